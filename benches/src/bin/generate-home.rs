@@ -1,0 +1,100 @@
+//! Writes a synthetic home of transcripts and prints what it wrote. The same seed, the same bytes.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use rethread_bench::plan::{self, Kind, Transcript, Wish};
+use rethread_bench::words::Words;
+use rethread_bench::{claude, pi};
+
+const USAGE: &str = "usage: generate-home DEST --megabytes N --files M [--seed S]";
+
+fn main() -> ExitCode {
+    let Some((home, wish)) = arguments(std::env::args().skip(1)) else {
+        let _ = writeln!(io::stderr(), "error: arguments not understood\nhint: {USAGE}");
+        return ExitCode::from(2);
+    };
+    match generate(&home, wish).and_then(|report| writeln!(io::stdout(), "{report}")) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "error: cannot write below {}\ncause: {error}", home.display());
+            ExitCode::from(3)
+        }
+    }
+}
+
+/// The home and the wish, or nothing if they cannot be understood.
+fn arguments(mut given: impl Iterator<Item = String>) -> Option<(PathBuf, Wish)> {
+    let mut home = None;
+    let (mut megabytes, mut files, mut seed) = (None, None, 1);
+    while let Some(argument) = given.next() {
+        match argument.as_str() {
+            "--megabytes" => megabytes = Some(given.next()?.parse::<u64>().ok()?),
+            "--files" => files = Some(given.next()?.parse().ok()?),
+            "--seed" => seed = given.next()?.parse().ok()?,
+            _ if argument.starts_with('-') || home.is_some() => return None,
+            _ => home = Some(PathBuf::from(argument)),
+        }
+    }
+    let bytes = megabytes?.checked_mul(1_000_000)?;
+    Some((home?, Wish { bytes, files: files?, seed }))
+}
+
+fn generate(home: &Path, wish: Wish) -> io::Result<serde_json::Value> {
+    let start = Instant::now();
+    let words = Words::new(wish.seed);
+    let mut plans = plan::transcripts(wish, &words);
+    // The largest first, so that no thread is left alone with one at the end.
+    plans.sort_by_key(|plan| std::cmp::Reverse(plan.bytes));
+    let bytes = write_all(home, &plans, &words)?;
+    Ok(serde_json::json!({
+        "files": plans.len(),
+        "bytes": bytes,
+        "seconds": start.elapsed().as_secs_f64(),
+    }))
+}
+
+/// Writes all transcripts on as many threads as there are cores; gives their bytes.
+fn write_all(home: &Path, plans: &[Transcript], words: &Words) -> io::Result<u64> {
+    let next = AtomicUsize::new(0);
+    let work = || -> io::Result<u64> {
+        let mut bytes = 0;
+        while let Some(plan) = plans.get(next.fetch_add(1, Ordering::Relaxed)) {
+            bytes += write_one(home, plan, words)?;
+        }
+        Ok(bytes)
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let mut bytes = 0;
+        for thread in running {
+            bytes += thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        }
+        Ok(bytes)
+    })
+}
+
+/// Writes one transcript, dated when its session ended.
+fn write_one(home: &Path, plan: &Transcript, words: &Words) -> io::Result<u64> {
+    let path = home.join(&plan.path);
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut sink = BufWriter::with_capacity(1 << 16, File::create(&path)?);
+    let ended = match &plan.kind {
+        Kind::Pi => pi::write(plan, words, &mut sink)?,
+        Kind::Claude(_) => claude::write(plan, words, &mut sink)?,
+        Kind::ClaudeAgent(agent) => {
+            fs::write(path.with_extension("meta.json"), claude::sidecar(agent))?;
+            claude::write(plan, words, &mut sink)?
+        }
+    };
+    let file = sink.into_inner()?;
+    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_millis(ended))?;
+    Ok(file.metadata()?.len())
+}

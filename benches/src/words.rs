@@ -1,0 +1,89 @@
+//! Invents a vocabulary of a few thousand words. None is taken from a text.
+
+use std::collections::HashSet;
+
+use crate::random::Random;
+
+const WORDS: usize = 4_000;
+const RANKS: u32 = 1 << 16;
+
+/// The words that make up a third of any English text; a stop list should meet them.
+const FREQUENT: &str = "the to a of and is in it that for this on with not be as are we i you \
+    can so if from then when at by but have use should or was now do all no there one which \
+    only does has still here after before let's run why";
+
+const ONSETS: [&str; 24] = [
+    "b", "c", "d", "f", "g", "h", "k", "l", "m", "n", "p", "r", "s", "t", "v", "w", "z", "br", "cl", "dr", "st", "tr",
+    "pl", "qu",
+];
+const RIMES: [&str; 20] = [
+    "a", "e", "i", "o", "u", "an", "ar", "el", "en", "er", "in", "is", "on", "or", "um", "ax", "ell", "ist", "ock",
+    "ine",
+];
+
+/// A vocabulary in which, as in a language, few words are frequent and many are rare.
+#[derive(Debug)]
+pub struct Words {
+    list: Vec<String>,
+    frequent: usize,
+    ranks: Vec<u16>,
+}
+
+impl Words {
+    /// The vocabulary of `seed`.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        let mut list: Vec<String> = FREQUENT.split_whitespace().map(String::from).collect();
+        let frequent = list.len();
+        let mut known: HashSet<String> = list.iter().cloned().collect();
+        let mut random = Random::new(seed);
+        while list.len() < WORDS {
+            let word = invent(&mut random);
+            if known.insert(word.clone()) {
+                list.push(word);
+            }
+        }
+        let ranks = (0..RANKS).map(rank).collect();
+        Self { list, frequent, ranks }
+    }
+
+    /// A word, the frequent ones more often.
+    pub fn word(&self, random: &mut Random) -> &str {
+        &self.list[usize::from(self.ranks[random.index(self.ranks.len())])]
+    }
+
+    /// A word that is no function word, all equally often.
+    pub fn name(&self, random: &mut Random) -> &str {
+        let names = &self.list[self.frequent..];
+        &names[random.index(names.len())]
+    }
+}
+
+/// The word of a draw: the cube lets the first of 4,000 words come up in 6 % of all draws.
+#[expect(clippy::cast_possible_truncation, reason = "the result is below WORDS")]
+const fn rank(draw: u32) -> u16 {
+    let (draw, range) = (draw as u64, RANKS as u64);
+    (draw * draw / range * draw / range * WORDS as u64 / range) as u16
+}
+
+fn invent(random: &mut Random) -> String {
+    (0..random.between(2, 4)).map(|_| [*random.pick(&ONSETS), *random.pick(&RIMES)].concat()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::{WORDS, Words};
+    use crate::random::Random;
+
+    #[test]
+    fn few_words_are_frequent_and_most_words_are_used() {
+        let (words, mut random) = (Words::new(1), Random::new(1));
+        let drawn: Vec<_> = (0..100_000).map(|_| words.word(&mut random)).collect();
+        let distinct: HashSet<_> = drawn.iter().collect();
+        let the = drawn.iter().filter(|word| **word == "the").count();
+        assert!(distinct.len() > WORDS * 9 / 10, "only {} different words", distinct.len());
+        assert!((5_000..8_000).contains(&the), "\"the\" {the} times in 100000");
+    }
+}

@@ -1,0 +1,352 @@
+//! Lines of Claude Code transcripts, versions 1.0 to 2.1 and whatever comes after.
+
+use rethread_model::{Place, Speech, Tokens, clip, one_line};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::content::{Block, Content};
+use super::loose::{Flag, Number, Object, Text};
+use super::out::Out;
+use super::outcome::{outcome, reason_for_refusing};
+use super::tool::tool_use;
+use super::{EntryWay, Event, QueueStep, Scribe, TitleRank, Voice, What, human, id_by_content};
+
+/// Notices and injected texts are kept as one short line.
+const ASIDE_CHARS: usize = 300;
+/// Results larger than this are not searched for a human's answers.
+const ANSWER_BYTES: usize = 256 * 1024;
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Line<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    subtype: Text<'a>,
+    #[serde(borrow)]
+    uuid: Text<'a>,
+    #[serde(borrow)]
+    parent_uuid: Text<'a>,
+    #[serde(borrow)]
+    timestamp: Text<'a>,
+    #[serde(borrow)]
+    cwd: Text<'a>,
+    #[serde(borrow)]
+    git_branch: Text<'a>,
+    #[serde(borrow)]
+    agent_id: Text<'a>,
+    is_sidechain: Flag,
+    is_meta: Flag,
+    is_compact_summary: Flag,
+    is_api_error_message: Flag,
+    #[serde(borrow)]
+    message: Object<Message<'a>>,
+    #[serde(borrow)]
+    request_id: Text<'a>,
+    #[serde(borrow)]
+    tool_use_result: Option<&'a RawValue>,
+    #[serde(rename = "costUSD")]
+    cost_usd: Number,
+    #[serde(borrow)]
+    origin: Object<Origin<'a>>,
+    #[serde(borrow)]
+    forked_from: Object<ForkedFrom<'a>>,
+    #[serde(borrow)]
+    attachment: Object<Attachment<'a>>,
+    #[serde(borrow)]
+    operation: Text<'a>,
+    #[serde(borrow)]
+    content: Content<'a>,
+    #[serde(borrow)]
+    custom_title: Text<'a>,
+    #[serde(borrow)]
+    ai_title: Text<'a>,
+    #[serde(borrow)]
+    last_prompt: Text<'a>,
+    #[serde(borrow)]
+    summary: Text<'a>,
+    #[serde(borrow)]
+    leaf_uuid: Text<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Message<'a> {
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    model: Text<'a>,
+    #[serde(borrow)]
+    content: Content<'a>,
+    usage: Option<Object<Usage>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Usage {
+    input_tokens: Number,
+    output_tokens: Number,
+    cache_read_input_tokens: Number,
+    cache_creation_input_tokens: Number,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Origin<'a> {
+    #[serde(borrow)]
+    kind: Text<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ForkedFrom<'a> {
+    #[serde(borrow)]
+    message_uuid: Text<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Attachment<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    prompt: Content<'a>,
+    #[serde(borrow)]
+    command_mode: Text<'a>,
+    #[serde(borrow)]
+    origin: Object<Origin<'a>>,
+    is_meta: Flag,
+}
+
+/// All events of one line. `known` is the surroundings last reported, so that they are not repeated on every line.
+pub(super) fn events(
+    text: &str,
+    place: Place,
+    scribe: &mut Scribe<'_>,
+    known: &mut (Option<String>, Option<String>),
+) -> Result<Vec<Event>, serde_json::Error> {
+    let mut line: Line<'_> = serde_json::from_str(text)?;
+    let native_id = line.uuid.0.take().map_or_else(|| id_by_content(text), Into::into);
+    let mut out = Out::new(place, line.timestamp.as_str().parse().ok(), native_id);
+    out.copy_of = line.forked_from.0.message_uuid.0.take().map(Into::into);
+    out.voice = voice(&mut line);
+    surroundings(&line, known, &mut out);
+    match line.kind.as_str() {
+        "user" => user(line, &mut out, scribe),
+        "assistant" => assistant(line, &mut out, scribe),
+        "attachment" => attachment(line.attachment.0, &mut out, scribe),
+        "queue-operation" => queue(&line, &mut out, scribe),
+        "system" => system(&line, &mut out, scribe),
+        "custom-title" => out.title(TitleRank::Custom, line.custom_title, None, scribe),
+        "ai-title" => out.title(TitleRank::Generated, line.ai_title, None, scribe),
+        "last-prompt" => out.title(TitleRank::LastPrompt, line.last_prompt, None, scribe),
+        "summary" => out.title(TitleRank::Summary, line.summary, line.leaf_uuid.filled().map(Into::into), scribe),
+        // Progress, snapshots, permission modes and types yet to be invented say nothing about the conversation.
+        _ => {}
+    }
+    Ok(out.events)
+}
+
+fn voice(line: &mut Line<'_>) -> Voice {
+    if line.is_sidechain.0 {
+        let agent_id = line.agent_id.0.take().map(Into::into);
+        Voice::Side { agent_id, parent: line.parent_uuid.0.take().map(Into::into) }
+    } else {
+        Voice::Main
+    }
+}
+
+fn user(line: Line<'_>, out: &mut Out, scribe: &mut Scribe<'_>) {
+    let mut human_text: Vec<String> = Vec::new();
+    let (mut has_result, mut has_image) = (false, false);
+    let answers = line.tool_use_result.and_then(answers);
+    for block in line.message.0.content.0 {
+        match block.kind.as_str() {
+            "text" => human_text.push(block.text.into_string()),
+            "image" | "document" => has_image = true,
+            "tool_result" => {
+                has_result = true;
+                result(block, answers.clone(), out, scribe);
+            }
+            _ => {}
+        }
+    }
+    if line.is_compact_summary.0 {
+        return out.text(Speech::Summary, human_text.join("\n"), None, scribe);
+    }
+    if line.is_meta.0 || matches!(line.origin.0.kind.as_str(), "task-notification" | "hook" | "system") {
+        return aside(&human_text, out, scribe);
+    }
+    let way = if has_result { EntryWay::Aside } else { EntryWay::Line };
+    typed(&human_text, has_image && !has_result, way, out, scribe);
+}
+
+fn assistant(line: Line<'_>, out: &mut Out, scribe: &mut Scribe<'_>) {
+    let message = line.message.0;
+    if line.is_api_error_message.0 {
+        let texts: Vec<String> = message.content.0.into_iter().map(|block| block.text.into_string()).collect();
+        return out.text(Speech::Failure, texts.join("\n"), None, scribe);
+    }
+    if message.model.as_str() == "<synthetic>" {
+        return;
+    }
+    let id = message.id.filled().or(line.request_id.filled()).map_or_else(|| out.native_id.clone(), Into::into);
+    if let Some(Object(usage)) = message.usage {
+        out.push(What::Usage {
+            message: id.clone(),
+            tokens: Tokens {
+                input: usage.input_tokens.count(),
+                output: usage.output_tokens.count(),
+                cache_read: usage.cache_read_input_tokens.count(),
+                cache_write: usage.cache_creation_input_tokens.count(),
+            },
+            model: message.model.filled().map(Into::into),
+            cost_usd: line.cost_usd.0,
+        });
+    }
+    for block in message.content.0 {
+        match block.kind.as_str() {
+            "text" => out.text(Speech::Said, block.text.into_string(), Some(&id), scribe),
+            "tool_use" | "server_tool_use" => {
+                let tool = tool_use(block.name.as_str(), block.input, scribe);
+                let call = block.id.filled().map_or_else(|| out.next_id(), Into::into);
+                out.push(What::Call { id: call, message: Some(id.clone()), tool });
+            }
+            "thinking" if scribe.filter.keep_reasoning => {
+                let thought = block.thinking.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+                out.text(Speech::Reasoning, thought, None, scribe);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn attachment(attachment: Attachment<'_>, out: &mut Out, scribe: &mut Scribe<'_>) {
+    if attachment.kind.as_str() != "queued_command" {
+        return;
+    }
+    let machine = attachment.is_meta.0
+        || !matches!(attachment.command_mode.as_str(), "" | "prompt")
+        || !matches!(attachment.origin.0.kind.as_str(), "" | "human");
+    let texts: Vec<String> = attachment.prompt.0.into_iter().map(|block| block.text.into_string()).collect();
+    if machine {
+        aside(&texts, out, scribe);
+    } else {
+        typed(&texts, false, EntryWay::Aside, out, scribe);
+    }
+}
+
+fn queue(line: &Line<'_>, out: &mut Out, scribe: &mut Scribe<'_>) {
+    let step = match line.operation.as_str() {
+        "enqueue" => {
+            let texts: Vec<&str> = line.content.0.iter().map(|block| block.text.as_str()).collect();
+            match typed_text(&texts) {
+                Some((Speech::Prompt, text)) => QueueStep::Typed(scribe.clean(text)),
+                _ => return,
+            }
+        }
+        "dequeue" => QueueStep::Sent,
+        "remove" => QueueStep::Slipped,
+        "popAll" => QueueStep::TakenBack,
+        _ => return,
+    };
+    out.push(What::Queue(step));
+}
+
+fn system(line: &Line<'_>, out: &mut Out, scribe: &mut Scribe<'_>) {
+    let text = line.content.0.first().map_or("", |block| block.text.as_str());
+    match line.subtype.as_str() {
+        "away_summary" => out.text(Speech::Recap, text.to_owned(), None, scribe),
+        "local_command" => {
+            // Built-in commands never reach the model, so even with arguments they are no prompts.
+            if let Some((Speech::Command | Speech::Prompt, text)) = human::judge(text) {
+                out.text(Speech::Command, text, None, scribe);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The answers a human gave to the agent's questions, one per line.
+fn answers(raw: &RawValue) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Asked {
+        answers: serde_json::Map<String, serde_json::Value>,
+    }
+    if raw.get().len() > ANSWER_BYTES || !raw.get().contains("\"answers\"") {
+        return None;
+    }
+    let asked: Asked = serde_json::from_str(raw.get()).ok()?;
+    let lines = asked.answers.iter().map(|(question, answer)| match answer {
+        serde_json::Value::String(answer) => format!("{question} → {answer}"),
+        other => format!("{question} → {other}"),
+    });
+    Some(lines.collect::<Vec<_>>().join("\n")).filter(|text| !text.is_empty())
+}
+
+/// Judges the text blocks of one line together: machine parts fall away, what is left is one text.
+fn typed_text(texts: &[&str]) -> Option<(Speech, String)> {
+    let mut judged = texts.iter().filter_map(|text| human::judge(text));
+    let (speech, first) = judged.next()?;
+    let mut all = (speech, first);
+    for (speech, text) in judged {
+        match (all.0, speech) {
+            // A prompt outweighs whatever else stands on the line.
+            (Speech::Prompt, Speech::Prompt) => {
+                all.1.push('\n');
+                all.1.push_str(&text);
+            }
+            (_, Speech::Prompt) => all = (speech, text),
+            _ => {}
+        }
+    }
+    Some(all)
+}
+
+/// What a human typed, after the machine's parts are gone.
+fn typed(texts: &[String], has_image: bool, way: EntryWay, out: &mut Out, scribe: &mut Scribe<'_>) {
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    match typed_text(&texts) {
+        // The first user line of a sub-agent was written by its parent model, and so were all the others.
+        Some((Speech::Prompt, text)) if matches!(out.voice, Voice::Side { .. }) => {
+            out.text(Speech::Task, text, None, scribe);
+        }
+        Some((speech, text)) => out.text_by(speech, text, None, way, scribe),
+        None if has_image => out.text_by(Speech::Prompt, "[image]".to_owned(), None, way, scribe),
+        None => {}
+    }
+}
+
+/// Text that a machine put into the conversation: one short line on it.
+fn aside(texts: &[String], out: &mut Out, scribe: &mut Scribe<'_>) {
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    if let Some((speech, text)) = typed_text(&texts) {
+        let speech = if speech == Speech::Prompt { Speech::Injected } else { speech };
+        let text = scribe.clean(one_line(&text));
+        out.text(speech, clip(&text, ASIDE_CHARS).into_owned(), None, scribe);
+    }
+}
+
+fn result(block: Block<'_>, answer: Option<String>, out: &mut Out, scribe: &mut Scribe<'_>) {
+    let said = reason_for_refusing(&block.content.head).map(str::to_owned);
+    let answer = answer.or(said).map(|text| scribe.clean(text));
+    let outcome = outcome(block.content, block.is_error.0, None, scribe);
+    out.push(What::Result { call: block.tool_use_id.into_string(), outcome, answer });
+}
+
+/// Where the session works, when that differs from what was last reported.
+fn surroundings(line: &Line<'_>, known: &mut (Option<String>, Option<String>), out: &mut Out) {
+    let new = |value: &Text<'_>, known: &Option<String>| {
+        value.clone().filled().filter(|value| known.as_deref() != Some(value)).map(String::from)
+    };
+    if matches!(out.voice, Voice::Side { .. }) {
+        return;
+    }
+    let (cwd, branch) = (new(&line.cwd, &known.0), new(&line.git_branch, &known.1));
+    if cwd.is_none() && branch.is_none() {
+        return;
+    }
+    known.0 = cwd.clone().or(known.0.take());
+    known.1 = branch.clone().or(known.1.take());
+    out.push(What::Surroundings { cwd, branch });
+}

@@ -1,0 +1,247 @@
+//! Says whether the text beside a secret name looks like a value, and not like code, a type, a path or prose.
+
+use super::keys::Class;
+use super::placeholder::is_placeholder;
+use super::words::{self, Makeup};
+
+/// How a value is written, which says how sure it is that it is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    /// In quotes: a literal.
+    Quoted,
+    /// In backticks: a literal, or a word set in type.
+    Markdown,
+    /// Right after `=`: shell and env files, but also keyword arguments.
+    Tight,
+    /// After `: ` or ` = `: YAML and TOML, but also code and prose.
+    Loose,
+    /// After "is": prose.
+    Said,
+}
+
+/// The text beside a name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Value<'a> {
+    pub(super) text: &'a str,
+    pub(super) style: Style,
+    /// The name is written as that of an environment variable.
+    pub(super) environment: bool,
+}
+
+/// True when the value is a secret, given what its name says.
+pub(super) fn is_secret(class: Class, value: &Value<'_>) -> bool {
+    let head = head(value.text.trim_end_matches("\\n"));
+    if head.len() < 4 || head.contains(char::is_whitespace) || is_placeholder(head) || is_elsewhere(head, value) {
+        return false;
+    }
+    let value = Judged { text: head, style: value.style, environment: value.environment, makeup: Makeup::of(head) };
+    match class {
+        Class::Password => value.is_password(),
+        Class::Secret => value.is_shared_secret(),
+        Class::Token => value.is_token(),
+        Class::Key => value.is_random_key(),
+    }
+}
+
+/// True for the value of a query parameter with a secret name.
+pub(super) fn is_parameter(value: &str) -> bool {
+    let makeup = Makeup::of(value);
+    let is_name = makeup.joints > 0 && words::is_wordy(value);
+    (makeup.is_mixed() || makeup.length >= 16) && !is_name && !is_placeholder(value)
+}
+
+/// True for a password where nothing but a password can stand, such as before the `@` of a URL.
+pub(super) fn is_typed_password(value: &str) -> bool {
+    !is_placeholder(value) && !is_call(value)
+}
+
+/// True for base64 of `user:password`.
+pub(super) fn is_basic_credentials(value: &str) -> bool {
+    let mut decoded = Vec::new();
+    let (mut bits, mut count) = (0_u32, 0);
+    for byte in value.trim_end_matches('=').bytes().take(HEAD) {
+        let Some(sextet) = sextet(byte) else { return false };
+        bits = (bits << 6) | sextet;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            decoded.push(((bits >> count) & 0xff) as u8);
+        }
+    }
+    // A word such as "Authentication" decodes to something, but hardly ever to text with a colon.
+    let text = std::str::from_utf8(&decoded).unwrap_or_default();
+    text.contains(':') && !text.contains(char::is_control)
+}
+
+/// Enough of a value to judge it by, so that a long one costs no more.
+pub(super) const HEAD: usize = 512;
+
+/// A value with what it is made of.
+struct Judged<'a> {
+    text: &'a str,
+    style: Style,
+    environment: bool,
+    makeup: Makeup,
+}
+
+impl Judged<'_> {
+    fn is_password(&self) -> bool {
+        let makeup = &self.makeup;
+        let odd = makeup.digits > 0 || has_inner_symbol(self.text);
+        let only_digits = makeup.digits == makeup.length;
+        match self.style {
+            Style::Quoted => !self.is_label(),
+            Style::Tight if self.environment => !self.is_label(),
+            _ if only_digits => makeup.length >= 6,
+            Style::Tight | Style::Loose | Style::Markdown => {
+                makeup.length >= 6 && makeup.letters() > 0 && odd && !self.is_name()
+            }
+            Style::Said => {
+                let strong = (makeup.upper > 0 && makeup.lower > 0) || has_inner_symbol(self.text);
+                makeup.length >= 8 && makeup.is_mixed() && strong && !self.is_name()
+            }
+        }
+    }
+
+    fn is_shared_secret(&self) -> bool {
+        let makeup = &self.makeup;
+        if makeup.length < 8 || makeup.letters() == 0 || self.is_name() {
+            return false;
+        }
+        let literal = self.style == Style::Quoted || (self.style == Style::Tight && self.environment);
+        makeup.is_mixed()
+            || (makeup.length >= 16 && !words::is_wordy(self.text))
+            || (literal && makeup.lower == makeup.length && makeup.length >= 12)
+            || (literal && has_inner_symbol(self.text))
+    }
+
+    fn is_token(&self) -> bool {
+        let makeup = &self.makeup;
+        let shortest = if matches!(self.style, Style::Quoted | Style::Tight) { 8 } else { 12 };
+        if makeup.length < shortest || self.is_name() || !is_token_text(self.text) {
+            return false;
+        }
+        let wordy = words::is_wordy(self.text);
+        (makeup.is_mixed() && (!wordy || (makeup.length >= 16 && makeup.changes >= 2)))
+            || (makeup.length >= 20 && !wordy)
+    }
+
+    fn is_random_key(&self) -> bool {
+        let makeup = &self.makeup;
+        // In code, a name without quotes is another variable.
+        let is_variable = self.style == Style::Loose && !self.environment && makeup.joints > 0;
+        makeup.length >= 16
+            && makeup.is_mixed()
+            && is_token_text(self.text)
+            && !is_variable
+            && !words::is_wordy(self.text)
+            && !words::is_service_id(self.text)
+            && (self.environment || !words::is_hash(self.text))
+    }
+
+    /// True for words joined by signs or capitals: `user_password_v2`, `8-character`, `resetPassword`.
+    fn is_name(&self) -> bool {
+        let joined = self.makeup.joints > 0 || self.makeup.humps > 0;
+        joined && self.makeup.symbols == 0 && words::is_wordy(self.text)
+    }
+
+    /// True for what a literal beside `password` can be when it is none: a caption, or the name of a field.
+    fn is_label(&self) -> bool {
+        let makeup = &self.makeup;
+        if makeup.digits > 0 || makeup.symbols > 0 {
+            return false;
+        }
+        let caption =
+            makeup.upper == 1 && makeup.lower + 1 == makeup.length && self.text.starts_with(char::is_uppercase);
+        // Four words and more in a row are a passphrase.
+        caption || (self.is_name() && makeup.joints < 3)
+    }
+}
+
+/// The first part of the text, cut between characters.
+fn head(text: &str) -> &str {
+    &text[..text.floor_char_boundary(HEAD)]
+}
+
+/// True when the text names a place where the value is: code, a path, a URL.
+fn is_elsewhere(text: &str, value: &Value<'_>) -> bool {
+    let bare = value.style != Style::Quoted;
+    text.contains("://")
+        || is_path(text)
+        || is_dotted_name(text)
+        || is_number(text)
+        || (bare && is_call(text))
+        || (bare && !value.environment && is_variable(text))
+        || (bare && text.starts_with(['&', '*', '!', '#', '@', '-', '(', '[', '|', '=', '+', '\\']))
+}
+
+/// `/etc/key.pem`, `./token`, `~/.netrc`, `certs/server.key`, `C:\keys`.
+fn is_path(text: &str) -> bool {
+    text.starts_with("./")
+        || text.starts_with("../")
+        || text.starts_with("~/")
+        || text.as_bytes().get(1..3) == Some(b":\\")
+        || (text.contains('/') && words::is_wordy(text))
+}
+
+/// `0x80090033_u32`, `1003u32`, `2.5.4.35`: numbers of code. Digits alone can be a password.
+fn is_number(text: &str) -> bool {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
+    let typed = digits.ends_with(['u', 'i', 'f']) && digits.len() > 1;
+    let value = if typed { &digits[..digits.len() - 1] } else { text };
+    let value = value.trim_end_matches('_');
+    if let Some(hex) = value.strip_prefix("0x") {
+        return hex.len() <= 16 && hex.bytes().all(|b| b.is_ascii_hexdigit() || b == b'_');
+    }
+    let joined = typed || value.contains(['.', '_']);
+    joined && value.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'_'))
+}
+
+/// `user.password`, `settings.SECRET_KEY`, `token.json`.
+fn is_dotted_name(text: &str) -> bool {
+    let is_part = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"_?!$".contains(&b))
+            && words::is_wordy(part)
+    };
+    text.contains('.') && text.split('.').all(is_part)
+}
+
+/// `get_token(`, `tokens[0]`, `Option<String>`, `Token::new`, `a->b`: code.
+fn is_call(text: &str) -> bool {
+    let name = text.bytes().take_while(|b| b.is_ascii_alphanumeric() || b"_.:$?!".contains(b)).count();
+    let opens = matches!(text.as_bytes().get(name), Some(b'(' | b'[' | b'<' | b'{'));
+    (opens && name > 0) || text.contains("::") || text.contains("->") || text.contains("=>") || text.contains("()")
+}
+
+/// `has_pkcs8`, `user_2`: the name of a variable, as snake case has it.
+fn is_variable(text: &str) -> bool {
+    text.contains('_')
+        && text.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
+        && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        && !text.split('_').any(|part| part.len() >= 12 && words::is_random(part))
+}
+
+/// True for a sign as in `p@ss`. One at the end may be punctuation, and `*`, `/` and brackets may be markup.
+fn has_inner_symbol(text: &str) -> bool {
+    let signs = b"@#$%^&+!?~=";
+    text.len() > 1 && text.as_bytes()[..text.len() - 1].iter().any(|b| signs.contains(b))
+}
+
+/// True when every byte can be part of a token: those of base64, of URLs, and `:` as in `id:secret`.
+fn is_token_text(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=_-.~:%|!$@".contains(&b))
+}
+
+/// The six bits that a character of base64 stands for.
+fn sextet(byte: u8) -> Option<u32> {
+    let value = match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' | b'-' => 62,
+        b'/' | b'_' => 63,
+        _ => return None,
+    };
+    Some(u32::from(value))
+}

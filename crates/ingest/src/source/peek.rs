@@ -1,0 +1,104 @@
+//! A look at both ends of a transcript: whose it is, which session, from when to when.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use rethread_model::{Agent, Timestamp};
+use serde::Deserialize;
+
+use super::file;
+
+/// How many bytes are looked at on either end.
+const PEEKED_BYTES: u64 = 64 * 1024;
+
+/// What both ends of a transcript say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Peek {
+    /// The session id of a pi header.
+    pub header_id: Option<String>,
+    /// The first session id on any other line.
+    pub session_id: Option<String>,
+    /// The first working directory.
+    pub cwd: Option<String>,
+    /// The first time.
+    pub first_at: Option<Timestamp>,
+    /// The last time.
+    pub last_at: Option<Timestamp>,
+    /// Whether the lines look like Claude Code's.
+    pub looks_like_claude: bool,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Line {
+    #[serde(rename = "type")]
+    kind: Option<serde_json::Value>,
+    #[serde(rename = "kind")]
+    wrapper: Option<serde_json::Value>,
+    id: Option<serde_json::Value>,
+    session_id: Option<serde_json::Value>,
+    cwd: Option<serde_json::Value>,
+    timestamp: Option<serde_json::Value>,
+    parent_uuid: Option<serde::de::IgnoredAny>,
+}
+
+/// Looks at both ends of a file. What cannot be read is simply not known.
+pub fn peek(file: &File, size: u64) -> Peek {
+    let mut peek = Peek::default();
+    for (at, line) in lines_of(&chunk(file, 0, size)).enumerate() {
+        peek.take(&line, at == 0);
+    }
+    let tail = chunk(file, size.saturating_sub(PEEKED_BYTES), size);
+    let times = lines_of(&tail).filter_map(|line| line.timestamp.as_ref().and_then(moment)).collect::<Vec<_>>();
+    peek.last_at = times.last().copied().or(peek.first_at);
+    peek
+}
+
+/// Whose transcript a file is, told by its first lines.
+pub(super) fn agent_of(path: &Path) -> Option<Agent> {
+    let (file, stamp) = file::open(path).ok()?;
+    let peek = peek(&file, stamp.size);
+    match (&peek.header_id, peek.looks_like_claude) {
+        (Some(_), _) => Some(Agent::Pi),
+        (None, true) => Some(Agent::ClaudeCode),
+        (None, false) => None,
+    }
+}
+
+impl Peek {
+    fn take(&mut self, line: &Line, is_first: bool) {
+        let text = |value: &Option<serde_json::Value>| {
+            value.as_ref().and_then(|value| value.as_str()).filter(|text| !text.is_empty()).map(str::to_owned)
+        };
+        let is_header =
+            text(&line.kind).as_deref() == Some("session") || text(&line.wrapper).as_deref() == Some("header");
+        if is_first && is_header {
+            self.header_id = text(&line.id);
+        }
+        self.looks_like_claude |= line.parent_uuid.is_some() || (line.session_id.is_some() && line.kind.is_some());
+        self.session_id = self.session_id.take().or_else(|| text(&line.session_id));
+        self.cwd = self.cwd.take().or_else(|| text(&line.cwd));
+        self.first_at = self.first_at.or_else(|| line.timestamp.as_ref().and_then(moment));
+    }
+}
+
+fn chunk(file: &File, from: u64, size: u64) -> Vec<u8> {
+    let mut buffer = vec![0; (size - from.min(size)).min(PEEKED_BYTES) as usize];
+    let read = file.read_at(&mut buffer, from).unwrap_or(0);
+    buffer.truncate(read);
+    buffer
+}
+
+/// The lines that can be read; cut ones at either end cannot.
+fn lines_of(chunk: &[u8]) -> impl Iterator<Item = Line> {
+    chunk.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
+}
+
+fn moment(value: &serde_json::Value) -> Option<Timestamp> {
+    match value {
+        serde_json::Value::String(text) => text.parse().ok(),
+        serde_json::Value::Number(millis) => millis.as_i64().map(Timestamp::from_millis),
+        _ => None,
+    }
+}

@@ -1,0 +1,88 @@
+//! The project a directory belongs to: its git root, shared by all worktrees of the repository.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+/// Folders that agents and people keep worktrees in, below the repository. Used where the directory is gone.
+const WORKTREE_FOLDERS: [&str; 2] = ["/.claude/worktrees/", "/.worktrees/"];
+
+/// The project of a working directory. Never fails: without a repository it is the directory itself.
+pub fn project_of(cwd: &str) -> String {
+    let path = Path::new(cwd);
+    let root = path.ancestors().find_map(|folder| repository_at(folder));
+    let root = root.map(|root| root.display().to_string());
+    root.unwrap_or_else(|| without_worktree(cwd)).trim_end_matches('/').to_owned()
+}
+
+/// A stable name of a project that hides its path: 16 hex digits.
+pub fn namespace_of(project: &str) -> String {
+    let digest = Sha256::digest(project.replace('\\', "/").as_bytes());
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Claude Code's name for the folder of a project: every character but ASCII letters and digits becomes `-`.
+///
+/// Lossy, so it is only ever a hint: the working directory comes from the entries.
+pub fn claude_folder_name(cwd: &str) -> String {
+    let units = cwd.encode_utf16();
+    units.map(|unit| char::from_u32(u32::from(unit)).filter(char::is_ascii_alphanumeric).unwrap_or('-')).collect()
+}
+
+fn repository_at(folder: &Path) -> Option<PathBuf> {
+    let git = folder.join(".git");
+    let data = fs::metadata(&git).ok()?;
+    if data.is_dir() {
+        return Some(folder.to_owned());
+    }
+    // In a worktree `.git` is a file that points below the main repository.
+    let pointer = fs::read_to_string(&git).ok()?;
+    let target = folder.join(pointer.trim().strip_prefix("gitdir:")?.trim());
+    let main = target.ancestors().find(|at| at.file_name().is_some_and(|name| name == ".git"))?;
+    let in_worktree = target.strip_prefix(main).is_ok_and(|below| below.starts_with("worktrees"));
+    if in_worktree { main.parent().map(Path::to_owned) } else { Some(folder.to_owned()) }
+}
+
+fn without_worktree(cwd: &str) -> String {
+    let cut = WORKTREE_FOLDERS.iter().filter_map(|folder| cwd.find(folder)).min();
+    cut.map_or(cwd, |at| &cwd[..at]).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worktrees_of_one_repository_are_one_project() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        fs::create_dir_all(at("repo/.git/worktrees/fix")).unwrap();
+        fs::create_dir_all(at("repo/src/deep")).unwrap();
+        fs::create_dir_all(at("fix/src")).unwrap();
+        fs::write(at("fix/.git"), format!("gitdir: {}\n", at("repo/.git/worktrees/fix").display())).unwrap();
+        let project = |path: &str| project_of(at(path).to_str().unwrap());
+        assert_eq!(project("repo/src/deep"), project("fix/src"));
+        assert_eq!(project("repo"), at("repo").display().to_string());
+    }
+
+    #[test]
+    fn a_directory_that_is_gone_is_still_told_by_its_path() {
+        assert_eq!(project_of("/gone/app/.claude/worktrees/x/src"), "/gone/app");
+        assert_eq!(project_of("/gone/app"), "/gone/app");
+    }
+
+    #[test]
+    fn s003_05_the_namespace_is_16_hex_digits() {
+        assert_eq!(namespace_of("/home/u/app").len(), 16);
+        assert_ne!(namespace_of("/home/u/app"), namespace_of("/home/u/app2"));
+    }
+
+    #[test]
+    fn l000_01_every_character_but_letters_and_digits_becomes_a_dash() {
+        assert_eq!(claude_folder_name("/home/u/my_app.v2"), "-home-u-my-app-v2");
+        assert_eq!(claude_folder_name("C:\\Users\\x"), "C--Users-x");
+        assert_eq!(claude_folder_name("/a/.b"), "-a--b");
+        assert_eq!(claude_folder_name("/é😀"), "----");
+    }
+}

@@ -1,0 +1,521 @@
+//! Makes the events of many lines one session: entries joined with their results, counts, episodes, names.
+//!
+//! A story can be put down after any line and taken up again: what it must remember is `Saved`.
+//! It never asks the database itself; what was stored before comes through `Known`.
+
+mod branch;
+mod queue;
+mod teller;
+mod titles;
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+use rethread_model::{
+    Agent, Changes, Counts, Entry, Episode, NativeKey, NewEntry, NodeRow, Outcome, Owner, Place, SessionKind, Speech,
+    Timestamp, ToolKind, ToolUse, UsageRow, estimate_tokens,
+};
+use serde::{Deserialize, Serialize};
+
+use self::queue::Queue;
+use self::teller::{Teller, Told};
+use self::titles::Titles;
+use crate::parse::{describe_tool, native_key};
+use crate::{Event, QueueStep, TitleRank, Voice, What};
+
+pub use self::branch::{Retold, retell};
+pub use self::teller::PART_TOKENS;
+
+/// How many text blocks back a repetition of one is recognised.
+const SAID_BLOCKS: usize = 64;
+/// How many results may wait for a call that is written after them.
+const EARLY_RESULTS: usize = 16;
+
+/// What the store already holds, as far as a story must know it.
+pub trait Known {
+    /// Why the store could not answer.
+    type Error;
+
+    /// Who has an entry with this native key.
+    fn owner(&self, key: NativeKey) -> Result<Option<Owner>, Self::Error>;
+    /// Whether this session has a node with this id.
+    fn has_node(&self, id: NativeKey) -> Result<bool, Self::Error>;
+    /// Whether another session has a node with this lineage.
+    fn is_copied_node(&self, lineage: NativeKey) -> Result<bool, Self::Error>;
+    /// Whether this session is known to have edited the path.
+    fn has_edited(&self, path: &str) -> Result<bool, Self::Error>;
+}
+
+/// What is known of the session as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// Where it began.
+    pub cwd: Option<String>,
+    /// Git branch last seen.
+    pub branch: Option<String>,
+    /// Model last used.
+    pub model: Option<String>,
+    /// First moment.
+    pub started_at: Option<Timestamp>,
+    /// Last moment.
+    pub last_activity_at: Option<Timestamp>,
+    /// The transcript it was forked from.
+    pub forked_from: Option<String>,
+}
+
+/// One session while it is being written.
+#[derive(Debug)]
+pub struct Story {
+    agent: Agent,
+    external_id: String,
+    saved: Saved,
+    run: Run,
+    changes: Changes,
+}
+
+/// What must be remembered between two readings.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Saved {
+    facts: Facts,
+    teller: Teller,
+    queue: Queue,
+    titles: Titles,
+    next_seq: u64,
+    leaf: Option<NativeKey>,
+    /// Prompts and tasks other than warm-ups.
+    real_prompts: u64,
+    warm_ups: u64,
+    /// Text blocks of recent API messages, oldest first.
+    said: VecDeque<NativeKey>,
+    /// Results that stood before their calls, newest last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    early_results: Vec<(NativeKey, Outcome)>,
+    /// Sub-agents inside this file: which conversation each of their lines belongs to.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    sides: BTreeMap<String, String>,
+}
+
+/// What is remembered only while this reading lasts.
+#[derive(Debug, Default)]
+struct Run {
+    seen: HashSet<NativeKey>,
+    calls: HashMap<NativeKey, (u64, Option<u64>)>,
+    nodes: HashSet<NativeKey>,
+    /// The line being read and its node.
+    node: Option<(u64, NativeKey)>,
+    skipped_line: Option<u64>,
+}
+
+impl Story {
+    /// A session met for the first time.
+    pub fn new(agent: Agent, external_id: &str) -> Self {
+        Self {
+            agent,
+            external_id: external_id.to_owned(),
+            saved: Saved::default(),
+            run: Run::default(),
+            changes: Changes::default(),
+        }
+    }
+
+    /// A session put down before. An unreadable memory is refused, so that the caller reads the file anew.
+    pub fn resume(agent: Agent, external_id: &str, saved: &str) -> Result<Self, serde_json::Error> {
+        Ok(Self { saved: serde_json::from_str(saved)?, ..Self::new(agent, external_id) })
+    }
+
+    /// What to store so that the story can be taken up again.
+    pub fn save(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(&self.saved)
+    }
+
+    /// What is known of the session as a whole.
+    pub fn facts(&self) -> &Facts {
+        &self.saved.facts
+    }
+
+    /// The best name there is.
+    pub fn name(&self) -> Option<&str> {
+        self.saved.titles.best()
+    }
+
+    /// A name that another file holds for this session.
+    pub fn named_elsewhere(&mut self, text: &str) {
+        self.saved.titles.set(TitleRank::Summary, text);
+    }
+
+    /// Whether the session's own name marks it as a sub-agent's.
+    pub fn is_named_as_child(&self) -> bool {
+        self.saved.titles.names_a_child() || self.external_id.starts_with("subagent-")
+    }
+
+    /// The counts. A child's prompts were written by its parent, not by a human.
+    pub fn counts(&self, kind: SessionKind) -> Counts {
+        let counts = self.saved.teller.counts;
+        match kind {
+            SessionKind::Main => counts,
+            SessionKind::Child => Counts { prompts: 0, messages: self.saved.teller.spoken(), ..counts },
+        }
+    }
+
+    /// Estimated tokens of the kept text.
+    pub fn kept_tokens(&self) -> u64 {
+        estimate_tokens(self.saved.teller.kept_bytes)
+    }
+
+    /// Whether nothing worth listing happened: no word at all, or only warm-ups.
+    pub fn is_empty(&self) -> bool {
+        let saved = &self.saved;
+        saved.real_prompts == 0 && (saved.teller.spoken() == 0 || saved.warm_ups > 0)
+    }
+
+    /// The episode that may still grow.
+    pub fn open_episode(&self) -> Option<Episode> {
+        self.saved.teller.open_episode()
+    }
+
+    /// The leaf of the agent's tree.
+    pub fn leaf(&self) -> Option<NativeKey> {
+        self.saved.leaf
+    }
+
+    /// The changes since the last call.
+    pub fn take_changes(&mut self) -> Changes {
+        std::mem::take(&mut self.changes)
+    }
+
+    /// Goes on from a story told again.
+    pub fn adopt(&mut self, retold: &Retold) {
+        self.saved.teller = retold.teller.clone();
+    }
+
+    /// Takes in the next event of the session.
+    pub fn take<K: Known>(&mut self, event: Event, known: &K) -> Result<(), K::Error> {
+        if self.run.skipped_line == Some(event.place.line) || self.is_declared_copy(&event, known)? {
+            return Ok(());
+        }
+        match event.what {
+            What::Header(header) => {
+                self.saved.facts.forked_from = header.parent;
+                self.saved.facts.cwd = self.saved.facts.cwd.take().or(header.cwd);
+                self.note_time(event.at);
+            }
+            What::Surroundings { cwd, branch } => {
+                self.saved.facts.cwd = self.saved.facts.cwd.take().or(cwd);
+                self.saved.facts.branch = branch.or(self.saved.facts.branch.take());
+            }
+            What::Node { ref id, ref parent } => self.node(&event, id, parent.as_deref(), known)?,
+            What::Leaf { target } => self.move_leaf(&target),
+            What::Text { .. } => self.text(event, known)?,
+            What::Call { .. } => self.call(event, known)?,
+            What::Result { .. } => self.result(event, known)?,
+            What::Usage { message, tokens, model, cost_usd } => {
+                self.usage(&message, UsageRow { tokens, model, at: event.at, cost_usd });
+            }
+            What::Queue(step) => self.queue_step(step, event.place, event.at, event.native_id, known)?,
+            What::Title { rank, text, leaf } => self.title(rank, text, leaf.as_deref(), known)?,
+        }
+        Ok(())
+    }
+
+    fn key(&self, id: &str) -> NativeKey {
+        match self.agent {
+            Agent::ClaudeCode => native_key(self.agent, &self.external_id, id),
+            // Eight hex digits repeat from session to session; copies are told by lineage instead.
+            Agent::Pi => NativeKey::within(self.agent, &self.external_id, id),
+        }
+    }
+
+    fn is_declared_copy<K: Known>(&self, event: &Event, known: &K) -> Result<bool, K::Error> {
+        match &event.copy_of {
+            None => Ok(false),
+            Some(original) => Ok(known.owner(self.key(original))? == Some(Owner::Elsewhere)),
+        }
+    }
+
+    fn is_new<K: Known>(&mut self, key: NativeKey, known: &K) -> Result<bool, K::Error> {
+        Ok(self.run.seen.insert(key) && known.owner(key)?.is_none())
+    }
+
+    fn note_time(&mut self, at: Option<Timestamp>) {
+        let facts = &mut self.saved.facts;
+        facts.started_at = facts.started_at.or(at);
+        facts.last_activity_at = facts.last_activity_at.max(at);
+    }
+
+    fn node<K: Known>(&mut self, event: &Event, id: &str, parent: Option<&str>, known: &K) -> Result<(), K::Error> {
+        let key = self.key(id);
+        self.run.node = Some((event.place.line, key));
+        // Met before: in another copy of the file, or as the unterminated last line of the previous reading.
+        if !self.run.nodes.insert(key) || known.has_node(key)? {
+            return Ok(());
+        }
+        let moment = event.at.map(|at| at.to_string()).unwrap_or_default();
+        let lineage = NativeKey::global(self.agent, &format!("{id}@{moment}"));
+        let parent = parent.map(|parent| self.key(parent));
+        if self.saved.leaf.is_some() && parent != self.saved.leaf {
+            self.changes.retell = true;
+        }
+        self.saved.leaf = Some(key);
+        self.changes.nodes.push(NodeRow { line: event.place.line, id: key, parent, lineage });
+        if self.saved.facts.forked_from.is_some() && known.is_copied_node(lineage)? {
+            self.run.skipped_line = Some(event.place.line);
+        }
+        Ok(())
+    }
+
+    fn move_leaf(&mut self, target: &str) {
+        let target = Some(self.key(target));
+        if self.saved.leaf != target {
+            self.saved.leaf = target;
+            self.changes.retell = true;
+        }
+    }
+
+    fn text<K: Known>(&mut self, event: Event, known: &K) -> Result<(), K::Error> {
+        let What::Text { speech, text, message, entry_way } = event.what else { return Ok(()) };
+        let key = self.key(&event.native_id);
+        if !self.is_new(key, known)? {
+            return Ok(());
+        }
+        let message = message.map(|id| self.key(&id));
+        if let Some(message) = message {
+            // Old versions repeat all earlier blocks of a message on each of its lines.
+            let block = NativeKey::within(self.agent, &message.as_stored().to_string(), &text);
+            if self.saved.said.contains(&block) {
+                return Ok(());
+            }
+            if self.saved.said.len() == SAID_BLOCKS {
+                self.saved.said.pop_front();
+            }
+            self.saved.said.push_back(block);
+        }
+        self.note_time(event.at);
+        match speech {
+            Speech::Prompt if self.saved.queue.repeats(&text, entry_way) => return Ok(()),
+            Speech::Prompt | Speech::Task => self.prompted(&text),
+            Speech::Command => self.saved.titles.command(&text),
+            _ => {}
+        }
+        self.push(Entry { text, ..blank(&event.native_id, event.place, event.at, speech) }, key, message);
+        Ok(())
+    }
+
+    fn prompted(&mut self, text: &str) {
+        if text.trim().eq_ignore_ascii_case("warmup") {
+            self.saved.warm_ups += 1;
+        } else {
+            self.saved.real_prompts += 1;
+        }
+        self.saved.titles.prompt(text);
+    }
+
+    fn call<K: Known>(&mut self, event: Event, known: &K) -> Result<(), K::Error> {
+        let What::Call { id, message, tool } = event.what else { return Ok(()) };
+        let key = self.key(&id);
+        if !self.is_new(key, known)? {
+            return Ok(());
+        }
+        self.note_time(event.at);
+        if tool.kind.is_some_and(ToolKind::changes_files) {
+            self.edited(&tool, known)?;
+        }
+        let message = message.map(|id| self.key(&id));
+        let seq = self.saved.next_seq;
+        let entry =
+            Entry { text: describe_tool(&tool), tool: Some(tool), ..blank(&id, event.place, event.at, Speech::Call) };
+        let episode = self.push(entry, key, message);
+        match self.saved.early_results.iter().position(|(call, _)| *call == key) {
+            Some(at) => {
+                let (_, outcome) = self.saved.early_results.remove(at);
+                self.settle(seq, episode, outcome);
+            }
+            None => {
+                self.run.calls.insert(key, (seq, episode));
+            }
+        }
+        Ok(())
+    }
+
+    fn edited<K: Known>(&mut self, tool: &ToolUse, known: &K) -> Result<(), K::Error> {
+        for path in &tool.paths {
+            if !self.changes.edited.contains(path) && !known.has_edited(path)? {
+                self.changes.edited.push(path.clone());
+                self.saved.teller.counts.files_edited += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn result<K: Known>(&mut self, event: Event, known: &K) -> Result<(), K::Error> {
+        let What::Result { call, outcome, answer } = event.what else { return Ok(()) };
+        let key = self.key(&call);
+        let found = match self.run.calls.remove(&key) {
+            Some(found) => Some(found),
+            None => match known.owner(key)? {
+                Some(Owner::Here { seq, episode, settled: false }) => Some((seq, episode)),
+                _ => None,
+            },
+        };
+        self.note_time(event.at);
+        match found {
+            Some((seq, episode)) => self.settle(seq, episode, outcome),
+            // Parallel calls are flushed in any order, so the call may stand on the next line.
+            None if known.owner(key)?.is_none() && !self.run.seen.contains(&key) => self.hold_result(key, outcome),
+            // A result met a second time says nothing new.
+            None => return Ok(()),
+        }
+        if let Some(text) = answer {
+            let id = format!("{call}:answer");
+            let key = self.key(&id);
+            if self.is_new(key, known)? {
+                self.push(Entry { text, ..blank(&id, event.place, event.at, Speech::Answer) }, key, None);
+            }
+        }
+        Ok(())
+    }
+
+    fn hold_result(&mut self, call: NativeKey, outcome: Outcome) {
+        if self.saved.early_results.len() == EARLY_RESULTS {
+            self.saved.early_results.remove(0);
+        }
+        self.saved.early_results.push((call, outcome));
+    }
+
+    fn settle(&mut self, seq: u64, episode: Option<u64>, outcome: Outcome) {
+        if outcome.status.is_error() {
+            self.saved.teller.failed(episode);
+            self.late_error(episode);
+        }
+        let first_new = self.changes.entries.first().map(|new| new.entry.seq);
+        match first_new.filter(|first| seq >= *first) {
+            Some(first) => {
+                let entry = &mut self.changes.entries[(seq - first) as usize].entry;
+                if let Some(tool) = entry.tool.as_mut() {
+                    tool.outcome = Some(outcome);
+                }
+            }
+            None => self.changes.outcomes.push((seq, outcome)),
+        }
+    }
+
+    /// An error in an episode that has ended: in this batch it can still be set right, else the store must.
+    fn late_error(&mut self, episode: Option<u64>) {
+        let Some(number) = episode.filter(|number| Some(*number) != self.saved.teller.open_number()) else { return };
+        match self.changes.closed.iter_mut().find(|closed| closed.number == number) {
+            Some(closed) => closed.tool_errors += 1,
+            None => *self.changes.late_errors.entry(number).or_default() += 1,
+        }
+    }
+
+    fn usage(&mut self, message: &str, row: UsageRow) {
+        let key = self.key(message);
+        if row.model.is_some() {
+            self.saved.facts.model.clone_from(&row.model);
+        }
+        let known = self.changes.usage.entry(key).or_insert_with(|| row.clone());
+        known.tokens = known.tokens.max(row.tokens);
+    }
+
+    fn queue_step<K: Known>(
+        &mut self,
+        step: QueueStep,
+        place: Place,
+        at: Option<Timestamp>,
+        native_id: String,
+        known: &K,
+    ) -> Result<(), K::Error> {
+        match step {
+            QueueStep::Typed(text) => {
+                let key = self.key(&native_id);
+                if self.is_new(key, known)? {
+                    self.note_time(at);
+                    self.saved.queue.typed(&text, self.saved.next_seq);
+                    self.prompted(&text);
+                    self.push(Entry { text, ..blank(&native_id, place, at, Speech::Prompt) }, key, None);
+                }
+            }
+            QueueStep::Sent => self.saved.queue.sent(),
+            QueueStep::Slipped => self.saved.queue.slipped(),
+            QueueStep::TakenBack => {
+                let back = self.saved.queue.taken_back();
+                self.changes.retell |= !back.is_empty();
+                self.changes.taken_back.extend(back);
+            }
+        }
+        Ok(())
+    }
+
+    fn title<K: Known>(
+        &mut self,
+        rank: TitleRank,
+        text: String,
+        leaf: Option<&str>,
+        known: &K,
+    ) -> Result<(), K::Error> {
+        let Some(leaf) = leaf else {
+            self.saved.titles.set(rank, &text);
+            return Ok(());
+        };
+        let key = self.key(leaf);
+        if self.run.seen.contains(&key) || matches!(known.owner(key)?, Some(Owner::Here { .. })) {
+            self.saved.titles.set(rank, &text);
+        } else {
+            self.changes.titles_elsewhere.push((key, text));
+        }
+        Ok(())
+    }
+
+    /// Adds an entry to the story; the episode it falls into.
+    fn push(&mut self, mut entry: Entry, key: NativeKey, message: Option<NativeKey>) -> Option<u64> {
+        entry.seq = self.saved.next_seq;
+        self.saved.next_seq += 1;
+        let telling = self.saved.teller.tell(&Told {
+            seq: entry.seq,
+            native_id: &entry.native_id,
+            place: entry.place,
+            at: entry.at,
+            speech: entry.speech,
+            message,
+            kept_bytes: kept_bytes(&entry),
+            is_error: false,
+        });
+        self.changes.closed.extend(telling.closed);
+        entry.episode = telling.episode;
+        let node = self.run.node.filter(|(line, _)| *line == entry.place.line).map(|(_, node)| node);
+        self.changes.entries.push(NewEntry { entry, key, message, node });
+        telling.episode
+    }
+}
+
+/// The name of the conversation a sub-agent's line inside its parent's file belongs to.
+pub fn side_name(main: &mut Story, event: &Event) -> Option<String> {
+    let Voice::Side { agent_id, parent } = &event.voice else { return None };
+    if let Some(agent_id) = agent_id {
+        return Some(agent_id.clone());
+    }
+    let sides = &mut main.saved.sides;
+    let above = parent.as_ref().and_then(|parent| sides.get(parent)).cloned();
+    // The first line of a conversation has no parent and names it.
+    let name = above.unwrap_or_else(|| event.native_id.clone());
+    sides.insert(event.native_id.clone(), name.clone());
+    Some(name)
+}
+
+/// How many bytes are kept of an entry, as far as a reader would see them.
+pub(crate) fn kept_bytes(entry: &Entry) -> u64 {
+    let tool = entry.tool.as_ref().map_or(0, |tool| tool.arguments.len());
+    (entry.text.len() + tool) as u64
+}
+
+fn blank(native_id: &str, place: Place, at: Option<Timestamp>, speech: Speech) -> Entry {
+    Entry {
+        seq: 0,
+        native_id: native_id.to_owned(),
+        place,
+        at,
+        speech,
+        text: String::new(),
+        tool: None,
+        episode: None,
+        abandoned: false,
+    }
+}

@@ -1,0 +1,35 @@
+//! The words of Rethread: sessions, entries, episodes and their ids. No I/O, no clock, no SQL.
+//!
+//! ```
+//! use rethread_model::{Agent, SessionId, Timestamp};
+//!
+//! let started: Timestamp = "2026-02-20T20:17:15.095Z".parse()?;
+//! let id = SessionId::derive(Agent::ClaudeCode, "9a9eadc8-c1f1-493e-a0f1-884aa996b05b", started);
+//! assert_eq!(id.to_string().parse::<SessionId>()?, id);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod agent;
+mod change;
+mod entry;
+mod episode;
+mod id;
+mod session;
+mod text;
+mod time;
+mod tool;
+mod warning;
+
+pub use agent::{Agent, UnknownAgent};
+pub use change::{Changes, NewEntry, NodeRow, Owner, Skeleton, UsageRow};
+pub use entry::{Entry, Place, Role, Speech};
+pub use episode::Episode;
+pub use id::{BadId, NativeKey, SessionId, Space};
+pub use session::{Counts, Session, SessionKind, State, Tokens};
+pub use text::{clip, estimate_tokens, first_line, one_line};
+pub use time::{BadTimestamp, Timestamp};
+pub use tool::{Outcome, Status, ToolKind, ToolUse};
+pub use warning::Warning;
+
+/// The tag around every text that Rethread gives to an agent, so that it is never read back in as memory.
+pub const INJECTION_TAG: &str = "rethread-context";

@@ -1,0 +1,56 @@
+//! Shortening and measuring text without ever cutting a character.
+
+use std::borrow::Cow;
+
+/// At most `max` characters of the text; a cut is shown by `…`, which is counted.
+pub fn clip(text: &str, max: usize) -> Cow<'_, str> {
+    // Bytes bound characters from above, so most texts need no counting.
+    if text.len() <= max {
+        return Cow::Borrowed(text);
+    }
+    match text.char_indices().nth(max) {
+        None => Cow::Borrowed(text),
+        Some(_) if max == 0 => Cow::Borrowed(""),
+        Some(_) => {
+            let end = text.char_indices().nth(max - 1).map_or(text.len(), |(at, _)| at);
+            Cow::Owned(format!("{}…", text[..end].trim_end()))
+        }
+    }
+}
+
+/// The first line that has something on it, without surrounding blanks.
+pub fn first_line(text: &str) -> &str {
+    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("")
+}
+
+/// The text on one line: every run of white space and control characters becomes one blank.
+pub fn one_line(text: &str) -> String {
+    text.split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Tokens of a text of that many bytes: four bytes make one, rounded up.
+pub const fn estimate_tokens(bytes: u64) -> u64 {
+    bytes.div_ceil(4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clipping_never_cuts_a_character() {
+        assert_eq!(clip("héllo", 5), "héllo");
+        assert_eq!(clip("héllo wörld", 5), "héll…");
+        assert_eq!(clip("日本語", 2), "日…");
+        assert_eq!(clip("abc", 0), "");
+    }
+
+    #[test]
+    fn one_line_swallows_control_characters() {
+        assert_eq!(one_line("a\n\tb\u{1b} c"), "a b c");
+        assert_eq!(first_line("\n  \n x \ny"), "x");
+    }
+}

@@ -1,0 +1,200 @@
+//! What is checked, on text alone, so that each check can be tried on a few lines.
+
+use crate::text::{Part, functions, keep, settings, starts_of};
+
+const LONGEST_FILE: usize = 600;
+const LONGEST_FUNCTION: usize = 80;
+const LONG_BECAUSE: &str = "// tidy: long because ";
+
+/// Taken apart, since this file is read by its own checks.
+const SQL: [&str; 2] = [concat!("SEL", "ECT "), concat!("INS", "ERT INTO")];
+const MACHINE_PATHS: [&str; 3] = [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/tmp/", "bash_jobs")];
+
+/// What a check says of a text: line numbers from 1, each with a remark.
+pub(crate) type Remarks = Vec<(usize, String)>;
+
+/// Dependencies, other than for tests, on crates of ours that are not `allowed`.
+pub(crate) fn forbidden_arrows(manifest: &str, allowed: &[&str]) -> Remarks {
+    let mut found = Remarks::new();
+    for (number, section, line) in settings(manifest) {
+        if !section.contains("dependencies") || section.contains("dev-dependencies") {
+            continue;
+        }
+        let named = section.split('.').chain(line.split(|c: char| " =.\"'[]".contains(c)));
+        for target in named.filter_map(|part| part.strip_prefix("rethread-")) {
+            let remark = format!("may not use rethread-{target}");
+            if !allowed.contains(&target) && !found.iter().any(|(_, seen)| *seen == remark) {
+                found.push((number, remark));
+            }
+        }
+    }
+    found
+}
+
+/// Lines with SQL in code or strings.
+pub(crate) fn sql(text: &str) -> Remarks {
+    let spoken = keep(text, &[Part::Code, Part::Text]);
+    let hit = |line: &str| SQL.iter().find(|needle| line.contains(**needle)).map(|needle| format!("`{needle}`"));
+    spoken.lines().enumerate().filter_map(|(at, line)| Some((at + 1, hit(line)?))).collect()
+}
+
+/// Where one of `needles` stands in code, not in comments or strings.
+pub(crate) fn words(text: &str, needles: &[&str]) -> Remarks {
+    let code = keep(text, &[Part::Code]);
+    let mut found = Remarks::new();
+    for (at, line) in code.lines().enumerate() {
+        let stands = |needle: &&&str| starts_of(line, needle).next().is_some();
+        found.extend(needles.iter().filter(stands).map(|needle| (at + 1, format!("`{needle}`"))));
+    }
+    found
+}
+
+/// Where a manifest speaks of one of `needles`, comments aside.
+pub(crate) fn mentions(manifest: &str, needles: &[&str]) -> Remarks {
+    let mut found = Remarks::new();
+    for (number, _, line) in settings(manifest) {
+        let stands = |needle: &&&str| starts_of(line, needle).next().is_some();
+        found.extend(needles.iter().filter(stands).map(|needle| (number, format!("`{needle}`"))));
+    }
+    found
+}
+
+/// Whether the package takes the lints of the workspace.
+pub(crate) fn inherits_lints(manifest: &str) -> bool {
+    settings(manifest).any(|(_, section, line)| {
+        let line: String = line.split_whitespace().collect();
+        section == "lints" && line == "workspace=true" || line == "lints.workspace=true"
+    })
+}
+
+/// Line 1, if no sentence opens the file.
+pub(crate) fn opening(text: &str) -> Remarks {
+    let first = text.lines().next().unwrap_or_default().trim_end();
+    let sentence = first.strip_prefix("//! ").unwrap_or_default();
+    let good = sentence.ends_with('.') || sentence.contains(". ");
+    if good { vec![] } else { vec![(1, "does not open with a `//!` sentence and a full stop".into())] }
+}
+
+/// The file and the functions that have too many lines.
+pub(crate) fn too_long(text: &str) -> Remarks {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Remarks::new();
+    if lines.len() > LONGEST_FILE {
+        found.push((1, format!("{} lines, more than {LONGEST_FILE}", lines.len())));
+    }
+    let code = keep(text, &[Part::Code]);
+    for (start, length, name) in functions(&code) {
+        let above = lines[..start - 1].iter().rev().map(|line| line.trim_start());
+        let mut notes = above.take_while(|line| line.starts_with("//") || line.starts_with("#["));
+        if length > LONGEST_FUNCTION && !notes.any(|line| line.starts_with(LONG_BECAUSE)) {
+            found.push((start, format!("fn {name} has {length} lines, more than {LONGEST_FUNCTION}")));
+        }
+    }
+    found
+}
+
+/// Lines with a path that only one machine has.
+pub(crate) fn machine_paths(text: &str) -> Remarks {
+    let mut found = Remarks::new();
+    for (at, line) in text.lines().enumerate() {
+        let stands = |needle: &&&str| starts_of(line, needle).next().is_some();
+        found.extend(MACHINE_PATHS.iter().filter(stands).map(|path| (at + 1, (*path).to_string())));
+    }
+    found
+}
+
+/// Behaviour ids in comments and names of functions that are not written as ids are.
+pub(crate) fn bad_ids(text: &str) -> Remarks {
+    let comments = keep(text, &[Part::Comment]);
+    let mut found = Remarks::new();
+    for (at, line) in comments.lines().enumerate() {
+        let tokens = line.split(|c: char| !c.is_alphanumeric() && c != '-');
+        found.extend(tokens.filter(|token| is_bad_id(token, "SEL", '-')).map(|id| (at + 1, id.to_string())));
+    }
+    let named = functions(&keep(text, &[Part::Code]));
+    let bad = named.into_iter().filter(|(_, _, name)| is_bad_id(name, "sel", '_'));
+    found.extend(bad.map(|(line, _, name)| (line, name)));
+    found
+}
+
+/// True for what is meant as an id (a letter, digits, a dash, a digit) but does not have its shape.
+fn is_bad_id(token: &str, letters: &str, dash: char) -> bool {
+    let Some((design, rest)) = token.strip_prefix(|c| letters.contains(c)).and_then(|rest| rest.split_once(dash))
+    else {
+        return false;
+    };
+    let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).count();
+    let meant = design.len() >= 2 && digits(design) == design.len() && digits(rest) > 0;
+    let ends = rest.chars().nth(2).is_none_or(|next| next == dash);
+    meant && !(["000", "001", "002", "003", "004"].contains(&design) && digits(rest) == 2 && ends)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(remarks: &Remarks) -> Vec<usize> {
+        remarks.iter().map(|(line, _)| *line).collect()
+    }
+
+    #[test]
+    fn an_arrow_is_found_however_it_is_written() {
+        let manifest = "[dependencies]\nrethread-model.workspace = true\nrethread-store = { path = \"../store\" }\n\
+            s = { package = \"rethread-llm\" }\n[target.'cfg(unix)'.dependencies.rethread-index]\n\
+            [dev-dependencies]\nrethread-engine = \"1\"\n# rethread-recall = \"1\"\n";
+        assert_eq!(lines(&forbidden_arrows(manifest, &["model"])), [3, 4, 5]);
+    }
+
+    #[test]
+    fn words_count_in_code_only() {
+        let text = "// todo!()\nlet a = \"todo!\";\ntodo!();\nmy_todo!();\n";
+        assert_eq!(lines(&words(text, &["todo!"])), [3]);
+        assert_eq!(lines(&words("eprintln!();\nprint!();", &["print!", "println!"])), [2]);
+        let manifest = "# rusqlite\n[dependencies]\nrusqlite.workspace = true\n";
+        assert_eq!(lines(&mentions(manifest, &["rusqlite"])), [3]);
+    }
+
+    #[test]
+    fn sql_counts_in_strings_too_but_not_in_comments() {
+        let text = format!("// {0}1\nlet a = \"{0}1\";\n", SQL[0]);
+        assert_eq!(lines(&sql(&text)), [2]);
+    }
+
+    #[test]
+    fn an_opening_is_a_sentence_on_line_one() {
+        assert!(opening("//! Splits entries. Never looks\n//! across sessions.\n").is_empty());
+        assert_eq!(lines(&opening("//! Episode utilities\n")), [1]);
+        assert_eq!(lines(&opening("use std::fs;\n")), [1]);
+    }
+
+    #[test]
+    fn a_long_function_is_found_unless_it_says_why() {
+        let long = format!("fn a() {{\n{}}}\n", "    work();\n".repeat(LONGEST_FUNCTION));
+        assert_eq!(lines(&too_long(&format!("\n{long}"))), [2]);
+        let excused = format!("{LONG_BECAUSE}it is a table.\n#[test]\n{long}");
+        assert!(too_long(&excused).is_empty());
+        assert_eq!(lines(&too_long(&"\n".repeat(LONGEST_FILE + 1))), [1]);
+    }
+
+    #[test]
+    fn a_machine_path_is_one_that_starts_at_the_root() {
+        let text = format!("see {0}x\nhttps://a.example{0}x\n~{0}x\n", MACHINE_PATHS[0]);
+        assert_eq!(lines(&machine_paths(&text)), [1]);
+    }
+
+    #[test]
+    fn ids_in_comments_and_test_names_have_one_shape() {
+        let good = "// S000-13, L003-02/03; E0308 and E1-2\nfn s000_13_resets() {}\nfn split_2_3() {}\n";
+        assert_eq!(bad_ids(good), Remarks::new());
+        let bad = ["S005-01", "S000-1", "E01-02", "L002-123"].map(|id| format!("// {id}\n"));
+        assert_eq!(lines(&bad_ids(&bad.concat())), [1, 2, 3, 4]);
+        assert_eq!(lines(&bad_ids("fn s000_7_resets() {}\n")), [1]);
+    }
+
+    #[test]
+    fn lints_are_taken_in_either_way_of_writing() {
+        assert!(inherits_lints("[lints]\nworkspace = true\n"));
+        assert!(inherits_lints("lints.workspace = true\n"));
+        assert!(!inherits_lints("[package]\nworkspace = true\n"));
+    }
+}

@@ -1,0 +1,392 @@
+//! Writing: what one reading of transcripts changed, made visible together or not at all.
+
+mod apply;
+
+use std::path::Path;
+
+use rethread_model::{Agent, NativeKey, Owner, Session, SessionId, SessionKind, Space, Timestamp};
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use crate::StoreError;
+use crate::transcripts::{self, Cursor, Fingerprint, TranscriptNumber, TranscriptRow};
+
+/// Our number of a session: short, and in the order sessions were first met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionNumber(pub(crate) i64);
+
+/// A session that was there or has just been made.
+#[derive(Debug)]
+pub struct OpenedSession {
+    /// Its number.
+    pub number: SessionNumber,
+    /// What its story left to be remembered; nothing for a new session.
+    pub memory: Option<String>,
+}
+
+/// The columns of a session that its story decides.
+#[derive(Debug)]
+pub struct SessionUpdate<'a> {
+    /// Everything but tokens and costs, which the store adds up itself.
+    pub session: &'a Session,
+    /// What the story must remember.
+    pub memory: &'a str,
+    /// The parent, by the agent's own id.
+    pub parent_external: Option<&'a str>,
+    /// Bytes of transcript read since the last update.
+    pub bytes_read: u64,
+}
+
+/// A transaction that writes. Dropped without `commit`, it leaves no trace.
+#[derive(Debug)]
+pub struct Batch<'s> {
+    transaction: Transaction<'s>,
+    space: &'s str,
+    path: &'s Path,
+    change: i64,
+}
+
+impl<'s> Batch<'s> {
+    pub(crate) fn new(transaction: Transaction<'s>, space: &'s Space, path: &'s Path) -> Result<Self, StoreError> {
+        let space = space.as_str();
+        let change = transaction
+            .query_row("SELECT value FROM counter WHERE space = ?1 AND name = 'change'", [space], |row| row.get(0))
+            .optional()
+            .map_err(|cause| StoreError::at(path, cause))?
+            .unwrap_or(0);
+        Ok(Self { transaction, space, path, change })
+    }
+
+    /// Keeps everything written.
+    pub fn commit(self) -> Result<(), StoreError> {
+        self.run(
+            "INSERT INTO counter (space, name, value) VALUES (?1, 'change', ?2)
+             ON CONFLICT DO UPDATE SET value = excluded.value",
+            params![self.space, self.change],
+        )?;
+        let path = self.path;
+        self.transaction.commit().map_err(|cause| StoreError::at(path, cause))
+    }
+
+    /// The transcript at that path, as it is now.
+    pub fn transcript(&self, path: &str) -> Result<Option<TranscriptRow>, StoreError> {
+        let sql = format!("SELECT {} FROM transcript WHERE space = ?1 AND path = ?2", transcripts::COLUMNS);
+        let mut statement = self.transaction.prepare_cached(&sql).map_err(|cause| self.err(cause))?;
+        let found = statement.query_row(params![self.space, path], transcripts::from_row).optional();
+        Ok(found.map_err(|cause| self.err(cause))?.flatten())
+    }
+
+    /// Takes note of a transcript met for the first time.
+    pub fn add_transcript(&mut self, path: &str, agent: Agent) -> Result<TranscriptNumber, StoreError> {
+        let number = self.next_number("transcript")?;
+        self.run(
+            "INSERT INTO transcript
+             (space, num, path, agent, device, inode, size, mtime, offset, line, head_hash, tail_hash)
+             VALUES (?1, ?2, ?3, ?4, 0, 0, 0, 0, 0, 0, 0, 0)",
+            params![self.space, number, path, agent.as_str()],
+        )?;
+        Ok(TranscriptNumber(number))
+    }
+
+    /// Notes how far a transcript has been read.
+    pub fn set_cursor(
+        &mut self,
+        number: TranscriptNumber,
+        session: Option<SessionNumber>,
+        fingerprint: Fingerprint,
+        cursor: Cursor,
+    ) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE transcript SET session = ?3, device = ?4, inode = ?5, size = ?6, mtime = ?7,
+             offset = ?8, line = ?9, head_hash = ?10, tail_hash = ?11 WHERE space = ?1 AND num = ?2",
+            params![
+                self.space,
+                number.0,
+                session.map(|session| session.0),
+                fingerprint.device as i64,
+                fingerprint.inode as i64,
+                fingerprint.size as i64,
+                fingerprint.mtime,
+                cursor.offset as i64,
+                cursor.line as i64,
+                cursor.head_hash as i64,
+                cursor.tail_hash as i64,
+            ],
+        )
+    }
+
+    /// Notes a line that could not be read.
+    pub fn add_problem(&mut self, transcript: TranscriptNumber, line: u64, message: &str) -> Result<(), StoreError> {
+        self.run(
+            "INSERT INTO problem (space, transcript, line, message) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT DO UPDATE SET message = excluded.message",
+            params![self.space, transcript.0, line as i64, message],
+        )
+    }
+
+    /// Forgets the problems of a transcript that is read anew.
+    pub fn clear_problems(&mut self, transcript: TranscriptNumber) -> Result<(), StoreError> {
+        self.run("DELETE FROM problem WHERE space = ?1 AND transcript = ?2", params![self.space, transcript.0])
+    }
+
+    /// Adds to the number of secrets a rule has found.
+    pub fn add_redactions(&mut self, rule: &str, count: u64) -> Result<(), StoreError> {
+        self.run(
+            "INSERT INTO redaction (space, rule, count) VALUES (?1, ?2, ?3)
+             ON CONFLICT DO UPDATE SET count = count + excluded.count",
+            params![self.space, rule, count as i64],
+        )
+    }
+
+    /// Starts the number of redactions over, before everything is read again.
+    pub fn clear_redactions(&mut self) -> Result<(), StoreError> {
+        self.run("DELETE FROM redaction WHERE space = ?1", params![self.space])
+    }
+
+    /// The session with that id of the agent, made if it is not there.
+    pub fn open_session(
+        &mut self,
+        agent: Agent,
+        external_id: &str,
+        started: Option<Timestamp>,
+    ) -> Result<OpenedSession, StoreError> {
+        if let Some(found) = self.find_session(agent, external_id)? {
+            return Ok(found);
+        }
+        let number = self.next_number("session")?;
+        let id = SessionId::derive(agent, external_id, started.unwrap_or_default());
+        self.run(
+            "INSERT INTO session (space, num, id, agent, external_id, kind, change) VALUES (?1, ?2, ?3, ?4, ?5, 'main', ?6)",
+            params![self.space, number, id.to_string(), agent.as_str(), external_id, self.change],
+        )?;
+        Ok(OpenedSession { number: SessionNumber(number), memory: None })
+    }
+
+    /// The session with that id of the agent.
+    pub fn find_session(&self, agent: Agent, external_id: &str) -> Result<Option<OpenedSession>, StoreError> {
+        self.one(
+            "SELECT num, memory FROM session WHERE space = ?1 AND agent = ?2 AND external_id = ?3",
+            params![self.space, agent.as_str(), external_id],
+            |row| Ok(OpenedSession { number: SessionNumber(row.get(0)?), memory: row.get(1)? }),
+        )
+    }
+
+    /// Our id of a session.
+    pub fn session_id(&self, session: SessionNumber) -> Result<Option<SessionId>, StoreError> {
+        let text: Option<String> =
+            self.one("SELECT id FROM session WHERE space = ?1 AND num = ?2", params![self.space, session.0], |row| {
+                row.get(0)
+            })?;
+        Ok(text.and_then(|text| text.parse().ok()))
+    }
+
+    /// Gives a session a unique short name; the name leaves any other session that had it.
+    pub fn set_alias(&mut self, agent: Agent, external_id: &str, alias: &str) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE session SET alias = NULL WHERE space = ?1 AND alias = ?2 AND NOT (agent = ?3 AND external_id = ?4)",
+            params![self.space, alias, agent.as_str(), external_id],
+        )?;
+        self.run(
+            "UPDATE session SET alias = ?2 WHERE space = ?1 AND agent = ?3 AND external_id = ?4 AND alias IS NOT ?2",
+            params![self.space, alias, agent.as_str(), external_id],
+        )
+    }
+
+    /// Removes everything derived from a session's transcripts, before they are read again.
+    pub fn reset_session(&mut self, session: SessionNumber) -> Result<(), StoreError> {
+        for table in ["entry", "episode", "usage", "edited_file", "node"] {
+            let sql = format!("DELETE FROM {table} WHERE space = ?1 AND session = ?2");
+            self.run(&sql, params![self.space, session.0])?;
+        }
+        self.run(
+            "UPDATE session SET memory = NULL, tokens_input = 0, tokens_output = 0, cache_read = 0, cache_write = 0,
+             cost_usd = NULL, raw_bytes = 0 WHERE space = ?1 AND num = ?2",
+            params![self.space, session.0],
+        )?;
+        self.run(
+            "UPDATE transcript SET offset = 0, line = 0, size = 0, mtime = 0 WHERE space = ?1 AND session = ?2",
+            params![self.space, session.0],
+        )
+    }
+
+    /// The sub-agent sessions that live inside their parent's file.
+    pub fn inline_children(&self, agent: Agent, parent_external: &str) -> Result<Vec<SessionNumber>, StoreError> {
+        self.all(
+            "SELECT num FROM session AS child WHERE space = ?1 AND agent = ?2 AND parent_external = ?3
+             AND NOT EXISTS (SELECT 1 FROM transcript WHERE space = child.space AND session = child.num)",
+            params![self.space, agent.as_str(), parent_external],
+            |row| row.get(0).map(SessionNumber),
+        )
+    }
+
+    /// Who has an entry with this key, seen from `session`.
+    pub fn owner(&self, session: SessionNumber, key: NativeKey) -> Result<Option<Owner>, StoreError> {
+        // A session's own entry outweighs another's: short ids repeat between sessions.
+        self.one(
+            "SELECT session, seq, episode, status IS NOT NULL FROM entry WHERE space = ?1 AND native = ?2
+             ORDER BY session = ?3 DESC LIMIT 1",
+            params![self.space, key.as_stored(), session.0],
+            |row| {
+                if row.get::<_, i64>(0)? != session.0 {
+                    return Ok(Owner::Elsewhere);
+                }
+                Ok(Owner::Here {
+                    seq: row.get::<_, i64>(1)? as u64,
+                    episode: row.get::<_, Option<i64>>(2)?.map(|number| number as u64),
+                    settled: row.get(3)?,
+                })
+            },
+        )
+    }
+
+    /// Whether this session has a tree node with that id.
+    pub fn has_node(&self, session: SessionNumber, id: NativeKey) -> Result<bool, StoreError> {
+        self.exists(
+            "SELECT 1 FROM node WHERE space = ?1 AND session = ?2 AND id = ?3",
+            params![self.space, session.0, id.as_stored()],
+        )
+    }
+
+    /// Whether another session has a tree node with that lineage.
+    pub fn is_copied_node(&self, session: SessionNumber, lineage: NativeKey) -> Result<bool, StoreError> {
+        self.exists(
+            "SELECT 1 FROM node WHERE space = ?1 AND lineage = ?2 AND session <> ?3",
+            params![self.space, lineage.as_stored(), session.0],
+        )
+    }
+
+    /// Whether this session is known to have edited the path.
+    pub fn has_edited(&self, session: SessionNumber, path: &str) -> Result<bool, StoreError> {
+        self.exists(
+            "SELECT 1 FROM edited_file WHERE space = ?1 AND session = ?2 AND path = ?3",
+            params![self.space, session.0, path],
+        )
+    }
+
+    /// Stores what a session's story decides about it.
+    pub fn save_session(&mut self, number: SessionNumber, update: &SessionUpdate<'_>) -> Result<(), StoreError> {
+        let (session, counts) = (update.session, &update.session.counts);
+        let change = self.next_change();
+        let kind = match session.kind {
+            SessionKind::Main => "main",
+            SessionKind::Child => "child",
+        };
+        self.run(
+            "UPDATE session SET kind = ?3, parent_external = ?4, name = ?5, cwd = ?6, project = ?7, namespace = ?8,
+             branch = ?9, model = ?10, started_at = ?11, last_at = ?12, transcript = coalesce(?13, transcript),
+             prompts = ?14, messages = ?15, tool_calls = ?16, tool_errors = ?17, files_edited = ?18, episodes = ?19,
+             raw_bytes = raw_bytes + ?20, kept_tokens = ?21, empty = ?22, memory = ?23, change = ?24
+             WHERE space = ?1 AND num = ?2",
+            params![
+                self.space,
+                number.0,
+                kind,
+                update.parent_external,
+                session.name,
+                session.cwd,
+                session.project,
+                session.namespace,
+                session.branch,
+                session.model,
+                session.started_at.map(Timestamp::as_millis),
+                session.last_activity_at.map(Timestamp::as_millis),
+                session.transcript,
+                counts.prompts as i64,
+                counts.messages as i64,
+                counts.tool_calls as i64,
+                counts.tool_errors as i64,
+                counts.files_edited as i64,
+                counts.episodes as i64,
+                update.bytes_read as i64,
+                session.kept_tokens as i64,
+                session.empty,
+                update.memory,
+                change,
+            ],
+        )
+    }
+
+    /// Names that files hold for sessions in other files, with the session each belongs to.
+    pub fn titles_to_deliver(&self) -> Result<Vec<(SessionNumber, String)>, StoreError> {
+        self.all(
+            "SELECT entry.session, title_elsewhere.text FROM title_elsewhere
+             JOIN entry ON entry.space = title_elsewhere.space AND entry.native = title_elsewhere.leaf
+             WHERE title_elsewhere.space = ?1 ORDER BY entry.session, title_elsewhere.text",
+            params![self.space],
+            |row| Ok((SessionNumber(row.get(0)?), row.get(1)?)),
+        )
+    }
+
+    /// A session's row and memory, by number.
+    pub fn stored_session(&self, number: SessionNumber) -> Result<Option<(Session, Option<String>)>, StoreError> {
+        let sql = format!(
+            "SELECT {}, session.memory FROM {} WHERE session.space = ?1 AND session.num = ?2",
+            crate::sessions::COLUMNS,
+            crate::sessions::TABLES
+        );
+        let found = self.one(&sql, params![self.space, number.0], |row| {
+            let memory = row.get(crate::sessions::COLUMN_COUNT)?;
+            Ok(crate::sessions::from_row(row)?.map(|session| (session, memory)))
+        })?;
+        Ok(found.flatten())
+    }
+
+    /// Changes a session's name and what its story remembers of names.
+    pub fn rename_session(
+        &mut self,
+        number: SessionNumber,
+        name: Option<&str>,
+        memory: &str,
+    ) -> Result<(), StoreError> {
+        let change = self.next_change();
+        self.run(
+            "UPDATE session SET name = ?3, memory = ?4, change = ?5 WHERE space = ?1 AND num = ?2",
+            params![self.space, number.0, name, memory, change],
+        )
+    }
+
+    fn next_change(&mut self) -> i64 {
+        self.change += 1;
+        self.change
+    }
+
+    fn next_number(&self, table: &str) -> Result<i64, StoreError> {
+        let sql = format!("SELECT coalesce(max(num), 0) + 1 FROM {table} WHERE space = ?1");
+        let number = self.one(&sql, params![self.space], |row| row.get(0))?;
+        Ok(number.unwrap_or(1))
+    }
+
+    fn run(&self, sql: &str, values: impl rusqlite::Params) -> Result<(), StoreError> {
+        let run = || -> rusqlite::Result<()> { self.transaction.prepare_cached(sql)?.execute(values).map(drop) };
+        run().map_err(|cause| self.err(cause))
+    }
+
+    fn one<T>(
+        &self,
+        sql: &str,
+        values: impl rusqlite::Params,
+        read: impl FnOnce(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
+        let run = || self.transaction.prepare_cached(sql)?.query_row(values, read).optional();
+        run().map_err(|cause| self.err(cause))
+    }
+
+    fn all<T>(
+        &self,
+        sql: &str,
+        values: impl rusqlite::Params,
+        read: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let run =
+            || -> rusqlite::Result<Vec<T>> { self.transaction.prepare_cached(sql)?.query_map(values, read)?.collect() };
+        run().map_err(|cause| self.err(cause))
+    }
+
+    fn exists(&self, sql: &str, values: impl rusqlite::Params) -> Result<bool, StoreError> {
+        let run = || -> rusqlite::Result<bool> { self.transaction.prepare_cached(sql)?.exists(values) };
+        run().map_err(|cause| self.err(cause))
+    }
+
+    fn err(&self, cause: rusqlite::Error) -> StoreError {
+        StoreError::at(self.path, cause)
+    }
+}

@@ -1,0 +1,176 @@
+//! Entries and episodes as rows.
+
+use rethread_model::{
+    Entry, Episode, NewEntry, Outcome, Place, SessionId, Speech, Status, Timestamp, ToolKind, ToolUse,
+};
+use rusqlite::{Connection, Row, params};
+
+use crate::{SessionNumber, Store, StoreError};
+
+/// Which entries of a session are wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EntryFilter {
+    /// Also entries on branches the session left.
+    pub abandoned: bool,
+    /// Also what machines wrote: commands, notices, injected texts.
+    pub meta: bool,
+    /// At most this many, counted from the end.
+    pub last: Option<u64>,
+}
+
+const COLUMNS: &str = "seq, native_id, line, offset, length, at, speech, text, episode, abandoned,
+    tool, tool_kind, target, arguments, paths, status, summary, error, exit_code, out_lines, out_bytes, output";
+
+impl Store {
+    /// Entries of a session in transcript order.
+    pub fn entries(&self, session: SessionId, filter: EntryFilter) -> Result<Vec<Entry>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<Entry>> {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM entry
+                 WHERE space = ?1 AND session = (SELECT num FROM session WHERE space = ?1 AND id = ?2)
+                 AND (?3 OR NOT (abandoned OR taken_back))
+                 AND (?4 OR speech NOT IN ('reasoning', 'command', 'notice', 'injected'))
+                 ORDER BY seq DESC LIMIT ?5"
+            );
+            let limit = filter.last.map_or(-1, |last| last as i64);
+            let mut statement = self.connection.prepare_cached(&sql)?;
+            let values = params![self.space.as_str(), session.to_string(), filter.abandoned, filter.meta, limit];
+            let mut entries: Vec<Entry> = statement.query_map(values, from_row)?.collect::<Result<_, _>>()?;
+            entries.reverse();
+            Ok(entries)
+        };
+        read().map_err(|cause| self.err(cause))
+    }
+
+    /// Episodes of a session in order.
+    pub fn episodes(&self, session: SessionId) -> Result<Vec<Episode>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<Episode>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT id, number, first_seq, last_seq, parts, first_line, last_line, first_byte, last_byte,
+                 started_at, ended_at, tool_calls, tool_errors, kept_tokens, open, abandoned FROM episode
+                 WHERE space = ?1 AND session = (SELECT num FROM session WHERE space = ?1 AND id = ?2) ORDER BY number",
+            )?;
+            statement.query_map(params![self.space.as_str(), session.to_string()], episode)?.collect()
+        };
+        read().map_err(|cause| self.err(cause))
+    }
+}
+
+pub(crate) fn insert(
+    connection: &Connection,
+    space: &str,
+    session: SessionNumber,
+    new: &NewEntry,
+) -> rusqlite::Result<()> {
+    let entry = &new.entry;
+    let tool = entry.tool.as_ref();
+    let outcome = tool.and_then(|tool| tool.outcome.as_ref());
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO entry (space, session, seq, native, native_id, message, node, line, offset, length, at, speech,
+         text, episode, abandoned, tool, tool_kind, target, arguments, paths, status, summary, error, exit_code,
+         out_lines, out_bytes, output)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+         ?23, ?24, ?25, ?26, ?27)",
+    )?;
+    statement.execute(params![
+        space,
+        session.0,
+        entry.seq as i64,
+        new.key.as_stored(),
+        entry.native_id,
+        new.message.map(rethread_model::NativeKey::as_stored),
+        new.node.map(rethread_model::NativeKey::as_stored),
+        entry.place.line as i64,
+        entry.place.offset as i64,
+        entry.place.length as i64,
+        entry.at.map(Timestamp::as_millis),
+        entry.speech.as_str(),
+        entry.text,
+        entry.episode.map(|number| number as i64),
+        entry.abandoned,
+        tool.map(|tool| tool.name.as_str()),
+        tool.and_then(|tool| tool.kind).map(ToolKind::as_str),
+        tool.map(|tool| tool.target.as_str()),
+        tool.map(|tool| tool.arguments.as_str()),
+        tool.and_then(|tool| write_paths(&tool.paths)),
+        outcome.map(|outcome| outcome.status.as_str()),
+        outcome.map(|outcome| outcome.summary.as_str()),
+        outcome.and_then(|outcome| outcome.error.as_deref()),
+        outcome.and_then(|outcome| outcome.exit_code),
+        outcome.map(|outcome| outcome.lines as i64),
+        outcome.map(|outcome| outcome.bytes as i64),
+        outcome.and_then(|outcome| outcome.output.as_deref()),
+    ])?;
+    Ok(())
+}
+
+/// Paths as a JSON list; nothing for none.
+fn write_paths(paths: &[String]) -> Option<String> {
+    if paths.is_empty() { None } else { serde_json::to_string(paths).ok() }
+}
+
+pub(crate) fn read_paths(stored: Option<&str>) -> Vec<String> {
+    stored.and_then(|paths| serde_json::from_str(paths).ok()).unwrap_or_default()
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let count = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
+    Ok(Entry {
+        seq: count(0)?,
+        native_id: row.get(1)?,
+        place: Place { line: count(2)?, offset: count(3)?, length: count(4)? },
+        at: row.get::<_, Option<i64>>(5)?.map(Timestamp::from_millis),
+        speech: Speech::from_stored(row.get_ref(6)?.as_str()?),
+        text: row.get(7)?,
+        episode: row.get::<_, Option<i64>>(8)?.map(|number| number as u64),
+        abandoned: row.get(9)?,
+        tool: tool(row)?,
+    })
+}
+
+fn tool(row: &Row<'_>) -> rusqlite::Result<Option<ToolUse>> {
+    let Some(name) = row.get::<_, Option<String>>(10)? else { return Ok(None) };
+    Ok(Some(ToolUse {
+        name,
+        kind: row.get::<_, Option<String>>(11)?.map(|kind| ToolKind::from_stored(&kind)),
+        target: row.get::<_, Option<String>>(12)?.unwrap_or_default(),
+        arguments: row.get::<_, Option<String>>(13)?.unwrap_or_default(),
+        paths: read_paths(row.get_ref(14)?.as_str_or_null()?),
+        outcome: outcome(row)?,
+    }))
+}
+
+fn outcome(row: &Row<'_>) -> rusqlite::Result<Option<Outcome>> {
+    let Some(status) = row.get_ref(15)?.as_str_or_null()? else { return Ok(None) };
+    let count = |at: usize| row.get::<_, Option<i64>>(at).map(|number| number.unwrap_or(0) as u64);
+    Ok(Some(Outcome {
+        status: Status::from_stored(status),
+        summary: row.get::<_, Option<String>>(16)?.unwrap_or_default(),
+        error: row.get(17)?,
+        exit_code: row.get(18)?,
+        lines: count(19)?,
+        bytes: count(20)?,
+        output: row.get(21)?,
+    }))
+}
+
+fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
+    let count = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
+    let time = |at: usize| row.get::<_, Option<i64>>(at).map(|millis| millis.map(Timestamp::from_millis));
+    Ok(Episode {
+        id: row.get(0)?,
+        number: count(1)?,
+        first_seq: count(2)?,
+        last_seq: count(3)?,
+        parts: row.get_ref(4)?.as_str()?.split(',').filter_map(|seq| seq.parse().ok()).collect(),
+        lines: (count(5)?, count(6)?),
+        bytes: (count(7)?, count(8)?),
+        started_at: time(9)?,
+        ended_at: time(10)?,
+        tool_calls: count(11)?,
+        tool_errors: count(12)?,
+        kept_tokens: count(13)?,
+        open: row.get(14)?,
+        abandoned: row.get(15)?,
+    })
+}

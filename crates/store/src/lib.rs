@@ -1,0 +1,97 @@
+//! The truth: sessions, entries and episodes in one SQLite file. The only crate with SQL.
+//!
+//! Readers use [`Store`]; whoever writes takes a [`Batch`], whose changes become visible together or not at all.
+//!
+//! ```
+//! use rethread_store::{SessionFilter, Store};
+//! use rethread_model::Space;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let store = Store::open(&folder.path().join("memory.db"), Space::local())?;
+//! assert!(store.sessions(&SessionFilter::default())?.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod batch;
+mod entries;
+mod error;
+mod migrations;
+mod sessions;
+mod statistics;
+mod transcripts;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rethread_model::Space;
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+pub use batch::{Batch, OpenedSession, SessionNumber, SessionUpdate};
+pub use entries::EntryFilter;
+pub use error::StoreError;
+pub use sessions::{Scope, SessionFilter};
+pub use statistics::{Damage, Problem, Statistics, TypeReduction};
+pub use transcripts::{Cursor, Fingerprint, TranscriptNumber, TranscriptRow};
+
+/// How long a process waits for another one that is writing.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
+/// Page cache in KiB; bounded so that a first sync stays small.
+const CACHE_KIB: i64 = 32 * 1024;
+/// Pages in the write-ahead log before it is folded back: 32 MiB.
+const CHECKPOINT_PAGES: i64 = 8192;
+
+/// One open memory database.
+#[derive(Debug)]
+pub struct Store {
+    connection: Connection,
+    space: Space,
+    path: PathBuf,
+}
+
+impl Store {
+    /// Opens the database, makes it if there is none, and brings its schema up to date.
+    pub fn open(path: &Path, space: Space) -> Result<Self, StoreError> {
+        create_private(path)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(|cause| StoreError::at(path, cause))?;
+        let mut store = Self { connection, space, path: path.to_owned() };
+        store.prepare().map_err(|cause| StoreError::at(path, cause))?;
+        migrations::apply(&mut store.connection, path)?;
+        Ok(store)
+    }
+
+    /// Begins writing. Waits for another writer; nothing is kept unless the batch is committed.
+    pub fn begin(&mut self) -> Result<Batch<'_>, StoreError> {
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(|cause| StoreError::at(&self.path, cause))?;
+        Batch::new(transaction, &self.space, &self.path)
+    }
+
+    fn prepare(&self) -> rusqlite::Result<()> {
+        self.connection.busy_timeout(BUSY_TIMEOUT)?;
+        self.connection.set_prepared_statement_cache_capacity(64);
+        // Everything here can be read again from the transcripts, so a power cut may cost the last seconds.
+        self.connection.execute_batch(&format!(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
+             PRAGMA cache_size = -{CACHE_KIB}; PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES};
+             PRAGMA temp_store = MEMORY;"
+        ))
+    }
+
+    fn err(&self, cause: rusqlite::Error) -> StoreError {
+        StoreError::at(&self.path, cause)
+    }
+}
+
+/// SQLite gives its side files the permissions of the main one, so that is made first and for the owner only.
+fn create_private(path: &Path) -> Result<(), StoreError> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let made = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    match made {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(cause) => Err(StoreError::File { path: path.to_owned(), cause }),
+    }
+}
