@@ -1,1 +1,113 @@
-//! x.
+//! The façade of Rethread: one function per verb. Owns configuration, clock and the order of the stages.
+//!
+//! It reads neither the environment nor the terminal: the caller passes an [`Environment`] in and prints what comes out.
+//!
+//! ```
+//! use rethread_engine::{Engine, Environment, SyncRequest};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let transcripts = folder.path().join(".claude/projects/-app");
+//! std::fs::create_dir_all(&transcripts)?;
+//! std::fs::write(
+//!     transcripts.join("9a9eadc8-c1f1-493e-a0f1-884aa996b05b.jsonl"),
+//!     "{\"type\":\"user\",\"uuid\":\"u1\",\"cwd\":\"/app\",\"message\":{\"role\":\"user\",\"content\":\"fix the parser\"}}\n",
+//! )?;
+//! let engine = Engine::open(Environment::for_home(folder.path()))?;
+//! let report = engine.sync(&SyncRequest::default(), &mut |_| {})?;
+//! assert_eq!(report.agents[0].entries, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod config;
+mod doctor;
+mod environment;
+mod error;
+mod home;
+mod maintain;
+mod sessions;
+mod show;
+mod status;
+mod sync;
+mod watch;
+
+use std::path::{Path, PathBuf};
+
+use rethread_ingest::source::Surroundings;
+use rethread_model::{Agent, Space, Timestamp};
+use rethread_store::Store;
+
+pub use config::{Config, ConfigError, ConfigProblem, KEYS, Key, Layer, Setting, Value};
+pub use doctor::{Diagnosis, Finding, Health};
+pub use environment::{Clock, Environment};
+pub use error::EngineError;
+pub use maintain::{RebuildReport, VerifyReport};
+pub use rethread_store::Scope;
+pub use sessions::{ListRequest, Listed};
+pub use show::{Profile, ShowRequest, Shown};
+pub use status::Status;
+pub use sync::{AgentReport, DryRun, Progress, SyncReport, SyncRequest};
+pub use watch::{WatchMode, WatchRequest};
+
+/// Everything Rethread can do, for one user on one machine.
+#[derive(Debug)]
+pub struct Engine {
+    environment: Environment,
+    config: Config,
+    folder: PathBuf,
+}
+
+impl Engine {
+    /// Reads the configuration. Nothing is created before the first verb that writes.
+    pub fn open(environment: Environment) -> Result<Self, EngineError> {
+        let folder = environment.rethread_folder();
+        let config = Config::load(&environment, &folder)?;
+        Ok(Self { environment, config, folder })
+    }
+
+    /// The resolved configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The directory that holds everything of ours.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The moment it is now.
+    pub fn now(&self) -> Timestamp {
+        self.environment.clock.now()
+    }
+
+    fn database(&self) -> PathBuf {
+        self.folder.join("memory.db")
+    }
+
+    /// The store for reading; nothing if there is none yet, because reading never creates it.
+    fn reader(&self) -> Result<Option<Store>, EngineError> {
+        if !self.database().exists() {
+            return Ok(None);
+        }
+        self.writer().map(Some)
+    }
+
+    fn writer(&self) -> Result<Store, EngineError> {
+        home::prepare(&self.folder)?;
+        Ok(Store::open(&self.database(), Space::local())?)
+    }
+
+    /// Where agents' files are looked for, with what the configuration adds.
+    fn surroundings(&self) -> Surroundings {
+        let extra = Agent::ALL.iter().flat_map(|agent| {
+            let key = format!("sources.{agent}");
+            self.config.list(&key).into_iter().map(move |path| (*agent, path))
+        });
+        let mut surroundings = Surroundings {
+            home: self.environment.home.clone(),
+            variables: self.environment.variables.clone(),
+            extra_roots: Vec::new(),
+        };
+        surroundings.extra_roots = extra.map(|(agent, path)| (agent, surroundings.expand(&path))).collect();
+        surroundings
+    }
+}

@@ -4,7 +4,7 @@ mod apply;
 
 use std::path::Path;
 
-use rethread_model::{Agent, NativeKey, Owner, Session, SessionId, SessionKind, Space, Timestamp};
+use rethread_model::{Agent, Counts, NativeKey, Owner, Session, SessionId, SessionKind, Space, Timestamp};
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use crate::StoreError;
@@ -23,15 +23,39 @@ pub struct OpenedSession {
     pub memory: Option<String>,
 }
 
-/// The columns of a session that its story decides.
+/// The columns of a session that its story decides. Tokens and costs are added up by the store itself.
 #[derive(Debug)]
 pub struct SessionUpdate<'a> {
-    /// Everything but tokens and costs, which the store adds up itself.
-    pub session: &'a Session,
+    /// How it came to be.
+    pub kind: SessionKind,
+    /// The parent, by the agent's own id; nothing leaves the known one.
+    pub parent_external: Option<&'a str>,
+    /// Its name.
+    pub name: Option<&'a str>,
+    /// Where it began.
+    pub cwd: Option<&'a str>,
+    /// The project that is part of.
+    pub project: Option<&'a str>,
+    /// A name of the project that hides its path.
+    pub namespace: Option<&'a str>,
+    /// Git branch last seen.
+    pub branch: Option<&'a str>,
+    /// Model last used.
+    pub model: Option<&'a str>,
+    /// First moment.
+    pub started_at: Option<Timestamp>,
+    /// Last moment.
+    pub last_activity_at: Option<Timestamp>,
+    /// The file; nothing leaves the known one.
+    pub transcript: Option<&'a str>,
+    /// What was counted.
+    pub counts: Counts,
+    /// Estimated tokens kept.
+    pub kept_tokens: u64,
+    /// Whether nothing worth listing happened.
+    pub empty: bool,
     /// What the story must remember.
     pub memory: &'a str,
-    /// The parent, by the agent's own id.
-    pub parent_external: Option<&'a str>,
     /// Bytes of transcript read since the last update.
     pub bytes_read: u64,
 }
@@ -264,14 +288,14 @@ impl<'s> Batch<'s> {
 
     /// Stores what a session's story decides about it.
     pub fn save_session(&mut self, number: SessionNumber, update: &SessionUpdate<'_>) -> Result<(), StoreError> {
-        let (session, counts) = (update.session, &update.session.counts);
+        let counts = update.counts;
         let change = self.next_change();
-        let kind = match session.kind {
+        let kind = match update.kind {
             SessionKind::Main => "main",
             SessionKind::Child => "child",
         };
         self.run(
-            "UPDATE session SET kind = ?3, parent_external = ?4, name = ?5, cwd = ?6, project = ?7, namespace = ?8,
+            "UPDATE session SET kind = ?3, parent_external = coalesce(?4, parent_external), name = ?5, cwd = ?6, project = ?7, namespace = ?8,
              branch = ?9, model = ?10, started_at = ?11, last_at = ?12, transcript = coalesce(?13, transcript),
              prompts = ?14, messages = ?15, tool_calls = ?16, tool_errors = ?17, files_edited = ?18, episodes = ?19,
              raw_bytes = raw_bytes + ?20, kept_tokens = ?21, empty = ?22, memory = ?23, change = ?24
@@ -281,15 +305,15 @@ impl<'s> Batch<'s> {
                 number.0,
                 kind,
                 update.parent_external,
-                session.name,
-                session.cwd,
-                session.project,
-                session.namespace,
-                session.branch,
-                session.model,
-                session.started_at.map(Timestamp::as_millis),
-                session.last_activity_at.map(Timestamp::as_millis),
-                session.transcript,
+                update.name,
+                update.cwd,
+                update.project,
+                update.namespace,
+                update.branch,
+                update.model,
+                update.started_at.map(Timestamp::as_millis),
+                update.last_activity_at.map(Timestamp::as_millis),
+                update.transcript,
                 counts.prompts as i64,
                 counts.messages as i64,
                 counts.tool_calls as i64,
@@ -297,8 +321,8 @@ impl<'s> Batch<'s> {
                 counts.files_edited as i64,
                 counts.episodes as i64,
                 update.bytes_read as i64,
-                session.kept_tokens as i64,
-                session.empty,
+                update.kept_tokens as i64,
+                update.empty,
                 update.memory,
                 change,
             ],
@@ -386,7 +410,15 @@ impl<'s> Batch<'s> {
         run().map_err(|cause| self.err(cause))
     }
 
-    fn err(&self, cause: rusqlite::Error) -> StoreError {
+    pub(crate) fn connection(&self) -> &rusqlite::Connection {
+        &self.transaction
+    }
+
+    pub(crate) fn space(&self) -> &str {
+        self.space
+    }
+
+    pub(crate) fn err(&self, cause: rusqlite::Error) -> StoreError {
         StoreError::at(self.path, cause)
     }
 }

@@ -17,6 +17,7 @@ mod entries;
 mod error;
 mod migrations;
 mod sessions;
+mod skeletons;
 mod statistics;
 mod transcripts;
 
@@ -30,6 +31,7 @@ pub use batch::{Batch, OpenedSession, SessionNumber, SessionUpdate};
 pub use entries::EntryFilter;
 pub use error::StoreError;
 pub use sessions::{Scope, SessionFilter};
+pub use skeletons::Skeletons;
 pub use statistics::{Damage, Problem, Statistics, TypeReduction};
 pub use transcripts::{Cursor, Fingerprint, TranscriptNumber, TranscriptRow};
 

@@ -93,6 +93,32 @@ impl Store {
         )
     }
 
+    /// What a session's story must remember.
+    pub fn memory(&self, id: SessionId) -> Result<Option<String>, StoreError> {
+        let read = || -> rusqlite::Result<Option<String>> {
+            let mut statement =
+                self.connection.prepare_cached("SELECT memory FROM session WHERE space = ?1 AND id = ?2")?;
+            let mut rows = statement.query_map(params![self.space.as_str(), id.to_string()], |row| row.get(0))?;
+            Ok(rows.next().transpose()?.flatten())
+        };
+        read().map_err(|cause| self.err(cause))
+    }
+
+    /// How many sessions of humans there are, by agent.
+    pub fn sessions_by_agent(&self) -> Result<Vec<(Agent, u64)>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<(Agent, u64)>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT agent, count(*) FROM session WHERE space = ?1 AND kind = 'main' GROUP BY agent",
+            )?;
+            let rows = statement.query_map(params![self.space.as_str()], |row| {
+                let agent = row.get_ref(0)?.as_str()?.parse().ok();
+                Ok(agent.map(|agent| (agent, row.get::<_, i64>(1).unwrap_or(0) as u64)))
+            })?;
+            rows.filter_map(Result::transpose).collect()
+        };
+        read().map_err(|cause| self.err(cause))
+    }
+
     /// Every session that has a name, for looking names up.
     pub fn named_sessions(&self) -> Result<Vec<Session>, StoreError> {
         self.select(

@@ -128,7 +128,7 @@ mod tests {
         check(
             r#""<tool_use_error>File not found.</tool_use_error>""#,
             true,
-            (Status::Error, "1 line, 49 B", Some("File not found."), None),
+            (Status::Error, "1 line, 48 B", Some("File not found."), None),
         );
         check(
             r#""boom\n\nCommand exited with code 101""#,

@@ -147,13 +147,9 @@ impl Story {
         self.saved.titles.names_a_child() || self.external_id.starts_with("subagent-")
     }
 
-    /// The counts. A child's prompts were written by its parent, not by a human.
+    /// The counts of a session of that kind.
     pub fn counts(&self, kind: SessionKind) -> Counts {
-        let counts = self.saved.teller.counts;
-        match kind {
-            SessionKind::Main => counts,
-            SessionKind::Child => Counts { prompts: 0, messages: self.saved.teller.spoken(), ..counts },
-        }
+        self.saved.teller.counts_as(kind)
     }
 
     /// Estimated tokens of the kept text.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rethread_model::{Counts, Episode, NativeKey, Place, Speech, Timestamp, estimate_tokens};
+use rethread_model::{Counts, Episode, NativeKey, Place, SessionKind, Speech, Timestamp, estimate_tokens};
 use serde::{Deserialize, Serialize};
 
 /// Parts of an episode are closed at the first entry border past this many tokens.
@@ -95,6 +95,14 @@ impl Teller {
     /// The episode that may still grow, as it is now.
     pub(crate) fn open_episode(&self) -> Option<Episode> {
         self.open.as_ref().map(|open| open.clone().into_episode(true))
+    }
+
+    /// The counts of a session of that kind. A child's prompts were written by its parent, not by a human.
+    pub(crate) fn counts_as(&self, kind: SessionKind) -> Counts {
+        match kind {
+            SessionKind::Main => self.counts,
+            SessionKind::Child => Counts { prompts: 0, messages: self.spoken, ..self.counts },
+        }
     }
 
     /// Messages of the model, without prompts.

@@ -1,8 +1,6 @@
 //! Writing what a session's story changed: entries, results, usage, episodes.
 
-use rethread_model::{
-    Changes, Episode, NativeKey, NewEntry, NodeRow, Outcome, Skeleton, Speech, Timestamp, ToolKind, UsageRow,
-};
+use rethread_model::{Changes, Episode, NativeKey, NewEntry, NodeRow, Outcome, Timestamp, UsageRow};
 use rusqlite::params;
 
 use super::{Batch, SessionNumber};
@@ -226,51 +224,4 @@ impl Batch<'_> {
             ],
         )
     }
-
-    /// Everything needed to tell a session's story again.
-    pub fn skeletons(&self, session: SessionNumber) -> Result<(Vec<Skeleton>, Vec<NodeRow>), StoreError> {
-        let entries = self.all(
-            "SELECT seq, native_id, line, offset, length, at, speech, message, node,
-             length(CAST(text AS BLOB)) + coalesce(length(CAST(arguments AS BLOB)), 0),
-             status, tool_kind, paths, taken_back
-             FROM entry WHERE space = ?1 AND session = ?2 ORDER BY seq",
-            params![self.space, session.0],
-            skeleton,
-        )?;
-        let nodes = self.all(
-            "SELECT line, id, parent, lineage FROM node WHERE space = ?1 AND session = ?2 ORDER BY line",
-            params![self.space, session.0],
-            |row| {
-                Ok(NodeRow {
-                    line: row.get::<_, i64>(0)? as u64,
-                    id: NativeKey::from_stored(row.get(1)?),
-                    parent: row.get::<_, Option<i64>>(2)?.map(NativeKey::from_stored),
-                    lineage: NativeKey::from_stored(row.get(3)?),
-                })
-            },
-        )?;
-        Ok((entries, nodes))
-    }
-}
-
-fn skeleton(row: &rusqlite::Row<'_>) -> rusqlite::Result<Skeleton> {
-    let count = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
-    let key = |at: usize| row.get::<_, Option<i64>>(at).map(|key| key.map(NativeKey::from_stored));
-    let status: Option<String> = row.get(10)?;
-    let kind: Option<String> = row.get(11)?;
-    let changes_files = kind.is_some_and(|kind| ToolKind::from_stored(&kind).changes_files());
-    let paths: Option<String> = row.get(12)?;
-    Ok(Skeleton {
-        seq: count(0)?,
-        native_id: row.get(1)?,
-        place: rethread_model::Place { line: count(2)?, offset: count(3)?, length: count(4)? },
-        at: row.get::<_, Option<i64>>(5)?.map(Timestamp::from_millis),
-        speech: Speech::from_stored(row.get_ref(6)?.as_str()?),
-        message: key(7)?,
-        node: key(8)?,
-        kept_bytes: count(9)?,
-        is_error: status.is_some_and(|status| rethread_model::Status::from_stored(&status).is_error()),
-        edited: if changes_files { entries::read_paths(paths.as_deref()) } else { Vec::new() },
-        taken_back: row.get(13)?,
-    })
 }

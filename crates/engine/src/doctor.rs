@@ -1,0 +1,147 @@
+//! What is well, what is not, and how to mend it.
+
+use std::os::unix::fs::PermissionsExt;
+
+use rethread_ingest::source;
+use rethread_model::Agent;
+
+use crate::{Engine, EngineError};
+
+/// How many single problems are named before the rest is only counted.
+const MOST_NAMED: usize = 5;
+
+/// How something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// As it should be.
+    Well,
+    /// Worth knowing, nothing to do.
+    Note,
+    /// Needs mending.
+    Ill,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What was looked at: a source, the store, the configuration.
+    pub area: String,
+    /// How it is.
+    pub health: Health,
+    /// What was found.
+    pub message: String,
+    /// How to mend it.
+    pub hint: Option<String>,
+}
+
+/// Everything that was looked at.
+#[derive(Clone, Debug, Default)]
+pub struct Diagnosis {
+    /// In the order it was looked at.
+    pub findings: Vec<Finding>,
+}
+
+impl Diagnosis {
+    /// Whether anything needs mending.
+    pub fn is_ill(&self) -> bool {
+        self.findings.iter().any(|finding| finding.health == Health::Ill)
+    }
+
+    fn add(&mut self, area: &str, health: Health, message: String, hint: Option<&str>) {
+        self.findings.push(Finding { area: area.to_owned(), health, message, hint: hint.map(str::to_owned) });
+    }
+}
+
+impl Engine {
+    /// Looks at each source, the store and the configuration. Changes nothing.
+    pub fn doctor(&self) -> Result<Diagnosis, EngineError> {
+        let mut diagnosis = Diagnosis::default();
+        self.look_at_sources(&mut diagnosis);
+        self.look_at_store(&mut diagnosis);
+        self.look_at_config(&mut diagnosis);
+        Ok(diagnosis)
+    }
+
+    fn look_at_sources(&self, diagnosis: &mut Diagnosis) {
+        let surroundings = self.surroundings();
+        let mut total = 0;
+        for agent in Agent::ALL {
+            for root in source::roots(agent, &surroundings) {
+                let (found, warnings) = source::discover(&root);
+                total += found.len();
+                let message = format!("{} transcripts found in {} ({})", found.len(), root.path.display(), root.reason);
+                let health = if found.is_empty() { Health::Note } else { Health::Well };
+                diagnosis.add(agent.as_str(), health, message, None);
+                for warning in warnings.iter().take(MOST_NAMED) {
+                    let message = format!("{}: {}", warning.file, warning.message);
+                    diagnosis.add(agent.as_str(), Health::Note, message, None);
+                }
+            }
+        }
+        if total == 0 {
+            diagnosis.add(
+                "sources",
+                Health::Ill,
+                "no transcripts of any agent were found".to_owned(),
+                Some("start an agent once, or name another directory: rethread config set sources.claude-code DIR"),
+            );
+        }
+    }
+
+    fn look_at_store(&self, diagnosis: &mut Diagnosis) {
+        let area = "store";
+        let store = match self.reader() {
+            Ok(Some(store)) => store,
+            Ok(None) => {
+                let message = format!("there is no store in {} yet", self.folder.display());
+                return diagnosis.add(area, Health::Ill, message, Some("run: rethread sync"));
+            }
+            Err(error) => {
+                let hint = "move the file away and run: rethread sync";
+                return diagnosis.add(area, Health::Ill, with_causes(&error), Some(hint));
+            }
+        };
+        match store.statistics() {
+            Ok(statistics) => {
+                let message = format!("{} sessions, {} entries", statistics.sessions, statistics.entries);
+                diagnosis.add(area, Health::Well, message, None);
+            }
+            Err(error) => diagnosis.add(area, Health::Ill, with_causes(&error), Some("run: rethread verify")),
+        }
+        let loose =
+            |path: &std::path::Path| std::fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o077 != 0);
+        if loose(&self.folder) || loose(&self.database()) {
+            let message = format!("others can look into {}", self.folder.display());
+            diagnosis.add(area, Health::Ill, message, Some("run: chmod -R go-rwx on it"));
+        }
+        let problems = store.problems().unwrap_or_default();
+        for problem in problems.iter().take(MOST_NAMED) {
+            let message = format!("{}:{}: {}", problem.path, problem.line, problem.message);
+            diagnosis.add("transcripts", Health::Note, message, None);
+        }
+        if problems.len() > MOST_NAMED {
+            let message = format!("{} more lines could not be read", problems.len() - MOST_NAMED);
+            diagnosis.add("transcripts", Health::Note, message, None);
+        }
+    }
+
+    fn look_at_config(&self, diagnosis: &mut Diagnosis) {
+        let problems = self.config.problems();
+        for problem in problems {
+            let message = format!("{}: {}", problem.place, problem.message);
+            diagnosis.add("config", Health::Ill, message, Some("see: rethread config show --origin"));
+        }
+        if problems.is_empty() {
+            let changed =
+                self.config.settings().iter().filter(|setting| setting.layer != crate::Layer::Default).count();
+            diagnosis.add("config", Health::Well, format!("{changed} settings changed from their defaults"), None);
+        }
+    }
+}
+
+fn with_causes(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        None => error.to_string(),
+        Some(cause) => format!("{error} ({cause})"),
+    }
+}

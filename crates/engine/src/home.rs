@@ -1,0 +1,34 @@
+//! Our own directory: made for the owner only, and refused when others could look into it.
+
+use std::fs::{self, DirBuilder, Permissions};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::Path;
+
+use crate::EngineError;
+
+/// Makes the directory if it is missing, and closes it to others.
+pub(crate) fn prepare(folder: &Path) -> Result<(), EngineError> {
+    let failed = |cause| EngineError::Folder { path: folder.to_owned(), cause };
+    match fs::metadata(folder) {
+        Ok(data) if !data.is_dir() => Err(failed(std::io::Error::other("not a directory"))),
+        Ok(data) if data.permissions().mode() & 0o077 != 0 => {
+            fs::set_permissions(folder, Permissions::from_mode(0o700)).map_err(failed)
+        }
+        Ok(_) => Ok(()),
+        Err(_) => DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed),
+    }
+}
+
+/// Writes a file of ours in one step: readers see the old or the new one, never half of it.
+pub(crate) fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    let temporary = path.with_extension(format!("tmp-{}", std::process::id()));
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    let moved = written.and_then(|()| fs::rename(&temporary, path));
+    if moved.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    moved
+}

@@ -1,0 +1,148 @@
+//! Deriving everything again, and checking that what is stored agrees with itself.
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use rethread_ingest::source::file;
+use rethread_ingest::{Story, retell};
+use rethread_model::Counts;
+use rethread_store::{Damage, SessionFilter, SessionNumber, SessionUpdate, Store};
+
+use crate::sync::{Job, Plan, Progress, Start, SyncReport, SyncRequest, Tally, carry_out};
+use crate::{Engine, EngineError};
+
+/// What a rebuild did.
+#[derive(Clone, Debug)]
+pub struct RebuildReport {
+    /// What was read.
+    pub sync: SyncReport,
+    /// Sessions whose transcripts are gone, told again from what was kept of them.
+    pub kept: u64,
+}
+
+/// What a check found.
+#[derive(Clone, Debug)]
+pub struct VerifyReport {
+    /// What was checked.
+    pub checks: Vec<&'static str>,
+    /// Contradictions.
+    pub damage: Vec<Damage>,
+    /// Sessions looked at.
+    pub sessions: u64,
+}
+
+const RETOLD_CHECK: &str = "telling a session again gives the same counts and episodes";
+
+impl Engine {
+    /// Derives everything again: from the transcripts, or from the kept entries where a transcript is gone.
+    pub fn rebuild(&self, progress: &mut dyn FnMut(Progress)) -> Result<RebuildReport, EngineError> {
+        let start = Instant::now();
+        let mut store = self.writer()?;
+        let mut batch = store.begin()?;
+        batch.clear_redactions()?;
+        batch.commit()?;
+        let (plan, kept) = self.plan_rebuild(&mut store)?;
+        let mut tally = Tally::default();
+        carry_out(self, &mut store, plan, &mut tally, progress)?;
+        drop(store);
+        // Whatever is new or was in the way is read as usual.
+        let rest = self.sync(&SyncRequest::default(), progress)?;
+        let store = self.writer()?;
+        for report in &rest.agents {
+            let total = tally.of(report.agent);
+            total.files = report.files;
+            total.files_changed += report.files_changed;
+            total.entries += report.entries;
+            total.episodes += report.episodes;
+            total.bytes_read += report.bytes_read;
+            total.redactions += report.redactions;
+            total.warnings.extend(report.warnings.iter().cloned());
+        }
+        let agents = tally.into_reports(&store)?;
+        Ok(RebuildReport { sync: SyncReport { agents, seconds: start.elapsed().as_secs_f64() }, kept })
+    }
+
+    /// All files that are still there, to be read anew in their old order; the other sessions are retold at once.
+    fn plan_rebuild(&self, store: &mut Store) -> Result<(Plan, u64), EngineError> {
+        let mut plan = Plan::default();
+        let (mut read, mut gone) = (HashSet::new(), Vec::new());
+        for row in store.transcripts()? {
+            let Some(session) = row.session else { continue };
+            match file::open(std::path::Path::new(&row.path)) {
+                Ok((_, stamp)) if stamp.size > 0 => {
+                    read.insert(session);
+                    let (agent, path) = (row.agent, row.path.clone().into());
+                    plan.jobs.push(Job { agent, path, stamp, start: Start::Again(Box::new(row)) });
+                }
+                _ => gone.push(session),
+            }
+        }
+        gone.retain(|session| !read.contains(session));
+        gone.sort_unstable();
+        gone.dedup();
+        for session in &gone {
+            retell_stored(store, *session)?;
+        }
+        Ok((plan, gone.len() as u64))
+    }
+
+    /// Checks the database file, what must agree in it, and that every story can be told again.
+    pub fn verify(&self) -> Result<VerifyReport, EngineError> {
+        let checks = Store::checks().chain([RETOLD_CHECK]).collect();
+        let Some(store) = self.reader()? else {
+            return Ok(VerifyReport { checks, damage: Vec::new(), sessions: 0 });
+        };
+        let mut damage = store.verify()?;
+        let filter = SessionFilter { include_children: true, include_empty: true, ..SessionFilter::default() };
+        let sessions = store.sessions(&filter)?;
+        for session in &sessions {
+            let (entries, nodes) = store.skeletons(session.id)?;
+            let memory = store.memory(session.id)?.unwrap_or_default();
+            let story = Story::resume(session.agent, &session.external_id, &memory).ok();
+            let retold = retell(&entries, &nodes, story.and_then(|story| story.leaf()));
+            let counts = retold.counts(session.kind);
+            let episodes = store.episodes(session.id)?;
+            if counts != session.counts || episodes != retold.episodes {
+                let found = format!("session {}: {}", session.id, difference(counts, session.counts));
+                damage.push(Damage { check: RETOLD_CHECK, found });
+            }
+        }
+        Ok(VerifyReport { checks, damage, sessions: sessions.len() as u64 })
+    }
+}
+
+/// Tells a session again from its kept entries.
+fn retell_stored(store: &mut Store, number: SessionNumber) -> Result<(), EngineError> {
+    let mut batch = store.begin()?;
+    let Some((session, Some(memory))) = batch.stored_session(number)? else { return Ok(()) };
+    let Ok(mut story) = Story::resume(session.agent, &session.external_id, &memory) else { return Ok(()) };
+    let (entries, nodes) = batch.skeletons(number)?;
+    let retold = retell(&entries, &nodes, story.leaf());
+    batch.apply_retelling(number, &retold.episodes, &retold.placed, retold.edited.iter())?;
+    story.adopt(&retold);
+    let memory = story.save().map_err(EngineError::Memory)?;
+    let update = SessionUpdate {
+        kind: session.kind,
+        parent_external: None,
+        name: session.name.as_deref(),
+        cwd: session.cwd.as_deref(),
+        project: session.project.as_deref(),
+        namespace: session.namespace.as_deref(),
+        branch: session.branch.as_deref(),
+        model: session.model.as_deref(),
+        started_at: session.started_at,
+        last_activity_at: session.last_activity_at,
+        transcript: None,
+        counts: story.counts(session.kind),
+        kept_tokens: story.kept_tokens(),
+        empty: session.empty,
+        memory: &memory,
+        bytes_read: 0,
+    };
+    batch.save_session(number, &update)?;
+    Ok(batch.commit()?)
+}
+
+fn difference(told: Counts, stored: Counts) -> String {
+    if told == stored { "its episodes differ".to_owned() } else { format!("told {told:?}, stored {stored:?}") }
+}

@@ -1,0 +1,134 @@
+//! Listing sessions, and finding the one a person means.
+
+use rethread_ingest::source::project;
+use rethread_model::{Agent, Session, State};
+use rethread_store::{Scope, SessionFilter, Store};
+
+use crate::{Engine, EngineError};
+
+/// The shortest prefix of an id that is looked up.
+const SHORTEST_PREFIX: usize = 4;
+/// At most this many candidates are offered.
+const MOST_CANDIDATES: usize = 10;
+
+/// Which sessions to list; newest first.
+#[derive(Clone, Debug, Default)]
+pub struct ListRequest {
+    /// Where.
+    pub scope: Scope,
+    /// Of one agent.
+    pub agent: Option<Agent>,
+    /// In one state.
+    pub state: Option<State>,
+    /// Also those in which nothing happened.
+    pub include_empty: bool,
+    /// Also those of sub-agents.
+    pub include_children: bool,
+    /// At most this many.
+    pub limit: Option<u64>,
+}
+
+/// A session with what depends on the moment it is looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    /// The session.
+    pub session: Session,
+    /// Its state now.
+    pub state: State,
+}
+
+impl Engine {
+    /// The project of the current directory.
+    pub fn current_project(&self) -> Scope {
+        Scope::Project(project::project_of(&self.environment.cwd.to_string_lossy()))
+    }
+
+    /// The project of a directory given by the user.
+    pub fn project_at(&self, path: &std::path::Path) -> Scope {
+        let path = self.environment.cwd.join(path);
+        let path = path.canonicalize().unwrap_or(path);
+        Scope::Project(project::project_of(&path.to_string_lossy()))
+    }
+
+    /// Sessions that fit, newest first.
+    pub fn sessions(&self, request: &ListRequest) -> Result<Vec<Listed>, EngineError> {
+        let Some(store) = self.reader()? else { return Ok(Vec::new()) };
+        let filter = SessionFilter {
+            scope: request.scope.clone(),
+            agent: request.agent,
+            include_empty: request.include_empty,
+            include_children: request.include_children,
+            // A state is judged by the clock, so the limit can only be applied after it.
+            limit: if request.state.is_none() { request.limit } else { None },
+            ..SessionFilter::default()
+        };
+        let all = store.sessions(&filter)?.into_iter().map(|session| self.listed(session));
+        let wanted = all.filter(|listed| request.state.is_none_or(|state| listed.state == state));
+        Ok(wanted.take(request.limit.map_or(usize::MAX, |limit| limit as usize)).collect())
+    }
+
+    /// The one session a reference means: an id, a unique beginning of one, an alias, a name, part of a name.
+    pub fn resolve(&self, reference: &str) -> Result<Listed, EngineError> {
+        let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        self.resolve_in(&store, reference)
+    }
+
+    pub(crate) fn resolve_in(&self, store: &Store, reference: &str) -> Result<Listed, EngineError> {
+        let reference = reference.trim();
+        let unknown = || EngineError::UnknownReference(reference.to_owned());
+        if reference.is_empty() {
+            return Err(unknown());
+        }
+        let mut found = store.sessions_by_exact_reference(reference)?;
+        if found.is_empty() && is_prefix(reference) {
+            found = store.sessions_by_id_prefix(reference)?;
+        }
+        if found.is_empty() {
+            found = by_name(store.named_sessions()?, reference);
+        }
+        match found.len() {
+            0 => Err(unknown()),
+            1 => Ok(self.listed(found.remove(0))),
+            _ => {
+                found.truncate(MOST_CANDIDATES);
+                Err(EngineError::AmbiguousReference { reference: reference.to_owned(), candidates: found })
+            }
+        }
+    }
+
+    pub(crate) fn listed(&self, session: Session) -> Listed {
+        let state = State::by_silence(session.last_activity_at, self.now());
+        Listed { session, state }
+    }
+}
+
+fn is_prefix(reference: &str) -> bool {
+    reference.len() >= SHORTEST_PREFIX
+        && reference.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+}
+
+/// Sessions by name: the first of exact, slug and parts that anything fits.
+fn by_name(named: Vec<Session>, reference: &str) -> Vec<Session> {
+    let wanted = reference.to_lowercase();
+    let words: Vec<&str> = wanted.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let wanted_slug = slug(&wanted);
+    let exact = |name: &str| name.to_lowercase() == wanted;
+    let same_slug = |name: &str| slug(name) == wanted_slug;
+    let parts = |name: &str| !words.is_empty() && words.iter().all(|word| name.to_lowercase().contains(word));
+    let ways: [&dyn Fn(&str) -> bool; 3] = [&exact, &same_slug, &parts];
+    for fits in ways {
+        let found: Vec<Session> =
+            named.iter().filter(|session| session.name.as_deref().is_some_and(fits)).cloned().collect();
+        if !found.is_empty() {
+            return found;
+        }
+    }
+    Vec::new()
+}
+
+/// A name as one word: letters and digits, everything between them one dash.
+fn slug(name: &str) -> String {
+    let lower = name.to_lowercase();
+    let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-")
+}

@@ -1,0 +1,121 @@
+//! The log of a session, in one of three profiles and within a size.
+
+use rethread_model::{Entry, Episode, Role, Speech};
+use rethread_store::EntryFilter;
+
+use crate::{Engine, EngineError, Listed};
+
+/// How much of a session is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Profile {
+    /// What human and model said.
+    Text,
+    /// That, and what was done.
+    #[default]
+    Structure,
+    /// Everything that is stored, left branches and machine texts included.
+    Full,
+}
+
+/// What to show of a session.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ShowRequest {
+    /// How much of it.
+    pub profile: Profile,
+    /// At most this many entries, counted from the end.
+    pub lines: Option<u64>,
+    /// At most this many bytes of text, counted from the end.
+    pub bytes: Option<u64>,
+}
+
+/// A session's log.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// The session.
+    pub listed: Listed,
+    /// Its entries, oldest first.
+    pub entries: Vec<Entry>,
+    /// Its episodes.
+    pub episodes: Vec<Episode>,
+    /// How many fitting entries come before the first one shown.
+    pub earlier: u64,
+}
+
+impl Engine {
+    /// The log of the session a reference means.
+    pub fn show(&self, reference: &str, request: ShowRequest) -> Result<Shown, EngineError> {
+        let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        let listed = self.resolve_in(&store, reference)?;
+        let full = request.profile == Profile::Full;
+        let filter = EntryFilter { abandoned: full, meta: full, last: None };
+        let mut entries = store.entries(listed.session.id, filter)?;
+        if request.profile == Profile::Text {
+            entries.retain(|entry| {
+                matches!(entry.speech.role(), Role::User | Role::Assistant) && entry.speech != Speech::Task
+            });
+        }
+        let fitting = entries.len();
+        if let Some(lines) = request.lines {
+            entries.drain(..entries.len().saturating_sub(lines as usize));
+        }
+        if let Some(bytes) = request.bytes {
+            keep_last_bytes(&mut entries, bytes as usize);
+        }
+        let episodes = store.episodes(listed.session.id)?;
+        Ok(Shown { listed, earlier: (fitting - entries.len()) as u64, entries, episodes })
+    }
+}
+
+/// Drops the oldest entries until the rest fits; a single entry that is too long loses its beginning.
+fn keep_last_bytes(entries: &mut Vec<Entry>, limit: usize) {
+    let mut total = 0;
+    let fitting = entries.iter().rev().take_while(|entry| {
+        total += entry.text.len();
+        total <= limit
+    });
+    let keep = fitting.count();
+    if keep == 0 {
+        if let Some(last) = entries.last_mut() {
+            let from = last.text.ceil_char_boundary(last.text.len().saturating_sub(limit));
+            last.text.replace_range(..from, "");
+        }
+    }
+    let kept = keep.max(usize::from(!entries.is_empty()));
+    entries.drain(..entries.len() - kept);
+}
+
+#[cfg(test)]
+mod tests {
+    use rethread_model::Place;
+
+    use super::*;
+
+    fn entry(text: &str) -> Entry {
+        Entry {
+            seq: 0,
+            native_id: String::new(),
+            place: Place::default(),
+            at: None,
+            speech: Speech::Said,
+            text: text.to_owned(),
+            tool: None,
+            episode: None,
+            abandoned: false,
+        }
+    }
+
+    #[test]
+    fn s001_08_the_most_recent_part_is_kept_and_no_character_is_cut() {
+        let check = |limit, expect: &[&str]| {
+            let mut entries = vec![entry("one"), entry("zwei"), entry("drü")];
+            keep_last_bytes(&mut entries, limit);
+            let texts: Vec<&str> = entries.iter().map(|entry| entry.text.as_str()).collect();
+            assert_eq!(texts, expect, "{limit}");
+        };
+        check(100, &["one", "zwei", "drü"]);
+        check(8, &["zwei", "drü"]);
+        check(4, &["drü"]);
+        check(2, &["ü"]);
+        check(1, &[""]);
+    }
+}

@@ -1,0 +1,178 @@
+//! Which transcripts have something new, and in which order they are read.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
+
+use rethread_ingest::source::exclude::Excludes;
+use rethread_ingest::source::file::{self, Hashes, Stamp};
+use rethread_ingest::source::{self, Found, Identity, Peek, named};
+use rethread_model::{Agent, Timestamp, Warning};
+use rethread_store::{Cursor, Fingerprint, Store, TranscriptRow};
+
+use super::SyncRequest;
+use crate::{Engine, EngineError};
+
+/// What is to be read.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    /// In the order of reading, which decides who owns lines that several files share.
+    pub(crate) jobs: Vec<Job>,
+    /// Transcripts found, by agent.
+    pub(crate) files: BTreeMap<Agent, u64>,
+    /// Transcripts left alone, by agent.
+    pub(crate) excluded: BTreeMap<Agent, u64>,
+    /// What looks like a transcript and is none.
+    pub(crate) warnings: Vec<(Agent, Warning)>,
+}
+
+/// One transcript to read.
+#[derive(Debug, Clone)]
+pub(crate) struct Job {
+    pub(crate) agent: Agent,
+    pub(crate) path: PathBuf,
+    pub(crate) stamp: Stamp,
+    pub(crate) start: Start,
+}
+
+/// Where reading begins.
+#[derive(Debug, Clone)]
+pub(crate) enum Start {
+    /// A file met for the first time.
+    New { identity: Identity, first_at: Option<Timestamp> },
+    /// A file read before, from where it was left; from the beginning if it was rewritten.
+    Known(Box<TranscriptRow>),
+    /// A file read before that must be read anew.
+    Again(Box<TranscriptRow>),
+}
+
+impl Job {
+    pub(crate) fn bytes_to_read(&self) -> u64 {
+        match &self.start {
+            Start::Known(row) if row.cursor.offset <= self.stamp.size => self.stamp.size - row.cursor.offset,
+            _ => self.stamp.size,
+        }
+    }
+
+    /// The row and cursor this job builds on.
+    pub(crate) fn row(&self) -> Option<&TranscriptRow> {
+        match &self.start {
+            Start::New { .. } => None,
+            Start::Known(row) | Start::Again(row) => Some(row),
+        }
+    }
+}
+
+impl Plan {
+    /// Looks at all transcripts and compares them with what was read.
+    pub(crate) fn make(engine: &Engine, store: Option<&Store>, request: &SyncRequest) -> Result<Self, EngineError> {
+        let mut plan = Plan::default();
+        let found = plan.discover(engine, request)?;
+        let known: HashMap<String, TranscriptRow> = match store {
+            Some(store) => store.transcripts()?.into_iter().map(|row| (row.path.clone(), row)).collect(),
+            None => HashMap::new(),
+        };
+        let mut excludes = Excludes::new(&engine.config.list("intake.exclude"), &engine.environment.home)?;
+        let mut new = Vec::new();
+        for found in found {
+            match known.get(found.path.to_string_lossy().as_ref()) {
+                Some(row) if row.fingerprint == fingerprint(found.stamp) => {}
+                // A file emptied a moment ago is about to be written again; what it held stays until then.
+                Some(_) if found.stamp.size == 0 => {}
+                // The session of some files cannot be told before they grow.
+                Some(row) if row.session.is_some() => plan.jobs.push(known_job(found, row.clone())),
+                _ => new.extend(plan.look_at(found, &mut excludes)),
+            }
+        }
+        plan.jobs.sort_by_key(|job| job.row().map(|row| row.number));
+        new.sort_by(|(a, peek_a), (b, peek_b)| {
+            let key = |peek: &Peek| (peek.first_at, peek.last_at);
+            key(peek_a).cmp(&key(peek_b)).then_with(|| a.path.cmp(&b.path))
+        });
+        plan.jobs.extend(new.into_iter().map(|(job, _)| job));
+        Ok(plan)
+    }
+
+    fn discover(&mut self, engine: &Engine, request: &SyncRequest) -> Result<Vec<Found>, EngineError> {
+        let mut all = Vec::new();
+        let mut take = |plan: &mut Plan, agent: Option<Agent>, (found, warnings): (Vec<Found>, Vec<Warning>)| {
+            all.extend(found);
+            plan.warnings.extend(warnings.into_iter().map(|warning| (agent.unwrap_or(Agent::ClaudeCode), warning)));
+        };
+        if request.paths.is_empty() {
+            let surroundings = engine.surroundings();
+            for agent in engine.wanted_agents(request.agent)? {
+                for root in source::roots(agent, &surroundings) {
+                    take(self, Some(agent), source::discover(&root));
+                }
+            }
+            if let Some(folder) = named::transcripts_folder(&engine.environment.cwd) {
+                take(self, None, source::discover_path(&folder));
+            }
+        }
+        for path in &request.paths {
+            let path = engine.environment.cwd.join(path);
+            if !path.exists() {
+                return Err(EngineError::NothingThere(path));
+            }
+            take(self, None, source::discover_path(&path.canonicalize().unwrap_or(path)));
+        }
+        let since = request.since.map(|since| since.as_millis().saturating_mul(1_000_000));
+        all.retain(|found| {
+            request.agent.is_none_or(|agent| found.agent == agent)
+                && since.is_none_or(|since| found.stamp.mtime >= since)
+        });
+        let mut seen = HashSet::new();
+        all.retain(|found| seen.insert(found.path.clone()));
+        for found in &all {
+            *self.files.entry(found.agent).or_default() += 1;
+        }
+        Ok(all)
+    }
+
+    /// Opens a file met for the first time to see which session it belongs to.
+    fn look_at(&mut self, found: Found, excludes: &mut Excludes) -> Option<(Job, Peek)> {
+        let (file, stamp) = match file::open(&found.path) {
+            Ok(opened) => opened,
+            Err(error) => {
+                let message = format!("cannot be opened ({error}); skipped");
+                let warning = Warning { file: found.path.display().to_string(), line: None, message };
+                self.warnings.push((found.agent, warning));
+                return None;
+            }
+        };
+        let peek = source::peek(&file, stamp.size);
+        if excludes.covers(&found.path, peek.cwd.as_deref()) {
+            *self.excluded.entry(found.agent).or_default() += 1;
+            return None;
+        }
+        let identity = source::identify(&found, &peek)?;
+        let start = Start::New { identity, first_at: peek.first_at };
+        Some((Job { agent: found.agent, path: found.path, stamp, start }, peek))
+    }
+}
+
+fn known_job(found: Found, row: TranscriptRow) -> Job {
+    Job { agent: found.agent, path: found.path, stamp: found.stamp, start: Start::Known(Box::new(row)) }
+}
+
+pub(crate) fn fingerprint(stamp: Stamp) -> Fingerprint {
+    Fingerprint { device: stamp.device, inode: stamp.inode, size: stamp.size, mtime: stamp.mtime }
+}
+
+pub(crate) fn hashes_of(cursor: &Cursor) -> Hashes {
+    Hashes { head: cursor.head_hash, tail: cursor.tail_hash }
+}
+
+impl Engine {
+    /// The agents to read, as configured and asked for.
+    fn wanted_agents(&self, only: Option<Agent>) -> Result<Vec<Agent>, EngineError> {
+        if let Some(agent) = only {
+            return Ok(vec![agent]);
+        }
+        if !self.config.flag("intake.enabled") {
+            return Ok(Vec::new());
+        }
+        let named = self.config.list("intake.agents");
+        named.iter().map(|name| name.parse::<Agent>().map_err(EngineError::from)).collect()
+    }
+}
