@@ -98,9 +98,14 @@ impl Engine {
         for session in &sessions {
             let (entries, nodes) = store.skeletons(session.id)?;
             let memory = store.memory(session.id)?.unwrap_or_default();
-            let story = Story::resume(session.agent, &session.external_id, &memory).ok();
-            let retold = retell(&entries, &nodes, story.and_then(|story| story.leaf()));
-            let counts = retold.counts(session.kind);
+            let Ok(mut story) = Story::resume(session.agent, &session.external_id, &memory) else {
+                let found = format!("session {}: its memory cannot be read", session.id);
+                damage.push(Damage { check: RETOLD_CHECK, found });
+                continue;
+            };
+            let retold = retell(&entries, &nodes, story.leaf());
+            story.adopt(&retold);
+            let counts = story.counts(session.kind);
             let episodes = store.episodes(session.id)?;
             if counts != session.counts || episodes != retold.episodes {
                 let found = format!("session {}: {}", session.id, difference(counts, session.counts));

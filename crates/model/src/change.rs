@@ -65,6 +65,8 @@ pub struct Changes {
     pub nodes: Vec<NodeRow>,
     /// Names for sessions by one of their entries.
     pub titles_elsewhere: Vec<(NativeKey, String)>,
+    /// Entries whose own line came later: their ids.
+    pub renamed: Vec<(u64, String, NativeKey)>,
     /// Entries that a human took back.
     pub taken_back: Vec<u64>,
     /// Whether the branch changed, so that the story must be told again from what is stored.

@@ -167,17 +167,13 @@ impl<'s> Batch<'s> {
     }
 
     /// The session with that id of the agent, made if it is not there.
-    pub fn open_session(
-        &mut self,
-        agent: Agent,
-        external_id: &str,
-        started: Option<Timestamp>,
-    ) -> Result<OpenedSession, StoreError> {
+    pub fn open_session(&mut self, agent: Agent, external_id: &str) -> Result<OpenedSession, StoreError> {
         if let Some(found) = self.find_session(agent, external_id)? {
             return Ok(found);
         }
         let number = self.next_number("session")?;
-        let id = SessionId::derive(agent, external_id, started.unwrap_or_default());
+        // The time in the id follows as soon as the session has one.
+        let id = SessionId::derive(agent, external_id, Timestamp::default());
         self.run(
             "INSERT INTO session (space, num, id, agent, external_id, kind, change) VALUES (?1, ?2, ?3, ?4, ?5, 'main', ?6)",
             params![self.space, number, id.to_string(), agent.as_str(), external_id, self.change],
@@ -244,11 +240,11 @@ impl<'s> Batch<'s> {
 
     /// Who has an entry with this key, seen from `session`.
     pub fn owner(&self, session: SessionNumber, key: NativeKey) -> Result<Option<Owner>, StoreError> {
-        // A session's own entry outweighs another's: short ids repeat between sessions.
-        self.one(
-            "SELECT session, seq, episode, status IS NOT NULL FROM entry WHERE space = ?1 AND native = ?2
-             ORDER BY session = ?3 DESC LIMIT 1",
-            params![self.space, key.as_stored(), session.0],
+        // The index is named because the planner, knowing only one space, takes the primary key and reads everything.
+        let owners = self.all(
+            "SELECT session, seq, episode, status IS NOT NULL FROM entry INDEXED BY entry_by_native
+             WHERE space = ?1 AND native = ?2",
+            params![self.space, key.as_stored()],
             |row| {
                 if row.get::<_, i64>(0)? != session.0 {
                     return Ok(Owner::Elsewhere);
@@ -259,7 +255,10 @@ impl<'s> Batch<'s> {
                     settled: row.get(3)?,
                 })
             },
-        )
+        )?;
+        // A session's own entry outweighs another's: short ids repeat between sessions.
+        let own = owners.iter().find(|owner| matches!(owner, Owner::Here { .. }));
+        Ok(own.or(owners.first()).copied())
     }
 
     /// Whether this session has a tree node with that id.
@@ -288,6 +287,7 @@ impl<'s> Batch<'s> {
 
     /// Stores what a session's story decides about it.
     pub fn save_session(&mut self, number: SessionNumber, update: &SessionUpdate<'_>) -> Result<(), StoreError> {
+        self.date_id(number, update.started_at)?;
         let counts = update.counts;
         let change = self.next_change();
         let kind = match update.kind {
@@ -333,7 +333,7 @@ impl<'s> Batch<'s> {
     pub fn titles_to_deliver(&self) -> Result<Vec<(SessionNumber, String)>, StoreError> {
         self.all(
             "SELECT entry.session, title_elsewhere.text FROM title_elsewhere
-             JOIN entry ON entry.space = title_elsewhere.space AND entry.native = title_elsewhere.leaf
+             CROSS JOIN entry INDEXED BY entry_by_native ON entry.space = title_elsewhere.space AND entry.native = title_elsewhere.leaf
              WHERE title_elsewhere.space = ?1 ORDER BY entry.session, title_elsewhere.text",
             params![self.space],
             |row| Ok((SessionNumber(row.get(0)?), row.get(1)?)),
@@ -366,6 +366,26 @@ impl<'s> Batch<'s> {
             "UPDATE session SET name = ?3, memory = ?4, change = ?5 WHERE space = ?1 AND num = ?2",
             params![self.space, number.0, name, memory, change],
         )
+    }
+
+    /// Puts the session's start into an id that was given before any time was known.
+    fn date_id(&mut self, number: SessionNumber, started: Option<Timestamp>) -> Result<(), StoreError> {
+        let Some(started) = started else { return Ok(()) };
+        let row: Option<(String, String, String)> = self.one(
+            "SELECT id, agent, external_id FROM session WHERE space = ?1 AND num = ?2",
+            params![self.space, number.0],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        )?;
+        let Some((id, Ok(agent), external_id)) =
+            row.map(|(id, agent, external)| (id, agent.parse::<Agent>(), external))
+        else {
+            return Ok(());
+        };
+        if id != SessionId::derive(agent, &external_id, Timestamp::default()).to_string() {
+            return Ok(());
+        }
+        let dated = SessionId::derive(agent, &external_id, started).to_string();
+        self.run("UPDATE session SET id = ?3 WHERE space = ?1 AND num = ?2", params![self.space, number.0, dated])
     }
 
     fn next_change(&mut self) -> i64 {

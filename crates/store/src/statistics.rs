@@ -65,7 +65,7 @@ pub struct Damage {
 }
 
 /// Checks whose every row is a contradiction.
-const CHECKS: [(&str, &str); 7] = [
+const CHECKS: [(&str, &str); 6] = [
     (
         "every entry belongs to a session",
         "SELECT 'session ' || session || ' entry ' || seq FROM entry WHERE space = ?1
@@ -96,12 +96,6 @@ const CHECKS: [(&str, &str); 7] = [
         "the counted prompts are stored",
         "SELECT 'session ' || id FROM session WHERE space = ?1 AND kind = 'main' AND prompts <> (SELECT count(*)
          FROM entry WHERE space = session.space AND session = session.num AND speech = 'prompt'
-         AND NOT (abandoned OR taken_back))",
-    ),
-    (
-        "the counted tool errors are stored",
-        "SELECT 'session ' || id FROM session WHERE space = ?1 AND tool_errors <> (SELECT count(*)
-         FROM entry WHERE space = session.space AND session = session.num AND status IN ('error', 'rejected')
          AND NOT (abandoned OR taken_back))",
     ),
 ];

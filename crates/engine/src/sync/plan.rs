@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rethread_ingest::source::exclude::Excludes;
 use rethread_ingest::source::file::{self, Hashes, Stamp};
 use rethread_ingest::source::{self, Found, Identity, Peek, named};
-use rethread_model::{Agent, Timestamp, Warning};
+use rethread_model::{Agent, Warning};
 use rethread_store::{Cursor, Fingerprint, Store, TranscriptRow};
 
 use super::SyncRequest;
@@ -38,7 +38,7 @@ pub(crate) struct Job {
 #[derive(Debug, Clone)]
 pub(crate) enum Start {
     /// A file met for the first time.
-    New { identity: Identity, first_at: Option<Timestamp> },
+    New(Identity),
     /// A file read before, from where it was left; from the beginning if it was rewritten.
     Known(Box<TranscriptRow>),
     /// A file read before that must be read anew.
@@ -56,7 +56,7 @@ impl Job {
     /// The row and cursor this job builds on.
     pub(crate) fn row(&self) -> Option<&TranscriptRow> {
         match &self.start {
-            Start::New { .. } => None,
+            Start::New(_) => None,
             Start::Known(row) | Start::Again(row) => Some(row),
         }
     }
@@ -76,8 +76,8 @@ impl Plan {
         for found in found {
             match known.get(found.path.to_string_lossy().as_ref()) {
                 Some(row) if row.fingerprint == fingerprint(found.stamp) => {}
-                // A file emptied a moment ago is about to be written again; what it held stays until then.
-                Some(_) if found.stamp.size == 0 => {}
+                // An empty file is about to be written; what it held before stays until then.
+                _ if found.stamp.size == 0 => {}
                 // The session of some files cannot be told before they grow.
                 Some(row) if row.session.is_some() => plan.jobs.push(known_job(found, row.clone())),
                 _ => new.extend(plan.look_at(found, &mut excludes)),
@@ -146,8 +146,7 @@ impl Plan {
             return None;
         }
         let identity = source::identify(&found, &peek)?;
-        let start = Start::New { identity, first_at: peek.first_at };
-        Some((Job { agent: found.agent, path: found.path, stamp, start }, peek))
+        Some((Job { agent: found.agent, path: found.path, stamp, start: Start::New(identity) }, peek))
     }
 }
 

@@ -79,7 +79,7 @@ pub(crate) fn read(
 /// Where to begin, and whether what was stored of the file must go.
 fn beginning(job: &Job, file: &File, stamp: Stamp) -> (Cursor, bool) {
     match &job.start {
-        Start::New { .. } => (Cursor::default(), false),
+        Start::New(_) => (Cursor::default(), false),
         Start::Again(_) => (Cursor::default(), true),
         // After a reset there is nothing to compare with.
         Start::Known(row) if row.cursor.offset == 0 => (Cursor::default(), false),

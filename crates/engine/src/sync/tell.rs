@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use rethread_ingest::source::project;
 use rethread_ingest::{Event, Known, Story, Voice, retell, side_name};
-use rethread_model::{NativeKey, Owner, Session, SessionKind, Timestamp, Warning};
+use rethread_model::{NativeKey, Owner, Session, SessionKind, Warning};
 use rethread_store::{
     Batch, Cursor, Fingerprint, SessionNumber, SessionUpdate, StoreError, TranscriptNumber, TranscriptRow,
 };
@@ -155,13 +155,13 @@ impl<'a> Telling<'a> {
         let path = self.job.path.to_string_lossy();
         let row = batch.transcript(&path)?;
         let (transcript, number) = match (&self.job.start, row) {
-            (Start::New { .. }, Some(TranscriptRow { session: Some(_), .. })) => return Ok(None),
-            (Start::New { identity, first_at }, row) => {
+            (Start::New(_), Some(TranscriptRow { session: Some(_), .. })) => return Ok(None),
+            (Start::New(identity), row) => {
                 let transcript = match row {
                     Some(row) => row.number,
                     None => batch.add_transcript(&path, self.job.agent)?,
                 };
-                (transcript, batch.open_session(self.job.agent, &identity.external_id, *first_at)?.number)
+                (transcript, batch.open_session(self.job.agent, &identity.external_id)?.number)
             }
             (Start::Known(expected) | Start::Again(expected), Some(row)) if row.cursor == expected.cursor => {
                 let Some(session) = row.session else { return Ok(None) };
@@ -179,7 +179,7 @@ impl<'a> Telling<'a> {
             memory
         };
         let (kind, parent) = match &self.job.start {
-            Start::New { identity, .. } => (identity.kind, identity.parent.clone()),
+            Start::New(identity) => (identity.kind, identity.parent.clone()),
             _ => (session.kind, None),
         };
         let Some(main) = Told::new(number, &session, memory) else {
@@ -202,7 +202,7 @@ impl Opened {
             None => &mut self.main,
             Some(name) => {
                 if !self.sides.contains_key(&name) {
-                    let side = open_side(batch, job, &self.external_id, &name, event.at)?;
+                    let side = open_side(batch, job, &self.external_id, &name)?;
                     self.sides.extend(side.map(|side| (name.clone(), side)));
                 }
                 match self.sides.get_mut(&name) {
@@ -320,14 +320,8 @@ fn forget(
     Ok(batch.clear_problems(transcript)?)
 }
 
-fn open_side(
-    batch: &mut Batch<'_>,
-    job: &Job,
-    parent: &str,
-    name: &str,
-    at: Option<Timestamp>,
-) -> Result<Option<Told>, EngineError> {
-    let number = batch.open_session(job.agent, &format!("{parent}/{name}"), at)?.number;
+fn open_side(batch: &mut Batch<'_>, job: &Job, parent: &str, name: &str) -> Result<Option<Told>, EngineError> {
+    let number = batch.open_session(job.agent, &format!("{parent}/{name}"))?.number;
     let Some((session, memory)) = batch.stored_session(number)? else { return Ok(None) };
     Ok(Told::new(number, &session, memory))
 }

@@ -24,7 +24,7 @@ const CHUNKS_WAITING: usize = 2;
 const LONGEST_TRANSACTION: Duration = Duration::from_millis(200);
 
 /// How long a transaction waits for the next chunk before it is committed.
-const LONGEST_IDLE: Duration = Duration::from_millis(3);
+const LONGEST_IDLE: Duration = Duration::from_millis(20);
 
 /// What a worker sends: a chunk, or why the file could not be read.
 type Read = Result<Chunk, std::io::Error>;

@@ -174,7 +174,12 @@ fn user(line: Line<'_>, out: &mut Out, scribe: &mut Scribe<'_>) {
     if line.is_compact_summary.0 {
         return out.text(Speech::Summary, human_text.join("\n"), None, scribe);
     }
-    if line.is_meta.0 || matches!(line.origin.0.kind.as_str(), "task-notification" | "hook" | "system") {
+    // A tool's result whose block is missing: what is left on the line is no human's.
+    let is_broken_result = !has_result && line.tool_use_result.is_some();
+    if line.is_meta.0
+        || is_broken_result
+        || matches!(line.origin.0.kind.as_str(), "task-notification" | "hook" | "system")
+    {
         return aside(&human_text, out, scribe);
     }
     let way = if has_result { EntryWay::Aside } else { EntryWay::Line };
@@ -241,7 +246,7 @@ fn queue(line: &Line<'_>, out: &mut Out, scribe: &mut Scribe<'_>) {
         "enqueue" => {
             let texts: Vec<&str> = line.content.0.iter().map(|block| block.text.as_str()).collect();
             match typed_text(&texts) {
-                Some((Speech::Prompt, text)) => QueueStep::Typed(scribe.clean(text)),
+                Some((Speech::Prompt, text)) if !is_bare_command(&text) => QueueStep::Typed(scribe.clean(text)),
                 _ => return,
             }
         }
@@ -265,6 +270,12 @@ fn system(line: &Line<'_>, out: &mut Out, scribe: &mut Scribe<'_>) {
         }
         _ => {}
     }
+}
+
+/// Typed as it is: a slash command without arguments, a `!` command or a `#` note. None of them is a prompt.
+fn is_bare_command(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with(['!', '#']) || (text.starts_with('/') && !text.contains(char::is_whitespace))
 }
 
 /// The answers a human gave to the agent's questions, one per line.

@@ -46,9 +46,11 @@ struct Line {
 /// Looks at both ends of a file. What cannot be read is simply not known.
 pub fn peek(file: &File, size: u64) -> Peek {
     let mut peek = Peek::default();
-    for (at, line) in lines_of(&chunk(file, 0, size)).enumerate() {
+    let head = chunk(file, 0, size);
+    for (at, line) in lines_of(&head).enumerate() {
         peek.take(&line, at == 0);
     }
+    peek.take_from_cut_line(&head);
     let tail = chunk(file, size.saturating_sub(PEEKED_BYTES), size);
     let times = lines_of(&tail).filter_map(|line| line.timestamp.as_ref().and_then(moment)).collect::<Vec<_>>();
     peek.last_at = times.last().copied().or(peek.first_at);
@@ -67,6 +69,18 @@ pub(super) fn agent_of(path: &Path) -> Option<Agent> {
 }
 
 impl Peek {
+    /// What stands in plain sight even if the first line could not be read: it may be larger than what was looked at.
+    fn take_from_cut_line(&mut self, head: &[u8]) {
+        if self.first_at.is_none() {
+            self.first_at = raw_field(head, "timestamp").and_then(|text| text.parse().ok());
+        }
+        if self.session_id.is_none() && self.header_id.is_none() {
+            self.session_id = raw_field(head, "sessionId").map(str::to_owned);
+            self.looks_like_claude |= self.session_id.is_some();
+            self.cwd = self.cwd.take().or_else(|| raw_field(head, "cwd").map(str::to_owned));
+        }
+    }
+
     fn take(&mut self, line: &Line, is_first: bool) {
         let text = |value: &Option<serde_json::Value>| {
             value.as_ref().and_then(|value| value.as_str()).filter(|text| !text.is_empty()).map(str::to_owned)
@@ -81,6 +95,14 @@ impl Peek {
         self.cwd = self.cwd.take().or_else(|| text(&line.cwd));
         self.first_at = self.first_at.or_else(|| line.timestamp.as_ref().and_then(moment));
     }
+}
+
+/// The text of a field by its spelling alone, for lines too long to be read whole.
+fn raw_field<'a>(chunk: &'a [u8], name: &str) -> Option<&'a str> {
+    let found = |spelling: String| Some(memchr::memmem::find(chunk, spelling.as_bytes())? + spelling.len());
+    let start = found(format!("\"{name}\":\"")).or_else(|| found(format!("\"{name}\": \"")))?;
+    let length = memchr::memchr(b'"', &chunk[start..])?;
+    std::str::from_utf8(&chunk[start..start + length]).ok().filter(|text| !text.contains('\\'))
 }
 
 fn chunk(file: &File, from: u64, size: u64) -> Vec<u8> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use rethread_model::{Counts, Episode, NativeKey, NodeRow, SessionKind, Skeleton};
+use rethread_model::{Episode, NativeKey, NodeRow, Skeleton};
 
 use super::teller::{Teller, Told};
 
@@ -16,13 +16,6 @@ pub struct Retold {
     /// Paths edited on the active branch.
     pub edited: HashSet<String>,
     pub(crate) teller: Teller,
-}
-
-impl Retold {
-    /// The counts of a session of that kind.
-    pub fn counts(&self, kind: SessionKind) -> Counts {
-        self.teller.counts_as(kind)
-    }
 }
 
 /// Nodes on the way from the leaf to the root. Cycles and missing parents end the way.

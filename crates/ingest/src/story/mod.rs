@@ -86,6 +86,8 @@ struct Saved {
     warm_ups: u64,
     /// Text blocks of recent API messages, oldest first.
     said: VecDeque<NativeKey>,
+    /// Results flagged as errors whose calls are not in the transcript.
+    orphan_errors: u64,
     /// Results that stood before their calls, newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     early_results: Vec<(NativeKey, Outcome)>,
@@ -100,6 +102,7 @@ struct Run {
     seen: HashSet<NativeKey>,
     calls: HashMap<NativeKey, (u64, Option<u64>)>,
     nodes: HashSet<NativeKey>,
+    orphans: HashSet<NativeKey>,
     /// The line being read and its node.
     node: Option<(u64, NativeKey)>,
     skipped_line: Option<u64>,
@@ -149,7 +152,8 @@ impl Story {
 
     /// The counts of a session of that kind.
     pub fn counts(&self, kind: SessionKind) -> Counts {
-        self.saved.teller.counts_as(kind)
+        let counts = self.saved.teller.counts_as(kind);
+        Counts { tool_errors: counts.tool_errors + self.saved.orphan_errors, ..counts }
     }
 
     /// Estimated tokens of the kept text.
@@ -285,14 +289,37 @@ impl Story {
             self.saved.said.push_back(block);
         }
         self.note_time(event.at);
+        if speech == Speech::Prompt {
+            if let Some(seq) = self.saved.queue.repeats(&text, entry_way) {
+                self.rename(seq, event.native_id, key);
+                return Ok(());
+            }
+        }
         match speech {
-            Speech::Prompt if self.saved.queue.repeats(&text, entry_way) => return Ok(()),
             Speech::Prompt | Speech::Task => self.prompted(&text),
             Speech::Command => self.saved.titles.command(&text),
             _ => {}
         }
         self.push(Entry { text, ..blank(&event.native_id, event.place, event.at, speech) }, key, message);
         Ok(())
+    }
+
+    /// Gives an entry that was stored without an id of its own the one its line has.
+    fn rename(&mut self, seq: u64, native_id: String, key: NativeKey) {
+        self.saved.teller.rename(seq, &native_id);
+        for closed in self.changes.closed.iter_mut().filter(|closed| closed.first_seq == seq) {
+            closed.id.clone_from(&native_id);
+        }
+        match self.new_entry(seq) {
+            Some(new) => (new.entry.native_id, new.key) = (native_id, key),
+            None => self.changes.renamed.push((seq, native_id, key)),
+        }
+    }
+
+    /// An entry of this batch.
+    fn new_entry(&mut self, seq: u64) -> Option<&mut NewEntry> {
+        let first = self.changes.entries.first()?.entry.seq;
+        self.changes.entries.get_mut(usize::try_from(seq.checked_sub(first)?).ok()?)
     }
 
     fn prompted(&mut self, text: &str) {
@@ -322,6 +349,7 @@ impl Story {
         match self.saved.early_results.iter().position(|(call, _)| *call == key) {
             Some(at) => {
                 let (_, outcome) = self.saved.early_results.remove(at);
+                self.saved.orphan_errors -= u64::from(outcome.status.is_error());
                 self.settle(seq, episode, outcome);
             }
             None => {
@@ -370,6 +398,10 @@ impl Story {
     }
 
     fn hold_result(&mut self, call: NativeKey, outcome: Outcome) {
+        if !self.run.orphans.insert(call) || self.saved.early_results.iter().any(|(known, _)| *known == call) {
+            return;
+        }
+        self.saved.orphan_errors += u64::from(outcome.status.is_error());
         if self.saved.early_results.len() == EARLY_RESULTS {
             self.saved.early_results.remove(0);
         }
@@ -381,11 +413,9 @@ impl Story {
             self.saved.teller.failed(episode);
             self.late_error(episode);
         }
-        let first_new = self.changes.entries.first().map(|new| new.entry.seq);
-        match first_new.filter(|first| seq >= *first) {
-            Some(first) => {
-                let entry = &mut self.changes.entries[(seq - first) as usize].entry;
-                if let Some(tool) = entry.tool.as_mut() {
+        match self.new_entry(seq) {
+            Some(new) => {
+                if let Some(tool) = new.entry.tool.as_mut() {
                     tool.outcome = Some(outcome);
                 }
             }

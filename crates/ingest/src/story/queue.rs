@@ -47,8 +47,8 @@ impl Queue {
         back.into_iter().map(|waiting| waiting.seq).collect()
     }
 
-    /// Whether a text that just came in is one that was stored when it was typed.
-    pub(crate) fn repeats(&mut self, text: &str, way: EntryWay) -> bool {
+    /// The entry that a text which just came in was stored as when it was typed.
+    pub(crate) fn repeats(&mut self, text: &str, way: EntryWay) -> Option<u64> {
         let wanted = fingerprint(text);
         let may_be = |waiting: &Waiting| match way {
             EntryWay::Aside => true,
@@ -56,12 +56,10 @@ impl Queue {
             EntryWay::Line => waiting.at != Step::Slipped,
         };
         let found = self.0.iter().position(|waiting| waiting.text == wanted && may_be(waiting));
-        if let Some(at) = found {
-            self.0.remove(at);
-        } else if way == EntryWay::Line {
+        if found.is_none() && way == EntryWay::Line {
             self.0.retain(|waiting| waiting.at != Step::Slipped);
         }
-        found.is_some()
+        found.map(|at| self.0.remove(at).seq)
     }
 
     fn advance(&mut self, to: Step) {
@@ -84,8 +82,8 @@ mod tests {
         let mut queue = Queue::default();
         queue.typed("go on", 3);
         queue.sent();
-        assert!(queue.repeats("go on ", EntryWay::Line));
-        assert!(!queue.repeats("go on", EntryWay::Line), "typed a second time");
+        assert_eq!(queue.repeats("go on ", EntryWay::Line), Some(3));
+        assert_eq!(queue.repeats("go on", EntryWay::Line), None, "typed a second time");
     }
 
     #[test]
@@ -93,8 +91,8 @@ mod tests {
         let mut queue = Queue::default();
         queue.typed("continue", 1);
         queue.slipped();
-        assert!(!queue.clone().repeats("continue", EntryWay::Line));
-        assert!(queue.repeats("continue", EntryWay::Aside));
+        assert_eq!(queue.clone().repeats("continue", EntryWay::Line), None);
+        assert_eq!(queue.repeats("continue", EntryWay::Aside), Some(1));
     }
 
     #[test]
@@ -104,6 +102,6 @@ mod tests {
         queue.typed("b", 2);
         queue.slipped();
         assert_eq!(queue.taken_back(), vec![2]);
-        assert!(!queue.repeats("b", EntryWay::Line));
+        assert_eq!(queue.repeats("b", EntryWay::Line), None);
     }
 }

@@ -87,6 +87,13 @@ impl Teller {
         }
     }
 
+    /// The entry that may have begun the open episode got its own id.
+    pub(crate) fn rename(&mut self, seq: u64, native_id: &str) {
+        if let Some(open) = self.open.as_mut().filter(|open| open.first_seq == seq) {
+            native_id.clone_into(&mut open.id);
+        }
+    }
+
     /// The number of the episode that may still grow.
     pub(crate) fn open_number(&self) -> Option<u64> {
         self.open.as_ref().map(|open| open.number)

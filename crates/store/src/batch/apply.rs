@@ -39,6 +39,16 @@ impl Batch<'_> {
         for episode in changes.closed.iter().chain(open) {
             self.put_episode(session, episode)?;
         }
+        for (seq, native_id, key) in &changes.renamed {
+            self.run(
+                "UPDATE entry SET native_id = ?4, native = ?5 WHERE space = ?1 AND session = ?2 AND seq = ?3",
+                params![self.space, session.0, *seq as i64, native_id, key.as_stored()],
+            )?;
+            self.run(
+                "UPDATE episode SET id = ?4 WHERE space = ?1 AND session = ?2 AND first_seq = ?3",
+                params![self.space, session.0, *seq as i64, native_id],
+            )?;
+        }
         for (number, errors) in &changes.late_errors {
             let change = self.next_change();
             self.run(
