@@ -41,9 +41,9 @@ impl Engine {
         let mut batch = store.begin()?;
         batch.clear_redactions()?;
         batch.commit()?;
-        let (plan, kept) = self.plan_rebuild(&mut store)?;
+        let (plan, kept) = plan_rebuild(&mut store)?;
         let mut tally = Tally::default();
-        carry_out(self, &mut store, plan, &mut tally, progress)?;
+        carry_out(self, &mut store, &plan, &mut tally, progress)?;
         drop(store);
         // Whatever is new or was in the way is read as usual.
         let rest = self.sync(&SyncRequest::default(), progress)?;
@@ -60,30 +60,6 @@ impl Engine {
         }
         let agents = tally.into_reports(&store)?;
         Ok(RebuildReport { sync: SyncReport { agents, seconds: start.elapsed().as_secs_f64() }, kept })
-    }
-
-    /// All files that are still there, to be read anew in their old order; the other sessions are retold at once.
-    fn plan_rebuild(&self, store: &mut Store) -> Result<(Plan, u64), EngineError> {
-        let mut plan = Plan::default();
-        let (mut read, mut gone) = (HashSet::new(), Vec::new());
-        for row in store.transcripts()? {
-            let Some(session) = row.session else { continue };
-            match file::open(std::path::Path::new(&row.path)) {
-                Ok((_, stamp)) if stamp.size > 0 => {
-                    read.insert(session);
-                    let (agent, path) = (row.agent, row.path.clone().into());
-                    plan.jobs.push(Job { agent, path, stamp, start: Start::Again(Box::new(row)) });
-                }
-                _ => gone.push(session),
-            }
-        }
-        gone.retain(|session| !read.contains(session));
-        gone.sort_unstable();
-        gone.dedup();
-        for session in &gone {
-            retell_stored(store, *session)?;
-        }
-        Ok((plan, gone.len() as u64))
     }
 
     /// Checks the database file, what must agree in it, and that every story can be told again.
@@ -114,6 +90,30 @@ impl Engine {
         }
         Ok(VerifyReport { checks, damage, sessions: sessions.len() as u64 })
     }
+}
+
+/// All files that are still there, to be read anew in their old order; the other sessions are retold at once.
+fn plan_rebuild(store: &mut Store) -> Result<(Plan, u64), EngineError> {
+    let mut plan = Plan::default();
+    let (mut read, mut gone) = (HashSet::new(), Vec::new());
+    for row in store.transcripts()? {
+        let Some(session) = row.session else { continue };
+        match file::open(std::path::Path::new(&row.path)) {
+            Ok((_, stamp)) if stamp.size > 0 => {
+                read.insert(session);
+                let (agent, path) = (row.agent, row.path.clone().into());
+                plan.jobs.push(Job { agent, path, stamp, start: Start::Again(Box::new(row)) });
+            }
+            _ => gone.push(session),
+        }
+    }
+    gone.retain(|session| !read.contains(session));
+    gone.sort_unstable();
+    gone.dedup();
+    for session in &gone {
+        retell_stored(store, *session)?;
+    }
+    Ok((plan, gone.len() as u64))
 }
 
 /// Tells a session again from its kept entries.

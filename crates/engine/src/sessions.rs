@@ -84,7 +84,7 @@ impl Engine {
             found = store.sessions_by_id_prefix(reference)?;
         }
         if found.is_empty() {
-            found = by_name(store.named_sessions()?, reference);
+            found = by_name(&store.named_sessions()?, reference);
         }
         match found.len() {
             0 => Err(unknown()),
@@ -108,7 +108,7 @@ fn is_prefix(reference: &str) -> bool {
 }
 
 /// Sessions by name: the first of exact, slug and parts that anything fits.
-fn by_name(named: Vec<Session>, reference: &str) -> Vec<Session> {
+fn by_name(named: &[Session], reference: &str) -> Vec<Session> {
     let wanted = reference.to_lowercase();
     let words: Vec<&str> = wanted.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let wanted_slug = slug(&wanted);

@@ -74,11 +74,9 @@ fn keep_last_bytes(entries: &mut Vec<Entry>, limit: usize) {
         total <= limit
     });
     let keep = fitting.count();
-    if keep == 0 {
-        if let Some(last) = entries.last_mut() {
-            let from = last.text.ceil_char_boundary(last.text.len().saturating_sub(limit));
-            last.text.replace_range(..from, "");
-        }
+    if let (0, Some(last)) = (keep, entries.last_mut()) {
+        let from = last.text.ceil_char_boundary(last.text.len().saturating_sub(limit));
+        last.text.replace_range(..from, "");
     }
     let kept = keep.max(usize::from(!entries.is_empty()));
     entries.drain(..entries.len() - kept);

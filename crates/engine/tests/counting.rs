@@ -6,6 +6,7 @@ use common::{BRANCHES, CLAUDE_FILE, CONVERSATION, PI_FILE, SESSION, SUB_AGENT, V
 use rethread_engine::{Listed, Profile, ShowRequest};
 use rethread_model::{Counts, Role, SessionKind, Speech, Status, Tokens};
 
+#[expect(clippy::unwrap_used, reason = "a session that is missing fails the test")]
 fn only(world: &World, reference: &str) -> Listed {
     world.engine().resolve(reference).unwrap()
 }

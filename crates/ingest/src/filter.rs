@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Switches over what is stored. Counting is not affected by any of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the configuration, with its name")]
 pub struct Filter {
     /// Keep what humans typed.
     pub keep_user_messages: bool,

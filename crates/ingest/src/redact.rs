@@ -5,7 +5,7 @@
 //! long random runs that no rule names. Text without either costs these two passes and no allocation.
 //!
 //! ```
-//! # use redact::redact::{Findings, Redactor};
+//! # use rethread_ingest::{Findings, Redactor};
 //! let redactor = Redactor::new();
 //! let mut found = Findings::default();
 //! let text = redactor.clean("export DB_PASSWORD=tr0ub4dor", &mut found);
@@ -22,17 +22,22 @@ mod private;
 mod rules;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_ordinary;
+#[cfg(test)]
+mod tests_planted;
 mod values;
 mod words;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use regex::Regex;
 
 use literals::Literals;
-use rules::{RULES, Rule};
+use rules::RULES;
 
 /// Finds secrets in text and takes them out. Build it once and share it: it is `Sync` and holds no state.
 #[derive(Debug)]
@@ -40,12 +45,13 @@ pub struct Redactor {
     literals: Literals,
     /// What to try for each literal, by its number in `literals`.
     attempts: Vec<Vec<Attempt>>,
-    /// One regex for each row of `RULES`, anchored at its start.
-    patterns: Vec<Regex>,
+    /// One regex for each row of `RULES`, anchored at its start. Most are never needed, and compiling all of them
+    /// would take longer than everything else here.
+    patterns: [OnceLock<Regex>; RULES.len()],
 }
 
 impl Redactor {
-    /// Compiles the rule table, which takes some milliseconds.
+    /// Compiles the literals of the rule table, which takes some milliseconds.
     #[must_use]
     pub fn new() -> Self {
         let mut table: BTreeMap<&'static str, Vec<Attempt>> = BTreeMap::new();
@@ -59,7 +65,7 @@ impl Redactor {
         }
         table.entry(private::OPEN).or_default().push(Attempt::Private);
         let (literals, attempts): (Vec<_>, Vec<_>) = table.into_iter().unzip();
-        Self { literals: Literals::new(&literals), attempts, patterns: RULES.iter().map(compile_pattern).collect() }
+        Self { literals: Literals::new(&literals), attempts, patterns: [const { OnceLock::new() }; RULES.len()] }
     }
 
     /// The text with every secret replaced by `[REDACTED:rule]` and `<private>…</private>` parts dropped.
@@ -109,7 +115,8 @@ impl Redactor {
                     Attempt::Rule(number) if hit.range.start < done[number] => {}
                     Attempt::Rule(number) => {
                         let rule = &RULES[number];
-                        if let Some(range) = rule.find(&self.patterns[number], text, hit.range.start) {
+                        let pattern = || self.patterns[number].get_or_init(|| rule.compile());
+                        if let Some(range) = rule.find(pattern, text, hit.range.start) {
                             done[number] = range.end;
                             spans.push(Span { range, rank: number, name: rule.name });
                         }
@@ -215,9 +222,4 @@ fn replace(text: &str, mut spans: Vec<Span>, found: &mut Findings) -> String {
     }
     out.push_str(&text[copied..]);
     out
-}
-
-#[expect(clippy::expect_used, reason = "the patterns are constants, and every test compiles them")]
-fn compile_pattern(rule: &Rule) -> Regex {
-    Regex::new(&format!("^(?:{})", rule.pattern)).expect("the rule table holds valid patterns")
 }

@@ -65,6 +65,8 @@ pub struct Changes {
     pub nodes: Vec<NodeRow>,
     /// Names for sessions by one of their entries.
     pub titles_elsewhere: Vec<(NativeKey, String)>,
+    /// Steps of the queue of typed texts, by which they are recognised when met again.
+    pub queued: Vec<NativeKey>,
     /// Entries whose own line came later: their ids.
     pub renamed: Vec<(u64, String, NativeKey)>,
     /// Entries that a human took back.

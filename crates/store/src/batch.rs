@@ -213,7 +213,7 @@ impl<'s> Batch<'s> {
 
     /// Removes everything derived from a session's transcripts, before they are read again.
     pub fn reset_session(&mut self, session: SessionNumber) -> Result<(), StoreError> {
-        for table in ["entry", "episode", "usage", "edited_file", "node"] {
+        for table in ["entry", "episode", "usage", "edited_file", "node", "queued"] {
             let sql = format!("DELETE FROM {table} WHERE space = ?1 AND session = ?2");
             self.run(&sql, params![self.space, session.0])?;
         }
@@ -259,6 +259,14 @@ impl<'s> Batch<'s> {
         // A session's own entry outweighs another's: short ids repeat between sessions.
         let own = owners.iter().find(|owner| matches!(owner, Owner::Here { .. }));
         Ok(own.or(owners.first()).copied())
+    }
+
+    /// Whether this session has met that step of its queue of typed texts.
+    pub fn has_queued(&self, session: SessionNumber, key: NativeKey) -> Result<bool, StoreError> {
+        self.exists(
+            "SELECT 1 FROM queued WHERE space = ?1 AND session = ?2 AND step = ?3",
+            params![self.space, session.0, key.as_stored()],
+        )
     }
 
     /// Whether this session has a tree node with that id.

@@ -36,7 +36,7 @@ pub use statistics::{Damage, Problem, Statistics, TypeReduction};
 pub use transcripts::{Cursor, Fingerprint, TranscriptNumber, TranscriptRow};
 
 /// How long a process waits for another one that is writing.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
+const BUSY_TIMEOUT: Duration = Duration::from_mins(1);
 /// Page cache in KiB; bounded so that a first sync stays small.
 const CACHE_KIB: i64 = 32 * 1024;
 /// Pages in the write-ahead log before it is folded back: 32 MiB.

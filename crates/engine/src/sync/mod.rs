@@ -103,7 +103,7 @@ impl Engine {
             if pass == 0 {
                 tally.note_plan(&plan);
             }
-            if plan.jobs.is_empty() || !carry_out(self, &mut store, plan, &mut tally, progress)? {
+            if plan.jobs.is_empty() || !carry_out(self, &mut store, &plan, &mut tally, progress)? {
                 break;
             }
         }

@@ -76,6 +76,10 @@ impl Known for KnownHere<'_, '_> {
         self.batch.owner(self.session, key)
     }
 
+    fn has_queued(&self, key: NativeKey) -> Result<bool, StoreError> {
+        self.batch.has_queued(self.session, key)
+    }
+
     fn has_node(&self, id: NativeKey) -> Result<bool, StoreError> {
         self.batch.has_node(self.session, id)
     }

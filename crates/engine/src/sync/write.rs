@@ -34,7 +34,7 @@ type Read = Result<Chunk, std::io::Error>;
 pub(crate) fn carry_out(
     engine: &Engine,
     store: &mut Store,
-    plan: Plan,
+    plan: &Plan,
     tally: &mut Tally,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<bool, EngineError> {

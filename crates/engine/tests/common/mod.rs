@@ -1,6 +1,7 @@
 //! A small world to try the engine in: a home with transcripts, and everything the store holds as one text.
 
 #![allow(dead_code, reason = "each test file uses its own part of this")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 use std::fmt::Write as _;
 use std::fs;
@@ -8,53 +9,53 @@ use std::path::{Path, PathBuf};
 
 use rethread_engine::{Engine, Environment, ListRequest, Profile, ShowRequest, SyncReport, SyncRequest};
 
-pub const CONVERSATION: &str = include_str!("../../../ingest/tests/fixtures/claude_code/conversation.jsonl");
-pub const SUB_AGENT: &str = include_str!("../../../ingest/tests/fixtures/claude_code/agent-a1b2c3d4.jsonl");
-pub const BRANCHES: &str = include_str!("../../../ingest/tests/fixtures/pi/branches.jsonl");
-pub const VERSION_1: &str = include_str!("../../../ingest/tests/fixtures/pi/version-1.jsonl");
-pub const SESSION: &str = "5e551011-0000-4000-8000-00000000000a";
-pub const CLAUDE_FILE: &str = ".claude/projects/-home-dev-parser/5e551011-0000-4000-8000-00000000000a.jsonl";
-pub const PI_FILE: &str = ".pi/agent/sessions/--home-dev-site--/2026-04-01T10-00-00-000Z_0198a000.jsonl";
+pub(crate) const CONVERSATION: &str = include_str!("../../../ingest/tests/fixtures/claude_code/conversation.jsonl");
+pub(crate) const SUB_AGENT: &str = include_str!("../../../ingest/tests/fixtures/claude_code/agent-a1b2c3d4.jsonl");
+pub(crate) const BRANCHES: &str = include_str!("../../../ingest/tests/fixtures/pi/branches.jsonl");
+pub(crate) const VERSION_1: &str = include_str!("../../../ingest/tests/fixtures/pi/version-1.jsonl");
+pub(crate) const SESSION: &str = "5e551011-0000-4000-8000-00000000000a";
+pub(crate) const CLAUDE_FILE: &str = ".claude/projects/-home-dev-parser/5e551011-0000-4000-8000-00000000000a.jsonl";
+pub(crate) const PI_FILE: &str = ".pi/agent/sessions/--home-dev-site--/2026-04-01T10-00-00-000Z_0198a000.jsonl";
 
-pub struct World {
-    pub home: tempfile::TempDir,
+pub(crate) struct World {
+    pub(crate) home: tempfile::TempDir,
 }
 
 impl World {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { home: tempfile::tempdir().unwrap() }
     }
 
-    pub fn at(&self, path: &str) -> PathBuf {
+    pub(crate) fn at(&self, path: &str) -> PathBuf {
         self.home.path().join(path)
     }
 
-    pub fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
         let path = self.at(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
     }
 
-    pub fn append(&self, path: &str, bytes: impl AsRef<[u8]>) {
+    pub(crate) fn append(&self, path: &str, bytes: impl AsRef<[u8]>) {
         use std::io::Write as _;
         let mut file = fs::OpenOptions::new().append(true).create(true).open(self.at(path)).unwrap();
         file.write_all(bytes.as_ref()).unwrap();
     }
 
-    pub fn engine(&self) -> Engine {
+    pub(crate) fn engine(&self) -> Engine {
         Engine::open(Environment::for_home(self.home.path())).unwrap()
     }
 
-    pub fn sync(&self) -> SyncReport {
+    pub(crate) fn sync(&self) -> SyncReport {
         self.engine().sync(&SyncRequest::default(), &mut |_| {}).unwrap()
     }
 
-    pub fn bytes_read(&self) -> u64 {
+    pub(crate) fn bytes_read(&self) -> u64 {
         self.sync().agents.iter().map(|agent| agent.bytes_read).sum()
     }
 
     /// Everything the store holds, as one text; paths of this world look like those of any other.
-    pub fn dump(&self) -> String {
+    pub(crate) fn dump(&self) -> String {
         let engine = self.engine();
         let request = ListRequest { include_empty: true, include_children: true, ..ListRequest::default() };
         let mut sessions = engine.sessions(&request).unwrap();
@@ -78,7 +79,7 @@ impl World {
 }
 
 /// The dump of a fresh world that holds just this file.
-pub fn dump_of(path: &str, bytes: impl AsRef<[u8]>) -> String {
+pub(crate) fn dump_of(path: &str, bytes: impl AsRef<[u8]>) -> String {
     let world = World::new();
     world.write(path, bytes);
     world.sync();
@@ -86,14 +87,14 @@ pub fn dump_of(path: &str, bytes: impl AsRef<[u8]>) -> String {
 }
 
 /// Compares two dumps and shows only the first line that differs: whole dumps are unreadable.
-pub fn assert_same(told: &str, expected: &str) {
+pub(crate) fn assert_same(told: &str, expected: &str) {
     let differing = told.lines().zip(expected.lines()).find(|(a, b)| a != b);
     assert_eq!(differing, None);
     assert_eq!(told.lines().count(), expected.lines().count());
 }
 
 /// All files below a directory.
-pub fn files_below(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -9,7 +9,7 @@ use super::loose::{Flag, Number, Object, Text};
 use super::out::Out;
 use super::outcome::{outcome, reason_for_refusing};
 use super::tool::tool_use;
-use super::{EntryWay, Event, QueueStep, Scribe, TitleRank, Voice, What, human, id_by_content};
+use super::{EntryWay, Event, QueueStep, Scribe, TitleRank, Typed, Voice, What, human, id_by_content};
 
 /// Notices and injected texts are kept as one short line.
 const ASIDE_CHARS: usize = 300;
@@ -83,6 +83,7 @@ struct Message<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_field_names, reason = "the names are those of the wire")]
 struct Usage {
     input_tokens: Number,
     output_tokens: Number,
@@ -246,7 +247,11 @@ fn queue(line: &Line<'_>, out: &mut Out, scribe: &mut Scribe<'_>) {
         "enqueue" => {
             let texts: Vec<&str> = line.content.0.iter().map(|block| block.text.as_str()).collect();
             match typed_text(&texts) {
-                Some((Speech::Prompt, text)) if !is_bare_command(&text) => QueueStep::Typed(scribe.clean(text)),
+                Some((Speech::Prompt, text)) if !is_bare_command(&text) => {
+                    let Typed { fingerprint, .. } = Typed::new(&text, EntryWay::Aside);
+                    let text = if scribe.filter.keep_user_messages { scribe.clean(text) } else { String::new() };
+                    QueueStep::Typed { text, fingerprint }
+                }
                 _ => return,
             }
         }

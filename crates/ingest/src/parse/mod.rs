@@ -81,8 +81,8 @@ pub enum What {
         text: String,
         /// The API message it is part of.
         message: Option<String>,
-        /// How a text typed by a human came in, which decides what it may repeat.
-        entry_way: EntryWay,
+        /// For a prompt: how it came in.
+        typed: Option<Typed>,
     },
     /// A tool is called.
     Call {
@@ -137,6 +137,21 @@ pub struct Header {
     pub parent: Option<String>,
 }
 
+/// How a prompt came in, by which it is recognised as one that was typed before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Typed {
+    /// Where it stands.
+    pub way: EntryWay,
+    /// What was typed, as a number: the text itself may be left out by the filter.
+    pub fingerprint: u64,
+}
+
+impl Typed {
+    pub(crate) fn new(text: &str, way: EntryWay) -> Self {
+        Self { way, fingerprint: xxhash_rust::xxh3::xxh3_64(text.trim().as_bytes()) }
+    }
+}
+
 /// How a text typed by a human entered the transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryWay {
@@ -150,7 +165,12 @@ pub enum EntryWay {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueueStep {
     /// A text was typed.
-    Typed(String),
+    Typed {
+        /// The text.
+        text: String,
+        /// What was typed, as a number.
+        fingerprint: u64,
+    },
     /// The oldest text was sent as a line of its own.
     Sent,
     /// The oldest text was given to the model in the middle of its turn.

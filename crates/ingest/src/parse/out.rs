@@ -3,7 +3,7 @@
 use rethread_model::{Place, Speech, Timestamp};
 
 use super::loose::Text;
-use super::{EntryWay, Event, Scribe, TitleRank, Voice, What};
+use super::{EntryWay, Event, Scribe, TitleRank, Typed, Voice, What};
 
 pub(super) struct Out {
     pub(super) events: Vec<Event>,
@@ -50,12 +50,13 @@ impl Out {
         speech: Speech,
         text: String,
         message: Option<&str>,
-        entry_way: EntryWay,
+        way: EntryWay,
         scribe: &mut Scribe<'_>,
     ) {
         if text.trim().is_empty() {
             return;
         }
+        let typed = (speech == Speech::Prompt).then(|| Typed::new(&text, way));
         let kept = match speech {
             Speech::Prompt | Speech::Task | Speech::Answer => scribe.filter.keep_user_messages,
             Speech::Said => scribe.filter.keep_agent_responses,
@@ -63,7 +64,7 @@ impl Out {
         };
         let text = if kept { scribe.clean(text) } else { String::new() };
         let id = self.next_id();
-        self.push_as(id, What::Text { speech, text, message: message.map(str::to_owned), entry_way });
+        self.push_as(id, What::Text { speech, text, message: message.map(str::to_owned), typed });
     }
 
     pub(super) fn title(&mut self, rank: TitleRank, title: Text<'_>, leaf: Option<String>, scribe: &mut Scribe<'_>) {

@@ -51,6 +51,7 @@ struct Line<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the names are those of the wire")]
 struct Message<'a> {
     #[serde(borrow)]
     role: Text<'a>,

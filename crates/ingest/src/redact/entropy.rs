@@ -19,8 +19,17 @@ pub(super) fn scan(text: &str, mut report: impl FnMut(Range<usize>, &'static str
         }
         let longer = bytes[at + SHORTEST..].iter().take_while(|b| IN_RUN[usize::from(**b)]).count();
         let end = at + SHORTEST + longer;
-        judge(text, at..end, &mut report);
+        judge(text, after_escape(bytes, at)..end, &mut report);
         at = end + 1;
+    }
+}
+
+/// Where a run starts whose first bytes may end an escape, such as the `n` of `\n` or the `3D` of `%3D`.
+fn after_escape(bytes: &[u8], start: usize) -> usize {
+    match (&bytes[..start], bytes[start]) {
+        ([.., b'\\'], b'n' | b'r' | b't') => start + 1,
+        ([.., b'%'], _) => start + 2,
+        _ => start,
     }
 }
 
@@ -41,30 +50,42 @@ const IN_RUN: [bool; 256] = {
 
 /// Reports the run, or the random parts of it.
 fn judge(text: &str, run: Range<usize>, report: &mut impl FnMut(Range<usize>, &'static str)) {
-    if let Some((range, name)) = known_shape(text, &run) {
-        return report(range, name);
-    }
     let value = &text[run.clone()];
     // Most long runs are names and paths, which end here.
-    if !has_all_classes(value) || words::is_service_id(value) || is_checksum(&text[..run.start]) {
+    if !has_all_classes(value)
+        || words::is_service_id(value)
+        || PUBLIC_STARTS.iter().any(|start| value.starts_with(start))
+        || is_checksum(&text.as_bytes()[..run.start])
+    {
         return;
     }
+    let parts = || {
+        let mut start = run.start;
+        value.split('/').map(move |part| {
+            let range = start..start + part.len();
+            start = range.end + 1;
+            range
+        })
+    };
+    if let Some((range, name)) = parts().find_map(|part| known_shape(text, &part)) {
+        return report(range, name);
+    }
+    // A path with a word in it is not base64, but a part of it can be.
     let is_path = value.contains('/') && value.split('/').any(words::is_plain_word);
     if !is_path && is_secret(value) {
         return report(with_padding(text, run), NAME);
     }
-    // A random part of a path or URL.
-    let mut start = run.start;
-    for part in value.split('/') {
-        let end = start + part.len();
-        if part.len() >= SHORTEST && has_all_classes(part) && is_secret(part) {
-            report(with_padding(text, start..end), NAME);
+    for part in parts().filter(|part| part.len() >= SHORTEST) {
+        if has_all_classes(&text[part.clone()]) && is_secret(&text[part.clone()]) {
+            report(with_padding(text, part), NAME);
         }
-        start = end + 1;
     }
 }
 
 const NAME: &str = "entropy";
+
+/// How the names of C++ and Rust functions in object files start, and the public keys of SSH.
+const PUBLIC_STARTS: &[&str] = &["_Z", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh"];
 
 /// Secrets whose shape is known but that no literal announces.
 fn known_shape(text: &str, run: &Range<usize>) -> Option<(Range<usize>, &'static str)> {
@@ -75,8 +96,8 @@ fn known_shape(text: &str, run: &Range<usize>) -> Option<(Range<usize>, &'static
     // Three parts of base64: the user's number, a time, a signature.
     if (23..=28).contains(&value.len()) && value.starts_with(['M', 'N', 'O']) {
         let rest = text[run.end..].strip_prefix('.')?;
-        let time = run_length(rest);
-        let signature = run_length(rest[time..].strip_prefix('.')?);
+        let time = token_length(rest);
+        let signature = token_length(rest[time..].strip_prefix('.')?);
         if (5..=7).contains(&time) && signature >= 25 {
             return Some((run.start..run.end + 1 + time + 1 + signature, "discord"));
         }
@@ -85,14 +106,15 @@ fn known_shape(text: &str, run: &Range<usize>) -> Option<(Range<usize>, &'static
 }
 
 /// True after `SHA256:`, `sha256=`, `"sha512": "` and the `h1:` of go.sum, which announce public checksums.
-fn is_checksum(before: &str) -> bool {
-    let name = before.trim_end_matches(['=', ':', '-', ' ', '"', '\'', '\\']);
-    let is_close = name.len() < before.len() && name.len() + 8 > before.len();
+fn is_checksum(before: &[u8]) -> bool {
+    let near = &before[before.len().saturating_sub(16)..];
+    let joints = near.iter().rev().take_while(|b| b"=:- \"'\\".contains(b)).count();
+    let name = &near[..near.len() - joints];
     let ends_with = |end: &&str| {
         let start = name.len().saturating_sub(end.len());
-        name.as_bytes()[start..].eq_ignore_ascii_case(end.as_bytes())
+        name[start..].eq_ignore_ascii_case(end.as_bytes())
     };
-    is_close && ["sha1", "sha256", "sha384", "sha512", "md5", "h1"].iter().any(ends_with)
+    joints > 0 && ["sha1", "sha256", "sha384", "sha512", "md5", "h1"].iter().any(ends_with)
 }
 
 /// True for a run with small letters, capitals and digits.
@@ -117,7 +139,7 @@ fn is_secret(run: &str) -> bool {
 const LEAST_RANDOM: usize = 20;
 
 /// How many in a hundred letters may belong to words.
-const MOST_IN_WORDS: usize = 50;
+const MOST_IN_WORDS: usize = 45;
 
 /// Bits for each byte, by how often each byte occurs in the run.
 #[expect(clippy::cast_precision_loss, reason = "no run is as long as 2^52 bytes")]
@@ -143,6 +165,6 @@ fn with_padding(text: &str, run: Range<usize>) -> Range<usize> {
     run.start..run.end + padding
 }
 
-fn run_length(text: &str) -> usize {
-    text.bytes().take_while(|b| IN_RUN[usize::from(*b)]).count()
+fn token_length(text: &str) -> usize {
+    text.bytes().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')).count()
 }

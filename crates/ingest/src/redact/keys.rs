@@ -5,6 +5,8 @@
 pub(super) enum Class {
     /// People choose these, so they may look like words.
     Password,
+    /// `pass` is short for it, but also for a test that passes: the value needs letters and digits.
+    Pass,
     /// Machines or people choose these.
     Secret,
     /// Machines choose these, so they look random.
@@ -16,7 +18,8 @@ pub(super) enum Class {
 /// A part of every secret name. The whole name is judged by `classify`.
 #[rustfmt::skip]
 pub(super) const TRIGGERS: &[&str] = &[
-    "password", "passwd", "passphrase", "passcode", "pwd", "_pass", "secret", "token", "apikey",
+    "password", "passwd", "passphrase", "passcode", "pwd", "_pass",
+    "pass:", "pass=", "pass\"", "pass'", "pass\\\"", "secret", "token", "apikey",
     "api key", "access key", "accesskey", "privatekey", "encryptionkey", "signingkey", "masterkey",
     "_key", "-key", "_auth", "auth\"", "auth\\\"",
 ];
@@ -32,11 +35,13 @@ const ENDINGS: &[(&str, Option<Class>, &str)] = &[
     ("nexttoken", None, ""),
     ("continuationtoken", None, ""),
     ("password", Some(Class::Password), "password"),
+    ("passwordconfirm", Some(Class::Password), "password"),
+    ("passwordconfirmation", Some(Class::Password), "password"),
     ("passwd", Some(Class::Password), "password"),
     ("passphrase", Some(Class::Password), "password"),
     ("passcode", Some(Class::Password), "password"),
     ("pwd", Some(Class::Password), "password"),
-    ("pass", Some(Class::Password), "password"),
+    ("pass", Some(Class::Pass), "password"),
     ("secret", Some(Class::Secret), "secret"),
     ("secretkey", Some(Class::Secret), "secret"),
     ("secretkeybase", Some(Class::Secret), "secret"),
@@ -59,8 +64,18 @@ pub(super) fn classify(name: &str) -> Option<(Class, &'static str)> {
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     // `DB_PASSWORD2` and `TOKEN_1` are numbered secrets.
     let plain = plain.trim_end_matches(|c: char| c.is_ascii_digit());
-    let (_, class, rule) = ENDINGS.iter().find(|(ending, ..)| plain.ends_with(ending))?;
+    let (ending, class, rule) = ENDINGS.iter().find(|(ending, ..)| plain.ends_with(ending))?;
+    if *ending == "pass" && !ends_with_pass(name) {
+        return None;
+    }
     class.map(|class| (class, *rule))
+}
+
+/// True for `pass`, `db_pass`, `dbPass` and `DBPASS`, but not for `bypass`.
+fn ends_with_pass(name: &str) -> bool {
+    let name = name.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
+    let (before, pass) = name.split_at(name.len().saturating_sub(4));
+    !before.ends_with(|c: char| c.is_ascii_alphabetic()) || pass.starts_with('P')
 }
 
 /// True for names as environment variables have them.

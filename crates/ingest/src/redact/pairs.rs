@@ -21,21 +21,21 @@ pub(super) fn find(text: &str, hit: Range<usize>) -> Option<(Range<usize>, &'sta
             return None;
         }
         // Only now is it worth looking for the end of a very long value.
-        let is_cut = range.len() == values::HEAD && style != Style::Quoted;
-        Some((if is_cut { unquoted(bytes, range.start, usize::MAX) } else { range }, rule))
+        let is_cut = range.len() == values::HEAD;
+        let end = if is_cut { unquoted(bytes, range.start, usize::MAX).end } else { range.end };
+        Some((range.start..text.ceil_char_boundary(end.max(range.end)), rule))
     };
     match operator {
-        Operator::Says if class != Class::Password => None,
+        Operator::Says | Operator::Space if class != Class::Password => None,
         Operator::Says => accept(value_at(bytes, after, Style::Said)?),
+        Operator::Space => accept(value_at(bytes, after, Style::Beside)?),
         Operator::Flag => accept(value_at(bytes, after, Style::Loose)?),
         Operator::Equals => accept(value_at(bytes, after, tightness(bytes, after))?),
-        Operator::Compares => {
-            value_at(bytes, after, Style::Loose).filter(|(_, style)| *style == Style::Quoted).and_then(accept)
-        }
+        Operator::Compares => accept(literal_at(bytes, after)?),
         // In `let token: &str = "…"` the value comes after the type.
         Operator::Colon => value_at(bytes, after, Style::Loose)
             .and_then(accept)
-            .or_else(|| accept(value_at(bytes, after_type(bytes, after)?, Style::Loose)?)),
+            .or_else(|| accept(literal_at(bytes, after_type(bytes, after)?)?)),
     }
 }
 
@@ -49,6 +49,8 @@ enum Operator {
     Flag,
     /// The word "is".
     Says,
+    /// A space, as in "user admin, password x".
+    Space,
 }
 
 /// Longer names and values than these are not looked at, so that a hit costs little whatever surrounds it.
@@ -59,7 +61,8 @@ const TYPE: usize = 48;
 /// The whole name of which `hit` is a part.
 fn name_around(bytes: &[u8], hit: &Range<usize>) -> Range<usize> {
     // A literal such as `auth"` reaches past the name.
-    let trigger_end = hit.start + bytes[hit.clone()].iter().take_while(|b| !matches!(b, b'"' | b'\\')).count();
+    let in_name = |b: &&u8| is_name_byte(**b) || **b == b' ';
+    let trigger_end = hit.start + bytes[hit.clone()].iter().take_while(in_name).count();
     let before = bytes[..hit.start].iter().rev().take(NAME);
     let start = hit.start - before.take_while(|b| is_name_byte(**b) || **b == b'.').count();
     let after = bytes[trigger_end..].iter().take(NAME);
@@ -82,6 +85,7 @@ fn operator_after(bytes: &[u8], name: &Range<usize>) -> Option<(Operator, usize)
         [b'i', b's', b' ', ..] if spaced == closed + 1 => (Operator::Says, 3),
         [b'i', b's', b':', b' ', ..] if spaced == closed + 1 => (Operator::Says, 4),
         _ if spaced > name.end && closed == name.end && is_flag(bytes, name.start) => (Operator::Flag, 0),
+        [next, ..] if spaced == name.end + 1 && next.is_ascii_graphic() => (Operator::Space, 0),
         _ => return None,
     };
     Some((operator, spaced + length))
@@ -113,7 +117,12 @@ fn value_at(bytes: &[u8], after: usize, bare: Style) -> Option<(Range<usize>, St
     }
 }
 
-/// The text between the quote at `open` and the quote that closes it: the next with no more backslashes.
+/// The value if it is in quotes.
+fn literal_at(bytes: &[u8], after: usize) -> Option<(Range<usize>, Style)> {
+    value_at(bytes, after, Style::Loose).filter(|(_, style)| *style == Style::Quoted)
+}
+
+/// The text between the quote at `open` and the quote that closes it, which has as many backslashes.
 /// Without one on the line, it is the text up to the first space.
 fn quoted(bytes: &[u8], open: usize, quote: u8) -> Range<usize> {
     let depth = slashes_before(bytes, open);
@@ -123,7 +132,9 @@ fn quoted(bytes: &[u8], open: usize, quote: u8) -> Range<usize> {
         if bytes[at] == b'\n' {
             break;
         }
-        if slashes <= depth {
+        // A backslash in the value is written with twice as many again, a quote with more but not as many.
+        let closes = slashes < depth || (slashes - depth).is_multiple_of(2 * (depth + 1));
+        if closes {
             return start..at - slashes;
         }
     }
@@ -136,9 +147,9 @@ fn unquoted(bytes: &[u8], start: usize, limit: usize) -> Range<usize> {
     while let Some(byte) = bytes.get(end) {
         let next = bytes.get(end + 1).copied().unwrap_or(b' ');
         let ends = match byte {
-            b'"' | b'\'' | b'`' | b';' | b'&' => true,
+            b'"' | b'\'' | b'`' | b';' => true,
             b'\\' => matches!(next, b'n' | b'r' | b't' | b'"' | b'\'' | b'\\'),
-            b',' => starts_other_pair(&bytes[end + 1..]),
+            b',' | b'&' => next == b'&' || starts_other_pair(&bytes[end + 1..]),
             byte => byte.is_ascii_whitespace(),
         };
         if ends {
@@ -156,7 +167,7 @@ fn unquoted(bytes: &[u8], start: usize, limit: usize) -> Range<usize> {
     start..end
 }
 
-/// True for what follows the comma in `password=x,user=y`.
+/// True for what follows the comma in `password=x,user=y` and the `&` in `password=x&user=y`.
 fn starts_other_pair(bytes: &[u8]) -> bool {
     let name = skip(bytes, 0, NAME, is_name_byte);
     name > 0 && matches!(bytes.get(name), Some(b'=' | b':'))
@@ -164,7 +175,7 @@ fn starts_other_pair(bytes: &[u8]) -> bool {
 
 /// Where the right side starts in `: &str = "…"`.
 fn after_type(bytes: &[u8], after: usize) -> Option<usize> {
-    let in_type = |b: u8| b.is_ascii_alphanumeric() || b"_<>&'[], :|?".contains(&b);
+    let in_type = |b: u8| b.is_ascii_alphanumeric() || b"_<>&'[] :|?".contains(&b);
     let equals = skip(bytes, after, TYPE, in_type);
     let is_assignment = bytes.get(equals) == Some(&b'=') && !matches!(bytes.get(equals + 1), Some(b'=' | b'>'));
     is_assignment.then_some(equals + 1)

@@ -7,13 +7,16 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || is_reference(&lower)
         || MARKS.iter().any(|mark| lower.contains(mark))
         || is_made_of(&lower, FILLERS)
+        // In one case only: `XxxX` can be random.
+        || value.contains("xxxxxx")
+        || value.contains("XXXXXX")
 }
 
 /// What no real value holds, in small letters.
 #[rustfmt::skip]
 const MARKS: &[&str] = &[
     // Templates, and what other tools put in place of a secret.
-    "${", "$(", "{{", "#{", "<%", "&lt;", "%(", "%s", "...", "…", "••", "xxxx", "****", "____",
+    "${", "$(", "{{", "#{", "<%", "&lt;", "%(", "%s", "...", "…", "••", "****", "____",
     "redacted", "example", "placeholder", "dummy", "changeme", "change-me", "change_me",
     "your-", "your_", "-here", "_here", "insert-", "insert_", "replace-", "replace_", "replaceme",
     "0123456789", "123456789", "abcdefgh",

@@ -14,9 +14,8 @@ pub(super) struct Rule {
     pub(super) name: &'static str,
     /// The pattern is tried only where one of these stands, in upper or lower case.
     pub(super) triggers: &'static [&'static str],
-    /// Matches from the trigger on. Only its last repetition may be unbounded, or it must stop at a
-    /// character that every trigger has: otherwise many triggers in a row cost quadratic time.
-    pub(super) pattern: &'static str,
+    /// Matches from the trigger on.
+    pattern: &'static str,
     /// Which group of the pattern is the secret; 0 is all of it.
     secret: usize,
     before: Before,
@@ -24,20 +23,45 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// The secret of this rule whose trigger starts at `at`.
-    pub(super) fn find(&self, pattern: &Regex, text: &str, at: usize) -> Option<Range<usize>> {
+    /// The pattern, anchored where it starts.
+    #[expect(clippy::expect_used, reason = "the patterns are constants, and a test compiles them all")]
+    pub(super) fn compile(&self) -> Regex {
+        Regex::new(&format!("^(?:{})", self.pattern)).expect("the table holds valid patterns")
+    }
+
+    /// The secret of this rule whose trigger starts at `at`. `pattern` gives what `compile` made.
+    pub(super) fn find<'r>(&self, pattern: impl FnOnce() -> &'r Regex, text: &str, at: usize) -> Option<Range<usize>> {
         if !self.before.fits(&text.as_bytes()[..at]) {
             return None;
         }
-        let rest = &text[at..];
+        let pattern = pattern();
+        let reach = match self.check {
+            Check::Always => text.len(),
+            _ => text.floor_char_boundary(at + REACH),
+        };
+        let near = &text[at..reach];
         // Most triggers in ordinary text fail here, without the allocation that groups cost.
-        if !pattern.is_match(rest) {
+        if !pattern.is_match(near) {
             return None;
         }
-        let found = pattern.captures(rest)?.get(self.secret)?.range();
+        let found = pattern.captures(near)?.get(self.secret)?.range();
         let range = at + found.start..at + found.end;
-        self.check.passes(text, range.clone()).then_some(range)
+        if !self.check.passes(text, range.clone()) {
+            return None;
+        }
+        let is_cut = range.end == reach;
+        Some(if is_cut { range.start..end_of_run(text.as_bytes(), reach) } else { range })
     }
+}
+
+/// How far a match can reach before its check. A check can fail, and the next trigger in the same run is then
+/// tried too: without a limit, a long run full of triggers would cost quadratic time.
+const REACH: usize = 1024;
+
+/// Where a secret ends that reaches to `from` and further.
+fn end_of_run(bytes: &[u8], from: usize) -> usize {
+    let is_inside = |b: &u8| b.is_ascii_alphanumeric() || b"+/=_-.~%".contains(b);
+    from + bytes[from..].iter().take_while(|b| is_inside(b)).count()
 }
 
 /// What must stand before the trigger.
@@ -66,7 +90,7 @@ impl Before {
 /// What the found text must be for the match to count.
 #[derive(Debug, Clone, Copy)]
 enum Check {
-    /// The pattern says enough.
+    /// The pattern says enough. It must not read far and then fail.
     Always,
     /// Not `xxxx`, `your-key` or the like.
     Real,
@@ -135,14 +159,14 @@ pub(super) const RULES: [Rule; 61] = [
     // Code hosts and package registries.
     rule("github", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], r"gh[pousr]_[A-Za-z0-9]{30,}", 0, Edge, Real),
     rule("github", &["github_pat_"], r"github_pat_[A-Za-z0-9_]{40,}", 0, Edge, Real),
-    rule("gitlab", &["glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glsoat-"], r"gl(?:pat|dt|rt|ptt|cbt|soat)-[A-Za-z0-9_.-]{19,}[A-Za-z0-9_-]", 0, Edge, Random),
+    rule("gitlab", &["glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glsoat-"], r"gl(?:pat|dt|rt|ptt|cbt|soat)-[A-Za-z0-9_.-]{19,}[A-Za-z0-9_-]", 0, Edge, Real),
     rule("npm", &["npm_"], r"npm_[A-Za-z0-9]{30,}", 0, Edge, Real),
     rule("pypi", &["pypi-"], r"pypi-[A-Za-z0-9_-]{50,}", 0, Edge, Random),
     rule("rubygems", &["rubygems_"], r"rubygems_[a-f0-9]{40,}", 0, Edge, Real),
     rule("docker", &["dckr_pat_"], r"dckr_pat_[A-Za-z0-9_-]{20,}", 0, Edge, Real),
 
     // Clouds.
-    rule("aws-key-id", &["akia", "asia"], r"(?:AKIA|ASIA)[A-Z2-7]{16}\b", 0, Edge, Real),
+    rule("aws-key-id", &["akia", "asia"], r"(?:AKIA|ASIA)[A-Z2-7]{16}(?-u:\b)", 0, Edge, Real),
     rule("aws-secret", &["secret_access_key", "secretaccesskey", "secret-access-key", "secret access key"], r#"(?i:secret[_ -]?access[_ -]?key)[\\"'`*\]]{0,6}\s{0,8}(?::=|=>|[:=]|\s)[\s*]{0,8}[\\"'`]{0,4}([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|$)"#, 1, Anything, Real),
     rule("google", &["aiza"], r"AIza[A-Za-z0-9_-]{35}", 0, Edge, Real),
     rule("google-oauth", &["ya29."], r"ya29\.[A-Za-z0-9_-]{20,}", 0, Edge, Real),
@@ -150,19 +174,19 @@ pub(super) const RULES: [Rule; 61] = [
     rule("google-oauth", &["1//0"], r"1//0[A-Za-z0-9_-]{30,}", 0, Edge, Random),
     rule("azure", &["accountkey=", "sharedaccesskey="], r"(?i:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{30,}={0,2})", 1, Anything, Real),
     rule("digitalocean", &["dop_v1_", "doo_v1_", "dor_v1_"], r"do[por]_v1_[a-f0-9]{40,}", 0, Edge, Real),
-    rule("databricks", &["dapi"], r"dapi[a-f0-9]{32}(?:-\d)?\b", 0, Edge, Real),
+    rule("databricks", &["dapi"], r"dapi[a-f0-9]{32}(?:-\d)?(?-u:\b)", 0, Edge, Real),
     rule("vault", &["hvs.", "hvb."], r"hv[sb]\.[A-Za-z0-9_-]{24,}", 0, Edge, Random),
     rule("supabase", &["sbp_", "sb_secret_"], r"(?:sbp_[a-f0-9]{40}|sb_secret_[A-Za-z0-9_-]{20,})", 0, Edge, Real),
-    rule("grafana", &["glsa_", "glc_"], r"(?:glsa|glc)_[A-Za-z0-9_+/]{32,}={0,2}", 0, Edge, Random),
-    rule("tailscale", &["tskey-"], r"tskey-[a-z]{2,12}-[A-Za-z0-9-]{16,}", 0, Edge, Random),
+    rule("grafana", &["glsa_", "glc_"], r"(?:glsa_[A-Za-z0-9_]{32,}|glc_[A-Za-z0-9+/]{32,}={0,2})", 0, Edge, Random),
+    rule("tailscale", &["tskey-"], r"tskey-[a-z]{2,12}-[A-Za-z0-9-]{16,}", 0, Edge, Real),
 
     // Messages and mail.
-    rule("slack", &["xoxa-", "xoxb-", "xoxe", "xoxp-", "xoxr-", "xoxs-", "xoxc-", "xoxd-", "xapp-"], r"(?:xox[abcdeprs](?:\.xox[bp])?|xapp)-[A-Za-z0-9%/+-]{10,}", 0, Edge, Random),
+    rule("slack", &["xoxa-", "xoxb-", "xoxe", "xoxp-", "xoxr-", "xoxs-", "xoxc-", "xoxd-", "xapp-"], r"(?:xox[abcdeprs](?:\.xox[bp])?|xapp)-[A-Za-z0-9%-]{10,}", 0, Edge, Real),
     rule("slack-webhook", &["hooks.slack.com/"], r"(?i:hooks\.slack\.com)/(?:services|workflows|triggers)/([A-Za-z0-9/_-]{20,})", 1, Anything, Random),
     rule("discord-webhook", &[".com/api/webhooks/"], r"(?i:\.com/api/webhooks)/\d{5,}/([A-Za-z0-9_-]{20,})", 1, Anything, Real),
     rule("telegram", &[":aa"], r":(AA[A-Za-z0-9_-]{33})(?:[^A-Za-z0-9_-]|$)", 1, Digit, Real),
     rule("sendgrid", &["sg."], r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,}", 0, Edge, Real),
-    rule("mailgun", &["key-"], r"key-[a-f0-9]{32}\b", 0, Edge, Real),
+    rule("mailgun", &["key-"], r"key-[a-f0-9]{32}(?-u:\b)", 0, Edge, Real),
 
     // Payments and shops.
     rule("stripe", &["sk_live_", "sk_test_", "rk_live_", "rk_test_"], r"[sr]k_(?:live|test)_[A-Za-z0-9]{10,}", 0, Edge, Real),
@@ -181,7 +205,7 @@ pub(super) const RULES: [Rule; 61] = [
 
     // Formats that many services share.
     rule("jwt", &["eyj"], r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{10,}", 0, Edge, Always),
-    rule("url-password", &["://"], r#"://[^\s/:@?#"'`<>\\]*:([^\s/@"'`<>\\]+)@"#, 1, Anything, Password),
+    rule("url-password", &["://"], r#"://[^\s/:@?#"'`<>\\\[\]]*:([^\s/"'`<>\\]+)@"#, 1, Anything, Password),
     rule("url-token", &["://"], r"://([A-Za-z0-9_.~-]{20,})@", 1, Anything, Random),
     rule("url-parameter", &["token=", "access_token=", "refresh_token=", "id_token=", "auth_token=", "api_key=", "apikey=", "api-key=", "client_secret=", "secret=", "password=", "passwd=", "pwd="], r#"[A-Za-z_-]{3,16}=([^&\s#"'`<>\\()\[\]{}|]{6,})"#, 1, Query, Parameter),
     rule("url-parameter", &["sig=", "signature=", "key=", "auth=", "session=", "jwt="], r#"[A-Za-z_-]{3,16}=([^&\s#"'`<>\\()\[\]{}|]{16,})"#, 1, Query, Random),

@@ -17,6 +17,8 @@ pub(super) enum Style {
     Loose,
     /// After "is": prose.
     Said,
+    /// After a space: nearly always prose.
+    Beside,
 }
 
 /// The text beside a name.
@@ -31,12 +33,17 @@ pub(super) struct Value<'a> {
 /// True when the value is a secret, given what its name says.
 pub(super) fn is_secret(class: Class, value: &Value<'_>) -> bool {
     let head = head(value.text.trim_end_matches("\\n"));
-    if head.len() < 4 || head.contains(char::is_whitespace) || is_placeholder(head) || is_elsewhere(head, value) {
+    if head.len() < 4
+        || (head.contains(char::is_whitespace) && !can_have_spaces(class, value))
+        || is_placeholder(head)
+        || is_elsewhere(head, value)
+    {
         return false;
     }
     let value = Judged { text: head, style: value.style, environment: value.environment, makeup: Makeup::of(head) };
     match class {
         Class::Password => value.is_password(),
+        Class::Pass => value.makeup.is_mixed() && value.is_password(),
         Class::Secret => value.is_shared_secret(),
         Class::Token => value.is_token(),
         Class::Key => value.is_random_key(),
@@ -74,7 +81,7 @@ pub(super) fn is_basic_credentials(value: &str) -> bool {
 }
 
 /// Enough of a value to judge it by, so that a long one costs no more.
-pub(super) const HEAD: usize = 512;
+pub(super) const HEAD: usize = 256;
 
 /// A value with what it is made of.
 struct Judged<'a> {
@@ -96,11 +103,18 @@ impl Judged<'_> {
             Style::Tight | Style::Loose | Style::Markdown => {
                 makeup.length >= 6 && makeup.letters() > 0 && odd && !self.is_name()
             }
-            Style::Said => {
-                let strong = (makeup.upper > 0 && makeup.lower > 0) || has_inner_symbol(self.text);
-                makeup.length >= 8 && makeup.is_mixed() && strong && !self.is_name()
+            Style::Said => makeup.length >= 6 && makeup.is_mixed() && !self.is_name() && !self.is_technical(),
+            Style::Beside => {
+                let all_classes = makeup.upper > 0 && makeup.lower > 0 && makeup.digits > 0;
+                makeup.length >= 8 && all_classes && makeup.symbols > 0 && !is_call(self.text)
             }
         }
+    }
+
+    /// True for what a password is said to be and is not: "the password is base64".
+    fn is_technical(&self) -> bool {
+        let word = self.text.trim_end_matches(|c: char| c.is_ascii_digit()).to_ascii_lowercase();
+        ["base", "sha", "md", "utf", "oauth", "argon", "pbkdf", "version"].contains(&word.as_str())
     }
 
     fn is_shared_secret(&self) -> bool {
@@ -158,6 +172,12 @@ impl Judged<'_> {
     }
 }
 
+/// True for `DB_PASSWORD="two words 1"`. Elsewhere, text with spaces beside `password` is a message.
+fn can_have_spaces(class: Class, value: &Value<'_>) -> bool {
+    let literal = value.style == Style::Quoted && value.environment;
+    class == Class::Password && literal && value.text.bytes().any(|b| b.is_ascii_digit())
+}
+
 /// The first part of the text, cut between characters.
 fn head(text: &str) -> &str {
     &text[..text.floor_char_boundary(HEAD)]
@@ -202,7 +222,7 @@ fn is_dotted_name(text: &str) -> bool {
     let is_part = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"_?!$".contains(&b))
-            && words::is_wordy(part)
+            && (words::is_wordy(part) || is_snake_case(part))
     };
     text.contains('.') && text.split('.').all(is_part)
 }
@@ -214,11 +234,19 @@ fn is_call(text: &str) -> bool {
     (opens && name > 0) || text.contains("::") || text.contains("->") || text.contains("=>") || text.contains("()")
 }
 
-/// `has_pkcs8`, `user_2`: the name of a variable, as snake case has it.
+/// `has_pkcs8`, `user_2`, `password1`: the name of a variable.
 fn is_variable(text: &str) -> bool {
+    let word = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    (word.len() + 2 >= text.len() && is_placeholder(word)) || is_snake_case(text)
+}
+
+/// `user_name2`, `MAX_SIZE`: words joined by `_`, in one case, and none of them random.
+fn is_snake_case(text: &str) -> bool {
+    let makeup = Makeup::of(text);
     text.contains('_')
-        && text.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
-        && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        && text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && (makeup.lower == 0 || makeup.upper == 0)
         && !text.split('_').any(|part| part.len() >= 12 && words::is_random(part))
 }
 

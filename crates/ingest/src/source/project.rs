@@ -11,7 +11,7 @@ const WORKTREE_FOLDERS: [&str; 2] = ["/.claude/worktrees/", "/.worktrees/"];
 /// The project of a working directory. Never fails: without a repository it is the directory itself.
 pub fn project_of(cwd: &str) -> String {
     let path = Path::new(cwd);
-    let root = path.ancestors().find_map(|folder| repository_at(folder));
+    let root = path.ancestors().find_map(repository_at);
     let root = root.map(|root| root.display().to_string());
     root.unwrap_or_else(|| without_worktree(cwd)).trim_end_matches('/').to_owned()
 }
@@ -19,7 +19,8 @@ pub fn project_of(cwd: &str) -> String {
 /// A stable name of a project that hides its path: 16 hex digits.
 pub fn namespace_of(project: &str) -> String {
     let digest = Sha256::digest(project.replace('\\', "/").as_bytes());
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    let bytes = digest.iter().take(8);
+    format!("{:016x}", bytes.fold(0_u64, |number, byte| number << 8 | u64::from(*byte)))
 }
 
 /// Claude Code's name for the folder of a project: every character but ASCII letters and digits becomes `-`.

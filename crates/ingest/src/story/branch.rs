@@ -191,7 +191,9 @@ mod tests {
         let mut taken = entry(3, Speech::Prompt);
         taken.taken_back = true;
         let mut entries = [entry(1, Speech::Prompt), entry(2, Speech::Said), taken, entry(4, Speech::Said)];
-        entries.iter_mut().for_each(|entry| entry.node = None);
+        for entry in &mut entries {
+            entry.node = None;
+        }
         let retold = retell(&entries, &[], None);
         assert_eq!(retold.placed[3], (3, Some(1), false));
         assert_eq!(retold.teller.counts.prompts, 1);

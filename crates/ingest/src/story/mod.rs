@@ -37,6 +37,8 @@ pub trait Known {
 
     /// Who has an entry with this native key.
     fn owner(&self, key: NativeKey) -> Result<Option<Owner>, Self::Error>;
+    /// Whether this session has met this step of its queue.
+    fn has_queued(&self, key: NativeKey) -> Result<bool, Self::Error>;
     /// Whether this session has a node with this id.
     fn has_node(&self, id: NativeKey) -> Result<bool, Self::Error>;
     /// Whether another session has a node with this lineage.
@@ -210,8 +212,8 @@ impl Story {
             What::Usage { message, tokens, model, cost_usd } => {
                 self.usage(&message, UsageRow { tokens, model, at: event.at, cost_usd });
             }
-            What::Queue(step) => self.queue_step(step, event.place, event.at, event.native_id, known)?,
-            What::Title { rank, text, leaf } => self.title(rank, text, leaf.as_deref(), known)?,
+            What::Queue(_) => self.queue_step(event, known)?,
+            What::Title { rank, text, leaf } => self.title(rank, &text, leaf.as_deref(), known)?,
         }
         Ok(())
     }
@@ -271,7 +273,7 @@ impl Story {
     }
 
     fn text<K: Known>(&mut self, event: Event, known: &K) -> Result<(), K::Error> {
-        let What::Text { speech, text, message, entry_way } = event.what else { return Ok(()) };
+        let What::Text { speech, text, message, typed } = event.what else { return Ok(()) };
         let key = self.key(&event.native_id);
         if !self.is_new(key, known)? {
             return Ok(());
@@ -289,11 +291,9 @@ impl Story {
             self.saved.said.push_back(block);
         }
         self.note_time(event.at);
-        if speech == Speech::Prompt {
-            if let Some(seq) = self.saved.queue.repeats(&text, entry_way) {
-                self.rename(seq, event.native_id, key);
-                return Ok(());
-            }
+        if let Some(seq) = typed.and_then(|typed| self.saved.queue.repeats(typed)) {
+            self.rename(seq, event.native_id, key);
+            return Ok(());
         }
         match speech {
             Speech::Prompt | Speech::Task => self.prompted(&text),
@@ -437,26 +437,24 @@ impl Story {
         if row.model.is_some() {
             self.saved.facts.model.clone_from(&row.model);
         }
-        let known = self.changes.usage.entry(key).or_insert_with(|| row.clone());
-        known.tokens = known.tokens.max(row.tokens);
+        let tokens = row.tokens;
+        let known = self.changes.usage.entry(key).or_insert(row);
+        known.tokens = known.tokens.max(tokens);
     }
 
-    fn queue_step<K: Known>(
-        &mut self,
-        step: QueueStep,
-        place: Place,
-        at: Option<Timestamp>,
-        native_id: String,
-        known: &K,
-    ) -> Result<(), K::Error> {
+    fn queue_step<K: Known>(&mut self, event: Event, known: &K) -> Result<(), K::Error> {
+        let What::Queue(step) = event.what else { return Ok(()) };
         match step {
-            QueueStep::Typed(text) => {
-                let key = self.key(&native_id);
-                if self.is_new(key, known)? {
-                    self.note_time(at);
-                    self.saved.queue.typed(&text, self.saved.next_seq);
+            QueueStep::Typed { text, fingerprint } => {
+                let key = self.key(&event.native_id);
+                // Its entry gets the id of the line that sends it, so the step itself is remembered apart.
+                if self.run.seen.insert(key) && !known.has_queued(key)? {
+                    self.changes.queued.push(key);
+                    self.note_time(event.at);
+                    self.saved.queue.typed(fingerprint, self.saved.next_seq);
                     self.prompted(&text);
-                    self.push(Entry { text, ..blank(&native_id, place, at, Speech::Prompt) }, key, None);
+                    let entry = blank(&event.native_id, event.place, event.at, Speech::Prompt);
+                    self.push(Entry { text, ..entry }, key, None);
                 }
             }
             QueueStep::Sent => self.saved.queue.sent(),
@@ -470,22 +468,16 @@ impl Story {
         Ok(())
     }
 
-    fn title<K: Known>(
-        &mut self,
-        rank: TitleRank,
-        text: String,
-        leaf: Option<&str>,
-        known: &K,
-    ) -> Result<(), K::Error> {
+    fn title<K: Known>(&mut self, rank: TitleRank, text: &str, leaf: Option<&str>, known: &K) -> Result<(), K::Error> {
         let Some(leaf) = leaf else {
-            self.saved.titles.set(rank, &text);
+            self.saved.titles.set(rank, text);
             return Ok(());
         };
         let key = self.key(leaf);
         if self.run.seen.contains(&key) || matches!(known.owner(key)?, Some(Owner::Here { .. })) {
-            self.saved.titles.set(rank, &text);
+            self.saved.titles.set(rank, text);
         } else {
-            self.changes.titles_elsewhere.push((key, text));
+            self.changes.titles_elsewhere.push((key, text.to_owned()));
         }
         Ok(())
     }

@@ -1,9 +1,8 @@
 //! Texts typed while the agent was busy. Each counts once, however many traces it leaves in the transcript.
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64;
 
-use crate::EntryWay;
+use crate::{EntryWay, Typed};
 
 /// Texts whose later traces are still to be expected.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -11,7 +10,7 @@ pub(crate) struct Queue(Vec<Waiting>);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Waiting {
-    text: u64,
+    fingerprint: u64,
     seq: u64,
     at: Step,
 }
@@ -27,8 +26,8 @@ enum Step {
 
 impl Queue {
     /// A text was typed and stored as entry `seq`.
-    pub(crate) fn typed(&mut self, text: &str, seq: u64) {
-        self.0.push(Waiting { text: fingerprint(text), seq, at: Step::Queued });
+    pub(crate) fn typed(&mut self, fingerprint: u64, seq: u64) {
+        self.0.push(Waiting { fingerprint, seq, at: Step::Queued });
     }
 
     pub(crate) fn sent(&mut self) {
@@ -48,15 +47,14 @@ impl Queue {
     }
 
     /// The entry that a text which just came in was stored as when it was typed.
-    pub(crate) fn repeats(&mut self, text: &str, way: EntryWay) -> Option<u64> {
-        let wanted = fingerprint(text);
-        let may_be = |waiting: &Waiting| match way {
+    pub(crate) fn repeats(&mut self, typed: Typed) -> Option<u64> {
+        let may_be = |waiting: &Waiting| match typed.way {
             EntryWay::Aside => true,
             // What slipped into a turn never comes back as a line: the same words there were typed again.
             EntryWay::Line => waiting.at != Step::Slipped,
         };
-        let found = self.0.iter().position(|waiting| waiting.text == wanted && may_be(waiting));
-        if found.is_none() && way == EntryWay::Line {
+        let found = self.0.iter().position(|waiting| waiting.fingerprint == typed.fingerprint && may_be(waiting));
+        if found.is_none() && typed.way == EntryWay::Line {
             self.0.retain(|waiting| waiting.at != Step::Slipped);
         }
         found.map(|at| self.0.remove(at).seq)
@@ -69,39 +67,43 @@ impl Queue {
     }
 }
 
-fn fingerprint(text: &str) -> u64 {
-    xxh3_64(text.trim().as_bytes())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn typed(text: &str, way: EntryWay) -> Typed {
+        Typed::new(text, way)
+    }
+
+    fn print(text: &str) -> u64 {
+        typed(text, EntryWay::Line).fingerprint
+    }
+
     #[test]
     fn a_queued_text_is_recognised_on_the_line_that_sends_it() {
         let mut queue = Queue::default();
-        queue.typed("go on", 3);
+        queue.typed(print("go on"), 3);
         queue.sent();
-        assert_eq!(queue.repeats("go on ", EntryWay::Line), Some(3));
-        assert_eq!(queue.repeats("go on", EntryWay::Line), None, "typed a second time");
+        assert_eq!(queue.repeats(typed("go on ", EntryWay::Line)), Some(3));
+        assert_eq!(queue.repeats(typed("go on", EntryWay::Line)), None, "typed a second time");
     }
 
     #[test]
     fn a_text_that_slipped_into_a_turn_is_recognised_beside_a_result_but_not_on_a_line() {
         let mut queue = Queue::default();
-        queue.typed("continue", 1);
+        queue.typed(print("continue"), 1);
         queue.slipped();
-        assert_eq!(queue.clone().repeats("continue", EntryWay::Line), None);
-        assert_eq!(queue.repeats("continue", EntryWay::Aside), Some(1));
+        assert_eq!(queue.clone().repeats(typed("continue", EntryWay::Line)), None);
+        assert_eq!(queue.repeats(typed("continue", EntryWay::Aside)), Some(1));
     }
 
     #[test]
     fn only_what_still_waits_can_be_taken_back() {
         let mut queue = Queue::default();
-        queue.typed("a", 1);
-        queue.typed("b", 2);
+        queue.typed(print("a"), 1);
+        queue.typed(print("b"), 2);
         queue.slipped();
         assert_eq!(queue.taken_back(), vec![2]);
-        assert_eq!(queue.repeats("b", EntryWay::Line), None);
+        assert_eq!(queue.repeats(typed("b", EntryWay::Line)), None);
     }
 }

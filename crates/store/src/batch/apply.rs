@@ -23,6 +23,12 @@ impl Batch<'_> {
         for path in &changes.edited {
             self.add_edited(session, path)?;
         }
+        for key in &changes.queued {
+            self.run(
+                "INSERT OR IGNORE INTO queued (space, session, step) VALUES (?1, ?2, ?3)",
+                params![self.space, session.0, key.as_stored()],
+            )?;
+        }
         for node in &changes.nodes {
             self.add_node(session, node)?;
         }

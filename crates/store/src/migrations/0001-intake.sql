@@ -161,6 +161,13 @@ CREATE TABLE edited_file (
     PRIMARY KEY (space, session, path)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE queued (
+    space   TEXT NOT NULL,
+    session INTEGER NOT NULL,
+    step    INTEGER NOT NULL,
+    PRIMARY KEY (space, session, step)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE node (
     space   TEXT NOT NULL,
     session INTEGER NOT NULL,

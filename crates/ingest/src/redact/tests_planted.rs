@@ -1,0 +1,413 @@
+//! Plants a secret of every rule in prose, shell, JSON, YAML and URLs, and checks that it is gone.
+
+use super::rules::RULES;
+use super::tests::{BASE62, clean, random};
+
+const HEX: &str = "0123456789abcdef";
+const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+const BASE64: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const URL_SAFE: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+
+/// Secrets that can be told by themselves: the rule, and what they are made of.
+const TOKENS: &[(&str, &[Piece])] = &[
+    ("age", &[Lit("AGE-SECRET-KEY-1"), Rnd("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58)]),
+    ("anthropic", &[Lit("sk-ant-api03-"), Rnd(URL_SAFE, 93), Lit("AA")]),
+    ("anthropic", &[Lit("sk-ant-oat01-"), Rnd(URL_SAFE, 86)]),
+    ("openrouter", &[Lit("sk-or-v1-"), Rnd(HEX, 64)]),
+    ("openai", &[Lit("sk-"), Rnd(BASE62, 48)]),
+    ("openai", &[Lit("sk-proj-"), Rnd(URL_SAFE, 120)]),
+    ("openai", &[Lit("sk-svcacct-"), Rnd(URL_SAFE, 60)]),
+    ("openai", &[Lit("sk-"), Rnd(HEX, 32)]),
+    ("huggingface", &[Lit("hf_"), Rnd(BASE62, 34)]),
+    ("groq", &[Lit("gsk_"), Rnd(BASE62, 52)]),
+    ("xai", &[Lit("xai-"), Rnd(BASE62, 80)]),
+    ("perplexity", &[Lit("pplx-"), Rnd(BASE62, 48)]),
+    ("replicate", &[Lit("r8_"), Rnd(BASE62, 37)]),
+    ("github", &[Lit("ghp_"), Rnd(BASE62, 36)]),
+    ("github", &[Lit("gho_"), Rnd(BASE62, 36)]),
+    ("github", &[Lit("ghu_"), Rnd(BASE62, 36)]),
+    ("github", &[Lit("ghs_"), Rnd(BASE62, 36)]),
+    ("github", &[Lit("ghr_"), Rnd(BASE62, 36)]),
+    ("github", &[Lit("github_pat_"), Rnd(BASE62, 22), Lit("_"), Rnd(BASE62, 59)]),
+    ("gitlab", &[Lit("glpat-"), Rnd(BASE62, 20)]),
+    ("gitlab", &[Lit("gldt-"), Rnd(BASE62, 20)]),
+    ("gitlab", &[Lit("glrt-"), Rnd(BASE62, 20)]),
+    ("gitlab", &[Lit("glptt-"), Rnd(HEX, 40)]),
+    ("gitlab", &[Lit("glcbt-"), Rnd(BASE62, 20)]),
+    ("gitlab", &[Lit("glsoat-"), Rnd(BASE62, 20)]),
+    ("npm", &[Lit("npm_"), Rnd(BASE62, 36)]),
+    ("pypi", &[Lit("pypi-AgEIcHlwaS5vcmc"), Rnd(URL_SAFE, 120)]),
+    ("rubygems", &[Lit("rubygems_"), Rnd(HEX, 48)]),
+    ("docker", &[Lit("dckr_pat_"), Rnd(URL_SAFE, 27)]),
+    ("aws-key-id", &[Lit("AKIA"), Rnd(UPPER, 16)]),
+    ("aws-key-id", &[Lit("ASIA"), Rnd(UPPER, 16)]),
+    ("google", &[Lit("AIza"), Rnd(URL_SAFE, 35)]),
+    ("google-oauth", &[Lit("ya29."), Rnd(URL_SAFE, 120)]),
+    ("google-oauth", &[Lit("GOCSPX-"), Rnd(URL_SAFE, 28)]),
+    ("google-oauth", &[Lit("1//0"), Rnd(URL_SAFE, 60)]),
+    ("digitalocean", &[Lit("dop_v1_"), Rnd(HEX, 64)]),
+    ("digitalocean", &[Lit("doo_v1_"), Rnd(HEX, 64)]),
+    ("digitalocean", &[Lit("dor_v1_"), Rnd(HEX, 64)]),
+    ("databricks", &[Lit("dapi"), Rnd(HEX, 32)]),
+    ("vault", &[Lit("hvs."), Rnd(BASE62, 90)]),
+    ("vault", &[Lit("hvb."), Rnd(BASE62, 90)]),
+    ("supabase", &[Lit("sbp_"), Rnd(HEX, 40)]),
+    ("supabase", &[Lit("sb_secret_"), Rnd(BASE62, 31)]),
+    ("grafana", &[Lit("glsa_"), Rnd(BASE62, 32), Lit("_"), Rnd(HEX, 8)]),
+    ("grafana", &[Lit("glc_"), Rnd(BASE64, 60)]),
+    ("tailscale", &[Lit("tskey-auth-"), Rnd(BASE62, 11), Lit("-"), Rnd(BASE62, 32)]),
+    ("slack", &[Lit("xoxb-"), Rnd("0123456789", 12), Lit("-"), Rnd(BASE62, 24)]),
+    ("slack", &[Lit("xoxp-"), Rnd("0123456789", 12), Lit("-"), Rnd(HEX, 32)]),
+    ("slack", &[Lit("xoxa-"), Rnd("0123456789", 12), Lit("-"), Rnd(BASE62, 24)]),
+    ("slack", &[Lit("xoxr-"), Rnd("0123456789", 12), Lit("-"), Rnd(BASE62, 24)]),
+    ("slack", &[Lit("xoxs-"), Rnd("0123456789", 12), Lit("-"), Rnd(BASE62, 24)]),
+    ("slack", &[Lit("xoxc-"), Rnd("0123456789", 12), Lit("-"), Rnd(HEX, 64)]),
+    ("slack", &[Lit("xoxd-"), Rnd(BASE62, 80)]),
+    ("slack", &[Lit("xoxe.xoxp-1-"), Rnd(BASE62, 160)]),
+    ("slack", &[Lit("xapp-1-A"), Rnd(UPPER, 10), Lit("-"), Rnd("0123456789", 13), Lit("-"), Rnd(HEX, 64)]),
+    ("sendgrid", &[Lit("SG."), Rnd(URL_SAFE, 22), Lit("."), Rnd(URL_SAFE, 43)]),
+    ("mailgun", &[Lit("key-"), Rnd(HEX, 32)]),
+    ("stripe", &[Lit("sk_live_"), Rnd(BASE62, 24)]),
+    ("stripe", &[Lit("sk_test_"), Rnd(BASE62, 24)]),
+    ("stripe", &[Lit("rk_live_"), Rnd(BASE62, 24)]),
+    ("stripe", &[Lit("rk_test_"), Rnd(BASE62, 24)]),
+    ("stripe", &[Lit("whsec_"), Rnd(BASE62, 32)]),
+    ("shopify", &[Lit("shpat_"), Rnd(HEX, 32)]),
+    ("shopify", &[Lit("shpca_"), Rnd(HEX, 32)]),
+    ("shopify", &[Lit("shppa_"), Rnd(HEX, 32)]),
+    ("shopify", &[Lit("shpss_"), Rnd(HEX, 32)]),
+    ("linear", &[Lit("lin_api_"), Rnd(BASE62, 40)]),
+    ("linear", &[Lit("lin_oauth_"), Rnd(HEX, 64)]),
+    ("notion", &[Lit("ntn_"), Rnd(BASE62, 46)]),
+    ("figma", &[Lit("figd_"), Rnd(URL_SAFE, 40)]),
+    ("postman", &[Lit("PMAK-"), Rnd(HEX, 24), Lit("-"), Rnd(HEX, 34)]),
+    ("newrelic", &[Lit("NRAK-"), Rnd(UPPER, 27)]),
+    ("atlassian", &[Lit("ATATT3"), Rnd(URL_SAFE, 186)]),
+    ("sentry", &[Lit("sntrys_"), Rnd(BASE62, 100)]),
+    ("sentry", &[Lit("sntryu_"), Rnd(HEX, 64)]),
+    ("jwt", &[Lit("eyJ"), Rnd(BASE62, 33), Lit(".eyJ"), Rnd(BASE62, 60), Lit("."), Rnd(URL_SAFE, 43)]),
+    ("twilio", &[Lit("SK"), Rnd(HEX, 32)]),
+    ("discord", &[Lit("MTk4NjIy"), Rnd(BASE62, 16), Lit("."), Rnd(BASE62, 6), Lit("."), Rnd(URL_SAFE, 38)]),
+    ("entropy", &[Rnd(BASE62, 32)]),
+    ("entropy", &[Rnd(URL_SAFE, 43)]),
+    ("entropy", &[Rnd(BASE64, 86), Lit("==")]),
+];
+
+/// Secrets that their surroundings give away: the rule, and the text with `@@` in place of the secret.
+const IN_CONTEXT: &[(&str, &str, &[Piece])] = &[
+    ("aws-secret", "aws_secret_access_key = @@", &[Rnd(BASE64, 40)]),
+    ("aws-secret", "AWS_SECRET_ACCESS_KEY=@@", &[Rnd(BASE64, 40)]),
+    ("aws-secret", "{\"SecretAccessKey\": \"@@\"}", &[Rnd(BASE64, 40)]),
+    ("aws-secret", "secret-access-key: @@", &[Rnd(BASE64, 40)]),
+    ("aws-secret", "Secret access key: @@", &[Rnd(BASE64, 40)]),
+    ("azure", "DefaultEndpointsProtocol=https;AccountKey=@@;EndpointSuffix=x", &[Rnd(BASE64, 86), Lit("==")]),
+    ("azure", "Endpoint=sb://x.net/;SharedAccessKey=@@", &[Rnd(BASE64, 43), Lit("=")]),
+    (
+        "slack-webhook",
+        "https://hooks.slack.com/services/@@",
+        &[Lit("T"), Rnd(UPPER, 9), Lit("/B"), Rnd(UPPER, 9), Lit("/"), Rnd(BASE62, 24)],
+    ),
+    ("discord-webhook", "https://discord.com/api/webhooks/123456789012345678/@@", &[Rnd(URL_SAFE, 68)]),
+    ("telegram", "https://api.telegram.org/bot123456789:@@/getMe", &[Lit("AA"), Rnd(URL_SAFE, 33)]),
+    ("terraform", "token abcdefgh12345a@@ next", &[Lit(".atlasv1."), Rnd(BASE62, 67)]),
+    ("url-password", "DATABASE_URL=postgres://app:@@@db.internal:5432/app", &[Lit("s3"), Rnd(BASE62, 12)]),
+    ("url-password", "redis://:@@@cache:6379/0", &[Lit("correct-horse-"), Rnd(BASE62, 4)]),
+    ("url-password", "mongodb+srv://me:@@@cluster0.mongodb.net", &[Lit("letmein")]),
+    ("url-token", "git clone https://@@@github.com/o/r", &[Rnd(HEX, 40)]),
+    ("url-parameter", "GET https://x.io/a?token=@@&b=1", &[Lit("q"), Rnd(BASE62, 9), Lit("7")]),
+    ("url-parameter", "https://x.io/a?b=1&access_token=@@#top", &[Rnd(BASE62, 30)]),
+    ("url-parameter", "https://x.io/a?refresh_token=@@", &[Rnd(BASE62, 30)]),
+    ("url-parameter", "https://x.io/a?id_token=@@", &[Rnd(BASE62, 30)]),
+    ("url-parameter", "https://x.io/a?auth_token=@@", &[Rnd(BASE62, 30)]),
+    ("url-parameter", "https://x.io/a?api_key=@@", &[Rnd(HEX, 32)]),
+    ("url-parameter", "https://x.io/a?apikey=@@", &[Rnd(HEX, 32)]),
+    ("url-parameter", "https://x.io/a?api-key=@@", &[Rnd(HEX, 32)]),
+    ("url-parameter", "https://x.io/a?client_secret=@@", &[Rnd(BASE62, 30)]),
+    ("url-parameter", "https://x.io/a?secret=@@", &[Rnd(BASE62, 30)]),
+    ("url-parameter", "https://x.io/a?password=@@", &[Lit("hunter2")]),
+    ("url-parameter", "https://x.io/a?passwd=@@", &[Lit("hunter2")]),
+    ("url-parameter", "https://x.io/a?pwd=@@", &[Lit("hunter2")]),
+    ("url-parameter", "https://x.blob.core.windows.net/c/f?se=2030&sig=@@", &[Rnd(BASE62, 40), Lit("%3D")]),
+    ("url-parameter", "https://x.io/a?signature=@@", &[Rnd(HEX, 64)]),
+    ("url-parameter", "https://maps.x.io/a?key=@@", &[Rnd(BASE62, 39)]),
+    ("url-parameter", "wss://x.io/a?auth=@@", &[Rnd(BASE62, 30)]),
+    ("url-parameter", "https://x.io/a?session=@@", &[Rnd(BASE62, 30)]),
+    ("url-parameter", "https://x.io/a?jwt=@@", &[Rnd(BASE62, 60)]),
+    ("url-parameter", "https://b.s3.amazonaws.com/k?X-Amz-Signature=@@", &[Rnd(HEX, 64)]),
+    ("url-parameter", "https://storage.googleapis.com/k?X-Goog-Signature=@@", &[Rnd(HEX, 128)]),
+    ("bearer", "curl -H 'Authorization: Bearer @@' https://x.io", &[Rnd(BASE62, 22)]),
+    ("bearer", "{\\\"authorization\\\": \\\"bearer @@\\\"}", &[Rnd(HEX, 40)]),
+    ("basic", "Authorization: Basic @@", &[Lit("dXNlcjpodW50"), Lit("ZXIy")]),
+    ("authorization", "Authorization: token @@", &[Rnd(HEX, 40)]),
+    ("authorization", "\"Authorization\": \"@@\"", &[Rnd(BASE62, 22)]),
+    ("curl-user", "curl -u admin:@@ https://x.io", &[Lit("letmein")]),
+    ("curl-user", "curl -s \\\n  --user \"me:@@\" https://x.io", &[Lit("s3cret!")]),
+    ("curl-user", "curl --proxy-user me:@@ https://x.io", &[Lit("s3cret!")]),
+    ("sshpass", "sshpass -p '@@' ssh root@10.0.0.1", &[Lit("letmein")]),
+    ("mysql", "mysql -uroot -p@@ app", &[Lit("toor1234")]),
+    ("redis", "redis-cli -h cache -a @@ ping", &[Lit("toor1234")]),
+    ("netrc", "machine api.x.io login me password @@", &[Lit("letmein")]),
+];
+
+/// Pairs: the rule, the name and a value that this name makes a secret.
+const PAIRS: &[(&str, &[&str], &[Piece])] = &[
+    (
+        "password",
+        &[
+            "password",
+            "passwd",
+            "DB_PASSWORD",
+            "dbPassword",
+            "spring.datasource.password",
+            "PGPASSWORD",
+            "db_pass",
+            "passphrase",
+            "DB_PASSWORD2",
+            "admin-password",
+            "MYSQL_PWD",
+        ],
+        &[Lit("tr0ub4"), Lit("dor&3")],
+    ),
+    ("password", &["password", "POSTGRES_PASSWORD"], &[Rnd("abcdefghijklmnopqrstuvwxyz23456789", 12)]),
+    (
+        "secret",
+        &[
+            "secret",
+            "client_secret",
+            "clientSecret",
+            "JWT_SECRET",
+            "SECRET_KEY",
+            "secret_key_base",
+            "encryption_key",
+            "ENCRYPTION_KEY",
+            "signingKey",
+        ],
+        &[Rnd(BASE62, 20)],
+    ),
+    (
+        "token",
+        &["token", "access_token", "accessToken", "GITLAB_TOKEN", "auth-token", "refresh_token", "_authToken"],
+        &[Rnd(BASE62, 20)],
+    ),
+    ("token", &["token", "CI_JOB_TOKEN"], &[Rnd(HEX, 40)]),
+    (
+        "api-key",
+        &["api_key", "apikey", "apiKey", "API_KEY", "x-api-key", "ACME_API_KEY", "access_key", "accessKey"],
+        &[Rnd(HEX, 32)],
+    ),
+    (
+        "api-key",
+        &["api_key", "HEROKU_API_KEY"],
+        &[Rnd(HEX, 8), Lit("-"), Rnd(HEX, 4), Lit("-"), Rnd(HEX, 4), Lit("-"), Rnd(HEX, 4), Lit("-"), Rnd(HEX, 12)],
+    ),
+    ("key", &["ACME_KEY", "license_key", "Ocp-Subscription-Key"], &[Rnd(BASE62, 22)]),
+];
+
+/// How pairs are written, with `NAME` and `@@`.
+const WRITINGS: &[&str] = &[
+    "NAME=@@",
+    "export NAME=@@ && run",
+    "NAME=\"@@\"",
+    "NAME = \"@@\"",
+    "NAME: \"@@\",",
+    "NAME: '@@'",
+    "{\"NAME\": \"@@\", \"other\": 1}",
+    "{\"NAME\":\"@@\"}",
+    "{\\\"NAME\\\":\\\"@@\\\"}",
+    "{\\\\\\\"NAME\\\\\\\": \\\\\\\"@@\\\\\\\"}",
+    "config['NAME'] = '@@'",
+    "config[\"NAME\"] := \"@@\"",
+    "  NAME => '@@',",
+    "const char *NAME = \"@@\";",
+    "let NAME: &str = \"@@\";",
+    "const NAME: string = '@@';",
+    "if (NAME === \"@@\") {",
+    "a\\nNAME=@@\\nb",
+    "f(NAME=\"@@\", other=1)",
+    "docker run -e NAME=@@ image",
+    "Server=x;NAME=@@;Timeout=3",
+];
+
+/// How people write pairs where the value is not in quotes and a space stands before it.
+const LOOSE_WRITINGS: &[&str] =
+    &["NAME: @@", "NAME = @@", "- NAME: @@ # comment", "**NAME:** @@", "NAME: `@@`", "run --NAME @@ now"];
+
+/// Where a secret can stand by itself.
+const PLACES: &[&str] = &[
+    "@@",
+    "Please use @@ for the calls.",
+    "The key (@@) no longer works",
+    "export X=@@",
+    "X=\"@@\" cargo run",
+    "{\"value\":\"@@\",\"n\":1}",
+    "{\\\"value\\\":\\\"@@\\\"}",
+    "first\\n@@\\nlast",
+    "value: @@\nother: 1\n",
+    "- '@@'",
+    "https://x.io/path/@@/more",
+    "https://x.io/?q=@@&n=1",
+    "<code>@@</code>",
+    "`@@`",
+    "| a | @@ | b |",
+    "é@@é",
+    "+ @@",
+];
+
+use Piece::{Lit, Rnd};
+
+#[derive(Clone, Copy)]
+enum Piece {
+    Lit(&'static str),
+    /// So many random characters of an alphabet.
+    Rnd(&'static str, usize),
+}
+
+/// Puts a secret together at run time.
+fn made(pieces: &[Piece], seed: u64) -> String {
+    pieces
+        .iter()
+        .enumerate()
+        .map(|(number, piece)| match piece {
+            Lit(text) => (*text).to_owned(),
+            Rnd(alphabet, length) => random(alphabet, *length, seed * 100 + number as u64),
+        })
+        .collect()
+}
+
+/// Checks that the secret is gone, that only it is gone, and that nothing is found again.
+fn check(template: &str, secret: &str, rule: &str) {
+    let text = template.replace("@@", secret);
+    let (out, found) = clean(&text);
+    assert!(!out.contains(secret), "{rule} survived in {text:?}: {out:?}");
+    let counts: Vec<_> = found.iter().collect();
+    assert_eq!(counts, [(rule, 1)], "in {text:?}: {out:?}");
+    assert_eq!(out, template.replace("@@", &format!("[REDACTED:{rule}]")), "for {text:?}");
+    assert_eq!(clean(&out).0, out, "cleaning twice");
+}
+
+#[test]
+fn tokens_are_found_wherever_they_stand() {
+    for seed in 1..20 {
+        for (rule, pieces) in TOKENS {
+            let secret = made(pieces, seed);
+            // Base64 can hold a `/`, so its end cannot be told in a path.
+            let is_base64 =
+                secret.contains('/') || ["glc_", "whsec_", "sntrys_", "sntryu_"].iter().any(|p| secret.starts_with(p));
+            for place in PLACES.iter().filter(|place| !(is_base64 && place.contains("/path/"))) {
+                check(place, &secret, rule);
+            }
+        }
+    }
+}
+
+#[test]
+fn secrets_are_found_by_their_surroundings() {
+    for seed in 1..20 {
+        for (rule, template, pieces) in IN_CONTEXT {
+            // The `@` of a URL follows the secret.
+            check(template, &made(pieces, seed), rule);
+        }
+    }
+}
+
+#[test]
+fn values_are_found_by_their_names() {
+    for seed in 1..10 {
+        for (rule, names, pieces) in PAIRS {
+            for name in *names {
+                let value = made(pieces, seed);
+                for writing in WRITINGS {
+                    check(&writing.replace("NAME", name), &value, rule);
+                }
+                for writing in LOOSE_WRITINGS {
+                    if !(writing.contains("--") && name.starts_with('_')) {
+                        check(&writing.replace("NAME", name), &value, rule);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn passwords_that_people_choose_are_found() {
+    for (text, expect) in [
+        ("password=hunter2", "password=[REDACTED:password]"),
+        ("DB_PASSWORD=postgres", "DB_PASSWORD=[REDACTED:password]"),
+        ("\"password\": \"letmein\"", "\"password\": \"[REDACTED:password]\""),
+        ("password: 'correct-horse-battery-staple'", "password: '[REDACTED:password]'"),
+        ("the password is Tr0ub4dor&3.", "the password is [REDACTED:password]."),
+        ("\"password\": \"a\\\"b1c2d3\"", "\"password\": \"[REDACTED:password]\""),
+        ("\\\"password\\\": \\\"a\\\\\\\"b1c2d3\\\"", "\\\"password\\\": \\\"[REDACTED:password]\\\""),
+        ("password=a,b1c2d3", "password=[REDACTED:password]"),
+        ("password=b1c2d3,user=me", "password=[REDACTED:password],user=me"),
+        ("${DB_PASSWORD:-hunter2}", "${DB_PASSWORD:-[REDACTED:password]}"),
+        ("password: пароль123", "password: [REDACTED:password]"),
+        ("the password is hunter2, ok?", "the password is [REDACTED:password], ok?"),
+        ("user admin, password Adm1n!2024", "user admin, password [REDACTED:password]"),
+        ("PGPASSWORD='two words 12' psql", "PGPASSWORD='[REDACTED:password]' psql"),
+        ("user: bob\npass: S3cure#Pass", "user: bob\npass: [REDACTED:password]"),
+        ("{\"pass\": \"S3cure#Pass\"}", "{\"pass\": \"[REDACTED:password]\"}"),
+        ("\"passwordConfirm\":\"hunter2\"", "\"passwordConfirm\":\"[REDACTED:password]\""),
+        ("mysql://root:p@ss@word1@localhost/db", "mysql://root:[REDACTED:url-password]@localhost/db"),
+        ("PASSWORD=123456", "PASSWORD=[REDACTED:password]"),
+        ("user=me&password=hunter2&x=1", "user=me&password=[REDACTED:url-parameter]&x=1"),
+    ] {
+        assert_eq!(clean(text).0, expect, "for {text:?}");
+    }
+}
+
+#[test]
+fn private_keys_go_with_or_without_their_end() {
+    let body = format!("{}\n{}", random(BASE64, 64, 5), random(BASE64, 40, 6));
+    for kind in ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED ", "PGP "] {
+        let block = if kind == "PGP " { " BLOCK" } else { "" };
+        let label = format!("{kind}PRIVATE KEY{block}");
+        let whole = format!("-----BEGIN {label}-----\n{body}\n-----END {label}-----");
+        check("before\n@@\nafter", &whole, "private-key");
+        check("key: |\n@@\nafter", &whole.replace('\n', "\n    "), "private-key");
+        check("{\"private_key\": \"@@\\n\", \"id\": 1}", &whole.replace('\n', "\\n"), "private-key");
+        check("{\\\"k\\\": \\\"@@\\\"}", &whole.replace('\n', "\\\\n"), "private-key");
+        check("   1→@@", &whole.replace('\n', "\n   2→"), "private-key");
+        check("before\n@@", whole.split("\n-----END").next().unwrap_or_default(), "private-key");
+    }
+    let headers = format!("-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\n{body}");
+    check("a @@", &headers, "private-key");
+}
+
+#[test]
+fn entropy_finds_nearly_all_random_runs() {
+    for (alphabet, length, least) in [
+        (BASE62, 24, 930),
+        (BASE62, 32, 975),
+        (BASE62, 40, 985),
+        (BASE64, 40, 985),
+        (BASE64, 64, 990),
+        (BASE64, 400, 999),
+    ] {
+        let runs = (0..1000).map(|seed| random(alphabet, length, 7_000 + seed));
+        let found = runs.filter(|run| clean(run).1.total() > 0).count();
+        assert!(found >= least, "{found} of 1000 with {length} characters");
+    }
+}
+
+#[test]
+fn every_pattern_compiles() {
+    for rule in &RULES {
+        rule.compile();
+    }
+}
+
+#[test]
+fn every_trigger_of_every_rule_has_a_planted_secret() {
+    let tokens = TOKENS.iter().map(|(rule, pieces)| (*rule, made(pieces, 1)));
+    let contexts = IN_CONTEXT.iter().map(|(rule, text, pieces)| (*rule, text.replace("@@", &made(pieces, 1))));
+    let planted: Vec<(&str, String)> =
+        tokens.chain(contexts).map(|(rule, text)| (rule, text.to_ascii_lowercase())).collect();
+    for rule in RULES.iter().filter(|rule| rule.name != "private-key") {
+        for trigger in rule.triggers {
+            let is_planted = planted.iter().any(|(name, text)| *name == rule.name && text.contains(trigger));
+            assert!(is_planted, "{} has no test for {trigger:?}", rule.name);
+        }
+    }
+}
