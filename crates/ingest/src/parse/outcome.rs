@@ -133,7 +133,7 @@ mod tests {
         check(
             r#""boom\n\nCommand exited with code 101""#,
             true,
-            (Status::Error, "3 lines, 35 B", Some("boom"), Some(101)),
+            (Status::Error, "3 lines, 34 B", Some("boom"), Some(101)),
         );
         check(r#""fine""#, false, (Status::Ok, "1 line, 4 B", None, None));
     }

@@ -101,7 +101,9 @@ impl Judged<'_> {
             Style::Tight if self.environment => !self.is_label(),
             _ if only_digits => makeup.length >= 6,
             Style::Tight | Style::Loose | Style::Markdown => {
-                makeup.length >= 6 && makeup.letters() > 0 && odd && !self.is_name()
+                // Names join words or humps, but hardly ever both with digits among them: `hunter2-Correct`.
+                let all_classes = makeup.upper > 0 && makeup.lower > 0 && makeup.digits > 0 && makeup.joints > 0;
+                makeup.length >= 6 && makeup.letters() > 0 && odd && (all_classes || !self.is_name())
             }
             Style::Said => makeup.length >= 6 && makeup.is_mixed() && !self.is_name() && !self.is_technical(),
             Style::Beside => {
