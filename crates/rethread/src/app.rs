@@ -1,0 +1,126 @@
+//! One run from arguments to exit code: parse, do, and say what went wrong.
+
+use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches};
+use rethread_engine::Clock;
+
+use crate::cli::{Cli, Colour};
+use crate::commands::{self, Context};
+use crate::environment;
+use crate::failure::{Failure, Kind};
+use crate::json::Failed;
+use crate::printer::{self, Printer};
+use crate::render;
+
+/// Does what the arguments ask for; the exit code says how it went.
+pub(crate) fn run(arguments: &[OsString]) -> u8 {
+    printer::explain_panics();
+    guarded(|| match parse(arguments) {
+        Ok(cli) => obey(cli),
+        Err(said) => said,
+    })
+}
+
+/// A panic is a mistake of ours: its hook has told it, what is left is the exit code.
+fn guarded(work: impl FnOnce() -> u8) -> u8 {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or(Kind::Bug.exit_code())
+}
+
+fn parse(arguments: &[OsString]) -> Result<Cli, u8> {
+    let command = Cli::command();
+    let parsed = command.try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
+    parsed.map_err(|error| {
+        let printer = Printer::new(environment::terminal(), wished_colour(arguments), false, 0);
+        let is_mistake = error.use_stderr();
+        if printer.parser_says(&error.render(), is_mistake).is_err() || !is_mistake {
+            return 0;
+        }
+        if wants_json(arguments) && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+            let message = error.render().to_string();
+            let message = message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            let failure = Failure::new(Kind::Usage, message).hint("see `rethread --help`");
+            let _ = printer.json(&Failed::new(&failure, Clock::System.now()));
+        }
+        Kind::Usage.exit_code()
+    })
+}
+
+fn obey(cli: Cli) -> u8 {
+    let began = Instant::now();
+    let json = cli.command.wants_json();
+    let global = cli.global;
+    let printer = Printer::new(environment::terminal(), global.colour, global.quiet, global.verbose);
+    let mut clock = Clock::System;
+    let done = environment::world(global.home, global.settings).and_then(|environment| {
+        clock = environment.clock;
+        commands::run(&Context { environment, printer, zone: environment::zone() }, cli.command)
+    });
+    if printer.verbosity() > 1 {
+        printer.note_line(&format!("took {:.3} s", began.elapsed().as_secs_f64()));
+    }
+    match done {
+        Ok(exit) => exit.code(),
+        Err(failure) => {
+            report(&printer, &failure, clock, json);
+            failure.kind.exit_code()
+        }
+    }
+}
+
+fn report(printer: &Printer, failure: &Failure, clock: Clock, json: bool) {
+    if failure.kind == Kind::ClosedPipe {
+        return;
+    }
+    let mut page = printer.side_page();
+    render::failure(&mut page, failure, clock.now());
+    printer.complain(&page);
+    if json {
+        let _ = printer.json(&Failed::new(failure, clock.now()));
+    }
+}
+
+/// Whether a program reads the answer, where the arguments could not be understood.
+fn wants_json(arguments: &[OsString]) -> bool {
+    arguments.iter().any(|argument| argument == "--json")
+}
+
+/// The wish for colour, where the arguments could not be understood.
+fn wished_colour(arguments: &[OsString]) -> Colour {
+    let words: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
+    let joined = words.iter().find_map(|word| word.strip_prefix("--color="));
+    let apart = || words.windows(2).find(|pair| pair[0] == "--color").map(|pair| pair[1].as_ref());
+    match joined.or_else(apart) {
+        Some("always") => Colour::Always,
+        Some("never") => Colour::Never,
+        _ => Colour::Auto,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_ends_with_70() {
+        std::panic::set_hook(Box::new(|_| {}));
+        assert_eq!(guarded(|| panic!("ours")), 70);
+        assert_eq!(guarded(|| 0), 0);
+    }
+
+    #[test]
+    fn the_command_line_is_well_defined() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn colour_is_known_before_the_arguments_are() {
+        let wish = |arguments: &[&str]| wished_colour(&arguments.iter().map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(wish(&["rethread", "--color=never"]), Colour::Never);
+        assert_eq!(wish(&["rethread", "--color", "always"]), Colour::Always);
+        assert_eq!(wish(&["rethread", "--color"]), Colour::Auto);
+    }
+}

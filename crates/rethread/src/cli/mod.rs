@@ -1,0 +1,269 @@
+//! The command line: one definition gives parsing, help, completions, the man page and the reference in `docs`.
+
+pub(crate) mod values;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueHint};
+use clap_complete::Shell;
+use rethread_engine::Profile;
+use rethread_model::{Agent, State};
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Colour {
+    /// On a terminal, unless `NO_COLOR` is set
+    #[default]
+    Auto,
+    /// Also into files and pipes
+    Always,
+    /// Not at all
+    Never,
+}
+
+/// Session memory for AI coding agents.
+///
+/// Reads the transcripts that coding agents write anyway, keeps what was said and done without secrets and bulk, and
+/// gives it back when it is needed. Nothing leaves this machine.
+#[derive(Debug, Parser)]
+#[command(
+    name = "rethread",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    after_long_help = "Example:\n  rethread init && rethread sessions\n\nExit codes: 0 done or found, 1 nothing found, 2 a mistake in the command, a reference or the\nconfiguration, 3 the store, the disk or a permission, 70 a mistake in rethread itself."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command understands.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// Keep Rethread's files here instead of in `RETHREAD_HOME` or ~/.rethread
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) home: Option<PathBuf>,
+    /// Change a setting for this run; may be given several times
+    #[arg(short = 'c', long = "config", global = true, value_name = "KEY=VALUE", value_parser = values::setting)]
+    pub(crate) settings: Vec<(String, String)>,
+    /// Only answers and errors: no progress, warnings or hints
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Say more: -v every warning, -vv also where things are and how long they take
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// When to use colour
+    #[arg(
+        long = "color",
+        global = true,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        hide_possible_values = true,
+        help = "Use colour: auto, always or never"
+    )]
+    pub(crate) colour: Colour,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Find agents, show what would change, and read their transcripts for the first time
+    #[command(after_long_help = "Example:\n  rethread init --yes --agents claude-code")]
+    Init(Init),
+    /// Show a scene with two agents in a temporary home; changes nothing else
+    #[command(after_long_help = "Example:\n  rethread demo")]
+    Demo,
+    /// Read what is new in the agents' transcripts
+    #[command(after_long_help = "Example:\n  rethread sync --agent pi --since 30d")]
+    Sync(Sync),
+    /// Keep reading as transcripts grow; Ctrl-C ends it
+    #[command(after_long_help = "Example:\n  rethread watch --every 5m")]
+    Watch(Watch),
+    /// List sessions of this project, newest first
+    #[command(after_long_help = "Example:\n  rethread sessions --all-projects --state active")]
+    Sessions(Sessions),
+    /// Show a session as a conversation
+    ///
+    /// REF is our id, the agent's id, a unique beginning of either (4 characters or more), an alias, a name, or words of
+    /// a name.
+    #[command(after_long_help = "Example:\n  rethread show 'flaky parser' --lines 20")]
+    Show(Show),
+    /// Show sizes, counts, and how much was left out
+    #[command(after_long_help = "Example:\n  rethread status --json")]
+    Status(Json),
+    /// Look at sources, store and configuration, and say how to mend what is not well
+    #[command(after_long_help = "Example:\n  rethread doctor || echo 'something needs mending'")]
+    Doctor(Json),
+    /// Check that what is stored agrees with itself
+    #[command(after_long_help = "Example:\n  rethread verify --json")]
+    Verify(Json),
+    /// Derive everything again from the transcripts
+    #[command(after_long_help = "Example:\n  rethread rebuild")]
+    Rebuild,
+    /// Show or change settings
+    #[command(
+        subcommand,
+        arg_required_else_help = true,
+        after_long_help = "Example:\n  rethread config set intake.mode batch"
+    )]
+    Config(Config),
+    /// Print a completion script for a shell
+    #[command(after_long_help = "Example:\n  rethread completions zsh > ~/.zfunc/_rethread")]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page
+    #[command(after_long_help = "Example:\n  rethread man > rethread.1 && man ./rethread.1")]
+    Man,
+}
+
+impl Command {
+    /// Whether a program reads the answer.
+    pub(crate) fn wants_json(&self) -> bool {
+        match self {
+            Command::Sync(Sync { json, .. })
+            | Command::Sessions(Sessions { json, .. })
+            | Command::Show(Show { json, .. })
+            | Command::Status(json)
+            | Command::Doctor(json)
+            | Command::Verify(json)
+            | Command::Config(Config::Show { json, .. }) => json.json,
+            _ => false,
+        }
+    }
+}
+
+/// For whom the answer is.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Json {
+    /// Answer with one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// Do it without asking
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+    /// Read only these agents, now and later
+    #[arg(long, value_name = "AGENT,…", value_delimiter = ',', value_parser = values::agent())]
+    pub(crate) agents: Vec<Agent>,
+    /// Do not touch the agents' settings
+    #[arg(long)]
+    pub(crate) no_hooks: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Sync {
+    /// Only transcripts of this agent
+    #[arg(long, value_parser = values::agent())]
+    pub(crate) agent: Option<Agent>,
+    /// Only this transcript or directory, wherever it lies; may be given several times
+    #[arg(long = "path", value_name = "PATH", value_hint = ValueHint::AnyPath, num_args = 1..)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Only transcripts written since then: 30d, 12h, 2026-02-20
+    #[arg(long, value_name = "WHEN", value_parser = values::since)]
+    pub(crate) since: Option<values::Since>,
+    /// Show what would be read; write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) json: Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Watch {
+    /// Read so often instead of at every change: 90s, 5m, 1h
+    #[arg(long, value_name = "SPAN", value_parser = values::span)]
+    pub(crate) every: Option<std::time::Duration>,
+}
+
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(crate) struct Sessions {
+    /// Only sessions in this state
+    #[arg(long, value_parser = values::state())]
+    pub(crate) state: Option<State>,
+    /// Only sessions of this agent
+    #[arg(long, value_parser = values::agent())]
+    pub(crate) agent: Option<Agent>,
+    /// At most so many
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u64>,
+    /// Also sessions in which nothing happened
+    #[arg(long)]
+    pub(crate) include_empty: bool,
+    /// Also sessions of sub-agents
+    #[arg(long)]
+    pub(crate) children: bool,
+    /// For pickers: id, age, agent and name, separated by tabs
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) for_ref: bool,
+    /// Sessions of the project at this path
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath)]
+    pub(crate) project: Option<PathBuf>,
+    /// Sessions of all projects
+    #[arg(long, conflicts_with = "project")]
+    pub(crate) all_projects: bool,
+    #[command(flatten)]
+    pub(crate) json: Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The session: an id, the beginning of one, an alias, a name, or words of a name
+    #[arg(value_name = "REF")]
+    pub(crate) reference: String,
+    /// Show the last N entries [default: 50]
+    #[arg(long, value_name = "N", conflicts_with = "full")]
+    pub(crate) lines: Option<u64>,
+    /// Show all entries
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// How much of each: what was said, also what was done, or everything that is stored
+    #[arg(long, value_parser = values::profile(), default_value = "structure")]
+    pub(crate) profile: Profile,
+    /// Show the last N bytes of text, in whole entries
+    #[arg(long, value_name = "N")]
+    pub(crate) bytes: Option<u64>,
+    #[command(flatten)]
+    pub(crate) json: Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Config {
+    /// Show all settings
+    #[command(after_long_help = "Example:\n  rethread config show --origin")]
+    Show {
+        /// Also where each value comes from
+        #[arg(long)]
+        origin: bool,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Show the value of one setting
+    #[command(after_long_help = "Example:\n  rethread config get intake.agents")]
+    Get {
+        /// The setting
+        key: String,
+    },
+    /// Change a setting in the user's file
+    #[command(after_long_help = "Example:\n  rethread config set intake.exclude '~/private,*.secret'")]
+    Set {
+        /// The setting
+        key: String,
+        /// Its new value; lists are separated by commas
+        value: String,
+    },
+    /// Show where the user's file is
+    #[command(after_long_help = "Example:\n  $EDITOR \"$(rethread config path)\"")]
+    Path,
+}

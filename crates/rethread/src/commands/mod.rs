@@ -1,0 +1,89 @@
+//! One file per verb: decode what was asked, make one call to the engine, render what comes back.
+
+mod config;
+mod health;
+mod init;
+mod manual;
+pub(crate) mod sessions;
+pub(crate) mod show;
+mod status;
+pub(crate) mod sync;
+mod watch;
+
+use jiff::tz::TimeZone;
+use rethread_engine::{Engine, Environment};
+
+use crate::cli::Command;
+use crate::demo;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::render::Tone;
+
+/// What a command has to work with.
+#[derive(Clone, Debug)]
+pub(crate) struct Context {
+    pub(crate) environment: Environment,
+    pub(crate) printer: Printer,
+    pub(crate) zone: TimeZone,
+}
+
+/// How a command ended that did not fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done, or found.
+    Done,
+    /// Nothing was found, or something is not well.
+    Nothing,
+}
+
+impl Exit {
+    /// What the process ends with.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Exit::Done => 0,
+            Exit::Nothing => 1,
+        }
+    }
+}
+
+impl Context {
+    /// The engine for this world; what it passed over in the configuration is told.
+    fn engine(&self) -> Result<Engine, Failure> {
+        let engine = self.quiet_engine()?;
+        let mut page = self.printer.side_page();
+        for problem in engine.config().problems() {
+            page.add(Tone::Careful, "warning: ").line(Tone::Plain, &format!("{}: {}", problem.place, problem.message));
+        }
+        self.printer.note(&page);
+        Ok(engine)
+    }
+
+    /// The engine for this world, for commands that tell about the configuration themselves.
+    fn quiet_engine(&self) -> Result<Engine, Failure> {
+        let engine = Engine::open(self.environment.clone())?;
+        if self.printer.verbosity() > 1 {
+            self.printer.note_line(&format!("home {}", engine.folder().display()));
+            self.printer.note_line(&format!("config {}", engine.config().path().display()));
+        }
+        Ok(engine)
+    }
+}
+
+/// Does what a command asks for.
+pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Init(request) => init::run(context, &request),
+        Command::Demo => demo::run(context),
+        Command::Sync(request) => sync::run(context, request),
+        Command::Watch(request) => watch::run(context, &request),
+        Command::Sessions(request) => sessions::run(context, &request),
+        Command::Show(request) => show::run(context, &request),
+        Command::Status(json) => status::run(context, json),
+        Command::Doctor(json) => health::doctor(context, json),
+        Command::Verify(json) => health::verify(context, json),
+        Command::Rebuild => sync::rebuild(context),
+        Command::Config(request) => config::run(context, request),
+        Command::Completions { shell } => manual::completions(context, shell),
+        Command::Man => manual::man(context),
+    }
+}

@@ -1,0 +1,45 @@
+//! `show`: the log of one session.
+
+use rethread_engine::{EngineError, ShowRequest};
+
+use super::{Context, Exit};
+use crate::cli::Show;
+use crate::failure::Failure;
+use crate::json::Shown;
+use crate::render::{self, Reader, Tone};
+
+/// How many entries are shown unless somebody asks for more or less (E000-07).
+const USUAL_LINES: u64 = 50;
+
+/// Shows the last entries of the session a reference means.
+pub(crate) fn run(context: &Context, request: &Show) -> Result<Exit, Failure> {
+    let engine = context.engine()?;
+    let usual = if request.full || request.bytes.is_some() { None } else { Some(USUAL_LINES) };
+    let wanted = ShowRequest { profile: request.profile, lines: request.lines.or(usual), bytes: request.bytes };
+    let log = match engine.show(&request.reference, wanted) {
+        Ok(log) => log,
+        Err(error) => {
+            if matches!(error, EngineError::UnknownReference(_)) && !request.json.json {
+                say(context, "No session log found.")?;
+            }
+            return Err(error.into());
+        }
+    };
+    let exit = if log.entries.is_empty() { Exit::Nothing } else { Exit::Done };
+    if request.json.json {
+        context.printer.json(&Shown::new(&log))?;
+    } else if exit == Exit::Nothing {
+        say(context, "No activity found.")?;
+    } else {
+        let mut page = context.printer.page();
+        render::show(&mut page, &log, &Reader { zone: &context.zone, profile: request.profile });
+        context.printer.answer(&page)?;
+    }
+    Ok(exit)
+}
+
+fn say(context: &Context, text: &str) -> Result<(), Failure> {
+    let mut page = context.printer.page();
+    page.line(Tone::Plain, text);
+    Ok(context.printer.answer(&page)?)
+}

@@ -1,0 +1,79 @@
+//! `sync` and `rebuild`: read transcripts, and tell what came of it.
+
+use rethread_engine::{Engine, SyncReport, SyncRequest};
+
+use super::{Context, Exit};
+use crate::cli::Sync;
+use crate::failure::Failure;
+use crate::json::{Synced, WouldSync};
+use crate::render::{self, count};
+
+/// Reads what is new, or shows what would be read.
+pub(crate) fn run(context: &Context, request: Sync) -> Result<Exit, Failure> {
+    let engine = context.engine()?;
+    let wanted = SyncRequest {
+        agent: request.agent,
+        paths: request.paths,
+        since: request.since.map(|since| since.before(engine.now())),
+    };
+    if request.dry_run {
+        return would_sync(context, &engine, &wanted, request.json.json);
+    }
+    let bar = context.printer.bar();
+    let report = engine.sync(&wanted, &mut |progress| bar.show(progress))?;
+    drop(bar);
+    if request.json.json {
+        context.printer.json(&Synced::new(&report))?;
+    } else {
+        tell(context, &report)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Derives everything again.
+pub(crate) fn rebuild(context: &Context) -> Result<Exit, Failure> {
+    let engine = context.engine()?;
+    let bar = context.printer.bar();
+    let report = engine.rebuild(&mut |progress| bar.show(progress))?;
+    drop(bar);
+    tell(context, &report.sync)?;
+    if report.kept > 0 {
+        let sessions = count(report.kept, "session");
+        context.printer.note_line(&format!("{sessions} kept from before, because their transcripts are gone"));
+    }
+    Ok(Exit::Done)
+}
+
+/// Tells people what was read, and what could not be.
+pub(crate) fn tell(context: &Context, report: &SyncReport) -> Result<(), Failure> {
+    let mut page = context.printer.page();
+    render::synced(&mut page, report);
+    context.printer.answer(&page)?;
+    let mut side = context.printer.side_page();
+    render::warnings(&mut side, &report.agents, context.printer.verbosity() > 0);
+    context.printer.note(&side);
+    if report.agents.iter().all(|agent| agent.files == 0) {
+        nothing_to_read(context);
+    }
+    Ok(())
+}
+
+fn would_sync(context: &Context, engine: &Engine, wanted: &SyncRequest, json: bool) -> Result<Exit, Failure> {
+    let runs = engine.sync_dry_run(wanted)?;
+    if json {
+        context.printer.json(&WouldSync::new(&runs))?;
+        return Ok(Exit::Done);
+    }
+    let mut page = context.printer.page();
+    render::would_sync(&mut page, &runs);
+    context.printer.answer(&page)?;
+    if runs.iter().all(|run| run.files == 0) {
+        nothing_to_read(context);
+    }
+    Ok(Exit::Done)
+}
+
+fn nothing_to_read(context: &Context) {
+    context.printer.note_line("No transcripts found.");
+    context.printer.hint("`rethread doctor` shows where they are looked for");
+}

@@ -1,0 +1,48 @@
+//! `watch`: keeps reading until it is told to stop, one line for each reading that brought something.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rethread_engine::{SyncReport, WatchMode, WatchRequest};
+
+use super::{Context, Exit};
+use crate::cli::Watch;
+use crate::failure::Failure;
+use crate::render;
+
+/// Reads at every change, or at intervals, until Ctrl-C.
+pub(crate) fn run(context: &Context, request: &Watch) -> Result<Exit, Failure> {
+    let engine = context.engine()?;
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in signal_hook::consts::TERM_SIGNALS {
+        // Whoever asks twice does not want to wait for the end of a reading.
+        signal_hook::flag::register_conditional_shutdown(*signal, 1, Arc::clone(&stop))?;
+        signal_hook::flag::register(*signal, Arc::clone(&stop))?;
+    }
+    context.printer.note_line("watching; Ctrl-C ends it");
+    let mut broken = None;
+    let request = WatchRequest { mode: request.every.map(WatchMode::Batch) };
+    engine.watch(request, &stop, &mut |report| {
+        if let Err(failure) = tell(context, report) {
+            broken = Some(failure);
+            stop.store(true, Ordering::Relaxed);
+        }
+    })?;
+    if let Some(failure) = broken {
+        return Err(failure);
+    }
+    context.printer.note_line("stopped");
+    Ok(Exit::Done)
+}
+
+fn tell(context: &Context, report: &SyncReport) -> Result<(), Failure> {
+    let changed = report.agents.iter().filter(|agent| agent.files_changed > 0 || !agent.warnings.is_empty());
+    let report = SyncReport { agents: changed.cloned().collect(), seconds: report.seconds };
+    let mut page = context.printer.page();
+    render::synced(&mut page, &report);
+    context.printer.answer(&page)?;
+    let mut side = context.printer.side_page();
+    render::warnings(&mut side, &report.agents, context.printer.verbosity() > 0);
+    context.printer.note(&side);
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! A scene in a temporary home: two agents at work side by side, shown with the real commands.
+
+mod claude_code;
+mod pi;
+mod scene;
+
+use std::fs;
+use std::path::Path;
+
+use clap::Parser;
+use rethread_engine::{Clock, Environment};
+use rethread_model::Timestamp;
+
+use crate::cli::Cli;
+use crate::commands::{self, Context, Exit};
+use crate::failure::{Failure, Kind};
+use crate::render::Tone;
+
+/// What is run, in order.
+const COMMANDS: [&[&str]; 4] = [
+    &["sync"],
+    &["sessions", "--all-projects"],
+    &["show", "rounding of discounts"],
+    &["show", "coupon", "--lines", "4"],
+];
+
+/// Plays the scene; the temporary home is gone afterwards.
+pub(crate) fn run(context: &Context) -> Result<Exit, Failure> {
+    let home = tempfile::Builder::new().prefix("rethread-demo-").tempdir()?;
+    // The clock stands still, so that ages do not change while the scene is played.
+    let now = context.environment.clock.now();
+    write(home.path(), now)?;
+    let environment = Environment { clock: Clock::Frozen(now), ..Environment::for_home(home.path()) };
+    let inside = Context { environment, ..context.clone() };
+    say(context, "Two agents work on one project at the same time: Claude Code mends the rounding of")?;
+    say(context, "discounts, pi tests coupons. Rethread reads the transcripts both of them write anyway.")?;
+    for words in COMMANDS {
+        play(&inside, words)?;
+    }
+    say(context, "")?;
+    say(context, "The token in the first prompt never reached the store. All of this happened in a temporary")?;
+    say(context, "home that is gone now; `rethread init` does the same with your own sessions.")?;
+    Ok(Exit::Done)
+}
+
+/// Runs one command as if it had been typed.
+fn play(context: &Context, words: &[&str]) -> Result<(), Failure> {
+    let mut page = context.printer.page();
+    let quoted = words.iter().map(|word| if word.contains(' ') { format!("'{word}'") } else { (*word).to_owned() });
+    let line = quoted.collect::<Vec<_>>().join(" ");
+    page.end().add(Tone::Dim, "$ ").line(Tone::Strong, &format!("rethread {line}"));
+    context.printer.answer(&page)?;
+    let typed = std::iter::once("rethread").chain(words.iter().copied());
+    let cli = Cli::try_parse_from(typed).map_err(|error| Failure::new(Kind::Bug, error.to_string()))?;
+    commands::run(context, cli.command).map(|_| ())
+}
+
+fn say(context: &Context, text: &str) -> Result<(), Failure> {
+    let mut page = context.printer.page();
+    page.line(Tone::Dim, text);
+    Ok(context.printer.answer(&page)?)
+}
+
+/// Writes the transcripts where the agents would have.
+fn write(home: &Path, now: Timestamp) -> Result<(), Failure> {
+    for (path, text) in scene::files(now) {
+        let path = home.join(path);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(path, text)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! What the two agents of the demo said and did. Nothing in it is real, the token least of all.
+
+use rethread_model::Timestamp;
+use serde_json::json;
+
+use super::{claude_code, pi};
+
+const PROJECT: &str = "/home/dev/shop";
+const CLAUDE_SESSION: &str = "5f0c2a9e-8d41-4b7a-9c63-2e1d7f4a8b05";
+const PI_SESSION: &str = "c41b7d20-6e9f-4a35-8b12-90d3e5f7a6c8";
+
+/// All transcripts: paths below the home directory, and what they hold.
+pub(super) fn files(now: Timestamp) -> Vec<(String, String)> {
+    let before = |minutes: i64, seconds: i64| Timestamp::from_millis(now.as_millis() - (minutes * 60 - seconds) * 1000);
+    let claude = format!(".claude/projects/-home-dev-shop/{CLAUDE_SESSION}");
+    let pi_name = pi::file_name(before(9, 0), PI_SESSION);
+    vec![
+        (format!("{claude}.jsonl"), discounts(&before)),
+        (format!("{claude}/subagents/agent-a7c31e08.jsonl"), callers(&before)),
+        (format!(".pi/agent/sessions/--home-dev-shop--/{pi_name}"), coupons(&before)),
+    ]
+}
+
+/// A token that looks real, put together here so that no scanner finds one in our source.
+fn token() -> String {
+    ["gh", "p_", "R7tQ2mVx", "9LsKd4Wb", "Yh6NcPz3", "Ju8FaTe1", "Xg5o"].concat()
+}
+
+fn discounts(before: &dyn Fn(i64, i64) -> Timestamp) -> String {
+    let mut log = claude_code::Log::new(CLAUDE_SESSION, PROJECT);
+    let prompt = format!(
+        "Orders with a 15 % discount come out one cent too high. Find out why and mend it. \
+         If you need real orders: the token for staging is {}.",
+        token()
+    );
+    log.at(before(14, 0)).user(&prompt).title("Mend the rounding of discounts");
+    log.at(before(14, 8)).said("I'll make it fail first.");
+    log.call("toolu_01A", "Bash", &json!({"command": "cargo test discount", "description": "Run the discount tests"}));
+    log.at(before(13, 20)).failed(
+        "toolu_01A",
+        "Exit code 101\nassertion `left == right` failed: 15 % off 19.98\n  left: 1699\n right: 1698",
+    );
+    log.at(before(13, 31)).said("It rounds each line of the order, so the cents add up. Who else does that?");
+    log.call("toolu_01B", "Read", &json!({"file_path": "/home/dev/shop/src/cart.rs"}));
+    log.at(before(13, 32)).worked("toolu_01B", &"fn total() {}\n".repeat(48));
+    log.call(
+        "toolu_01C",
+        "Task",
+        &json!({
+            "description": "find callers of round_cents",
+            "prompt": "Find every caller of round_cents in /home/dev/shop and say which of them round per line.",
+            "subagent_type": "Explore"
+        }),
+    );
+    log.at(before(11, 4)).worked("toolu_01C", "src/cart.rs:31 and src/invoice.rs:77 round per line.");
+    log.at(before(10, 40));
+    log.call(
+        "toolu_01D",
+        "Edit",
+        &json!({
+            "file_path": "/home/dev/shop/src/cart.rs",
+            "old_string": "lines.iter().map(|line| round_cents(line.price * rate)).sum()",
+            "new_string": "round_cents(lines.iter().map(|line| line.price).sum::<f64>() * rate)"
+        }),
+    );
+    log.at(before(10, 41)).worked("toolu_01D", "The file /home/dev/shop/src/cart.rs has been updated.");
+    log.call("toolu_01E", "Bash", &json!({"command": "cargo test discount", "description": "Run the tests again"}));
+    log.at(before(9, 30)).worked("toolu_01E", "running 6 tests\n......\ntest result: ok. 6 passed");
+    log.at(before(9, 41)).said(
+        "Mended: the discount is taken from the sum and rounded once, in `src/cart.rs`.\n\n\
+         `src/invoice.rs:77` rounds per line as well. I left it alone: invoices already sent would change.",
+    );
+    log.at(before(4, 0)).user("Good. Leave invoices as they are, and say why in a comment there.");
+    log.at(before(4, 20));
+    log.call(
+        "toolu_01F",
+        "Edit",
+        &json!({
+            "file_path": "/home/dev/shop/src/invoice.rs",
+            "old_string": "fn line_total(",
+            "new_string": "// Rounds per line on purpose: invoices already sent must stay as they are.\nfn line_total("
+        }),
+    );
+    log.at(before(4, 21)).worked("toolu_01F", "The file /home/dev/shop/src/invoice.rs has been updated.");
+    log.at(before(4, 40)).said("Done; the comment names the reason.");
+    log.text()
+}
+
+/// The sub-agent that Claude Code started.
+fn callers(before: &dyn Fn(i64, i64) -> Timestamp) -> String {
+    let mut log = claude_code::Log::new(CLAUDE_SESSION, PROJECT).for_agent("a7c31e08");
+    log.at(before(13, 40))
+        .user("Find every caller of round_cents in /home/dev/shop and say which of them round per line.");
+    log.at(before(13, 52));
+    log.call(
+        "toolu_02A",
+        "Grep",
+        &json!({"pattern": "round_cents", "path": "/home/dev/shop/src", "output_mode": "content"}),
+    );
+    log.at(before(13, 53)).worked("toolu_02A", "src/cart.rs:31\nsrc/invoice.rs:77\nsrc/tax.rs:12");
+    log.at(before(11, 0)).said("src/cart.rs:31 and src/invoice.rs:77 round per line.");
+    log.text()
+}
+
+fn coupons(before: &dyn Fn(i64, i64) -> Timestamp) -> String {
+    let mut log = pi::Log::new(PI_SESSION, PROJECT, before(9, 0));
+    log.named("Integration test for coupon codes");
+    log.at(before(9, 0)).user("Write an integration test for coupon codes: valid, expired, used twice.");
+    log.at(before(8, 20)).said_and_called(
+        "First, what a coupon can do.",
+        "call_1",
+        "read",
+        &json!({"path": "/home/dev/shop/src/coupon.rs"}),
+    );
+    log.at(before(8, 21)).result("call_1", "read", &"pub struct Coupon;\n".repeat(62), false);
+    log.at(before(7, 10)).called(
+        "call_2",
+        "write",
+        &json!({
+            "path": "/home/dev/shop/tests/coupons.rs",
+            "content": "use shop::coupon::redeem;\n\n#[test]\nfn a_valid_coupon_is_taken() {}\n"
+        }),
+    );
+    log.at(before(7, 11)).result("call_2", "write", "Wrote tests/coupons.rs", false);
+    log.at(before(6, 50)).called("call_3", "bash", &json!({"command": "cargo test --test coupons"}));
+    log.at(before(6, 2)).result(
+        "call_3",
+        "bash",
+        "error[E0432]: unresolved import `shop::coupon::redeem`\n --> tests/coupons.rs:1:5\n\nCommand exited with code 101",
+        true,
+    );
+    log.at(before(5, 30)).said_and_called(
+        "It is called `redeem_once` since the last release.",
+        "call_4",
+        "edit",
+        &json!({"path": "/home/dev/shop/tests/coupons.rs", "oldText": "redeem", "newText": "redeem_once"}),
+    );
+    log.at(before(5, 31)).result("call_4", "edit", "Edited tests/coupons.rs", false);
+    log.at(before(5, 40)).called("call_5", "bash", &json!({"command": "cargo test --test coupons"}));
+    log.at(before(4, 2)).result("call_5", "bash", "running 3 tests\n...\ntest result: ok. 3 passed", false);
+    log.at(before(2, 0)).said("All three cases are covered in `tests/coupons.rs`, and all pass.");
+    log.text()
+}

@@ -1,0 +1,217 @@
+//! Why a command failed: whose fault it is, what happened, what to do next.
+
+use std::error::Error;
+use std::fmt;
+
+use rethread_engine::{ConfigError, EngineError};
+use rethread_model::Session;
+
+/// Whose fault a failure is and what it is called. Each kind has a stable code and an exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Usage,
+    UnknownReference,
+    AmbiguousReference,
+    UnknownAgent,
+    NothingThere,
+    BadConfig,
+    BadTime,
+    NoHome,
+    Folder,
+    ConfigFile,
+    StoreLocked,
+    StoreDisk,
+    StoreDamaged,
+    StoreNewer,
+    Watch,
+    Output,
+    /// Whoever read our output has seen enough.
+    ClosedPipe,
+    Bug,
+}
+
+impl Kind {
+    /// The name in JSON.
+    pub(crate) const fn code(self) -> &'static str {
+        match self {
+            Kind::Usage => "usage",
+            Kind::UnknownReference => "unknown-reference",
+            Kind::AmbiguousReference => "ambiguous-reference",
+            Kind::UnknownAgent => "unknown-agent",
+            Kind::NothingThere => "nothing-there",
+            Kind::BadConfig => "bad-config",
+            Kind::BadTime => "bad-time",
+            Kind::NoHome => "no-home",
+            Kind::Folder => "folder-unusable",
+            Kind::ConfigFile => "config-file",
+            Kind::StoreLocked => "store-locked",
+            Kind::StoreDisk => "store-disk",
+            Kind::StoreDamaged => "store-damaged",
+            Kind::StoreNewer => "store-newer",
+            Kind::Watch => "watch",
+            Kind::Output => "output",
+            Kind::ClosedPipe => "closed-pipe",
+            Kind::Bug => "bug",
+        }
+    }
+
+    /// What the process ends with: 2 the caller's mistake, 3 the world's, 70 ours.
+    pub(crate) const fn exit_code(self) -> u8 {
+        match self {
+            Kind::ClosedPipe => 0,
+            Kind::Usage
+            | Kind::UnknownReference
+            | Kind::AmbiguousReference
+            | Kind::UnknownAgent
+            | Kind::NothingThere
+            | Kind::BadConfig
+            | Kind::BadTime => 2,
+            Kind::NoHome
+            | Kind::Folder
+            | Kind::ConfigFile
+            | Kind::StoreLocked
+            | Kind::StoreDisk
+            | Kind::StoreDamaged
+            | Kind::StoreNewer
+            | Kind::Watch
+            | Kind::Output => 3,
+            Kind::Bug => 70,
+        }
+    }
+}
+
+/// A command that failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) kind: Kind,
+    pub(crate) source: Box<dyn Error + Send + Sync>,
+    pub(crate) hints: Vec<String>,
+    /// The sessions that an ambiguous reference could mean.
+    pub(crate) candidates: Vec<Session>,
+}
+
+impl Failure {
+    /// A failure with nothing behind it but what is said.
+    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self::of(kind, Said(message.into()))
+    }
+
+    /// The same with something to do next.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    fn of(kind: Kind, source: impl Error + Send + Sync + 'static) -> Self {
+        Self { kind, source: Box::new(source), hints: Vec::new(), candidates: Vec::new() }
+    }
+
+    /// What lies behind it, nearest first.
+    pub(crate) fn causes(&self) -> Vec<String> {
+        let mut causes = Vec::new();
+        let mut next = self.source.source();
+        while let Some(cause) = next {
+            causes.push(cause.to_string());
+            next = cause.source();
+        }
+        causes
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        let (kind, hint) = judge(&error);
+        let mut failure = match error {
+            EngineError::AmbiguousReference { reference, candidates } => {
+                let message = format!("{reference:?} fits {} sessions", candidates.len());
+                Self { candidates, ..Self::new(kind, message) }
+            }
+            other => Self::of(kind, other),
+        };
+        failure.hints.extend(hint.map(str::to_owned));
+        failure
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        EngineError::from(error).into()
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        let closed = error.kind() == std::io::ErrorKind::BrokenPipe;
+        Self::of(if closed { Kind::ClosedPipe } else { Kind::Output }, error)
+    }
+}
+
+fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
+    match error {
+        EngineError::Store(error) => judge_store(&format!("{error:?}")),
+        EngineError::Config(ConfigError::File { .. }) => (Kind::ConfigFile, Some("look at its owner and permissions")),
+        EngineError::Config(ConfigError::UnknownKey(_)) => {
+            (Kind::BadConfig, Some("`rethread config show` lists all settings"))
+        }
+        EngineError::Config(ConfigError::NotToml { .. }) => (Kind::BadConfig, Some("mend the file, or move it away")),
+        EngineError::Config(_) => (Kind::BadConfig, None),
+        EngineError::Exclude(_) => (Kind::BadConfig, Some("see `rethread config get intake.exclude`")),
+        EngineError::Agent(_) => (Kind::UnknownAgent, Some("see `rethread config get intake.agents`")),
+        EngineError::Folder { .. } => (Kind::Folder, Some("name another directory with --home or RETHREAD_HOME")),
+        EngineError::NothingThere(_) => (Kind::NothingThere, None),
+        EngineError::UnknownReference(_) => (
+            Kind::UnknownReference,
+            Some("`rethread sessions --all-projects` lists all sessions; `rethread sync` reads new ones"),
+        ),
+        EngineError::AmbiguousReference { .. } => {
+            (Kind::AmbiguousReference, Some("give more of the id or of the name"))
+        }
+        EngineError::Memory(_) => (Kind::Bug, None),
+        EngineError::Watch(_) => (Kind::Watch, Some("try: rethread watch --every 1m")),
+    }
+}
+
+/// Judges an error of the store by the name of its variant, because the engine does not pass the type on.
+fn judge_store(error: &str) -> (Kind, Option<&'static str>) {
+    let variant = error.split([' ', '(']).next().unwrap_or_default();
+    match variant {
+        "Locked" => (Kind::StoreLocked, Some("wait for the other rethread, or stop it")),
+        "Disk" | "File" => (Kind::StoreDisk, Some("look at free space and permissions")),
+        "Damaged" => {
+            (Kind::StoreDamaged, Some("move the file away and run `rethread sync`: all of it can be read again"))
+        }
+        "Newer" => (Kind::StoreNewer, Some("update rethread")),
+        _ => (Kind::Bug, None),
+    }
+}
+
+/// A message that is an error of its own.
+#[derive(Debug)]
+struct Said(String);
+
+impl fmt::Display for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for Said {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_pipe_is_no_failure_of_anybody() {
+        let failure = Failure::from(std::io::Error::from(std::io::ErrorKind::BrokenPipe));
+        assert_eq!(failure.kind.exit_code(), 0);
+        assert_eq!(Failure::from(std::io::Error::from(std::io::ErrorKind::StorageFull)).kind.exit_code(), 3);
+    }
+
+    #[test]
+    fn errors_of_the_store_are_told_apart() {
+        assert_eq!(judge_store("Locked { path: \"x\" }").0.exit_code(), 3);
+        assert_eq!(judge_store("Newer { path: \"x\" }").0.code(), "store-newer");
+        assert_eq!(judge_store("Refused { path: \"x\" }").0.exit_code(), 70);
+    }
+}

@@ -1,0 +1,350 @@
+//! What programs get: the wire shapes of `--json`. Names here are a public contract; keys are added, never renamed.
+
+mod session;
+
+use std::collections::BTreeMap;
+
+use rethread_engine::{
+    AgentReport, Diagnosis, DryRun, Health, Layer, Setting, Status, SyncReport, Value, VerifyReport,
+};
+use rethread_model::Timestamp;
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::render::{age, is_dangerous, reduction};
+
+pub(crate) use session::{Sessions, Shown};
+
+/// The version of all shapes in this file.
+pub(crate) const SCHEMA: u8 = 1;
+
+/// JSON on one line. Control characters that JSON allows in strings are escaped too, for whoever looks at it.
+pub(crate) fn text(value: &impl Serialize) -> Result<String, serde_json::Error> {
+    let text = serde_json::to_string(value)?;
+    if !text.contains(is_dangerous) {
+        return Ok(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_dangerous(c) {
+            let mut units = [0; 2];
+            out.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            out.push(c);
+        }
+    }
+    Ok(out)
+}
+
+/// A failure.
+#[derive(Serialize)]
+pub(crate) struct Failed {
+    schema: u8,
+    error: Problem,
+}
+
+#[derive(Serialize)]
+struct Problem {
+    code: &'static str,
+    message: String,
+    hint: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    causes: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    candidates: Vec<Candidate>,
+}
+
+#[derive(Serialize)]
+struct Candidate {
+    id: String,
+    age: String,
+    agent: &'static str,
+    name: Option<String>,
+}
+
+impl Failed {
+    /// A failure as seen now.
+    pub(crate) fn new(failure: &Failure, now: Timestamp) -> Self {
+        let candidates = failure.candidates.iter().map(|session| Candidate {
+            id: session.id.to_string(),
+            age: age(session.last_activity_at, now),
+            agent: session.agent.as_str(),
+            name: session.name.clone(),
+        });
+        let hint = (!failure.hints.is_empty()).then(|| failure.hints.join("; "));
+        let error = Problem {
+            code: failure.kind.code(),
+            message: failure.source.to_string(),
+            hint,
+            causes: failure.causes(),
+            candidates: candidates.collect(),
+        };
+        Self { schema: SCHEMA, error }
+    }
+}
+
+/// What a sync did.
+#[derive(Serialize)]
+pub(crate) struct Synced<'a> {
+    schema: u8,
+    agents: Vec<SyncedAgent<'a>>,
+    seconds: f64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SyncedAgent<'a> {
+    agent: &'static str,
+    files: u64,
+    files_changed: u64,
+    sessions: u64,
+    entries: u64,
+    episodes: u64,
+    facts: u64,
+    bytes_read: u64,
+    redactions: u64,
+    warnings: Vec<Warned<'a>>,
+}
+
+#[derive(Serialize)]
+struct Warned<'a> {
+    file: &'a str,
+    line: Option<u64>,
+    message: &'a str,
+}
+
+impl<'a> Synced<'a> {
+    pub(crate) fn new(report: &'a SyncReport) -> Self {
+        let agent = |report: &'a AgentReport| SyncedAgent {
+            agent: report.agent.as_str(),
+            files: report.files,
+            files_changed: report.files_changed,
+            sessions: report.sessions,
+            entries: report.entries,
+            episodes: report.episodes,
+            facts: 0,
+            bytes_read: report.bytes_read,
+            redactions: report.redactions,
+            warnings: report
+                .warnings
+                .iter()
+                .map(|warning| Warned { file: &warning.file, line: warning.line, message: &warning.message })
+                .collect(),
+        };
+        Self {
+            schema: SCHEMA,
+            agents: report.agents.iter().map(agent).collect(),
+            seconds: (report.seconds * 1000.0).round() / 1000.0,
+        }
+    }
+}
+
+/// What a sync would do.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WouldSync {
+    schema: u8,
+    dry_run: bool,
+    agents: Vec<WouldSyncAgent>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WouldSyncAgent {
+    agent: &'static str,
+    files: u64,
+    files_changed: u64,
+    bytes: u64,
+    excluded: u64,
+}
+
+impl WouldSync {
+    pub(crate) fn new(runs: &[DryRun]) -> Self {
+        let agent = |run: &DryRun| WouldSyncAgent {
+            agent: run.agent.as_str(),
+            files: run.files,
+            files_changed: run.files_changed,
+            bytes: run.bytes,
+            excluded: run.excluded,
+        };
+        Self { schema: SCHEMA, dry_run: true, agents: runs.iter().map(agent).collect() }
+    }
+}
+
+/// Sizes and counts.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Stated<'a> {
+    schema: u8,
+    version: &'static str,
+    home: String,
+    database_bytes: u64,
+    store_schema: Option<u64>,
+    sessions: u64,
+    children: u64,
+    empty: u64,
+    entries: u64,
+    episodes: u64,
+    facts: u64,
+    transcripts: u64,
+    bytes_read: u64,
+    change: u64,
+    redactions: BTreeMap<&'a str, u64>,
+    reduction: Vec<Reduced<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Reduced<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    sessions: u64,
+    raw_tokens: u64,
+    kept_tokens: u64,
+    percent: Option<f64>,
+}
+
+impl<'a> Stated<'a> {
+    pub(crate) fn new(status: &'a Status) -> Self {
+        let statistics = status.statistics.as_ref();
+        let reduction = statistics.into_iter().flat_map(|all| &all.reduction).map(|kind| Reduced {
+            kind: &kind.kind,
+            sessions: kind.sessions,
+            raw_tokens: kind.raw_tokens,
+            kept_tokens: kind.kept_tokens,
+            percent: reduction(kind.raw_tokens, kind.kept_tokens).map(|percent| (percent * 10.0).round() / 10.0),
+        });
+        let redactions = statistics.into_iter().flat_map(|all| &all.redactions);
+        Self {
+            schema: SCHEMA,
+            version: status.version,
+            home: status.folder.display().to_string(),
+            database_bytes: status.database_bytes,
+            store_schema: statistics.map(|all| all.schema),
+            sessions: statistics.map_or(0, |all| all.sessions),
+            children: statistics.map_or(0, |all| all.children),
+            empty: statistics.map_or(0, |all| all.empty),
+            entries: statistics.map_or(0, |all| all.entries),
+            episodes: statistics.map_or(0, |all| all.episodes),
+            facts: 0,
+            transcripts: statistics.map_or(0, |all| all.transcripts),
+            bytes_read: statistics.map_or(0, |all| all.bytes_read),
+            change: statistics.map_or(0, |all| all.change),
+            redactions: redactions.map(|(rule, count)| (rule.as_str(), *count)).collect(),
+            reduction: reduction.collect(),
+        }
+    }
+}
+
+/// What is well and what is not.
+#[derive(Serialize)]
+pub(crate) struct Diagnosed<'a> {
+    schema: u8,
+    ok: bool,
+    findings: Vec<Found<'a>>,
+}
+
+#[derive(Serialize)]
+struct Found<'a> {
+    area: &'a str,
+    health: &'static str,
+    message: &'a str,
+    hint: Option<&'a str>,
+}
+
+impl<'a> Diagnosed<'a> {
+    pub(crate) fn new(diagnosis: &'a Diagnosis) -> Self {
+        let findings = diagnosis.findings.iter().map(|finding| Found {
+            area: &finding.area,
+            health: match finding.health {
+                Health::Well => "well",
+                Health::Note => "note",
+                Health::Ill => "ill",
+            },
+            message: &finding.message,
+            hint: finding.hint.as_deref(),
+        });
+        Self { schema: SCHEMA, ok: !diagnosis.is_ill(), findings: findings.collect() }
+    }
+}
+
+/// What a check found.
+#[derive(Serialize)]
+pub(crate) struct Verified<'a> {
+    schema: u8,
+    ok: bool,
+    sessions: u64,
+    checks: &'a [&'static str],
+    damage: Vec<Damaged<'a>>,
+}
+
+#[derive(Serialize)]
+struct Damaged<'a> {
+    check: &'static str,
+    found: &'a str,
+}
+
+impl<'a> Verified<'a> {
+    pub(crate) fn new(report: &'a VerifyReport) -> Self {
+        let damage = report.damage.iter().map(|damage| Damaged { check: damage.check, found: &damage.found });
+        Self {
+            schema: SCHEMA,
+            ok: report.damage.is_empty(),
+            sessions: report.sessions,
+            checks: &report.checks,
+            damage: damage.collect(),
+        }
+    }
+}
+
+/// All settings.
+#[derive(Serialize)]
+pub(crate) struct Configured<'a> {
+    schema: u8,
+    path: String,
+    settings: Vec<Set<'a>>,
+}
+
+#[derive(Serialize)]
+struct Set<'a> {
+    key: &'static str,
+    value: Plain<'a>,
+    origin: String,
+    changed: bool,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Plain<'a> {
+    Flag(bool),
+    Number(u64),
+    Text(&'a str),
+    List(&'a [String]),
+}
+
+impl<'a> Configured<'a> {
+    pub(crate) fn new(path: &std::path::Path, settings: &'a [Setting]) -> Self {
+        let set = |setting: &'a Setting| Set {
+            key: setting.key.name,
+            value: match &setting.value {
+                Value::Flag(flag) => Plain::Flag(*flag),
+                Value::Number(number) => Plain::Number(*number),
+                Value::Text(text) => Plain::Text(text),
+                Value::List(list) => Plain::List(list),
+            },
+            origin: setting.layer.to_string(),
+            changed: setting.layer != Layer::Default,
+        };
+        Self { schema: SCHEMA, path: path.display().to_string(), settings: settings.iter().map(set).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn control_characters_that_json_allows_are_escaped_too() {
+        let text = super::text(&"a\u{9b}b\u{202e}c\u{7f}\u{e0041}\n").unwrap();
+        assert_eq!(text, r#""a\u009bb\u202ec\u007f\udb40\udc41\n""#);
+        assert_eq!(serde_json::from_str::<String>(&text).unwrap(), "a\u{9b}b\u{202e}c\u{7f}\u{e0041}\n");
+    }
+}

@@ -1,0 +1,179 @@
+//! Sessions and their entries as programs get them.
+
+use rethread_engine::{Listed, Shown as Log};
+use rethread_model::{Entry, Outcome, SessionKind, State, Timestamp, Tokens, ToolKind, ToolUse};
+use serde::Serialize;
+
+use super::SCHEMA;
+
+/// A list of sessions.
+#[derive(Serialize)]
+pub(crate) struct Sessions<'a> {
+    schema: u8,
+    sessions: Vec<Session<'a>>,
+}
+
+impl<'a> Sessions<'a> {
+    pub(crate) fn new(sessions: &'a [Listed]) -> Self {
+        Self { schema: SCHEMA, sessions: sessions.iter().map(Session::new).collect() }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Session<'a> {
+    id: String,
+    agent: &'static str,
+    external_id: &'a str,
+    kind: SessionKind,
+    name: Option<&'a str>,
+    alias: Option<&'a str>,
+    parent: Option<String>,
+    project: Option<&'a str>,
+    namespace: Option<&'a str>,
+    cwd: Option<&'a str>,
+    branch: Option<&'a str>,
+    model: Option<&'a str>,
+    state: State,
+    started_at: Option<Timestamp>,
+    last_activity_at: Option<Timestamp>,
+    transcript: Option<&'a str>,
+    empty: bool,
+    prompts: u64,
+    messages: u64,
+    tool_calls: u64,
+    tool_errors: u64,
+    files_edited: u64,
+    episodes: u64,
+    facts: u64,
+    tokens: Tokens,
+    cost_usd: Option<f64>,
+    raw_tokens: u64,
+    kept_tokens: u64,
+}
+
+impl<'a> Session<'a> {
+    fn new(listed: &'a Listed) -> Self {
+        let session = &listed.session;
+        let counts = session.counts;
+        Self {
+            id: session.id.to_string(),
+            agent: session.agent.as_str(),
+            external_id: &session.external_id,
+            kind: session.kind,
+            name: session.name.as_deref(),
+            alias: session.alias.as_deref(),
+            parent: session.parent.map(|id| id.to_string()),
+            project: session.project.as_deref(),
+            namespace: session.namespace.as_deref(),
+            cwd: session.cwd.as_deref(),
+            branch: session.branch.as_deref(),
+            model: session.model.as_deref(),
+            state: listed.state,
+            started_at: session.started_at,
+            last_activity_at: session.last_activity_at,
+            transcript: session.transcript.as_deref(),
+            empty: session.empty,
+            prompts: counts.prompts,
+            messages: counts.messages,
+            tool_calls: counts.tool_calls,
+            tool_errors: counts.tool_errors,
+            files_edited: counts.files_edited,
+            episodes: counts.episodes,
+            facts: 0,
+            tokens: session.tokens,
+            cost_usd: session.cost_usd,
+            raw_tokens: session.raw_tokens,
+            kept_tokens: session.kept_tokens,
+        }
+    }
+}
+
+/// The log of a session.
+#[derive(Serialize)]
+pub(crate) struct Shown<'a> {
+    schema: u8,
+    session: Session<'a>,
+    earlier: u64,
+    entries: Vec<Said<'a>>,
+}
+
+impl<'a> Shown<'a> {
+    pub(crate) fn new(log: &'a Log) -> Self {
+        Self {
+            schema: SCHEMA,
+            session: Session::new(&log.listed),
+            earlier: log.earlier,
+            entries: log.entries.iter().map(Said::new).collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Said<'a> {
+    line: u64,
+    native_id: &'a str,
+    at: Option<Timestamp>,
+    role: &'static str,
+    speech: &'static str,
+    episode: Option<u64>,
+    abandoned: bool,
+    text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<Used<'a>>,
+}
+
+impl<'a> Said<'a> {
+    fn new(entry: &'a Entry) -> Self {
+        Self {
+            line: entry.place.line,
+            native_id: &entry.native_id,
+            at: entry.at,
+            role: entry.speech.role().as_str(),
+            speech: entry.speech.as_str(),
+            episode: entry.episode,
+            abandoned: entry.abandoned,
+            text: &entry.text,
+            tool: entry.tool.as_ref().map(Used::new),
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Used<'a> {
+    name: &'a str,
+    kind: &'static str,
+    target: &'a str,
+    outcome: &'static str,
+    arguments: &'a str,
+    paths: &'a [String],
+    summary: Option<&'a str>,
+    error: Option<&'a str>,
+    exit_code: Option<i32>,
+    lines: Option<u64>,
+    bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<&'a str>,
+}
+
+impl<'a> Used<'a> {
+    fn new(tool: &'a ToolUse) -> Self {
+        let outcome: Option<&Outcome> = tool.outcome.as_ref();
+        Self {
+            name: &tool.name,
+            kind: tool.kind.unwrap_or(ToolKind::Other).as_str(),
+            target: &tool.target,
+            outcome: outcome.map_or("pending", |outcome| outcome.status.as_str()),
+            arguments: &tool.arguments,
+            paths: &tool.paths,
+            summary: outcome.map(|outcome| outcome.summary.as_str()),
+            error: outcome.and_then(|outcome| outcome.error.as_deref()),
+            exit_code: outcome.and_then(|outcome| outcome.exit_code),
+            lines: outcome.map(|outcome| outcome.lines),
+            bytes: outcome.map(|outcome| outcome.bytes),
+            output: outcome.and_then(|outcome| outcome.output.as_deref()),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What people get: pages made of harmless text. Pure functions from what the engine says to what is read.
+
+mod failure;
+mod health;
+mod neutral;
+mod page;
+mod sessions;
+mod show;
+mod status;
+mod sync;
+mod words;
+mod wrap;
+
+pub(crate) use failure::failure;
+pub(crate) use health::{diagnosis, verified};
+pub(crate) use neutral::is_dangerous;
+pub(crate) use page::{Page, Side, Tone, single};
+pub(crate) use sessions::{for_pickers, sessions};
+pub(crate) use show::{Reader, show};
+pub(crate) use status::status;
+pub(crate) use sync::{synced, warnings, would_sync};
+pub(crate) use words::{age, bytes, count, reduction};
+
+/// The shortest beginning of our ids that is shown.
+const SHORT_ID: usize = 10;
+
+/// How many characters of these ids must be shown to tell them apart.
+pub(crate) fn id_length(ids: &[String]) -> usize {
+    let mut sorted: Vec<&String> = ids.iter().collect();
+    sorted.sort();
+    sorted.dedup();
+    let common = |pair: &[&String]| pair[0].bytes().zip(pair[1].bytes()).take_while(|(a, b)| a == b).count();
+    sorted.windows(2).map(|pair| common(pair) + 1).max().unwrap_or(0).max(SHORT_ID)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_shown_as_long_as_they_must_be_told_apart() {
+        let length = |ids: &[&str]| id_length(&ids.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(length(&["01KHYAAAAAAAAAAA", "01KHZAAAAAAAAAAA"]), 10);
+        assert_eq!(length(&["01KHYAAAAAAAAAAA", "01KHYAAAAAAAABAA"]), 14);
+        assert_eq!(length(&["01KHYAAAAAAAAAAA"]), 10);
+        assert_eq!(length(&[]), 10);
+    }
+}

@@ -1,0 +1,111 @@
+//! Makes foreign text harmless for a terminal: nothing that moves the cursor, colours, or turns the reading direction.
+
+use std::borrow::Cow;
+
+/// The text without anything a terminal would obey. Line breaks and tabs stay; colour sequences go, because they carry
+/// no words; every other control character becomes visible.
+pub(crate) fn neutral(text: &str) -> Cow<'_, str> {
+    let Some(first) = text.find(is_dangerous) else { return Cow::Borrowed(text) };
+    let mut out = String::with_capacity(text.len());
+    out.push_str(&text[..first]);
+    let mut rest = &text[first..];
+    while let Some(c) = rest.chars().next() {
+        if let Some(after) = after_sequence(rest) {
+            rest = after;
+            continue;
+        }
+        let after = &rest[c.len_utf8()..];
+        match c {
+            // A line break of other systems.
+            '\r' if after.starts_with('\n') => {}
+            '\u{2028}' | '\u{2029}' => out.push('\n'),
+            c if is_dangerous(c) => show(c, &mut out),
+            c => out.push(c),
+        }
+        rest = after;
+    }
+    Cow::Owned(out)
+}
+
+/// Whether a terminal or an editor would do something with it instead of showing it.
+pub(crate) fn is_dangerous(c: char) -> bool {
+    match c {
+        '\n' | '\t' => false,
+        // Marks, embeddings, overrides and isolates of direction; line separators; invisible tags; invisible operators.
+        '\u{061c}'
+        | '\u{200e}'
+        | '\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e007f}' => true,
+        c => c.is_control(),
+    }
+}
+
+/// What follows a sequence such as `ESC [ 31 m`, if one stands here.
+fn after_sequence(text: &str) -> Option<&str> {
+    let body = text.strip_prefix("\u{1b}[").or_else(|| text.strip_prefix('\u{9b}'))?;
+    let end = body.find(|c: char| !('\u{20}'..='\u{3f}').contains(&c))?;
+    let last = body[end..].chars().next()?;
+    ('\u{40}'..='\u{7e}').contains(&last).then(|| &body[end + 1..])
+}
+
+/// A control character as something to look at.
+fn show(c: char, out: &mut String) {
+    let code = u32::from(c);
+    let picture = match code {
+        0..0x20 => char::from_u32(0x2400 + code),
+        0x7f => Some('\u{2421}'),
+        _ => None,
+    };
+    match picture {
+        Some(picture) => out.push(picture),
+        None => out.extend(c.escape_unicode()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expect: &str) {
+        let out = neutral(text);
+        assert_eq!(out, expect);
+        assert!(!out.contains(is_dangerous), "{out:?}");
+    }
+
+    #[test]
+    fn ordinary_text_is_not_touched() {
+        let text = "héllo\n\tworld 日本 👩‍🚀";
+        assert!(matches!(neutral(text), Cow::Borrowed(same) if same == text));
+    }
+
+    #[test]
+    fn colours_go_and_other_controls_become_visible() {
+        check("\u{1b}[1;31mFAIL\u{1b}[0m x", "FAIL x");
+        check("\u{9b}31mred", "red");
+        check("\u{1b}]0;title\u{7}", "␛]0;title␇");
+        check("a\u{8}\u{7f}\u{0}b", "a␈␡␀b");
+        check("one\r\ntwo\rthree", "one\ntwo␍three");
+        check("\u{85}\u{90}", "\\u{85}\\u{90}");
+    }
+
+    #[test]
+    fn direction_and_hidden_characters_become_visible() {
+        check("abc\u{202e}fdp.exe", "abc\\u{202e}fdp.exe");
+        check("\u{2066}x\u{2069}\u{200f}", "\\u{2066}x\\u{2069}\\u{200f}");
+        check("a\u{e0041}", "a\\u{e0041}");
+        check("a\u{2028}b", "a\nb");
+    }
+
+    #[test]
+    fn what_is_left_of_a_sequence_never_makes_a_new_one() {
+        check("\u{1b}\u{1b}[31m[31m", "␛[31m");
+        check("\u{1b}[", "␛[");
+        check("\u{1b}[3", "␛[3");
+        check("\u{1b}[3é", "␛[3é");
+        check("\u{1b}[\u{1b}[Hx", "␛[x");
+    }
+}

@@ -1,0 +1,196 @@
+//! A session as a conversation: who said what and when, and in short what was done.
+
+use jiff::tz::TimeZone;
+use rethread_engine::{Profile, Shown};
+use rethread_model::{Entry, Outcome, Session, Speech, State, Status, ToolUse};
+use unicode_width::UnicodeWidthStr;
+
+use super::neutral::neutral;
+use super::page::fit;
+use super::sessions::name_of;
+use super::words::{count, moment, period};
+use super::wrap::wrap;
+use super::{Page, Tone, single};
+
+/// Lines wider than this are hard to read, however wide the terminal is.
+const WIDEST_TEXT: usize = 110;
+/// A call gets this many columns even on a very narrow terminal.
+const NARROWEST_CALL: usize = 24;
+/// How many lines of a kept output are shown.
+const OUTPUT_LINES: usize = 10;
+
+/// Who looks, and how closely.
+#[derive(Debug)]
+pub(crate) struct Reader<'a> {
+    pub(crate) zone: &'a TimeZone,
+    pub(crate) profile: Profile,
+}
+
+/// Puts a session's log on the page.
+pub(crate) fn show(page: &mut Page, log: &Shown, reader: &Reader<'_>) {
+    header(page, log, reader);
+    if log.earlier > 0 {
+        let noun = if log.earlier == 1 { "entry" } else { "entries" };
+        page.end().line(Tone::Dim, &format!("… {} earlier {noun} (--full shows all)", log.earlier));
+    }
+    for (at, entry) in log.entries.iter().enumerate() {
+        // Calls stand right below what led to them.
+        if at == 0 || entry.tool.is_none() {
+            page.end();
+        }
+        if let Some(tool) = &entry.tool {
+            call(page, entry, tool, &log.listed.session, reader);
+        } else {
+            said(page, entry, reader);
+        }
+    }
+}
+
+fn header(page: &mut Page, log: &Shown, reader: &Reader<'_>) {
+    let session = &log.listed.session;
+    let counts = session.counts;
+    page.line(Tone::Strong, &fit(&name_of(session), page.width().unwrap_or(usize::MAX)));
+    let place = session.project.as_deref().or(session.cwd.as_deref());
+    let about = [
+        Some(session.agent.as_str()),
+        place,
+        session.branch.as_deref(),
+        session.model.as_deref(),
+        Some(state(log.listed.state)),
+    ];
+    page.line(Tone::Plain, &joined(&about.map(|part| part.map(single))));
+    let errors = (counts.tool_errors > 0).then(|| count(counts.tool_errors, "error"));
+    let what = [
+        Some(period(session.started_at, session.last_activity_at, reader.zone)),
+        Some(count(counts.prompts, "prompt")),
+        Some(count(counts.messages, "message")),
+        Some(count(counts.tool_calls, "tool call")),
+        errors,
+        (counts.files_edited > 0).then(|| format!("{} edited", count(counts.files_edited, "file"))),
+    ];
+    page.line(Tone::Plain, &joined(&what));
+    page.line(Tone::Dim, &joined(&[Some(session.id.to_string()), Some(single(&session.external_id))]));
+}
+
+/// Text under a line that says who, when and where.
+fn said(page: &mut Page, entry: &Entry, reader: &Reader<'_>) {
+    let (who, tone) = speaker(entry.speech);
+    page.add(Tone::Dim, "── ").add(tone, who).add(Tone::Dim, &where_and_when(entry, reader)).end();
+    let text_tone = match entry.speech {
+        Speech::Prompt | Speech::Answer | Speech::Said | Speech::Task => Tone::Plain,
+        Speech::Failure | Speech::Interruption => Tone::Bad,
+        _ => Tone::Dim,
+    };
+    let text = neutral(&entry.text);
+    for line in wrap(&text, page.width().map(|width| width.min(WIDEST_TEXT))) {
+        page.line(if entry.abandoned { Tone::Dim } else { text_tone }, &line);
+    }
+}
+
+/// A tool call on one line: `[Name primary-argument] outcome` (S000-30).
+fn call(page: &mut Page, entry: &Entry, tool: &ToolUse, session: &Session, reader: &Reader<'_>) {
+    let (outcome, tone) = outcome(tool.outcome.as_ref());
+    let (mut what, mut outcome) = (call_text(tool, session, reader), single(&outcome));
+    let place = where_and_when(entry, reader);
+    if let Some(width) = page.width() {
+        let room = width.saturating_sub("  [] ".len() + place.width()).max(NARROWEST_CALL);
+        let (for_what, for_outcome) = share(room, what.width(), outcome.width());
+        (what, outcome) = (fit(&what, for_what), fit(&outcome, for_outcome));
+    }
+    page.add(Tone::Plain, "  ").add(if entry.abandoned { Tone::Dim } else { Tone::Plain }, &format!("[{what}]"));
+    page.add(Tone::Plain, " ").add(tone, &outcome).add(Tone::Dim, &place).end();
+    let kept = tool.outcome.as_ref().and_then(|outcome| outcome.output.as_deref());
+    if let (Profile::Full, Some(output)) = (reader.profile, kept) {
+        let lines = wrap(&neutral(output), page.width().map(|width| width.saturating_sub(4)));
+        for line in lines.iter().take(OUTPUT_LINES) {
+            page.line(Tone::Dim, &format!("    {line}"));
+        }
+    }
+}
+
+/// The tool and what it was used on; with all arguments for those who look closely.
+fn call_text(tool: &ToolUse, session: &Session, reader: &Reader<'_>) -> String {
+    let target = shortened(&single(&tool.target), session);
+    let arguments = if reader.profile == Profile::Full { single(&tool.arguments) } else { String::new() };
+    let parts = [single(&tool.name), target, arguments];
+    parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" ")
+}
+
+/// Divides columns between two texts so that neither pushes the other out.
+fn share(room: usize, left: usize, right: usize) -> (usize, usize) {
+    let half = room / 2;
+    if right <= half {
+        (room - right, right)
+    } else if left <= half {
+        (left, room - left)
+    } else {
+        (half, room - half)
+    }
+}
+
+fn where_and_when(entry: &Entry, reader: &Reader<'_>) -> String {
+    let left = if entry.abandoned { " · left branch" } else { "" };
+    format!(" · {} · line {}{left}", moment(entry.at, reader.zone), entry.place.line)
+}
+
+/// How a call went, in few words.
+fn outcome(outcome: Option<&Outcome>) -> (String, Tone) {
+    let Some(outcome) = outcome else { return ("pending".to_owned(), Tone::Careful) };
+    let size = if outcome.lines > 0 {
+        format!(" {}", count(outcome.lines, "line"))
+    } else if outcome.summary.is_empty() || outcome.summary == "no output" {
+        String::new()
+    } else {
+        format!(" {}", outcome.summary)
+    };
+    match outcome.status {
+        Status::Ok => (format!("ok{size}"), Tone::Good),
+        Status::Rejected => ("rejected".to_owned(), Tone::Careful),
+        Status::Error => {
+            let code = outcome.exit_code.map_or_else(String::new, |code| format!(" (exit {code})"));
+            let error = outcome.error.as_deref().filter(|error| !error.is_empty());
+            (format!("error{code}{}", error.map_or_else(String::new, |error| format!(": {error}"))), Tone::Bad)
+        }
+    }
+}
+
+/// A path inside the session's project, seen from there.
+fn shortened(target: &str, session: &Session) -> String {
+    let roots = [session.cwd.as_deref(), session.project.as_deref()];
+    let below = roots.into_iter().flatten().find_map(|root| target.strip_prefix(root)?.strip_prefix('/'));
+    below.filter(|rest| !rest.is_empty()).unwrap_or(target).to_owned()
+}
+
+fn speaker(speech: Speech) -> (&'static str, Tone) {
+    match speech {
+        Speech::Prompt => ("you", Tone::You),
+        Speech::Answer => ("you, answering", Tone::You),
+        Speech::Shell => ("you, in the shell", Tone::You),
+        Speech::Note => ("you, noting", Tone::You),
+        Speech::Command => ("you, by command", Tone::You),
+        Speech::Task => ("task", Tone::You),
+        Speech::Said => ("agent", Tone::Agent),
+        Speech::Call => ("tool", Tone::Agent),
+        Speech::Reasoning => ("agent, thinking", Tone::Agent),
+        Speech::Failure => ("failure", Tone::Bad),
+        Speech::Summary => ("summary of what came before", Tone::Careful),
+        Speech::Recap => ("recap", Tone::Careful),
+        Speech::Notice => ("notice", Tone::Dim),
+        Speech::Interruption => ("interrupted", Tone::Bad),
+        Speech::Injected => ("injected", Tone::Dim),
+    }
+}
+
+fn state(state: State) -> &'static str {
+    match state {
+        State::Active => "active",
+        State::Idle => "idle",
+        State::Suspended => "suspended",
+        State::Ended => "ended",
+    }
+}
+
+fn joined(parts: &[Option<String>]) -> String {
+    let known = parts.iter().flatten().filter(|part| !part.is_empty()).map(String::as_str);
+    known.collect::<Vec<_>>().join(" · ")
+}

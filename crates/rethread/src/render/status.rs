@@ -1,0 +1,68 @@
+//! Sizes and counts for people, with how much of the transcripts was left out.
+
+use rethread_engine::Status;
+
+use super::words::{bytes, count, number, reduction};
+use super::{Page, Side, Tone};
+
+const LABEL: usize = 13;
+
+/// Puts sizes, counts, redactions and the measured reduction on the page.
+pub(crate) fn status(page: &mut Page, status: &Status) {
+    page.line(Tone::Strong, &format!("Rethread {}", status.version));
+    row(page, "home", &status.folder.display().to_string());
+    let Some(all) = &status.statistics else {
+        row(page, "store", "none yet");
+        return;
+    };
+    row(
+        page,
+        "store",
+        &format!("{}, schema {}, change {}", bytes(status.database_bytes), all.schema, number(all.change)),
+    );
+    let aside = format!("and {} of sub-agents, {} empty", number(all.children), number(all.empty));
+    row(page, "sessions", &format!("{} ({aside})", number(all.sessions)));
+    row(page, "transcripts", &format!("{}, {} read", count(all.transcripts, "file"), bytes(all.bytes_read)));
+    row(page, "entries", &number(all.entries));
+    row(page, "episodes", &number(all.episodes));
+    let redactions = all.redactions.iter().map(|(_, count)| count).sum();
+    row(page, "redactions", &number(redactions));
+    let widest = all.redactions.iter().map(|(rule, _)| rule.len()).max().unwrap_or(0);
+    for (rule, amount) in &all.redactions {
+        page.add(Tone::Plain, "  ").cell(Tone::Plain, rule, widest, Side::Left).add(Tone::Plain, "  ");
+        page.cell(Tone::Plain, &number(*amount), 6, Side::Right).end();
+    }
+    reductions(page, status);
+}
+
+/// Raw and kept tokens by type of session, and all together.
+fn reductions(page: &mut Page, status: &Status) {
+    let Some(all) = status.statistics.as_ref().filter(|all| !all.reduction.is_empty()) else { return };
+    page.end();
+    line(page, Tone::Dim, &["TYPE OF SESSION", "SESSIONS", "RAW TOKENS", "KEPT TOKENS", "LEFT OUT"].map(str::to_owned));
+    let mut sums = (0, 0, 0);
+    for kind in &all.reduction {
+        sums = (sums.0 + kind.sessions, sums.1 + kind.raw_tokens, sums.2 + kind.kept_tokens);
+        numbers(page, Tone::Plain, &kind.kind, (kind.sessions, kind.raw_tokens, kind.kept_tokens));
+    }
+    if all.reduction.len() > 1 {
+        numbers(page, Tone::Strong, "all", sums);
+    }
+}
+
+fn numbers(page: &mut Page, tone: Tone, name: &str, (sessions, raw, kept): (u64, u64, u64)) {
+    let percent = reduction(raw, kept).map_or_else(|| "–".to_owned(), |percent| format!("{percent:.1} %"));
+    line(page, tone, &[name.to_owned(), number(sessions), number(raw), number(kept), percent]);
+}
+
+fn line(page: &mut Page, tone: Tone, cells: &[String; 5]) {
+    for (at, (cell, width)) in cells.iter().zip([15, 10, 14, 14, 10]).enumerate() {
+        let side = if at == 0 { Side::Left } else { Side::Right };
+        page.cell(tone, cell, width, side);
+    }
+    page.end();
+}
+
+fn row(page: &mut Page, label: &str, text: &str) {
+    page.cell(Tone::Dim, label, LABEL, Side::Left).line(Tone::Plain, text);
+}

@@ -1,0 +1,67 @@
+//! What a sync did, or would do: one line per agent.
+
+use rethread_engine::{AgentReport, DryRun, SyncReport};
+
+use super::words::{bytes, count, number};
+use super::{Page, Side, Tone};
+
+/// How many warnings are listed before the rest is only counted.
+const MOST_WARNINGS: usize = 10;
+
+/// One line per agent, with what was read.
+pub(crate) fn synced(page: &mut Page, report: &SyncReport) {
+    for agent in &report.agents {
+        let changed = format!("{} changed", number(agent.files_changed));
+        let entry = if agent.entries == 1 { "entry" } else { "entries" };
+        let parts = [
+            count(agent.files, "file"),
+            changed,
+            count(agent.sessions, "session"),
+            format!("{} new {entry}", number(agent.entries)),
+            count(agent.episodes, "episode"),
+            format!("{} read", bytes(agent.bytes_read)),
+            count(agent.redactions, "redaction"),
+            count(agent.warnings.len() as u64, "warning"),
+            format!("{:.1} s", report.seconds),
+        ];
+        name(page, agent.agent.as_str());
+        for (at, part) in parts.iter().enumerate() {
+            let loud = (at == 3 && agent.entries > 0, at == 7 && !agent.warnings.is_empty());
+            let tone = match loud {
+                (true, _) => Tone::Good,
+                (_, true) => Tone::Careful,
+                _ => Tone::Plain,
+            };
+            page.add(Tone::Dim, if at == 0 { "" } else { " · " }).add(tone, part);
+        }
+        page.end();
+    }
+}
+
+/// One line per agent, with what would be read.
+pub(crate) fn would_sync(page: &mut Page, runs: &[DryRun]) {
+    for run in runs {
+        name(page, run.agent.as_str());
+        let excluded = if run.excluded > 0 { format!(" · {} excluded", number(run.excluded)) } else { String::new() };
+        let to_read = format!("{} to read", number(run.files_changed));
+        page.line(Tone::Plain, &format!("{} · {to_read} · {}{excluded}", count(run.files, "file"), bytes(run.bytes)));
+    }
+}
+
+/// What could not be read; all of it if wanted.
+pub(crate) fn warnings(page: &mut Page, agents: &[AgentReport], all: bool) {
+    let warnings: Vec<_> = agents.iter().flat_map(|agent| &agent.warnings).collect();
+    let shown = if all { warnings.len() } else { MOST_WARNINGS };
+    for warning in warnings.iter().take(shown) {
+        let line = warning.line.map_or_else(String::new, |line| format!(":{line}"));
+        page.add(Tone::Careful, "warning: ").line(Tone::Plain, &format!("{}{line}: {}", warning.file, warning.message));
+    }
+    if warnings.len() > shown {
+        let more = count((warnings.len() - shown) as u64, "more warning");
+        page.add(Tone::Careful, "warning: ").line(Tone::Plain, &format!("{more} (-v shows all)"));
+    }
+}
+
+fn name(page: &mut Page, agent: &str) {
+    page.cell(Tone::Strong, agent, "claude-code".len(), Side::Left).add(Tone::Plain, "  ");
+}

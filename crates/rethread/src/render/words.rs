@@ -1,0 +1,114 @@
+//! Numbers, sizes, ages and moments as people read them.
+
+use jiff::tz::TimeZone;
+use rethread_model::Timestamp;
+
+/// How long ago something was (E000-04). What lies in the future, by a clock that is wrong, was just now.
+pub(crate) fn age(at: Option<Timestamp>, now: Timestamp) -> String {
+    let Some(at) = at else { return "recently".to_owned() };
+    let minutes = now.millis_since(at) / 60_000;
+    match minutes {
+        ..1 => "just now".to_owned(),
+        1..60 => format!("{minutes}m"),
+        60..1440 => format!("{}h", minutes / 60),
+        _ => format!("{}d", minutes / 1440),
+    }
+}
+
+/// A moment in the reader's time zone, always with its date (L000-12).
+pub(crate) fn moment(at: Option<Timestamp>, zone: &TimeZone) -> String {
+    let known = at.and_then(|at| jiff::Timestamp::from_millisecond(at.as_millis()).ok());
+    known.map_or_else(
+        || "time unknown".to_owned(),
+        |at| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string(),
+    )
+}
+
+/// From when to when; the date only once where it is the same.
+pub(crate) fn period(from: Option<Timestamp>, to: Option<Timestamp>, zone: &TimeZone) -> String {
+    let (from, to) = (moment(from, zone), moment(to, zone));
+    match (from.split_once(' '), to.split_once(' ')) {
+        _ if from == to => from,
+        (Some((day, _)), Some((same, time))) if day == same => format!("{from} – {time}"),
+        _ => format!("{from} – {to}"),
+    }
+}
+
+/// A number with its thousands apart.
+pub(crate) fn number(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A number of things.
+pub(crate) fn count(amount: u64, noun: &str) -> String {
+    if amount == 1 { format!("1 {noun}") } else { format!("{} {noun}s", number(amount)) }
+}
+
+/// A size, in units of 1,000 as disks are sold.
+pub(crate) fn bytes(bytes: u64) -> String {
+    let size = bytes as f64;
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{:.1} kB", size / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", size / 1e6),
+        _ => format!("{:.1} GB", size / 1e9),
+    }
+}
+
+/// How much less `kept` is than `raw`, in percent; nothing where there was nothing.
+pub(crate) fn reduction(raw: u64, kept: u64) -> Option<f64> {
+    (raw > 0).then(|| 100.0 - kept as f64 * 100.0 / raw as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn e000_04_ages_have_four_shapes_and_two_words() {
+        let now = Timestamp::from_millis(10 * 86_400_000);
+        let check = |millis: i64, expect: &str| {
+            assert_eq!(age(Some(Timestamp::from_millis(now.as_millis() - millis)), now), expect);
+        };
+        check(59_999, "just now");
+        check(-5_000, "just now");
+        check(60_000, "1m");
+        check(3_599_999, "59m");
+        check(3_600_000, "1h");
+        check(86_400_000, "1d");
+        assert_eq!(age(None, now), "recently");
+    }
+
+    #[test]
+    fn l000_12_moments_have_a_date() {
+        let at: Timestamp = "2026-02-20T20:17:15Z".parse().unwrap();
+        let later: Timestamp = "2026-02-21T01:00:00Z".parse().unwrap();
+        let zone = TimeZone::UTC;
+        assert_eq!(moment(Some(at), &zone), "2026-02-20 20:17");
+        assert_eq!(moment(None, &zone), "time unknown");
+        assert_eq!(period(Some(at), Some(later), &zone), "2026-02-20 20:17 – 2026-02-21 01:00");
+        assert_eq!(
+            period(Some(at), Some(Timestamp::from_millis(at.as_millis() + 120_000)), &zone),
+            "2026-02-20 20:17 – 20:19"
+        );
+    }
+
+    #[test]
+    fn numbers_are_readable() {
+        assert_eq!(number(1_234_567), "1,234,567");
+        assert_eq!(number(999), "999");
+        assert_eq!(count(1, "line"), "1 line");
+        assert_eq!(count(0, "line"), "0 lines");
+        assert_eq!(bytes(12_345), "12.3 kB");
+        assert_eq!(reduction(200, 50), Some(75.0));
+        assert_eq!(reduction(0, 0), None);
+    }
+}

@@ -1,0 +1,80 @@
+//! Breaks long lines at blanks, by columns. Keeps the author's own lines and their indentation.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// The lines of a text, none wider than `width`. Continued lines are indented like the line they continue.
+pub(crate) fn wrap(text: &str, width: Option<usize>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in text.trim_end().lines() {
+        let line = line.replace('\t', "    ");
+        match width {
+            Some(width) if line.width() > width => break_line(&line, width.max(1), &mut lines),
+            _ => lines.push(line.trim_end().to_owned()),
+        }
+    }
+    lines
+}
+
+fn break_line(line: &str, width: usize, lines: &mut Vec<String>) {
+    let blanks = line.len() - line.trim_start().len();
+    // Text indented beyond the middle would become a narrow column.
+    let indent = " ".repeat(blanks.min(width / 2));
+    let mut current = indent.clone();
+    for word in line.split_whitespace() {
+        let blank = usize::from(!current.trim_start().is_empty());
+        if blank > 0 && current.width() + blank + word.width() > width {
+            lines.push(std::mem::replace(&mut current, indent.clone()));
+        } else if blank > 0 {
+            current.push(' ');
+        }
+        push_word(word, width, &indent, &mut current, lines);
+    }
+    if !current.trim().is_empty() {
+        lines.push(current);
+    }
+}
+
+/// Adds a word; one that is wider than a line is broken anywhere.
+fn push_word(word: &str, width: usize, indent: &str, current: &mut String, lines: &mut Vec<String>) {
+    if current.width() + word.width() <= width {
+        return current.push_str(word);
+    }
+    let mut used = current.width();
+    for c in word.chars() {
+        let wide = c.width().unwrap_or(0);
+        if used + wide > width && !current.trim_start().is_empty() {
+            lines.push(std::mem::replace(current, indent.to_owned()));
+            used = indent.len();
+        }
+        current.push(c);
+        used += wide;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, width: usize, expect: &[&str]) {
+        assert_eq!(wrap(text, Some(width)), expect);
+    }
+
+    #[test]
+    fn lines_break_at_blanks_and_keep_their_indentation() {
+        check("one two three", 8, &["one two", "three"]);
+        check("a\n\n  one two three\n", 10, &["a", "", "  one two", "  three"]);
+        check("short", 10, &["short"]);
+        check("", 10, &[]);
+    }
+
+    #[test]
+    fn long_words_break_anywhere_and_wide_characters_count_twice() {
+        check("abcdefgh ij", 4, &["abcd", "efgh", "ij"]);
+        check("日本語日本", 4, &["日本", "語日", "本"]);
+    }
+
+    #[test]
+    fn without_a_width_nothing_is_broken() {
+        assert_eq!(wrap("one two three  \nx", None), ["one two three", "x"]);
+    }
+}
