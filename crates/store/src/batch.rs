@@ -219,7 +219,7 @@ impl<'s> Batch<'s> {
         }
         self.run(
             "UPDATE session SET memory = NULL, tokens_input = 0, tokens_output = 0, cache_read = 0, cache_write = 0,
-             cost_usd = NULL, raw_bytes = 0 WHERE space = ?1 AND num = ?2",
+             cost_nanos = NULL, raw_bytes = 0 WHERE space = ?1 AND num = ?2",
             params![self.space, session.0],
         )?;
         self.run(

@@ -39,7 +39,7 @@ pub(crate) const COLUMNS: &str =
      session.cwd, session.project, session.namespace, session.branch, session.model, session.started_at,
      session.last_at, session.transcript, session.prompts, session.messages, session.tool_calls,
      session.tool_errors, session.files_edited, session.episodes, session.tokens_input, session.tokens_output,
-     session.cache_read, session.cache_write, session.cost_usd, session.raw_bytes, session.kept_tokens, session.empty";
+     session.cache_read, session.cache_write, session.cost_nanos, session.raw_bytes, session.kept_tokens, session.empty";
 pub(crate) const COLUMN_COUNT: usize = 29;
 pub(crate) const TABLES: &str = "session LEFT JOIN session AS parent ON parent.space = session.space
      AND parent.agent = session.agent AND parent.external_id = session.parent_external";
@@ -177,7 +177,7 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Option<Session>> {
             episodes: count(20)?,
         },
         tokens: Tokens { input: count(21)?, output: count(22)?, cache_read: count(23)?, cache_write: count(24)? },
-        cost_usd: row.get(25)?,
+        cost_usd: row.get::<_, Option<i64>>(25)?.map(|nanos| nanos as f64 / 1e9),
         raw_tokens: estimate_tokens(count(26)?),
         kept_tokens: count(27)?,
         empty: row.get(28)?,

@@ -139,7 +139,7 @@ impl Batch<'_> {
     }
 
     fn add_usages(&mut self, session: SessionNumber, changes: &Changes) -> Result<(), StoreError> {
-        let (mut tokens, mut cost) = ([0; 4], 0.0);
+        let (mut tokens, mut cost) = ([0; 4], 0);
         for (key, usage) in &changes.usage {
             let (more, price) = self.add_usage(session, *key, usage)?;
             tokens = std::array::from_fn(|at| tokens[at] + more[at]);
@@ -151,7 +151,7 @@ impl Batch<'_> {
         self.run(
             "UPDATE session SET tokens_input = tokens_input + ?3, tokens_output = tokens_output + ?4,
              cache_read = cache_read + ?5, cache_write = cache_write + ?6,
-             cost_usd = CASE WHEN ?7 <> 0 THEN coalesce(cost_usd, 0) + ?7 ELSE cost_usd END
+             cost_nanos = CASE WHEN ?7 <> 0 THEN coalesce(cost_nanos, 0) + ?7 ELSE cost_nanos END
              WHERE space = ?1 AND num = ?2",
             params![self.space, session.0, tokens[0], tokens[1], tokens[2], tokens[3], cost],
         )
@@ -164,26 +164,27 @@ impl Batch<'_> {
         session: SessionNumber,
         key: NativeKey,
         usage: &UsageRow,
-    ) -> Result<([i64; 4], f64), StoreError> {
+    ) -> Result<([i64; 4], i64), StoreError> {
         let before = self.one(
-            "SELECT session, input, output, cache_read, cache_write, cost_usd FROM usage WHERE space = ?1 AND message = ?2",
+            "SELECT session, input, output, cache_read, cache_write, cost_nanos FROM usage WHERE space = ?1 AND message = ?2",
             params![self.space, key.as_stored()],
             |row| {
                 let count = |at: usize| row.get::<_, i64>(at);
-                Ok((count(0)?, [count(1)?, count(2)?, count(3)?, count(4)?], row.get::<_, Option<f64>>(5)?))
+                Ok((count(0)?, [count(1)?, count(2)?, count(3)?, count(4)?], row.get::<_, Option<i64>>(5)?))
             },
         )?;
         let (owner, old, old_cost) = before.unwrap_or((session.0, [0; 4], None));
         if owner != session.0 {
-            return Ok(([0; 4], 0.0));
+            return Ok(([0; 4], 0));
         }
         let tokens = [usage.tokens.input, usage.tokens.output, usage.tokens.cache_read, usage.tokens.cache_write];
         let new: [i64; 4] = std::array::from_fn(|at| old[at].max(tokens[at] as i64));
-        let cost = usage.cost_usd.or(old_cost);
+        // Whole billionths of a dollar add up to the same sum in any order.
+        let cost = usage.cost_usd.map(|cost| (cost * 1e9).round() as i64).or(old_cost);
         self.run(
-            "INSERT INTO usage (space, message, session, at, model, input, output, cache_read, cache_write, cost_usd)
+            "INSERT INTO usage (space, message, session, at, model, input, output, cache_read, cache_write, cost_nanos)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-             ON CONFLICT DO UPDATE SET input = ?6, output = ?7, cache_read = ?8, cache_write = ?9, cost_usd = ?10",
+             ON CONFLICT DO UPDATE SET input = ?6, output = ?7, cache_read = ?8, cache_write = ?9, cost_nanos = ?10",
             params![
                 self.space,
                 key.as_stored(),
@@ -197,7 +198,7 @@ impl Batch<'_> {
                 cost,
             ],
         )?;
-        Ok((std::array::from_fn(|at| new[at] - old[at]), cost.unwrap_or(0.0) - old_cost.unwrap_or(0.0)))
+        Ok((std::array::from_fn(|at| new[at] - old[at]), cost.unwrap_or(0) - old_cost.unwrap_or(0)))
     }
 
     fn add_title_elsewhere(&mut self, leaf: NativeKey, text: &str) -> Result<(), StoreError> {

@@ -35,7 +35,7 @@ CREATE TABLE session (
     tokens_output   INTEGER NOT NULL DEFAULT 0,
     cache_read      INTEGER NOT NULL DEFAULT 0,
     cache_write     INTEGER NOT NULL DEFAULT 0,
-    cost_usd        REAL,
+    cost_nanos      INTEGER,
     raw_bytes       INTEGER NOT NULL DEFAULT 0,
     kept_tokens     INTEGER NOT NULL DEFAULT 0,
     empty           INTEGER NOT NULL DEFAULT 1,
@@ -149,7 +149,7 @@ CREATE TABLE usage (
     output      INTEGER NOT NULL,
     cache_read  INTEGER NOT NULL,
     cache_write INTEGER NOT NULL,
-    cost_usd    REAL,
+    cost_nanos  INTEGER,
     PRIMARY KEY (space, message)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX usage_by_session ON usage (space, session);
