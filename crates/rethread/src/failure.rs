@@ -6,6 +6,9 @@ use std::fmt;
 use rethread_engine::{ConfigError, EngineError};
 use rethread_model::Session;
 
+/// What to do about a mistake of ours.
+const REPORT: &str = "this is a mistake in rethread itself: please report it, with the lines above and your command";
+
 /// Whose fault a failure is and what it is called. Each kind has a stable code and an exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -123,7 +126,7 @@ impl From<EngineError> for Failure {
         let (kind, hint) = judge(&error);
         let mut failure = match error {
             EngineError::AmbiguousReference { reference, candidates } => {
-                let message = format!("{reference:?} fits {} sessions", candidates.len());
+                let message = format!("{reference:?} fits more than one session");
                 Self { candidates, ..Self::new(kind, message) }
             }
             other => Self::of(kind, other),
@@ -166,7 +169,7 @@ fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
         EngineError::AmbiguousReference { .. } => {
             (Kind::AmbiguousReference, Some("give more of the id or of the name"))
         }
-        EngineError::Memory(_) => (Kind::Bug, None),
+        EngineError::Memory(_) => (Kind::Bug, Some(REPORT)),
         EngineError::Watch(_) => (Kind::Watch, Some("try: rethread watch --every 1m")),
     }
 }
@@ -181,7 +184,7 @@ fn judge_store(error: &str) -> (Kind, Option<&'static str>) {
             (Kind::StoreDamaged, Some("move the file away and run `rethread sync`: all of it can be read again"))
         }
         "Newer" => (Kind::StoreNewer, Some("update rethread")),
-        _ => (Kind::Bug, None),
+        _ => (Kind::Bug, Some(REPORT)),
     }
 }
 

@@ -32,8 +32,10 @@ pub(crate) fn man(context: &Context) -> Result<Exit, Failure> {
     for part in command.get_subcommands() {
         chapter(part, &mut page)?;
     }
-    main.render_extra_section(&mut page)?;
-    main.render_version_section(&mut page)?;
+    let mut end = Vec::new();
+    main.render_extra_section(&mut end)?;
+    main.render_version_section(&mut end)?;
+    page.extend(with_headings(&end, ".SH").into_bytes());
     context.printer.raw(&page)?;
     Ok(Exit::Done)
 }
@@ -56,6 +58,14 @@ fn chapter(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     man.render_extra_section(&mut body)?;
     writeln!(page, ".SH \"{}\"", name.to_uppercase())?;
     // Sections of a section are subsections.
-    page.extend(String::from_utf8_lossy(&body).replace("\n.SH ", "\n.SS ").into_bytes());
+    page.extend(with_headings(&body, ".SS").into_bytes());
     command.get_subcommands().try_for_each(|part| chapter(part, page))
+}
+
+/// The text with headings of that level; what follows the help gets headings of its own.
+fn with_headings(text: &[u8], heading: &str) -> String {
+    String::from_utf8_lossy(text)
+        .replace("\n.SH EXTRA\nExample:\n", "\n.SH EXAMPLE\n")
+        .replace("\nExit codes: ", "\n.SH \"EXIT STATUS\"\n")
+        .replace("\n.SH ", &format!("\n{heading} "))
 }

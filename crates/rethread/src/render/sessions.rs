@@ -10,9 +10,12 @@ use super::{Page, Side, Tone, id_length, single};
 
 /// Names shorter than this are not worth a column.
 const NARROWEST_NAME: usize = 16;
-/// The widest project column.
-const WIDEST_PROJECT: usize = 24;
+/// Where the project stands, if it does.
+const PROJECT_COLUMN: usize = 5;
 const NO_NAME: &str = "(no name)";
+
+/// A text and how it looks.
+type Cell = (Tone, String);
 
 /// One session in a table.
 pub(crate) struct Row {
@@ -68,53 +71,48 @@ pub(crate) fn sessions(page: &mut Page, sessions: &[Listed], now: Timestamp, wit
 /// Rows under their headings, each line after `indent`.
 pub(crate) fn table(page: &mut Page, rows: &[Row], indent: &str) {
     let id_width = id_length(&rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>());
-    let widest =
-        |cell: &dyn Fn(&Row) -> usize, heading: &str| rows.iter().map(cell).max().unwrap_or(0).max(heading.len());
-    let ages = widest(&|row| row.age.width(), "AGE");
-    let agents = widest(&|row| row.agent.len(), "AGENT");
-    let projects = rows.iter().filter_map(|row| row.project.as_deref().map(str::width)).max();
-    let projects = projects.map(|width| width.clamp("PROJECT".len(), WIDEST_PROJECT));
-    let counts = ["PROMPTS", "ERRORS"].map(str::len);
-    let before =
-        indent.len() + id_width + ages + agents + counts[0] + counts[1] + projects.map_or(0, |width| width + 2) + 10;
-    let names = page.width().map(|width| width.saturating_sub(before).max(NARROWEST_NAME));
-    let between = |page: &mut Page| {
-        page.add(Tone::Plain, "  ");
-    };
-    page.add(Tone::Plain, indent).cell(Tone::Dim, "ID", id_width, Side::Left);
-    between(page);
-    page.cell(Tone::Dim, "AGE", ages, Side::Right);
-    between(page);
-    page.cell(Tone::Dim, "AGENT", agents, Side::Left);
-    between(page);
-    page.cell(Tone::Dim, "PROMPTS", counts[0], Side::Right);
-    between(page);
-    page.cell(Tone::Dim, "ERRORS", counts[1], Side::Right);
-    between(page);
-    if let Some(width) = projects {
-        page.cell(Tone::Dim, "PROJECT", width, Side::Left);
-        between(page);
+    let with_project = rows.iter().any(|row| row.project.is_some());
+    let mut lines: Vec<Vec<Cell>> = rows.iter().map(|row| cells(row, id_width, with_project)).collect();
+    let mut headings = vec!["ID", "AGE", "AGENT", "PROMPTS", "ERRORS", "NAME"];
+    if with_project {
+        headings.insert(PROJECT_COLUMN, "PROJECT");
     }
-    page.line(Tone::Dim, "NAME");
-    for row in rows {
-        page.add(Tone::Plain, indent).cell(Tone::Dim, &row.id[..id_width.min(row.id.len())], id_width, Side::Left);
-        between(page);
-        page.cell(age_tone(row.state), &row.age, ages, Side::Right);
-        between(page);
-        page.cell(Tone::Plain, row.agent, agents, Side::Left);
-        between(page);
-        page.cell(Tone::Plain, &number(row.prompts), counts[0], Side::Right);
-        between(page);
-        let tone = if row.errors > 0 { Tone::Bad } else { Tone::Dim };
-        page.cell(tone, &number(row.errors), counts[1], Side::Right);
-        between(page);
-        if let Some(width) = projects {
-            page.cell(Tone::Dim, &fit(row.project.as_deref().unwrap_or_default(), width), width, Side::Left);
-            between(page);
+    lines.insert(0, headings.iter().map(|heading| (Tone::Dim, (*heading).to_owned())).collect());
+    let mut widths: Vec<usize> =
+        (0..headings.len()).map(|at| lines.iter().map(|line| line[at].1.width()).max().unwrap_or(0)).collect();
+    if let Some(width) = page.width() {
+        if with_project {
+            widths[PROJECT_COLUMN] = widths[PROJECT_COLUMN].min((width / 7).max("PROJECT".len()));
         }
-        let tone = if row.faint { Tone::Dim } else { Tone::Strong };
-        page.line(tone, &names.map_or_else(|| row.name.clone(), |width| fit(&row.name, width)));
+        let name = headings.len() - 1;
+        let before: usize = widths[..name].iter().map(|width| width + 2).sum();
+        widths[name] = width.saturating_sub(before + indent.len()).max(NARROWEST_NAME);
     }
+    for line in lines {
+        page.add(Tone::Plain, indent);
+        for (at, (tone, text)) in line.iter().enumerate() {
+            let side = if matches!(headings[at], "AGE" | "PROMPTS" | "ERRORS") { Side::Right } else { Side::Left };
+            page.cell(*tone, &fit(text, widths[at]), widths[at], side).add(Tone::Plain, "  ");
+        }
+        page.end();
+    }
+}
+
+fn cells(row: &Row, id_width: usize, with_project: bool) -> Vec<Cell> {
+    let id = row.id.chars().take(id_width).collect();
+    let errors = if row.errors > 0 { Tone::Bad } else { Tone::Dim };
+    let mut cells = vec![
+        (Tone::Dim, id),
+        (age_tone(row.state), row.age.clone()),
+        (Tone::Plain, row.agent.to_owned()),
+        (Tone::Plain, number(row.prompts)),
+        (errors, number(row.errors)),
+        (if row.faint { Tone::Dim } else { Tone::Strong }, row.name.clone()),
+    ];
+    if with_project {
+        cells.insert(PROJECT_COLUMN, (Tone::Dim, row.project.clone().unwrap_or_default()));
+    }
+    cells
 }
 
 /// One line per session for pickers: id, age, agent, name, separated by tabs.

@@ -16,6 +16,8 @@ use super::{Page, Tone, single};
 const WIDEST_TEXT: usize = 110;
 /// A call gets this many columns even on a very narrow terminal.
 const NARROWEST_CALL: usize = 24;
+/// How many lines of an error are shown.
+const ERROR_LINES: usize = 3;
 /// How many lines of a kept output are shown.
 const OUTPUT_LINES: usize = 10;
 
@@ -58,7 +60,7 @@ fn header(page: &mut Page, log: &Shown, reader: &Reader<'_>) {
         session.model.as_deref(),
         Some(state(log.listed.state)),
     ];
-    page.line(Tone::Plain, &joined(&about.map(|part| part.map(single))));
+    paragraph(page, Tone::Plain, &joined(&about.map(|part| part.map(single))));
     let errors = (counts.tool_errors > 0).then(|| count(counts.tool_errors, "error"));
     let what = [
         Some(period(session.started_at, session.last_activity_at, reader.zone)),
@@ -68,8 +70,14 @@ fn header(page: &mut Page, log: &Shown, reader: &Reader<'_>) {
         errors,
         (counts.files_edited > 0).then(|| format!("{} edited", count(counts.files_edited, "file"))),
     ];
-    page.line(Tone::Plain, &joined(&what));
-    page.line(Tone::Dim, &joined(&[Some(session.id.to_string()), Some(single(&session.external_id))]));
+    paragraph(page, Tone::Plain, &joined(&what));
+    paragraph(page, Tone::Dim, &joined(&[Some(session.id.to_string()), Some(single(&session.external_id))]));
+}
+
+fn paragraph(page: &mut Page, tone: Tone, text: &str) {
+    for line in wrap(text, page.width()) {
+        page.line(tone, &line);
+    }
 }
 
 /// Text under a line that says who, when and where.
@@ -87,24 +95,36 @@ fn said(page: &mut Page, entry: &Entry, reader: &Reader<'_>) {
     }
 }
 
-/// A tool call on one line: `[Name primary-argument] outcome` (S000-30).
+/// A tool call on one line: `[Name primary-argument] outcome` (S000-30). An error gets a line of its own where it
+/// would not fit.
 fn call(page: &mut Page, entry: &Entry, tool: &ToolUse, session: &Session, reader: &Reader<'_>) {
-    let (outcome, tone) = outcome(tool.outcome.as_ref());
-    let (mut what, mut outcome) = (call_text(tool, session, reader), single(&outcome));
     let place = where_and_when(entry, reader);
-    if let Some(width) = page.width() {
-        let room = width.saturating_sub("  [] ".len() + place.width()).max(NARROWEST_CALL);
-        let (for_what, for_outcome) = share(room, what.width(), outcome.width());
-        (what, outcome) = (fit(&what, for_what), fit(&outcome, for_outcome));
+    let mut what = call_text(tool, session, reader);
+    let (mut outcome, tone) = outcome(tool.outcome.as_ref());
+    let mut error = error(tool.outcome.as_ref()).map(single).unwrap_or_default();
+    let room = page.width().map(|width| width.saturating_sub("  [] ".len() + place.width()).max(NARROWEST_CALL));
+    if !error.is_empty() && room.is_none_or(|room| what.width() + outcome.width() + error.width() + 2 <= room) {
+        outcome = format!("{outcome}: {}", std::mem::take(&mut error));
+    }
+    if let Some(room) = room {
+        what = fit(&what, room.saturating_sub(outcome.width()).max(room / 2));
+        outcome = fit(&outcome, room.saturating_sub(what.width()));
     }
     page.add(Tone::Plain, "  ").add(if entry.abandoned { Tone::Dim } else { Tone::Plain }, &format!("[{what}]"));
     page.add(Tone::Plain, " ").add(tone, &outcome).add(Tone::Dim, &place).end();
+    below(page, tone, &error, ERROR_LINES);
     let kept = tool.outcome.as_ref().and_then(|outcome| outcome.output.as_deref());
     if let (Profile::Full, Some(output)) = (reader.profile, kept) {
-        let lines = wrap(&neutral(output), page.width().map(|width| width.saturating_sub(4)));
-        for line in lines.iter().take(OUTPUT_LINES) {
-            page.line(Tone::Dim, &format!("    {line}"));
-        }
+        below(page, Tone::Dim, &neutral(output), OUTPUT_LINES);
+    }
+}
+
+/// The first lines of a text, indented.
+fn below(page: &mut Page, tone: Tone, text: &str, most: usize) {
+    let lines = wrap(text, page.width().map(|width| width.saturating_sub(4)));
+    for (at, line) in lines.iter().take(most).enumerate() {
+        let cut = if at + 1 == most && lines.len() > most { " …" } else { "" };
+        page.line(tone, &format!("    {line}{cut}"));
     }
 }
 
@@ -114,18 +134,6 @@ fn call_text(tool: &ToolUse, session: &Session, reader: &Reader<'_>) -> String {
     let arguments = if reader.profile == Profile::Full { single(&tool.arguments) } else { String::new() };
     let parts = [single(&tool.name), target, arguments];
     parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" ")
-}
-
-/// Divides columns between two texts so that neither pushes the other out.
-fn share(room: usize, left: usize, right: usize) -> (usize, usize) {
-    let half = room / 2;
-    if right <= half {
-        (room - right, right)
-    } else if left <= half {
-        (left, room - left)
-    } else {
-        (half, room - half)
-    }
 }
 
 fn where_and_when(entry: &Entry, reader: &Reader<'_>) -> String {
@@ -148,10 +156,14 @@ fn outcome(outcome: Option<&Outcome>) -> (String, Tone) {
         Status::Rejected => ("rejected".to_owned(), Tone::Careful),
         Status::Error => {
             let code = outcome.exit_code.map_or_else(String::new, |code| format!(" (exit {code})"));
-            let error = outcome.error.as_deref().filter(|error| !error.is_empty());
-            (format!("error{code}{}", error.map_or_else(String::new, |error| format!(": {error}"))), Tone::Bad)
+            (format!("error{code}"), Tone::Bad)
         }
     }
+}
+
+/// What went wrong. That the user refused needs no words of the machine.
+fn error(outcome: Option<&Outcome>) -> Option<&str> {
+    outcome.filter(|outcome| outcome.status == Status::Error)?.error.as_deref()
 }
 
 /// A path inside the session's project, seen from there.

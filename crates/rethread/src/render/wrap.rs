@@ -1,4 +1,4 @@
-//! Breaks long lines at blanks, by columns. Keeps the author's own lines and their indentation.
+//! Breaks long lines at blanks, by columns. Keeps the author's own lines, their indentation and their lists.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -18,8 +18,8 @@ pub(crate) fn wrap(text: &str, width: Option<usize>) -> Vec<String> {
 fn break_line(line: &str, width: usize, lines: &mut Vec<String>) {
     let blanks = line.len() - line.trim_start().len();
     // Text indented beyond the middle would become a narrow column.
-    let indent = " ".repeat(blanks.min(width / 2));
-    let mut current = indent.clone();
+    let mut current = " ".repeat(blanks.min(width / 2));
+    let indent = " ".repeat((blanks + marker(line.trim_start())).min(width / 2));
     for word in line.split_whitespace() {
         let blank = usize::from(!current.trim_start().is_empty());
         if blank > 0 && current.width() + blank + word.width() > width {
@@ -31,6 +31,16 @@ fn break_line(line: &str, width: usize, lines: &mut Vec<String>) {
     }
     if !current.trim().is_empty() {
         lines.push(current);
+    }
+}
+
+/// The width of the marker that makes a line an item of a list or a quotation.
+fn marker(line: &str) -> usize {
+    let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    match &line[digits..] {
+        rest if digits > 0 && (rest.starts_with(". ") || rest.starts_with(") ")) => digits + 2,
+        rest if digits == 0 && ["- ", "* ", "> "].iter().any(|sign| rest.starts_with(sign)) => 2,
+        _ => 0,
     }
 }
 
@@ -65,6 +75,14 @@ mod tests {
         check("a\n\n  one two three\n", 10, &["a", "", "  one two", "  three"]);
         check("short", 10, &["short"]);
         check("", 10, &[]);
+    }
+
+    #[test]
+    fn what_continues_an_item_of_a_list_stands_below_its_text() {
+        check("- one two three", 9, &["- one two", "  three"]);
+        check("12. one two", 8, &["12. one", "    two"]);
+        check("  > one two", 8, &["  > one", "    two"]);
+        check("2026 one two", 8, &["2026 one", "two"]);
     }
 
     #[test]

@@ -1,11 +1,10 @@
 //! Files that grow, shrink, are replaced, damaged or not files at all: nothing is lost, nothing counted twice.
 
-mod common;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use common::{BRANCHES, CLAUDE_FILE, CONVERSATION, PI_FILE, SESSION, World, assert_same, dump_of};
+use crate::world::{BRANCHES, CLAUDE_FILE, CONVERSATION, PI_FILE, SESSION, World, assert_same, dump_of};
 use proptest::prelude::*;
 use rethread_engine::SyncRequest;
 

@@ -1,12 +1,11 @@
 //! What is kept and what is not: secrets, filters, excludes; and by which names a session is found.
 
-mod common;
 
 use std::fmt::Write;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use common::{CLAUDE_FILE, CONVERSATION, PI_FILE, SESSION, World, assert_same, files_below};
+use crate::world::{CLAUDE_FILE, CONVERSATION, PI_FILE, SESSION, World, assert_same, files_below};
 use rethread_engine::{Engine, EngineError, Environment, ListRequest, Scope, SyncRequest};
 
 /// Assembled here, so that no scanner takes this file for a leak.
@@ -143,7 +142,7 @@ fn a_dry_run_writes_nothing_at_all() {
 fn a_session_is_found_by_any_of_its_names() {
     let world = World::new();
     world.write(CLAUDE_FILE, CONVERSATION);
-    world.write(PI_FILE, common::BRANCHES);
+    world.write(PI_FILE, crate::world::BRANCHES);
     world.write(".volute/sessions/parser.json", format!("{{\"sessionId\":\"{SESSION}\"}}"));
     world.sync();
     let engine = world.engine();
@@ -173,8 +172,8 @@ fn a_session_is_found_by_any_of_its_names() {
 fn lists_are_about_a_project_and_hide_what_is_empty_or_a_child() {
     let world = World::new();
     world.write(CLAUDE_FILE, CONVERSATION);
-    world.write(".claude/projects/-home-dev-parser/agent-a1b2c3d4.jsonl", common::SUB_AGENT);
-    world.write(PI_FILE, common::BRANCHES);
+    world.write(".claude/projects/-home-dev-parser/agent-a1b2c3d4.jsonl", crate::world::SUB_AGENT);
+    world.write(PI_FILE, crate::world::BRANCHES);
     world.write(
         ".claude/projects/-x/5e551011-0000-4000-8000-0000000000cc.jsonl",
         "{\"type\":\"mode\",\"mode\":\"x\"}\n",

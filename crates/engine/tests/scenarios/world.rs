@@ -1,6 +1,5 @@
 //! A small world to try the engine in: a home with transcripts, and everything the store holds as one text.
 
-#![allow(dead_code, reason = "each test file uses its own part of this")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 use std::fmt::Write as _;

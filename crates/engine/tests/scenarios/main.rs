@@ -1,0 +1,6 @@
+//! Scenarios told in data: what happens to transcripts, and what the engine then answers.
+
+mod counting;
+mod keeping;
+mod reading;
+mod world;
