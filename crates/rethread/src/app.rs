@@ -19,22 +19,32 @@ use crate::render;
 /// Does what the arguments ask for; the exit code says how it went.
 pub(crate) fn run(arguments: &[OsString]) -> u8 {
     printer::explain_panics();
-    guarded(|| match parse(arguments) {
+    let done = guarded(|| match parse(arguments) {
         Ok(cli) => obey(cli),
         Err(said) => said,
+    });
+    done.unwrap_or_else(|| {
+        if wants_json(arguments) {
+            let failure = Failure::new(Kind::Bug, "a mistake in rethread itself").hint("please report it");
+            let _ = Printer::default().json(&Failed::new(&failure, Clock::System.now()));
+        }
+        Kind::Bug.exit_code()
     })
 }
 
-/// A panic is a mistake of ours: its hook has told it, what is left is the exit code.
-fn guarded(work: impl FnOnce() -> u8) -> u8 {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or(Kind::Bug.exit_code())
+/// Nothing after a panic: its hook has told what happened.
+fn guarded(work: impl FnOnce() -> u8) -> Option<u8> {
+    catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
 fn parse(arguments: &[OsString]) -> Result<Cli, u8> {
     let command = Cli::command();
     let parsed = command.try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
     parsed.map_err(|error| {
-        let printer = Printer::new(environment::terminal(), wished_colour(arguments), false, 0);
+        // What was typed comes back in the message, so it is shown in colour only if it is harmless.
+        let harmless = arguments.iter().all(|argument| !argument.to_string_lossy().contains(render::is_dangerous));
+        let colour = if harmless { wished_colour(arguments) } else { Colour::Never };
+        let printer = Printer::new(environment::terminal(), colour, false, 0);
         let is_mistake = error.use_stderr();
         if printer.parser_says(&error.render(), is_mistake).is_err() || !is_mistake {
             return 0;
@@ -105,10 +115,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_ends_with_70() {
+    fn a_panic_goes_no_further_and_ends_with_70() {
         std::panic::set_hook(Box::new(|_| {}));
-        assert_eq!(guarded(|| panic!("ours")), 70);
-        assert_eq!(guarded(|| 0), 0);
+        assert_eq!(guarded(|| panic!("ours")), None);
+        assert_eq!(guarded(|| 0), Some(0));
+        assert_eq!(Kind::Bug.exit_code(), 70);
     }
 
     #[test]

@@ -9,9 +9,9 @@ use rethread_engine::{Clock, Environment};
 use crate::failure::{Failure, Kind};
 
 /// Where Rethread keeps its files.
-pub(crate) const HOME: &str = "RETHREAD_HOME";
+const HOME: &str = "RETHREAD_HOME";
 /// Freezes the clock.
-pub(crate) const NOW: &str = "RETHREAD_NOW";
+const NOW: &str = "RETHREAD_NOW";
 /// Turns colour off when it is set to anything.
 const NO_COLOR: &str = "NO_COLOR";
 /// The kind of terminal; a `dumb` one has no colour.

@@ -114,7 +114,11 @@ impl Failure {
         let mut causes = Vec::new();
         let mut next = self.source.source();
         while let Some(cause) = next {
-            causes.push(cause.to_string());
+            let said = cause.to_string();
+            // Some libraries say the same again with a number before it.
+            if !causes.last().is_some_and(|before: &String| said.ends_with(before.as_str())) {
+                causes.push(said);
+            }
             next = cause.source();
         }
         causes
@@ -152,7 +156,9 @@ impl From<std::io::Error> for Failure {
 fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
     match error {
         EngineError::Store(error) => judge_store(&format!("{error:?}")),
-        EngineError::Config(ConfigError::File { .. }) => (Kind::ConfigFile, Some("look at its owner and permissions")),
+        EngineError::Config(ConfigError::File { .. }) => {
+            (Kind::ConfigFile, Some("look at its owner and permissions, or name another directory with --home"))
+        }
         EngineError::Config(ConfigError::UnknownKey(_)) => {
             (Kind::BadConfig, Some("`rethread config show` lists all settings"))
         }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::cli::Colour;
 use crate::environment::Terminal;
 use crate::json;
-use crate::render::{Page, Tone};
+use crate::render::{Page, Tone, neutral};
 
 /// Writes to both streams as their owner wishes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -90,7 +90,7 @@ impl Printer {
     /// What the parser of the command line says: help as an answer, mistakes on the side.
     pub(crate) fn parser_says(&self, text: &StyledStr, is_mistake: bool) -> io::Result<()> {
         let colour = self.has_colour(if is_mistake { self.terminal.stderr } else { self.terminal.stdout });
-        let text = if colour { text.ansi().to_string() } else { text.to_string() };
+        let text = if colour { text.ansi().to_string() } else { neutral(&text.to_string()).into_owned() };
         if is_mistake {
             let _ = write_all(&mut io::stderr().lock(), text.as_bytes());
             return Ok(());
@@ -120,9 +120,9 @@ impl Printer {
             return Bar(None);
         }
         let template = if self.has_colour(true) {
-            "{bar:30.cyan/dim} {bytes}/{total_bytes} · {msg} · {eta}"
+            "{bar:30.cyan/dim} {decimal_bytes}/{decimal_total_bytes} · {msg} · {eta}"
         } else {
-            "{bar:30} {bytes}/{total_bytes} · {msg} · {eta}"
+            "{bar:30} {decimal_bytes}/{decimal_total_bytes} · {msg} · {eta}"
         };
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(12));
         if let Ok(style) = ProgressStyle::with_template(template) {

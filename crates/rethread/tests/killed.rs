@@ -24,9 +24,27 @@ fn transcript(session: usize) -> String {
         let body = "word ".repeat(400);
         let lines = [
             line("user", 1, &format!(r#"{{"role":"user","content":"do thing {id}"}}"#)),
-            line("assistant", 2, &format!(r#"{{"id":"msg_{id:0>24}","model":"m","content":[{{"type":"tool_use","id":"toolu_{id:0>24}","name":"Bash","input":{{"command":"run {id}"}}}}],"usage":{{"input_tokens":1,"output_tokens":2}}}}"#)),
-            line("user", 3, &format!(r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_{id:0>24}","content":"{body}","is_error":true}}]}}"#)),
-            line("assistant", 4, &format!(r#"{{"id":"msg_a{id:0>23}","model":"m","content":[{{"type":"text","text":"did thing {id}"}}],"usage":{{"input_tokens":1,"output_tokens":2}}}}"#)),
+            line(
+                "assistant",
+                2,
+                &format!(
+                    r#"{{"id":"msg_{id:0>24}","model":"m","content":[{{"type":"tool_use","id":"toolu_{id:0>24}","name":"Bash","input":{{"command":"run {id}"}}}}],"usage":{{"input_tokens":1,"output_tokens":2}}}}"#
+                ),
+            ),
+            line(
+                "user",
+                3,
+                &format!(
+                    r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_{id:0>24}","content":"{body}","is_error":true}}]}}"#
+                ),
+            ),
+            line(
+                "assistant",
+                4,
+                &format!(
+                    r#"{{"id":"msg_a{id:0>23}","model":"m","content":[{{"type":"text","text":"did thing {id}"}}],"usage":{{"input_tokens":1,"output_tokens":2}}}}"#
+                ),
+            ),
         ];
         for line in lines {
             let _ = writeln!(text, "{line}");
@@ -89,7 +107,8 @@ fn a_sync_killed_fifty_times_at_any_moment_is_completed_by_the_next() {
 fn several_processes_may_sync_at_once() {
     let home = home_with_sessions();
     let (together, alone) = (home.path().join("together"), home.path().join("alone"));
-    let children: Vec<_> = (0..5).filter_map(|_| rethread(home.path(), &together, &["sync", "--quiet"]).spawn().ok()).collect();
+    let children: Vec<_> =
+        (0..5).filter_map(|_| rethread(home.path(), &together, &["sync", "--quiet"]).spawn().ok()).collect();
     for mut child in children {
         assert!(child.wait().is_ok_and(|status| status.success()), "no process may see a locked database");
     }
@@ -97,7 +116,8 @@ fn several_processes_may_sync_at_once() {
     answer(home.path(), &alone, &["sync"]);
     let everything = ["sessions", "--all-projects", "--json"];
     let of = |store: &Path| -> Vec<String> {
-        let mut lines: Vec<String> = answer(home.path(), store, &everything).split("{\"id\"").map(str::to_owned).collect();
+        let mut lines: Vec<String> =
+            answer(home.path(), store, &everything).split("{\"id\"").map(str::to_owned).collect();
         lines.sort();
         lines
     };

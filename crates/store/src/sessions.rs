@@ -108,7 +108,8 @@ impl Store {
     pub fn sessions_by_agent(&self) -> Result<Vec<(Agent, u64)>, StoreError> {
         let read = || -> rusqlite::Result<Vec<(Agent, u64)>> {
             let mut statement = self.connection.prepare_cached(
-                "SELECT agent, count(*) FROM session WHERE space = ?1 AND kind = 'main' GROUP BY agent",
+                "SELECT agent, count(*) FROM session INDEXED BY session_by_agent
+                 WHERE space = ?1 AND kind = 'main' GROUP BY agent",
             )?;
             let rows = statement.query_map(params![self.space.as_str()], |row| {
                 let agent = row.get_ref(0)?.as_str()?.parse().ok();

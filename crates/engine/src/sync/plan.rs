@@ -121,8 +121,9 @@ impl Plan {
             request.agent.is_none_or(|agent| found.agent == agent)
                 && since.is_none_or(|since| found.stamp.mtime >= since)
         });
+        // Roots may overlap, by links or by configuration.
         let mut seen = HashSet::new();
-        all.retain(|found| seen.insert(found.path.clone()));
+        all.retain(|found| seen.insert((found.stamp.device, found.stamp.inode)));
         for found in &all {
             *self.files.entry(found.agent).or_default() += 1;
         }

@@ -43,7 +43,7 @@ pub(crate) fn read(
     let (cursor, anew) = beginning(job, &file, stamp);
     file.seek(SeekFrom::Start(cursor.offset))?;
     let mut parser = Parser::new(job.agent, filter, redactor);
-    let mut lines = Lines::new(&file, cursor.offset, cursor.line);
+    let mut lines = Lines::new(&file, cursor.offset, cursor.line, stamp.size.saturating_sub(cursor.offset));
     let mut chunk = Chunk { cursor, anew, ..Chunk::default() };
     while let Some(line) = lines.next_line()? {
         if line.given_up {

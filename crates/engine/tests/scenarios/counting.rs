@@ -1,6 +1,5 @@
 //! What is counted about a session, told over hand-written transcripts that hold every trap of the formats.
 
-
 use crate::world::{BRANCHES, CLAUDE_FILE, CONVERSATION, PI_FILE, SESSION, SUB_AGENT, VERSION_1, World};
 use rethread_engine::{Listed, Profile, ShowRequest};
 use rethread_model::{Counts, Role, SessionKind, Speech, Status, Tokens};

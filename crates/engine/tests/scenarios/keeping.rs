@@ -1,6 +1,5 @@
 //! What is kept and what is not: secrets, filters, excludes; and by which names a session is found.
 
-
 use std::fmt::Write;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

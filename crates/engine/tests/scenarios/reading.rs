@@ -1,6 +1,5 @@
 //! Files that grow, shrink, are replaced, damaged or not files at all: nothing is lost, nothing counted twice.
 
-
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use rethread_model::Place;
 
 const WINDOW: usize = 1 << 20;
+const SMALLEST_WINDOW: usize = 16 << 10;
 /// Lines longer than this are thinned out while they stream by.
 const LONG_LINE: usize = 16 << 20;
 /// In a thinned line, a text longer than this is cut.
@@ -46,11 +47,13 @@ impl Line<'_> {
 }
 
 impl<R: Read> Lines<R> {
-    /// Reads on from `offset`, which lies after `lines` lines; the reader must stand there.
-    pub fn new(reader: R, offset: u64, lines: u64) -> Self {
+    /// Reads on from `offset`, which lies after `lines` lines; the reader must stand there. `expected` is how many
+    /// bytes there probably are: a small file needs no large window.
+    pub fn new(reader: R, offset: u64, lines: u64, expected: u64) -> Self {
+        let window = usize::try_from(expected + 1).unwrap_or(WINDOW).clamp(SMALLEST_WINDOW, WINDOW);
         Self {
             reader,
-            window: vec![0; WINDOW],
+            window: vec![0; window],
             start: 0,
             end: 0,
             offset,
@@ -225,7 +228,7 @@ mod tests {
     }
 
     fn all(bytes: &[u8], bite: usize) -> Vec<(Vec<u8>, u64, u64, bool)> {
-        let mut lines = Lines::new(Bites(bytes, bite), 0, 0);
+        let mut lines = Lines::new(Bites(bytes, bite), 0, 0, 0);
         let mut out = Vec::new();
         while let Some(line) = lines.next_line().unwrap() {
             out.push((line.bytes.to_vec(), line.place.line, line.place.offset, line.terminated));
@@ -254,7 +257,7 @@ mod tests {
         let mut bytes = b"{\"a\":\"".to_vec();
         bytes.extend("é\\n\\u00e9".repeat(2_000_000).as_bytes());
         bytes.extend(b"\",\"b\":\"short\"}\n{\"c\":1}\n");
-        let mut lines = Lines::new(&bytes[..], 0, 0);
+        let mut lines = Lines::new(&bytes[..], 0, 0, u64::MAX - 1);
         let line = lines.next_line().unwrap().unwrap();
         assert!(line.terminated && line.bytes.len() < LONG_TEXT * 2);
         let value: serde_json::Value = serde_json::from_slice(line.bytes).unwrap();
@@ -269,7 +272,7 @@ mod tests {
     fn a_line_that_cannot_be_thinned_is_given_up_and_passed() {
         let mut bytes = vec![b'1'; LONG_LINE + 5];
         bytes.extend(b"\nnext\n");
-        let mut lines = Lines::new(&bytes[..], 0, 0);
+        let mut lines = Lines::new(&bytes[..], 0, 0, u64::MAX - 1);
         let line = lines.next_line().unwrap().unwrap();
         assert!(line.given_up && line.terminated);
         assert_eq!(lines.next_line().unwrap().unwrap().bytes, b"next");

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::file;
 
 /// How many bytes are looked at on either end.
-const PEEKED_BYTES: u64 = 64 * 1024;
+const PEEKED_BYTES: u64 = 32 * 1024;
 
 /// What both ends of a transcript say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,12 +49,22 @@ pub fn peek(file: &File, size: u64) -> Peek {
     let head = chunk(file, 0, size);
     for (at, line) in lines_of(&head).enumerate() {
         peek.take(&line, at == 0);
+        if peek.is_complete() {
+            break;
+        }
     }
     peek.take_from_cut_line(&head);
     let tail = chunk(file, size.saturating_sub(PEEKED_BYTES), size);
-    let times = lines_of(&tail).filter_map(|line| line.timestamp.as_ref().and_then(moment)).collect::<Vec<_>>();
-    peek.last_at = times.last().copied().or(peek.first_at);
+    peek.last_at = last_time(&tail).or(peek.first_at);
     peek
+}
+
+/// The last time by its spelling alone: for putting files in order that is near enough.
+fn last_time(tail: &[u8]) -> Option<Timestamp> {
+    let name = b"\"timestamp\":";
+    let at = memchr::memmem::rfind(tail, name)? + name.len();
+    let text = std::str::from_utf8(tail.get(at..at + 40.min(tail.len() - at))?).ok()?;
+    text.trim_start().strip_prefix('"')?.split('"').next()?.parse().ok()
 }
 
 /// Whose transcript a file is, told by its first lines.
@@ -69,6 +79,11 @@ pub(super) fn agent_of(path: &Path) -> Option<Agent> {
 }
 
 impl Peek {
+    fn is_complete(&self) -> bool {
+        let known = self.header_id.is_some() || (self.session_id.is_some() && self.looks_like_claude);
+        known && self.cwd.is_some() && self.first_at.is_some()
+    }
+
     /// What stands in plain sight even if the first line could not be read: it may be larger than what was looked at.
     fn take_from_cut_line(&mut self, head: &[u8]) {
         if self.first_at.is_none() {

@@ -88,7 +88,7 @@ pub(crate) enum Command {
     /// List sessions of this project, newest first
     #[command(after_long_help = "Example:\n  rethread sessions --all-projects --state active")]
     Sessions(Sessions),
-    /// Show a session as a conversation
+    /// Show a session as a conversation.
     ///
     /// REF is our id, the agent's id, a unique beginning of either (4 characters or more), an alias, a name, or words of
     /// a name.

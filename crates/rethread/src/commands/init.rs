@@ -9,7 +9,7 @@ use super::{Context, Exit, sync};
 use crate::cli::Init;
 use crate::demo;
 use crate::failure::Failure;
-use crate::render::{Page, Side, Tone, bytes, count};
+use crate::render::{Page, Side, Tone, bytes, count, number};
 
 /// Sets Rethread up, or only shows how when nobody can be asked.
 pub(crate) fn run(context: &Context, request: &Init) -> Result<Exit, Failure> {
@@ -49,9 +49,10 @@ fn plan(page: &mut Page, found: &[DryRun], engine: &Engine, agents: &str) {
     page.line(Tone::Strong, "Found");
     for run in found {
         page.add(Tone::Plain, "  ").cell(Tone::Plain, run.agent.as_str(), 13, Side::Left);
-        page.cell(Tone::Plain, &count(run.files, "transcript"), 18, Side::Right);
-        page.cell(Tone::Plain, &bytes(run.bytes), 12, Side::Right);
-        page.line(Tone::Dim, if run.files_changed == 0 { "  nothing new" } else { "" });
+        page.cell(Tone::Plain, &number(run.files), 6, Side::Right);
+        let noun = if run.files == 1 { "transcript" } else { "transcripts" };
+        let size = if run.files_changed == 0 { "nothing new".to_owned() } else { bytes(run.bytes) };
+        page.line(Tone::Plain, &format!(" {noun}, {size}"));
     }
     let folder = engine.folder();
     page.end().line(Tone::Strong, "This will");

@@ -13,13 +13,13 @@ mod wrap;
 
 pub(crate) use failure::failure;
 pub(crate) use health::{diagnosis, verified};
-pub(crate) use neutral::is_dangerous;
+pub(crate) use neutral::{is_dangerous, neutral};
 pub(crate) use page::{Page, Side, Tone, single};
 pub(crate) use sessions::{for_pickers, sessions};
 pub(crate) use show::{Reader, show};
 pub(crate) use status::status;
 pub(crate) use sync::{synced, warnings, would_sync};
-pub(crate) use words::{age, bytes, count, reduction};
+pub(crate) use words::{age, bytes, count, number, reduction};
 
 /// The shortest beginning of our ids that is shown.
 const SHORT_ID: usize = 10;

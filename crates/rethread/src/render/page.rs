@@ -79,6 +79,26 @@ impl Page {
         }
     }
 
+    /// Adds parts in a row from column `indent` on, broken between parts where the line is full, and ends the line.
+    pub(crate) fn row(&mut self, parts: &[(Tone, String)], indent: usize) -> &mut Self {
+        const BETWEEN: &str = " · ";
+        let width = self.width.unwrap_or(usize::MAX);
+        let mut used = indent;
+        for (tone, part) in parts.iter().map(|(tone, part)| (*tone, single(part))).filter(|(_, part)| !part.is_empty())
+        {
+            if used > indent && used + BETWEEN.width() + part.width() > width {
+                self.end().put(Tone::Plain, &" ".repeat(indent));
+                used = indent;
+            } else if used > indent {
+                self.put(Tone::Dim, BETWEEN);
+                used += BETWEEN.width();
+            }
+            self.put(tone, &part);
+            used += part.width();
+        }
+        self.end()
+    }
+
     /// Ends the line; blanks at its end go.
     pub(crate) fn end(&mut self) -> &mut Self {
         self.text.truncate(self.text.trim_end_matches(' ').len());
@@ -148,6 +168,16 @@ mod tests {
         let mut page = Page::new(true, None);
         page.line(Tone::Good, "x");
         assert_eq!(page.as_str(), "\u{1b}[32mx\u{1b}[0m\n");
+    }
+
+    #[test]
+    fn a_row_breaks_between_its_parts() {
+        let parts = ["one two", "", "three", "four"].map(|part| (Tone::Plain, part.to_owned()));
+        let mut page = Page::new(false, Some(17));
+        page.add(Tone::Plain, "x ").row(&parts, 2);
+        assert_eq!(page.as_str(), "x one two · three\n  four\n");
+        let mut page = Page::new(false, None);
+        assert_eq!(page.row(&parts, 0).as_str(), "one two · three · four\n");
     }
 
     #[test]

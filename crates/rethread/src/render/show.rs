@@ -53,31 +53,20 @@ fn header(page: &mut Page, log: &Shown, reader: &Reader<'_>) {
     let counts = session.counts;
     page.line(Tone::Strong, &fit(&name_of(session), page.width().unwrap_or(usize::MAX)));
     let place = session.project.as_deref().or(session.cwd.as_deref());
-    let about = [
-        Some(session.agent.as_str()),
-        place,
-        session.branch.as_deref(),
-        session.model.as_deref(),
-        Some(state(log.listed.state)),
-    ];
-    paragraph(page, Tone::Plain, &joined(&about.map(|part| part.map(single))));
-    let errors = (counts.tool_errors > 0).then(|| count(counts.tool_errors, "error"));
+    let known = [Some(session.agent.as_str()), place, session.branch.as_deref(), session.model.as_deref()];
+    let about = known.into_iter().flatten().chain([state(log.listed.state)]);
+    page.row(&about.map(|part| (Tone::Plain, part.to_owned())).collect::<Vec<_>>(), 0);
+    let unless_none = |amount: u64, text: String| if amount > 0 { text } else { String::new() };
     let what = [
-        Some(period(session.started_at, session.last_activity_at, reader.zone)),
-        Some(count(counts.prompts, "prompt")),
-        Some(count(counts.messages, "message")),
-        Some(count(counts.tool_calls, "tool call")),
-        errors,
-        (counts.files_edited > 0).then(|| format!("{} edited", count(counts.files_edited, "file"))),
+        (Tone::Plain, period(session.started_at, session.last_activity_at, reader.zone)),
+        (Tone::Plain, count(counts.prompts, "prompt")),
+        (Tone::Plain, count(counts.messages, "message")),
+        (Tone::Plain, count(counts.tool_calls, "tool call")),
+        (Tone::Bad, unless_none(counts.tool_errors, count(counts.tool_errors, "error"))),
+        (Tone::Plain, unless_none(counts.files_edited, format!("{} edited", count(counts.files_edited, "file")))),
     ];
-    paragraph(page, Tone::Plain, &joined(&what));
-    paragraph(page, Tone::Dim, &joined(&[Some(session.id.to_string()), Some(single(&session.external_id))]));
-}
-
-fn paragraph(page: &mut Page, tone: Tone, text: &str) {
-    for line in wrap(text, page.width()) {
-        page.line(tone, &line);
-    }
+    page.row(&what, 0);
+    page.row(&[(Tone::Dim, session.id.to_string()), (Tone::Dim, session.external_id.clone())], 0);
 }
 
 /// Text under a line that says who, when and where.
@@ -200,9 +189,4 @@ fn state(state: State) -> &'static str {
         State::Suspended => "suspended",
         State::Ended => "ended",
     }
-}
-
-fn joined(parts: &[Option<String>]) -> String {
-    let known = parts.iter().flatten().filter(|part| !part.is_empty()).map(String::as_str);
-    known.collect::<Vec<_>>().join(" · ")
 }

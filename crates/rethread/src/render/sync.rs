@@ -8,33 +8,29 @@ use super::{Page, Side, Tone};
 /// How many warnings are listed before the rest is only counted.
 const MOST_WARNINGS: usize = 10;
 
+/// The width of the longest agent's name.
+const NAME: usize = "claude-code".len();
+
 /// One line per agent, with what was read.
 pub(crate) fn synced(page: &mut Page, report: &SyncReport) {
-    for agent in &report.agents {
-        let changed = format!("{} changed", number(agent.files_changed));
+    // An agent that was not looked at has nothing to tell.
+    for agent in report.agents.iter().filter(|agent| agent.files > 0 || !agent.warnings.is_empty()) {
         let entry = if agent.entries == 1 { "entry" } else { "entries" };
+        let news = if agent.entries > 0 { Tone::Good } else { Tone::Plain };
+        let care = if agent.warnings.is_empty() { Tone::Plain } else { Tone::Careful };
         let parts = [
-            count(agent.files, "file"),
-            changed,
-            count(agent.sessions, "session"),
-            format!("{} new {entry}", number(agent.entries)),
-            count(agent.episodes, "episode"),
-            format!("{} read", bytes(agent.bytes_read)),
-            count(agent.redactions, "redaction"),
-            count(agent.warnings.len() as u64, "warning"),
-            format!("{:.1} s", report.seconds),
+            (Tone::Plain, count(agent.files, "file")),
+            (Tone::Plain, format!("{} changed", number(agent.files_changed))),
+            (Tone::Plain, count(agent.sessions, "session")),
+            (news, format!("{} new {entry}", number(agent.entries))),
+            (Tone::Plain, count(agent.episodes, "episode")),
+            (Tone::Plain, format!("{} read", bytes(agent.bytes_read))),
+            (Tone::Plain, count(agent.redactions, "redaction")),
+            (care, count(agent.warnings.len() as u64, "warning")),
+            (Tone::Plain, format!("{:.1} s", report.seconds)),
         ];
         name(page, agent.agent.as_str());
-        for (at, part) in parts.iter().enumerate() {
-            let loud = (at == 3 && agent.entries > 0, at == 7 && !agent.warnings.is_empty());
-            let tone = match loud {
-                (true, _) => Tone::Good,
-                (_, true) => Tone::Careful,
-                _ => Tone::Plain,
-            };
-            page.add(Tone::Dim, if at == 0 { "" } else { " · " }).add(tone, part);
-        }
-        page.end();
+        page.row(&parts, NAME + 2);
     }
 }
 
@@ -63,5 +59,5 @@ pub(crate) fn warnings(page: &mut Page, agents: &[AgentReport], all: bool) {
 }
 
 fn name(page: &mut Page, agent: &str) {
-    page.cell(Tone::Strong, agent, "claude-code".len(), Side::Left).add(Tone::Plain, "  ");
+    page.cell(Tone::Strong, agent, NAME, Side::Left).add(Tone::Plain, "  ");
 }

@@ -46,6 +46,7 @@ CREATE TABLE session (
 CREATE UNIQUE INDEX session_by_id ON session (space, id);
 CREATE UNIQUE INDEX session_by_external ON session (space, agent, external_id);
 CREATE UNIQUE INDEX session_by_alias ON session (space, alias) WHERE alias IS NOT NULL;
+CREATE INDEX session_by_agent ON session (space, agent, kind);
 CREATE INDEX session_by_time ON session (space, last_at);
 
 CREATE TABLE transcript (

@@ -1,0 +1,29 @@
+//! The real binary in a home of its own: exit code, stdout and stderr, as snapshots.
+
+#[cfg(test)]
+#[path = "cli/docs.rs"]
+mod docs;
+#[cfg(test)]
+#[path = "cli/empty.rs"]
+mod empty;
+#[cfg(test)]
+#[path = "cli/harmless.rs"]
+mod harmless;
+#[cfg(test)]
+#[path = "cli/mistakes.rs"]
+mod mistakes;
+#[cfg(test)]
+#[path = "cli/reading.rs"]
+mod reading;
+#[cfg(test)]
+#[path = "cli/setup.rs"]
+mod setup;
+#[cfg(test)]
+#[path = "cli/streams.rs"]
+mod streams;
+#[cfg(test)]
+#[path = "cli/transcripts.rs"]
+mod transcripts;
+#[cfg(test)]
+#[path = "cli/world.rs"]
+mod world;
