@@ -69,7 +69,8 @@ impl Engine {
             for root in source::roots(agent, &surroundings) {
                 let (found, warnings) = source::discover(&root);
                 total += found.len();
-                let message = format!("{} transcripts found in {} ({})", found.len(), root.path.display(), root.reason);
+                let noun = if found.len() == 1 { "transcript" } else { "transcripts" };
+                let message = format!("{} {noun} found in {} ({})", found.len(), root.path.display(), root.reason);
                 let health = if found.is_empty() { Health::Note } else { Health::Well };
                 diagnosis.add(agent.as_str(), health, message, None);
                 for warning in warnings.iter().take(MOST_NAMED) {

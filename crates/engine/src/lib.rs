@@ -41,7 +41,7 @@ pub use doctor::{Diagnosis, Finding, Health};
 pub use environment::{Clock, Environment};
 pub use error::EngineError;
 pub use maintain::{RebuildReport, VerifyReport};
-pub use rethread_store::Scope;
+pub use rethread_store::{Scope, StoreError};
 pub use sessions::{ListRequest, Listed};
 pub use show::{Profile, ShowRequest, Shown};
 pub use status::Status;

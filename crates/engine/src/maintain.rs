@@ -36,6 +36,7 @@ const RETOLD_CHECK: &str = "telling a session again gives the same counts and ep
 impl Engine {
     /// Derives everything again: from the transcripts, or from the kept entries where a transcript is gone.
     pub fn rebuild(&self, progress: &mut dyn FnMut(Progress)) -> Result<RebuildReport, EngineError> {
+        self.config.must_be_usable()?;
         let start = Instant::now();
         let mut store = self.writer()?;
         let mut batch = store.begin()?;

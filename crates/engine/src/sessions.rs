@@ -1,15 +1,13 @@
 //! Listing sessions, and finding the one a person means.
 
 use rethread_ingest::source::project;
-use rethread_model::{Agent, Session, State};
+use rethread_model::{Agent, Session, SessionKind, State};
 use rethread_store::{Scope, SessionFilter, Store};
 
 use crate::{Engine, EngineError};
 
 /// The shortest prefix of an id that is looked up.
 const SHORTEST_PREFIX: usize = 4;
-/// At most this many candidates are offered.
-const MOST_CANDIDATES: usize = 10;
 
 /// Which sessions to list; newest first.
 #[derive(Clone, Debug, Default)]
@@ -83,16 +81,17 @@ impl Engine {
         if found.is_empty() && is_prefix(reference) {
             found = store.sessions_by_id_prefix(reference)?;
         }
+        // The ids of sub-agents begin with that of their parent, which is the one that is meant.
+        if found.iter().filter(|session| session.kind == SessionKind::Main).count() == 1 {
+            found.retain(|session| session.kind == SessionKind::Main);
+        }
         if found.is_empty() {
             found = by_name(&store.named_sessions()?, reference);
         }
         match found.len() {
             0 => Err(unknown()),
             1 => Ok(self.listed(found.remove(0))),
-            _ => {
-                found.truncate(MOST_CANDIDATES);
-                Err(EngineError::AmbiguousReference { reference: reference.to_owned(), candidates: found })
-            }
+            _ => Err(EngineError::AmbiguousReference { reference: reference.to_owned(), candidates: found }),
         }
     }
 

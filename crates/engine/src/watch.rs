@@ -14,6 +14,8 @@ use crate::{Engine, EngineError, SyncReport, SyncRequest};
 
 /// Changes that come together are read together.
 const SETTLE: Duration = Duration::from_millis(150);
+/// Directories made after watching began, and changes the system did not report, are found this late.
+const LOOK_EVERYWHERE: Duration = Duration::from_mins(1);
 /// How long a stop may go unnoticed.
 const STOP_CHECK: Duration = Duration::from_millis(200);
 
@@ -80,9 +82,13 @@ impl Engine {
             watcher.watch(&folder, RecursiveMode::Recursive).map_err(EngineError::Watch)?;
         }
         report(&self.sync(&SyncRequest::default(), &mut |_| {})?);
+        let mut looked_everywhere = Instant::now();
         while !stop.load(Ordering::Relaxed) {
             let changed = collect(&changes);
-            if !changed.is_empty() {
+            if looked_everywhere.elapsed() > LOOK_EVERYWHERE {
+                looked_everywhere = Instant::now();
+                report(&self.sync(&SyncRequest::default(), &mut |_| {})?);
+            } else if !changed.is_empty() {
                 let request = SyncRequest { paths: changed, ..SyncRequest::default() };
                 report(&self.sync(&request, &mut |_| {})?);
             }

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use rethread_engine::{ConfigError, EngineError};
+use rethread_engine::{ConfigError, EngineError, StoreError};
 use rethread_model::Session;
 
 /// What to do about a mistake of ours.
@@ -130,7 +130,7 @@ impl From<EngineError> for Failure {
         let (kind, hint) = judge(&error);
         let mut failure = match error {
             EngineError::AmbiguousReference { reference, candidates } => {
-                let message = format!("{reference:?} fits more than one session");
+                let message = format!("{reference:?} fits {} sessions", candidates.len());
                 Self { candidates, ..Self::new(kind, message) }
             }
             other => Self::of(kind, other),
@@ -155,14 +155,16 @@ impl From<std::io::Error> for Failure {
 
 fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
     match error {
-        EngineError::Store(error) => judge_store(&format!("{error:?}")),
+        EngineError::Store(error) => judge_store(error),
         EngineError::Config(ConfigError::File { .. }) => {
             (Kind::ConfigFile, Some("look at its owner and permissions, or name another directory with --home"))
         }
         EngineError::Config(ConfigError::UnknownKey(_)) => {
             (Kind::BadConfig, Some("`rethread config show` lists all settings"))
         }
-        EngineError::Config(ConfigError::NotToml { .. }) => (Kind::BadConfig, Some("mend the file, or move it away")),
+        EngineError::Config(ConfigError::NotToml { .. } | ConfigError::Unusable { .. }) => {
+            (Kind::BadConfig, Some("mend the file, or move it away"))
+        }
         EngineError::Config(_) => (Kind::BadConfig, None),
         EngineError::Exclude(_) => (Kind::BadConfig, Some("see `rethread config get intake.exclude`")),
         EngineError::Agent(_) => (Kind::UnknownAgent, Some("see `rethread config get intake.agents`")),
@@ -180,17 +182,17 @@ fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
     }
 }
 
-/// Judges an error of the store by the name of its variant, because the engine does not pass the type on.
-fn judge_store(error: &str) -> (Kind, Option<&'static str>) {
-    let variant = error.split([' ', '(']).next().unwrap_or_default();
-    match variant {
-        "Locked" => (Kind::StoreLocked, Some("wait for the other rethread, or stop it")),
-        "Disk" | "File" => (Kind::StoreDisk, Some("look at free space and permissions")),
-        "Damaged" => {
+fn judge_store(error: &StoreError) -> (Kind, Option<&'static str>) {
+    match error {
+        StoreError::Locked { .. } => (Kind::StoreLocked, Some("wait for the other rethread, or stop it")),
+        StoreError::Disk { .. } | StoreError::File { .. } => {
+            (Kind::StoreDisk, Some("look at free space and permissions"))
+        }
+        StoreError::Damaged { .. } => {
             (Kind::StoreDamaged, Some("move the file away and run `rethread sync`: all of it can be read again"))
         }
-        "Newer" => (Kind::StoreNewer, Some("update rethread")),
-        _ => (Kind::Bug, Some(REPORT)),
+        StoreError::Newer { .. } => (Kind::StoreNewer, Some("update rethread")),
+        StoreError::Refused { .. } => (Kind::Bug, Some(REPORT)),
     }
 }
 
@@ -219,8 +221,9 @@ mod tests {
 
     #[test]
     fn errors_of_the_store_are_told_apart() {
-        assert_eq!(judge_store("Locked { path: \"x\" }").0.exit_code(), 3);
-        assert_eq!(judge_store("Newer { path: \"x\" }").0.code(), "store-newer");
-        assert_eq!(judge_store("Refused { path: \"x\" }").0.exit_code(), 70);
+        let newer = StoreError::Newer { path: "x".into(), found: 2, known: 1 };
+        assert_eq!((judge_store(&newer).0.code(), judge_store(&newer).0.exit_code()), ("store-newer", 3));
+        let file = StoreError::File { path: "x".into(), cause: std::io::ErrorKind::StorageFull.into() };
+        assert_eq!(judge_store(&file).0.exit_code(), 3);
     }
 }

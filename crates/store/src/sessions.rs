@@ -52,7 +52,7 @@ impl Store {
             Scope::Project(path) => Some(path.as_str()),
         };
         self.select(
-            "(?2 IS NULL OR session.project = ?2 OR session.cwd = ?2 OR session.cwd GLOB ?2 || '/*')
+            "(?2 IS NULL OR session.project = ?2 OR session.cwd = ?2 OR substr(session.cwd, 1, length(?2) + 1) = ?2 || '/')
              AND (?3 IS NULL OR session.agent = ?3) AND (?4 OR NOT session.empty) AND (?5 OR session.kind = 'main')
              AND (?6 IS NULL OR session.last_at >= ?6) AND (?7 IS NULL OR session.last_at < ?7)
              ORDER BY session.last_at DESC, session.num DESC LIMIT ?8",
@@ -88,7 +88,8 @@ impl Store {
     pub fn sessions_by_id_prefix(&self, prefix: &str) -> Result<Vec<Session>, StoreError> {
         self.select(
             "session.id GLOB upper(?2) || '*' OR session.external_id GLOB ?2 || '*'
-             OR session.external_id GLOB lower(?2) || '*' LIMIT 50",
+             OR session.external_id GLOB lower(?2) || '*'
+             ORDER BY session.last_at DESC, session.num DESC LIMIT 200",
             params![self.space.as_str(), prefix],
         )
     }

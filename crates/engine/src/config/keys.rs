@@ -8,6 +8,8 @@ pub(super) enum Shape {
     Flag(bool),
     Number(u64),
     List(&'static [&'static str]),
+    /// A list of these names only; all of them by default.
+    Names(&'static [&'static str]),
     Choice(&'static str, &'static [&'static str]),
 }
 
@@ -38,7 +40,7 @@ pub static KEYS: [Key; 14] = [
             "working directories and transcripts that are never read: paths and globs",
         )
     },
-    key("intake.agents", Shape::List(&["claude-code", "pi"]), "agents whose transcripts are read"),
+    key("intake.agents", Shape::Names(&["claude-code", "pi"]), "agents whose transcripts are read"),
     key(
         "intake.mode",
         Shape::Choice("realtime", &["realtime", "batch"]),
@@ -66,7 +68,7 @@ impl Key {
         match self.shape {
             Shape::Flag(flag) => Value::Flag(flag),
             Shape::Number(number) => Value::Number(number),
-            Shape::List(list) => Value::List(list.iter().map(ToString::to_string).collect()),
+            Shape::List(list) | Shape::Names(list) => Value::List(list.iter().map(ToString::to_string).collect()),
             Shape::Choice(choice, _) => Value::Text(choice.to_owned()),
         }
     }
@@ -82,6 +84,7 @@ impl Key {
             Shape::Flag(_) => "true or false",
             Shape::Number(_) => "a whole number",
             Shape::List(_) => "a list of texts",
+            Shape::Names(_) => "a list of claude-code, pi",
             Shape::Choice(..) => "realtime or batch",
         }
     }

@@ -71,6 +71,14 @@ pub enum ConfigError {
         #[source]
         cause: Box<toml_edit::TomlError>,
     },
+    /// A file could not be understood when the program started, and what it says matters now.
+    #[error("{} is not valid TOML: {reason}", path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        reason: String,
+    },
     /// No such key.
     #[error("there is no setting {0:?}")]
     UnknownKey(String),
@@ -101,6 +109,8 @@ pub struct Config {
     settings: Vec<Setting>,
     problems: Vec<ConfigProblem>,
     path: PathBuf,
+    /// A file that is no TOML, and why.
+    unusable: Option<(PathBuf, String)>,
 }
 
 impl Config {
@@ -109,7 +119,7 @@ impl Config {
         let path = folder.join("config.toml");
         let settings =
             KEYS.iter().map(|key| Setting { key, value: key.default_value(), layer: Layer::Default }).collect();
-        let mut config = Self { settings, problems: Vec::new(), path: path.clone() };
+        let mut config = Self { settings, problems: Vec::new(), path: path.clone(), unusable: None };
         config.take_file(&path, &Layer::User(path.clone()), |_| true)?;
         if let Some(project) = project_file(environment) {
             // A project's file comes with the code of strangers: it may only narrow what is read.
@@ -142,6 +152,14 @@ impl Config {
     /// The user's file, whether it exists or not.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Refuses to go on when a file could not be understood: it may say what must not be read.
+    pub(crate) fn must_be_usable(&self) -> Result<(), ConfigError> {
+        match &self.unusable {
+            None => Ok(()),
+            Some((path, reason)) => Err(ConfigError::Unusable { path: path.clone(), reason: reason.clone() }),
+        }
     }
 
     /// One setting.
@@ -211,7 +229,15 @@ impl Config {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             Err(cause) => return Err(ConfigError::File { path: path.to_owned(), cause }),
         };
-        let document = parse(path, &text)?;
+        let document: toml_edit::DocumentMut = match text.parse() {
+            Ok(document) => document,
+            Err(error) => {
+                let reason = error.to_string().trim().replace('\n', " ");
+                self.problem(path, format!("not valid TOML ({reason}); nothing is read before it is mended"));
+                self.unusable = Some((path.to_owned(), reason));
+                return Ok(());
+            }
+        };
         for (section, item) in document.iter() {
             let Some(table) = item.as_table_like() else {
                 self.problem(path, format!("{section:?} is not a section; it was ignored"));

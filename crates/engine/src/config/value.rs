@@ -39,26 +39,39 @@ impl Value {
                 _ => None,
             },
             Shape::Number(_) => text.parse().ok().map(Value::Number),
-            Shape::List(_) => {
+            Shape::List(_) | Shape::Names(_) => {
                 let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
                 Some(Value::List(parts.map(str::to_owned).collect()))
             }
             Shape::Choice(_, choices) => choices.contains(&text).then(|| Value::Text(text.to_owned())),
         };
-        value.ok_or_else(|| ConfigError::BadValue { key: key.name, expected: key.expected(), given: text.to_owned() })
+        value.filter(|value| value.fits(key)).ok_or_else(|| ConfigError::BadValue {
+            key: key.name,
+            expected: key.expected(),
+            given: text.to_owned(),
+        })
     }
 
     pub(super) fn from_toml(key: &Key, item: &Item) -> Option<Self> {
-        match key.shape {
+        let value = match key.shape {
             Shape::Flag(_) => item.as_bool().map(Value::Flag),
             Shape::Number(_) => item.as_integer().and_then(|number| u64::try_from(number).ok()).map(Value::Number),
-            Shape::List(_) => {
+            Shape::List(_) | Shape::Names(_) => {
                 let texts = item.as_array()?.iter().map(|value| value.as_str().map(str::to_owned));
                 texts.collect::<Option<Vec<_>>>().map(Value::List)
             }
             Shape::Choice(_, choices) => {
                 item.as_str().filter(|text| choices.contains(text)).map(|text| Value::Text(text.to_owned()))
             }
+        };
+        value.filter(|value| value.fits(key))
+    }
+
+    /// Whether a list of names holds only names that exist.
+    fn fits(&self, key: &Key) -> bool {
+        match (key.shape, self) {
+            (Shape::Names(names), Value::List(list)) => list.iter().all(|name| names.contains(&name.as_str())),
+            _ => true,
         }
     }
 

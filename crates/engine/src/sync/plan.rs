@@ -65,6 +65,7 @@ impl Job {
 impl Plan {
     /// Looks at all transcripts and compares them with what was read.
     pub(crate) fn make(engine: &Engine, store: Option<&Store>, request: &SyncRequest) -> Result<Self, EngineError> {
+        engine.config.must_be_usable()?;
         let mut plan = Plan::default();
         let found = plan.discover(engine, request)?;
         let known: HashMap<String, TranscriptRow> = match store {

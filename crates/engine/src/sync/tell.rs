@@ -61,6 +61,8 @@ struct Told {
     /// The memory as last stored, by which another writer is noticed.
     memory: Option<String>,
     project: Option<String>,
+    /// Episodes counted so far.
+    episodes: u64,
 }
 
 /// What the store knows, seen from one session.
@@ -243,7 +245,8 @@ impl Told {
             None => Story::new(session.agent, &session.external_id),
             Some(memory) => Story::resume(session.agent, &session.external_id, memory).ok()?,
         };
-        Some(Self { number, story, memory, project: session.project.clone() })
+        let episodes = story.counts(session.kind).episodes;
+        Some(Self { number, story, memory, project: session.project.clone(), episodes })
     }
 
     fn store(
@@ -257,7 +260,6 @@ impl Told {
         let changes = self.story.take_changes();
         let report = ledger.tally.of(job.agent);
         report.entries += changes.entries.len() as u64;
-        report.episodes += changes.entries.iter().filter(|new| new.entry.speech.starts_episode()).count() as u64;
         ledger.has_titles |= !changes.titles_elsewhere.is_empty();
         batch.apply(self.number, &changes, self.story.open_episode().as_ref())?;
         if changes.retell {
@@ -266,6 +268,9 @@ impl Told {
             batch.apply_retelling(self.number, &retold.episodes, &retold.placed, retold.edited.iter())?;
             self.story.adopt(&retold);
         }
+        let episodes = self.story.counts(kind).episodes;
+        ledger.tally.of(job.agent).episodes += episodes.saturating_sub(self.episodes);
+        self.episodes = episodes;
         let memory = self.story.save().map_err(EngineError::Memory)?;
         self.save(batch, job, (kind, parent), (&memory, bytes), ledger)?;
         self.memory = Some(memory);

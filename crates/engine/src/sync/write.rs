@@ -103,7 +103,6 @@ fn write_all(
         deliver_titles(&mut batch)?;
         batch.commit()?;
     }
-    tracing::debug!(files = done.files, bytes = done.bytes, "synced");
     Ok(())
 }
 

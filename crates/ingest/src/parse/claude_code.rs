@@ -355,14 +355,19 @@ fn surroundings(line: &Line<'_>, known: &mut (Option<String>, Option<String>), o
     let new = |value: &Text<'_>, known: &Option<String>| {
         value.clone().filled().filter(|value| known.as_deref() != Some(value)).map(String::from)
     };
-    if matches!(out.voice, Voice::Side { .. }) {
-        return;
+    match &out.voice {
+        Voice::Main => {}
+        // A sub-agent works where it began; only the first line of its conversation says so.
+        Voice::Side { parent: None, .. } => *known = (None, None),
+        Voice::Side { .. } => return,
     }
     let (cwd, branch) = (new(&line.cwd, &known.0), new(&line.git_branch, &known.1));
     if cwd.is_none() && branch.is_none() {
         return;
     }
-    known.0 = cwd.clone().or(known.0.take());
-    known.1 = branch.clone().or(known.1.take());
+    if out.voice == Voice::Main {
+        known.0 = cwd.clone().or(known.0.take());
+        known.1 = branch.clone().or(known.1.take());
+    }
     out.push(What::Surroundings { cwd, branch });
 }

@@ -41,10 +41,11 @@ fn settings_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn a_file_that_is_not_toml_stops_everything_and_a_typing_error_does_not() {
+fn a_file_that_is_not_toml_stops_reading_and_a_typing_error_does_not() {
     let world = World::new();
     world.write(".rethread/config.toml", "[intake\nmode = 1\n");
-    assert_snapshot!("config_not_toml", world.tell(&["sessions", "--json"]));
+    assert_snapshot!("config_not_toml", world.tell(&["sync", "--json"]));
+    assert_snapshot!("config_not_toml_doctor", world.tell(&["doctor"]));
     world.write(".rethread/config.toml", "[intake]\nmoed = \"batch\"\n");
     assert_snapshot!("config_typing_error", world.tell(&["sessions"]));
     assert_snapshot!("config_typing_error_doctor", world.tell(&["doctor"]));
