@@ -412,6 +412,12 @@ impl<'s> Batch<'s> {
         run().map_err(|cause| self.err(cause))
     }
 
+    /// Whether a row was added.
+    fn insert(&self, sql: &str, values: impl rusqlite::Params) -> Result<bool, StoreError> {
+        let run = || -> rusqlite::Result<bool> { Ok(self.transaction.prepare_cached(sql)?.execute(values)? > 0) };
+        run().map_err(|cause| self.err(cause))
+    }
+
     fn one<T>(
         &self,
         sql: &str,

@@ -39,8 +39,9 @@ pub use transcripts::{Cursor, Fingerprint, TranscriptNumber, TranscriptRow};
 const BUSY_TIMEOUT: Duration = Duration::from_mins(1);
 /// Page cache in KiB; bounded so that a first sync stays small.
 const CACHE_KIB: i64 = 32 * 1024;
-/// Pages in the write-ahead log before it is folded back: 32 MiB.
-const CHECKPOINT_PAGES: i64 = 8192;
+/// Pages in the write-ahead log before it is folded back: 128 MiB. A first sync touches the same index pages again
+/// and again; folding back seldom writes them once instead of many times.
+const CHECKPOINT_PAGES: i64 = 32 * 1024;
 
 /// One open memory database.
 #[derive(Debug)]
@@ -76,7 +77,7 @@ impl Store {
         self.connection.set_prepared_statement_cache_capacity(64);
         // Everything here can be read again from the transcripts, so a power cut may cost the last seconds.
         self.connection.execute_batch(&format!(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
+            "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
              PRAGMA cache_size = -{CACHE_KIB}; PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES};
              PRAGMA temp_store = MEMORY;"
         ))

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rethread_ingest::source::exclude::Excludes;
 use rethread_ingest::source::file::{self, Hashes, Stamp};
 use rethread_ingest::source::{self, Found, Identity, Peek, named};
-use rethread_model::{Agent, Warning};
+use rethread_model::{Agent, Timestamp, Warning};
 use rethread_store::{Cursor, Fingerprint, Store, TranscriptRow};
 
 use super::SyncRequest;
@@ -85,11 +85,7 @@ impl Plan {
             }
         }
         plan.jobs.sort_by_key(|job| job.row().map(|row| row.number));
-        new.sort_by(|(a, peek_a), (b, peek_b)| {
-            let key = |peek: &Peek| (peek.first_at, peek.last_at);
-            key(peek_a).cmp(&key(peek_b)).then_with(|| a.path.cmp(&b.path))
-        });
-        plan.jobs.extend(new.into_iter().map(|(job, _)| job));
+        plan.jobs.extend(in_order(new));
         Ok(plan)
     }
 
@@ -150,6 +146,24 @@ impl Plan {
         let identity = source::identify(&found, &peek)?;
         Some((Job { agent: found.agent, path: found.path, stamp, start: Start::New(identity) }, peek))
     }
+}
+
+/// New files by their first time. Files that begin alike are an original and its copies: the one that ended first is
+/// taken as the original.
+fn in_order(new: Vec<(Job, Peek)>) -> impl Iterator<Item = Job> {
+    let mut beginnings: HashMap<Option<Timestamp>, u32> = HashMap::new();
+    for (_, peek) in &new {
+        *beginnings.entry(peek.first_at).or_default() += 1;
+    }
+    let keyed = new.into_iter().map(|(job, peek)| {
+        let is_alone = beginnings.get(&peek.first_at) == Some(&1);
+        let opened = if is_alone { None } else { file::open(&job.path).ok() };
+        let last_at = opened.and_then(|(file, stamp)| source::last_time(&file, stamp.size));
+        ((peek.first_at, last_at), job)
+    });
+    let mut keyed: Vec<_> = keyed.collect();
+    keyed.sort_by(|(a, job_a), (b, job_b)| a.cmp(b).then_with(|| job_a.path.cmp(&job_b.path)));
+    keyed.into_iter().map(|(_, job)| job)
 }
 
 fn known_job(found: Found, row: TranscriptRow) -> Job {

@@ -61,6 +61,8 @@ struct Told {
     /// The memory as last stored, by which another writer is noticed.
     memory: Option<String>,
     project: Option<String>,
+    /// Whether nothing was stored before this reading.
+    is_new: bool,
     /// Episodes counted so far.
     episodes: u64,
 }
@@ -69,6 +71,8 @@ struct Told {
 struct KnownHere<'a, 's> {
     batch: &'a Batch<'s>,
     session: SessionNumber,
+    /// Set while nothing of the session was stored before this reading, so that nothing need be looked up.
+    is_new: bool,
 }
 
 impl Known for KnownHere<'_, '_> {
@@ -79,11 +83,11 @@ impl Known for KnownHere<'_, '_> {
     }
 
     fn has_queued(&self, key: NativeKey) -> Result<bool, StoreError> {
-        self.batch.has_queued(self.session, key)
+        Ok(!self.is_new && self.batch.has_queued(self.session, key)?)
     }
 
     fn has_node(&self, id: NativeKey) -> Result<bool, StoreError> {
-        self.batch.has_node(self.session, id)
+        Ok(!self.is_new && self.batch.has_node(self.session, id)?)
     }
 
     fn is_copied_node(&self, lineage: NativeKey) -> Result<bool, StoreError> {
@@ -217,7 +221,7 @@ impl Opened {
                 }
             }
         };
-        let known = KnownHere { batch, session: told.number };
+        let known = KnownHere { batch, session: told.number, is_new: told.is_new };
         Ok(told.story.take(event, &known)?)
     }
 
@@ -246,7 +250,8 @@ impl Told {
             Some(memory) => Story::resume(session.agent, &session.external_id, memory).ok()?,
         };
         let episodes = story.counts(session.kind).episodes;
-        Some(Self { number, story, memory, project: session.project.clone(), episodes })
+        let is_new = memory.is_none();
+        Some(Self { number, story, memory, project: session.project.clone(), is_new, episodes })
     }
 
     fn store(

@@ -21,7 +21,7 @@ const FILES_AHEAD: usize = 24;
 /// Chunks of one file that may wait for the writer.
 const CHUNKS_WAITING: usize = 2;
 /// A transaction is committed after this long, so that other processes need not wait.
-const LONGEST_TRANSACTION: Duration = Duration::from_millis(200);
+const LONGEST_TRANSACTION: Duration = Duration::from_millis(400);
 
 /// How long a transaction waits for the next chunk before it is committed.
 const LONGEST_IDLE: Duration = Duration::from_millis(20);

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use rethread_model::{Agent, SessionKind, Warning};
 
-pub use peek::{Peek, peek};
+pub use peek::{Peek, last_time, peek};
 
 /// What the surroundings of the program say about where agents keep their files. Nothing is read from the
 /// environment here: the binary passes it in.

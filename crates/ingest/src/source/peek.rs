@@ -1,4 +1,4 @@
-//! A look at both ends of a transcript: whose it is, which session, from when to when.
+//! A look into a transcript: whose it is, which session, from when to when.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -9,10 +9,10 @@ use serde::Deserialize;
 
 use super::file;
 
-/// How many bytes are looked at on either end.
+/// How many bytes are looked at.
 const PEEKED_BYTES: u64 = 32 * 1024;
 
-/// What both ends of a transcript say.
+/// What the beginning of a transcript says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Peek {
     /// The session id of a pi header.
@@ -23,8 +23,6 @@ pub struct Peek {
     pub cwd: Option<String>,
     /// The first time.
     pub first_at: Option<Timestamp>,
-    /// The last time.
-    pub last_at: Option<Timestamp>,
     /// Whether the lines look like Claude Code's.
     pub looks_like_claude: bool,
 }
@@ -43,7 +41,7 @@ struct Line {
     parent_uuid: Option<serde::de::IgnoredAny>,
 }
 
-/// Looks at both ends of a file. What cannot be read is simply not known.
+/// Looks at the beginning of a file. What cannot be read is simply not known.
 pub fn peek(file: &File, size: u64) -> Peek {
     let mut peek = Peek::default();
     let head = chunk(file, 0, size);
@@ -54,15 +52,14 @@ pub fn peek(file: &File, size: u64) -> Peek {
         }
     }
     peek.take_from_cut_line(&head);
-    let tail = chunk(file, size.saturating_sub(PEEKED_BYTES), size);
-    peek.last_at = last_time(&tail).or(peek.first_at);
     peek
 }
 
-/// The last time by its spelling alone: for putting files in order that is near enough.
-fn last_time(tail: &[u8]) -> Option<Timestamp> {
+/// The last time in a file, by its spelling alone: for putting files in order that is near enough.
+pub fn last_time(file: &File, size: u64) -> Option<Timestamp> {
+    let tail = chunk(file, size.saturating_sub(PEEKED_BYTES), size);
     let name = b"\"timestamp\":";
-    let at = memchr::memmem::rfind(tail, name)? + name.len();
+    let at = memchr::memmem::rfind(&tail, name)? + name.len();
     let text = std::str::from_utf8(tail.get(at..at + 40.min(tail.len() - at))?).ok()?;
     text.trim_start().strip_prefix('"')?.split('"').next()?.parse().ok()
 }

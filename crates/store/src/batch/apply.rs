@@ -165,38 +165,50 @@ impl Batch<'_> {
         key: NativeKey,
         usage: &UsageRow,
     ) -> Result<([i64; 4], i64), StoreError> {
-        let before = self.one(
-            "SELECT session, input, output, cache_read, cache_write, cost_nanos FROM usage WHERE space = ?1 AND message = ?2",
-            params![self.space, key.as_stored()],
-            |row| {
-                let count = |at: usize| row.get::<_, i64>(at);
-                Ok((count(0)?, [count(1)?, count(2)?, count(3)?, count(4)?], row.get::<_, Option<i64>>(5)?))
-            },
-        )?;
-        let (owner, old, old_cost) = before.unwrap_or((session.0, [0; 4], None));
-        if owner != session.0 {
-            return Ok(([0; 4], 0));
-        }
         let tokens = [usage.tokens.input, usage.tokens.output, usage.tokens.cache_read, usage.tokens.cache_write];
-        let new: [i64; 4] = std::array::from_fn(|at| old[at].max(tokens[at] as i64));
+        let tokens = tokens.map(|count| count as i64);
         // Whole billionths of a dollar add up to the same sum in any order.
-        let cost = usage.cost_usd.map(|cost| (cost * 1e9).round() as i64).or(old_cost);
-        self.run(
+        let cost = usage.cost_usd.map(|cost| (cost * 1e9).round() as i64);
+        let is_new = self.insert(
             "INSERT INTO usage (space, message, session, at, model, input, output, cache_read, cache_write, cost_nanos)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-             ON CONFLICT DO UPDATE SET input = ?6, output = ?7, cache_read = ?8, cache_write = ?9, cost_nanos = ?10",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING",
             params![
                 self.space,
                 key.as_stored(),
                 session.0,
                 usage.at.map(Timestamp::as_millis),
                 usage.model,
-                new[0],
-                new[1],
-                new[2],
-                new[3],
+                tokens[0],
+                tokens[1],
+                tokens[2],
+                tokens[3],
                 cost,
             ],
+        )?;
+        if is_new { Ok((tokens, cost.unwrap_or(0))) } else { self.raise_usage(session, key, tokens, cost) }
+    }
+
+    /// Raises the numbers of a message that was met before, in this session; how much more that is.
+    fn raise_usage(
+        &mut self,
+        session: SessionNumber,
+        key: NativeKey,
+        tokens: [i64; 4],
+        cost: Option<i64>,
+    ) -> Result<([i64; 4], i64), StoreError> {
+        let before = self.one(
+            "SELECT input, output, cache_read, cache_write, cost_nanos FROM usage
+             WHERE space = ?1 AND message = ?2 AND session = ?3",
+            params![self.space, key.as_stored(), session.0],
+            |row| Ok(([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?], row.get::<_, Option<i64>>(4)?)),
+        )?;
+        let Some((old, old_cost)): Option<([i64; 4], Option<i64>)> = before else { return Ok(([0; 4], 0)) };
+        let new: [i64; 4] = std::array::from_fn(|at| old[at].max(tokens[at]));
+        let cost = cost.or(old_cost);
+        self.run(
+            "UPDATE usage SET input = ?3, output = ?4, cache_read = ?5, cache_write = ?6, cost_nanos = ?7
+             WHERE space = ?1 AND message = ?2",
+            params![self.space, key.as_stored(), new[0], new[1], new[2], new[3], cost],
         )?;
         Ok((std::array::from_fn(|at| new[at] - old[at]), cost.unwrap_or(0) - old_cost.unwrap_or(0)))
     }
