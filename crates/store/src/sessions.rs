@@ -3,7 +3,7 @@
 use rethread_model::{Agent, Counts, Session, SessionId, SessionKind, Timestamp, Tokens, estimate_tokens};
 use rusqlite::{Params, Row, params};
 
-use crate::{Store, StoreError};
+use crate::{SessionNumber, Store, StoreError};
 
 /// Where sessions are looked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,6 +92,17 @@ impl Store {
              ORDER BY session.last_at DESC, session.num DESC LIMIT 200",
             params![self.space.as_str(), prefix],
         )
+    }
+
+    /// Where a session began.
+    pub fn cwd(&self, session: SessionNumber) -> Result<Option<String>, StoreError> {
+        let read = || -> rusqlite::Result<Option<String>> {
+            let mut statement =
+                self.connection.prepare_cached("SELECT cwd FROM session WHERE space = ?1 AND num = ?2")?;
+            let mut rows = statement.query_map(params![self.space.as_str(), session.0], |row| row.get(0))?;
+            Ok(rows.next().transpose()?.flatten())
+        };
+        read().map_err(|cause| self.err(cause))
     }
 
     /// What a session's story must remember.

@@ -7,7 +7,7 @@ use rethread_ingest::source::exclude::Excludes;
 use rethread_ingest::source::file::{self, Hashes, Stamp};
 use rethread_ingest::source::{self, Found, Identity, Peek, named};
 use rethread_model::{Agent, Timestamp, Warning};
-use rethread_store::{Cursor, Fingerprint, Store, TranscriptRow};
+use rethread_store::{Cursor, Fingerprint, SessionNumber, Store, TranscriptRow};
 
 use super::SyncRequest;
 use crate::{Engine, EngineError};
@@ -80,6 +80,8 @@ impl Plan {
                 // An empty file is about to be written; what it held before stays until then.
                 _ if found.stamp.size == 0 => {}
                 // The session of some files cannot be told before they grow.
+                Some(TranscriptRow { session: Some(session), .. })
+                    if plan.is_excluded(&found, *session, store, &mut excludes)? => {}
                 Some(row) if row.session.is_some() => plan.jobs.push(known_job(found, row.clone())),
                 _ => new.extend(plan.look_at(found, &mut excludes)),
             }
@@ -125,6 +127,20 @@ impl Plan {
             *self.files.entry(found.agent).or_default() += 1;
         }
         Ok(all)
+    }
+
+    /// Whether a file read before has been excluded since.
+    fn is_excluded(
+        &mut self,
+        found: &Found,
+        session: SessionNumber,
+        store: Option<&Store>,
+        excludes: &mut Excludes,
+    ) -> Result<bool, EngineError> {
+        let cwd = store.map(|store| store.cwd(session)).transpose()?.flatten();
+        let excluded = excludes.covers(&found.path, cwd.as_deref());
+        *self.excluded.entry(found.agent).or_default() += u64::from(excluded);
+        Ok(excluded)
     }
 
     /// Opens a file met for the first time to see which session it belongs to.

@@ -1,5 +1,6 @@
 //! Carries out a plan: workers read ahead, one writer stores in the plan's order.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -193,7 +194,11 @@ fn work(
         gate.wait_for(number);
         let sender = senders[number].lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(sender) = sender else { continue };
-        if let Err(error) = read(job, filter, redactor, &mut |chunk| sender.send(Ok(chunk)).is_ok()) {
+        let reading = || read(job, filter, redactor, &mut |chunk| sender.send(Ok(chunk)).is_ok());
+        // One file that trips over a mistake of ours must not keep all the others from being read.
+        let outcome = catch_unwind(AssertUnwindSafe(reading));
+        let outcome = outcome.unwrap_or_else(|_| Err(std::io::Error::other("a mistake in rethread itself")));
+        if let Err(error) = outcome {
             let _ = sender.send(Err(error));
         }
     }

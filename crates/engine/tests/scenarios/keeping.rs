@@ -129,6 +129,42 @@ fn s003_04_excluded_sessions_are_never_read() {
 }
 
 #[test]
+fn what_is_excluded_later_is_read_no_further() {
+    let world = World::new();
+    let (first, rest) = CONVERSATION.split_at(CONVERSATION.find("Which name is better").unwrap());
+    world.write(CLAUDE_FILE, first);
+    world.sync();
+    let before = world.dump();
+    world.append(CLAUDE_FILE, rest);
+    let engine = engine_with(&world, &[("intake.exclude", "/home/dev/parser")]);
+    engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap();
+    assert_same(&world.dump(), &before);
+}
+
+#[test]
+fn e004_16_layers_of_settings_and_what_a_project_may_not_set() {
+    let world = World::new();
+    world.write(
+        ".rethread/config.toml",
+        "[intake]\nexclude = [\"/a\"]\nmode = \"batch\"\nagents = [\"cobol\"]\n[no]\nsuch = 1\n",
+    );
+    world.write("project/.rethread.toml", "[intake]\nexclude = [\"/b\"]\n[filter]\nomit_tool_outputs = false\n");
+    let mut environment = Environment::for_home(world.home.path());
+    environment.cwd = world.at("project");
+    environment.variables = vec![("RETHREAD_INTAKE_MODE".to_owned(), "realtime".to_owned())];
+    environment.flags = vec![("filter.keep_reasoning".to_owned(), "true".to_owned())];
+    let config = Engine::open(environment).unwrap().config().clone();
+    let of =
+        |name: &str| config.get(name).map(|setting| (setting.value.to_string(), setting.layer.to_string())).unwrap();
+    assert_eq!(of("intake.exclude").0, "/a,/b", "excludes add up");
+    assert_eq!(of("intake.mode"), ("realtime".to_owned(), "$RETHREAD_INTAKE_MODE".to_owned()));
+    assert_eq!(of("filter.keep_reasoning"), ("true".to_owned(), "command line".to_owned()));
+    assert_eq!(of("filter.omit_tool_outputs").0, "true", "a project cannot have more kept");
+    assert_eq!(of("intake.agents").1, "default", "an unknown agent is passed over");
+    assert_eq!(config.problems().len(), 3, "{:?}", config.problems());
+}
+
+#[test]
 fn a_dry_run_writes_nothing_at_all() {
     let world = World::new();
     world.write(CLAUDE_FILE, CONVERSATION);

@@ -71,6 +71,12 @@ fn error_line(measured: &Measured) -> String {
     let text = tag(&measured.head, "tool_use_error").unwrap_or(&measured.head);
     let text = text.trim_start();
     let after_code = split_exit_code(text).map_or(text, |(_, rest)| if rest.trim().is_empty() { text } else { rest });
+    // pi says this where a command printed nothing; what follows names the error.
+    let after_code = after_code
+        .trim_start()
+        .strip_prefix("(no output)")
+        .filter(|rest| !rest.trim().is_empty())
+        .unwrap_or(after_code);
     clip(first_line(after_code), ERROR_CHARS).into_owned()
 }
 
@@ -134,6 +140,11 @@ mod tests {
             r#""boom\n\nCommand exited with code 101""#,
             true,
             (Status::Error, "3 lines, 34 B", Some("boom"), Some(101)),
+        );
+        check(
+            r#""(no output)\n\nCommand exited with code 1""#,
+            true,
+            (Status::Error, "3 lines, 39 B", Some("Command exited with code 1"), Some(1)),
         );
         check(r#""fine""#, false, (Status::Ok, "1 line, 4 B", None, None));
     }

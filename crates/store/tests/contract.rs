@@ -1,0 +1,93 @@
+//! What every store must hold to, whatever is behind it.
+
+use rethread_model::{Agent, Changes, Episode, NativeKey, Owner, Space, Tokens, UsageRow};
+use rethread_store::{SessionFilter, Store, StoreError};
+
+#[expect(clippy::unwrap_used, reason = "a store that does not open fails the test")]
+fn store_in(folder: &tempfile::TempDir) -> Store {
+    Store::open(&folder.path().join("memory.db"), Space::local()).unwrap()
+}
+
+#[test]
+fn a_batch_that_is_dropped_leaves_no_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = store_in(&folder);
+    let mut batch = store.begin().unwrap();
+    batch.open_session(Agent::Pi, "x").unwrap();
+    batch.add_transcript("/x.jsonl", Agent::Pi).unwrap();
+    drop(batch);
+    assert!(store.transcripts().unwrap().is_empty());
+    let all = SessionFilter { include_empty: true, ..SessionFilter::default() };
+    assert!(store.sessions(&all).unwrap().is_empty());
+}
+
+#[test]
+fn opening_again_keeps_everything_and_a_session_is_made_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for _ in 0..3 {
+        let mut store = store_in(&folder);
+        let mut batch = store.begin().unwrap();
+        batch.open_session(Agent::Pi, "x").unwrap();
+        batch.commit().unwrap();
+    }
+    let all = SessionFilter { include_empty: true, ..SessionFilter::default() };
+    assert_eq!(store_in(&folder).sessions(&all).unwrap().len(), 1);
+}
+
+#[test]
+fn a_message_costs_once_whoever_has_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = store_in(&folder);
+    let mut batch = store.begin().unwrap();
+    let first = batch.open_session(Agent::ClaudeCode, "first").unwrap().number;
+    let second = batch.open_session(Agent::ClaudeCode, "second").unwrap().number;
+    let usage = |output| {
+        let row =
+            UsageRow { tokens: Tokens { output, ..Tokens::default() }, cost_usd: Some(0.1), ..UsageRow::default() };
+        Changes { usage: [(NativeKey::from_stored(7), row)].into(), ..Changes::default() }
+    };
+    for (session, output) in [(first, 3), (first, 5), (first, 4), (second, 9)] {
+        batch.apply(session, &usage(output), None).unwrap();
+    }
+    batch.commit().unwrap();
+    let all = SessionFilter { include_empty: true, ..SessionFilter::default() };
+    let mut spent: Vec<_> =
+        store.sessions(&all).unwrap().into_iter().map(|s| (s.external_id, s.tokens.output, s.cost_usd)).collect();
+    spent.sort_by(|a, b| a.0.cmp(&b.0));
+    assert_eq!(spent, [("first".to_owned(), 5, Some(0.1)), ("second".to_owned(), 0, None)]);
+}
+
+#[test]
+fn an_open_episode_is_replaced_under_its_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = store_in(&folder);
+    let mut batch = store.begin().unwrap();
+    let session = batch.open_session(Agent::Pi, "x").unwrap().number;
+    for last_seq in [1, 5] {
+        let open = Episode { id: "e".into(), number: 1, last_seq, open: true, ..Episode::default() };
+        batch.apply(session, &Changes::default(), Some(&open)).unwrap();
+    }
+    assert_eq!(batch.owner(session, NativeKey::from_stored(1)).unwrap(), None::<Owner>);
+    let id = batch.session_id(session).unwrap().unwrap();
+    batch.commit().unwrap();
+    let episodes = store.episodes(id).unwrap();
+    assert_eq!((episodes.len(), episodes[0].last_seq), (1, 5));
+}
+
+#[test]
+fn a_newer_or_damaged_file_is_refused_and_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(store_in(&folder));
+    let path = folder.path().join("memory.db");
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.pragma_update(None, "user_version", 99).unwrap();
+    drop(connection);
+    let opened = Store::open(&path, Space::local());
+    assert!(matches!(opened, Err(StoreError::Newer { found: 99, .. })), "{opened:?}");
+    let damaged = folder.path().join("damaged.db");
+    std::fs::write(&damaged, "this is no database but long enough to look like a header of one").unwrap();
+    let before = std::fs::read(&damaged).unwrap();
+    let opened = Store::open(&damaged, Space::local());
+    assert!(matches!(opened, Err(StoreError::Damaged { .. })), "{opened:?}");
+    assert_eq!(std::fs::read(&damaged).unwrap(), before);
+}
