@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use rethread_ingest::source;
+use rethread_ingest::source::{self, project};
 use rethread_model::Agent;
 
 use crate::{Engine, EngineError};
@@ -73,6 +73,9 @@ impl Engine {
                 let message = format!("{} {noun} found in {} ({})", found.len(), root.path.display(), root.reason);
                 let health = if found.is_empty() { Health::Note } else { Health::Well };
                 diagnosis.add(agent.as_str(), health, message, None);
+                if agent == Agent::ClaudeCode && !found.is_empty() {
+                    diagnosis.findings.push(self.this_directory(&found));
+                }
                 for warning in warnings.iter().take(MOST_NAMED) {
                     let message = format!("{}: {}", warning.file, warning.message);
                     diagnosis.add(agent.as_str(), Health::Note, message, None);
@@ -87,6 +90,15 @@ impl Engine {
                 Some("start an agent once, or name another directory: rethread config set sources.claude-code DIR"),
             );
         }
+    }
+
+    /// How many of the transcripts Claude Code probably wrote for the current directory. Only a hint: several
+    /// directories can share one folder.
+    fn this_directory(&self, found: &[source::Found]) -> Finding {
+        let folder = project::claude_folder_name(&self.environment.cwd.to_string_lossy());
+        let here = found.iter().filter(|one| one.path.components().any(|part| part.as_os_str() == folder.as_str()));
+        let message = format!("{} of them in {folder}, the folder of this directory", here.count());
+        Finding { area: Agent::ClaudeCode.to_string(), health: Health::Note, message, hint: None }
     }
 
     fn look_at_store(&self, diagnosis: &mut Diagnosis) {

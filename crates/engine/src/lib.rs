@@ -21,6 +21,7 @@
 mod config;
 mod doctor;
 mod environment;
+mod episodes;
 mod error;
 mod home;
 mod maintain;
@@ -39,6 +40,7 @@ use rethread_store::Store;
 pub use config::{Config, ConfigError, ConfigProblem, KEYS, Key, Layer, Setting, Value};
 pub use doctor::{Diagnosis, Finding, Health};
 pub use environment::{Clock, Environment};
+pub use episodes::EpisodeText;
 pub use error::EngineError;
 pub use maintain::{RebuildReport, VerifyReport};
 pub use rethread_store::{Scope, StoreError};

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::render::{age, is_dangerous, reduction};
 
-pub(crate) use session::{Sessions, Shown};
+pub(crate) use session::{Exchanges, Sessions, Shown};
 
 /// The version of all shapes in this file.
 pub(crate) const SCHEMA: u8 = 1;

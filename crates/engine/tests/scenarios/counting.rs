@@ -11,6 +11,7 @@ fn only(world: &World, reference: &str) -> Listed {
 
 #[test]
 fn s003_01_a_claude_code_session_is_counted_as_the_contract_says() {
+    // S000-06, S003-11, L000-06: blocks of either kind, words in full, distinct paths instead of edit calls.
     let world = World::new();
     world.write(CLAUDE_FILE, CONVERSATION);
     world.sync();
@@ -27,6 +28,7 @@ fn s003_01_a_claude_code_session_is_counted_as_the_contract_says() {
 
 #[test]
 fn s001_05_a_pi_session_is_its_active_branch_and_its_tokens_are_all_branches() {
+    // S000-07: roles inside `message`, blocks text and toolCall.
     let world = World::new();
     world.write(PI_FILE, BRANCHES);
     world.sync();
@@ -55,6 +57,7 @@ fn version_1_of_pi_has_no_ids_and_is_read_all_the_same() {
 
 #[test]
 fn l003_08_results_are_joined_to_their_calls_across_lines() {
+    // S003-12, S003-16: structure of every call, and whether it went well.
     let world = World::new();
     world.write(CLAUDE_FILE, CONVERSATION);
     world.sync();
@@ -87,6 +90,39 @@ fn s000_08_thinking_results_and_machine_texts_are_not_part_of_the_story() {
     assert_eq!(answers, ["Which name? → Scanner", "rename the file in place"]);
     let summaries = shown.entries.iter().filter(|entry| entry.speech.role() == Role::Summary).count();
     assert_eq!(summaries, 1, "a compaction summary stays a summary");
+}
+
+#[test]
+fn s001_06_and_s001_07_the_text_profile_holds_only_what_human_and_model_said() {
+    let world = World::new();
+    world.write(CLAUDE_FILE, CONVERSATION);
+    world.sync();
+    let request = ShowRequest { profile: Profile::Text, ..ShowRequest::default() };
+    let entries = world.engine().show(SESSION, request).unwrap().entries;
+    assert!(entries.iter().all(|entry| matches!(entry.speech.role(), Role::User | Role::Assistant)));
+    assert_eq!(entries.len(), 12, "5 prompts, 2 answers, 5 texts of the model");
+}
+
+#[test]
+fn s003_19_an_episode_is_named_and_told_in_lines_of_four_kinds() {
+    let world = World::new();
+    world.write(CLAUDE_FILE, CONVERSATION);
+    world.sync();
+    let (_, episodes) = world.engine().episodes(SESSION).unwrap();
+    assert_eq!(episodes[0].name, format!("session-{SESSION}-1"));
+    assert_eq!(
+        episodes[0].text,
+        "User: The lexer loses the last token of a file. Please find out why.\n\
+         Agent: I'll look at the lexer.\n\
+         Action: Read(/home/dev/parser/src/lexer.rs) → ok (4 lines, 71 B)\n\
+         Agent: The loop stops before the end of input.\n\
+         Action: Bash(cargo test lexer, description=Run the tests) → error (5 lines, 107 B)\n\
+         Error: error[E0308]: mismatched types\n\
+         Action: Grep(fn next, path=src) → ok (1 line, 25 B)\n\
+         Action: Edit(/home/dev/parser/src/lexer.rs, old_string=<7 bytes>, new_string=<14 bytes>) → ok (1 line, 26 B)"
+    );
+    let names: Vec<&str> = episodes.iter().map(|one| one.name.rsplit('-').next().unwrap()).collect();
+    assert_eq!(names, ["1", "2", "3", "4", "6"], "numbers stay when an exchange is taken back");
 }
 
 #[test]

@@ -175,6 +175,7 @@ fn a_dry_run_writes_nothing_at_all() {
 
 #[test]
 fn a_session_is_found_by_any_of_its_names() {
+    // S000-05: a name resolves to a session, explicit id files included.
     let world = World::new();
     world.write(CLAUDE_FILE, CONVERSATION);
     world.write(PI_FILE, crate::world::BRANCHES);
@@ -205,6 +206,7 @@ fn a_session_is_found_by_any_of_its_names() {
 
 #[test]
 fn lists_are_about_a_project_and_hide_what_is_empty_or_a_child() {
+    // S003-02: projects and transcripts find each other without any configuration.
     let world = World::new();
     world.write(CLAUDE_FILE, CONVERSATION);
     world.write(".claude/projects/-home-dev-parser/agent-a1b2c3d4.jsonl", crate::world::SUB_AGENT);

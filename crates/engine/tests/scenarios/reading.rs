@@ -2,10 +2,13 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use crate::world::{BRANCHES, CLAUDE_FILE, CONVERSATION, PI_FILE, SESSION, World, assert_same, dump_of};
 use proptest::prelude::*;
-use rethread_engine::SyncRequest;
+use rethread_engine::{SyncRequest, WatchMode, WatchRequest};
 
 #[test]
 fn s000_15_a_second_sync_reads_nothing() {
@@ -20,6 +23,7 @@ fn s000_15_a_second_sync_reads_nothing() {
 
 #[test]
 fn s000_10_only_new_bytes_are_read() {
+    // S000-09, S003-07, S003-08: one cursor per transcript, and every engine here is a restart.
     let world = World::new();
     let (first, rest) = CONVERSATION.split_at(CONVERSATION.find("Which name is better").unwrap());
     world.write(CLAUDE_FILE, first);
@@ -30,6 +34,7 @@ fn s000_10_only_new_bytes_are_read() {
 
 #[test]
 fn l003_05_a_file_read_line_by_line_equals_the_file_read_whole() {
+    // L003-07: episodes keep the id of their first entry, whenever the rest arrives.
     for (path, text) in [(CLAUDE_FILE, CONVERSATION), (PI_FILE, BRANCHES)] {
         let world = World::new();
         world.write(path, "");
@@ -43,6 +48,7 @@ fn l003_05_a_file_read_line_by_line_equals_the_file_read_whole() {
 
 #[test]
 fn l000_02_a_half_written_last_line_waits_for_its_end() {
+    // S000-14: reading while the writer appends.
     let world = World::new();
     let cut = CONVERSATION.find("Committed.").unwrap();
     world.write(CLAUDE_FILE, &CONVERSATION[..cut]);
@@ -132,6 +138,7 @@ fn rebuild_gives_the_same_answers_as_reading_bit_by_bit() {
 
 #[test]
 fn carriage_returns_nuls_and_bad_bytes_cost_only_themselves() {
+    // L003-06: one bad line never costs its batch.
     let mut bytes = CONVERSATION.replace('\n', "\r\n").into_bytes();
     bytes.extend(b"\0\0\0\0\n{\"type\":\"user\",\"uuid\":\"x1\",\"message\":{\"role\":\"user\",\"content\":\"bad \xff byte\"}}\n");
     bytes.extend(b"this is not json\n[1,2]\n\"text\"\n");
@@ -203,6 +210,52 @@ fn several_syncs_at_once_lose_and_repeat_nothing() {
     assert_eq!(sessions.len(), 12);
     assert!(sessions.iter().all(|listed| listed.session.counts.prompts == 5 && listed.session.tokens.output == 173));
     world.dump();
+}
+
+#[test]
+fn l003_09_lines_that_say_nothing_are_read_only_once() {
+    let world = World::new();
+    world.write(CLAUDE_FILE, "{\"type\":\"progress\",\"uuid\":\"p\",\"data\":{}}\n".repeat(50));
+    assert!(world.bytes_read() > 0);
+    assert_eq!(world.bytes_read(), 0);
+}
+
+/// Watches, lets `act` happen after the first reading, and waits for a reading that finds something.
+fn watch_and(world: &World, mode: WatchMode, act: impl FnOnce()) -> u64 {
+    let (stop, (sender, reports)) = (AtomicBool::new(false), channel());
+    let engine = world.engine();
+    std::thread::scope(|scope| {
+        let watching = scope.spawn(|| {
+            engine.watch(WatchRequest { mode: Some(mode) }, &stop, &mut |report| {
+                let _ = sender.send(report.agents.iter().map(|agent| agent.entries).sum::<u64>());
+            })
+        });
+        let patience = Duration::from_secs(30);
+        let first = reports.recv_timeout(patience);
+        act();
+        let found = std::iter::from_fn(|| reports.recv_timeout(patience).ok()).find(|entries| *entries > 0);
+        stop.store(true, Ordering::Relaxed);
+        assert!(first.is_ok() && watching.join().is_ok_and(|ended| ended.is_ok()), "watching ends cleanly");
+        found.unwrap_or(0)
+    })
+}
+
+#[test]
+fn s003_06_s003_09_and_s003_10_a_growing_file_is_read_in_either_mode() {
+    let (first, rest) = CONVERSATION.split_at(CONVERSATION.find("{\"parentUuid\":\"00002735").unwrap_or(20_000));
+    for mode in [WatchMode::Realtime, WatchMode::Batch(Duration::from_millis(50))] {
+        let world = World::new();
+        world.write(CLAUDE_FILE, first);
+        world.write(PI_FILE, BRANCHES);
+        assert!(watch_and(&world, mode, || world.append(CLAUDE_FILE, rest)) > 0, "{mode:?}");
+        assert_same(&world.dump().replace(' ', ""), &{
+            let whole = World::new();
+            whole.write(CLAUDE_FILE, CONVERSATION);
+            whole.write(PI_FILE, BRANCHES);
+            whole.sync();
+            whole.dump().replace(' ', "")
+        });
+    }
 }
 
 #[test]

@@ -8,7 +8,6 @@ use super::content::{Block, Content};
 use super::loose::{Flag, Number, Object, Text};
 use super::out::Out;
 use super::outcome::{outcome, reason_for_refusing};
-use super::tool::tool_use;
 use super::{EntryWay, Event, QueueStep, Scribe, TitleRank, Typed, Voice, What, human, id_by_content};
 
 /// Notices and injected texts are kept as one short line.
@@ -213,15 +212,8 @@ fn assistant(line: Line<'_>, out: &mut Out, scribe: &mut Scribe<'_>) {
     for block in message.content.0 {
         match block.kind.as_str() {
             "text" => out.text(Speech::Said, block.text.into_string(), Some(&id), scribe),
-            "tool_use" | "server_tool_use" => {
-                let tool = tool_use(block.name.as_str(), block.input, scribe);
-                let call = block.id.filled().map_or_else(|| out.next_id(), Into::into);
-                out.push(What::Call { id: call, message: Some(id.clone()), tool });
-            }
-            "thinking" if scribe.filter.keep_reasoning => {
-                let thought = block.thinking.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
-                out.text(Speech::Reasoning, thought, None, scribe);
-            }
+            "tool_use" | "server_tool_use" => out.call(block, &id, scribe),
+            "thinking" => out.reasoning(&block, scribe),
             _ => {}
         }
     }

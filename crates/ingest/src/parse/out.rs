@@ -2,7 +2,9 @@
 
 use rethread_model::{Place, Speech, Timestamp};
 
+use super::content::Block;
 use super::loose::Text;
+use super::tool::tool_use;
 use super::{EntryWay, Event, Scribe, TitleRank, Typed, Voice, What};
 
 pub(super) struct Out {
@@ -65,6 +67,21 @@ impl Out {
         let text = if kept { scribe.clean(text) } else { String::new() };
         let id = self.next_id();
         self.push_as(id, What::Text { speech, text, message: message.map(str::to_owned), typed });
+    }
+
+    /// A tool call of the model.
+    pub(super) fn call(&mut self, block: Block<'_>, message: &str, scribe: &mut Scribe<'_>) {
+        let tool = tool_use(block.name.as_str(), block.input, scribe);
+        let id = block.id.filled().map_or_else(|| self.next_id(), Into::into);
+        self.push(What::Call { id, message: Some(message.to_owned()), tool });
+    }
+
+    /// What the model thought, if the filter asks for it.
+    pub(super) fn reasoning(&mut self, block: &Block<'_>, scribe: &mut Scribe<'_>) {
+        if scribe.filter.keep_reasoning {
+            let thought = block.thinking.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+            self.text(Speech::Reasoning, thought, None, scribe);
+        }
     }
 
     pub(super) fn title(&mut self, rank: TitleRank, title: Text<'_>, leaf: Option<String>, scribe: &mut Scribe<'_>) {

@@ -8,7 +8,7 @@ use super::content::{Content, Measured};
 use super::loose::{Flag, Number, Object, Text};
 use super::out::Out;
 use super::outcome::outcome;
-use super::tool::{kind_of, tool_use};
+use super::tool::kind_of;
 use super::{Event, Header, Scribe, TitleRank, What, human, id_by_content};
 
 /// Texts of extensions are kept as one short line.
@@ -190,15 +190,8 @@ fn assistant(message: Message<'_>, out: &mut Out, scribe: &mut Scribe<'_>) {
     for block in read::<Content<'_>>(message.content).0 {
         match block.kind.as_str() {
             "text" => out.text(Speech::Said, block.text.into_string(), Some(&id), scribe),
-            "toolCall" => {
-                let tool = tool_use(block.name.as_str(), block.input, scribe);
-                let call = block.id.filled().map_or_else(|| out.next_id(), Into::into);
-                out.push(What::Call { id: call, message: Some(id.clone()), tool });
-            }
-            "thinking" if scribe.filter.keep_reasoning => {
-                let thought = block.thinking.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
-                out.text(Speech::Reasoning, thought, None, scribe);
-            }
+            "toolCall" => out.call(block, &id, scribe),
+            "thinking" => out.reasoning(&block, scribe),
             _ => {}
         }
     }

@@ -231,6 +231,9 @@ pub(crate) struct Show {
     /// How much of each: what was said, also what was done, or everything that is stored
     #[arg(long, value_parser = values::profile(), default_value = "structure")]
     pub(crate) profile: Profile,
+    /// Show the session exchange by exchange, as plain text
+    #[arg(long, conflicts_with_all = ["lines", "full", "profile", "bytes"])]
+    pub(crate) episodes: bool,
     /// Show the last N bytes of text, in whole entries
     #[arg(long, value_name = "N")]
     pub(crate) bytes: Option<u64>,

@@ -5,7 +5,7 @@ use rethread_engine::{EngineError, ShowRequest};
 use super::{Context, Exit};
 use crate::cli::Show;
 use crate::failure::Failure;
-use crate::json::Shown;
+use crate::json::{Exchanges, Shown};
 use crate::render::{self, Reader, Tone};
 
 /// How many entries are shown unless somebody asks for more or less (E000-07).
@@ -13,6 +13,9 @@ const USUAL_LINES: u64 = 50;
 
 /// Shows the last entries of the session a reference means.
 pub(crate) fn run(context: &Context, request: &Show) -> Result<Exit, Failure> {
+    if request.episodes {
+        return episodes(context, request);
+    }
     let engine = context.engine()?;
     let usual = if request.full || request.bytes.is_some() { None } else { Some(USUAL_LINES) };
     let wanted = ShowRequest { profile: request.profile, lines: request.lines.or(usual), bytes: request.bytes };
@@ -36,6 +39,21 @@ pub(crate) fn run(context: &Context, request: &Show) -> Result<Exit, Failure> {
         context.printer.answer(&page)?;
     }
     Ok(exit)
+}
+
+/// Shows the session exchange by exchange, as plain text.
+fn episodes(context: &Context, request: &Show) -> Result<Exit, Failure> {
+    let (listed, episodes) = context.engine()?.episodes(&request.reference)?;
+    if request.json.json {
+        context.printer.json(&Exchanges::new(&listed, &episodes))?;
+    } else {
+        let mut page = context.printer.page();
+        for one in &episodes {
+            page.line(Tone::Strong, &one.name).line(Tone::Plain, &one.text).end();
+        }
+        context.printer.answer(&page)?;
+    }
+    Ok(if episodes.is_empty() { Exit::Nothing } else { Exit::Done })
 }
 
 fn say(context: &Context, text: &str) -> Result<(), Failure> {

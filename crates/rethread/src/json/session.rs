@@ -1,7 +1,7 @@
 //! Sessions and their entries as programs get them.
 
-use rethread_engine::{Listed, Shown as Log};
-use rethread_model::{Entry, Outcome, SessionKind, State, Timestamp, Tokens, ToolKind, ToolUse};
+use rethread_engine::{EpisodeText, Listed, Shown as Log};
+use rethread_model::{Entry, Outcome, SessionKind, State, Timestamp, Tokens, ToolKind, ToolUse, estimate_tokens};
 use serde::Serialize;
 
 use super::SCHEMA;
@@ -86,6 +86,55 @@ impl<'a> Session<'a> {
             raw_tokens: session.raw_tokens,
             kept_tokens: session.kept_tokens,
         }
+    }
+}
+
+/// A session exchange by exchange.
+#[derive(Serialize)]
+pub(crate) struct Exchanges<'a> {
+    schema: u8,
+    session: Session<'a>,
+    episodes: Vec<Exchange<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Exchange<'a> {
+    id: &'a str,
+    name: &'a str,
+    number: u64,
+    started_at: Option<Timestamp>,
+    ended_at: Option<Timestamp>,
+    lines: (u64, u64),
+    bytes: (u64, u64),
+    parts: &'a [u64],
+    tool_calls: u64,
+    tool_errors: u64,
+    raw_tokens: u64,
+    kept_tokens: u64,
+    open: bool,
+    text: &'a str,
+}
+
+impl<'a> Exchanges<'a> {
+    pub(crate) fn new(listed: &'a Listed, episodes: &'a [EpisodeText]) -> Self {
+        let episodes = episodes.iter().map(|EpisodeText { name, episode, text }| Exchange {
+            id: &episode.id,
+            name,
+            number: episode.number,
+            started_at: episode.started_at,
+            ended_at: episode.ended_at,
+            lines: episode.lines,
+            bytes: episode.bytes,
+            parts: &episode.parts,
+            tool_calls: episode.tool_calls,
+            tool_errors: episode.tool_errors,
+            raw_tokens: estimate_tokens(episode.bytes.1 - episode.bytes.0),
+            kept_tokens: episode.kept_tokens,
+            open: episode.open,
+            text,
+        });
+        Self { schema: SCHEMA, session: Session::new(listed), episodes: episodes.collect() }
     }
 }
 
