@@ -97,7 +97,8 @@ impl Engine {
     fn this_directory(&self, found: &[source::Found]) -> Finding {
         let folder = project::claude_folder_name(&self.environment.cwd.to_string_lossy());
         let here = found.iter().filter(|one| one.path.components().any(|part| part.as_os_str() == folder.as_str()));
-        let message = format!("{} of them in {folder}, the folder of this directory", here.count());
+        let message =
+            format!("{} of them are of this directory, as far as the name of their folder tells", here.count());
         Finding { area: Agent::ClaudeCode.to_string(), health: Health::Note, message, hint: None }
     }
 
