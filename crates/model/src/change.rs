@@ -8,14 +8,7 @@ use crate::{Entry, Episode, NativeKey, Outcome, Place, Speech, Timestamp, Tokens
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// This session.
-    Here {
-        /// The entry.
-        seq: u64,
-        /// Its episode.
-        episode: Option<u64>,
-        /// Whether it is a call whose result is known.
-        settled: bool,
-    },
+    Here,
     /// Another session.
     Elsewhere,
 }

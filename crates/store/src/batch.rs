@@ -241,24 +241,14 @@ impl<'s> Batch<'s> {
     /// Who has an entry with this key, seen from `session`.
     pub fn owner(&self, session: SessionNumber, key: NativeKey) -> Result<Option<Owner>, StoreError> {
         // The index is named because the planner, knowing only one space, takes the primary key and reads everything.
-        let owners = self.all(
-            "SELECT session, seq, episode, status IS NOT NULL FROM entry INDEXED BY entry_by_native
-             WHERE space = ?1 AND native = ?2",
+        let owners: Vec<i64> = self.all(
+            "SELECT session FROM entry INDEXED BY entry_by_native WHERE space = ?1 AND native = ?2",
             params![self.space, key.as_stored()],
-            |row| {
-                if row.get::<_, i64>(0)? != session.0 {
-                    return Ok(Owner::Elsewhere);
-                }
-                Ok(Owner::Here {
-                    seq: row.get::<_, i64>(1)? as u64,
-                    episode: row.get::<_, Option<i64>>(2)?.map(|number| number as u64),
-                    settled: row.get(3)?,
-                })
-            },
+            |row| row.get(0),
         )?;
         // A session's own entry outweighs another's: short ids repeat between sessions.
-        let own = owners.iter().find(|owner| matches!(owner, Owner::Here { .. }));
-        Ok(own.or(owners.first()).copied())
+        let here = owners.contains(&session.0).then_some(Owner::Here);
+        Ok(here.or_else(|| (!owners.is_empty()).then_some(Owner::Elsewhere)))
     }
 
     /// Whether this session has met that step of its queue of typed texts.

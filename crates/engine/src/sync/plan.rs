@@ -164,8 +164,8 @@ impl Plan {
     }
 }
 
-/// New files by their first time. Files that begin alike are an original and its copies: the one that ended first is
-/// taken as the original.
+/// New files by their first time, those that say they are copies last. Files that begin alike are an original and its
+/// copies: the one that ended first is taken as the original.
 fn in_order(new: Vec<(Job, Peek)>) -> impl Iterator<Item = Job> {
     let mut beginnings: HashMap<Option<Timestamp>, u32> = HashMap::new();
     for (_, peek) in &new {
@@ -175,7 +175,7 @@ fn in_order(new: Vec<(Job, Peek)>) -> impl Iterator<Item = Job> {
         let is_alone = beginnings.get(&peek.first_at) == Some(&1);
         let opened = if is_alone { None } else { file::open(&job.path).ok() };
         let last_at = opened.and_then(|(file, stamp)| source::last_time(&file, stamp.size));
-        ((peek.first_at, last_at), job)
+        ((peek.is_copy, peek.first_at, last_at), job)
     });
     let mut keyed: Vec<_> = keyed.collect();
     keyed.sort_by(|(a, job_a), (b, job_b)| a.cmp(b).then_with(|| job_a.path.cmp(&job_b.path)));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use rethread_ingest::source::project;
 use rethread_ingest::{Event, Known, Story, Voice, retell, side_name};
-use rethread_model::{NativeKey, Owner, Session, SessionKind, Warning};
+use rethread_model::{Agent, NativeKey, Owner, Session, SessionKind, Warning};
 use rethread_store::{
     Batch, Cursor, Fingerprint, SessionNumber, SessionUpdate, StoreError, TranscriptNumber, TranscriptRow,
 };
@@ -190,6 +190,10 @@ impl<'a> Telling<'a> {
         };
         let (kind, parent) = match &self.job.start {
             Start::New(identity) => (identity.kind, identity.parent.clone()),
+            // A name may come and go, so only what the path or the id says is taken from before.
+            _ if session.agent == Agent::Pi && !session.external_id.starts_with("subagent-") => {
+                (SessionKind::Main, None)
+            }
             _ => (session.kind, None),
         };
         let Some(main) = Told::new(number, &session, memory) else {

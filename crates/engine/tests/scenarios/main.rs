@@ -3,4 +3,5 @@
 mod counting;
 mod keeping;
 mod reading;
+mod traps;
 mod world;

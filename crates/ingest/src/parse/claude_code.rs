@@ -12,6 +12,8 @@ use super::{EntryWay, Event, QueueStep, Scribe, TitleRank, Typed, Voice, What, h
 
 /// Notices and injected texts are kept as one short line.
 const ASIDE_CHARS: usize = 300;
+/// How compaction summaries begin, for versions that do not flag them.
+const SUMMARY_BEGINNING: &str = "This session is being continued from a previous conversation";
 /// Results larger than this are not searched for a human's answers.
 const ANSWER_BYTES: usize = 256 * 1024;
 
@@ -38,6 +40,11 @@ struct Line<'a> {
     is_meta: Flag,
     is_compact_summary: Flag,
     is_api_error_message: Flag,
+    is_visible_in_transcript_only: Flag,
+    #[serde(borrow)]
+    prompt_source: Text<'a>,
+    #[serde(borrow, rename = "sourceToolUseID")]
+    source_tool_use_id: Text<'a>,
     #[serde(borrow)]
     message: Object<Message<'a>>,
     #[serde(borrow)]
@@ -134,7 +141,10 @@ pub(super) fn events(
     match line.kind.as_str() {
         "user" => user(line, &mut out, scribe),
         "assistant" => assistant(line, &mut out, scribe),
-        "attachment" => attachment(line.attachment.0, &mut out, scribe),
+        "attachment" => {
+            let machine = line.is_meta.0 || !is_human(&line.origin.0);
+            attachment(line.attachment.0, machine, &mut out, scribe);
+        }
         "queue-operation" => queue(&line, &mut out, scribe),
         "system" => system(&line, &mut out, scribe),
         "custom-title" => out.title(TitleRank::Custom, line.custom_title, None, scribe),
@@ -171,19 +181,29 @@ fn user(line: Line<'_>, out: &mut Out, scribe: &mut Scribe<'_>) {
             _ => {}
         }
     }
-    if line.is_compact_summary.0 {
+    let is_summary = human_text.first().is_some_and(|text| text.starts_with(SUMMARY_BEGINNING));
+    if line.is_compact_summary.0 || is_summary {
         return out.text(Speech::Summary, human_text.join("\n"), None, scribe);
     }
     // A tool's result whose block is missing: what is left on the line is no human's.
     let is_broken_result = !has_result && line.tool_use_result.is_some();
-    if line.is_meta.0
-        || is_broken_result
-        || matches!(line.origin.0.kind.as_str(), "task-notification" | "hook" | "system")
-    {
+    // A tool may put text into the conversation on a line of its own, such as a skill's instructions.
+    let is_tools_own = !has_result && line.source_tool_use_id.0.is_some();
+    let is_machines = line.is_meta.0
+        || line.is_visible_in_transcript_only.0
+        || line.prompt_source.as_str() == "system"
+        || !is_human(&line.origin.0);
+    if is_machines || is_broken_result || is_tools_own {
         return aside(&human_text, out, scribe);
     }
-    let way = if has_result { EntryWay::Aside } else { EntryWay::Line };
-    typed(&human_text, has_image && !has_result, way, out, scribe);
+    if has_result {
+        // Texts beside results were typed one by one.
+        for text in human_text {
+            typed(&[text], false, EntryWay::Aside, out, scribe);
+        }
+    } else {
+        typed(&human_text, has_image, EntryWay::Line, out, scribe);
+    }
 }
 
 fn assistant(line: Line<'_>, out: &mut Out, scribe: &mut Scribe<'_>) {
@@ -219,36 +239,36 @@ fn assistant(line: Line<'_>, out: &mut Out, scribe: &mut Scribe<'_>) {
     }
 }
 
-fn attachment(attachment: Attachment<'_>, out: &mut Out, scribe: &mut Scribe<'_>) {
+fn attachment(attachment: Attachment<'_>, machine: bool, out: &mut Out, scribe: &mut Scribe<'_>) {
     if attachment.kind.as_str() != "queued_command" {
         return;
     }
-    let machine = attachment.is_meta.0
+    let machine = machine
+        || attachment.is_meta.0
         || !matches!(attachment.command_mode.as_str(), "" | "prompt")
-        || !matches!(attachment.origin.0.kind.as_str(), "" | "human");
+        || !is_human(&attachment.origin.0);
     let texts: Vec<String> = attachment.prompt.0.into_iter().map(|block| block.text.into_string()).collect();
     if machine {
         aside(&texts, out, scribe);
-    } else {
+    } else if !texts.iter().all(|text| is_bare_command(text)) {
         typed(&texts, false, EntryWay::Aside, out, scribe);
     }
 }
 
 fn queue(line: &Line<'_>, out: &mut Out, scribe: &mut Scribe<'_>) {
+    let texts: Vec<&str> = line.content.0.iter().map(|block| block.text.as_str()).collect();
+    let named = typed_text(&texts).map(|(_, text)| Typed::new(&text, EntryWay::Aside).fingerprint);
     let step = match line.operation.as_str() {
-        "enqueue" => {
-            let texts: Vec<&str> = line.content.0.iter().map(|block| block.text.as_str()).collect();
-            match typed_text(&texts) {
-                Some((Speech::Prompt, text)) if !is_bare_command(&text) => {
-                    let Typed { fingerprint, .. } = Typed::new(&text, EntryWay::Aside);
-                    let text = if scribe.filter.keep_user_messages { scribe.clean(text) } else { String::new() };
-                    QueueStep::Typed { text, fingerprint }
-                }
-                _ => return,
+        "enqueue" => match typed_text(&texts) {
+            Some((Speech::Prompt, text)) if !is_bare_command(&text) => {
+                let Typed { fingerprint, .. } = Typed::new(&text, EntryWay::Aside);
+                let text = if scribe.filter.keep_user_messages { scribe.clean(text) } else { String::new() };
+                QueueStep::Typed { text, fingerprint }
             }
-        }
-        "dequeue" => QueueStep::Sent,
-        "remove" => QueueStep::Slipped,
+            _ => QueueStep::Filled,
+        },
+        "dequeue" => QueueStep::Sent(named),
+        "remove" => QueueStep::Slipped(named),
         "popAll" => QueueStep::TakenBack,
         _ => return,
     };
@@ -267,6 +287,11 @@ fn system(line: &Line<'_>, out: &mut Out, scribe: &mut Scribe<'_>) {
         }
         _ => {}
     }
+}
+
+/// Whether a line's origin is a human, or is not given.
+fn is_human(origin: &Origin<'_>) -> bool {
+    matches!(origin.kind.as_str(), "" | "human")
 }
 
 /// Typed as it is: a slash command without arguments, a `!` command or a `#` note. None of them is a prompt.

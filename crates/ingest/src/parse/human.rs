@@ -24,7 +24,7 @@ const MACHINE_NOISE: [&str; 10] = [
 
 /// Texts that begin so were written by a machine and may matter later.
 const MACHINE_NOTICES: [&str; 5] = [
-    "<task-notification>",
+    "<task-notification",
     "<teammate-message",
     "<cross-session-message",
     "Stop hook feedback:",
@@ -45,10 +45,10 @@ pub(super) fn judge(text: &str) -> Option<(Speech, String)> {
         let said = tag(trimmed, "summary").unwrap_or(trimmed);
         return Some((Speech::Notice, said.trim().to_owned()));
     }
-    if let Some(command) = tag(trimmed, "bash-input") {
+    if let Some(command) = opening_tag(trimmed, "bash-input") {
         return Some((Speech::Shell, format!("! {}", command.trim())));
     }
-    if let Some(note) = tag(trimmed, "user-memory-input") {
+    if let Some(note) = opening_tag(trimmed, "user-memory-input") {
         return Some((Speech::Note, format!("# {}", note.trim())));
     }
     if let Some(command) = slash_command(trimmed) {
@@ -73,17 +73,30 @@ fn slash_command(text: &str) -> Option<(Speech, String)> {
     }
 }
 
-/// The text with every part that a machine added cut out. An unclosed part reaches to the end.
+/// The text with every part that a machine added cut out. An unclosed part reaches to the end only if nobody but a
+/// machine writes it: a human may well ask about `<system-reminder>`.
 pub(super) fn without_added_parts(text: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(text);
     for name in ADDED_PARTS {
         let (open, close) = (format!("<{name}"), format!("</{name}>"));
-        while let Some(start) = text.find(&open) {
-            let end = text[start..].find(&close).map_or(text.len(), |at| start + at + close.len());
-            text.to_mut().replace_range(start..end, "");
+        let mut from = 0;
+        while let Some(start) = text[from..].find(&open).map(|at| from + at) {
+            let after = text[start + open.len()..].chars().next();
+            let is_tag = after.is_some_and(|next| next == '>' || next.is_whitespace());
+            let end = text[start..].find(&close).map(|at| start + at + close.len());
+            let to_the_end = (name == INJECTION_TAG || (start == 0 && name.starts_with("ide_"))).then_some(text.len());
+            match end.or(to_the_end).filter(|_| is_tag) {
+                Some(end) => text.to_mut().replace_range(start..end, ""),
+                None => from = start + open.len(),
+            }
         }
     }
     text
+}
+
+/// What stands in a tag that the text begins with.
+fn opening_tag<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    if text.starts_with(&format!("<{name}>")) { tag(text, name) } else { None }
 }
 
 /// What stands between `<name>` and `</name>`.
@@ -126,6 +139,14 @@ mod tests {
         check("<local-command-stdout>Bye!</local-command-stdout>", None);
         check("(no content)", None);
         check("Operation stopped by hook: no", Some((Speech::Notice, "Operation stopped by hook: no")));
+    }
+
+    #[test]
+    fn humans_may_ask_about_tags() {
+        for text in ["what is <bash-input> in my log?", "what are <system-reminders>?", "<system-reminder> tags: why?"]
+        {
+            check(text, Some((Speech::Prompt, text)));
+        }
     }
 
     #[test]

@@ -171,10 +171,12 @@ pub enum QueueStep {
         /// What was typed, as a number.
         fingerprint: u64,
     },
-    /// The oldest text was sent as a line of its own.
-    Sent,
-    /// The oldest text was given to the model in the middle of its turn.
-    Slipped,
+    /// Something that is no prompt took a place in the queue: a notification, a bare command.
+    Filled,
+    /// The oldest text, or the one with this fingerprint, was sent as a line of its own.
+    Sent(Option<u64>),
+    /// The oldest text, or the one with this fingerprint, was given to the model in the middle of its turn.
+    Slipped(Option<u64>),
     /// All waiting texts went back to the input field.
     TakenBack,
 }

@@ -85,7 +85,8 @@ impl Out {
     }
 
     pub(super) fn title(&mut self, rank: TitleRank, title: Text<'_>, leaf: Option<String>, scribe: &mut Scribe<'_>) {
-        if let Some(text) = title.filled() {
+        // An empty name takes the one given before back.
+        if let Some(text) = title.0 {
             let text = scribe.clean(text.into_owned());
             self.push(What::Title { rank, text, leaf });
         }

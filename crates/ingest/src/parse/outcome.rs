@@ -21,6 +21,9 @@ pub(super) fn outcome(
     let status = match (is_error, is_refusal(&measured.head)) {
         (true, true) => Status::Rejected,
         (true, false) => Status::Error,
+        (false, _) if measured.head.starts_with("The user doesn't want to proceed with this tool use") => {
+            Status::Rejected
+        }
         (false, _) => Status::Ok,
     };
     let keeps_output = !scribe.filter.omit_tool_outputs;

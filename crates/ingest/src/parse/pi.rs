@@ -127,7 +127,12 @@ pub(super) fn events(text: &str, place: Place, scribe: &mut Scribe<'_>) -> Resul
         return Ok(out.events);
     }
     if line.kind.as_str() == "leaf" {
-        out.push(What::Leaf { target: line.target_id.into_string() });
+        let target = line.target_id.into_string();
+        // With an id of its own it may be what the next entry follows.
+        out.push(match own_id {
+            Some(id) => What::Node { id, parent: Some(target) },
+            None => What::Leaf { target },
+        });
         return Ok(out.events);
     }
     if let Some(id) = own_id {

@@ -120,7 +120,11 @@ const CONTENT_KEYS: [&str; 12] = [
 /// The call of `name` with the given arguments, which may be anything.
 pub(super) fn tool_use(name: &str, input: Option<&RawValue>, scribe: &mut Scribe<'_>) -> ToolUse {
     let arguments = input.and_then(|raw| serde_json::from_str::<Arguments<'_>>(raw.get()).ok()).unwrap_or_default();
-    let kind = kind_of(name);
+    let kind = match kind_of(name) {
+        // One tool for everything says by an argument what it does.
+        ToolKind::Edit if arguments.text("command").as_deref() == Some("view") => ToolKind::Read,
+        kind => kind,
+    };
     let primary = arguments.primary(kind);
     let target = primary.and_then(|key| arguments.text(key)).unwrap_or_default();
     let target = if kind == ToolKind::Command { one_line(&target) } else { first_line(&target).to_owned() };

@@ -23,6 +23,8 @@ pub struct Peek {
     pub cwd: Option<String>,
     /// The first time.
     pub first_at: Option<Timestamp>,
+    /// Whether the file says that it holds copies of another session's lines.
+    pub is_copy: bool,
     /// Whether the lines look like Claude Code's.
     pub looks_like_claude: bool,
 }
@@ -52,6 +54,8 @@ pub fn peek(file: &File, size: u64) -> Peek {
         }
     }
     peek.take_from_cut_line(&head);
+    let signs = ["\"forkedFrom\":{", "\"sessionKind\":\"bg\"", "\"parentSession\":\"", "\"branchedFrom\":\""];
+    peek.is_copy = signs.iter().any(|sign| memchr::memmem::find(&head, sign.as_bytes()).is_some());
     peek
 }
 

@@ -8,7 +8,7 @@ mod queue;
 mod teller;
 mod titles;
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use rethread_model::{
     Agent, Changes, Counts, Entry, Episode, NativeKey, NewEntry, NodeRow, Outcome, Owner, Place, SessionKind, Speech,
@@ -27,6 +27,8 @@ pub use self::teller::PART_TOKENS;
 
 /// How many text blocks back a repetition of one is recognised.
 const SAID_BLOCKS: usize = 64;
+/// How many calls may wait for their results.
+const OPEN_CALLS: usize = 256;
 /// How many results may wait for a call that is written after them.
 const EARLY_RESULTS: usize = 16;
 
@@ -86,6 +88,8 @@ struct Saved {
     /// Prompts and tasks other than warm-ups.
     real_prompts: u64,
     warm_ups: u64,
+    /// Calls whose results are still to come, oldest first: key of the call's id, entry, episode.
+    calls: VecDeque<(NativeKey, u64, Option<u64>)>,
     /// Text blocks of recent API messages, oldest first.
     said: VecDeque<NativeKey>,
     /// Results flagged as errors whose calls are not in the transcript.
@@ -102,7 +106,6 @@ struct Saved {
 #[derive(Debug, Default)]
 struct Run {
     seen: HashSet<NativeKey>,
-    calls: HashMap<NativeKey, (u64, Option<u64>)>,
     nodes: HashSet<NativeKey>,
     orphans: HashSet<NativeKey>,
     /// The line being read and its node.
@@ -187,6 +190,11 @@ impl Story {
     /// Goes on from a story told again.
     pub fn adopt(&mut self, retold: &Retold) {
         self.saved.teller = retold.teller.clone();
+        for (_, seq, episode) in &mut self.saved.calls {
+            if let Ok(at) = retold.placed.binary_search_by_key(seq, |(seq, ..)| *seq) {
+                *episode = retold.placed[at].1;
+            }
+        }
     }
 
     /// Takes in the next event of the session.
@@ -222,7 +230,9 @@ impl Story {
         match self.agent {
             Agent::ClaudeCode => native_key(self.agent, &self.external_id, id),
             // Eight hex digits repeat from session to session; copies are told by lineage instead.
-            Agent::Pi => NativeKey::within(self.agent, &self.external_id, id),
+            Agent::Pi if !id.starts_with("line-") => NativeKey::within(self.agent, &self.external_id, id),
+            // Version 1 has no ids; a line that stands in two files with the same time and content is a copy.
+            Agent::Pi => NativeKey::global(self.agent, id),
         }
     }
 
@@ -333,7 +343,11 @@ impl Story {
 
     fn call<K: Known>(&mut self, event: Event, known: &K) -> Result<(), K::Error> {
         let What::Call { id, message, tool } = event.what else { return Ok(()) };
-        let key = self.key(&id);
+        // Some models number their calls anew in every message, so with pi the entry is part of a call's identity.
+        let key = match self.agent {
+            Agent::ClaudeCode => self.key(&id),
+            Agent::Pi => self.key(&format!("{}:{id}", event.native_id)),
+        };
         if !self.is_new(key, known)? {
             return Ok(());
         }
@@ -346,16 +360,17 @@ impl Story {
         let entry =
             Entry { text: describe_tool(&tool), tool: Some(tool), ..blank(&id, event.place, event.at, Speech::Call) };
         let episode = self.push(entry, key, message);
-        match self.saved.early_results.iter().position(|(call, _)| *call == key) {
-            Some(at) => {
-                let (_, outcome) = self.saved.early_results.remove(at);
-                self.saved.orphan_errors -= u64::from(outcome.status.is_error());
-                self.settle(seq, episode, outcome);
-            }
-            None => {
-                self.run.calls.insert(key, (seq, episode));
-            }
+        let call = self.key(&id);
+        if let Some(at) = self.saved.early_results.iter().position(|(early, _)| *early == call) {
+            let (_, outcome) = self.saved.early_results.remove(at);
+            self.saved.orphan_errors -= u64::from(outcome.status.is_error());
+            self.settle(seq, episode, outcome);
+            return Ok(());
         }
+        if self.saved.calls.len() == OPEN_CALLS {
+            self.saved.calls.pop_front();
+        }
+        self.saved.calls.push_back((call, seq, episode));
         Ok(())
     }
 
@@ -372,18 +387,15 @@ impl Story {
     fn result<K: Known>(&mut self, event: Event, known: &K) -> Result<(), K::Error> {
         let What::Result { call, outcome, answer } = event.what else { return Ok(()) };
         let key = self.key(&call);
-        let found = match self.run.calls.remove(&key) {
-            Some(found) => Some(found),
-            None => match known.owner(key)? {
-                Some(Owner::Here { seq, episode, settled: false }) => Some((seq, episode)),
-                _ => None,
-            },
-        };
+        let found = self.saved.calls.iter().rposition(|(call, ..)| *call == key);
+        let found = found.and_then(|at| self.saved.calls.remove(at));
         self.note_time(event.at);
         match found {
-            Some((seq, episode)) => self.settle(seq, episode, outcome),
+            Some((_, seq, episode)) => self.settle(seq, episode, outcome),
             // Parallel calls are flushed in any order, so the call may stand on the next line.
-            None if known.owner(key)?.is_none() && !self.run.seen.contains(&key) => self.hold_result(key, outcome),
+            None if self.agent == Agent::ClaudeCode && known.owner(key)?.is_none() && !self.run.seen.contains(&key) => {
+                self.hold_result(key, outcome);
+            }
             // A result met a second time says nothing new.
             None => return Ok(()),
         }
@@ -457,8 +469,9 @@ impl Story {
                     self.push(Entry { text, ..entry }, key, None);
                 }
             }
-            QueueStep::Sent => self.saved.queue.sent(),
-            QueueStep::Slipped => self.saved.queue.slipped(),
+            QueueStep::Filled => self.saved.queue.filled(),
+            QueueStep::Sent(which) => self.saved.queue.sent(which),
+            QueueStep::Slipped(which) => self.saved.queue.slipped(which),
             QueueStep::TakenBack => {
                 let back = self.saved.queue.taken_back();
                 self.changes.retell |= !back.is_empty();
@@ -474,7 +487,7 @@ impl Story {
             return Ok(());
         };
         let key = self.key(leaf);
-        if self.run.seen.contains(&key) || matches!(known.owner(key)?, Some(Owner::Here { .. })) {
+        if self.run.seen.contains(&key) || matches!(known.owner(key)?, Some(Owner::Here)) {
             self.saved.titles.set(rank, text);
         } else {
             self.changes.titles_elsewhere.push((key, text.to_owned()));
@@ -508,7 +521,8 @@ impl Story {
 pub fn side_name(main: &mut Story, event: &Event) -> Option<String> {
     let Voice::Side { agent_id, parent } = &event.voice else { return None };
     if let Some(agent_id) = agent_id {
-        return Some(agent_id.clone());
+        // As its file is named, for versions that write both.
+        return Some(format!("agent-{agent_id}"));
     }
     let sides = &mut main.saved.sides;
     let above = parent.as_ref().and_then(|parent| sides.get(parent)).cloned();

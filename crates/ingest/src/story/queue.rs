@@ -8,10 +8,13 @@ use crate::{EntryWay, Typed};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Queue(Vec<Waiting>);
 
+/// More than anybody types ahead; bounds what is remembered of texts that left no further trace.
+const LONGEST: usize = 128;
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Waiting {
-    fingerprint: u64,
-    seq: u64,
+    /// What was typed and the entry it was stored as; nothing for what only takes a place.
+    typed: Option<(u64, u64)>,
     at: Step,
 }
 
@@ -27,23 +30,28 @@ enum Step {
 impl Queue {
     /// A text was typed and stored as entry `seq`.
     pub(crate) fn typed(&mut self, fingerprint: u64, seq: u64) {
-        self.0.push(Waiting { fingerprint, seq, at: Step::Queued });
+        self.add(Some((fingerprint, seq)));
     }
 
-    pub(crate) fn sent(&mut self) {
-        self.advance(Step::Sent);
+    /// Something that is no prompt took a place.
+    pub(crate) fn filled(&mut self) {
+        self.add(None);
     }
 
-    pub(crate) fn slipped(&mut self) {
-        self.advance(Step::Slipped);
+    pub(crate) fn sent(&mut self, which: Option<u64>) {
+        self.advance(which, Step::Sent);
+    }
+
+    pub(crate) fn slipped(&mut self, which: Option<u64>) {
+        self.advance(which, Step::Slipped);
     }
 
     /// Everything still waiting went back to the input field; the entries it had been stored as.
     pub(crate) fn taken_back(&mut self) -> Vec<u64> {
-        let (back, rest) = std::mem::take(&mut self.0).into_iter().partition(|waiting| waiting.at == Step::Queued);
+        let (back, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.0).into_iter().partition(|waiting| waiting.at == Step::Queued);
         self.0 = rest;
-        let back: Vec<Waiting> = back;
-        back.into_iter().map(|waiting| waiting.seq).collect()
+        back.into_iter().filter_map(|waiting| waiting.typed).map(|(_, seq)| seq).collect()
     }
 
     /// The entry that a text which just came in was stored as when it was typed.
@@ -53,17 +61,32 @@ impl Queue {
             // What slipped into a turn never comes back as a line: the same words there were typed again.
             EntryWay::Line => waiting.at != Step::Slipped,
         };
-        let found = self.0.iter().position(|waiting| waiting.fingerprint == typed.fingerprint && may_be(waiting));
-        if found.is_none() && typed.way == EntryWay::Line {
-            self.0.retain(|waiting| waiting.at != Step::Slipped);
+        let fits =
+            |waiting: &Waiting| waiting.typed.is_some_and(|(text, _)| text == typed.fingerprint) && may_be(waiting);
+        let at = self.0.iter().position(fits)?;
+        let (_, seq) = self.0[at].typed.take()?;
+        // If the queue has not yet said that it is gone, its place stays for that step.
+        if self.0[at].at != Step::Queued {
+            self.0.remove(at);
         }
-        found.map(|at| self.0.remove(at).seq)
+        Some(seq)
     }
 
-    fn advance(&mut self, to: Step) {
-        if let Some(oldest) = self.0.iter_mut().find(|waiting| waiting.at == Step::Queued) {
-            oldest.at = to;
+    fn add(&mut self, typed: Option<(u64, u64)>) {
+        if self.0.len() == LONGEST {
+            self.0.remove(0);
         }
+        self.0.push(Waiting { typed, at: Step::Queued });
+    }
+
+    /// Moves the text that is meant, else the oldest; a place without a text is done with.
+    fn advance(&mut self, which: Option<u64>, to: Step) {
+        let named = |waiting: &Waiting| which.is_some() && waiting.typed.map(|(text, _)| text) == which;
+        let queued = |waiting: &Waiting| waiting.at == Step::Queued;
+        let found = self.0.iter().position(|waiting| queued(waiting) && named(waiting));
+        let Some(at) = found.or_else(|| self.0.iter().position(queued)) else { return };
+        self.0[at].at = to;
+        self.0.retain(|waiting| waiting.typed.is_some() || waiting.at == Step::Queued);
     }
 }
 
@@ -83,7 +106,7 @@ mod tests {
     fn a_queued_text_is_recognised_on_the_line_that_sends_it() {
         let mut queue = Queue::default();
         queue.typed(print("go on"), 3);
-        queue.sent();
+        queue.sent(None);
         assert_eq!(queue.repeats(typed("go on ", EntryWay::Line)), Some(3));
         assert_eq!(queue.repeats(typed("go on", EntryWay::Line)), None, "typed a second time");
     }
@@ -92,9 +115,37 @@ mod tests {
     fn a_text_that_slipped_into_a_turn_is_recognised_beside_a_result_but_not_on_a_line() {
         let mut queue = Queue::default();
         queue.typed(print("continue"), 1);
-        queue.slipped();
+        queue.slipped(None);
         assert_eq!(queue.clone().repeats(typed("continue", EntryWay::Line)), None);
         assert_eq!(queue.repeats(typed("continue", EntryWay::Aside)), Some(1));
+    }
+
+    #[test]
+    fn notifications_and_bare_commands_hold_a_place() {
+        let mut queue = Queue::default();
+        queue.filled();
+        queue.typed(print("a"), 1);
+        queue.slipped(None);
+        assert_eq!(queue.repeats(typed("a", EntryWay::Line)), Some(1), "the notification slipped, not the text");
+    }
+
+    #[test]
+    fn a_step_that_names_its_text_moves_that_one() {
+        let mut queue = Queue::default();
+        queue.typed(print("a"), 1);
+        queue.typed(print("b"), 2);
+        queue.slipped(Some(print("b")));
+        assert_eq!(queue.taken_back(), vec![1]);
+    }
+
+    #[test]
+    fn a_line_that_comes_before_its_step_keeps_the_place_for_it() {
+        let mut queue = Queue::default();
+        queue.typed(print("a"), 1);
+        queue.typed(print("b"), 2);
+        assert_eq!(queue.repeats(typed("a", EntryWay::Line)), Some(1));
+        queue.sent(None);
+        assert_eq!(queue.taken_back(), vec![2]);
     }
 
     #[test]
@@ -102,7 +153,7 @@ mod tests {
         let mut queue = Queue::default();
         queue.typed(print("a"), 1);
         queue.typed(print("b"), 2);
-        queue.slipped();
+        queue.slipped(None);
         assert_eq!(queue.taken_back(), vec![2]);
         assert_eq!(queue.repeats(typed("b", EntryWay::Line)), None);
     }
