@@ -182,21 +182,12 @@ impl<'s> Batch<'s> {
     }
 
     /// The session with that id of the agent.
-    pub fn find_session(&self, agent: Agent, external_id: &str) -> Result<Option<OpenedSession>, StoreError> {
+    fn find_session(&self, agent: Agent, external_id: &str) -> Result<Option<OpenedSession>, StoreError> {
         self.one(
             "SELECT num, memory FROM session WHERE space = ?1 AND agent = ?2 AND external_id = ?3",
             params![self.space, agent.as_str(), external_id],
             |row| Ok(OpenedSession { number: SessionNumber(row.get(0)?), memory: row.get(1)? }),
         )
-    }
-
-    /// Our id of a session.
-    pub fn session_id(&self, session: SessionNumber) -> Result<Option<SessionId>, StoreError> {
-        let text: Option<String> =
-            self.one("SELECT id FROM session WHERE space = ?1 AND num = ?2", params![self.space, session.0], |row| {
-                row.get(0)
-            })?;
-        Ok(text.and_then(|text| text.parse().ok()))
     }
 
     /// Gives a session a unique short name; the name leaves any other session that had it.

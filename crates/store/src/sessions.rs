@@ -26,10 +26,6 @@ pub struct SessionFilter {
     pub include_empty: bool,
     /// Also those of sub-agents.
     pub include_children: bool,
-    /// With activity at or after this moment.
-    pub active_since: Option<Timestamp>,
-    /// With activity before this moment.
-    pub active_before: Option<Timestamp>,
     /// At most this many.
     pub limit: Option<u64>,
 }
@@ -54,25 +50,16 @@ impl Store {
         self.select(
             "(?2 IS NULL OR session.project = ?2 OR session.cwd = ?2 OR substr(session.cwd, 1, length(?2) + 1) = ?2 || '/')
              AND (?3 IS NULL OR session.agent = ?3) AND (?4 OR NOT session.empty) AND (?5 OR session.kind = 'main')
-             AND (?6 IS NULL OR session.last_at >= ?6) AND (?7 IS NULL OR session.last_at < ?7)
-             ORDER BY session.last_at DESC, session.num DESC LIMIT ?8",
+             ORDER BY session.last_at DESC, session.num DESC LIMIT ?6",
             params![
                 self.space.as_str(),
                 project,
                 filter.agent.map(Agent::as_str),
                 filter.include_empty,
                 filter.include_children,
-                filter.active_since.map(Timestamp::as_millis),
-                filter.active_before.map(Timestamp::as_millis),
                 filter.limit.map_or(-1, |limit| limit as i64),
             ],
         )
-    }
-
-    /// The session with that id of ours.
-    pub fn session(&self, id: SessionId) -> Result<Option<Session>, StoreError> {
-        let found = self.select("session.id = ?2", params![self.space.as_str(), id.to_string()])?;
-        Ok(found.into_iter().next())
     }
 
     /// Sessions with exactly that id of the agent, that alias, or that id of ours.

@@ -68,9 +68,9 @@ fn an_open_episode_is_replaced_under_its_number() {
         batch.apply(session, &Changes::default(), Some(&open)).unwrap();
     }
     assert_eq!(batch.owner(session, NativeKey::from_stored(1)).unwrap(), None::<Owner>);
-    let id = batch.session_id(session).unwrap().unwrap();
+    let (stored, _) = batch.stored_session(session).unwrap().unwrap();
     batch.commit().unwrap();
-    let episodes = store.episodes(id).unwrap();
+    let episodes = store.episodes(stored.id).unwrap();
     assert_eq!((episodes.len(), episodes[0].last_seq), (1, 5));
 }
 
