@@ -58,7 +58,6 @@ impl Engine {
             include_children: request.include_children,
             // A state is judged by the clock, so the limit can only be applied after it.
             limit: if request.state.is_none() { request.limit } else { None },
-            ..SessionFilter::default()
         };
         let all = store.sessions(&filter)?.into_iter().map(|session| self.listed(session));
         let wanted = all.filter(|listed| request.state.is_none_or(|state| listed.state == state));
