@@ -287,13 +287,17 @@ fn id_by_content(line: &str) -> String {
 }
 
 /// Whether an id is unique among all sessions of an agent, so that meeting it twice means a copy.
-pub(crate) fn is_globally_unique(id: &str) -> bool {
-    let uuid = id.len() == 36
-        && id.bytes().enumerate().all(|(at, byte)| match at {
+fn is_globally_unique(id: &str) -> bool {
+    is_uuid(id) || (id.len() >= 20 && (id.starts_with("toolu_") || id.starts_with("msg_")))
+}
+
+/// Whether a text has the shape of a UUID.
+pub(crate) fn is_uuid(text: &str) -> bool {
+    text.len() == 36
+        && text.bytes().enumerate().all(|(at, byte)| match at {
             8 | 13 | 18 | 23 => byte == b'-',
             _ => byte.is_ascii_hexdigit(),
-        });
-    uuid || (id.len() >= 20 && (id.starts_with("toolu_") || id.starts_with("msg_")))
+        })
 }
 
 /// The key of a native id: for all sessions if the id is unique enough, else for this one.

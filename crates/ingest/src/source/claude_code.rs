@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use rethread_model::{Agent, SessionKind};
 
 use super::{Identity, Peek, Root, Surroundings};
+use crate::parse::is_uuid;
 
 /// The directories Claude Code writes below, or wrote below in older versions.
 pub(super) fn roots(surroundings: &Surroundings) -> Vec<Root> {
@@ -75,14 +76,6 @@ fn parent_agent(path: &Path) -> Option<String> {
     }
     let meta: Meta = serde_json::from_reader(file).ok()?;
     Some(meta.parent_agent_id).filter(|id| !id.is_empty())
-}
-
-fn is_uuid(text: &str) -> bool {
-    text.len() == 36
-        && text.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
 }
 
 #[cfg(test)]
