@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use jiff::tz::TimeZone;
 use rethread_model::Timestamp;
 
 /// Where the time comes from.
@@ -42,6 +43,8 @@ pub struct Environment {
     pub rethread_home: Option<PathBuf>,
     /// Where the time comes from.
     pub clock: Clock,
+    /// Where the user's days begin and end.
+    pub zone: TimeZone,
 }
 
 impl Environment {
@@ -54,6 +57,7 @@ impl Environment {
             flags: Vec::new(),
             rethread_home: None,
             clock: Clock::System,
+            zone: TimeZone::UTC,
         }
     }
 

@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use rethread_index::IndexError;
 use rethread_ingest::source::exclude::BadPattern;
 use rethread_model::{Session, UnknownAgent};
+use rethread_recall::SearchError;
 use rethread_store::StoreError;
 
 use crate::ConfigError;
@@ -14,6 +16,9 @@ pub enum EngineError {
     /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The search index.
+    #[error(transparent)]
+    Index(#[from] IndexError),
     /// The configuration.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -38,6 +43,9 @@ pub enum EngineError {
     /// No session fits a reference.
     #[error("no session fits {0:?}")]
     UnknownReference(String),
+    /// A time given by the user cannot be understood.
+    #[error("{0:?} is no time")]
+    BadTime(String),
     /// Several sessions fit a reference.
     #[error("{reference:?} fits {} sessions", candidates.len())]
     AmbiguousReference {
@@ -52,4 +60,13 @@ pub enum EngineError {
     /// The file system could not be watched.
     #[error("the transcripts cannot be watched")]
     Watch(#[source] notify::Error),
+}
+
+impl From<SearchError> for EngineError {
+    fn from(error: SearchError) -> Self {
+        match error {
+            SearchError::Index(error) => Self::Index(error),
+            SearchError::Store(error) => Self::Store(error),
+        }
+    }
 }

@@ -24,11 +24,14 @@ mod environment;
 mod episodes;
 mod error;
 mod home;
+mod indexing;
 mod maintain;
+mod search;
 mod sessions;
 mod show;
 mod status;
 mod sync;
+mod timeline;
 mod watch;
 
 use std::path::{Path, PathBuf};
@@ -42,12 +45,17 @@ pub use doctor::{Diagnosis, Finding, Health};
 pub use environment::{Clock, Environment};
 pub use episodes::EpisodeText;
 pub use error::EngineError;
+pub use indexing::{IndexReport, Indexed};
 pub use maintain::{RebuildReport, VerifyReport};
+pub use rethread_index::{IndexError, Unusable};
+pub use rethread_recall::{Hit, Kind, Snippet, Weights, Why};
 pub use rethread_store::{Scope, StoreError};
+pub use search::{Recalled, SearchReport, SearchRequest, expects_panic};
 pub use sessions::{ListRequest, Listed};
 pub use show::{Profile, ShowRequest, Shown};
 pub use status::Status;
 pub use sync::{AgentReport, DryRun, Progress, SyncReport, SyncRequest};
+pub use timeline::{Happened, Timeline, TimelineRequest};
 pub use watch::{WatchMode, WatchRequest};
 
 /// Everything Rethread can do, for one user on one machine.

@@ -94,6 +94,19 @@ impl Engine {
         }
     }
 
+    /// The session that a reference or a citation (`REF:LINE`) means, and the line of the latter.
+    pub(crate) fn resolve_citation(&self, store: &Store, text: &str) -> Result<(Listed, Option<u64>), EngineError> {
+        // A name may end in a colon and digits too, so the whole text is tried first.
+        let whole = self.resolve_in(store, text);
+        let cited = text.rsplit_once(':').and_then(|(reference, line)| Some((reference, line.parse().ok()?)));
+        match (whole, cited) {
+            (Err(EngineError::UnknownReference(_)), Some((reference, line))) => {
+                Ok((self.resolve_in(store, reference)?, Some(line)))
+            }
+            (whole, _) => Ok((whole?, None)),
+        }
+    }
+
     pub(crate) fn listed(&self, session: Session) -> Listed {
         let state = State::by_silence(session.last_activity_at, self.now());
         Listed { session, state }

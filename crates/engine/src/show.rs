@@ -39,13 +39,18 @@ pub struct Shown {
     pub episodes: Vec<Episode>,
     /// How many fitting entries come before the first one shown.
     pub earlier: u64,
+    /// The line that was cited, if one was.
+    pub cited: Option<u64>,
 }
+
+/// Entries shown around a cited line.
+const AROUND: u64 = 20;
 
 impl Engine {
     /// The log of the session a reference means.
     pub fn show(&self, reference: &str, request: ShowRequest) -> Result<Shown, EngineError> {
         let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
-        let listed = self.resolve_in(&store, reference)?;
+        let (listed, cited) = self.resolve_citation(&store, reference)?;
         let full = request.profile == Profile::Full;
         let filter = EntryFilter { abandoned: full, meta: full, last: None };
         let mut entries = store.entries(listed.session.id, filter)?;
@@ -53,6 +58,10 @@ impl Engine {
             entries.retain(|entry| {
                 matches!(entry.speech.role(), Role::User | Role::Assistant) && entry.speech != Speech::Task
             });
+        }
+        if let Some(line) = cited {
+            // Whoever follows a citation wants to see what led there and what came of it.
+            keep_around(&mut entries, line, request.lines.unwrap_or(AROUND) as usize);
         }
         let fitting = entries.len();
         if let Some(lines) = request.lines {
@@ -62,8 +71,16 @@ impl Engine {
             keep_last_bytes(&mut entries, bytes as usize);
         }
         let episodes = store.episodes(listed.session.id)?;
-        Ok(Shown { listed, earlier: (fitting - entries.len()) as u64, entries, episodes })
+        Ok(Shown { listed, earlier: (fitting - entries.len()) as u64, entries, episodes, cited })
     }
+}
+
+/// Keeps so many entries around a line: one third before it, the rest from it on.
+fn keep_around(entries: &mut Vec<Entry>, line: u64, count: usize) {
+    let at = entries.partition_point(|entry| entry.place.line < line);
+    let from = at.saturating_sub(count / 3).min(entries.len().saturating_sub(count));
+    entries.truncate(from + count);
+    entries.drain(..from);
 }
 
 /// Drops the oldest entries until the rest fits; a single entry that is too long loses its beginning.

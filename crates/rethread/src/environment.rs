@@ -62,7 +62,15 @@ pub(crate) fn world(home: Option<PathBuf>, flags: Vec<(String, String)>) -> Resu
     let own = home.or_else(|| variable(HOME).map(PathBuf::from)).map(|path| cwd.join(path));
     let variables = std::env::vars_os();
     let variables = variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    Ok(Environment { home: user_home, variables: variables.collect(), flags, rethread_home: own, clock: clock()?, cwd })
+    Ok(Environment {
+        home: user_home,
+        variables: variables.collect(),
+        flags,
+        rethread_home: own,
+        clock: clock()?,
+        zone: zone(),
+        cwd,
+    })
 }
 
 /// The time zone people here live in.

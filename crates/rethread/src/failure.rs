@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use rethread_engine::{ConfigError, EngineError, StoreError};
+use rethread_engine::{ConfigError, EngineError, IndexError, StoreError};
 use rethread_model::Session;
 
 /// What to do about a mistake of ours.
@@ -26,6 +26,7 @@ pub(crate) enum Kind {
     StoreDisk,
     StoreDamaged,
     StoreNewer,
+    Index,
     Watch,
     Output,
     /// Whoever read our output has seen enough.
@@ -51,6 +52,7 @@ impl Kind {
             Kind::StoreDisk => "store-disk",
             Kind::StoreDamaged => "store-damaged",
             Kind::StoreNewer => "store-newer",
+            Kind::Index => "index",
             Kind::Watch => "watch",
             Kind::Output => "output",
             Kind::ClosedPipe => "closed-pipe",
@@ -76,6 +78,7 @@ impl Kind {
             | Kind::StoreDisk
             | Kind::StoreDamaged
             | Kind::StoreNewer
+            | Kind::Index
             | Kind::Watch
             | Kind::Output => 3,
             Kind::Bug => 70,
@@ -156,6 +159,8 @@ impl From<std::io::Error> for Failure {
 fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
     match error {
         EngineError::Store(error) => judge_store(error),
+        EngineError::Index(IndexError::Store(error)) => judge_store(error),
+        EngineError::Index(_) => (Kind::Index, Some("`rethread rebuild --index-only` makes it again")),
         EngineError::Config(ConfigError::File { .. }) => {
             (Kind::ConfigFile, Some("look at its owner and permissions, or name another directory with --home"))
         }
@@ -174,6 +179,7 @@ fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
             Kind::UnknownReference,
             Some("`rethread sessions --all-projects` lists all sessions; `rethread sync` reads new ones"),
         ),
+        EngineError::BadTime(_) => (Kind::BadTime, Some("try 7d, yesterday, last week, 2026-03 or 2026-03-14T12:00")),
         EngineError::AmbiguousReference { .. } => {
             (Kind::AmbiguousReference, Some("give more of the id or of the name"))
         }

@@ -14,6 +14,18 @@ use crate::transcripts::{self, Cursor, Fingerprint, TranscriptNumber, Transcript
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionNumber(pub(crate) i64);
 
+impl SessionNumber {
+    /// As a plain number, for an index.
+    pub const fn get(self) -> u64 {
+        self.0 as u64
+    }
+
+    /// From the plain number.
+    pub const fn new(number: u64) -> Self {
+        Self(number as i64)
+    }
+}
+
 /// A session that was there or has just been made.
 #[derive(Debug)]
 pub struct OpenedSession {
@@ -208,6 +220,7 @@ impl<'s> Batch<'s> {
             let sql = format!("DELETE FROM {table} WHERE space = ?1 AND session = ?2");
             self.run(&sql, params![self.space, session.0])?;
         }
+        self.note_retold(session)?;
         self.run(
             "UPDATE session SET memory = NULL, tokens_input = 0, tokens_output = 0, cache_read = 0, cache_write = 0,
              cost_nanos = NULL, raw_bytes = 0 WHERE space = ?1 AND num = ?2",
@@ -375,6 +388,12 @@ impl<'s> Batch<'s> {
         }
         let dated = SessionId::derive(agent, &external_id, started).to_string();
         self.run("UPDATE session SET id = ?3 WHERE space = ?1 AND num = ?2", params![self.space, number.0, dated])
+    }
+
+    /// Whoever follows the store learns from this that the session's episodes were thrown away.
+    fn note_retold(&mut self, session: SessionNumber) -> Result<(), StoreError> {
+        let change = self.next_change();
+        self.run("UPDATE session SET retold = ?3 WHERE space = ?1 AND num = ?2", params![self.space, session.0, change])
     }
 
     fn next_change(&mut self) -> i64 {

@@ -18,8 +18,11 @@ pub struct EntryFilter {
     pub last: Option<u64>,
 }
 
-const COLUMNS: &str = "seq, native_id, line, offset, length, at, speech, text, episode, abandoned,
+pub(crate) const COLUMNS: &str = "seq, native_id, line, offset, length, at, speech, text, episode, abandoned,
     tool, tool_kind, target, arguments, paths, status, summary, error, exit_code, out_lines, out_bytes, output";
+
+pub(crate) const EPISODE_COLUMNS: &str = "id, number, first_seq, last_seq, parts, first_line, last_line, first_byte,
+    last_byte, started_at, ended_at, tool_calls, tool_errors, kept_tokens, open, abandoned";
 
 impl Store {
     /// Entries of a session in transcript order.
@@ -45,11 +48,11 @@ impl Store {
     /// Episodes of a session in order.
     pub fn episodes(&self, session: SessionId) -> Result<Vec<Episode>, StoreError> {
         let read = || -> rusqlite::Result<Vec<Episode>> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT id, number, first_seq, last_seq, parts, first_line, last_line, first_byte, last_byte,
-                 started_at, ended_at, tool_calls, tool_errors, kept_tokens, open, abandoned FROM episode
-                 WHERE space = ?1 AND session = (SELECT num FROM session WHERE space = ?1 AND id = ?2) ORDER BY number",
-            )?;
+            let sql = format!(
+                "SELECT {EPISODE_COLUMNS} FROM episode
+                 WHERE space = ?1 AND session = (SELECT num FROM session WHERE space = ?1 AND id = ?2) ORDER BY number"
+            );
+            let mut statement = self.connection.prepare_cached(&sql)?;
             statement.query_map(params![self.space.as_str(), session.to_string()], episode)?.collect()
         };
         read().map_err(|cause| self.err(cause))
@@ -113,7 +116,7 @@ pub(crate) fn read_paths(stored: Option<&str>) -> Vec<String> {
     stored.and_then(|paths| serde_json::from_str(paths).ok()).unwrap_or_default()
 }
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<Entry> {
+pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Entry> {
     let count = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
     Ok(Entry {
         seq: count(0)?,
@@ -154,7 +157,7 @@ fn outcome(row: &Row<'_>) -> rusqlite::Result<Option<Outcome>> {
     }))
 }
 
-fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
+pub(crate) fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
     let count = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
     let time = |at: usize| row.get::<_, Option<i64>>(at).map(|millis| millis.map(Timestamp::from_millis));
     Ok(Episode {

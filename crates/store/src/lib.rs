@@ -15,10 +15,13 @@
 mod batch;
 mod entries;
 mod error;
+mod feed;
+mod found;
 mod migrations;
 mod sessions;
 mod skeletons;
 mod statistics;
+mod timeline;
 mod transcripts;
 
 use std::path::{Path, PathBuf};
@@ -30,9 +33,11 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 pub use batch::{Batch, OpenedSession, SessionNumber, SessionUpdate};
 pub use entries::EntryFilter;
 pub use error::StoreError;
+pub use feed::{EpisodeKey, Feed, FeedEntry, Head};
 pub use sessions::{Scope, SessionFilter};
 pub use skeletons::Skeletons;
 pub use statistics::{Damage, Problem, Statistics, TypeReduction};
+pub use timeline::EpisodeWindow;
 pub use transcripts::{Cursor, Fingerprint, TranscriptNumber, TranscriptRow};
 
 /// How long a process waits for another one that is writing.

@@ -13,7 +13,7 @@ use rethread_ingest::source::named;
 use rethread_model::{Agent, Timestamp, Warning};
 use rethread_store::Store;
 
-use crate::{Engine, EngineError};
+use crate::{Engine, EngineError, IndexReport};
 
 pub(crate) use plan::{Job, Plan, Start};
 pub(crate) use write::carry_out;
@@ -50,6 +50,8 @@ pub struct Progress {
 pub struct SyncReport {
     /// By agent, in the order of their names.
     pub agents: Vec<AgentReport>,
+    /// What became of the search index.
+    pub index: IndexReport,
     /// How long it took.
     pub seconds: f64,
 }
@@ -109,7 +111,8 @@ impl Engine {
         }
         self.give_aliases(&mut store)?;
         let agents = tally.into_reports(&store)?;
-        Ok(SyncReport { agents, seconds: start.elapsed().as_secs_f64() })
+        let index = self.follow_store(&store);
+        Ok(SyncReport { agents, index, seconds: start.elapsed().as_secs_f64() })
     }
 
     /// What a sync would read. Writes nothing, not even an empty store.

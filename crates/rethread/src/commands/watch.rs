@@ -37,7 +37,8 @@ pub(crate) fn run(context: &Context, request: &Watch) -> Result<Exit, Failure> {
 
 fn tell(context: &Context, report: &SyncReport) -> Result<(), Failure> {
     let changed = report.agents.iter().filter(|agent| agent.files_changed > 0 || !agent.warnings.is_empty());
-    let report = SyncReport { agents: changed.cloned().collect(), seconds: report.seconds };
+    let report =
+        SyncReport { agents: changed.cloned().collect(), index: report.index.clone(), seconds: report.seconds };
     let mut page = context.printer.page();
     render::synced(&mut page, &report);
     context.printer.answer(&page)?;

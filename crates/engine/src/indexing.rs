@@ -1,0 +1,71 @@
+//! Keeps the search index up to the store.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use rethread_index::{Followed, Lag, Patience, Unusable, follow, lag};
+use rethread_store::Store;
+
+use crate::Engine;
+
+/// Fewer entries than this are left to be read from the store: a commit of the index costs more than reading them.
+const WORTH_A_COMMIT: u64 = 256;
+
+/// What became of the search index.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IndexReport {
+    /// What was done.
+    pub outcome: Indexed,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// What was done to the search index. Whatever it is, a search finds everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Indexed {
+    /// Nothing worth a commit was missing.
+    #[default]
+    Nothing,
+    /// Another process is indexing.
+    Busy,
+    /// So many new and changed episodes were indexed.
+    Episodes {
+        /// How many.
+        count: u64,
+        /// Why everything was indexed anew, if it was.
+        anew: Option<Unusable>,
+    },
+    /// It could not be brought up to date.
+    Failed(String),
+}
+
+impl Engine {
+    pub(crate) fn index_folder(&self) -> PathBuf {
+        self.folder.join("index")
+    }
+
+    /// Brings the index up to the store if enough is missing. What goes wrong is told, and no reason to fail a sync.
+    pub(crate) fn follow_store(&self, store: &Store) -> IndexReport {
+        let start = Instant::now();
+        let folder = self.index_folder();
+        let done = lag(&folder, store, WORTH_A_COMMIT).and_then(|lag| match lag {
+            Lag::None => Ok(Indexed::Nothing),
+            Lag::Entries(entries) if entries <= WORTH_A_COMMIT => Ok(Indexed::Nothing),
+            _ => follow(&folder, store, Patience::None).map(outcome),
+        });
+        let outcome = done.unwrap_or_else(|error| Indexed::Failed(with_cause(&error)));
+        IndexReport { outcome, seconds: start.elapsed().as_secs_f64() }
+    }
+}
+
+pub(crate) fn outcome(followed: Followed) -> Indexed {
+    match followed {
+        Followed::UpToDate => Indexed::Nothing,
+        Followed::Busy => Indexed::Busy,
+        Followed::Caught { episodes, anew } => Indexed::Episodes { count: episodes, anew },
+    }
+}
+
+fn with_cause(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
+}

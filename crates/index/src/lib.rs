@@ -1,0 +1,21 @@
+//! The full-text index: a projection of the store that can be deleted and made again at any time.
+//!
+//! [`follow`] brings it up to the store; a [`Snapshot`] reads it together with what the store has and it has not.
+
+pub mod words;
+
+mod document;
+mod error;
+mod follow;
+mod payload;
+mod schema;
+mod segment;
+mod snapshot;
+mod tail;
+
+pub use document::{Traits, searchable_text};
+pub use error::IndexError;
+pub use follow::{Followed, Patience, discard, follow};
+pub use payload::Unusable;
+pub use segment::{Doc, Segment};
+pub use snapshot::{Lag, Snapshot, lag};

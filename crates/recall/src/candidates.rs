@@ -1,0 +1,178 @@
+//! The entries worth a closer look, with the conversation around each.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use rethread_index::{Doc, IndexError, Snapshot};
+use rethread_model::Timestamp;
+use rethread_store::EpisodeKey;
+
+use crate::allowed::Allowed;
+use crate::matches::Matches;
+use crate::rank::Moment;
+
+/// Entries looked at closely. More change the order of a page no longer, and cost time.
+const MOST: usize = 400;
+/// Sessions looked at closely.
+const MOST_SESSIONS: usize = 120;
+
+/// Where a document is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Spot {
+    pub(crate) segment: usize,
+    pub(crate) doc: Doc,
+}
+
+/// A session with its entries in order.
+#[derive(Debug)]
+pub(crate) struct View {
+    /// Position in the session, and where it is.
+    pub(crate) entries: Vec<(u64, Spot)>,
+    /// Words in all of them.
+    pub(crate) length: f32,
+    /// How often each word of the query stands in it.
+    pub(crate) counts: Vec<f32>,
+    /// The best score of a single entry.
+    pub(crate) best: f32,
+}
+
+/// An entry worth a closer look.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) spot: Spot,
+    pub(crate) episode: EpisodeKey,
+    pub(crate) seq: u64,
+    /// Where it stands among the entries of its session.
+    pub(crate) place: usize,
+}
+
+/// Candidates and the sessions they are in.
+#[derive(Debug, Default)]
+pub(crate) struct Candidates {
+    pub(crate) entries: Vec<Candidate>,
+    pub(crate) sessions: HashMap<u64, View>,
+    /// How many entries matched in all.
+    pub(crate) matched: u64,
+}
+
+/// A spot in a heap that drops the worst; of equals the later one is worse, so that the choice is always the same.
+#[derive(PartialEq)]
+struct Ranked(f32, Spot);
+
+impl Eq for Ranked {}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0).then_with(|| other.1.cmp(&self.1))
+    }
+}
+
+impl Candidates {
+    /// The entries that match best by themselves.
+    pub(crate) fn by_words(snapshot: &Snapshot, matches: &Matches, allowed: &Allowed) -> Result<Self, IndexError> {
+        let mut heap = BinaryHeap::with_capacity(MOST + 1);
+        let mut matched = 0;
+        for (at, (segment, found)) in snapshot.segments().iter().zip(&matches.segments).enumerate() {
+            let mut least = if heap.len() == MOST { least_of(&heap) } else { 0.0 };
+            for (doc, score) in found.scores.iter().enumerate() {
+                if *score <= 0.0 {
+                    continue;
+                }
+                matched += 1;
+                if *score <= least {
+                    continue;
+                }
+                let doc = doc as Doc;
+                if !allowed.lets_through(segment, at, doc) {
+                    continue;
+                }
+                heap.push(Reverse(Ranked(*score, Spot { segment: at, doc })));
+                if heap.len() > MOST {
+                    heap.pop();
+                    least = least_of(&heap);
+                }
+            }
+        }
+        let spots = heap.into_sorted_vec().into_iter().map(|Reverse(ranked)| ranked.1).collect();
+        Self::gather(snapshot, matches, spots, matched)
+    }
+
+    /// The newest entries that pass the filters and lie in the times asked for.
+    pub(crate) fn by_time(
+        snapshot: &Snapshot,
+        matches: &Matches,
+        allowed: &Allowed,
+        moment: Moment<'_>,
+    ) -> Result<Self, IndexError> {
+        let mut spots: Vec<(Option<Timestamp>, u64, Spot)> = Vec::new();
+        for (at, segment) in snapshot.segments().iter().enumerate() {
+            for doc in 0..segment.limit() {
+                let when = segment.at(doc);
+                let in_time = moment.times.is_empty() || when.is_some_and(|at| moment.names(at));
+                if in_time && allowed.lets_through(segment, at, doc) {
+                    spots.push((when, segment.seq(doc), Spot { segment: at, doc }));
+                }
+            }
+        }
+        let matched = spots.len() as u64;
+        spots.sort_by(|a, b| (b.0, b.1, b.2).cmp(&(a.0, a.1, a.2)));
+        spots.truncate(MOST);
+        Self::gather(snapshot, matches, spots.into_iter().map(|(_, _, spot)| spot).collect(), matched)
+    }
+
+    fn gather(snapshot: &Snapshot, matches: &Matches, spots: Vec<Spot>, matched: u64) -> Result<Self, IndexError> {
+        let mut all = Self { matched, ..Self::default() };
+        for spot in spots {
+            let segment = &snapshot.segments()[spot.segment];
+            let episode = segment.episode(spot.doc);
+            let session = episode.session.get();
+            if !all.sessions.contains_key(&session) {
+                if all.sessions.len() == MOST_SESSIONS {
+                    continue;
+                }
+                all.sessions.insert(session, View::of(snapshot, matches, session)?);
+            }
+            let seq = segment.seq(spot.doc);
+            let Some(view) = all.sessions.get(&session) else { continue };
+            let Ok(place) = view.entries.binary_search_by_key(&seq, |(seq, _)| *seq) else { continue };
+            all.entries.push(Candidate { spot, episode, seq, place });
+        }
+        Ok(all)
+    }
+}
+
+fn least_of(heap: &BinaryHeap<Reverse<Ranked>>) -> f32 {
+    heap.peek().map_or(0.0, |Reverse(ranked)| ranked.0)
+}
+
+impl View {
+    fn of(snapshot: &Snapshot, matches: &Matches, session: u64) -> Result<Self, IndexError> {
+        let mut view = Self { entries: Vec::new(), length: 0.0, counts: vec![0.0; matches.terms.len()], best: 0.0 };
+        for (at, segment) in snapshot.segments().iter().enumerate() {
+            for doc in segment.of_session(session)? {
+                view.entries.push((segment.seq(doc), Spot { segment: at, doc }));
+                view.length += segment.length(doc) as f32;
+                view.best = view.best.max(matches.segments[at].scores[doc as usize]);
+                if matches.segments[at].masks[doc as usize] != 0 {
+                    for (term, count) in view.counts.iter_mut().enumerate() {
+                        *count += matches.count(term, at, doc) as f32;
+                    }
+                }
+            }
+        }
+        view.entries.sort_unstable();
+        Ok(view)
+    }
+
+    /// The entry `away` places after (or before) a place.
+    pub(crate) fn neighbour(&self, place: usize, away: isize) -> Option<Spot> {
+        let at = place.checked_add_signed(away)?;
+        self.entries.get(at).map(|(_, spot)| *spot)
+    }
+}

@@ -1,0 +1,31 @@
+//! From a question to ranked, cited answers. The only crate with ranking.
+//!
+//! ```
+//! use rethread_recall::{Kind, Query};
+//!
+//! let now = "2026-03-18T15:30:00[UTC]".parse()?;
+//! let query = Query::parse(r#"flaky test "borrow checker" -windows kind:error last week"#, &now);
+//! assert_eq!(query.words, "flaky test borrow checker last week");
+//! assert_eq!(query.phrases, ["borrow checker"]);
+//! assert_eq!(query.excluded, ["windows"]);
+//! assert_eq!(query.kinds, [Kind::Error]);
+//! assert_eq!(query.times.len(), 1);
+//! # Ok::<(), jiff::Error>(())
+//! ```
+
+mod allowed;
+mod candidates;
+mod matches;
+mod query;
+mod rank;
+mod search;
+mod snippet;
+mod terms;
+mod weights;
+mod when;
+
+pub use query::{Kind, Query, UnknownKind};
+pub use search::{Found, Hit, Request, SearchError, search};
+pub use snippet::{Snippet, marked, snippet};
+pub use weights::{PARTS, TABLE, Weight, Weights, Why};
+pub use when::{Span, When};
