@@ -2,8 +2,10 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use rethread_index::{Lag, Unusable, lag};
 use rethread_ingest::source::{self, project};
 use rethread_model::Agent;
+use rethread_store::Store;
 
 use crate::{Engine, EngineError};
 
@@ -122,6 +124,7 @@ impl Engine {
             }
             Err(error) => diagnosis.add(area, Health::Ill, with_causes(&error), Some("run: rethread verify")),
         }
+        self.look_at_index(&store, diagnosis);
         let loose =
             |path: &std::path::Path| std::fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o077 != 0);
         if loose(&self.folder) || loose(&self.database()) {
@@ -139,6 +142,25 @@ impl Engine {
         }
     }
 
+    fn look_at_index(&self, store: &Store, diagnosis: &mut Diagnosis) {
+        let area = "index";
+        match lag(&self.index_folder(), store, u64::MAX) {
+            Ok(Lag::None) => diagnosis.add(area, Health::Well, "everything is indexed".to_owned(), None),
+            Ok(Lag::Entries(entries)) => {
+                let message =
+                    format!("up to {entries} entries are not indexed yet; a search reads them from the store");
+                diagnosis.add(area, Health::Note, message, None);
+            }
+            Ok(Lag::Unusable(why)) => {
+                let message = format!("the search index {}; the next sync or search makes it again", describe(why));
+                diagnosis.add(area, Health::Note, message, None);
+            }
+            Err(error) => {
+                diagnosis.add(area, Health::Ill, with_causes(&error), Some("run: rethread rebuild --index-only"));
+            }
+        }
+    }
+
     fn look_at_config(&self, diagnosis: &mut Diagnosis) {
         let problems = self.config.problems();
         for problem in problems {
@@ -150,6 +172,16 @@ impl Engine {
                 self.config.settings().iter().filter(|setting| setting.layer != crate::Layer::Default).count();
             diagnosis.add("config", Health::Well, format!("{changed} settings changed from their defaults"), None);
         }
+    }
+}
+
+/// What is the matter with an index, as the end of a sentence.
+fn describe(why: Unusable) -> &'static str {
+    match why {
+        Unusable::Missing => "is not there",
+        Unusable::Damaged => "is damaged",
+        Unusable::OtherVersion => "was made by another version",
+        Unusable::OtherStore => "was made from another store",
     }
 }
 

@@ -47,7 +47,7 @@ pub use episodes::EpisodeText;
 pub use error::EngineError;
 pub use indexing::{IndexReport, Indexed};
 pub use maintain::{RebuildReport, VerifyReport};
-pub use rethread_index::{IndexError, Unusable};
+pub use rethread_index::{IndexError, Lag as IndexLag, Unusable};
 pub use rethread_recall::{Hit, Kind, Snippet, Weights, Why};
 pub use rethread_store::{Scope, StoreError};
 pub use search::{Recalled, SearchReport, SearchRequest, expects_panic};

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
+use rethread_index::{IndexError, Lag, Unusable, lag};
 use rethread_ingest::source::file;
 use rethread_ingest::{Story, retell};
 use rethread_model::Counts;
@@ -31,6 +32,7 @@ pub struct VerifyReport {
     pub sessions: u64,
 }
 
+const INDEX_CHECK: &str = "the search index has what the store has";
 const RETOLD_CHECK: &str = "telling a session again gives the same counts and episodes";
 
 impl Engine {
@@ -68,7 +70,7 @@ impl Engine {
 
     /// Checks the database file, what must agree in it, and that every story can be told again.
     pub fn verify(&self) -> Result<VerifyReport, EngineError> {
-        let checks = Store::checks().chain([RETOLD_CHECK]).collect();
+        let checks = Store::checks().chain([RETOLD_CHECK, INDEX_CHECK]).collect();
         let Some(store) = self.reader()? else {
             return Ok(VerifyReport { checks, damage: Vec::new(), sessions: 0 });
         };
@@ -92,7 +94,24 @@ impl Engine {
                 damage.push(Damage { check: RETOLD_CHECK, found });
             }
         }
+        damage.extend(self.verify_index(&store)?);
         Ok(VerifyReport { checks, damage, sessions: sessions.len() as u64 })
+    }
+}
+
+impl Engine {
+    /// An index that is missing is no damage: it is made when it is needed.
+    fn verify_index(&self, store: &Store) -> Result<Vec<Damage>, EngineError> {
+        let folder = self.index_folder();
+        if lag(&folder, store, 0)? == Lag::Unusable(Unusable::Missing) {
+            return Ok(Vec::new());
+        }
+        let wrong = match rethread_index::verify(&folder, store) {
+            Ok(wrong) => wrong,
+            Err(IndexError::Damaged(cause)) => vec![format!("it cannot be read: {cause}")],
+            Err(error) => return Err(error.into()),
+        };
+        Ok(wrong.into_iter().map(|found| Damage { check: INDEX_CHECK, found }).collect())
     }
 }
 

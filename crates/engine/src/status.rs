@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use rethread_index::{Lag as IndexLag, lag};
 use rethread_store::Statistics;
 
 use crate::{Engine, EngineError};
@@ -13,6 +14,10 @@ pub struct Status {
     pub folder: PathBuf,
     /// Bytes of the database with its side files.
     pub database_bytes: u64,
+    /// Bytes of the search index.
+    pub index_bytes: u64,
+    /// How far the search index is behind the store; what it lacks is read from the store.
+    pub index_lag: IndexLag,
     /// What the database holds; nothing before the first sync.
     pub statistics: Option<Statistics>,
     /// Version of the program.
@@ -22,10 +27,11 @@ pub struct Status {
 impl Engine {
     /// Sizes, counts and versions.
     pub fn status(&self) -> Result<Status, EngineError> {
-        let statistics = match self.reader()? {
-            Some(store) => Some(store.statistics()?),
-            None => None,
-        };
+        let (mut statistics, mut index_lag) = (None, IndexLag::None);
+        if let Some(store) = self.reader()? {
+            statistics = Some(store.statistics()?);
+            index_lag = lag(&self.index_folder(), &store, u64::MAX)?;
+        }
         let database = self.database();
         let sizes = ["", "-wal", "-shm"].iter().map(|suffix| {
             let path = format!("{}{suffix}", database.display());
@@ -34,6 +40,8 @@ impl Engine {
         Ok(Status {
             folder: self.folder.clone(),
             database_bytes: sizes.sum(),
+            index_bytes: rethread_index::size(&self.index_folder()),
+            index_lag,
             statistics,
             version: env!("CARGO_PKG_VERSION"),
         })

@@ -4,10 +4,11 @@ use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rethread_store::{Feed, Store};
+use rethread_store::Store;
+use tantivy::indexer::UserOperation;
 use tantivy::{Index, IndexWriter, TantivyDocument, Term};
 
-use crate::document::{Document, episode_code};
+use crate::document::{self, Document, Step, episode_code};
 use crate::error::IndexError;
 use crate::payload::{Payload, Unusable};
 use crate::schema::{self, Fields};
@@ -87,19 +88,17 @@ fn extend(folder: &Path, store: &Store, after: i64) -> Result<u64, IndexError> {
     let (threads, budget) = if many { (THREADS_FOR_MANY, LARGE_BUDGET) } else { (1, SMALL_BUDGET) };
     let mut writer: IndexWriter = index.writer_with_num_threads(threads, threads * budget)?;
     let mut episodes = 0;
-    let head = store.feed(after, |step| -> Result<(), IndexError> {
+    let head = document::episodes(store, after, |step| {
         match step {
-            Feed::Retold(session) => {
+            Step::Retold(session) => {
                 writer.delete_term(Term::from_field_u64(fields.session, session.get()));
             }
-            Feed::Episode(key) => {
+            Step::Episode(key, documents) => {
                 episodes += 1;
-                if after > 0 {
-                    writer.delete_term(Term::from_field_u64(fields.episode, episode_code(key)));
-                }
-            }
-            Feed::Entry(entry) => {
-                writer.add_document(tantivy_document(fields, Document::of(&entry)))?;
+                let stale = (after > 0).then(|| Term::from_field_u64(fields.episode, episode_code(key)));
+                let added = documents.into_iter().map(|one| UserOperation::Add(tantivy_document(fields, one)));
+                // In one go, so that the entries of an episode lie side by side.
+                writer.run(stale.map(UserOperation::Delete).into_iter().chain(added).collect::<Vec<_>>())?;
             }
         }
         Ok(())
@@ -134,6 +133,9 @@ fn tantivy_document(fields: Fields, document: Document) -> TantivyDocument {
     }
     for tool in document.tools {
         made.add_text(fields.tool, tool);
+    }
+    if let Some(speaker) = document.speaker {
+        made.add_text(fields.speaker, speaker);
     }
     made.add_u64(fields.session, document.episode.session.get());
     made.add_u64(fields.episode, episode_code(document.episode));

@@ -24,6 +24,8 @@ pub(crate) struct Fields {
     pub file: Field,
     /// Name and kind of the tool.
     pub tool: Field,
+    /// Who speaks, in a chat log with names.
+    pub speaker: Field,
     /// Number of the session.
     pub session: Field,
     /// Session and number of the episode in one.
@@ -47,6 +49,7 @@ pub(crate) fn schema() -> (Schema, Fields) {
         text: schema.add_text_field("text", TextOptions::default().set_indexing_options(words)),
         file: schema.add_text_field("file", TextOptions::default().set_indexing_options(parts)),
         tool: schema.add_text_field("tool", STRING),
+        speaker: schema.add_text_field("speaker", STRING),
         session: schema.add_u64_field("session", column() | INDEXED),
         episode: schema.add_u64_field("episode", column() | INDEXED),
         seq: schema.add_u64_field("seq", column()),

@@ -12,10 +12,11 @@ use tantivy::query::{EnableScoring, PhraseQuery, Query};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet, InvertedIndexReader, SegmentReader, TERMINATED, Term};
 
-use crate::document::{NO_TIME, Traits, episode_code, episode_of};
+use crate::document::{NO_TIME, episode_code, episode_of};
 use crate::error::IndexError;
 use crate::schema::{Fields, path_parts};
 use crate::tail::Tail;
+use crate::traits::Traits;
 use crate::words::Words;
 
 /// A document's number in its segment.
@@ -28,7 +29,7 @@ pub struct Segment(Kind);
 #[derive(Debug)]
 enum Kind {
     Disk(Box<Disk>),
-    Tail(Tail),
+    Tail(Box<Tail>),
 }
 
 struct Disk {
@@ -67,7 +68,7 @@ impl Segment {
     }
 
     pub(crate) fn of_tail(tail: Tail) -> Self {
-        Self(Kind::Tail(tail))
+        Self(Kind::Tail(Box::new(tail)))
     }
 
     /// One more than the largest document number.
@@ -124,6 +125,30 @@ impl Segment {
         match &self.0 {
             Kind::Disk(disk) => disk.with_term(&Term::from_field_text(disk.fields.tool, tool)),
             Kind::Tail(tail) => Ok(tail.with_tool(tool)),
+        }
+    }
+
+    /// Documents in which this name, in lower case, stands before what is said.
+    pub fn with_speaker(&self, name: &str) -> Result<Vec<Doc>, IndexError> {
+        match &self.0 {
+            Kind::Disk(disk) => disk.with_term(&Term::from_field_text(disk.fields.speaker, name)),
+            Kind::Tail(tail) => Ok(tail.with_speaker(name)),
+        }
+    }
+
+    /// Words that begin with these letters, at most `most` of them.
+    pub fn words_beginning(&self, letters: &str, most: usize) -> Result<Vec<String>, IndexError> {
+        match &self.0 {
+            Kind::Disk(disk) => disk.words_beginning(letters, most),
+            Kind::Tail(tail) => Ok(tail.words_beginning(letters, most)),
+        }
+    }
+
+    /// In how many documents a word stands, counting some that are out of date.
+    pub fn frequency(&self, word: &str) -> Result<u32, IndexError> {
+        match &self.0 {
+            Kind::Disk(disk) => Ok(disk.text.doc_freq(&Term::from_field_text(disk.fields.text, word))?),
+            Kind::Tail(tail) => Ok(tail.postings(word).len() as u32),
         }
     }
 
@@ -224,6 +249,18 @@ impl Disk {
             }
             blocks.advance();
         }
+    }
+
+    fn words_beginning(&self, letters: &str, most: usize) -> Result<Vec<String>, IndexError> {
+        let mut words = Vec::new();
+        let mut stream = self.text.terms().range().ge(letters).into_stream()?;
+        while words.len() < most && stream.advance() {
+            match std::str::from_utf8(stream.key()) {
+                Ok(word) if word.starts_with(letters) => words.push(word.to_owned()),
+                _ => break,
+            }
+        }
+        Ok(words)
     }
 
     fn with_phrase(&self, field: Field, words: &[(usize, String)]) -> Result<Vec<Doc>, IndexError> {

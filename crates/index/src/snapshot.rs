@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use rethread_store::{Feed, Store};
+use rethread_store::Store;
 use tantivy::{Index, ReloadPolicy};
 
-use crate::document::Document;
+use crate::document::{self, Step};
 use crate::error::IndexError;
 use crate::payload::{Payload, Unusable};
 use crate::schema;
@@ -72,14 +72,13 @@ impl Snapshot {
 
     fn read_tail(&mut self, store: &Store, after: i64) -> Result<(), IndexError> {
         let mut tail = Tail::default();
-        store.feed(after, |step| -> Result<(), IndexError> {
-            match step {
-                Feed::Retold(session) => self.segments.iter_mut().try_for_each(|s| s.hide_session(session.get())),
-                Feed::Episode(key) => self.segments.iter_mut().try_for_each(|s| s.hide_episode(key)),
-                Feed::Entry(entry) => {
-                    tail.add(Document::of(&entry));
-                    Ok(())
+        document::episodes(store, after, |step| match step {
+            Step::Retold(session) => self.segments.iter_mut().try_for_each(|s| s.hide_session(session.get())),
+            Step::Episode(key, documents) => {
+                for document in documents {
+                    tail.add(document);
                 }
+                self.segments.iter_mut().try_for_each(|s| s.hide_episode(key))
             }
         })?;
         if tail.len() > 0 {

@@ -79,6 +79,17 @@ impl Tail {
         self.filter(|document| document.tools.iter().any(|name| name == tool))
     }
 
+    pub(crate) fn with_speaker(&self, name: &str) -> Vec<Doc> {
+        self.filter(|document| document.speaker.as_deref() == Some(name))
+    }
+
+    pub(crate) fn words_beginning(&self, letters: &str, most: usize) -> Vec<String> {
+        let mut words: Vec<String> = self.postings.keys().filter(|word| word.starts_with(letters)).cloned().collect();
+        words.sort();
+        words.truncate(most);
+        words
+    }
+
     pub(crate) fn of_session(&self, session: u64) -> Vec<Doc> {
         self.filter(|document| document.episode.session.get() == session)
     }

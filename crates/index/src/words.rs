@@ -97,6 +97,11 @@ impl Default for Splitter {
     }
 }
 
+/// Whether a lower-case word is too common to say anything.
+pub fn is_stop(word: &str) -> bool {
+    english::STOP.binary_search(&word).is_ok()
+}
+
 /// The words of one text, for callers that have only one.
 pub fn split(text: &str) -> Words {
     let mut words = Words::default();

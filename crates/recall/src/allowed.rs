@@ -8,6 +8,15 @@ use rethread_store::{EpisodeKey, SessionNumber};
 
 use crate::{Kind, Query};
 
+/// What quotes mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phrases {
+    /// Only entries that have them.
+    Required,
+    /// Entries that have them come first.
+    Preferred,
+}
+
 /// The entries a query may find.
 #[derive(Debug, Default)]
 pub(crate) struct Allowed {
@@ -31,6 +40,7 @@ impl Allowed {
         query: &Query,
         sessions: Option<&[SessionNumber]>,
         has_words: bool,
+        phrases: Phrases,
     ) -> Result<Self, IndexError> {
         let mut allowed = Self {
             sessions: sessions.map(flags),
@@ -41,22 +51,18 @@ impl Allowed {
         };
         for segment in snapshot.segments() {
             let mut required = Vec::new();
-            for phrase in &query.phrases {
-                required.push(with_text(segment, phrase)?);
+            if phrases == Phrases::Required {
+                for phrase in query.phrases.iter().filter(|phrase| !words::split(phrase).is_empty()) {
+                    required.push(with_text(segment, phrase)?);
+                }
             }
             let mut excluded = HashSet::new();
             for text in &query.excluded {
                 excluded.extend(with_text(segment, text)?);
             }
-            let touching = [
-                union(&query.files, |file| segment.with_path(file))?,
-                union(&query.tools, |tool| segment.with_tool(&tool.to_lowercase()))?,
-            ];
-            for docs in touching.into_iter().flatten() {
-                if !has_words {
-                    // Without words the calls themselves are what is looked for.
-                    required.push(docs.clone());
-                }
+            if !has_words {
+                // Without words the calls themselves are what is looked for.
+                required.extend(touching(segment, query)?.into_iter().flatten());
             }
             allowed.required.push(required);
             allowed.excluded.push(excluded);
@@ -65,15 +71,6 @@ impl Allowed {
             allowed.episodes = episodes_touching(snapshot, query)?;
         }
         Ok(allowed)
-    }
-
-    /// Whether nothing is asked for but words.
-    pub(crate) fn is_everything(&self) -> bool {
-        self.episodes.is_none()
-            && self.kinds.is_empty()
-            && self.after.is_none()
-            && self.before.is_none()
-            && self.required.iter().all(Vec::is_empty)
     }
 
     /// Whether this document may be found.
@@ -131,8 +128,7 @@ fn flags(sessions: &[SessionNumber]) -> Vec<bool> {
     flags
 }
 
-/// Documents with a phrase. A phrase of nothing but common words is not in the index: it holds nobody back here, and
-/// is looked for in the text itself.
+/// Documents with a phrase. A phrase of nothing but common words is not in the index and holds nobody back.
 fn with_text(segment: &Segment, text: &str) -> Result<Vec<Doc>, IndexError> {
     let words = words::split(text);
     let mut docs = segment.with_phrase(&words)?;
@@ -159,22 +155,25 @@ fn union(
 
 /// Episodes in which a call touched one of the files and a call used one of the tools.
 fn episodes_touching(snapshot: &Snapshot, query: &Query) -> Result<Option<HashSet<EpisodeKey>>, IndexError> {
-    let mut found: Option<HashSet<EpisodeKey>> = None;
-    let by_file = |segment: &Segment| union(&query.files, |file| segment.with_path(file));
-    let by_tool = |segment: &Segment| union(&query.tools, |tool| segment.with_tool(&tool.to_lowercase()));
-    let ways: [&dyn Fn(&Segment) -> Result<Option<Vec<Doc>>, IndexError>; 2] = [&by_file, &by_tool];
-    for way in ways {
-        let mut episodes: Option<HashSet<EpisodeKey>> = None;
-        for segment in snapshot.segments() {
-            if let Some(docs) = way(segment)? {
-                let keys = docs.into_iter().map(|doc| segment.episode(doc));
-                episodes.get_or_insert_default().extend(keys);
+    let (mut by_file, mut by_tool): (Option<HashSet<EpisodeKey>>, Option<HashSet<EpisodeKey>>) = (None, None);
+    for segment in snapshot.segments() {
+        let [files, tools] = touching(segment, query)?;
+        for (docs, found) in [(files, &mut by_file), (tools, &mut by_tool)] {
+            if let Some(docs) = docs {
+                found.get_or_insert_default().extend(docs.into_iter().map(|doc| segment.episode(doc)));
             }
         }
-        found = match (found, episodes) {
-            (Some(all), Some(more)) => Some(all.intersection(&more).copied().collect()),
-            (one, other) => one.or(other),
-        };
     }
-    Ok(found)
+    Ok(match (by_file, by_tool) {
+        (Some(files), Some(tools)) => Some(files.intersection(&tools).copied().collect()),
+        (one, other) => one.or(other),
+    })
+}
+
+/// Calls that touched one of the files, and calls of one of the tools; nothing where none is named.
+fn touching(segment: &Segment, query: &Query) -> Result<[Option<Vec<Doc>>; 2], IndexError> {
+    Ok([
+        union(&query.files, |file| segment.with_path(file))?,
+        union(&query.tools, |tool| segment.with_tool(&tool.to_lowercase()))?,
+    ])
 }

@@ -1,7 +1,7 @@
 //! The entries worth a closer look, with the conversation around each.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use rethread_index::{Doc, IndexError, Snapshot};
 use rethread_model::Timestamp;
@@ -15,6 +15,14 @@ use crate::rank::Moment;
 const MOST: usize = 400;
 /// Sessions looked at closely.
 const MOST_SESSIONS: usize = 120;
+
+/// Entries around a match that are looked at too.
+const REACH: usize = 2;
+/// Sessions of no more entries are looked at as a whole.
+const SHORT_SESSION: usize = 40;
+
+/// What it is worth for the first guess that an entry lies in a time the query names.
+const IN_TIME: f32 = 3.0;
 
 /// Where a document is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -75,24 +83,32 @@ impl Ord for Ranked {
 
 impl Candidates {
     /// The entries that match best by themselves.
-    pub(crate) fn by_words(snapshot: &Snapshot, matches: &Matches, allowed: &Allowed) -> Result<Self, IndexError> {
+    pub(crate) fn by_words(
+        snapshot: &Snapshot,
+        matches: &Matches,
+        allowed: &Allowed,
+        moment: Moment<'_>,
+    ) -> Result<Self, IndexError> {
         let mut heap = BinaryHeap::with_capacity(MOST + 1);
         let mut matched = 0;
         for (at, (segment, found)) in snapshot.segments().iter().zip(&matches.segments).enumerate() {
             let mut least = if heap.len() == MOST { least_of(&heap) } else { 0.0 };
-            for (doc, score) in found.scores.iter().enumerate() {
-                if *score <= 0.0 {
+            for doc in 0..found.scores.len() as Doc {
+                let mut guess = found.guess(doc);
+                if guess <= 0.0 {
                     continue;
                 }
                 matched += 1;
-                if *score <= least {
+                if !moment.times.is_empty() && segment.at(doc).is_some_and(|at| moment.names(at)) {
+                    guess += IN_TIME;
+                }
+                if guess <= least {
                     continue;
                 }
-                let doc = doc as Doc;
                 if !allowed.lets_through(segment, at, doc) {
                     continue;
                 }
-                heap.push(Reverse(Ranked(*score, Spot { segment: at, doc })));
+                heap.push(Reverse(Ranked(guess, Spot { segment: at, doc })));
                 if heap.len() > MOST {
                     heap.pop();
                     least = least_of(&heap);
@@ -100,30 +116,31 @@ impl Candidates {
             }
         }
         let spots = heap.into_sorted_vec().into_iter().map(|Reverse(ranked)| ranked.1).collect();
-        Self::gather(snapshot, matches, spots, matched)
+        let mut all = Self::gather(snapshot, matches, spots, matched)?;
+        all.add_neighbours(snapshot, allowed);
+        Ok(all)
     }
 
-    /// The newest entries that pass the filters and lie in the times asked for.
-    pub(crate) fn by_time(
-        snapshot: &Snapshot,
-        matches: &Matches,
-        allowed: &Allowed,
-        moment: Moment<'_>,
-    ) -> Result<Self, IndexError> {
-        let mut spots: Vec<(Option<Timestamp>, u64, Spot)> = Vec::new();
-        for (at, segment) in snapshot.segments().iter().enumerate() {
-            for doc in 0..segment.limit() {
-                let when = segment.at(doc);
-                let in_time = moment.times.is_empty() || when.is_some_and(|at| moment.names(at));
-                if in_time && allowed.lets_through(segment, at, doc) {
-                    spots.push((when, segment.seq(doc), Spot { segment: at, doc }));
+    /// What was said right before or after a match may be the answer without having a word of the question.
+    fn add_neighbours(&mut self, snapshot: &Snapshot, allowed: &Allowed) {
+        let known: HashSet<Spot> = self.entries.iter().map(|candidate| candidate.spot).collect();
+        let mut added = HashSet::new();
+        for candidate in self.entries.clone() {
+            let Some(view) = self.sessions.get(&candidate.episode.session.get()) else { continue };
+            // Of a short session everything is looked at.
+            let reach = if view.entries.len() <= SHORT_SESSION && added.len() < MOST { SHORT_SESSION } else { REACH };
+            let from = candidate.place.saturating_sub(reach);
+            for (place, (seq, spot)) in view.entries.iter().enumerate().skip(from).take(2 * reach + 1) {
+                let segment = &snapshot.segments()[spot.segment];
+                if known.contains(spot)
+                    || !added.insert(*spot)
+                    || !allowed.lets_through(segment, spot.segment, spot.doc)
+                {
+                    continue;
                 }
+                self.entries.push(Candidate { spot: *spot, episode: segment.episode(spot.doc), seq: *seq, place });
             }
         }
-        let matched = spots.len() as u64;
-        spots.sort_by(|a, b| (b.0, b.1, b.2).cmp(&(a.0, a.1, a.2)));
-        spots.truncate(MOST);
-        Self::gather(snapshot, matches, spots.into_iter().map(|(_, _, spot)| spot).collect(), matched)
     }
 
     fn gather(snapshot: &Snapshot, matches: &Matches, spots: Vec<Spot>, matched: u64) -> Result<Self, IndexError> {
@@ -145,6 +162,26 @@ impl Candidates {
         }
         Ok(all)
     }
+}
+
+/// Entries that pass the filters and lie in the times that are named, newest first.
+pub(crate) fn newest(snapshot: &Snapshot, allowed: &Allowed, moment: Moment<'_>) -> Vec<Candidate> {
+    let mut found: Vec<(Option<Timestamp>, u64, Spot)> = Vec::new();
+    for (at, segment) in snapshot.segments().iter().enumerate() {
+        for doc in 0..segment.limit() {
+            let when = segment.at(doc);
+            let in_time = moment.times.is_empty() || when.is_some_and(|at| moment.names(at));
+            if in_time && allowed.lets_through(segment, at, doc) {
+                found.push((when, segment.seq(doc), Spot { segment: at, doc }));
+            }
+        }
+    }
+    found.sort_unstable_by_key(|one| Reverse(*one));
+    let all = found.into_iter().map(|(_, seq, spot)| {
+        let episode = snapshot.segments()[spot.segment].episode(spot.doc);
+        Candidate { spot, episode, seq, place: 0 }
+    });
+    all.collect()
 }
 
 fn least_of(heap: &BinaryHeap<Reverse<Ranked>>) -> f32 {

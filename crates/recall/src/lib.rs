@@ -15,7 +15,9 @@
 
 mod allowed;
 mod candidates;
+mod cues;
 mod matches;
+mod page;
 mod query;
 mod rank;
 mod search;

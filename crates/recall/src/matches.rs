@@ -1,8 +1,10 @@
 //! Which entries have which words of the query, and how well each matches by itself.
 
+use std::collections::HashSet;
+
 use rethread_index::{Doc, IndexError, Segment, Snapshot};
 
-use crate::terms::Term;
+use crate::terms::{Term, Wanted};
 
 /// BM25: how fast repeating a word stops to count.
 const SATURATION: f32 = 0.9;
@@ -11,6 +13,9 @@ const LENGTH: f32 = 0.4;
 /// A pasted text may have many words; this many of the rarest are enough to find it.
 pub(crate) const MOST_TERMS: usize = 32;
 
+/// What is added to the worth of all words, so that a query of one common word is not taken for a sure sign.
+const DOUBT: f32 = 5.0;
+
 /// Everything the words of a query match.
 #[derive(Debug)]
 pub(crate) struct Matches {
@@ -18,11 +23,12 @@ pub(crate) struct Matches {
     pub(crate) terms: Vec<Weighted>,
     /// By segment of the snapshot.
     pub(crate) segments: Vec<SegmentMatches>,
-    /// Words an entry has on average.
-    pub(crate) average_length: f32,
     /// Entries there are.
     pub(crate) entries: u64,
 }
+
+/// Postings looked at to learn in how many sessions a word stands; of more, as many evenly spread ones.
+const SAMPLE: usize = 4_096;
 
 /// A word of the query with its weight in this collection.
 #[derive(Debug)]
@@ -30,8 +36,14 @@ pub(crate) struct Weighted {
     pub(crate) term: Term,
     /// How rare it is: the logarithm of the odds that an entry has it not.
     pub(crate) idf: f32,
+    /// The same by sessions.
+    session_idf: f32,
+    /// Entries that have it.
+    documents: usize,
     /// By segment, in the order of documents.
     postings: Vec<Vec<(Doc, u32)>>,
+    /// By segment, documents that have another form of the word.
+    forms: Vec<Vec<Doc>>,
 }
 
 /// The matches of one segment.
@@ -41,24 +53,60 @@ pub(crate) struct SegmentMatches {
     pub(crate) scores: Vec<f32>,
     /// One bit for each word of the query that a document has.
     pub(crate) masks: Vec<u32>,
+    /// One bit for each word that it has in another form; empty if there are no other forms.
+    forms: Vec<u32>,
+    /// Documents in which someone speaks whom the query names, sorted.
+    speaking: Vec<Doc>,
+}
+
+impl SegmentMatches {
+    /// Whether someone speaks whom the query names.
+    pub(crate) fn is_spoken(&self, doc: Doc) -> bool {
+        self.speaking.binary_search(&doc).is_ok()
+    }
+
+    /// A first guess at how good a document is: its words, and a little for other forms and for who speaks.
+    pub(crate) fn guess(&self, doc: Doc) -> f32 {
+        const FORM: f32 = 0.5;
+        const SPEAKER: f32 = 0.25;
+        let spoken = !self.speaking.is_empty() && self.is_spoken(doc);
+        self.scores[doc as usize]
+            + FORM * self.other_forms(doc).count_ones() as f32
+            + if spoken { SPEAKER } else { 0.0 }
+    }
+
+    /// One bit for each word that the document has only in another form.
+    pub(crate) fn other_forms(&self, doc: Doc) -> u32 {
+        self.forms.get(doc as usize).copied().unwrap_or(0) & !self.masks[doc as usize]
+    }
 }
 
 impl Matches {
     /// Looks the words up in all segments.
-    pub(crate) fn find(snapshot: &Snapshot, terms: Vec<Term>) -> Result<Self, IndexError> {
+    pub(crate) fn find(snapshot: &Snapshot, wanted: &Wanted, sessions: u64) -> Result<Self, IndexError> {
         let totals = snapshot.segments().iter().map(Segment::totals);
         let (entries, words) = totals.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         let average_length = if entries == 0 { 1.0 } else { (words as f32 / entries as f32).max(1.0) };
-        let mut weighted = Vec::with_capacity(terms.len());
-        for term in terms {
-            weighted.push(Weighted::look_up(snapshot, term, entries)?);
+        let mut weighted = Vec::with_capacity(wanted.terms.len());
+        for term in &wanted.terms {
+            weighted.push(Weighted::look_up(snapshot, term.clone(), entries)?);
         }
-        weighted.retain(|one| one.documents() > 0);
+        for one in &mut weighted {
+            one.weigh_by_session(snapshot, sessions);
+        }
+        weighted.retain(|one| one.documents > 0);
         weighted.sort_by(|a, b| b.idf.total_cmp(&a.idf));
         weighted.truncate(MOST_TERMS);
         let segments = snapshot.segments().iter().enumerate();
-        let segments = segments.map(|(at, segment)| score(segment, at, &weighted, average_length)).collect();
-        Ok(Self { terms: weighted, segments, average_length, entries })
+        let mut segments: Vec<SegmentMatches> =
+            segments.map(|(at, segment)| score(segment, at, &weighted, average_length)).collect();
+        for (segment, found) in snapshot.segments().iter().zip(&mut segments) {
+            for name in &wanted.speakers {
+                found.speaking.extend(segment.with_speaker(name)?);
+            }
+            found.speaking.sort_unstable();
+        }
+        Ok(Self { terms: weighted, segments, entries })
     }
 
     /// How often the word stands in a document.
@@ -70,14 +118,29 @@ impl Matches {
         postings.binary_search_by_key(&doc, |(doc, _)| *doc).map_or(0, |at| postings[at].1)
     }
 
-    /// BM25 of one word that stands `count` times among `length` words.
-    pub(crate) fn bm25(&self, term: usize, count: f32, length: f32, average: f32) -> f32 {
-        let weighted = &self.terms[term];
-        weighted.idf * weighted.term.weight * saturated(count, length / average)
+    /// What all words together are worth: the most an entry could cover.
+    pub(crate) fn ideal(&self) -> f32 {
+        self.terms.iter().map(Weighted::worth).sum::<f32>() + DOUBT
+    }
+
+    /// The same for a whole session.
+    pub(crate) fn session_ideal(&self) -> f32 {
+        self.terms.iter().map(Weighted::session_worth).sum::<f32>() + DOUBT
+    }
+
+    /// What the words in a mask are worth.
+    pub(crate) fn worth(&self, mask: u32) -> f32 {
+        let inside = self.terms.iter().enumerate().filter(|(bit, _)| mask & (1 << bit) != 0);
+        inside.map(|(_, weighted)| weighted.worth()).sum()
     }
 }
 
 impl Weighted {
+    /// How much it says, by rarity and by its part in the question.
+    pub(crate) fn worth(&self) -> f32 {
+        self.idf * self.term.weight
+    }
+
     fn look_up(snapshot: &Snapshot, term: Term, entries: u64) -> Result<Self, IndexError> {
         let mut postings = Vec::with_capacity(snapshot.segments().len());
         for segment in snapshot.segments() {
@@ -85,15 +148,50 @@ impl Weighted {
             segment.postings(&term.text, &mut found)?;
             postings.push(found);
         }
-        let documents = postings.iter().map(Vec::len).sum::<usize>() as f32;
-        let idf = (1.0 + (entries as f32 - documents + 0.5).max(0.0) / (documents + 0.5)).ln();
-        Ok(Self { term, idf, postings })
+        let forms = forms(snapshot, &term)?;
+        let exact: usize = postings.iter().map(Vec::len).sum();
+        // A word that stands nowhere as it was typed is as rare as its other forms.
+        let documents = if exact > 0 { exact } else { forms.iter().map(Vec::len).sum() };
+        let count = documents as f32;
+        Ok(Self { term, idf: rarity(entries as f32, count), session_idf: 0.0, postings, forms, documents })
     }
 
-    /// Entries that have it.
-    pub(crate) fn documents(&self) -> usize {
-        self.postings.iter().map(Vec::len).sum()
+    /// How much it says about a whole session.
+    pub(crate) fn session_worth(&self) -> f32 {
+        self.session_idf * self.term.weight
     }
+
+    fn weigh_by_session(&mut self, snapshot: &Snapshot, sessions: u64) {
+        let exact: usize = self.postings.iter().map(Vec::len).sum();
+        let step = exact.div_ceil(SAMPLE).max(1);
+        let mut seen = HashSet::new();
+        for (segment, postings) in snapshot.segments().iter().zip(&self.postings) {
+            seen.extend(postings.iter().step_by(step).map(|(doc, _)| segment.episode(*doc).session));
+        }
+        let all = sessions as f32;
+        self.session_idf = rarity(all, ((seen.len() * step) as f32).min(all));
+    }
+}
+
+/// The logarithm of the odds that a text has a word not, where `with` of `all` have it.
+fn rarity(all: f32, with: f32) -> f32 {
+    (1.0 + (all - with + 0.5).max(0.0) / (with + 0.5)).ln()
+}
+
+/// Documents with other forms of a word, by segment.
+fn forms(snapshot: &Snapshot, term: &Term) -> Result<Vec<Vec<Doc>>, IndexError> {
+    let mut by_segment = Vec::with_capacity(snapshot.segments().len());
+    for segment in snapshot.segments() {
+        let mut found = Vec::new();
+        for form in &term.forms {
+            segment.postings(form, &mut found)?;
+        }
+        let mut docs: Vec<Doc> = found.into_iter().map(|(doc, _)| doc).collect();
+        docs.sort_unstable();
+        docs.dedup();
+        by_segment.push(docs);
+    }
+    Ok(by_segment)
 }
 
 fn score(segment: &Segment, at: usize, terms: &[Weighted], average_length: f32) -> SegmentMatches {
@@ -101,17 +199,22 @@ fn score(segment: &Segment, at: usize, terms: &[Weighted], average_length: f32) 
     let mut scores = vec![0.0; documents];
     let mut masks = vec![0; documents];
     for (bit, weighted) in terms.iter().enumerate() {
-        let weight = weighted.idf * weighted.term.weight;
+        let weight = weighted.worth();
         for (doc, count) in &weighted.postings[at] {
             let length = segment.length(*doc) as f32 / average_length;
-            scores[*doc as usize] += weight * saturated(*count as f32, length);
+            scores[*doc as usize] += weight * saturated(*count as f32, length, SATURATION, LENGTH);
             masks[*doc as usize] |= 1 << bit;
         }
     }
-    SegmentMatches { scores, masks }
+    let mut forms = Vec::new();
+    for (bit, weighted) in terms.iter().enumerate().filter(|(_, weighted)| !weighted.forms[at].is_empty()) {
+        forms.resize(documents, 0);
+        weighted.forms[at].iter().for_each(|doc| forms[*doc as usize] |= 1 << bit);
+    }
+    SegmentMatches { scores, masks, forms, speaking: Vec::new() }
 }
 
-/// How much a word counts that stands `count` times in a text of `length` averages.
-fn saturated(count: f32, length: f32) -> f32 {
-    count * (SATURATION + 1.0) / (count + SATURATION * (1.0 - LENGTH + LENGTH * length))
+/// BM25: how much a word counts that stands `count` times in a text of `length` averages.
+pub(crate) fn saturated(count: f32, length: f32, saturation: f32, by_length: f32) -> f32 {
+    count * (saturation + 1.0) / (count + saturation * (1.0 - by_length + by_length * length))
 }

@@ -11,6 +11,7 @@ mod tests;
 use std::ops::Range;
 
 use jiff::Zoned;
+use rethread_index::words;
 use rethread_model::{Agent, Timestamp};
 
 pub use kind::{Kind, UnknownKind};
@@ -26,6 +27,8 @@ pub struct Query {
     pub words: String,
     /// The same without time phrases, phrases last: what the answer must be about, whenever it was said.
     pub topic: String,
+    /// Whether it is a question in prose: then quotes name things, and nothing is demanded.
+    pub is_question: bool,
     /// Each of them must occur.
     pub phrases: Vec<String>,
     /// None of them may occur.
@@ -107,7 +110,13 @@ impl Query {
         self.words = words.join(" ");
         let prose = prose.join(" ");
         self.times = When::find(&prose, now);
-        self.topic = without(&prose, When::locate(&prose, now).into_iter().map(|(_, place)| place));
+        let located = When::locate(&prose, now);
+        let dated = located.iter().filter(|one| !one.is_relative);
+        // "A year ago" may also be what was said; a date hardly ever is. Where nothing else is asked for, it is a time.
+        let timeless = without(&prose, located.iter().map(|one| one.place.clone()));
+        let has_words = words::split(&timeless).iter().next().is_some();
+        self.topic = if has_words { without(&prose, dated.map(|one| one.place.clone())) } else { String::new() };
+        self.is_question = is_question(&prose);
         for piece in pieces {
             if let Part::Phrase(phrase) = &piece.part {
                 self.topic.push(' ');
@@ -126,6 +135,16 @@ impl Query {
             Filter::Before(at) => self.before = Some(self.before.map_or(*at, |other| other.min(*at))),
         }
     }
+}
+
+/// Whether a text asks in a sentence.
+fn is_question(text: &str) -> bool {
+    const ASKING: [&str; 24] = [
+        "what", "when", "where", "which", "who", "whom", "whose", "why", "how", "did", "does", "do", "is", "are",
+        "was", "were", "would", "could", "should", "can", "has", "have", "had", "will",
+    ];
+    let first = text.split_whitespace().next().unwrap_or_default().to_lowercase();
+    text.trim_end().ends_with('?') || ASKING.contains(&first.as_str())
 }
 
 /// The text without those places.

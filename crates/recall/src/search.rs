@@ -5,12 +5,19 @@ use rethread_index::{IndexError, Snapshot, searchable_text};
 use rethread_model::{Entry, Episode, Session};
 use rethread_store::{EpisodeKey, SessionNumber, Store, StoreError};
 
-use crate::allowed::{Allowed, kind_of};
-use crate::candidates::Candidates;
+use crate::allowed::{Allowed, Phrases, kind_of};
+use crate::candidates::{self, Candidates};
 use crate::matches::Matches;
-use crate::rank::{self, Moment, Ranked};
+use crate::page;
+use crate::rank::{Moment, Ranked, Ranker};
+use crate::terms::Wanted;
 use crate::weights::{Weights, Why};
-use crate::{Kind, Query, Snippet, marked, snippet, terms};
+use crate::{Kind, Query, Snippet, marked, snippet};
+
+/// Entries whose texts are looked through for what is not indexed.
+const LOOKED_THROUGH: usize = 2_000;
+/// Bytes shown before and after what was found so.
+const LITERAL_CONTEXT: usize = 80;
 
 /// What to look for, and where.
 #[derive(Clone, Copy, Debug)]
@@ -79,24 +86,77 @@ pub enum SearchError {
 /// Finds what fits best.
 pub fn search(store: &Store, snapshot: &Snapshot, request: Request<'_>) -> Result<Found, SearchError> {
     let query = request.query;
-    let wanted = terms::of(&query.topic);
-    let words: Vec<String> = wanted.iter().map(|term| term.text.clone()).collect();
-    let allowed = Allowed::find(snapshot, query, request.sessions, !words.is_empty())?;
-    let matches = Matches::find(snapshot, wanted)?;
+    let wanted = Wanted::of(&query.topic, &query.words, snapshot)?;
+    let matches = Matches::find(snapshot, &wanted, store.session_count()?)?;
+    if wanted.terms.is_empty() {
+        return newest(store, snapshot, &matches, request);
+    }
     let moment = Moment { now: request.now, times: &query.times };
-    let candidates = if words.is_empty() {
-        Candidates::by_time(snapshot, &matches, &allowed, moment)?
-    } else {
-        Candidates::by_words(snapshot, &matches, &allowed)?
+    let look = |phrases: Phrases| -> Result<Candidates, IndexError> {
+        let allowed = Allowed::find(snapshot, query, request.sessions, true, phrases)?;
+        Candidates::by_words(snapshot, &matches, &allowed, moment)
     };
-    let mut ranked = rank::rank(snapshot, &matches, &candidates, moment, request.near, request.weights);
-    ranked.truncate(request.limit);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let mut hits = Vec::with_capacity(ranked.len());
-    for one in ranked {
+    let phrases = if query.is_question { Phrases::Preferred } else { Phrases::Required };
+    let mut candidates = look(phrases)?;
+    let mut degraded = None;
+    if candidates.entries.is_empty() && phrases == Phrases::Required && !query.phrases.is_empty() {
+        candidates = look(Phrases::Preferred)?;
+        degraded = (!candidates.entries.is_empty())
+            .then(|| format!("nothing has {} word for word; these have its words", quoted(&query.phrases)));
+    }
+    let ranker = Ranker::new(snapshot, &matches, &wanted, &candidates, moment, request.weights);
+    let ranked = ranker.near(request.near).look_up(query)?.rank();
+    let words: Vec<&str> = wanted.words().collect();
+    let mut hits = Vec::new();
+    for one in page::arrange(ranked, request.limit) {
         hits.extend(read(store, one, &words, request.full)?);
     }
-    Ok(Found { hits, matched: candidates.matched, searched: matches.entries, degraded: None })
+    Ok(Found { hits, matched: candidates.matched, searched: matches.entries, degraded })
+}
+
+/// Where no word can be looked up: the newest entries that pass the filters and lie in the times that are named. Words
+/// so common that they are not indexed, and signs, are looked for in the texts themselves.
+fn newest(store: &Store, snapshot: &Snapshot, matches: &Matches, request: Request<'_>) -> Result<Found, SearchError> {
+    let query = request.query;
+    let moment = Moment { now: request.now, times: &query.times };
+    let allowed = Allowed::find(snapshot, query, request.sessions, false, Phrases::Required)?;
+    let newest = candidates::newest(snapshot, &allowed, moment);
+    let literal = if query.times.is_empty() { query.words.trim().to_lowercase() } else { String::new() };
+    let (mut hits, mut matched) = (Vec::new(), newest.len() as u64);
+    for (candidate, looked_at) in newest.iter().zip(1..) {
+        if hits.len() == request.limit || (!literal.is_empty() && looked_at > LOOKED_THROUGH) {
+            break;
+        }
+        let one = Ranked { candidate: *candidate, score: 0.0, why: Vec::new() };
+        let Some(mut hit) = read(store, one, &[], request.full)? else { continue };
+        if !literal.is_empty() {
+            let Some(found) = literally(&searchable_text(&hit.entry), &literal) else { continue };
+            hit.snippet = found;
+        }
+        hit.why = vec![Why { part: if literal.is_empty() { "newest" } else { "literal" }, points: 1.0 }];
+        hits.push(hit);
+    }
+    let mut degraded = None;
+    if !literal.is_empty() {
+        matched = hits.len() as u64;
+        let among = LOOKED_THROUGH.min(newest.len());
+        degraded = Some(format!("too common to be indexed: only the newest {among} entries were looked through"));
+    }
+    Ok(Found { hits, matched, searched: matches.entries, degraded })
+}
+
+/// The piece of a text around another text, whatever its case.
+fn literally(text: &str, literal: &str) -> Option<Snippet> {
+    let lower = text.to_lowercase();
+    let at = lower.find(literal)?;
+    // Lower case may have another length; then the beginning is near enough.
+    let from = text.floor_char_boundary(at.saturating_sub(LITERAL_CONTEXT));
+    let to = text.ceil_char_boundary((at + literal.len() + LITERAL_CONTEXT).min(text.len()));
+    Some(snippet(&text[from..to], &[]))
+}
+
+fn quoted(phrases: &[String]) -> String {
+    phrases.iter().map(|phrase| format!("\u{201c}{phrase}\u{201d}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Reads what was found; nothing if it is gone by now.
@@ -109,5 +169,5 @@ fn read(store: &Store, ranked: Ranked, words: &[&str], full: bool) -> Result<Opt
     let snippet = if full { marked(&text, words) } else { snippet(&text, words) };
     let episode = store.episode_at(key)?;
     let kind = kind_of(entry.speech);
-    Ok(Some(Hit { session, episode, key, kind, score, why, snippet, entry }))
+    Ok(Some(Hit { session, episode, key, entry, kind, score, why, snippet }))
 }

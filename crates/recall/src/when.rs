@@ -12,6 +12,7 @@ mod value;
 use std::ops::Range;
 
 use jiff::Zoned;
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use rethread_model::Timestamp;
 
@@ -20,6 +21,8 @@ use phrase::Sentence;
 
 /// More phrases than this in one text are a pasted log, not a question about a time.
 const MOST_PHRASES: usize = 16;
+/// A span no longer than this is a day, also when the clocks change.
+const LONGEST_DAY: i64 = 26 * 3_600_000;
 
 /// The time from `from` up to, not including, `to`; a single moment when the two are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,6 +54,32 @@ pub enum When {
     },
 }
 
+/// A time phrase and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Located {
+    pub(crate) when: When,
+    pub(crate) place: Range<usize>,
+    /// Whether it is told from now, as "two weeks ago" is.
+    pub(crate) is_relative: bool,
+}
+
+/// A day that a query names, seen from an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NamedDay {
+    /// How many days after it the entry was written.
+    days_after: i32,
+    /// Whether that was in the same month of the same year.
+    pub(crate) same_month: bool,
+}
+
+impl NamedDay {
+    /// 1 on the day itself, less with every day after it, nothing after two weeks: people tell what happened later.
+    pub(crate) fn closeness(self) -> f32 {
+        const FADES_IN_DAYS: f32 = 4.0;
+        if (-1..=14).contains(&self.days_after) { (-(self.days_after.abs() as f32) / FADES_IN_DAYS).exp() } else { 0.0 }
+    }
+}
+
 impl Span {
     /// Whether `at` lies in it.
     pub fn contains(&self, at: Timestamp) -> bool {
@@ -75,19 +104,48 @@ impl When {
         }
     }
 
+    /// How long it lasts, where it lasts once.
+    pub(crate) fn length_millis(&self) -> Option<i64> {
+        match self {
+            When::Span(span) => Some(span.to.millis_since(span.from)),
+            When::Months { .. } | When::MonthDay { .. } => None,
+        }
+    }
+
+    /// The single days it means, as seen from `at`: of a day without a year, those around `at`.
+    pub(crate) fn days(&self, at: Timestamp, zone: &TimeZone) -> Vec<NamedDay> {
+        let date = |at: Timestamp| {
+            let moment = jiff::Timestamp::from_millisecond(at.as_millis()).ok()?;
+            Some(zone.to_datetime(moment).date())
+        };
+        let Some(here) = date(at) else { return Vec::new() };
+        let named: Vec<Date> = match *self {
+            When::Span(span) if span.to.millis_since(span.from) <= LONGEST_DAY => date(span.from).into_iter().collect(),
+            When::MonthDay { month, day } => {
+                (-1..=1).filter_map(|years| Date::new(here.year() + years, month, day).ok()).collect()
+            }
+            _ => Vec::new(),
+        };
+        let seen = named.into_iter().map(|named| NamedDay {
+            days_after: (here - named).get_days(),
+            same_month: here.year() == named.year() && here.month() == named.month(),
+        });
+        seen.collect()
+    }
+
     /// The time phrases inside `text`, in order, each once. Meant for ranking: a loose phrase gives a wide span.
     pub fn find(text: &str, now: &Zoned) -> Vec<When> {
         let mut found = Vec::new();
-        for (when, _) in Self::locate(text, now) {
-            if !found.contains(&when) {
-                found.push(when);
+        for located in Self::locate(text, now) {
+            if !found.contains(&located.when) {
+                found.push(located.when);
             }
         }
         found
     }
 
     /// The time phrases inside `text` with the places where they stand.
-    pub(crate) fn locate(text: &str, now: &Zoned) -> Vec<(When, Range<usize>)> {
+    pub(crate) fn locate(text: &str, now: &Zoned) -> Vec<Located> {
         let calendar = Calendar::new(now);
         let sentence = Sentence::new(text, &calendar);
         let mut found = Vec::new();
@@ -98,7 +156,8 @@ impl When {
                 continue;
             };
             if let Some(when) = phrase.loosely(&calendar) {
-                found.push((when, sentence.place(at, end)));
+                let is_relative = sentence.relative(at).is_some();
+                found.push(Located { when, place: sentence.place(at, end), is_relative });
             }
             at = end;
         }

@@ -175,7 +175,8 @@ impl Store {
                  (?2 IS NULL OR project = ?2 OR cwd = ?2 OR substr(cwd, 1, length(?2) + 1) = ?2 || '/')
                  AND (?3 = '' OR instr(?3, ' ' || agent || ' ') > 0)",
             )?;
-            let agents: String = agents.iter().map(|agent| format!(" {agent} ")).collect();
+            let agents: Vec<&str> = agents.iter().map(|agent| agent.as_str()).collect();
+            let agents = if agents.is_empty() { String::new() } else { format!(" {} ", agents.join("  ")) };
             let values = params![self.space.as_str(), project, agents];
             statement.query_map(values, |row| row.get(0).map(SessionNumber))?.collect()
         };

@@ -41,6 +41,32 @@ impl Store {
         read().map_err(|cause| self.err(cause))
     }
 
+    /// The last texts of human and agent before an entry, oldest first.
+    pub fn said_before(&self, session: SessionNumber, seq: u64, most: u64) -> Result<Vec<String>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<String>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT text FROM entry WHERE space = ?1 AND session = ?2 AND seq < ?3 AND NOT (abandoned OR taken_back)
+                 AND speech IN ('prompt', 'task', 'answer', 'said') ORDER BY seq DESC LIMIT ?4",
+            )?;
+            let values = params![self.space.as_str(), session.0, seq as i64, most as i64];
+            let mut texts =
+                statement.query_map(values, |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
+            texts.reverse();
+            Ok(texts)
+        };
+        read().map_err(|cause| self.err(cause))
+    }
+
+    /// How many sessions there are.
+    pub fn session_count(&self) -> Result<u64, StoreError> {
+        let read = || {
+            self.connection
+                .prepare_cached("SELECT count(*) FROM session INDEXED BY session_by_retold WHERE space = ?1")?
+                .query_row([self.space.as_str()], |row| row.get::<_, i64>(0))
+        };
+        read().map(|count| count as u64).map_err(|cause| self.err(cause))
+    }
+
     /// One episode.
     pub fn episode_at(&self, key: EpisodeKey) -> Result<Option<Episode>, StoreError> {
         let read = || {

@@ -86,6 +86,7 @@ fn blobs_are_left_out_but_keep_their_place() {
 #[test]
 fn stop_words_are_sorted_so_that_they_can_be_looked_up() {
     assert!(english::STOP.is_sorted());
+    assert!(english::IRREGULAR.is_sorted());
 }
 
 proptest! {

@@ -258,7 +258,7 @@ proptest! {
     fn words_without_operators_stay_as_they_are(words in proptest::collection::vec("[a-z]{1,8}", 0..6)) {
         let text = words.join(" ");
         let query = Query::parse(&text, &now());
-        let told = Query { words: text, topic: query.topic.clone(), times: query.times.clone(), ..Query::default() };
+        let told = Query { words: text, topic: query.topic.clone(), is_question: query.is_question, times: query.times.clone(), ..Query::default() };
         prop_assert_eq!(&query, &told);
     }
 }
