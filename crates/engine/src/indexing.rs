@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use rethread_index::{Followed, Lag, Patience, Unusable, follow, lag};
+use rethread_index::{Followed, Lag, Patience, Unusable, discard, follow, lag};
 use rethread_store::Store;
 
-use crate::Engine;
+use crate::{Engine, EngineError};
 
 /// Fewer entries than this are left to be read from the store: a commit of the index costs more than reading them.
 const WORTH_A_COMMIT: u64 = 256;
@@ -42,6 +42,16 @@ pub enum Indexed {
 impl Engine {
     pub(crate) fn index_folder(&self) -> PathBuf {
         self.folder.join("index")
+    }
+
+    /// Throws the index away and makes it again from what is stored.
+    pub fn rebuild_index(&self) -> Result<IndexReport, EngineError> {
+        let start = Instant::now();
+        let Some(store) = self.reader()? else { return Ok(IndexReport::default()) };
+        let folder = self.index_folder();
+        discard(&folder)?;
+        let outcome = outcome(follow(&folder, &store, Patience::Wait)?);
+        Ok(IndexReport { outcome, seconds: start.elapsed().as_secs_f64() })
     }
 
     /// Brings the index up to the store if enough is missing. What goes wrong is told, and no reason to fail a sync.
