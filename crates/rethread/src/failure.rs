@@ -158,8 +158,7 @@ impl From<std::io::Error> for Failure {
 
 fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
     match error {
-        EngineError::Store(error) => judge_store(error),
-        EngineError::Index(IndexError::Store(error)) => judge_store(error),
+        EngineError::Store(error) | EngineError::Index(IndexError::Store(error)) => judge_store(error),
         EngineError::Index(_) => (Kind::Index, Some("`rethread rebuild --index-only` makes it again")),
         EngineError::Config(ConfigError::File { .. }) => {
             (Kind::ConfigFile, Some("look at its owner and permissions, or name another directory with --home"))

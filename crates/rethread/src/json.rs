@@ -1,6 +1,8 @@
 //! What programs get: the wire shapes of `--json`. Names here are a public contract; keys are added, never renamed.
 
+mod search;
 mod session;
+mod timeline;
 
 use std::collections::BTreeMap;
 
@@ -13,7 +15,9 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::render::{age, is_dangerous, reduction};
 
+pub(crate) use search::Recall;
 pub(crate) use session::{Exchanges, Sessions, Shown};
+pub(crate) use timeline::Happenings;
 
 /// The version of all shapes in this file.
 pub(crate) const SCHEMA: u8 = 1;

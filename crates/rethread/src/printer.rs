@@ -81,6 +81,13 @@ impl Printer {
         self.note(&page);
     }
 
+    /// Says what is not as it should be.
+    pub(crate) fn warn(&self, text: &str) {
+        let mut page = self.side_page();
+        page.add(Tone::Careful, "warning: ").line(Tone::Plain, text);
+        self.note(&page);
+    }
+
     /// Says something that must be heard. A stderr that is closed is nobody's business.
     #[expect(clippy::unused_self, reason = "whoever writes must hold the printer")]
     pub(crate) fn complain(&self, page: &Page) {
@@ -166,6 +173,10 @@ impl Drop for Bar {
 /// Makes a panic say what to do about it instead of how to debug it.
 pub(crate) fn explain_panics() {
     std::panic::set_hook(Box::new(|panic| {
+        // A damaged index is being mended right now; what comes of it is told by whoever searches.
+        if rethread_engine::expects_panic() {
+            return;
+        }
         let message = panic.payload_as_str().unwrap_or("unknown");
         let place = panic.location().map_or_else(String::new, |place| format!(" ({}:{})", place.file(), place.line()));
         let mut page = Page::new(false, None);

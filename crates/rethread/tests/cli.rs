@@ -16,6 +16,9 @@ mod mistakes;
 #[path = "cli/reading.rs"]
 mod reading;
 #[cfg(test)]
+#[path = "cli/search.rs"]
+mod search;
+#[cfg(test)]
 #[path = "cli/setup.rs"]
 mod setup;
 #[cfg(test)]

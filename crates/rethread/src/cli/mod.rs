@@ -6,8 +6,28 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
-use rethread_engine::Profile;
+use rethread_engine::{Kind, Profile};
 use rethread_model::{Agent, State};
+
+/// What can be typed into a search. Four blanks make it a table in the terminal and in the reference.
+const SEARCH: &str = "\
+Find what was said and done, best first.
+
+The words need not all occur: the more of them, and the rarer, the better the hit. A query may hold:
+
+    deadlock pool        words, in any form: fix finds fixed and fixing
+    \"borrow checker\"     these words in this order
+    -windows             not with this word
+    file:src/parser.rs   in exchanges that touched this file; a name or the end of a path will do
+    tool:bash            in exchanges that used this tool
+    agent:pi             only what this agent recorded
+    kind:error,prompt    only prompt, answer, tool, error, summary, reasoning or note
+    after:2026-03-01     not before then; since: is the same
+    before:yesterday     before that day; until: with all of it
+    last week            said like this, a time raises what happened then and hides nothing
+
+What is not understood is looked for as words. In a shell, quote the whole query. Each hit has a
+citation that `rethread show` and `rethread timeline --around` take.";
 
 /// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -91,9 +111,22 @@ pub(crate) enum Command {
     /// Show a session as a conversation.
     ///
     /// REF is our id, the agent's id, a unique beginning of either (4 characters or more), an alias, a name, or words of
-    /// a name.
+    /// a name. A citation as `search` and `timeline` give it, REF:LINE, shows what was said around that line and marks
+    /// it.
     #[command(after_long_help = "Example:\n  rethread show 'flaky parser' --lines 20")]
     Show(Show),
+    /// Find what was said and done, best first
+    #[command(
+        long_about = SEARCH,
+        after_long_help = "Example:\n  rethread search 'deadlock in the pool kind:error' --since 'last week'"
+    )]
+    Search(Search),
+    /// Show exchanges in the order they happened, oldest first.
+    ///
+    /// The last ones, or those before and after the one that a citation (REF:LINE, as `search` gives it) or the id of
+    /// an episode means. Around another project's exchange, that project is looked at.
+    #[command(after_long_help = "Example:\n  rethread timeline --file src/parser.rs --since 'last week'")]
+    Timeline(Timeline),
     /// Show sizes, counts, and how much was left out
     #[command(after_long_help = "Example:\n  rethread status --json")]
     Status(Json),
@@ -104,8 +137,8 @@ pub(crate) enum Command {
     #[command(after_long_help = "Example:\n  rethread verify --json")]
     Verify(Json),
     /// Derive everything again from the transcripts
-    #[command(after_long_help = "Example:\n  rethread rebuild")]
-    Rebuild,
+    #[command(after_long_help = "Example:\n  rethread rebuild --index-only")]
+    Rebuild(Rebuild),
     /// Show or change settings
     #[command(
         subcommand,
@@ -131,6 +164,8 @@ impl Command {
             Command::Sync(Sync { json, .. })
             | Command::Sessions(Sessions { json, .. })
             | Command::Show(Show { json, .. })
+            | Command::Search(Search { json, .. })
+            | Command::Timeline(Timeline { json, .. })
             | Command::Status(json)
             | Command::Doctor(json)
             | Command::Verify(json)
@@ -146,6 +181,17 @@ pub(crate) struct Json {
     /// Answer with one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Where to look.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Place {
+    /// Look at the project at this path, not at that of the current directory
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath)]
+    pub(crate) project: Option<PathBuf>,
+    /// Look at all projects
+    #[arg(long, conflicts_with = "project")]
+    pub(crate) all_projects: bool,
 }
 
 #[derive(Debug, Args)]
@@ -187,7 +233,6 @@ pub(crate) struct Watch {
 }
 
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Sessions {
     /// Only sessions in this state
     #[arg(long, value_parser = values::state())]
@@ -207,19 +252,15 @@ pub(crate) struct Sessions {
     /// For pickers: id, age, agent and name, separated by tabs
     #[arg(long, conflicts_with = "json")]
     pub(crate) for_ref: bool,
-    /// Sessions of the project at this path
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath)]
-    pub(crate) project: Option<PathBuf>,
-    /// Sessions of all projects
-    #[arg(long, conflicts_with = "project")]
-    pub(crate) all_projects: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
     #[command(flatten)]
     pub(crate) json: Json,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Show {
-    /// The session: an id, the beginning of one, an alias, a name, or words of a name
+    /// The session: an id, the beginning of one, an alias, a name, or words of a name; or a citation REF:LINE
     #[arg(value_name = "REF")]
     pub(crate) reference: String,
     /// Show the last N entries [default: 50]
@@ -239,6 +280,86 @@ pub(crate) struct Show {
     pub(crate) bytes: Option<u64>,
     #[command(flatten)]
     pub(crate) json: Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Search {
+    /// What to look for; a query that begins with a dash comes after `--`
+    #[arg(value_name = "QUERY", allow_negative_numbers = true)]
+    pub(crate) query: Vec<String>,
+    /// Only entries of these kinds
+    #[arg(long = "kind", value_name = "KIND,…", value_delimiter = ',', ignore_case = true, value_parser = values::kind())]
+    pub(crate) kinds: Vec<Kind>,
+    /// Only what this agent recorded
+    #[arg(long, value_parser = values::agent())]
+    pub(crate) agent: Option<Agent>,
+    /// Only exchanges that touched this file: a path, the end of one, or a name; may be given several times
+    #[arg(long = "file", value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    pub(crate) files: Vec<String>,
+    /// Only exchanges that used this tool; may be given several times
+    #[arg(long = "tool", value_name = "TOOL")]
+    pub(crate) tools: Vec<String>,
+    #[command(flatten)]
+    pub(crate) time: Time,
+    /// Only in this session, wherever it is
+    #[arg(long, value_name = "REF")]
+    pub(crate) session: Option<String>,
+    /// At most so many hits
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) limit: u16,
+    /// Put the hits of a session together
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) group: bool,
+    /// Show whole texts, not only the piece that fits
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Also show what was asked and what was answered
+    #[arg(long)]
+    pub(crate) exchange: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) json: Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Timeline {
+    /// The exchanges before and after this one: a citation REF:LINE, or the id of an episode
+    #[arg(long, value_name = "ID")]
+    pub(crate) around: Option<String>,
+    /// Only exchanges that touched this file: a path, the end of one, or a name
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    pub(crate) file: Option<String>,
+    /// Only in this session, wherever it is
+    #[arg(long, value_name = "REF")]
+    pub(crate) session: Option<String>,
+    #[command(flatten)]
+    pub(crate) time: Time,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) limit: u16,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[command(flatten)]
+    pub(crate) json: Json,
+}
+
+/// From when to when.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Time {
+    /// Not before: 7d, yesterday, 'last week', 2026-03, 2026-03-14T12:00
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) since: Option<String>,
+    /// Not after; a day or a week counts to its end
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) until: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Rebuild {
+    /// Only the search index, from what is stored
+    #[arg(long)]
+    pub(crate) index_only: bool,
 }
 
 #[derive(Debug, Subcommand)]

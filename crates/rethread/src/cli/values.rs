@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use rethread_engine::Profile;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use rethread_engine::{Kind, Profile};
 use rethread_model::{Agent, State, Timestamp};
 
 /// A moment: so long ago, or a date.
@@ -70,6 +70,20 @@ pub(crate) fn state() -> impl TypedValueParser<Value = State> {
         "suspended" => State::Suspended,
         _ => State::Ended,
     })
+}
+
+/// A kind of entry; the roles that transcripts use are understood too.
+pub(crate) fn kind() -> impl TypedValueParser<Value = Kind> {
+    let named = |kind: Kind| {
+        let roles: &[&str] = match kind {
+            Kind::Prompt => &["user", "human"],
+            Kind::Answer => &["assistant"],
+            Kind::Reasoning => &["thinking"],
+            _ => &[],
+        };
+        PossibleValue::new(kind.as_str()).aliases(roles)
+    };
+    PossibleValuesParser::new(Kind::ALL.map(named)).try_map(|name| name.parse::<Kind>())
 }
 
 /// How much of a session is shown.

@@ -4,20 +4,22 @@ mod config;
 mod health;
 mod init;
 mod manual;
+mod search;
 pub(crate) mod sessions;
 pub(crate) mod show;
 mod status;
 pub(crate) mod sync;
+mod timeline;
 mod watch;
 
 use jiff::tz::TimeZone;
-use rethread_engine::{Engine, Environment};
+use rethread_engine::{Engine, Environment, Indexed, Scope};
 
-use crate::cli::Command;
+use crate::cli::{Command, Place};
 use crate::demo;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::render::Tone;
+use crate::render::{self, Tone};
 
 /// What a command has to work with.
 #[derive(Clone, Debug)]
@@ -69,6 +71,27 @@ impl Context {
     }
 }
 
+/// Where to look: in all projects, in that at a path, or in that of the current directory.
+fn scope(engine: &Engine, place: &Place) -> Scope {
+    match &place.project {
+        _ if place.all_projects => Scope::AllProjects,
+        Some(path) => engine.project_at(path),
+        None => engine.current_project(),
+    }
+}
+
+/// Says on the side what had to be done to the index before anything could be found.
+fn tell_index(context: &Context, index: &Indexed) {
+    match index {
+        Indexed::Nothing
+        | Indexed::Busy
+        | Indexed::Episodes { count: 0, .. }
+        | Indexed::Episodes { anew: None, .. } => {}
+        Indexed::Episodes { count, anew: Some(why) } => context.printer.note_line(&render::remade(*why, *count)),
+        Indexed::Failed(why) => context.printer.warn(&render::index_failed(why)),
+    }
+}
+
 /// Does what a command asks for.
 pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> {
     match command {
@@ -78,10 +101,12 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Watch(request) => watch::run(context, &request),
         Command::Sessions(request) => sessions::run(context, &request),
         Command::Show(request) => show::run(context, &request),
+        Command::Search(request) => search::run(context, &request),
+        Command::Timeline(request) => timeline::run(context, &request),
         Command::Status(json) => status::run(context, json),
         Command::Doctor(json) => health::doctor(context, json),
         Command::Verify(json) => health::verify(context, json),
-        Command::Rebuild => sync::rebuild(context),
+        Command::Rebuild(request) => sync::rebuild(context, request),
         Command::Config(request) => config::run(context, request),
         Command::Completions { shell } => manual::completions(context, shell),
         Command::Man => manual::man(context),

@@ -2,7 +2,7 @@
 
 use rethread_engine::{Engine, ListRequest, Scope};
 
-use super::{Context, Exit};
+use super::{Context, Exit, scope};
 use crate::cli::Sessions;
 use crate::failure::Failure;
 use crate::json;
@@ -11,13 +11,8 @@ use crate::render::{self, count};
 /// Lists sessions of a project, or of all.
 pub(crate) fn run(context: &Context, request: &Sessions) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let scope = match &request.project {
-        _ if request.all_projects => Scope::AllProjects,
-        Some(path) => engine.project_at(path),
-        None => engine.current_project(),
-    };
     let wanted = ListRequest {
-        scope,
+        scope: scope(&engine, &request.place),
         agent: request.agent,
         state: request.state,
         include_empty: request.include_empty,
@@ -32,7 +27,7 @@ pub(crate) fn run(context: &Context, request: &Sessions) -> Result<Exit, Failure
         if request.for_ref {
             render::for_pickers(&mut page, &found, engine.now());
         } else {
-            render::sessions(&mut page, &found, engine.now(), request.all_projects);
+            render::sessions(&mut page, &found, engine.now(), request.place.all_projects);
         }
         context.printer.answer(&page)?;
     }

@@ -10,6 +10,8 @@ use crate::render::{self, Reader, Tone};
 
 /// How many entries are shown unless somebody asks for more or less (E000-07).
 const USUAL_LINES: u64 = 50;
+/// And how many around a line that was cited.
+const LINES_AROUND: u64 = 20;
 
 /// Shows the last entries of the session a reference means.
 pub(crate) fn run(context: &Context, request: &Show) -> Result<Exit, Failure> {
@@ -17,8 +19,7 @@ pub(crate) fn run(context: &Context, request: &Show) -> Result<Exit, Failure> {
         return episodes(context, request);
     }
     let engine = context.engine()?;
-    let usual = if request.full || request.bytes.is_some() { None } else { Some(USUAL_LINES) };
-    let wanted = ShowRequest { profile: request.profile, lines: request.lines.or(usual), bytes: request.bytes };
+    let wanted = ShowRequest { profile: request.profile, lines: lines(request), bytes: request.bytes };
     let log = match engine.show(&request.reference, wanted) {
         Ok(log) => log,
         Err(error) => {
@@ -39,6 +40,17 @@ pub(crate) fn run(context: &Context, request: &Show) -> Result<Exit, Failure> {
         context.printer.answer(&page)?;
     }
     Ok(exit)
+}
+
+/// How many entries are wanted.
+fn lines(request: &Show) -> Option<u64> {
+    let is_citation = request.reference.rsplit_once(':').is_some_and(|(_, line)| line.parse::<u64>().is_ok());
+    match request.lines {
+        // Around a citation a number is needed even for all of them.
+        _ if request.full || request.bytes.is_some() => Some(u64::MAX),
+        None => Some(if is_citation { LINES_AROUND } else { USUAL_LINES }),
+        lines => lines,
+    }
 }
 
 /// Shows the session exchange by exchange, as plain text.

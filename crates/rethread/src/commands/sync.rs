@@ -1,9 +1,9 @@
 //! `sync` and `rebuild`: read transcripts, and tell what came of it.
 
-use rethread_engine::{Engine, SyncReport, SyncRequest};
+use rethread_engine::{Engine, Indexed, SyncReport, SyncRequest, Unusable};
 
-use super::{Context, Exit};
-use crate::cli::Sync;
+use super::{Context, Exit, tell_index};
+use crate::cli::{Rebuild, Sync};
 use crate::failure::Failure;
 use crate::json::{Synced, WouldSync};
 use crate::render::{self, count};
@@ -24,15 +24,19 @@ pub(crate) fn run(context: &Context, request: Sync) -> Result<Exit, Failure> {
     drop(bar);
     if request.json.json {
         context.printer.json(&Synced::new(&report))?;
+        index_trouble(context, &report.index.outcome);
     } else {
         tell(context, &report)?;
     }
     Ok(Exit::Done)
 }
 
-/// Derives everything again.
-pub(crate) fn rebuild(context: &Context) -> Result<Exit, Failure> {
+/// Derives everything again, or only the search index.
+pub(crate) fn rebuild(context: &Context, request: Rebuild) -> Result<Exit, Failure> {
     let engine = context.engine()?;
+    if request.index_only {
+        return rebuild_index(context, &engine);
+    }
     let bar = context.printer.bar();
     let report = engine.rebuild(&mut |progress| bar.show(progress))?;
     drop(bar);
@@ -44,6 +48,19 @@ pub(crate) fn rebuild(context: &Context) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// Makes the search index again from what is stored.
+fn rebuild_index(context: &Context, engine: &Engine) -> Result<Exit, Failure> {
+    let report = engine.rebuild_index()?;
+    let mut page = context.printer.page();
+    render::indexed(&mut page, &report);
+    context.printer.answer(&page)?;
+    if page.as_str().is_empty() {
+        context.printer.note_line("There is nothing to index.");
+        context.printer.hint("nothing was read yet: rethread init");
+    }
+    Ok(Exit::Done)
+}
+
 /// Tells people what was read, and what could not be.
 pub(crate) fn tell(context: &Context, report: &SyncReport) -> Result<(), Failure> {
     let mut page = context.printer.page();
@@ -51,11 +68,27 @@ pub(crate) fn tell(context: &Context, report: &SyncReport) -> Result<(), Failure
     context.printer.answer(&page)?;
     let mut side = context.printer.side_page();
     render::warnings(&mut side, &report.agents, context.printer.verbosity() > 0);
+    if !index_trouble(context, &report.index.outcome) {
+        render::indexed(&mut side, &report.index);
+    }
     context.printer.note(&side);
     if report.agents.iter().all(|agent| agent.files == 0) {
         nothing_to_read(context);
     }
     Ok(())
+}
+
+/// Says what was wrong with the index, if anything was. That there was none yet is as it should be.
+pub(crate) fn index_trouble(context: &Context, index: &Indexed) -> bool {
+    let is_trouble = match index {
+        Indexed::Nothing | Indexed::Busy => false,
+        Indexed::Episodes { anew, .. } => anew.is_some_and(|why| why != Unusable::Missing),
+        Indexed::Failed(_) => true,
+    };
+    if is_trouble {
+        tell_index(context, index);
+    }
+    is_trouble
 }
 
 fn would_sync(context: &Context, engine: &Engine, wanted: &SyncRequest, json: bool) -> Result<Exit, Failure> {

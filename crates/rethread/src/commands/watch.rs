@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rethread_engine::{SyncReport, WatchMode, WatchRequest};
 
-use super::{Context, Exit};
+use super::{Context, Exit, sync};
 use crate::cli::Watch;
 use crate::failure::Failure;
 use crate::render;
@@ -45,5 +45,6 @@ fn tell(context: &Context, report: &SyncReport) -> Result<(), Failure> {
     let mut side = context.printer.side_page();
     render::warnings(&mut side, &report.agents, context.printer.verbosity() > 0);
     context.printer.note(&side);
+    sync::index_trouble(context, &report.index.outcome);
     Ok(())
 }

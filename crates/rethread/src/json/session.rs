@@ -144,6 +144,7 @@ pub(crate) struct Shown<'a> {
     schema: u8,
     session: Session<'a>,
     earlier: u64,
+    cited: Option<u64>,
     entries: Vec<Said<'a>>,
 }
 
@@ -153,6 +154,7 @@ impl<'a> Shown<'a> {
             schema: SCHEMA,
             session: Session::new(&log.listed),
             earlier: log.earlier,
+            cited: log.cited,
             entries: log.entries.iter().map(Said::new).collect(),
         }
     }

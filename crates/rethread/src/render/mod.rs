@@ -2,24 +2,34 @@
 
 mod failure;
 mod health;
+mod index;
+mod marked;
 mod neutral;
 mod page;
+mod search;
 mod sessions;
 mod show;
 mod status;
 mod sync;
+mod timeline;
 mod words;
 mod wrap;
 
 pub(crate) use failure::failure;
 pub(crate) use health::{diagnosis, verified};
+pub(crate) use index::{index_failed, indexed, remade};
 pub(crate) use neutral::{is_dangerous, neutral};
 pub(crate) use page::{Page, Side, Tone, single};
+pub(crate) use search::{Wanted, citation, grouped, search, summary};
 pub(crate) use sessions::{for_pickers, sessions};
 pub(crate) use show::{Reader, show};
 pub(crate) use status::status;
 pub(crate) use sync::{synced, warnings, would_sync};
+pub(crate) use timeline::timeline;
 pub(crate) use words::{age, bytes, count, number, reduction};
+
+/// Lines wider than this are hard to read, however wide the terminal is.
+const WIDEST_TEXT: usize = 110;
 
 /// The shortest beginning of our ids that is shown.
 const SHORT_ID: usize = 10;

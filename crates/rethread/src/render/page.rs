@@ -17,6 +17,7 @@ pub(crate) enum Tone {
     Careful,
     You,
     Agent,
+    Match,
 }
 
 impl Tone {
@@ -31,6 +32,7 @@ impl Tone {
             Tone::Careful => colour(AnsiColor::Yellow),
             Tone::You => colour(AnsiColor::Cyan).bold(),
             Tone::Agent => colour(AnsiColor::Magenta).bold(),
+            Tone::Match => colour(AnsiColor::Yellow).bold(),
         }
     }
 }

@@ -124,7 +124,7 @@ pub(crate) fn for_pickers(page: &mut Page, sessions: &[Listed], now: Timestamp) 
 }
 
 /// The last part of the project's path.
-fn project_name(session: &Session) -> String {
+pub(crate) fn project_name(session: &Session) -> String {
     let path = session.project.as_deref().or(session.cwd.as_deref()).unwrap_or("-");
     single(path.trim_end_matches('/').rsplit('/').next().unwrap_or(path))
 }

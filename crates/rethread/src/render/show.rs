@@ -10,16 +10,16 @@ use super::page::fit;
 use super::sessions::name_of;
 use super::words::{count, moment, period};
 use super::wrap::wrap;
-use super::{Page, Tone, single};
+use super::{Page, Tone, WIDEST_TEXT, single};
 
-/// Lines wider than this are hard to read, however wide the terminal is.
-const WIDEST_TEXT: usize = 110;
 /// A call gets this many columns even on a very narrow terminal.
 const NARROWEST_CALL: usize = 24;
 /// How many lines of an error are shown.
 const ERROR_LINES: usize = 3;
 /// How many lines of a kept output are shown.
 const OUTPUT_LINES: usize = 10;
+/// What stands before the entry that was cited.
+const CITED: &str = "▸";
 
 /// Who looks, and how closely.
 #[derive(Debug)]
@@ -40,9 +40,13 @@ pub(crate) fn show(page: &mut Page, log: &Shown, reader: &Reader<'_>) {
         if at == 0 || entry.tool.is_none() {
             page.end();
         }
+        let is_cited = log.cited == Some(entry.place.line);
+        page.add(Tone::Match, if is_cited { CITED } else { "" });
         if let Some(tool) = &entry.tool {
+            page.add(Tone::Plain, if is_cited { " " } else { "  " });
             call(page, entry, tool, &log.listed.session, reader);
         } else {
+            page.add(Tone::Dim, if is_cited { "─ " } else { "── " });
             said(page, entry, reader);
         }
     }
@@ -72,7 +76,7 @@ fn header(page: &mut Page, log: &Shown, reader: &Reader<'_>) {
 /// Text under a line that says who, when and where.
 fn said(page: &mut Page, entry: &Entry, reader: &Reader<'_>) {
     let (who, tone) = speaker(entry.speech);
-    page.add(Tone::Dim, "── ").add(tone, who).add(Tone::Dim, &where_and_when(entry, reader)).end();
+    page.add(tone, who).add(Tone::Dim, &where_and_when(entry, reader)).end();
     let text_tone = match entry.speech {
         Speech::Prompt | Speech::Answer | Speech::Said | Speech::Task => Tone::Plain,
         Speech::Failure | Speech::Interruption => Tone::Bad,
@@ -99,7 +103,7 @@ fn call(page: &mut Page, entry: &Entry, tool: &ToolUse, session: &Session, reade
         what = fit(&what, room.saturating_sub(outcome.width()).max(room / 2));
         outcome = fit(&outcome, room.saturating_sub(what.width()));
     }
-    page.add(Tone::Plain, "  ").add(if entry.abandoned { Tone::Dim } else { Tone::Plain }, &format!("[{what}]"));
+    page.add(if entry.abandoned { Tone::Dim } else { Tone::Plain }, &format!("[{what}]"));
     page.add(Tone::Plain, " ").add(tone, &outcome).add(Tone::Dim, &place).end();
     below(page, tone, &error, ERROR_LINES);
     let kept = tool.outcome.as_ref().and_then(|outcome| outcome.output.as_deref());
@@ -156,7 +160,7 @@ fn error(outcome: Option<&Outcome>) -> Option<&str> {
 }
 
 /// A path inside the session's project, seen from there.
-fn shortened(target: &str, session: &Session) -> String {
+pub(crate) fn shortened(target: &str, session: &Session) -> String {
     let roots = [session.cwd.as_deref(), session.project.as_deref()];
     let below = roots.into_iter().flatten().find_map(|root| target.strip_prefix(root)?.strip_prefix('/'));
     below.filter(|rest| !rest.is_empty()).unwrap_or(target).to_owned()

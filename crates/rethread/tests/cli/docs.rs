@@ -77,7 +77,13 @@ fn options<'a>(arguments: impl Iterator<Item = &'a Arg>, out: &mut String) {
         } else {
             String::new()
         };
-        writeln!(out, "| `{}` | {}{choices} |", spelling(argument), help.replace('|', "\\|")).unwrap();
+        let default: Vec<_> = argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+        let default = if takes_value && !default.is_empty() {
+            format!(" [default: {}]", default.join(","))
+        } else {
+            String::new()
+        };
+        writeln!(out, "| `{}` | {}{choices}{default} |", spelling(argument), help.replace('|', "\\|")).unwrap();
     }
 }
 

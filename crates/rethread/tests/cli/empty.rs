@@ -10,6 +10,7 @@ fn help_is_an_answer() {
     assert_snapshot!("help", world.tell(&["--help"]));
     assert_snapshot!("help_short", world.tell(&["-h"]));
     assert_snapshot!("help_show", world.tell(&["show", "--help"]));
+    assert_snapshot!("help_search", world.tell(&["search", "--help"]));
     assert_snapshot!("version", world.tell(&["--version"]));
 }
 
@@ -20,6 +21,18 @@ fn sessions_and_show_find_nothing() {
     assert_snapshot!("empty_sessions_json", world.tell(&["sessions", "--json"]));
     assert_snapshot!("empty_show", world.tell(&["show", "anything"]));
     assert_snapshot!("empty_show_json", world.tell(&["show", "anything", "--json"]));
+    assert!(!world.has_our_folder());
+}
+
+#[test]
+fn search_and_timeline_find_nothing() {
+    let world = World::new();
+    assert_snapshot!("empty_search", world.tell(&["search", "anything"]));
+    assert_snapshot!("empty_search_json", world.tell(&["search", "anything", "--json"]));
+    assert_snapshot!("empty_timeline", world.tell(&["timeline"]));
+    assert_snapshot!("empty_timeline_json", world.tell(&["timeline", "--json"]));
+    assert_snapshot!("empty_timeline_around", world.tell(&["timeline", "--around", "anything:1"]));
+    assert_snapshot!("empty_rebuild_index", world.tell(&["rebuild", "--index-only"]));
     assert!(!world.has_our_folder());
 }
 
@@ -61,9 +74,10 @@ fn completions_and_the_manual_cover_every_command() {
     let world = World::new();
     let script = String::from_utf8(world.run(&["completions", "bash"]).stdout).unwrap();
     let manual = String::from_utf8(world.run(&["man"]).stdout).unwrap();
-    for command in
-        ["init", "demo", "sync", "watch", "sessions", "show", "status", "doctor", "verify", "rebuild", "config"]
-    {
+    for command in [
+        "init", "demo", "sync", "watch", "sessions", "show", "search", "timeline", "status", "doctor", "verify",
+        "rebuild", "config",
+    ] {
         assert!(script.contains(command), "{command}");
         assert!(manual.contains(&format!(".SH \"RETHREAD {}\"", command.to_uppercase())), "{command}");
     }

@@ -54,7 +54,7 @@ fn without_colours(text: &str) -> String {
 fn no_command_passes_control_characters_on() {
     let world = evil_home();
     let unknown = format!("ref {}", EVIL.replace('\0', ""));
-    let commands: [&[&str]; 14] = [
+    let commands: [&[&str]; 24] = [
         &["sync"],
         &["init"],
         &["sessions", "--all-projects"],
@@ -64,6 +64,16 @@ fn no_command_passes_control_characters_on() {
         &["show", ID, "--profile", "full"],
         &["show", ID, "--profile", "full", "--json"],
         &["show", &unknown],
+        &["search", "prompt answer failed owned", "--all-projects"],
+        &["search", "prompt answer failed owned", "--all-projects", "--group", "--exchange"],
+        &["search", "prompt answer failed owned", "--all-projects", "--full"],
+        &["search", "prompt answer failed owned", "--all-projects", "--full", "--exchange", "--json"],
+        &["search", &unknown, "--all-projects"],
+        &["search", &unknown, "--since", &unknown],
+        &["timeline", "--all-projects"],
+        &["timeline", "--all-projects", "--json"],
+        &["timeline", "--around", &unknown],
+        &["search", "x", "--kind", &unknown],
         &["doctor"],
         &["doctor", "--json"],
         &["status"],

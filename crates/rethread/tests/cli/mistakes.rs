@@ -12,6 +12,9 @@ fn a_reference_that_fits_nothing_or_too_much_is_the_callers_mistake() {
     assert_snapshot!("unknown_json", world.tell(&["show", "nonsense", "--json"]));
     assert_snapshot!("ambiguous", world.tell(&["show", "1b0f"]));
     assert_snapshot!("ambiguous_json", world.tell(&["show", "parser", "--json"]));
+    assert_snapshot!("unknown_citation", world.tell(&["show", "nonsense:3"]));
+    assert_snapshot!("unknown_anchor", world.tell(&["timeline", "--around", "nonsense:3", "--json"]));
+    assert_snapshot!("unknown_search_session", world.tell(&["search", "x", "--session", "nonsense"]));
 }
 
 #[test]
@@ -22,6 +25,11 @@ fn arguments_are_checked() {
     assert_snapshot!("unknown_agent", world.tell(&["sync", "--agent", "cobol", "--json"]));
     assert_snapshot!("bad_span", world.tell(&["watch", "--every", "often"]));
     assert_snapshot!("two_scopes", world.tell(&["sessions", "--all-projects", "--project", "."]));
+    assert_snapshot!("no_query", world.tell(&["search", " "]));
+    assert_snapshot!("no_query_json", world.tell(&["search", "--json"]));
+    assert_snapshot!("unknown_kind", world.tell(&["search", "x", "--kind", "prompt,joke"]));
+    assert_snapshot!("no_hits_wanted", world.tell(&["search", "x", "--limit", "0"]));
+    assert_snapshot!("query_like_a_flag", world.tell(&["search", "-x"]));
 }
 
 #[test]
@@ -29,6 +37,13 @@ fn a_bad_clock_is_not_guessed() {
     let world = World::new();
     let output = world.command(&["status", "--json"]).env("RETHREAD_NOW", "noon").output().unwrap();
     assert_snapshot!("bad_now", world.told(&output));
+}
+
+#[test]
+fn a_time_that_is_none_is_not_guessed() {
+    let world = read_home();
+    assert_snapshot!("bad_since", world.tell(&["search", "x", "--since", "teatime"]));
+    assert_snapshot!("bad_until", world.tell(&["timeline", "--until", "teatime", "--json"]));
 }
 
 #[test]

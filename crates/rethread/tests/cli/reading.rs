@@ -100,7 +100,9 @@ fn status_and_the_checks_tell_what_is_there() {
 #[test]
 fn all_json_has_a_schema_and_is_one_line() {
     let world = read_home();
-    let commands: [&[&str]; 7] = [
+    let commands: [&[&str]; 9] = [
+        &["search", "parser", "--all-projects", "--json"],
+        &["timeline", "--all-projects", "--json"],
         &["sessions", "--all-projects", "--json"],
         &["show", "coupons", "--json"],
         &["sync", "--json"],

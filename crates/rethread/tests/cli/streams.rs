@@ -9,7 +9,10 @@ use crate::world::World;
 #[test]
 fn a_reader_that_has_seen_enough_is_no_failure() {
     let world = read_home();
-    let commands: [&[&str]; 4] = [
+    let commands: [&[&str]; 7] = [
+        &["search", "parser", "--all-projects", "--quiet"],
+        &["search", "parser", "--all-projects", "--json"],
+        &["timeline", "--all-projects"],
         &["show", "parser's last", "--full"],
         &["sessions", "--all-projects", "--json"],
         &["completions", "zsh"],

@@ -79,9 +79,10 @@ impl World {
     }
 }
 
-/// `0.3 s` at the end of a line and `"seconds":0.3` in JSON.
+/// `0.3 s` or `4 ms` at the end of a line and `"seconds":0.3` in JSON.
 fn without_seconds(line: &str) -> String {
-    if let Some((before, _)) = line.rsplit_once(" · ").filter(|(_, last)| last.ends_with(" s")) {
+    if let Some((before, _)) = line.rsplit_once(" · ").filter(|(_, last)| last.ends_with(" s") || last.ends_with(" ms"))
+    {
         return format!("{before} · [SECONDS]");
     }
     cut(line, "\"seconds\":", "[SECONDS]")

@@ -1,0 +1,313 @@
+//! Finding things again: hits, citations, the line of time, and an index that was lost.
+
+use std::fs;
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::transcripts::{call, claude, home_with_agents, model, result, text, user};
+use crate::world::{World, files_below};
+
+const POOL: &str = "44444444-0000-4000-8000-000000000004";
+const JAPANESE: &str = "55555555-0000-4000-8000-000000000005";
+
+/// The home with two agents, and in it a session of the project at hand and one in Japanese. Not read yet.
+fn unread_home() -> World {
+    let world = home_with_agents();
+    let desk = world.desk().display().to_string();
+    let lines = claude(POOL, &pool_session());
+    let lines = lines.replace("/home/dev/app", &desk);
+    world.write(&format!(".claude/projects/-desk/{POOL}.jsonl"), &lines);
+    let japanese = [
+        user("08:00:00", &json!("データベースの移行が失敗する理由は何ですか")),
+        model("08:00:10", "msg_j", &text("接続の設定が原因です。")),
+    ];
+    world.write(&format!(".claude/projects/-home-dev-app/{JAPANESE}.jsonl"), &claude(JAPANESE, &japanese));
+    world
+}
+
+fn pool_session() -> Vec<Value> {
+    let edit = json!({"file_path": "/home/dev/app/src/pool.rs", "old_string": "lock()", "new_string": "try_lock()"});
+    vec![
+        user("09:00:00", &json!("The connection pool deadlocks when two workers flush at once.\nFind out why.")),
+        model("09:00:10", "msg_p1", &call("toolu_p1", "Bash", &json!({"command": "cargo test pool"}))),
+        user("09:00:40", &result("toolu_p1", "Exit code 101\nthread 'flush' panicked: deadlock detected", true)),
+        model("09:01:00", "msg_p2", &call("toolu_p2", "Edit", &edit)),
+        user("09:01:01", &result("toolu_p2", "The file has been updated.", false)),
+        model("09:02:00", "msg_p3", &text("Mended: drop took the lock that flush was holding.")),
+        json!({"type": "ai-title", "aiTitle": "Deadlock in the connection pool"}),
+        user("09:30:00", &json!("Now the changelog, please")),
+        model("09:30:20", "msg_p4", &text("Written: workers may flush at once.")),
+    ]
+}
+
+fn read_home() -> World {
+    let world = unread_home();
+    assert!(world.run(&["sync"]).status.success());
+    world
+}
+
+/// The answer as JSON, without what depends on the clock and on weights; their shape is checked.
+fn found(world: &World, arguments: &[&str]) -> Value {
+    let output = world.run(&[&arguments[..1], &["--json"], &arguments[1..]].concat());
+    let mut value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(value["seconds"].take().as_f64().is_some_and(|seconds| seconds >= 0.0));
+    for hit in value["hits"].as_array_mut().unwrap() {
+        assert!(hit["score"].take().as_f64().is_some_and(|score| score >= 0.0), "{hit}");
+        let why = hit["why"].take();
+        // A hit of filters alone has no reason but its time.
+        assert!(why.as_object().unwrap().values().all(Value::is_number), "{why}");
+        let snippet: Vec<char> = hit["snippet"].as_str().unwrap().chars().collect();
+        for range in hit["matches"].as_array().unwrap() {
+            let place = |at: usize| range[at].as_u64().unwrap() as usize;
+            assert!(place(0) < place(1) && place(1) <= snippet.len(), "{range}");
+        }
+    }
+    value
+}
+
+/// The citation of the best hit.
+fn best(world: &World, query: &str) -> String {
+    found(world, &["search", query, "--all-projects"])["hits"][0]["citation"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn hits_have_a_session_a_snippet_and_a_citation() {
+    let world = read_home();
+    let query = ["search", "connection", "pool", "deadlocks", "workers", "--limit", "2"];
+    assert_snapshot!("search", world.tell(&query));
+    assert_snapshot!("search_quiet", world.tell(&[&query[..], &["--quiet"]].concat()));
+    assert_snapshot!("search_elsewhere", world.tell(&["search", "coupons", "--all-projects"]));
+    assert_snapshot!("search_full", world.tell(&["search", "connection deadlocks workers", "--limit", "1", "--full"]));
+    assert_snapshot!("search_exchange", world.tell(&["search", "panicked", "--exchange"]));
+}
+
+#[test]
+fn lines_are_broken_at_the_width_of_the_terminal_and_matches_stand_out() {
+    let world = read_home();
+    for (columns, name) in [("60", "search_narrow"), ("30", "search_very_narrow")] {
+        let arguments = ["search", "connection deadlocks workers", "--limit", "1", "--exchange"];
+        let output = world.command(&arguments).env("COLUMNS", columns).output().unwrap();
+        assert_snapshot!(name, world.told(&output));
+    }
+    let output = world.run(&["search", "holding", "--color", "always"]);
+    let coloured = String::from_utf8(output.stdout).unwrap();
+    assert!(coloured.contains("flush was \u{1b}[1m\u{1b}[33mholding\u{1b}[0m."), "{coloured:?}");
+}
+
+#[test]
+fn hits_can_be_grouped_by_session() {
+    let world = read_home();
+    assert_snapshot!("search_grouped", world.tell(&["search", "deadlock detected", "--limit", "2", "--group"]));
+    let told = world.tell(&["search", "parser", "pool", "--group", "--all-projects", "--limit", "30"]);
+    let sessions: Vec<&str> = told.lines().filter(|line| line.len() == 26 && line.starts_with("01K")).collect();
+    let mut once = sessions.clone();
+    once.sort_unstable();
+    once.dedup();
+    assert!(sessions.len() > 2 && once.len() == sessions.len(), "{told}");
+}
+
+#[test]
+fn programs_get_hits_with_their_places() {
+    let world = read_home();
+    let hits = found(&world, &["search", "connection deadlocks workers", "--limit", "1"]);
+    assert_snapshot!("search_json", world_free(&world, &hits));
+    let hits = found(&world, &["search", "移行", "--all-projects", "--full", "--exchange"]);
+    assert_snapshot!("search_json_exchange", world_free(&world, &hits));
+}
+
+fn world_free(world: &World, value: &Value) -> String {
+    let home = world.home("");
+    let folder = home.parent().unwrap().display().to_string();
+    serde_json::to_string_pretty(value).unwrap().replace(&folder, "[FOLDER]")
+}
+
+#[test]
+fn nothing_found_says_where_else_to_look() {
+    let world = read_home();
+    assert_snapshot!("search_nothing", world.tell(&["search", "xylophone"]));
+    assert_snapshot!("search_nothing_here", world.tell(&["search", "coupons"]));
+    assert_snapshot!("search_nothing_json", world.tell(&["search", "xylophone", "--json"]));
+    assert_snapshot!("timeline_nothing_here", world.tell(&["timeline", "--file", "coupons.rs"]));
+    let elsewhere = world.home("");
+    let output = world.command(&["timeline"]).current_dir(elsewhere).output().unwrap();
+    assert_snapshot!("timeline_elsewhere", world.told(&output));
+}
+
+#[test]
+fn filters_leave_only_what_they_ask_for() {
+    let world = read_home();
+    let lines = |arguments: &[&str]| -> Vec<u64> {
+        let value = found(&world, &[&["search"], arguments].concat());
+        let mut lines: Vec<u64> =
+            value["hits"].as_array().unwrap().iter().map(|hit| hit["entry"]["line"].as_u64().unwrap()).collect();
+        lines.sort_unstable();
+        lines
+    };
+    assert_eq!(lines(&["flush"]), [1, 2, 6, 9]);
+    assert_eq!(lines(&["flush", "--kind", "prompt"]), [1]);
+    assert_eq!(lines(&["flush", "--kind", "assistant,User"]), [1, 6, 9]);
+    assert_eq!(lines(&["flush kind:error"]), [2]);
+    assert_eq!(lines(&["flush", "--kind", "error"]), [2]);
+    assert_eq!(lines(&["flush", "--file", "pool.rs"]), [1, 2, 6]);
+    assert_eq!(lines(&["flush", "--tool", "bash", "--tool", "edit"]), [1, 2, 6]);
+    assert_eq!(lines(&["flush", "--since", "2026-02-20T09:15", "--until", "today"]), [9]);
+    assert_eq!(lines(&["flush", "--until", "2026-02-20T09:00:30"]), [1, 2]);
+    assert_eq!(lines(&["flush -workers"]), [2, 6]);
+    assert_eq!(lines(&["--", "-workers", "flush"]), [2, 6]);
+    assert_eq!(lines(&["flush", "--agent", "pi"]), [0; 0]);
+    assert_eq!(lines(&["--kind", "prompt"]), [1, 8]);
+    assert_eq!(lines(&["\"workers may flush\""]), [9]);
+    assert_eq!(lines(&["coupons", "--session", "coupons"]), [2]);
+    assert_eq!(lines(&["coupons", "--project", "/home/dev/api"]), [2]);
+}
+
+#[test]
+fn a_citation_shows_the_line_it_cites() {
+    let world = read_home();
+    let citation = best(&world, "holding");
+    assert!(citation.ends_with(":6"), "{citation}");
+    assert_snapshot!("show_cited", world.tell(&["show", &citation]));
+    let call = best(&world, "panicked");
+    assert_snapshot!("show_cited_call", world.tell(&["show", &call, "--lines", "2"]));
+    let json = |arguments: &[&str]| -> Value { serde_json::from_slice(&world.run(arguments).stdout).unwrap() };
+    assert_eq!(json(&["show", &citation, "--json"])["cited"], 6);
+    assert_eq!(json(&["show", &citation[..26], "--json"])["cited"], Value::Null);
+    assert_eq!(json(&["show", &citation, "--json", "--lines", "1"])["entries"][0]["line"], 6);
+    assert_eq!(json(&["show", &citation, "--json", "--full"])["entries"].as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn the_line_of_time_has_exchanges_oldest_first() {
+    let world = read_home();
+    assert_snapshot!("timeline", world.tell(&["timeline"]));
+    assert_snapshot!("timeline_all", world.tell(&["timeline", "--all-projects", "--limit", "5"]));
+    assert_snapshot!("timeline_file", world.tell(&["timeline", "--file", "pool.rs"]));
+    assert_snapshot!("timeline_json", world.tell(&["timeline", "--limit", "1", "--json"]));
+    let narrow = world.command(&["timeline", "--limit", "2"]).env("COLUMNS", "48").output().unwrap();
+    assert_snapshot!("timeline_narrow", world.told(&narrow));
+    let since = world.tell(&["timeline", "--since", "2026-02-20T09:15"]);
+    assert!(since.contains("changelog") && !since.contains("deadlocks"), "{since}");
+}
+
+#[test]
+fn the_line_of_time_can_be_seen_around_an_exchange() {
+    let world = read_home();
+    assert_snapshot!("timeline_around", world.tell(&["timeline", "--around", &best(&world, "changelog")]));
+    // An exchange of another project, by the id of its episode: that project is looked at.
+    let hit = found(&world, &["search", "coupons", "--all-projects"]);
+    let episode = hit["hits"][0]["episode"]["id"].as_str().unwrap();
+    assert_snapshot!("timeline_around_elsewhere", world.tell(&["timeline", "--around", episode]));
+    let session = world.tell(&["timeline", "--session", "coupons"]);
+    assert!(session.contains("Add coupons"), "{session}");
+}
+
+#[test]
+fn an_index_that_was_deleted_is_made_again() {
+    let world = read_home();
+    let query = ["search", "holding"];
+    let before = world.run(&query).stdout;
+    fs::remove_dir_all(world.home(".rethread/index")).unwrap();
+    assert_snapshot!("index_deleted", world.tell(&query));
+    assert_eq!(world.run(&query).stdout, before);
+    fs::remove_dir_all(world.home(".rethread/index")).unwrap();
+    assert_snapshot!("index_deleted_timeline", world.tell(&["timeline", "--file", "pool.rs", "--limit", "1"]));
+    assert_snapshot!("rebuild_index", world.tell(&["rebuild", "--index-only"]));
+    assert_eq!(world.run(&query).stdout, before);
+}
+
+#[test]
+fn an_index_of_rubbish_is_made_again() {
+    let world = read_home();
+    let query = ["search", "holding"];
+    let before = world.run(&query).stdout;
+    let rubbish = |seed: usize| -> Vec<u8> { (0..4096).map(|at| ((at * 31 + seed * 17) % 251) as u8).collect() };
+    for (at, file) in files_below(&world.home(".rethread/index")).iter().enumerate() {
+        fs::write(file, rubbish(at)).unwrap();
+    }
+    assert_snapshot!("index_rubbish", world.tell(&query));
+    // Each file by itself: whether it is noticed at once or not at all, the answer is right and nobody sees a panic.
+    for at in 0..files_below(&world.home(".rethread/index")).len() {
+        let mut files = files_below(&world.home(".rethread/index"));
+        files.sort_by_key(|file| file.extension().map(ToOwned::to_owned));
+        let Some(file) = files.get(at) else { break };
+        fs::write(file, rubbish(at)).unwrap();
+        let output = world.run(&query);
+        let told = world.told(&output);
+        assert_eq!(output.stdout, before, "{}: {told}", file.display());
+        assert!(!told.contains("error:") && !told.contains("panicked"), "{}: {told}", file.display());
+    }
+}
+
+#[test]
+fn sync_says_what_became_of_the_index() {
+    let world = unread_home();
+    assert_snapshot!("sync_indexes", world.tell(&["sync"]));
+    for file in files_below(&world.home(".rethread/index")) {
+        fs::write(file, "rubbish").unwrap();
+    }
+    assert_snapshot!("sync_mends", world.tell(&["sync"]));
+}
+
+#[test]
+fn no_query_is_too_odd() {
+    let world = read_home();
+    let long = "deadlock(pool) -> \"Result<T, E>\" ".repeat(320);
+    let dashes = "-".repeat(500);
+    let queries = [
+        "\"",
+        "\"\"",
+        "\"unclosed phrase",
+        "'",
+        "`rm -rf`",
+        "-",
+        "--",
+        "---",
+        "- -",
+        "-\"a\"",
+        "-file:x -kind:tool",
+        ":",
+        "::",
+        "file:",
+        "file:\"",
+        "kind:nothing",
+        "kind:",
+        "agent:nobody",
+        "before:never",
+        "after:after:after",
+        "a:b:c:d",
+        "AND",
+        "OR OR OR",
+        "NOT",
+        "a AND",
+        "(((",
+        "*",
+        "?",
+        "[a-z]+\\d{2,}",
+        "\\",
+        "\u{1}\u{2}\u{1b}[31m",
+        "\u{fffd}\u{feff}",
+        "🦀🦀",
+        "ﷺ",
+        "e\u{301}",
+        "0",
+        "-1",
+        "1e9999",
+        "日本 \"移行\" -接続",
+        "x'; DROP TABLE entry; --",
+        "../../etc/passwd",
+        "$(touch x) `x` %s %n {0}",
+        &long,
+        &dashes,
+    ];
+    for query in queries {
+        let output = world.run(&["search", "--all-projects", "--", query]);
+        let told = world.told(&output);
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{query:?}: {told}");
+        assert!(!told.contains("error:"), "{query:?}: {told}");
+        let json = world.run(&["search", "--all-projects", "--json", "--exchange", "--full", "--", query]);
+        let value: Value = serde_json::from_slice(&json.stdout).unwrap();
+        assert_eq!(value["query"], query);
+        assert_eq!(json.status.code(), output.status.code(), "{query:?}");
+    }
+}
