@@ -19,7 +19,7 @@ pub(crate) fn run(context: &Context, request: &Show) -> Result<Exit, Failure> {
         return episodes(context, request);
     }
     let engine = context.engine()?;
-    let wanted = ShowRequest { profile: request.profile, lines: lines(request), bytes: request.bytes };
+    let wanted = ShowRequest { profile: request.profile, lines: Some(lines(request)), bytes: request.bytes };
     let log = match engine.show(&request.reference, wanted) {
         Ok(log) => log,
         Err(error) => {
@@ -43,14 +43,14 @@ pub(crate) fn run(context: &Context, request: &Show) -> Result<Exit, Failure> {
 }
 
 /// How many entries are wanted.
-fn lines(request: &Show) -> Option<u64> {
+fn lines(request: &Show) -> u64 {
     let is_citation = request.reference.rsplit_once(':').is_some_and(|(_, line)| line.parse::<u64>().is_ok());
-    match request.lines {
+    request.lines.unwrap_or(match is_citation {
         // Around a citation a number is needed even for all of them.
-        _ if request.full || request.bytes.is_some() => Some(u64::MAX),
-        None => Some(if is_citation { LINES_AROUND } else { USUAL_LINES }),
-        lines => lines,
-    }
+        _ if request.full || request.bytes.is_some() => u64::MAX,
+        true => LINES_AROUND,
+        false => USUAL_LINES,
+    })
 }
 
 /// Shows the session exchange by exchange, as plain text.

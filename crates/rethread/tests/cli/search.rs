@@ -175,6 +175,8 @@ fn a_citation_shows_the_line_it_cites() {
     assert_eq!(json(&["show", &citation[..26], "--json"])["cited"], Value::Null);
     assert_eq!(json(&["show", &citation, "--json", "--lines", "1"])["entries"][0]["line"], 6);
     assert_eq!(json(&["show", &citation, "--json", "--full"])["entries"].as_array().unwrap().len(), 6);
+    let narrowed = json(&["show", &citation[..26], "--json", "--lines", "2", "--bytes", "9999"]);
+    assert_eq!(narrowed["entries"].as_array().unwrap().len(), 2);
 }
 
 #[test]
