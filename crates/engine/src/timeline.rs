@@ -97,19 +97,18 @@ impl Engine {
     /// The episode that a citation or an id means, and when it was.
     fn anchor(&self, store: &Store, id: &str) -> Result<(EpisodeKey, Timestamp), EngineError> {
         let unknown = || EngineError::UnknownReference(id.to_owned());
-        let key = match store.episode_by_id(id)? {
-            Some(key) => key,
-            None => {
-                let (listed, line) = self.resolve_citation(store, id)?;
-                let number = store.session_number(listed.session.id)?.ok_or_else(unknown)?;
-                let episodes = store.episodes(listed.session.id)?;
-                let found = match line {
-                    Some(line) => episodes.iter().find(|one| one.lines.0 <= line && line <= one.lines.1),
-                    None => episodes.last(),
-                };
-                let found = found.or(episodes.first()).ok_or_else(unknown)?;
-                EpisodeKey { session: number, number: found.number }
-            }
+        let key = if let Some(key) = store.episode_by_id(id)? {
+            key
+        } else {
+            let (listed, line) = self.resolve_citation(store, id)?;
+            let number = store.session_number(listed.session.id)?.ok_or_else(unknown)?;
+            let episodes = store.episodes(listed.session.id)?;
+            let found = match line {
+                Some(line) => episodes.iter().find(|one| one.lines.0 <= line && line <= one.lines.1),
+                None => episodes.last(),
+            };
+            let found = found.or(episodes.first()).ok_or_else(unknown)?;
+            EpisodeKey { session: number, number: found.number }
         };
         let episode = store.episode_at(key)?.ok_or_else(unknown)?;
         Ok((key, episode.started_at.unwrap_or_default()))

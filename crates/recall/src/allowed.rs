@@ -73,6 +73,17 @@ impl Allowed {
         Ok(allowed)
     }
 
+    /// Whether there is no filter at all.
+    pub(crate) fn lets_everything_through(&self) -> bool {
+        self.sessions.is_none()
+            && self.episodes.is_none()
+            && self.kinds.is_empty()
+            && self.after.is_none()
+            && self.before.is_none()
+            && self.required.iter().all(Vec::is_empty)
+            && self.excluded.iter().all(HashSet::is_empty)
+    }
+
     /// Whether this document may be found.
     pub(crate) fn lets_through(&self, segment: &Segment, at: usize, doc: Doc) -> bool {
         if self.excluded.get(at).is_some_and(|excluded| excluded.contains(&doc)) {

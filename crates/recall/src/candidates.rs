@@ -90,7 +90,7 @@ impl Candidates {
         moment: Moment<'_>,
     ) -> Result<Self, IndexError> {
         let mut heap = BinaryHeap::with_capacity(MOST + 1);
-        let mut matched = 0;
+        let (mut matched, passes) = (0, allowed.lets_everything_through());
         for (at, (segment, found)) in snapshot.segments().iter().zip(&matches.segments).enumerate() {
             let mut least = if heap.len() == MOST { least_of(&heap) } else { 0.0 };
             for doc in 0..found.scores.len() as Doc {
@@ -98,14 +98,15 @@ impl Candidates {
                 if guess <= 0.0 {
                     continue;
                 }
+                // What the filters hold back does not count, so they come first; without filters nothing is asked.
+                if !passes && !allowed.lets_through(segment, at, doc) {
+                    continue;
+                }
                 matched += 1;
                 if !moment.times.is_empty() && segment.at(doc).is_some_and(|at| moment.names(at)) {
                     guess += IN_TIME;
                 }
                 if guess <= least {
-                    continue;
-                }
-                if !allowed.lets_through(segment, at, doc) {
                     continue;
                 }
                 heap.push(Reverse(Ranked(guess, Spot { segment: at, doc })));
