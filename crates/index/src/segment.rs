@@ -43,6 +43,7 @@ struct Disk {
     traits: Column<u64>,
     /// One bit per document that is out of date; empty when none is.
     hidden: Vec<u64>,
+    hidden_count: u64,
 }
 
 impl std::fmt::Debug for Disk {
@@ -62,6 +63,7 @@ impl Segment {
             at: columns.i64("at")?,
             traits: columns.u64("traits")?,
             hidden: Vec::new(),
+            hidden_count: 0,
             reader: reader.clone(),
             fields,
         }))))
@@ -201,11 +203,11 @@ impl Segment {
         }
     }
 
-    /// How many living documents there are, and how many words they have.
-    pub fn totals(&self) -> (u64, u64) {
+    /// How many living documents there are.
+    pub fn count(&self) -> u64 {
         match &self.0 {
-            Kind::Disk(disk) => disk.totals(),
-            Kind::Tail(tail) => (u64::from(tail.len()), (0..tail.len()).map(|doc| u64::from(tail.length(doc))).sum()),
+            Kind::Disk(disk) => u64::from(disk.reader.num_docs()) - disk.hidden_count,
+            Kind::Tail(tail) => u64::from(tail.len()),
         }
     }
 
@@ -295,23 +297,14 @@ impl Disk {
         found
     }
 
-    fn totals(&self) -> (u64, u64) {
-        let (mut count, mut words) = (0, 0);
-        for doc in 0..self.reader.max_doc() {
-            if self.is_alive(doc) {
-                count += 1;
-                words += u64::from(self.lengths.fieldnorm(doc));
-            }
-        }
-        (count, words)
-    }
-
     fn hide(&mut self, term: &Term) -> Result<(), IndexError> {
         for doc in self.with_term(term)? {
             if self.hidden.is_empty() {
                 self.hidden = vec![0; self.reader.max_doc() as usize / 64 + 1];
             }
+            // Only living ones are found here, so each is counted once.
             self.hidden[doc as usize / 64] |= 1 << (doc % 64);
+            self.hidden_count += 1;
         }
         Ok(())
     }

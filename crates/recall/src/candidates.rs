@@ -1,7 +1,7 @@
 //! The entries worth a closer look, with the conversation around each.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::{BinaryHeap, HashMap};
 
 use rethread_index::{Doc, IndexError, Snapshot};
 use rethread_model::Timestamp;
@@ -63,21 +63,38 @@ pub(crate) struct Candidates {
     pub(crate) matched: u64,
 }
 
-/// A spot in a heap that drops the worst; of equals the later one is worse, so that the choice is always the same.
-#[derive(PartialEq)]
-struct Ranked(f32, Spot);
+/// A spot in a heap that drops the worst. Of equals the newer is better, wherever it lies in the index, so that the
+/// choice is always the same.
+struct Guessed {
+    guess: f32,
+    age: (Option<Timestamp>, u64, u64),
+    spot: Spot,
+}
 
-impl Eq for Ranked {}
+impl Guessed {
+    fn key(&self) -> (f32, (Option<Timestamp>, u64, u64)) {
+        (self.guess, self.age)
+    }
+}
 
-impl PartialOrd for Ranked {
+impl PartialEq for Guessed {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Guessed {}
+
+impl PartialOrd for Guessed {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Ranked {
+impl Ord for Guessed {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0).then_with(|| other.1.cmp(&self.1))
+        let ((guess, age), (other_guess, other_age)) = (self.key(), other.key());
+        guess.total_cmp(&other_guess).then_with(|| age.cmp(&other_age))
     }
 }
 
@@ -92,12 +109,9 @@ impl Candidates {
         let mut heap = BinaryHeap::with_capacity(MOST + 1);
         let (mut matched, passes) = (0, allowed.lets_everything_through());
         for (at, (segment, found)) in snapshot.segments().iter().zip(&matches.segments).enumerate() {
-            let mut least = if heap.len() == MOST { least_of(&heap) } else { 0.0 };
-            for doc in 0..found.scores.len() as Doc {
+            let mut least = if heap.len() == MOST { least_of(&heap) } else { f32::MIN };
+            for doc in found.documents() {
                 let mut guess = found.guess(doc);
-                if guess <= 0.0 {
-                    continue;
-                }
                 // What the filters hold back does not count, so they come first; without filters nothing is asked.
                 if !passes && !allowed.lets_through(segment, at, doc) {
                     continue;
@@ -106,40 +120,48 @@ impl Candidates {
                 if !moment.times.is_empty() && segment.at(doc).is_some_and(|at| moment.names(at)) {
                     guess += IN_TIME;
                 }
-                if guess <= least {
+                if guess < least {
                     continue;
                 }
-                heap.push(Reverse(Ranked(guess, Spot { segment: at, doc })));
+                let age = (segment.at(doc), segment.episode(doc).session.get(), segment.seq(doc));
+                heap.push(Reverse(Guessed { guess, age, spot: Spot { segment: at, doc } }));
                 if heap.len() > MOST {
                     heap.pop();
+                }
+                if heap.len() == MOST {
                     least = least_of(&heap);
                 }
             }
         }
-        let spots = heap.into_sorted_vec().into_iter().map(|Reverse(ranked)| ranked.1).collect();
-        let mut all = Self::gather(snapshot, matches, spots, matched)?;
-        all.add_neighbours(snapshot, allowed);
-        Ok(all)
+        let spots = heap.into_sorted_vec().into_iter().map(|Reverse(guessed)| guessed.spot).collect();
+        Self::gather(snapshot, matches, spots, matched)
     }
 
-    /// What was said right before or after a match may be the answer without having a word of the question.
-    fn add_neighbours(&mut self, snapshot: &Snapshot, allowed: &Allowed) {
-        let known: HashSet<Spot> = self.entries.iter().map(|candidate| candidate.spot).collect();
-        let mut added = HashSet::new();
-        for candidate in self.entries.clone() {
-            let Some(view) = self.sessions.get(&candidate.episode.session.get()) else { continue };
-            // Of a short session everything is looked at.
-            let reach = if view.entries.len() <= SHORT_SESSION && added.len() < MOST { SHORT_SESSION } else { REACH };
-            let from = candidate.place.saturating_sub(reach);
-            for (place, (seq, spot)) in view.entries.iter().enumerate().skip(from).take(2 * reach + 1) {
+    /// What was said right before or after a match may be the answer without having a word of the question. Of a short
+    /// session everything is looked at.
+    pub(crate) fn add_neighbours(&mut self, snapshot: &Snapshot, allowed: &Allowed) {
+        let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+        for candidate in &self.entries {
+            places.entry(candidate.episode.session.get()).or_default().push(candidate.place);
+        }
+        // In a fixed order, so that the same entries are left out where there are too many.
+        let mut places: Vec<(u64, Vec<usize>)> = places.into_iter().collect();
+        places.sort_unstable();
+        for (session, known) in places {
+            let Some(view) = self.sessions.get(&session) else { continue };
+            let mut wanted = vec![view.entries.len() <= SHORT_SESSION; view.entries.len()];
+            for place in &known {
+                let near = place.saturating_sub(REACH)..(place + REACH + 1).min(wanted.len());
+                wanted[near].fill(true);
+            }
+            for place in known {
+                wanted[place] = false;
+            }
+            for (place, (seq, spot)) in view.entries.iter().enumerate().filter(|(place, _)| wanted[*place]) {
                 let segment = &snapshot.segments()[spot.segment];
-                if known.contains(spot)
-                    || !added.insert(*spot)
-                    || !allowed.lets_through(segment, spot.segment, spot.doc)
-                {
-                    continue;
+                if allowed.lets_through(segment, spot.segment, spot.doc) {
+                    self.entries.push(Candidate { spot: *spot, episode: segment.episode(spot.doc), seq: *seq, place });
                 }
-                self.entries.push(Candidate { spot: *spot, episode: segment.episode(spot.doc), seq: *seq, place });
             }
         }
     }
@@ -185,8 +207,8 @@ pub(crate) fn newest(snapshot: &Snapshot, allowed: &Allowed, moment: Moment<'_>)
     all.collect()
 }
 
-fn least_of(heap: &BinaryHeap<Reverse<Ranked>>) -> f32 {
-    heap.peek().map_or(0.0, |Reverse(ranked)| ranked.0)
+fn least_of(heap: &BinaryHeap<Reverse<Guessed>>) -> f32 {
+    heap.peek().map_or(f32::MIN, |Reverse(guessed)| guessed.guess)
 }
 
 impl View {
@@ -204,7 +226,8 @@ impl View {
                 }
             }
         }
-        view.entries.sort_unstable();
+        // Entries come in long sorted runs, one or a few for each segment, and a stable sort makes use of that.
+        view.entries.sort();
         Ok(view)
     }
 

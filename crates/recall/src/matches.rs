@@ -1,7 +1,5 @@
 //! Which entries have which words of the query, and how well each matches by itself.
 
-use std::collections::HashSet;
-
 use rethread_index::{Doc, IndexError, Segment, Snapshot};
 
 use crate::terms::{Term, Wanted};
@@ -10,6 +8,9 @@ use crate::terms::{Term, Wanted};
 const SATURATION: f32 = 0.9;
 /// BM25: how much long entries are held back.
 const LENGTH: f32 = 0.4;
+/// BM25: words an entry has on average. A constant, because the true average of a collection costs a look at every
+/// entry, differs little in effect, and would let unrelated entries move scores.
+const USUAL_LENGTH: f32 = 30.0;
 /// A pasted text may have many words; this many of the rarest are enough to find it.
 pub(crate) const MOST_TERMS: usize = 32;
 
@@ -57,9 +58,18 @@ pub(crate) struct SegmentMatches {
     forms: Vec<u32>,
     /// Documents in which someone speaks whom the query names, sorted.
     speaking: Vec<Doc>,
+    /// Documents that have any of the words.
+    touched: Vec<Doc>,
 }
 
 impl SegmentMatches {
+    /// Documents with anything the query asks for, each once.
+    pub(crate) fn documents(&self) -> impl Iterator<Item = Doc> {
+        let has_words = |doc: Doc| self.masks[doc as usize] != 0 || self.other_forms(doc) != 0;
+        let only_spoken = self.speaking.iter().copied().filter(move |doc| !has_words(*doc));
+        self.touched.iter().copied().chain(only_spoken)
+    }
+
     /// Whether someone speaks whom the query names.
     pub(crate) fn is_spoken(&self, doc: Doc) -> bool {
         self.speaking.binary_search(&doc).is_ok()
@@ -84,9 +94,7 @@ impl SegmentMatches {
 impl Matches {
     /// Looks the words up in all segments.
     pub(crate) fn find(snapshot: &Snapshot, wanted: &Wanted, sessions: u64) -> Result<Self, IndexError> {
-        let totals = snapshot.segments().iter().map(Segment::totals);
-        let (entries, words) = totals.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        let average_length = if entries == 0 { 1.0 } else { (words as f32 / entries as f32).max(1.0) };
+        let entries = snapshot.segments().iter().map(Segment::count).sum();
         let mut weighted = Vec::with_capacity(wanted.terms.len());
         for term in &wanted.terms {
             weighted.push(Weighted::look_up(snapshot, term.clone(), entries)?);
@@ -98,8 +106,7 @@ impl Matches {
         weighted.sort_by(|a, b| b.idf.total_cmp(&a.idf));
         weighted.truncate(MOST_TERMS);
         let segments = snapshot.segments().iter().enumerate();
-        let mut segments: Vec<SegmentMatches> =
-            segments.map(|(at, segment)| score(segment, at, &weighted, average_length)).collect();
+        let mut segments: Vec<SegmentMatches> = segments.map(|(at, segment)| score(segment, at, &weighted)).collect();
         for (segment, found) in snapshot.segments().iter().zip(&mut segments) {
             for name in &wanted.speakers {
                 found.speaking.extend(segment.with_speaker(name)?);
@@ -164,10 +171,14 @@ impl Weighted {
     fn weigh_by_session(&mut self, snapshot: &Snapshot, sessions: u64) {
         let exact: usize = self.postings.iter().map(Vec::len).sum();
         let step = exact.div_ceil(SAMPLE).max(1);
-        let mut seen = HashSet::new();
+        let mut seen = Vec::new();
         for (segment, postings) in snapshot.segments().iter().zip(&self.postings) {
             seen.extend(postings.iter().step_by(step).map(|(doc, _)| segment.episode(*doc).session));
         }
+        // Entries of a session lie side by side, so most of the work is done before the sorting.
+        seen.dedup();
+        seen.sort_unstable();
+        seen.dedup();
         let all = sessions as f32;
         self.session_idf = rarity(all, ((seen.len() * step) as f32).min(all));
     }
@@ -194,14 +205,18 @@ fn forms(snapshot: &Snapshot, term: &Term) -> Result<Vec<Vec<Doc>>, IndexError> 
     Ok(by_segment)
 }
 
-fn score(segment: &Segment, at: usize, terms: &[Weighted], average_length: f32) -> SegmentMatches {
+fn score(segment: &Segment, at: usize, terms: &[Weighted]) -> SegmentMatches {
     let documents = segment.limit() as usize;
     let mut scores = vec![0.0; documents];
     let mut masks = vec![0; documents];
+    let mut touched = Vec::new();
     for (bit, weighted) in terms.iter().enumerate() {
         let weight = weighted.worth();
         for (doc, count) in &weighted.postings[at] {
-            let length = segment.length(*doc) as f32 / average_length;
+            if masks[*doc as usize] == 0 {
+                touched.push(*doc);
+            }
+            let length = segment.length(*doc) as f32 / USUAL_LENGTH;
             scores[*doc as usize] += weight * saturated(*count as f32, length, SATURATION, LENGTH);
             masks[*doc as usize] |= 1 << bit;
         }
@@ -209,9 +224,14 @@ fn score(segment: &Segment, at: usize, terms: &[Weighted], average_length: f32) 
     let mut forms = Vec::new();
     for (bit, weighted) in terms.iter().enumerate().filter(|(_, weighted)| !weighted.forms[at].is_empty()) {
         forms.resize(documents, 0);
-        weighted.forms[at].iter().for_each(|doc| forms[*doc as usize] |= 1 << bit);
+        for doc in &weighted.forms[at] {
+            if masks[*doc as usize] == 0 && forms[*doc as usize] == 0 {
+                touched.push(*doc);
+            }
+            forms[*doc as usize] |= 1 << bit;
+        }
     }
-    SegmentMatches { scores, masks, forms, speaking: Vec::new() }
+    SegmentMatches { scores, masks, forms, speaking: Vec::new(), touched }
 }
 
 /// BM25: how much a word counts that stands `count` times in a text of `length` averages.

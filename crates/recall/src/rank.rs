@@ -9,7 +9,7 @@ use rethread_store::SessionNumber;
 use crate::candidates::{Candidate, Candidates, Spot, View};
 use crate::matches::{Matches, saturated};
 use crate::terms::Wanted;
-use crate::weights::{Part, Values, Weights, Why};
+use crate::weights::{Part, Values, Weights};
 use crate::{Query, When};
 
 /// BM25 of a session as one text.
@@ -33,7 +33,7 @@ pub(crate) struct Moment<'a> {
 pub(crate) struct Ranked {
     pub(crate) candidate: Candidate,
     pub(crate) score: f32,
-    pub(crate) why: Vec<Why>,
+    pub(crate) values: Values,
 }
 
 /// Everything that is the same for all candidates.
@@ -114,7 +114,7 @@ impl<'a> Ranker<'a> {
     pub(crate) fn rank(&self) -> Vec<Ranked> {
         let all = self.candidates.entries.iter().map(|candidate| {
             let values = self.values(candidate);
-            Ranked { candidate: *candidate, score: values.score(self.weights), why: values.explain(self.weights) }
+            Ranked { candidate: *candidate, score: values.score(self.weights), values }
         });
         let mut ranked: Vec<Ranked> = all.collect();
         ranked.sort_by(|a, b| {

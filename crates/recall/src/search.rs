@@ -11,11 +11,13 @@ use crate::matches::Matches;
 use crate::page;
 use crate::rank::{Moment, Ranked, Ranker};
 use crate::terms::Wanted;
-use crate::weights::{Weights, Why};
+use crate::weights::{Values, Weights, Why};
 use crate::{Kind, Query, Snippet, marked, snippet};
 
 /// Entries whose texts are looked through for what is not indexed.
 const LOOKED_THROUGH: usize = 2_000;
+/// So many words are looked for as they are; more describe what is meant.
+const FEW_WORDS: usize = 3;
 /// Bytes shown before and after what was found so.
 const LITERAL_CONTEXT: usize = 80;
 
@@ -94,7 +96,12 @@ pub fn search(store: &Store, snapshot: &Snapshot, request: Request<'_>) -> Resul
     let moment = Moment { now: request.now, times: &query.times };
     let look = |phrases: Phrases| -> Result<Candidates, IndexError> {
         let allowed = Allowed::find(snapshot, query, request.sessions, true, phrases)?;
-        Candidates::by_words(snapshot, &matches, &allowed, moment)
+        let mut candidates = Candidates::by_words(snapshot, &matches, &allowed, moment)?;
+        // Who types a word or two wants to see them; who asks wants the answer, which may use other words.
+        if query.is_question || wanted.terms.len() > FEW_WORDS {
+            candidates.add_neighbours(snapshot, &allowed);
+        }
+        Ok(candidates)
     };
     let phrases = if query.is_question { Phrases::Preferred } else { Phrases::Required };
     let mut candidates = look(phrases)?;
@@ -109,7 +116,7 @@ pub fn search(store: &Store, snapshot: &Snapshot, request: Request<'_>) -> Resul
     let words: Vec<&str> = wanted.words().collect();
     let mut hits = Vec::new();
     for one in page::arrange(ranked, request.limit) {
-        hits.extend(read(store, one, &words, request.full)?);
+        hits.extend(read(store, one, &words, request)?);
     }
     Ok(Found { hits, matched: candidates.matched, searched: matches.entries, degraded })
 }
@@ -127,8 +134,8 @@ fn newest(store: &Store, snapshot: &Snapshot, matches: &Matches, request: Reques
         if hits.len() == request.limit || (!literal.is_empty() && looked_at > LOOKED_THROUGH) {
             break;
         }
-        let one = Ranked { candidate: *candidate, score: 0.0, why: Vec::new() };
-        let Some(mut hit) = read(store, one, &[], request.full)? else { continue };
+        let one = Ranked { candidate: *candidate, score: 0.0, values: Values::default() };
+        let Some(mut hit) = read(store, one, &[], request)? else { continue };
         if !literal.is_empty() {
             let Some(found) = literally(&searchable_text(&hit.entry), &literal) else { continue };
             hit.snippet = found;
@@ -160,13 +167,14 @@ fn quoted(phrases: &[String]) -> String {
 }
 
 /// Reads what was found; nothing if it is gone by now.
-fn read(store: &Store, ranked: Ranked, words: &[&str], full: bool) -> Result<Option<Hit>, StoreError> {
-    let Ranked { candidate, score, why } = ranked;
+fn read(store: &Store, ranked: Ranked, words: &[&str], request: Request<'_>) -> Result<Option<Hit>, StoreError> {
+    let Ranked { candidate, score, values } = ranked;
     let key = candidate.episode;
     let Some(entry) = store.entry_at(key.session, candidate.seq)? else { return Ok(None) };
     let Some(session) = store.session_by_number(key.session)? else { return Ok(None) };
     let text = searchable_text(&entry);
-    let snippet = if full { marked(&text, words) } else { snippet(&text, words) };
+    let why = values.explain(request.weights);
+    let snippet = if request.full { marked(&text, words) } else { snippet(&text, words) };
     let episode = store.episode_at(key)?;
     let kind = kind_of(entry.speech);
     Ok(Some(Hit { session, episode, key, entry, kind, score, why, snippet }))

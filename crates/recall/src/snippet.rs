@@ -6,6 +6,8 @@ use rethread_index::words;
 
 /// About how many characters a snippet has.
 const WIDTH: usize = 220;
+/// Bytes of a long text in which the best piece is looked for.
+const LOOKED_AT: usize = 20_000;
 /// How far to look for a border between words before cutting inside one.
 const BORDER: usize = 24;
 
@@ -20,7 +22,7 @@ pub struct Snippet {
 
 /// The piece of the text with the most of the words, each counted once; the beginning if it has none.
 pub fn snippet(text: &str, wanted: &[&str]) -> Snippet {
-    let line = words_apart_by_one_space(text);
+    let line = words_apart_by_one_space(&text[..text.floor_char_boundary(LOOKED_AT)]);
     let places = matching(&line, wanted);
     let start = best_start(&line, &places);
     let (from, to) = borders(&line, start);

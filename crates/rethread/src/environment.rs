@@ -16,6 +16,10 @@ const NOW: &str = "RETHREAD_NOW";
 const NO_COLOR: &str = "NO_COLOR";
 /// The kind of terminal; a `dumb` one has no colour.
 const TERM: &str = "TERM";
+/// The time zone, where it is not that of the machine.
+const TZ: &str = "TZ";
+/// The time zone of the machine, on every Unix.
+const LOCAL_TIME: &str = "/etc/localtime";
 /// The width of the output, where it is not that of the terminal.
 const COLUMNS: &str = "COLUMNS";
 
@@ -75,7 +79,12 @@ pub(crate) fn world(home: Option<PathBuf>, flags: Vec<(String, String)>) -> Resu
 
 /// The time zone people here live in.
 pub(crate) fn zone() -> TimeZone {
-    TimeZone::system()
+    if variable(TZ).is_some() {
+        return TimeZone::system();
+    }
+    // Looking the zone up by its name walks a whole directory tree, which takes longer than most of our work.
+    let local = std::fs::read(LOCAL_TIME).ok().and_then(|data| TimeZone::tzif("local", &data).ok());
+    local.unwrap_or_else(TimeZone::system)
 }
 
 fn clock() -> Result<Clock, Failure> {

@@ -4,11 +4,12 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 const SESSIONS: usize = 30;
-const EXCHANGES: usize = 80;
+const EXCHANGES: usize = 40;
 
 /// A transcript whose lines are all its own.
 fn transcript(session: usize) -> String {
@@ -97,10 +98,75 @@ fn a_sync_killed_fifty_times_at_any_moment_is_completed_by_the_next() {
             let everything = ["sessions", "--all-projects", "--json"];
             let same = answer(home.path(), &killed, &everything) == answer(home.path(), &calm, &everything);
             assert!(same, "answers differ after round {round}");
+            let question = ["search", "--all-projects", "--limit", "20", "did thing 00070011"];
+            let found = answer(home.path(), &killed, &question);
+            assert!(found.contains("00070011"), "not found after round {round}");
+            assert_eq!(found, answer(home.path(), &calm, &question), "found otherwise after round {round}");
             answer(home.path(), &killed, &["verify"]);
             let _ = fs::remove_dir_all(&killed);
         }
     }
+}
+
+/// How long processes race. `RETHREAD_RACE_SECONDS` makes it longer.
+fn race_time() -> Duration {
+    let wished = std::env::var("RETHREAD_RACE_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
+    Duration::from_secs(wished.unwrap_or(6))
+}
+
+/// One more exchange that nobody else has, with a word to find it by.
+fn append_marker(path: &Path, writer: usize, round: usize) {
+    let id = format!("{:08x}-0000-4000-8000-{round:012}", 0xabc0 + writer);
+    let line = format!(
+        r#"{{"type":"user","uuid":"{id}","timestamp":"2026-05-02T00:00:00.000Z","cwd":"/p","message":{{"role":"user","content":"marker w{writer}r{round}"}}}}"#
+    );
+    let file = fs::OpenOptions::new().append(true).create(true).open(path);
+    let written = file.and_then(|mut file| std::io::Write::write_all(&mut file, format!("{line}\n").as_bytes()));
+    written.unwrap_or_else(|error| panic!("the transcript cannot be written: {error}"));
+}
+
+#[test]
+fn two_sync_and_ten_search_at_once_and_nobody_gets_an_old_answer() {
+    let home = home_with_sessions();
+    let store = home.path().join("raced");
+    let end = Instant::now() + race_time();
+    // The last round of each writer whose sync has finished.
+    let finished = [AtomicUsize::new(0), AtomicUsize::new(0)];
+    let searched = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for (writer, last) in finished.iter().enumerate() {
+            let (home, store) = (home.path(), &store);
+            scope.spawn(move || {
+                let path = home.join(format!(".claude/projects/-p/{writer:08x}-0000-4000-8000-00000000aaaa.jsonl"));
+                let mut round = 1;
+                while Instant::now() < end {
+                    append_marker(&path, writer, round);
+                    answer(home, store, &["sync", "--quiet"]);
+                    last.store(round, Ordering::SeqCst);
+                    round += 1;
+                }
+            });
+        }
+        for reader in 0..10 {
+            let (home, store, finished, searched) = (home.path(), &store, &finished, &searched);
+            scope.spawn(move || {
+                while Instant::now() < end {
+                    let writer = reader % 2;
+                    let round = finished[writer].load(Ordering::SeqCst);
+                    if round > 0 {
+                        let marker = format!("w{writer}r{round}");
+                        let found = answer(home, store, &["search", "--all-projects", "--quiet", &marker]);
+                        assert!(found.contains(&marker), "{marker} was synced and is not found");
+                        searched.fetch_add(1, Ordering::SeqCst);
+                    }
+                }
+            });
+        }
+    });
+    assert!(finished.iter().all(|last| last.load(Ordering::SeqCst) > 0), "no sync has finished");
+    assert!(searched.load(Ordering::SeqCst) > 0, "nothing was searched");
+    answer(home.path(), &store, &["sync"]);
+    answer(home.path(), &store, &["verify"]);
 }
 
 #[test]

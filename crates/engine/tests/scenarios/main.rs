@@ -3,5 +3,6 @@
 mod counting;
 mod keeping;
 mod reading;
+mod searching;
 mod traps;
 mod world;

@@ -1,0 +1,229 @@
+//! Searching: what was synced is found, however it got into the index, and whatever is typed.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+
+use std::fs;
+
+use proptest::prelude::*;
+use rethread_engine::{Indexed, Kind, Scope, SearchReport, SearchRequest, TimelineRequest, Unusable};
+
+use crate::world::{BRANCHES, CLAUDE_FILE, CONVERSATION, PI_FILE, World, files_below};
+
+fn line(id: usize, kind: &str, text: &str) -> String {
+    let at = format!("2026-05-01T{:02}:{:02}:{:02}.000Z", id / 3600, id / 60 % 60, id % 60);
+    let content = if kind == "user" { format!("{text:?}") } else { format!(r#"[{{"type":"text","text":{text:?}}}]"#) };
+    format!(
+        "{{\"type\":\"{kind}\",\"uuid\":\"{id:08x}-0000-4000-8000-000000000000\",\"timestamp\":\"{at}\",\"cwd\":\"/p\",\
+         \"message\":{{\"role\":\"{kind}\",\"id\":\"msg_{id:024}\",\"content\":{content}}}}}\n"
+    )
+}
+
+fn file(session: usize) -> String {
+    format!(".claude/projects/-p/{session:08x}-0000-4000-8000-0000000000aa.jsonl")
+}
+
+fn find(world: &World, text: &str) -> SearchReport {
+    let request =
+        SearchRequest { text: text.to_owned(), scope: Scope::AllProjects, limit: 20, ..SearchRequest::default() };
+    world.engine().search(&request).unwrap()
+}
+
+fn snippets(world: &World, text: &str) -> Vec<String> {
+    find(world, text).hits.into_iter().map(|one| one.hit.snippet.text).collect()
+}
+
+/// Enough entries to make a sync commit an index.
+fn with_many_entries(world: &World) {
+    for session in 0..8 {
+        let lines: String = (0..50)
+            .map(|at| {
+                let id = session * 1000 + at;
+                let kind = if at % 2 == 0 { "user" } else { "assistant" };
+                line(id, kind, &format!("entry {at} of session {session} about topic{}", (at / 2) % 7))
+            })
+            .collect();
+        world.write(&file(session), lines);
+    }
+}
+
+#[test]
+fn what_was_synced_a_moment_ago_is_found_without_an_index_commit() {
+    let world = World::new();
+    with_many_entries(&world);
+    assert!(matches!(world.sync().index.outcome, Indexed::Episodes { count: 200, anew: Some(Unusable::Missing) }));
+    world.append(&file(3), line(99_001, "user", "the zebrafish deadlock"));
+    assert_eq!(world.sync().index.outcome, Indexed::Nothing, "too little for a commit");
+    assert_eq!(snippets(&world, "zebrafish"), ["the zebrafish deadlock"]);
+    world.append(&file(3), line(99_002, "assistant", "it was the lock order of zebrafish"));
+    world.sync();
+    assert_eq!(snippets(&world, "zebrafish").len(), 2, "the open exchange is found as it grows, and only once");
+    assert_eq!(find(&world, "topic3").index, Indexed::Nothing);
+}
+
+#[test]
+fn the_same_is_found_in_the_same_order_before_and_after_indexing_and_after_a_rebuild() {
+    let world = World::new();
+    with_many_entries(&world);
+    world.write(CLAUDE_FILE, CONVERSATION);
+    world.write(PI_FILE, BRANCHES);
+    let hits = |text: &str| -> Vec<(String, String)> {
+        let told = |one: rethread_engine::Recalled| {
+            let citation = format!("{}:{}", one.hit.session.id, one.hit.entry.place.line);
+            (citation, format!("{:.3} {}", one.hit.score, one.hit.snippet.text))
+        };
+        find(&world, text).hits.into_iter().map(told).collect()
+    };
+    let queries = ["topic3 of session 5", "entry 7", "parser", "fix the test", "file:src", "kind:error"];
+    world.sync();
+    let indexed: Vec<_> = queries.iter().map(|query| hits(query)).collect();
+    assert!(indexed[0].len() >= 10 && !indexed[2].is_empty());
+    world.engine().rebuild_index().unwrap();
+    let anew: Vec<_> = queries.iter().map(|query| hits(query)).collect();
+    world.engine().rebuild(&mut |_| {}).unwrap();
+    let rebuilt: Vec<_> = queries.iter().map(|query| hits(query)).collect();
+    for ((first, second), third) in indexed.iter().zip(&anew).zip(&rebuilt) {
+        assert_eq!(first, second);
+        assert_eq!(first, third);
+    }
+    assert_eq!(world.engine().verify().unwrap().damage, vec![]);
+}
+
+#[test]
+fn what_is_no_longer_true_is_no_longer_found() {
+    let world = World::new();
+    with_many_entries(&world);
+    world.write(&file(50), line(50_000, "user", "the old walrus plan"));
+    world.sync();
+    assert_eq!(snippets(&world, "walrus").len(), 1);
+    world.write(&file(50), line(50_001, "user", "the new pelican plan and more of it"));
+    world.sync();
+    assert_eq!(snippets(&world, "walrus"), Vec::<String>::new());
+    assert_eq!(snippets(&world, "pelican").len(), 1);
+    world.engine().rebuild_index().unwrap();
+    assert_eq!(snippets(&world, "walrus"), Vec::<String>::new());
+}
+
+#[test]
+fn an_index_that_is_missing_damaged_or_of_another_store_is_made_again_and_said_so() {
+    let world = World::new();
+    with_many_entries(&world);
+    world.sync();
+    let expected = snippets(&world, "topic3 of session 5");
+    let index = world.at(".rethread/index");
+    let anew = |report: &SearchReport| match report.index {
+        Indexed::Episodes { anew, .. } => anew,
+        _ => None,
+    };
+    let check = |why: Unusable| {
+        let report = find(&world, "topic3 of session 5");
+        assert_eq!(anew(&report), Some(why));
+        let found: Vec<_> = report.hits.iter().map(|one| one.hit.snippet.text.clone()).collect();
+        assert_eq!(found, expected);
+        assert_eq!(find(&world, "topic3").index, Indexed::Nothing, "the next search finds it well");
+    };
+    fs::remove_dir_all(&index).unwrap();
+    check(Unusable::Missing);
+    for path in files_below(&index) {
+        fs::write(path, b"junk").unwrap();
+    }
+    check(Unusable::Damaged);
+    // Each file by itself: whatever the reader trips over, the answer is right.
+    for path in files_below(&index) {
+        if !path.exists() {
+            continue;
+        }
+        fs::write(&path, b"").unwrap();
+        let found: Vec<_> = find(&world, "topic3 of session 5").hits;
+        let found: Vec<_> = found.into_iter().map(|one| one.hit.snippet.text).collect();
+        assert_eq!(found, expected, "without {}", path.display());
+    }
+    let meta = index.join("meta.json");
+    let text = fs::read_to_string(&meta).unwrap();
+    fs::write(&meta, text.replace(r#"{\"version\":1"#, r#"{\"version\":999"#)).unwrap();
+    check(Unusable::OtherVersion);
+    fs::remove_file(world.at(".rethread/memory.db")).unwrap();
+    for side in ["-wal", "-shm"] {
+        let _ = fs::remove_file(world.at(&format!(".rethread/memory.db{side}")));
+    }
+    world.sync();
+    assert_eq!(find(&world, "topic3 of session 5").hits.len(), expected.len());
+}
+
+#[test]
+fn an_index_that_cannot_be_written_is_no_reason_to_find_nothing() {
+    let world = World::new();
+    with_many_entries(&world);
+    world.sync();
+    fs::remove_dir_all(world.at(".rethread/index")).unwrap();
+    // A directory where the lock should be: nobody, not even root, can open it for writing.
+    fs::remove_file(world.at(".rethread/index.lock")).unwrap();
+    fs::create_dir(world.at(".rethread/index.lock")).unwrap();
+    let report = find(&world, "topic3 of session 5");
+    assert!(report.degraded.is_some_and(|text| text.contains("read from the store")));
+    assert!(!report.hits.is_empty());
+}
+
+#[test]
+fn e002_21_filters_narrow_by_kind_session_time_file_and_tool() {
+    let world = World::new();
+    world.write(CLAUDE_FILE, CONVERSATION);
+    with_many_entries(&world);
+    world.sync();
+    let count = |request: &SearchRequest| world.engine().search(request).unwrap().hits.len();
+    let all = SearchRequest { text: "entry".into(), limit: 1000, ..SearchRequest::default() };
+    assert_eq!(count(&all), 400);
+    assert_eq!(count(&SearchRequest { kinds: vec![Kind::Prompt], ..all.clone() }), 200);
+    assert_eq!(count(&SearchRequest { text: "entry kind:answer".into(), ..all.clone() }), 200);
+    let session = "00000003-0000-4000-8000-0000000000aa".to_owned();
+    assert_eq!(count(&SearchRequest { session: Some(session), ..all.clone() }), 50);
+    assert_eq!(count(&SearchRequest { since: Some("2026-05-02".into()), ..all.clone() }), 0);
+    assert_eq!(count(&SearchRequest { until: Some("2026-05-01".into()), ..all.clone() }), 400);
+    assert_eq!(count(&SearchRequest { text: "entry before:2026-05-01T00:00:50".into(), ..all.clone() }), 50);
+    assert_eq!(count(&SearchRequest { text: "entry -topic3".into(), ..all.clone() }), 400 - 8 * 8);
+    assert_eq!(count(&SearchRequest { text: "\"entry 7 of session 2\"".into(), ..all.clone() }), 1);
+    assert_eq!(count(&SearchRequest { text: "agent:pi entry".into(), ..all.clone() }), 0);
+    assert!(count(&SearchRequest { text: "kind:tool".into(), ..all.clone() }) > 0);
+    assert!(world.engine().search(&SearchRequest { since: Some("someday".into()), ..all.clone() }).is_err());
+    let timeline = world.engine().timeline(&TimelineRequest { limit: 5, ..TimelineRequest::default() }).unwrap();
+    assert_eq!(timeline.episodes.len(), 5);
+    assert!(timeline.episodes.windows(2).all(|pair| pair[0].episode.started_at <= pair[1].episode.started_at));
+}
+
+#[test]
+fn l002_16_short_common_and_missing_words_are_no_reason_to_find_nothing() {
+    let world = World::new();
+    with_many_entries(&world);
+    world.write(&file(60), line(60_000, "user", "go CI is of no use => 数据库 死锁"));
+    world.sync();
+    for query in ["go", "CI", "no such words but CI", "is of no", "=>", "死锁", "库", "ci -windows"] {
+        assert!(!snippets(&world, query).is_empty(), "{query:?}");
+    }
+    assert!(find(&world, "is of no").degraded.is_some(), "what was not searched is told");
+    let report = find(&world, "\"use of CI\"");
+    assert!(!report.hits.is_empty() && report.degraded.is_some(), "a phrase that nothing has falls back to its words");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn no_query_is_an_error_and_every_hit_is_cited_and_explained(
+        queries in proptest::collection::vec("[ -~]{0,60}|\\PC{0,30}|[a-z:\"' -]{0,80}", 8)
+    ) {
+        let world = World::new();
+        with_many_entries(&world);
+        world.write(CLAUDE_FILE, CONVERSATION);
+        world.sync();
+        let engine = world.engine();
+        for text in queries.iter().map(String::as_str).chain(["entry parser", "what about topic3 yesterday?"]) {
+            let request = SearchRequest { text: text.to_owned(), limit: 20, ..SearchRequest::default() };
+            for one in engine.search(&request).unwrap().hits {
+                let citation = format!("{}:{}", one.hit.session.id, one.hit.entry.place.line);
+                let shown = engine.show(&citation, rethread_engine::ShowRequest::default()).unwrap();
+                let cited = one.hit.entry.place.line;
+                prop_assert!(shown.entries.iter().any(|entry| entry.place.line == cited), "{citation} of {text:?}");
+                prop_assert!(!one.hit.why.is_empty(), "{citation} of {text:?} is not explained");
+            }
+        }
+    }
+}
