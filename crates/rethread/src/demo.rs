@@ -17,11 +17,12 @@ use crate::failure::{Failure, Kind};
 use crate::render::Tone;
 
 /// What is run, in order.
-const COMMANDS: [&[&str]; 4] = [
+const COMMANDS: [&[&str]; 5] = [
     &["sync"],
     &["sessions", "--all-projects"],
     &["show", "rounding of discounts"],
     &["show", "coupon", "--lines", "4"],
+    &["search", "--all-projects", "--limit", "2", "why one cent too high?"],
 ];
 
 /// Plays the scene; the temporary home is gone afterwards.

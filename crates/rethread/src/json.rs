@@ -7,7 +7,7 @@ mod timeline;
 use std::collections::BTreeMap;
 
 use rethread_engine::{
-    AgentReport, Diagnosis, DryRun, Health, Layer, Setting, Status, SyncReport, Value, VerifyReport,
+    AgentReport, Diagnosis, DryRun, Health, IndexLag, Layer, Setting, Status, SyncReport, Value, VerifyReport,
 };
 use rethread_model::Timestamp;
 use serde::Serialize;
@@ -183,6 +183,9 @@ pub(crate) struct Stated<'a> {
     version: &'static str,
     home: String,
     database_bytes: u64,
+    index_bytes: u64,
+    /// Entries not indexed yet; nothing if there is no usable index.
+    index_lag: Option<u64>,
     store_schema: Option<u64>,
     sessions: u64,
     children: u64,
@@ -224,6 +227,12 @@ impl<'a> Stated<'a> {
             version: status.version,
             home: status.folder.display().to_string(),
             database_bytes: status.database_bytes,
+            index_bytes: status.index_bytes,
+            index_lag: match status.index_lag {
+                IndexLag::None => Some(0),
+                IndexLag::Entries(entries) => Some(entries),
+                IndexLag::Unusable(_) => None,
+            },
             store_schema: statistics.map(|all| all.schema),
             sessions: statistics.map_or(0, |all| all.sessions),
             children: statistics.map_or(0, |all| all.children),

@@ -96,7 +96,7 @@ fn three_things(context: &Context, engine: &Engine) -> Result<(), Failure> {
     let things = [
         ("rethread sessions --all-projects".to_owned(), "what was worked on, newest first"),
         (format!("rethread show {reference}"), "the newest session as a conversation"),
-        ("rethread status".to_owned(), "how much there is, and how much was left out"),
+        ("rethread search 'why did it fail'".to_owned(), "what was said and done, wherever it was"),
     ];
     for (command, what) in things {
         page.add(Tone::Plain, "  ").cell(Tone::Good, &command, 34, Side::Left).line(Tone::Dim, what);

@@ -1,6 +1,6 @@
 //! Sizes and counts for people, with how much of the transcripts was left out.
 
-use rethread_engine::Status;
+use rethread_engine::{IndexLag, Status};
 
 use super::words::{bytes, count, number, reduction};
 use super::{Page, Side, Tone};
@@ -20,6 +20,12 @@ pub(crate) fn status(page: &mut Page, status: &Status) {
         "store",
         &format!("{}, schema {}, change {}", bytes(status.database_bytes), all.schema, number(all.change)),
     );
+    let lag = match status.index_lag {
+        IndexLag::None => "up to date".to_owned(),
+        IndexLag::Entries(entries) => format!("up to {} entries behind; a search reads them from the store", number(entries)),
+        IndexLag::Unusable(_) => "the next sync or search makes it".to_owned(),
+    };
+    row(page, "index", &format!("{}, {lag}", bytes(status.index_bytes)));
     let aside = format!("and {} of sub-agents, {} empty", number(all.children), number(all.empty));
     row(page, "sessions", &format!("{} ({aside})", number(all.sessions)));
     row(page, "transcripts", &format!("{}, {} read", count(all.transcripts, "file"), bytes(all.bytes_read)));

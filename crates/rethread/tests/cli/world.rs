@@ -88,12 +88,14 @@ fn without_seconds(line: &str) -> String {
     cut(line, "\"seconds\":", "[SECONDS]")
 }
 
-/// How large SQLite makes its file is none of our business.
+/// How large SQLite and tantivy make their files is none of our business.
 fn without_sizes(line: &str) -> String {
-    match line.strip_prefix("store        ").and_then(|rest| rest.split_once(',')) {
-        Some((_, rest)) => format!("store        [SIZE],{rest}"),
-        None => cut(line, "\"databaseBytes\":", "[SIZE]"),
+    for label in ["store        ", "index        "] {
+        if let Some((_, rest)) = line.strip_prefix(label).and_then(|rest| rest.split_once(',')) {
+            return format!("{label}[SIZE],{rest}");
+        }
     }
+    cut(&cut(line, "\"databaseBytes\":", "[SIZE]"), "\"indexBytes\":", "[SIZE]")
 }
 
 /// The line with the number after `label` replaced.
