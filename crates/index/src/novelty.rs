@@ -1,12 +1,13 @@
 //! How much of what an entry says is new in its conversation, and how much only repeats what was said right before.
 
-use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use rethread_model::Speech;
 use rethread_store::{SessionNumber, Store};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::IndexError;
-use crate::words::is_stop;
+use crate::words::STOP;
 
 /// A word counts as new when this many texts before did not have it.
 const REMEMBERED: u32 = 16;
@@ -29,13 +30,13 @@ pub(crate) struct Novelty {
 /// The words that were said last, by session.
 #[derive(Debug, Default)]
 pub(crate) struct Conversations {
-    sessions: HashMap<SessionNumber, Said>,
+    sessions: FxHashMap<SessionNumber, Said>,
 }
 
 /// When each word was said last, counted in texts.
 #[derive(Debug, Default)]
 struct Said {
-    last: HashMap<u32, u32>,
+    last: FxHashMap<u32, u32>,
     texts: u32,
 }
 
@@ -95,15 +96,16 @@ impl Said {
 /// because it is only asked whether something was said before.
 fn words(text: &str) -> impl Iterator<Item = u32> {
     let runs = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 1);
-    runs.filter_map(|word| {
-        let lower = word.to_lowercase();
-        if is_stop(&lower) {
-            return None;
-        }
-        let bare = lower.strip_suffix('s').unwrap_or(&lower);
-        // FNV-1a: short keys, no attacker.
-        Some(bare.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)))
-    })
+    runs.map(number).filter(|number| !STOP_NUMBERS.contains(number))
+}
+
+static STOP_NUMBERS: LazyLock<FxHashSet<u32>> = LazyLock::new(|| STOP.iter().map(|word| number(word)).collect());
+
+/// FNV-1a of a word in lower case without the end of a plural: short keys, no attacker.
+fn number(word: &str) -> u32 {
+    let bare = word.strip_suffix(['s', 'S']).unwrap_or(word);
+    let lower = bare.bytes().map(|byte| byte.to_ascii_lowercase());
+    lower.fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 #[cfg(test)]

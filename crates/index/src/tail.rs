@@ -1,7 +1,6 @@
 //! What the store has and the index has not, split into words in memory.
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use tantivy::fieldnorm::FieldNormReader;
 
 use crate::document::Document;
@@ -14,7 +13,7 @@ use crate::words::{Splitter, Words};
 pub(crate) struct Tail {
     documents: Vec<Document>,
     lengths: Vec<u32>,
-    postings: HashMap<String, Vec<(Doc, u32)>>,
+    postings: FxHashMap<String, Vec<(Doc, u32)>>,
     splitter: Splitter,
     words: Words,
 }

@@ -7,8 +7,10 @@
 mod english;
 mod script;
 
+pub(crate) use english::STOP;
+
 use frostem::{Algorithm, Stemmer};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use unicode_normalization::UnicodeNormalization;
 
 /// Longer runs are blobs that nobody types: base64, minified code.
@@ -81,7 +83,7 @@ impl Words {
 /// Splits texts. Remembers stems, so one splitter for many texts is faster than many.
 pub struct Splitter {
     stemmer: Stemmer,
-    stems: HashMap<String, Option<Box<str>>>,
+    stems: FxHashMap<String, Option<Box<str>>>,
     folded: String,
 }
 
@@ -93,13 +95,8 @@ impl std::fmt::Debug for Splitter {
 
 impl Default for Splitter {
     fn default() -> Self {
-        Self { stemmer: Stemmer::new(Algorithm::English), stems: HashMap::new(), folded: String::new() }
+        Self { stemmer: Stemmer::new(Algorithm::English), stems: FxHashMap::default(), folded: String::new() }
     }
-}
-
-/// Whether a lower-case word is too common to say anything.
-pub fn is_stop(word: &str) -> bool {
-    english::STOP.binary_search(&word).is_ok()
 }
 
 /// The words of one text, for callers that have only one.

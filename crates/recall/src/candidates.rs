@@ -1,11 +1,12 @@
 //! The entries worth a closer look, with the conversation around each.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 use rethread_index::{Doc, IndexError, Snapshot};
 use rethread_model::Timestamp;
 use rethread_store::EpisodeKey;
+use rustc_hash::FxHashMap;
 
 use crate::allowed::Allowed;
 use crate::matches::Matches;
@@ -58,7 +59,7 @@ pub(crate) struct Candidate {
 #[derive(Debug, Default)]
 pub(crate) struct Candidates {
     pub(crate) entries: Vec<Candidate>,
-    pub(crate) sessions: HashMap<u64, View>,
+    pub(crate) sessions: FxHashMap<u64, View>,
     /// How many entries matched in all.
     pub(crate) matched: u64,
 }
@@ -140,7 +141,7 @@ impl Candidates {
     /// What was said right before or after a match may be the answer without having a word of the question. Of a short
     /// session everything is looked at.
     pub(crate) fn add_neighbours(&mut self, snapshot: &Snapshot, allowed: &Allowed) {
-        let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+        let mut places: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
         for candidate in &self.entries {
             places.entry(candidate.episode.session.get()).or_default().push(candidate.place);
         }

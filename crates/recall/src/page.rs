@@ -1,6 +1,6 @@
 //! Which of the ranked entries make a page, and in which order.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::rank::Ranked;
 
@@ -14,7 +14,7 @@ const HEAD: usize = 10;
 pub(crate) fn arrange(ranked: Vec<Ranked>, limit: usize) -> Vec<Ranked> {
     let session = |one: &Ranked| one.candidate.episode.session.get();
     let highest = ranked.first().map_or(0.0, |one| one.score);
-    let mut weight: HashMap<u64, f32> = HashMap::new();
+    let mut weight: FxHashMap<u64, f32> = FxHashMap::default();
     for one in &ranked {
         *weight.entry(session(one)).or_default() += (one.score - highest).exp();
     }

@@ -4,7 +4,7 @@ use frostem::Stemmer;
 
 /// The stem of a lower-case word; nothing for a word that says nothing.
 pub(super) fn stem(stemmer: Stemmer, word: &str) -> Option<String> {
-    if super::is_stop(word) {
+    if STOP.binary_search(&word).is_ok() {
         return None;
     }
     let word = IRREGULAR.binary_search_by_key(&word, |(form, _)| form).map_or(word, |at| IRREGULAR[at].1);
@@ -18,7 +18,7 @@ pub(super) fn is_contraction(end: &str) -> bool {
 }
 
 /// Words too common to say anything, sorted. `don't` is split at its apostrophe, so its first half is here too.
-pub(super) const STOP: [&str; 152] = [
+pub(crate) const STOP: [&str; 152] = [
     "a",
     "about",
     "above",

@@ -22,7 +22,9 @@ pub(crate) fn status(page: &mut Page, status: &Status) {
     );
     let lag = match status.index_lag {
         IndexLag::None => "up to date".to_owned(),
-        IndexLag::Entries(entries) => format!("up to {} entries behind; a search reads them from the store", number(entries)),
+        IndexLag::Entries(entries) => {
+            format!("up to {} entries behind; a search reads them from the store", number(entries))
+        }
         IndexLag::Unusable(_) => "the next sync or search makes it".to_owned(),
     };
     row(page, "index", &format!("{}, {lag}", bytes(status.index_bytes)));
