@@ -216,7 +216,7 @@ impl<'s> Batch<'s> {
 
     /// Removes everything derived from a session's transcripts, before they are read again.
     pub fn reset_session(&mut self, session: SessionNumber) -> Result<(), StoreError> {
-        for table in ["entry", "episode", "usage", "edited_file", "node", "queued"] {
+        for table in ["entry", "episode", "usage", "edited_file", "node", "queued", "vector"] {
             let sql = format!("DELETE FROM {table} WHERE space = ?1 AND session = ?2");
             self.run(&sql, params![self.space, session.0])?;
         }
@@ -407,7 +407,7 @@ impl<'s> Batch<'s> {
         Ok(number.unwrap_or(1))
     }
 
-    fn run(&self, sql: &str, values: impl rusqlite::Params) -> Result<(), StoreError> {
+    pub(crate) fn run(&self, sql: &str, values: impl rusqlite::Params) -> Result<(), StoreError> {
         let run = || -> rusqlite::Result<()> { self.transaction.prepare_cached(sql)?.execute(values).map(drop) };
         run().map_err(|cause| self.err(cause))
     }

@@ -68,7 +68,7 @@ const SEARCHABLE: &str = "NOT (entry.abandoned OR entry.taken_back)
     AND entry.speech NOT IN ('interruption', 'injected', 'notice', 'command')";
 
 /// Entries before the first prompt belong to the first episode here, or nobody would find them.
-const ENTRIES: &str = "entry ON entry.space = episode.space AND entry.session = episode.session
+pub(crate) const ENTRIES: &str = "entry ON entry.space = episode.space AND entry.session = episode.session
     AND entry.seq >= CASE WHEN episode.number = 1 THEN 0 ELSE episode.first_seq END
     AND entry.seq <= episode.last_seq AND coalesce(entry.episode, 1) = episode.number";
 

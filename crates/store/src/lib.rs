@@ -18,11 +18,13 @@ mod error;
 mod feed;
 mod found;
 mod migrations;
+mod numbers;
 mod sessions;
 mod skeletons;
 mod statistics;
 mod timeline;
 mod transcripts;
+mod vectors;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -35,11 +37,13 @@ pub use batch::{Batch, OpenedSession, SessionNumber, SessionUpdate};
 pub use entries::EntryFilter;
 pub use error::StoreError;
 pub use feed::{EpisodeKey, Feed, FeedEntry, Head};
+pub use numbers::Numbers;
 pub use sessions::{Scope, SessionFilter};
 pub use skeletons::Skeletons;
 pub use statistics::{Damage, Problem, Statistics, TypeReduction};
 pub use timeline::EpisodeWindow;
 pub use transcripts::{Cursor, Fingerprint, TranscriptNumber, TranscriptRow};
+pub use vectors::{Unembedded, Wordy};
 
 /// How long a process waits for another one that is writing.
 const BUSY_TIMEOUT: Duration = Duration::from_mins(1);

@@ -1,7 +1,9 @@
 //! What every store must hold to, whatever is behind it.
 
-use rethread_model::{Agent, Changes, Episode, NativeKey, Owner, Space, Tokens, UsageRow};
-use rethread_store::{SessionFilter, Store, StoreError};
+use rethread_model::{
+    Agent, Changes, Entry, Episode, NativeKey, NewEntry, Owner, Place, Space, Speech, Tokens, UsageRow,
+};
+use rethread_store::{Numbers, SessionFilter, Store, StoreError};
 
 #[expect(clippy::unwrap_used, reason = "a store that does not open fails the test")]
 fn store_in(folder: &tempfile::TempDir) -> Store {
@@ -90,4 +92,60 @@ fn a_newer_or_damaged_file_is_refused_and_left_as_it_is() {
     let opened = Store::open(&damaged, Space::local());
     assert!(matches!(opened, Err(StoreError::Damaged { .. })), "{opened:?}");
     assert_eq!(std::fs::read(&damaged).unwrap(), before);
+}
+
+#[test]
+fn numbers_go_with_the_entries_they_are_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = store_in(&folder);
+    let mut batch = store.begin().unwrap();
+    let session = batch.open_session(Agent::Pi, "x").unwrap().number;
+    let said = |seq: u64, speech, text: &str| NewEntry {
+        entry: Entry {
+            seq,
+            native_id: seq.to_string(),
+            place: Place::default(),
+            at: None,
+            speech,
+            text: text.into(),
+            tool: None,
+            episode: Some(1),
+            abandoned: false,
+        },
+        key: NativeKey::from_stored(seq as i64),
+        message: None,
+        node: None,
+    };
+    let entries = vec![said(0, Speech::Prompt, "why"), said(1, Speech::Call, "ls"), said(2, Speech::Said, "because")];
+    let episode = Episode { id: "e".into(), number: 1, last_seq: 2, ..Episode::default() };
+    batch.apply(session, &Changes { entries, ..Changes::default() }, Some(&episode)).unwrap();
+    batch.commit().unwrap();
+
+    let found = store.unembedded("m", 10).unwrap();
+    let texts: Vec<&str> = found.entries.iter().map(|entry| entry.text.as_str()).collect();
+    assert_eq!((texts, found.more), (vec!["why", "because"], false), "calls are found by their words");
+    assert!(store.unembedded("m", 1).unwrap().more);
+
+    let numbers: Vec<Numbers> = [[1.0, 0.0], [0.0, -1.0]].iter().map(|vector| Numbers::of(vector)).collect();
+    let mut gone = found.entries.clone();
+    gone[0].seq = 99;
+    let mut batch = store.begin().unwrap();
+    batch.put_vectors("m", &gone, &numbers).unwrap();
+    batch.put_vectors("m", &found.entries, &numbers).unwrap();
+    batch.commit().unwrap();
+    let read = |store: &Store, model: &str| {
+        let mut all = Vec::new();
+        store.each_vector(model, |_, seq, numbers| all.push((seq, numbers.to_vec()))).unwrap();
+        all
+    };
+    assert_eq!(read(&store, "m"), [(0, vec![127, 0]), (2, vec![0, 129])], "an entry that is gone has none");
+    assert_eq!((store.vector_length("m").unwrap(), store.vector_length("n").unwrap()), (Some(2), None));
+    assert!(read(&store, "n").is_empty());
+    assert!(store.unembedded("m", 10).unwrap().entries.is_empty());
+    assert_eq!(store.unembedded("n", 10).unwrap().entries.len(), 2);
+
+    let mut batch = store.begin().unwrap();
+    batch.reset_session(session).unwrap();
+    batch.commit().unwrap();
+    assert!(read(&store, "m").is_empty());
 }
