@@ -62,10 +62,7 @@ impl Engine {
             total.warnings.extend(report.warnings.iter().cloned());
         }
         let agents = tally.into_reports(&store)?;
-        Ok(RebuildReport {
-            sync: SyncReport { agents, index: rest.index, seconds: start.elapsed().as_secs_f64() },
-            kept,
-        })
+        Ok(RebuildReport { sync: SyncReport { agents, seconds: start.elapsed().as_secs_f64(), ..rest }, kept })
     }
 
     /// Checks the database file, what must agree in it, and that every story can be told again.

@@ -95,6 +95,7 @@ impl Engine {
         let Some(store) = self.reader()? else { return Ok(SearchReport::default()) };
         let sessions = self.wanted_sessions(&store, request, &query)?;
         let near = store.session_numbers(&self.current_project())?;
+        let likeness = self.likeness(&store, &query);
         let asked = Request {
             query: &query,
             sessions: sessions.as_deref(),
@@ -103,6 +104,7 @@ impl Engine {
             full: request.full,
             now: &now,
             weights,
+            likeness: likeness.as_ref().and_then(|likeness| likeness.as_ref().ok()),
         };
         let (found, index) = self.with_snapshot(&store, |snapshot| search(&store, snapshot, asked))?;
         let Found { hits, matched, searched, degraded } = found;
@@ -118,6 +120,8 @@ impl Engine {
             }
             other => (other, degraded),
         };
+        let without = likeness.and_then(Result::err).map(|why| format!("{why}; only words were searched"));
+        let degraded = [without, degraded].into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
         Ok(SearchReport { hits: recalled, matched, searched, degraded, index, seconds: start.elapsed().as_secs_f64() })
     }
 

@@ -94,11 +94,16 @@ impl Allowed {
             return false;
         }
         let episode = segment.episode(doc);
-        let wanted = |flags: &Vec<bool>| flags.get(episode.session.get() as usize).copied().unwrap_or(false);
-        self.sessions.as_ref().is_none_or(wanted)
+        self.lets_session(episode.session.get())
             && self.episodes.as_ref().is_none_or(|episodes| episodes.contains(&episode))
             && (self.kinds.is_empty() || self.is_wanted_kind(segment, doc))
             && self.is_in_time(segment, doc)
+    }
+
+    /// Whether anything of this session may be found.
+    pub(crate) fn lets_session(&self, session: u64) -> bool {
+        let wanted = |flags: &Vec<bool>| flags.get(session as usize).copied().unwrap_or(false);
+        self.sessions.as_ref().is_none_or(wanted)
     }
 
     fn is_wanted_kind(&self, segment: &Segment, doc: Doc) -> bool {

@@ -213,7 +213,7 @@ fn least_of(heap: &BinaryHeap<Reverse<Guessed>>) -> f32 {
 }
 
 impl View {
-    fn of(snapshot: &Snapshot, matches: &Matches, session: u64) -> Result<Self, IndexError> {
+    pub(crate) fn of(snapshot: &Snapshot, matches: &Matches, session: u64) -> Result<Self, IndexError> {
         let mut view = Self { entries: Vec::new(), length: 0.0, counts: vec![0.0; matches.terms.len()], best: 0.0 };
         for (at, segment) in snapshot.segments().iter().enumerate() {
             for doc in segment.of_session(session)? {

@@ -13,9 +13,11 @@
 //! # Ok::<(), jiff::Error>(())
 //! ```
 
+mod alike;
 mod allowed;
 mod candidates;
 mod cues;
+mod likeness;
 mod matches;
 mod page;
 mod query;
@@ -26,6 +28,7 @@ mod terms;
 mod weights;
 mod when;
 
+pub use likeness::Likeness;
 pub use query::{Kind, Query, UnknownKind};
 pub use search::{Found, Hit, Request, SearchError, search};
 pub use snippet::{Snippet, marked, snippet};

@@ -10,7 +10,7 @@ use crate::candidates::{Candidate, Candidates, Spot, View};
 use crate::matches::{Matches, saturated};
 use crate::terms::Wanted;
 use crate::weights::{Part, Values, Weights};
-use crate::{Query, When};
+use crate::{Likeness, Query, When};
 
 /// BM25 of a session as one text.
 const SESSION_SATURATION: f32 = 1.5;
@@ -45,6 +45,7 @@ pub(crate) struct Ranker<'a> {
     pub(crate) candidates: &'a Candidates,
     pub(crate) moment: Moment<'a>,
     pub(crate) weights: &'a Weights,
+    likeness: Option<&'a Likeness>,
     /// What all words of the query are worth together.
     ideal: f32,
     session_ideal: f32,
@@ -76,6 +77,7 @@ impl<'a> Ranker<'a> {
             candidates,
             moment,
             weights,
+            likeness: None,
             ideal: matches.ideal(),
             session_ideal: matches.session_ideal(),
             session_length: (lengths / candidates.sessions.len().max(1) as f32).max(1.0),
@@ -92,6 +94,12 @@ impl<'a> Ranker<'a> {
         for session in sessions {
             self.near[session.get() as usize] = true;
         }
+        self
+    }
+
+    /// Also counts how alike entries are to the query in meaning, if that is known.
+    pub(crate) fn alike(mut self, likeness: Option<&'a Likeness>) -> Self {
+        self.likeness = likeness;
         self
     }
 
@@ -136,6 +144,8 @@ impl<'a> Ranker<'a> {
         self.by_form(&mut values, traits);
         let session = candidate.episode.session.get() as usize;
         values.set_if(Part::Project, self.near.get(session).copied().unwrap_or(false));
+        let alike = self.likeness.map(|likeness| likeness.share(candidate.episode.session.get(), candidate.seq));
+        values.set(Part::Meaning, alike.unwrap_or(0.0));
         let phrases = self.phrases.get(spot.segment);
         values.set_if(Part::Phrase, phrases.is_some_and(|docs| docs.binary_search(&spot.doc).is_ok()));
         values.set_if(Part::Speaker, self.matches.segments[spot.segment].is_spoken(spot.doc));

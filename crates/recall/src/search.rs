@@ -12,7 +12,7 @@ use crate::page;
 use crate::rank::{Moment, Ranked, Ranker};
 use crate::terms::Wanted;
 use crate::weights::{Values, Weights, Why};
-use crate::{Kind, Query, Snippet, marked, snippet};
+use crate::{Kind, Likeness, Query, Snippet, marked, snippet};
 
 /// Entries whose texts are looked through for what is not indexed.
 const LOOKED_THROUGH: usize = 2_000;
@@ -38,6 +38,8 @@ pub struct Request<'a> {
     pub now: &'a Zoned,
     /// How the parts of a score are weighed.
     pub weights: &'a Weights,
+    /// How alike entries are to the query in meaning, where an embedding model was asked.
+    pub likeness: Option<&'a Likeness>,
 }
 
 /// What was found.
@@ -45,7 +47,7 @@ pub struct Request<'a> {
 pub struct Found {
     /// Best first.
     pub hits: Vec<Hit>,
-    /// Entries that have at least one word of the query.
+    /// Entries that have at least one word of the query, or are most alike to it in meaning.
     pub matched: u64,
     /// Entries there are to search.
     pub searched: u64,
@@ -101,6 +103,9 @@ pub fn search(store: &Store, snapshot: &Snapshot, request: Request<'_>) -> Resul
         if query.is_question || wanted.terms.len() > FEW_WORDS {
             candidates.add_neighbours(snapshot, &allowed);
         }
+        if let Some(likeness) = request.likeness {
+            candidates.add_alike(snapshot, &matches, &allowed, likeness)?;
+        }
         Ok(candidates)
     };
     let phrases = if query.is_question { Phrases::Preferred } else { Phrases::Required };
@@ -112,7 +117,7 @@ pub fn search(store: &Store, snapshot: &Snapshot, request: Request<'_>) -> Resul
             .then(|| format!("nothing has {} word for word; these have its words", quoted(&query.phrases)));
     }
     let ranker = Ranker::new(snapshot, &matches, &wanted, &candidates, moment, request.weights);
-    let ranked = ranker.near(request.near).look_up(query)?.rank();
+    let ranked = ranker.near(request.near).alike(request.likeness).look_up(query)?.rank();
     let words: Vec<&str> = wanted.words().collect();
     let mut hits = Vec::new();
     for one in page::arrange(ranked, request.limit) {

@@ -92,7 +92,17 @@ impl Failed {
 pub(crate) struct Synced<'a> {
     schema: u8,
     agents: Vec<SyncedAgent<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    embeddings: Option<Embedded<'a>>,
     seconds: f64,
+}
+
+/// Only there when an embedding model is configured.
+#[derive(Serialize)]
+struct Embedded<'a> {
+    made: u64,
+    more: bool,
+    failed: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -138,6 +148,11 @@ impl<'a> Synced<'a> {
         Self {
             schema: SCHEMA,
             agents: report.agents.iter().map(agent).collect(),
+            embeddings: report.embeddings.as_ref().map(|report| Embedded {
+                made: report.made,
+                more: report.more,
+                failed: report.failed.as_deref(),
+            }),
             seconds: (report.seconds * 1000.0).round() / 1000.0,
         }
     }

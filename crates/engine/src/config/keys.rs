@@ -11,6 +11,8 @@ pub(super) enum Shape {
     /// A list of these names only; all of them by default.
     Names(&'static [&'static str]),
     Choice(&'static str, &'static [&'static str]),
+    /// Any text; none by default.
+    Text,
 }
 
 /// A setting that exists.
@@ -30,7 +32,7 @@ const fn key(name: &'static str, shape: Shape, help: &'static str) -> Key {
 }
 
 /// All settings.
-pub static KEYS: [Key; 14] = [
+pub static KEYS: [Key; 17] = [
     key("intake.enabled", Shape::Flag(true), "read transcripts at all; in a project's .rethread.toml: of this project"),
     Key {
         adds_up: true,
@@ -60,6 +62,14 @@ pub static KEYS: [Key; 14] = [
     ),
     key("filter.keep_reasoning", Shape::Flag(false), "keep the reasoning of models"),
     key("filter.max_output_summary_chars", Shape::Number(200), "the longest summary of a tool's result"),
+    key(
+        "embeddings.endpoint",
+        Shape::Text,
+        "where an OpenAI-compatible embedding model answers, such as http://127.0.0.1:11434/v1; with a model, what was \
+         said is sent there to be found by its meaning too",
+    ),
+    key("embeddings.model", Shape::Text, "the embedding model's name"),
+    key("embeddings.key_env", Shape::Text, "the environment variable that holds the key to it"),
 ];
 
 impl Key {
@@ -70,6 +80,7 @@ impl Key {
             Shape::Number(number) => Value::Number(number),
             Shape::List(list) | Shape::Names(list) => Value::List(list.iter().map(ToString::to_string).collect()),
             Shape::Choice(choice, _) => Value::Text(choice.to_owned()),
+            Shape::Text => Value::Text(String::new()),
         }
     }
 
@@ -86,6 +97,7 @@ impl Key {
             Shape::List(_) => "a list of texts",
             Shape::Names(_) => "a list of claude-code, pi",
             Shape::Choice(..) => "realtime or batch",
+            Shape::Text => "a text",
         }
     }
 

@@ -136,6 +136,10 @@ impl Config {
             let value = Value::parse(key, text)?;
             config.put(key, value, Layer::Flag);
         }
+        if config.text("embeddings.endpoint").is_empty() != config.text("embeddings.model").is_empty() {
+            let message = "embeddings need both endpoint and model; they are off".to_owned();
+            config.problems.push(ConfigProblem { place: "embeddings".to_owned(), message });
+        }
         Ok(config)
     }
 
@@ -203,6 +207,13 @@ impl Config {
         match self.value(name) {
             Some(Value::List(list)) => list.clone(),
             _ => Vec::new(),
+        }
+    }
+
+    pub(crate) fn text(&self, name: &str) -> &str {
+        match self.value(name) {
+            Some(Value::Text(text)) => text,
+            _ => "",
         }
     }
 

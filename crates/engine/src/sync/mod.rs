@@ -13,7 +13,7 @@ use rethread_ingest::source::named;
 use rethread_model::{Agent, Timestamp, Warning};
 use rethread_store::Store;
 
-use crate::{Engine, EngineError, IndexReport};
+use crate::{EmbeddingReport, Engine, EngineError, IndexReport};
 
 pub(crate) use plan::{Job, Plan, Start};
 pub(crate) use write::carry_out;
@@ -52,6 +52,8 @@ pub struct SyncReport {
     pub agents: Vec<AgentReport>,
     /// What became of the search index.
     pub index: IndexReport,
+    /// What became of the meanings; nothing where no embedding model is configured.
+    pub embeddings: Option<EmbeddingReport>,
     /// How long it took.
     pub seconds: f64,
 }
@@ -112,7 +114,8 @@ impl Engine {
         self.give_aliases(&mut store)?;
         let agents = tally.into_reports(&store)?;
         let index = self.follow_store(&store);
-        Ok(SyncReport { agents, index, seconds: start.elapsed().as_secs_f64() })
+        let embeddings = self.embed_new(&mut store);
+        Ok(SyncReport { agents, index, embeddings, seconds: start.elapsed().as_secs_f64() })
     }
 
     /// What a sync would read. Writes nothing, not even an empty store.

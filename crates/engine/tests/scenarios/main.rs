@@ -2,6 +2,8 @@
 
 mod counting;
 mod keeping;
+mod meaning;
+mod model_server;
 mod reading;
 mod searching;
 mod traps;

@@ -72,10 +72,22 @@ pub(crate) fn tell(context: &Context, report: &SyncReport) -> Result<(), Failure
         render::indexed(&mut side, &report.index);
     }
     context.printer.note(&side);
+    tell_embeddings(context, report);
     if report.agents.iter().all(|agent| agent.files == 0) {
         nothing_to_read(context);
     }
     Ok(())
+}
+
+/// Says what became of the meanings, where an embedding model is configured.
+pub(crate) fn tell_embeddings(context: &Context, report: &SyncReport) {
+    let Some(report) = &report.embeddings else { return };
+    if report.made > 0 {
+        context.printer.note_line(&render::embedded(report));
+    }
+    if let Some(why) = &report.failed {
+        context.printer.warn(&render::not_embedded(why));
+    }
 }
 
 /// Says what was wrong with the index, if anything was. That there was none yet is as it should be.

@@ -37,8 +37,7 @@ pub(crate) fn run(context: &Context, request: &Watch) -> Result<Exit, Failure> {
 
 fn tell(context: &Context, report: &SyncReport) -> Result<(), Failure> {
     let changed = report.agents.iter().filter(|agent| agent.files_changed > 0 || !agent.warnings.is_empty());
-    let report =
-        SyncReport { agents: changed.cloned().collect(), index: report.index.clone(), seconds: report.seconds };
+    let report = SyncReport { agents: changed.cloned().collect(), ..report.clone() };
     let mut page = context.printer.page();
     render::synced(&mut page, &report);
     context.printer.answer(&page)?;
@@ -46,5 +45,6 @@ fn tell(context: &Context, report: &SyncReport) -> Result<(), Failure> {
     render::warnings(&mut side, &report.agents, context.printer.verbosity() > 0);
     context.printer.note(&side);
     sync::index_trouble(context, &report.index.outcome);
+    sync::tell_embeddings(context, &report);
     Ok(())
 }

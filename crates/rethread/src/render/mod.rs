@@ -24,7 +24,7 @@ pub(crate) use search::{Wanted, citation, grouped, search, summary};
 pub(crate) use sessions::{for_pickers, sessions};
 pub(crate) use show::{Reader, show};
 pub(crate) use status::status;
-pub(crate) use sync::{synced, warnings, would_sync};
+pub(crate) use sync::{embedded, not_embedded, synced, warnings, would_sync};
 pub(crate) use timeline::timeline;
 pub(crate) use words::{age, bytes, count, number, reduction};
 

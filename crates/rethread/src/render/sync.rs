@@ -1,6 +1,6 @@
 //! What a sync did, or would do: one line per agent.
 
-use rethread_engine::{AgentReport, DryRun, SyncReport};
+use rethread_engine::{AgentReport, DryRun, EmbeddingReport, SyncReport};
 
 use super::words::{bytes, count, number};
 use super::{Page, Side, Tone};
@@ -56,6 +56,18 @@ pub(crate) fn warnings(page: &mut Page, agents: &[AgentReport], all: bool) {
         let more = count((warnings.len() - shown) as u64, "more warning");
         page.add(Tone::Careful, "warning: ").line(Tone::Plain, &format!("{more} (-v shows all)"));
     }
+}
+
+/// How many entries got the numbers that stand for their meaning.
+pub(crate) fn embedded(report: &EmbeddingReport) -> String {
+    let entries = if report.made == 1 { "1 entry".to_owned() } else { format!("{} entries", number(report.made)) };
+    let rest = if report.more { " · more after the next sync" } else { "" };
+    format!("embedded {entries} · {:.1} s{rest}", report.seconds)
+}
+
+/// Why entries have none. They are found by their words.
+pub(crate) fn not_embedded(why: &str) -> String {
+    format!("what is new can be found by its words only: {why}")
 }
 
 fn name(page: &mut Page, agent: &str) {

@@ -1,0 +1,221 @@
+//! Finding by meaning: only with an embedding model that the user configured, and never at the cost of finding by words.
+
+#![expect(clippy::unwrap_used, reason = "a world that cannot be set up must stop the test")]
+
+use std::fmt::Write;
+
+use crate::model_server::{ModelServer, nobody};
+use crate::world::World;
+use rethread_engine::{EmbeddingReport, Engine, Environment, SearchReport, SearchRequest, SyncRequest};
+
+const TESTS: &str = ".claude/projects/-app/5e551011-0000-4000-8000-0000000000a1.jsonl";
+const TABLES: &str = ".claude/projects/-app/5e551011-0000-4000-8000-0000000000a2.jsonl";
+const QUESTION: &str = "The authentication suite is unreliable";
+const ANSWER: &str = "They raced for one port; now each asks for a free one.";
+
+fn transcript(name: &str, said: &[&str]) -> String {
+    let mut lines = String::new();
+    for (number, text) in said.iter().enumerate() {
+        let kind = if number.is_multiple_of(2) { "user" } else { "assistant" };
+        let content = serde_json::json!([{"type": "text", "text": text}]);
+        let message =
+            serde_json::json!({"role": kind, "id": format!("{name}-m{number}"), "model": "m", "content": content});
+        let at = format!("2026-03-02T09:{:02}:{:02}.000Z", number / 60 % 60, number % 60);
+        let line = serde_json::json!({"type": kind, "uuid": format!("{name}-{number}"), "cwd": "/app", "timestamp": at, "message": message});
+        writeln!(lines, "{line}").unwrap();
+    }
+    lines
+}
+
+/// Two sessions about different things.
+fn two_sessions() -> World {
+    let world = World::new();
+    world.write(TESTS, transcript("tests", &[QUESTION, ANSWER]));
+    world.write(TABLES, transcript("tables", &["Make the postgres table smaller", "I dropped two columns."]));
+    world
+}
+
+/// The engine with a model at that place.
+fn engine(world: &World, endpoint: &str, more: &[(&str, &str)]) -> Engine {
+    let mut environment = Environment::for_home(world.home.path());
+    let settings = [("embeddings.endpoint", endpoint), ("embeddings.model", "ideas")];
+    for (key, value) in settings.iter().chain(more) {
+        environment.flags.push(((*key).to_owned(), (*value).to_owned()));
+    }
+    environment.variables.push(("MODEL_KEY".to_owned(), "hush-hush-123".to_owned()));
+    Engine::open(environment).unwrap()
+}
+
+fn sync(engine: &Engine) -> EmbeddingReport {
+    let report = engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap();
+    report.embeddings.unwrap()
+}
+
+fn search(engine: &Engine, text: &str) -> SearchReport {
+    engine.search(&SearchRequest { text: text.to_owned(), limit: 10, ..SearchRequest::default() }).unwrap()
+}
+
+fn texts(report: &SearchReport) -> Vec<&str> {
+    report.hits.iter().map(|one| one.hit.entry.text.as_str()).collect()
+}
+
+#[test]
+fn a_query_finds_what_it_shares_no_word_with() {
+    let (world, server) = (two_sessions(), ModelServer::start());
+    let engine = engine(&world, &server.base, &[]);
+    let report = sync(&engine);
+    assert_eq!((report.made, report.more, report.failed), (4, false, None));
+    let found = search(&engine, "sporadic login trouble");
+    assert_eq!(texts(&found), [QUESTION], "{found:#?}");
+    assert_eq!(found.degraded, None);
+    assert!(found.hits[0].hit.why.iter().any(|why| why.part == "meaning" && why.points > 4.0));
+    let told: Vec<_> = server.take_received().into_iter().map(|one| (one.model, one.texts.len())).collect();
+    assert_eq!(told, [("ideas".to_owned(), 4), ("ideas".to_owned(), 1)]);
+    // Filters hold for meanings as for words.
+    assert!(texts(&search(&engine, "sporadic login trouble kind:answer")).is_empty());
+    assert!(texts(&search(&engine, "sporadic login trouble -suite")).is_empty());
+
+    let off = world.engine();
+    assert_eq!(off.sync(&SyncRequest::default(), &mut |_| {}).unwrap().embeddings, None);
+    let found = search(&off, "sporadic login trouble");
+    assert!(found.hits.is_empty() && found.degraded.is_none());
+    let with_words = texts(&search(&off, "unreliable suite")).join("\n");
+    assert!(with_words.starts_with(QUESTION));
+    assert!(search(&off, "unreliable suite").hits[0].hit.why.iter().all(|why| why.part != "meaning"));
+}
+
+#[test]
+fn numbers_are_asked_for_once() {
+    let (world, server) = (two_sessions(), ModelServer::start());
+    let engine = engine(&world, &server.base, &[]);
+    assert_eq!(sync(&engine).made, 4);
+    server.take_received();
+    assert_eq!(sync(&engine).made, 0);
+    assert!(server.take_received().is_empty(), "nothing new, nothing asked");
+
+    let more = transcript("tests", &[QUESTION, ANSWER, "And the font?", "  "]);
+    world.write(TESTS, &more);
+    assert_eq!(sync(&engine).made, 1);
+    assert_eq!(server.take_texts(), ["And the font?"], "only what is new, and nothing that is blank");
+
+    world.write(TESTS, transcript("tests", &["The authentication suite is flaky", ANSWER]));
+    assert_eq!(sync(&engine).made, 2);
+    assert_eq!(server.take_texts(), ["The authentication suite is flaky", ANSWER], "a rewritten file is read anew");
+    let found = search(&engine, "sporadic login trouble");
+    assert_eq!(texts(&found), ["The authentication suite is flaky"]);
+}
+
+#[test]
+fn a_sync_stays_short_and_the_next_one_goes_on() {
+    let (world, server) = (World::new(), ModelServer::start());
+    let said: Vec<String> = (0..600).map(|at| format!("text number {at}")).collect();
+    world.write(TESTS, transcript("many", &said.iter().map(String::as_str).collect::<Vec<_>>()));
+    let engine = engine(&world, &server.base, &[]);
+    let first = sync(&engine);
+    assert_eq!((first.made, first.more), (512, true));
+    let second = sync(&engine);
+    assert_eq!((second.made, second.more), (88, false));
+    let mut sent = server.take_texts();
+    sent.dedup();
+    assert_eq!(sent.len(), 600, "each of them once");
+    assert_eq!(sync(&engine).made, 0);
+}
+
+#[test]
+fn a_model_that_is_away_costs_nothing_but_the_meanings() {
+    let (world, server) = (two_sessions(), ModelServer::start());
+    let away = engine(&world, &nobody(), &[]);
+    let report = sync(&away);
+    assert_eq!((report.made, report.more), (0, true));
+    assert!(report.failed.is_some_and(|why| why.contains("cannot be reached")));
+    assert_eq!(search(&away, "authentication").degraded, None, "without numbers nobody is asked");
+
+    assert_eq!(sync(&engine(&world, &server.base, &[])).made, 4, "what failed is made up for");
+    let found = search(&away, "authentication");
+    assert_eq!(texts(&found)[0], QUESTION);
+    let degraded = found.degraded.unwrap();
+    assert!(degraded.starts_with("the embedding model could not be reached: http://127.0.0.1:"), "{degraded}");
+    assert!(degraded.ends_with("; only words were searched"), "{degraded}");
+}
+
+#[test]
+fn another_model_makes_its_own_numbers() {
+    let (world, server) = (two_sessions(), ModelServer::start());
+    let first = engine(&world, &server.base, &[]);
+    sync(&first);
+    let second = engine(&world, &server.base, &[("embeddings.model", "other")]);
+    assert!(search(&second, "sporadic login trouble").hits.is_empty(), "numbers of different models do not compare");
+    assert_eq!(sync(&second).made, 4);
+    assert_eq!(texts(&search(&second, "sporadic login trouble")), [QUESTION]);
+    assert_eq!(sync(&first).made, 4, "and back again");
+}
+
+#[test]
+fn a_model_that_becomes_another_under_the_same_name_is_noticed() {
+    let (world, server) = (two_sessions(), ModelServer::start());
+    let engine = engine(&world, &server.base, &[]);
+    sync(&engine);
+    server.change_length(3);
+    let found = search(&engine, "sporadic authentication");
+    assert_eq!(texts(&found)[0], QUESTION, "words still find it");
+    let degraded = found.degraded.unwrap();
+    assert!(degraded.starts_with("the embedding model gives 7 numbers now and gave 5"), "{degraded}");
+
+    world.append(TABLES, transcript("later", &["Also the index"]));
+    let report = sync(&engine);
+    assert_eq!((report.made, report.more), (1, true), "the others are out of date now");
+    let report = sync(&engine);
+    assert_eq!((report.made, report.more), (4, false));
+    assert_eq!(texts(&search(&engine, "sporadic login trouble")), [QUESTION]);
+}
+
+#[test]
+fn the_key_is_sent_and_in_no_text_of_ours() {
+    let (world, server) = (two_sessions(), ModelServer::start());
+    let with_key = engine(&world, &server.base, &[("embeddings.key_env", "MODEL_KEY")]);
+    assert_eq!(sync(&with_key).failed, None);
+    assert!(server.take_received()[0].head.to_lowercase().contains("authorization: bearer hush-hush-123\r\n"));
+    assert!(!format!("{:?}", with_key.config()).contains("hush"), "the settings name the variable only");
+
+    let away = engine(&world, &nobody(), &[("embeddings.key_env", "MODEL_KEY"), ("embeddings.model", "new")]);
+    let why = sync(&away).failed.unwrap();
+    assert!(why.contains("cannot be reached") && !why.contains("hush"), "{why}");
+
+    let unset = engine(&world, &server.base, &[("embeddings.key_env", "NO_SUCH_KEY")]);
+    assert!(
+        search(&unset, "authentication").degraded.unwrap().starts_with("$NO_SUCH_KEY, which embeddings.key_env names")
+    );
+    assert!(server.take_received().is_empty(), "nothing is sent without the key that was asked for");
+}
+
+#[test]
+fn no_secret_leaves_the_machine() {
+    let (world, server) = (World::new(), ModelServer::start());
+    let secret = ["ghp", "_", "Zx9Kq3Lm8Wp2Rt7Vb5Nc1Hd6Jf4Gs0Tyabcd"].concat();
+    world.write(TESTS, transcript("tests", &[&format!("the login {secret} is refused"), ANSWER]));
+    let engine = engine(&world, &server.base, &[]);
+    sync(&engine);
+    search(&engine, &format!("who uses {secret} here"));
+    let sent = server.take_texts().join("\n");
+    assert!(sent.contains("is refused") && sent.contains("who uses"), "{sent}");
+    assert!(!sent.contains(&secret), "{sent}");
+}
+
+#[test]
+fn only_the_user_says_where_texts_are_sent() {
+    let (world, server) = (two_sessions(), ModelServer::start());
+    let project = format!("[embeddings]\nendpoint = \"{}\"\nmodel = \"ideas\"\n", server.base);
+    world.write(".rethread.toml", &project);
+    let engine = world.engine();
+    assert_eq!(engine.config().problems().len(), 2, "{:?}", engine.config().problems());
+    assert_eq!(engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap().embeddings, None);
+    assert!(server.take_received().is_empty());
+
+    world.write(".rethread/config.toml", &project);
+    assert_eq!(sync(&world.engine()).made, 4);
+
+    let plain = self::engine(&world, "http://model.example.com/v1", &[("embeddings.model", "far")]);
+    assert!(sync(&plain).failed.unwrap().ends_with("another host needs https"));
+    let half = self::engine(&world, "", &[]);
+    assert!(half.config().problems().iter().any(|one| one.message.contains("both endpoint and model")));
+}
