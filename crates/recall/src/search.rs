@@ -121,7 +121,7 @@ pub fn search(store: &Store, snapshot: &Snapshot, request: Request<'_>) -> Resul
     let words: Vec<&str> = wanted.words().collect();
     let mut hits = Vec::new();
     for one in page::arrange(ranked, request.limit) {
-        hits.extend(read(store, one, &words, request)?);
+        hits.extend(read(store, &one, &words, request)?);
     }
     Ok(Found { hits, matched: candidates.matched, searched: matches.entries, degraded })
 }
@@ -140,7 +140,7 @@ fn newest(store: &Store, snapshot: &Snapshot, matches: &Matches, request: Reques
             break;
         }
         let one = Ranked { candidate: *candidate, score: 0.0, values: Values::default() };
-        let Some(mut hit) = read(store, one, &[], request)? else { continue };
+        let Some(mut hit) = read(store, &one, &[], request)? else { continue };
         if !literal.is_empty() {
             let Some(found) = literally(&searchable_text(&hit.entry), &literal) else { continue };
             hit.snippet = found;
@@ -172,8 +172,8 @@ fn quoted(phrases: &[String]) -> String {
 }
 
 /// Reads what was found; nothing if it is gone by now.
-fn read(store: &Store, ranked: Ranked, words: &[&str], request: Request<'_>) -> Result<Option<Hit>, StoreError> {
-    let Ranked { candidate, score, values } = ranked;
+fn read(store: &Store, ranked: &Ranked, words: &[&str], request: Request<'_>) -> Result<Option<Hit>, StoreError> {
+    let &Ranked { candidate, score, values } = ranked;
     let key = candidate.episode;
     let Some(entry) = store.entry_at(key.session, candidate.seq)? else { return Ok(None) };
     let Some(session) = store.session_by_number(key.session)? else { return Ok(None) };
