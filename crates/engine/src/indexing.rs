@@ -1,9 +1,11 @@
 //! Keeps the search index up to the store.
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use rethread_index::{Followed, Lag, Patience, Unusable, discard, follow, lag};
+use rethread_index::{Followed, Follower, IndexError, Lag, Patience, Unusable, discard, follow, lag};
+use rethread_model::Space;
 use rethread_store::Store;
 
 use crate::{Engine, EngineError};
@@ -11,12 +13,15 @@ use crate::{Engine, EngineError};
 /// Fewer entries than this are left to be read from the store: a commit of the index costs more than reading them.
 const WORTH_A_COMMIT: u64 = 256;
 
+/// How long to wait for more to index.
+const BREATH: Duration = Duration::from_millis(20);
+
 /// What became of the search index.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IndexReport {
     /// What was done.
     pub outcome: Indexed,
-    /// How long it took.
+    /// How long it took; of a long sync, beside which it was done, only what it took longer.
     pub seconds: f64,
 }
 
@@ -65,6 +70,56 @@ impl Engine {
         });
         let outcome = done.unwrap_or_else(|error| Indexed::Failed(with_cause(&error)));
         IndexReport { outcome, seconds: start.elapsed().as_secs_f64() }
+    }
+}
+
+impl Engine {
+    /// Does the work and, if it is long, indexes beside it what it has stored so far: a sync leaves a core half idle.
+    pub(crate) fn index_beside<T>(&self, is_long: bool, work: impl FnOnce() -> T) -> (T, Option<IndexReport>) {
+        if !is_long {
+            return (work(), None);
+        }
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let following = scope.spawn(|| self.follow_until(&done));
+            let finished = Finished(&done);
+            let answer = work();
+            drop(finished);
+            let start = Instant::now();
+            let outcome = match following.join() {
+                Ok(Ok(followed)) => outcome(followed),
+                Ok(Err(error)) => Indexed::Failed(with_cause(&error)),
+                Err(_) => Indexed::Failed("indexing stopped by a mistake in rethread itself".to_owned()),
+            };
+            (answer, Some(IndexReport { outcome, seconds: start.elapsed().as_secs_f64() }))
+        })
+    }
+
+    fn follow_until(&self, done: &AtomicBool) -> Result<Followed, IndexError> {
+        let store = Store::open(&self.database(), Space::local())?;
+        let Some(mut follower) = Follower::begin(&self.index_folder(), &store, Patience::None)? else {
+            return Ok(Followed::Busy);
+        };
+        loop {
+            // Asked first: what was stored before the work was done is then seen by the last step.
+            let is_done = done.load(Ordering::Acquire);
+            let episodes = follower.step(&store)?;
+            if is_done {
+                return follower.finish();
+            }
+            if episodes == 0 {
+                std::thread::sleep(BREATH);
+            }
+        }
+    }
+}
+
+/// Says that the work is done, also when it ends by a panic.
+struct Finished<'a>(&'a AtomicBool);
+
+impl Drop for Finished<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
     }
 }
 

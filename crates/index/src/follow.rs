@@ -4,7 +4,8 @@ use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rethread_store::Store;
+use rethread_store::{Head, Store};
+use rustc_hash::FxHashSet;
 use tantivy::indexer::UserOperation;
 use tantivy::{Index, IndexWriter, TantivyDocument, Term};
 
@@ -47,17 +48,15 @@ pub enum Patience {
 
 /// Indexes what the store has and the index has not.
 pub fn follow(folder: &Path, store: &Store, patience: Patience) -> Result<Followed, IndexError> {
-    let Some(_lock) = lock(folder, patience)? else { return Ok(Followed::Busy) };
-    let head = store.head()?;
-    match Payload::load(folder).and_then(|payload| payload.of_store(head)) {
-        Ok(payload) if payload.change == head.change => Ok(Followed::UpToDate),
-        Ok(payload) => match extend(folder, store, payload.change) {
-            Ok(episodes) => Ok(Followed::Caught { episodes, anew: None }),
-            Err(IndexError::Damaged(_)) => anew(folder, store, Unusable::Damaged),
-            Err(error) => Err(error),
-        },
-        Err(why) => anew(folder, store, why),
+    let Some(mut follower) = Follower::begin(folder, store, patience)? else { return Ok(Followed::Busy) };
+    match follower.step(store) {
+        Err(IndexError::Damaged(_)) if follower.anew.is_none() => {
+            follower = follower.start_over(Unusable::Damaged);
+            follower.step(store)?;
+        }
+        other => other.map(drop)?,
     }
+    follower.finish()
 }
 
 /// Throws the index away, so that the next search or sync makes it again.
@@ -66,49 +65,133 @@ pub fn discard(folder: &Path) -> Result<(), IndexError> {
     remove(folder)
 }
 
-/// Makes the index from nothing beside the old one and puts it in its place when it is whole.
-fn anew(folder: &Path, store: &Store, why: Unusable) -> Result<Followed, IndexError> {
-    let fresh = folder.with_extension("new");
-    remove(&fresh)?;
-    let failed = |cause| IndexError::File { path: fresh.clone(), cause };
-    DirBuilder::new().recursive(true).mode(0o700).create(&fresh).map_err(failed)?;
-    let (schema, _) = schema::schema();
-    Index::create_in_dir(&fresh, schema)?;
-    let episodes = extend(&fresh, store, 0)?;
-    remove(folder)?;
-    fs::rename(&fresh, folder).map_err(failed)?;
-    Ok(Followed::Caught { episodes, anew: Some(why) })
+/// Whoever holds the lock and brings the index up, in one step or in many while the store grows.
+///
+/// An index made from nothing grows beside the old one and is put in its place when it is whole. Dropped before it is
+/// finished, a follower leaves no trace.
+pub struct Follower {
+    /// Held until the follower is gone.
+    _lock: File,
+    folder: PathBuf,
+    fields: Fields,
+    /// Opened when there is something to write.
+    writer: Option<IndexWriter>,
+    /// How far it is.
+    reached: Head,
+    began_at: i64,
+    /// Episodes taken in, so that only what is there is taken out again.
+    taken: FxHashSet<u64>,
+    anew: Option<Unusable>,
 }
 
-fn extend(folder: &Path, store: &Store, after: i64) -> Result<u64, IndexError> {
-    let mut index = Index::open_in_dir(folder)?;
-    index.set_tokenizers(schema::tokenizers());
-    let (_, fields) = schema::schema();
-    let many = store.entries_after(after, MANY)? > MANY;
-    let (threads, budget) = if many { (THREADS_FOR_MANY, LARGE_BUDGET) } else { (1, SMALL_BUDGET) };
-    let mut writer: IndexWriter = index.writer_with_num_threads(threads, threads * budget)?;
-    let mut episodes = 0;
-    let head = document::episodes(store, after, |step| {
-        match step {
-            Step::Retold(session) => {
-                writer.delete_term(Term::from_field_u64(fields.session, session.get()));
-            }
-            Step::Episode(key, documents) => {
-                episodes += 1;
-                let stale = (after > 0).then(|| Term::from_field_u64(fields.episode, episode_code(key)));
-                let added = documents.into_iter().map(|one| UserOperation::Add(tantivy_document(fields, one)));
-                // In one go, so that the entries of an episode lie side by side.
-                writer.run(stale.map(UserOperation::Delete).into_iter().chain(added).collect::<Vec<_>>())?;
-            }
+impl std::fmt::Debug for Follower {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Follower").field("folder", &self.folder).field("reached", &self.reached).finish_non_exhaustive()
+    }
+}
+
+impl Follower {
+    /// Takes the lock; nothing if another process has it and there is no patience.
+    pub fn begin(folder: &Path, store: &Store, patience: Patience) -> Result<Option<Self>, IndexError> {
+        let Some(lock) = lock(folder, patience)? else { return Ok(None) };
+        let head = store.head()?;
+        let known = Payload::load(folder).and_then(|payload| payload.of_store(head));
+        let change = known.map_or(0, |payload| payload.change);
+        let (_, fields) = schema::schema();
+        let reached = Head { identity: head.identity, change };
+        let (folder, writer) = (folder.to_owned(), None);
+        Ok(Some(Self {
+            _lock: lock,
+            folder,
+            fields,
+            writer,
+            reached,
+            began_at: change,
+            taken: FxHashSet::default(),
+            anew: known.err(),
+        }))
+    }
+
+    /// Takes in what the store has now and had not before; how many episodes that were.
+    pub fn step(&mut self, store: &Store) -> Result<u64, IndexError> {
+        if store.head()?.change == self.reached.change {
+            return Ok(0);
         }
-        Ok(())
-    })?;
-    let mut commit = writer.prepare_commit()?;
-    commit.set_payload(&Payload::of(head).to_text());
-    commit.commit()?;
-    writer.wait_merging_threads()?;
-    close_to_others(folder)?;
-    Ok(episodes)
+        let many = store.entries_after(self.reached.change, MANY)? > MANY;
+        let (after, fields, made_anew) = (self.reached.change, self.fields, self.anew.is_some());
+        let mut taken = std::mem::take(&mut self.taken);
+        let writer = self.writer(many)?;
+        let mut episodes = 0;
+        let head = document::episodes(store, after, |step| {
+            match step {
+                Step::Retold(session) => {
+                    writer.delete_term(Term::from_field_u64(fields.session, session.get()));
+                }
+                Step::Episode(key, documents) => {
+                    episodes += 1;
+                    let code = episode_code(key);
+                    let known = !taken.insert(code) || !made_anew;
+                    let stale = known.then(|| Term::from_field_u64(fields.episode, code));
+                    let added = documents.into_iter().map(|one| UserOperation::Add(tantivy_document(fields, one)));
+                    // In one go, so that the entries of an episode lie side by side.
+                    writer.run(stale.map(UserOperation::Delete).into_iter().chain(added).collect::<Vec<_>>())?;
+                }
+            }
+            Ok(())
+        })?;
+        self.taken = taken;
+        self.reached = head;
+        Ok(episodes)
+    }
+
+    /// Makes everything that was taken in visible.
+    pub fn finish(mut self) -> Result<Followed, IndexError> {
+        if self.reached.change == self.began_at && self.anew.is_none() {
+            return Ok(Followed::UpToDate);
+        }
+        let payload = Payload::of(self.reached).to_text();
+        self.writer(false)?;
+        let Some(mut writer) = self.writer.take() else { return Ok(Followed::UpToDate) };
+        let mut commit = writer.prepare_commit()?;
+        commit.set_payload(&payload);
+        commit.commit()?;
+        writer.wait_merging_threads()?;
+        let place = self.place();
+        close_to_others(&place)?;
+        if place != self.folder {
+            remove(&self.folder)?;
+            fs::rename(&place, &self.folder).map_err(|cause| IndexError::File { path: place, cause })?;
+        }
+        Ok(Followed::Caught { episodes: self.taken.len() as u64, anew: self.anew })
+    }
+
+    fn start_over(self, why: Unusable) -> Self {
+        let reached = Head { change: 0, ..self.reached };
+        Self { writer: None, reached, began_at: 0, taken: FxHashSet::default(), anew: Some(why), ..self }
+    }
+
+    /// Where it writes: beside the index that is there, if that is of no use.
+    fn place(&self) -> PathBuf {
+        if self.anew.is_some() { self.folder.with_extension("new") } else { self.folder.clone() }
+    }
+
+    fn writer(&mut self, many: bool) -> Result<&mut IndexWriter, IndexError> {
+        if self.writer.is_none() {
+            let place = self.place();
+            if self.anew.is_some() {
+                remove(&place)?;
+                let failed = |cause| IndexError::File { path: place.clone(), cause };
+                DirBuilder::new().recursive(true).mode(0o700).create(&place).map_err(failed)?;
+                Index::create_in_dir(&place, schema::schema().0)?;
+            }
+            let mut index = Index::open_in_dir(&place)?;
+            index.set_tokenizers(schema::tokenizers());
+            let (threads, budget) = if many { (THREADS_FOR_MANY, LARGE_BUDGET) } else { (1, SMALL_BUDGET) };
+            self.writer = Some(index.writer_with_num_threads(threads, threads * budget)?);
+        }
+        // It has just been made where there was none.
+        self.writer.as_mut().ok_or_else(|| IndexError::from(std::io::Error::other("the index has no writer")))
+    }
 }
 
 /// The library makes files that anyone may read. Their directory is closed, but a copy of them need not be.

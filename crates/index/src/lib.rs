@@ -18,7 +18,7 @@ mod traits;
 
 pub use document::searchable_text;
 pub use error::IndexError;
-pub use follow::{Followed, Patience, discard, follow};
+pub use follow::{Followed, Follower, Patience, discard, follow};
 pub use inspect::{size, verify};
 pub use payload::Unusable;
 pub use segment::{Doc, Segment};

@@ -16,7 +16,7 @@ use unicode_normalization::UnicodeNormalization;
 /// Longer runs are blobs that nobody types: base64, minified code.
 const LONGEST: usize = 64;
 /// Stems remembered; a text has few distinct words, and stemming costs ten times a look-up.
-const REMEMBERED: usize = 20_000;
+const REMEMBERED: usize = 100_000;
 
 /// One word of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,6 +21,9 @@ pub(crate) use write::carry_out;
 /// How often a sync starts over because another process or a rewritten file got in its way.
 const PASSES: usize = 4;
 
+/// From so many bytes on, the index is brought up while the sync goes on.
+const LONG: u64 = 50_000_000;
+
 /// What to read.
 #[derive(Clone, Debug, Default)]
 pub struct SyncRequest {
@@ -102,18 +105,25 @@ impl Engine {
         let start = Instant::now();
         let mut store = self.writer()?;
         let mut tally = Tally::default();
+        let mut index = None;
         for pass in 0..PASSES {
             let plan = Plan::make(self, Some(&store), request)?;
             if pass == 0 {
                 tally.note_plan(&plan);
             }
-            if plan.jobs.is_empty() || !carry_out(self, &mut store, &plan, &mut tally, progress)? {
+            let is_long = plan.jobs.iter().map(Job::bytes_to_read).sum::<u64>() > LONG;
+            let work = || -> Result<bool, EngineError> {
+                Ok(plan.jobs.is_empty() || !carry_out(self, &mut store, &plan, &mut tally, progress)?)
+            };
+            let (finished, indexed) = self.index_beside(is_long, work);
+            index = indexed.or(index);
+            if finished? {
                 break;
             }
         }
         self.give_aliases(&mut store)?;
         let agents = tally.into_reports(&store)?;
-        let index = self.follow_store(&store);
+        let index = index.unwrap_or_else(|| self.follow_store(&store));
         let embeddings = self.embed_new(&mut store);
         Ok(SyncReport { agents, index, embeddings, seconds: start.elapsed().as_secs_f64() })
     }

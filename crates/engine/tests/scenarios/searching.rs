@@ -89,6 +89,34 @@ fn the_same_is_found_in_the_same_order_before_and_after_indexing_and_after_a_reb
 }
 
 #[test]
+fn a_long_sync_is_indexed_beside_its_work() {
+    let world = World::new();
+    let body = "word ".repeat(20_000);
+    for session in 0..3 {
+        let mut lines = String::new();
+        for at in 0..200 {
+            let id = session * 1000 + at * 2;
+            lines.push_str(&line(id, "user", &format!("prompt {at} of session {session} about heron{at}")));
+            // What a tool returned is measured and left out, so that this is long to read and short to index.
+            lines.push_str(&format!(
+                "{{\"type\":\"user\",\"uuid\":\"{:08x}-0000-4000-8000-000000000000\",\"message\":{{\"role\":\"user\",\
+                 \"content\":[{{\"type\":\"tool_result\",\"tool_use_id\":\"t{id}\",\"content\":\"{body}\"}}]}}}}\n",
+                id + 1
+            ));
+        }
+        world.write(&file(session), lines);
+    }
+    let report = world.sync();
+    assert!(
+        matches!(report.index.outcome, Indexed::Episodes { count: 600, anew: Some(Unusable::Missing) }),
+        "{report:?}"
+    );
+    assert_eq!(snippets(&world, "heron123").len(), 3);
+    assert_eq!(find(&world, "heron123").index, Indexed::Nothing);
+    assert_eq!(world.engine().verify().unwrap().damage, vec![]);
+}
+
+#[test]
 fn what_is_no_longer_true_is_no_longer_found() {
     let world = World::new();
     with_many_entries(&world);
