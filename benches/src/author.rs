@@ -148,7 +148,8 @@ impl<'w> Author<'w> {
     }
 }
 
-fn capitalised(word: &str) -> String {
+/// The word with a capital letter.
+pub(crate) fn capitalised(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
 }

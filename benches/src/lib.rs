@@ -2,7 +2,8 @@
 //!
 //! Modules in the order data meets them: [`plan`] decides which files there are and how big each
 //! is; [`words`], [`author`] and [`work`] invent what people and agents say and do; [`claude`] and [`pi`]
-//! write it down in the shapes those agents use. The same seed gives the same bytes.
+//! write it down in the shapes those agents use. [`talk`] writes another kind of home: many short exchanges, and
+//! queries about them. The same seed gives the same bytes.
 
 pub mod plan;
 
@@ -18,3 +19,7 @@ pub mod time;
 
 pub mod claude;
 pub mod pi;
+
+pub mod talk;
+
+pub mod parallel;

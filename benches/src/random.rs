@@ -65,8 +65,9 @@ impl Random {
         radius * (std::f64::consts::TAU * self.unit()).cos()
     }
 
+    /// A number from 0 to just below 1.
     #[expect(clippy::cast_precision_loss, reason = "53 bits fit an f64 exactly")]
-    const fn unit(&mut self) -> f64 {
+    pub const fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }

@@ -7,36 +7,61 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use rethread_engine::{Engine, Environment, Scope, SearchRequest, SyncRequest, Weights};
+use rethread_recall::{TABLE, Weight};
 use serde_json::{Value, json};
 
-const USAGE: &str = "usage: ask DEST QUESTIONS.jsonl [--without PART]… (DEST as written by as-transcripts.py)";
+const USAGE: &str =
+    "usage: ask DEST QUESTIONS.jsonl [--without PART]… (DEST as written by as-transcripts.py), or ask --parts";
 
 type Failure = Box<dyn std::error::Error>;
 
+/// What is to be done.
+enum Wish {
+    Ask { home: PathBuf, questions: PathBuf, weights: Weights },
+    Parts,
+}
+
 fn main() -> ExitCode {
-    let mut weights = Weights::default();
-    let mut paths = Vec::new();
-    let mut given = std::env::args().skip(1);
-    while let Some(argument) = given.next() {
-        match (argument.as_str(), given.next()) {
-            ("--without", Some(part)) => weights = weights.without(&part),
-            (_, next) => {
-                paths.push(PathBuf::from(&argument));
-                paths.extend(next.map(PathBuf::from));
-            }
-        }
-    }
-    let [home, questions] = paths.as_slice() else {
+    let Some(wish) = arguments(std::env::args().skip(1)) else {
         let _ = writeln!(io::stderr(), "error: arguments not understood\nhint: {USAGE}");
         return ExitCode::from(2);
     };
-    match ask(home, questions, &weights) {
+    let done = match &wish {
+        Wish::Ask { home, questions, weights } => ask(home, questions, weights),
+        Wish::Parts => parts(),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "error: {error}");
             ExitCode::from(3)
         }
     }
+}
+
+/// The wish, or nothing if it cannot be understood; a part that does not exist cannot.
+fn arguments(mut given: impl Iterator<Item = String>) -> Option<Wish> {
+    let (mut weights, mut paths) = (Weights::default(), Vec::new());
+    while let Some(argument) = given.next() {
+        match argument.as_str() {
+            "--parts" => return Some(Wish::Parts),
+            "--without" => {
+                let part = given.next().filter(|part| TABLE.iter().any(|line| line.part == part))?;
+                weights = weights.without(&part);
+            }
+            _ if argument.starts_with('-') => return None,
+            _ => paths.push(PathBuf::from(argument)),
+        }
+    }
+    let [home, questions] = <[PathBuf; 2]>::try_from(paths).ok()?;
+    Some(Wish::Ask { home, questions, weights })
+}
+
+/// Prints the table of parts, for `--without`.
+fn parts() -> Result<(), Failure> {
+    let line = |line: &Weight| json!({"part": line.part, "weight": line.weight, "meaning": line.meaning});
+    let table: Vec<Value> = TABLE.iter().map(line).collect();
+    Ok(writeln!(io::stdout(), "{}", Value::from(table))?)
 }
 
 fn ask(home: &Path, questions: &Path, weights: &Weights) -> Result<(), Failure> {

@@ -4,12 +4,11 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use rethread_bench::plan::{self, Kind, Transcript, Wish};
 use rethread_bench::words::Words;
-use rethread_bench::{claude, pi};
+use rethread_bench::{claude, parallel, pi};
 
 const USAGE: &str = "usage: generate-home DEST --megabytes N --files M [--seed S]";
 
@@ -50,33 +49,12 @@ fn generate(home: &Path, wish: Wish) -> io::Result<serde_json::Value> {
     let mut plans = plan::transcripts(wish, &words);
     // The largest first, so that no thread is left alone with one at the end.
     plans.sort_by_key(|plan| std::cmp::Reverse(plan.bytes));
-    let bytes = write_all(home, &plans, &words)?;
+    let bytes = parallel::sum(&plans, |plan| write_one(home, plan, &words))?;
     Ok(serde_json::json!({
         "files": plans.len(),
         "bytes": bytes,
         "seconds": start.elapsed().as_secs_f64(),
     }))
-}
-
-/// Writes all transcripts on as many threads as there are cores; gives their bytes.
-fn write_all(home: &Path, plans: &[Transcript], words: &Words) -> io::Result<u64> {
-    let next = AtomicUsize::new(0);
-    let work = || -> io::Result<u64> {
-        let mut bytes = 0;
-        while let Some(plan) = plans.get(next.fetch_add(1, Ordering::Relaxed)) {
-            bytes += write_one(home, plan, words)?;
-        }
-        Ok(bytes)
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        let running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let mut bytes = 0;
-        for thread in running {
-            bytes += thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        }
-        Ok(bytes)
-    })
 }
 
 /// Writes one transcript, dated when its session ended.
