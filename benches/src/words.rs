@@ -1,6 +1,7 @@
 //! Invents a vocabulary of a few thousand words. None is taken from a text.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use crate::random::Random;
 
@@ -37,7 +38,7 @@ impl Words {
     /// The vocabulary of `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        let (list, frequent) = vocabulary(seed, WORDS);
+        let (list, frequent) = vocabulary(seed, WORDS, 2..4);
         let ranks = (0..RANKS).map(rank).collect();
         Self { list, frequent, ranks }
     }
@@ -45,7 +46,7 @@ impl Words {
     /// A vocabulary as large as a language's, in which a word of rank `n` comes up about `1/n` as often as the first.
     #[must_use]
     pub fn language(seed: u64) -> Self {
-        let (list, frequent) = vocabulary(seed, LANGUAGE);
+        let (list, frequent) = vocabulary(seed, LANGUAGE, 2..3);
         let ranks = (0..ZIPF_RANKS).map(zipf).collect();
         Self { list, frequent, ranks }
     }
@@ -87,13 +88,13 @@ fn zipf(draw: u32) -> u16 {
 }
 
 /// `count` different words, the function words first; and how many of them are function words.
-fn vocabulary(seed: u64, count: usize) -> (Vec<String>, usize) {
+fn vocabulary(seed: u64, count: usize, syllables: Range<u64>) -> (Vec<String>, usize) {
     let mut list: Vec<String> = FREQUENT.split_whitespace().map(String::from).collect();
     let frequent = list.len();
     let mut known: HashSet<String> = list.iter().cloned().collect();
     let mut random = Random::new(seed);
     while list.len() < count {
-        let word = invent(&mut random);
+        let word = invent(&mut random, &syllables);
         if known.insert(word.clone()) {
             list.push(word);
         }
@@ -101,8 +102,10 @@ fn vocabulary(seed: u64, count: usize) -> (Vec<String>, usize) {
     (list, frequent)
 }
 
-fn invent(random: &mut Random) -> String {
-    (0..random.between(2, 4)).map(|_| [*random.pick(&ONSETS), *random.pick(&RIMES)].concat()).collect()
+fn invent(random: &mut Random, syllables: &Range<u64>) -> String {
+    (0..random.between(syllables.start, syllables.end))
+        .map(|_| [*random.pick(&ONSETS), *random.pick(&RIMES)].concat())
+        .collect()
 }
 
 #[cfg(test)]

@@ -43,12 +43,12 @@ impl<'w> Asker<'w> {
 
     fn long(&mut self) -> String {
         let (_, exchange) = self.exchange();
-        let content = self.content(&exchange);
+        let mut content = self.content(&exchange);
         let word = |function: &bool| {
             if *function {
                 self.world.words.function_word(&mut self.random).to_owned()
             } else {
-                self.random.pick(&content).clone()
+                draw(&mut self.random, &mut content)
             }
         };
         FUNCTION.iter().map(word).collect::<Vec<_>>().join(" ")
@@ -56,8 +56,8 @@ impl<'w> Asker<'w> {
 
     fn short(&mut self) -> String {
         let (_, exchange) = self.exchange();
-        let content = self.content(&exchange);
-        let words: Vec<_> = (0..self.random.between(2, 4)).map(|_| self.random.pick(&content).as_str()).collect();
+        let mut content = self.content(&exchange);
+        let words: Vec<_> = (0..self.random.between(2, 4)).map(|_| draw(&mut self.random, &mut content)).collect();
         words.join(" ")
     }
 
@@ -77,7 +77,9 @@ impl<'w> Asker<'w> {
             let words: Vec<_> = exchange.answer.split(' ').collect();
             let count = self.random.index(2) + 3;
             let plain = |words: &&[&str]| words.iter().all(|word| word.chars().all(|c| c.is_ascii_alphanumeric()));
-            let phrases: Vec<_> = words.windows(count).filter(plain).collect();
+            // Nobody looks for "of by the".
+            let says = |words: &&[&str]| words.iter().any(|word| !self.world.words.is_frequent(&word.to_lowercase()));
+            let phrases: Vec<_> = words.windows(count).filter(plain).filter(says).collect();
             if !phrases.is_empty() {
                 return format!("\"{}\"", self.random.pick(&phrases).join(" "));
             }
@@ -89,11 +91,19 @@ impl<'w> Asker<'w> {
         let said = exchange.prompt.split(' ').chain(exchange.answer.split(' '));
         let bare = said.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
         let mut words: Vec<_> = bare.filter(|word| !self.world.words.is_frequent(word)).collect();
+        words.sort_unstable();
+        words.dedup();
         if words.is_empty() {
             words.push(self.world.words.name(&mut self.random).to_owned());
         }
         words
     }
+}
+
+/// One of `words`, which is not drawn again as long as there are others.
+fn draw(random: &mut Random, words: &mut Vec<String>) -> String {
+    let at = random.index(words.len());
+    if words.len() > 1 { words.swap_remove(at) } else { words[at].clone() }
 }
 
 #[cfg(test)]

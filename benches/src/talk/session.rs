@@ -64,10 +64,10 @@ impl<'w> Session<'w> {
     /// The next exchange.
     pub fn exchange(&mut self) -> Exchange {
         self.own = (0..OWN).map(|_| self.author.name().to_owned()).collect();
-        let asked = self.author.random.size(20, 0.6).clamp(8, 60);
-        let said = self.author.random.size(60, 0.5).clamp(20, 150);
+        let asked = self.author.random.size(15, 0.6).clamp(8, 60);
+        let said = self.author.random.size(38, 0.5).clamp(20, 150);
         let prompt = self.prose(asked);
-        let calls = *self.author.random.pick(&[0, 0, 0, 0, 1, 1, 1, 2, 2, 4]);
+        let calls = *self.author.random.pick(&[0, 0, 0, 0, 0, 0, 1, 1, 2, 4]);
         let calls = (0..calls).map(|_| self.call()).collect();
         Exchange { prompt, calls, answer: self.prose(said) }
     }
@@ -114,7 +114,7 @@ impl<'w> Session<'w> {
         let full = format!("{}/{path}", self.project.cwd);
         let failed = self.author.chance(8);
         let mut call = match self.author.random.below(10) {
-            0..3 => Call { tool: "Read", input: vec![("file_path", full)], result: self.author.code(160), failed },
+            0..3 => Call { tool: "Read", input: vec![("file_path", full)], result: self.author.code(90), failed },
             3..6 => self.edit(full, failed),
             _ => self.run(path, failed),
         };
@@ -144,7 +144,7 @@ impl<'w> Session<'w> {
             3 => format!("python3 {path} --limit {}", random.below(500)),
             _ => format!("wc -l {path}"),
         };
-        let output = self.author.output(120);
+        let output = self.author.output(70);
         let result = if failed { format!("Exit code 1\n{}\n{output}", self.problem(path)) } else { output };
         Call { tool: "Bash", input: vec![("command", command)], result, failed }
     }
@@ -177,6 +177,6 @@ mod tests {
                 calls += exchange.calls.len();
             }
         }
-        assert!((400..800).contains(&calls), "{calls} calls in 500 exchanges");
+        assert!((250..600).contains(&calls), "{calls} calls in 500 exchanges");
     }
 }

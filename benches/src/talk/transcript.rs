@@ -13,7 +13,7 @@ use crate::time;
 /// Ids have a stream of their own, so that the exchanges can be invented again without writing them.
 const IDS: u64 = 0x1D5;
 /// Calls that are made at once.
-const AT_ONCE: usize = 2;
+const AT_ONCE: usize = 4;
 
 /// Writes the session to `sink`; says when it ended, in ms since 1970.
 ///
@@ -111,11 +111,9 @@ impl Lines<'_> {
         json::line(&mut self.out, |line| {
             line.maybe("parentUuid", self.parent.as_deref());
             line.flag("isSidechain", false);
-            line.text("userType", "external");
             line.text("cwd", self.cwd);
             line.text("sessionId", &self.plan.id);
             line.text("version", "2.1.42");
-            line.text("gitBranch", "main");
             line.text("type", kind);
             line.object("message", message);
             line.text("uuid", &uuid);
