@@ -98,11 +98,12 @@ fn a_long_sync_is_indexed_beside_its_work() {
             let id = session * 1000 + at * 2;
             lines.push_str(&line(id, "user", &format!("prompt {at} of session {session} about heron{at}")));
             // What a tool returned is measured and left out, so that this is long to read and short to index.
-            lines.push_str(&format!(
+            let result = format!(
                 "{{\"type\":\"user\",\"uuid\":\"{:08x}-0000-4000-8000-000000000000\",\"message\":{{\"role\":\"user\",\
                  \"content\":[{{\"type\":\"tool_result\",\"tool_use_id\":\"t{id}\",\"content\":\"{body}\"}}]}}}}\n",
                 id + 1
-            ));
+            );
+            lines.push_str(&result);
         }
         world.write(&file(session), lines);
     }
