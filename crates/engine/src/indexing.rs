@@ -101,13 +101,12 @@ impl Engine {
             return Ok(Followed::Busy);
         };
         loop {
-            // Asked first: what was stored before the work was done is then seen by the last step.
             let is_done = done.load(Ordering::Acquire);
-            let episodes = follower.step(&store)?;
             if is_done {
+                follower.step(&store)?;
                 return follower.finish();
             }
-            if episodes == 0 {
+            if follower.step_while_growing(&store)? == 0 {
                 std::thread::sleep(BREATH);
             }
         }

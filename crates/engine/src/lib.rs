@@ -33,6 +33,7 @@ mod show;
 mod status;
 mod sync;
 mod timeline;
+mod warm;
 mod watch;
 
 use std::path::{Path, PathBuf};
@@ -40,6 +41,8 @@ use std::path::{Path, PathBuf};
 use rethread_ingest::source::Surroundings;
 use rethread_model::{Agent, Space, Timestamp};
 use rethread_store::Store;
+
+use warm::Warm;
 
 pub use config::{Config, ConfigError, ConfigProblem, KEYS, Key, Layer, Setting, Value};
 pub use doctor::{Diagnosis, Finding, Health};
@@ -66,6 +69,8 @@ pub struct Engine {
     environment: Environment,
     config: Config,
     folder: PathBuf,
+    /// What the last search had open, for the next one.
+    warm: Warm,
 }
 
 impl Engine {
@@ -73,7 +78,7 @@ impl Engine {
     pub fn open(environment: Environment) -> Result<Self, EngineError> {
         let folder = environment.rethread_folder();
         let config = Config::load(&environment, &folder)?;
-        Ok(Self { environment, config, folder })
+        Ok(Self { environment, config, folder, warm: Warm::default() })
     }
 
     /// The resolved configuration.

@@ -1,6 +1,7 @@
 //! Finding what was said and done, whenever it was.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -92,9 +93,19 @@ impl Engine {
         let start = Instant::now();
         let now = self.here_and_now();
         let query = self.understand(request, &now)?;
-        let Some(store) = self.reader()? else { return Ok(SearchReport::default()) };
+        let database = self.database();
+        let store = match self.warm.take_store(&database) {
+            Some(store) => store,
+            None => match self.reader()? {
+                Some(store) => store,
+                None => return Ok(SearchReport::default()),
+            },
+        };
         let sessions = self.wanted_sessions(&store, request, &query)?;
-        let near = store.session_numbers(&self.current_project())?;
+        let near = match self.current_project() {
+            Scope::Project(project) => store.sessions_of_project(&project)?,
+            Scope::AllProjects => Vec::new(),
+        };
         let likeness = self.likeness(&store, &query);
         let asked = Request {
             query: &query,
@@ -122,6 +133,7 @@ impl Engine {
         };
         let without = likeness.and_then(Result::err).map(|why| format!("{why}; only words were searched"));
         let degraded = [without, degraded].into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
+        self.warm.put_store(&database, store);
         Ok(SearchReport { hits: recalled, matched, searched, degraded, index, seconds: start.elapsed().as_secs_f64() })
     }
 
@@ -180,8 +192,19 @@ impl Engine {
         work: impl Fn(&Snapshot) -> Result<T, SearchError>,
     ) -> Result<(T, Indexed), EngineError> {
         let folder = self.index_folder();
-        let attempt = || -> Result<T, SearchError> { work(&Snapshot::open(&folder, store)?) };
-        let prepared = self.prepare_index(store);
+        let head = store.head()?;
+        let attempt = || -> Result<T, SearchError> {
+            let snapshot = match self.warm.snapshot(head) {
+                Some(snapshot) => snapshot,
+                None => Arc::new(Snapshot::open(&folder, store)?),
+            };
+            self.warm.keep(None);
+            let answer = work(&snapshot)?;
+            self.warm.keep(Some((head, snapshot)));
+            Ok(answer)
+        };
+        let is_warm = self.warm.snapshot(head).is_some();
+        let prepared = if is_warm { Ok(Indexed::Nothing) } else { self.prepare_index(store) };
         let mut done = prepared.as_ref().map_or(Indexed::Nothing, Clone::clone);
         if prepared.is_ok() {
             match guarded(attempt) {

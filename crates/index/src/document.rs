@@ -1,7 +1,7 @@
 //! What of an entry is indexed.
 
 use rethread_model::{Entry, Speech};
-use rethread_store::{EpisodeKey, Feed, FeedEntry, Head, SessionNumber, Store};
+use rethread_store::{EpisodeKey, Feed, FeedEntry, Head, SessionNumber, Since, Store};
 
 use crate::error::IndexError;
 use crate::novelty::{Conversations, is_said};
@@ -54,14 +54,14 @@ impl Document {
     }
 }
 
-/// Tells what changed after `change`, one whole episode at a time.
+/// Tells what changed since then, one whole episode at a time.
 pub(crate) fn episodes(
     store: &Store,
-    change: i64,
+    since: Since,
     each: impl FnMut(Step) -> Result<(), IndexError>,
 ) -> Result<Head, IndexError> {
     let mut gatherer = Gatherer { store, each, open: None, conversations: Conversations::default() };
-    let head = store.feed(change, |step| gatherer.take(step))?;
+    let head = store.feed(since, |step| gatherer.take(step))?;
     gatherer.close()?;
     Ok(head)
 }

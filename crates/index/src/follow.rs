@@ -4,7 +4,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rethread_store::{Head, Store};
+use rethread_store::{Head, Since, Store};
 use rustc_hash::FxHashSet;
 use tantivy::indexer::UserOperation;
 use tantivy::{Index, IndexWriter, TantivyDocument, Term};
@@ -112,17 +112,31 @@ impl Follower {
         }))
     }
 
-    /// Takes in what the store has now and had not before; how many episodes that were.
+    /// Takes in what the store has and the index has not; how many episodes that were.
     pub fn step(&mut self, store: &Store) -> Result<u64, IndexError> {
-        if store.head()?.change == self.reached.change {
+        // What was left out as long as it grew is taken in now, if it has not been closed in the meantime.
+        self.take(store, Since { closed: self.reached.change, open: self.began_at })
+    }
+
+    /// The same while the store is being written. Episodes that may still grow are left for the last step, or they
+    /// would be indexed again and again.
+    pub fn step_while_growing(&mut self, store: &Store) -> Result<u64, IndexError> {
+        if store.entries_after(self.reached.change, MANY)? <= MANY {
+            return Ok(0);
+        }
+        self.take(store, Since { closed: self.reached.change, open: i64::MAX })
+    }
+
+    fn take(&mut self, store: &Store, since: Since) -> Result<u64, IndexError> {
+        if store.head()?.change == self.began_at {
             return Ok(0);
         }
         let many = store.entries_after(self.reached.change, MANY)? > MANY;
-        let (after, fields, made_anew) = (self.reached.change, self.fields, self.anew.is_some());
+        let (fields, made_anew) = (self.fields, self.anew.is_some());
         let mut taken = std::mem::take(&mut self.taken);
         let writer = self.writer(many)?;
         let mut episodes = 0;
-        let head = document::episodes(store, after, |step| {
+        let head = document::episodes(store, since, |step| {
             match step {
                 Step::Retold(session) => {
                     writer.delete_term(Term::from_field_u64(fields.session, session.get()));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use rethread_store::{Feed, Store};
+use rethread_store::{Feed, Since, Store};
 use tantivy::Index;
 
 use crate::Snapshot;
@@ -30,7 +30,7 @@ pub fn verify(folder: &Path, store: &Store) -> Result<Vec<String>, IndexError> {
         }
         Ok(())
     };
-    store.feed(0, &mut add)?;
+    store.feed(Since::change(0), &mut add)?;
     let snapshot = Snapshot::open(folder, store)?;
     let mut found = BTreeSet::new();
     for segment in snapshot.segments() {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rethread_store::Store;
+use rethread_store::{Since, Store};
 use tantivy::{Index, ReloadPolicy};
 
 use crate::document::{self, Step};
@@ -72,7 +72,7 @@ impl Snapshot {
 
     fn read_tail(&mut self, store: &Store, after: i64) -> Result<(), IndexError> {
         let mut tail = Tail::default();
-        document::episodes(store, after, |step| match step {
+        document::episodes(store, Since::change(after), |step| match step {
             Step::Retold(session) => self.segments.iter_mut().try_for_each(|s| s.hide_session(session.get())),
             Step::Episode(key, documents) => {
                 for document in documents {

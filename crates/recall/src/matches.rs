@@ -29,7 +29,7 @@ pub(crate) struct Matches {
 }
 
 /// Postings looked at to learn in how many sessions a word stands; of more, as many evenly spread ones.
-const SAMPLE: usize = 4_096;
+const SAMPLE: usize = 1_024;
 
 /// A word of the query with its weight in this collection.
 #[derive(Debug)]

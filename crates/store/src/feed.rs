@@ -52,6 +52,22 @@ pub struct FeedEntry<'r> {
     pub failed: bool,
 }
 
+/// From which changes on a feed tells: of episodes that are closed, and of those that may still grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Since {
+    /// Closed episodes and retold sessions after this change.
+    pub closed: i64,
+    /// Open episodes after this change.
+    pub open: i64,
+}
+
+impl Since {
+    /// Everything after a change.
+    pub const fn change(change: i64) -> Self {
+        Self { closed: change, open: change }
+    }
+}
+
 /// One step of the feed.
 #[derive(Clone, Copy, Debug)]
 pub enum Feed<'r> {
@@ -105,18 +121,18 @@ impl Store {
         read().map_err(|cause| self.err(cause))
     }
 
-    /// Tells everything that changed after `change`, as of one moment, and where that moment is.
-    pub fn feed<E>(&self, change: i64, mut each: impl FnMut(Feed<'_>) -> Result<(), E>) -> Result<Head, E>
+    /// Tells everything that changed since then, as of one moment, and where that moment is.
+    pub fn feed<E>(&self, since: Since, mut each: impl FnMut(Feed<'_>) -> Result<(), E>) -> Result<Head, E>
     where
         E: From<StoreError>,
     {
         // A read transaction, so that head and rows are of the same moment whoever is writing.
         let moment = self.connection.unchecked_transaction().map_err(|cause| self.err(cause))?;
         let head = self.head()?;
-        for session in self.retold_after(change)? {
+        for session in self.retold_after(since.closed)? {
             each(Feed::Retold(session))?;
         }
-        self.feed_entries(change, &mut each)?;
+        self.feed_entries(since, &mut each)?;
         moment.finish().map_err(|cause| self.err(cause))?;
         Ok(head)
     }
@@ -131,7 +147,7 @@ impl Store {
         read().map_err(|cause| self.err(cause))
     }
 
-    fn feed_entries<E>(&self, change: i64, each: &mut impl FnMut(Feed<'_>) -> Result<(), E>) -> Result<(), E>
+    fn feed_entries<E>(&self, since: Since, each: &mut impl FnMut(Feed<'_>) -> Result<(), E>) -> Result<(), E>
     where
         E: From<StoreError>,
     {
@@ -140,10 +156,12 @@ impl Store {
             "SELECT episode.session, episode.number, entry.seq, entry.at, entry.speech, entry.text, entry.tool,
              entry.tool_kind, entry.target, entry.arguments, entry.paths, entry.error, entry.status = 'error'
              FROM episode INDEXED BY episode_by_change LEFT JOIN {ENTRIES} AND {SEARCHABLE}
-             WHERE episode.space = ?1 AND episode.change > ?2 ORDER BY episode.change"
+             WHERE episode.space = ?1 AND episode.change > min(?2, ?3)
+             AND episode.change > CASE WHEN episode.open THEN ?3 ELSE ?2 END ORDER BY episode.change"
         );
         let mut statement = self.connection.prepare_cached(&sql).map_err(err)?;
-        let mut rows = statement.query(params![self.space.as_str(), change]).map_err(err)?;
+        let values = params![self.space.as_str(), since.closed, since.open];
+        let mut rows = statement.query(values).map_err(err)?;
         let mut last = None;
         while let Some(row) = rows.next().map_err(err)? {
             let key = episode_key(row).map_err(err)?;

@@ -57,14 +57,26 @@ impl Store {
         read().map_err(|cause| self.err(cause))
     }
 
-    /// How many sessions there are.
+    /// How many sessions there are; they are numbered from 1 on.
     pub fn session_count(&self) -> Result<u64, StoreError> {
         let read = || {
             self.connection
-                .prepare_cached("SELECT count(*) FROM session INDEXED BY session_by_retold WHERE space = ?1")?
+                .prepare_cached("SELECT coalesce(max(num), 0) FROM session WHERE space = ?1")?
                 .query_row([self.space.as_str()], |row| row.get::<_, i64>(0))
         };
         read().map(|count| count as u64).map_err(|cause| self.err(cause))
+    }
+
+    /// The numbers of the sessions of exactly that project, found without looking at the others.
+    pub fn sessions_of_project(&self, project: &str) -> Result<Vec<SessionNumber>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<SessionNumber>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT num FROM session INDEXED BY session_by_project WHERE space = ?1 AND project = ?2",
+            )?;
+            let values = params![self.space.as_str(), project];
+            statement.query_map(values, |row| row.get(0).map(SessionNumber))?.collect()
+        };
+        read().map_err(|cause| self.err(cause))
     }
 
     /// One episode.

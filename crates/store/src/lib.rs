@@ -36,7 +36,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 pub use batch::{Batch, OpenedSession, SessionNumber, SessionUpdate};
 pub use entries::EntryFilter;
 pub use error::StoreError;
-pub use feed::{EpisodeKey, Feed, FeedEntry, Head};
+pub use feed::{EpisodeKey, Feed, FeedEntry, Head, Since};
 pub use numbers::Numbers;
 pub use sessions::{Scope, SessionFilter};
 pub use skeletons::Skeletons;
