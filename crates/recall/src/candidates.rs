@@ -13,9 +13,9 @@ use crate::matches::Matches;
 use crate::rank::Moment;
 
 /// Entries looked at closely. More change the order of a page no longer, and cost time.
-const MOST: usize = 400;
+const MOST: usize = 300;
 /// Sessions looked at closely.
-const MOST_SESSIONS: usize = 120;
+const MOST_SESSIONS: usize = 80;
 
 /// Entries around a match that are looked at too.
 const REACH: usize = 2;

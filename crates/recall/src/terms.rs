@@ -12,7 +12,11 @@ const JOINED_ENTRIES: u32 = 2;
 const SHORTEST_COMPOUND: usize = 7;
 const SHORTEST_HALF: usize = 3;
 /// Forms of one word that are looked up, in each part of the index.
-const MOST_FORMS: usize = 64;
+const MOST_FORMS: usize = 8;
+/// Words that stand in more than one of so many entries are looked up as they are: their other forms add little.
+const COMMON: u64 = 200;
+/// In a smaller collection no word is common.
+const MANY_ENTRIES: u64 = 20_000;
 /// How much longer or shorter another form of a word may be.
 const FORM_DIFFERENCE: usize = 4;
 
@@ -60,8 +64,11 @@ impl Wanted {
         }
         wanted.add_joined(&spoken, snapshot)?;
         wanted.add_halves(&spoken, snapshot)?;
+        let entries: u64 = snapshot.segments().iter().map(Segment::count).sum();
         for term in &mut wanted.terms {
-            term.forms = forms(snapshot, &term.text)?;
+            if u64::from(frequency(snapshot, &term.text)?) * COMMON <= entries.max(MANY_ENTRIES) {
+                term.forms = forms(snapshot, &term.text)?;
+            }
         }
         Ok(wanted)
     }
