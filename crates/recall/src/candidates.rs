@@ -14,6 +14,8 @@ use crate::rank::Moment;
 
 /// Entries looked at closely. More change the order of a page no longer, and cost time.
 const MOST: usize = 300;
+/// However many are asked for, so many are looked at at most.
+const MOST_EVER: usize = 100_000;
 /// Sessions looked at closely.
 const MOST_SESSIONS: usize = 80;
 
@@ -106,11 +108,14 @@ impl Candidates {
         matches: &Matches,
         allowed: &Allowed,
         moment: Moment<'_>,
+        limit: usize,
     ) -> Result<Self, IndexError> {
-        let mut heap = BinaryHeap::with_capacity(MOST + 1);
+        // Who wants more than usual gets more.
+        let most = MOST.max(limit.min(MOST_EVER));
+        let mut heap = BinaryHeap::with_capacity(most + 1);
         let (mut matched, passes) = (0, allowed.lets_everything_through());
         for (at, (segment, found)) in snapshot.segments().iter().zip(&matches.segments).enumerate() {
-            let mut least = if heap.len() == MOST { least_of(&heap) } else { f32::MIN };
+            let mut least = if heap.len() == most { least_of(&heap) } else { f32::MIN };
             for doc in found.documents() {
                 let mut guess = found.guess(doc);
                 // What the filters hold back does not count, so they come first; without filters nothing is asked.
@@ -126,16 +131,16 @@ impl Candidates {
                 }
                 let age = (segment.at(doc), segment.episode(doc).session.get(), segment.seq(doc));
                 heap.push(Reverse(Guessed { guess, age, spot: Spot { segment: at, doc } }));
-                if heap.len() > MOST {
+                if heap.len() > most {
                     heap.pop();
                 }
-                if heap.len() == MOST {
+                if heap.len() == most {
                     least = least_of(&heap);
                 }
             }
         }
         let spots = heap.into_sorted_vec().into_iter().map(|Reverse(guessed)| guessed.spot).collect();
-        Self::gather(snapshot, matches, spots, matched)
+        Self::gather(snapshot, matches, spots, matched, MOST_SESSIONS.max(limit))
     }
 
     /// What was said right before or after a match may be the answer without having a word of the question. Of a short
@@ -167,14 +172,20 @@ impl Candidates {
         }
     }
 
-    fn gather(snapshot: &Snapshot, matches: &Matches, spots: Vec<Spot>, matched: u64) -> Result<Self, IndexError> {
+    fn gather(
+        snapshot: &Snapshot,
+        matches: &Matches,
+        spots: Vec<Spot>,
+        matched: u64,
+        most_sessions: usize,
+    ) -> Result<Self, IndexError> {
         let mut all = Self { matched, ..Self::default() };
         for spot in spots {
             let segment = &snapshot.segments()[spot.segment];
             let episode = segment.episode(spot.doc);
             let session = episode.session.get();
             if !all.sessions.contains_key(&session) {
-                if all.sessions.len() == MOST_SESSIONS {
+                if all.sessions.len() == most_sessions {
                     continue;
                 }
                 all.sessions.insert(session, View::of(snapshot, matches, session)?);

@@ -98,7 +98,7 @@ pub fn search(store: &Store, snapshot: &Snapshot, request: Request<'_>) -> Resul
     let moment = Moment { now: request.now, times: &query.times };
     let look = |phrases: Phrases| -> Result<Candidates, IndexError> {
         let allowed = Allowed::find(snapshot, query, request.sessions, true, phrases)?;
-        let mut candidates = Candidates::by_words(snapshot, &matches, &allowed, moment)?;
+        let mut candidates = Candidates::by_words(snapshot, &matches, &allowed, moment, request.limit)?;
         // Who types a word or two wants to see them; who asks wants the answer, which may use other words.
         if query.is_question || wanted.terms.len() > FEW_WORDS {
             candidates.add_neighbours(snapshot, &allowed);
