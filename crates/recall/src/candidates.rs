@@ -43,8 +43,6 @@ pub(crate) struct View {
     pub(crate) length: f32,
     /// How often each word of the query stands in it.
     pub(crate) counts: Vec<f32>,
-    /// The best score of a single entry.
-    pub(crate) best: f32,
 }
 
 /// An entry worth a closer look.
@@ -74,12 +72,6 @@ struct Guessed {
     spot: Spot,
 }
 
-impl Guessed {
-    fn key(&self) -> (f32, (Option<Timestamp>, u64, u64)) {
-        (self.guess, self.age)
-    }
-}
-
 impl PartialEq for Guessed {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
@@ -96,8 +88,7 @@ impl PartialOrd for Guessed {
 
 impl Ord for Guessed {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let ((guess, age), (other_guess, other_age)) = (self.key(), other.key());
-        guess.total_cmp(&other_guess).then_with(|| age.cmp(&other_age))
+        self.guess.total_cmp(&other.guess).then_with(|| self.age.cmp(&other.age))
     }
 }
 
@@ -150,9 +141,6 @@ impl Candidates {
         for candidate in &self.entries {
             places.entry(candidate.episode.session.get()).or_default().push(candidate.place);
         }
-        // In a fixed order, so that the same entries are left out where there are too many.
-        let mut places: Vec<(u64, Vec<usize>)> = places.into_iter().collect();
-        places.sort_unstable();
         for (session, known) in places {
             let Some(view) = self.sessions.get(&session) else { continue };
             let mut wanted = vec![view.entries.len() <= SHORT_SESSION; view.entries.len()];
@@ -225,12 +213,11 @@ fn least_of(heap: &BinaryHeap<Reverse<Guessed>>) -> f32 {
 
 impl View {
     pub(crate) fn of(snapshot: &Snapshot, matches: &Matches, session: u64) -> Result<Self, IndexError> {
-        let mut view = Self { entries: Vec::new(), length: 0.0, counts: vec![0.0; matches.terms.len()], best: 0.0 };
+        let mut view = Self { entries: Vec::new(), length: 0.0, counts: vec![0.0; matches.terms.len()] };
         for (at, segment) in snapshot.segments().iter().enumerate() {
             for doc in segment.of_session(session)? {
                 view.entries.push((segment.seq(doc), Spot { segment: at, doc }));
                 view.length += segment.length(doc) as f32;
-                view.best = view.best.max(matches.segments[at].scores[doc as usize]);
                 if matches.segments[at].masks[doc as usize] != 0 {
                     for (term, count) in view.counts.iter_mut().enumerate() {
                         *count += matches.count(term, at, doc) as f32;
