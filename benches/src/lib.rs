@@ -1,10 +1,11 @@
 //! Writes synthetic agent homes for the benchmarks. No line of it is anybody's real text.
 //!
-//! Modules in the order data meets them: [`plan`] decides which files there are and how big each
+//! Modules in the order data meets them: [`generator`] runs it; [`plan`] decides which files there are and how big each
 //! is; [`words`], [`author`] and [`work`] invent what people and agents say and do; [`claude`] and [`pi`]
 //! write it down in the shapes those agents use. [`talk`] writes another kind of home: many short exchanges, and
 //! queries about them. The same seed gives the same bytes.
 
+pub mod generator;
 pub mod plan;
 
 pub mod author;

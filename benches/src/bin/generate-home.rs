@@ -1,29 +1,19 @@
 //! Writes a synthetic home of transcripts and prints what it wrote. The same seed, the same bytes.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime};
 
 use rethread_bench::plan::{self, Kind, Transcript, Wish};
 use rethread_bench::words::Words;
-use rethread_bench::{claude, parallel, pi};
+use rethread_bench::{claude, generator, parallel, pi};
 
 const USAGE: &str = "usage: generate-home DEST --megabytes N --files M [--seed S]";
 
 fn main() -> ExitCode {
-    let Some((home, wish)) = arguments(std::env::args().skip(1)) else {
-        let _ = writeln!(io::stderr(), "error: arguments not understood\nhint: {USAGE}");
-        return ExitCode::from(2);
-    };
-    match generate(&home, wish).and_then(|report| writeln!(io::stdout(), "{report}")) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            let _ = writeln!(io::stderr(), "error: cannot write below {}\ncause: {error}", home.display());
-            ExitCode::from(3)
-        }
-    }
+    generator::run(USAGE, arguments(std::env::args().skip(1)), generate)
 }
 
 /// The home and the wish, or nothing if they cannot be understood.

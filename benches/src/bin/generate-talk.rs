@@ -1,31 +1,21 @@
 //! Writes a home of many short exchanges, and queries about them. The same seed, the same bytes.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime};
 
-use rethread_bench::parallel;
 use rethread_bench::talk::plan::{Plan, Wish, sessions};
 use rethread_bench::talk::queries::queries;
 use rethread_bench::talk::transcript;
 use rethread_bench::talk::world::World;
+use rethread_bench::{generator, parallel};
 
 const USAGE: &str = "usage: generate-talk DEST --episodes N --sessions M [--seed S]";
 
 fn main() -> ExitCode {
-    let Some((home, wish)) = arguments(std::env::args().skip(1)) else {
-        let _ = writeln!(io::stderr(), "error: arguments not understood\nhint: {USAGE}");
-        return ExitCode::from(2);
-    };
-    match generate(&home, wish).and_then(|report| writeln!(io::stdout(), "{report}")) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            let _ = writeln!(io::stderr(), "error: cannot write below {}\ncause: {error}", home.display());
-            ExitCode::from(3)
-        }
-    }
+    generator::run(USAGE, arguments(std::env::args().skip(1)), generate)
 }
 
 /// The home and the wish, or nothing if they cannot be understood.
