@@ -74,7 +74,11 @@ impl Words {
         self.positions = 0;
     }
 
+    /// A run of nothing but accents folds to nothing, and is no word.
     fn push(&mut self, text: &str, position: usize, start: usize, end: usize) {
+        if text.is_empty() {
+            return;
+        }
         self.letters.push_str(text);
         self.spans.push(Span { until: self.letters.len(), position, start, end });
     }

@@ -89,6 +89,11 @@ fn stop_words_are_sorted_so_that_they_can_be_looked_up() {
     assert!(english::IRREGULAR.is_sorted());
 }
 
+#[test]
+fn accents_without_a_letter_are_no_words() {
+    check("\u{300} a\u{300}\u{301}b", "ab");
+}
+
 proptest! {
     #[test]
     fn any_text_is_split_within_its_borders(text in any::<String>()) {
