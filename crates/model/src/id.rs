@@ -36,6 +36,11 @@ pub struct BadId(pub String);
 pub struct SessionId(Ulid);
 
 impl SessionId {
+    /// The id of a session of ours, whose thread has drawn it.
+    pub(crate) fn from_ulid(id: Ulid) -> Self {
+        Self(id)
+    }
+
     /// The id of an agent's session: its start time, then a hash of who it is.
     ///
     /// Deriving instead of drawing lots means that a rebuilt store, or a second machine, gives the same id.

@@ -16,6 +16,7 @@ mod episode;
 mod id;
 mod session;
 mod text;
+pub mod thread;
 mod time;
 mod tool;
 mod warning;
@@ -26,10 +27,13 @@ pub use entry::{Entry, Place, Role, Speech};
 pub use episode::Episode;
 pub use id::{BadId, NativeKey, SessionId, Space};
 pub use session::{Counts, Session, SessionKind, State, Tokens};
-pub use text::{clip, estimate_tokens, first_line, one_line};
+pub use text::{clip, estimate_text, estimate_tokens, first_line, one_line};
 pub use time::{BadTimestamp, Timestamp};
 pub use tool::{Outcome, Status, ToolKind, ToolUse};
 pub use warning::Warning;
+
+/// Marks the requests of our own model calls, so that an agent that keeps a transcript of them gives us nothing to read.
+pub const OWN_CALL_TAG: &str = "<rethread-own-call/>";
 
 /// The tag around every text that Rethread gives to an agent, so that it is never read back in as memory.
 pub const INJECTION_TAG: &str = "rethread-context";

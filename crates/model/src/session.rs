@@ -37,6 +37,22 @@ pub struct Tokens {
 }
 
 impl Tokens {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Tokens) -> Tokens {
+        Tokens {
+            input: self.input.saturating_add(other.input),
+            output: self.output.saturating_add(other.output),
+            cache_read: self.cache_read.saturating_add(other.cache_read),
+            cache_write: self.cache_write.saturating_add(other.cache_write),
+        }
+    }
+
+    /// All parts together.
+    pub fn total(self) -> u64 {
+        [self.output, self.cache_read, self.cache_write].into_iter().fold(self.input, u64::saturating_add)
+    }
+
     /// The larger of both, part by part: later lines of one API message repeat or complete its usage.
     #[must_use]
     pub fn max(self, other: Tokens) -> Tokens {

@@ -31,6 +31,11 @@ pub fn one_line(text: &str) -> String {
         .join(" ")
 }
 
+/// Tokens of a text: four characters make one, rounded up.
+pub fn estimate_text(text: &str) -> u64 {
+    (text.chars().count() as u64).div_ceil(4)
+}
+
 /// Tokens of a text of that many bytes: four bytes make one, rounded up.
 pub const fn estimate_tokens(bytes: u64) -> u64 {
     bytes.div_ceil(4)

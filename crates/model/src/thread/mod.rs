@@ -1,0 +1,15 @@
+//! A thread: a conversation whose log is ours. Records, their one codec, ids and metadata.
+
+mod block;
+mod chat;
+mod codec;
+mod id;
+mod metadata;
+mod record;
+
+pub use block::Block;
+pub use chat::{ChatMessage, ChatRole};
+pub use codec::BadRecord;
+pub use id::{BadThreadId, ThreadId};
+pub use metadata::{Metadata, Metrics, ThreadSource};
+pub use record::{Compaction, Message, Record, Stop};
