@@ -1,4 +1,4 @@
-//! The truth: sessions, entries and episodes in one SQLite file. The only crate with SQL.
+//! The truth: sessions, entries and episodes in one SQLite file, threads in logs of their own. The only crate with SQL.
 //!
 //! Readers use [`Store`]; whoever writes takes a [`Batch`], whose changes become visible together or not at all.
 //!
@@ -22,6 +22,7 @@ mod numbers;
 mod sessions;
 mod skeletons;
 mod statistics;
+mod threads;
 mod timeline;
 mod transcripts;
 mod vectors;
@@ -41,6 +42,7 @@ pub use numbers::Numbers;
 pub use sessions::{Scope, SessionFilter};
 pub use skeletons::Skeletons;
 pub use statistics::{Damage, Problem, Statistics, TypeReduction};
+pub use threads::{LONGEST_RECORD, LineProblem, LoggedRecords, Spoken, ThreadError, ThreadLog, Threads, Ticket, Turn};
 pub use timeline::EpisodeWindow;
 pub use transcripts::{Cursor, Fingerprint, TranscriptNumber, TranscriptRow};
 pub use vectors::{Unembedded, Wordy};

@@ -17,6 +17,27 @@ pub enum ThreadSource {
     Cron,
 }
 
+/// Who named a thread, from the least to the most binding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum NameOrigin {
+    /// The first words said in it.
+    FirstWords,
+    /// A model.
+    Model,
+    /// The user.
+    User,
+}
+
+/// A tool call that has no result yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitingCall {
+    /// The model's id of the call.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+}
+
 /// Sums over all turns of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -40,9 +61,9 @@ pub struct Metadata {
     /// Its name: given by the user, made by a model, or the first words said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Whether nobody may change the name any more but the user.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub name_is_given: bool,
+    /// Who named it; a better name may replace a lesser one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name_from: Option<NameOrigin>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When something was last said.
@@ -67,6 +88,9 @@ pub struct Metadata {
     /// Sums over its turns.
     #[serde(default)]
     pub metrics: Metrics,
+    /// Calls of the model that have no result yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waiting_calls: Vec<WaitingCall>,
     /// The number the next record gets.
     #[serde(default)]
     pub next_seq: u64,
@@ -84,7 +108,7 @@ impl Metadata {
         Self {
             id,
             name: None,
-            name_is_given: false,
+            name_from: None,
             created_at: now,
             last_message_at: now,
             model: String::new(),
@@ -94,6 +118,7 @@ impl Metadata {
             cron_job_id: None,
             system_prompt_override: None,
             metrics: Metrics::default(),
+            waiting_calls: Vec::new(),
             next_seq: 1,
             log_bytes: 0,
             extra: Map::new(),
