@@ -16,10 +16,13 @@
 mod alike;
 mod allowed;
 mod candidates;
+mod compaction;
+mod context;
 mod cues;
 mod likeness;
 mod matches;
 mod page;
+mod pairs;
 mod query;
 mod rank;
 mod search;
@@ -28,7 +31,10 @@ mod terms;
 mod weights;
 mod when;
 
+pub use compaction::{CompactionSettings, Plan, SummaryError, SummaryRequest, plan};
+pub use context::{Context, build_context};
 pub use likeness::Likeness;
+pub use pairs::pair_up;
 pub use query::{Kind, Query, UnknownKind};
 pub use search::{Found, Hit, Request, SearchError, search};
 pub use snippet::{Snippet, marked, snippet};

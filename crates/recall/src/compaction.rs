@@ -1,0 +1,24 @@
+//! Shortens a thread: says where to cut, asks for a summary of what is before, and makes the record of it. Writes
+//! nothing and knows no model; whoever calls it asks one, or takes the summary that is made without.
+
+mod answer;
+mod cut;
+mod files;
+mod flat;
+mod plan;
+mod prompt;
+mod remarks;
+mod sections;
+mod settings;
+mod summarise;
+mod tags;
+mod turn;
+mod without_model;
+
+#[cfg(test)]
+mod tests;
+
+pub use answer::SummaryError;
+pub use plan::{Plan, plan};
+pub use prompt::SummaryRequest;
+pub use settings::CompactionSettings;

@@ -1,0 +1,137 @@
+//! The summary that is made without a model.
+
+use proptest::prelude::*;
+use rethread_model::estimate_text;
+use serde_json::json;
+
+use super::{ROOM, Thread, asked, long, structured};
+use crate::compaction::CompactionSettings;
+
+fn check(thread: &Thread, expect: &str) {
+    let planned = thread.plan(50).unwrap();
+    assert_eq!(planned.summary_without_model(None), expect);
+}
+
+fn work() -> Thread {
+    Thread::default()
+        .user("Fix the parser in src/parse.rs. Never touch the fixtures.")
+        .calls("We decided on a table instead of a match.", &[("1", "edit", json!({"path": "src/parse.rs"}))])
+        .result("1", "ok")
+        .calls(
+            "",
+            &[("2", "bash", json!({"command": "cargo  build"})), ("3", "bash", json!({"command": "cargo test"}))],
+        )
+        .result("2", "ok")
+        .fails("3", "\nerror[E0308]: mismatched types\n --> src/parse.rs:3")
+        .says("One test fails.\n1. Fix the type\n2. Run the tests")
+        .user(&long(50))
+}
+
+#[test]
+fn e004_20_a_summary_without_a_model_has_every_section() {
+    check(
+        &work(),
+        "## Goal\nFix the parser in src/parse.rs. Never touch the fixtures.\n\n\
+         ## Constraints & Preferences\n- Never touch the fixtures.\n\n\
+         ## Progress\n### Done\n- [x] Modified `src/parse.rs`\n- [x] Ran `cargo build`\n\n\
+         ### In Progress\n- [ ] One test fails. 1. Fix the type 2. Run the tests\n\n\
+         ### Blocked\n- `cargo test` failed: error[E0308]: mismatched types\n\n\
+         ## Key Decisions\n- We decided on a table instead of a match.\n\n\
+         ## Next Steps\n1. Fix the type\n2. Run the tests\n\n\
+         ## Critical Context\n\
+         - The user asked: \"Fix the parser in src/parse.rs. Never touch the fixtures.\"\n\
+         - Error: error[E0308]: mismatched types",
+    );
+}
+
+#[test]
+fn e004_20_it_counts_as_a_summary_itself() {
+    let planned = work().plan(50).unwrap();
+    let made = planned.summary_without_model(Some("types"));
+    assert!(made.ends_with("- Additional focus: types"));
+    assert_eq!(asked(&planned, None, ROOM, &[&made]).0.unwrap(), made);
+}
+
+#[test]
+fn e004_20_an_earlier_summary_is_merged() {
+    let thread = work();
+    let planned = thread.plan(50).unwrap();
+    let thread = thread
+        .compacted(&planned, &structured("Ship it"))
+        .calls("", &[("9", "bash", json!({"command": "cargo test"}))])
+        .result("9", "ok")
+        .says("All is well.")
+        .user(&long(50));
+    let made = thread.plan(50).unwrap().summary_without_model(None);
+    for kept in
+        ["- Ship it\n", "- [x] Began\n- [x] Ran `cargo test`", "- **Rust**: it is fast", "1. Go on\n", "- Port 8080"]
+    {
+        assert!(made.contains(kept), "{kept} in {made}");
+    }
+    assert!(made.contains("- [ ] All is well."));
+    assert!(made.contains("2. Continue with the latest request: abc"), "{made}");
+}
+
+#[test]
+fn l004_09_an_error_that_was_overcome_blocks_nothing() {
+    let command = || json!({"command": "cargo test"});
+    let thread = Thread::default()
+        .user("go")
+        .calls("", &[("1", "bash", command())])
+        .fails("1", "red")
+        .calls("", &[("2", "bash", command())])
+        .result("2", "green")
+        .says("fine")
+        .user(&long(50));
+    let made = thread.plan(50).unwrap().summary_without_model(None);
+    assert!(made.contains("### Blocked\n- (none)"), "{made}");
+    let thread = work();
+    let planned = thread.plan(50).unwrap();
+    let thread = thread
+        .compacted(&planned, &planned.summary_without_model(None))
+        .calls(&long(10), &[("4", "bash", command())])
+        .result("4", "green")
+        .user(&long(50));
+    let made = thread.plan(50).unwrap().summary_without_model(None);
+    assert!(made.contains("### Blocked\n- (none)"), "{made}");
+}
+
+#[test]
+fn e004_20_it_never_grows_beyond_its_limit() {
+    let settings = CompactionSettings { reserve_tokens: 2_000, keep_recent_tokens: 50, ..Default::default() };
+    let mut thread = Thread::default();
+    for round in 0..12 {
+        for number in 0..20 {
+            let id = number.to_string();
+            let command = format!("run --round {round} --number {number} {}", long(20));
+            thread = thread
+                .user(&format!("Always mind {round} {number}. {}", long(30)))
+                .calls("I'll do it", &[(&id, "bash", json!({"command": command}))])
+                .fails(&id, &format!("error {round} {number}"));
+        }
+        thread = thread.says("so").user(&long(50));
+        let planned = crate::compaction::plan(&thread.0, &settings).unwrap();
+        let made = planned.summary_without_model(None);
+        assert!(estimate_text(&made) <= 1_600, "{made}");
+        assert!(made.contains("Always mind 0 0."), "the first goal stays");
+        thread = thread.compacted(&planned, &made);
+    }
+}
+
+proptest! {
+    #[test]
+    fn e004_20_any_words_give_all_sections_within_the_limit(
+        said in proptest::collection::vec(any::<String>(), 1..6),
+        before in any::<String>(),
+    ) {
+        let thread = said.iter().fold(Thread::default().user("x"), |thread, text| thread.user(text).says(text));
+        let planned = thread.user(&long(50)).plan(50).unwrap();
+        let planned = crate::compaction::Plan { previous: Some(before), ..planned };
+        let made = planned.summary_without_model(Some("f"));
+        let headings = ["## Goal", "## Constraints & Preferences", "## Progress\n### Done", "### In Progress",
+            "### Blocked", "## Key Decisions", "## Next Steps", "## Critical Context"];
+        let places: Vec<Option<usize>> = headings.iter().map(|heading| made.find(heading)).collect();
+        prop_assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{made}");
+        prop_assert!(estimate_text(&made) <= 13_000);
+    }
+}
