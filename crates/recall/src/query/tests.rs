@@ -225,7 +225,9 @@ fn is_taken(run: &str, query: &Query) -> bool {
     let is_operator = ["and", "or", "not"].contains(&run.as_str());
     let is_agent = !query.agents.is_empty() && ["pi", "claude", "code"].contains(&run.as_str());
     let is_kind = !query.kinds.is_empty() && run.parse::<Kind>().is_ok();
-    let is_time = (query.after.is_some() || query.before.is_some()) && TIMES.contains(&run.as_str());
+    let names_a_time = || Query::parse(&format!("since:{run}"), &now()).after.is_some();
+    let is_time =
+        (query.after.is_some() || query.before.is_some()) && (TIMES.contains(&run.as_str()) || names_a_time());
     is_key || is_operator || is_agent || is_kind || is_time
 }
 
