@@ -1,5 +1,8 @@
 //! From a question to ranked, cited answers. The only crate with ranking.
 //!
+//! Also what a model gets of a thread: its [context](build_context), and a [plan] to shorten it. Models are asked by
+//! others.
+//!
 //! ```
 //! use rethread_recall::{Kind, Query};
 //!

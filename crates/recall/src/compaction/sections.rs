@@ -1,6 +1,6 @@
 //! The structured summary taken apart into items, so that it can be merged, shortened and written again.
 
-use rethread_model::{clip, estimate_text, one_line};
+use rethread_model::clip;
 
 /// A section of the summary, in the order of the design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,9 +76,8 @@ impl Sections {
     /// Adds an item at the end of a section, unless it is there already.
     pub(crate) fn add(&mut self, section: Section, item: &str) {
         let item = item.trim();
-        let alike = |known: &String| one_line(known).eq_ignore_ascii_case(&one_line(item));
         let items = &mut self.0[section as usize];
-        if !item.is_empty() && item != NONE && !items.iter().any(alike) {
+        if !item.is_empty() && item != NONE && !items.iter().any(|known| are_alike(known, item)) {
             items.push(clip(item, LONGEST_ITEM).into_owned());
         }
     }
@@ -98,7 +97,9 @@ impl Sections {
     pub(crate) fn write_within(mut self, tokens: u64) -> String {
         loop {
             let written = self.write();
-            if estimate_text(&written) <= tokens || !self.shorten() {
+            let most = usize::try_from(tokens.saturating_mul(4)).unwrap_or(usize::MAX);
+            let excess = written.chars().count().saturating_sub(most);
+            if excess == 0 || !self.shorten(excess) {
                 return written;
             }
         }
@@ -115,15 +116,20 @@ impl Sections {
         ALL.iter().map(section).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// Leaves something out. False if nothing is left that could be.
-    fn shorten(&mut self) -> bool {
-        let length = |items: &Vec<String>| items.iter().map(String::len).sum::<usize>();
-        let with_several = (0..ALL.len()).filter(|at| self.0[*at].len() > 1);
-        if let Some(longest) = with_several.max_by_key(|at| length(&self.0[*at])) {
+    /// Leaves out about that many characters. False if nothing is left that could be.
+    fn shorten(&mut self, excess: usize) -> bool {
+        let mut removed = 0;
+        while removed < excess {
+            let length = |at: usize| self.0[at].iter().map(String::len).sum::<usize>();
+            let with_several = (0..ALL.len()).filter(|at| self.0[*at].len() > 1);
+            let Some(longest) = with_several.max_by_key(|at| length(*at)) else { break };
             // The first goal is what everything is about.
-            self.0[longest].remove(usize::from(longest == Goal as usize));
-            return true;
+            removed += self.0[longest].remove(usize::from(longest == Goal as usize)).chars().count();
         }
+        removed > 0 || self.halve_longest()
+    }
+
+    fn halve_longest(&mut self) -> bool {
         let longest = self.0.iter_mut().flatten().max_by_key(|item| item.len());
         let Some(longest) = longest.filter(|item| item.len() > SHORTEST_ITEM) else { return false };
         *longest = clip(longest, longest.chars().count() / 2).into_owned();
@@ -149,6 +155,18 @@ fn heading(line: &str) -> Option<Section> {
     })
 }
 
+/// Whether two items differ at most in blanks and in capitals.
+fn are_alike(one: &str, other: &str) -> bool {
+    let (mut one, mut other) = (one.split_whitespace(), other.split_whitespace());
+    loop {
+        match (one.next(), other.next()) {
+            (None, None) => return true,
+            (Some(one), Some(other)) if one.eq_ignore_ascii_case(other) => {}
+            _ => return false,
+        }
+    }
+}
+
 /// The text of a list's item.
 fn without_marker(line: &str) -> &str {
     let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -172,6 +190,8 @@ fn marked(section: Section, at: usize, count: usize, item: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rethread_model::estimate_text;
+
     use super::*;
 
     #[test]

@@ -25,12 +25,13 @@ pub(crate) fn without_files(summary: &str) -> String {
     for line in summary.lines() {
         let bare = line.trim();
         match inside {
-            Some(tag) if is_tag(bare, "</", tag) => inside = None,
+            Some(tag) if closes(bare, tag) => inside = None,
             // A list that is never closed ends where the summary goes on.
             Some(_) if !bare.starts_with('#') && bare != "---" => {}
             _ => {
-                inside = [READ, MODIFIED].into_iter().find(|tag| is_tag(bare, "<", tag));
-                if inside.is_none() {
+                let opened = [READ, MODIFIED].into_iter().find(|tag| opens(bare, tag));
+                inside = opened.filter(|tag| !closes(bare, tag));
+                if opened.is_none() {
                     kept.push(line);
                 }
             }
@@ -39,8 +40,12 @@ pub(crate) fn without_files(summary: &str) -> String {
     kept.join("\n").trim().to_owned()
 }
 
-fn is_tag(line: &str, opens: &str, tag: &str) -> bool {
-    line.strip_prefix(opens).and_then(|rest| rest.strip_suffix('>')) == Some(tag)
+fn opens(line: &str, tag: &str) -> bool {
+    line.strip_prefix('<').and_then(|rest| rest.strip_prefix(tag)).is_some_and(|rest| rest.starts_with('>'))
+}
+
+fn closes(line: &str, tag: &str) -> bool {
+    line.strip_suffix('>').and_then(|rest| rest.strip_suffix(tag)).is_some_and(|rest| rest.ends_with("</"))
 }
 
 fn on_one_line(path: &str) -> String {
@@ -73,5 +78,7 @@ mod tests {
     fn l004_09_tags_of_the_model_are_replaced() {
         let wrote = "a\n\n<read-files>\nwrong\n</read-files>\n<modified-files>\nnever closed\n## Next\nb";
         check(wrote, &["r"], &[], "a\n\n## Next\nb\n\n<read-files>\nr\n</read-files>");
+        check("a\n<read-files>x</read-files>\nb", &[], &[], "a\nb");
+        check("say `<read-files>` twice", &[], &[], "say `<read-files>` twice");
     }
 }

@@ -22,6 +22,10 @@ const MOST_OPEN: usize = 12;
 const COMMAND: usize = 160;
 /// Characters of a request or an answer that is quoted.
 const QUOTED: usize = 600;
+/// Characters of the request that is being worked on.
+const QUOTED_LAST: usize = 1_800;
+/// Characters that are read of a summary another program may have written.
+const LONGEST_PREVIOUS: usize = 200_000;
 /// Characters of an error's first line.
 const ERROR: usize = 300;
 
@@ -29,7 +33,8 @@ impl Plan {
     /// The summary made without a model. It is plainer than one by a model, but always there and always the same.
     pub fn summary_without_model(&self, focus: Option<&str>) -> String {
         let messages = [&self.history[..], &self.prefix[..]].concat();
-        let mut sections = self.previous.as_deref().map(Sections::parse).unwrap_or_default();
+        let previous = self.previous.as_deref().map(|previous| clip(previous, LONGEST_PREVIOUS));
+        let mut sections = previous.map(|previous| Sections::parse(&previous)).unwrap_or_default();
         add_words(&mut sections, &messages);
         add_deeds(&mut sections, &deeds(&messages));
         if let Some(focus) = focus.map(str::trim).filter(|focus| !focus.is_empty()) {
@@ -72,8 +77,9 @@ fn add_words(sections: &mut Sections, messages: &[ChatMessage]) {
         sections.add(Section::NextSteps, &latest.unwrap_or_default());
     }
     add_newest(sections, Section::NextSteps, &planned);
-    for request in newest(&asked, MOST_QUOTED) {
-        sections.add(Section::Critical, &format!("The user asked: \"{}\"", quoted(request)));
+    for (left, request) in newest(&asked, MOST_QUOTED).iter().rev().enumerate().rev() {
+        let most = if left == 0 { QUOTED_LAST } else { QUOTED };
+        sections.add(Section::Critical, &format!("The user asked: \"{}\"", clip(&one_line(request), most)));
     }
 }
 
