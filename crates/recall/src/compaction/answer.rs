@@ -49,7 +49,9 @@ fn bare(part: Part, answer: &str) -> &str {
         Part::History => NEEDED[0],
         Part::TurnPrefix => "## Original Request",
     };
-    let answer = answer.rsplit_once("</think>").map_or(answer, |(_, said)| said).trim();
+    let answer = answer.trim();
+    let thoughts = answer.strip_prefix("<think>").and_then(|thought| thought.split_once("</think>"));
+    let answer = thoughts.map_or(answer, |(_, said)| said.trim());
     let opening = if answer.starts_with(heading) { Some(0) } else { answer.find(&format!("\n{heading}")) };
     let (before, summary) = answer.split_at(opening.unwrap_or(0));
     let is_fenced = before.contains("```");
