@@ -4,10 +4,11 @@ use std::os::unix::fs::PermissionsExt;
 
 use rethread_index::{Lag, Unusable, lag};
 use rethread_ingest::source::{self, project};
+use rethread_llm::{ChatLimits, NanoUsd};
 use rethread_model::Agent;
 use rethread_store::Store;
 
-use crate::{Engine, EngineError};
+use crate::{Engine, EngineError, ModelError};
 
 /// How many single problems are named before the rest is only counted.
 const MOST_NAMED: usize = 5;
@@ -60,6 +61,7 @@ impl Engine {
         let mut diagnosis = Diagnosis::default();
         self.look_at_sources(&mut diagnosis);
         self.look_at_store(&mut diagnosis);
+        self.look_at_model(&mut diagnosis);
         self.look_at_config(&mut diagnosis);
         Ok(diagnosis)
     }
@@ -67,7 +69,7 @@ impl Engine {
     fn look_at_sources(&self, diagnosis: &mut Diagnosis) {
         let surroundings = self.surroundings();
         let mut total = 0;
-        for agent in Agent::ALL {
+        for agent in Agent::OTHERS {
             for root in source::roots(agent, &surroundings) {
                 let (found, warnings) = source::discover(&root);
                 total += found.len();
@@ -159,6 +161,34 @@ impl Engine {
                 diagnosis.add(area, Health::Ill, with_causes(&error), Some("run: rethread rebuild --index-only"));
             }
         }
+    }
+
+    /// A model that is configured must have its key and a budget; none is needed.
+    fn look_at_model(&self, diagnosis: &mut Diagnosis) {
+        let area = "model";
+        let model = match self.model(None, ChatLimits::PATIENT) {
+            Ok(model) => model.chat,
+            Err(ModelError::NotConfigured) => {
+                let message = "no language model is configured; everything works without one".to_owned();
+                return diagnosis.add(area, Health::Note, message, None);
+            }
+            Err(error) => {
+                return diagnosis.add(area, Health::Ill, with_causes(&error), Some("see: rethread config show"));
+            }
+        };
+        let budget = self.budget();
+        let (name, endpoint) = (model.model(), model.endpoint());
+        if budget.daily_tokens == 0 && budget.daily_usd == NanoUsd::default() {
+            let message = format!("{name} at {endpoint} is configured, and no budget: nothing is sent to it");
+            let hint = "run: rethread config set budget.daily_usd 1, or budget.daily_tokens 100000";
+            return diagnosis.add(area, Health::Ill, message, Some(hint));
+        }
+        if budget.daily_usd > NanoUsd::default() && model.price().is_none() {
+            let message = format!("no price is known for {name}, so a budget in dollars lets nothing through");
+            let hint = "run: rethread config set model.price_input …, and model.price_output …";
+            return diagnosis.add(area, Health::Ill, message, Some(hint));
+        }
+        diagnosis.add(area, Health::Well, format!("{name} at {endpoint}"), None);
     }
 
     fn look_at_config(&self, diagnosis: &mut Diagnosis) {

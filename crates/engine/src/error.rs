@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use rethread_index::IndexError;
 use rethread_ingest::source::exclude::BadPattern;
+use rethread_llm::ChatError;
+use rethread_model::thread::Metadata;
 use rethread_model::{Session, UnknownAgent};
 use rethread_recall::SearchError;
-use rethread_store::StoreError;
+use rethread_store::{StoreError, ThreadError};
 
-use crate::ConfigError;
+use crate::{ConfigError, ModelError};
 
 /// Why a verb could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +56,35 @@ pub enum EngineError {
         /// Those that fit.
         candidates: Vec<Session>,
     },
+    /// A thread.
+    #[error(transparent)]
+    Thread(#[from] ThreadError),
+    /// No thread fits a reference.
+    #[error("no thread fits {0:?}")]
+    UnknownThread(String),
+    /// Several threads fit a reference.
+    #[error("{reference:?} fits {} threads", candidates.len())]
+    AmbiguousThread {
+        /// The reference.
+        reference: String,
+        /// Those that fit.
+        candidates: Vec<Metadata>,
+    },
+    /// A tool's result that does not say which call it answers.
+    #[error("a tool's result must name the call it answers")]
+    ResultWithoutCall,
+    /// Nobody has said anything that a model could answer.
+    #[error("there is nothing to answer in this thread")]
+    NothingToAnswer,
+    /// Whoever waited was told to stop. Nothing was done.
+    #[error("stopped while waiting for the turn")]
+    Stopped,
+    /// There is no model to ask.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The model gave nothing.
+    #[error(transparent)]
+    Chat(#[from] ChatError),
     /// A part of a session's memory could not be written down: a mistake of ours.
     #[error("the memory of a session cannot be written")]
     Memory(#[source] serde_json::Error),

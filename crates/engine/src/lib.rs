@@ -25,13 +25,17 @@ mod episodes;
 mod error;
 mod home;
 mod indexing;
+mod journal;
 mod maintain;
 mod meaning;
+mod model;
 mod search;
 mod sessions;
 mod show;
+mod spending;
 mod status;
 mod sync;
+mod threads;
 mod timeline;
 mod warm;
 mod watch;
@@ -52,14 +56,21 @@ pub use error::EngineError;
 pub use indexing::{IndexReport, Indexed};
 pub use maintain::{RebuildReport, VerifyReport};
 pub use meaning::EmbeddingReport;
+pub use model::ModelError;
 pub use rethread_index::{IndexError, Lag as IndexLag, Unusable};
+pub use rethread_llm::{ChatError, NanoUsd, Refusal, Tool};
 pub use rethread_recall::{Hit, Kind, Snippet, Weights, Why};
-pub use rethread_store::{Scope, StoreError};
+pub use rethread_store::{LineProblem, Scope, StoreError, ThreadError};
 pub use search::{Recalled, SearchReport, SearchRequest, expects_panic};
 pub use sessions::{ListRequest, Listed};
 pub use show::{Profile, ShowRequest, Shown};
+pub use spending::BudgetStatus;
 pub use status::Status;
 pub use sync::{AgentReport, DryRun, Progress, SyncReport, SyncRequest};
+pub use threads::{
+    BadContent, CompactReport, CompactRequest, NewMessage, NewThread, OpenThread, PlannedCost, SendPlan, SendRequest,
+    Summariser, ThreadContext, ThreadList, TurnEvent, TurnReport, content_of,
+};
 pub use timeline::{Happened, Timeline, TimelineRequest};
 pub use watch::{WatchMode, WatchRequest};
 
@@ -115,13 +126,14 @@ impl Engine {
 
     /// Where agents' files are looked for, with what the configuration adds.
     fn surroundings(&self) -> Surroundings {
-        let extra = Agent::ALL.iter().flat_map(|agent| {
+        let extra = Agent::OTHERS.iter().flat_map(|agent| {
             let key = format!("sources.{agent}");
             self.config.list(&key).into_iter().map(move |path| (*agent, path))
         });
         let mut surroundings = Surroundings {
             home: self.environment.home.clone(),
             variables: self.environment.variables.clone(),
+            threads: Some(self.folder.join("threads")),
             extra_roots: Vec::new(),
         };
         surroundings.extra_roots = extra.map(|(agent, path)| (agent, surroundings.expand(&path))).collect();

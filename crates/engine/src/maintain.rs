@@ -7,6 +7,7 @@ use rethread_index::{IndexError, Lag, Unusable, lag};
 use rethread_ingest::source::file;
 use rethread_ingest::{Story, retell};
 use rethread_model::Counts;
+use rethread_model::thread::Record;
 use rethread_store::{Damage, SessionFilter, SessionNumber, SessionUpdate, Store};
 
 use crate::sync::{Job, Plan, Progress, Start, SyncReport, SyncRequest, Tally, carry_out};
@@ -32,6 +33,7 @@ pub struct VerifyReport {
     pub sessions: u64,
 }
 
+const THREADS_CHECK: &str = "every line of a thread is a record, numbered without a gap";
 const INDEX_CHECK: &str = "the search index has what the store has";
 const RETOLD_CHECK: &str = "telling a session again gives the same counts and episodes";
 
@@ -67,11 +69,12 @@ impl Engine {
 
     /// Checks the database file, what must agree in it, and that every story can be told again.
     pub fn verify(&self) -> Result<VerifyReport, EngineError> {
-        let checks = Store::checks().chain([RETOLD_CHECK, INDEX_CHECK]).collect();
+        let checks = Store::checks().chain([RETOLD_CHECK, INDEX_CHECK, THREADS_CHECK]).collect();
+        let mut damage = self.verify_threads()?;
         let Some(store) = self.reader()? else {
-            return Ok(VerifyReport { checks, damage: Vec::new(), sessions: 0 });
+            return Ok(VerifyReport { checks, damage, sessions: 0 });
         };
-        let mut damage = store.verify()?;
+        damage.extend(store.verify()?);
         let filter = SessionFilter { include_children: true, include_empty: true, ..SessionFilter::default() };
         let sessions = store.sessions(&filter)?;
         for session in &sessions {
@@ -97,6 +100,32 @@ impl Engine {
 }
 
 impl Engine {
+    /// Every line of every log is a record, and their numbers have no gap. The end of a line that was cut off by a
+    /// kill is no damage: it was never acknowledged, and is passed over.
+    fn verify_threads(&self) -> Result<Vec<Damage>, EngineError> {
+        let threads = self.threads();
+        let mut damage = Vec::new();
+        for id in threads.ids()? {
+            let mut found = |what: String| {
+                damage.push(Damage { check: THREADS_CHECK, found: format!("thread {id}: {what}") });
+            };
+            let logged = match threads.read(id) {
+                Ok(logged) => logged,
+                Err(error) => {
+                    found(error.to_string());
+                    continue;
+                }
+            };
+            for (expected, seq) in (1..).zip(logged.records.iter().filter_map(Record::seq)) {
+                if seq != expected {
+                    found(format!("record {expected} has the number {seq}"));
+                    break;
+                }
+            }
+        }
+        Ok(damage)
+    }
+
     /// An index that is missing is no damage: it is made when it is needed.
     fn verify_index(&self, store: &Store) -> Result<Vec<Damage>, EngineError> {
         let folder = self.index_folder();

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use rethread_ingest::{Findings, Redactor};
-use rethread_llm::{Embedder, Endpoint, Key, Limits};
+use rethread_llm::{Embedder, Endpoint, Key, Limits, Meter, Price, Provider, built_in_price, is_local};
 use rethread_recall::{Likeness, Query};
 use rethread_store::{Numbers, Store, Wordy};
 
@@ -70,8 +70,9 @@ impl Engine {
         let mut has_lost = false;
         if report.more {
             let embedder = self.embedder(settings, Limits::PATIENT)?;
+            let books = self.books().map_err(told)?;
             for entries in found.entries.chunks(AT_ONCE) {
-                let numbers = numbers_of(&embedder, entries)?;
+                let numbers = numbers_of(&embedder, entries, &books)?;
                 has_lost |= store_numbers(store, model, entries, &numbers)?;
                 report.made += entries.len() as u64;
             }
@@ -100,8 +101,9 @@ impl Engine {
         let embedder = self.embedder(settings, Limits::QUICK)?;
         // Secrets are taken out of whatever leaves the machine, also of a pasted query.
         let text = Redactor::new().clean(&query.words, &mut Findings::default()).into_owned();
-        let vectors =
-            embedder.embed(&[&text]).map_err(|error| format!("the embedding model could not be reached: {error}"))?;
+        let books = self.books().map_err(told)?;
+        let asked = embedder.embed(&[&text], &books);
+        let vectors = asked.map_err(|error| format!("the embedding model could not be asked: {error}"))?;
         let Some(asked) = vectors.first().map(|vector| Numbers::of(vector)) else { return Ok(None) };
         if asked.len() != length {
             let now = asked.len();
@@ -118,7 +120,9 @@ impl Engine {
     fn embedder(&self, settings: &Settings<'_>, limits: Limits) -> Result<Embedder, String> {
         let endpoint = Endpoint::parse(settings.endpoint).map_err(told)?;
         let key = if settings.key_env.is_empty() { None } else { Some(self.key(settings.key_env)?) };
-        Ok(Embedder::new(endpoint, settings.model, key, limits))
+        let price = is_local(settings.endpoint).then_some(Price::FREE);
+        let price = price.or_else(|| built_in_price(Provider::OpenAi, settings.model));
+        Ok(Embedder::new(endpoint, settings.model, key, limits).with_price(price))
     }
 
     fn key(&self, name: &str) -> Result<Key, String> {
@@ -129,9 +133,9 @@ impl Engine {
     }
 }
 
-fn numbers_of(embedder: &Embedder, entries: &[Wordy]) -> Result<Vec<Numbers>, String> {
+fn numbers_of(embedder: &Embedder, entries: &[Wordy], meter: &dyn Meter) -> Result<Vec<Numbers>, String> {
     let texts: Vec<&str> = entries.iter().map(|entry| entry.text.as_str()).collect();
-    let vectors = embedder.embed(&texts).map_err(told)?;
+    let vectors = embedder.embed(&texts, meter).map_err(told)?;
     Ok(vectors.iter().map(|vector| Numbers::of(vector)).collect())
 }
 

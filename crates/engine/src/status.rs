@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rethread_index::{Lag as IndexLag, lag};
 use rethread_store::Statistics;
 
-use crate::{Engine, EngineError};
+use crate::{BudgetStatus, Engine, EngineError};
 
 /// How much there is and where.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct Status {
     pub index_lag: IndexLag,
     /// What the database holds; nothing before the first sync.
     pub statistics: Option<Statistics>,
+    /// What may be spent on models, and what was today.
+    pub budget: BudgetStatus,
     /// Version of the program.
     pub version: &'static str,
 }
@@ -28,7 +30,9 @@ impl Engine {
     /// Sizes, counts and versions.
     pub fn status(&self) -> Result<Status, EngineError> {
         let (mut statistics, mut index_lag) = (None, IndexLag::None);
-        if let Some(store) = self.reader()? {
+        let store = self.reader()?;
+        let budget = self.budget_status(store.as_ref())?;
+        if let Some(store) = store {
             statistics = Some(store.statistics()?);
             index_lag = lag(&self.index_folder(), &store, u64::MAX)?;
         }
@@ -43,6 +47,7 @@ impl Engine {
             index_bytes: rethread_index::size(&self.index_folder()),
             index_lag,
             statistics,
+            budget,
             version: env!("CARGO_PKG_VERSION"),
         })
     }

@@ -1,4 +1,4 @@
-//! Reads the numbers out of an answer, and trusts nothing in it.
+//! Reads vectors and error messages out of an answer, and trusts nothing in it.
 
 use serde::Deserialize;
 
@@ -10,7 +10,17 @@ const LONGEST_MESSAGE: usize = 200;
 #[derive(Deserialize)]
 struct Answer {
     data: Vec<Vector>,
+    #[serde(default)]
+    usage: Option<Usage>,
 }
+
+#[derive(Deserialize)]
+struct Usage {
+    prompt_tokens: Option<u64>,
+}
+
+/// The vectors of so many texts, in their order, and the tokens that were counted.
+pub(crate) type Vectors = (Vec<Vec<f32>>, Option<u64>);
 
 #[derive(Deserialize)]
 struct Vector {
@@ -19,9 +29,11 @@ struct Vector {
     embedding: Vec<f32>,
 }
 
-/// The vectors of so many texts, in their order, or what is wrong.
-pub(crate) fn vectors(body: &[u8], expected: usize) -> Result<Vec<Vec<f32>>, String> {
+/// The vectors of so many texts, or what is wrong.
+pub(crate) fn vectors(body: &[u8], expected: usize) -> Result<Vectors, String> {
     let answer: Answer = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+    // A server that counts nothing at all for some text does not count.
+    let tokens = answer.usage.and_then(|usage| usage.prompt_tokens).filter(|count| *count > 0);
     let count = answer.data.len();
     if count != expected {
         return Err(format!("{count} vectors for {expected} texts"));
@@ -43,14 +55,25 @@ pub(crate) fn vectors(body: &[u8], expected: usize) -> Result<Vec<Vec<f32>>, Str
     if vectors.iter().flatten().any(|number| !number.is_finite()) {
         return Err("a number that is not finite".to_owned());
     }
-    Ok(vectors)
+    Ok((vectors, tokens))
 }
 
-/// What a server says about an error: `{"error":{"message":…}}`, `{"error":…}`, or nothing.
+/// What a server says about an error: `{"error":{"message":…}}`, `{"error":…}`, `{"detail":…}`, or nothing.
 pub(crate) fn message(body: &[u8]) -> String {
-    let value: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+    told(&serde_json::from_slice(body).unwrap_or_default())
+}
+
+/// The same of JSON that was read already.
+pub(crate) fn told(value: &serde_json::Value) -> String {
     let error = &value["error"];
-    error["message"].as_str().or(error.as_str()).or(value["message"].as_str()).unwrap_or_default().to_owned()
+    if let Some(text) = error["message"].as_str().or(error.as_str()).or(value["message"].as_str()) {
+        return text.to_owned();
+    }
+    match &value["detail"] {
+        serde_json::Value::Null => String::new(),
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }
 
 /// A short text without control characters, whatever a server wrote.
@@ -64,7 +87,11 @@ mod tests {
     use super::*;
 
     fn check(body: &str, expected: usize, told: Result<Vec<Vec<f32>>, &str>) {
-        assert_eq!(vectors(body.as_bytes(), expected), told.map_err(str::to_owned), "{body}");
+        assert_eq!(
+            vectors(body.as_bytes(), expected).map(|(vectors, _)| vectors),
+            told.map_err(str::to_owned),
+            "{body}"
+        );
     }
 
     #[test]
@@ -72,6 +99,16 @@ mod tests {
         let turned = r#"{"data":[{"index":1,"embedding":[0,1]},{"index":0,"embedding":[1,0.5]}],"usage":{}}"#;
         check(turned, 2, Ok(vec![vec![1.0, 0.5], vec![0.0, 1.0]]));
         check(r#"{"data":[{"embedding":[1]},{"embedding":[2]}]}"#, 2, Ok(vec![vec![1.0], vec![2.0]]));
+    }
+
+    #[test]
+    fn tokens_are_told_where_they_were_counted() {
+        let counted =
+            |usage: &str| vectors(format!(r#"{{"data":[{{"embedding":[1]}}]{usage}}}"#).as_bytes(), 1).unwrap().1;
+        assert_eq!(counted(r#","usage":{"prompt_tokens":7,"total_tokens":7}"#), Some(7));
+        assert_eq!(counted(r#","usage":{"prompt_tokens":0}"#), None);
+        assert_eq!(counted(r#","usage":null"#), None);
+        assert_eq!(counted(""), None);
     }
 
     #[test]
@@ -92,6 +129,8 @@ mod tests {
     fn what_a_server_says_is_shortened() {
         assert_eq!(bounded(&message(br#"{"error":{"message":"no\u001bsuch model"}}"#)), "no such model");
         assert_eq!(message(br#"{"error":"no such model"}"#), "no such model");
+        assert_eq!(message(br#"{"detail":"no such model"}"#), "no such model");
+        assert_eq!(message(br#"{"detail":[{"loc":["stream_options"]}]}"#), r#"[{"loc":["stream_options"]}]"#);
         assert_eq!(message(b"<html>"), "");
         let long = format!(r#"{{"error":"{}"}}"#, "ä".repeat(500));
         assert_eq!(bounded(&message(long.as_bytes())).len(), LONGEST_MESSAGE);

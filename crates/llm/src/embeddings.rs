@@ -1,13 +1,12 @@
 //! Turns texts into numbers by an OpenAI-compatible `/v1/embeddings`. Blocking, bounded in time and size.
 
-use std::thread::sleep;
 use std::time::Duration;
 
+use rethread_model::Tokens;
 use serde::Serialize;
-use ureq::Agent;
-use ureq::http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 
-use crate::{EmbeddingError, Endpoint, Key, answer};
+use crate::http::{Client, Failed, Outcome, metered, with_retries};
+use crate::{ChatError, ChatLimits, Endpoint, Key, Meter, Planned, Price, Provider, answer};
 
 /// Texts in one request.
 const MOST_TEXTS: usize = 64;
@@ -15,10 +14,6 @@ const MOST_TEXTS: usize = 64;
 const LONGEST_TEXT: usize = 2_000;
 /// Bytes of an answer that are read.
 const LONGEST_ANSWER: u64 = 64 << 20;
-/// The pause before the first repetition; each further one is four times as long.
-const PAUSE: Duration = Duration::from_millis(200);
-/// A server that asks for a longer pause gets this one.
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// How long to wait, and how often to ask again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,11 +36,10 @@ impl Limits {
 /// A model that turns texts into numbers.
 #[derive(Debug)]
 pub struct Embedder {
-    agent: Agent,
+    client: Client,
     endpoint: Endpoint,
     model: String,
-    key: Option<Key>,
-    limits: Limits,
+    price: Option<Price>,
 }
 
 #[derive(Serialize)]
@@ -55,31 +49,26 @@ struct Asked<'a> {
     encoding_format: &'static str,
 }
 
-/// A request that failed, and whether the same one may yet succeed.
-struct Failed {
-    error: EmbeddingError,
-    pause: Option<Duration>,
-}
-
 impl Embedder {
     /// Prepares to ask; connects when asked to.
     pub fn new(endpoint: Endpoint, model: &str, key: Option<Key>, limits: Limits) -> Self {
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            // Neither texts nor key go anywhere but where the user said.
-            .max_redirects(0)
-            .proxy(None)
-            .timeout_connect(Some(limits.connect))
-            .timeout_global(Some(limits.whole))
-            .build();
-        Self { agent: config.new_agent(), endpoint, model: model.to_owned(), key, limits }
+        let Limits { connect, whole, retries } = limits;
+        let limits = ChatLimits { connect, first_byte: whole, whole, retries };
+        Self { client: Client::new(Provider::OpenAi, key, limits), endpoint, model: model.to_owned(), price: None }
+    }
+
+    /// Tells what it costs. Without a price a budget in dollars refuses it.
+    #[must_use]
+    pub fn with_price(mut self, price: Option<Price>) -> Self {
+        self.price = price;
+        self
     }
 
     /// The numbers of each text, in the order of the texts. Of a long text only the beginning is read.
-    pub fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+    pub fn embed(&self, texts: &[&str], meter: &dyn Meter) -> Result<Vec<Vec<f32>>, ChatError> {
         let mut vectors: Vec<Vec<f32>> = Vec::with_capacity(texts.len());
         for texts in texts.chunks(MOST_TEXTS) {
-            vectors.extend(self.embed_batch(texts)?);
+            vectors.extend(self.embed_batch(texts, meter)?);
         }
         if vectors.windows(2).any(|pair| pair[0].len() != pair[1].len()) {
             return Err(self.unusable("vectors of different lengths"));
@@ -87,81 +76,36 @@ impl Embedder {
         Ok(vectors)
     }
 
-    fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbeddingError> {
-        let input = texts.iter().map(|text| &text[..text.floor_char_boundary(LONGEST_TEXT)]).collect();
+    fn embed_batch(&self, texts: &[&str], meter: &dyn Meter) -> Result<Vec<Vec<f32>>, ChatError> {
+        let input: Vec<&str> = texts.iter().map(|text| &text[..text.floor_char_boundary(LONGEST_TEXT)]).collect();
+        let planned = self.planned(&input);
         let asked = Asked { model: &self.model, input, encoding_format: "float" };
         let body = serde_json::to_vec(&asked).map_err(|error| self.unusable(&error.to_string()))?;
-        let mut repeated = 0;
-        let answer = loop {
-            match self.post(&body) {
-                Ok(answer) => break answer,
-                Err(Failed { error, pause }) => {
-                    let Some(asked_for) = pause.filter(|_| repeated < self.limits.retries) else { return Err(error) };
-                    sleep(asked_for.max(PAUSE * 4_u32.pow(repeated)).min(LONGEST_PAUSE));
-                    repeated += 1;
-                }
-            }
-        };
-        answer::vectors(&answer, texts.len()).map_err(|reason| self.unusable(&reason))
+        let cost = |tokens| Some(self.price?.cost(tokens));
+        with_retries(self.client.limits().retries, &|| false, || {
+            metered(meter, &planned, cost, || {
+                let answer = self.client.post(&self.endpoint, &body, LONGEST_ANSWER)?;
+                let (value, counted) =
+                    answer::vectors(&answer, texts.len()).map_err(|reason| Failed::for_good(self.unusable(&reason)))?;
+                let tokens = counted.map(|input| Tokens { input, ..Tokens::default() });
+                Ok(Outcome { value, tokens, error: None })
+            })
+        })
     }
 
-    fn post(&self, body: &[u8]) -> Result<Vec<u8>, Failed> {
-        let mut request = self.agent.post(self.endpoint.url()).header(CONTENT_TYPE, "application/json");
-        if let Some(key) = &self.key {
-            request = request.header(AUTHORIZATION, key.header());
-        }
-        let mut response = request.send(body).map_err(|error| self.failed(&error))?;
-        let status = response.status().as_u16();
-        let pause = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
-        let read = response.body_mut().with_config().limit(LONGEST_ANSWER).read_to_vec();
-        let read = read.map_err(|error| self.failed(&error))?;
-        if response.status().is_success() {
-            return Ok(read);
-        }
-        let is_busy = status == 429 || (500..=599).contains(&status);
-        let pause = is_busy.then(|| Duration::from_secs(pause.unwrap_or(0)));
-        Err(Failed { error: self.refused(status, &read), pause })
-    }
-
-    fn refused(&self, status: u16, body: &[u8]) -> EmbeddingError {
-        // Whoever refuses a key may repeat parts of it.
-        let told = if matches!(status, 401 | 403) { String::new() } else { answer::message(body) };
-        let told = self.without_key(&told);
-        let message = if told.is_empty() { told } else { format!(": {told}") };
-        EmbeddingError::Refused { endpoint: self.endpoint.to_string(), status, message }
-    }
-
-    fn failed(&self, error: &ureq::Error) -> Failed {
-        let endpoint = self.endpoint.to_string();
-        let is_slow = match error {
-            ureq::Error::Timeout(_) => true,
-            ureq::Error::Io(cause) => cause.kind() == std::io::ErrorKind::TimedOut,
-            _ => false,
-        };
-        if is_slow {
-            let connecting = matches!(error, ureq::Error::Timeout(ureq::Timeout::Connect));
-            let waited = if connecting { self.limits.connect } else { self.limits.whole };
-            return Failed { error: EmbeddingError::Slow { endpoint, seconds: waited.as_secs() }, pause: None };
-        }
-        if matches!(error, ureq::Error::BodyExceedsLimit(_)) {
-            return Failed { error: self.unusable("too long an answer"), pause: None };
-        }
-        let is_connection =
-            matches!(error, ureq::Error::Io(_) | ureq::Error::HostNotFound | ureq::Error::ConnectionFailed);
-        let cause = error.to_string();
-        Failed {
-            error: EmbeddingError::Unreachable { endpoint, cause },
-            pause: is_connection.then_some(Duration::ZERO),
+    fn planned(&self, texts: &[&str]) -> Planned {
+        let input_tokens = texts.iter().map(|text| crate::generous_tokens(text.len())).sum();
+        Planned {
+            provider: Provider::OpenAi,
+            model: self.model.clone(),
+            purpose: "embeddings",
+            input_tokens,
+            output_tokens: 0,
+            cost: self.price.map(|price| price.cost(Tokens { input: input_tokens, ..Tokens::default() })),
         }
     }
 
-    fn unusable(&self, reason: &str) -> EmbeddingError {
-        EmbeddingError::Answer { endpoint: self.endpoint.to_string(), reason: self.without_key(reason) }
-    }
-
-    /// A server's words, short. The key goes first, so that no half of it stays where they are cut.
-    fn without_key(&self, text: &str) -> String {
-        let text = self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.remove_from(text));
-        answer::bounded(&text)
+    fn unusable(&self, reason: &str) -> ChatError {
+        self.client.unusable(&self.endpoint, reason)
     }
 }

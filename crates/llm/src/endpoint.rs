@@ -4,12 +4,12 @@ use std::net::IpAddr;
 
 use ureq::http::Uri;
 
-use crate::EmbeddingError;
+use crate::ChatError;
 
-/// The last part of the path of every such endpoint.
-const PATH: &str = "/embeddings";
+/// The last part of the path of every OpenAI-compatible endpoint for embeddings.
+const EMBEDDINGS: &str = "/embeddings";
 
-/// The address of an OpenAI-compatible `/v1/embeddings`.
+/// The whole address that requests are sent to.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint {
     url: String,
@@ -18,20 +18,25 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Takes a base such as `http://127.0.0.1:11434/v1`, or the whole address.
-    pub fn parse(text: &str) -> Result<Self, EmbeddingError> {
+    /// Of an OpenAI-compatible `/v1/embeddings`: takes a base such as `http://127.0.0.1:11434/v1`, or the whole address.
+    pub fn parse(text: &str) -> Result<Self, ChatError> {
+        Self::at(text, EMBEDDINGS)
+    }
+
+    /// This path at a base, which may already end with the path or with its beginning.
+    pub(crate) fn at(text: &str, path: &str) -> Result<Self, ChatError> {
         let text = text.trim();
         let refuse = |reason| {
             // Whatever stands before an `@` or after a `?` may be secret.
             let shown = text.rsplit('@').next().unwrap_or_default().split('?').next().unwrap_or_default();
-            Err(EmbeddingError::Endpoint { endpoint: shown.to_owned(), reason })
+            Err(ChatError::Endpoint { endpoint: shown.to_owned(), reason })
         };
         let Ok(uri) = text.parse::<Uri>() else { return refuse("it is not a URL") };
         let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
             return refuse("it must begin with https:// or http://");
         };
         if authority.as_str().contains('@') {
-            return refuse("it must not hold a password; name the variable with the key in embeddings.key_env");
+            return refuse("it must not hold a password; name the variable with the key in key_env");
         }
         match scheme {
             "https" => {}
@@ -39,8 +44,7 @@ impl Endpoint {
             "http" => return refuse("http is for this machine only; another host needs https"),
             _ => return refuse("it must begin with https:// or http://"),
         }
-        let path = uri.path().trim_end_matches('/');
-        let path = if path.ends_with(PATH) { path.to_owned() } else { format!("{path}{PATH}") };
+        let path = joined(uri.path().trim_end_matches('/'), path);
         let shown = format!("{scheme}://{authority}{path}");
         let url = uri.query().map_or_else(|| shown.clone(), |query| format!("{shown}?{query}"));
         Ok(Self { url, shown })
@@ -48,6 +52,22 @@ impl Endpoint {
 
     pub(crate) fn url(&self) -> &str {
         &self.url
+    }
+
+    /// The same with one more part of a query, which is not shown.
+    #[must_use]
+    pub(crate) fn with_query(mut self, part: &str) -> Self {
+        self.url.push(if self.url.contains('?') { '&' } else { '?' });
+        self.url.push_str(part);
+        self
+    }
+
+    /// Whether it is at this host, over https.
+    pub(crate) fn is_at(&self, host: &str) -> bool {
+        self.shown
+            .strip_prefix("https://")
+            .and_then(|rest| rest.strip_prefix(host))
+            .is_some_and(|rest| rest.starts_with('/'))
     }
 }
 
@@ -61,6 +81,18 @@ impl std::fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Endpoint({})", self.shown)
     }
+}
+
+/// The path after the base; what both have in common, such as `/v1`, stands there once.
+fn joined(base: &str, path: &str) -> String {
+    let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]).rev();
+    let common = ends.map(|end| &path[..end]).find(|beginning| base.ends_with(beginning)).unwrap_or_default();
+    format!("{base}{}", &path[common.len()..])
+}
+
+/// Whether an address is one of this machine, where nobody sends a bill.
+pub fn is_local(address: &str) -> bool {
+    address.trim().parse::<Uri>().is_ok_and(|uri| uri.host().is_some_and(is_loopback))
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -87,10 +119,23 @@ mod tests {
     }
 
     #[test]
+    fn what_base_and_path_have_in_common_stands_once() {
+        let at = |base, path| Endpoint::at(base, path).map(|endpoint| endpoint.to_string());
+        let messages = Ok("https://example.com/v1/messages".to_owned());
+        assert_eq!(at("https://example.com", "/v1/messages"), messages);
+        assert_eq!(at("https://example.com/v1/", "/v1/messages"), messages);
+        assert_eq!(at("https://example.com/v1/messages", "/v1/messages"), messages);
+        assert_eq!(at("https://example.com/x1", "/v1/messages"), Ok("https://example.com/x1/v1/messages".to_owned()));
+    }
+
+    #[test]
     fn a_query_is_sent_and_not_shown() {
         let endpoint = Endpoint::parse("https://example.com/v1?api-version=2");
         assert!(endpoint.as_ref().is_ok_and(|endpoint| endpoint.url().ends_with("/v1/embeddings?api-version=2")));
         assert_eq!(format!("{endpoint:?}"), "Ok(Endpoint(https://example.com/v1/embeddings))");
+        let more = endpoint.map(|endpoint| endpoint.with_query("alt=sse"));
+        assert!(more.as_ref().is_ok_and(|endpoint| endpoint.url().ends_with("?api-version=2&alt=sse")));
+        assert!(more.is_ok_and(|endpoint| endpoint.is_at("example.com") && !endpoint.is_at("example")));
     }
 
     #[test]

@@ -1,21 +1,26 @@
 //! The key to a model. It can be sent, and in no other way be seen.
 
-use crate::EmbeddingError;
+use crate::{ChatError, Provider};
 
-/// A secret that is sent as a bearer token.
+/// A secret that is sent in a header.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(String);
 
 impl Key {
     /// Takes a key if a header can carry it.
-    pub fn parse(text: &str) -> Result<Self, EmbeddingError> {
+    pub fn parse(text: &str) -> Result<Self, ChatError> {
         let text = text.trim();
         let fits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
-        if fits { Ok(Self(text.to_owned())) } else { Err(EmbeddingError::Key) }
+        if fits { Ok(Self(text.to_owned())) } else { Err(ChatError::Key) }
     }
 
-    pub(crate) fn header(&self) -> String {
-        format!("Bearer {}", self.0)
+    /// The header this provider wants it in: name and value.
+    pub(crate) fn header(&self, provider: Provider) -> (&'static str, String) {
+        match provider {
+            Provider::Anthropic => ("x-api-key", self.0.clone()),
+            Provider::OpenAi => ("authorization", format!("Bearer {}", self.0)),
+            Provider::Gemini => ("x-goog-api-key", self.0.clone()),
+        }
     }
 
     /// Takes the key out of what a server wrote.

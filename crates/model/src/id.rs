@@ -44,7 +44,11 @@ impl SessionId {
     /// The id of an agent's session: its start time, then a hash of who it is.
     ///
     /// Deriving instead of drawing lots means that a rebuilt store, or a second machine, gives the same id.
+    /// A thread of ours has drawn its id already.
     pub fn derive(agent: Agent, external_id: &str, started: Timestamp) -> Self {
+        if let (Agent::Native, Ok(own)) = (agent, external_id.parse()) {
+            return own;
+        }
         let hash = xxh3::xxh3_128(format!("{agent}\0{external_id}").as_bytes());
         let millis = u64::try_from(started.as_millis()).unwrap_or(0);
         Self(Ulid::from_parts(millis & ((1 << 48) - 1), hash & ((1 << 80) - 1)))

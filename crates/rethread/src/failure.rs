@@ -3,11 +3,17 @@
 use std::error::Error;
 use std::fmt;
 
-use rethread_engine::{ConfigError, EngineError, IndexError, StoreError};
+use rethread_engine::{ChatError, ConfigError, EngineError, IndexError, ModelError, Refusal, StoreError, ThreadError};
 use rethread_model::Session;
+use rethread_model::thread::UNNAMED;
 
 /// What to do about a mistake of ours.
 const REPORT: &str = "this is a mistake in rethread itself: please report it, with the lines above and your command";
+
+/// Threads that are named when a reference could mean several.
+const MOST_CANDIDATES: usize = 5;
+/// How to find the thread that is meant.
+const LIST_THREADS: &str = "`rethread thread list` lists all threads";
 
 /// Whose fault a failure is and what it is called. Each kind has a stable code and an exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +34,15 @@ pub(crate) enum Kind {
     StoreNewer,
     Index,
     Watch,
+    BadContent,
+    NoSuchCall,
+    TooLarge,
+    QueueFull,
+    ThreadDisk,
+    Stopped,
+    NoModel,
+    Budget,
+    Model,
     Output,
     /// Whoever read our output has seen enough.
     ClosedPipe,
@@ -54,6 +69,15 @@ impl Kind {
             Kind::StoreNewer => "store-newer",
             Kind::Index => "index",
             Kind::Watch => "watch",
+            Kind::BadContent => "bad-content",
+            Kind::NoSuchCall => "no-such-call",
+            Kind::TooLarge => "too-large",
+            Kind::QueueFull => "queue-full",
+            Kind::ThreadDisk => "thread-disk",
+            Kind::Stopped => "stopped",
+            Kind::NoModel => "no-model",
+            Kind::Budget => "budget",
+            Kind::Model => "model",
             Kind::Output => "output",
             Kind::ClosedPipe => "closed-pipe",
             Kind::Bug => "bug",
@@ -64,12 +88,18 @@ impl Kind {
     pub(crate) const fn exit_code(self) -> u8 {
         match self {
             Kind::ClosedPipe => 0,
+            Kind::Stopped => 1,
             Kind::Usage
             | Kind::UnknownReference
             | Kind::AmbiguousReference
             | Kind::UnknownAgent
             | Kind::NothingThere
             | Kind::BadConfig
+            | Kind::BadContent
+            | Kind::NoSuchCall
+            | Kind::TooLarge
+            | Kind::NoModel
+            | Kind::Budget
             | Kind::BadTime => 2,
             Kind::NoHome
             | Kind::Folder
@@ -80,6 +110,9 @@ impl Kind {
             | Kind::StoreNewer
             | Kind::Index
             | Kind::Watch
+            | Kind::QueueFull
+            | Kind::ThreadDisk
+            | Kind::Model
             | Kind::Output => 3,
             Kind::Bug => 70,
         }
@@ -136,11 +169,23 @@ impl From<EngineError> for Failure {
                 let message = format!("{reference:?} fits {} sessions", candidates.len());
                 Self { candidates, ..Self::new(kind, message) }
             }
+            other @ EngineError::AmbiguousThread { .. } => {
+                let named = threads_named(&other);
+                Self::of(kind, other).hint(named)
+            }
             other => Self::of(kind, other),
         };
         failure.hints.extend(hint.map(str::to_owned));
         failure
     }
+}
+
+/// The threads that a reference could mean.
+fn threads_named(error: &EngineError) -> String {
+    let EngineError::AmbiguousThread { candidates, .. } = error else { return String::new() };
+    let named = candidates.iter().take(MOST_CANDIDATES);
+    let named = named.map(|thread| format!("{} {}", thread.id, thread.name.as_deref().unwrap_or(UNNAMED)));
+    format!("it could be: {}", named.collect::<Vec<_>>().join("; "))
 }
 
 impl From<ConfigError> for Failure {
@@ -182,8 +227,53 @@ fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
         EngineError::AmbiguousReference { .. } => {
             (Kind::AmbiguousReference, Some("give more of the id or of the name"))
         }
+        EngineError::Thread(error) => judge_thread(error),
+        EngineError::UnknownThread(_) => (Kind::UnknownReference, Some(LIST_THREADS)),
+        EngineError::AmbiguousThread { .. } => (Kind::AmbiguousReference, Some("give more of the id")),
+        EngineError::ResultWithoutCall => (Kind::Usage, Some("add --tool-call-id ID")),
+        EngineError::NothingToAnswer => (Kind::Usage, Some("give a text, or append a tool's result first")),
+        EngineError::Stopped => (Kind::Stopped, None),
+        EngineError::Model(error) => judge_model(error),
+        EngineError::Chat(error) => judge_chat(error),
         EngineError::Memory(_) => (Kind::Bug, Some(REPORT)),
         EngineError::Watch(_) => (Kind::Watch, Some("try: rethread watch --every 1m")),
+    }
+}
+
+fn judge_thread(error: &ThreadError) -> (Kind, Option<&'static str>) {
+    match error {
+        ThreadError::Missing { .. } | ThreadError::Deleted { .. } => (Kind::UnknownReference, Some(LIST_THREADS)),
+        ThreadError::Disk { .. } | ThreadError::Unsure { .. } => {
+            (Kind::ThreadDisk, Some("nothing was acknowledged; look at free space and permissions, then try again"))
+        }
+        ThreadError::Foreign { .. } => (Kind::ThreadDisk, Some("move it away")),
+        ThreadError::TooLong { .. } => (Kind::TooLarge, Some("split it")),
+        ThreadError::NoSuchCall { .. } => {
+            (Kind::NoSuchCall, Some("`rethread thread context REF` shows the calls and their results"))
+        }
+        ThreadError::QueueFull { .. } => (Kind::QueueFull, Some("wait for them, or raise threads.queue_limit")),
+    }
+}
+
+fn judge_model(error: &ModelError) -> (Kind, Option<&'static str>) {
+    match error {
+        ModelError::NotConfigured => {
+            (Kind::NoModel, Some("name one: `rethread config set model.provider …` and `… model.name …`"))
+        }
+        ModelError::NoKey(_) => (Kind::NoModel, Some("set it, or name another with model.key_env or model.key_file")),
+        ModelError::KeyFile { .. } => (Kind::NoModel, None),
+        ModelError::Chat(error) => judge_chat(error),
+    }
+}
+
+fn judge_chat(error: &ChatError) -> (Kind, Option<&'static str>) {
+    match error {
+        ChatError::Budget(Refusal::NoBudget) => {
+            (Kind::Budget, Some("set one: `rethread config set budget.daily_usd 1`, or budget.daily_tokens"))
+        }
+        ChatError::Budget(_) => (Kind::Budget, Some("`rethread status` shows what was spent today")),
+        ChatError::Endpoint { .. } | ChatError::Key => (Kind::BadConfig, Some("see `rethread config show`")),
+        _ => (Kind::Model, None),
     }
 }
 

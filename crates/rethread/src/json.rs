@@ -2,12 +2,13 @@
 
 mod search;
 mod session;
+mod thread;
 mod timeline;
 
 use std::collections::BTreeMap;
 
 use rethread_engine::{
-    AgentReport, Diagnosis, DryRun, Health, IndexLag, Layer, Setting, Status, SyncReport, Value, VerifyReport,
+    AgentReport, Diagnosis, DryRun, Health, IndexLag, Layer, NanoUsd, Setting, Status, SyncReport, Value, VerifyReport,
 };
 use rethread_model::Timestamp;
 use serde::Serialize;
@@ -17,6 +18,7 @@ use crate::render::{age, is_dangerous, reduction};
 
 pub(crate) use search::Recall;
 pub(crate) use session::{Exchanges, Sessions, Shown};
+pub(crate) use thread::{Appended, Compacted, Context, MadeThread, ThreadList, TurnEnd, TurnLine, WouldSend};
 pub(crate) use timeline::Happenings;
 
 /// The version of all shapes in this file.
@@ -38,6 +40,11 @@ pub(crate) fn text(value: &impl Serialize) -> Result<String, serde_json::Error> 
         }
     }
     Ok(out)
+}
+
+/// Money as programs read it.
+pub(crate) fn dollars(sum: NanoUsd) -> f64 {
+    sum.get() as f64 / 1e9
 }
 
 /// A failure.
@@ -213,6 +220,18 @@ pub(crate) struct Stated<'a> {
     change: u64,
     redactions: BTreeMap<&'a str, u64>,
     reduction: Vec<Reduced<'a>>,
+    budget: Budgeted,
+}
+
+/// What may be spent on models in a day, and what was today.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Budgeted {
+    daily_tokens: Option<u64>,
+    daily_usd: Option<f64>,
+    requests: u64,
+    tokens: u64,
+    usd: f64,
 }
 
 #[derive(Serialize)]
@@ -260,6 +279,13 @@ impl<'a> Stated<'a> {
             change: statistics.map_or(0, |all| all.change),
             redactions: redactions.map(|(rule, count)| (rule.as_str(), *count)).collect(),
             reduction: reduction.collect(),
+            budget: Budgeted {
+                daily_tokens: status.budget.daily_tokens,
+                daily_usd: status.budget.daily_usd.map(dollars),
+                requests: status.budget.requests,
+                tokens: status.budget.tokens,
+                usd: dollars(status.budget.usd),
+            },
         }
     }
 }

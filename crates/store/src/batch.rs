@@ -1,6 +1,7 @@
 //! Writing: what one reading of transcripts changed, made visible together or not at all.
 
 mod apply;
+mod forget;
 
 use std::path::Path;
 

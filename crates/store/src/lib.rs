@@ -17,6 +17,7 @@ mod entries;
 mod error;
 mod feed;
 mod found;
+mod ledger;
 mod migrations;
 mod numbers;
 mod sessions;
@@ -28,7 +29,7 @@ mod transcripts;
 mod vectors;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rethread_model::Space;
 use rusqlite::config::DbConfig;
@@ -38,6 +39,7 @@ pub use batch::{Batch, OpenedSession, SessionNumber, SessionUpdate};
 pub use entries::EntryFilter;
 pub use error::StoreError;
 pub use feed::{EpisodeKey, Feed, FeedEntry, Head, Since};
+pub use ledger::{PlannedRequest, SettledRequest, Spending};
 pub use numbers::Numbers;
 pub use sessions::{Scope, SessionFilter};
 pub use skeletons::Skeletons;
@@ -70,9 +72,22 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(|cause| StoreError::at(path, cause))?;
         let mut store = Self { connection, space, path: path.to_owned() };
-        store.prepare().map_err(|cause| StoreError::at(path, cause))?;
-        migrations::apply(&mut store.connection, path)?;
+        store.prepare_patiently()?;
         Ok(store)
+    }
+
+    /// Changing the journal of a new file does not wait for others who do the same: SQLite fails at once instead.
+    fn prepare_patiently(&mut self) -> Result<(), StoreError> {
+        let start = Instant::now();
+        loop {
+            let prepared = self.prepare().map_err(|cause| StoreError::at(&self.path, cause));
+            match prepared.and_then(|()| migrations::apply(&mut self.connection, &self.path)) {
+                Err(StoreError::Locked { .. }) if start.elapsed() < BUSY_TIMEOUT => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                done => return done,
+            }
+        }
     }
 
     /// Begins writing. Waits for another writer; nothing is kept unless the batch is committed.

@@ -7,7 +7,11 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::StoreError;
 
 /// All schemas, oldest first. A file, once released, is never changed.
-const MIGRATIONS: [&str; 2] = [include_str!("migrations/0001-intake.sql"), include_str!("migrations/0002-search.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("migrations/0001-intake.sql"),
+    include_str!("migrations/0002-search.sql"),
+    include_str!("migrations/0003-ledger.sql"),
+];
 
 /// Applies what is missing. Several processes may try at once: the first does the work, the others find it done.
 pub(crate) fn apply(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {

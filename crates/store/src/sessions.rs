@@ -130,7 +130,10 @@ impl Store {
     fn select(&self, condition: &str, values: impl Params) -> Result<Vec<Session>, StoreError> {
         let read = || -> rusqlite::Result<Vec<Session>> {
             // The condition comes first in brackets when it has no ORDER BY of its own to protect.
-            let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE session.space = ?1 AND {}", bracket(condition));
+            let sql = format!(
+                "SELECT {COLUMNS} FROM {TABLES} WHERE session.space = ?1 AND session.kind <> 'gone' AND {}",
+                bracket(condition)
+            );
             let mut statement = self.connection.prepare_cached(&sql)?;
             let rows = statement.query_map(values, from_row)?;
             rows.filter_map(Result::transpose).collect()

@@ -1,7 +1,7 @@
 //! Transcript files and how far each has been read.
 
 use rethread_model::Agent;
-use rusqlite::{Row, params};
+use rusqlite::{OptionalExtension, Row, params};
 
 use crate::{SessionNumber, Store, StoreError};
 
@@ -56,6 +56,16 @@ pub(crate) const COLUMNS: &str =
     "num, path, agent, session, device, inode, size, mtime, offset, line, head_hash, tail_hash";
 
 impl Store {
+    /// The transcript at that path.
+    pub fn transcript(&self, path: &str) -> Result<Option<TranscriptRow>, StoreError> {
+        let read = || -> rusqlite::Result<Option<TranscriptRow>> {
+            let sql = format!("SELECT {COLUMNS} FROM transcript WHERE space = ?1 AND path = ?2");
+            let found = self.connection.prepare_cached(&sql)?.query_row(params![self.space.as_str(), path], from_row);
+            Ok(found.optional()?.flatten())
+        };
+        read().map_err(|cause| self.err(cause))
+    }
+
     /// All transcripts ever met, in the order of their numbers.
     pub fn transcripts(&self) -> Result<Vec<TranscriptRow>, StoreError> {
         let read = || -> rusqlite::Result<Vec<TranscriptRow>> {

@@ -154,6 +154,22 @@ fn l004_11_metadata_that_is_old_damaged_or_gone_is_counted_again() {
 }
 
 #[test]
+fn a_name_given_by_another_process_is_not_overwritten() {
+    let world = World::new();
+    let log = world.thread();
+    log.append(user("first words")).unwrap();
+    let other = world.threads.open(log.id()).unwrap();
+    other
+        .change(|metadata| (metadata.name, metadata.name_from) = (Some("a title".into()), Some(NameOrigin::Model)))
+        .unwrap();
+    log.append(user("more")).unwrap();
+    log.settle().unwrap();
+    let metadata = world.threads.metadata(log.id()).unwrap();
+    assert_eq!((metadata.name.as_deref(), metadata.message_count), (Some("a title"), 2));
+    assert_eq!(log.metadata().unwrap().name.as_deref(), Some("a title"));
+}
+
+#[test]
 fn s7_5_the_thread_last_spoken_in_comes_first() {
     let world = World::new();
     let logs: Vec<ThreadLog> = (0..20).map(|_| world.thread()).collect();

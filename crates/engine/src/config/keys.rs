@@ -13,6 +13,8 @@ pub(super) enum Shape {
     Choice(&'static str, &'static [&'static str]),
     /// Any text; none by default.
     Text,
+    /// US dollars; none by default.
+    Money,
 }
 
 /// A setting that exists.
@@ -32,7 +34,7 @@ const fn key(name: &'static str, shape: Shape, help: &'static str) -> Key {
 }
 
 /// All settings.
-pub static KEYS: [Key; 17] = [
+pub static KEYS: [Key; 35] = [
     key("intake.enabled", Shape::Flag(true), "read transcripts at all; in a project's .rethread.toml: of this project"),
     Key {
         adds_up: true,
@@ -70,6 +72,48 @@ pub static KEYS: [Key; 17] = [
     ),
     key("embeddings.model", Shape::Text, "the embedding model's name"),
     key("embeddings.key_env", Shape::Text, "the environment variable that holds the key to it"),
+    key(
+        "model.provider",
+        Shape::Choice("none", &["none", "anthropic", "openai", "gemini"]),
+        "whose language model is used; openai also means every server that speaks like it: Ollama, llama.cpp, vLLM",
+    ),
+    key("model.name", Shape::Text, "the language model's name"),
+    key(
+        "model.endpoint",
+        Shape::Text,
+        "where it answers, such as http://127.0.0.1:11434/v1; empty is the provider's own",
+    ),
+    key("model.key_env", Shape::Text, "the environment variable with the key; empty is the provider's usual one"),
+    key("model.key_file", Shape::Text, "a file with the key that only its owner can read, instead of a variable"),
+    key("model.window", Shape::Number(128_000), "tokens the model can hold"),
+    key("model.max_output_tokens", Shape::Number(4_096), "tokens of the longest answer asked for"),
+    key(
+        "model.price_input",
+        Shape::Money,
+        "dollars for a million tokens read; empty is the price in the built-in table",
+    ),
+    key("model.price_output", Shape::Money, "dollars for a million tokens written; empty is the price in the table"),
+    key(
+        "budget.daily_tokens",
+        Shape::Number(0),
+        "tokens that all requests of a day may take; 0 sets no limit in tokens",
+    ),
+    key(
+        "budget.daily_usd",
+        Shape::Money,
+        "dollars that all requests of a day may cost; without a daily limit nothing is ever sent to a model",
+    ),
+    key("budget.call_tokens", Shape::Number(0), "tokens that one request may take; 0 sets no limit"),
+    key("budget.call_usd", Shape::Money, "dollars that one request may cost; empty sets no limit"),
+    key("compaction.enabled", Shape::Flag(true), "summarise the beginning of threads that outgrow the model's window"),
+    key("compaction.reserve_tokens", Shape::Number(16_384), "tokens of the window that are kept free for the answer"),
+    key(
+        "compaction.keep_recent_tokens",
+        Shape::Number(20_000),
+        "tokens of the end of a thread that are never summarised",
+    ),
+    key("threads.queue_limit", Shape::Number(16), "turns that may wait in a thread while another one runs"),
+    key("threads.titles", Shape::Flag(true), "let the model name threads after the first answer"),
 ];
 
 impl Key {
@@ -80,7 +124,7 @@ impl Key {
             Shape::Number(number) => Value::Number(number),
             Shape::List(list) | Shape::Names(list) => Value::List(list.iter().map(ToString::to_string).collect()),
             Shape::Choice(choice, _) => Value::Text(choice.to_owned()),
-            Shape::Text => Value::Text(String::new()),
+            Shape::Text | Shape::Money => Value::Text(String::new()),
         }
     }
 
@@ -90,14 +134,15 @@ impl Key {
     }
 
     /// What its value must be, in words.
-    pub fn expected(&self) -> &'static str {
+    pub fn expected(&self) -> String {
         match self.shape {
-            Shape::Flag(_) => "true or false",
-            Shape::Number(_) => "a whole number",
-            Shape::List(_) => "a list of texts",
-            Shape::Names(_) => "a list of claude-code, pi",
-            Shape::Choice(..) => "realtime or batch",
-            Shape::Text => "a text",
+            Shape::Flag(_) => "true or false".to_owned(),
+            Shape::Number(_) => "a whole number".to_owned(),
+            Shape::List(_) => "a list of texts".to_owned(),
+            Shape::Names(names) => format!("a list of {}", names.join(", ")),
+            Shape::Choice(_, choices) => choices.join(" or "),
+            Shape::Text => "a text".to_owned(),
+            Shape::Money => "dollars, such as 0.25".to_owned(),
         }
     }
 

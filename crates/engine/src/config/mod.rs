@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rethread_ingest::Filter;
 use rethread_ingest::source::exclude::PROJECT_CONFIG;
+use rethread_llm::NanoUsd;
 
 pub use keys::{KEYS, Key};
 pub use value::Value;
@@ -88,7 +89,7 @@ pub enum ConfigError {
         /// The key.
         key: &'static str,
         /// What it must be.
-        expected: &'static str,
+        expected: String,
         /// What was given.
         given: String,
     },
@@ -139,6 +140,10 @@ impl Config {
         if config.text("embeddings.endpoint").is_empty() != config.text("embeddings.model").is_empty() {
             let message = "embeddings need both endpoint and model; they are off".to_owned();
             config.problems.push(ConfigProblem { place: "embeddings".to_owned(), message });
+        }
+        if (config.text("model.provider") == "none") != config.text("model.name").is_empty() {
+            let message = "a model needs both provider and name; it is off".to_owned();
+            config.problems.push(ConfigProblem { place: "model".to_owned(), message });
         }
         Ok(config)
     }
@@ -215,6 +220,11 @@ impl Config {
             Some(Value::Text(text)) => text,
             _ => "",
         }
+    }
+
+    /// Dollars; nothing if the setting is empty. A text that is none cannot have become a value.
+    pub(crate) fn money(&self, name: &str) -> Option<NanoUsd> {
+        self.text(name).parse().ok()
     }
 
     /// What is kept of transcripts.

@@ -1,5 +1,6 @@
 //! The value of a setting: read from TOML or from a text, written back to TOML.
 
+use rethread_llm::NanoUsd;
 use toml_edit::Item;
 
 use super::ConfigError;
@@ -43,7 +44,7 @@ impl Value {
                 let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
                 Some(Value::List(parts.map(str::to_owned).collect()))
             }
-            Shape::Text => Some(Value::Text(text.to_owned())),
+            Shape::Text | Shape::Money => Some(Value::Text(text.trim().to_owned())),
             Shape::Choice(_, choices) => choices.contains(&text).then(|| Value::Text(text.to_owned())),
         };
         value.filter(|value| value.fits(key)).ok_or_else(|| ConfigError::BadValue {
@@ -62,6 +63,12 @@ impl Value {
                 texts.collect::<Option<Vec<_>>>().map(Value::List)
             }
             Shape::Text => item.as_str().map(|text| Value::Text(text.to_owned())),
+            // Sums are texts, so that none is rounded; bare numbers are what people write.
+            Shape::Money => {
+                let number =
+                    || item.as_float().map(|sum| sum.to_string()).or(item.as_integer().map(|sum| sum.to_string()));
+                item.as_str().map(str::to_owned).or_else(number).map(Value::Text)
+            }
             Shape::Choice(_, choices) => {
                 item.as_str().filter(|text| choices.contains(text)).map(|text| Value::Text(text.to_owned()))
             }
@@ -69,10 +76,11 @@ impl Value {
         value.filter(|value| value.fits(key))
     }
 
-    /// Whether a list of names holds only names that exist.
+    /// Whether a list of names holds only names that exist, and a sum of money is one.
     fn fits(&self, key: &Key) -> bool {
         match (key.shape, self) {
             (Shape::Names(names), Value::List(list)) => list.iter().all(|name| names.contains(&name.as_str())),
+            (Shape::Money, Value::Text(text)) => text.is_empty() || text.parse::<NanoUsd>().is_ok(),
             _ => true,
         }
     }

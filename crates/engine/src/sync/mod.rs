@@ -104,6 +104,7 @@ impl Engine {
     pub fn sync(&self, request: &SyncRequest, progress: &mut dyn FnMut(Progress)) -> Result<SyncReport, EngineError> {
         let start = Instant::now();
         let mut store = self.writer()?;
+        self.sweep_threads(&mut store)?;
         let mut tally = Tally::default();
         let mut index = None;
         for pass in 0..PASSES {
@@ -126,6 +127,19 @@ impl Engine {
         let index = index.unwrap_or_else(|| self.follow_store(&store));
         let embeddings = self.embed_new(&mut store);
         Ok(SyncReport { agents, index, embeddings, seconds: start.elapsed().as_secs_f64() })
+    }
+
+    /// Reads what is new in these transcripts, and leaves index and meanings to the next sync. Quick enough for
+    /// somebody who waits.
+    pub(crate) fn take_in(&self, agent: Agent, paths: &[PathBuf]) -> Result<(), EngineError> {
+        let mut store = self.writer()?;
+        for _ in 0..PASSES {
+            let plan = Plan::of_files(&store, agent, paths)?;
+            if plan.jobs.is_empty() || !carry_out(self, &mut store, &plan, &mut Tally::default(), &mut |_| {})? {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// What a sync would read. Writes nothing, not even an empty store.

@@ -91,6 +91,28 @@ impl Plan {
         Ok(plan)
     }
 
+    /// These files and no others, whether or not they look as if they had grown: what beside them says of them may
+    /// have changed.
+    pub(crate) fn of_files(store: &Store, agent: Agent, paths: &[PathBuf]) -> Result<Self, EngineError> {
+        let mut plan = Plan::default();
+        for path in paths {
+            let Ok((file, stamp)) = file::open(path) else { continue };
+            let found = Found { agent, path: path.clone(), stamp };
+            let known = store.transcript(&path.to_string_lossy())?;
+            let job = match known.filter(|row| row.session.is_some()) {
+                Some(row) => Some(known_job(found, row)),
+                None => source::identify(&found, &source::peek(&file, stamp.size)).map(|identity| Job {
+                    agent,
+                    path: path.clone(),
+                    stamp,
+                    start: Start::New(identity),
+                }),
+            };
+            plan.jobs.extend(job);
+        }
+        Ok(plan)
+    }
+
     fn discover(&mut self, engine: &Engine, request: &SyncRequest) -> Result<Vec<Found>, EngineError> {
         let mut all = Vec::new();
         let mut take = |plan: &mut Plan, agent: Option<Agent>, (found, warnings): (Vec<Found>, Vec<Warning>)| {
@@ -204,6 +226,11 @@ impl Engine {
             return Ok(Vec::new());
         }
         let named = self.config.list("intake.agents");
-        named.iter().map(|name| name.parse::<Agent>().map_err(EngineError::from)).collect()
+        let named = named.iter().map(|name| name.parse::<Agent>().map_err(EngineError::from));
+        // What we keep ourselves is always known.
+        let own = std::iter::once(Ok(Agent::Native));
+        let mut agents: Vec<Agent> = named.chain(own).collect::<Result<_, _>>()?;
+        agents.dedup();
+        Ok(agents)
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use rethread_ingest::source::project;
-use rethread_ingest::{Event, Known, Story, Voice, retell, side_name};
+use rethread_ingest::source::{given_name, project};
+use rethread_ingest::{Event, Findings, Known, Redactor, Story, Voice, retell, side_name};
 use rethread_model::{Agent, NativeKey, Owner, Session, SessionKind, Warning};
 use rethread_store::{
     Batch, Cursor, Fingerprint, SessionNumber, SessionUpdate, StoreError, TranscriptNumber, TranscriptRow,
@@ -196,10 +196,15 @@ impl<'a> Telling<'a> {
             }
             _ => (session.kind, None),
         };
-        let Some(main) = Told::new(number, &session, memory) else {
+        let Some(mut main) = Told::new(number, &session, memory) else {
             forget(batch, number, transcript, &session)?;
             return Ok(None);
         };
+        if session.agent == Agent::Native
+            && let Some(name) = given_name(&self.job.path)
+        {
+            main.story.given_name(&Redactor::new().clean(&name, &mut Findings::default()));
+        }
         let external_id = session.external_id;
         let cursor = chunk.cursor;
         Ok(Some(Opened { transcript, cursor, kind, parent, external_id, main, sides: BTreeMap::new() }))

@@ -38,7 +38,8 @@ fn two_sessions() -> World {
 /// The engine with a model at that place.
 fn engine(world: &World, endpoint: &str, more: &[(&str, &str)]) -> Engine {
     let mut environment = Environment::for_home(world.home.path());
-    let settings = [("embeddings.endpoint", endpoint), ("embeddings.model", "ideas")];
+    let settings =
+        [("embeddings.endpoint", endpoint), ("embeddings.model", "ideas"), ("budget.daily_tokens", "9999999")];
     for (key, value) in settings.iter().chain(more) {
         environment.flags.push(((*key).to_owned(), (*value).to_owned()));
     }
@@ -134,7 +135,7 @@ fn a_model_that_is_away_costs_nothing_but_the_meanings() {
     let found = search(&away, "authentication");
     assert_eq!(texts(&found)[0], QUESTION);
     let degraded = found.degraded.unwrap();
-    assert!(degraded.starts_with("the embedding model could not be reached: http://127.0.0.1:"), "{degraded}");
+    assert!(degraded.starts_with("the embedding model could not be asked: http://127.0.0.1:"), "{degraded}");
     assert!(degraded.ends_with("; only words were searched"), "{degraded}");
 }
 
@@ -211,7 +212,7 @@ fn only_the_user_says_where_texts_are_sent() {
     assert_eq!(engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap().embeddings, None);
     assert!(server.take_received().is_empty());
 
-    world.write(".rethread/config.toml", &project);
+    world.write(".rethread/config.toml", format!("{project}[budget]\ndaily_tokens = 99999\n"));
     assert_eq!(sync(&world.engine()).made, 4);
 
     let plain = self::engine(&world, "http://model.example.com/v1", &[("embeddings.model", "far")]);

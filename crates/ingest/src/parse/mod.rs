@@ -4,6 +4,7 @@ mod claude_code;
 mod content;
 mod human;
 mod loose;
+mod native;
 mod out;
 mod outcome;
 mod pi;
@@ -273,6 +274,7 @@ impl<'a> Parser<'a> {
         match self.agent {
             Agent::ClaudeCode => claude_code::events(line, place, &mut self.scribe, &mut self.surroundings),
             Agent::Pi => pi::events(line, place, &mut self.scribe),
+            Agent::Native => native::events(line, place, &mut self.scribe),
         }
     }
 }

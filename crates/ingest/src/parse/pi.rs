@@ -52,7 +52,7 @@ struct Line<'a> {
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the names are those of the wire")]
-struct Message<'a> {
+pub(super) struct Message<'a> {
     #[serde(borrow)]
     role: Text<'a>,
     /// Undecoded until the role is known: a tool's result is only measured.
@@ -97,7 +97,7 @@ struct Cost {
 
 /// A time as text or, in version 4, as milliseconds.
 #[derive(Default, Clone, Copy)]
-struct Moment(Option<Timestamp>);
+pub(super) struct Moment(pub(super) Option<Timestamp>);
 
 impl<'de> Deserialize<'de> for Moment {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -150,7 +150,7 @@ pub(super) fn events(text: &str, place: Place, scribe: &mut Scribe<'_>) -> Resul
     Ok(out.events)
 }
 
-fn message(message: Message<'_>, out: &mut Out, scribe: &mut Scribe<'_>) {
+pub(super) fn message(message: Message<'_>, out: &mut Out, scribe: &mut Scribe<'_>) {
     match message.role.as_str() {
         "user" => user(&read(message.content), out, scribe),
         "assistant" => assistant(message, out, scribe),

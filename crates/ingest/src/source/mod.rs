@@ -7,6 +7,7 @@ pub mod named;
 pub mod project;
 
 mod claude_code;
+mod native;
 mod peek;
 mod pi;
 mod walk;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use rethread_model::{Agent, SessionKind, Warning};
 
+pub use native::given_name;
 pub use peek::{Peek, last_time, peek};
 
 /// What the surroundings of the program say about where agents keep their files. Nothing is read from the
@@ -25,6 +27,8 @@ pub struct Surroundings {
     pub home: PathBuf,
     /// Environment variables.
     pub variables: Vec<(String, String)>,
+    /// Where our own threads are.
+    pub threads: Option<PathBuf>,
     /// Further directories to look in, by agent.
     pub extra_roots: Vec<(Agent, PathBuf)>,
 }
@@ -84,6 +88,7 @@ pub fn roots(agent: Agent, surroundings: &Surroundings) -> Vec<Root> {
     let own = match agent {
         Agent::ClaudeCode => claude_code::roots(surroundings),
         Agent::Pi => pi::roots(surroundings),
+        Agent::Native => native::roots(surroundings),
     };
     let extra = surroundings.extra_roots.iter().filter(|(whose, _)| *whose == agent);
     let extra = extra.map(|(_, path)| Root { agent, path: path.clone(), reason: "config".to_owned() });
@@ -95,6 +100,7 @@ pub fn discover(root: &Root) -> (Vec<Found>, Vec<Warning>) {
     let accept = match root.agent {
         Agent::ClaudeCode => claude_code::is_transcript,
         Agent::Pi => pi::is_transcript,
+        Agent::Native => native::is_transcript,
     };
     walk::walk(root, accept)
 }
@@ -112,8 +118,12 @@ pub fn discover_path(path: &Path) -> (Vec<Found>, Vec<Warning>) {
 
 /// Who the session of a transcript is, from its path and its first lines; nothing while it cannot be told.
 pub fn identify(found: &Found, peek: &Peek) -> Option<Identity> {
+    if peek.is_own_call {
+        return None;
+    }
     match found.agent {
         Agent::ClaudeCode => claude_code::identify(&found.path, peek),
         Agent::Pi => pi::identify(&found.path, peek),
+        Agent::Native => native::identify(&found.path),
     }
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use rethread_model::{Agent, Timestamp};
+use rethread_model::{Agent, OWN_CALL_TAG, Timestamp};
 use serde::Deserialize;
 
 use super::file;
@@ -27,6 +27,8 @@ pub struct Peek {
     pub is_copy: bool,
     /// Whether the lines look like Claude Code's.
     pub looks_like_claude: bool,
+    /// Whether it is the transcript of a request of our own.
+    pub is_own_call: bool,
 }
 
 #[derive(Deserialize, Default)]
@@ -56,6 +58,9 @@ pub fn peek(file: &File, size: u64) -> Peek {
     peek.take_from_cut_line(&head);
     let signs = ["\"forkedFrom\":{", "\"sessionKind\":\"bg\"", "\"parentSession\":\"", "\"branchedFrom\":\""];
     peek.is_copy = signs.iter().any(|sign| memchr::memmem::find(&head, sign.as_bytes()).is_some());
+    // At the beginning of a text only: people may well talk about the tag.
+    let own = format!("\":\"{OWN_CALL_TAG}");
+    peek.is_own_call = memchr::memmem::find(&head, own.as_bytes()).is_some();
     peek
 }
 

@@ -150,6 +150,11 @@ impl Story {
         self.saved.titles.set(TitleRank::Summary, text);
     }
 
+    /// The name its owner gave it, where the transcript does not say.
+    pub fn given_name(&mut self, name: &str) {
+        self.saved.titles.set(TitleRank::Custom, name);
+    }
+
     /// Whether the session's own name marks it as a sub-agent's.
     pub fn is_named_as_child(&self) -> bool {
         self.saved.titles.names_a_child() || self.external_id.starts_with("subagent-")
@@ -231,6 +236,8 @@ impl Story {
             Agent::ClaudeCode => native_key(self.agent, &self.external_id, id),
             // Eight hex digits repeat from session to session; copies are told by lineage instead.
             Agent::Pi if !id.starts_with("line-") => NativeKey::within(self.agent, &self.external_id, id),
+            // A record's number is its id, and nobody copies threads.
+            Agent::Native => NativeKey::within(self.agent, &self.external_id, id),
             // Version 1 has no ids; a line that stands in two files with the same time and content is a copy.
             Agent::Pi => NativeKey::global(self.agent, id),
         }
@@ -343,10 +350,10 @@ impl Story {
 
     fn call<K: Known>(&mut self, event: Event, known: &K) -> Result<(), K::Error> {
         let What::Call { id, message, tool } = event.what else { return Ok(()) };
-        // Some models number their calls anew in every message, so with pi the entry is part of a call's identity.
+        // Some models number their calls anew in every message, so outside Claude Code the entry is part of a call's identity.
         let key = match self.agent {
             Agent::ClaudeCode => self.key(&id),
-            Agent::Pi => self.key(&format!("{}:{id}", event.native_id)),
+            Agent::Pi | Agent::Native => self.key(&format!("{}:{id}", event.native_id)),
         };
         if !self.is_new(key, known)? {
             return Ok(());

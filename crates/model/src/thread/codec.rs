@@ -30,6 +30,20 @@ struct Line<'a, T> {
     record: &'a T,
 }
 
+impl Message {
+    /// As it stands in the log, for whoever writes it elsewhere.
+    pub fn as_record(&self) -> impl Serialize + '_ {
+        Line { record_type: "message", schema_version: SCHEMA_VERSION, record: self }
+    }
+}
+
+impl Compaction {
+    /// As it stands in the log, for whoever writes it elsewhere.
+    pub fn as_record(&self) -> impl Serialize + '_ {
+        Line { record_type: "compaction", schema_version: SCHEMA_VERSION, record: self }
+    }
+}
+
 impl Record {
     /// Reads one line, without its newline.
     pub fn parse(line: &[u8]) -> Result<Record, BadRecord> {

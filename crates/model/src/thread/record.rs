@@ -62,6 +62,9 @@ pub struct Message {
     /// Of an answer: why it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<Stop>,
+    /// Of a user's text: the directory it was typed in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
     /// Fields unknown here.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
@@ -82,6 +85,7 @@ impl Message {
             model: None,
             usage: None,
             stop_reason: None,
+            cwd: None,
             extra: Map::new(),
         }
     }

@@ -1,6 +1,6 @@
 //! The words a model is asked for a summary with.
 
-use rethread_model::{OWN_CALL_TAG, estimate_text};
+use rethread_model::estimate_text;
 
 use super::flat::protected;
 
@@ -44,7 +44,7 @@ pub(crate) fn request(part: Part, conversation: &str, so_far: Option<&str>, focu
     if let Some(focus) = focus.map(str::trim).filter(|focus| !focus.is_empty()) {
         pieces.push(format!("Additional focus: {}", protected(focus)));
     }
-    SummaryRequest { system: format!("{SYSTEM}\n{OWN_CALL_TAG}"), prompt: pieces.join("\n\n") }
+    SummaryRequest { system: SYSTEM.to_owned(), prompt: pieces.join("\n\n") }
 }
 
 const SYSTEM: &str = "You are a context summarization assistant. Your task is to read a conversation between a user \

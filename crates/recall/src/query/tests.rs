@@ -92,7 +92,7 @@ fn filters() {
         ("role:user role:Assistant", "; kind=prompt|answer"),
         ("-kind:reasoning -kind:note", "; kind=prompt|answer|tool|error|summary"),
         ("kind:error -kind:error", "-kind:error; kind=error"),
-        ("-agent:pi", "; agent=claude-code"),
+        ("-agent:pi", "; agent=claude-code|native"),
         ("lock -file:a.rs,b.rs -tool:Bash", "lock; not=a.rs|b.rs|Bash"),
         ("lock -since:today", "lock -since:today"),
         ("after:2026-03-14 x", "x; after=2026-03-14"),

@@ -1,5 +1,6 @@
 //! The command line: one definition gives parsing, help, completions, the man page and the reference in `docs`.
 
+pub(crate) mod thread;
 pub(crate) mod values;
 
 use std::path::PathBuf;
@@ -8,6 +9,8 @@ use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 use rethread_engine::{Kind, Profile};
 use rethread_model::{Agent, State};
+
+use self::thread::Thread;
 
 /// What can be typed into a search. Four blanks make it a table in the terminal and in the reference.
 const SEARCH: &str = "\
@@ -44,7 +47,7 @@ pub(crate) enum Colour {
 /// Session memory for AI coding agents.
 ///
 /// Reads the transcripts that coding agents write anyway, keeps what was said and done without secrets and bulk, and
-/// gives it back when it is needed. Nothing leaves this machine.
+/// gives it back when it is needed. Nothing leaves this machine unless you configure a model.
 #[derive(Debug, Parser)]
 #[command(
     name = "rethread",
@@ -52,7 +55,7 @@ pub(crate) enum Colour {
     propagate_version = true,
     arg_required_else_help = true,
     disable_help_subcommand = true,
-    after_long_help = "Example:\n  rethread init && rethread sessions\n\nExit codes: 0 done or found, 1 nothing found, 2 a mistake in the command, a reference or the\nconfiguration, 3 the store, the disk or a permission, 70 a mistake in rethread itself."
+    after_long_help = "Example:\n  rethread init && rethread sessions\n\nExit codes: 0 done or found, 1 nothing found, 2 a mistake in the command, a reference or the\nconfiguration, 3 the store, the disk, a permission or a model, 70 a mistake in rethread itself."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -127,6 +130,13 @@ pub(crate) enum Command {
     /// an episode means. Around another project's exchange, that project is looked at.
     #[command(after_long_help = "Example:\n  rethread timeline --file src/parser.rs --since 'last week'")]
     Timeline(Timeline),
+    /// Keep conversations of your own: append, build contexts, compact, talk to a model
+    #[command(
+        subcommand,
+        arg_required_else_help = true,
+        after_long_help = "Example:\n  rethread thread new --name 'release notes'"
+    )]
+    Thread(Thread),
     /// Show sizes, counts, and how much was left out
     #[command(after_long_help = "Example:\n  rethread status --json")]
     Status(Json),
@@ -170,6 +180,7 @@ impl Command {
             | Command::Doctor(json)
             | Command::Verify(json)
             | Command::Config(Config::Show { json, .. }) => json.json,
+            Command::Thread(thread) => thread.wants_json(),
             _ => false,
         }
     }
@@ -200,7 +211,7 @@ pub(crate) struct Init {
     #[arg(short, long)]
     pub(crate) yes: bool,
     /// Read only these agents, now and later
-    #[arg(long, value_name = "AGENT,…", value_delimiter = ',', value_parser = values::agent())]
+    #[arg(long, value_name = "AGENT,…", value_delimiter = ',', value_parser = values::other_agent())]
     pub(crate) agents: Vec<Agent>,
     /// Do not touch the agents' settings
     #[arg(long)]

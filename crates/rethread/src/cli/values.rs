@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use rethread_engine::{Kind, Profile};
+use rethread_model::thread::ChatRole;
 use rethread_model::{Agent, State, Timestamp};
 
 /// A moment: so long ago, or a date.
@@ -60,6 +61,18 @@ pub(crate) fn setting(text: &str) -> Result<(String, String), String> {
 /// The name of an agent.
 pub(crate) fn agent() -> impl TypedValueParser<Value = Agent> {
     PossibleValuesParser::new(Agent::ALL.map(Agent::as_str)).try_map(|name| name.parse::<Agent>())
+}
+
+/// The name of an agent whose transcripts are its own.
+pub(crate) fn other_agent() -> impl TypedValueParser<Value = Agent> {
+    PossibleValuesParser::new(Agent::OTHERS.map(Agent::as_str)).try_map(|name| name.parse::<Agent>())
+}
+
+/// Who speaks in a thread.
+pub(crate) fn role() -> impl TypedValueParser<Value = ChatRole> {
+    let roles = [ChatRole::User, ChatRole::Assistant, ChatRole::ToolResult];
+    PossibleValuesParser::new(roles.map(ChatRole::as_str))
+        .map(move |name| roles.into_iter().find(|role| role.as_str() == name).unwrap_or(ChatRole::User))
 }
 
 /// The state of a session.

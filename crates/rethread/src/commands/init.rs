@@ -106,7 +106,7 @@ fn three_things(context: &Context, engine: &Engine) -> Result<(), Failure> {
 
 /// Says that there is nothing to read, and shows what it would be like.
 fn nobody_here(context: &Context) -> Result<Exit, Failure> {
-    let agents = Agent::ALL.map(Agent::as_str).join(" or ");
+    let agents = Agent::OTHERS.map(Agent::as_str).join(" or ");
     let mut page = context.printer.page();
     page.line(Tone::Strong, &format!("No transcripts of {agents} were found."));
     page.line(Tone::Plain, "`rethread doctor` shows where they are looked for. Meanwhile, here is a scene:").end();

@@ -29,7 +29,7 @@ pub(crate) fn man(context: &Context) -> Result<Exit, Failure> {
     main.render_synopsis_section(&mut page)?;
     main.render_description_section(&mut page)?;
     main.render_options_section(&mut page)?;
-    for part in command.get_subcommands() {
+    for part in command.get_subcommands().filter(|part| !part.is_hide_set()) {
         chapter(part, &mut page)?;
     }
     let mut end = Vec::new();
@@ -59,7 +59,7 @@ fn chapter(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     writeln!(page, ".SH \"{}\"", name.to_uppercase())?;
     // Sections of a section are subsections.
     page.extend(with_headings(&body, ".SS").into_bytes());
-    command.get_subcommands().try_for_each(|part| chapter(part, page))
+    command.get_subcommands().filter(|part| !part.is_hide_set()).try_for_each(|part| chapter(part, page))
 }
 
 /// The text with headings of that level; what follows the help gets headings of its own.

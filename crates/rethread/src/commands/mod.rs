@@ -9,6 +9,7 @@ pub(crate) mod sessions;
 pub(crate) mod show;
 mod status;
 pub(crate) mod sync;
+mod thread;
 mod timeline;
 mod watch;
 
@@ -103,6 +104,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Show(request) => show::run(context, &request),
         Command::Search(request) => search::run(context, &request),
         Command::Timeline(request) => timeline::run(context, &request),
+        Command::Thread(request) => thread::run(context, &request),
         Command::Status(json) => status::run(context, json),
         Command::Doctor(json) => health::doctor(context, json),
         Command::Verify(json) => health::verify(context, json),

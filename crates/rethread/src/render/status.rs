@@ -1,6 +1,6 @@
 //! Sizes and counts for people, with how much of the transcripts was left out.
 
-use rethread_engine::{IndexLag, Status};
+use rethread_engine::{BudgetStatus, IndexLag, Status};
 
 use super::words::{bytes, count, number, reduction};
 use super::{Page, Side, Tone};
@@ -11,6 +11,7 @@ const LABEL: usize = 13;
 pub(crate) fn status(page: &mut Page, status: &Status) {
     page.line(Tone::Strong, &format!("Rethread {}", status.version));
     row(page, "home", &status.folder.display().to_string());
+    row(page, "budget", &budget(&status.budget));
     let Some(all) = &status.statistics else {
         row(page, "store", "none yet");
         return;
@@ -69,6 +70,19 @@ fn line(page: &mut Page, tone: Tone, cells: &[String; 5]) {
         page.cell(tone, cell, width, side);
     }
     page.end();
+}
+
+/// What may be spent on models, and what was today.
+fn budget(budget: &BudgetStatus) -> String {
+    let limits =
+        [budget.daily_usd.map(|usd| usd.to_string()), budget.daily_tokens.map(|tokens| count(tokens, "token"))];
+    let limits: Vec<String> = limits.into_iter().flatten().collect();
+    if limits.is_empty() && budget.requests == 0 {
+        return "none: nothing is sent to a model".to_owned();
+    }
+    let limit = if limits.is_empty() { "none".to_owned() } else { format!("{} a day", limits.join(" and ")) };
+    let requests = count(budget.requests, "request");
+    format!("{limit}; today {requests}, {}, {}", count(budget.tokens, "token"), budget.usd)
 }
 
 fn row(page: &mut Page, label: &str, text: &str) {

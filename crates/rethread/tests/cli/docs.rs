@@ -18,7 +18,7 @@ fn the_reference_of_commands_is_up_to_date() {
     let mut out = format!("{HOW}\n\n# Commands\n\n{}\n", about(&command));
     out += "\nAnswers go to stdout, everything else to stderr. With `--json` the answer is one object with `\"schema\": 1`.\n";
     out += "Exit codes: 0 done or found; 1 nothing found, or something is not well; 2 a mistake in the command, a\n";
-    out += "reference or the configuration; 3 the store, the disk or a permission; 70 a mistake in rethread itself.\n";
+    out += "reference or the configuration; 3 the store, the disk, a permission or a model; 70 a mistake in rethread itself.\n";
     out += "\n## Options of every command\n\n";
     options(command.get_arguments().filter(|argument| argument.is_global_set()), &mut out);
     for part in command.get_subcommands() {
@@ -60,7 +60,7 @@ fn chapter(command: &Command, parent: &str, out: &mut String) {
             write!(out, "\nExample: `{example}`\n").unwrap();
         }
     }
-    for part in command.get_subcommands().filter(|part| part.get_name() != "help") {
+    for part in command.get_subcommands().filter(|part| part.get_name() != "help" && !part.is_hide_set()) {
         chapter(part, &name, out);
     }
 }

@@ -88,7 +88,11 @@ impl ThreadLog {
 
     /// What is known of the thread now, everything others wrote included.
     pub fn metadata(&self) -> Result<Metadata, ThreadError> {
-        self.locked(|log, writer| log.look(writer).cloned())
+        self.locked(|log, writer| {
+            let mut now = log.look(writer)?.clone();
+            metadata::adopt_own(&mut now, &log.folder);
+            Ok(now)
+        })
     }
 
     /// Changes what only `metadata.json` holds: name, model, instructions.
@@ -96,6 +100,8 @@ impl ThreadLog {
         self.locked(|log, writer| {
             log.look(writer)?;
             let known = writer.known.as_mut().ok_or(ThreadError::Missing { id: log.id })?;
+            // Another process may have changed a name meanwhile.
+            metadata::adopt_own(known, &log.folder);
             change(known);
             metadata::write(&log.folder, known)
                 .map_err(ThreadError::disk(&log.path.with_file_name(metadata::NAME), "written"))?;

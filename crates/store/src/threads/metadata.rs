@@ -27,14 +27,32 @@ pub(super) fn load(id: ThreadId, folder: &Folder, file: &File, known: Option<Met
 /// What was written down, as far as it fits the log.
 fn stored(id: ThreadId, folder: &Folder, file: &File) -> io::Result<Metadata> {
     let size = file.metadata()?.len();
-    let bytes = folder.bytes(NAME).unwrap_or_default();
-    let stored = serde_json::from_slice::<Metadata>(&bytes).ok().filter(|stored| stored.id == id);
-    Ok(match stored {
+    Ok(match read(id, folder) {
         Some(stored) if fits(&stored, file, size)? => stored,
         // What it says about the log is wrong; what only it says is kept.
         Some(stored) => emptied(stored),
         None => Metadata::new(id, id.drawn_at()),
     })
+}
+
+fn read(id: ThreadId, folder: &Folder) -> Option<Metadata> {
+    let bytes = folder.bytes(NAME).ok()?;
+    serde_json::from_slice::<Metadata>(&bytes).ok().filter(|stored| stored.id == id)
+}
+
+/// Takes over what only the file holds.
+pub(super) fn adopt_own(metadata: &mut Metadata, folder: &Folder) {
+    let Some(stored) = read(metadata.id, folder) else { return };
+    if stored.name_from >= metadata.name_from {
+        metadata.name = stored.name;
+        metadata.name_from = stored.name_from;
+    }
+    if stored.model_is_chosen {
+        metadata.model = stored.model;
+    }
+    metadata.model_is_chosen = stored.model_is_chosen;
+    metadata.system_prompt_override = stored.system_prompt_override;
+    metadata.extra = stored.extra;
 }
 
 /// Replaces the file.

@@ -153,6 +153,12 @@ impl Threads {
         self.sweep(id)
     }
 
+    /// The ids of all threads that were deleted.
+    pub fn deleted_ids(&self) -> Vec<ThreadId> {
+        let Ok(entries) = std::fs::read_dir(self.root.join(DELETED)) else { return Vec::new() };
+        entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
+    }
+
     /// Removes what interrupted deletions and creations left behind.
     pub fn sweep_all(&self) -> Result<(), ThreadError> {
         let Ok(entries) = std::fs::read_dir(&self.root) else { return Ok(()) };

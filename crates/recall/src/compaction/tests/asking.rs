@@ -1,6 +1,5 @@
 //! What a model is asked, and what becomes of its answers.
 
-use rethread_model::OWN_CALL_TAG;
 use rethread_model::thread::{Block, ChatMessage, ChatRole};
 use serde_json::json;
 
@@ -81,14 +80,13 @@ fn s004_25_what_is_said_cannot_close_our_tags() {
 }
 
 #[test]
-fn s004_27_the_system_prompt_is_the_designs_and_marks_our_call() {
+fn s004_27_the_system_prompt_is_the_designs() {
     let (_, requests) = asked(&talk().plan(50).unwrap(), None, ROOM, &[]);
     let system = &requests[0].system;
     assert!(system.starts_with("You are a context summarization assistant. Your task is to read a conversation between a user and an AI agent, then produce"));
     assert!(
         system.contains("Do NOT respond to any questions in the conversation. ONLY output the structured summary.")
     );
-    assert_eq!(system.lines().last(), Some(OWN_CALL_TAG));
 }
 
 #[test]

@@ -1,0 +1,62 @@
+//! Our own log: one JSON line for each thing that happened, a file for each day, thirty days.
+
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+
+use rethread_ingest::{Findings, Redactor};
+use rethread_model::thread::ThreadId;
+use serde_json::{Map, Value};
+
+use crate::{Engine, home};
+
+/// Days that are kept.
+const DAYS: i64 = 30;
+/// A day's file that is longer takes no more: a log must not fill the disk.
+const LONGEST_DAY: u64 = 64 << 20;
+/// Fields whose values are nobody's business, by the end of their names.
+const SECRET_FIELDS: [&str; 5] = ["key", "token", "secret", "password", "authorization"];
+
+impl Engine {
+    /// Notes what happened. A log that cannot be written stops nobody.
+    pub(crate) fn note(&self, event: &str, thread: Option<ThreadId>, fields: &[(&str, Value)]) {
+        let now = self.now();
+        let mut line = Map::new();
+        line.insert("at".to_owned(), now.to_string().into());
+        line.insert("event".to_owned(), event.into());
+        line.extend(thread.map(|id| ("sessionId".to_owned(), id.to_string().into())));
+        for (name, value) in fields {
+            line.insert((*name).to_owned(), harmless(name, value));
+        }
+        let _ = self.append_to_journal(now, &Value::Object(line));
+    }
+
+    fn append_to_journal(&self, now: rethread_model::Timestamp, line: &Value) -> std::io::Result<()> {
+        let folder = self.folder.join("logs");
+        home::prepare(&folder).map_err(std::io::Error::other)?;
+        let day = |moment: rethread_model::Timestamp| format!("{}.jsonl", &moment.to_string()[..10]);
+        let path = folder.join(day(now));
+        let is_new = !path.exists();
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(&path)?;
+        if file.metadata()?.len() < LONGEST_DAY {
+            file.write_all(format!("{line}\n").as_bytes())?;
+        }
+        if is_new {
+            let oldest = day(rethread_model::Timestamp::from_millis(now.as_millis() - DAYS * 86_400_000));
+            let names = std::fs::read_dir(&folder)?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+            for name in names.filter(|name| name.len() == oldest.len() && *name < oldest) {
+                std::fs::remove_file(folder.join(name))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A value without secrets.
+fn harmless(name: &str, value: &Value) -> Value {
+    let name = name.to_lowercase();
+    match value {
+        Value::String(_) if SECRET_FIELDS.iter().any(|end| name.ends_with(end)) => "[REDACTED]".into(),
+        Value::String(text) => Redactor::new().clean(text, &mut Findings::default()).into_owned().into(),
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,44 @@
+//! Which thread somebody means: an id, the unique beginning of one, or a name. Only a parsed id becomes a path.
+
+use rethread_model::thread::{Metadata, ThreadId};
+
+use crate::{Engine, EngineError};
+
+/// The shortest beginning of an id that is looked up.
+const SHORTEST_PREFIX: usize = 4;
+
+impl Engine {
+    /// The one thread a reference means.
+    pub(crate) fn thread_id(&self, reference: &str) -> Result<ThreadId, EngineError> {
+        let reference = reference.trim();
+        if let Ok(id) = reference.parse() {
+            return Ok(id);
+        }
+        let (threads, _) = self.threads().list()?;
+        let found = fitting(&threads, reference);
+        match found.as_slice() {
+            [] => Err(EngineError::UnknownThread(reference.chars().take(100).collect())),
+            [one] => Ok(one.id),
+            _ => Err(EngineError::AmbiguousThread {
+                reference: reference.to_owned(),
+                candidates: found.into_iter().cloned().collect(),
+            }),
+        }
+    }
+}
+
+/// Threads whose id begins so, else those of exactly that name.
+fn fitting<'t>(threads: &'t [Metadata], reference: &str) -> Vec<&'t Metadata> {
+    if reference.is_empty() {
+        return Vec::new();
+    }
+    let upper = reference.to_uppercase();
+    let prefix = |metadata: &&Metadata| upper.len() >= SHORTEST_PREFIX && metadata.id.to_string().starts_with(&upper);
+    let found: Vec<&Metadata> = threads.iter().filter(prefix).collect();
+    if !found.is_empty() {
+        return found;
+    }
+    let wanted = reference.to_lowercase();
+    let named = |metadata: &&Metadata| metadata.name.as_deref().is_some_and(|name| name.to_lowercase() == wanted);
+    threads.iter().filter(named).collect()
+}

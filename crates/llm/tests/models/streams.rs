@@ -1,0 +1,272 @@
+//! Answers that are read along: put together, stopped, and broken off.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use rethread_llm::{Answer, ChatError, ChatLimits, Piece, Provider, Streamed};
+use rethread_model::Tokens;
+use rethread_model::thread::{Block, Stop};
+use serde_json::{Value, json};
+
+use crate::scripted::{Books, Reply, Server, asks, events, retrying, says, sign};
+
+const ANTHROPIC: &[&str] = &[
+    r#"{"type":"message_start","message":{"id":"m","model":"claude-small-1","content":[],"usage":{"input_tokens":25,"cache_read_input_tokens":4,"output_tokens":1}}}"#,
+    r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+    r#"{"type": "ping"}"#,
+    r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Grüße, "}}"#,
+    r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"日本 👋"}}"#,
+    r#"{"type":"content_block_stop","index":0}"#,
+    r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"toolu_1","name":"read","input":{}}}"#,
+    r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":""}}"#,
+    r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"path\": \"sü"}}"#,
+    r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"ß\"}"}}"#,
+    r#"{"type":"content_block_stop","index":1}"#,
+    r#"{"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":15}}"#,
+    r#"{"type":"message_stop"}"#,
+];
+const OPENAI: &[&str] = &[
+    r#"{"id":"c","model":"gpt-small-1","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}],"usage":null}"#,
+    r#"{"id":"c","model":"gpt-small-1","choices":[{"index":0,"delta":{"content":"Grüße, "},"finish_reason":null}]}"#,
+    r#"{"id":"c","model":"gpt-small-1","choices":[{"index":0,"delta":{"content":"日本 👋"},"finish_reason":null}]}"#,
+    r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"toolu_1","type":"function","function":{"name":"read","arguments":""}}]},"finish_reason":null}]}"#,
+    r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"path\": \"sü"}}]},"finish_reason":null}]}"#,
+    r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"ß\"}"}}]},"finish_reason":null}]}"#,
+    r#"{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}"#,
+    r#"{"choices":[],"usage":{"prompt_tokens":29,"completion_tokens":15,"prompt_tokens_details":{"cached_tokens":4}}}"#,
+    "[DONE]",
+];
+const GEMINI: &[&str] = &[
+    r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"hm","thought":true},{"text":"Grüße, "}]}}],"usageMetadata":{"promptTokenCount":29},"modelVersion":"gemini-small-1"}"#,
+    r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"日本 👋"}]}}]}"#,
+    r#"{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"toolu_1","name":"read","args":{"path":"süß"}}}]}}]}"#,
+    r#"{"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":29,"cachedContentTokenCount":4,"candidatesTokenCount":5,"thoughtsTokenCount":10}}"#,
+];
+
+fn of(provider: Provider) -> &'static [&'static str] {
+    match provider {
+        Provider::Anthropic => ANTHROPIC,
+        Provider::OpenAi => OPENAI,
+        Provider::Gemini => GEMINI,
+    }
+}
+
+fn call(id: &str, arguments: &Value) -> Block {
+    Block::ToolCall { id: id.to_owned(), name: "read".to_owned(), arguments: arguments.as_object().cloned().unwrap() }
+}
+
+/// Listens to one reply to its end; the pieces, and what came of it.
+fn listen(provider: Provider, reply: Reply, books: &Books) -> (Vec<String>, Result<Streamed, String>) {
+    let server = Server::start(vec![reply]);
+    let mut pieces = Vec::new();
+    let mut each = |piece: Piece<'_>| {
+        pieces.push(match piece {
+            Piece::Text(text) => text.to_owned(),
+            Piece::CallStarted { id, name } => format!("<{name} {id}>"),
+        });
+    };
+    let model = server.model(provider, ChatLimits::INTERACTIVE);
+    let streamed = model.stream(&asks("x"), books, &|| false, &mut each);
+    if let Ok(Streamed { failed: Some(error), .. }) = &streamed {
+        server.told(error);
+    }
+    (pieces, streamed.map_err(|error| server.told(&error)))
+}
+
+#[test]
+fn a_stream_is_the_same_wherever_its_bytes_are_cut() {
+    for provider in Provider::ALL {
+        for size in [1, 2, 3, 7, 64, 100_000] {
+            let books = Books::default();
+            let (pieces, streamed) = listen(provider, Reply::Streams(events(of(provider)), size), &books);
+            let Streamed { answer, failed } = streamed.unwrap();
+            assert_eq!(pieces, ["Grüße, ", "日本 👋", "<read toolu_1>"], "{provider} {size}");
+            assert_eq!(answer.content, [Block::text("Grüße, 日本 👋"), call("toolu_1", &json!({"path": "süß"}))]);
+            let tokens = Tokens { input: 25, output: 15, cache_read: 4, cache_write: 0 };
+            assert_eq!((answer.stop, answer.usage, failed), (Stop::ToolCalls, Some(tokens), None), "{provider}");
+            assert!(answer.model.ends_with("-small-1"), "{}", answer.model);
+            let settled = &books.settled()[0];
+            assert_eq!((settled.tokens, settled.cost.unwrap().get()), (Some(tokens), 25 + 15 * 3));
+        }
+    }
+}
+
+#[test]
+fn a_stream_is_asked_for_in_the_words_of_its_provider() {
+    for (provider, path, asked) in [
+        (Provider::Anthropic, "/v1/messages", json!([true, null])),
+        (Provider::OpenAi, "/v1/chat/completions", json!([true, {"include_usage": true}])),
+        (Provider::Gemini, "/v1beta/models/small:streamGenerateContent?alt=sse", json!([null, null])),
+    ] {
+        let server = Server::start(vec![Reply::Streams(events(of(provider)), 100)]);
+        let model = server.model(provider, ChatLimits::INTERACTIVE);
+        model.stream(&asks("x"), &Books::default(), &|| false, &mut |_| {}).unwrap();
+        let received = server.received().remove(0);
+        assert!(received.head.starts_with(&format!("POST {path} HTTP/1.1\n")), "{}", received.head);
+        assert_eq!(json!([received.body["stream"], received.body["stream_options"]]), asked);
+    }
+}
+
+#[test]
+fn a_server_that_cannot_count_is_asked_not_to() {
+    let refusal = r#"{"detail":[{"type":"extra_forbidden","loc":["body","stream_options"]}]}"#;
+    let server = Server::start(vec![says("400 Bad Request", refusal), Reply::Streams(events(&OPENAI[..7]), 50)]);
+    let books = Books::default();
+    let model = server.model(Provider::OpenAi, ChatLimits::INTERACTIVE);
+    let streamed = model.stream(&asks("x"), &books, &|| false, &mut |_| {}).unwrap();
+    assert_eq!((streamed.answer.stop, streamed.answer.usage), (Stop::ToolCalls, None));
+    assert_eq!(server.received()[1].body.get("stream_options"), None);
+    let settled = books.settled();
+    assert_eq!((settled[1].tokens, settled[1].cost), (None, books.planned()[1].cost), "the estimate stands");
+}
+
+#[test]
+fn a_server_that_does_not_stream_is_understood() {
+    let whole = r#"{"choices":[{"message":{"content":"hello"},"finish_reason":"stop"}]}"#;
+    let reply = Reply::Says("200 OK", "content-type: application/json; charset=utf-8\r\n", whole.to_owned());
+    let (pieces, streamed) = listen(Provider::OpenAi, reply, &Books::default());
+    assert_eq!(pieces, ["hello"]);
+    assert_eq!(streamed.unwrap().answer.stop, Stop::End);
+}
+
+#[test]
+fn calls_are_told_apart_where_they_share_a_number_or_have_none() {
+    let started = |index: &str, id: &str| {
+        let function = format!(r#"{{"name":"read","arguments":"{{\"path\":\"{id}\"}}"}}"#);
+        format!(r#"{{"choices":[{{"delta":{{"tool_calls":[{{{index}"id":"{id}","function":{function}}}]}}}}]}}"#)
+    };
+    for index in [r#""index":0,"#, ""] {
+        let (first, second) = (started(index, "a"), started(index, "b"));
+        let end = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
+        let reply = Reply::Streams(events(&[&first, &second, end]), 1_000);
+        let (_, streamed) = listen(Provider::OpenAi, reply, &Books::default());
+        let Answer { content, stop, .. } = streamed.unwrap().answer;
+        assert_eq!(content, [call("a", &json!({"path": "a"})), call("b", &json!({"path": "b"}))], "{index}");
+        assert_eq!(stop, Stop::ToolCalls, "calls are waited for, whatever the reason given");
+    }
+}
+
+#[test]
+fn arguments_that_are_no_object_are_kept_as_they_came() {
+    let bad = OPENAI.iter().copied().filter(|event| !event.contains(r"ß\"));
+    let reply = Reply::Streams(events(&bad.collect::<Vec<_>>()), 100);
+    let (_, streamed) = listen(Provider::OpenAi, reply, &Books::default());
+    assert_eq!(streamed.unwrap().answer.content[1], call("toolu_1", &json!({"_raw": "{\"path\": \"sü"})));
+}
+
+#[test]
+fn a_stream_is_stopped_while_the_provider_says_nothing() {
+    for provider in Provider::ALL {
+        // Up to the first words; for Gemini these are the first event.
+        let said = if provider == Provider::Gemini { 1 } else { 4.min(of(provider).len() - 7) };
+        let (went, goes) = sign();
+        let server = Server::start(vec![Reply::Holds(events(&of(provider)[..said]), went)]);
+        let books = Books::default();
+        let is_stopped = Cell::new(false);
+        let model = server.model(provider, ChatLimits::INTERACTIVE);
+        let streamed = model.stream(&asks("x"), &books, &|| is_stopped.get(), &mut |_| is_stopped.set(true)).unwrap();
+        goes.recv().unwrap();
+        assert_eq!(streamed.answer.content, [Block::text("Grüße, ")], "{provider}");
+        assert_eq!((streamed.answer.stop, streamed.failed), (Stop::Aborted, None));
+        assert_eq!(books.errors(), ["stopped"]);
+        assert_eq!(books.settled()[0].tokens, None, "nobody counted to the end");
+    }
+}
+
+#[test]
+fn what_is_stopped_before_it_began_is_not_sent() {
+    let server = Server::start(vec![Reply::Streams(events(ANTHROPIC), 100)]);
+    let books = Books::default();
+    let model = server.model(Provider::Anthropic, ChatLimits::INTERACTIVE);
+    let streamed = model.stream(&asks("x"), &books, &|| true, &mut |_| {}).unwrap();
+    assert_eq!((streamed.answer.content, streamed.answer.stop), (vec![], Stop::Aborted));
+    assert!(server.received().is_empty() && books.planned().is_empty());
+}
+
+#[test]
+fn what_was_said_before_the_connection_broke_is_kept_without_half_a_call() {
+    for provider in [Provider::Anthropic, Provider::OpenAi] {
+        // Ends within the arguments of the call.
+        let half = of(provider).iter().take_while(|event| !event.contains(r"ß\")).copied().collect::<Vec<_>>();
+        for reply in [Reply::Streams(events(&half), 9), Reply::Breaks(events(&half))] {
+            let books = Books::default();
+            let (pieces, streamed) = listen(provider, reply, &books);
+            let Streamed { answer, failed } = streamed.unwrap();
+            assert_eq!(pieces.last().unwrap(), "<read toolu_1>");
+            assert_eq!(answer.content, [Block::text("Grüße, 日本 👋")], "{provider}");
+            assert_eq!((answer.stop, answer.usage), (Stop::Error, None));
+            assert!(matches!(failed, Some(ChatError::Stream { .. })), "{failed:?}");
+            assert_eq!(books.errors(), ["broken off"]);
+        }
+    }
+}
+
+#[test]
+fn a_call_that_was_whole_before_the_connection_broke_is_kept() {
+    let (_, streamed) = listen(Provider::Anthropic, Reply::Breaks(events(&ANTHROPIC[..11])), &Books::default());
+    let answer = streamed.unwrap().answer;
+    assert_eq!((answer.content.len(), answer.stop), (2, Stop::Error));
+    let (_, streamed) = listen(Provider::Gemini, Reply::Breaks(events(&GEMINI[..3])), &Books::default());
+    assert_eq!(streamed.unwrap().answer.content.len(), 2);
+}
+
+#[test]
+fn an_error_in_the_middle_of_a_stream_is_told() {
+    let error = r#"{"type":"error","error":{"type":"overloaded_error","message":"Over\u0007loaded"}}"#;
+    let data: Vec<&str> = ANTHROPIC[..4].iter().copied().chain([error]).collect();
+    let (_, streamed) = listen(Provider::Anthropic, Reply::Streams(events(&data), 30), &Books::default());
+    let Streamed { answer, failed } = streamed.unwrap();
+    assert_eq!((answer.content, answer.stop), (vec![Block::text("Grüße, ")], Stop::Error));
+    assert!(failed.unwrap().to_string().ends_with("/v1/messages broke off its answer: Over loaded"));
+
+    let (_, streamed) = listen(Provider::Anthropic, Reply::Streams(events(&[error]), 30), &Books::default());
+    assert_eq!(streamed.unwrap_err(), "BASE/v1/messages broke off its answer: Over loaded", "nothing came before it");
+}
+
+#[test]
+fn e004_15_a_stream_that_gave_nothing_yet_is_asked_for_again_where_nobody_waits() {
+    let busy = Reply::Says("529 Overloaded", "retry-after: 0\r\n", "{}".to_owned());
+    let server = Server::start(vec![busy, Reply::HangsUp, Reply::Streams(events(ANTHROPIC), 100)]);
+    let books = Books::default();
+    let model = server.model(Provider::Anthropic, retrying(2));
+    let streamed = model.stream(&asks("x"), &books, &|| false, &mut |_| {}).unwrap();
+    assert_eq!(streamed.answer.stop, Stop::ToolCalls);
+    assert_eq!(books.errors(), ["status 529", "unreachable", ""]);
+}
+
+#[test]
+fn s7_19_whoever_reads_along_asks_again_himself() {
+    let busy = Reply::Says("529 Overloaded", "retry-after: 0\r\n", "{}".to_owned());
+    let server = Server::start(vec![busy, Reply::Streams(events(ANTHROPIC), 100)]);
+    let model = server.model(Provider::Anthropic, ChatLimits::INTERACTIVE);
+    let error = model.stream(&asks("x"), &Books::default(), &|| false, &mut |_| {}).unwrap_err();
+    assert_eq!(server.told(&error), "BASE/v1/messages answered 529");
+    assert_eq!(server.received().len(), 1);
+}
+
+#[test]
+fn a_stream_that_falls_silent_is_given_up_and_what_it_said_is_kept() {
+    let (went, goes) = sign();
+    let server = Server::start(vec![Reply::Holds(events(&OPENAI[..2]), went)]);
+    // Long enough for what is said at once to arrive on a busy machine.
+    let limits = ChatLimits { first_byte: Duration::from_secs(4), ..ChatLimits::INTERACTIVE };
+    let model = server.model(Provider::OpenAi, limits);
+    let Streamed { answer, failed } = model.stream(&asks("x"), &Books::default(), &|| false, &mut |_| {}).unwrap();
+    goes.recv().unwrap();
+    assert_eq!((answer.content, answer.stop), (vec![Block::text("Grüße, ")], Stop::Error));
+    assert_eq!(server.told(&failed.unwrap()), "BASE/v1/chat/completions did not answer within 4 s");
+}
+
+#[test]
+fn a_stream_without_end_is_cut() {
+    let event = format!(r#"{{"choices":[{{"delta":{{"content":"{}"}}}}]}}"#, "x".repeat(500_000));
+    let many: Vec<&str> = std::iter::repeat_n(event.as_str(), 20).collect();
+    let (pieces, streamed) = listen(Provider::OpenAi, Reply::Streams(events(&many), 1 << 20), &Books::default());
+    let failed = streamed.unwrap().failed.unwrap().to_string();
+    assert!(failed.ends_with("answered what cannot be used: too long an answer"), "{failed}");
+    assert_eq!(pieces.len(), 16);
+
+    let line = format!("data: {}", "x".repeat(2 << 20));
+    let (_, streamed) = listen(Provider::OpenAi, Reply::Streams(line, 1 << 20), &Books::default());
+    assert!(streamed.unwrap_err().ends_with("too long an answer"));
+}

@@ -1,0 +1,261 @@
+//! Threads, as programs get them.
+
+use rethread_engine::{CompactReport, PlannedCost, SendPlan, Summariser, ThreadContext, TurnEvent, TurnReport};
+use rethread_model::thread::{
+    ChatMessage, ChatRole, Compaction, Message, Metadata, Metrics, Stop, ThreadSource, UNNAMED, WaitingCall,
+};
+use rethread_model::{Timestamp, Tokens};
+use serde::{Serialize, Serializer};
+
+use super::{SCHEMA, dollars};
+
+/// A thread that was made.
+#[derive(Serialize)]
+pub(crate) struct MadeThread<'a> {
+    schema: u8,
+    thread: Listed<'a>,
+}
+
+impl<'a> MadeThread<'a> {
+    pub(crate) fn new(made: &'a Metadata) -> Self {
+        Self { schema: SCHEMA, thread: Listed::new(made) }
+    }
+}
+
+/// All threads.
+#[derive(Serialize)]
+pub(crate) struct ThreadList<'a> {
+    schema: u8,
+    threads: Vec<Listed<'a>>,
+}
+
+impl<'a> ThreadList<'a> {
+    pub(crate) fn new(threads: &'a [Metadata]) -> Self {
+        Self { schema: SCHEMA, threads: threads.iter().map(Listed::new).collect() }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed<'a> {
+    id: String,
+    name: &'a str,
+    created_at: Timestamp,
+    last_message_at: Timestamp,
+    message_count: u64,
+    source: ThreadSource,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cron_job_id: Option<&'a str>,
+    model: &'a str,
+    metrics: Metrics,
+}
+
+impl<'a> Listed<'a> {
+    fn new(metadata: &'a Metadata) -> Self {
+        Self {
+            id: metadata.id.to_string(),
+            name: metadata.name.as_deref().unwrap_or(UNNAMED),
+            created_at: metadata.created_at,
+            last_message_at: metadata.last_message_at,
+            message_count: metadata.message_count,
+            source: metadata.source,
+            cron_job_id: metadata.cron_job_id.as_deref(),
+            model: &metadata.model,
+            metrics: metadata.metrics,
+        }
+    }
+}
+
+/// A message that is on disk.
+#[derive(Serialize)]
+pub(crate) struct Appended<'a> {
+    schema: u8,
+    #[serde(serialize_with = "message")]
+    record: &'a Message,
+}
+
+impl<'a> Appended<'a> {
+    pub(crate) fn new(record: &'a Message) -> Self {
+        Self { schema: SCHEMA, record }
+    }
+}
+
+/// What a model would get.
+#[derive(Serialize)]
+pub(crate) struct Context<'a> {
+    schema: u8,
+    id: String,
+    tokens: u64,
+    compaction: Option<u64>,
+    system: Option<&'a str>,
+    messages: &'a [ChatMessage],
+}
+
+impl<'a> Context<'a> {
+    pub(crate) fn new(found: &'a ThreadContext) -> Self {
+        Self {
+            schema: SCHEMA,
+            id: found.id.to_string(),
+            tokens: found.tokens,
+            compaction: found.compaction,
+            system: found.system.as_deref(),
+            messages: &found.messages,
+        }
+    }
+}
+
+/// What a compaction did, or would do; nothing where all is recent.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Compacted<'a> {
+    schema: u8,
+    record: Option<Summary<'a>>,
+    by: Option<&'a str>,
+    fallback: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    planned: Option<Planned>,
+}
+
+impl<'a> Compacted<'a> {
+    pub(crate) fn new(report: &'a CompactReport) -> Self {
+        let (by, fallback) = match &report.by {
+            Summariser::Model(name) => (name.as_str(), None),
+            Summariser::Rules(why) => ("rules", why.as_deref()),
+        };
+        let planned = report.planned.map(Planned::new);
+        Self { schema: SCHEMA, record: Some(Summary(&report.record)), by: Some(by), fallback, planned }
+    }
+
+    pub(crate) fn nothing() -> Self {
+        Self { schema: SCHEMA, record: None, by: None, fallback: None, planned: None }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Planned {
+    input_tokens: u64,
+    output_tokens: u64,
+    cost_usd: Option<f64>,
+}
+
+impl Planned {
+    fn new(planned: PlannedCost) -> Self {
+        Self {
+            input_tokens: planned.input_tokens,
+            output_tokens: planned.output_tokens,
+            cost_usd: planned.cost.map(dollars),
+        }
+    }
+}
+
+/// What a turn would take.
+#[derive(Serialize)]
+pub(crate) struct WouldSend<'a> {
+    schema: u8,
+    id: String,
+    model: &'a str,
+    planned: Planned,
+    compacts: bool,
+    refused: Option<&'a str>,
+}
+
+impl<'a> WouldSend<'a> {
+    pub(crate) fn new(plan: &'a SendPlan) -> Self {
+        Self {
+            schema: SCHEMA,
+            id: plan.id.to_string(),
+            model: &plan.model,
+            planned: Planned::new(plan.planned),
+            compacts: plan.compacts,
+            refused: plan.refused.as_deref(),
+        }
+    }
+}
+
+/// One thing that happened in a turn, by the names of the events that servers send.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub(crate) enum TurnLine<'a> {
+    RunStart {
+        run_id: &'a str,
+    },
+    StreamDelta {
+        delta: &'a str,
+    },
+    ToolStart {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+    },
+    ToolResult {
+        #[serde(serialize_with = "message")]
+        record: &'a Message,
+    },
+    MessageComplete {
+        #[serde(serialize_with = "message")]
+        record: &'a Message,
+    },
+    Status {
+        status: String,
+    },
+}
+
+impl<'a> TurnLine<'a> {
+    pub(crate) fn new(event: &TurnEvent<'a>) -> Self {
+        match event {
+            TurnEvent::Queued { ahead } => Self::Status { status: format!("queued behind {ahead}") },
+            TurnEvent::Begun { run_id } => Self::RunStart { run_id },
+            TurnEvent::Delta(delta) => Self::StreamDelta { delta },
+            TurnEvent::ToolCalled { id, name } => Self::ToolStart { tool_call_id: id, tool_name: name },
+            TurnEvent::Appended(record) if record.role == ChatRole::ToolResult => Self::ToolResult { record },
+            TurnEvent::Appended(record) => Self::MessageComplete { record },
+            TurnEvent::Compacted(report) => {
+                Self::Status { status: format!("compacted in record {}", report.record.seq) }
+            }
+        }
+    }
+}
+
+/// How a turn ended: the last line.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TurnEnd<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    schema: u8,
+    session_id: String,
+    run_id: &'a str,
+    stop_reason: Stop,
+    usage: Tokens,
+    cost_usd: Option<f64>,
+    waiting_calls: &'a [WaitingCall],
+}
+
+impl<'a> TurnEnd<'a> {
+    pub(crate) fn new(report: &'a TurnReport) -> Self {
+        Self {
+            kind: "run_end",
+            schema: SCHEMA,
+            session_id: report.id.to_string(),
+            run_id: &report.run_id,
+            stop_reason: report.stop,
+            usage: report.usage,
+            cost_usd: report.cost.map(dollars),
+            waiting_calls: &report.waiting_calls,
+        }
+    }
+}
+
+/// A message as it stands in the log.
+fn message<S: Serializer>(message: &Message, serializer: S) -> Result<S::Ok, S::Error> {
+    message.as_record().serialize(serializer)
+}
+
+/// A compaction as it stands in the log.
+struct Summary<'a>(&'a Compaction);
+
+impl Serialize for Summary<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.as_record().serialize(serializer)
+    }
+}
