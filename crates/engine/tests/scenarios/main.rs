@@ -1,10 +1,13 @@
 //! Scenarios told in data: what happens to transcripts, and what the engine then answers.
 
+mod chat_server;
 mod counting;
 mod keeping;
 mod meaning;
 mod model_server;
 mod reading;
 mod searching;
+mod talk;
+mod threads;
 mod traps;
 mod world;

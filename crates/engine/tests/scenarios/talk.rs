@@ -1,0 +1,387 @@
+//! Turns in threads: what reaches the model, what stays in the log, what is spent.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+
+use std::fs;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rethread_engine::{
+    ChatError, Engine, EngineError, Environment, NewMessage, NewThread, Refusal, SendRequest, Tool, TurnEvent,
+    TurnReport,
+};
+use rethread_model::thread::{Block, ChatRole, Message, Record, Stop};
+use rethread_model::{OWN_CALL_TAG, Tokens};
+use serde_json::{Value, json};
+
+use crate::chat_server::{ChatServer, Reply};
+use crate::world::World;
+
+/// The engine with that model, a budget, and further settings.
+pub(crate) fn engine(world: &World, server: &ChatServer, more: &[(&str, &str)]) -> Engine {
+    let mut environment = Environment::for_home(world.home.path());
+    let usual = [
+        ("model.provider", "openai"),
+        ("model.name", "small"),
+        ("model.endpoint", server.base.as_str()),
+        ("budget.daily_tokens", "1000000"),
+        ("threads.titles", "false"),
+    ];
+    for (key, value) in usual.iter().chain(more) {
+        environment.flags.push(((*key).to_owned(), (*value).to_owned()));
+    }
+    Engine::open(environment).unwrap()
+}
+
+pub(crate) fn thread(engine: &Engine) -> String {
+    engine.thread_new(&NewThread::default()).unwrap().id.to_string()
+}
+
+pub(crate) fn say(engine: &Engine, thread: &str, text: &str) -> Result<TurnReport, EngineError> {
+    let request = SendRequest { text: Some(text.to_owned()), ..SendRequest::default() };
+    engine.thread_send(thread, &request, &|| false, &mut |_| {})
+}
+
+pub(crate) fn log(world: &World, thread: &str) -> Vec<Record> {
+    let bytes = fs::read(world.at(&format!(".rethread/threads/{thread}/session.jsonl"))).unwrap();
+    bytes.split(|byte| *byte == b'\n').filter_map(|line| Record::parse(line).ok()).collect()
+}
+
+fn messages(world: &World, thread: &str) -> Vec<(ChatRole, String)> {
+    log(world, thread).iter().filter_map(Record::message).map(|message| (message.role, message.text())).collect()
+}
+
+fn append(engine: &Engine, thread: &str, role: ChatRole, text: &str) -> Message {
+    let content = vec![Block::text(text)];
+    let message = NewMessage { role, content, tool_call_id: None, is_error: false };
+    engine.thread_open(thread).unwrap().append(message).unwrap()
+}
+
+#[test]
+fn a_turn_is_in_the_log_with_what_it_took() {
+    let world = World::new();
+    let server = ChatServer::start(vec![Reply::says("It is the weekday table.")]);
+    let engine = engine(&world, &server, &[]);
+    let id = engine.thread_new(&NewThread { system: Some("Be brief.".into()), ..NewThread::default() }).unwrap().id;
+    let heard = Mutex::new(String::new());
+    let request = SendRequest { text: Some("why Tuesdays?".into()), ..SendRequest::default() };
+    let report = engine.thread_send(&id.to_string(), &request, &|| false, &mut |event| {
+        if let TurnEvent::Delta(text) = event {
+            heard.lock().unwrap().push_str(text);
+        }
+    });
+    let report = report.unwrap();
+    assert_eq!(heard.into_inner().unwrap(), "It is the weekday table.");
+    assert_eq!((report.stop, report.messages.len()), (Stop::End, 2));
+    let records = log(&world, &id.to_string());
+    let answer = records[1].message().unwrap();
+    assert_eq!(answer.usage, Some(Tokens { input: 30, output: 7, ..Tokens::default() }));
+    assert_eq!((answer.model.as_deref(), answer.stop_reason), (Some("small"), Some(Stop::End)));
+    assert_eq!(records[0].message().unwrap().run_id, answer.run_id);
+    let sent = &server.received()[0];
+    assert_eq!(sent["messages"][0], json!({"role": "system", "content": format!("{OWN_CALL_TAG}\nBe brief.")}));
+    assert_eq!(sent["messages"][1]["content"], "why Tuesdays?");
+    // E004-14, S7.4: what the thread's metadata say.
+    let metadata = &engine.thread_list().unwrap().threads[0];
+    assert_eq!((metadata.message_count, metadata.metrics.turns, metadata.metrics.tokens.total()), (2, 1, 37));
+    let budget = engine.status().unwrap().budget;
+    assert_eq!((budget.requests, budget.tokens), (1, 37));
+}
+
+#[test]
+fn without_a_budget_nothing_is_sent_and_nothing_is_written() {
+    let world = World::new();
+    let server = ChatServer::start(Vec::new());
+    for (settings, named) in [
+        (vec![("budget.daily_tokens", "0")], "budget.daily_tokens"),
+        (vec![("budget.daily_tokens", "100")], "budget.daily_tokens"),
+        (vec![("budget.call_tokens", "100")], "budget.call_tokens"),
+    ] {
+        let engine = engine(&world, &server, &settings);
+        let thread = thread(&engine);
+        let refused = say(&engine, &thread, "hello").unwrap_err();
+        assert!(matches!(refused, EngineError::Chat(ChatError::Budget(_))), "{refused}");
+        assert!(refused.to_string().contains(named), "{refused}");
+        assert!(log(&world, &thread).is_empty());
+        let plan = engine.thread_send_dry_run(&thread, &SendRequest::default()).unwrap();
+        assert!(plan.refused.is_some_and(|why| why.contains(named)));
+    }
+    assert!(server.received().is_empty());
+}
+
+#[test]
+fn a_day_s_budget_is_used_up_by_what_was_spent() {
+    let world = World::new();
+    let server = ChatServer::start(Vec::new());
+    // Enough for one worst case, and for what a few real turns take.
+    let more = [("budget.daily_tokens", "1300"), ("model.max_output_tokens", "900")];
+    let engine = engine(&world, &server, &more);
+    let thread = thread(&engine);
+    let refused = (0..100).find_map(|_| say(&engine, &thread, "on and on").err()).unwrap();
+    let turns = server.received().len() as u64;
+    assert!((1..20).contains(&turns), "{turns}");
+    let expected = 37 * turns;
+    assert!(
+        matches!(refused, EngineError::Chat(ChatError::Budget(Refusal::DailyTokens { spent, .. })) if spent == expected),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn a_price_that_nobody_knows_lets_a_budget_in_dollars_through_to_nobody() {
+    let world = World::new();
+    let server = ChatServer::start(vec![Reply::says("cheap")]);
+    let far = [("model.endpoint", "https://model.example.com/v1"), ("budget.daily_usd", "5")];
+    let engine = engine(&world, &server, &far);
+    let thread = thread(&engine);
+    let refused = say(&engine, &thread, "hello").unwrap_err();
+    assert!(matches!(refused, EngineError::Chat(ChatError::Budget(Refusal::PriceUnknown { .. }))), "{refused:?}");
+    // On this machine nobody sends a bill.
+    let near = self::engine(&world, &server, &[("budget.daily_usd", "5")]);
+    assert_eq!(say(&near, &thread, "hello").unwrap().cost.map(rethread_engine::NanoUsd::get), Some(0));
+}
+
+#[test]
+fn s7_10_two_turns_in_one_thread_are_queued_and_never_interleaved() {
+    let world = World::new();
+    let server = ChatServer::start(Vec::new());
+    let engine = engine(&world, &server, &[]);
+    let thread = thread(&engine);
+    std::thread::scope(|scope| {
+        for number in 0..4 {
+            let (engine, thread) = (self::engine(&world, &server, &[]), thread.clone());
+            scope.spawn(move || say(&engine, &thread, &format!("text {number}")).unwrap());
+        }
+    });
+    let records = log(&world, &thread);
+    assert_eq!(records.len(), 8);
+    for turn in records.chunks(2) {
+        let (asked, answered) = (turn[0].message().unwrap(), turn[1].message().unwrap());
+        assert_eq!((asked.role, answered.role), (ChatRole::User, ChatRole::Assistant));
+        assert_eq!(asked.run_id, answered.run_id);
+    }
+    drop(engine);
+}
+
+#[test]
+fn l004_10_what_was_said_before_a_stop_is_kept() {
+    let world = World::new();
+    let server = ChatServer::start(vec![Reply::Stalls("half an ans")]);
+    let engine = engine(&world, &server, &[]);
+    let thread = thread(&engine);
+    let stop = AtomicBool::new(false);
+    let request = SendRequest { text: Some("tell me".into()), ..SendRequest::default() };
+    let report = engine.thread_send(&thread, &request, &|| stop.load(Ordering::Relaxed), &mut |event| {
+        if matches!(event, TurnEvent::Delta(_)) {
+            stop.store(true, Ordering::Relaxed);
+        }
+    });
+    assert_eq!(report.unwrap().stop, Stop::Aborted);
+    assert_eq!(messages(&world, &thread)[1], (ChatRole::Assistant, "half an ans".to_owned()));
+    // The next turn goes on from there.
+    server.then(Reply::says("the other half"));
+    say(&engine, &thread, "go on").unwrap();
+    assert_eq!(server.received()[1]["messages"][2]["content"], "half an ans");
+}
+
+#[test]
+fn l004_10_what_was_said_before_a_connection_broke_is_kept() {
+    let world = World::new();
+    let server = ChatServer::start(vec![Reply::Breaks("almost the"), Reply::Fails(400)]);
+    let engine = engine(&world, &server, &[]);
+    let thread = thread(&engine);
+    let report = say(&engine, &thread, "tell me").unwrap();
+    assert!(report.failed.is_some() && report.stop == Stop::Error);
+    assert_eq!(messages(&world, &thread)[1].1, "almost the");
+    // A refusal leaves the question, and nothing else.
+    assert!(matches!(say(&engine, &thread, "again"), Err(EngineError::Chat(ChatError::Refused { status: 400, .. }))));
+    assert_eq!(messages(&world, &thread).len(), 3);
+}
+
+#[test]
+fn l004_10_what_a_killed_process_had_heard_is_written_down_by_the_next_one() {
+    let world = World::new();
+    let server = ChatServer::start(Vec::new());
+    let engine = engine(&world, &server, &[]);
+    let thread = thread(&engine);
+    append(&engine, &thread, ChatRole::User, "tell me");
+    let heading = json!({"runId": "RUN", "model": "small", "afterSeq": 1});
+    world.write(&format!(".rethread/threads/{thread}/turns/7"), format!("{heading}\nas far as I"));
+    append(&engine, &thread, ChatRole::User, "are you there?");
+    let records = log(&world, &thread);
+    let heard = records[1].message().unwrap();
+    assert_eq!((heard.text().as_str(), heard.stop_reason), ("as far as I", Some(Stop::Aborted)));
+    assert_eq!((heard.run_id.as_deref(), records.len()), (Some("RUN"), 3));
+    // Once is enough, also when the one who wrote it down was killed before it could say so.
+    world.write(&format!(".rethread/threads/{thread}/turns/8"), format!("{heading}\nas far as I"));
+    append(&engine, &thread, ChatRole::User, "hello?");
+    assert_eq!(log(&world, &thread).len(), 4);
+}
+
+fn tool(name: &str) -> Tool {
+    Tool { name: name.to_owned(), description: "looks up".to_owned(), parameters: json!({"type": "object"}) }
+}
+
+#[test]
+fn the_caller_s_tools_wait_for_the_caller() {
+    let world = World::new();
+    let calls = vec![("c1", "weather", json!({"city": "Ulm"})), ("c2", "weather", json!({"city": "Bonn"}))];
+    let server = ChatServer::start(vec![Reply::Calls(calls), Reply::says("Rain.")]);
+    let engine = engine(&world, &server, &[]);
+    let thread = thread(&engine);
+    let tools = vec![tool("weather")];
+    let request = SendRequest { text: Some("umbrella?".into()), tools: tools.clone(), memory: false };
+    let report = engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
+    assert_eq!(report.stop, Stop::ToolCalls);
+    let waiting: Vec<&str> = report.waiting_calls.iter().map(|call| call.id.as_str()).collect();
+    assert_eq!(waiting, ["c1", "c2"]);
+    let open = engine.thread_open(&thread).unwrap();
+    for (call, text, is_error) in [("c2", "no such city", true), ("c1", "rain", false)] {
+        let (role, tool_call_id) = (ChatRole::ToolResult, Some(call.to_owned()));
+        let message = NewMessage { role, content: vec![Block::text(text)], tool_call_id, is_error };
+        assert_eq!(open.append(message).unwrap().tool_name.as_deref(), Some("weather"));
+    }
+    drop(open);
+    let report = engine.thread_send(&thread, &SendRequest { text: None, tools, memory: false }, &|| false, &mut |_| {});
+    assert_eq!(report.unwrap().stop, Stop::End);
+    let sent = server.received()[1]["messages"].clone();
+    let roles: Vec<&str> = sent.as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["system", "user", "assistant", "tool", "tool"]);
+    assert_eq!((&sent[3]["tool_call_id"], &sent[3]["content"]), (&json!("c1"), &json!("rain")));
+    let nothing = engine.thread_send(&thread, &SendRequest::default(), &|| false, &mut |_| {});
+    assert!(matches!(nothing, Err(EngineError::NothingToAnswer)));
+}
+
+#[test]
+fn a_model_may_search_memory_by_itself() {
+    let world = World::new();
+    let calls = vec![("m1", "search_memory", json!({"query": "zebra crossing"}))];
+    let server = ChatServer::start(vec![Reply::Calls(calls), Reply::says("We painted it.")]);
+    let engine = engine(&world, &server, &[]);
+    let past = thread(&engine);
+    append(&engine, &past, ChatRole::User, "we painted the zebra crossing yellow");
+    engine.thread_remember(past.parse().unwrap()).unwrap();
+    let thread = thread(&engine);
+    let request = SendRequest { text: Some("the crossing?".into()), tools: Vec::new(), memory: true };
+    let report = engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
+    assert_eq!((report.stop, report.messages.len(), report.waiting_calls.len()), (Stop::End, 4, 0));
+    let result = report.messages[2].text();
+    assert!(result.contains("painted the zebra crossing") && result.contains(&past), "{result}");
+    assert_eq!(server.received()[0]["tools"][0]["function"]["name"], "search_memory");
+}
+
+#[test]
+fn a_model_that_only_calls_tools_is_stopped() {
+    let world = World::new();
+    let server = ChatServer::start(
+        (0..40).map(|_| Reply::Calls(vec![("again", "search_memory", json!({"query": "x"}))])).collect(),
+    );
+    let engine = engine(&world, &server, &[]);
+    let request = SendRequest { text: Some("loop".into()), tools: Vec::new(), memory: true };
+    let report = engine.thread_send(&thread(&engine), &request, &|| false, &mut |_| {}).unwrap();
+    assert_eq!((report.stop, server.received().len()), (Stop::ToolCalls, 20));
+}
+
+/// A thread that has outgrown a small window.
+fn long_thread(engine: &Engine) -> String {
+    let thread = thread(engine);
+    for number in 0..15 {
+        append(engine, &thread, ChatRole::User, &format!("question {number}: {}", "why so long? ".repeat(20)));
+        append(engine, &thread, ChatRole::Assistant, &format!("answer {number}: {}", "because of it. ".repeat(20)));
+    }
+    thread
+}
+
+const SMALL_WINDOW: [(&str, &str); 2] = [("model.window", "2800"), ("model.max_output_tokens", "200")];
+const SUMMARY: &str = "## Goal\nknow why\n\n## Progress\n### Done\n- [x] asked\n\n## Key Decisions\n- none\n\n## Next Steps\n1. ask\n\n## Critical Context\n- none";
+
+#[test]
+fn s7_6_s7_11_s7_17_a_thread_that_outgrows_the_window_is_compacted_before_the_turn() {
+    let world = World::new();
+    let server = ChatServer::start(vec![Reply::says(SUMMARY), Reply::says(SUMMARY)]);
+    let engine = engine(&world, &server, &SMALL_WINDOW);
+    let thread = long_thread(&engine);
+    let path = world.at(&format!(".rethread/threads/{thread}/session.jsonl"));
+    let before = fs::read(&path).unwrap();
+    let compactions = AtomicUsize::new(0);
+    let request = SendRequest { text: Some("and now?".into()), ..SendRequest::default() };
+    let sent = engine.thread_send(&thread, &request, &|| false, &mut |event| {
+        compactions.fetch_add(usize::from(matches!(event, TurnEvent::Compacted(_))), Ordering::Relaxed);
+    });
+    sent.unwrap();
+    assert_eq!(compactions.into_inner(), 1);
+    assert!(fs::read(&path).unwrap().starts_with(&before), "nothing was rewritten");
+    let received = server.received();
+    let asked = received[0]["messages"][1]["content"].as_str().unwrap();
+    assert!(asked.contains("[User]: question 0") && !asked.contains("<previous-summary>"));
+    let turn = received.last().unwrap();
+    let summary = turn["messages"][1]["content"].as_str().unwrap();
+    let wrapper = "The conversation history before this point was compacted into the following summary:\n<summary>\n";
+    assert!(summary.starts_with(wrapper) && summary.contains("know why"), "{summary}");
+    assert_eq!(turn["messages"].as_array().unwrap().last().unwrap()["content"], "and now?");
+
+    // Grown again, it is updated, and only what is new is sent.
+    for number in 15..33 {
+        append(&engine, &thread, ChatRole::User, &format!("question {number}: {}", "why so long? ".repeat(20)));
+        append(&engine, &thread, ChatRole::Assistant, &format!("answer {number}: {}", "because. ".repeat(20)));
+    }
+    server.then(Reply::says(SUMMARY));
+    server.then(Reply::says(SUMMARY));
+    say(&engine, &thread, "and then?").unwrap();
+    let updated = server.received()[received.len()]["messages"][1]["content"].as_str().unwrap().to_owned();
+    assert!(updated.contains("<previous-summary>") && !updated.contains("question 0:"), "{updated}");
+}
+
+#[test]
+fn l004_09_a_summary_that_fails_does_not_stop_the_turn() {
+    let world = World::new();
+    let server = ChatServer::start(vec![Reply::says("I would rather chat."), Reply::says("fine")]);
+    let engine = engine(&world, &server, &SMALL_WINDOW);
+    let thread = long_thread(&engine);
+    say(&engine, &thread, "and now?").unwrap();
+    let summary = log(&world, &thread).into_iter().find_map(|record| match record {
+        Record::Compaction(compaction) => Some(compaction.summary),
+        _ => None,
+    });
+    let summary = summary.unwrap();
+    for section in ["## Goal", "## Progress", "## Key Decisions", "## Next Steps", "## Critical Context"] {
+        assert!(summary.contains(section), "{section} in {summary}");
+    }
+}
+
+#[test]
+fn e004_01_a_model_names_a_thread_that_nobody_named() {
+    let world = World::new();
+    let server = ChatServer::start(vec![Reply::says("fine"), Reply::says("\"Weekday table trouble\"")]);
+    let engine = engine(&world, &server, &[("threads.titles", "true")]);
+    let thread = thread(&engine);
+    say(&engine, &thread, "why does the parser fail on Tuesdays?").unwrap();
+    let id = thread.parse().unwrap();
+    assert!(engine.thread_wants_title(id).unwrap());
+    assert_eq!(engine.thread_title(id).unwrap().as_deref(), Some("Weekday table trouble"));
+    assert_eq!(engine.thread_title(id).unwrap(), None, "once is enough");
+    assert_eq!(engine.resolve("weekday table trouble").unwrap().session.id.to_string(), thread);
+    let mine = engine.thread_new(&NewThread { name: Some("mine".into()), ..NewThread::default() }).unwrap().id;
+    assert!(!engine.thread_wants_title(mine).unwrap());
+}
+
+#[test]
+fn e004_12_e004_13_what_happens_is_noted_without_secrets() {
+    let world = World::new();
+    let server = ChatServer::start(Vec::new());
+    let engine = engine(&world, &server, &[]);
+    let secret = format!("ghp_{}", "a1B2".repeat(9));
+    let calls = vec![("c1", "search_memory", json!({"query": secret}))];
+    server.then(Reply::Calls(calls));
+    server.then(Reply::says("ok"));
+    let thread = thread(&engine);
+    let request = SendRequest { text: Some(format!("use {secret}")), tools: Vec::new(), memory: true };
+    engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
+    let mut events = Vec::new();
+    for entry in fs::read_dir(world.at(".rethread/logs")).unwrap() {
+        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+        assert!(!text.contains(&secret));
+        events.extend(text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["event"].clone()));
+    }
+    assert_eq!(events, ["session_created", "turn_start", "tool_call", "turn_end"]);
+}
