@@ -25,6 +25,9 @@ mod setup;
 #[path = "cli/streams.rs"]
 mod streams;
 #[cfg(test)]
+#[path = "cli/threads.rs"]
+mod threads;
+#[cfg(test)]
 #[path = "cli/transcripts.rs"]
 mod transcripts;
 #[cfg(test)]
