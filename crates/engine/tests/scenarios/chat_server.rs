@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ impl ChatServer {
     }
 }
 
-fn answer(stream: &mut TcpStream, reply: &Reply, streams: bool) -> std::io::Result<()> {
+fn answer(stream: &mut (impl Read + Write), reply: &Reply, streams: bool) -> std::io::Result<()> {
     match reply {
         Reply::Fails(status) => {
             let body = json!({"error": {"message": "not today"}}).to_string();
@@ -90,7 +90,7 @@ fn answer(stream: &mut TcpStream, reply: &Reply, streams: bool) -> std::io::Resu
     }
 }
 
-fn stream_answer(stream: &mut TcpStream, reply: &Reply) -> std::io::Result<()> {
+fn stream_answer(stream: &mut (impl Read + Write), reply: &Reply) -> std::io::Result<()> {
     write!(stream, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")?;
     let mut send = |value: Value| {
         write!(stream, "data: {value}\n\n")?;
@@ -126,7 +126,7 @@ fn stream_answer(stream: &mut TcpStream, reply: &Reply) -> std::io::Result<()> {
     stream.write_all(b"data: [DONE]\n\n")
 }
 
-fn read(stream: &mut TcpStream) -> Value {
+fn read(stream: &mut (impl Read + Write)) -> Value {
     let mut reader = BufReader::new(stream);
     let mut length = 0;
     loop {
