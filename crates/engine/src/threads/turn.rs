@@ -141,7 +141,6 @@ impl Engine {
             failed: None,
         };
         let done = self.talk(&talk, &mut turn, request, &mut report, events);
-        report.waiting_calls = log.metadata()?.waiting_calls;
         report.cost = model.chat.price().map(|price| price.cost(report.usage));
         let fields = [
             ("runId", json!(report.run_id)),
@@ -150,8 +149,10 @@ impl Engine {
             ("stop", json!(report.stop)),
         ];
         self.note("turn_end", Some(id), &fields);
+        done?;
+        report.waiting_calls = log.metadata()?.waiting_calls;
         log.settle()?;
-        done.map(|()| report)
+        Ok(report)
     }
 
     /// What a turn would take. Nothing is sent and nothing is written.

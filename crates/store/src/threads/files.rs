@@ -66,6 +66,12 @@ impl Folder {
     }
 }
 
+/// Makes a directory for the owner only, in one that is there.
+pub(super) fn make_one_folder(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new().mode(0o700).create(path)
+}
+
 /// Makes a directory for the owner only, with those above it.
 pub(super) fn make_folder(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;

@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError, TryLockError};
 
 use rethread_model::thread::{ChatRole, Metadata, Record, ThreadId};
 
@@ -73,8 +73,10 @@ impl ThreadLog {
         };
         loop {
             // Whoever gets the writer writes for all who wait; the others find their answers.
-            if let Ok(mut writer) = self.writer.try_lock() {
-                self.write_waiting(&mut writer);
+            match self.writer.try_lock() {
+                Ok(mut writer) => self.write_waiting(&mut writer),
+                Err(TryLockError::Poisoned(writer)) => self.write_waiting(&mut writer.into_inner()),
+                Err(TryLockError::WouldBlock) => {}
             }
             let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(at) = waiting.answers.iter().position(|(owner, _)| *owner == ticket) {

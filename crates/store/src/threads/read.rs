@@ -5,6 +5,8 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
 use rethread_model::thread::Record;
 
+use super::log::LONGEST_RECORD;
+
 /// Bytes read at a time.
 const WINDOW: usize = 64 * 1024;
 
@@ -62,9 +64,14 @@ pub(super) fn each_line(file: &File, from: u64, each: &mut dyn FnMut(&[u8])) -> 
     }
 }
 
-/// The last whole line that ends at a position, if it is not longer than the window.
+/// The last whole line that ends at a position, if it is not longer than any record.
 pub(super) fn line_before(file: &File, end: u64) -> io::Result<Option<Vec<u8>>> {
-    let start = end.saturating_sub(WINDOW as u64);
+    let short = line_within(file, end, WINDOW)?;
+    if short.is_some() { Ok(short) } else { line_within(file, end, LONGEST_RECORD) }
+}
+
+fn line_within(file: &File, end: u64, window: usize) -> io::Result<Option<Vec<u8>>> {
+    let start = end.saturating_sub(window as u64);
     let mut bytes = vec![0; (end - start) as usize];
     let mut file = file;
     file.seek(SeekFrom::Start(start))?;

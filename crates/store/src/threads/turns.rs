@@ -69,8 +69,11 @@ impl Threads {
         let (_, thread) = self.folder(id)?;
         let path = thread.join(FOLDER);
         let disk = || ThreadError::disk(&path, "written");
-        files::make_folder(&path).map_err(disk())?;
-        let folder = Folder::open(&path).map_err(disk())?;
+        let folder = open_queue(&path).map_err(|cause| match cause.kind() {
+            // The directory above went with the thread.
+            io::ErrorKind::NotFound => ThreadError::Deleted { id },
+            _ => disk()(cause),
+        })?;
         let _lock = lock(&folder).map_err(disk())?;
         let numbers = numbers(&path).map_err(disk())?;
         let living = numbers.iter().filter(|number| dead(&folder, **number).is_none()).count();
@@ -84,11 +87,13 @@ impl Threads {
         Ok(Ticket { id, number, path, folder, file })
     }
 
-    /// Whether a killed process left something behind in a thread.
+    /// Whether a killed process left words behind in a thread.
     pub fn has_left_behind(&self, id: ThreadId) -> bool {
         let path = self.folder_path(id).join(FOLDER);
         let (Ok(folder), Ok(numbers)) = (Folder::open(&path), numbers(&path)) else { return false };
-        numbers.iter().any(|number| dead(&folder, *number).is_some())
+        // Whoever was killed while it waited has heard nothing.
+        let heard = |number: &u64| dead(&folder, *number).is_some_and(|file| matches!(spoken(&file), Ok(Some(_))));
+        numbers.iter().any(heard)
     }
 }
 
@@ -165,6 +170,14 @@ impl Turn {
     /// The answer is in the log.
     pub fn end_answer(&mut self) -> io::Result<()> {
         self.ticket.file.set_len(0)
+    }
+}
+
+/// The queue's directory, made if it is missing; the one above is not.
+fn open_queue(path: &std::path::Path) -> io::Result<Folder> {
+    match files::make_one_folder(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Folder::open(path),
     }
 }
 

@@ -40,13 +40,14 @@ pub(super) fn run(context: &Context, request: &ThreadSend) -> Result<Exit, Failu
     }
     let stop = stop_flag()?;
     let mut unheard = None;
-    let report = engine.thread_send(reference, &wanted, &|| stop.load(Ordering::Relaxed), &mut |event| {
+    let done = engine.thread_send(reference, &wanted, &|| stop.load(Ordering::Relaxed), &mut |event| {
         if let Err(failure) = tell(context, request, &event) {
             // Nobody listens any more: the turn is stopped, and what was said is kept.
             stop.store(true, Ordering::Relaxed);
             unheard = Some(failure);
         }
-    })?;
+    });
+    let report = done.map_err(|error| with_way_on(error.into()))?;
     if unheard.is_none() {
         finish(context, request, &report)?;
     }
@@ -54,8 +55,19 @@ pub(super) fn run(context: &Context, request: &ThreadSend) -> Result<Exit, Failu
     start_naming(context, &engine, report.id);
     match (unheard, report.failed) {
         (Some(failure), _) => Err(failure),
-        (None, Some(error)) => Err(rethread_engine::EngineError::from(error).into()),
+        (None, Some(error)) => {
+            let failure = Failure::from(rethread_engine::EngineError::from(error));
+            Err(failure.hint("what it had said is in the thread; say something to go on from there"))
+        }
         (None, None) => Ok(if report.messages.is_empty() { Exit::Nothing } else { Exit::Done }),
+    }
+}
+
+/// A text that was not answered need not be said again.
+fn with_way_on(failure: Failure) -> Failure {
+    match failure.kind {
+        Kind::Model => failure.hint("what was said is in the thread; send again without a text to try once more"),
+        _ => failure,
     }
 }
 
