@@ -238,7 +238,7 @@ fn a_full_disk_acknowledges_nothing_more_and_goes_on_later() {
         cp "$threads/$id/session.jsonl" "$HOME/log" || exit 3
     "#;
     let Some(done) = world.try_shell(&["unshare", "-rm"], script) else {
-        println!("skipped: nothing can be mounted here");
+        skipped_because("nothing can be mounted here");
         return;
     };
     assert!(done.status.success(), "{}", text(&done.stderr));
@@ -279,7 +279,7 @@ fn a_read_only_folder_refuses_and_goes_on_later() {
         assert!(files(&world.store().join("threads")) == before, "something was written");
     }
     if skipped == 2 {
-        println!("skipped: nothing can be mounted here, and nothing is forbidden");
+        skipped_because("nothing can be mounted here, and nothing is forbidden to us");
     }
     assert_eq!(world.append(&["after"]), [2]);
     assert_eq!(gapless(&world.log()).len(), 2);
@@ -400,6 +400,11 @@ fn names_in(folder: &Path) -> Vec<PathBuf> {
     let mut names: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     names.sort();
     names
+}
+
+/// Says that something was not tried.
+fn skipped_because(reason: &str) {
+    let _ = writeln!(std::io::stderr(), "skipped: {reason}");
 }
 
 fn text(bytes: &[u8]) -> String {
