@@ -10,7 +10,7 @@ use rethread_model::{Session, UnknownAgent};
 use rethread_recall::SearchError;
 use rethread_store::{StoreError, ThreadError};
 
-use crate::{ConfigError, ModelError};
+use crate::{BadContent, ConfigError, ModelError};
 
 /// Why a verb could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -73,6 +73,17 @@ pub enum EngineError {
     /// A tool's result that does not say which call it answers.
     #[error("a tool's result must name the call it answers")]
     ResultWithoutCall,
+    /// A message that no provider takes.
+    #[error(transparent)]
+    Content(#[from] BadContent),
+    /// What a model would get is more than it holds, also after a compaction.
+    #[error("about {tokens} tokens do not fit into the model's window of {window}")]
+    TooLong {
+        /// By estimate.
+        tokens: u64,
+        /// What the model holds.
+        window: u64,
+    },
     /// Nobody has said anything that a model could answer.
     #[error("there is nothing to answer in this thread")]
     NothingToAnswer,

@@ -116,6 +116,9 @@ impl Engine {
                     continue;
                 }
             };
+            if threads.has_damaged_metadata(id) {
+                found("its metadata cannot be read; a name or instructions may be lost".to_owned());
+            }
             for (expected, seq) in (1..).zip(logged.records.iter().filter_map(Record::seq)) {
                 if seq != expected {
                     found(format!("record {expected} has the number {seq}"));

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use rethread_llm::{ChatError, ChatLimits, ChatModel, Key, NanoUsd, Price, Provider, built_in_price};
+use rethread_llm::{ChatError, ChatLimits, ChatModel, Key, Price, Provider, built_in_price};
 
 use crate::Engine;
 
@@ -98,19 +98,20 @@ impl Engine {
 
     /// What tokens cost: as configured, else by the table. A model on this machine costs nothing.
     fn price(&self, provider: Provider, name: &str, base: &str) -> Option<Price> {
-        let (input, output) = (self.config.money("model.price_input"), self.config.money("model.price_output"));
         let own = self.config.text("model.endpoint");
         let table = if own.is_empty() { built_in_price(provider, name) } else { None };
-        let is_local = rethread_llm::is_local(base);
-        let known = table.or(is_local.then_some(Price::FREE));
-        match (input, output) {
-            (None, None) => known,
-            (input, output) => {
-                let zero = NanoUsd::default();
-                let input = input.or(known.map(|price| price.input)).unwrap_or(zero);
-                let output = output.or(known.map(|price| price.output))?;
-                Some(Price { input, output, cache_read: input, cache_write: input })
-            }
+        let known = table.or(rethread_llm::is_local(base).then_some(Price::FREE));
+        // The configured price is that of the configured model, not of one that was chosen for a thread.
+        if name != self.model_name() {
+            return known;
         }
+        let (input, output) = (self.config.money("model.price_input"), self.config.money("model.price_output"));
+        if input.is_none() && output.is_none() {
+            return known;
+        }
+        // Half a price is none: the other half must not be free.
+        let input = input.or(known.map(|price| price.input))?;
+        let output = output.or(known.map(|price| price.output))?;
+        Some(Price { input, output, cache_read: input, cache_write: input })
     }
 }

@@ -85,7 +85,7 @@ impl Engine {
             found.retain(|session| session.kind == SessionKind::Main);
         }
         if found.is_empty() {
-            found = by_name(&store.named_sessions()?, reference);
+            found = by_name(&store.named_sessions()?, |session| session.name.as_deref(), reference);
         }
         match found.len() {
             0 => Err(unknown()),
@@ -118,8 +118,8 @@ fn is_prefix(reference: &str) -> bool {
         && reference.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
-/// Sessions by name: the first of exact, slug and parts that anything fits.
-fn by_name(named: &[Session], reference: &str) -> Vec<Session> {
+/// What has a name by that name: the first of exact, slug and parts that anything fits.
+pub(crate) fn by_name<T: Clone>(named: &[T], name: impl Fn(&T) -> Option<&str>, reference: &str) -> Vec<T> {
     let wanted = reference.to_lowercase();
     let words: Vec<&str> = wanted.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let wanted_slug = slug(&wanted);
@@ -128,8 +128,7 @@ fn by_name(named: &[Session], reference: &str) -> Vec<Session> {
     let parts = |name: &str| !words.is_empty() && words.iter().all(|word| name.to_lowercase().contains(word));
     let ways: [&dyn Fn(&str) -> bool; 3] = [&exact, &same_slug, &parts];
     for fits in ways {
-        let found: Vec<Session> =
-            named.iter().filter(|session| session.name.as_deref().is_some_and(fits)).cloned().collect();
+        let found: Vec<T> = named.iter().filter(|one| name(one).is_some_and(fits)).cloned().collect();
         if !found.is_empty() {
             return found;
         }

@@ -1,6 +1,6 @@
 //! The budget: every request to a model is entered in the ledger before it is sent, or it is not sent.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use rethread_llm::{Admission, Budget, Meter, NanoUsd, Planned, Refusal, Settled, Spent};
 use rethread_model::Timestamp;
@@ -18,6 +18,8 @@ pub(crate) struct Books {
     budget: Budget,
     clock: Clock,
     day_began: Timestamp,
+    /// What this run has cost; nothing once something was sent whose price nobody knows.
+    run: Cell<Option<NanoUsd>>,
 }
 
 /// What may be spent in a day, and what was spent today.
@@ -41,7 +43,13 @@ impl Engine {
         let store = self.writer()?;
         store.make_lasting()?;
         let (clock, day_began) = (self.environment.clock, self.day_began());
-        Ok(Books { store: RefCell::new(store), budget: self.budget(), clock, day_began })
+        Ok(Books {
+            store: RefCell::new(store),
+            budget: self.budget(),
+            clock,
+            day_began,
+            run: Cell::new(Some(NanoUsd::ZERO)),
+        })
     }
 
     pub(crate) fn budget(&self) -> Budget {
@@ -79,6 +87,11 @@ impl Engine {
 }
 
 impl Books {
+    /// What was sent through these books has cost so much, as far as prices are known.
+    pub(crate) fn run_cost(&self) -> Option<NanoUsd> {
+        self.run.get()
+    }
+
     /// Whether a request would be allowed now. Enters nothing.
     pub(crate) fn allow(&self, planned: &Planned) -> Result<(), Refusal> {
         let spent = self.store.borrow().spent_since(self.day_began).map_err(|error| unwritable(&error))?;
@@ -112,7 +125,10 @@ impl Meter for Books {
         } else {
             SettledRequest { tokens: Some(0), cost_nanos: Some(0), error: reason }
         };
-        // If this cannot be written the estimate stands, which is never less.
+        if settled.was_sent {
+            self.run.set(self.run.get().zip(settled.cost).map(|(sum, cost)| sum.plus(cost)));
+        }
+        // If this cannot be written the estimate stands.
         let _ = self.store.borrow().settle_request(admission.0, &request);
     }
 }

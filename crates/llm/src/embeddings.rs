@@ -88,7 +88,7 @@ impl Embedder {
                 let (value, counted) =
                     answer::vectors(&answer, texts.len()).map_err(|reason| Failed::for_good(self.unusable(&reason)))?;
                 let tokens = counted.map(|input| Tokens { input, ..Tokens::default() });
-                Ok(Outcome { value, tokens, error: None })
+                Ok(Outcome { value, tokens, said: 0, error: None })
             })
         })
     }

@@ -56,6 +56,8 @@ pub(crate) struct Outcome<T> {
     pub(crate) value: T,
     /// As the provider counted.
     pub(crate) tokens: Option<Tokens>,
+    /// Tokens of what was said, estimated.
+    pub(crate) said: u64,
     /// What went wrong all the same.
     pub(crate) error: Option<String>,
 }
@@ -205,12 +207,18 @@ pub(crate) fn metered<T>(
     })?;
     let result = attempt();
     let (tokens, error, was_sent) = match &result {
-        Ok(outcome) => (outcome.tokens, outcome.error.clone(), true),
+        Ok(outcome) => (outcome.tokens.or(more_than(planned, outcome.said)), outcome.error.clone(), true),
         Err(failed) => (failed.is_free.then(Tokens::default), Some(failed.error.in_short()), failed.was_sent),
     };
     let cost = tokens.map_or(planned.cost, cost);
     meter.settle(admission, &Settled { tokens, cost, error, was_sent });
     result.map(|outcome| outcome.value)
+}
+
+/// What an answer took that nobody counted and that is longer than was asked for; nothing if the plan covers it.
+fn more_than(planned: &Planned, said: u64) -> Option<Tokens> {
+    let tokens = Tokens { input: planned.input_tokens, output: said, ..Tokens::default() };
+    (said > planned.output_tokens).then_some(tokens)
 }
 
 /// Tries until it succeeds, fails for good, was repeated often enough, or is stopped.

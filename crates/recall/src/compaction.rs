@@ -19,6 +19,6 @@ mod without_model;
 mod tests;
 
 pub use answer::SummaryError;
-pub use plan::{Plan, plan};
+pub use plan::{Plan, plan, plan_within};
 pub use prompt::SummaryRequest;
 pub use settings::CompactionSettings;

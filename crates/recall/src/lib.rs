@@ -34,7 +34,7 @@ mod terms;
 mod weights;
 mod when;
 
-pub use compaction::{CompactionSettings, Plan, SummaryError, SummaryRequest, plan};
+pub use compaction::{CompactionSettings, Plan, SummaryError, SummaryRequest, plan, plan_within};
 pub use context::{Context, build_context};
 pub use likeness::Likeness;
 pub use pairs::pair_up;

@@ -88,7 +88,7 @@ impl Kind {
     pub(crate) const fn exit_code(self) -> u8 {
         match self {
             Kind::ClosedPipe => 0,
-            Kind::Stopped => 1,
+            Kind::Stopped => 130,
             Kind::Usage
             | Kind::UnknownReference
             | Kind::AmbiguousReference
@@ -231,6 +231,10 @@ fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
         EngineError::UnknownThread(_) => (Kind::UnknownReference, Some(LIST_THREADS)),
         EngineError::AmbiguousThread { .. } => (Kind::AmbiguousReference, Some("give more of the id")),
         EngineError::ResultWithoutCall => (Kind::Usage, Some("add --tool-call-id ID")),
+        EngineError::Content(_) => (Kind::BadContent, None),
+        EngineError::TooLong { .. } => {
+            (Kind::TooLarge, Some("if the model holds more, say so: `rethread config set model.window …`"))
+        }
         EngineError::NothingToAnswer => (Kind::Usage, Some("give a text, or append a tool's result first")),
         EngineError::Stopped => (Kind::Stopped, None),
         EngineError::Model(error) => judge_model(error),
@@ -272,6 +276,9 @@ fn judge_chat(error: &ChatError) -> (Kind, Option<&'static str>) {
             (Kind::Budget, Some("set one: `rethread config set budget.daily_usd 1`, or budget.daily_tokens"))
         }
         ChatError::Budget(_) => (Kind::Budget, Some("`rethread status` shows what was spent today")),
+        ChatError::Refused { status: 401 | 403, .. } => {
+            (Kind::Model, Some("look at the key: model.key_env or model.key_file names it"))
+        }
         ChatError::Endpoint { .. } | ChatError::Key => (Kind::BadConfig, Some("see `rethread config show`")),
         _ => (Kind::Model, None),
     }

@@ -18,7 +18,9 @@ use crate::render::{age, is_dangerous, reduction};
 
 pub(crate) use search::Recall;
 pub(crate) use session::{Exchanges, Sessions, Shown};
-pub(crate) use thread::{Appended, Compacted, Context, MadeThread, ThreadList, TurnEnd, TurnLine, WouldSend};
+pub(crate) use thread::{
+    Appended, Compacted, Context, DeletedThread, MadeThread, ThreadList, TurnEnd, TurnLine, WouldSend,
+};
 pub(crate) use timeline::Happenings;
 
 /// The version of all shapes in this file.

@@ -147,7 +147,9 @@ fn l004_11_metadata_that_is_old_damaged_or_gone_is_counted_again() {
     fs::write(&path, wrong.replace("\"logBytes\": 0", "\"logBytes\": 9")).unwrap();
     assert_eq!(world.threads.metadata(id).unwrap().message_count, 3);
     fs::write(&path, "{").unwrap();
+    assert!(world.threads.has_damaged_metadata(id));
     assert_eq!(world.threads.open(id).unwrap().append(user("y")).unwrap().seq(), Some(4));
+    assert_eq!(fs::read(path.with_file_name("metadata.json.damaged")).unwrap(), b"{", "a human may read it");
     fs::remove_file(&path).unwrap();
     assert_eq!(world.threads.open(id).unwrap().append(user("z")).unwrap().seq(), Some(5));
     assert_eq!(world.threads.metadata(id).unwrap().name.as_deref(), Some("x"));

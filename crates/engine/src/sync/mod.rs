@@ -108,7 +108,10 @@ impl Engine {
         let mut tally = Tally::default();
         let mut index = None;
         for pass in 0..PASSES {
-            let plan = Plan::make(self, Some(&store), request)?;
+            let mut plan = Plan::make(self, Some(&store), request)?;
+            if self.recover_threads(plan.threads())? {
+                plan = Plan::make(self, Some(&store), request)?;
+            }
             if pass == 0 {
                 tally.note_plan(&plan);
             }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use rethread_ingest::source::exclude::Excludes;
 use rethread_ingest::source::file::{self, Hashes, Stamp};
 use rethread_ingest::source::{self, Found, Identity, Peek, named};
+use rethread_model::thread::ThreadId;
 use rethread_model::{Agent, Timestamp, Warning};
 use rethread_store::{Cursor, Fingerprint, SessionNumber, Store, TranscriptRow};
 
@@ -89,6 +90,12 @@ impl Plan {
         plan.jobs.sort_by_key(|job| job.row().map(|row| row.number));
         plan.jobs.extend(in_order(new));
         Ok(plan)
+    }
+
+    /// The threads of ours that have something new.
+    pub(crate) fn threads(&self) -> impl Iterator<Item = ThreadId> {
+        let own = self.jobs.iter().filter(|job| job.agent == Agent::Native);
+        own.filter_map(|job| job.path.parent()?.file_name()?.to_str()?.parse().ok())
     }
 
     /// These files and no others, whether or not they look as if they had grown: what beside them says of them may

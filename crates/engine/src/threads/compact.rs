@@ -2,10 +2,11 @@
 
 use rethread_llm::{ChatError, ChatLimits, Meter, NanoUsd, Planned, Request};
 use rethread_model::thread::{ChatMessage, Compaction, Record, ThreadId};
-use rethread_recall::{CompactionSettings, Plan, SummaryError, SummaryRequest, plan};
+use rethread_recall::{CompactionSettings, Plan, SummaryError, SummaryRequest, build_context, plan, plan_within};
 use rethread_store::ThreadLog;
 use serde_json::json;
 
+use super::TurnEvent;
 use crate::model::{Model, ModelError};
 use crate::{Engine, EngineError};
 
@@ -62,21 +63,21 @@ impl Engine {
         reference: &str,
         request: &CompactRequest,
         is_stopped: &dyn Fn() -> bool,
+        events: &mut dyn FnMut(TurnEvent<'_>),
     ) -> Result<Option<CompactReport>, EngineError> {
         let id = self.thread_id(reference)?;
         let log = self.threads().open(id)?;
         // A turn that runs would add to what is being summarised.
-        let Some(_turn) = self.own_turn(&log, is_stopped, &mut |_| {})? else { return Err(EngineError::Stopped) };
+        let Some(_turn) = self.own_turn(&log, is_stopped, events)? else { return Err(EngineError::Stopped) };
         let chosen = log.metadata()?;
         let chosen = chosen.model_is_chosen.then_some(chosen.model);
         let model = self.optional_model(chosen.as_deref())?;
-        let settings = self.compaction_settings(model.as_ref());
         let records = self.threads().read(id)?.records;
-        let Some(plan) = plan(&records, &settings) else { return Ok(None) };
+        let Some(plan) = self.manual_plan(&records, model.as_ref()) else { return Ok(None) };
         let focus = request.focus.as_deref();
         let books = model.as_ref().map(|_| self.books()).transpose()?;
         let meter = books.as_ref().map(|books| books as &dyn Meter);
-        let report = self.append_summary(&log, &plan, model.as_ref().zip(meter), focus)?;
+        let report = self.append_summary(&log, &plan, model.as_ref().zip(meter), focus, is_stopped)?;
         drop(log);
         Ok(Some(report))
     }
@@ -91,26 +92,24 @@ impl Engine {
         let metadata = self.threads().metadata(id)?;
         let chosen = metadata.model_is_chosen.then_some(metadata.model);
         let model = self.optional_model(chosen.as_deref())?;
-        let settings = self.compaction_settings(model.as_ref());
         let records = self.threads().read(id)?.records;
-        let Some(plan) = plan(&records, &settings) else { return Ok(None) };
+        let Some(plan) = self.manual_plan(&records, model.as_ref()) else { return Ok(None) };
         let focus = request.focus.as_deref();
         let record = plan.record(&plan.summary_without_model(focus), self.now());
-        let planned = model.as_ref().map(|model| {
-            let mut planned = PlannedCost { input_tokens: 0, output_tokens: 0, cost: Some(NanoUsd::default()) };
-            let room = summary_room(model, &plan);
-            // Every request is looked at as if it were answered; none is sent.
-            let _ = plan.summarise::<()>(focus, room, &mut |request| {
-                let one = model.chat.planned(&summary_request(&plan, request));
-                planned.input_tokens += one.input_tokens;
-                planned.output_tokens += one.output_tokens;
-                planned.cost = planned.cost.zip(one.cost).map(|(sum, cost)| sum.plus(cost));
-                Ok(plan.summary_without_model(focus))
-            });
-            planned
-        });
+        let planned = model.as_ref().map(|model| planned_summary(model, &plan, focus));
         let by = model.map_or(Summariser::Rules(None), |model| Summariser::Model(model.chat.model().to_owned()));
         Ok(Some(CompactReport { id, record, by, planned }))
+    }
+
+    /// The plan for doing it by hand: if a model's window is outgrown, so much that it fits.
+    fn manual_plan(&self, records: &[Record], model: Option<&Model>) -> Option<Plan> {
+        let settings = self.compaction_settings(model);
+        match model {
+            Some(model) if settings.is_due(build_context(records).tokens, model.window) => {
+                plan_within(records, &settings, model.window.saturating_sub(settings.reserve_tokens))
+            }
+            _ => plan(records, &settings),
+        }
     }
 
     /// Summarises and appends: by the model if there is one and it can, by rules otherwise.
@@ -120,13 +119,18 @@ impl Engine {
         plan: &Plan,
         model: Option<(&Model, &dyn Meter)>,
         focus: Option<&str>,
+        is_stopped: &dyn Fn() -> bool,
     ) -> Result<CompactReport, EngineError> {
         let asked = model.map(|(model, meter)| {
             let room = summary_room(model, plan);
-            plan.summarise(focus, room, &mut |request| ask(model, meter, plan, request))
+            plan.summarise(focus, room, &mut |request| ask(model, meter, &summary_request(plan, request), is_stopped))
                 .map(|summary| (summary, model.chat.model().to_owned()))
                 .map_err(|error| told(&error))
         });
+        // Who stops does not want a poorer summary instead.
+        if is_stopped() {
+            return Err(EngineError::Stopped);
+        }
         let (summary, by) = match asked {
             Some(Ok((summary, name))) => (summary, Summariser::Model(name)),
             Some(Err(why)) => (plan.summary_without_model(focus), Summariser::Rules(Some(why))),
@@ -161,6 +165,19 @@ impl Engine {
     }
 }
 
+/// What the requests for a summary may take, as if each were answered by as much as rules write.
+pub(super) fn planned_summary(model: &Model, plan: &Plan, focus: Option<&str>) -> PlannedCost {
+    let mut sum = PlannedCost { input_tokens: 0, output_tokens: 0, cost: Some(NanoUsd::ZERO) };
+    let _ = plan.summarise::<()>(focus, summary_room(model, plan), &mut |request| {
+        let one = model.chat.planned(&summary_request(plan, request));
+        sum.input_tokens += one.input_tokens;
+        sum.output_tokens += one.output_tokens;
+        sum.cost = sum.cost.zip(one.cost).map(|(sum, cost)| sum.plus(cost));
+        Ok(plan.summary_without_model(focus))
+    });
+    sum
+}
+
 /// What one request for a summary may hold beside its answer. A tenth is left for what estimates miss.
 fn summary_room(model: &Model, plan: &Plan) -> u64 {
     model.window.saturating_sub(plan.summary_tokens()).saturating_sub(model.window / 10)
@@ -176,9 +193,18 @@ fn summary_request(plan: &Plan, request: &SummaryRequest) -> Request {
     }
 }
 
-fn ask(model: &Model, meter: &dyn Meter, plan: &Plan, request: &SummaryRequest) -> Result<String, ChatError> {
-    let answer = model.chat.complete(&summary_request(plan, request), meter)?;
-    Ok(answer.content.iter().filter_map(|block| block.as_text()).collect::<Vec<_>>().join("\n"))
+/// Asks for a summary. It is listened to like a turn, because that can be stopped at any time.
+fn ask(
+    model: &Model,
+    meter: &dyn Meter,
+    request: &Request,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<String, ChatError> {
+    let streamed = model.chat.stream(request, meter, is_stopped, &mut |_| {})?;
+    match streamed.failed {
+        Some(error) => Err(error),
+        None => Ok(streamed.answer.content.iter().filter_map(|block| block.as_text()).collect::<Vec<_>>().join("\n")),
+    }
 }
 
 fn told(error: &SummaryError<ChatError>) -> String {

@@ -1,6 +1,6 @@
 //! What a caller gives as a message's content: a text, or a JSON array of blocks.
 
-use rethread_model::thread::Block;
+use rethread_model::thread::{Block, ChatRole};
 
 /// The content cannot be a message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -11,6 +11,36 @@ pub enum BadContent {
     /// It looks like blocks and is none.
     #[error("the content begins like a JSON array of blocks and is none: {0}")]
     NotBlocks(String),
+    /// Only models call tools.
+    #[error("a tool can be called by the assistant only")]
+    CallByOthers,
+    /// A call that no result can name.
+    #[error("a tool call needs an id and a name")]
+    NamelessCall,
+    /// Two calls of one message that results cannot tell apart.
+    #[error("two tool calls have the id {0:?}")]
+    CalledTwice(String),
+}
+
+/// Refuses what no provider takes. The log only grows, so what is in it can never be mended.
+pub(super) fn check(role: ChatRole, content: &[Block]) -> Result<(), BadContent> {
+    let mut ids: Vec<&str> = Vec::new();
+    let mut says_something = role == ChatRole::ToolResult;
+    for block in content {
+        match block {
+            Block::ToolCall { .. } if role != ChatRole::Assistant => return Err(BadContent::CallByOthers),
+            Block::ToolCall { id, name, .. } if id.is_empty() || name.is_empty() => {
+                return Err(BadContent::NamelessCall);
+            }
+            Block::ToolCall { id, .. } if ids.contains(&id.as_str()) => {
+                return Err(BadContent::CalledTwice(id.clone()));
+            }
+            Block::ToolCall { id, .. } => ids.push(id),
+            Block::Text(text) => says_something |= !text.trim().is_empty(),
+            Block::Other(_) => says_something = true,
+        }
+    }
+    if says_something || !ids.is_empty() { Ok(()) } else { Err(BadContent::Empty) }
 }
 
 /// Reads content: an array whose first element is an object is taken for blocks, everything else for text.
@@ -42,5 +72,22 @@ mod tests {
         assert!(matches!(content_of(r#"[{"type":"text"}]"#), Err(BadContent::NotBlocks(_))));
         assert!(matches!(content_of(r#"[{"type":"text","text":"a"}"#), Err(BadContent::NotBlocks(_))));
         assert_eq!(content_of(" \n"), Err(BadContent::Empty));
+    }
+
+    #[test]
+    fn what_no_provider_takes_is_refused() {
+        let call = |id: &str, name: &str| Block::ToolCall {
+            id: id.into(),
+            name: name.into(),
+            arguments: serde_json::Map::new(),
+        };
+        let (assistant, user) = (ChatRole::Assistant, ChatRole::User);
+        assert_eq!(check(user, &[call("a", "b")]), Err(BadContent::CallByOthers));
+        assert_eq!(check(assistant, &[call("", "b")]), Err(BadContent::NamelessCall));
+        assert_eq!(check(assistant, &[call("a", "b"), call("a", "c")]), Err(BadContent::CalledTwice("a".into())));
+        assert_eq!(check(user, &[Block::text(" ")]), Err(BadContent::Empty));
+        assert_eq!(check(user, &[]), Err(BadContent::Empty));
+        assert_eq!(check(ChatRole::ToolResult, &[Block::text("")]), Ok(()));
+        assert_eq!(check(assistant, &[call("a", "b"), call("c", "b")]), Ok(()));
     }
 }

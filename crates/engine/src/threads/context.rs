@@ -1,7 +1,7 @@
 //! What a model would get of a thread. Reading it changes nothing.
 
 use rethread_model::thread::{ChatMessage, ThreadId};
-use rethread_recall::build_context;
+use rethread_recall::{build_context, pair_up};
 use rethread_store::LineProblem;
 
 use crate::{Engine, EngineError};
@@ -32,7 +32,7 @@ impl Engine {
         let system = self.threads().metadata(id)?.system_prompt_override;
         Ok(ThreadContext {
             id,
-            messages: context.messages,
+            messages: pair_up(context.messages),
             tokens: context.tokens,
             compaction: context.compaction,
             system,

@@ -8,10 +8,10 @@ mod title;
 mod tools;
 mod turn;
 
+use rethread_model::Agent;
 use rethread_model::thread::{
     Block, ChatRole, Message, Metadata, NameOrigin, Record, ThreadId, ThreadSource, cron_name,
 };
-use rethread_model::{Agent, Timestamp};
 use rethread_store::{Store, ThreadError, ThreadLog, Threads};
 use serde_json::json;
 
@@ -88,11 +88,8 @@ impl Engine {
     /// Opens a thread for appending, after writing down what a killed process left behind in it.
     pub fn thread_open(&self, reference: &str) -> Result<OpenThread<'_>, EngineError> {
         let id = self.thread_id(reference)?;
-        let open = OpenThread { engine: self, log: self.threads().open(id)? };
-        if self.threads().has_left_behind(id) {
-            drop(self.own_turn(&open.log, &|| false, &mut |_| {})?);
-        }
-        Ok(open)
+        self.recover_threads(std::iter::once(id))?;
+        Ok(OpenThread { engine: self, log: self.threads().open(id)? })
     }
 
     /// All threads, the one last spoken in first.
@@ -122,6 +119,22 @@ impl Engine {
         self.take_in(Agent::Native, &[self.threads().log_path(id)])
     }
 
+    /// The thread a reference means.
+    pub fn thread_resolve(&self, reference: &str) -> Result<ThreadId, EngineError> {
+        self.thread_id(reference)
+    }
+
+    /// Writes down what killed processes had heard in these threads; whether there was anything.
+    pub(crate) fn recover_threads(&self, ids: impl Iterator<Item = ThreadId>) -> Result<bool, EngineError> {
+        let threads = self.threads();
+        let mut has_any = false;
+        for id in ids.filter(|id| threads.has_left_behind(*id)) {
+            drop(self.own_turn(&threads.open(id)?, &|| false, &mut |_| {})?);
+            has_any = true;
+        }
+        Ok(has_any)
+    }
+
     /// Completes deletions that were interrupted.
     pub(crate) fn sweep_threads(&self, store: &mut Store) -> Result<(), EngineError> {
         let threads = self.threads();
@@ -145,6 +158,7 @@ impl OpenThread<'_> {
 
     /// Appends a message. When this returns well, it is on disk.
     pub fn append(&self, message: NewMessage) -> Result<Message, EngineError> {
+        content::check(message.role, &message.content)?;
         let now = self.engine.now();
         let mut record = match (message.role, &message.tool_call_id) {
             (ChatRole::ToolResult, Some(call)) => Message::result(call, message.content, message.is_error, now),
@@ -158,16 +172,6 @@ impl OpenThread<'_> {
             Record::Message(message) => Ok(message),
             _ => Err(ThreadError::Missing { id: self.id() }.into()),
         }
-    }
-
-    /// Appends a record made elsewhere; it gets a number here, and a time if it has none that is real.
-    pub fn append_record(&self, mut record: Record) -> Result<Record, EngineError> {
-        if let Record::Message(message) = &mut record
-            && message.timestamp == Timestamp::default()
-        {
-            message.timestamp = self.engine.now();
-        }
-        Ok(self.log.append(record)?)
     }
 }
 

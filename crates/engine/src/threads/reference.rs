@@ -2,6 +2,7 @@
 
 use rethread_model::thread::{Metadata, ThreadId};
 
+use crate::sessions::by_name;
 use crate::{Engine, EngineError};
 
 /// The shortest beginning of an id that is looked up.
@@ -19,26 +20,21 @@ impl Engine {
         match found.as_slice() {
             [] => Err(EngineError::UnknownThread(reference.chars().take(100).collect())),
             [one] => Ok(one.id),
-            _ => Err(EngineError::AmbiguousThread {
-                reference: reference.to_owned(),
-                candidates: found.into_iter().cloned().collect(),
-            }),
+            _ => Err(EngineError::AmbiguousThread { reference: reference.to_owned(), candidates: found }),
         }
     }
 }
 
-/// Threads whose id begins so, else those of exactly that name.
-fn fitting<'t>(threads: &'t [Metadata], reference: &str) -> Vec<&'t Metadata> {
+/// Threads whose id begins so, else those that are named so.
+fn fitting(threads: &[Metadata], reference: &str) -> Vec<Metadata> {
     if reference.is_empty() {
         return Vec::new();
     }
     let upper = reference.to_uppercase();
     let prefix = |metadata: &&Metadata| upper.len() >= SHORTEST_PREFIX && metadata.id.to_string().starts_with(&upper);
-    let found: Vec<&Metadata> = threads.iter().filter(prefix).collect();
+    let found: Vec<Metadata> = threads.iter().filter(prefix).cloned().collect();
     if !found.is_empty() {
         return found;
     }
-    let wanted = reference.to_lowercase();
-    let named = |metadata: &&Metadata| metadata.name.as_deref().is_some_and(|name| name.to_lowercase() == wanted);
-    threads.iter().filter(named).collect()
+    by_name(threads, |metadata| metadata.name.as_deref(), reference)
 }

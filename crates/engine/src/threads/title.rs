@@ -20,7 +20,8 @@ impl Engine {
         if !self.config.flag("threads.titles") || self.model_name().is_empty() {
             return Ok(false);
         }
-        Ok(self.threads().metadata(id)?.name_from < Some(NameOrigin::Model))
+        let metadata = self.threads().metadata(id)?;
+        Ok(!metadata.title_was_asked && metadata.name_from < Some(NameOrigin::Model))
     }
 
     /// Asks the model for a name; nothing if there is no need, or no usable answer.
@@ -30,7 +31,7 @@ impl Engine {
         }
         let Some(prompt) = first_exchange(&self.threads().read(id)?.records) else { return Ok(None) };
         let log = self.threads().open(id)?;
-        let metadata = log.metadata()?;
+        let metadata = log.change(|metadata| metadata.title_was_asked = true)?;
         let chosen = metadata.model_is_chosen.then_some(metadata.model);
         let model = self.model(chosen.as_deref(), ChatLimits::PATIENT)?;
         let request = Request {

@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use rethread_llm::{Answer, ChatError, ChatLimits, NanoUsd, Piece, Request, Tool};
-use rethread_model::thread::{Block, ChatRole, Message, Metadata, Record, Stop, ThreadId, WaitingCall};
-use rethread_model::{OWN_CALL_TAG, Tokens};
-use rethread_recall::{build_context, pair_up, plan};
+use rethread_model::thread::{Block, ChatMessage, ChatRole, Message, Metadata, Record, Stop, ThreadId, WaitingCall};
+use rethread_model::{OWN_CALL_TAG, Tokens, estimate_text};
+use rethread_recall::{CompactionSettings, build_context, pair_up, plan_within};
 use rethread_store::{Spoken, ThreadError, ThreadLog, Turn};
 use serde_json::json;
 
@@ -17,6 +17,8 @@ use crate::{Engine, EngineError};
 
 /// Answers of one turn: a model that only ever calls tools is stopped here.
 const MOST_ANSWERS: usize = 20;
+/// The least that is left for an answer.
+const SHORTEST_ANSWER: u64 = 256;
 /// Instructions of threads that have none of their own.
 const SYSTEM: &str = "You are a helpful assistant.";
 
@@ -70,10 +72,12 @@ pub struct TurnReport {
     pub messages: Vec<Message>,
     /// Why the model stopped.
     pub stop: Stop,
-    /// Tokens of all answers, as far as they were counted.
-    pub usage: Tokens,
-    /// What it cost, as far as a price and the tokens are known.
+    /// Tokens of all answers; nothing if one of them was not counted.
+    pub usage: Option<Tokens>,
+    /// What everything that was sent has cost by the ledger; nothing if no price is known.
     pub cost: Option<NanoUsd>,
+    /// Whether the model wanted to go on, and had answered as often as it may in one turn.
+    pub is_cut_short: bool,
     /// Calls that wait for results of the caller.
     pub waiting_calls: Vec<WaitingCall>,
     /// Why the model's answer broke off, if it did. What was said is in the log.
@@ -89,8 +93,8 @@ pub struct SendPlan {
     pub model: String,
     /// What the first request may take.
     pub planned: PlannedCost,
-    /// Whether the thread would be compacted first.
-    pub compacts: bool,
+    /// What the requests for a summary may take, if the thread is compacted first.
+    pub compaction: Option<PlannedCost>,
     /// Why the budget does not allow it, if it does not.
     pub refused: Option<String>,
 }
@@ -116,11 +120,17 @@ impl Engine {
         events: &mut dyn FnMut(TurnEvent<'_>),
     ) -> Result<TurnReport, EngineError> {
         let id = self.thread_id(reference)?;
-        let log = self.threads().open(id)?;
+        let threads = self.threads();
+        // Whoever deletes a thread wants to hear no more of it.
+        let is_stopped = &|| is_stopped() || threads.is_deleted(id);
+        let log = threads.open(id)?;
         let metadata = log.metadata()?;
         let chosen = metadata.model_is_chosen.then_some(metadata.model.as_str());
         let model = self.model(chosen, ChatLimits::INTERACTIVE)?;
         let books = self.books()?;
+        if request.text.is_none() && !self.has_something_to_answer(id)? {
+            return Err(EngineError::NothingToAnswer);
+        }
         // A refusal comes before anything is written: the text would stand there twice after the next try.
         books.allow(&self.planned(id, &model, &metadata, request)?.0).map_err(ChatError::Budget)?;
         let Some(mut turn) = self.own_turn(&log, is_stopped, events)? else { return Err(EngineError::Stopped) };
@@ -128,27 +138,22 @@ impl Engine {
         let run_id = ThreadId::draw(self.now()).to_string();
         events(TurnEvent::Begun { run_id: &run_id });
         self.note("turn_start", Some(id), &[("runId", json!(run_id))]);
-        let talk =
-            Talk { log: &log, model: &model, books: &books, tools: tools_of(request), run_id, metadata, is_stopped };
+        let tools = tools_of(request);
+        let talk = Talk { log: &log, model: &model, books: &books, tools, run_id, metadata, is_stopped };
         let mut report = TurnReport {
             id,
             run_id: talk.run_id.clone(),
             messages: Vec::new(),
-            stop: Stop::Aborted,
-            usage: Tokens::default(),
+            stop: Stop::Error,
+            usage: Some(Tokens::default()),
             cost: None,
+            is_cut_short: false,
             waiting_calls: Vec::new(),
             failed: None,
         };
         let done = self.talk(&talk, &mut turn, request, &mut report, events);
-        report.cost = model.chat.price().map(|price| price.cost(report.usage));
-        let fields = [
-            ("runId", json!(report.run_id)),
-            ("tokens", json!(report.usage.total())),
-            ("durationMs", json!(began.elapsed().as_millis() as u64)),
-            ("stop", json!(report.stop)),
-        ];
-        self.note("turn_end", Some(id), &fields);
+        report.cost = books.run_cost();
+        self.note_end(&report, began.elapsed().as_millis() as u64, done.as_ref().err());
         done?;
         report.waiting_calls = log.metadata()?.waiting_calls;
         log.settle()?;
@@ -161,11 +166,11 @@ impl Engine {
         let metadata = self.threads().metadata(id)?;
         let chosen = metadata.model_is_chosen.then_some(metadata.model.as_str());
         let model = self.model(chosen, ChatLimits::INTERACTIVE)?;
-        let (planned, compacts) = self.planned(id, &model, &metadata, request)?;
+        let (planned, compaction) = self.planned(id, &model, &metadata, request)?;
         let spent = self.budget_status(self.reader()?.as_ref())?;
         let spent = rethread_llm::Spent { tokens: spent.tokens, cost: spent.usd };
         let refused = self.budget().check(&spent, &planned).err().map(|refusal| refusal.to_string());
-        Ok(SendPlan { id, model: model.chat.model().to_owned(), planned: planned.into(), compacts, refused })
+        Ok(SendPlan { id, model: model.chat.model().to_owned(), planned: planned.into(), compaction, refused })
     }
 
     /// Waits for the turn in a thread, and writes down what killed processes had heard in it.
@@ -196,14 +201,14 @@ impl Engine {
         Ok(Some(turn))
     }
 
-    /// The estimate of the first request, and whether the thread is compacted before it.
+    /// The estimate of the turn's first request and, if the thread is compacted before it, of those for the summary.
     fn planned(
         &self,
         id: ThreadId,
         model: &Model,
         metadata: &Metadata,
         request: &SendRequest,
-    ) -> Result<(rethread_llm::Planned, bool), EngineError> {
+    ) -> Result<(rethread_llm::Planned, Option<PlannedCost>), EngineError> {
         let mut records = self.threads().read(id)?.records;
         let next = request.text.as_ref().map(|text| {
             let mut message = Message::new(ChatRole::User, vec![Block::text(text.as_str())], self.now());
@@ -211,11 +216,19 @@ impl Engine {
             Record::Message(message)
         });
         records.extend(next);
-        let context = build_context(&records);
-        let settings = self.compaction_settings(Some(model));
-        let compacts = settings.is_due(context.tokens, model.window) && plan(&records, &settings).is_some();
-        let request = wire_request(model, metadata, tools_of(request), pair_up(context.messages));
-        Ok((model.chat.planned(&request), compacts))
+        let frame = Frame::new(self, model, metadata, &tools_of(request));
+        let mut tokens = build_context(&records).tokens;
+        let mut compaction = None;
+        if frame.is_due(tokens)
+            && let Some(plan) = plan_within(&records, &frame.settings, frame.room())
+        {
+            compaction = Some(super::compact::planned_summary(model, &plan, None));
+            tokens = plan.tokens_after();
+            records.push(Record::Compaction(plan.record(&" ".repeat(plan.summary_tokens() as usize * 3), self.now())));
+        }
+        frame.must_hold(tokens)?;
+        let messages = pair_up(build_context(&records).messages);
+        Ok((model.chat.planned(&frame.request(tools_of(request), messages)), compaction))
     }
 
     fn talk(
@@ -230,30 +243,36 @@ impl Engine {
             let mut message = Message::new(ChatRole::User, vec![Block::text(text.as_str())], self.now());
             message.cwd = self.cwd_text();
             append(talk, message, report, events)?;
-        } else if !self.has_something_to_answer(talk.log.id())? {
-            return Err(EngineError::NothingToAnswer);
         }
         for _ in 0..MOST_ANSWERS {
-            let answer = self.answer(talk, turn, report, events)?;
-            if answer.is_none_or(|calls| !calls) || (talk.is_stopped)() {
+            let goes_on = self.answer(talk, turn, report, events)?;
+            if !goes_on || (talk.is_stopped)() {
                 return Ok(());
             }
         }
+        report.is_cut_short = true;
         Ok(())
     }
 
-    /// One answer of the model; whether it called tools that were all used here. Nothing if it said nothing at all.
+    /// One answer of the model; whether it called tools, all of which were used here, and may go on.
     fn answer(
         &self,
         talk: &Talk<'_>,
         turn: &mut Turn,
         report: &mut TurnReport,
         events: &mut dyn FnMut(TurnEvent<'_>),
-    ) -> Result<Option<bool>, EngineError> {
-        let records = self.fitting_records(talk, events)?;
+    ) -> Result<bool, EngineError> {
+        let records = match self.fitting_records(talk, events) {
+            Err(EngineError::Stopped) => {
+                report.stop = Stop::Aborted;
+                return Ok(false);
+            }
+            records => records?,
+        };
         let after = records.iter().filter_map(Record::seq).max().unwrap_or(0);
         let messages = pair_up(build_context(&records).messages);
-        let request = wire_request(talk.model, &talk.metadata, talk.tools.clone(), messages);
+        let frame = Frame::new(self, talk.model, &talk.metadata, &talk.tools);
+        let request = frame.request(talk.tools.clone(), messages);
         let name = talk.model.chat.model();
         turn.begin_answer(&talk.run_id, name, after).map_err(|cause| disk(self, talk.log.id(), cause))?;
         let streamed = talk.model.chat.stream(&request, talk.books, talk.is_stopped, &mut |piece| match piece {
@@ -268,16 +287,11 @@ impl Engine {
             Ok(streamed) => streamed,
             Err(error) => {
                 turn.end_answer().map_err(|cause| disk(self, talk.log.id(), cause))?;
-                // Stopped before the first word: nothing was said and nothing is wrong.
-                if (talk.is_stopped)() {
-                    report.stop = Stop::Aborted;
-                    return Ok(None);
-                }
                 return Err(error.into());
             }
         };
         report.stop = streamed.answer.stop;
-        report.usage = report.usage.plus(streamed.answer.usage.unwrap_or_default());
+        report.usage = report.usage.zip(streamed.answer.usage).map(|(sum, usage)| sum.plus(usage));
         report.failed = streamed.failed;
         let message = self.spoken_message(streamed.answer);
         let is_silent = message.content.is_empty();
@@ -286,10 +300,10 @@ impl Engine {
             append(talk, message, report, events)?;
         }
         turn.end_answer().map_err(|cause| disk(self, talk.log.id(), cause))?;
-        if is_silent {
-            return Ok(None);
+        if report.stop == Stop::Aborted || report.failed.is_some() {
+            return Ok(false);
         }
-        Ok(Some(self.use_tools(talk, &calls, report, events)?))
+        self.use_tools(talk, &calls, report, events)
     }
 
     /// Uses the tools that are ours; whether there were any calls and all of them were.
@@ -305,7 +319,7 @@ impl Engine {
             let Block::ToolCall { id, name, arguments } = call else { continue };
             self.note("tool_call", Some(talk.log.id()), &[("runId", json!(talk.run_id)), ("name", json!(name))]);
             let is_offered = talk.tools.iter().any(|tool| tool.name == *name);
-            let used = if is_offered { self.use_own_tool(name, arguments) } else { None };
+            let used = if is_offered { self.use_own_tool(talk.log.id(), name, arguments) } else { None };
             match used {
                 Some((text, is_error)) => {
                     let result = Message::result(id, vec![Block::text(text)], is_error, self.now());
@@ -325,15 +339,34 @@ impl Engine {
     ) -> Result<Vec<Record>, EngineError> {
         let read = || self.threads().read(talk.log.id());
         let records = read()?.records;
-        let settings = self.compaction_settings(Some(talk.model));
-        if !settings.is_due(build_context(&records).tokens, talk.model.window) {
+        let frame = Frame::new(self, talk.model, &talk.metadata, &talk.tools);
+        let tokens = build_context(&records).tokens;
+        let plan = if frame.is_due(tokens) { plan_within(&records, &frame.settings, frame.room()) } else { None };
+        let Some(plan) = plan else {
+            frame.must_hold(tokens)?;
             return Ok(records);
-        }
-        let Some(plan) = plan(&records, &settings) else { return Ok(records) };
-        let model = Some((talk.model, talk.books as &dyn rethread_llm::Meter));
-        let report = self.append_summary(talk.log, &plan, model, None)?;
+        };
+        let asked = Some((talk.model, talk.books as &dyn rethread_llm::Meter));
+        let report = self.append_summary(talk.log, &plan, asked, None, talk.is_stopped)?;
         events(TurnEvent::Compacted(&report));
-        Ok(read()?.records)
+        let records = read()?.records;
+        frame.must_hold(build_context(&records).tokens)?;
+        Ok(records)
+    }
+
+    /// Notes how a turn ended.
+    fn note_end(&self, report: &TurnReport, millis: u64, error: Option<&EngineError>) {
+        let tools = report.messages.iter().flat_map(Message::calls).count();
+        let error = error.map(ToString::to_string).or_else(|| report.failed.as_ref().map(ToString::to_string));
+        let fields = [
+            ("runId", json!(report.run_id)),
+            ("usage", json!(report.usage)),
+            ("durationMs", json!(millis)),
+            ("toolCalls", json!(tools)),
+            ("stop", json!(report.stop)),
+            ("error", json!(error)),
+        ];
+        self.note("turn_end", Some(report.id), &fields);
     }
 
     fn spoken_message(&self, answer: Answer) -> Message {
@@ -373,19 +406,53 @@ pub(super) fn marked(system: &str) -> String {
     format!("{OWN_CALL_TAG}\n{system}")
 }
 
-fn wire_request(
-    model: &Model,
-    metadata: &Metadata,
-    tools: Vec<Tool>,
-    messages: Vec<rethread_model::thread::ChatMessage>,
-) -> Request {
-    let system = metadata.system_prompt_override.as_deref().unwrap_or(SYSTEM);
-    Request {
-        system: Some(marked(system)),
-        messages,
-        tools,
-        max_output_tokens: model.max_output_tokens,
-        purpose: "turn",
+/// What is around the messages of a request, and how much room it leaves them.
+struct Frame {
+    system: String,
+    settings: CompactionSettings,
+    window: u64,
+    max_output_tokens: u64,
+    /// Tokens of instructions and tools.
+    own_tokens: u64,
+}
+
+impl Frame {
+    fn new(engine: &Engine, model: &Model, metadata: &Metadata, tools: &[Tool]) -> Self {
+        let system = marked(metadata.system_prompt_override.as_deref().unwrap_or(SYSTEM));
+        let settings = engine.compaction_settings(Some(model));
+        let described = |tool: &Tool| {
+            estimate_text(&tool.name) + estimate_text(&tool.description) + estimate_text(&tool.parameters.to_string())
+        };
+        let own_tokens = estimate_text(&system) + tools.iter().map(described).sum::<u64>();
+        // An answer longer than what is kept free for it would not fit beside a full context.
+        let max_output_tokens = model.max_output_tokens.min(settings.reserve_tokens.max(SHORTEST_ANSWER));
+        Self { system, settings, window: model.window, max_output_tokens, own_tokens }
+    }
+
+    /// Whether messages of so many tokens have to be compacted first.
+    fn is_due(&self, tokens: u64) -> bool {
+        self.settings.is_due(tokens.saturating_add(self.own_tokens), self.window)
+    }
+
+    /// Tokens the messages may have after a compaction.
+    fn room(&self) -> u64 {
+        self.window.saturating_sub(self.settings.reserve_tokens).saturating_sub(self.own_tokens)
+    }
+
+    /// Refuses what no model of that window could read.
+    fn must_hold(&self, tokens: u64) -> Result<(), EngineError> {
+        let tokens = tokens.saturating_add(self.own_tokens);
+        if tokens <= self.window { Ok(()) } else { Err(EngineError::TooLong { tokens, window: self.window }) }
+    }
+
+    fn request(&self, tools: Vec<Tool>, messages: Vec<ChatMessage>) -> Request {
+        Request {
+            system: Some(self.system.clone()),
+            messages,
+            tools,
+            max_output_tokens: self.max_output_tokens,
+            purpose: "turn",
+        }
     }
 }
 

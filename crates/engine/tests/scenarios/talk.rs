@@ -19,6 +19,10 @@ use crate::world::World;
 
 /// The engine with that model, a budget, and further settings.
 pub(crate) fn engine(world: &World, server: &ChatServer, more: &[(&str, &str)]) -> Engine {
+    Engine::open(environment(world, server, more)).unwrap()
+}
+
+fn environment(world: &World, server: &ChatServer, more: &[(&str, &str)]) -> Environment {
     let mut environment = Environment::for_home(world.home.path());
     let usual = [
         ("model.provider", "openai"),
@@ -30,7 +34,7 @@ pub(crate) fn engine(world: &World, server: &ChatServer, more: &[(&str, &str)]) 
     for (key, value) in usual.iter().chain(more) {
         environment.flags.push(((*key).to_owned(), (*value).to_owned()));
     }
-    Engine::open(environment).unwrap()
+    environment
 }
 
 pub(crate) fn thread(engine: &Engine) -> String {
@@ -136,6 +140,14 @@ fn a_price_that_nobody_knows_lets_a_budget_in_dollars_through_to_nobody() {
     let thread = thread(&engine);
     let refused = say(&engine, &thread, "hello").unwrap_err();
     assert!(matches!(refused, EngineError::Chat(ChatError::Budget(Refusal::PriceUnknown { .. }))), "{refused:?}");
+    // Half a price is none, and the price of one model is not that of another.
+    let half = self::engine(&world, &server, &[far[0], far[1], ("model.price_output", "10")]);
+    assert!(half.thread_send_dry_run(&thread, &SendRequest::default()).unwrap().refused.is_some());
+    let whole = [far[0], far[1], ("model.price_output", "10"), ("model.price_input", "1")];
+    let whole = self::engine(&world, &server, &whole);
+    assert!(whole.thread_send_dry_run(&thread, &SendRequest::default()).unwrap().refused.is_none());
+    let other = whole.thread_new(&NewThread { model: Some("large".into()), ..NewThread::default() }).unwrap().id;
+    assert!(whole.thread_send_dry_run(&other.to_string(), &SendRequest::default()).unwrap().refused.is_some());
     // On this machine nobody sends a bill.
     let near = self::engine(&world, &server, &[("budget.daily_usd", "5")]);
     assert_eq!(say(&near, &thread, "hello").unwrap().cost.map(rethread_engine::NanoUsd::get), Some(0));
@@ -271,6 +283,50 @@ fn a_model_may_search_memory_by_itself() {
 }
 
 #[test]
+fn nothing_of_another_project_goes_to_a_model() {
+    let world = World::new();
+    let server = ChatServer::start(Vec::new());
+    let engine_in = |folder: &str| {
+        fs::create_dir_all(world.at(folder).join(".git")).unwrap();
+        let mut environment = environment(&world, &server, &[]);
+        environment.cwd = world.at(folder);
+        Engine::open(environment).unwrap()
+    };
+    let elsewhere = engine_in("elsewhere");
+    let past = thread(&elsewhere);
+    append(&elsewhere, &past, ChatRole::User, "the frobnicator plan is purple");
+    elsewhere.thread_remember(past.parse().unwrap()).unwrap();
+    server.then(Reply::Calls(vec![("m1", "search_memory", json!({"query": "frobnicator"}))]));
+    let engine = engine_in("here");
+    let request = SendRequest { text: Some("the frobnicator?".into()), tools: Vec::new(), memory: true };
+    let report = engine.thread_send(&thread(&engine), &request, &|| false, &mut |_| {}).unwrap();
+    assert_eq!(report.messages[2].text(), "nothing was found");
+}
+
+#[test]
+fn calls_that_the_model_gave_up_wait_no_more() {
+    let world = World::new();
+    let server = ChatServer::start(vec![Reply::Calls(vec![("c1", "weather", json!({}))]), Reply::says("never mind")]);
+    let engine = engine(&world, &server, &[]);
+    let thread = thread(&engine);
+    let request = SendRequest { text: Some("umbrella?".into()), tools: vec![tool("weather")], memory: false };
+    let report = engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
+    assert_eq!(report.waiting_calls.len(), 1);
+    assert_eq!(say(&engine, &thread, "forget it").unwrap().waiting_calls, []);
+    let sent = server.received()[1]["messages"].clone();
+    assert_eq!(sent[3]["content"], "No result was recorded for this call.");
+}
+
+#[test]
+fn an_answer_without_a_word_is_told_as_one() {
+    let world = World::new();
+    let server = ChatServer::start(vec![Reply::Says(Vec::new())]);
+    let engine = engine(&world, &server, &[]);
+    let report = say(&engine, &thread(&engine), "hello?").unwrap();
+    assert_eq!((report.stop, report.messages.len()), (Stop::End, 1));
+}
+
+#[test]
 fn a_model_that_only_calls_tools_is_stopped() {
     let world = World::new();
     let server = ChatServer::start(
@@ -280,6 +336,7 @@ fn a_model_that_only_calls_tools_is_stopped() {
     let request = SendRequest { text: Some("loop".into()), tools: Vec::new(), memory: true };
     let report = engine.thread_send(&thread(&engine), &request, &|| false, &mut |_| {}).unwrap();
     assert_eq!((report.stop, server.received().len()), (Stop::ToolCalls, 20));
+    assert!(report.is_cut_short);
 }
 
 /// A thread that has outgrown a small window.
@@ -333,6 +390,37 @@ fn s7_6_s7_11_s7_17_a_thread_that_outgrows_the_window_is_compacted_before_the_tu
 }
 
 #[test]
+fn one_giant_message_is_summarised_away_and_one_that_is_new_is_refused() {
+    let world = World::new();
+    let server = ChatServer::start(vec![Reply::says(SUMMARY); 9]);
+    let engine = engine(&world, &server, &SMALL_WINDOW);
+    let thread = thread(&engine);
+    append(&engine, &thread, ChatRole::User, &"giant ".repeat(3000));
+    append(&engine, &thread, ChatRole::Assistant, "I see.");
+    let refused = say(&engine, &thread, &"another ".repeat(3000)).unwrap_err();
+    assert!(matches!(refused, EngineError::TooLong { window: 2800, .. }), "{refused:?}");
+    assert_eq!(messages(&world, &thread).len(), 2, "and nothing was written");
+    say(&engine, &thread, "and now?").unwrap();
+    let turn = server.received().last().unwrap()["messages"].to_string();
+    assert!(turn.len() < 6_000 && turn.contains("and now?"), "{} bytes: {turn}", turn.len());
+}
+
+#[test]
+fn who_stops_a_compaction_gets_no_poorer_one() {
+    let world = World::new();
+    let server = ChatServer::start(vec![Reply::Stalls("## Go")]);
+    let engine = engine(&world, &server, &SMALL_WINDOW);
+    let thread = long_thread(&engine);
+    let before = log(&world, &thread).len();
+    // Told to stop as soon as the request has come in.
+    let is_stopped = || !server.received().is_empty();
+    let request = rethread_engine::CompactRequest::default();
+    let stopped = engine.thread_compact(&thread, &request, &is_stopped, &mut |_| {}).unwrap_err();
+    assert!(matches!(stopped, EngineError::Stopped));
+    assert_eq!(log(&world, &thread).len(), before);
+}
+
+#[test]
 fn l004_09_a_summary_that_fails_does_not_stop_the_turn() {
     let world = World::new();
     let server = ChatServer::start(vec![Reply::says("I would rather chat."), Reply::says("fine")]);
@@ -360,6 +448,12 @@ fn e004_01_a_model_names_a_thread_that_nobody_named() {
     assert!(engine.thread_wants_title(id).unwrap());
     assert_eq!(engine.thread_title(id).unwrap().as_deref(), Some("Weekday table trouble"));
     assert_eq!(engine.thread_title(id).unwrap(), None, "once is enough");
+    let unlucky = self::thread(&engine);
+    server.then(Reply::says("fine"));
+    server.then(Reply::says(&"a sentence instead of a title ".repeat(9)));
+    say(&engine, &unlucky, "hello").unwrap();
+    assert_eq!(engine.thread_title(unlucky.parse().unwrap()).unwrap(), None);
+    assert!(!engine.thread_wants_title(unlucky.parse().unwrap()).unwrap(), "nobody is asked twice");
     assert_eq!(engine.resolve("weekday table trouble").unwrap().session.id.to_string(), thread);
     let mine = engine.thread_new(&NewThread { name: Some("mine".into()), ..NewThread::default() }).unwrap().id;
     assert!(!engine.thread_wants_title(mine).unwrap());

@@ -118,20 +118,23 @@ fn e004_20_l004_08_without_a_model_a_thread_is_compacted_by_rules_and_not_when_a
     let thread = named(&engine, "long");
     append(&engine, &thread, ChatRole::User, "make the parser faster, never use unsafe");
     let request = CompactRequest::default();
-    assert!(engine.thread_compact(&thread, &request, &|| false).unwrap().is_none());
+    assert!(engine.thread_compact(&thread, &request, &|| false, &mut |_| {}).unwrap().is_none());
     for number in 0..30 {
         append(&engine, &thread, ChatRole::Assistant, &format!("step {number}: {}", "measured it. ".repeat(300)));
         append(&engine, &thread, ChatRole::User, "go on");
     }
     let planned = engine.thread_compact_dry_run(&thread, &request).unwrap().unwrap();
     let before = fs::read(world.at(&format!(".rethread/threads/{thread}/session.jsonl"))).unwrap();
-    let report = engine.thread_compact(&thread, &request, &|| false).unwrap().unwrap();
+    let report = engine.thread_compact(&thread, &request, &|| false, &mut |_| {}).unwrap().unwrap();
     assert_eq!((report.by, report.record.first_kept_seq), (Summariser::Rules(None), planned.record.first_kept_seq));
     assert!(report.record.summary.contains("make the parser faster"));
     assert!(fs::read(world.at(&format!(".rethread/threads/{thread}/session.jsonl"))).unwrap().starts_with(&before));
     let context = engine.thread_context(&thread).unwrap();
     assert_eq!(context.compaction, Some(report.record.seq));
-    assert!(engine.thread_compact(&thread, &request, &|| false).unwrap().is_none(), "e004_27: nothing new to do");
+    assert!(
+        engine.thread_compact(&thread, &request, &|| false, &mut |_| {}).unwrap().is_none(),
+        "e004_27: nothing new to do"
+    );
 }
 
 #[test]

@@ -94,7 +94,7 @@ impl ChatModel {
                     wire::read(self.provider, &answer, &mut gathered, &mut |_| {})
                         .map_err(|reason| Failed::for_good(self.client.unusable(&self.whole, &reason)))?;
                     let answer = gathered.finished(&self.model);
-                    Ok(Outcome { tokens: answer.usage, value: answer, error: None })
+                    Ok(Outcome { tokens: answer.usage, said: answer.estimated_tokens(), value: answer, error: None })
                 },
             )
         })

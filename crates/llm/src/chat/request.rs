@@ -77,6 +77,13 @@ pub struct Answer {
     pub model: String,
 }
 
+impl Answer {
+    /// What it takes, as far as that can be told from what was said.
+    pub(crate) fn estimated_tokens(&self) -> u64 {
+        self.content.iter().map(Block::estimated_tokens).sum()
+    }
+}
+
 /// What just came of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece<'a> {

@@ -189,8 +189,8 @@ impl Listening<'_> {
                 (gathered.unfinished(model, Stop::Error), Some(failed.error.in_short()), Some(failed.error))
             }
         };
-        let tokens: Option<Tokens> = answer.usage;
-        Ok(Outcome { value: Streamed { answer, failed }, tokens, error })
+        let (tokens, said): (Option<Tokens>, u64) = (answer.usage, answer.estimated_tokens());
+        Ok(Outcome { value: Streamed { answer, failed }, tokens, said, error })
     }
 }
 

@@ -64,6 +64,9 @@ pub struct Metadata {
     /// Who named it; a better name may replace a lesser one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name_from: Option<NameOrigin>,
+    /// Whether a model was asked for a name; once is enough.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub title_was_asked: bool,
     /// When it was made.
     pub created_at: Timestamp,
     /// When something was last said.
@@ -109,6 +112,7 @@ impl Metadata {
             id,
             name: None,
             name_from: None,
+            title_was_asked: false,
             created_at: now,
             last_message_at: now,
             model: String::new(),

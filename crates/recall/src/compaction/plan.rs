@@ -30,6 +30,27 @@ pub struct Plan {
     pub(super) earlier_prefix: Option<String>,
     /// Tokens the summary may have.
     pub(super) summary_tokens: u64,
+    /// Tokens of the messages that stay, estimated.
+    pub(super) kept_tokens: u64,
+}
+
+/// Plans a compaction after which the context fits into so many tokens. Where the usual one leaves too much, as with one
+/// giant message, less is kept; the one that leaves least is planned if none fits.
+pub fn plan_within(records: &[Record], settings: &CompactionSettings, room: u64) -> Option<Plan> {
+    let mut settings = *settings;
+    let mut least: Option<Plan> = None;
+    loop {
+        if let Some(plan) = plan(records, &settings) {
+            if plan.tokens_after() <= room {
+                return Some(plan);
+            }
+            least = Some(plan);
+        }
+        if settings.keep_recent_tokens == 0 {
+            return least;
+        }
+        settings.keep_recent_tokens /= 4;
+    }
 }
 
 /// Plans a compaction of what the current context holds. None if there is nothing to do.
@@ -38,6 +59,7 @@ pub fn plan(records: &[Record], settings: &CompactionSettings) -> Option<Plan> {
     let messages: Vec<ChatMessage> = current.messages.iter().copied().map(ChatMessage::from).collect();
     let cut = first_kept(&messages, settings.keep_recent_tokens)?;
     let tokens_before = tokens(&messages[..cut]);
+    let kept_tokens = tokens(&messages[cut..]);
     let is_little = |tokens: u64| tokens < settings.keep_recent_tokens / LITTLE;
     let is_much = tokens_before >= settings.keep_recent_tokens;
     let has_little_new = is_little(tokens_before) || is_little(tokens(&messages[current.older..]));
@@ -63,6 +85,7 @@ pub fn plan(records: &[Record], settings: &CompactionSettings) -> Option<Plan> {
         prefix,
         earlier_prefix,
         summary_tokens: settings.summary_tokens(),
+        kept_tokens,
     })
 }
 
@@ -73,6 +96,11 @@ impl Plan {
     /// Whether there is a summary already, to be updated.
     pub fn is_update(&self) -> bool {
         self.previous.is_some()
+    }
+
+    /// Tokens of the context afterwards, at most.
+    pub fn tokens_after(&self) -> u64 {
+        self.summary_tokens.saturating_add(self.kept_tokens)
     }
 
     /// Tokens an answer with a summary may have.

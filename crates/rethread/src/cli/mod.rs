@@ -55,7 +55,7 @@ pub(crate) enum Colour {
     propagate_version = true,
     arg_required_else_help = true,
     disable_help_subcommand = true,
-    after_long_help = "Example:\n  rethread init && rethread sessions\n\nExit codes: 0 done or found, 1 nothing found, 2 a mistake in the command, a reference or the\nconfiguration, 3 the store, the disk, a permission or a model, 70 a mistake in rethread itself."
+    after_long_help = "Example:\n  rethread init && rethread sessions\n\nExit codes: 0 done or found, 1 nothing found, 2 a mistake in the command, a reference or the\nconfiguration, 3 the store, the disk, a permission or a model, 70 a mistake in rethread itself, 130 stopped."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]

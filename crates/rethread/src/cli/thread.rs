@@ -36,7 +36,7 @@ pub(crate) enum Thread {
     List(Json),
     /// Delete a thread for good: its log, and what memory holds of it
     #[command(after_long_help = "Example:\n  rethread thread delete 01KA7M0Z8QWX3V5T9N2R4B6CDE")]
-    Delete(ThreadNamed),
+    Delete(ThreadDelete),
     /// Let the model name a thread; started by `send`, which does not wait for it
     #[command(hide = true)]
     Title(ThreadNamed),
@@ -51,8 +51,9 @@ impl Thread {
             | Thread::Context(ThreadContext { json, .. })
             | Thread::Compact(ThreadCompact { json, .. })
             | Thread::Send(ThreadSend { json, .. })
+            | Thread::Delete(ThreadDelete { json, .. })
             | Thread::List(json) => json.json,
-            Thread::Delete(_) | Thread::Title(_) => false,
+            Thread::Title(_) => false,
         }
     }
 }
@@ -112,6 +113,14 @@ pub(crate) struct ThreadContext {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ThreadDelete {
+    #[command(flatten)]
+    pub(crate) thread: ThreadNamed,
+    #[command(flatten)]
+    pub(crate) json: Json,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ThreadCompact {
     #[command(flatten)]
     pub(crate) thread: ThreadNamed,
@@ -135,7 +144,7 @@ pub(crate) struct ThreadSend {
     /// Tools the model may call, as a JSON array of {name, description, parameters}; append their results, then send again
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tools: Option<PathBuf>,
-    /// Let the model search memory
+    /// Let the model search what was said and done in this project
     #[arg(long)]
     pub(crate) memory: bool,
     /// Show what it may cost; send and write nothing

@@ -37,6 +37,8 @@ pub(crate) enum Exit {
     Done,
     /// Nothing was found, or something is not well.
     Nothing,
+    /// Somebody stopped it.
+    Stopped,
 }
 
 impl Exit {
@@ -45,6 +47,8 @@ impl Exit {
         match self {
             Exit::Done => 0,
             Exit::Nothing => 1,
+            // As shells say it of a program that was interrupted.
+            Exit::Stopped => 130,
         }
     }
 }

@@ -2,12 +2,13 @@
 
 use rethread_engine::{CompactReport, PlannedCost, SendPlan, Summariser, ThreadContext, TurnEvent, TurnReport};
 use rethread_model::thread::{
-    ChatMessage, ChatRole, Compaction, Message, Metadata, Metrics, Stop, ThreadSource, UNNAMED, WaitingCall,
+    ChatMessage, ChatRole, Compaction, Message, Metadata, Metrics, Stop, ThreadId, ThreadSource, UNNAMED, WaitingCall,
 };
 use rethread_model::{Timestamp, Tokens};
 use serde::{Serialize, Serializer};
 
 use super::{SCHEMA, dollars};
+use crate::render::compaction_note;
 
 /// A thread that was made.
 #[derive(Serialize)]
@@ -66,6 +67,19 @@ impl<'a> Listed<'a> {
     }
 }
 
+/// A thread that is gone.
+#[derive(Serialize)]
+pub(crate) struct DeletedThread {
+    schema: u8,
+    deleted: String,
+}
+
+impl DeletedThread {
+    pub(crate) fn new(id: ThreadId) -> Self {
+        Self { schema: SCHEMA, deleted: id.to_string() }
+    }
+}
+
 /// A message that is on disk.
 #[derive(Serialize)]
 pub(crate) struct Appended<'a> {
@@ -89,6 +103,14 @@ pub(crate) struct Context<'a> {
     compaction: Option<u64>,
     system: Option<&'a str>,
     messages: &'a [ChatMessage],
+    problems: Vec<PassedOver<'a>>,
+}
+
+/// A line of the log that is no record.
+#[derive(Serialize)]
+struct PassedOver<'a> {
+    line: u64,
+    reason: &'a str,
 }
 
 impl<'a> Context<'a> {
@@ -100,6 +122,7 @@ impl<'a> Context<'a> {
             compaction: found.compaction,
             system: found.system.as_deref(),
             messages: &found.messages,
+            problems: found.problems.iter().map(|one| PassedOver { line: one.line, reason: &one.reason }).collect(),
         }
     }
 }
@@ -156,7 +179,7 @@ pub(crate) struct WouldSend<'a> {
     id: String,
     model: &'a str,
     planned: Planned,
-    compacts: bool,
+    compaction: Option<Planned>,
     refused: Option<&'a str>,
 }
 
@@ -167,19 +190,35 @@ impl<'a> WouldSend<'a> {
             id: plan.id.to_string(),
             model: &plan.model,
             planned: Planned::new(plan.planned),
-            compacts: plan.compacts,
+            compaction: plan.compaction.map(Planned::new),
             refused: plan.refused.as_deref(),
         }
     }
 }
 
-/// One thing that happened in a turn, by the names of the events that servers send.
+/// One thing that happened in a turn.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TurnLine<'a> {
+    schema: u8,
+    session_id: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    run_id: &'a str,
+    #[serde(flatten)]
+    happened: HappenedInTurn<'a>,
+}
+
+impl<'a> TurnLine<'a> {
+    pub(crate) fn new(id: ThreadId, run_id: &'a str, event: &TurnEvent<'a>) -> Self {
+        Self { schema: SCHEMA, session_id: id.to_string(), run_id, happened: HappenedInTurn::new(event) }
+    }
+}
+
+/// By the names of the events that servers send.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-pub(crate) enum TurnLine<'a> {
-    RunStart {
-        run_id: &'a str,
-    },
+enum HappenedInTurn<'a> {
+    RunStart,
     StreamDelta {
         delta: &'a str,
     },
@@ -200,18 +239,16 @@ pub(crate) enum TurnLine<'a> {
     },
 }
 
-impl<'a> TurnLine<'a> {
-    pub(crate) fn new(event: &TurnEvent<'a>) -> Self {
+impl<'a> HappenedInTurn<'a> {
+    fn new(event: &TurnEvent<'a>) -> Self {
         match event {
             TurnEvent::Queued { ahead } => Self::Status { status: format!("queued behind {ahead}") },
-            TurnEvent::Begun { run_id } => Self::RunStart { run_id },
+            TurnEvent::Begun { .. } => Self::RunStart,
             TurnEvent::Delta(delta) => Self::StreamDelta { delta },
             TurnEvent::ToolCalled { id, name } => Self::ToolStart { tool_call_id: id, tool_name: name },
             TurnEvent::Appended(record) if record.role == ChatRole::ToolResult => Self::ToolResult { record },
             TurnEvent::Appended(record) => Self::MessageComplete { record },
-            TurnEvent::Compacted(report) => {
-                Self::Status { status: format!("compacted in record {}", report.record.seq) }
-            }
+            TurnEvent::Compacted(report) => Self::Status { status: compaction_note(report, false) },
         }
     }
 }
@@ -226,9 +263,10 @@ pub(crate) struct TurnEnd<'a> {
     session_id: String,
     run_id: &'a str,
     stop_reason: Stop,
-    usage: Tokens,
+    usage: Option<Tokens>,
     cost_usd: Option<f64>,
     waiting_calls: &'a [WaitingCall],
+    cut_short: bool,
 }
 
 impl<'a> TurnEnd<'a> {
@@ -242,6 +280,7 @@ impl<'a> TurnEnd<'a> {
             usage: report.usage,
             cost_usd: report.cost.map(dollars),
             waiting_calls: &report.waiting_calls,
+            cut_short: report.is_cut_short,
         }
     }
 }

@@ -26,7 +26,7 @@ pub(crate) use sessions::{for_pickers, sessions};
 pub(crate) use show::{Reader, show};
 pub(crate) use status::status;
 pub(crate) use sync::{embedded, not_embedded, synced, warnings, would_sync};
-pub(crate) use thread::{compacted, compaction_note, thread_context, threads, would_send};
+pub(crate) use thread::{compacted, compaction_note, thread_context, threads, waiting_behind, would_send};
 pub(crate) use timeline::timeline;
 pub(crate) use words::{age, bytes, count, number, reduction};
 

@@ -87,14 +87,22 @@ pub(crate) fn compaction_note(report: &CompactReport, is_dry: bool) -> String {
     format!("would summarise about {tokens} tokens {by}, and keep record {kept} and what follows{cost}")
 }
 
+/// That others are before it.
+pub(crate) fn waiting_behind(ahead: usize) -> String {
+    format!("waiting behind {}", count(ahead as u64, "turn"))
+}
+
 /// What a turn would take.
 pub(crate) fn would_send(page: &mut Page, plan: &SendPlan) {
     row(page, "model", &single(&plan.model));
     row(page, "input", &format!("about {} tokens", number(plan.planned.input_tokens)));
     row(page, "output", &format!("at most {} tokens", number(plan.planned.output_tokens)));
     row(page, "cost", &plan.planned.cost.map_or_else(|| "unknown".to_owned(), |cost| format!("at most {cost}")));
-    if plan.compacts {
-        row(page, "before", "the beginning of the thread is summarised, which takes a request of its own");
+    if let Some(before) = plan.compaction {
+        let (input, output) = (number(before.input_tokens), number(before.output_tokens));
+        let cost = before.cost.map_or_else(|| "an unknown price".to_owned(), |cost| format!("at most {cost}"));
+        let what = "the beginning of the thread is summarised first";
+        row(page, "before", &format!("{what}: about {input} tokens in, at most {output} out, {cost}"));
     }
     row(page, "budget", &plan.refused.clone().unwrap_or_else(|| "allows it".to_owned()));
 }

@@ -60,7 +60,7 @@ pub enum ThreadError {
         call: String,
     },
     /// Too many are waiting for their turn.
-    #[error("{limit} turns are waiting in the thread {id} already")]
+    #[error("as many turns as may wait in the thread {id} are waiting already: {limit}")]
     QueueFull {
         /// The thread.
         id: ThreadId,

@@ -12,6 +12,15 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 #[derive(Debug)]
 pub(super) struct Folder(OwnedFd);
 
+/// Whether a file must be on disk before it takes its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flush {
+    /// It holds what nothing else does.
+    Now,
+    /// It can be made again.
+    Later,
+}
+
 /// Distinguishes temporary files of one process.
 static TEMPORARY: AtomicU64 = AtomicU64::new(0);
 
@@ -38,15 +47,20 @@ impl Folder {
     }
 
     /// Replaces a file: readers see the old or the new one, never a part.
-    pub(super) fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+    pub(super) fn replace(&self, name: &str, bytes: &[u8], flush: Flush) -> io::Result<()> {
         let number = TEMPORARY.fetch_add(1, Ordering::Relaxed);
         let temporary = format!(".{name}.{}.{number}", std::process::id());
-        let written = self.write_new(&temporary, bytes);
+        let written = self.write_new(&temporary, bytes, flush);
         let renamed = written.and_then(|()| Ok(rustix::fs::renameat(&self.0, temporary.as_str(), &self.0, name)?));
         if renamed.is_err() {
             let _ = self.remove(&temporary);
         }
         renamed
+    }
+
+    /// Gives a file another name, instead of any that had it.
+    pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        Ok(rustix::fs::renameat(&self.0, from, &self.0, to)?)
     }
 
     /// Removes a file.
@@ -59,10 +73,11 @@ impl Folder {
         Ok(rustix::fs::fsync(&self.0)?)
     }
 
-    fn write_new(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+    fn write_new(&self, name: &str, bytes: &[u8], flush: Flush) -> io::Result<()> {
         // What a process that was killed left under the same name is worth nothing.
         let mut file = self.file(name, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC)?;
-        file.write_all(bytes)
+        file.write_all(bytes)?;
+        if flush == Flush::Now { file.sync_data() } else { Ok(()) }
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::{Condvar, Mutex, PoisonError, TryLockError};
 
 use rethread_model::thread::{ChatRole, Metadata, Record, ThreadId};
 
-use super::files::Folder;
+use super::files::{Flush, Folder};
 use super::{ThreadError, metadata, read, tally};
 
 /// The longest record taken. A text of this length is no conversation any more.
@@ -99,13 +99,17 @@ impl ThreadLog {
 
     /// Changes what only `metadata.json` holds: name, model, instructions.
     pub fn change(&self, change: impl FnOnce(&mut Metadata)) -> Result<Metadata, ThreadError> {
+        self.keep(change, Flush::Now)
+    }
+
+    fn keep(&self, change: impl FnOnce(&mut Metadata), flush: Flush) -> Result<Metadata, ThreadError> {
         self.locked(|log, writer| {
             log.look(writer)?;
             let known = writer.known.as_mut().ok_or(ThreadError::Missing { id: log.id })?;
             // Another process may have changed a name meanwhile.
             metadata::adopt_own(known, &log.folder);
             change(known);
-            metadata::write(&log.folder, known)
+            metadata::write(&log.folder, known, flush)
                 .map_err(ThreadError::disk(&log.path.with_file_name(metadata::NAME), "written"))?;
             writer.is_unsettled = false;
             Ok(known.clone())
@@ -115,7 +119,7 @@ impl ThreadLog {
     /// Writes down what is known, so that the next one to open the log need not read all of it.
     pub fn settle(&self) -> Result<(), ThreadError> {
         let is_unsettled = self.writer.lock().unwrap_or_else(PoisonError::into_inner).is_unsettled;
-        if is_unsettled { self.change(|_| {}).map(drop) } else { Ok(()) }
+        if is_unsettled { self.keep(|_| {}, Flush::Later).map(drop) } else { Ok(()) }
     }
 
     /// Does something while nobody else, in this process or another, writes to the thread.

@@ -5,11 +5,13 @@ use std::io;
 
 use rethread_model::thread::{Metadata, ThreadId};
 
-use super::files::Folder;
+use super::files::{Flush, Folder};
 use super::{log, read, tally};
 
 /// The name of the file.
 pub(super) const NAME: &str = "metadata.json";
+/// Where one goes that cannot be read.
+const DAMAGED: &str = "metadata.json.damaged";
 
 /// What is known of a thread now: what was written down, and every line of the log after it.
 pub(super) fn load(id: ThreadId, folder: &Folder, file: &File, known: Option<Metadata>) -> io::Result<Metadata> {
@@ -51,15 +53,24 @@ pub(super) fn adopt_own(metadata: &mut Metadata, folder: &Folder) {
         metadata.model = stored.model;
     }
     metadata.model_is_chosen = stored.model_is_chosen;
+    metadata.title_was_asked |= stored.title_was_asked;
     metadata.system_prompt_override = stored.system_prompt_override;
     metadata.extra = stored.extra;
 }
 
-/// Replaces the file.
-pub(super) fn write(folder: &Folder, metadata: &Metadata) -> io::Result<()> {
+/// Whether there is a file that cannot be read.
+pub(super) fn is_damaged(id: ThreadId, folder: &Folder) -> bool {
+    folder.bytes(NAME).is_ok() && read(id, folder).is_none()
+}
+
+/// Replaces the file. What cannot be read is put aside: a human may still read a name or instructions in it.
+pub(super) fn write(folder: &Folder, metadata: &Metadata, flush: Flush) -> io::Result<()> {
+    if is_damaged(metadata.id, folder) {
+        folder.rename(NAME, DAMAGED)?;
+    }
     let mut bytes = serde_json::to_vec_pretty(metadata)?;
     bytes.push(b'\n');
-    folder.replace(NAME, &bytes)
+    folder.replace(NAME, &bytes, flush)
 }
 
 /// Whether it was counted from the beginning of this log.
@@ -82,6 +93,7 @@ fn emptied(stored: Metadata) -> Metadata {
     metadata.name_from = stored.name_from.filter(|_| keeps_name);
     metadata.model = if stored.model_is_chosen { stored.model } else { String::new() };
     metadata.model_is_chosen = stored.model_is_chosen;
+    metadata.title_was_asked = stored.title_was_asked;
     metadata.source = stored.source;
     metadata.cron_job_id = stored.cron_job_id;
     metadata.system_prompt_override = stored.system_prompt_override;

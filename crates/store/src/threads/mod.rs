@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use rethread_model::thread::{Metadata, ThreadId};
 use rustix::fs::OFlags;
 
-use files::Folder;
+use files::{Flush, Folder};
 
 pub use error::ThreadError;
 pub use log::{LONGEST_RECORD, ThreadLog};
@@ -23,6 +23,8 @@ pub use turns::{Spoken, Ticket, Turn};
 
 /// The log's file in a thread's directory.
 const LOG: &str = "session.jsonl";
+/// Begins the names of directories that are being made.
+const DRAFT: &str = ".new-";
 /// Names of deleted threads, so that none of them ever comes back.
 const DELETED: &str = "deleted";
 /// Threads whose metadata is read at once.
@@ -53,13 +55,13 @@ impl Threads {
     /// Makes a thread: its directory, an empty log and metadata, all on disk when this returns.
     pub fn create(&self, metadata: &Metadata) -> Result<ThreadLog, ThreadError> {
         let path = self.folder_path(metadata.id);
-        let draft = self.root.join(format!(".new-{}", metadata.id));
+        let draft = self.root.join(format!("{DRAFT}{}", metadata.id));
         let made = || -> io::Result<()> {
             files::make_folder(&self.root)?;
             files::make_folder(&draft)?;
             let folder = Folder::open(&draft)?;
             folder.file(LOG, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)?.sync_all()?;
-            metadata::write(&folder, metadata)?;
+            metadata::write(&folder, metadata, Flush::Now)?;
             folder.sync()?;
             // Nobody ever sees a directory that is half made.
             std::fs::rename(&draft, &path)?;
@@ -91,6 +93,11 @@ impl Threads {
         let (folder, _) = self.folder(id)?;
         let file = self.log_file(id, &folder, OFlags::RDONLY)?;
         metadata::load(id, &folder, &file, None).map_err(ThreadError::disk(&self.log_path(id), "read"))
+    }
+
+    /// Whether what only the metadata of a thread hold cannot be read.
+    pub fn has_damaged_metadata(&self, id: ThreadId) -> bool {
+        self.folder(id).is_ok_and(|(folder, _)| metadata::is_damaged(id, &folder))
     }
 
     /// The ids of all threads, oldest first.
@@ -167,6 +174,11 @@ impl Threads {
             if let Some(id) = deleted {
                 self.sweep(id)?;
             }
+            // A directory is made in moments; one that has been in the making for longer never will be.
+            let draft = self.root.join(&name);
+            if name.starts_with(DRAFT) && is_older_than_an_hour(&draft) {
+                std::fs::remove_dir_all(&draft).map_err(ThreadError::disk(&draft, "removed"))?;
+            }
         }
         Ok(())
     }
@@ -184,7 +196,8 @@ impl Threads {
         }
     }
 
-    fn is_deleted(&self, id: ThreadId) -> bool {
+    /// Whether a thread was deleted.
+    pub fn is_deleted(&self, id: ThreadId) -> bool {
         self.root.join(DELETED).join(id.to_string()).symlink_metadata().is_ok()
     }
 
@@ -209,7 +222,12 @@ impl Threads {
         folder.file(LOG, flags).map_err(|cause| match cause.kind() {
             io::ErrorKind::NotFound => ThreadError::Missing { id },
             io::ErrorKind::InvalidInput => ThreadError::Foreign { path },
-            _ => ThreadError::Disk { path, doing: "read", cause },
+            _ => ThreadError::Disk { path, doing: "opened", cause },
         })
     }
+}
+
+fn is_older_than_an_hour(path: &Path) -> bool {
+    let age = path.symlink_metadata().and_then(|about| about.modified()).ok().and_then(|at| at.elapsed().ok());
+    age.is_some_and(|age| age.as_secs() > 3600)
 }

@@ -36,6 +36,8 @@ fn count_message(metadata: &mut Metadata, message: &Message) {
         ChatRole::Assistant => {
             metrics.duration_ms = metrics.duration_ms.saturating_add(waited);
             metrics.tokens = metrics.tokens.plus(message.usage.unwrap_or_default());
+            // The model has gone on without the results of earlier calls, so nobody waits for them.
+            metadata.waiting_calls.clear();
             for (id, name) in message.calls() {
                 metrics.tool_calls += 1;
                 metadata.waiting_calls.push(WaitingCall { id: id.to_owned(), name: name.to_owned() });

@@ -87,13 +87,17 @@ impl Threads {
         Ok(Ticket { id, number, path, folder, file })
     }
 
-    /// Whether a killed process left words behind in a thread.
+    /// Whether a killed process left words behind in a thread, and nobody else is there to write them down.
     pub fn has_left_behind(&self, id: ThreadId) -> bool {
         let path = self.folder_path(id).join(FOLDER);
         let (Ok(folder), Ok(numbers)) = (Folder::open(&path), numbers(&path)) else { return false };
-        // Whoever was killed while it waited has heard nothing.
-        let heard = |number: &u64| dead(&folder, *number).is_some_and(|file| matches!(spoken(&file), Ok(Some(_))));
-        numbers.iter().any(heard)
+        let mut has_words = false;
+        for number in numbers {
+            // Who is alive writes down what the dead have heard when its turn comes.
+            let Some(file) = dead(&folder, number) else { return false };
+            has_words |= matches!(spoken(&file), Ok(Some(_)));
+        }
+        has_words
     }
 }
 
@@ -111,9 +115,10 @@ impl Ticket {
         }
     }
 
-    /// How many are before it, dead ones included.
+    /// How many living ones are before it.
     pub fn ahead(&self) -> usize {
-        numbers(&self.path).map_or(0, |numbers| numbers.iter().filter(|number| **number < self.number).count())
+        let is_before = |number: &&u64| **number < self.number && dead(&self.folder, **number).is_none();
+        numbers(&self.path).map_or(0, |numbers| numbers.iter().filter(is_before).count())
     }
 
     /// What the dead before it left, if no living one is before it.

@@ -7,13 +7,10 @@ use rethread_model::thread::{Block, ChatRole, Message};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Context, Exit, remember};
+use super::{Context, Exit, LONGEST_INPUT, remember, standard_text};
 use crate::cli::thread::ThreadAppend;
 use crate::failure::{Failure, Kind};
 use crate::json;
-
-/// More than any record may hold; what is longer is refused when it is appended.
-const LONGEST_INPUT: u64 = 16 << 20;
 
 /// One line of `--jsonl`.
 #[derive(Deserialize)]
@@ -31,23 +28,30 @@ pub(super) fn run(context: &Context, request: &ThreadAppend) -> Result<Exit, Fai
     let engine = context.engine()?;
     let thread = engine.thread_open(&request.thread.reference)?;
     let id = thread.id();
+    let mut appended = 0;
     let done = match request.role {
-        Some(role) => one(context, request, &thread, role),
-        None => many(context, request, &thread),
+        Some(role) => one(context, request, &thread, role, &mut appended),
+        None => many(context, request, &thread, &mut appended),
     };
     drop(thread);
-    remember(context, &engine, id);
-    done
+    if appended > 0 {
+        remember(context, &engine, id);
+    }
+    done?;
+    Ok(if appended > 0 { Exit::Done } else { Exit::Nothing })
 }
 
-fn one(context: &Context, request: &ThreadAppend, thread: &OpenThread<'_>, role: ChatRole) -> Result<Exit, Failure> {
+fn one(
+    context: &Context,
+    request: &ThreadAppend,
+    thread: &OpenThread<'_>,
+    role: ChatRole,
+    appended: &mut u64,
+) -> Result<(), Failure> {
     if request.tool_call_id.is_some() && role != ChatRole::ToolResult {
         return Err(Failure::new(Kind::Usage, "--tool-call-id belongs to --role toolResult"));
     }
-    let mut text = String::new();
-    let read = std::io::stdin().lock().take(LONGEST_INPUT + 1).read_to_string(&mut text);
-    read.map_err(|error| Failure::new(Kind::Usage, format!("standard input cannot be read as text: {error}")))?;
-    let content = match content_of(&text) {
+    let content = match content_of(&standard_text()?) {
         // A tool may well give nothing back.
         Err(rethread_engine::BadContent::Empty) if role == ChatRole::ToolResult => vec![Block::text("")],
         content => content.map_err(|error| {
@@ -56,19 +60,19 @@ fn one(context: &Context, request: &ThreadAppend, thread: &OpenThread<'_>, role:
         })?,
     };
     let message = NewMessage { role, content, tool_call_id: request.tool_call_id.clone(), is_error: request.error };
-    acknowledge(context, request, &thread.append(message)?)?;
-    Ok(Exit::Done)
+    let message = thread.append(message)?;
+    *appended += 1;
+    acknowledge(context, request, &message)
 }
 
-fn many(context: &Context, request: &ThreadAppend, thread: &OpenThread<'_>) -> Result<Exit, Failure> {
+fn many(context: &Context, request: &ThreadAppend, thread: &OpenThread<'_>, appended: &mut u64) -> Result<(), Failure> {
     let mut input = std::io::stdin().lock();
     let (mut line, mut number) = (Vec::new(), 0_u64);
-    let mut appended = false;
     loop {
         line.clear();
         number += 1;
         if input.by_ref().take(LONGEST_INPUT).read_until(b'\n', &mut line)? == 0 {
-            return Ok(if appended { Exit::Done } else { Exit::Nothing });
+            return Ok(());
         }
         if line.trim_ascii().is_empty() {
             continue;
@@ -81,8 +85,9 @@ fn many(context: &Context, request: &ThreadAppend, thread: &OpenThread<'_>) -> R
         let content = Block::list(parsed.content).map_err(bad)?;
         let message =
             NewMessage { role: parsed.role, content, tool_call_id: parsed.tool_call_id, is_error: parsed.is_error };
-        acknowledge(context, request, &thread.append(message)?)?;
-        appended = true;
+        let message = thread.append(message)?;
+        *appended += 1;
+        acknowledge(context, request, &message)?;
     }
 }
 

@@ -3,17 +3,21 @@
 mod append;
 mod send;
 
+use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rethread_engine::{CompactReport, CompactRequest, Engine, NewThread};
+use rethread_engine::{CompactReport, CompactRequest, Engine, NewThread, TurnEvent};
 use rethread_model::thread::ThreadId;
 
 use super::{Context, Exit};
 use crate::cli::Json;
-use crate::cli::thread::{Thread, ThreadCompact, ThreadContext, ThreadNamed, ThreadNew};
-use crate::failure::Failure;
+use crate::cli::thread::{Thread, ThreadCompact, ThreadContext, ThreadDelete, ThreadNamed, ThreadNew};
+use crate::failure::{Failure, Kind};
 use crate::{json, render};
+
+/// More than any record may hold; what is longer is refused when it is appended.
+const LONGEST_INPUT: u64 = 16 << 20;
 
 /// Does what is asked of threads.
 pub(crate) fn run(context: &Context, request: &Thread) -> Result<Exit, Failure> {
@@ -69,7 +73,11 @@ fn compact(context: &Context, request: &ThreadCompact) -> Result<Exit, Failure> 
         engine.thread_compact_dry_run(reference, &wanted)?
     } else {
         let stop = stop_flag()?;
-        engine.thread_compact(reference, &wanted, &|| stop.load(Ordering::Relaxed))?
+        engine.thread_compact(reference, &wanted, &|| stop.load(Ordering::Relaxed), &mut |event| {
+            if let TurnEvent::Queued { ahead } = event {
+                context.printer.note_line(&render::waiting_behind(ahead));
+            }
+        })?
     };
     let Some(report) = done else {
         if request.json.json {
@@ -118,8 +126,11 @@ fn list(context: &Context, json: Json) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn delete(context: &Context, request: &ThreadNamed) -> Result<Exit, Failure> {
-    let id = context.engine()?.thread_delete(&request.reference)?;
+fn delete(context: &Context, request: &ThreadDelete) -> Result<Exit, Failure> {
+    let id = context.engine()?.thread_delete(&request.thread.reference)?;
+    if request.json.json {
+        context.printer.json(&json::DeletedThread::new(id))?;
+    }
     context.printer.note_line(&format!("deleted {id}"));
     Ok(Exit::Done)
 }
@@ -138,11 +149,23 @@ fn remember(context: &Context, engine: &Engine, id: ThreadId) {
     }
 }
 
+/// All of standard input, if it is a text that could be a record.
+fn standard_text() -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(LONGEST_INPUT + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LONGEST_INPUT {
+        return Err(Failure::new(Kind::TooLarge, "standard input holds more than a record may").hint("split it"));
+    }
+    String::from_utf8(bytes)
+        .map_err(|error| Failure::new(Kind::BadContent, format!("standard input is no text: {error}")))
+}
+
 /// Set by Ctrl-C; whoever presses it twice does not want to wait.
 fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in signal_hook::consts::TERM_SIGNALS {
-        signal_hook::flag::register_conditional_shutdown(*signal, 1, Arc::clone(&stop))?;
+    // A terminal that is closed says so by the last one.
+    for signal in signal_hook::consts::TERM_SIGNALS.iter().chain([&signal_hook::consts::SIGHUP]) {
+        signal_hook::flag::register_conditional_shutdown(*signal, 130, Arc::clone(&stop))?;
         signal_hook::flag::register(*signal, Arc::clone(&stop))?;
     }
     Ok(stop)

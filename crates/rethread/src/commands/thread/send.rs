@@ -1,17 +1,16 @@
 //! `thread send`: one turn, its answer shown as it comes.
 
-use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
 
-use rethread_engine::{Engine, SendRequest, Tool, TurnEvent, TurnReport};
-use rethread_model::thread::{Stop, ThreadId};
+use rethread_engine::{Engine, EngineError, SendRequest, Tool, TurnEvent, TurnReport};
+use rethread_model::thread::{ChatRole, Stop, ThreadId};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Context, Exit, remember, stop_flag};
+use super::{Context, Exit, remember, standard_text, stop_flag};
 use crate::cli::thread::ThreadSend;
 use crate::failure::{Failure, Kind};
 use crate::{json, render};
@@ -34,32 +33,46 @@ pub(super) fn run(context: &Context, request: &ThreadSend) -> Result<Exit, Failu
         tools: request.tools.as_deref().map(tools_in).transpose()?.unwrap_or_default(),
         memory: request.memory,
     };
-    let reference = &request.thread.reference;
     if request.dry_run {
         return would_send(context, &engine, request, &wanted);
     }
+    let id = engine.thread_resolve(&request.thread.reference)?;
     let stop = stop_flag()?;
-    let mut unheard = None;
-    let done = engine.thread_send(reference, &wanted, &|| stop.load(Ordering::Relaxed), &mut |event| {
-        if let Err(failure) = tell(context, request, &event) {
+    let (mut unheard, mut run) = (None, String::new());
+    let done = engine.thread_send(&id.to_string(), &wanted, &|| stop.load(Ordering::Relaxed), &mut |event| {
+        if let TurnEvent::Begun { run_id } = event {
+            run_id.clone_into(&mut run);
+        }
+        let told = if request.json.json {
+            context.printer.json(&json::TurnLine::new(id, &run, &event)).map_err(Failure::from)
+        } else {
+            tell(context, &event)
+        };
+        if let Err(failure) = told {
             // Nobody listens any more: the turn is stopped, and what was said is kept.
             stop.store(true, Ordering::Relaxed);
             unheard = Some(failure);
         }
     });
-    let report = done.map_err(|error| with_way_on(error.into()))?;
-    if unheard.is_none() {
-        finish(context, request, &report)?;
+    let told = match (&done, unheard) {
+        (_, Some(failure)) => Err(failure),
+        (Ok(report), None) => finish(context, request, report),
+        (Err(_), None) => Ok(Exit::Done),
+    };
+    // Also of a turn that failed: the text is in the thread. A thread that is gone needs no memory.
+    if !matches!(done, Err(EngineError::Stopped | EngineError::Thread(_) | EngineError::Model(_))) {
+        remember(context, &engine, id);
     }
-    remember(context, &engine, report.id);
-    start_naming(context, &engine, report.id);
-    match (unheard, report.failed) {
-        (Some(failure), _) => Err(failure),
-        (None, Some(error)) => {
-            let failure = Failure::from(rethread_engine::EngineError::from(error));
+    let report = done.map_err(|error| with_way_on(error.into()))?;
+    if report.stop == Stop::End {
+        start_naming(context, &engine, id);
+    }
+    match report.failed {
+        Some(error) => {
+            let failure = Failure::from(EngineError::from(error));
             Err(failure.hint("what it had said is in the thread; say something to go on from there"))
         }
-        (None, None) => Ok(if report.messages.is_empty() { Exit::Nothing } else { Exit::Done }),
+        None => told,
     }
 }
 
@@ -83,17 +96,12 @@ fn would_send(context: &Context, engine: &Engine, request: &ThreadSend, wanted: 
     Ok(Exit::Done)
 }
 
-/// Shows what happens, to a program as one JSON object on each line.
-fn tell(context: &Context, request: &ThreadSend, event: &TurnEvent<'_>) -> Result<(), Failure> {
+/// Shows what happens.
+fn tell(context: &Context, event: &TurnEvent<'_>) -> Result<(), Failure> {
     let printer = &context.printer;
-    if request.json.json {
-        return Ok(printer.json(&json::TurnLine::new(event))?);
-    }
     match event {
         TurnEvent::Delta(text) => printer.raw(render::neutral(text).as_bytes())?,
-        TurnEvent::Queued { ahead } => {
-            printer.note_line(&format!("waiting behind {}", render::count(*ahead as u64, "turn")));
-        }
+        TurnEvent::Queued { ahead } => printer.note_line(&render::waiting_behind(*ahead)),
         TurnEvent::ToolCalled { name, .. } => printer.note_line(&format!("uses {}", render::single(name))),
         TurnEvent::Compacted(report) => printer.note_line(&render::compaction_note(report, false)),
         TurnEvent::Begun { .. } | TurnEvent::Appended(_) => {}
@@ -101,33 +109,38 @@ fn tell(context: &Context, request: &ThreadSend, event: &TurnEvent<'_>) -> Resul
     Ok(())
 }
 
-fn finish(context: &Context, request: &ThreadSend, report: &TurnReport) -> Result<(), Failure> {
+/// Says how the turn ended, where the answer does not.
+fn finish(context: &Context, request: &ThreadSend, report: &TurnReport) -> Result<Exit, Failure> {
+    let printer = &context.printer;
+    let is_answered = report.messages.iter().any(|message| message.role == ChatRole::Assistant);
     if request.json.json {
-        return Ok(context.printer.json(&json::TurnEnd::new(report))?);
-    }
-    if !report.messages.is_empty() {
-        context.printer.raw(b"\n")?;
-    }
-    if report.stop == Stop::Aborted {
-        context.printer.note_line("stopped; what was said is kept");
+        printer.json(&json::TurnEnd::new(report))?;
+    } else if is_answered {
+        printer.raw(b"\n")?;
     }
     for call in &report.waiting_calls {
         let (name, id) = (render::single(&call.name), render::single(&call.id));
-        context.printer.note_line(&format!("{name} waits for its result: call {id}"));
+        printer.note_line(&format!("{name} waits for its result: call {id}"));
     }
     if !report.waiting_calls.is_empty() {
-        context.printer.hint("append each with --role toolResult --tool-call-id ID, then send again without a text");
+        printer.hint("append each with --role toolResult --tool-call-id ID, then send again without a text");
     }
-    Ok(())
+    if report.stop == Stop::Aborted {
+        printer.note_line("stopped; what was said is kept");
+        return Ok(Exit::Stopped);
+    }
+    if report.is_cut_short {
+        printer.note_line("the model only used tools, as often as it may in one turn");
+        printer.hint("send again without a text to let it go on");
+    } else if !is_answered {
+        printer.note_line("the model said nothing");
+    }
+    Ok(if is_answered && !report.is_cut_short { Exit::Done } else { Exit::Nothing })
 }
 
 fn text_of(request: &ThreadSend) -> Result<Option<String>, Failure> {
     let text = match request.text.as_deref() {
-        Some("-") => {
-            let mut text = String::new();
-            std::io::stdin().lock().read_to_string(&mut text)?;
-            Some(text.trim_end().to_owned())
-        }
+        Some("-") => Some(standard_text()?.trim_end().to_owned()),
         other => other.map(str::to_owned),
     };
     match text {
