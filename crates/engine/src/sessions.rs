@@ -85,7 +85,7 @@ impl Engine {
             found.retain(|session| session.kind == SessionKind::Main);
         }
         if found.is_empty() {
-            found = by_name(&store.named_sessions()?, |session| session.name.as_deref(), reference);
+            found = by_name(&store.named_sessions()?, reference);
         }
         match found.len() {
             0 => Err(unknown()),
@@ -118,8 +118,8 @@ fn is_prefix(reference: &str) -> bool {
         && reference.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
-/// What has a name by that name: the first of exact, slug and parts that anything fits.
-pub(crate) fn by_name<T: Clone>(named: &[T], name: impl Fn(&T) -> Option<&str>, reference: &str) -> Vec<T> {
+/// Sessions by name: the first of exact, slug and parts that anything fits.
+fn by_name(named: &[Session], reference: &str) -> Vec<Session> {
     let wanted = reference.to_lowercase();
     let words: Vec<&str> = wanted.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let wanted_slug = slug(&wanted);
@@ -128,7 +128,8 @@ pub(crate) fn by_name<T: Clone>(named: &[T], name: impl Fn(&T) -> Option<&str>, 
     let parts = |name: &str| !words.is_empty() && words.iter().all(|word| name.to_lowercase().contains(word));
     let ways: [&dyn Fn(&str) -> bool; 3] = [&exact, &same_slug, &parts];
     for fits in ways {
-        let found: Vec<T> = named.iter().filter(|one| name(one).is_some_and(fits)).cloned().collect();
+        let found: Vec<Session> =
+            named.iter().filter(|session| session.name.as_deref().is_some_and(fits)).cloned().collect();
         if !found.is_empty() {
             return found;
         }
@@ -137,7 +138,7 @@ pub(crate) fn by_name<T: Clone>(named: &[T], name: impl Fn(&T) -> Option<&str>, 
 }
 
 /// A name as one word: letters and digits, everything between them one dash.
-fn slug(name: &str) -> String {
+pub(crate) fn slug(name: &str) -> String {
     let lower = name.to_lowercase();
     let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("-")
