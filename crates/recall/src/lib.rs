@@ -16,10 +16,12 @@
 //! # Ok::<(), jiff::Error>(())
 //! ```
 
+mod activity;
 mod alike;
 mod allowed;
 mod candidates;
 mod compaction;
+mod compose;
 mod context;
 mod cues;
 mod likeness;
@@ -29,17 +31,21 @@ mod pairs;
 mod query;
 mod rank;
 mod search;
+mod session_context;
 mod snippet;
 mod terms;
 mod weights;
 mod when;
 
+pub use activity::{ACTIVITY_CHARS, ACTIVITY_HEADER, Activity, OtherSession, activity};
 pub use compaction::{CompactionSettings, Plan, SummaryError, SummaryRequest, plan, plan_within};
+pub use compose::{Composed, Part, PartKind, compose};
 pub use context::{Context, build_context};
 pub use likeness::Likeness;
 pub use pairs::pair_up;
 pub use query::{Kind, Query, UnknownKind};
 pub use search::{Found, Hit, Request, SearchError, search};
+pub use session_context::{Happening, RESUME_TOKENS, SessionView, resume_context, session_context};
 pub use snippet::{Snippet, marked, snippet};
 pub use weights::{PARTS, TABLE, Weight, Weights, Why};
 pub use when::{Span, When};

@@ -402,7 +402,7 @@ impl<'s> Batch<'s> {
         self.change
     }
 
-    fn next_number(&self, table: &str) -> Result<i64, StoreError> {
+    pub(crate) fn next_number(&self, table: &str) -> Result<i64, StoreError> {
         let sql = format!("SELECT coalesce(max(num), 0) + 1 FROM {table} WHERE space = ?1");
         let number = self.one(&sql, params![self.space], |row| row.get(0))?;
         Ok(number.unwrap_or(1))
@@ -414,7 +414,7 @@ impl<'s> Batch<'s> {
     }
 
     /// Whether a row was added.
-    fn insert(&self, sql: &str, values: impl rusqlite::Params) -> Result<bool, StoreError> {
+    pub(crate) fn insert(&self, sql: &str, values: impl rusqlite::Params) -> Result<bool, StoreError> {
         let run = || -> rusqlite::Result<bool> { Ok(self.transaction.prepare_cached(sql)?.execute(values)? > 0) };
         run().map_err(|cause| self.err(cause))
     }

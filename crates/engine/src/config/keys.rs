@@ -34,7 +34,7 @@ const fn key(name: &'static str, shape: Shape, help: &'static str) -> Key {
 }
 
 /// All settings.
-pub static KEYS: [Key; 35] = [
+pub static KEYS: [Key; 43] = [
     key("intake.enabled", Shape::Flag(true), "read transcripts at all; in a project's .rethread.toml: of this project"),
     Key {
         adds_up: true,
@@ -113,6 +113,18 @@ pub static KEYS: [Key; 35] = [
         "tokens of the end of a thread that are never summarised",
     ),
     key("threads.queue_limit", Shape::Number(16), "turns that may wait in a thread while another one runs"),
+    key("lifecycle.idle_minutes", Shape::Number(30), "a session is idle after so many silent minutes, ended after twice as many"),
+    key("lifecycle.period_hours", Shape::Number(8), "the longest period of work; after it a session begins a new one"),
+    key("lifecycle.hot_entries", Shape::Number(5), "things a session did that are kept at hand"),
+    key(
+        "lifecycle.archive",
+        Shape::Choice("all", &["all", "significant", "none"]),
+        "which periods of work are written to the archive when they end; significant ones used at least three tools",
+    ),
+    key("inject.activity", Shape::Flag(true), "tell agents what their other sessions in the project just did"),
+    key("inject.session", Shape::Flag(true), "greet sessions that come back, and tell them what they were doing"),
+    key("inject.budget_tokens", Shape::Number(1_000), "tokens that are given to an agent with one prompt"),
+    key("inject.note", Shape::Flag(true), "say in a last line where it comes from"),
     key("threads.titles", Shape::Flag(true), "let the model name threads after the first answer"),
 ];
 

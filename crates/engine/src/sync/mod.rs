@@ -135,10 +135,14 @@ impl Engine {
     /// Reads what is new in these transcripts, and leaves index and meanings to the next sync. Quick enough for
     /// somebody who waits.
     pub(crate) fn take_in(&self, agent: Agent, paths: &[PathBuf]) -> Result<(), EngineError> {
-        let mut store = self.writer()?;
+        self.take_in_with(&mut self.writer()?, agent, paths)
+    }
+
+    /// The same with a store that is open already.
+    pub(crate) fn take_in_with(&self, store: &mut Store, agent: Agent, paths: &[PathBuf]) -> Result<(), EngineError> {
         for _ in 0..PASSES {
-            let plan = Plan::of_files(&store, agent, paths)?;
-            if plan.jobs.is_empty() || !carry_out(self, &mut store, &plan, &mut Tally::default(), &mut |_| {})? {
+            let plan = Plan::of_files(store, agent, paths)?;
+            if plan.jobs.is_empty() || !carry_out(self, store, &plan, &mut Tally::default(), &mut |_| {})? {
                 break;
             }
         }

@@ -1,0 +1,182 @@
+//! What hooks and people say of a session: what it did, what it is working on, that it pauses or ends.
+
+use std::path::PathBuf;
+
+use rethread_ingest::{Findings, Redactor};
+use rethread_model::{Timestamp, clip, one_line};
+use rethread_store::{Closed, LifeEvent};
+use serde_json::Value;
+
+use super::collision::Intent;
+use super::inject::{Caller, hash_of};
+use super::view::Own;
+use super::Lifecycle;
+use crate::{Engine, EngineError};
+
+/// Characters of a command, and of the pieces of an edit, in a hot entry.
+const COMMAND_CHARS: usize = 50;
+const PIECE_CHARS: usize = 30;
+/// Characters of an error in a hot entry.
+const ERROR_CHARS: usize = 100;
+
+/// A tool call as a hook tells it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Used {
+    /// The tool, as the agent names it.
+    pub(crate) name: String,
+    /// What it was called with.
+    pub(crate) input: Value,
+    /// Characters it gave back.
+    pub(crate) output_chars: usize,
+    /// Why it failed, if it did.
+    pub(crate) error: Option<String>,
+}
+
+impl Used {
+    pub(crate) fn path(&self) -> Option<&str> {
+        ["file_path", "path", "notebook_path"].iter().find_map(|name| self.input.get(*name)?.as_str())
+    }
+
+    /// What matters of it for a while; nothing for calls that change nothing.
+    pub(crate) fn hot(&self) -> Option<String> {
+        let text = |name: &str| self.input.get(name).and_then(Value::as_str).unwrap_or_default();
+        let short = |text: &str, chars: usize| clip(&one_line(text), chars).into_owned();
+        let path = self.path().unwrap_or_default();
+        if let Some(error) = &self.error {
+            let what = if path.is_empty() { text("command") } else { path };
+            return Some(format!("Failed: {} {}: {}", self.name, short(what, COMMAND_CHARS), short(error, ERROR_CHARS)));
+        }
+        match self.name.to_ascii_lowercase().as_str() {
+            // A line break at the end ends the last line and begins none.
+            "write" => Some(format!("Created {path} ({} lines)", text("content").lines().count())),
+            "edit" => {
+                let old = [text("old_string"), text("oldText")].concat();
+                let new = [text("new_string"), text("newText")].concat();
+                Some(format!("Edited {path}: '{}' -> '{}'", short(&old, PIECE_CHARS), short(&new, PIECE_CHARS)))
+            }
+            "multiedit" | "notebookedit" => Some(format!("Edited {path}")),
+            "bash" => Some(format!("Ran: {}", short(text("command"), COMMAND_CHARS))),
+            _ => None,
+        }
+    }
+}
+
+impl Engine {
+    /// One line before a call that may collide with another session; once for each file and session.
+    pub(crate) fn told_before_call(&self, caller: &Caller, intent: &Intent) -> Result<Option<String>, EngineError> {
+        let now = self.now();
+        let Some(mut store) = self.reader()? else { return Ok(None) };
+        let project = caller.project();
+        self.catch_up(&mut store, &project, now)?;
+        let Some(line) = Self::collision(&store, caller.key(), &project, intent, now)? else { return Ok(None) };
+        let mut batch = store.begin()?;
+        let is_first = batch.tell(caller.key(), hash_of(&intent.key()), now)?;
+        batch.commit()?;
+        Ok(is_first.then_some(line))
+    }
+
+    /// Notes a tool call.
+    pub(crate) fn note_call(&self, caller: &Caller, used: &Used) -> Result<(), EngineError> {
+        let detail = match used.path() {
+            Some(path) => format!("{} {path} ({} characters)", used.name, used.output_chars),
+            None => format!("{} ({} characters)", used.name, used.output_chars),
+        };
+        let hot = used.hot().map(|hot| self.without_secrets(&hot));
+        self.note_event(caller, "tool_executed", &detail, hot.as_deref())
+    }
+
+    /// Notes something that happened in a session, and what is worth keeping at hand.
+    pub(crate) fn note_event(
+        &self,
+        caller: &Caller,
+        kind: &str,
+        detail: &str,
+        hot: Option<&str>,
+    ) -> Result<(), EngineError> {
+        let now = self.now();
+        let lifecycle = Lifecycle::of(&self.config);
+        let mut store = self.writer()?;
+        let last = store.session_of(caller.key())?.and_then(|(_, session)| session.last_activity_at);
+        let event = LifeEvent { at: now, kind: kind.to_owned(), detail: self.without_secrets(detail) };
+        let mut batch = store.begin()?;
+        lifecycle.touch(&mut batch, caller.key(), last, &event)?;
+        if let Some(hot) = hot {
+            batch.add_hot(caller.key(), now, hot, lifecycle.hot_entries)?;
+        }
+        Ok(batch.commit()?)
+    }
+
+    /// Ends a session: what it did is archived. Where to, if it was.
+    pub(crate) fn end(&self, caller: &Caller) -> Result<Option<PathBuf>, EngineError> {
+        let now = self.now();
+        let mut store = self.writer()?;
+        self.read_own(&mut store, caller)?;
+        let own = Own::read(&store, caller.key(), now)?;
+        let view = own.view(&store, caller.key(), Lifecycle::of(&self.config), now)?;
+        let mut batch = store.begin()?;
+        let life = Lifecycle::close(&mut batch, caller.key(), Closed::Ended, now)?;
+        batch.commit()?;
+        Ok(self.archive(caller.key(), &life, &own, &view, now))
+    }
+
+    /// Ends the session a reference means.
+    pub fn end_session(&self, reference: &str) -> Result<Option<PathBuf>, EngineError> {
+        let caller = self.known_caller(reference)?;
+        self.end(&caller)
+    }
+
+    /// Pauses the session a reference means; the next prompt in it goes on.
+    pub fn pause_session(&self, reference: &str) -> Result<(), EngineError> {
+        let caller = self.known_caller(reference)?;
+        let mut store = self.writer()?;
+        let mut batch = store.begin()?;
+        Lifecycle::close(&mut batch, caller.key(), Closed::Suspended, self.now())?;
+        Ok(batch.commit()?)
+    }
+
+    /// Says what a session is working on.
+    pub fn set_task(&self, reference: &str, task: &str) -> Result<(), EngineError> {
+        let caller = self.known_caller(reference)?;
+        let task = self.without_secrets(task.trim());
+        let mut store = self.writer()?;
+        let mut batch = store.begin()?;
+        let now = self.now();
+        let mut life = batch.life(caller.key())?.unwrap_or_else(|| rethread_store::Life::begin(now));
+        life.task = (!task.is_empty()).then_some(task);
+        batch.save_life(caller.key(), &life)?;
+        Ok(batch.commit()?)
+    }
+
+    /// Puts a note into a session's hot memory.
+    pub fn add_note(&self, reference: &str, text: &str) -> Result<(), EngineError> {
+        let caller = self.known_caller(reference)?;
+        let text = self.without_secrets(&one_line(text));
+        let mut store = self.writer()?;
+        let mut batch = store.begin()?;
+        batch.add_hot(caller.key(), self.now(), &text, Lifecycle::of(&self.config).hot_entries)?;
+        Ok(batch.commit()?)
+    }
+
+    /// Gives a session a short name of its own; it leaves any other session that had it.
+    pub fn set_alias(&self, reference: &str, alias: &str) -> Result<(), EngineError> {
+        let caller = self.known_caller(reference)?;
+        let mut store = self.writer()?;
+        let mut batch = store.begin()?;
+        batch.set_alias(caller.agent, &caller.external_id, alias)?;
+        Ok(batch.commit()?)
+    }
+
+    fn known_caller(&self, reference: &str) -> Result<Caller, EngineError> {
+        let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        self.caller(&store, reference)
+    }
+
+    pub(crate) fn without_secrets(&self, text: &str) -> String {
+        let _ = self;
+        Redactor::new().clean(text, &mut Findings::default()).into_owned()
+    }
+}
+
+/// When something happened, for callers that have only milliseconds.
+#[expect(dead_code, reason = "placeholder")]
+fn unused(_: Timestamp) {}

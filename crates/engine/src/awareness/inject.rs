@@ -1,0 +1,294 @@
+//! What a session is told with a prompt: composed from what is new, recorded, and never said twice.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use rethread_ingest::source::project;
+use rethread_model::{Agent, State, Timestamp};
+use rethread_recall::{Activity, Composed, Part, PartKind, activity, compose, resume_context, session_context};
+use rethread_store::{Injected, LifeEvent, SessionKey, Store};
+use serde_json::json;
+
+use super::Lifecycle;
+use super::neighbours::Neighbours;
+use super::view::Own;
+use crate::{Engine, EngineError};
+
+/// Texts that machines put into a prompt's place; nobody reads an answer to them.
+const MACHINE_PROMPTS: [&str; 5] =
+    ["<task-notification", "<teammate-message", "<cross-session-message", "<local-command", "<tick>"];
+
+/// A session, as the agent that works in it names it.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// The agent.
+    pub agent: Agent,
+    /// The agent's id of the session.
+    pub external_id: String,
+    /// Where it works.
+    pub cwd: PathBuf,
+    /// Its transcript, if the agent says.
+    pub transcript: Option<PathBuf>,
+}
+
+/// What would be told, and why.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// The block; nothing if there is nothing to say.
+    pub composed: Option<Composed>,
+    /// What was looked at and is not told, and why not.
+    pub silent: Vec<String>,
+    /// The state of the session.
+    pub state: State,
+}
+
+/// Why somebody is told something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Occasion {
+    /// A human typed a prompt.
+    Prompt,
+    /// A session begins again: resumed, cleared, or after its context was compacted.
+    Return,
+}
+
+/// Everything that is known at one moment about a session and those beside it.
+struct Moment {
+    own: Own,
+    neighbours: Neighbours,
+    lifecycle: Lifecycle,
+    state: State,
+    silence_millis: i64,
+    now: Timestamp,
+}
+
+impl Caller {
+    pub(crate) fn key(&self) -> SessionKey<'_> {
+        SessionKey { agent: self.agent, external_id: &self.external_id }
+    }
+
+    pub(crate) fn project(&self) -> String {
+        project::project_of(&self.cwd.to_string_lossy())
+    }
+}
+
+impl Engine {
+    /// What to tell a session with a prompt. Notes that it was told.
+    pub(crate) fn told_with_prompt(&self, caller: &Caller, prompt: &str) -> Result<Option<String>, EngineError> {
+        let began = Instant::now();
+        let mut store = self.writer()?;
+        self.read_own(&mut store, caller)?;
+        if is_machine_prompt(prompt) {
+            return Ok(None);
+        }
+        self.catch_up(&mut store, &caller.project(), self.now())?;
+        let detail = rethread_model::clip(&rethread_model::one_line(prompt), 100).into_owned();
+        let event = LifeEvent { at: self.now(), kind: "prompt_submitted".to_owned(), detail: self.without_secrets(&detail) };
+        self.tell(&mut store, caller, Occasion::Prompt, &event, "UserPromptSubmit", began)
+    }
+
+    /// What to tell a session that begins again.
+    pub(crate) fn told_on_return(
+        &self,
+        caller: &Caller,
+        source: &str,
+        has_forgotten: bool,
+    ) -> Result<Option<String>, EngineError> {
+        let began = Instant::now();
+        let mut store = self.writer()?;
+        self.read_own(&mut store, caller)?;
+        if has_forgotten {
+            let mut batch = store.begin()?;
+            batch.untell(caller.key())?;
+            batch.commit()?;
+        }
+        let event = LifeEvent { at: self.now(), kind: "session_start".to_owned(), detail: source.to_owned() };
+        self.tell(&mut store, caller, Occasion::Return, &event, "SessionStart", began)
+    }
+
+    /// What the other sessions did, for a reader; its watermark moves unless somebody only peeks.
+    pub fn activity(&self, reference: &str, peek: bool) -> Result<Option<Activity>, EngineError> {
+        let mut store = self.writer()?;
+        let caller = self.caller(&store, reference)?;
+        let now = self.now();
+        self.catch_up(&mut store, &caller.project(), now)?;
+        let moment = self.moment(&store, &caller, now)?;
+        let told = moment.activity();
+        if !peek && !moment.neighbours.watermarks.is_empty() {
+            let mut batch = store.begin()?;
+            for (other, seq) in &moment.neighbours.watermarks {
+                batch.see(caller.key(), *other, *seq)?;
+            }
+            batch.commit()?;
+        }
+        Ok(told)
+    }
+
+    /// What the prompt hook would add, and why. Moves nothing and notes nothing.
+    pub fn explain(&self, reference: &str) -> Result<Explained, EngineError> {
+        let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        let caller = self.caller(&store, reference)?;
+        let moment = self.moment(&store, &caller, self.now())?;
+        let (parts, silent) = self.parts(&store, &caller, &moment, Occasion::Prompt)?;
+        Ok(Explained { composed: self.composed(parts), silent, state: moment.state })
+    }
+
+    /// The words that would greet a session now.
+    pub fn resume_text(&self, reference: &str) -> Result<String, EngineError> {
+        let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        let caller = self.caller(&store, reference)?;
+        let moment = self.moment(&store, &caller, self.now())?;
+        let view = moment.own.view(&store, caller.key(), moment.lifecycle, moment.now)?;
+        Ok(resume_context(&view, moment.silence_millis, moment.now))
+    }
+
+    fn tell(
+        &self,
+        store: &mut Store,
+        caller: &Caller,
+        occasion: Occasion,
+        event: &LifeEvent,
+        hook: &str,
+        began: Instant,
+    ) -> Result<Option<String>, EngineError> {
+        // Looked at before the session is touched: afterwards it is no longer idle.
+        let moment = self.moment(store, caller, event.at)?;
+        let (parts, _) = self.parts(store, caller, &moment, occasion)?;
+        let view = moment.own.view(store, caller.key(), moment.lifecycle, moment.now)?;
+        let composed = self.composed(parts);
+        let mut batch = store.begin()?;
+        let touched = moment.lifecycle.touch(&mut batch, caller.key(), moment.own.last_activity(), event)?;
+        if occasion == Occasion::Prompt {
+            for (other, seq) in &moment.neighbours.watermarks {
+                batch.see(caller.key(), *other, *seq)?;
+            }
+        }
+        if let Some(composed) = &composed {
+            for part in &composed.parts {
+                batch.tell(caller.key(), hash_of(&part.text), moment.now)?;
+            }
+            batch.add_injection(caller.key(), &record(composed, hook, moment.now, began))?;
+        }
+        batch.commit()?;
+        if let Some(life) = &touched.ended {
+            self.archive(caller.key(), life, &moment.own, &view, life.touched_at);
+        }
+        Ok(composed.map(|composed| composed.text))
+    }
+
+    fn moment(&self, store: &Store, caller: &Caller, now: Timestamp) -> Result<Moment, EngineError> {
+        let own = Own::read(store, caller.key(), now)?;
+        let lifecycle = Lifecycle::of(&self.config);
+        let state = if own.life.is_none() && own.stored.is_none() {
+            State::Active
+        } else {
+            lifecycle.state(own.life.as_ref(), own.last_activity(), now)
+        };
+        let last = own.last_activity().max(own.life.as_ref().map(|life| life.touched_at));
+        let silence_millis = last.map_or(0, |last| now.millis_since(last).max(0));
+        let neighbours = self.neighbours(store, caller.key(), &caller.project(), now)?;
+        Ok(Moment { own, neighbours, lifecycle, state, silence_millis, now })
+    }
+
+    /// The parts that have something new to say, and why the others have not.
+    fn parts(
+        &self,
+        store: &Store,
+        caller: &Caller,
+        moment: &Moment,
+        occasion: Occasion,
+    ) -> Result<(Vec<Part>, Vec<String>), EngineError> {
+        let (mut parts, mut silent) = (Vec::new(), Vec::new());
+        if !self.config.flag("inject.activity") {
+            silent.push("activity: switched off by inject.activity".to_owned());
+        } else if occasion == Occasion::Prompt {
+            match moment.activity() {
+                Some(told) => {
+                    let reason = format!("{} other sessions did something since the last prompt", told.told + told.left_out);
+                    parts.push(Part { kind: PartKind::Activity, text: told.text, reason });
+                }
+                None => silent.push("activity: no other session did anything new".to_owned()),
+            }
+        }
+        if !self.config.flag("inject.session") {
+            silent.push("session: switched off by inject.session".to_owned());
+            return Ok((parts, silent));
+        }
+        let view = moment.own.view(store, caller.key(), moment.lifecycle, moment.now)?;
+        let is_back = matches!(moment.state, State::Idle | State::Suspended | State::Ended);
+        if is_back && !view.recent.is_empty() {
+            let text = resume_context(&view, moment.silence_millis, moment.now);
+            let reason = "the session comes back after a break".to_owned();
+            parts.push(Part { kind: PartKind::Resume, text, reason });
+        } else if occasion == Occasion::Return {
+            let reason = "the session begins with a new context".to_owned();
+            let text = session_context(&view, moment.now);
+            parts.extend(text.map(|text| Part { kind: PartKind::Session, text, reason }));
+        } else {
+            silent.push("session: it has not been away, and knows what it did".to_owned());
+        }
+        let mut fresh = Vec::new();
+        for part in parts {
+            if store.was_told(caller.key(), hash_of(&part.text))? {
+                silent.push(format!("{}: the same was said before", part.kind.as_str()));
+            } else {
+                fresh.push(part);
+            }
+        }
+        Ok((fresh, silent))
+    }
+
+    fn composed(&self, parts: Vec<Part>) -> Option<Composed> {
+        compose(parts, self.config.number("inject.budget_tokens"), self.config.flag("inject.note"))
+    }
+
+    /// Reads what is new in the caller's own transcript, if there is one already.
+    pub(crate) fn read_own(&self, store: &mut Store, caller: &Caller) -> Result<(), EngineError> {
+        match &caller.transcript {
+            Some(path) => self.take_in_with(store, caller.agent, std::slice::from_ref(path)),
+            None => Ok(()),
+        }
+    }
+
+    /// The session a reference means, as its agent names it.
+    pub(crate) fn caller(&self, store: &Store, reference: &str) -> Result<Caller, EngineError> {
+        let session = self.resolve_in(store, reference)?.session;
+        Ok(Caller {
+            agent: session.agent,
+            cwd: session.cwd.map_or_else(|| self.environment.cwd.clone(), PathBuf::from),
+            transcript: session.transcript.map(PathBuf::from),
+            external_id: session.external_id,
+        })
+    }
+}
+
+impl Moment {
+    fn activity(&self) -> Option<Activity> {
+        let branch = self.own.stored.as_ref().and_then(|(_, session)| session.branch.as_deref());
+        activity(&self.neighbours.others, &self.own.files(), branch, self.now)
+    }
+}
+
+/// Whether nobody typed it.
+fn is_machine_prompt(prompt: &str) -> bool {
+    let prompt = prompt.trim_start();
+    prompt.is_empty() || MACHINE_PROMPTS.iter().any(|start| prompt.starts_with(start))
+}
+
+fn record(composed: &Composed, hook: &str, now: Timestamp, began: Instant) -> Injected {
+    let part = |part: &Part| json!({"kind": part.kind.as_str(), "reason": part.reason, "bytes": part.text.len()});
+    let parts: Vec<_> = composed.parts.iter().map(part).collect();
+    let left_out: Vec<_> = composed.left_out.iter().map(part).collect();
+    Injected {
+        at: now,
+        event: hook.to_owned(),
+        text: composed.text.clone(),
+        parts: json!({"told": parts, "leftOut": left_out, "tokens": composed.tokens}).to_string(),
+        hash: hash_of(&composed.text),
+        micros: began.elapsed().as_micros() as u64,
+    }
+}
+
+/// A number for a text; ages in it are what changes when nothing else does, so they do not count.
+pub(super) fn hash_of(text: &str) -> u64 {
+    rethread_model::NativeKey::global(Agent::Native, text).as_stored() as u64
+}
