@@ -7,7 +7,7 @@ use rethread_ingest::{Findings, Redactor};
 use rethread_model::thread::ThreadId;
 use serde_json::{Map, Value};
 
-use crate::{Engine, home};
+use crate::{Engine, EngineError, home};
 
 /// Days that are kept.
 const DAYS: i64 = 30;
@@ -28,6 +28,13 @@ impl Engine {
             line.insert((*name).to_owned(), harmless(name, value));
         }
         let _ = self.append_to_journal(now, &Value::Object(line));
+    }
+
+    /// Notes what went wrong where nobody can be told.
+    pub fn note_trouble(&self, place: &str, error: &EngineError) {
+        let cause = std::error::Error::source(error).map(ToString::to_string);
+        let fields = [("place", place.into()), ("error", error.to_string().into()), ("cause", cause.into())];
+        self.note("trouble", None, &fields);
     }
 
     fn append_to_journal(&self, now: rethread_model::Timestamp, line: &Value) -> std::io::Result<()> {

@@ -18,12 +18,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod awareness;
 mod config;
 mod doctor;
 mod environment;
 mod episodes;
 mod error;
 mod home;
+mod hook;
 mod indexing;
 mod journal;
 mod maintain;
@@ -48,6 +50,7 @@ use rethread_store::Store;
 
 use warm::Warm;
 
+pub use awareness::{Explained, Lifecycle, Touched};
 pub use config::{Config, ConfigError, ConfigProblem, KEYS, Key, Layer, Setting, Value};
 pub use doctor::{Diagnosis, Finding, Health};
 pub use environment::{Clock, Environment};
@@ -59,7 +62,7 @@ pub use meaning::EmbeddingReport;
 pub use model::ModelError;
 pub use rethread_index::{IndexError, Lag as IndexLag, Unusable};
 pub use rethread_llm::{ChatError, NanoUsd, Refusal, Tool};
-pub use rethread_recall::{Hit, Kind, Snippet, Weights, Why};
+pub use rethread_recall::{Activity, Composed, Hit, Kind, Part, PartKind, Snippet, Weights, Why};
 pub use rethread_store::{LineProblem, Scope, StoreError, ThreadError};
 pub use search::{Recalled, SearchReport, SearchRequest, expects_panic};
 pub use sessions::{ListRequest, Listed};

@@ -2,9 +2,9 @@
 
 use rethread_ingest::source::project;
 use rethread_model::{Agent, Session, SessionKind, State};
-use rethread_store::{Scope, SessionFilter, Store};
+use rethread_store::{Scope, SessionFilter, SessionKey, Store};
 
-use crate::{Engine, EngineError};
+use crate::{Engine, EngineError, Lifecycle};
 
 /// The shortest prefix of an id that is looked up.
 const SHORTEST_PREFIX: usize = 4;
@@ -59,8 +59,11 @@ impl Engine {
             // A state is judged by the clock, so the limit can only be applied after it.
             limit: if request.state.is_none() { request.limit } else { None },
         };
-        let all = store.sessions(&filter)?.into_iter().map(|session| self.listed(session));
-        let wanted = all.filter(|listed| request.state.is_none_or(|state| listed.state == state));
+        let mut all = Vec::new();
+        for session in store.sessions(&filter)? {
+            all.push(self.listed(&store, session)?);
+        }
+        let wanted = all.into_iter().filter(|listed| request.state.is_none_or(|state| listed.state == state));
         Ok(wanted.take(request.limit.map_or(usize::MAX, |limit| limit as usize)).collect())
     }
 
@@ -89,7 +92,7 @@ impl Engine {
         }
         match found.len() {
             0 => Err(unknown()),
-            1 => Ok(self.listed(found.remove(0))),
+            1 => self.listed(store, found.remove(0)),
             _ => Err(EngineError::AmbiguousReference { reference: reference.to_owned(), candidates: found }),
         }
     }
@@ -107,9 +110,10 @@ impl Engine {
         }
     }
 
-    pub(crate) fn listed(&self, session: Session) -> Listed {
-        let state = State::by_silence(session.last_activity_at, self.now());
-        Listed { session, state }
+    pub(crate) fn listed(&self, store: &Store, session: Session) -> Result<Listed, EngineError> {
+        let life = store.life(SessionKey { agent: session.agent, external_id: &session.external_id })?;
+        let state = Lifecycle::of(&self.config).state(life.as_ref(), session.last_activity_at, self.now());
+        Ok(Listed { session, state })
     }
 }
 

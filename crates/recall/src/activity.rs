@@ -206,9 +206,9 @@ fn last(other: &OtherSession, wanted: impl Fn(&Entry) -> bool) -> Option<&Entry>
     other.entries.iter().rev().find(|entry| wanted(entry) && !entry.text.trim().is_empty())
 }
 
-/// On one line, short, with quotes and angle brackets that could end what is around it made harmless.
+/// On one line, short, with quotes and opening brackets, which could end what is around it, made harmless.
 pub(crate) fn short(text: &str, chars: usize) -> String {
-    clip(&one_line(text), chars).replace('"', "'").replace('<', "‹").replace('>', "›")
+    clip(&one_line(text), chars).replace('"', "'").replace('<', "‹")
 }
 
 /// `just now`, `3m ago`, `2h ago`, `4d ago`; `recently` where no time is known.

@@ -1,5 +1,6 @@
 //! What programs get: the wire shapes of `--json`. Names here are a public contract; keys are added, never renamed.
 
+mod awareness;
 mod search;
 mod session;
 mod thread;
@@ -16,6 +17,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::render::{age, is_dangerous, reduction};
 
+pub(crate) use awareness::Awareness;
 pub(crate) use search::Recall;
 pub(crate) use session::{Exchanges, Sessions, Shown};
 pub(crate) use thread::{

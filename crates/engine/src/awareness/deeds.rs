@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use rethread_ingest::{Findings, Redactor};
-use rethread_model::{Timestamp, clip, one_line};
+use rethread_model::{clip, one_line};
 use rethread_store::{Closed, LifeEvent};
 use serde_json::Value;
 
+use super::Lifecycle;
 use super::collision::Intent;
 use super::inject::{Caller, hash_of};
 use super::view::Own;
-use super::Lifecycle;
 use crate::{Engine, EngineError};
 
 /// Characters of a command, and of the pieces of an edit, in a hot entry.
@@ -44,7 +44,12 @@ impl Used {
         let path = self.path().unwrap_or_default();
         if let Some(error) = &self.error {
             let what = if path.is_empty() { text("command") } else { path };
-            return Some(format!("Failed: {} {}: {}", self.name, short(what, COMMAND_CHARS), short(error, ERROR_CHARS)));
+            return Some(format!(
+                "Failed: {} {}: {}",
+                self.name,
+                short(what, COMMAND_CHARS),
+                short(error, ERROR_CHARS)
+            ));
         }
         match self.name.to_ascii_lowercase().as_str() {
             // A line break at the end ends the last line and begins none.
@@ -81,7 +86,7 @@ impl Engine {
             Some(path) => format!("{} {path} ({} characters)", used.name, used.output_chars),
             None => format!("{} ({} characters)", used.name, used.output_chars),
         };
-        let hot = used.hot().map(|hot| self.without_secrets(&hot));
+        let hot = used.hot().map(|hot| Self::without_secrets(&hot));
         self.note_event(caller, "tool_executed", &detail, hot.as_deref())
     }
 
@@ -97,7 +102,7 @@ impl Engine {
         let lifecycle = Lifecycle::of(&self.config);
         let mut store = self.writer()?;
         let last = store.session_of(caller.key())?.and_then(|(_, session)| session.last_activity_at);
-        let event = LifeEvent { at: now, kind: kind.to_owned(), detail: self.without_secrets(detail) };
+        let event = LifeEvent { at: now, kind: kind.to_owned(), detail: Self::without_secrets(detail) };
         let mut batch = store.begin()?;
         lifecycle.touch(&mut batch, caller.key(), last, &event)?;
         if let Some(hot) = hot {
@@ -137,7 +142,7 @@ impl Engine {
     /// Says what a session is working on.
     pub fn set_task(&self, reference: &str, task: &str) -> Result<(), EngineError> {
         let caller = self.known_caller(reference)?;
-        let task = self.without_secrets(task.trim());
+        let task = Self::without_secrets(task.trim());
         let mut store = self.writer()?;
         let mut batch = store.begin()?;
         let now = self.now();
@@ -150,7 +155,7 @@ impl Engine {
     /// Puts a note into a session's hot memory.
     pub fn add_note(&self, reference: &str, text: &str) -> Result<(), EngineError> {
         let caller = self.known_caller(reference)?;
-        let text = self.without_secrets(&one_line(text));
+        let text = Self::without_secrets(&one_line(text));
         let mut store = self.writer()?;
         let mut batch = store.begin()?;
         batch.add_hot(caller.key(), self.now(), &text, Lifecycle::of(&self.config).hot_entries)?;
@@ -171,12 +176,7 @@ impl Engine {
         self.caller(&store, reference)
     }
 
-    pub(crate) fn without_secrets(&self, text: &str) -> String {
-        let _ = self;
+    pub(crate) fn without_secrets(text: &str) -> String {
         Redactor::new().clean(text, &mut Findings::default()).into_owned()
     }
 }
-
-/// When something happened, for callers that have only milliseconds.
-#[expect(dead_code, reason = "placeholder")]
-fn unused(_: Timestamp) {}

@@ -6,7 +6,7 @@ use std::time::Instant;
 use rethread_ingest::source::project;
 use rethread_model::{Agent, State, Timestamp};
 use rethread_recall::{Activity, Composed, Part, PartKind, activity, compose, resume_context, session_context};
-use rethread_store::{Injected, LifeEvent, SessionKey, Store};
+use rethread_store::{Closed, Injected, LifeEvent, SessionKey, Store};
 use serde_json::json;
 
 use super::Lifecycle;
@@ -20,15 +20,15 @@ const MACHINE_PROMPTS: [&str; 5] =
 
 /// A session, as the agent that works in it names it.
 #[derive(Clone, Debug)]
-pub struct Caller {
+pub(crate) struct Caller {
     /// The agent.
-    pub agent: Agent,
+    pub(crate) agent: Agent,
     /// The agent's id of the session.
-    pub external_id: String,
+    pub(crate) external_id: String,
     /// Where it works.
-    pub cwd: PathBuf,
+    pub(crate) cwd: PathBuf,
     /// Its transcript, if the agent says.
-    pub transcript: Option<PathBuf>,
+    pub(crate) transcript: Option<PathBuf>,
 }
 
 /// What would be told, and why.
@@ -82,7 +82,8 @@ impl Engine {
         }
         self.catch_up(&mut store, &caller.project(), self.now())?;
         let detail = rethread_model::clip(&rethread_model::one_line(prompt), 100).into_owned();
-        let event = LifeEvent { at: self.now(), kind: "prompt_submitted".to_owned(), detail: self.without_secrets(&detail) };
+        let event =
+            LifeEvent { at: self.now(), kind: "prompt_submitted".to_owned(), detail: Self::without_secrets(&detail) };
         self.tell(&mut store, caller, Occasion::Prompt, &event, "UserPromptSubmit", began)
     }
 
@@ -111,7 +112,7 @@ impl Engine {
         let caller = self.caller(&store, reference)?;
         let now = self.now();
         self.catch_up(&mut store, &caller.project(), now)?;
-        let moment = self.moment(&store, &caller, now)?;
+        let moment = self.moment_of(&store, &caller, now)?;
         let told = moment.activity();
         if !peek && !moment.neighbours.watermarks.is_empty() {
             let mut batch = store.begin()?;
@@ -127,7 +128,7 @@ impl Engine {
     pub fn explain(&self, reference: &str) -> Result<Explained, EngineError> {
         let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
-        let moment = self.moment(&store, &caller, self.now())?;
+        let moment = self.moment_of(&store, &caller, self.now())?;
         let (parts, silent) = self.parts(&store, &caller, &moment, Occasion::Prompt)?;
         Ok(Explained { composed: self.composed(parts), silent, state: moment.state })
     }
@@ -136,7 +137,7 @@ impl Engine {
     pub fn resume_text(&self, reference: &str) -> Result<String, EngineError> {
         let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
-        let moment = self.moment(&store, &caller, self.now())?;
+        let moment = self.moment_of(&store, &caller, self.now())?;
         let view = moment.own.view(&store, caller.key(), moment.lifecycle, moment.now)?;
         Ok(resume_context(&view, moment.silence_millis, moment.now))
     }
@@ -151,7 +152,7 @@ impl Engine {
         began: Instant,
     ) -> Result<Option<String>, EngineError> {
         // Looked at before the session is touched: afterwards it is no longer idle.
-        let moment = self.moment(store, caller, event.at)?;
+        let moment = self.moment_of(store, caller, event.at)?;
         let (parts, _) = self.parts(store, caller, &moment, occasion)?;
         let view = moment.own.view(store, caller.key(), moment.lifecycle, moment.now)?;
         let composed = self.composed(parts);
@@ -169,13 +170,14 @@ impl Engine {
             batch.add_injection(caller.key(), &record(composed, hook, moment.now, began))?;
         }
         batch.commit()?;
-        if let Some(life) = &touched.ended {
+        // A period that was ended by name was archived then.
+        if let Some(life) = touched.ended.as_ref().filter(|life| !matches!(life.closed, Some((Closed::Ended, _)))) {
             self.archive(caller.key(), life, &moment.own, &view, life.touched_at);
         }
         Ok(composed.map(|composed| composed.text))
     }
 
-    fn moment(&self, store: &Store, caller: &Caller, now: Timestamp) -> Result<Moment, EngineError> {
+    fn moment_of(&self, store: &Store, caller: &Caller, now: Timestamp) -> Result<Moment, EngineError> {
         let own = Own::read(store, caller.key(), now)?;
         let lifecycle = Lifecycle::of(&self.config);
         let state = if own.life.is_none() && own.stored.is_none() {
@@ -185,7 +187,7 @@ impl Engine {
         };
         let last = own.last_activity().max(own.life.as_ref().map(|life| life.touched_at));
         let silence_millis = last.map_or(0, |last| now.millis_since(last).max(0));
-        let neighbours = self.neighbours(store, caller.key(), &caller.project(), now)?;
+        let neighbours = Self::neighbours(store, caller.key(), &caller.project(), now)?;
         Ok(Moment { own, neighbours, lifecycle, state, silence_millis, now })
     }
 
@@ -203,7 +205,8 @@ impl Engine {
         } else if occasion == Occasion::Prompt {
             match moment.activity() {
                 Some(told) => {
-                    let reason = format!("{} other sessions did something since the last prompt", told.told + told.left_out);
+                    let reason =
+                        format!("{} other sessions did something since the last prompt", told.told + told.left_out);
                     parts.push(Part { kind: PartKind::Activity, text: told.text, reason });
                 }
                 None => silent.push("activity: no other session did anything new".to_owned()),

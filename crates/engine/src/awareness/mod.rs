@@ -2,10 +2,14 @@
 
 mod archive;
 mod collision;
+mod deeds;
 mod inject;
 mod lifecycle;
 mod neighbours;
 mod view;
 
-pub use inject::{Explained, InjectRequest};
+pub(crate) use collision::Intent;
+pub(crate) use deeds::Used;
+pub(crate) use inject::Caller;
+pub use inject::Explained;
 pub use lifecycle::{Lifecycle, Touched};

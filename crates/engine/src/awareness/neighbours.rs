@@ -46,7 +46,6 @@ impl Engine {
 
     /// What the other sessions of a project did since the reader last looked.
     pub(super) fn neighbours(
-        &self,
         store: &Store,
         reader: SessionKey<'_>,
         project: &str,

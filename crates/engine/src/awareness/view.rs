@@ -116,7 +116,8 @@ fn hot_entry(entry: &Entry) -> Option<Happening> {
 /// Created, edited, ran, failed; nothing for calls that change nothing.
 pub(super) fn hot_words(tool: &ToolUse) -> Option<String> {
     let outcome = tool.outcome.as_ref();
-    if let Some(error) = outcome.filter(|outcome| outcome.status.is_error()).and_then(|outcome| outcome.error.as_ref()) {
+    if let Some(error) = outcome.filter(|outcome| outcome.status.is_error()).and_then(|outcome| outcome.error.as_ref())
+    {
         let target = clip(&one_line(&tool.target), COMMAND_CHARS).into_owned();
         return Some(format!("Failed: {target}: {}", clip(&one_line(error), ERROR_CHARS)));
     }

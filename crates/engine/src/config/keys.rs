@@ -113,7 +113,11 @@ pub static KEYS: [Key; 43] = [
         "tokens of the end of a thread that are never summarised",
     ),
     key("threads.queue_limit", Shape::Number(16), "turns that may wait in a thread while another one runs"),
-    key("lifecycle.idle_minutes", Shape::Number(30), "a session is idle after so many silent minutes, ended after twice as many"),
+    key(
+        "lifecycle.idle_minutes",
+        Shape::Number(30),
+        "a session is idle after so many silent minutes, ended after twice as many",
+    ),
     key("lifecycle.period_hours", Shape::Number(8), "the longest period of work; after it a session begins a new one"),
     key("lifecycle.hot_entries", Shape::Number(5), "things a session did that are kept at hand"),
     key(

@@ -1,5 +1,6 @@
 //! Scenarios told in data: what happens to transcripts, and what the engine then answers.
 
+mod awareness;
 mod chat_server;
 mod counting;
 mod keeping;

@@ -12,6 +12,7 @@ mod repair;
 mod tool;
 
 pub(crate) use tool::describe as describe_tool;
+pub use tool::kind_of as tool_kind;
 
 use std::borrow::Cow;
 

@@ -164,7 +164,7 @@ pub(crate) fn describe(tool: &ToolUse) -> String {
 }
 
 /// What a tool does, by its name.
-pub(super) fn kind_of(name: &str) -> ToolKind {
+pub fn kind_of(name: &str) -> ToolKind {
     if name.starts_with("mcp__") || name == "mcp" {
         return ToolKind::Mcp;
     }

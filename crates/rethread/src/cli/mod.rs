@@ -1,5 +1,6 @@
 //! The command line: one definition gives parsing, help, completions, the man page and the reference in `docs`.
 
+pub(crate) mod life;
 pub(crate) mod thread;
 pub(crate) mod values;
 
@@ -10,6 +11,7 @@ use clap_complete::Shell;
 use rethread_engine::{Kind, Profile};
 use rethread_model::{Agent, State};
 
+use self::life::{Activity, Hook, Inject, Named, Said};
 use self::thread::Thread;
 
 /// What can be typed into a search. Four blanks make it a table in the terminal and in the reference.
@@ -130,6 +132,33 @@ pub(crate) enum Command {
     /// an episode means. Around another project's exchange, that project is looked at.
     #[command(after_long_help = "Example:\n  rethread timeline --file src/parser.rs --since 'last week'")]
     Timeline(Timeline),
+    /// Show what the other sessions of a project did since a session last looked
+    #[command(after_long_help = "Example:\n  rethread activity --session 'flaky parser' --peek")]
+    Activity(Activity),
+    /// Show exactly what the prompt hook would add for a session; changes nothing
+    #[command(after_long_help = "Example:\n  rethread inject --session 01KHX --explain")]
+    Inject(Inject),
+    /// Show what a session was doing, and how to go on with it
+    #[command(after_long_help = "Example:\n  rethread resume 'flaky parser'")]
+    Resume(Named),
+    /// Say what a session is working on
+    #[command(after_long_help = "Example:\n  rethread task 01KHX 'mend the rounding of discounts'")]
+    Task(Said),
+    /// Give a session something to remember for a day
+    #[command(after_long_help = "Example:\n  rethread note 01KHX 'staging is down until noon'")]
+    Note(Said),
+    /// Give a session a short name of your own
+    #[command(after_long_help = "Example:\n  rethread alias 01KHX discounts")]
+    Alias(Said),
+    /// Pause a session; its next prompt goes on
+    #[command(after_long_help = "Example:\n  rethread pause discounts")]
+    Pause(Named),
+    /// End a session, and write what it did to the archive
+    #[command(after_long_help = "Example:\n  rethread end discounts")]
+    End(Named),
+    /// Answer an agent's hook: JSON on standard input, JSON or nothing on standard output, always exit 0
+    #[command(after_long_help = "Example:\n  rethread hook claude-code < event.json")]
+    Hook(Hook),
     /// Keep conversations of your own: append, build contexts, compact, talk to a model
     #[command(
         subcommand,
@@ -176,6 +205,8 @@ impl Command {
             | Command::Show(Show { json, .. })
             | Command::Search(Search { json, .. })
             | Command::Timeline(Timeline { json, .. })
+            | Command::Activity(Activity { json, .. })
+            | Command::Inject(Inject { json, .. })
             | Command::Status(json)
             | Command::Doctor(json)
             | Command::Verify(json)

@@ -2,7 +2,9 @@
 
 mod config;
 mod health;
+mod hook;
 mod init;
+mod life;
 mod manual;
 mod search;
 pub(crate) mod sessions;
@@ -108,6 +110,15 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Show(request) => show::run(context, &request),
         Command::Search(request) => search::run(context, &request),
         Command::Timeline(request) => timeline::run(context, &request),
+        Command::Activity(request) => life::activity(context, &request),
+        Command::Inject(request) => life::inject(context, &request),
+        Command::Resume(request) => life::resume(context, &request),
+        Command::Task(request) => life::task(context, &request),
+        Command::Note(request) => life::note(context, &request),
+        Command::Alias(request) => life::alias(context, &request),
+        Command::Pause(request) => life::pause(context, &request),
+        Command::End(request) => life::end(context, &request),
+        Command::Hook(request) => Ok(hook::run(context, &request)),
         Command::Thread(request) => thread::run(context, &request),
         Command::Status(json) => status::run(context, json),
         Command::Doctor(json) => health::doctor(context, json),

@@ -186,7 +186,7 @@ fn speaker(speech: Speech) -> (&'static str, Tone) {
     }
 }
 
-fn state(state: State) -> &'static str {
+pub(crate) fn state(state: State) -> &'static str {
     match state {
         State::Active => "active",
         State::Idle => "idle",

@@ -1,0 +1,111 @@
+//! `activity`, `inject`, `resume`, `task`, `pause`, `end`, `note`, `alias`: what sessions know, by hand.
+
+use rethread_engine::{Explained, Part};
+
+use super::{Context, Exit};
+use crate::cli::life::{Activity, Inject, Named, Said};
+use crate::failure::Failure;
+use crate::render::{self, Tone};
+use crate::{failure, json};
+
+/// What the other sessions did.
+pub(crate) fn activity(context: &Context, request: &Activity) -> Result<Exit, Failure> {
+    let told = context.engine()?.activity(&request.session, request.peek)?;
+    if request.json.json {
+        context.printer.json(&json::Awareness::activity(told.as_ref()))?;
+    } else if let Some(told) = &told {
+        let mut page = context.printer.page();
+        page.line(Tone::Plain, &told.text);
+        context.printer.answer(&page)?;
+    }
+    Ok(if told.is_some() { Exit::Done } else { Exit::Nothing })
+}
+
+/// What the prompt hook would add, and why.
+pub(crate) fn inject(context: &Context, request: &Inject) -> Result<Exit, Failure> {
+    let told = context.engine()?.explain(&request.session)?;
+    if request.json.json {
+        context.printer.json(&json::Awareness::explained(&told))?;
+    } else {
+        let mut page = context.printer.page();
+        if let Some(composed) = &told.composed {
+            page.line(Tone::Plain, &composed.text);
+        }
+        if request.explain {
+            explain(&mut page, &told);
+        }
+        context.printer.answer(&page)?;
+    }
+    Ok(if told.composed.is_some() { Exit::Done } else { Exit::Nothing })
+}
+
+fn explain(page: &mut render::Page, told: &Explained) {
+    page.line(Tone::Dim, &format!("state: {}", render::state(told.state)));
+    let mut part = |word: &str, part: &Part| {
+        page.line(Tone::Dim, &format!("{word} {}: {}", part.kind.as_str(), part.reason));
+    };
+    if let Some(composed) = &told.composed {
+        composed.parts.iter().for_each(|one| part("told", one));
+        composed.left_out.iter().for_each(|one| part("no room for", one));
+        page.line(Tone::Dim, &format!("about {} tokens", composed.tokens));
+    }
+    for silent in &told.silent {
+        page.line(Tone::Dim, &format!("silent about {silent}"));
+    }
+}
+
+/// The words that greet a session, and how to go on with it.
+pub(crate) fn resume(context: &Context, request: &Named) -> Result<Exit, Failure> {
+    let engine = context.engine()?;
+    let text = engine.resume_text(&request.reference)?;
+    let listed = engine.resolve(&request.reference)?;
+    let mut page = context.printer.page();
+    page.line(Tone::Plain, &text);
+    context.printer.answer(&page)?;
+    if let Some(command) = render::resume_command(&listed.session) {
+        context.printer.hint(&command);
+    }
+    Ok(Exit::Done)
+}
+
+/// What a session is working on.
+pub(crate) fn task(context: &Context, request: &Said) -> Result<Exit, Failure> {
+    context.engine()?.set_task(&request.session.reference, &request.text)?;
+    Ok(Exit::Done)
+}
+
+/// Something a session should remember for a day.
+pub(crate) fn note(context: &Context, request: &Said) -> Result<Exit, Failure> {
+    if request.text.trim().is_empty() {
+        return Err(Failure::new(failure::Kind::BadContent, "there is nothing to note"));
+    }
+    context.engine()?.add_note(&request.session.reference, &request.text)?;
+    Ok(Exit::Done)
+}
+
+/// A short name of one's own.
+pub(crate) fn alias(context: &Context, request: &Said) -> Result<Exit, Failure> {
+    let alias = request.text.trim();
+    let fits = !alias.is_empty() && alias.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c));
+    if !fits {
+        let message = format!("{alias:?} is no alias");
+        let hint = "an alias is one word of letters, digits, dashes, dots and underscores";
+        return Err(Failure::new(failure::Kind::BadContent, message).hint(hint));
+    }
+    context.engine()?.set_alias(&request.session.reference, alias)?;
+    Ok(Exit::Done)
+}
+
+/// Pauses a session.
+pub(crate) fn pause(context: &Context, request: &Named) -> Result<Exit, Failure> {
+    context.engine()?.pause_session(&request.reference)?;
+    Ok(Exit::Done)
+}
+
+/// Ends a session.
+pub(crate) fn end(context: &Context, request: &Named) -> Result<Exit, Failure> {
+    if let Some(path) = context.engine()?.end_session(&request.reference)? {
+        context.printer.note_line(&format!("archived in {}", path.display()));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,80 @@
+//! What sessions are told, as programs get it.
+
+use rethread_engine::{Activity, Explained, Part};
+use serde::Serialize;
+
+use super::SCHEMA;
+use crate::render::state;
+
+/// A text for a session; nothing where there is nothing to say.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Awareness<'a> {
+    schema: u8,
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sessions: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<Told<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    no_room: Vec<Told<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    silent: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Told<'a> {
+    kind: &'static str,
+    reason: &'a str,
+    bytes: usize,
+}
+
+impl<'a> Told<'a> {
+    fn new(part: &'a Part) -> Self {
+        Self { kind: part.kind.as_str(), reason: &part.reason, bytes: part.text.len() }
+    }
+}
+
+impl<'a> Awareness<'a> {
+    fn nothing() -> Self {
+        Self {
+            schema: SCHEMA,
+            text: None,
+            sessions: None,
+            left_out: None,
+            state: None,
+            tokens: None,
+            parts: Vec::new(),
+            no_room: Vec::new(),
+            silent: &[],
+        }
+    }
+
+    pub(crate) fn activity(told: Option<&'a Activity>) -> Self {
+        Self {
+            text: told.map(|told| told.text.as_str()),
+            sessions: Some(told.map_or(0, |told| told.told)),
+            left_out: Some(told.map_or(0, |told| told.left_out)),
+            ..Self::nothing()
+        }
+    }
+
+    pub(crate) fn explained(told: &'a Explained) -> Self {
+        let composed = told.composed.as_ref();
+        Self {
+            text: composed.map(|composed| composed.text.as_str()),
+            state: Some(state(told.state)),
+            tokens: composed.map(|composed| composed.tokens),
+            parts: composed.into_iter().flat_map(|composed| &composed.parts).map(Told::new).collect(),
+            no_room: composed.into_iter().flat_map(|composed| &composed.left_out).map(Told::new).collect(),
+            silent: &told.silent,
+            ..Self::nothing()
+        }
+    }
+}
