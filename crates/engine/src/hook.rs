@@ -42,6 +42,14 @@ impl Engine {
             cwd: said.cwd.clone().unwrap_or_else(|| self.environment.cwd.clone()),
             transcript: said.transcript_path.clone(),
         };
+        // Who must not be read is not listened to either.
+        self.config.must_be_usable()?;
+        let mut excludes = self.excludes()?;
+        let path = caller.transcript.clone().unwrap_or_default();
+        let is_wanted = self.wanted_agents(None)?.contains(&caller.agent);
+        if !is_wanted || excludes.covers(&path, caller.cwd.to_str()) {
+            return Ok(None);
+        }
         let text = self.answer_claude_code(&caller, &said)?;
         Ok(text.map(
             |text| json!({"hookSpecificOutput": {"hookEventName": said.hook_event_name, "additionalContext": text}}),

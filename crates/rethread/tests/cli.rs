@@ -1,6 +1,9 @@
 //! The real binary in a home of its own: exit code, stdout and stderr, as snapshots.
 
 #[cfg(test)]
+#[path = "cli/awareness.rs"]
+mod awareness;
+#[cfg(test)]
 #[path = "cli/docs.rs"]
 mod docs;
 #[cfg(test)]

@@ -41,6 +41,8 @@ pub struct Life {
     pub closed: Option<(Closed, Timestamp)>,
     /// What it is working on.
     pub task: Option<String>,
+    /// What the user calls it.
+    pub name: Option<String>,
     /// Events in all.
     pub events: u64,
 }
@@ -48,7 +50,7 @@ pub struct Life {
 impl Life {
     /// A life that begins now.
     pub fn begin(now: Timestamp) -> Self {
-        Self { period: 1, period_at: now, touched_at: now, closed: None, task: None, events: 0 }
+        Self { period: 1, period_at: now, touched_at: now, closed: None, task: None, name: None, events: 0 }
     }
 }
 
@@ -80,7 +82,7 @@ pub struct Injected {
     pub micros: u64,
 }
 
-const LIFE_COLUMNS: &str = "period, period_at, touched_at, closed, closed_at, task, events";
+const LIFE_COLUMNS: &str = "period, period_at, touched_at, closed, closed_at, task, events, name";
 const WHO: &str = "space = ?1 AND agent = ?2 AND external_id = ?3";
 
 impl Store {
@@ -160,7 +162,7 @@ impl Batch<'_> {
         let closed = life.closed.map(|(closed, _)| if closed == Closed::Ended { "ended" } else { "suspended" });
         self.run(
             "INSERT OR REPLACE INTO life (space, agent, external_id, period, period_at, touched_at, closed, closed_at,
-             task, events) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+             task, events, name) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             params![
                 self.space(),
                 key.agent.as_str(),
@@ -172,6 +174,7 @@ impl Batch<'_> {
                 life.closed.map(|(_, at)| at.as_millis()),
                 life.task,
                 life.events as i64,
+                life.name,
             ],
         )
     }
@@ -277,5 +280,6 @@ fn life_from_row(row: &Row<'_>) -> rusqlite::Result<Life> {
         closed: closed.zip(closed_at),
         task: row.get(5)?,
         events: row.get::<_, i64>(6)? as u64,
+        name: row.get(7)?,
     })
 }

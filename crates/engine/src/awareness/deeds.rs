@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use rethread_ingest::{Findings, Redactor};
-use rethread_model::{clip, one_line};
-use rethread_store::{Closed, LifeEvent};
+use rethread_ingest::{Findings, Redactor, Story};
+use rethread_model::{Agent, clip, one_line};
+use rethread_store::{Closed, LifeEvent, Store};
 use serde_json::Value;
 
 use super::Lifecycle;
@@ -159,6 +159,36 @@ impl Engine {
         let mut store = self.writer()?;
         let mut batch = store.begin()?;
         batch.add_hot(caller.key(), self.now(), &text, Lifecycle::of(&self.config).hot_entries)?;
+        Ok(batch.commit()?)
+    }
+
+    /// Gives a session a name, which it keeps whatever its agent calls it; an empty one gives the agent's back.
+    pub fn set_name(&self, reference: &str, name: &str) -> Result<(), EngineError> {
+        let caller = self.known_caller(reference)?;
+        if caller.agent == Agent::Native {
+            return self.thread_rename(&caller.external_id, name);
+        }
+        let name = Self::without_secrets(&one_line(name));
+        let now = self.now();
+        let mut store = self.writer()?;
+        let mut batch = store.begin()?;
+        let mut life = batch.life(caller.key())?.unwrap_or_else(|| rethread_store::Life::begin(now));
+        life.name = (!name.is_empty()).then_some(name);
+        batch.save_life(caller.key(), &life)?;
+        batch.commit()?;
+        Self::retell_name(&mut store, &caller)
+    }
+
+    /// Has a session's name chosen again.
+    fn retell_name(store: &mut Store, caller: &Caller) -> Result<(), EngineError> {
+        let Some((number, _)) = store.session_of(caller.key())? else { return Ok(()) };
+        let mut batch = store.begin()?;
+        let Some((session, Some(memory))) = batch.stored_session(number)? else { return Ok(()) };
+        let Ok(mut story) = Story::resume(session.agent, &session.external_id, &memory) else { return Ok(()) };
+        let name = batch.life(caller.key())?.and_then(|life| life.name).unwrap_or_default();
+        story.given_name(&name);
+        let memory = story.save().map_err(EngineError::Memory)?;
+        batch.rename_session(number, story.name(), &memory)?;
         Ok(batch.commit()?)
     }
 

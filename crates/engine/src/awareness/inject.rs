@@ -125,10 +125,14 @@ impl Engine {
     }
 
     /// What the prompt hook would add, and why. Moves nothing and notes nothing.
-    pub fn explain(&self, reference: &str) -> Result<Explained, EngineError> {
+    pub fn explain(&self, reference: &str, prompt: &str) -> Result<Explained, EngineError> {
         let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
         let moment = self.moment_of(&store, &caller, self.now())?;
+        if is_machine_prompt(prompt) {
+            let silent = vec!["everything: a machine wrote the prompt, or nobody did".to_owned()];
+            return Ok(Explained { composed: None, silent, state: moment.state });
+        }
         let (parts, silent) = self.parts(&store, &caller, &moment, Occasion::Prompt)?;
         Ok(Explained { composed: self.composed(parts), silent, state: moment.state })
     }
@@ -291,7 +295,7 @@ fn record(composed: &Composed, hook: &str, now: Timestamp, began: Instant) -> In
     }
 }
 
-/// A number for a text; ages in it are what changes when nothing else does, so they do not count.
+/// A number for a text.
 pub(super) fn hash_of(text: &str) -> u64 {
     rethread_model::NativeKey::global(Agent::Native, text).as_stored() as u64
 }

@@ -141,7 +141,7 @@ impl Engine {
     /// The same with a store that is open already.
     pub(crate) fn take_in_with(&self, store: &mut Store, agent: Agent, paths: &[PathBuf]) -> Result<(), EngineError> {
         for _ in 0..PASSES {
-            let plan = Plan::of_files(store, agent, paths)?;
+            let plan = Plan::of_files(self, store, agent, paths)?;
             if plan.jobs.is_empty() || !carry_out(self, store, &plan, &mut Tally::default(), &mut |_| {})? {
                 break;
             }

@@ -73,7 +73,7 @@ impl Plan {
             Some(store) => store.transcripts()?.into_iter().map(|row| (row.path.clone(), row)).collect(),
             None => HashMap::new(),
         };
-        let mut excludes = Excludes::new(&engine.config.list("intake.exclude"), &engine.environment.home)?;
+        let mut excludes = engine.excludes()?;
         let mut new = Vec::new();
         for found in found {
             match known.get(found.path.to_string_lossy().as_ref()) {
@@ -100,22 +100,38 @@ impl Plan {
 
     /// These files and no others, whether or not they look as if they had grown: what beside them says of them may
     /// have changed.
-    pub(crate) fn of_files(store: &Store, agent: Agent, paths: &[PathBuf]) -> Result<Self, EngineError> {
+    pub(crate) fn of_files(
+        engine: &Engine,
+        store: &Store,
+        agent: Agent,
+        paths: &[PathBuf],
+    ) -> Result<Self, EngineError> {
+        engine.config.must_be_usable()?;
         let mut plan = Plan::default();
+        if !engine.wanted_agents(None)?.contains(&agent) {
+            return Ok(plan);
+        }
+        let mut excludes = engine.excludes()?;
         for path in paths {
             let Ok((file, stamp)) = file::open(path) else { continue };
             let found = Found { agent, path: path.clone(), stamp };
             let known = store.transcript(&path.to_string_lossy())?;
-            let job = match known.filter(|row| row.session.is_some()) {
-                Some(row) => Some(known_job(found, row)),
-                None => source::identify(&found, &source::peek(&file, stamp.size)).map(|identity| Job {
-                    agent,
-                    path: path.clone(),
-                    stamp,
-                    start: Start::New(identity),
-                }),
-            };
-            plan.jobs.extend(job);
+            match known {
+                Some(row) if row.session.is_some() => {
+                    let cwd = row.session.map(|session| store.cwd(session)).transpose()?.flatten();
+                    if !excludes.covers(path, cwd.as_deref()) {
+                        plan.jobs.push(known_job(found, row));
+                    }
+                }
+                _ => {
+                    let peek = source::peek(&file, stamp.size);
+                    if !excludes.covers(path, peek.cwd.as_deref()) {
+                        let identity = source::identify(&found, &peek);
+                        let new = |identity| Job { agent, path: path.clone(), stamp, start: Start::New(identity) };
+                        plan.jobs.extend(identity.map(new));
+                    }
+                }
+            }
         }
         Ok(plan)
     }
@@ -224,8 +240,13 @@ pub(crate) fn hashes_of(cursor: &Cursor) -> Hashes {
 }
 
 impl Engine {
+    /// What must not be read.
+    pub(crate) fn excludes(&self) -> Result<Excludes, EngineError> {
+        Ok(Excludes::new(&self.config.list("intake.exclude"), &self.environment.home)?)
+    }
+
     /// The agents to read, as configured and asked for.
-    fn wanted_agents(&self, only: Option<Agent>) -> Result<Vec<Agent>, EngineError> {
+    pub(crate) fn wanted_agents(&self, only: Option<Agent>) -> Result<Vec<Agent>, EngineError> {
         if let Some(agent) = only {
             return Ok(vec![agent]);
         }

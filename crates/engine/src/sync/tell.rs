@@ -6,7 +6,7 @@ use rethread_ingest::source::{given_name, project};
 use rethread_ingest::{Event, Findings, Known, Redactor, Story, Voice, retell, side_name};
 use rethread_model::{Agent, NativeKey, Owner, Session, SessionKind, Warning};
 use rethread_store::{
-    Batch, Cursor, Fingerprint, SessionNumber, SessionUpdate, StoreError, TranscriptNumber, TranscriptRow,
+    Batch, Cursor, Fingerprint, SessionKey, SessionNumber, SessionUpdate, StoreError, TranscriptNumber, TranscriptRow,
 };
 
 use super::Tally;
@@ -200,14 +200,24 @@ impl<'a> Telling<'a> {
             forget(batch, number, transcript, &session)?;
             return Ok(None);
         };
-        if session.agent == Agent::Native
-            && let Some(name) = given_name(&self.job.path)
-        {
-            main.story.given_name(&Redactor::new().clean(&name, &mut Findings::default()));
+        if let Some(name) = self.given_name(batch, &session)? {
+            main.story.given_name(&name);
         }
         let external_id = session.external_id;
         let cursor = chunk.cursor;
         Ok(Some(Opened { transcript, cursor, kind, parent, external_id, main, sides: BTreeMap::new() }))
+    }
+}
+
+impl Telling<'_> {
+    /// The name the user gave a session, which no transcript holds.
+    fn given_name(&self, batch: &Batch<'_>, session: &Session) -> Result<Option<String>, EngineError> {
+        if session.agent == Agent::Native {
+            let name = given_name(&self.job.path);
+            return Ok(name.map(|name| Redactor::new().clean(&name, &mut Findings::default()).into_owned()));
+        }
+        let key = SessionKey { agent: session.agent, external_id: &session.external_id };
+        Ok(batch.life(key)?.and_then(|life| life.name))
     }
 }
 

@@ -8,10 +8,10 @@ mod title;
 mod tools;
 mod turn;
 
-use rethread_model::Agent;
 use rethread_model::thread::{
     Block, ChatRole, Message, Metadata, NameOrigin, Record, ThreadId, ThreadSource, cron_name,
 };
+use rethread_model::{Agent, one_line};
 use rethread_store::{Store, ThreadError, ThreadLog, Threads};
 use serde_json::json;
 
@@ -90,6 +90,18 @@ impl Engine {
         let id = self.thread_id(reference)?;
         self.recover_threads(std::iter::once(id))?;
         Ok(OpenThread { engine: self, log: self.threads().open(id)? })
+    }
+
+    /// Names a thread; an empty name lets it be named after what is said first.
+    pub(crate) fn thread_rename(&self, reference: &str, name: &str) -> Result<(), EngineError> {
+        let id = self.thread_id(reference)?;
+        let name = one_line(name);
+        self.threads().open(id)?.change(|metadata| {
+            metadata.name_from = (!name.is_empty()).then_some(NameOrigin::User);
+            metadata.name = (!name.is_empty()).then_some(name);
+        })?;
+        self.note("session_renamed", Some(id), &[]);
+        self.thread_remember(id)
     }
 
     /// All threads, the one last spoken in first.

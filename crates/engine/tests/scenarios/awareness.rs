@@ -230,14 +230,91 @@ fn a_file_that_another_session_just_changed_is_mentioned_once_before_it_is_chang
 }
 
 #[test]
+fn e002_16_excluded_directories_are_neither_read_nor_told() {
+    let world = World::new();
+    world.write(".rethread/config.toml", "[intake]\nexclude = [\"/app\"]\n");
+    work(&world, ANNA, 0, "mend the rounding", false);
+    work(&world, BEN, 0, "write the docs", false);
+    for session in [ANNA, BEN] {
+        assert_eq!(hook(&world, 1, session, "Stop", &json!({})), None);
+        assert_eq!(prompt(&world, 1, session, "hello"), None);
+    }
+    assert!(engine(&world, 1).sessions(&ListRequest::default()).unwrap().is_empty());
+    world.write(".rethread/config.toml", "[inject]\nactivity = false\n");
+    hook(&world, 1, ANNA, "Stop", &json!({}));
+    assert_eq!(prompt(&world, 1, BEN, "hello"), None);
+}
+
+#[test]
+fn l002_04_a_pause_is_a_state_and_idleness_an_event() {
+    let world = World::new();
+    work(&world, BEN, 0, "write the docs", false);
+    hook(&world, 0, BEN, "SessionStart", &json!({"source": "startup"}));
+    engine(&world, 1).pause_session(BEN).unwrap();
+    let state = |minutes: i64| engine(&world, minutes).resolve(BEN).unwrap().state;
+    assert_eq!((state(2), state(200)), (State::Suspended, State::Suspended), "silence does not end a pause");
+    let told = prompt(&world, 40, BEN, "on we go").unwrap();
+    assert!(told.contains("Welcome back") && state(40) == State::Active, "{told}");
+    let told = engine(&world, 41).resume_text(BEN).unwrap();
+    assert!(told.contains("session_idle") && told.contains("session_resume"), "{told}");
+}
+
+#[test]
+fn s002_11_a_period_of_work_is_at_most_eight_hours() {
+    let world = World::new();
+    work(&world, BEN, 0, "write the docs", false);
+    for minutes in (0..=480).step_by(20) {
+        prompt(&world, minutes, BEN, "on and on");
+    }
+    assert!(!world.at(".rethread/archive").exists(), "s7_26: the limit itself still belongs to the period");
+    prompt(&world, 481, BEN, "one minute more");
+    assert_eq!(fs::read_dir(world.at(".rethread/archive")).unwrap().count(), 1);
+}
+
+#[test]
+fn l002_12_e002_17_what_is_archived_is_as_configured() {
+    for (setting, expected) in [("all", true), ("significant", false), ("none", false)] {
+        let world = World::new();
+        world.write(".rethread/config.toml", format!("[lifecycle]\narchive = \"{setting}\"\n"));
+        work(&world, BEN, 0, "write the docs", false);
+        assert_eq!(engine(&world, 1).end_session(BEN).ok(), None, "nobody knows it yet");
+        hook(&world, 1, BEN, "Stop", &json!({}));
+        assert_eq!(engine(&world, 2).end_session(BEN).unwrap().is_some(), expected, "{setting}");
+    }
+}
+
+#[test]
+fn notes_and_names_by_hand() {
+    let world = World::new();
+    work(&world, BEN, 0, "write the docs", false);
+    work(&world, ANNA, 0, "mend the rounding", false);
+    world.sync();
+    let engine = engine(&world, 1);
+    engine.set_alias(BEN, "docs").unwrap();
+    engine.add_note("docs", "staging is down\nuntil noon").unwrap();
+    let told = hook(&world, 2, BEN, "SessionStart", &json!({"source": "clear"})).unwrap();
+    assert!(told.contains("staging is down until noon"), "{told}");
+    let told = prompt(&world, 3, ANNA, "hello").unwrap();
+    assert!(told.contains("- docs (3m ago"), "s000_01: an alias is the name: {told}");
+    engine.set_name(BEN, "the parser's documentation").unwrap();
+    engine.rebuild(&mut |_| {}).unwrap();
+    assert_eq!(engine.resolve(BEN).unwrap().session.name.as_deref(), Some("the parser's documentation"));
+    engine.set_name(BEN, "").unwrap();
+    assert_eq!(engine.resolve(BEN).unwrap().session.name.as_deref(), Some("write the docs"));
+    engine.set_alias(BEN, "new-scratch").unwrap();
+    work(&world, BEN, 4, "more docs", false);
+    assert_eq!(prompt(&world, 5, ANNA, "e000_01: nobody hears of it"), None);
+}
+
+#[test]
 fn looking_moves_nothing() {
     let world = World::new();
     work(&world, ANNA, 0, "mend the rounding", false);
     work(&world, BEN, 0, "write the docs", false);
     world.sync();
     let engine = engine(&world, 1);
-    let told = engine.explain(BEN).unwrap().composed.unwrap();
-    assert_eq!(engine.explain(BEN).unwrap().composed.unwrap(), told, "equal state, equal bytes");
+    let told = engine.explain(BEN, "hello").unwrap().composed.unwrap();
+    assert_eq!(engine.explain(BEN, "hello").unwrap().composed.unwrap(), told, "equal state, equal bytes");
     assert_eq!(engine.activity(BEN, true).unwrap(), engine.activity(BEN, true).unwrap());
     assert!(engine.activity(BEN, false).unwrap().is_some());
     assert_eq!(engine.activity(BEN, false).unwrap(), None);

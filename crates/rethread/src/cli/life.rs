@@ -12,6 +12,14 @@ pub(crate) struct Named {
     pub(crate) reference: String,
 }
 
+/// A session; the newest one of this project if none is named.
+#[derive(Debug, Args)]
+pub(crate) struct Resume {
+    /// The session: an id, the beginning of one, an alias, a name, or words of a name [default: the newest one here]
+    #[arg(value_name = "REF")]
+    pub(crate) reference: Option<String>,
+}
+
 /// A session and something to say about it.
 #[derive(Debug, Args)]
 pub(crate) struct Said {
@@ -39,6 +47,9 @@ pub(crate) struct Inject {
     /// The session that would be told
     #[arg(long, value_name = "REF")]
     pub(crate) session: String,
+    /// What is typed
+    #[arg(long, value_name = "TEXT", default_value = "go on", hide_default_value = true)]
+    pub(crate) prompt: String,
     /// Also say why, and what is not told
     #[arg(long)]
     pub(crate) explain: bool,

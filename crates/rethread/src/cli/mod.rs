@@ -11,7 +11,7 @@ use clap_complete::Shell;
 use rethread_engine::{Kind, Profile};
 use rethread_model::{Agent, State};
 
-use self::life::{Activity, Hook, Inject, Named, Said};
+use self::life::{Activity, Hook, Inject, Named, Resume, Said};
 use self::thread::Thread;
 
 /// What can be typed into a search. Four blanks make it a table in the terminal and in the reference.
@@ -140,13 +140,16 @@ pub(crate) enum Command {
     Inject(Inject),
     /// Show what a session was doing, and how to go on with it
     #[command(after_long_help = "Example:\n  rethread resume 'flaky parser'")]
-    Resume(Named),
+    Resume(Resume),
     /// Say what a session is working on
     #[command(after_long_help = "Example:\n  rethread task 01KHX 'mend the rounding of discounts'")]
     Task(Said),
     /// Give a session something to remember for a day
     #[command(after_long_help = "Example:\n  rethread note 01KHX 'staging is down until noon'")]
     Note(Said),
+    /// Give a session a name, instead of the one its agent gives it; an empty one takes yours back
+    #[command(after_long_help = "Example:\n  rethread name 01KHX 'rounding of discounts'")]
+    Name(Said),
     /// Give a session a short name of your own
     #[command(after_long_help = "Example:\n  rethread alias 01KHX discounts")]
     Alias(Said),

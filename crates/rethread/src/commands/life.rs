@@ -1,9 +1,9 @@
 //! `activity`, `inject`, `resume`, `task`, `pause`, `end`, `note`, `alias`: what sessions know, by hand.
 
-use rethread_engine::{Explained, Part};
+use rethread_engine::{Explained, ListRequest, Part};
 
 use super::{Context, Exit};
-use crate::cli::life::{Activity, Inject, Named, Said};
+use crate::cli::life::{Activity, Inject, Named, Resume, Said};
 use crate::failure::Failure;
 use crate::render::{self, Tone};
 use crate::{failure, json};
@@ -23,7 +23,7 @@ pub(crate) fn activity(context: &Context, request: &Activity) -> Result<Exit, Fa
 
 /// What the prompt hook would add, and why.
 pub(crate) fn inject(context: &Context, request: &Inject) -> Result<Exit, Failure> {
-    let told = context.engine()?.explain(&request.session)?;
+    let told = context.engine()?.explain(&request.session, &request.prompt)?;
     if request.json.json {
         context.printer.json(&json::Awareness::explained(&told))?;
     } else {
@@ -55,10 +55,19 @@ fn explain(page: &mut render::Page, told: &Explained) {
 }
 
 /// The words that greet a session, and how to go on with it.
-pub(crate) fn resume(context: &Context, request: &Named) -> Result<Exit, Failure> {
+pub(crate) fn resume(context: &Context, request: &Resume) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let text = engine.resume_text(&request.reference)?;
-    let listed = engine.resolve(&request.reference)?;
+    let found = if let Some(reference) = &request.reference {
+        Some(engine.resolve(reference)?)
+    } else {
+        let newest = ListRequest { scope: engine.current_project(), limit: Some(1), ..ListRequest::default() };
+        engine.sessions(&newest)?.pop()
+    };
+    let Some(listed) = found else {
+        context.printer.note_line("There is no session here.");
+        return Ok(Exit::Nothing);
+    };
+    let text = engine.resume_text(&listed.session.id.to_string())?;
     let mut page = context.printer.page();
     page.line(Tone::Plain, &text);
     context.printer.answer(&page)?;
@@ -80,6 +89,12 @@ pub(crate) fn note(context: &Context, request: &Said) -> Result<Exit, Failure> {
         return Err(Failure::new(failure::Kind::BadContent, "there is nothing to note"));
     }
     context.engine()?.add_note(&request.session.reference, &request.text)?;
+    Ok(Exit::Done)
+}
+
+/// A name, whatever the agent calls it.
+pub(crate) fn name(context: &Context, request: &Said) -> Result<Exit, Failure> {
+    context.engine()?.set_name(&request.session.reference, &request.text)?;
     Ok(Exit::Done)
 }
 

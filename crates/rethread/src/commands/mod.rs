@@ -115,6 +115,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Resume(request) => life::resume(context, &request),
         Command::Task(request) => life::task(context, &request),
         Command::Note(request) => life::note(context, &request),
+        Command::Name(request) => life::name(context, &request),
         Command::Alias(request) => life::alias(context, &request),
         Command::Pause(request) => life::pause(context, &request),
         Command::End(request) => life::end(context, &request),

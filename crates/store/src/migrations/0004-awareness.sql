@@ -10,6 +10,7 @@ CREATE TABLE life (
     closed      TEXT,
     closed_at   INTEGER,
     task        TEXT,
+    name        TEXT,
     events      INTEGER NOT NULL,
     PRIMARY KEY (space, agent, external_id)
 ) STRICT, WITHOUT ROWID;

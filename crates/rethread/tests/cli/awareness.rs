@@ -1,0 +1,62 @@
+//! What sessions are told, through the real binary: verbs and the hook, also when nothing works.
+
+use std::fs;
+use std::io::Write;
+use std::process::{Output, Stdio};
+
+use insta::assert_snapshot;
+
+use crate::transcripts::read_home;
+use crate::world::World;
+
+/// Runs the hook with something on standard input.
+fn hook(world: &World, input: &[u8], variables: &[(&str, &str)]) -> Output {
+    let mut command = world.command(&["hook", "claude-code"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.envs(variables.iter().copied()).spawn().unwrap();
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap()
+}
+
+fn prompt() -> Vec<u8> {
+    br#"{"session_id":"s-1","cwd":"/nowhere","hook_event_name":"UserPromptSubmit","prompt":"hi"}"#.to_vec()
+}
+
+#[test]
+fn what_a_session_would_be_told_can_be_seen() {
+    let world = read_home();
+    assert_snapshot!("inject_explain", world.tell(&["inject", "--session", "last line", "--explain"]));
+    assert_snapshot!("inject_json", world.tell(&["inject", "--session", "last line", "--json"]));
+    assert_snapshot!(
+        "inject_machine",
+        world.tell(&["inject", "--session", "last line", "--prompt", "<task-notification>", "--explain"])
+    );
+    assert_snapshot!("activity_peek", world.tell(&["activity", "--session", "last line", "--peek"]));
+    assert_snapshot!("resume", world.tell(&["resume", "last line"]));
+    assert_snapshot!("resume_none", world.tell(&["resume"]));
+    assert_snapshot!("activity_unknown", world.tell(&["activity", "--session", "nonsense", "--json"]));
+    assert_snapshot!("bad_alias", world.tell(&["alias", "parser", "two words"]));
+    assert_snapshot!("empty_note", world.tell(&["note", "parser", " "]));
+}
+
+#[test]
+fn l002_15_e000_08_a_hook_that_cannot_work_is_silent_and_ends_well() {
+    let silent = |output: &Output, why: &str| {
+        let told = (output.status.code(), output.stdout.len(), output.stderr.len());
+        assert_eq!(told, (Some(0), 0, 0), "{why}: {output:?}");
+    };
+    let world = World::new();
+    for input in [&b""[..], b"{", b"\xff\xfe\x00", b"[1]", b"{\"session_id\":{}}"] {
+        silent(&hook(&world, input, &[]), "nonsense");
+    }
+    silent(&hook(&world, &prompt(), &[("RETHREAD_DISABLE", "1")]), "switched off");
+    assert!(!world.has_our_folder(), "switched off, it leaves no trace");
+    silent(&hook(&world, &prompt(), &[]), "nothing to say");
+    world.write("file", "");
+    let below_a_file = world.home("file/rethread").display().to_string();
+    silent(&hook(&world, &prompt(), &[("RETHREAD_HOME", &below_a_file)]), "no home can be made");
+    fs::write(world.home(".rethread/memory.db"), "garbage, and no database at all").unwrap();
+    silent(&hook(&world, &prompt(), &[]), "a damaged store");
+    world.write(".rethread/config.toml", "this is = = no toml");
+    silent(&hook(&world, &prompt(), &[]), "a broken configuration");
+}
