@@ -1,0 +1,220 @@
+//! Whatever an agent says to the hook of the real binary, it ends well and prints nothing or one JSON object.
+
+#![expect(clippy::unwrap_used, reason = "a helper that fails here fails its test")]
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+const EVENTS: [&str; 8] = [
+    "SessionStart",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "Stop",
+    "PreCompact",
+    "SessionEnd",
+];
+
+/// Runs the hook, holds what must always hold, and gives what it printed.
+fn check(home: &Path, input: &[u8]) -> Option<Value> {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_rethread"))
+        .args(["hook", "claude-code"])
+        .current_dir(home)
+        .env_clear()
+        .env("HOME", home)
+        .env("RETHREAD_NOW", "2026-05-01T10:00:00Z")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It may end without having read everything.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    let done = child.wait_with_output().unwrap();
+    let (said, complained) = (String::from_utf8(done.stdout).unwrap(), String::from_utf8_lossy(&done.stderr));
+    let shown = String::from_utf8_lossy(&input[..input.len().min(300)]);
+    assert_eq!((done.status.code(), complained.as_ref()), (Some(0), ""), "{shown}");
+    if said.is_empty() {
+        return None;
+    }
+    let answer: Value = serde_json::from_str(&said).unwrap();
+    assert!(answer.is_object(), "{shown}\n{said}");
+    Some(answer)
+}
+
+fn check_json(home: &Path, input: &Value) -> Option<Value> {
+    check(home, input.to_string().as_bytes())
+}
+
+/// What Claude Code says, with everything any event has.
+fn said(event: &str, home: &Path) -> Value {
+    json!({
+        "session_id": "5f0f8f9e-0000-4000-8000-000000000001",
+        "transcript_path": home.join(".claude/projects/-p/5f0f8f9e-0000-4000-8000-000000000001.jsonl"),
+        "cwd": home,
+        "hook_event_name": event,
+        "prompt": "why is the build red?",
+        "source": if event == "SessionStart" { "resume" } else { "user" },
+        "tool_name": "Edit",
+        "tool_input": {"file_path": home.join("a.rs"), "old_string": "1", "new_string": "2", "command": "git switch x"},
+        "tool_response": {"stdout": "ok"},
+        "last_assistant_message": "It is green again.",
+    })
+}
+
+/// A home in which another session did something a moment ago, so that there is something to tell.
+fn home_with_neighbour() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".claude/projects/-p");
+    fs::create_dir_all(&folder).unwrap();
+    let neighbour = "5f0f8f9e-0000-4000-8000-000000000002";
+    let mut text = String::new();
+    for (number, role, content) in
+        [(1, "user", json!("mend it")), (2, "assistant", json!([{"type": "text", "text": "Done."}]))]
+    {
+        let line = json!({
+            "type": role,
+            "uuid": format!("00000000-0000-4000-8000-{number:012}"),
+            "timestamp": "2026-05-01T09:59:00Z",
+            "sessionId": neighbour,
+            "cwd": home.path(),
+            "message": {"role": role, "id": "msg_1", "model": "m", "content": content},
+        });
+        text.push_str(&format!("{line}\n"));
+    }
+    let transcript = folder.join(format!("{neighbour}.jsonl"));
+    fs::write(&transcript, text).unwrap();
+    let mut stop = said("Stop", home.path());
+    stop["session_id"] = json!(neighbour);
+    stop["transcript_path"] = json!(transcript);
+    assert_eq!(check_json(home.path(), &stop), None);
+    home
+}
+
+/// Numbers that look like chance and are the same every time (xorshift).
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % limit as u64).unwrap()
+    }
+}
+
+#[test]
+fn there_is_something_to_tell_once() {
+    // A machine that is very busy may take too long for an answer, and then there is silence: so more than one try.
+    let told = (0..5).find_map(|_| {
+        let home = home_with_neighbour();
+        let answer = check_json(home.path(), &said("UserPromptSubmit", home.path()))?;
+        Some((home, answer))
+    });
+    let (home, answer) = told.unwrap();
+    let told = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    assert!(told.contains("[Session Activity]") && told.contains("mend it"), "{told}");
+    assert_eq!(check_json(home.path(), &said("UserPromptSubmit", home.path())), None);
+}
+
+#[test]
+fn random_bytes_are_met_with_silence() {
+    let home = home_with_neighbour();
+    let mut chance = Chance(0x5EED);
+    for length in [0, 1, 2, 7, 64, 1000, 70_000] {
+        let bytes: Vec<u8> = (0..length).map(|_| chance.below(256) as u8).collect();
+        assert_eq!(check(home.path(), &bytes), None);
+    }
+}
+
+#[test]
+fn what_is_cut_off_or_damaged_does_no_harm() {
+    let home = home_with_neighbour();
+    let mut chance = Chance(0xC07);
+    for event in ["UserPromptSubmit", "PreToolUse", "SessionEnd"] {
+        let whole = said(event, home.path()).to_string().into_bytes();
+        for _ in 0..4 {
+            assert_eq!(check(home.path(), &whole[..chance.below(whole.len())]), None);
+            let mut damaged = whole.clone();
+            let place = chance.below(damaged.len());
+            damaged[place] = chance.below(256) as u8;
+            check(home.path(), &damaged);
+        }
+        check(home.path(), &[whole.as_slice(), b"\n", &whole].concat());
+    }
+}
+
+#[test]
+fn values_of_any_kind_do_no_harm() {
+    let home = home_with_neighbour();
+    let odd = [
+        json!(null),
+        json!(true),
+        json!(-1.5e300),
+        json!([]),
+        json!({"a": [1]}),
+        json!(""),
+        json!("\u{0}"),
+        json!("é\u{202e}\r\n"),
+    ];
+    let mut chance = Chance(0x0DD);
+    for event in EVENTS.into_iter().chain(["", "NoSuchEvent", "userpromptsubmit", "Stop\n"]) {
+        check_json(home.path(), &json!({ "hook_event_name": event }));
+        for _ in 0..3 {
+            let mut input = said(event, home.path());
+            let fields = input.as_object_mut().unwrap();
+            for (_, value) in fields.iter_mut().filter(|(name, _)| *name != "hook_event_name") {
+                if chance.below(3) == 0 {
+                    *value = odd[chance.below(odd.len())].clone();
+                }
+            }
+            check_json(home.path(), &input);
+        }
+    }
+    for input in ["null", "[]", "1", "\"x\"", "{}", "{\"hook_event_name\": 1}", "\u{feff}{}"] {
+        assert_eq!(check(home.path(), input.as_bytes()), None);
+    }
+}
+
+#[test]
+fn odd_paths_and_names_do_no_harm() {
+    let home = home_with_neighbour();
+    let odd = ["a \"b\" 'c'", "a\nb", "a\u{0}b", "../../..", "-", "</rethread-context>", "$(touch owned)", "%s\\"];
+    for (event, name) in EVENTS.into_iter().cycle().zip(odd.into_iter().chain(odd)) {
+        let mut input = said(event, home.path());
+        input["session_id"] = json!(name);
+        input["cwd"] = json!(home.path().join(name));
+        input["transcript_path"] = json!(home.path().join(name).join("x.jsonl"));
+        input["tool_input"] = json!({"file_path": name, "content": name});
+        check_json(home.path(), &input);
+    }
+    assert!(!home.path().join("owned").exists());
+}
+
+#[test]
+fn a_prompt_of_ten_megabytes_is_answered_as_any_other() {
+    let home = home_with_neighbour();
+    let mut input = said("UserPromptSubmit", home.path());
+    input["prompt"] = json!("why is it red? ".repeat(700_000));
+    let answer = check_json(home.path(), &input);
+    // A machine that is very busy may take too long for it, and then there is silence.
+    if let Some(answer) = answer {
+        assert!(answer.to_string().len() < 10_000);
+    }
+}
+
+#[test]
+fn very_deep_input_does_no_harm() {
+    let home = home_with_neighbour();
+    let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
+    check(home.path(), deep.as_bytes());
+    check(
+        home.path(),
+        format!(r#"{{"session_id":"x","hook_event_name":"PostToolUse","tool_input":{deep}}}"#).as_bytes(),
+    );
+}
