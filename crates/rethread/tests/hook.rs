@@ -85,7 +85,8 @@ fn home_with_neighbour() -> tempfile::TempDir {
             "cwd": home.path(),
             "message": {"role": role, "id": "msg_1", "model": "m", "content": content},
         });
-        text.push_str(&format!("{line}\n"));
+        text.push_str(&line.to_string());
+        text.push('\n');
     }
     let transcript = folder.join(format!("{neighbour}.jsonl"));
     fs::write(&transcript, text).unwrap();
