@@ -63,7 +63,7 @@ fn harmless(name: &str, value: &Value) -> Value {
     let name = name.to_lowercase();
     match value {
         Value::String(_) if SECRET_FIELDS.iter().any(|end| name.ends_with(end)) => "[REDACTED]".into(),
-        Value::String(text) => Redactor::new().clean(text, &mut Findings::default()).into_owned().into(),
+        Value::String(text) => Redactor::shared().clean(text, &mut Findings::default()).into_owned().into(),
         other => other.clone(),
     }
 }

@@ -43,6 +43,7 @@ mod warm;
 mod watch;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rethread_ingest::source::Surroundings;
 use rethread_model::{Agent, Space, Timestamp};
@@ -85,6 +86,8 @@ pub struct Engine {
     folder: PathBuf,
     /// What the last search had open, for the next one.
     warm: Warm,
+    /// How long the store is waited for, where somebody cannot wait as long as usual.
+    patience: Option<Duration>,
 }
 
 impl Engine {
@@ -92,7 +95,13 @@ impl Engine {
     pub fn open(environment: Environment) -> Result<Self, EngineError> {
         let folder = environment.rethread_folder();
         let config = Config::load(&environment, &folder)?;
-        Ok(Self { environment, config, folder, warm: Warm::default() })
+        Ok(Self { environment, config, folder, warm: Warm::default(), patience: None })
+    }
+
+    /// The same for somebody who cannot wait for another process that is writing.
+    #[must_use]
+    pub fn within(self, patience: Duration) -> Self {
+        Self { patience: Some(patience), ..self }
     }
 
     /// The resolved configuration.
@@ -124,7 +133,10 @@ impl Engine {
 
     fn writer(&self) -> Result<Store, EngineError> {
         home::prepare(&self.folder)?;
-        Ok(Store::open(&self.database(), Space::local())?)
+        Ok(match self.patience {
+            Some(patience) => Store::open_within(&self.database(), Space::local(), patience)?,
+            None => Store::open(&self.database(), Space::local())?,
+        })
     }
 
     /// Where agents' files are looked for, with what the configuration adds.

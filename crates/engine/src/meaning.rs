@@ -100,7 +100,7 @@ impl Engine {
         let Some(length) = store.vector_length(settings.model).map_err(told)? else { return Ok(None) };
         let embedder = self.embedder(settings, Limits::QUICK)?;
         // Secrets are taken out of whatever leaves the machine, also of a pasted query.
-        let text = Redactor::new().clean(&query.words, &mut Findings::default()).into_owned();
+        let text = Redactor::shared().clean(&query.words, &mut Findings::default()).into_owned();
         let books = self.books().map_err(told)?;
         let asked = embedder.embed(&[&text], &books);
         let vectors = asked.map_err(|error| format!("the embedding model could not be asked: {error}"))?;

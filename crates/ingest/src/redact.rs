@@ -32,7 +32,7 @@ mod words;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
 
@@ -66,6 +66,12 @@ impl Redactor {
         table.entry(private::OPEN).or_default().push(Attempt::Private);
         let (literals, attempts): (Vec<_>, Vec<_>) = table.into_iter().unzip();
         Self { literals: Literals::new(&literals), attempts, patterns: [const { OnceLock::new() }; RULES.len()] }
+    }
+
+    /// The one of this process, made when it is first needed.
+    pub fn shared() -> &'static Self {
+        static SHARED: LazyLock<Redactor> = LazyLock::new(Redactor::new);
+        &SHARED
     }
 
     /// The text with every secret replaced by `[REDACTED:rule]` and `<private>…</private>` parts dropped.

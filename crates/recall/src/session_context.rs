@@ -99,8 +99,10 @@ fn greeting_tail(view: &SessionView) -> String {
 fn duration(millis: i64) -> String {
     let seconds = millis.max(0) / 1000;
     match seconds {
+        1 => "1 second".to_owned(),
         ..60 => format!("{seconds} seconds"),
-        60..3600 => format!("{} minutes", seconds / 60),
+        60..120 => "1 minute".to_owned(),
+        120..3600 => format!("{} minutes", seconds / 60),
         _ => format!("{}h {}m", seconds / 3600, seconds % 3600 / 60),
     }
 }

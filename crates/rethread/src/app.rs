@@ -18,6 +18,12 @@ use crate::render;
 
 /// Does what the arguments ask for; the exit code says how it went.
 pub(crate) fn run(arguments: &[OsString]) -> u8 {
+    let code = run_honestly(arguments);
+    // Some agents take a 2 for a veto. A hook has none, also not when settings are newer than this program.
+    if is_hook(arguments) { 0 } else { code }
+}
+
+fn run_honestly(arguments: &[OsString]) -> u8 {
     printer::explain_panics();
     let done = guarded(|| match parse(arguments) {
         Ok(cli) => obey(cli),
@@ -93,6 +99,22 @@ fn report(printer: &Printer, failure: &Failure, clock: Clock, json: bool) {
     }
 }
 
+/// Whether the first word that is no option, nor the value of one, is the hook.
+fn is_hook(arguments: &[OsString]) -> bool {
+    let mut is_value = false;
+    for argument in arguments.iter().skip(1) {
+        let text = argument.to_string_lossy();
+        if is_value {
+            is_value = false;
+        } else if text.starts_with('-') {
+            is_value = matches!(text.as_ref(), "--home" | "-c" | "--config" | "--color");
+        } else {
+            return text == "hook";
+        }
+    }
+    false
+}
+
 /// Whether a program reads the answer, where the arguments could not be understood.
 fn wants_json(arguments: &[OsString]) -> bool {
     arguments.iter().any(|argument| argument == "--json")
@@ -120,6 +142,15 @@ mod tests {
         assert_eq!(guarded(|| panic!("ours")), None);
         assert_eq!(guarded(|| 0), Some(0));
         assert_eq!(Kind::Bug.exit_code(), 70);
+    }
+
+    #[test]
+    fn e002_15_a_hook_ends_well_whatever_it_is_called_with() {
+        let ends = |arguments: &[&str]| run(&arguments.iter().map(OsString::from).collect::<Vec<_>>());
+        for arguments in [&["rethread", "hook"][..], &["rethread", "--color", "never", "hook", "nobody", "--new"]] {
+            assert_eq!(ends(arguments), 0, "{arguments:?}");
+        }
+        assert_eq!(ends(&["rethread", "show", "hook", "hook"]), 2);
     }
 
     #[test]

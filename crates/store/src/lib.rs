@@ -67,15 +67,22 @@ pub struct Store {
     connection: Connection,
     space: Space,
     path: PathBuf,
+    /// How long another process that is writing is waited for.
+    patience: Duration,
 }
 
 impl Store {
     /// Opens the database, makes it if there is none, and brings its schema up to date.
     pub fn open(path: &Path, space: Space) -> Result<Self, StoreError> {
+        Self::open_within(path, space, BUSY_TIMEOUT)
+    }
+
+    /// The same for somebody who cannot wait longer for another process that is writing.
+    pub fn open_within(path: &Path, space: Space, patience: Duration) -> Result<Self, StoreError> {
         create_private(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(|cause| StoreError::at(path, cause))?;
-        let mut store = Self { connection, space, path: path.to_owned() };
+        let mut store = Self { connection, space, path: path.to_owned(), patience };
         store.prepare_patiently()?;
         Ok(store)
     }
@@ -86,7 +93,7 @@ impl Store {
         loop {
             let prepared = self.prepare().map_err(|cause| StoreError::at(&self.path, cause));
             match prepared.and_then(|()| migrations::apply(&mut self.connection, &self.path)) {
-                Err(StoreError::Locked { .. }) if start.elapsed() < BUSY_TIMEOUT => {
+                Err(StoreError::Locked { .. }) if start.elapsed() < self.patience => {
                     std::thread::sleep(Duration::from_millis(5));
                 }
                 done => return done,
@@ -104,7 +111,7 @@ impl Store {
     }
 
     fn prepare(&self) -> rusqlite::Result<()> {
-        self.connection.busy_timeout(BUSY_TIMEOUT)?;
+        self.connection.busy_timeout(self.patience)?;
         self.connection.set_prepared_statement_cache_capacity(64);
         // Without this, statements are planned anew when other values are bound, which costs more than running them.
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;

@@ -20,6 +20,14 @@ pub struct Deeds {
 }
 
 impl Store {
+    /// Reads as of one moment, and without asking for a lock at every question.
+    pub fn at_one_moment<T, E: From<StoreError>>(&self, read: impl FnOnce(&Self) -> Result<T, E>) -> Result<T, E> {
+        let moment = self.connection.unchecked_transaction().map_err(|cause| self.err(cause))?;
+        let found = read(self)?;
+        moment.finish().map_err(|cause| self.err(cause))?;
+        Ok(found)
+    }
+
     /// Sessions of humans in a project in which something happened since a moment, newest first.
     pub fn live_sessions(&self, project: &str, since: Timestamp) -> Result<Vec<(SessionNumber, Session)>, StoreError> {
         let read = || -> rusqlite::Result<Vec<(SessionNumber, Session)>> {

@@ -207,6 +207,6 @@ impl Engine {
     }
 
     pub(crate) fn without_secrets(text: &str) -> String {
-        Redactor::new().clean(text, &mut Findings::default()).into_owned()
+        Redactor::shared().clean(text, &mut Findings::default()).into_owned()
     }
 }

@@ -156,9 +156,12 @@ impl Engine {
         began: Instant,
     ) -> Result<Option<String>, EngineError> {
         // Looked at before the session is touched: afterwards it is no longer idle.
-        let moment = self.moment_of(store, caller, event.at)?;
-        let (parts, _) = self.parts(store, caller, &moment, occasion)?;
-        let view = moment.own.view(store, caller.key(), moment.lifecycle, moment.now)?;
+        let (moment, parts, view) = store.at_one_moment(|store| -> Result<_, EngineError> {
+            let moment = self.moment_of(store, caller, event.at)?;
+            let (parts, _) = self.parts(store, caller, &moment, occasion)?;
+            let view = moment.own.view(store, caller.key(), moment.lifecycle, moment.now)?;
+            Ok((moment, parts, view))
+        })?;
         let composed = self.composed(parts);
         let mut batch = store.begin()?;
         let touched = moment.lifecycle.touch(&mut batch, caller.key(), moment.own.last_activity(), event)?;
@@ -221,7 +224,8 @@ impl Engine {
             return Ok((parts, silent));
         }
         let view = moment.own.view(store, caller.key(), moment.lifecycle, moment.now)?;
-        let is_back = matches!(moment.state, State::Idle | State::Suspended | State::Ended);
+        // An end that was followed at once by going on is no break.
+        let is_back = moment.silence_millis > moment.lifecycle.idle_millis || moment.state == State::Suspended;
         if is_back && !view.recent.is_empty() {
             let text = resume_context(&view, moment.silence_millis, moment.now);
             let reason = "the session comes back after a break".to_owned();
@@ -235,7 +239,9 @@ impl Engine {
         }
         let mut fresh = Vec::new();
         for part in parts {
-            if store.was_told(caller.key(), hash_of(&part.text))? {
+            // Watermarks keep activity from being told twice; the same may well be done twice.
+            let can_repeat = part.kind == PartKind::Activity;
+            if !can_repeat && store.was_told(caller.key(), hash_of(&part.text))? {
                 silent.push(format!("{}: the same was said before", part.kind.as_str()));
             } else {
                 fresh.push(part);

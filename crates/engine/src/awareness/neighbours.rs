@@ -29,15 +29,19 @@ impl Engine {
     /// Reads what is new in the transcripts of sessions at work in a project. One that cannot be read hides no other.
     pub(super) fn catch_up(&self, store: &mut Store, project: &str, now: Timestamp) -> Result<(), EngineError> {
         let since = Timestamp::from_millis(now.as_millis() - NEIGHBOUR_MILLIS);
-        let mut grown: HashMap<Agent, Vec<PathBuf>> = HashMap::new();
-        for (_, session) in store.live_sessions(project, since)? {
-            let Some(path) = session.transcript.as_deref() else { continue };
-            let known = store.transcript(path)?.map(|row| row.fingerprint.size);
-            let size = std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file).map(|data| data.len());
-            if size.is_some() && size != known {
-                grown.entry(session.agent).or_default().push(PathBuf::from(path));
+        let grown = store.at_one_moment(|store| -> Result<_, EngineError> {
+            let mut grown: HashMap<Agent, Vec<PathBuf>> = HashMap::new();
+            for (_, session) in store.live_sessions(project, since)? {
+                let Some(path) = session.transcript.as_deref() else { continue };
+                let known = store.transcript(path)?.map(|row| row.fingerprint.size);
+                let about = std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file);
+                let size = about.map(|about| about.len());
+                if size.is_some() && size != known {
+                    grown.entry(session.agent).or_default().push(PathBuf::from(path));
+                }
             }
-        }
+            Ok(grown)
+        })?;
         for (agent, paths) in grown {
             self.take_in_with(store, agent, &paths)?;
         }

@@ -117,6 +117,8 @@ impl Plan {
             let found = Found { agent, path: path.clone(), stamp };
             let known = store.transcript(&path.to_string_lossy())?;
             match known {
+                // A thread's name stands beside its log, which need not have changed for it.
+                Some(row) if agent != Agent::Native && row.fingerprint == fingerprint(stamp) => {}
                 Some(row) if row.session.is_some() => {
                     let cwd = row.session.map(|session| store.cwd(session)).transpose()?.flatten();
                     if !excludes.covers(path, cwd.as_deref()) {

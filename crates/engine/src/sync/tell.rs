@@ -214,7 +214,7 @@ impl Telling<'_> {
     fn given_name(&self, batch: &Batch<'_>, session: &Session) -> Result<Option<String>, EngineError> {
         if session.agent == Agent::Native {
             let name = given_name(&self.job.path);
-            return Ok(name.map(|name| Redactor::new().clean(&name, &mut Findings::default()).into_owned()));
+            return Ok(name.map(|name| Redactor::shared().clean(&name, &mut Findings::default()).into_owned()));
         }
         let key = SessionKey { agent: session.agent, external_id: &session.external_id };
         Ok(batch.life(key)?.and_then(|life| life.name))

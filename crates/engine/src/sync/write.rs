@@ -40,7 +40,7 @@ pub(crate) fn carry_out(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<bool, EngineError> {
     let filter = engine.config.filter();
-    let redactor = Redactor::new();
+    let redactor = Redactor::shared();
     let workers = thread::available_parallelism().map_or(2, usize::from).min(plan.jobs.len()).max(1);
     let gate = Gate::default();
     let next = AtomicUsize::new(0);
@@ -50,7 +50,7 @@ pub(crate) fn carry_out(
     let (jobs, senders) = (&plan.jobs, &senders);
     thread::scope(|scope| {
         for _ in 0..workers {
-            scope.spawn(|| work(jobs, senders, &next, &gate, &filter, &redactor));
+            scope.spawn(|| work(jobs, senders, &next, &gate, &filter, redactor));
         }
         let mut ledger = Ledger::new(tally);
         let written = write_all(store, Feed::new(jobs, receivers, &gate), &mut ledger, progress);

@@ -12,12 +12,14 @@ use crate::cli::life::{Hook, HookAgent};
 
 /// After so long the agent goes on without us.
 const LONGEST: Duration = Duration::from_secs(2);
+/// How long another process that is writing is waited for: what is missed now is told with the next prompt.
+const LONGEST_LOCK: Duration = Duration::from_millis(300);
 /// More than any agent says in one hook; what is longer is cut, and then says nothing.
 const LONGEST_INPUT: u64 = 64 << 20;
 /// Set to anything but 0, hooks do nothing.
 const DISABLE: &str = "RETHREAD_DISABLE";
 
-/// Answers a hook. Whatever goes wrong is noted in our log, and the agent hears nothing of it.
+/// Answers a hook. What goes wrong is noted in our log where that can be written; the agent hears nothing of it.
 pub(crate) fn run(context: &Context, request: &Hook) -> Exit {
     let variables = &context.environment.variables;
     if variables.iter().any(|(name, value)| name == DISABLE && !matches!(value.as_str(), "" | "0")) {
@@ -31,7 +33,7 @@ pub(crate) fn run(context: &Context, request: &Hook) -> Exit {
         if std::io::stdin().lock().take(LONGEST_INPUT).read_to_end(&mut input).is_err() {
             return;
         }
-        let Ok(engine) = Engine::open(environment) else { return };
+        let Ok(engine) = Engine::open(environment).map(|engine| engine.within(LONGEST_LOCK)) else { return };
         let answered = match agent {
             HookAgent::ClaudeCode => engine.hook_claude_code(&input),
         };
