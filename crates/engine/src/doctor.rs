@@ -50,16 +50,17 @@ impl Diagnosis {
         self.findings.iter().any(|finding| finding.health == Health::Ill)
     }
 
-    fn add(&mut self, area: &str, health: Health, message: String, hint: Option<&str>) {
+    pub(crate) fn add(&mut self, area: &str, health: Health, message: String, hint: Option<&str>) {
         self.findings.push(Finding { area: area.to_owned(), health, message, hint: hint.map(str::to_owned) });
     }
 }
 
 impl Engine {
-    /// Looks at each source, the store and the configuration. Changes nothing.
+    /// Looks at each source, the hooks, the store and the configuration. Changes nothing.
     pub fn doctor(&self) -> Result<Diagnosis, EngineError> {
         let mut diagnosis = Diagnosis::default();
         self.look_at_sources(&mut diagnosis);
+        self.look_at_hooks(&mut diagnosis);
         self.look_at_store(&mut diagnosis);
         self.look_at_model(&mut diagnosis);
         self.look_at_config(&mut diagnosis);
@@ -215,7 +216,7 @@ fn describe(why: Unusable) -> &'static str {
     }
 }
 
-fn with_causes(error: &dyn std::error::Error) -> String {
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     match error.source() {
         None => error.to_string(),
         Some(cause) => format!("{error} ({cause})"),

@@ -41,6 +41,8 @@ pub struct Environment {
     pub flags: Vec<(String, String)>,
     /// An explicit directory for our own files.
     pub rethread_home: Option<PathBuf>,
+    /// The program itself, for hooks to call; nothing where it is not known.
+    pub binary: Option<PathBuf>,
     /// Where the time comes from.
     pub clock: Clock,
     /// Where the user's days begin and end.
@@ -56,6 +58,7 @@ impl Environment {
             variables: Vec::new(),
             flags: Vec::new(),
             rethread_home: None,
+            binary: None,
             clock: Clock::System,
             zone: TimeZone::UTC,
         }

@@ -10,7 +10,7 @@ use rethread_model::{Session, UnknownAgent};
 use rethread_recall::SearchError;
 use rethread_store::{StoreError, ThreadError};
 
-use crate::{BadContent, ConfigError, ModelError};
+use crate::{BadContent, ConfigError, InstallError, ModelError};
 
 /// Why a verb could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +24,9 @@ pub enum EngineError {
     /// The configuration.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// The settings of an agent.
+    #[error(transparent)]
+    Install(#[from] InstallError),
     /// A pattern in the configuration.
     #[error(transparent)]
     Exclude(#[from] BadPattern),

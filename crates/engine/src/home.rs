@@ -21,11 +21,17 @@ pub(crate) fn prepare(folder: &Path) -> Result<(), EngineError> {
 
 /// Writes a file of ours in one step: readers see the old or the new one, never half of it.
 pub(crate) fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    write_with(path, text, Permissions::from_mode(0o600))
+}
+
+/// Writes a file in one step, with these permissions.
+pub(crate) fn write_with(path: &Path, text: &str, permissions: Permissions) -> std::io::Result<()> {
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
     let temporary = path.with_extension(format!("tmp-{}", std::process::id()));
     let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.set_permissions(permissions));
+    let written = written.and_then(|()| file.sync_all());
     let moved = written.and_then(|()| fs::rename(&temporary, path));
     if moved.is_err() {
         let _ = fs::remove_file(&temporary);

@@ -71,6 +71,7 @@ pub(crate) fn world(home: Option<PathBuf>, flags: Vec<(String, String)>) -> Resu
         variables: variables.collect(),
         flags,
         rethread_home: own,
+        binary: std::env::current_exe().ok(),
         clock: clock()?,
         zone: zone(),
         cwd,

@@ -3,7 +3,9 @@
 use std::error::Error;
 use std::fmt;
 
-use rethread_engine::{ChatError, ConfigError, EngineError, IndexError, ModelError, Refusal, StoreError, ThreadError};
+use rethread_engine::{
+    ChatError, ConfigError, EngineError, IndexError, InstallError, ModelError, Refusal, StoreError, ThreadError,
+};
 use rethread_model::Session;
 use rethread_model::thread::UNNAMED;
 
@@ -28,6 +30,8 @@ pub(crate) enum Kind {
     NoHome,
     Folder,
     ConfigFile,
+    BadSettings,
+    SettingsFile,
     StoreLocked,
     StoreDisk,
     StoreDamaged,
@@ -63,6 +67,8 @@ impl Kind {
             Kind::NoHome => "no-home",
             Kind::Folder => "folder-unusable",
             Kind::ConfigFile => "config-file",
+            Kind::BadSettings => "bad-settings",
+            Kind::SettingsFile => "settings-file",
             Kind::StoreLocked => "store-locked",
             Kind::StoreDisk => "store-disk",
             Kind::StoreDamaged => "store-damaged",
@@ -95,6 +101,7 @@ impl Kind {
             | Kind::UnknownAgent
             | Kind::NothingThere
             | Kind::BadConfig
+            | Kind::BadSettings
             | Kind::BadContent
             | Kind::NoSuchCall
             | Kind::TooLarge
@@ -104,6 +111,7 @@ impl Kind {
             Kind::NoHome
             | Kind::Folder
             | Kind::ConfigFile
+            | Kind::SettingsFile
             | Kind::StoreLocked
             | Kind::StoreDisk
             | Kind::StoreDamaged
@@ -215,6 +223,7 @@ fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
             (Kind::BadConfig, Some("mend the file, or move it away"))
         }
         EngineError::Config(_) => (Kind::BadConfig, None),
+        EngineError::Install(error) => judge_install(error),
         EngineError::Exclude(_) => (Kind::BadConfig, Some("see `rethread config get intake.exclude`")),
         EngineError::Agent(_) => (Kind::UnknownAgent, Some("see `rethread config get intake.agents`")),
         EngineError::Folder { .. } => (Kind::Folder, Some("name another directory with --home or RETHREAD_HOME")),
@@ -241,6 +250,17 @@ fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
         EngineError::Chat(error) => judge_chat(error),
         EngineError::Memory(_) => (Kind::Bug, Some(REPORT)),
         EngineError::Watch(_) => (Kind::Watch, Some("try: rethread watch --every 1m")),
+    }
+}
+
+fn judge_install(error: &InstallError) -> (Kind, Option<&'static str>) {
+    match error {
+        InstallError::NotJson { .. } | InstallError::Shape { .. } => {
+            (Kind::BadSettings, Some("nothing was changed; mend the file by hand, then try again"))
+        }
+        InstallError::File { .. } => (Kind::SettingsFile, Some("look at its owner and permissions")),
+        InstallError::Changed(_) => (Kind::SettingsFile, Some("nothing was changed; try again")),
+        InstallError::NoBinary => (Kind::SettingsFile, Some("start rethread by its full path")),
     }
 }
 

@@ -13,6 +13,9 @@ mod empty;
 #[path = "cli/harmless.rs"]
 mod harmless;
 #[cfg(test)]
+#[path = "cli/install.rs"]
+mod install;
+#[cfg(test)]
 #[path = "cli/mistakes.rs"]
 mod mistakes;
 #[cfg(test)]

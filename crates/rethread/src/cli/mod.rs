@@ -1,5 +1,6 @@
 //! The command line: one definition gives parsing, help, completions, the man page and the reference in `docs`.
 
+pub(crate) mod install;
 pub(crate) mod life;
 pub(crate) mod thread;
 pub(crate) mod values;
@@ -11,6 +12,7 @@ use clap_complete::Shell;
 use rethread_engine::{Kind, Profile};
 use rethread_model::{Agent, State};
 
+use self::install::{Install, Uninstall};
 use self::life::{Activity, Hook, Inject, Named, Resume, Said};
 use self::thread::Thread;
 
@@ -104,6 +106,12 @@ pub(crate) enum Command {
     /// Show a scene with two agents in a temporary home; changes nothing else
     #[command(after_long_help = "Example:\n  rethread demo")]
     Demo,
+    /// Let an agent call Rethread: add hooks to its settings, and show what changes
+    #[command(after_long_help = "Example:\n  rethread install claude-code --print")]
+    Install(Install),
+    /// Take the hooks out of an agent's settings again
+    #[command(after_long_help = "Example:\n  rethread uninstall claude-code")]
+    Uninstall(Uninstall),
     /// Read what is new in the agents' transcripts
     #[command(after_long_help = "Example:\n  rethread sync --agent pi --since 30d")]
     Sync(Sync),
@@ -172,7 +180,7 @@ pub(crate) enum Command {
     /// Show sizes, counts, and how much was left out
     #[command(after_long_help = "Example:\n  rethread status --json")]
     Status(Json),
-    /// Look at sources, store and configuration, and say how to mend what is not well
+    /// Look at sources, hooks, store and configuration, and say how to mend what is not well
     #[command(after_long_help = "Example:\n  rethread doctor || echo 'something needs mending'")]
     Doctor(Json),
     /// Check that what is stored agrees with itself

@@ -26,7 +26,10 @@ pub(crate) fn run(context: &Context, request: &Init) -> Result<Exit, Failure> {
     let mut page = context.printer.page();
     plan(&mut page, &found, &engine, &agents);
     if !request.no_hooks {
-        page.end().line(Tone::Dim, "Hooks are not part of this version; the agents' settings stay as they are.");
+        page.end().line(
+            Tone::Dim,
+            "The agents' settings stay as they are; `rethread install claude-code` adds hooks to them.",
+        );
     }
     page.end();
     context.printer.answer(&page)?;

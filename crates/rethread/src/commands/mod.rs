@@ -4,6 +4,7 @@ mod config;
 mod health;
 mod hook;
 mod init;
+mod install;
 mod life;
 mod manual;
 mod search;
@@ -104,6 +105,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
     match command {
         Command::Init(request) => init::run(context, &request),
         Command::Demo => demo::run(context),
+        Command::Install(request) => install::install(context, &request),
+        Command::Uninstall(request) => install::uninstall(context, &request),
         Command::Sync(request) => sync::run(context, request),
         Command::Watch(request) => watch::run(context, &request),
         Command::Sessions(request) => sessions::run(context, &request),

@@ -75,8 +75,9 @@ fn completions_and_the_manual_cover_every_command() {
     let script = String::from_utf8(world.run(&["completions", "bash"]).stdout).unwrap();
     let manual = String::from_utf8(world.run(&["man"]).stdout).unwrap();
     for command in [
-        "init", "demo", "sync", "watch", "sessions", "show", "search", "timeline", "activity", "inject", "resume",
-        "task", "note", "name", "alias", "pause", "end", "hook", "thread", "status", "doctor", "verify", "rebuild",
+        "init", "demo", "install", "uninstall", "sync", "watch", "sessions", "show", "search", "timeline", "activity",
+        "inject", "resume", "task", "note", "name", "alias", "pause", "end", "hook", "thread", "status", "doctor",
+        "verify", "rebuild",
         "config",
     ] {
         assert!(script.contains(command), "{command}");

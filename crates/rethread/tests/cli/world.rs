@@ -68,6 +68,9 @@ impl World {
     }
 
     fn steady(&self, text: &str) -> String {
+        let binary = cargo_bin("rethread");
+        let binary = binary.canonicalize().unwrap_or(binary);
+        let text = text.replace(&binary.display().to_string(), "[BINARY]");
         let text = text.replace(&self.folder.display().to_string(), "[FOLDER]");
         let lines = text.lines().map(|line| without_seconds(&without_sizes(line)));
         lines.map(|line| line + "\n").collect()

@@ -1,0 +1,59 @@
+//! A settings file through installs, foreign changes and uninstalls.
+
+use super::*;
+use crate::Environment;
+
+fn engine(folder: &Path, binary: &str) -> Engine {
+    let mut environment = Environment::for_home(folder);
+    environment.binary = Some(PathBuf::from(binary));
+    Engine::open(environment).unwrap()
+}
+
+fn install(engine: &Engine) {
+    engine.change_settings(&engine.plan_install(SettingsOf::User).unwrap()).unwrap();
+}
+
+fn uninstall(engine: &Engine) {
+    engine.change_settings(&engine.plan_uninstall(SettingsOf::User).unwrap().unwrap()).unwrap();
+}
+
+/// The file after install with an older and a newer program, an edit of somebody else between them, and uninstall.
+fn check(original: &str, edit: impl Fn(&str) -> String, expect: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".claude/settings.json");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, original).unwrap();
+    install(&engine(folder.path(), "/old/rethread"));
+    fs::write(&path, edit(&fs::read_to_string(&path).unwrap())).unwrap();
+    let engine = engine(folder.path(), "/new/rethread");
+    install(&engine);
+    assert!(engine.plan_install(SettingsOf::User).unwrap().is_empty());
+    uninstall(&engine);
+    assert_eq!(fs::read_to_string(&path).unwrap(), expect);
+    assert_eq!(engine.plan_uninstall(SettingsOf::User).unwrap(), None);
+}
+
+#[test]
+fn an_update_between_install_and_uninstall_leaves_no_trace() {
+    for original in ["", "{}", "{\"a\":[1,2]}\n", "{\r\n\t\"hooks\": {}\r\n}"] {
+        check(original, str::to_owned, original);
+    }
+}
+
+#[test]
+fn what_somebody_changed_before_an_update_outlives_the_uninstall() {
+    check("{\"a\":1}\n", |text| text.replace("\"a\": 1", "\"a\": 2"), "{\n  \"a\": 2\n}\n");
+}
+
+#[test]
+fn a_file_that_was_changed_after_the_plan_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path(), "/opt/rethread");
+    let plan = engine.plan_install(SettingsOf::User).unwrap();
+    let path = folder.path().join(".claude/settings.json");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, "{}").unwrap();
+    let error = engine.change_settings(&plan).unwrap_err();
+    assert!(matches!(error, EngineError::Install(InstallError::Changed(_))), "{error}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "{}");
+}
