@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rethread_engine::{DryRun, Engine, ListRequest, SyncRequest};
+use rethread_engine::{DryRun, Engine, ListRequest, SettingsChange, SettingsOf, SyncRequest};
 use rethread_model::Agent;
 
 use super::{Context, Exit, sync};
@@ -24,12 +24,12 @@ pub(crate) fn run(context: &Context, request: &Init) -> Result<Exit, Failure> {
         return nobody_here(&context);
     }
     let mut page = context.printer.page();
+    let hooks = if request.no_hooks { None } else { hooks(&context, &engine, &found) };
     plan(&mut page, &found, &engine, &agents);
-    if !request.no_hooks {
-        page.end().line(
-            Tone::Dim,
-            "The agents' settings stay as they are; `rethread install claude-code` adds hooks to them.",
-        );
+    if let Some(change) = &hooks {
+        step(&mut page, "add", &format!("hooks to {}", change.path.display()));
+        let what = "`rethread install claude-code --print` shows them, `rethread uninstall claude-code` takes them out";
+        page.end().line(Tone::Dim, what);
     }
     page.end();
     context.printer.answer(&page)?;
@@ -43,8 +43,27 @@ pub(crate) fn run(context: &Context, request: &Init) -> Result<Exit, Failure> {
     let report = engine.sync(&SyncRequest::default(), &mut |progress| bar.show(progress))?;
     drop(bar);
     sync::tell(&context, &report)?;
+    if let Some(change) = &hooks {
+        engine.change_settings(change)?;
+        context.printer.note_line(&format!("The hooks are in {}.", change.path.display()));
+    }
     three_things(&context, &engine)?;
     Ok(Exit::Done)
+}
+
+/// The hooks that would be added to the settings of an agent that was found. Settings that cannot be changed are told,
+/// and no reason to stop.
+fn hooks(context: &Context, engine: &Engine, found: &[DryRun]) -> Option<SettingsChange> {
+    if !found.iter().any(|run| run.agent == Agent::ClaudeCode && run.files > 0) {
+        return None;
+    }
+    match engine.plan_install(SettingsOf::User) {
+        Ok(change) => Some(change).filter(|change| !change.is_empty()),
+        Err(error) => {
+            context.printer.warn(&format!("no hooks can be added: {error}"));
+            None
+        }
+    }
 }
 
 /// What was found and what would change.
