@@ -1,6 +1,6 @@
 //! Finds where any of a set of literals stands, in upper or lower case. Does not know what they mean.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use aho_corasick::automaton::{Automaton, StateID};
@@ -47,14 +47,18 @@ impl Literals {
         let start = automaton.start_state(Anchored::No).expect("a DFA can start unanchored");
         let bytes = distinct_bytes(literals);
         let states = states_from(&automaton, start, &bytes);
-        let numbers: BTreeMap<StateID, State> = states.iter().copied().zip((0..=State::MAX).step_by(STRIDE)).collect();
-        assert_eq!(numbers.len(), states.len(), "too many states for 16 bits");
+        assert!(states.len() <= (1 << 16) / STRIDE, "too many states for 16 bits");
+        // By the automaton's own number: every process that redacts fills this table, so it is not looked up in a tree.
+        let mut numbers: Vec<State> = vec![0; states.iter().map(|state| state.as_usize() + 1).max().unwrap_or(0)];
+        for (state, number) in states.iter().zip((0..=State::MAX).step_by(STRIDE)) {
+            numbers[state.as_usize()] = number;
+        }
         assert!(bytes.len() <= STRIDE, "too many classes for one stride");
         let mut next = vec![0; 1 << 16].into_boxed_slice();
         for (row, state) in states.iter().enumerate() {
             for (class, byte) in bytes.iter().enumerate() {
                 let target = automaton.next_state(Anchored::No, *state, *byte);
-                next[row * STRIDE + class] = numbers[&target];
+                next[row * STRIDE + class] = numbers[target.as_usize()];
             }
         }
         let class_of = |byte: u8| bytes.iter().position(|b| *b == byte.to_ascii_lowercase());
@@ -65,7 +69,7 @@ impl Literals {
         }
         let ends = states.iter().map_while(|id| endings(&automaton, *id)).collect();
         let next = next.try_into().expect("the table has its full size");
-        Self { classes, next, start: numbers[&start], ends, longest: automaton.max_pattern_len() }
+        Self { classes, next, start: numbers[start.as_usize()], ends, longest: automaton.max_pattern_len() }
     }
 
     /// Every literal in the text, also where they overlap, in the order of their ends.
@@ -171,13 +175,17 @@ fn distinct_bytes(literals: &[&str]) -> Vec<u8> {
 /// All states that the automaton can reach, those that end a literal first.
 fn states_from(automaton: &DFA, start: StateID, bytes: &[u8]) -> Vec<StateID> {
     let mut states = vec![start];
-    let mut seen = BTreeSet::from([start]);
+    let mut seen = vec![false; start.as_usize() + 1];
+    seen[start.as_usize()] = true;
     let mut read = 0;
     while let Some(state) = states.get(read).copied() {
         read += 1;
         for byte in bytes {
             let next = automaton.next_state(Anchored::No, state, *byte);
-            if seen.insert(next) {
+            if seen.len() <= next.as_usize() {
+                seen.resize(next.as_usize() + 1, false);
+            }
+            if !std::mem::replace(&mut seen[next.as_usize()], true) {
                 states.push(next);
             }
         }
