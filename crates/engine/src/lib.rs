@@ -52,7 +52,7 @@ use rethread_store::Store;
 
 use warm::Warm;
 
-pub use awareness::{Explained, Lifecycle, Touched};
+pub use awareness::Explained;
 pub use config::{Config, ConfigError, ConfigProblem, KEYS, Key, Layer, Setting, Value};
 pub use doctor::{Diagnosis, Finding, Health};
 pub use environment::{Clock, Environment};

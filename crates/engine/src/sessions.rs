@@ -4,7 +4,8 @@ use rethread_ingest::source::project;
 use rethread_model::{Agent, Session, SessionKind, State};
 use rethread_store::{Scope, SessionFilter, SessionKey, Store};
 
-use crate::{Engine, EngineError, Lifecycle};
+use crate::awareness::Lifecycle;
+use crate::{Engine, EngineError};
 
 /// The shortest prefix of an id that is looked up.
 const SHORTEST_PREFIX: usize = 4;

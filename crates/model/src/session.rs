@@ -75,7 +75,7 @@ pub enum SessionKind {
     Child,
 }
 
-/// Where a session is in its life, judged by its last activity.
+/// Where a session is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
@@ -87,24 +87,6 @@ pub enum State {
     Suspended,
     /// Quiet for more than twice the idle timeout, or closed.
     Ended,
-}
-
-impl State {
-    /// Idle after this many milliseconds of silence, ended after twice as many.
-    pub const IDLE_AFTER_MILLIS: i64 = 30 * 60 * 1000;
-
-    /// The state that silence alone implies. The limits themselves still belong to the livelier state.
-    pub fn by_silence(last_activity: Option<Timestamp>, now: Timestamp) -> State {
-        let Some(last) = last_activity else { return State::Ended };
-        let silence = now.millis_since(last);
-        if silence > 2 * Self::IDLE_AFTER_MILLIS {
-            State::Ended
-        } else if silence > Self::IDLE_AFTER_MILLIS {
-            State::Idle
-        } else {
-            State::Active
-        }
-    }
 }
 
 /// One conversation of an agent, as stored.
@@ -152,19 +134,4 @@ pub struct Session {
     pub kept_tokens: u64,
     /// Whether nothing worth listing happened in it: a warm-up, a lone `/exit`.
     pub empty: bool,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn silence_at_the_limit_still_counts_as_the_livelier_state() {
-        let last = Timestamp::from_millis(0);
-        let after = |millis| State::by_silence(Some(last), Timestamp::from_millis(millis));
-        assert_eq!(after(State::IDLE_AFTER_MILLIS), State::Active);
-        assert_eq!(after(State::IDLE_AFTER_MILLIS + 1), State::Idle);
-        assert_eq!(after(2 * State::IDLE_AFTER_MILLIS), State::Idle);
-        assert_eq!(after(2 * State::IDLE_AFTER_MILLIS + 1), State::Ended);
-    }
 }

@@ -164,7 +164,7 @@ impl Engine {
         })?;
         let composed = self.composed(parts);
         let mut batch = store.begin()?;
-        let touched = moment.lifecycle.touch(&mut batch, caller.key(), moment.own.last_activity(), event)?;
+        let ended = moment.lifecycle.touch(&mut batch, caller.key(), moment.own.last_activity(), event)?;
         if occasion == Occasion::Prompt {
             for (other, seq) in &moment.neighbours.watermarks {
                 batch.see(caller.key(), *other, *seq)?;
@@ -178,7 +178,7 @@ impl Engine {
         }
         batch.commit()?;
         // A period that was ended by name was archived then.
-        if let Some(life) = touched.ended.as_ref().filter(|life| !matches!(life.closed, Some((Closed::Ended, _)))) {
+        if let Some(life) = ended.as_ref().filter(|life| !matches!(life.closed, Some((Closed::Ended, _)))) {
             self.archive(caller.key(), life, &moment.own, &view, life.touched_at);
         }
         Ok(composed.map(|composed| composed.text))

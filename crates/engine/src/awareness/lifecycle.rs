@@ -7,28 +7,13 @@ use crate::Config;
 
 /// When sessions become idle, and when a period of work is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lifecycle {
+pub(crate) struct Lifecycle {
     /// Idle after so many milliseconds of silence, ended after twice as many.
-    pub idle_millis: i64,
+    pub(crate) idle_millis: i64,
     /// A period of work is at most so long.
-    pub period_millis: i64,
+    pub(crate) period_millis: i64,
     /// Hot entries that are kept.
-    pub hot_entries: u64,
-}
-
-/// What touching a session found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Touched {
-    /// The state it was in before.
-    pub was: State,
-    /// How long it had been silent.
-    pub silence_millis: i64,
-    /// Whether nobody had touched it before.
-    pub is_new: bool,
-    /// The life of the period that is over, if one ended by this.
-    pub ended: Option<Life>,
-    /// Its life now.
-    pub life: Life,
+    pub(crate) hot_entries: u64,
 }
 
 impl Lifecycle {
@@ -43,7 +28,7 @@ impl Lifecycle {
     }
 
     /// The state of a session now. What its transcript says counts as much as what hooks said.
-    pub fn state(&self, life: Option<&Life>, last_activity: Option<Timestamp>, now: Timestamp) -> State {
+    pub(crate) fn state(&self, life: Option<&Life>, last_activity: Option<Timestamp>, now: Timestamp) -> State {
         let last = last_activity.max(life.map(|life| life.touched_at));
         if let Some((closed, at)) = life.and_then(|life| life.closed)
             && last_activity.is_none_or(|activity| activity <= at)
@@ -59,20 +44,20 @@ impl Lifecycle {
         }
     }
 
-    /// Notes that something happened in a session. Whoever was idle comes back; whoever had ended begins a new period.
+    /// Notes that something happened in a session. Whoever was idle comes back; whoever had ended begins a new period,
+    /// and the life of the one that is over is given back.
     pub(crate) fn touch(
         &self,
         batch: &mut Batch<'_>,
         key: SessionKey<'_>,
         last_activity: Option<Timestamp>,
         event: &LifeEvent,
-    ) -> Result<Touched, StoreError> {
+    ) -> Result<Option<Life>, StoreError> {
         let now = event.at;
         let found = batch.life(key)?;
         let (is_new, mut life) = (found.is_none(), found.unwrap_or_else(|| Life::begin(now)));
         let was = if is_new { State::Active } else { self.state(Some(&life), last_activity, now) };
         let last = life.touched_at.max(last_activity.unwrap_or(life.touched_at));
-        let silence_millis = now.millis_since(last).max(0);
         let is_over = was == State::Ended || now.millis_since(life.period_at) > self.period_millis;
         let mut ended = None;
         let mut happened = Vec::new();
@@ -98,7 +83,7 @@ impl Lifecycle {
             batch.add_life_event(key, life.events, event)?;
         }
         batch.save_life(key, &life)?;
-        Ok(Touched { was, silence_millis, is_new, ended, life })
+        Ok(ended)
     }
 
     /// Closes a session. The life as it was before, if anybody had touched it.

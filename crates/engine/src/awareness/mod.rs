@@ -12,4 +12,4 @@ pub(crate) use collision::Intent;
 pub(crate) use deeds::Used;
 pub(crate) use inject::Caller;
 pub use inject::Explained;
-pub use lifecycle::{Lifecycle, Touched};
+pub(crate) use lifecycle::Lifecycle;

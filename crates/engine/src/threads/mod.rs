@@ -131,11 +131,6 @@ impl Engine {
         self.take_in(Agent::Native, &[self.threads().log_path(id)])
     }
 
-    /// The thread a reference means.
-    pub fn thread_resolve(&self, reference: &str) -> Result<ThreadId, EngineError> {
-        self.thread_id(reference)
-    }
-
     /// Writes down what killed processes had heard in these threads; whether there was anything.
     pub(crate) fn recover_threads(&self, ids: impl Iterator<Item = ThreadId>) -> Result<bool, EngineError> {
         let threads = self.threads();

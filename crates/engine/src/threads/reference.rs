@@ -10,7 +10,7 @@ const SHORTEST_PREFIX: usize = 4;
 
 impl Engine {
     /// The one thread a reference means.
-    pub(crate) fn thread_id(&self, reference: &str) -> Result<ThreadId, EngineError> {
+    pub fn thread_id(&self, reference: &str) -> Result<ThreadId, EngineError> {
         let reference = reference.trim();
         if let Ok(id) = reference.parse() {
             return Ok(id);

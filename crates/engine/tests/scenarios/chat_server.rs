@@ -47,7 +47,7 @@ impl ChatServer {
                 let (replies, received) = (Arc::clone(&replies), Arc::clone(&received));
                 std::thread::spawn(move || {
                     let mut stream = stream.unwrap();
-                    let body = read(&mut stream);
+                    let (_, body) = read(&mut stream);
                     received.lock().unwrap().push(body.clone());
                     let reply = replies.lock().unwrap().pop_front().unwrap_or(Reply::says("nothing more to say"));
                     // A client that has gone is no reason for the server to stop.
@@ -126,9 +126,10 @@ fn stream_answer(stream: &mut (impl Read + Write), reply: &Reply) -> std::io::Re
     stream.write_all(b"data: [DONE]\n\n")
 }
 
-fn read(stream: &mut (impl Read + Write)) -> Value {
+/// One request as it came in: the head, and the body.
+pub(crate) fn read(stream: &mut impl Read) -> (String, Value) {
     let mut reader = BufReader::new(stream);
-    let mut length = 0;
+    let (mut head, mut length) = (String::new(), 0);
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).unwrap();
@@ -138,8 +139,9 @@ fn read(stream: &mut (impl Read + Write)) -> Value {
         if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
             length = value.trim().parse().unwrap();
         }
+        head += &line;
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).unwrap();
-    serde_json::from_slice(&body).unwrap()
+    (head, serde_json::from_slice(&body).unwrap())
 }

@@ -2,10 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a server that cannot be set up must stop the test")]
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+
+use crate::chat_server;
 
 /// Each line is one direction.
 const IDEAS: [&[&str]; 4] = [
@@ -78,22 +80,7 @@ pub(crate) fn nobody() -> String {
 }
 
 fn read(stream: &mut impl Read) -> Received {
-    let mut reader = BufReader::new(stream);
-    let (mut head, mut length) = (String::new(), 0);
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).unwrap();
-        if line.trim_end().is_empty() {
-            break;
-        }
-        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
-            length = value.trim().parse().unwrap();
-        }
-        head += &line;
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).unwrap();
-    let asked: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    let (head, asked) = chat_server::read(stream);
     let texts = asked["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect();
     Received { head, model: asked["model"].as_str().unwrap().to_owned(), texts }
 }

@@ -36,7 +36,7 @@ pub(super) fn run(context: &Context, request: &ThreadSend) -> Result<Exit, Failu
     if request.dry_run {
         return would_send(context, &engine, request, &wanted);
     }
-    let id = engine.thread_resolve(&request.thread.reference)?;
+    let id = engine.thread_id(&request.thread.reference)?;
     let stop = stop_flag()?;
     let (mut unheard, mut run) = (None, String::new());
     let done = engine.thread_send(&id.to_string(), &wanted, &|| stop.load(Ordering::Relaxed), &mut |event| {
