@@ -65,7 +65,7 @@ impl Redactor {
         }
         table.entry(private::OPEN).or_default().push(Attempt::Private);
         let (literals, attempts): (Vec<_>, Vec<_>) = table.into_iter().unzip();
-        Self { literals: Literals::new(&literals), attempts, patterns: [const { OnceLock::new() }; RULES.len()] }
+        Self { literals: Literals::new(literals), attempts, patterns: [const { OnceLock::new() }; RULES.len()] }
     }
 
     /// The one of this process, made when it is first needed.

@@ -60,6 +60,8 @@ const CACHE_KIB: i64 = 32 * 1024;
 /// Pages in the write-ahead log before it is folded back: 128 MiB. A first sync touches the same index pages again
 /// and again; folding back seldom writes them once instead of many times.
 const CHECKPOINT_PAGES: i64 = 32 * 1024;
+/// Pages after which those fold it back who otherwise leave it: 1 MiB, which is read again in half a millisecond.
+const SHORT_LOG_PAGES: i64 = 128;
 
 /// One open memory database.
 #[derive(Debug)]
@@ -74,11 +76,18 @@ pub struct Store {
 impl Store {
     /// Opens the database, makes it if there is none, and brings its schema up to date.
     pub fn open(path: &Path, space: Space) -> Result<Self, StoreError> {
-        Self::open_within(path, space, BUSY_TIMEOUT)
+        Self::open_waiting(path, space, BUSY_TIMEOUT)
     }
 
-    /// The same for somebody who cannot wait longer for another process that is writing.
+    /// The same for somebody who cannot wait: not longer than this for another process that is writing, nor until
+    /// what was written is folded back into the database. The next one who is not in a hurry does that.
     pub fn open_within(path: &Path, space: Space, patience: Duration) -> Result<Self, StoreError> {
+        let store = Self::open_waiting(path, space, patience)?;
+        store.leave_the_log().map_err(|cause| store.err(cause))?;
+        Ok(store)
+    }
+
+    fn open_waiting(path: &Path, space: Space, patience: Duration) -> Result<Self, StoreError> {
         create_private(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(|cause| StoreError::at(path, cause))?;
@@ -121,6 +130,12 @@ impl Store {
              PRAGMA cache_size = -{CACHE_KIB}; PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES};
              PRAGMA temp_store = MEMORY;"
         ))
+    }
+
+    /// Leaves what is written in the write-ahead log. Whoever opens the database next reads the log, so that stays short.
+    fn leave_the_log(&self) -> rusqlite::Result<()> {
+        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        self.connection.execute_batch(&format!("PRAGMA wal_autocheckpoint = {SHORT_LOG_PAGES};"))
     }
 
     fn err(&self, cause: rusqlite::Error) -> StoreError {

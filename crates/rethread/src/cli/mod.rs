@@ -69,7 +69,7 @@ pub(crate) struct Cli {
 }
 
 /// What every command understands.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
     /// Keep Rethread's files here instead of in `RETHREAD_HOME` or ~/.rethread

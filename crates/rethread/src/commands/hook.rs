@@ -1,7 +1,7 @@
 //! `hook`: what an agent's hook says comes in, what it is told goes out. Never fails, never blocks, never takes long.
 
 use std::io::Read;
-use std::sync::mpsc::channel;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rethread_engine::Engine;
@@ -19,35 +19,46 @@ const LONGEST_INPUT: u64 = 64 << 20;
 /// Set to anything but 0, hooks do nothing.
 const DISABLE: &str = "RETHREAD_DISABLE";
 
+/// Set by whoever ends the process: with an answer, or because it takes too long.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
 /// Answers a hook. What goes wrong is noted in our log where that can be written; the agent hears nothing of it.
 pub(crate) fn run(context: &Context, request: &Hook) -> Exit {
     let variables = &context.environment.variables;
     if variables.iter().any(|(name, value)| name == DISABLE && !matches!(value.as_str(), "" | "0")) {
         return Exit::Done;
     }
-    let (sender, receiver) = channel();
-    let (environment, agent) = (context.environment.clone(), request.agent);
-    // In a thread of its own: a disk that hangs must not make the agent wait.
-    let spawned = std::thread::Builder::new().spawn(move || {
-        let mut input = Vec::new();
-        if std::io::stdin().lock().take(LONGEST_INPUT).read_to_end(&mut input).is_err() {
-            return;
-        }
-        let Ok(engine) = Engine::open(environment).map(|engine| engine.within(LONGEST_LOCK)) else { return };
-        let answered = match agent {
-            HookAgent::ClaudeCode => engine.hook_claude_code(&input),
-        };
-        match answered {
-            Ok(answer) => drop(sender.send(answer)),
-            Err(error) => engine.note_trouble("hook", &error),
-        }
-    });
-    if spawned.is_ok()
-        && let Ok(Some(answer)) = receiver.recv_timeout(LONGEST)
+    // A disk that hangs must not make the agent wait. Without somebody who looks at the clock nothing is begun.
+    if std::thread::Builder::new().spawn(end_in_time).is_err() {
+        return Exit::Done;
+    }
+    let answer = answer(context, request.agent);
+    if !ENDING.swap(true, Ordering::AcqRel)
+        && let Some(answer) = answer
     {
         say(context, &answer);
     }
     Exit::Done
+}
+
+fn end_in_time() {
+    std::thread::sleep(LONGEST);
+    if !ENDING.swap(true, Ordering::AcqRel) {
+        std::process::exit(0);
+    }
+}
+
+fn answer(context: &Context, agent: HookAgent) -> Option<Value> {
+    let mut input = Vec::new();
+    std::io::stdin().lock().take(LONGEST_INPUT).read_to_end(&mut input).ok()?;
+    let engine = Engine::open(context.environment.clone()).ok()?.within(LONGEST_LOCK);
+    let answered = match agent {
+        HookAgent::ClaudeCode => engine.hook_claude_code(&input),
+    };
+    answered.unwrap_or_else(|error| {
+        engine.note_trouble("hook", &error);
+        None
+    })
 }
 
 /// An agent that does not listen is no failure of ours.

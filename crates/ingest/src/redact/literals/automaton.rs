@@ -1,18 +1,19 @@
-//! Finds where any of a set of literals stands, in upper or lower case. Does not know what they mean.
+//! Finds literals in long texts: tables that take a while to make, and then read several bytes in a nanosecond.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 use aho_corasick::automaton::{Automaton, StateID};
 use aho_corasick::dfa::DFA;
 use aho_corasick::{Anchored, MatchKind};
 
-/// A set of literals to look for: an Aho-Corasick automaton, in tables of our own.
+use super::Hit;
+
+/// An Aho-Corasick automaton, in tables of our own.
 ///
 /// The crate builds the automaton. Its own search waits in each step for the step before; with tables whose index
 /// cannot be out of bounds, four parts of the text can be read side by side, which is more than twice as fast.
 #[derive(Debug)]
-pub(super) struct Literals {
+pub(super) struct Tables {
     /// The class of each byte. Bytes of one class lead from every state to the same state.
     classes: [u8; 256],
     /// The next state, for the sum of a state and a class.
@@ -23,15 +24,7 @@ pub(super) struct Literals {
     longest: usize,
 }
 
-/// A literal in the text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Hit {
-    /// The number of the literal in the set.
-    pub(super) literal: usize,
-    pub(super) range: Range<usize>,
-}
-
-impl Literals {
+impl Tables {
     /// Compiles the set.
     ///
     /// # Panics
