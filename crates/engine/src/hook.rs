@@ -84,7 +84,9 @@ impl Engine {
             "Stop" => {
                 let words = said.last_assistant_message.as_str().unwrap_or_default();
                 let words = rethread_model::clip(&rethread_model::one_line(words), 200).into_owned();
-                self.read_own(&mut self.writer()?, caller)?;
+                let mut store = self.writer()?;
+                self.read_own(&mut store, caller)?;
+                self.follow_in_passing(&store);
                 self.note_event(caller, "response_completed", &words, None).map(|()| None)
             }
             "PreCompact" => {

@@ -13,6 +13,9 @@ use crate::{Engine, EngineError};
 /// Fewer entries than this are left to be read from the store: a commit of the index costs more than reading them.
 const WORTH_A_COMMIT: u64 = 256;
 
+/// More are left to a sync or a search, which have the time.
+const DONE_IN_PASSING: u64 = 4_096;
+
 /// How long to wait for more to index.
 const BREATH: Duration = Duration::from_millis(20);
 
@@ -57,6 +60,17 @@ impl Engine {
         discard(&folder)?;
         let outcome = outcome(follow(&folder, &store, Patience::Wait)?);
         Ok(IndexReport { outcome, seconds: start.elapsed().as_secs_f64() })
+    }
+
+    /// Brings the index up to the store if that takes no more than a moment, for the prompt that comes next.
+    pub(crate) fn follow_in_passing(&self, store: &Store) {
+        let folder = self.index_folder();
+        // What cannot be done now is done by the next sync or search, which also say what is wrong.
+        if let Ok(Lag::Entries(entries)) = lag(&folder, store, DONE_IN_PASSING + 1)
+            && (WORTH_A_COMMIT..=DONE_IN_PASSING).contains(&entries)
+        {
+            let _ = follow(&folder, store, Patience::None);
+        }
     }
 
     /// Brings the index up to the store if enough is missing. What goes wrong is told, and no reason to fail a sync.

@@ -36,6 +36,13 @@ pub struct Tokens {
     pub cache_write: u64,
 }
 
+impl Session {
+    /// A place in it, as `show` takes it.
+    pub fn citation(&self, line: u64) -> String {
+        format!("{}:{line}", self.id)
+    }
+}
+
 impl Tokens {
     /// Both together.
     #[must_use]

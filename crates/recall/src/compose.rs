@@ -55,6 +55,8 @@ pub struct Part {
     pub text: String,
     /// Why it is given.
     pub reason: String,
+    /// Numbers for what it says, by which it is known that it was said.
+    pub says: Vec<u64>,
 }
 
 /// A block as it is given to an agent.
@@ -108,7 +110,7 @@ mod tests {
     use super::*;
 
     fn part(kind: PartKind, text: &str) -> Part {
-        Part { kind, text: text.to_owned(), reason: String::new() }
+        Part { kind, text: text.to_owned(), reason: String::new(), says: Vec::new() }
     }
 
     #[test]

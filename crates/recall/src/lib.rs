@@ -26,6 +26,7 @@ mod context;
 mod cues;
 mod likeness;
 mod matches;
+mod memory;
 mod page;
 mod pairs;
 mod query;
@@ -42,6 +43,7 @@ pub use compaction::{CompactionSettings, Plan, SummaryError, SummaryRequest, pla
 pub use compose::{Composed, Part, PartKind, compose};
 pub use context::{Context, build_context};
 pub use likeness::Likeness;
+pub use memory::{Memory, WARM_DAYS, WARM_MEMORIES, memory_context, memory_unavailable};
 pub use pairs::pair_up;
 pub use query::{Kind, Query, UnknownKind};
 pub use search::{Found, Hit, Request, SearchError, search};

@@ -61,6 +61,13 @@ impl Query {
         query
     }
 
+    /// The same for a text that was not typed into a search: nothing in it is an operator or a filter.
+    pub fn of_prose(text: &str, now: &Zoned) -> Query {
+        let mut query = Query::default();
+        query.take_words(text.to_owned(), text, now);
+        query
+    }
+
     /// Turns "not this kind" into "any of the others". What would leave none is plain words instead.
     fn deny(&mut self, pieces: &mut [Piece<'_>]) {
         self.kinds = asked(pieces, |filter| if let Filter::Kind(kind) = filter { Some(*kind) } else { None });
@@ -107,22 +114,26 @@ impl Query {
             }
             prose.push(";");
         }
-        self.words = words.join(" ");
-        let prose = prose.join(" ");
-        self.times = When::find(&prose, now);
-        let located = When::locate(&prose, now);
-        let dated = located.iter().filter(|one| !one.is_relative);
-        // "A year ago" may also be what was said; a date hardly ever is. Where nothing else is asked for, it is a time.
-        let timeless = without(&prose, located.iter().map(|one| one.place.clone()));
-        let has_words = words::split(&timeless).iter().next().is_some();
-        self.topic = if has_words { without(&prose, dated.map(|one| one.place.clone())) } else { String::new() };
-        self.is_question = is_question(&prose);
+        self.take_words(words.join(" "), &prose.join(" "), now);
         for piece in pieces {
             if let Part::Phrase(phrase) = &piece.part {
                 self.topic.push(' ');
                 self.topic.push_str(phrase);
             }
         }
+    }
+
+    /// What is ranked, and the times it names; `prose` are the plain words among it.
+    fn take_words(&mut self, words: String, prose: &str, now: &Zoned) {
+        self.words = words;
+        self.times = When::find(prose, now);
+        let located = When::locate(prose, now);
+        let dated = located.iter().filter(|one| !one.is_relative);
+        // "A year ago" may also be what was said; a date hardly ever is. Where nothing else is asked for, it is a time.
+        let timeless = without(prose, located.iter().map(|one| one.place.clone()));
+        let has_words = words::split(&timeless).iter().next().is_some();
+        self.topic = if has_words { without(prose, dated.map(|one| one.place.clone())) } else { String::new() };
+        self.is_question = is_question(prose);
     }
 
     fn narrow(&mut self, filter: &Filter) {

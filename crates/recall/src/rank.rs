@@ -36,6 +36,13 @@ pub(crate) struct Ranked {
     pub(crate) values: Values,
 }
 
+/// How much of the query an entry has, apart from how it compares to others.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Fit {
+    pub(crate) words: u32,
+    pub(crate) share: f32,
+}
+
 /// Everything that is the same for all candidates.
 #[derive(Debug)]
 pub(crate) struct Ranker<'a> {
@@ -157,10 +164,7 @@ impl<'a> Ranker<'a> {
         let matches = self.matches;
         let own = self.mask(candidate.spot);
         let away = |distance: isize| view.neighbour(candidate.place, distance);
-        let masks = |most: isize| {
-            let around = (1..=most).flat_map(|distance| [away(distance), away(-distance)]).flatten();
-            around.fold(own, |mask, spot| mask | self.mask(spot))
-        };
+        let masks = |most: isize| self.mask_around(candidate, view, most);
         let asked = away(-1).filter(|spot| self.segment(*spot).traits(spot.doc).asks());
         values.set(Part::Bm25, self.score(candidate.spot));
         values.set(Part::Session, self.session(view).sqrt());
@@ -206,6 +210,20 @@ impl<'a> Ranker<'a> {
 
     fn segment(&self, spot: Spot) -> &Segment {
         &self.snapshot.segments()[spot.segment]
+    }
+
+    /// How many words of the query stand in an entry or up to two entries away, and their share of what all are worth.
+    pub(crate) fn fit(&self, candidate: &Candidate) -> Fit {
+        let Some(view) = self.candidates.sessions.get(&candidate.episode.session.get()) else { return Fit::default() };
+        let mask = self.mask_around(candidate, view, 2);
+        Fit { words: mask.count_ones(), share: self.matches.worth(mask) / self.ideal }
+    }
+
+    /// The words in an entry or up to `most` entries away.
+    fn mask_around(&self, candidate: &Candidate, view: &View, most: isize) -> u32 {
+        let away = |distance: isize| view.neighbour(candidate.place, distance);
+        let around = (1..=most).flat_map(|distance| [away(distance), away(-distance)]).flatten();
+        around.fold(self.mask(candidate.spot), |mask, spot| mask | self.mask(spot))
     }
 
     fn mask(&self, spot: Spot) -> u32 {

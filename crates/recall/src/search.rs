@@ -9,7 +9,7 @@ use crate::allowed::{Allowed, Phrases, kind_of};
 use crate::candidates::{self, Candidates};
 use crate::matches::Matches;
 use crate::page;
-use crate::rank::{Moment, Ranked, Ranker};
+use crate::rank::{Fit, Moment, Ranked, Ranker};
 use crate::terms::Wanted;
 use crate::weights::{Values, Weights, Why};
 use crate::{Kind, Likeness, Query, Snippet, marked, snippet};
@@ -74,6 +74,10 @@ pub struct Hit {
     pub why: Vec<Why>,
     /// The piece that shows it.
     pub snippet: Snippet,
+    /// How many words of the query stand in it or close by.
+    pub words: u32,
+    /// Their share of what all words of the query are worth: 0 to 1, also comparable between answers.
+    pub share: f32,
 }
 
 /// Why nothing could be found out.
@@ -117,11 +121,11 @@ pub fn search(store: &Store, snapshot: &Snapshot, request: Request<'_>) -> Resul
             .then(|| format!("nothing has {} word for word; these have its words", quoted(&query.phrases)));
     }
     let ranker = Ranker::new(snapshot, &matches, &wanted, &candidates, moment, request.weights);
-    let ranked = ranker.near(request.near).alike(request.likeness).look_up(query)?.rank();
+    let ranker = ranker.near(request.near).alike(request.likeness).look_up(query)?;
     let words: Vec<&str> = wanted.words().collect();
     let mut hits = Vec::new();
-    for one in page::arrange(ranked, request.limit) {
-        hits.extend(read(store, &one, &words, request)?);
+    for one in page::arrange(ranker.rank(), request.limit) {
+        hits.extend(read(store, &one, ranker.fit(&one.candidate), &words, request)?);
     }
     Ok(Found { hits, matched: candidates.matched, searched: matches.entries, degraded })
 }
@@ -140,7 +144,7 @@ fn newest(store: &Store, snapshot: &Snapshot, matches: &Matches, request: Reques
             break;
         }
         let one = Ranked { candidate: *candidate, score: 0.0, values: Values::default() };
-        let Some(mut hit) = read(store, &one, &[], request)? else { continue };
+        let Some(mut hit) = read(store, &one, Fit::default(), &[], request)? else { continue };
         if !literal.is_empty() {
             let Some(found) = literally(&searchable_text(&hit.entry), &literal) else { continue };
             hit.snippet = found;
@@ -172,7 +176,13 @@ fn quoted(phrases: &[String]) -> String {
 }
 
 /// Reads what was found; nothing if it is gone by now.
-fn read(store: &Store, ranked: &Ranked, words: &[&str], request: Request<'_>) -> Result<Option<Hit>, StoreError> {
+fn read(
+    store: &Store,
+    ranked: &Ranked,
+    fit: Fit,
+    words: &[&str],
+    request: Request<'_>,
+) -> Result<Option<Hit>, StoreError> {
     let &Ranked { candidate, score, values } = ranked;
     let key = candidate.episode;
     let Some(entry) = store.entry_at(key.session, candidate.seq)? else { return Ok(None) };
@@ -182,5 +192,5 @@ fn read(store: &Store, ranked: &Ranked, words: &[&str], request: Request<'_>) ->
     let snippet = if request.full { marked(&text, words) } else { snippet(&text, words) };
     let episode = store.episode_at(key)?;
     let kind = kind_of(entry.speech);
-    Ok(Some(Hit { session, episode, key, entry, kind, score, why, snippet }))
+    Ok(Some(Hit { session, episode, key, entry, kind, score, why, snippet, words: fit.words, share: fit.share }))
 }

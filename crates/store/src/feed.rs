@@ -127,14 +127,14 @@ impl Store {
         E: From<StoreError>,
     {
         // A read transaction, so that head and rows are of the same moment whoever is writing.
-        let moment = self.connection.unchecked_transaction().map_err(|cause| self.err(cause))?;
-        let head = self.head()?;
-        for session in self.retold_after(since.closed)? {
-            each(Feed::Retold(session))?;
-        }
-        self.feed_entries(since, &mut each)?;
-        moment.finish().map_err(|cause| self.err(cause))?;
-        Ok(head)
+        self.at_one_moment(|store| {
+            let head = store.head()?;
+            for session in store.retold_after(since.closed)? {
+                each(Feed::Retold(session))?;
+            }
+            store.feed_entries(since, &mut each)?;
+            Ok(head)
+        })
     }
 
     fn retold_after(&self, change: i64) -> Result<Vec<SessionNumber>, StoreError> {

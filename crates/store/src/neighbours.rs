@@ -22,6 +22,10 @@ pub struct Deeds {
 impl Store {
     /// Reads as of one moment, and without asking for a lock at every question.
     pub fn at_one_moment<T, E: From<StoreError>>(&self, read: impl FnOnce(&Self) -> Result<T, E>) -> Result<T, E> {
+        if !self.connection.is_autocommit() {
+            // Somebody further out already holds the moment.
+            return read(self);
+        }
         let moment = self.connection.unchecked_transaction().map_err(|cause| self.err(cause))?;
         let found = read(self)?;
         moment.finish().map_err(|cause| self.err(cause))?;
@@ -44,6 +48,18 @@ impl Store {
                 Ok(sessions::from_row(row)?.map(|session| (number, session)))
             })?;
             rows.filter_map(Result::transpose).collect()
+        };
+        read().map_err(|cause| self.err(cause))
+    }
+
+    /// The numbers of sessions of a project in which something happened since a moment. No sub-agents.
+    pub fn sessions_since(&self, project: &str, since: Timestamp) -> Result<Vec<SessionNumber>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<SessionNumber>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT num FROM session WHERE space = ?1 AND project = ?2 AND last_at >= ?3 AND kind = 'main'",
+            )?;
+            let values = params![self.space.as_str(), project, since.as_millis()];
+            statement.query_map(values, |row| row.get(0).map(SessionNumber))?.collect()
         };
         read().map_err(|cause| self.err(cause))
     }

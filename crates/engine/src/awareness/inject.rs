@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use rethread_ingest::source::project;
 use rethread_model::{Agent, State, Timestamp};
-use rethread_recall::{Activity, Composed, Part, PartKind, activity, compose, resume_context, session_context};
+use rethread_recall::{Activity, Composed, Part, activity, compose, resume_context};
 use rethread_store::{Closed, Injected, LifeEvent, SessionKey, Store};
 use serde_json::json;
 
@@ -44,21 +44,21 @@ pub struct Explained {
 
 /// Why somebody is told something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Occasion {
-    /// A human typed a prompt.
-    Prompt,
+pub(crate) enum Occasion<'a> {
+    /// A human typed this.
+    Prompt(&'a str),
     /// A session begins again: resumed, cleared, or after its context was compacted.
     Return,
 }
 
 /// Everything that is known at one moment about a session and those beside it.
-struct Moment {
-    own: Own,
+pub(super) struct Moment {
+    pub(super) own: Own,
     neighbours: Neighbours,
-    lifecycle: Lifecycle,
-    state: State,
-    silence_millis: i64,
-    now: Timestamp,
+    pub(super) lifecycle: Lifecycle,
+    pub(super) state: State,
+    pub(super) silence_millis: i64,
+    pub(super) now: Timestamp,
 }
 
 impl Caller {
@@ -84,7 +84,7 @@ impl Engine {
         let detail = rethread_model::clip(&rethread_model::one_line(prompt), 100).into_owned();
         let event =
             LifeEvent { at: self.now(), kind: "prompt_submitted".to_owned(), detail: Self::without_secrets(&detail) };
-        self.tell(&mut store, caller, Occasion::Prompt, &event, "UserPromptSubmit", began)
+        self.tell(&mut store, caller, Occasion::Prompt(prompt), &event, "UserPromptSubmit", began)
     }
 
     /// What to tell a session that begins again.
@@ -133,7 +133,7 @@ impl Engine {
             let silent = vec!["everything: a machine wrote the prompt, or nobody did".to_owned()];
             return Ok(Explained { composed: None, silent, state: moment.state });
         }
-        let (parts, silent) = self.parts(&store, &caller, &moment, Occasion::Prompt)?;
+        let (parts, silent) = self.parts(&store, &caller, &moment, Occasion::Prompt(prompt))?;
         Ok(Explained { composed: self.composed(parts), silent, state: moment.state })
     }
 
@@ -150,7 +150,7 @@ impl Engine {
         &self,
         store: &mut Store,
         caller: &Caller,
-        occasion: Occasion,
+        occasion: Occasion<'_>,
         event: &LifeEvent,
         hook: &str,
         began: Instant,
@@ -165,14 +165,14 @@ impl Engine {
         let composed = self.composed(parts);
         let mut batch = store.begin()?;
         let ended = moment.lifecycle.touch(&mut batch, caller.key(), moment.own.last_activity(), event)?;
-        if occasion == Occasion::Prompt {
+        if matches!(occasion, Occasion::Prompt(_)) {
             for (other, seq) in &moment.neighbours.watermarks {
                 batch.see(caller.key(), *other, *seq)?;
             }
         }
         if let Some(composed) = &composed {
-            for part in &composed.parts {
-                batch.tell(caller.key(), hash_of(&part.text), moment.now)?;
+            for said in composed.parts.iter().flat_map(|part| &part.says) {
+                batch.tell(caller.key(), *said, moment.now)?;
             }
             batch.add_injection(caller.key(), &record(composed, hook, moment.now, began))?;
         }
@@ -196,58 +196,6 @@ impl Engine {
         let silence_millis = last.map_or(0, |last| now.millis_since(last).max(0));
         let neighbours = Self::neighbours(store, caller.key(), &caller.project(), now)?;
         Ok(Moment { own, neighbours, lifecycle, state, silence_millis, now })
-    }
-
-    /// The parts that have something new to say, and why the others have not.
-    fn parts(
-        &self,
-        store: &Store,
-        caller: &Caller,
-        moment: &Moment,
-        occasion: Occasion,
-    ) -> Result<(Vec<Part>, Vec<String>), EngineError> {
-        let (mut parts, mut silent) = (Vec::new(), Vec::new());
-        if !self.config.flag("inject.activity") {
-            silent.push("activity: switched off by inject.activity".to_owned());
-        } else if occasion == Occasion::Prompt {
-            match moment.activity() {
-                Some(told) => {
-                    let reason =
-                        format!("{} other sessions did something since the last prompt", told.told + told.left_out);
-                    parts.push(Part { kind: PartKind::Activity, text: told.text, reason });
-                }
-                None => silent.push("activity: no other session did anything new".to_owned()),
-            }
-        }
-        if !self.config.flag("inject.session") {
-            silent.push("session: switched off by inject.session".to_owned());
-            return Ok((parts, silent));
-        }
-        let view = moment.own.view(store, caller.key(), moment.lifecycle, moment.now)?;
-        // An end that was followed at once by going on is no break.
-        let is_back = moment.silence_millis > moment.lifecycle.idle_millis || moment.state == State::Suspended;
-        if is_back && !view.recent.is_empty() {
-            let text = resume_context(&view, moment.silence_millis, moment.now);
-            let reason = "the session comes back after a break".to_owned();
-            parts.push(Part { kind: PartKind::Resume, text, reason });
-        } else if occasion == Occasion::Return {
-            let reason = "the session begins with a new context".to_owned();
-            let text = session_context(&view, moment.now);
-            parts.extend(text.map(|text| Part { kind: PartKind::Session, text, reason }));
-        } else {
-            silent.push("session: it has not been away, and knows what it did".to_owned());
-        }
-        let mut fresh = Vec::new();
-        for part in parts {
-            // Watermarks keep activity from being told twice; the same may well be done twice.
-            let can_repeat = part.kind == PartKind::Activity;
-            if !can_repeat && store.was_told(caller.key(), hash_of(&part.text))? {
-                silent.push(format!("{}: the same was said before", part.kind.as_str()));
-            } else {
-                fresh.push(part);
-            }
-        }
-        Ok((fresh, silent))
     }
 
     fn composed(&self, parts: Vec<Part>) -> Option<Composed> {
@@ -275,7 +223,7 @@ impl Engine {
 }
 
 impl Moment {
-    fn activity(&self) -> Option<Activity> {
+    pub(super) fn activity(&self) -> Option<Activity> {
         let branch = self.own.stored.as_ref().and_then(|(_, session)| session.branch.as_deref());
         activity(&self.neighbours.others, &self.own.files(), branch, self.now)
     }

@@ -6,7 +6,9 @@ mod deeds;
 mod inject;
 mod lifecycle;
 mod neighbours;
+mod parts;
 mod view;
+mod warm;
 
 pub(crate) use collision::Intent;
 pub(crate) use deeds::Used;

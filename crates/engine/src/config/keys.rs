@@ -34,7 +34,7 @@ const fn key(name: &'static str, shape: Shape, help: &'static str) -> Key {
 }
 
 /// All settings.
-pub static KEYS: [Key; 43] = [
+pub static KEYS: [Key; 44] = [
     key("intake.enabled", Shape::Flag(true), "read transcripts at all; in a project's .rethread.toml: of this project"),
     Key {
         adds_up: true,
@@ -127,6 +127,7 @@ pub static KEYS: [Key; 43] = [
     ),
     key("inject.activity", Shape::Flag(true), "tell agents what their other sessions in the project just did"),
     key("inject.session", Shape::Flag(true), "greet sessions that come back, and tell them what they were doing"),
+    key("inject.memory", Shape::Flag(true), "tell agents what was said in the last week that fits a prompt"),
     key("inject.budget_tokens", Shape::Number(1_000), "tokens that are given to an agent with one prompt"),
     key("inject.note", Shape::Flag(true), "say in a last line where it comes from"),
     key("threads.titles", Shape::Flag(true), "let the model name threads after the first answer"),

@@ -41,6 +41,7 @@ pub(crate) fn run(context: &Context, request: &Hook) -> Exit {
     Exit::Done
 }
 
+#[expect(clippy::exit, reason = "the thread that works may hang, and nobody else can end the process")]
 fn end_in_time() {
     std::thread::sleep(LONGEST);
     if !ENDING.swap(true, Ordering::AcqRel) {

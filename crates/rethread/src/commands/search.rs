@@ -65,7 +65,7 @@ fn tell(context: &Context, engine: &Engine, request: &Search, report: &SearchRep
     context.printer.answer(&page)?;
     context.printer.note_line(&format!("\n{}", render::summary(report)));
     if let Some(best) = report.hits.first().map(|found| &found.hit) {
-        let citation = render::citation(&best.session, best.entry.place.line);
+        let citation = best.session.citation(best.entry.place.line);
         context.printer.hint(&format!("rethread show {citation}"));
     }
     Ok(())

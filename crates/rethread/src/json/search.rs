@@ -8,7 +8,6 @@ use rethread_model::{Session, Timestamp};
 use serde::Serialize;
 
 use super::SCHEMA;
-use crate::render::citation;
 
 /// A ranked list of hits.
 #[derive(Serialize)]
@@ -114,7 +113,7 @@ impl<'a> Found<'a> {
             },
             snippet: &snippet.text,
             matches: in_characters(&snippet.text, &snippet.matches),
-            citation: citation(session, entry.place.line),
+            citation: session.citation(entry.place.line),
             why: why.iter().map(|why| (why.part, rounded(f64::from(why.points)))).collect(),
             exchange: exchange.then_some(Spoken { prompt: found.prompt.as_deref(), answer: found.answer.as_deref() }),
         }

@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::SCHEMA;
 use super::search::Named;
-use crate::render::citation;
 
 /// Exchanges, oldest first.
 #[derive(Serialize)]
@@ -59,7 +58,7 @@ impl<'a> Happening<'a> {
             open: episode.open,
             abandoned: episode.abandoned,
             anchor: happened.is_anchor,
-            citation: citation(&happened.session, episode.lines.0),
+            citation: happened.session.citation(episode.lines.0),
         }
     }
 }

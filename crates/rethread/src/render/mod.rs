@@ -23,7 +23,7 @@ pub(crate) use index::{index_failed, indexed, remade};
 pub(crate) use neutral::{is_dangerous, neutral};
 pub(crate) use page::{Page, Side, Tone, single};
 pub(crate) use resume::resume_command;
-pub(crate) use search::{Wanted, citation, grouped, search, summary};
+pub(crate) use search::{Wanted, grouped, search, summary};
 pub(crate) use sessions::{for_pickers, sessions};
 pub(crate) use show::{Reader, show, state};
 pub(crate) use status::status;

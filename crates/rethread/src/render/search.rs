@@ -26,11 +26,6 @@ pub(crate) struct Wanted {
     pub(crate) with_project: bool,
 }
 
-/// The place in a session that `show` takes back.
-pub(crate) fn citation(session: &Session, line: u64) -> String {
-    format!("{}:{line}", session.id)
-}
-
 /// Hits, best first.
 pub(crate) fn search(page: &mut Page, report: &SearchReport, wanted: Wanted) {
     let rank_width = report.hits.len().to_string().len();
@@ -44,7 +39,7 @@ pub(crate) fn search(page: &mut Page, report: &SearchReport, wanted: Wanted) {
         let about = [Some(age(hit.entry.at, wanted.now)), Some(kind(hit))];
         heading(page, &hit.session, wanted, about, indent.len());
         body(page, found, &indent);
-        page.add(Tone::Plain, &indent).line(Tone::Dim, &citation(&hit.session, hit.entry.place.line));
+        page.add(Tone::Plain, &indent).line(Tone::Dim, &hit.session.citation(hit.entry.place.line));
     }
 }
 

@@ -9,7 +9,7 @@ use super::page::fit;
 use super::sessions::{name_of, project_name};
 use super::show::shortened;
 use super::words::count;
-use super::{Page, Tone, citation, single};
+use super::{Page, Tone, single};
 
 /// Where the text of an exchange begins: below its session.
 const INDENT: usize = "  12:34  ".len();
@@ -73,7 +73,7 @@ fn done(happened: &Happened) -> Vec<(Tone, String)> {
         (Tone::Bad, unless_none(episode.tool_errors, "error")),
         (Tone::Dim, edited(happened)),
         (Tone::Dim, left.to_owned()),
-        (Tone::Dim, citation(&happened.session, episode.lines.0)),
+        (Tone::Dim, happened.session.citation(episode.lines.0)),
     ]
 }
 

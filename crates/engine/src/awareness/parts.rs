@@ -1,0 +1,125 @@
+//! What there is to tell a session at a moment, part by part, and why the rest is not told.
+
+use rethread_model::{State, Timestamp};
+use rethread_recall::{Part, PartKind, memory_context, memory_unavailable, resume_context, session_context};
+use rethread_store::Store;
+
+use super::inject::{Caller, Moment, Occasion, hash_of};
+use super::warm::Remembered;
+use crate::{Engine, EngineError};
+
+/// What is told, and what is not and why.
+#[derive(Default)]
+struct Told {
+    parts: Vec<Part>,
+    silent: Vec<String>,
+}
+
+impl Told {
+    fn not(&mut self, part: &str, why: &str) {
+        self.silent.push(format!("{part}: {why}"));
+    }
+}
+
+impl Engine {
+    /// The parts that have something new to say, and why the others have not.
+    pub(super) fn parts(
+        &self,
+        store: &Store,
+        caller: &Caller,
+        moment: &Moment,
+        occasion: Occasion<'_>,
+    ) -> Result<(Vec<Part>, Vec<String>), EngineError> {
+        let mut told = Told::default();
+        if let Occasion::Prompt(_) = occasion {
+            self.add_activity(moment, &mut told);
+        }
+        self.add_session(store, caller, moment, occasion, &mut told)?;
+        if let Occasion::Prompt(prompt) = occasion {
+            self.add_memory(store, caller, prompt, moment.now, &mut told)?;
+        }
+        Ok((told.parts, told.silent))
+    }
+
+    fn add_activity(&self, moment: &Moment, told: &mut Told) {
+        if !self.config.flag("inject.activity") {
+            return told.not("activity", "switched off by inject.activity");
+        }
+        let Some(news) = moment.activity() else { return told.not("activity", "no other session did anything new") };
+        let reason = format!("{} other sessions did something since the last prompt", news.told + news.left_out);
+        // Watermarks keep it from being told twice; the same may well be done twice.
+        told.parts.push(Part { kind: PartKind::Activity, text: news.text, reason, says: Vec::new() });
+    }
+
+    fn add_session(
+        &self,
+        store: &Store,
+        caller: &Caller,
+        moment: &Moment,
+        occasion: Occasion<'_>,
+        told: &mut Told,
+    ) -> Result<(), EngineError> {
+        if !self.config.flag("inject.session") {
+            told.not("session", "switched off by inject.session");
+            return Ok(());
+        }
+        let view = moment.own.view(store, caller.key(), moment.lifecycle, moment.now)?;
+        // An end that was followed at once by going on is no break.
+        let is_back = moment.silence_millis > moment.lifecycle.idle_millis || moment.state == State::Suspended;
+        let (kind, text, reason) = if is_back && !view.recent.is_empty() {
+            let text = resume_context(&view, moment.silence_millis, moment.now);
+            (PartKind::Resume, Some(text), "the session comes back after a break")
+        } else if occasion == Occasion::Return {
+            let text = session_context(&view, moment.now);
+            (PartKind::Session, text, "the session begins with a new context")
+        } else {
+            (PartKind::Session, None, "")
+        };
+        let Some(text) = text else {
+            told.not("session", "it has not been away, and knows what it did");
+            return Ok(());
+        };
+        let says = hash_of(&text);
+        if store.was_told(caller.key(), says)? {
+            told.not(kind.as_str(), "the same was said before");
+        } else {
+            told.parts.push(Part { kind, text, reason: reason.to_owned(), says: vec![says] });
+        }
+        Ok(())
+    }
+
+    fn add_memory(
+        &self,
+        store: &Store,
+        caller: &Caller,
+        prompt: &str,
+        now: Timestamp,
+        told: &mut Told,
+    ) -> Result<(), EngineError> {
+        if !self.config.flag("inject.memory") {
+            told.not("memory", "switched off by inject.memory");
+            return Ok(());
+        }
+        let memories = match self.remembered(store, caller, prompt, now)? {
+            Remembered::Memories(memories) => memories,
+            Remembered::Unavailable(why) => {
+                told.not("memory", &why);
+                // Said beside something else, it is honest; alone it would only be noise.
+                if !told.parts.is_empty() {
+                    let (text, reason) = (memory_unavailable(&why), "memory could not be looked into".to_owned());
+                    told.parts.push(Part { kind: PartKind::Memory, text, reason, says: Vec::new() });
+                }
+                return Ok(());
+            }
+        };
+        let Some(text) = memory_context(&memories, now) else {
+            told.not("memory", "nothing of the last week is close enough to the prompt");
+            return Ok(());
+        };
+        let scores: Vec<String> = memories.iter().map(|memory| format!("{:.2}", memory.share)).collect();
+        let reason = format!("{} warm, of the prompt's words {}", memories.len(), scores.join(" and "));
+        let says = memories.iter().map(|memory| hash_of(&memory.citation)).collect();
+        told.parts.push(Part { kind: PartKind::Memory, text, reason, says });
+        Ok(())
+    }
+}

@@ -1,0 +1,123 @@
+//! Memories of the last week that fit a prompt, found within a hook's time.
+
+use rethread_index::{Lag, Snapshot, lag};
+use rethread_model::{Entry, Role, Timestamp, clip};
+use rethread_recall::{Hit, Kind, Memory, Query, Request, SearchError, WARM_DAYS, WARM_MEMORIES, Weights, search};
+use rethread_store::Store;
+
+use super::inject::{Caller, hash_of};
+use super::neighbours::name_of;
+use crate::search::{answer_of, prompt_of};
+use crate::{Engine, EngineError};
+
+/// Characters of a prompt that are looked for. Who says more has said by then what it is about.
+const LOOKED_FOR_CHARS: usize = 600;
+/// Entries that may not be indexed yet: reading more takes longer than a prompt should wait.
+const LONGEST_TAIL: u64 = 512;
+/// Hits among which the memories are chosen.
+const LOOKED_AT: usize = 8;
+
+/// What memory says to a prompt.
+#[derive(Debug)]
+pub(super) enum Remembered {
+    /// These, closest first; there may be none.
+    Memories(Vec<Memory>),
+    /// It could not be looked into, and why.
+    Unavailable(String),
+}
+
+impl Engine {
+    /// What other sessions of the project said in the last week that fits a prompt, and was not told yet.
+    pub(super) fn remembered(
+        &self,
+        store: &Store,
+        caller: &Caller,
+        prompt: &str,
+        now: Timestamp,
+    ) -> Result<Remembered, EngineError> {
+        let hits = match self.hits(store, caller, prompt, now) {
+            Ok(Some(hits)) => hits,
+            Ok(None) => return Ok(Remembered::Unavailable("much is not indexed yet".to_owned())),
+            Err(error) => {
+                self.note_trouble("memory for a prompt", &error.into());
+                return Ok(Remembered::Unavailable("it could not be read".to_owned()));
+            }
+        };
+        let mut memories: Vec<Memory> = Vec::new();
+        let mut episodes = Vec::new();
+        for hit in hits {
+            if memories.len() == WARM_MEMORIES || episodes.contains(&hit.key) {
+                continue;
+            }
+            let memory = memory(store, &hit)?;
+            if memory.is_called_for(prompt) && !store.was_told(caller.key(), hash_of(&memory.citation))? {
+                episodes.push(hit.key);
+                memories.push(memory);
+            }
+        }
+        Ok(Remembered::Memories(memories))
+    }
+
+    /// What fits best; nothing if looking for it would take too long.
+    fn hits(
+        &self,
+        store: &Store,
+        caller: &Caller,
+        prompt: &str,
+        now: Timestamp,
+    ) -> Result<Option<Vec<Hit>>, SearchError> {
+        let here = self.here_and_now();
+        let since = Timestamp::from_millis(now.as_millis() - WARM_DAYS * 86_400_000);
+        let mut query = Query::of_prose(&clip(prompt, LOOKED_FOR_CHARS), &here);
+        query.after = Some(since);
+        query.kinds = vec![Kind::Prompt, Kind::Answer];
+        // What the session itself said it still knows.
+        let own = store.session_of(caller.key())?.map(|(number, _)| number);
+        let mut sessions = store.sessions_since(&caller.project(), since)?;
+        sessions.retain(|number| Some(*number) != own);
+        if sessions.is_empty() {
+            return Ok(Some(Vec::new()));
+        }
+        let Some(snapshot) = self.quick_snapshot(store)? else { return Ok(None) };
+        let request = Request {
+            query: &query,
+            sessions: Some(&sessions),
+            near: &[],
+            limit: LOOKED_AT,
+            full: false,
+            now: &here,
+            weights: &Weights::default(),
+            likeness: None,
+        };
+        Ok(Some(search(store, &snapshot, request)?.hits))
+    }
+
+    /// The index, if little is missing in it; without one the store, if it is small.
+    fn quick_snapshot(&self, store: &Store) -> Result<Option<Snapshot>, SearchError> {
+        let folder = self.index_folder();
+        Ok(match lag(&folder, store, LONGEST_TAIL + 1)? {
+            Lag::None => Some(Snapshot::open(&folder, store)?),
+            Lag::Entries(entries) if entries <= LONGEST_TAIL => Some(Snapshot::open(&folder, store)?),
+            Lag::Unusable(_) if store.entries_after(0, LONGEST_TAIL + 1)? <= LONGEST_TAIL => {
+                Some(Snapshot::of_store(store)?)
+            }
+            _ => None,
+        })
+    }
+}
+
+/// What was found, with what was asked before it. A question alone says little: its answer is told with it.
+fn memory(store: &Store, hit: &Hit) -> Result<Memory, EngineError> {
+    let entries: Vec<Entry> = store.entries_of(hit.key)?;
+    let is_prompt = hit.entry.speech.role() == Role::User;
+    let answer = answer_of(&entries).filter(|_| is_prompt);
+    Ok(Memory {
+        citation: hit.session.citation(hit.entry.place.line),
+        at: hit.entry.at,
+        session: name_of(&hit.session),
+        asked: prompt_of(&entries).map(str::to_owned),
+        text: answer.map_or_else(|| hit.snippet.text.clone(), str::to_owned),
+        share: hit.share,
+        words: hit.words,
+    })
+}

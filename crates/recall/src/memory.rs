@@ -1,0 +1,150 @@
+//! Memories a prompt calls for: which of what was found is close enough, and how it is told. Pure.
+
+use rethread_model::Timestamp;
+
+use crate::activity::{age, short};
+
+/// Older memories are told only to those who ask.
+pub const WARM_DAYS: i64 = 7;
+/// Memories that are told with one prompt.
+pub const WARM_MEMORIES: usize = 2;
+
+/// How much of the prompt's words, by their worth, a memory must have; less is enough if the prompt has a cue.
+const CLOSE: f32 = 0.6;
+const CLOSE_WITH_CUE: f32 = 0.4;
+/// One word in common is chance.
+const FEWEST_WORDS: u32 = 2;
+/// A prompt with more words says what it is about.
+const MANY_WORDS: usize = 10;
+/// Characters of what was asked, and of what was said.
+const ASKED_CHARS: usize = 80;
+const SAID_CHARS: usize = 220;
+/// Characters of a session's name.
+const NAME_CHARS: usize = 40;
+
+/// Something that was said in another session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Memory {
+    /// Where it can be read: a citation.
+    pub citation: String,
+    /// When it was said.
+    pub at: Option<Timestamp>,
+    /// The name of the session.
+    pub session: String,
+    /// What had been asked, if that is not what was found.
+    pub asked: Option<String>,
+    /// The piece that was found.
+    pub text: String,
+    /// How much of the prompt's words it has, by their worth: 0 to 1.
+    pub share: f32,
+    /// How many of the words.
+    pub words: u32,
+}
+
+impl Memory {
+    /// Whether it is close enough to the prompt to be told unasked. Cues let more through, and alone let nothing through.
+    pub fn is_called_for(&self, prompt: &str) -> bool {
+        let close = if has_cue(prompt) { CLOSE_WITH_CUE } else { CLOSE };
+        self.words >= FEWEST_WORDS && self.share >= close
+    }
+}
+
+/// `[MEMORY CONTEXT] … [END MEMORY]`; nothing without memories.
+pub fn memory_context(memories: &[Memory], now: Timestamp) -> Option<String> {
+    if memories.is_empty() {
+        return None;
+    }
+    let lines = memories.iter().map(|memory| format!("\n{}", line(memory, now)));
+    Some(format!("[MEMORY CONTEXT]{}\n[END MEMORY]", lines.collect::<String>()))
+}
+
+/// The same where memory could not be looked into.
+pub fn memory_unavailable(why: &str) -> String {
+    format!("[MEMORY CONTEXT]\nwarm unavailable: {}\n[END MEMORY]", short(why, ASKED_CHARS))
+}
+
+/// `- [2d ago] name: "asked" -> "said" (rethread show 01K…:12)`.
+fn line(memory: &Memory, now: Timestamp) -> String {
+    let asked =
+        memory.asked.as_ref().map_or_else(String::new, |asked| format!("\"{}\" -> ", short(asked, ASKED_CHARS)));
+    format!(
+        "- [{}] {}: {asked}\"{}\" (rethread show {})",
+        age(memory.at, now),
+        short(&memory.session, NAME_CHARS),
+        short(&memory.text, SAID_CHARS),
+        memory.citation,
+    )
+}
+
+/// Whether a prompt looks back or asks: a question, many words, a word of past time, a file.
+fn has_cue(prompt: &str) -> bool {
+    const PAST: [&str; 5] = ["yesterday", "earlier", "before", "previously", "again"];
+    const PAST_PHRASES: [[&str; 2]; 4] = [["last", "week"], ["last", "time"], ["last", "session"], ["days", "ago"]];
+    let lower = prompt.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')')).collect();
+    let words: Vec<&str> = words.iter().map(|word| word.trim_matches(['.', '!', '?', ':', '"', '\''])).collect();
+    let is_file = |word: &&str| {
+        let (stem, end) = word.rsplit_once('.').unwrap_or_default();
+        word.contains('/')
+            || (!stem.is_empty() && (1..=4).contains(&end.len()) && end.bytes().all(|b| b.is_ascii_alphanumeric()))
+    };
+    prompt.contains('?')
+        || words.iter().filter(|word| !word.is_empty()).count() > MANY_WORDS
+        || words.iter().any(|word| PAST.contains(word))
+        || words.windows(2).any(|pair| PAST_PHRASES.iter().any(|phrase| phrase == pair))
+        || words.iter().any(is_file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory(share: f32, words: u32) -> Memory {
+        Memory {
+            citation: "01KA7M0Z:12".to_owned(),
+            at: Some(Timestamp::from_millis(0)),
+            session: "login".to_owned(),
+            asked: Some("why does \"login\" fail?".to_owned()),
+            text: "The proxy drops\nthe <cookie>.".to_owned(),
+            share,
+            words,
+        }
+    }
+
+    #[test]
+    fn l002_18_cues_are_whole_words_and_phrases() {
+        for (prompt, expect) in [
+            ("fix the login", false),
+            ("print the last line", false),
+            ("as we did last week", true),
+            ("do it as before", true),
+            ("beforehand", false),
+            ("why?", true),
+            ("look at src/main.rs", true),
+            ("look at main.rs", true),
+            ("Done. Go on", false),
+            ("one two three four five six seven eight nine ten eleven", true),
+        ] {
+            assert_eq!(has_cue(prompt), expect, "{prompt}");
+        }
+    }
+
+    #[test]
+    fn e002_02_e002_22_cues_raise_and_the_score_decides() {
+        assert!(memory(0.5, 3).is_called_for("what about the login?"));
+        assert!(!memory(0.5, 3).is_called_for("fix the login"));
+        assert!(memory(0.7, 3).is_called_for("fix the login"), "no cue is needed");
+        assert!(!memory(0.3, 3).is_called_for("what about the login?"), "a cue alone is not enough");
+        assert!(!memory(1.0, 1).is_called_for("continue?"), "one word in common is chance");
+    }
+
+    #[test]
+    fn e002_09_the_block_quotes_and_cites() {
+        let now = Timestamp::from_millis(2 * 86_400_000);
+        let expected = "[MEMORY CONTEXT]\n- [2d ago] login: \"why does 'login' fail?\" -> \"The proxy drops the ‹cookie>.\" \
+                        (rethread show 01KA7M0Z:12)\n[END MEMORY]";
+        assert_eq!(memory_context(&[memory(1.0, 2)], now).unwrap(), expected);
+        assert_eq!(memory_context(&[], now), None);
+        assert_eq!(memory_unavailable("x"), "[MEMORY CONTEXT]\nwarm unavailable: x\n[END MEMORY]");
+    }
+}
