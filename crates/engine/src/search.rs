@@ -245,13 +245,15 @@ impl Engine {
     }
 }
 
-enum Broken {
+pub(crate) enum Broken {
+    /// The index is damaged.
     Index,
+    /// Something else.
     Other(SearchError),
 }
 
 /// A damaged file can make the library that reads it panic. That is as good a sign as an error.
-fn guarded<T>(work: impl FnOnce() -> Result<T, SearchError>) -> Result<T, Broken> {
+pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, SearchError>) -> Result<T, Broken> {
     PROBING.store(true, Ordering::Relaxed);
     let done = catch_unwind(AssertUnwindSafe(work));
     PROBING.store(false, Ordering::Relaxed);

@@ -31,6 +31,23 @@ pub fn one_line(text: &str) -> String {
         .join(" ")
 }
 
+/// Whether a terminal or an editor would do something with it instead of showing it.
+pub fn is_dangerous(c: char) -> bool {
+    match c {
+        '\n' | '\t' => false,
+        // Marks, embeddings, overrides and isolates of direction; line separators; invisible tags; invisible operators.
+        '\u{061c}'
+        | '\u{200e}'
+        | '\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e007f}' => true,
+        c => c.is_control(),
+    }
+}
+
 /// Tokens of a text: four characters make one, rounded up.
 pub fn estimate_text(text: &str) -> u64 {
     (text.chars().count() as u64).div_ceil(4)

@@ -2,7 +2,7 @@
 
 use rethread_model::Timestamp;
 
-use crate::activity::{age, short};
+use crate::quote::{age, short};
 
 /// Older memories are told only to those who ask.
 pub const WARM_DAYS: i64 = 7;
@@ -63,17 +63,15 @@ pub fn memory_unavailable(why: &str) -> String {
     format!("[MEMORY CONTEXT]\nwarm unavailable: {}\n[END MEMORY]", short(why, ASKED_CHARS))
 }
 
-/// `- [2d ago] name: "asked" -> "said" (rethread show 01K…:12)`.
+/// `- [2d ago] name: "asked" -> "said" (rethread show 01K…:12)`. A session named by what was asked is not named again.
 fn line(memory: &Memory, now: Timestamp) -> String {
-    let asked =
-        memory.asked.as_ref().map_or_else(String::new, |asked| format!("\"{}\" -> ", short(asked, ASKED_CHARS)));
-    format!(
-        "- [{}] {}: {asked}\"{}\" (rethread show {})",
-        age(memory.at, now),
-        short(&memory.session, NAME_CHARS),
-        short(&memory.text, SAID_CHARS),
-        memory.citation,
-    )
+    let name = short(&memory.session, NAME_CHARS);
+    let asked = memory.asked.as_ref().map(|asked| short(asked, ASKED_CHARS));
+    let is_named_so = asked.as_ref().is_some_and(|asked| asked.starts_with(name.trim_end_matches('…')));
+    let name = if is_named_so { String::new() } else { format!(" {name}:") };
+    let asked = asked.map_or_else(String::new, |asked| format!("\"{asked}\" -> "));
+    let (age, text) = (age(memory.at, now), short(&memory.text, SAID_CHARS));
+    format!("- [{age}]{name} {asked}\"{text}\" (rethread show {})", memory.citation)
 }
 
 /// Whether a prompt looks back or asks: a question, many words, a word of past time, a file.

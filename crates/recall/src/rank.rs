@@ -216,7 +216,8 @@ impl<'a> Ranker<'a> {
     pub(crate) fn fit(&self, candidate: &Candidate) -> Fit {
         let Some(view) = self.candidates.sessions.get(&candidate.episode.session.get()) else { return Fit::default() };
         let mask = self.mask_around(candidate, view, 2);
-        Fit { words: mask.count_ones(), share: self.matches.worth(mask) / self.ideal }
+        let all = self.matches.worth(u32::MAX);
+        Fit { words: mask.count_ones(), share: if all > 0.0 { self.matches.worth(mask) / all } else { 0.0 } }
     }
 
     /// The words in an entry or up to `most` entries away.

@@ -2,7 +2,7 @@
 
 use rethread_model::{Timestamp, estimate_text};
 
-use crate::activity::{age, short};
+use crate::quote::{age, short};
 
 /// Files, and hot entries, that are shown.
 const SHOWN: usize = 5;

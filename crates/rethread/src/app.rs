@@ -52,7 +52,8 @@ fn parse(arguments: &[OsString]) -> Result<Cli, u8> {
     let parsed = command.try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
     parsed.map_err(|error| {
         // What was typed comes back in the message, so it is shown in colour only if it is harmless.
-        let harmless = arguments.iter().all(|argument| !argument.to_string_lossy().contains(render::is_dangerous));
+        let harmless =
+            arguments.iter().all(|argument| !argument.to_string_lossy().contains(rethread_model::is_dangerous));
         let colour = if harmless { wished_colour(arguments) } else { Colour::Never };
         let printer = Printer::new(environment::terminal(), colour, false, 0);
         let is_mistake = error.use_stderr();

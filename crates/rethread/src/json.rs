@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 use rethread_engine::{
     AgentReport, Diagnosis, DryRun, Health, IndexLag, Layer, NanoUsd, Setting, Status, SyncReport, Value, VerifyReport,
 };
-use rethread_model::Timestamp;
+use rethread_model::{Timestamp, is_dangerous};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::render::{age, is_dangerous, reduction};
+use crate::render::{age, reduction};
 
-pub(crate) use awareness::Awareness;
+pub(crate) use awareness::{Awareness, Injections};
 pub(crate) use search::Recall;
 pub(crate) use session::{Exchanges, Sessions, Shown};
 pub(crate) use thread::{

@@ -42,7 +42,7 @@ pub use entries::EntryFilter;
 pub use error::StoreError;
 pub use feed::{EpisodeKey, Feed, FeedEntry, Head, Since};
 pub use ledger::{PlannedRequest, SettledRequest, Spending};
-pub use life::{Closed, Injected, Life, LifeEvent, SessionKey};
+pub use life::{Closed, Injected, Life, LifeEvent, SessionKey, Watermark};
 pub use neighbours::Deeds;
 pub use numbers::Numbers;
 pub use sessions::{Scope, SessionFilter};

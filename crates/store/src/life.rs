@@ -65,6 +65,17 @@ pub struct LifeEvent {
     pub detail: String,
 }
 
+/// How far a reader has seen another session, before and after a look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watermark {
+    /// The other session.
+    pub session: SessionNumber,
+    /// The last entry seen before; nothing if the session was never seen.
+    pub from: Option<u64>,
+    /// The last entry seen now.
+    pub to: u64,
+}
+
 /// A text that was given to an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Injected {
@@ -207,12 +218,20 @@ impl Batch<'_> {
         )
     }
 
-    /// Notes how far a reader has seen another session.
-    pub fn see(&mut self, reader: SessionKey<'_>, other: SessionNumber, seq: u64) -> Result<(), StoreError> {
-        self.run(
-            "INSERT OR REPLACE INTO seen (space, agent, external_id, session, seq) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![self.space(), reader.agent.as_str(), reader.external_id, other.0, seq as i64],
-        )
+    /// Moves how far a reader has seen another session, from where the reader thinks it is. False if it is elsewhere by
+    /// now: then somebody else told the reader meanwhile.
+    pub fn see(&mut self, reader: SessionKey<'_>, mark: Watermark) -> Result<bool, StoreError> {
+        let (agent, id) = (reader.agent.as_str(), reader.external_id);
+        match mark.from {
+            None => self.insert(
+                "INSERT OR IGNORE INTO seen (space, agent, external_id, session, seq) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![self.space(), agent, id, mark.session.0, mark.to as i64],
+            ),
+            Some(from) => self.insert(
+                &format!("UPDATE seen SET seq = ?5 WHERE {WHO} AND session = ?4 AND seq = ?6"),
+                params![self.space(), agent, id, mark.session.0, mark.to as i64, from as i64],
+            ),
+        }
     }
 
     /// Notes that this was said to a session; whether it is the first time.

@@ -1,8 +1,13 @@
 //! One line before an edit or a change of branch, when another session at work did the same a moment ago.
 
-use rethread_model::{Entry, Timestamp, ToolKind, clip, one_line};
-use rethread_store::{SessionKey, Store};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
+use rethread_model::{Entry, Timestamp, ToolKind};
+use rethread_recall::{Part, PartKind, age, compose, short};
+use rethread_store::Store;
+
+use super::inject::{Caller, hash_of, record};
 use super::neighbours::{is_neighbour, name_of};
 use crate::{Engine, EngineError};
 
@@ -29,68 +34,115 @@ impl Intent {
             _ => None,
         }
     }
-
-    /// What is said only once is known by this.
-    pub(super) fn key(&self) -> String {
-        match self {
-            Intent::Edit(path) => format!("collision:{path}"),
-            Intent::SwitchBranch => "collision:branch".to_owned(),
-        }
-    }
 }
 
 impl Engine {
-    /// What to say before somebody does that; nothing if nobody else did.
-    pub(super) fn collision(
-        store: &Store,
-        reader: SessionKey<'_>,
-        project: &str,
-        intent: &Intent,
-        now: Timestamp,
-    ) -> Result<Option<String>, EngineError> {
-        let since = Timestamp::from_millis(now.as_millis() - RECENT_MILLIS);
-        for (number, session) in store.live_sessions(project, since)? {
-            if !is_neighbour(&session, reader) {
-                continue;
-            }
-            let deeds = store.deeds_since(number, None, since)?;
-            let Some(entry) = deeds.entries.iter().rev().find(|entry| did(entry, intent)) else { continue };
-            let minutes = entry.at.map_or(0, |at| now.millis_since(at).max(0) / 60_000);
-            let when = if minutes == 0 { "just now".to_owned() } else { format!("{minutes}m ago") };
-            let name = harmless(&clip(&one_line(&name_of(&session)), NAME_CHARS));
-            return Ok(Some(match intent {
-                Intent::Edit(path) => {
-                    let file = harmless(path.rsplit('/').next().unwrap_or(path));
-                    format!("Session \"{name}\" changed {file} {when}; look at the file again before you change it.")
-                }
-                Intent::SwitchBranch => format!("Session \"{name}\" switched the branch of this working tree {when}."),
-            }));
+    /// One line before a call that may collide with another session: once for each file and each other session, and not
+    /// if the caller has looked since.
+    pub(crate) fn told_before_call(&self, caller: &Caller, intent: &Intent) -> Result<Option<String>, EngineError> {
+        let (began, now) = (Instant::now(), self.now());
+        let Some(mut store) = self.reader()? else { return Ok(None) };
+        let project = self.project_of(&store, caller)?;
+        self.catch_up(&mut store, &project, now)?;
+        self.read_own(&mut store, caller)?;
+        let Some(collision) = collision(&store, caller, &project, intent, now)? else { return Ok(None) };
+        let part = Part { kind: PartKind::Collision, text: collision.line, reason: collision.key, says: Vec::new() };
+        let says = hash_of(&part.reason);
+        let Some(composed) = compose(vec![part], u64::MAX, false) else { return Ok(None) };
+        let mut batch = store.begin()?;
+        let is_first = batch.tell(caller.key(), says, now)?;
+        if is_first {
+            batch.add_injection(caller.key(), &record(&composed, "PreToolUse", now, began))?;
         }
-        Ok(None)
+        batch.commit()?;
+        Ok(is_first.then_some(composed.text))
     }
 }
 
-fn harmless(text: &str) -> String {
-    text.replace(['"', '<', '>'], "'")
+/// What to say, and what it is known by.
+struct Collision {
+    line: String,
+    key: String,
 }
 
-fn did(entry: &Entry, intent: &Intent) -> bool {
+/// The last time another session did what somebody is about to do.
+fn collision(
+    store: &Store,
+    caller: &Caller,
+    project: &str,
+    intent: &Intent,
+    now: Timestamp,
+) -> Result<Option<Collision>, EngineError> {
+    let since = Timestamp::from_millis(now.as_millis() - RECENT_MILLIS);
+    let own = match store.session_of(caller.key())? {
+        Some((number, _)) => store.deeds_since(number, None, since)?.entries,
+        None => Vec::new(),
+    };
+    let cwd = caller.cwd.to_string_lossy();
+    for (number, session) in store.live_sessions(project, since)? {
+        if !is_neighbour(&session, caller.key()) {
+            continue;
+        }
+        let there = session.cwd.clone().unwrap_or_else(|| cwd.clone().into_owned());
+        let deeds = store.deeds_since(number, None, since)?;
+        let Some(entry) = deeds.entries.iter().rev().find(|entry| did(entry, intent, &there, &cwd)) else { continue };
+        if own.iter().any(|mine| mine.at >= entry.at && knows(mine, intent, &cwd)) {
+            continue;
+        }
+        let when = age(entry.at, now);
+        let name = short(&name_of(&session), NAME_CHARS);
+        let (line, what) = match intent {
+            Intent::Edit(path) => {
+                let file = short(path.rsplit('/').next().unwrap_or(path), NAME_CHARS);
+                let line =
+                    format!("Session \"{name}\" changed {file} {when}; look at the file again before you change it.");
+                (line, path.as_str())
+            }
+            Intent::SwitchBranch => {
+                (format!("Session \"{name}\" switched the branch of this working tree {when}."), "the branch")
+            }
+        };
+        return Ok(Some(Collision { line, key: format!("{} changed {what}", session.id) }));
+    }
+    Ok(None)
+}
+
+/// Whether a call did the same, in the same place.
+fn did(entry: &Entry, intent: &Intent, there: &str, here: &str) -> bool {
     let Some(tool) = &entry.tool else { return false };
     if tool.outcome.as_ref().is_some_and(|outcome| outcome.status.is_error()) {
         return false;
     }
     match intent {
         Intent::Edit(path) => {
-            tool.kind.is_some_and(ToolKind::changes_files) && tool.paths.iter().any(|other| same_file(other, path))
+            let changes = tool.kind.is_some_and(ToolKind::changes_files);
+            changes && tool.paths.iter().any(|other| full(other, there) == full(path, here))
         }
-        Intent::SwitchBranch => tool.kind == Some(ToolKind::Command) && switches_branch(&tool.target),
+        Intent::SwitchBranch => {
+            let command = tool.target.as_str();
+            let restores = |word: &str| Path::new(there).join(word).is_file();
+            tool.kind == Some(ToolKind::Command)
+                && switches_branch(command)
+                && !command.split_whitespace().any(restores)
+                && work_tree(there) == work_tree(here)
+        }
     }
 }
 
-/// The same path, or one of them written from the project's directory on.
-fn same_file(one: &str, other: &str) -> bool {
-    let ends = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('/'));
-    one == other || (!one.starts_with('/') && ends(other, one)) || (!other.starts_with('/') && ends(one, other))
+/// Whether somebody who did this knows how the file is now.
+fn knows(entry: &Entry, intent: &Intent, here: &str) -> bool {
+    let Intent::Edit(path) = intent else { return false };
+    entry.tool.as_ref().is_some_and(|tool| tool.paths.iter().any(|own| full(own, here) == full(path, here)))
+}
+
+/// A path from the root on.
+fn full(path: &str, from: &str) -> PathBuf {
+    Path::new(from).join(path)
+}
+
+/// The directory that is checked out, of the repository a directory is in.
+fn work_tree(folder: &str) -> Option<&Path> {
+    Path::new(folder).ancestors().find(|folder| folder.join(".git").exists())
 }
 
 /// `git checkout NAME`, `git switch NAME`, not `git checkout -- FILE`.
@@ -117,11 +169,5 @@ mod tests {
         for command in ["git checkout -- a.rs", "git checkout .", "git status", "echo git switch", "git switch"] {
             assert!(!switches_branch(command), "{command}");
         }
-    }
-
-    #[test]
-    fn a_file_is_the_same_however_it_is_written() {
-        assert!(same_file("/p/src/a.rs", "/p/src/a.rs") && same_file("src/a.rs", "/p/src/a.rs"));
-        assert!(!same_file("/p/a.rs", "/q/a.rs") && !same_file("a.rs", "/p/aa.rs"));
     }
 }

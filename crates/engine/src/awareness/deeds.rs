@@ -8,8 +8,7 @@ use rethread_store::{Closed, LifeEvent, Store};
 use serde_json::Value;
 
 use super::Lifecycle;
-use super::collision::Intent;
-use super::inject::{Caller, hash_of};
+use super::inject::Caller;
 use super::view::Own;
 use crate::{Engine, EngineError};
 
@@ -67,19 +66,6 @@ impl Used {
 }
 
 impl Engine {
-    /// One line before a call that may collide with another session; once for each file and session.
-    pub(crate) fn told_before_call(&self, caller: &Caller, intent: &Intent) -> Result<Option<String>, EngineError> {
-        let now = self.now();
-        let Some(mut store) = self.reader()? else { return Ok(None) };
-        let project = caller.project();
-        self.catch_up(&mut store, &project, now)?;
-        let Some(line) = Self::collision(&store, caller.key(), &project, intent, now)? else { return Ok(None) };
-        let mut batch = store.begin()?;
-        let is_first = batch.tell(caller.key(), hash_of(&intent.key()), now)?;
-        batch.commit()?;
-        Ok(is_first.then_some(line))
-    }
-
     /// Notes a tool call.
     pub(crate) fn note_call(&self, caller: &Caller, used: &Used) -> Result<(), EngineError> {
         let detail = match used.path() {

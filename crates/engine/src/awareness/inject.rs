@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use rethread_ingest::source::project;
 use rethread_model::{Agent, State, Timestamp};
-use rethread_recall::{Activity, Composed, Part, activity, compose, resume_context};
-use rethread_store::{Closed, Injected, LifeEvent, SessionKey, Store};
+use rethread_recall::{Activity, Composed, Part, PartKind, activity, compose, resume_context};
+use rethread_store::{Batch, Closed, Injected, LifeEvent, SessionKey, Store, Watermark};
 use serde_json::json;
 
 use super::Lifecycle;
@@ -17,6 +17,11 @@ use crate::{Engine, EngineError};
 /// Texts that machines put into a prompt's place; nobody reads an answer to them.
 const MACHINE_PROMPTS: [&str; 5] =
     ["<task-notification", "<teammate-message", "<cross-session-message", "<local-command", "<tick>"];
+
+/// Lines so young belong to what happens right now.
+const SAME_MOMENT_MILLIS: i64 = 15_000;
+/// Where Claude Code says which project it was started in.
+const PROJECT_VARIABLE: &str = "CLAUDE_PROJECT_DIR";
 
 /// A session, as the agent that works in it names it.
 #[derive(Clone, Debug)]
@@ -47,13 +52,18 @@ pub struct Explained {
 pub(crate) enum Occasion<'a> {
     /// A human typed this.
     Prompt(&'a str),
-    /// A session begins again: resumed, cleared, or after its context was compacted.
+    /// A session is opened again, with all that was said in it.
     Return,
+    /// A session goes on with a new context: cleared or compacted.
+    NewContext,
 }
 
 /// Everything that is known at one moment about a session and those beside it.
 pub(super) struct Moment {
     pub(super) own: Own,
+    pub(super) activity: Option<Activity>,
+    /// When something last happened in the session before this moment.
+    last_activity: Option<Timestamp>,
     neighbours: Neighbours,
     pub(super) lifecycle: Lifecycle,
     pub(super) state: State,
@@ -65,10 +75,6 @@ impl Caller {
     pub(crate) fn key(&self) -> SessionKey<'_> {
         SessionKey { agent: self.agent, external_id: &self.external_id }
     }
-
-    pub(crate) fn project(&self) -> String {
-        project::project_of(&self.cwd.to_string_lossy())
-    }
 }
 
 impl Engine {
@@ -76,15 +82,17 @@ impl Engine {
     pub(crate) fn told_with_prompt(&self, caller: &Caller, prompt: &str) -> Result<Option<String>, EngineError> {
         let began = Instant::now();
         let mut store = self.writer()?;
+        let before = last_activity(&store, caller)?;
         self.read_own(&mut store, caller)?;
         if is_machine_prompt(prompt) {
             return Ok(None);
         }
-        self.catch_up(&mut store, &caller.project(), self.now())?;
+        let project = self.project_of(&store, caller)?;
+        self.catch_up(&mut store, &project, self.now())?;
         let detail = rethread_model::clip(&rethread_model::one_line(prompt), 100).into_owned();
         let event =
             LifeEvent { at: self.now(), kind: "prompt_submitted".to_owned(), detail: Self::without_secrets(&detail) };
-        self.tell(&mut store, caller, Occasion::Prompt(prompt), &event, "UserPromptSubmit", began)
+        self.tell(&mut store, caller, Occasion::Prompt(prompt), before, &event, began)
     }
 
     /// What to tell a session that begins again.
@@ -96,6 +104,7 @@ impl Engine {
     ) -> Result<Option<String>, EngineError> {
         let began = Instant::now();
         let mut store = self.writer()?;
+        let before = last_activity(&store, caller)?;
         self.read_own(&mut store, caller)?;
         if has_forgotten {
             let mut batch = store.begin()?;
@@ -103,7 +112,8 @@ impl Engine {
             batch.commit()?;
         }
         let event = LifeEvent { at: self.now(), kind: "session_start".to_owned(), detail: source.to_owned() };
-        self.tell(&mut store, caller, Occasion::Return, &event, "SessionStart", began)
+        let occasion = if has_forgotten { Occasion::NewContext } else { Occasion::Return };
+        self.tell(&mut store, caller, occasion, before, &event, began)
     }
 
     /// What the other sessions did, for a reader; its watermark moves unless somebody only peeks.
@@ -111,24 +121,27 @@ impl Engine {
         let mut store = self.writer()?;
         let caller = self.caller(&store, reference)?;
         let now = self.now();
-        self.catch_up(&mut store, &caller.project(), now)?;
-        let moment = self.moment_of(&store, &caller, now)?;
-        let told = moment.activity();
-        if !peek && !moment.neighbours.watermarks.is_empty() {
+        let project = self.project_of(&store, &caller)?;
+        self.catch_up(&mut store, &project, now)?;
+        let moment = self.moment_of(&store, &caller, last_activity(&store, &caller)?, now)?;
+        if !peek {
             let mut batch = store.begin()?;
-            for (other, seq) in &moment.neighbours.watermarks {
-                batch.see(caller.key(), *other, *seq)?;
+            for mark in moment.marks_told().chain(&moment.neighbours.quiet) {
+                batch.see(caller.key(), *mark)?;
             }
             batch.commit()?;
         }
-        Ok(told)
+        Ok(moment.activity)
     }
 
-    /// What the prompt hook would add, and why. Moves nothing and notes nothing.
+    /// What the prompt hook would add, and why. Reads what is new in transcripts; moves nothing and notes nothing.
     pub fn explain(&self, reference: &str, prompt: &str) -> Result<Explained, EngineError> {
-        let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        let mut store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
-        let moment = self.moment_of(&store, &caller, self.now())?;
+        let before = last_activity(&store, &caller)?;
+        let project = self.project_of(&store, &caller)?;
+        self.catch_up(&mut store, &project, self.now())?;
+        let moment = self.moment_of(&store, &caller, before, self.now())?;
         if is_machine_prompt(prompt) {
             let silent = vec!["everything: a machine wrote the prompt, or nobody did".to_owned()];
             return Ok(Explained { composed: None, silent, state: moment.state });
@@ -137,11 +150,18 @@ impl Engine {
         Ok(Explained { composed: self.composed(parts), silent, state: moment.state })
     }
 
+    /// The last texts that were given to a session, newest first.
+    pub fn told_to(&self, reference: &str, most: u64) -> Result<Vec<Injected>, EngineError> {
+        let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        let caller = self.caller(&store, reference)?;
+        Ok(store.injections(caller.key(), most)?)
+    }
+
     /// The words that would greet a session now.
     pub fn resume_text(&self, reference: &str) -> Result<String, EngineError> {
         let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
-        let moment = self.moment_of(&store, &caller, self.now())?;
+        let moment = self.moment_of(&store, &caller, last_activity(&store, &caller)?, self.now())?;
         let view = moment.own.view(&store, caller.key(), moment.lifecycle, moment.now)?;
         Ok(resume_context(&view, moment.silence_millis, moment.now))
     }
@@ -151,30 +171,22 @@ impl Engine {
         store: &mut Store,
         caller: &Caller,
         occasion: Occasion<'_>,
+        before: Option<Timestamp>,
         event: &LifeEvent,
-        hook: &str,
         began: Instant,
     ) -> Result<Option<String>, EngineError> {
         // Looked at before the session is touched: afterwards it is no longer idle.
         let (moment, parts, view) = store.at_one_moment(|store| -> Result<_, EngineError> {
-            let moment = self.moment_of(store, caller, event.at)?;
+            let moment = self.moment_of(store, caller, before, event.at)?;
             let (parts, _) = self.parts(store, caller, &moment, occasion)?;
             let view = moment.own.view(store, caller.key(), moment.lifecycle, moment.now)?;
             Ok((moment, parts, view))
         })?;
-        let composed = self.composed(parts);
         let mut batch = store.begin()?;
-        let ended = moment.lifecycle.touch(&mut batch, caller.key(), moment.own.last_activity(), event)?;
-        if matches!(occasion, Occasion::Prompt(_)) {
-            for (other, seq) in &moment.neighbours.watermarks {
-                batch.see(caller.key(), *other, *seq)?;
-            }
-        }
+        let ended = moment.lifecycle.touch(&mut batch, caller.key(), moment.last_activity, event)?;
+        let composed = self.claim(&mut batch, caller, &moment, parts)?;
         if let Some(composed) = &composed {
-            for said in composed.parts.iter().flat_map(|part| &part.says) {
-                batch.tell(caller.key(), *said, moment.now)?;
-            }
-            batch.add_injection(caller.key(), &record(composed, hook, moment.now, began))?;
+            batch.add_injection(caller.key(), &record(composed, occasion.hook(), moment.now, began))?;
         }
         batch.commit()?;
         // A period that was ended by name was archived then.
@@ -184,18 +196,68 @@ impl Engine {
         Ok(composed.map(|composed| composed.text))
     }
 
-    fn moment_of(&self, store: &Store, caller: &Caller, now: Timestamp) -> Result<Moment, EngineError> {
+    /// Puts together what has room, and notes that it is told. What another hook told at the same time is left out.
+    fn claim(
+        &self,
+        batch: &mut Batch<'_>,
+        caller: &Caller,
+        moment: &Moment,
+        mut parts: Vec<Part>,
+    ) -> Result<Option<Composed>, EngineError> {
+        let has_room = |parts: Vec<Part>| self.composed(parts).map(|composed| composed.parts).unwrap_or_default();
+        let mut is_new = Vec::new();
+        for mark in &moment.neighbours.quiet {
+            batch.see(caller.key(), *mark)?;
+        }
+        for part in has_room(parts.clone()) {
+            let mut new = true;
+            if part.kind == PartKind::Activity {
+                for mark in moment.marks_told() {
+                    new &= batch.see(caller.key(), *mark)?;
+                }
+            }
+            for said in &part.says {
+                new &= batch.tell(caller.key(), *said, moment.now)?;
+            }
+            is_new.push((part.kind, new));
+        }
+        parts.retain(|part| !is_new.contains(&(part.kind, false)));
+        Ok(self.composed(parts))
+    }
+
+    /// The project of a session: as its transcript tells it, which a change of directory does not change.
+    pub(super) fn project_of(&self, store: &Store, caller: &Caller) -> Result<String, EngineError> {
+        if let Some(project) = store.session_of(caller.key())?.and_then(|(_, session)| session.project) {
+            return Ok(project);
+        }
+        let named = self.environment.variables.iter().find(|(name, _)| name == PROJECT_VARIABLE);
+        let named = named.map(|(_, folder)| folder.as_str()).filter(|_| caller.agent == Agent::ClaudeCode);
+        Ok(project::project_of(named.unwrap_or(&caller.cwd.to_string_lossy())))
+    }
+
+    fn moment_of(
+        &self,
+        store: &Store,
+        caller: &Caller,
+        before: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Result<Moment, EngineError> {
         let own = Own::read(store, caller.key(), now)?;
         let lifecycle = Lifecycle::of(&self.config);
+        let at = own.deeds.entries.iter().filter_map(|entry| entry.at);
+        // Agents may write lines that belong to a prompt before they tell us of it.
+        let last_activity = at.filter(|at| now.millis_since(*at) > SAME_MOMENT_MILLIS).max().max(before);
         let state = if own.life.is_none() && own.stored.is_none() {
             State::Active
         } else {
-            lifecycle.state(own.life.as_ref(), own.last_activity(), now)
+            lifecycle.state(own.life.as_ref(), last_activity, now)
         };
-        let last = own.last_activity().max(own.life.as_ref().map(|life| life.touched_at));
+        let last = last_activity.max(own.life.as_ref().map(|life| life.touched_at));
         let silence_millis = last.map_or(0, |last| now.millis_since(last).max(0));
-        let neighbours = Self::neighbours(store, caller.key(), &caller.project(), now)?;
-        Ok(Moment { own, neighbours, lifecycle, state, silence_millis, now })
+        let neighbours = Self::neighbours(store, caller.key(), &self.project_of(store, caller)?, now)?;
+        let branch = own.stored.as_ref().and_then(|(_, session)| session.branch.as_deref());
+        let activity = activity(&neighbours.others, &own.files(), branch, now);
+        Ok(Moment { own, activity, last_activity, neighbours, lifecycle, state, silence_millis, now })
     }
 
     fn composed(&self, parts: Vec<Part>) -> Option<Composed> {
@@ -223,10 +285,31 @@ impl Engine {
 }
 
 impl Moment {
-    pub(super) fn activity(&self) -> Option<Activity> {
-        let branch = self.own.stored.as_ref().and_then(|(_, session)| session.branch.as_deref());
-        activity(&self.neighbours.others, &self.own.files(), branch, self.now)
+    /// Since when the session was silent.
+    pub(super) fn back_since(&self) -> Timestamp {
+        Timestamp::from_millis(self.now.as_millis() - self.silence_millis)
     }
+
+    /// How far the reader has seen others once it has been told of them. Who had no room is told of the next time.
+    fn marks_told(&self) -> impl Iterator<Item = &Watermark> {
+        let told = self.activity.iter().flat_map(|activity| &activity.told);
+        told.map(|at| &self.neighbours.marks[*at])
+    }
+}
+
+impl Occasion<'_> {
+    /// The event it is recorded under.
+    fn hook(&self) -> &'static str {
+        match self {
+            Occasion::Prompt(_) => "UserPromptSubmit",
+            Occasion::Return | Occasion::NewContext => "SessionStart",
+        }
+    }
+}
+
+/// When something last happened in a session, as far as that was read.
+fn last_activity(store: &Store, caller: &Caller) -> Result<Option<Timestamp>, EngineError> {
+    Ok(store.session_of(caller.key())?.and_then(|(_, session)| session.last_activity_at))
 }
 
 /// Whether nobody typed it.
@@ -235,7 +318,7 @@ fn is_machine_prompt(prompt: &str) -> bool {
     prompt.is_empty() || MACHINE_PROMPTS.iter().any(|start| prompt.starts_with(start))
 }
 
-fn record(composed: &Composed, hook: &str, now: Timestamp, began: Instant) -> Injected {
+pub(super) fn record(composed: &Composed, hook: &str, now: Timestamp, began: Instant) -> Injected {
     let part = |part: &Part| json!({"kind": part.kind.as_str(), "reason": part.reason, "bytes": part.text.len()});
     let parts: Vec<_> = composed.parts.iter().map(part).collect();
     let left_out: Vec<_> = composed.left_out.iter().map(part).collect();

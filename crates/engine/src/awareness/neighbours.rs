@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use rethread_model::{Agent, Session, Timestamp};
 use rethread_recall::OtherSession;
-use rethread_store::{SessionKey, SessionNumber, Store};
+use rethread_store::{SessionKey, SessionNumber, Store, Watermark};
 
 use crate::{Engine, EngineError};
 
@@ -21,8 +21,10 @@ const EPHEMERAL: &str = "new-";
 pub(super) struct Neighbours {
     /// Those with something new.
     pub(super) others: Vec<OtherSession>,
-    /// How far each of them has been seen by this.
-    pub(super) watermarks: Vec<(SessionNumber, u64)>,
+    /// How far each of them has been seen once it was told.
+    pub(super) marks: Vec<Watermark>,
+    /// How far those have been seen that did something, but nothing worth telling.
+    pub(super) quiet: Vec<Watermark>,
 }
 
 impl Engine {
@@ -72,10 +74,11 @@ impl Engine {
                 Some(seq) if *seq > last => store.deeds_since(number, None, ago(FIRST_SIGHT_MILLIS))?,
                 _ => deeds,
             };
-            if seen.get(&number) != Some(&last) {
-                found.watermarks.push((number, last));
-            }
-            if !deeds.entries.is_empty() {
+            let mark = Watermark { session: number, from: seen.get(&number).copied(), to: last };
+            if deeds.entries.is_empty() {
+                found.quiet.extend((mark.from != Some(last)).then_some(mark));
+            } else {
+                found.marks.push(mark);
                 found.others.push(OtherSession {
                     name: name_of(&session),
                     branch: session.branch,

@@ -45,10 +45,13 @@ impl Engine {
         if !self.config.flag("inject.activity") {
             return told.not("activity", "switched off by inject.activity");
         }
-        let Some(news) = moment.activity() else { return told.not("activity", "no other session did anything new") };
-        let reason = format!("{} other sessions did something since the last prompt", news.told + news.left_out);
+        let Some(news) = &moment.activity else { return told.not("activity", "no other session did anything new") };
+        let reason = match news.told.len() + news.left_out {
+            1 => "another session did something since the last prompt".to_owned(),
+            count => format!("{count} other sessions did something since the last prompt"),
+        };
         // Watermarks keep it from being told twice; the same may well be done twice.
-        told.parts.push(Part { kind: PartKind::Activity, text: news.text, reason, says: Vec::new() });
+        told.parts.push(Part { kind: PartKind::Activity, text: news.text.clone(), reason, says: Vec::new() });
     }
 
     fn add_session(
@@ -66,20 +69,24 @@ impl Engine {
         let view = moment.own.view(store, caller.key(), moment.lifecycle, moment.now)?;
         // An end that was followed at once by going on is no break.
         let is_back = moment.silence_millis > moment.lifecycle.idle_millis || moment.state == State::Suspended;
-        let (kind, text, reason) = if is_back && !view.recent.is_empty() {
+        let (kind, text, reason, says) = if is_back && !view.recent.is_empty() {
             let text = resume_context(&view, moment.silence_millis, moment.now);
-            (PartKind::Resume, Some(text), "the session comes back after a break")
-        } else if occasion == Occasion::Return {
+            // Each break is greeted once.
+            let says = hash_of(&format!("back {:?}", moment.back_since()));
+            (PartKind::Resume, Some(text), "the session comes back after a break", says)
+        } else if occasion == Occasion::NewContext {
             let text = session_context(&view, moment.now);
-            (PartKind::Session, text, "the session begins with a new context")
+            // The same is the same however old it has become.
+            let hot: Vec<&String> = view.hot.iter().map(|hot| &hot.text).collect();
+            let says = hash_of(&format!("context {:?} {hot:?} {:?}", view.files, view.task));
+            (PartKind::Session, text, "the session goes on with a new context", says)
         } else {
-            (PartKind::Session, None, "")
+            (PartKind::Session, None, "", 0)
         };
         let Some(text) = text else {
             told.not("session", "it has not been away, and knows what it did");
             return Ok(());
         };
-        let says = hash_of(&text);
         if store.was_told(caller.key(), says)? {
             told.not(kind.as_str(), "the same was said before");
         } else {
@@ -100,7 +107,7 @@ impl Engine {
             told.not("memory", "switched off by inject.memory");
             return Ok(());
         }
-        let memories = match self.remembered(store, caller, prompt, now)? {
+        let memories = match self.remembered(store, caller, &self.project_of(store, caller)?, prompt, now)? {
             Remembered::Memories(memories) => memories,
             Remembered::Unavailable(why) => {
                 told.not("memory", &why);
@@ -117,7 +124,7 @@ impl Engine {
             return Ok(());
         };
         let scores: Vec<String> = memories.iter().map(|memory| format!("{:.2}", memory.share)).collect();
-        let reason = format!("{} warm, of the prompt's words {}", memories.len(), scores.join(" and "));
+        let reason = format!("{} warm, {} of the prompt's words", memories.len(), scores.join(" and "));
         let says = memories.iter().map(|memory| hash_of(&memory.citation)).collect();
         told.parts.push(Part { kind: PartKind::Memory, text, reason, says });
         Ok(())

@@ -39,10 +39,6 @@ impl Own {
         Ok(Self { stored, life: store.life(key)?, deeds })
     }
 
-    pub(super) fn last_activity(&self) -> Option<Timestamp> {
-        self.stored.as_ref().and_then(|(_, session)| session.last_activity_at)
-    }
-
     /// Files it touched in the last day, newest last.
     pub(super) fn files(&self) -> Vec<String> {
         let mut files: Vec<String> = Vec::new();

@@ -7,7 +7,7 @@ use rethread_store::Store;
 
 use super::inject::{Caller, hash_of};
 use super::neighbours::name_of;
-use crate::search::{answer_of, prompt_of};
+use crate::search::{Broken, answer_of, guarded, prompt_of};
 use crate::{Engine, EngineError};
 
 /// Characters of a prompt that are looked for. Who says more has said by then what it is about.
@@ -32,15 +32,19 @@ impl Engine {
         &self,
         store: &Store,
         caller: &Caller,
+        project: &str,
         prompt: &str,
         now: Timestamp,
     ) -> Result<Remembered, EngineError> {
-        let hits = match self.hits(store, caller, prompt, now) {
+        let unreadable = || Ok(Remembered::Unavailable("it could not be read".to_owned()));
+        let hits = match guarded(|| self.hits(store, caller, project, prompt, now)) {
             Ok(Some(hits)) => hits,
             Ok(None) => return Ok(Remembered::Unavailable("much is not indexed yet".to_owned())),
-            Err(error) => {
+            // The next search mends it.
+            Err(Broken::Index) => return unreadable(),
+            Err(Broken::Other(error)) => {
                 self.note_trouble("memory for a prompt", &error.into());
-                return Ok(Remembered::Unavailable("it could not be read".to_owned()));
+                return unreadable();
             }
         };
         let mut memories: Vec<Memory> = Vec::new();
@@ -63,6 +67,7 @@ impl Engine {
         &self,
         store: &Store,
         caller: &Caller,
+        project: &str,
         prompt: &str,
         now: Timestamp,
     ) -> Result<Option<Vec<Hit>>, SearchError> {
@@ -73,7 +78,7 @@ impl Engine {
         query.kinds = vec![Kind::Prompt, Kind::Answer];
         // What the session itself said it still knows.
         let own = store.session_of(caller.key())?.map(|(number, _)| number);
-        let mut sessions = store.sessions_since(&caller.project(), since)?;
+        let mut sessions = store.sessions_since(project, since)?;
         sessions.retain(|number| Some(*number) != own);
         if sessions.is_empty() {
             return Ok(Some(Vec::new()));

@@ -9,6 +9,7 @@ mod model_server;
 mod reading;
 mod searching;
 mod talk;
+mod telling;
 mod threads;
 mod traps;
 mod world;

@@ -53,6 +53,9 @@ pub(crate) struct Inject {
     /// Also say why, and what is not told
     #[arg(long)]
     pub(crate) explain: bool,
+    /// What the session was told up to now instead, newest first
+    #[arg(long, conflicts_with_all = ["prompt", "explain"])]
+    pub(crate) told: bool,
     #[command(flatten)]
     pub(crate) json: Json,
 }

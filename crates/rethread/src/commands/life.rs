@@ -1,5 +1,7 @@
 //! `activity`, `inject`, `resume`, `task`, `pause`, `end`, `note`, `alias`: what sessions know, by hand.
 
+use std::time::Duration;
+
 use rethread_engine::{Explained, ListRequest, Part};
 
 use super::{Context, Exit};
@@ -7,6 +9,9 @@ use crate::cli::life::{Activity, Inject, Named, Resume, Said};
 use crate::failure::Failure;
 use crate::render::{self, Tone};
 use crate::{failure, json};
+
+/// More texts than are kept of one session.
+const MOST_TOLD: u64 = 1_000;
 
 /// What the other sessions did.
 pub(crate) fn activity(context: &Context, request: &Activity) -> Result<Exit, Failure> {
@@ -23,6 +28,9 @@ pub(crate) fn activity(context: &Context, request: &Activity) -> Result<Exit, Fa
 
 /// What the prompt hook would add, and why.
 pub(crate) fn inject(context: &Context, request: &Inject) -> Result<Exit, Failure> {
+    if request.told {
+        return told(context, request);
+    }
     let told = context.engine()?.explain(&request.session, &request.prompt)?;
     if request.json.json {
         context.printer.json(&json::Awareness::explained(&told))?;
@@ -37,6 +45,32 @@ pub(crate) fn inject(context: &Context, request: &Inject) -> Result<Exit, Failur
         context.printer.answer(&page)?;
     }
     Ok(if told.composed.is_some() { Exit::Done } else { Exit::Nothing })
+}
+
+/// What a session was told up to now.
+fn told(context: &Context, request: &Inject) -> Result<Exit, Failure> {
+    let engine = context.engine()?;
+    let told = engine.told_to(&request.session, MOST_TOLD)?;
+    if request.json.json {
+        context.printer.json(&json::Injections::new(&told))?;
+    } else {
+        let mut page = context.printer.page();
+        for (at, one) in told.iter().enumerate() {
+            if at > 0 {
+                page.end();
+            }
+            let took = Duration::from_micros(one.micros).as_secs_f64() * 1000.0;
+            let about = format!(
+                "{} · {} · {} bytes · {took:.1} ms",
+                render::age(Some(one.at), engine.now()),
+                one.event,
+                one.text.len()
+            );
+            page.line(Tone::Dim, &about).line(Tone::Plain, &one.text);
+        }
+        context.printer.answer(&page)?;
+    }
+    Ok(if told.is_empty() { Exit::Nothing } else { Exit::Done })
 }
 
 fn explain(page: &mut render::Page, told: &Explained) {

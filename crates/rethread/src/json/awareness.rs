@@ -1,6 +1,6 @@
 //! What sessions are told, as programs get it.
 
-use rethread_engine::{Activity, Explained, Part};
+use rethread_engine::{Activity, Explained, Injected, Part};
 use serde::Serialize;
 
 use super::SCHEMA;
@@ -59,7 +59,7 @@ impl<'a> Awareness<'a> {
     pub(crate) fn activity(told: Option<&'a Activity>) -> Self {
         Self {
             text: told.map(|told| told.text.as_str()),
-            sessions: Some(told.map_or(0, |told| told.told)),
+            sessions: Some(told.map_or(0, |told| told.told.len())),
             left_out: Some(told.map_or(0, |told| told.left_out)),
             ..Self::nothing()
         }
@@ -76,5 +76,39 @@ impl<'a> Awareness<'a> {
             silent: &told.silent,
             ..Self::nothing()
         }
+    }
+}
+
+/// What a session was told up to now.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Injections<'a> {
+    schema: u8,
+    injections: Vec<Injection<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Injection<'a> {
+    at: String,
+    event: &'a str,
+    text: &'a str,
+    /// The parts with their reasons.
+    parts: serde_json::Value,
+    hash: String,
+    milliseconds: f64,
+}
+
+impl<'a> Injections<'a> {
+    pub(crate) fn new(told: &'a [Injected]) -> Self {
+        let injections = told.iter().map(|one| Injection {
+            at: one.at.to_string(),
+            event: &one.event,
+            text: &one.text,
+            parts: serde_json::from_str(&one.parts).unwrap_or_default(),
+            hash: format!("{:016x}", one.hash),
+            milliseconds: one.micros as f64 / 1000.0,
+        });
+        Self { schema: SCHEMA, injections: injections.collect() }
     }
 }

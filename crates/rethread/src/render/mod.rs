@@ -20,7 +20,7 @@ mod wrap;
 pub(crate) use failure::failure;
 pub(crate) use health::{diagnosis, verified};
 pub(crate) use index::{index_failed, indexed, remade};
-pub(crate) use neutral::{is_dangerous, neutral};
+pub(crate) use neutral::neutral;
 pub(crate) use page::{Page, Side, Tone, single};
 pub(crate) use resume::resume_command;
 pub(crate) use search::{Wanted, grouped, search, summary};

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use rethread_model::is_dangerous;
+
 /// The text without anything a terminal would obey. Line breaks and tabs stay; colour sequences go, because they carry
 /// no words; every other control character becomes visible.
 pub(crate) fn neutral(text: &str) -> Cow<'_, str> {
@@ -25,23 +27,6 @@ pub(crate) fn neutral(text: &str) -> Cow<'_, str> {
         rest = after;
     }
     Cow::Owned(out)
-}
-
-/// Whether a terminal or an editor would do something with it instead of showing it.
-pub(crate) fn is_dangerous(c: char) -> bool {
-    match c {
-        '\n' | '\t' => false,
-        // Marks, embeddings, overrides and isolates of direction; line separators; invisible tags; invisible operators.
-        '\u{061c}'
-        | '\u{200e}'
-        | '\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e007f}' => true,
-        c => c.is_control(),
-    }
 }
 
 /// What follows a sequence such as `ESC [ 31 m`, if one stands here.
