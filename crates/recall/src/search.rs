@@ -74,7 +74,7 @@ pub struct Hit {
     pub why: Vec<Why>,
     /// The piece that shows it.
     pub snippet: Snippet,
-    /// How many words of the query stand in it or close by.
+    /// How many words of the query, of those that do not only frame it, stand in it or close by.
     pub words: u32,
     /// Their share of what all words of the query are worth: 0 to 1, also comparable between answers.
     pub share: f32,

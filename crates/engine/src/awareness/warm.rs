@@ -1,7 +1,7 @@
 //! Memories of the last week that fit a prompt, found within a hook's time.
 
 use rethread_index::{Lag, Snapshot, lag};
-use rethread_model::{Entry, Role, Timestamp, clip};
+use rethread_model::{Role, Timestamp, clip};
 use rethread_recall::{Hit, Kind, Memory, Query, Request, SearchError, WARM_DAYS, WARM_MEMORIES, Weights, search};
 use rethread_store::Store;
 
@@ -53,7 +53,7 @@ impl Engine {
             if memories.len() == WARM_MEMORIES || episodes.contains(&hit.key) {
                 continue;
             }
-            let memory = memory(store, &hit)?;
+            let Some(memory) = memory(store, &hit)? else { continue };
             if memory.is_called_for(prompt) && !store.was_told(caller.key(), hash_of(&memory.citation))? {
                 episodes.push(hit.key);
                 memories.push(memory);
@@ -111,18 +111,20 @@ impl Engine {
     }
 }
 
-/// What was found, with what was asked before it. A question alone says little: its answer is told with it.
-fn memory(store: &Store, hit: &Hit) -> Result<Memory, EngineError> {
-    let entries: Vec<Entry> = store.entries_of(hit.key)?;
-    let is_prompt = hit.entry.speech.role() == Role::User;
-    let answer = answer_of(&entries).filter(|_| is_prompt);
-    Ok(Memory {
+/// What was found, with what was asked before it. A question without an answer is no memory.
+fn memory(store: &Store, hit: &Hit) -> Result<Option<Memory>, EngineError> {
+    let entries = store.entries_of(hit.key)?;
+    let text = match hit.entry.speech.role() {
+        Role::User => answer_of(&entries).map(str::to_owned),
+        _ => Some(hit.snippet.text.clone()),
+    };
+    Ok(text.map(|text| Memory {
         citation: hit.session.citation(hit.entry.place.line),
         at: hit.entry.at,
         session: name_of(&hit.session),
         asked: prompt_of(&entries).map(str::to_owned),
-        text: answer.map_or_else(|| hit.snippet.text.clone(), str::to_owned),
+        text,
         share: hit.share,
         words: hit.words,
-    })
+    }))
 }

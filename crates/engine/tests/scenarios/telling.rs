@@ -125,17 +125,17 @@ fn a_session_that_is_opened_again_at_once_is_told_nothing_it_knows() {
 #[test]
 fn e002_02_e002_03_memories_of_the_last_week_come_with_a_prompt_that_fits() {
     let world = World::new();
-    work(&world, CARA, -8 * DAY, "why does the checkout total lose a cent?", false);
-    work(&world, ANNA, -2 * DAY, "the checkout total is off by a cent, why?", false);
+    work(&world, CARA, -8 * DAY, "why does the invoice checkout total lose a cent?", false);
+    work(&world, ANNA, -2 * DAY, "the invoice checkout total is off by a cent, why?", false);
     for session in [CARA, ANNA] {
         stop(&world, -2 * DAY, session);
     }
     work(&world, BEN, 0, "write the docs", false);
     assert_eq!(prompt(&world, 1, BEN, "fix the changelog"), None, "nothing is close to that");
-    let asked = "do you know why the checkout total is off by a cent?";
+    let asked = "do you know why the invoice checkout total is off by a cent?";
     let told = prompt(&world, 2, BEN, asked).unwrap();
     let line = "[MEMORY CONTEXT]\n- [2d ago] \
-                \"the checkout total is off by a cent, why?\" -> \"I look into it.\" (rethread show ";
+                \"the invoice checkout total is off by a cent, why?\" -> \"I look into it.\" (rethread show ";
     assert!(told.contains(line), "{told}");
     assert!(!told.contains("lose a cent"), "cold memory is for those who ask: {told}");
     assert!(told.contains("memory (1 warm, 1.00 of the prompt's words)"), "{told}");
