@@ -27,6 +27,8 @@ const NAME_CHARS: usize = 40;
 pub struct Memory {
     /// Where it can be read: a citation.
     pub citation: String,
+    /// Where the exchange begins that it is part of: by this it is known that it was told.
+    pub exchange: String,
     /// When it was said.
     pub at: Option<Timestamp>,
     /// The name of the session.
@@ -100,6 +102,7 @@ mod tests {
     fn memory(share: f32, words: u32) -> Memory {
         Memory {
             citation: "01KA7M0Z:12".to_owned(),
+            exchange: "01KA7M0Z:9".to_owned(),
             at: Some(Timestamp::from_millis(0)),
             session: "login".to_owned(),
             asked: Some("why does \"login\" fail?".to_owned()),

@@ -125,7 +125,7 @@ impl Engine {
         };
         let scores: Vec<String> = memories.iter().map(|memory| format!("{:.2}", memory.share)).collect();
         let reason = format!("{} warm, {} of the prompt's words", memories.len(), scores.join(" and "));
-        let says = memories.iter().map(|memory| hash_of(&memory.citation)).collect();
+        let says = memories.iter().map(|memory| hash_of(&memory.exchange)).collect();
         told.parts.push(Part { kind: PartKind::Memory, text, reason, says });
         Ok(())
     }

@@ -54,7 +54,7 @@ impl Engine {
                 continue;
             }
             let Some(memory) = memory(store, &hit)? else { continue };
-            if memory.is_called_for(prompt) && !store.was_told(caller.key(), hash_of(&memory.citation))? {
+            if memory.is_called_for(prompt) && !store.was_told(caller.key(), hash_of(&memory.exchange))? {
                 episodes.push(hit.key);
                 memories.push(memory);
             }
@@ -120,6 +120,7 @@ fn memory(store: &Store, hit: &Hit) -> Result<Option<Memory>, EngineError> {
     };
     Ok(text.map(|text| Memory {
         citation: hit.session.citation(hit.entry.place.line),
+        exchange: hit.session.citation(hit.episode.as_ref().map_or(hit.entry.place.line, |episode| episode.lines.0)),
         at: hit.entry.at,
         session: name_of(&hit.session),
         asked: prompt_of(&entries).map(str::to_owned),
