@@ -111,7 +111,7 @@ fn more_line(count: usize) -> String {
 /// `- name (3m ago, 4 messages): "prompt" -> edited 2 files, ran 3 commands; "last words"`.
 fn bullet(other: &OtherSession, own_branch: Option<&str>, quoted: usize, now: Timestamp) -> String {
     let messages = format!("{} message{}", other.messages, if other.messages == 1 { "" } else { "s" });
-    let branch = other.branch.as_deref().filter(|branch| Some(*branch) != own_branch);
+    let branch = other.branch.as_deref().filter(|branch| own_branch.is_some_and(|own| own != *branch));
     let branch = branch.map_or_else(String::new, |branch| format!(", on {}", short(branch, NAME_CHARS)));
     let mut line = format!("- {} ({}, {messages}{branch})", short(&other.name, NAME_CHARS), age(last_at(other), now));
     let prompt = first(other, |entry| entry.speech == Speech::Prompt).map(|entry| short(&entry.text, quoted));
@@ -365,6 +365,7 @@ mod tests {
         let told = |own: Option<&str>| activity(std::slice::from_ref(&there), &[], own, NOW).unwrap().text;
         assert!(told(Some("main")).contains("(just now, 1 message, on feature): \"hi\""));
         assert!(!told(Some("feature")).contains("on feature"));
+        assert!(!told(None).contains("on feature"), "nobody knows whether that is another one");
     }
 
     #[test]

@@ -16,13 +16,18 @@ use crate::commands::{self, Context, Exit};
 use crate::failure::{Failure, Kind};
 use crate::render::Tone;
 
-/// What is run, in order.
-const COMMANDS: [&[&str]; 5] = [
-    &["sync"],
-    &["sessions", "--all-projects"],
-    &["show", "rounding of discounts"],
-    &["show", "coupon", "--lines", "4"],
-    &["search", "--all-projects", "--limit", "2", "why one cent too high?"],
+/// What is said and run, in order.
+const SCENE: [(&str, &[&str]); 7] = [
+    ("", &["sync"]),
+    ("", &["sessions", "--all-projects"]),
+    (
+        "The two become aware of each other. This is what the hook gives Claude Code with its next prompt:",
+        &["inject", "--session", "rounding of discounts", "--prompt", "Now the release notes."],
+    ),
+    ("And this is what pi is told with its own:", &["inject", "--session", "coupon", "--prompt", "Run it again."]),
+    ("Either can look closer, and so can you:", &["show", "rounding of discounts"]),
+    ("", &["show", "coupon", "--lines", "4"]),
+    ("", &["search", "--all-projects", "--limit", "2", "why one cent too high?"]),
 ];
 
 /// Plays the scene; the temporary home is gone afterwards.
@@ -35,7 +40,11 @@ pub(crate) fn run(context: &Context) -> Result<Exit, Failure> {
     let inside = Context { environment, ..context.clone() };
     say(context, "Two agents work on one project at the same time: Claude Code mends the rounding of")?;
     say(context, "discounts, pi tests coupons. Rethread reads the transcripts both of them write anyway.")?;
-    for words in COMMANDS {
+    for (caption, words) in SCENE {
+        if !caption.is_empty() {
+            say(context, "")?;
+            say(context, caption)?;
+        }
         play(&inside, words)?;
     }
     say(context, "")?;

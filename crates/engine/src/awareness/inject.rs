@@ -111,6 +111,10 @@ impl Engine {
             batch.untell(caller.key())?;
             batch.commit()?;
         }
+        if source == "clear" {
+            let project = self.project_of(&store, caller)?;
+            Self::pass_over_cleared(&mut store, caller.key(), &project, self.now())?;
+        }
         let event = LifeEvent { at: self.now(), kind: "session_start".to_owned(), detail: source.to_owned() };
         let occasion = if has_forgotten { Occasion::NewContext } else { Occasion::Return };
         self.tell(&mut store, caller, occasion, before, &event, began)

@@ -13,6 +13,8 @@ use crate::{Engine, EngineError};
 const NEIGHBOUR_MILLIS: i64 = 24 * 3_600_000;
 /// Of a session that is seen for the first time only the last hour is told.
 const FIRST_SIGHT_MILLIS: i64 = 3_600_000;
+/// A session that ended so shortly before was cleared to make room for the one that begins.
+const CLEARED_MILLIS: i64 = 5_000;
 /// Names that begin so are of sessions that nobody wants to hear of.
 const EPHEMERAL: &str = "new-";
 
@@ -48,6 +50,29 @@ impl Engine {
             self.take_in_with(store, agent, &paths)?;
         }
         Ok(())
+    }
+
+    /// The session that somebody has just cleared is no news to the one that takes its place.
+    pub(super) fn pass_over_cleared(
+        store: &mut Store,
+        reader: SessionKey<'_>,
+        project: &str,
+        now: Timestamp,
+    ) -> Result<(), EngineError> {
+        let found = Self::neighbours(store, reader, project, now)?;
+        let mut cleared = Vec::new();
+        for mark in found.marks {
+            let Some(session) = store.session_by_number(mark.session)? else { continue };
+            let key = SessionKey { agent: session.agent, external_id: &session.external_id };
+            let closed = store.life(key)?.and_then(|life| life.closed);
+            let is_fresh = closed.is_some_and(|(_, at)| now.millis_since(at) <= CLEARED_MILLIS);
+            cleared.extend((is_fresh && session.agent == reader.agent).then_some(mark));
+        }
+        let mut batch = store.begin()?;
+        for mark in cleared {
+            batch.see(reader, mark)?;
+        }
+        Ok(batch.commit()?)
     }
 
     /// What the other sessions of a project did since the reader last looked.

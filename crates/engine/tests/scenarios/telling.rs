@@ -123,6 +123,16 @@ fn a_session_that_is_opened_again_at_once_is_told_nothing_it_knows() {
 }
 
 #[test]
+fn who_clears_a_session_is_not_told_what_was_in_it() {
+    let world = World::new();
+    work(&world, ANNA, 0, "mend the rounding", false);
+    hook(&world, 1, ANNA, "SessionEnd", &json!({"reason": "clear"}));
+    assert_eq!(hook(&world, 1, BEN, "SessionStart", &json!({"source": "clear"})), None);
+    assert_eq!(prompt(&world, 2, BEN, "something else"), None);
+    assert!(prompt(&world, 2, CARA, "hello").is_some(), "others are told");
+}
+
+#[test]
 fn e002_02_e002_03_memories_of_the_last_week_come_with_a_prompt_that_fits() {
     let world = World::new();
     work(&world, CARA, -8 * DAY, "why does the invoice checkout total lose a cent?", false);
