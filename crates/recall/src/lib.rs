@@ -32,6 +32,7 @@ mod pairs;
 mod query;
 mod quote;
 mod rank;
+mod reference;
 mod search;
 mod session_context;
 mod snippet;
@@ -48,6 +49,9 @@ pub use memory::{Memory, WARM_DAYS, WARM_MEMORIES, memory_context, memory_unavai
 pub use pairs::pair_up;
 pub use query::{Kind, Query, UnknownKind};
 pub use quote::{age, short};
+pub use reference::{
+    MOST_REFERENCES, Outcome, REFERENCE_BYTES, REFERENCE_HEADER, Reference, Referenced, reference_block, references,
+};
 pub use search::{Found, Hit, Request, SearchError, search};
 pub use session_context::{Happening, RESUME_TOKENS, SessionView, resume_context, session_context};
 pub use snippet::{Snippet, marked, snippet};
