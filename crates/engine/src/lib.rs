@@ -59,7 +59,7 @@ pub use environment::{Clock, Environment};
 pub use episodes::EpisodeText;
 pub use error::EngineError;
 pub use indexing::{IndexReport, Indexed};
-pub use install::{DiffLine, InstallError, SettingsChange, SettingsOf};
+pub use install::{DiffLine, FileChange, InstallError, Place, Plan, SettingsOf};
 pub use maintain::{RebuildReport, VerifyReport};
 pub use meaning::EmbeddingReport;
 pub use model::ModelError;

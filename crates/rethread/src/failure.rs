@@ -259,6 +259,7 @@ fn judge_install(error: &InstallError) -> (Kind, Option<&'static str>) {
             (Kind::BadSettings, Some("nothing was changed; mend the file by hand, then try again"))
         }
         InstallError::File { .. } => (Kind::SettingsFile, Some("look at its owner and permissions")),
+        InstallError::Foreign(_) => (Kind::SettingsFile, Some("nothing was changed; move it away, then try again")),
         InstallError::Changed(_) => (Kind::SettingsFile, Some("nothing was changed; try again")),
         InstallError::NoBinary => (Kind::SettingsFile, Some("start rethread by its full path")),
     }

@@ -1,6 +1,7 @@
 //! What programs get: the wire shapes of `--json`. Names here are a public contract; keys are added, never renamed.
 
 mod awareness;
+mod install;
 mod search;
 mod session;
 mod thread;
@@ -18,6 +19,7 @@ use crate::failure::Failure;
 use crate::render::{age, reduction};
 
 pub(crate) use awareness::{Awareness, Injections};
+pub(crate) use install::Installed;
 pub(crate) use search::Recall;
 pub(crate) use session::{Exchanges, Sessions, Shown};
 pub(crate) use thread::{

@@ -247,6 +247,12 @@ impl Batch<'_> {
         self.run(&format!("DELETE FROM told WHERE {WHO}"), params![self.space(), key.agent.as_str(), key.external_id])
     }
 
+    /// Forgets one thing that was said to a session.
+    pub fn untell_one(&mut self, key: SessionKey<'_>, hash: u64) -> Result<(), StoreError> {
+        let values = params![self.space(), key.agent.as_str(), key.external_id, hash as i64];
+        self.run(&format!("DELETE FROM told WHERE {WHO} AND hash = ?4"), values)
+    }
+
     /// Keeps a text that was given to an agent.
     pub fn add_injection(&mut self, key: SessionKey<'_>, injected: &Injected) -> Result<(), StoreError> {
         let (agent, id) = (key.agent.as_str(), key.external_id);

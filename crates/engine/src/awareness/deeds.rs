@@ -38,7 +38,9 @@ impl Used {
 
     /// What matters of it for a while; nothing for calls that change nothing.
     pub(crate) fn hot(&self) -> Option<String> {
-        let text = |name: &str| self.input.get(name).and_then(Value::as_str).unwrap_or_default();
+        // Several edits in one call are known by the first.
+        let value = |name: &str| self.input.get(name).or_else(|| self.input.get("edits")?.get(0)?.get(name));
+        let text = |name: &str| value(name).and_then(Value::as_str).unwrap_or_default();
         let short = |text: &str, chars: usize| clip(&one_line(text), chars).into_owned();
         let path = self.path().unwrap_or_default();
         if let Some(error) = &self.error {

@@ -22,6 +22,8 @@ const MACHINE_PROMPTS: [&str; 5] =
 const SAME_MOMENT_MILLIS: i64 = 15_000;
 /// Where Claude Code says which project it was started in.
 const PROJECT_VARIABLE: &str = "CLAUDE_PROJECT_DIR";
+/// Stands among what a session was told while its context is new and it was not told so.
+pub(super) const NEW_CONTEXT: &str = "rethread: the context is new";
 
 /// A session, as the agent that works in it names it.
 #[derive(Clone, Debug)]
@@ -120,6 +122,16 @@ impl Engine {
         self.tell(&mut store, caller, occasion, before, &event, began)
     }
 
+    /// Notes that a session's context is new: what it would be told at once, it is told with its next prompt.
+    pub(crate) fn note_new_context(&self, caller: &Caller) -> Result<(), EngineError> {
+        let mut store = self.writer()?;
+        self.read_own(&mut store, caller)?;
+        let mut batch = store.begin()?;
+        batch.untell(caller.key())?;
+        batch.tell(caller.key(), hash_of(NEW_CONTEXT), self.now())?;
+        Ok(batch.commit()?)
+    }
+
     /// What the other sessions did, for a reader; its watermark moves unless somebody only peeks.
     pub fn activity(&self, reference: &str, peek: bool) -> Result<Option<Activity>, EngineError> {
         let mut store = self.writer()?;
@@ -189,8 +201,11 @@ impl Engine {
         let mut batch = store.begin()?;
         let ended = moment.lifecycle.touch(&mut batch, caller.key(), moment.last_activity, event)?;
         let composed = self.claim(&mut batch, caller, &moment, parts)?;
+        if matches!(occasion, Occasion::Prompt(_)) {
+            batch.untell_one(caller.key(), hash_of(NEW_CONTEXT))?;
+        }
         if let Some(composed) = &composed {
-            batch.add_injection(caller.key(), &record(composed, occasion.hook(), moment.now, began))?;
+            batch.add_injection(caller.key(), &record(composed, occasion.hook(caller.agent), moment.now, began))?;
         }
         batch.commit()?;
         // A period that was ended by name was archived then.
@@ -302,9 +317,10 @@ impl Moment {
 }
 
 impl Occasion<'_> {
-    /// The event it is recorded under.
-    fn hook(&self) -> &'static str {
+    /// The event it is recorded under, as the agent calls it.
+    fn hook(&self, agent: Agent) -> &'static str {
         match self {
+            Occasion::Prompt(_) if agent == Agent::Pi => "before_agent_start",
             Occasion::Prompt(_) => "UserPromptSubmit",
             Occasion::Return | Occasion::NewContext => "SessionStart",
         }

@@ -4,7 +4,7 @@ use rethread_model::{State, Timestamp};
 use rethread_recall::{Part, PartKind, memory_context, memory_unavailable, resume_context, session_context};
 use rethread_store::Store;
 
-use super::inject::{Caller, Moment, Occasion, hash_of};
+use super::inject::{Caller, Moment, NEW_CONTEXT, Occasion, hash_of};
 use super::warm::Remembered;
 use crate::{Engine, EngineError};
 
@@ -74,7 +74,7 @@ impl Engine {
             // Each break is greeted once.
             let says = hash_of(&format!("back {:?}", moment.back_since()));
             (PartKind::Resume, Some(text), "the session comes back after a break", says)
-        } else if occasion == Occasion::NewContext {
+        } else if occasion == Occasion::NewContext || store.was_told(caller.key(), hash_of(NEW_CONTEXT))? {
             let text = session_context(&view, moment.now);
             // The same is the same however old it has become.
             let hot: Vec<&String> = view.hot.iter().map(|hot| &hot.text).collect();

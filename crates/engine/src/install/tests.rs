@@ -3,6 +3,8 @@
 use super::*;
 use crate::Environment;
 
+const HOOKS: Place = Place::ClaudeCode(SettingsOf::User);
+
 fn engine(folder: &Path, binary: &str) -> Engine {
     let mut environment = Environment::for_home(folder);
     environment.binary = Some(PathBuf::from(binary));
@@ -10,11 +12,11 @@ fn engine(folder: &Path, binary: &str) -> Engine {
 }
 
 fn install(engine: &Engine) {
-    engine.change_settings(&engine.plan_install(SettingsOf::User).unwrap()).unwrap();
+    engine.carry_out(&engine.plan_install(&HOOKS).unwrap()).unwrap();
 }
 
 fn uninstall(engine: &Engine) {
-    engine.change_settings(&engine.plan_uninstall(SettingsOf::User).unwrap().unwrap()).unwrap();
+    engine.carry_out(&engine.plan_uninstall(&HOOKS).unwrap().unwrap()).unwrap();
 }
 
 /// The file after install with an older and a newer program, an edit of somebody else between them, and uninstall.
@@ -27,10 +29,10 @@ fn check(original: &str, edit: impl Fn(&str) -> String, expect: &str) {
     fs::write(&path, edit(&fs::read_to_string(&path).unwrap())).unwrap();
     let engine = engine(folder.path(), "/new/rethread");
     install(&engine);
-    assert!(engine.plan_install(SettingsOf::User).unwrap().is_empty());
+    assert!(engine.plan_install(&HOOKS).unwrap().is_empty());
     uninstall(&engine);
     assert_eq!(fs::read_to_string(&path).unwrap(), expect);
-    assert_eq!(engine.plan_uninstall(SettingsOf::User).unwrap(), None);
+    assert_eq!(engine.plan_uninstall(&HOOKS).unwrap(), None);
 }
 
 #[test]
@@ -49,11 +51,11 @@ fn what_somebody_changed_before_an_update_outlives_the_uninstall() {
 fn a_file_that_was_changed_after_the_plan_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path(), "/opt/rethread");
-    let plan = engine.plan_install(SettingsOf::User).unwrap();
+    let plan = engine.plan_install(&HOOKS).unwrap();
     let path = folder.path().join(".claude/settings.json");
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, "{}").unwrap();
-    let error = engine.change_settings(&plan).unwrap_err();
+    let error = engine.carry_out(&plan).unwrap_err();
     assert!(matches!(error, EngineError::Install(InstallError::Changed(_))), "{error}");
     assert_eq!(fs::read_to_string(&path).unwrap(), "{}");
 }

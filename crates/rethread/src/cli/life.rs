@@ -1,6 +1,7 @@
 //! The verbs about what sessions know of each other and of themselves.
 
 use clap::{Args, ValueEnum};
+use rethread_model::Agent;
 
 use super::Json;
 
@@ -65,6 +66,18 @@ pub(crate) struct Inject {
 pub(crate) enum HookAgent {
     /// Claude Code
     ClaudeCode,
+    /// pi
+    Pi,
+}
+
+impl HookAgent {
+    /// The same, as everything else names it.
+    pub(crate) fn agent(self) -> Agent {
+        match self {
+            HookAgent::ClaudeCode => Agent::ClaudeCode,
+            HookAgent::Pi => Agent::Pi,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

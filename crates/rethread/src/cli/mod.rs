@@ -106,10 +106,10 @@ pub(crate) enum Command {
     /// Show a scene with two agents in a temporary home; changes nothing else
     #[command(after_long_help = "Example:\n  rethread demo")]
     Demo,
-    /// Let an agent call Rethread: add hooks to its settings, and show what changes
-    #[command(after_long_help = "Example:\n  rethread install claude-code --print")]
+    /// Let an agent call Rethread: add hooks or an extension, and show what changes
+    #[command(after_long_help = "Example:\n  rethread install pi --print")]
     Install(Install),
-    /// Take the hooks out of an agent's settings again
+    /// Take out what `install` added, and leave everything as it was
     #[command(after_long_help = "Example:\n  rethread uninstall claude-code")]
     Uninstall(Uninstall),
     /// Read what is new in the agents' transcripts

@@ -55,6 +55,7 @@ fn answer(context: &Context, agent: HookAgent) -> Option<Value> {
     let engine = Engine::open(context.environment.clone()).ok()?.within(LONGEST_LOCK);
     let answered = match agent {
         HookAgent::ClaudeCode => engine.hook_claude_code(&input),
+        HookAgent::Pi => engine.hook_pi(&input),
     };
     answered.unwrap_or_else(|error| {
         engine.note_trouble("hook", &error);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rethread_engine::{DryRun, Engine, ListRequest, SettingsChange, SettingsOf, SyncRequest};
+use rethread_engine::{DryRun, Engine, ListRequest, Place, Plan, SettingsOf, SyncRequest};
 use rethread_model::Agent;
 
 use super::{Context, Exit, sync};
@@ -24,12 +24,18 @@ pub(crate) fn run(context: &Context, request: &Init) -> Result<Exit, Failure> {
         return nobody_here(&context);
     }
     let mut page = context.printer.page();
-    let hooks = if request.no_hooks { None } else { hooks(&context, &engine, &found) };
+    let hooks = if request.no_hooks { Vec::new() } else { hooks(&context, &engine, &found) };
     plan(&mut page, &found, &engine, &agents);
-    if let Some(change) = &hooks {
-        step(&mut page, "add", &format!("hooks to {}", change.path.display()));
-        let what = "`rethread install claude-code --print` shows them, `rethread uninstall claude-code` takes them out";
-        page.end().line(Tone::Dim, what);
+    for (agent, plan) in &hooks {
+        let (verb, what) = if *agent == Agent::ClaudeCode { ("add", "hooks to ") } else { ("write", "") };
+        plan.changes().for_each(|file| step(&mut page, verb, &format!("{what}{}", file.path.display())));
+    }
+    if !hooks.is_empty() {
+        page.end();
+    }
+    for (agent, _) in &hooks {
+        let what = format!("`rethread install {agent} --print` shows this, `rethread uninstall {agent}` takes it out");
+        page.line(Tone::Dim, &what);
     }
     page.end();
     context.printer.answer(&page)?;
@@ -43,27 +49,32 @@ pub(crate) fn run(context: &Context, request: &Init) -> Result<Exit, Failure> {
     let report = engine.sync(&SyncRequest::default(), &mut |progress| bar.show(progress))?;
     drop(bar);
     sync::tell(&context, &report)?;
-    if let Some(change) = &hooks {
-        engine.change_settings(change)?;
-        context.printer.note_line(&format!("The hooks are in {}.", change.path.display()));
+    for (agent, plan) in &hooks {
+        engine.carry_out(plan)?;
+        context.printer.note_line(&format!("Sessions of {agent} that start from now on call rethread."));
     }
     three_things(&context, &engine)?;
     Ok(Exit::Done)
 }
 
-/// The hooks that would be added to the settings of an agent that was found. Settings that cannot be changed are told,
-/// and no reason to stop.
-fn hooks(context: &Context, engine: &Engine, found: &[DryRun]) -> Option<SettingsChange> {
-    if !found.iter().any(|run| run.agent == Agent::ClaudeCode && run.files > 0) {
-        return None;
-    }
-    match engine.plan_install(SettingsOf::User) {
-        Ok(change) => Some(change).filter(|change| !change.is_empty()),
-        Err(error) => {
-            context.printer.warn(&format!("no hooks can be added: {error}"));
-            None
+/// What would make the agents that were found call us. Settings that cannot be changed are told, and no reason to stop.
+fn hooks(context: &Context, engine: &Engine, found: &[DryRun]) -> Vec<(Agent, Plan)> {
+    let is_there = |agent| found.iter().any(|run| run.agent == agent && run.files > 0);
+    let mut plans = Vec::new();
+    for (agent, place) in
+        [(Agent::ClaudeCode, Place::ClaudeCode(SettingsOf::User)), (Agent::Pi, Place::Pi(SettingsOf::User))]
+    {
+        let has_plugin = agent == Agent::ClaudeCode && engine.uses_plugin();
+        if !is_there(agent) || has_plugin {
+            continue;
+        }
+        match engine.plan_install(&place) {
+            Ok(plan) if plan.is_empty() => {}
+            Ok(plan) => plans.push((agent, plan)),
+            Err(error) => context.printer.warn(&format!("{agent} cannot be made to call rethread: {error}")),
         }
     }
+    plans
 }
 
 /// What was found and what would change.

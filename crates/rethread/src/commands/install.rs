@@ -1,68 +1,140 @@
-//! `install` and `uninstall`: hooks in an agent's settings, shown before they are written.
+//! `install` and `uninstall`: what makes an agent call us, shown before it is written.
 
-use rethread_engine::{DiffLine, SettingsChange, SettingsOf};
+use rethread_engine::{DiffLine, FileChange, Place, Plan, SettingsOf};
 
 use super::{Context, Exit};
-use crate::cli::install::{Install, Uninstall};
+use crate::cli::install::{Install, Uninstall, Where};
 use crate::cli::life::HookAgent;
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind};
+use crate::json;
 use crate::render::{Page, Tone};
 
-/// Adds our hooks.
+/// Lets an agent call us.
 pub(crate) fn install(context: &Context, request: &Install) -> Result<Exit, Failure> {
-    let HookAgent::ClaudeCode = request.agent;
+    let place = place(&request.place)?;
     let engine = context.engine()?;
-    let change = engine.plan_install(whose(request.project))?;
-    let path = change.path.display();
-    if change.is_empty() {
-        context.printer.note_line(&format!("The hooks are already in {path}; nothing to change."));
+    let plan = engine.plan_install(&place)?;
+    if request.json.json {
+        if !request.print {
+            engine.carry_out(&plan)?;
+        }
+        context.printer.json(&json::Installed::new(request.place.agent, Some(&plan), !request.print))?;
         return Ok(Exit::Done);
     }
-    show(context, &change)?;
+    if plan.is_empty() {
+        context.printer.note_line(&format!("{} already {}; nothing to change.", what(&place), listed(&plan)));
+        return Ok(Exit::Done);
+    }
+    show(context, &plan)?;
     if request.print {
         context.printer.note_line("Nothing was changed.");
         return Ok(Exit::Done);
     }
-    engine.change_settings(&change)?;
-    context.printer.note_line(&format!("The hooks are in {path}; sessions that start from now on use them."));
+    engine.carry_out(&plan)?;
+    tell(context, &place, &plan);
     Ok(Exit::Done)
 }
 
-/// Takes our hooks out again.
+/// Takes it out again.
 pub(crate) fn uninstall(context: &Context, request: &Uninstall) -> Result<Exit, Failure> {
-    let HookAgent::ClaudeCode = request.agent;
+    let place = place(&request.place)?;
     let engine = context.engine()?;
-    let Some(change) = engine.plan_uninstall(whose(request.project))? else {
-        context.printer.note_line("There are no hooks of rethread in these settings; nothing to change.");
-        return Ok(Exit::Nothing);
-    };
-    show(context, &change)?;
-    engine.change_settings(&change)?;
-    context.printer.note_line(&format!("The hooks are no longer in {}.", change.path.display()));
-    Ok(Exit::Done)
+    let plan = engine.plan_uninstall(&place)?;
+    if let Some(plan) = &plan {
+        if !request.json.json {
+            show(context, plan)?;
+        }
+        engine.carry_out(plan)?;
+    }
+    if request.json.json {
+        context.printer.json(&json::Installed::new(request.place.agent, plan.as_ref(), true))?;
+    } else if let Some(plan) = &plan {
+        context.printer.note_line(&format!("{} no longer {}.", what(&place), listed(plan)));
+        if let Place::Plugin(_) = place {
+            context.printer.hint("if Claude Code has it: claude plugin uninstall rethread@rethread");
+        }
+    } else {
+        context.printer.note_line("There is nothing of rethread here; nothing to change.");
+    }
+    Ok(if plan.is_some() { Exit::Done } else { Exit::Nothing })
 }
 
-fn whose(project: bool) -> SettingsOf {
-    if project { SettingsOf::Project } else { SettingsOf::User }
+fn place(request: &Where) -> Result<Place, Failure> {
+    let whose = if request.project { SettingsOf::Project } else { SettingsOf::User };
+    match (request.agent, &request.plugin) {
+        (HookAgent::ClaudeCode, Some(folder)) => Ok(Place::Plugin(folder.clone())),
+        (HookAgent::ClaudeCode, None) => Ok(Place::ClaudeCode(whose)),
+        (HookAgent::Pi, None) => Ok(Place::Pi(whose)),
+        (HookAgent::Pi, Some(_)) => {
+            let failure = Failure::new(Kind::Usage, "only Claude Code takes plugins from a folder");
+            Err(failure.hint("run: rethread install pi"))
+        }
+    }
 }
 
-fn show(context: &Context, change: &SettingsChange) -> Result<(), Failure> {
+/// Says what is there now, and what to do with it.
+fn tell(context: &Context, place: &Place, plan: &Plan) {
+    let printer = &context.printer;
+    match place {
+        Place::ClaudeCode(_) => {
+            printer.note_line(&format!("The hooks are {}; sessions that start from now on use them.", listed(plan)));
+        }
+        Place::Pi(whose) => {
+            printer.note_line("The extension and the skill are there; sessions that start from now on use them.");
+            if *whose == SettingsOf::Project {
+                printer.hint("pi reads them only in projects you trust; it asks when it starts here");
+            }
+        }
+        Place::Plugin(folder) => {
+            let folder = context.environment.cwd.join(folder);
+            printer.note_line("The plugin is there. Let Claude Code use it:");
+            printer.note_line(&format!("  claude plugin marketplace add {}", quoted(&folder.display().to_string())));
+            printer.note_line("  claude plugin install rethread@rethread");
+        }
+    }
+}
+
+/// As a shell reads it.
+fn quoted(path: &str) -> String {
+    let is_plain = path.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
+    if is_plain { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
+}
+
+fn what(place: &Place) -> &'static str {
+    match place {
+        Place::ClaudeCode(_) => "The hooks are",
+        Place::Plugin(_) => "The plugin is",
+        Place::Pi(_) => "The extension and the skill are",
+    }
+}
+
+/// Where the only file is; several were shown one by one.
+fn listed(plan: &Plan) -> String {
+    match plan.files.as_slice() {
+        [file] => format!("in {}", file.path.display()),
+        _ => "there".to_owned(),
+    }
+}
+
+fn show(context: &Context, plan: &Plan) -> Result<(), Failure> {
     let mut page = context.printer.page();
-    let what = match (&change.before, &change.after) {
+    plan.changes().for_each(|file| put(&mut page, file));
+    Ok(context.printer.answer(&page)?)
+}
+
+fn put(page: &mut Page, file: &FileChange) {
+    let what = match (&file.before, &file.after) {
         (None, _) => " (new)",
         (_, None) => " (removed)",
         _ => "",
     };
-    page.line(Tone::Strong, &format!("{}{what}", change.path.display()));
-    change.diff().iter().for_each(|line| put(&mut page, line));
-    Ok(context.printer.answer(&page)?)
-}
-
-fn put(page: &mut Page, line: &DiffLine) {
-    match line {
-        DiffLine::Kept(text) => page.line(Tone::Plain, &format!("  {text}")),
-        DiffLine::Added(text) => page.line(Tone::Good, &format!("+ {text}")),
-        DiffLine::Removed(text) => page.line(Tone::Bad, &format!("- {text}")),
-        DiffLine::Skipped(_) => page.line(Tone::Dim, "  …"),
-    };
+    page.line(Tone::Strong, &format!("{}{what}", file.path.display()));
+    for line in file.diff() {
+        match line {
+            DiffLine::Kept(text) => page.line(Tone::Plain, &format!("  {text}")),
+            DiffLine::Added(text) => page.line(Tone::Good, &format!("+ {text}")),
+            DiffLine::Removed(text) => page.line(Tone::Bad, &format!("- {text}")),
+            DiffLine::Skipped(_) => page.line(Tone::Dim, "  …"),
+        };
+    }
 }

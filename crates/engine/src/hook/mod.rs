@@ -1,0 +1,85 @@
+//! What agents' hooks say, and what they are told. Whatever is wrong with the input, there is an answer or silence.
+//!
+//! Each agent has its own words for what happens in a session; here they all mean the same.
+
+mod claude_code;
+mod pi;
+
+use rethread_ingest::tool_kind;
+use rethread_model::{clip, one_line};
+use serde_json::Value;
+
+use crate::awareness::{Caller, Intent, Used};
+use crate::{Engine, EngineError};
+
+/// Characters of an answer that are kept of it.
+const ANSWER_CHARS: usize = 200;
+
+/// Something that happens in a session, whatever its agent calls it.
+#[derive(Clone, Debug)]
+enum Event {
+    /// It begins, or begins again. Whoever has forgotten is told again what it was told before.
+    Begins { source: String, has_forgotten: bool },
+    /// Its context was compacted, which it can only be told with its next prompt.
+    HasForgotten,
+    /// Somebody typed a prompt.
+    Prompt(String),
+    /// A tool is about to be called.
+    Calls { tool: String, input: Value },
+    /// A tool was called.
+    Called(Used),
+    /// The agent has answered.
+    Answered(String),
+    /// The session's context is about to be compacted.
+    Compacts,
+    /// It is over.
+    Ends,
+}
+
+impl Engine {
+    /// What to tell a session in which something happens. Who must not be read is not listened to either.
+    fn heard(&self, caller: &Caller, event: Event) -> Result<Option<String>, EngineError> {
+        self.config.must_be_usable()?;
+        let mut excludes = self.excludes()?;
+        let path = caller.transcript.clone().unwrap_or_default();
+        let is_wanted = self.wanted_agents(None)?.contains(&caller.agent);
+        if !is_wanted || excludes.covers(&path, caller.cwd.to_str()) {
+            return Ok(None);
+        }
+        match event {
+            Event::Begins { source, has_forgotten } => self.told_on_return(caller, &source, has_forgotten),
+            Event::HasForgotten => self.note_new_context(caller).map(|()| None),
+            Event::Prompt(prompt) => self.told_with_prompt(caller, &prompt),
+            Event::Calls { tool, input } => match Intent::of(tool_kind(&tool), target(&input)) {
+                Some(intent) => self.told_before_call(caller, &intent),
+                None => Ok(None),
+            },
+            Event::Called(used) => self.note_call(caller, &used).map(|()| None),
+            Event::Answered(words) => {
+                let mut store = self.writer()?;
+                self.read_own(&mut store, caller)?;
+                self.follow_in_passing(&store);
+                let words = clip(&one_line(&words), ANSWER_CHARS).into_owned();
+                self.note_event(caller, "response_completed", &words, None).map(|()| None)
+            }
+            Event::Compacts => {
+                self.read_own(&mut self.writer()?, caller)?;
+                self.note_event(caller, "context_compacted", "", None).map(|()| None)
+            }
+            Event::Ends => self.end(caller).map(|_| None),
+        }
+    }
+}
+
+/// The text in a value; what is no text is empty.
+fn text_of(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// The argument that says what a call is about.
+fn target(input: &Value) -> &str {
+    ["file_path", "notebook_path", "path", "command"]
+        .iter()
+        .find_map(|name| input.get(*name)?.as_str())
+        .unwrap_or_default()
+}
