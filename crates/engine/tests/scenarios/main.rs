@@ -6,6 +6,7 @@ mod counting;
 mod keeping;
 mod meaning;
 mod model_server;
+mod pi_hook;
 mod reading;
 mod searching;
 mod talk;

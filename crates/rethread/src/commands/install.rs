@@ -51,7 +51,7 @@ pub(crate) fn uninstall(context: &Context, request: &Uninstall) -> Result<Exit, 
     } else if let Some(plan) = &plan {
         context.printer.note_line(&format!("{} no longer {}.", what(&place), listed(plan)));
         if let Place::Plugin(_) = place {
-            context.printer.hint("if Claude Code has it: claude plugin uninstall rethread@rethread");
+            context.printer.hint("if Claude Code uses it: claude plugin uninstall rethread@rethread; claude plugin marketplace remove rethread");
         }
     } else {
         context.printer.note_line("There is nothing of rethread here; nothing to change.");

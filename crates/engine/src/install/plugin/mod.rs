@@ -75,7 +75,13 @@ fn is_marketplace(folder: &Path) -> bool {
 
 fn files(folder: &Path, binary: &str) -> Result<Vec<(PathBuf, String)>, InstallError> {
     let version = env!("CARGO_PKG_VERSION");
-    let plugin = json!({"name": NAME, "version": version, "description": DESCRIPTION, "author": {"name": NAME}});
+    let plugin = json!({
+        "name": NAME,
+        "version": version,
+        "description": DESCRIPTION,
+        "author": {"name": NAME},
+        "license": env!("CARGO_PKG_LICENSE"),
+    });
     let entry = json!({"name": NAME, "source": format!("./{FOLDER}"), "description": DESCRIPTION, "version": version});
     let market = json!({
         "name": NAME,
