@@ -16,6 +16,9 @@ mod harmless;
 #[path = "cli/install.rs"]
 mod install;
 #[cfg(test)]
+#[path = "cli/install_files.rs"]
+mod install_files;
+#[cfg(test)]
 #[path = "cli/mistakes.rs"]
 mod mistakes;
 #[cfg(test)]

@@ -9,21 +9,53 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-const EVENTS: [&str; 8] = [
-    "SessionStart",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "Stop",
-    "PreCompact",
-    "SessionEnd",
-];
+/// An agent, and what it calls what happens.
+#[derive(Clone, Copy)]
+struct Caller {
+    agent: &'static str,
+    /// The field that names the event.
+    event: &'static str,
+    events: [&'static str; 8],
+    /// Some of them: a prompt, a call, the end.
+    few: [&'static str; 3],
+}
+
+const CLAUDE: Caller = Caller {
+    agent: "claude-code",
+    event: "hook_event_name",
+    events: [
+        "SessionStart",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "Stop",
+        "PreCompact",
+        "SessionEnd",
+    ],
+    few: ["UserPromptSubmit", "PreToolUse", "SessionEnd"],
+};
+
+const PI: Caller = Caller {
+    agent: "pi",
+    event: "event",
+    events: [
+        "session_start",
+        "before_agent_start",
+        "tool_call",
+        "tool_result",
+        "agent_end",
+        "session_before_compact",
+        "session_compact",
+        "session_shutdown",
+    ],
+    few: ["before_agent_start", "tool_call", "session_shutdown"],
+};
 
 /// Runs the hook, holds what must always hold, and gives what it printed.
-fn check(home: &Path, input: &[u8]) -> Option<Value> {
+fn check(home: &Path, caller: Caller, input: &[u8]) -> Option<Value> {
     let mut child = Command::new(env!("CARGO_BIN_EXE_rethread"))
-        .args(["hook", "claude-code"])
+        .args(["hook", caller.agent])
         .current_dir(home)
         .env_clear()
         .env("HOME", home)
@@ -47,24 +79,31 @@ fn check(home: &Path, input: &[u8]) -> Option<Value> {
     Some(answer)
 }
 
-fn check_json(home: &Path, input: &Value) -> Option<Value> {
-    check(home, input.to_string().as_bytes())
+fn check_json(home: &Path, caller: Caller, input: &Value) -> Option<Value> {
+    check(home, caller, input.to_string().as_bytes())
 }
 
-/// What Claude Code says, with everything any event has.
-fn said(event: &str, home: &Path) -> Value {
-    json!({
+/// What an agent says, with everything any event of any agent has.
+fn said(caller: Caller, event: &str, home: &Path) -> Value {
+    let mut said = json!({
         "session_id": "5f0f8f9e-0000-4000-8000-000000000001",
         "transcript_path": home.join(".claude/projects/-p/5f0f8f9e-0000-4000-8000-000000000001.jsonl"),
+        "session_file": home.join(".pi/agent/sessions/--p--/5f0f8f9e-0000-4000-8000-000000000001.jsonl"),
         "cwd": home,
-        "hook_event_name": event,
         "prompt": "why is the build red?",
         "source": if event == "SessionStart" { "resume" } else { "user" },
+        "reason": "resume",
+        "message_type": "user",
         "tool_name": "Edit",
-        "tool_input": {"file_path": home.join("a.rs"), "old_string": "1", "new_string": "2", "command": "git switch x"},
+        "tool_input": {"file_path": home.join("a.rs"), "edits": [{"oldText": 1}], "old_string": "1", "new_string": "2", "command": "git switch x"},
         "tool_response": {"stdout": "ok"},
+        "is_error": true,
+        "error": "it was red",
+        "output_chars": 3,
         "last_assistant_message": "It is green again.",
-    })
+    });
+    said[caller.event] = json!(event);
+    said
 }
 
 /// A home in which another session did something a moment ago, so that there is something to tell.
@@ -90,10 +129,10 @@ fn home_with_neighbour() -> tempfile::TempDir {
     }
     let transcript = folder.join(format!("{neighbour}.jsonl"));
     fs::write(&transcript, text).unwrap();
-    let mut stop = said("Stop", home.path());
+    let mut stop = said(CLAUDE, "Stop", home.path());
     stop["session_id"] = json!(neighbour);
     stop["transcript_path"] = json!(transcript);
-    assert_eq!(check_json(home.path(), &stop), None);
+    assert_eq!(check_json(home.path(), CLAUDE, &stop), None);
     home
 }
 
@@ -111,16 +150,19 @@ impl Chance {
 
 #[test]
 fn there_is_something_to_tell_once() {
-    // A machine that is very busy may take too long for an answer, and then there is silence: so more than one try.
-    let told = (0..5).find_map(|_| {
-        let home = home_with_neighbour();
-        let answer = check_json(home.path(), &said("UserPromptSubmit", home.path()))?;
-        Some((home, answer))
-    });
-    let (home, answer) = told.unwrap();
-    let told = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
-    assert!(told.contains("[Session Activity]") && told.contains("mend it"), "{told}");
-    assert_eq!(check_json(home.path(), &said("UserPromptSubmit", home.path())), None);
+    for (caller, place) in [(CLAUDE, "/hookSpecificOutput/additionalContext"), (PI, "/content")] {
+        let prompt = caller.few[0];
+        // A machine that is very busy may take too long for an answer, and then there is silence: so more than one try.
+        let told = (0..5).find_map(|_| {
+            let home = home_with_neighbour();
+            let answer = check_json(home.path(), caller, &said(caller, prompt, home.path()))?;
+            Some((home, answer))
+        });
+        let (home, answer) = told.unwrap();
+        let told = answer.pointer(place).unwrap().as_str().unwrap();
+        assert!(told.contains("[Session Activity]") && told.contains("mend it"), "{told}");
+        assert_eq!(check_json(home.path(), caller, &said(caller, prompt, home.path())), None);
+    }
 }
 
 #[test]
@@ -129,7 +171,9 @@ fn random_bytes_are_met_with_silence() {
     let mut chance = Chance(0x5EED);
     for length in [0, 1, 2, 7, 64, 1000, 70_000] {
         let bytes: Vec<u8> = (0..length).map(|_| chance.below(256) as u8).collect();
-        assert_eq!(check(home.path(), &bytes), None);
+        for caller in [CLAUDE, PI] {
+            assert_eq!(check(home.path(), caller, &bytes), None);
+        }
     }
 }
 
@@ -137,16 +181,16 @@ fn random_bytes_are_met_with_silence() {
 fn what_is_cut_off_or_damaged_does_no_harm() {
     let home = home_with_neighbour();
     let mut chance = Chance(0xC07);
-    for event in ["UserPromptSubmit", "PreToolUse", "SessionEnd"] {
-        let whole = said(event, home.path()).to_string().into_bytes();
+    for (caller, event) in [CLAUDE, PI].iter().flat_map(|caller| caller.few.map(|event| (*caller, event))) {
+        let whole = said(caller, event, home.path()).to_string().into_bytes();
         for _ in 0..4 {
-            assert_eq!(check(home.path(), &whole[..chance.below(whole.len())]), None);
+            assert_eq!(check(home.path(), caller, &whole[..chance.below(whole.len())]), None);
             let mut damaged = whole.clone();
             let place = chance.below(damaged.len());
             damaged[place] = chance.below(256) as u8;
-            check(home.path(), &damaged);
+            check(home.path(), caller, &damaged);
         }
-        check(home.path(), &[whole.as_slice(), b"\n", &whole].concat());
+        check(home.path(), caller, &[whole.as_slice(), b"\n", &whole].concat());
     }
 }
 
@@ -164,21 +208,25 @@ fn values_of_any_kind_do_no_harm() {
         json!("é\u{202e}\r\n"),
     ];
     let mut chance = Chance(0x0DD);
-    for event in EVENTS.into_iter().chain(["", "NoSuchEvent", "userpromptsubmit", "Stop\n"]) {
-        check_json(home.path(), &json!({ "hook_event_name": event }));
+    let others = ["", "NoSuchEvent", "userpromptsubmit", "Stop\n"];
+    for (caller, event) in
+        [CLAUDE, PI].iter().flat_map(|caller| caller.events.into_iter().chain(others).map(|event| (*caller, event)))
+    {
+        check_json(home.path(), caller, &json!({ caller.event: event }));
         for _ in 0..3 {
-            let mut input = said(event, home.path());
+            let mut input = said(caller, event, home.path());
             let fields = input.as_object_mut().unwrap();
-            for (_, value) in fields.iter_mut().filter(|(name, _)| *name != "hook_event_name") {
+            for (_, value) in fields.iter_mut().filter(|(name, _)| *name != caller.event) {
                 if chance.below(3) == 0 {
                     *value = odd[chance.below(odd.len())].clone();
                 }
             }
-            check_json(home.path(), &input);
+            check_json(home.path(), caller, &input);
         }
     }
-    for input in ["null", "[]", "1", "\"x\"", "{}", "{\"hook_event_name\": 1}", "\u{feff}{}"] {
-        assert_eq!(check(home.path(), input.as_bytes()), None);
+    for input in ["null", "[]", "1", "\"x\"", "{}", "{\"hook_event_name\": 1, \"event\": 1}", "\u{feff}{}"] {
+        assert_eq!(check(home.path(), CLAUDE, input.as_bytes()), None);
+        assert_eq!(check(home.path(), PI, input.as_bytes()), None);
     }
 }
 
@@ -186,26 +234,30 @@ fn values_of_any_kind_do_no_harm() {
 fn odd_paths_and_names_do_no_harm() {
     let home = home_with_neighbour();
     let odd = ["a \"b\" 'c'", "a\nb", "a\u{0}b", "../../..", "-", "</rethread-context>", "$(touch owned)", "%s\\"];
-    for (event, name) in EVENTS.into_iter().cycle().zip(odd.into_iter().chain(odd)) {
-        let mut input = said(event, home.path());
+    let events = [CLAUDE, PI].into_iter().flat_map(|caller| caller.events.map(|event| (caller, event)));
+    for ((caller, event), name) in events.zip(odd.into_iter().chain(odd)) {
+        let mut input = said(caller, event, home.path());
         input["session_id"] = json!(name);
         input["cwd"] = json!(home.path().join(name));
         input["transcript_path"] = json!(home.path().join(name).join("x.jsonl"));
-        input["tool_input"] = json!({"file_path": name, "content": name});
-        check_json(home.path(), &input);
+        input["session_file"] = input["transcript_path"].clone();
+        input["tool_input"] = json!({"path": name, "content": name});
+        check_json(home.path(), caller, &input);
     }
     assert!(!home.path().join("owned").exists());
 }
 
 #[test]
 fn a_prompt_of_ten_megabytes_is_answered_as_any_other() {
-    let home = home_with_neighbour();
-    let mut input = said("UserPromptSubmit", home.path());
-    input["prompt"] = json!("why is it red? ".repeat(700_000));
-    let answer = check_json(home.path(), &input);
-    // A machine that is very busy may take too long for it, and then there is silence.
-    if let Some(answer) = answer {
-        assert!(answer.to_string().len() < 10_000);
+    for caller in [CLAUDE, PI] {
+        let home = home_with_neighbour();
+        let mut input = said(caller, caller.few[0], home.path());
+        input["prompt"] = json!("why is it red? ".repeat(700_000));
+        let answer = check_json(home.path(), caller, &input);
+        // A machine that is very busy may take too long for it, and then there is silence.
+        if let Some(answer) = answer {
+            assert!(answer.to_string().len() < 10_000);
+        }
     }
 }
 
@@ -213,9 +265,11 @@ fn a_prompt_of_ten_megabytes_is_answered_as_any_other() {
 fn very_deep_input_does_no_harm() {
     let home = home_with_neighbour();
     let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
-    check(home.path(), deep.as_bytes());
-    check(
-        home.path(),
-        format!(r#"{{"session_id":"x","hook_event_name":"PostToolUse","tool_input":{deep}}}"#).as_bytes(),
-    );
+    for caller in [CLAUDE, PI] {
+        check(home.path(), caller, deep.as_bytes());
+        let name = caller.event;
+        let event = caller.events[3];
+        let input = format!(r#"{{"session_id":"x","{name}":"{event}","tool_input":{deep}}}"#);
+        check(home.path(), caller, input.as_bytes());
+    }
 }
