@@ -65,7 +65,11 @@ impl Lifecycle {
             happened.push(plain(now, "session_start"));
         } else if is_over {
             ended = Some(life.clone());
-            happened.extend([plain(last, "session_end"), plain(now, "session_start")]);
+            // Whoever was ended by name has its end noted already.
+            if !matches!(life.closed, Some((Closed::Ended, _))) {
+                happened.push(plain(last, "session_end"));
+            }
+            happened.push(plain(now, "session_start"));
             life.period += 1;
             life.period_at = now;
         } else if matches!(was, State::Idle | State::Suspended) {

@@ -36,7 +36,8 @@ impl Engine {
     /// Answers an event of pi: the message to add, or nothing.
     pub fn hook_pi(&self, input: &[u8]) -> Result<Option<Value>, EngineError> {
         let Ok(said) = serde_json::from_slice::<Said>(input) else { return Ok(None) };
-        if said.session_id.is_empty() {
+        // Without a file nobody is to know of the session (`pi --no-session`), and we are not either.
+        if said.session_id.is_empty() || said.session_file.is_none() {
             return Ok(None);
         }
         let Some(event) = said.event() else { return Ok(None) };

@@ -41,7 +41,9 @@ fn work(world: &World, session: &str, minutes: i64, prompt: &str) {
         3,
         json!({"role": "toolResult", "toolCallId": id(9), "toolName": "write", "isError": false, "content": []}),
     );
-    world.append(&path, lines.iter().map(|line| format!("{line}\n")).collect::<String>());
+    for line in lines {
+        world.append(&path, format!("{line}\n"));
+    }
 }
 
 /// What the extension is told: the text, or nothing.
@@ -162,6 +164,10 @@ fn what_is_excluded_or_unknown_is_met_with_silence() {
     {
         assert_eq!(engine(&world, 0).hook_pi(input.as_bytes()).unwrap(), None, "{input}");
     }
+    let secret = json!({"prompt": "hello", "session_file": null});
+    assert_eq!(hook(&world, 1, BEN, "before_agent_start", &secret), None, "it keeps no session");
+    assert_eq!(hook(&world, 1, BEN, "session_shutdown", &secret), None);
+    assert_eq!(archived(&world), 0);
     world.write(".rethread/config.toml", "[intake]\nagents = [\"claude-code\"]\n");
     hook(&world, 1, ANNA, "agent_end", &json!({}));
     assert_eq!(prompt(&world, 2, BEN, "hello"), None);

@@ -21,8 +21,8 @@ fn binary() -> String {
 
 fn hooks_in_doctor(world: &World) -> String {
     let told = world.tell(&["doctor"]);
-    let lines: Vec<&str> = told.lines().skip_while(|line| !line.contains(" hooks ")).collect();
-    lines.into_iter().take_while(|line| !line.contains(" store ")).map(|line| format!("{line}\n")).collect()
+    let lines = told.lines().skip_while(|line| !line.contains(" hooks "));
+    lines.take_while(|line| !line.contains(" store ")).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -96,10 +96,8 @@ fn a_plugin_is_written_updated_and_taken_away() {
     assert!(told.contains("  claude plugin install rethread@rethread\n"), "{told}");
     assert!(!world.home(".claude").exists(), "its settings are left to Claude Code");
     let folder = world.desk().join("market");
-    let mut files: Vec<String> = files_below(&folder)
-        .iter()
-        .map(|file| file.strip_prefix(&folder).unwrap().display().to_string())
-        .collect();
+    let mut files: Vec<String> =
+        files_below(&folder).iter().map(|file| file.strip_prefix(&folder).unwrap().display().to_string()).collect();
     files.sort();
     assert_snapshot!("plugin_files", files.join("\n"));
     for file in files_below(&folder) {
