@@ -82,7 +82,7 @@ fn tell(context: &Context, place: &Place, plan: &Plan) {
         Place::Pi(whose) => {
             printer.note_line("The extension and the skill are there; sessions that start from now on use them.");
             if *whose == SettingsOf::Project {
-                printer.hint("pi reads them only in projects you trust; it asks when it starts here");
+                printer.hint("pi reads them only in projects you trust: say so when it asks, or with /trust");
             }
         }
         Place::Plugin(folder) => {

@@ -9,6 +9,9 @@ import { spawn } from "node:child_process";
 
 const PROGRAM = "@BINARY@";
 const PATIENCE_MS = 5000;
+/** Who did not answer in time is left alone for so long. */
+const REST_MS = 60000;
+let restsUntil = 0;
 /** Tools that change files, or may do so. */
 const CHANGING = ["edit", "write", "bash"];
 
@@ -17,21 +20,24 @@ type Message = { customType: string; content: string };
 /** Gives one event to Rethread. Its answer, or nothing, whatever goes wrong and however long it takes. */
 function ask(said: object, patience: number): Promise<Message | undefined> {
 	return new Promise((resolve) => {
-		if (patience <= 0) return resolve(undefined);
+		if (patience <= 0 || Date.now() < restsUntil) return resolve(undefined);
 		try {
 			const child = spawn(PROGRAM, ["hook", "pi"], { stdio: ["pipe", "pipe", "ignore"] });
-			const timer = setTimeout(() => end(), patience);
-			const end = (heard?: string) => {
+			const timer = setTimeout(() => {
+				restsUntil = Date.now() + REST_MS;
+				child.kill("SIGKILL");
+				// Whatever still holds them must not keep pi from ending.
+				for (const pipe of [child.stdin, child.stdout]) pipe.destroy();
+				resolve(undefined);
+			}, patience);
+			const end = (heard: string) => {
 				clearTimeout(timer);
-				if (heard === undefined) child.kill("SIGKILL");
-				resolve(heard ? read(heard) : undefined);
+				resolve(read(heard));
 			};
 			let heard = "";
-			child.stdout.setEncoding("utf8");
-			child.stdout.on("data", (text: string) => (heard += text));
-			child.stdout.on("error", () => {});
-			child.stdin.on("error", () => {});
-			child.on("error", () => end());
+			child.stdout.setEncoding("utf8").on("data", (text: string) => (heard += text));
+			for (const pipe of [child.stdin, child.stdout]) pipe.on("error", () => {});
+			child.on("error", () => end(""));
 			child.on("close", () => end(heard));
 			child.stdin.end(JSON.stringify(said));
 		} catch {
@@ -51,8 +57,7 @@ function read(heard: string): Message | undefined {
 
 /** The text of a message or of a tool's result. */
 function textOf(content: any): string {
-	if (typeof content === "string") return content;
-	if (!Array.isArray(content)) return "";
+	if (!Array.isArray(content)) return typeof content === "string" ? content : "";
 	return content.map((part: any) => (part?.type === "text" ? String(part.text) : "")).join("");
 }
 
