@@ -96,11 +96,12 @@ fn collision(
                 let file = short(path.rsplit('/').next().unwrap_or(path), NAME_CHARS);
                 let line =
                     format!("Session \"{name}\" changed {file} {when}; look at the file again before you change it.");
-                (line, path.as_str())
+                (line, full(path, &cwd).to_string_lossy().into_owned())
             }
-            Intent::SwitchBranch => {
-                (format!("Session \"{name}\" switched the branch of this working tree {when}."), "the branch")
-            }
+            Intent::SwitchBranch => (
+                format!("Session \"{name}\" switched the branch of this working tree {when}."),
+                "the branch".to_owned(),
+            ),
         };
         return Ok(Some(Collision { line, key: format!("{} changed {what}", session.id) }));
     }

@@ -1,7 +1,5 @@
 //! What is told, to whom, and how often: neighbours that wait their turn, collisions, memories, greetings.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
-
 use std::collections::BTreeSet;
 
 use serde_json::json;
