@@ -6,7 +6,7 @@ use rethread_model::Agent;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Event, text_of};
+use super::{Event, lenient, lenient_path, text_of};
 use crate::awareness::{Caller, Used};
 use crate::{Engine, EngineError};
 
@@ -14,13 +14,18 @@ use crate::{Engine, EngineError};
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Said {
+    #[serde(deserialize_with = "lenient")]
     session_id: String,
+    #[serde(deserialize_with = "lenient_path")]
     transcript_path: Option<PathBuf>,
+    #[serde(deserialize_with = "lenient_path")]
     cwd: Option<PathBuf>,
+    #[serde(deserialize_with = "lenient")]
     hook_event_name: String,
-    agent_id: Option<String>,
+    agent_id: Value,
     prompt: Value,
     source: Value,
+    #[serde(deserialize_with = "lenient")]
     tool_name: String,
     tool_input: Value,
     tool_response: Value,
@@ -31,9 +36,9 @@ struct Said {
 impl Engine {
     /// Answers a hook of Claude Code: the JSON to print, or nothing.
     pub fn hook_claude_code(&self, input: &[u8]) -> Result<Option<Value>, EngineError> {
-        let Ok(said) = serde_json::from_slice::<Said>(input) else { return Ok(None) };
+        let Some(said) = self.understood::<Said>(Agent::ClaudeCode, input) else { return Ok(None) };
         // A sub-agent is part of its session, which speaks for itself.
-        if said.session_id.is_empty() || said.agent_id.is_some() {
+        if said.session_id.is_empty() || !said.agent_id.is_null() {
             return Ok(None);
         }
         let Some(event) = said.event() else { return Ok(None) };

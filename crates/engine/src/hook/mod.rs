@@ -5,8 +5,12 @@
 mod claude_code;
 mod pi;
 
+use std::path::PathBuf;
+
 use rethread_ingest::tool_kind;
-use rethread_model::{clip, one_line};
+use rethread_model::{Agent, clip, one_line};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::awareness::{Caller, Intent, Used};
@@ -69,6 +73,29 @@ impl Engine {
             Event::Ends => self.end(caller).map(|_| None),
         }
     }
+}
+
+impl Engine {
+    /// What an agent says, or a line in our log that it could not be understood.
+    fn understood<T: DeserializeOwned>(&self, agent: Agent, input: &[u8]) -> Option<T> {
+        let understood = serde_json::from_slice(input);
+        if let Err(error) = &understood {
+            let fields =
+                [("agent", agent.as_str().into()), ("bytes", input.len().into()), ("why", error.to_string().into())];
+            self.note("hook_not_understood", None, &fields);
+        }
+        understood.ok()
+    }
+}
+
+/// A text, or nothing where something else stands: one odd field must not make the others unheard.
+fn lenient<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
+    Value::deserialize(value).map(|value| text_of(&value))
+}
+
+/// A path, or none.
+fn lenient_path<'de, D: Deserializer<'de>>(value: D) -> Result<Option<PathBuf>, D::Error> {
+    Value::deserialize(value).map(|value| value.as_str().map(PathBuf::from))
 }
 
 /// The text in a value; what is no text is empty.

@@ -6,7 +6,7 @@ use rethread_model::Agent;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Event, text_of};
+use super::{Event, lenient, lenient_path, text_of};
 use crate::awareness::{Caller, Used};
 use crate::{Engine, EngineError};
 
@@ -17,25 +17,30 @@ const CUSTOM_TYPE: &str = "session-update";
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Said {
+    #[serde(deserialize_with = "lenient")]
     event: String,
+    #[serde(deserialize_with = "lenient")]
     session_id: String,
+    #[serde(deserialize_with = "lenient_path")]
     session_file: Option<PathBuf>,
+    #[serde(deserialize_with = "lenient_path")]
     cwd: Option<PathBuf>,
     reason: Value,
     prompt: Value,
     message_type: Value,
+    #[serde(deserialize_with = "lenient")]
     tool_name: String,
     tool_input: Value,
-    is_error: bool,
+    is_error: Value,
     error: Value,
-    output_chars: usize,
+    output_chars: Value,
     last_assistant_message: Value,
 }
 
 impl Engine {
     /// Answers an event of pi: the message to add, or nothing.
     pub fn hook_pi(&self, input: &[u8]) -> Result<Option<Value>, EngineError> {
-        let Ok(said) = serde_json::from_slice::<Said>(input) else { return Ok(None) };
+        let Some(said) = self.understood::<Said>(Agent::Pi, input) else { return Ok(None) };
         // Without a file nobody is to know of the session (`pi --no-session`), and we are not either.
         if said.session_id.is_empty() || said.session_file.is_none() {
             return Ok(None);
@@ -74,8 +79,8 @@ impl Said {
     }
 
     fn used(&self) -> Used {
-        let error = self.is_error.then(|| self.error.as_str().unwrap_or("failed").to_owned());
+        let error = (self.is_error == true).then(|| self.error.as_str().unwrap_or("failed").to_owned());
         let (name, input) = (self.tool_name.clone(), self.tool_input.clone());
-        Used { name, input, output_chars: self.output_chars, error }
+        Used { name, input, output_chars: self.output_chars.as_u64().unwrap_or(0) as usize, error }
     }
 }

@@ -169,3 +169,21 @@ fn e002_11_what_could_not_be_looked_into_is_said_beside_what_else_there_is() {
     work(&world, ANNA, 152, "now the tests", false);
     assert!(!prompt(&world, 153, BEN, "and?").unwrap().contains("unavailable"));
 }
+
+#[test]
+fn l002_08_l002_19_one_odd_field_does_not_make_the_others_unheard() {
+    let world = World::new();
+    work(&world, ANNA, 0, "mend the rounding", false);
+    stop(&world, 0, ANNA);
+    let odd = json!({"prompt": "hello", "tool_name": null, "tool_input": 7, "agent_id": null, "permission_mode": []});
+    assert!(hook(&world, 1, BEN, "UserPromptSubmit", &odd).is_some());
+}
+
+#[test]
+fn e000_08_s000_28_what_is_not_understood_leaves_a_line_in_the_log() {
+    let world = World::new();
+    assert_eq!(engine(&world, 0).hook_claude_code(b"{\"session_id\":").unwrap(), None);
+    let logs = std::fs::read_dir(world.at(".rethread/logs")).unwrap();
+    let lines: Vec<String> = logs.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect();
+    assert!(lines.concat().contains("\"event\":\"hook_not_understood\""), "{lines:?}");
+}
