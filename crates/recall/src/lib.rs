@@ -45,7 +45,7 @@ pub use compaction::{CompactionSettings, Plan, SummaryError, SummaryRequest, pla
 pub use compose::{Composed, Part, PartKind, compose};
 pub use context::{Context, build_context};
 pub use likeness::Likeness;
-pub use memory::{Memory, WARM_DAYS, WARM_MEMORIES, memory_context, memory_unavailable};
+pub use memory::{Memory, WARM_DAYS, WARM_MEMORIES, may_call_for_memory, memory_context, memory_unavailable};
 pub use pairs::pair_up;
 pub use query::{Kind, Query, UnknownKind};
 pub use quote::{age, short};

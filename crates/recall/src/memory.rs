@@ -1,7 +1,11 @@
 //! Memories a prompt calls for: which of what was found is close enough, and how it is told. Pure.
 
+use std::collections::HashSet;
+
+use rethread_index::words;
 use rethread_model::Timestamp;
 
+use crate::cues::weight_of;
 use crate::quote::{age, short};
 
 /// Older memories are told only to those who ask.
@@ -49,6 +53,17 @@ impl Memory {
         let close = if has_cue(prompt) { CLOSE_WITH_CUE } else { CLOSE };
         self.words >= FEWEST_WORDS && self.share >= close
     }
+}
+
+/// Whether any memory could be called for by a prompt: most say too little to be worth a search.
+pub fn may_call_for_memory(prompt: &str) -> bool {
+    let mut telling = HashSet::new();
+    for word in words::split(prompt).iter() {
+        if weight_of(&prompt[word.start..word.end].to_lowercase()) >= 1.0 {
+            telling.insert(word.text.to_owned());
+        }
+    }
+    telling.len() >= FEWEST_WORDS as usize
 }
 
 /// `[MEMORY CONTEXT] … [END MEMORY]`; nothing without memories.
@@ -137,6 +152,20 @@ mod tests {
         assert!(memory(0.8, 3).is_called_for("fix the login"), "no cue is needed");
         assert!(!memory(0.3, 3).is_called_for("what about the login?"), "a cue alone is not enough");
         assert!(!memory(1.0, 2).is_called_for("commit the spec"), "two words in common are chance");
+    }
+
+    #[test]
+    fn most_prompts_say_too_little_to_be_worth_a_search() {
+        for (prompt, expect) in [
+            ("go on", false),
+            ("yes, please do it", false),
+            ("run the tests again", false),
+            ("", false),
+            ("why does the login cookie expire?", true),
+            ("look at src/auth/cookie.rs", true),
+        ] {
+            assert_eq!(may_call_for_memory(prompt), expect, "{prompt}");
+        }
     }
 
     #[test]

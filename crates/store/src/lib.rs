@@ -60,8 +60,8 @@ const CACHE_KIB: i64 = 32 * 1024;
 /// Pages in the write-ahead log before it is folded back: 128 MiB. A first sync touches the same index pages again
 /// and again; folding back seldom writes them once instead of many times.
 const CHECKPOINT_PAGES: i64 = 32 * 1024;
-/// Pages after which those fold it back who otherwise leave it: 1 MiB, which is read again in half a millisecond.
-const SHORT_LOG_PAGES: i64 = 128;
+/// Pages after which those fold it back who otherwise leave it: whoever comes next reads all of it first.
+const SHORT_LOG_PAGES: i64 = 40;
 
 /// One open memory database.
 #[derive(Debug)]

@@ -2,7 +2,9 @@
 
 use rethread_index::{Lag, Snapshot, lag};
 use rethread_model::{Role, Timestamp, clip};
-use rethread_recall::{Hit, Kind, Memory, Query, Request, SearchError, WARM_DAYS, WARM_MEMORIES, Weights, search};
+use rethread_recall::{
+    Hit, Kind, Memory, Query, Request, SearchError, WARM_DAYS, WARM_MEMORIES, Weights, may_call_for_memory, search,
+};
 use rethread_store::Store;
 
 use super::inject::{Caller, hash_of};
@@ -36,6 +38,10 @@ impl Engine {
         prompt: &str,
         now: Timestamp,
     ) -> Result<Remembered, EngineError> {
+        let prompt = &*clip(prompt, LOOKED_FOR_CHARS);
+        if !may_call_for_memory(prompt) {
+            return Ok(Remembered::Memories(Vec::new()));
+        }
         let unreadable = || Ok(Remembered::Unavailable("it could not be read".to_owned()));
         let hits = match guarded(|| self.hits(store, caller, project, prompt, now)) {
             Ok(Some(hits)) => hits,
@@ -73,7 +79,7 @@ impl Engine {
     ) -> Result<Option<Vec<Hit>>, SearchError> {
         let here = self.here_and_now();
         let since = Timestamp::from_millis(now.as_millis() - WARM_DAYS * 86_400_000);
-        let mut query = Query::of_prose(&clip(prompt, LOOKED_FOR_CHARS), &here);
+        let mut query = Query::of_prose(prompt, &here);
         query.after = Some(since);
         query.kinds = vec![Kind::Prompt, Kind::Answer];
         // What the session itself said it still knows.

@@ -162,7 +162,7 @@ fn e002_11_what_could_not_be_looked_into_is_said_beside_what_else_there_is() {
         work(&world, ANNA, minutes, "mend the rounding", false);
     }
     stop(&world, 150, ANNA);
-    let told = prompt(&world, 151, BEN, "what about the rounding?").unwrap();
+    let told = prompt(&world, 151, BEN, "what about the rounding of discounts in orders?").unwrap();
     assert!(told.contains("mend the rounding (2m ago"), "{told}");
     assert!(told.contains("[MEMORY CONTEXT]\nwarm unavailable: much is not indexed yet\n[END MEMORY]"), "{told}");
     engine(&world, 151).rebuild_index().unwrap();
