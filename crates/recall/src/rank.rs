@@ -212,10 +212,10 @@ impl<'a> Ranker<'a> {
         &self.snapshot.segments()[spot.segment]
     }
 
-    /// How many telling words of the query stand in an entry or up to two entries away, and their share of what all are worth.
+    /// How many telling words of the query stand in an entry or right beside it, and their share of what all are worth.
     pub(crate) fn fit(&self, candidate: &Candidate) -> Fit {
         let Some(view) = self.candidates.sessions.get(&candidate.episode.session.get()) else { return Fit::default() };
-        let mask = self.mask_around(candidate, view, 2);
+        let mask = self.mask_around(candidate, view, 1);
         let all = self.matches.worth(u32::MAX);
         let telling = self.matches.terms.iter().enumerate().filter(|(_, one)| one.term.weight >= 1.0);
         let words = telling.filter(|(bit, _)| mask & (1 << bit) != 0).count() as u32;

@@ -38,7 +38,7 @@ impl Intent {
 
 impl Engine {
     /// One line before a call that may collide with another session: once for each file and each other session, and not
-    /// if the caller has looked since.
+    /// if the caller has changed it since.
     pub(crate) fn told_before_call(&self, caller: &Caller, intent: &Intent) -> Result<Option<String>, EngineError> {
         let (began, now) = (Instant::now(), self.now());
         let Some(mut store) = self.reader()? else { return Ok(None) };
@@ -130,10 +130,15 @@ fn did(entry: &Entry, intent: &Intent, there: &str, here: &str) -> bool {
     }
 }
 
-/// Whether somebody who did this knows how the file is now.
+/// Whether somebody who did this worked on the file as the other session left it. Agents read before every change, so
+/// reading it proves nothing; nor does a call that is not done yet, which may be the one that is asked about.
 fn knows(entry: &Entry, intent: &Intent, here: &str) -> bool {
     let Intent::Edit(path) = intent else { return false };
-    entry.tool.as_ref().is_some_and(|tool| tool.paths.iter().any(|own| full(own, here) == full(path, here)))
+    entry.tool.as_ref().is_some_and(|tool| {
+        let is_done = tool.outcome.as_ref().is_some_and(|outcome| !outcome.status.is_error());
+        let changes = tool.kind.is_some_and(ToolKind::changes_files);
+        is_done && changes && tool.paths.iter().any(|own| full(own, here) == full(path, here))
+    })
 }
 
 /// A path from the root on.

@@ -6,7 +6,7 @@ use std::time::Instant;
 use rethread_ingest::source::project;
 use rethread_model::{Agent, State, Timestamp};
 use rethread_recall::{Activity, Composed, Part, PartKind, activity, compose, resume_context};
-use rethread_store::{Batch, Closed, Injected, LifeEvent, SessionKey, Store, Watermark};
+use rethread_store::{Batch, Closed, Injected, LifeEvent, SessionKey, SessionNumber, Store, Watermark};
 use serde_json::json;
 
 use super::Lifecycle;
@@ -307,6 +307,11 @@ impl Moment {
     /// Since when the session was silent.
     pub(super) fn back_since(&self) -> Timestamp {
         Timestamp::from_millis(self.now.as_millis() - self.silence_millis)
+    }
+
+    /// Whether it is about to be told what that session did.
+    pub(super) fn tells_of(&self, session: SessionNumber) -> bool {
+        self.marks_told().any(|mark| mark.session == session)
     }
 
     /// How far the reader has seen others once it has been told of them. Who had no room is told of the next time.

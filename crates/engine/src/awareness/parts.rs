@@ -1,6 +1,6 @@
 //! What there is to tell a session at a moment, part by part, and why the rest is not told.
 
-use rethread_model::{State, Timestamp};
+use rethread_model::State;
 use rethread_recall::{Part, PartKind, memory_context, memory_unavailable, resume_context, session_context};
 use rethread_store::Store;
 
@@ -36,7 +36,7 @@ impl Engine {
         }
         self.add_session(store, caller, moment, occasion, &mut told)?;
         if let Occasion::Prompt(prompt) = occasion {
-            self.add_memory(store, caller, prompt, moment.now, &mut told)?;
+            self.add_memory(store, caller, prompt, moment, &mut told)?;
         }
         Ok((told.parts, told.silent))
     }
@@ -100,14 +100,14 @@ impl Engine {
         store: &Store,
         caller: &Caller,
         prompt: &str,
-        now: Timestamp,
+        moment: &Moment,
         told: &mut Told,
     ) -> Result<(), EngineError> {
         if !self.config.flag("inject.memory") {
             told.not("memory", "switched off by inject.memory");
             return Ok(());
         }
-        let memories = match self.remembered(store, caller, &self.project_of(store, caller)?, prompt, now)? {
+        let memories = match self.remembered(store, caller, &self.project_of(store, caller)?, prompt, moment)? {
             Remembered::Memories(memories) => memories,
             Remembered::Unavailable(why) => {
                 told.not("memory", &why);
@@ -119,7 +119,7 @@ impl Engine {
                 return Ok(());
             }
         };
-        let Some(text) = memory_context(&memories, now) else {
+        let Some(text) = memory_context(&memories, moment.now) else {
             told.not("memory", "nothing of the last week is close enough to the prompt");
             return Ok(());
         };

@@ -7,7 +7,7 @@ use rethread_recall::{
 };
 use rethread_store::Store;
 
-use super::inject::{Caller, hash_of};
+use super::inject::{Caller, Moment, hash_of};
 use super::neighbours::name_of;
 use crate::search::{Broken, answer_of, guarded, prompt_of};
 use crate::{Engine, EngineError};
@@ -36,14 +36,14 @@ impl Engine {
         caller: &Caller,
         project: &str,
         prompt: &str,
-        now: Timestamp,
+        moment: &Moment,
     ) -> Result<Remembered, EngineError> {
         let prompt = &*clip(prompt, LOOKED_FOR_CHARS);
         if !may_call_for_memory(prompt) {
             return Ok(Remembered::Memories(Vec::new()));
         }
         let unreadable = || Ok(Remembered::Unavailable("it could not be read".to_owned()));
-        let hits = match guarded(|| self.hits(store, caller, project, prompt, now)) {
+        let hits = match guarded(|| self.hits(store, caller, project, prompt, moment)) {
             Ok(Some(hits)) => hits,
             Ok(None) => return Ok(Remembered::Unavailable("much is not indexed yet".to_owned())),
             // The next search mends it.
@@ -75,17 +75,17 @@ impl Engine {
         caller: &Caller,
         project: &str,
         prompt: &str,
-        now: Timestamp,
+        moment: &Moment,
     ) -> Result<Option<Vec<Hit>>, SearchError> {
         let here = self.here_and_now();
-        let since = Timestamp::from_millis(now.as_millis() - WARM_DAYS * 86_400_000);
+        let since = Timestamp::from_millis(moment.now.as_millis() - WARM_DAYS * 86_400_000);
         let mut query = Query::of_prose(prompt, &here);
         query.after = Some(since);
         query.kinds = vec![Kind::Prompt, Kind::Answer];
-        // What the session itself said it still knows.
+        // What the session itself said it still knows, and of those who are at work it is told what they do.
         let own = store.session_of(caller.key())?.map(|(number, _)| number);
         let mut sessions = store.sessions_since(project, since)?;
-        sessions.retain(|number| Some(*number) != own);
+        sessions.retain(|number| Some(*number) != own && !moment.tells_of(*number));
         if sessions.is_empty() {
             return Ok(Some(Vec::new()));
         }

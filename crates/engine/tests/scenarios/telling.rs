@@ -76,7 +76,7 @@ fn a_change_by_another_session_is_told_once_before_the_next_one() {
 }
 
 #[test]
-fn who_has_looked_at_the_file_since_is_not_told() {
+fn who_has_changed_the_file_since_is_not_told() {
     let world = World::new();
     work(&world, ANNA, 0, "mend the rounding", false);
     work(&world, BEN, 1, "round it up", false);
@@ -157,6 +157,8 @@ fn e002_02_e002_03_memories_of_the_last_week_come_with_a_prompt_that_fits() {
 fn e002_11_what_could_not_be_looked_into_is_said_beside_what_else_there_is() {
     let world = World::new();
     work(&world, BEN, 0, "write the docs", false);
+    work(&world, CARA, 1, "look at the orders", false);
+    stop(&world, 1, CARA);
     // More than is read without an index while a prompt waits.
     for minutes in 0..150 {
         work(&world, ANNA, minutes, "mend the rounding", false);
