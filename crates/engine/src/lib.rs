@@ -52,7 +52,7 @@ use rethread_store::Store;
 
 use warm::Warm;
 
-pub use awareness::Explained;
+pub use awareness::{Ended, Explained, SessionSummary, TierStatus, Upkeep};
 pub use config::{Config, ConfigError, ConfigProblem, KEYS, Key, Layer, Setting, Value};
 pub use doctor::{Diagnosis, Finding, Health};
 pub use environment::{Clock, Environment};
@@ -66,7 +66,7 @@ pub use model::ModelError;
 pub use rethread_index::{IndexError, Lag as IndexLag, Unusable};
 pub use rethread_llm::{ChatError, NanoUsd, Refusal, Tool};
 pub use rethread_recall::{Activity, Composed, Hit, Kind, Part, PartKind, Snippet, Weights, Why};
-pub use rethread_store::{Injected, LineProblem, Scope, StoreError, ThreadError};
+pub use rethread_store::{Injected, LineProblem, Scope, StoreError, ThreadError, Tiers};
 pub use search::{Recalled, SearchReport, SearchRequest, expects_panic};
 pub use sessions::{ListRequest, Listed};
 pub use show::{Profile, ShowRequest, Shown};

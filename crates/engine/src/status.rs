@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rethread_index::{Lag as IndexLag, lag};
 use rethread_store::Statistics;
 
-use crate::{BudgetStatus, Engine, EngineError};
+use crate::{BudgetStatus, Engine, EngineError, TierStatus};
 
 /// How much there is and where.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct Status {
     pub index_lag: IndexLag,
     /// What the database holds; nothing before the first sync.
     pub statistics: Option<Statistics>,
+    /// How much lies in which tier of memory.
+    pub tiers: TierStatus,
     /// What may be spent on models, and what was today.
     pub budget: BudgetStatus,
     /// Version of the program.
@@ -29,11 +31,12 @@ pub struct Status {
 impl Engine {
     /// Sizes, counts and versions.
     pub fn status(&self) -> Result<Status, EngineError> {
-        let (mut statistics, mut index_lag) = (None, IndexLag::None);
+        let (mut statistics, mut index_lag, mut tiers) = (None, IndexLag::None, TierStatus::default());
         let store = self.reader()?;
         let budget = self.budget_status(store.as_ref())?;
         if let Some(store) = store {
             statistics = Some(store.statistics()?);
+            tiers = self.tier_status(&store)?;
             index_lag = lag(&self.index_folder(), &store, u64::MAX)?;
         }
         let database = self.database();
@@ -47,6 +50,7 @@ impl Engine {
             index_bytes: rethread_index::size(&self.index_folder()),
             index_lag,
             statistics,
+            tiers,
             budget,
             version: env!("CARGO_PKG_VERSION"),
         })

@@ -27,7 +27,7 @@ pub use entry::{Entry, Place, Role, Speech};
 pub use episode::Episode;
 pub use id::{BadId, NativeKey, SessionId, Space};
 pub use session::{Counts, Session, SessionKind, State, Tokens};
-pub use text::{clip, estimate_text, estimate_tokens, first_line, is_dangerous, one_line};
+pub use text::{clip, estimate_text, estimate_tokens, first_line, is_dangerous, one_line, relative};
 pub use time::{BadTimestamp, Timestamp};
 pub use tool::{Outcome, Status, ToolKind, ToolUse};
 pub use warning::Warning;

@@ -48,6 +48,12 @@ pub fn is_dangerous(c: char) -> bool {
     }
 }
 
+/// A path without the directory of its project; as it is where it lies elsewhere.
+pub fn relative<'p>(path: &'p str, project: Option<&str>) -> &'p str {
+    let inside = project.and_then(|project| path.strip_prefix(project));
+    inside.and_then(|path| path.strip_prefix('/')).filter(|path| !path.is_empty()).unwrap_or(path)
+}
+
 /// Tokens of a text: four characters make one, rounded up.
 pub fn estimate_text(text: &str) -> u64 {
     (text.chars().count() as u64).div_ceil(4)
@@ -68,6 +74,14 @@ mod tests {
         assert_eq!(clip("héllo wörld", 5), "héll…");
         assert_eq!(clip("日本語", 2), "日…");
         assert_eq!(clip("abc", 0), "");
+    }
+
+    #[test]
+    fn a_path_is_shortened_only_inside_its_project() {
+        assert_eq!(relative("/app/src/a.rs", Some("/app")), "src/a.rs");
+        assert_eq!(relative("/application/a.rs", Some("/app")), "/application/a.rs");
+        assert_eq!((relative("/app", Some("/app")), relative("/app/", Some("/app"))), ("/app", "/app/"));
+        assert_eq!(relative("a.rs", None), "a.rs");
     }
 
     #[test]

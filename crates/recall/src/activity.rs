@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use rethread_model::{Entry, Speech, Status, Timestamp, ToolKind, clip};
+use rethread_model::{Entry, Speech, Status, Timestamp, ToolKind, clip, relative};
 
 use crate::quote::{age, short};
 
@@ -163,7 +163,7 @@ fn actions(other: &OtherSession) -> Vec<String> {
 fn files(one: &str, many: &str, paths: &BTreeSet<&str>, other: &OtherSession) -> Option<String> {
     match paths.len() {
         0 => None,
-        1 => paths.first().map(|path| format!("{one} {}", short(relative(path, other), NAME_CHARS))),
+        1 => paths.first().map(|path| format!("{one} {}", short(relative(path, other.project.as_deref()), NAME_CHARS))),
         count => Some(format!("{many} {count} files")),
     }
 }
@@ -212,11 +212,6 @@ fn calls(other: &OtherSession, wanted: impl Fn(ToolKind) -> bool) -> impl Iterat
 
 fn target(entry: &Entry) -> &str {
     entry.tool.as_ref().map_or("", |tool| tool.target.as_str())
-}
-
-fn relative<'p>(path: &'p str, other: &OtherSession) -> &'p str {
-    let inside = other.project.as_deref().and_then(|project| path.strip_prefix(project));
-    inside.and_then(|path| path.strip_prefix('/')).unwrap_or(path)
 }
 
 fn last_at(other: &OtherSession) -> Option<Timestamp> {

@@ -24,6 +24,7 @@ mod compaction;
 mod compose;
 mod context;
 mod cues;
+mod entities;
 mod likeness;
 mod matches;
 mod memory;
@@ -44,6 +45,7 @@ pub use activity::{ACTIVITY_CHARS, ACTIVITY_HEADER, Activity, OtherSession, acti
 pub use compaction::{CompactionSettings, Plan, SummaryError, SummaryRequest, plan, plan_within};
 pub use compose::{Composed, Part, PartKind, compose};
 pub use context::{Context, build_context};
+pub use entities::{ENTITIES_KEPT, entities, remember_entities};
 pub use likeness::Likeness;
 pub use memory::{Memory, WARM_DAYS, WARM_MEMORIES, may_call_for_memory, memory_context, memory_unavailable};
 pub use pairs::pair_up;
@@ -53,7 +55,9 @@ pub use reference::{
     MOST_REFERENCES, Outcome, REFERENCE_BYTES, REFERENCE_HEADER, Reference, Referenced, reference_block, references,
 };
 pub use search::{Found, Hit, Request, SearchError, search};
-pub use session_context::{Happening, RESUME_TOKENS, SessionView, resume_context, session_context};
+pub use session_context::{
+    Happening, NOTE_CHARS, RESUME_TOKENS, SessionView, resume_context, session_context, session_news,
+};
 pub use snippet::{Snippet, marked, snippet};
 pub use weights::{PARTS, TABLE, Weight, Weights, Why};
 pub use when::{Span, When};

@@ -226,7 +226,19 @@ pub(crate) struct Stated<'a> {
     change: u64,
     redactions: BTreeMap<&'a str, u64>,
     reduction: Vec<Reduced<'a>>,
+    tiers: Tiered,
     budget: Budgeted,
+}
+
+/// How much lies in which tier of memory.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tiered {
+    hot_entries: u64,
+    warm_sessions: u64,
+    cold_sessions: u64,
+    archives: u64,
+    archive_bytes: u64,
 }
 
 /// What may be spent on models in a day, and what was today.
@@ -285,6 +297,13 @@ impl<'a> Stated<'a> {
             change: statistics.map_or(0, |all| all.change),
             redactions: redactions.map(|(rule, count)| (rule.as_str(), *count)).collect(),
             reduction: reduction.collect(),
+            tiers: Tiered {
+                hot_entries: status.tiers.tiers.hot,
+                warm_sessions: status.tiers.tiers.warm,
+                cold_sessions: status.tiers.tiers.cold,
+                archives: status.tiers.archives,
+                archive_bytes: status.tiers.archive_bytes,
+            },
             budget: Budgeted {
                 daily_tokens: status.budget.daily_tokens,
                 daily_usd: status.budget.daily_usd.map(dollars),

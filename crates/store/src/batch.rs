@@ -413,10 +413,15 @@ impl<'s> Batch<'s> {
         run().map_err(|cause| self.err(cause))
     }
 
+    /// How many rows were changed.
+    pub(crate) fn count_changed(&self, sql: &str, values: impl rusqlite::Params) -> Result<u64, StoreError> {
+        let run = || -> rusqlite::Result<usize> { self.transaction.prepare_cached(sql)?.execute(values) };
+        run().map(|rows| rows as u64).map_err(|cause| self.err(cause))
+    }
+
     /// Whether a row was added.
     pub(crate) fn insert(&self, sql: &str, values: impl rusqlite::Params) -> Result<bool, StoreError> {
-        let run = || -> rusqlite::Result<bool> { Ok(self.transaction.prepare_cached(sql)?.execute(values)? > 0) };
-        run().map_err(|cause| self.err(cause))
+        self.count_changed(sql, values).map(|rows| rows > 0)
     }
 
     fn one<T>(

@@ -12,11 +12,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod archives;
 mod batch;
 mod entries;
 mod error;
 mod feed;
 mod found;
+mod hot;
 mod ledger;
 mod life;
 mod migrations;
@@ -37,10 +39,12 @@ use rethread_model::Space;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
+pub use archives::Unarchived;
 pub use batch::{Batch, OpenedSession, SessionNumber, SessionUpdate};
 pub use entries::EntryFilter;
 pub use error::StoreError;
 pub use feed::{EpisodeKey, Feed, FeedEntry, Head, Since};
+pub use hot::{Hot, Tiers};
 pub use ledger::{PlannedRequest, SettledRequest, Spending};
 pub use life::{Closed, Injected, Life, LifeEvent, SessionKey, Watermark};
 pub use neighbours::Deeds;

@@ -1,4 +1,4 @@
-//! The lives of sessions: periods, events, hot memory, and what was said to whom.
+//! The lives of sessions: periods, events, and what was said to whom.
 
 use rethread_model::{Agent, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -45,12 +45,31 @@ pub struct Life {
     pub name: Option<String>,
     /// Events in all.
     pub events: u64,
+    /// Events of the periods before this one.
+    pub events_before: u64,
+    /// What its prompts named, newest last.
+    pub entities: Vec<String>,
 }
 
 impl Life {
     /// A life that begins now.
     pub fn begin(now: Timestamp) -> Self {
-        Self { period: 1, period_at: now, touched_at: now, closed: None, task: None, name: None, events: 0 }
+        Self {
+            period: 1,
+            period_at: now,
+            touched_at: now,
+            closed: None,
+            task: None,
+            name: None,
+            events: 0,
+            events_before: 0,
+            entities: Vec::new(),
+        }
+    }
+
+    /// Events of the present period.
+    pub fn events_of_period(&self) -> u64 {
+        self.events.saturating_sub(self.events_before)
     }
 }
 
@@ -93,8 +112,9 @@ pub struct Injected {
     pub micros: u64,
 }
 
-const LIFE_COLUMNS: &str = "period, period_at, touched_at, closed, closed_at, task, events, name";
-const WHO: &str = "space = ?1 AND agent = ?2 AND external_id = ?3";
+const LIFE_COLUMNS: &str =
+    "period, period_at, touched_at, closed, closed_at, task, events, name, events_before, entities";
+pub(crate) const WHO: &str = "space = ?1 AND agent = ?2 AND external_id = ?3";
 
 impl Store {
     /// What only we know of a session's life.
@@ -112,10 +132,19 @@ impl Store {
         Ok(events)
     }
 
-    /// What a session did that matters, since a moment, oldest first.
-    pub fn hot(&self, key: SessionKey<'_>, since: Timestamp) -> Result<Vec<(Timestamp, String)>, StoreError> {
-        let sql = format!("SELECT at, text FROM hot WHERE {WHO} AND at >= ?4 ORDER BY num");
-        self.of_session(&sql, key, since.as_millis(), |row| Ok((Timestamp::from_millis(row.get(0)?), row.get(1)?)))
+    /// Sessions that nobody closed and nobody touched since a moment: their agents, and the agents' ids.
+    pub fn silent_lives(&self, before: Timestamp) -> Result<Vec<(Agent, String)>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<(Agent, String)>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT agent, external_id FROM life WHERE space = ?1 AND closed IS NULL AND touched_at < ?2",
+            )?;
+            let rows = statement.query_map(params![self.space.as_str(), before.as_millis()], |row| {
+                let agent = row.get::<_, String>(0)?.parse::<Agent>().ok();
+                Ok(agent.zip(Some(row.get::<_, String>(1)?)))
+            })?;
+            rows.filter_map(Result::transpose).collect()
+        };
+        read().map_err(|cause| self.err(cause))
     }
 
     /// How far a reader has seen other sessions.
@@ -147,7 +176,7 @@ impl Store {
         })
     }
 
-    fn of_session<T>(
+    pub(crate) fn of_session<T>(
         &self,
         sql: &str,
         key: SessionKey<'_>,
@@ -173,7 +202,8 @@ impl Batch<'_> {
         let closed = life.closed.map(|(closed, _)| if closed == Closed::Ended { "ended" } else { "suspended" });
         self.run(
             "INSERT OR REPLACE INTO life (space, agent, external_id, period, period_at, touched_at, closed, closed_at,
-             task, events, name) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+             task, events, name, events_before, entities)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
             params![
                 self.space(),
                 key.agent.as_str(),
@@ -186,6 +216,8 @@ impl Batch<'_> {
                 life.task,
                 life.events as i64,
                 life.name,
+                life.events_before as i64,
+                life.entities.join("\n"),
             ],
         )
     }
@@ -200,22 +232,6 @@ impl Batch<'_> {
         )?;
         let oldest = number.saturating_sub(EVENTS_KEPT) as i64;
         self.run(&format!("DELETE FROM life_event WHERE {WHO} AND num <= ?4"), params![self.space(), agent, id, oldest])
-    }
-
-    /// Adds a hot entry; only the newest so many stay.
-    pub fn add_hot(&mut self, key: SessionKey<'_>, at: Timestamp, text: &str, most: u64) -> Result<(), StoreError> {
-        let (agent, id) = (key.agent.as_str(), key.external_id);
-        self.run(
-            &format!(
-                "INSERT INTO hot (space, agent, external_id, num, at, text)
-                 SELECT ?1, ?2, ?3, coalesce(max(num), 0) + 1, ?4, ?5 FROM hot WHERE {WHO}"
-            ),
-            params![self.space(), agent, id, at.as_millis(), text],
-        )?;
-        self.run(
-            &format!("DELETE FROM hot WHERE {WHO} AND num <= (SELECT max(num) FROM hot WHERE {WHO}) - ?4"),
-            params![self.space(), agent, id, most as i64],
-        )
     }
 
     /// Moves how far a reader has seen another session, from where the reader thinks it is. False if it is elsewhere by
@@ -306,5 +322,7 @@ fn life_from_row(row: &Row<'_>) -> rusqlite::Result<Life> {
         task: row.get(5)?,
         events: row.get::<_, i64>(6)? as u64,
         name: row.get(7)?,
+        events_before: row.get::<_, i64>(8)? as u64,
+        entities: row.get::<_, String>(9)?.lines().map(str::to_owned).collect(),
     })
 }

@@ -2,151 +2,159 @@
 
 use std::path::PathBuf;
 
-use rethread_ingest::{Findings, Redactor, Story};
-use rethread_model::{Agent, clip, one_line};
-use rethread_store::{Closed, LifeEvent, Store};
-use serde_json::Value;
+use rethread_ingest::Story;
+use rethread_model::{Agent, State, Timestamp, one_line};
+use rethread_recall::NOTE_CHARS;
+use rethread_store::{Closed, Hot, LifeEvent, SessionKey, Store};
 
 use super::Lifecycle;
 use super::inject::Caller;
+use super::lifecycle::{closing, last_of};
+use super::news::hash_of_task;
 use super::view::Own;
+use super::words::{Used, preview, without_secrets};
 use crate::{Engine, EngineError};
 
-/// Characters of a command, and of the pieces of an edit, in a hot entry.
-const COMMAND_CHARS: usize = 50;
-const PIECE_CHARS: usize = 30;
-/// Characters of an error in a hot entry.
-const ERROR_CHARS: usize = 100;
+/// Notes that are kept for a session.
+const NOTES_KEPT: u64 = 5;
+/// Characters of what a session is working on.
+const TASK_CHARS: usize = 300;
+/// Characters of why a session began or ended.
+const REASON_CHARS: usize = 100;
 
-/// A tool call as a hook tells it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Used {
-    /// The tool, as the agent names it.
-    pub(crate) name: String,
-    /// What it was called with.
-    pub(crate) input: Value,
-    /// Characters it gave back.
-    pub(crate) output_chars: usize,
-    /// Why it failed, if it did.
-    pub(crate) error: Option<String>,
-}
-
-impl Used {
-    pub(crate) fn path(&self) -> Option<&str> {
-        ["file_path", "path", "notebook_path"].iter().find_map(|name| self.input.get(*name)?.as_str())
-    }
-
-    /// What matters of it for a while; nothing for calls that change nothing.
-    pub(crate) fn hot(&self) -> Option<String> {
-        // Several edits in one call are known by the first.
-        let value = |name: &str| self.input.get(name).or_else(|| self.input.get("edits")?.get(0)?.get(name));
-        let text = |name: &str| value(name).and_then(Value::as_str).unwrap_or_default();
-        let short = |text: &str, chars: usize| clip(&one_line(text), chars).into_owned();
-        let path = self.path().unwrap_or_default();
-        if let Some(error) = &self.error {
-            let what = if path.is_empty() { text("command") } else { path };
-            return Some(format!(
-                "Failed: {} {}: {}",
-                self.name,
-                short(what, COMMAND_CHARS),
-                short(error, ERROR_CHARS)
-            ));
-        }
-        match self.name.to_ascii_lowercase().as_str() {
-            // A line break at the end ends the last line and begins none.
-            "write" => Some(format!("Created {path} ({} lines)", text("content").lines().count())),
-            "edit" => {
-                let old = [text("old_string"), text("oldText")].concat();
-                let new = [text("new_string"), text("newText")].concat();
-                Some(format!("Edited {path}: '{}' -> '{}'", short(&old, PIECE_CHARS), short(&new, PIECE_CHARS)))
-            }
-            "multiedit" | "notebookedit" => Some(format!("Edited {path}")),
-            "bash" => Some(format!("Ran: {}", short(text("command"), COMMAND_CHARS))),
-            _ => None,
-        }
-    }
+/// A session that was ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// When it did the last thing.
+    pub at: Timestamp,
+    /// Where its period was archived, if it was worth it.
+    pub archive: Option<PathBuf>,
 }
 
 impl Engine {
     /// Notes a tool call.
     pub(crate) fn note_call(&self, caller: &Caller, used: &Used) -> Result<(), EngineError> {
-        let detail = match used.path() {
-            Some(path) => format!("{} {path} ({} characters)", used.name, used.output_chars),
-            None => format!("{} ({} characters)", used.name, used.output_chars),
-        };
-        let hot = used.hot().map(|hot| Self::without_secrets(&hot));
-        self.note_event(caller, "tool_executed", &detail, hot.as_deref())
+        let project = caller.project();
+        self.note_event(caller, "tool_executed", &used.detail(&project), used.hot(&project))
     }
 
-    /// Notes something that happened in a session, and what is worth keeping at hand.
+    /// Notes something that happened in a session, and what is worth keeping at hand. Both are without secrets.
     pub(crate) fn note_event(
         &self,
         caller: &Caller,
         kind: &str,
         detail: &str,
-        hot: Option<&str>,
+        hot: Option<String>,
     ) -> Result<(), EngineError> {
         let now = self.now();
         let lifecycle = Lifecycle::of(&self.config);
         let mut store = self.writer()?;
-        let last = store.session_of(caller.key())?.and_then(|(_, session)| session.last_activity_at);
-        let event = LifeEvent { at: now, kind: kind.to_owned(), detail: Self::without_secrets(detail) };
+        let (own, finished) = store.at_one_moment(|store| -> Result<_, EngineError> {
+            let own = Own::find(store, caller.key())?;
+            let finished = self.finished(store, caller.key(), &own, own.last_activity(), now)?;
+            Ok((own, finished))
+        })?;
+        let event = LifeEvent { at: now, kind: kind.to_owned(), detail: detail.to_owned() };
         let mut batch = store.begin()?;
-        lifecycle.touch(&mut batch, caller.key(), last, &event)?;
-        if let Some(hot) = hot {
-            batch.add_hot(caller.key(), now, hot, lifecycle.hot_entries)?;
+        let ended = lifecycle.touch(&mut batch, caller.key(), own.last_activity(), &event, Vec::new())?;
+        if let Some(period) = finished.filter(|finished| ended == Some(finished.period)) {
+            batch.keep_period(&period)?;
         }
-        Ok(batch.commit()?)
+        if let Some(text) = hot {
+            batch.add_hot(caller.key(), &Hot { at: now, text, is_note: false }, lifecycle.hot_entries)?;
+        }
+        batch.commit()?;
+        self.write_archives(&mut store);
+        Ok(())
     }
 
-    /// Ends a session: what it did is archived. Where to, if it was.
-    pub(crate) fn end(&self, caller: &Caller) -> Result<Option<PathBuf>, EngineError> {
-        let now = self.now();
+    /// Ends a session, and archives what it did; nothing if it has been ended already.
+    pub(crate) fn end(&self, caller: &Caller, reason: &str) -> Result<Option<Ended>, EngineError> {
         let mut store = self.writer()?;
         self.read_own(&mut store, caller)?;
-        let own = Own::read(&store, caller.key(), now)?;
-        let view = own.view(&store, caller.key(), Lifecycle::of(&self.config), now)?;
+        let ended = self.end_in(&mut store, caller.key(), reason)?;
+        let Some((at, period)) = ended else { return Ok(None) };
+        let mut written = self.write_archives(&mut store).into_iter();
+        let own = written.find(|(one, _)| one.external_id == caller.external_id && one.period == period);
+        Ok(Some(Ended { at, archive: own.map(|(_, path)| path) }))
+    }
+
+    /// Ends a session and keeps its period for the archive: when it ended, and the number of the period.
+    pub(super) fn end_in(
+        &self,
+        store: &mut Store,
+        key: SessionKey<'_>,
+        reason: &str,
+    ) -> Result<Option<(Timestamp, u64)>, EngineError> {
+        let now = self.now();
+        let lifecycle = Lifecycle::of(&self.config);
+        let own = Own::find(store, key)?;
+        let life = own.life_or_story(lifecycle, now);
+        let last_activity = own.last_activity();
+        let at = lifecycle.end_of(last_of(&life, last_activity), now);
+        let Some(mut closed) = closing(life.clone(), last_activity, Closed::Ended, at) else { return Ok(None) };
+        // That it ended is noted with the end.
+        closed.events += 1;
+        let period = self.archive_of(store, key, &closed, at)?;
+        let event = LifeEvent { at, kind: "session_end".to_owned(), detail: preview(reason, REASON_CHARS) };
         let mut batch = store.begin()?;
-        let life = Lifecycle::close(&mut batch, caller.key(), Closed::Ended, now)?;
+        let Some(closed) = Lifecycle::close(&mut batch, key, (&life, last_activity), Closed::Ended, &event)? else {
+            return Ok(None);
+        };
+        if let Some(period) = period.filter(|period| period.period == closed.period) {
+            batch.keep_period(&period)?;
+        }
         batch.commit()?;
-        Ok(self.archive(caller.key(), &life, &own, &view, now))
+        Ok(Some((at, closed.period)))
     }
 
-    /// Ends the session a reference means.
-    pub fn end_session(&self, reference: &str) -> Result<Option<PathBuf>, EngineError> {
+    /// Ends the session a reference means; nothing if it has been ended already.
+    pub fn end_session(&self, reference: &str) -> Result<Option<Ended>, EngineError> {
         let caller = self.known_caller(reference)?;
-        self.end(&caller)
+        self.end(&caller, "by hand")
     }
 
-    /// Pauses the session a reference means; the next prompt in it goes on.
-    pub fn pause_session(&self, reference: &str) -> Result<(), EngineError> {
+    /// Pauses the session a reference means; the next prompt in it goes on. Says whether it could be paused: what has
+    /// ended cannot.
+    pub fn pause_session(&self, reference: &str) -> Result<bool, EngineError> {
         let caller = self.known_caller(reference)?;
+        let now = self.now();
+        let lifecycle = Lifecycle::of(&self.config);
         let mut store = self.writer()?;
+        let own = Own::find(&store, caller.key())?;
+        if lifecycle.state(own.life.as_ref(), own.last_activity(), now) == State::Ended {
+            return Ok(false);
+        }
+        let life = own.life_or_story(lifecycle, now);
+        let event = LifeEvent { at: now, kind: "session_suspended".to_owned(), detail: String::new() };
         let mut batch = store.begin()?;
-        Lifecycle::close(&mut batch, caller.key(), Closed::Suspended, self.now())?;
-        Ok(batch.commit()?)
+        Lifecycle::close(&mut batch, caller.key(), (&life, own.last_activity()), Closed::Suspended, &event)?;
+        batch.commit()?;
+        Ok(true)
     }
 
     /// Says what a session is working on.
     pub fn set_task(&self, reference: &str, task: &str) -> Result<(), EngineError> {
         let caller = self.known_caller(reference)?;
-        let task = Self::without_secrets(task.trim());
+        let task = preview(task, TASK_CHARS);
         let mut store = self.writer()?;
         let mut batch = store.begin()?;
         let now = self.now();
         let mut life = batch.life(caller.key())?.unwrap_or_else(|| rethread_store::Life::begin(now));
+        // A task that is set again is told again.
+        batch.untell_one(caller.key(), hash_of_task(&task))?;
         life.task = (!task.is_empty()).then_some(task);
         batch.save_life(caller.key(), &life)?;
         Ok(batch.commit()?)
     }
 
-    /// Puts a note into a session's hot memory.
+    /// Puts a note into a session's hot memory, where no deed pushes it out.
     pub fn add_note(&self, reference: &str, text: &str) -> Result<(), EngineError> {
         let caller = self.known_caller(reference)?;
-        let text = Self::without_secrets(&one_line(text));
+        let note = Hot { at: self.now(), text: preview(text, NOTE_CHARS), is_note: true };
         let mut store = self.writer()?;
         let mut batch = store.begin()?;
-        batch.add_hot(caller.key(), self.now(), &text, Lifecycle::of(&self.config).hot_entries)?;
+        batch.add_hot(caller.key(), &note, NOTES_KEPT)?;
         Ok(batch.commit()?)
     }
 
@@ -156,7 +164,7 @@ impl Engine {
         if caller.agent == Agent::Native {
             return self.thread_rename(&caller.external_id, name);
         }
-        let name = Self::without_secrets(&one_line(name));
+        let name = without_secrets(&one_line(name));
         let now = self.now();
         let mut store = self.writer()?;
         let mut batch = store.begin()?;
@@ -192,9 +200,5 @@ impl Engine {
     fn known_caller(&self, reference: &str) -> Result<Caller, EngineError> {
         let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         self.caller(&store, reference)
-    }
-
-    pub(crate) fn without_secrets(text: &str) -> String {
-        Redactor::shared().clean(text, &mut Findings::default()).into_owned()
     }
 }

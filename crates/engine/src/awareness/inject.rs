@@ -5,19 +5,22 @@ use std::time::Instant;
 
 use rethread_ingest::source::project;
 use rethread_model::{Agent, State, Timestamp};
-use rethread_recall::{Activity, Composed, Part, PartKind, activity, compose, resume_context};
-use rethread_store::{Batch, Closed, Injected, LifeEvent, SessionKey, SessionNumber, Store, Watermark};
+use rethread_recall::{Activity, Composed, Part, PartKind, SessionView, activity, compose, entities, resume_context};
+use rethread_store::{Batch, Injected, LifeEvent, SessionKey, SessionNumber, Store, StoreError, Watermark};
 use serde_json::json;
 
 use super::Lifecycle;
 use super::neighbours::Neighbours;
-use super::view::Own;
+use super::view::{Own, SessionSummary};
+use super::words::{beginning, preview, without_secrets};
 use crate::{Engine, EngineError};
 
 /// Texts that machines put into a prompt's place; nobody reads an answer to them.
 const MACHINE_PROMPTS: [&str; 5] =
     ["<task-notification", "<teammate-message", "<cross-session-message", "<local-command", "<tick>"];
 
+/// Characters of a prompt that are kept of it as an event.
+const PREVIEW_CHARS: usize = 100;
 /// Lines so young belong to what happens right now.
 const SAME_MOMENT_MILLIS: i64 = 15_000;
 /// Where Claude Code says which project it was started in.
@@ -47,6 +50,8 @@ pub struct Explained {
     pub silent: Vec<String>,
     /// The state of the session.
     pub state: State,
+    /// The session itself, in numbers and names.
+    pub session: SessionSummary,
 }
 
 /// Why somebody is told something.
@@ -77,6 +82,11 @@ impl Caller {
     pub(crate) fn key(&self) -> SessionKey<'_> {
         SessionKey { agent: self.agent, external_id: &self.external_id }
     }
+
+    /// The project it works in right now.
+    pub(crate) fn project(&self) -> String {
+        project::project_of(&self.cwd.to_string_lossy())
+    }
 }
 
 impl Engine {
@@ -91,9 +101,8 @@ impl Engine {
         }
         let project = self.project_of(&store, caller)?;
         self.catch_up(&mut store, &project, self.now())?;
-        let detail = rethread_model::clip(&rethread_model::one_line(prompt), 100).into_owned();
         let event =
-            LifeEvent { at: self.now(), kind: "prompt_submitted".to_owned(), detail: Self::without_secrets(&detail) };
+            LifeEvent { at: self.now(), kind: "prompt_submitted".to_owned(), detail: preview(prompt, PREVIEW_CHARS) };
         self.tell(&mut store, caller, Occasion::Prompt(prompt), before, &event, began)
     }
 
@@ -117,7 +126,8 @@ impl Engine {
             let project = self.project_of(&store, caller)?;
             Self::pass_over_cleared(&mut store, caller.key(), &project, self.now())?;
         }
-        let event = LifeEvent { at: self.now(), kind: "session_start".to_owned(), detail: source.to_owned() };
+        let event =
+            LifeEvent { at: self.now(), kind: "session_start".to_owned(), detail: preview(source, PREVIEW_CHARS) };
         let occasion = if has_forgotten { Occasion::NewContext } else { Occasion::Return };
         self.tell(&mut store, caller, occasion, before, &event, began)
     }
@@ -158,12 +168,14 @@ impl Engine {
         let project = self.project_of(&store, &caller)?;
         self.catch_up(&mut store, &project, self.now())?;
         let moment = self.moment_of(&store, &caller, before, self.now())?;
+        let view = moment.own.view(&store, caller.key(), moment.lifecycle, moment.now)?;
+        let session = moment.own.summary(&view, moment.state, moment.now);
         if is_machine_prompt(prompt) {
             let silent = vec!["everything: a machine wrote the prompt, or nobody did".to_owned()];
-            return Ok(Explained { composed: None, silent, state: moment.state });
+            return Ok(Explained { composed: None, silent, state: moment.state, session });
         }
         let (parts, silent) = self.parts(&store, &caller, &moment, Occasion::Prompt(prompt))?;
-        Ok(Explained { composed: self.composed(parts), silent, state: moment.state })
+        Ok(Explained { composed: self.composed(parts), silent, state: moment.state, session })
     }
 
     /// The last texts that were given to a session, newest first.
@@ -178,7 +190,7 @@ impl Engine {
         let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
         let moment = self.moment_of(&store, &caller, last_activity(&store, &caller)?, self.now())?;
-        let view = moment.own.view(&store, caller.key(), moment.lifecycle, moment.now)?;
+        let view = moment.past(&store, caller.key())?;
         Ok(resume_context(&view, moment.silence_millis, moment.now))
     }
 
@@ -192,14 +204,18 @@ impl Engine {
         began: Instant,
     ) -> Result<Option<String>, EngineError> {
         // Looked at before the session is touched: afterwards it is no longer idle.
-        let (moment, parts, view) = store.at_one_moment(|store| -> Result<_, EngineError> {
+        let (moment, parts, finished) = store.at_one_moment(|store| -> Result<_, EngineError> {
             let moment = self.moment_of(store, caller, before, event.at)?;
             let (parts, _) = self.parts(store, caller, &moment, occasion)?;
-            let view = moment.own.view(store, caller.key(), moment.lifecycle, moment.now)?;
-            Ok((moment, parts, view))
+            let finished = self.finished(store, caller.key(), &moment.own, moment.last_activity, moment.now)?;
+            Ok((moment, parts, finished))
         })?;
         let mut batch = store.begin()?;
-        let ended = moment.lifecycle.touch(&mut batch, caller.key(), moment.last_activity, event)?;
+        let named = occasion.entities();
+        let ended = moment.lifecycle.touch(&mut batch, caller.key(), moment.last_activity, event, named)?;
+        if let Some(period) = finished.filter(|finished| ended == Some(finished.period)) {
+            batch.keep_period(&period)?;
+        }
         let composed = self.claim(&mut batch, caller, &moment, parts)?;
         if matches!(occasion, Occasion::Prompt(_)) {
             batch.untell_one(caller.key(), hash_of(NEW_CONTEXT))?;
@@ -208,10 +224,7 @@ impl Engine {
             batch.add_injection(caller.key(), &record(composed, occasion.hook(caller.agent), moment.now, began))?;
         }
         batch.commit()?;
-        // A period that was ended by name was archived then.
-        if let Some(life) = ended.as_ref().filter(|life| !matches!(life.closed, Some((Closed::Ended, _)))) {
-            self.archive(caller.key(), life, &moment.own, &view, life.touched_at);
-        }
+        self.write_archives(store);
         Ok(composed.map(|composed| composed.text))
     }
 
@@ -221,27 +234,28 @@ impl Engine {
         batch: &mut Batch<'_>,
         caller: &Caller,
         moment: &Moment,
-        mut parts: Vec<Part>,
+        parts: Vec<Part>,
     ) -> Result<Option<Composed>, EngineError> {
-        let has_room = |parts: Vec<Part>| self.composed(parts).map(|composed| composed.parts).unwrap_or_default();
-        let mut is_new = Vec::new();
         for mark in &moment.neighbours.quiet {
             batch.see(caller.key(), *mark)?;
         }
-        for part in has_room(parts.clone()) {
-            let mut new = true;
+        let Some(composed) = self.composed(parts) else { return Ok(None) };
+        let mut fresh = Vec::new();
+        for part in &composed.parts {
+            let mut is_new = true;
             if part.kind == PartKind::Activity {
                 for mark in moment.marks_told() {
-                    new &= batch.see(caller.key(), *mark)?;
+                    is_new &= batch.see(caller.key(), *mark)?;
                 }
             }
+            let mut says_new = part.says.is_empty();
             for said in &part.says {
-                new &= batch.tell(caller.key(), *said, moment.now)?;
+                says_new |= batch.tell(caller.key(), *said, moment.now)?;
             }
-            is_new.push((part.kind, new));
+            is_new &= says_new;
+            fresh.extend(is_new.then(|| part.clone()));
         }
-        parts.retain(|part| !is_new.contains(&(part.kind, false)));
-        Ok(self.composed(parts))
+        Ok(if fresh.len() == composed.parts.len() { Some(composed) } else { self.composed(fresh) })
     }
 
     /// The project of a session: as its transcript tells it, which a change of directory does not change.
@@ -261,7 +275,7 @@ impl Engine {
         before: Option<Timestamp>,
         now: Timestamp,
     ) -> Result<Moment, EngineError> {
-        let own = Own::read(store, caller.key(), now)?;
+        let own = Own::read(store, caller.key())?;
         let lifecycle = Lifecycle::of(&self.config);
         let at = own.deeds.entries.iter().filter_map(|entry| entry.at);
         // Agents may write lines that belong to a prompt before they tell us of it.
@@ -304,6 +318,15 @@ impl Engine {
 }
 
 impl Moment {
+    /// What the session did before its break.
+    pub(super) fn past(&self, store: &Store, key: SessionKey<'_>) -> Result<SessionView, StoreError> {
+        let own = match &self.own.life {
+            Some(life) => &self.own.clone().of_period(life),
+            None => &self.own,
+        };
+        own.view(store, key, self.lifecycle, self.last_activity.or(own.last()).unwrap_or(self.now))
+    }
+
     /// Since when the session was silent.
     pub(super) fn back_since(&self) -> Timestamp {
         Timestamp::from_millis(self.now.as_millis() - self.silence_millis)
@@ -322,6 +345,14 @@ impl Moment {
 }
 
 impl Occasion<'_> {
+    /// What the prompt names, without secrets.
+    fn entities(self) -> Vec<String> {
+        match self {
+            Occasion::Prompt(prompt) => entities(&without_secrets(beginning(prompt))),
+            Occasion::Return | Occasion::NewContext => Vec::new(),
+        }
+    }
+
     /// The event it is recorded under, as the agent calls it.
     fn hook(&self, agent: Agent) -> &'static str {
         match self {

@@ -1,6 +1,7 @@
 //! The states of a session: active, idle, suspended, ended. Told by hooks, by verbs, and by silence.
 
 use rethread_model::{State, Timestamp};
+use rethread_recall::remember_entities;
 use rethread_store::{Batch, Closed, Life, LifeEvent, SessionKey, StoreError};
 
 use crate::Config;
@@ -29,12 +30,10 @@ impl Lifecycle {
 
     /// The state of a session now. What its transcript says counts as much as what hooks said.
     pub(crate) fn state(&self, life: Option<&Life>, last_activity: Option<Timestamp>, now: Timestamp) -> State {
-        let last = last_activity.max(life.map(|life| life.touched_at));
-        if let Some((closed, at)) = life.and_then(|life| life.closed)
-            && last_activity.is_none_or(|activity| activity <= at)
-        {
+        if let Some(closed) = life.and_then(|life| closed(life, last_activity)) {
             return if closed == Closed::Ended { State::Ended } else { State::Suspended };
         }
+        let last = last_activity.max(life.map(|life| life.touched_at));
         let Some(last) = last else { return State::Ended };
         // Strictly longer: at the limit itself the livelier state still holds.
         match now.millis_since(last) {
@@ -44,70 +43,159 @@ impl Lifecycle {
         }
     }
 
-    /// Notes that something happened in a session. Whoever was idle comes back; whoever had ended begins a new period,
-    /// and the life of the one that is over is given back.
+    /// Whether something that happens now belongs to a new period.
+    pub(super) fn is_over(&self, life: &Life, last_activity: Option<Timestamp>, now: Timestamp) -> bool {
+        was_ended(life)
+            || self.state(Some(life), last_activity, now) == State::Ended
+            || now.millis_since(life.period_at) > self.period_millis
+    }
+
+    /// When a session ends that somebody ends now: with the last thing that happened, if that is long ago.
+    pub(super) fn end_of(&self, last: Timestamp, now: Timestamp) -> Timestamp {
+        if now.millis_since(last) > self.idle_millis { last } else { now }
+    }
+
+    /// Notes that something happened in a session, and what was named there. Whoever was idle comes back; whoever had
+    /// ended begins a new period, and the number of the one that ends by this is given back.
     pub(crate) fn touch(
         &self,
         batch: &mut Batch<'_>,
         key: SessionKey<'_>,
         last_activity: Option<Timestamp>,
         event: &LifeEvent,
-    ) -> Result<Option<Life>, StoreError> {
+        entities: Vec<String>,
+    ) -> Result<Option<u64>, StoreError> {
         let now = event.at;
         let found = batch.life(key)?;
         let (is_new, mut life) = (found.is_none(), found.unwrap_or_else(|| Life::begin(now)));
         let was = if is_new { State::Active } else { self.state(Some(&life), last_activity, now) };
-        let last = life.touched_at.max(last_activity.unwrap_or(life.touched_at));
-        let is_over = was == State::Ended || now.millis_since(life.period_at) > self.period_millis;
+        let last = last_of(&life, last_activity);
         let mut ended = None;
-        let mut happened = Vec::new();
-        if is_new {
-            happened.push(plain(now, "session_start"));
-        } else if is_over {
-            ended = Some(life.clone());
-            // Whoever was ended by name has its end noted already.
-            if !matches!(life.closed, Some((Closed::Ended, _))) {
-                happened.push(plain(last, "session_end"));
+        let begins = is_new || self.is_over(&life, last_activity, now);
+        if begins {
+            if !is_new && !was_ended(&life) {
+                ended = Some(life.period);
+                add(batch, key, &mut life, &plain(last, "session_end"))?;
             }
-            happened.push(plain(now, "session_start"));
-            life.period += 1;
-            life.period_at = now;
+            if !is_new {
+                begin_period(&mut life, now);
+            }
+            if event.kind != "session_start" {
+                add(batch, key, &mut life, &plain(now, "session_start"))?;
+            }
         } else if matches!(was, State::Idle | State::Suspended) {
-            let idle_at = Timestamp::from_millis(last.as_millis() + self.idle_millis);
-            happened.extend([plain(idle_at.min(now), "session_idle"), plain(now, "session_resume")]);
+            if was == State::Idle {
+                let idle_at = Timestamp::from_millis(last.as_millis() + self.idle_millis);
+                add(batch, key, &mut life, &plain(idle_at.min(now), "session_idle"))?;
+            }
+            add(batch, key, &mut life, &plain(now, "session_resume"))?;
         }
-        // The start of a session is noted once.
-        if event.kind != "session_start" || happened.iter().all(|other| other.kind != "session_start") {
-            happened.push(event.clone());
-        }
+        add(batch, key, &mut life, event)?;
         life.closed = None;
         life.touched_at = now;
-        for event in &happened {
-            life.events += 1;
-            batch.add_life_event(key, life.events, event)?;
-        }
+        remember_entities(&mut life.entities, entities);
         batch.save_life(key, &life)?;
         Ok(ended)
     }
 
-    /// Closes a session. The life as it was before, if anybody had touched it.
+    /// Closes a session that lives like this if nothing is stored of it; what it was, or nothing if it is closed so
+    /// already.
     pub(crate) fn close(
         batch: &mut Batch<'_>,
         key: SessionKey<'_>,
-        closed: Closed,
-        now: Timestamp,
-    ) -> Result<Life, StoreError> {
-        let mut life = batch.life(key)?.unwrap_or_else(|| Life::begin(now));
-        life.closed = Some((closed, now));
-        life.touched_at = now;
-        life.events += 1;
-        let kind = if closed == Closed::Ended { "session_end" } else { "session_suspended" };
-        batch.add_life_event(key, life.events, &plain(now, kind))?;
+        (otherwise, last_activity): (&Life, Option<Timestamp>),
+        how: Closed,
+        event: &LifeEvent,
+    ) -> Result<Option<Life>, StoreError> {
+        let life = batch.life(key)?.unwrap_or_else(|| otherwise.clone());
+        let Some(mut life) = closing(life, last_activity, how, event.at) else { return Ok(None) };
+        add(batch, key, &mut life, event)?;
         batch.save_life(key, &life)?;
-        Ok(life)
+        Ok(Some(life))
     }
+}
+
+/// What a session's life is once it is closed; nothing if it is closed so already.
+pub(super) fn closing(mut life: Life, last_activity: Option<Timestamp>, how: Closed, at: Timestamp) -> Option<Life> {
+    if closed(&life, last_activity).is_some_and(|was| was == how || was == Closed::Ended) {
+        return None;
+    }
+    // It ended, and went on without telling anybody.
+    if let Some((Closed::Ended, ended_at)) = life.closed {
+        begin_period(&mut life, ended_at);
+    }
+    life.closed = Some((how, at));
+    life.touched_at = life.touched_at.max(at);
+    Some(life)
+}
+
+/// The last thing that is known to have happened.
+pub(super) fn last_of(life: &Life, last_activity: Option<Timestamp>) -> Timestamp {
+    life.touched_at.max(last_activity.unwrap_or(life.touched_at))
+}
+
+/// How a session was closed, if nothing has happened in it since.
+fn closed(life: &Life, last_activity: Option<Timestamp>) -> Option<Closed> {
+    let (closed, at) = life.closed?;
+    last_activity.is_none_or(|activity| activity <= at).then_some(closed)
+}
+
+/// Whether its period was ended by name, and so is archived, whatever came after.
+pub(super) fn was_ended(life: &Life) -> bool {
+    matches!(life.closed, Some((Closed::Ended, _)))
+}
+
+fn begin_period(life: &mut Life, at: Timestamp) {
+    life.period += 1;
+    life.period_at = at;
+    life.events_before = life.events;
+}
+
+fn add(batch: &mut Batch<'_>, key: SessionKey<'_>, life: &mut Life, event: &LifeEvent) -> Result<(), StoreError> {
+    life.events += 1;
+    batch.add_life_event(key, life.events, event)
 }
 
 fn plain(at: Timestamp, kind: &str) -> LifeEvent {
     LifeEvent { at, kind: kind.to_owned(), detail: String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: i64 = 60_000;
+    const LAST: Timestamp = Timestamp::from_millis(1_000_000_000);
+
+    fn lifecycle() -> Lifecycle {
+        Lifecycle { idle_millis: 30 * MINUTE, period_millis: 480 * MINUTE, hot_entries: 5 }
+    }
+
+    fn after(millis: i64) -> Timestamp {
+        Timestamp::from_millis(LAST.as_millis() + millis)
+    }
+
+    #[test]
+    fn s002_02_s002_11_s002_12_states_change_strictly_after_their_limits() {
+        let life = Life::begin(LAST);
+        for (millis, expected) in [
+            (0, State::Active),
+            (30 * MINUTE, State::Active),
+            (30 * MINUTE + 1, State::Idle),
+            (60 * MINUTE, State::Idle),
+            (60 * MINUTE + 1, State::Ended),
+        ] {
+            assert_eq!(lifecycle().state(Some(&life), None, after(millis)), expected, "{millis}");
+            assert_eq!(lifecycle().state(None, Some(LAST), after(millis)), expected, "{millis}, by its transcript");
+        }
+        let paused = Life { closed: Some((Closed::Suspended, LAST)), ..life };
+        assert_eq!(lifecycle().state(Some(&paused), None, after(i64::MAX / 2)), State::Suspended);
+    }
+
+    #[test]
+    fn s002_11_a_period_is_over_strictly_after_eight_hours() {
+        let life = Life { touched_at: after(480 * MINUTE), ..Life::begin(LAST) };
+        assert!(!lifecycle().is_over(&life, None, after(480 * MINUTE)));
+        assert!(lifecycle().is_over(&life, None, after(480 * MINUTE + 1)));
+    }
 }

@@ -1,10 +1,13 @@
 //! What there is to tell a session at a moment, part by part, and why the rest is not told.
 
 use rethread_model::State;
-use rethread_recall::{Part, PartKind, memory_context, memory_unavailable, resume_context, session_context};
+use rethread_recall::{
+    Part, PartKind, SessionView, memory_context, memory_unavailable, resume_context, session_context,
+};
 use rethread_store::Store;
 
 use super::inject::{Caller, Moment, NEW_CONTEXT, Occasion, hash_of};
+use super::news;
 use super::warm::Remembered;
 use crate::{Engine, EngineError};
 
@@ -66,31 +69,21 @@ impl Engine {
             told.not("session", "switched off by inject.session");
             return Ok(());
         }
-        let view = moment.own.view(store, caller.key(), moment.lifecycle, moment.now)?;
-        // An end that was followed at once by going on is no break.
-        let is_back = moment.silence_millis > moment.lifecycle.idle_millis || moment.state == State::Suspended;
-        let (kind, text, reason, says) = if is_back && !view.recent.is_empty() {
-            let text = resume_context(&view, moment.silence_millis, moment.now);
-            // Each break is greeted once.
-            let says = hash_of(&format!("back {:?}", moment.back_since()));
-            (PartKind::Resume, Some(text), "the session comes back after a break", says)
-        } else if occasion == Occasion::NewContext || store.was_told(caller.key(), hash_of(NEW_CONTEXT))? {
-            let text = session_context(&view, moment.now);
-            // The same is the same however old it has become.
-            let hot: Vec<&String> = view.hot.iter().map(|hot| &hot.text).collect();
-            let says = hash_of(&format!("context {:?} {hot:?} {:?}", view.files, view.task));
-            (PartKind::Session, text, "the session goes on with a new context", says)
-        } else {
-            (PartKind::Session, None, "", 0)
-        };
-        let Some(text) = text else {
-            told.not("session", "it has not been away, and knows what it did");
-            return Ok(());
-        };
-        if store.was_told(caller.key(), says)? {
-            told.not(kind.as_str(), "the same was said before");
-        } else {
-            told.parts.push(Part { kind, text, reason: reason.to_owned(), says: vec![says] });
+        let (kind, found) = own_context(store, caller, moment, occasion)?;
+        let mut heard = Vec::new();
+        match found {
+            None => told.not("session", "it has not been away, and knows what it did"),
+            Some(part) if store.was_told(caller.key(), part.says[0])? => {
+                told.not(kind.as_str(), "the same was said before");
+            }
+            Some(part) => {
+                heard.clone_from(&part.says);
+                told.parts.push(part);
+            }
+        }
+        if let Some(news) = news::unheard(store, caller.key(), &moment.own, &heard, moment.now)? {
+            let reason = "somebody noted something for the session, or set its task".to_owned();
+            told.parts.push(Part { kind: PartKind::Session, text: news.text, reason, says: news.says });
         }
         Ok(())
     }
@@ -129,4 +122,40 @@ impl Engine {
         told.parts.push(Part { kind: PartKind::Memory, text, reason, says });
         Ok(())
     }
+}
+
+/// What a session is told of itself: a greeting after a break, what it has at hand if its context is new. What it
+/// says first is known by a number that does not change with the clock.
+fn own_context(
+    store: &Store,
+    caller: &Caller,
+    moment: &Moment,
+    occasion: Occasion<'_>,
+) -> Result<(PartKind, Option<Part>), EngineError> {
+    // An end that was followed at once by going on is no break.
+    let is_back = moment.silence_millis > moment.lifecycle.idle_millis || moment.state == State::Suspended;
+    if is_back {
+        let view = moment.past(store, caller.key())?;
+        if !view.recent.is_empty() {
+            let text = resume_context(&view, moment.silence_millis, moment.now);
+            // Each break is greeted once. A greeting has no room for notes.
+            let mut says = vec![hash_of(&format!("back {:?}", moment.back_since()))];
+            says.extend(news::told_by(&SessionView { notes: Vec::new(), ..view }));
+            let reason = "the session comes back after a break".to_owned();
+            return Ok((PartKind::Resume, Some(Part { kind: PartKind::Resume, text, reason, says })));
+        }
+    }
+    let kind = PartKind::Session;
+    if occasion != Occasion::NewContext && !store.was_told(caller.key(), hash_of(NEW_CONTEXT))? {
+        return Ok((kind, None));
+    }
+    let view = moment.own.view(store, caller.key(), moment.lifecycle, moment.now)?;
+    let part = session_context(&view, moment.now).map(|text| {
+        let hot: Vec<&String> = view.hot.iter().chain(&view.notes).map(|hot| &hot.text).collect();
+        // The same is the same however old it has become.
+        let mut says = vec![hash_of(&format!("context {:?} {hot:?} {:?}", view.files, view.task))];
+        says.extend(news::told_by(&view));
+        Part { kind, text, reason: "the session goes on with a new context".to_owned(), says }
+    });
+    Ok((kind, part))
 }

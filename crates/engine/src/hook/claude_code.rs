@@ -25,6 +25,7 @@ struct Said {
     agent_id: Value,
     prompt: Value,
     source: Value,
+    reason: Value,
     #[serde(deserialize_with = "lenient")]
     tool_name: String,
     tool_input: Value,
@@ -72,7 +73,7 @@ impl Said {
             "PostToolUse" | "PostToolUseFailure" => Event::Called(self.used()),
             "Stop" => Event::Answered(text_of(&self.last_assistant_message)),
             "PreCompact" => Event::Compacts,
-            "SessionEnd" => Event::Ends,
+            "SessionEnd" => Event::Ends { reason: text_of(&self.reason) },
             _ => return None,
         })
     }
@@ -86,7 +87,11 @@ impl Said {
         Used {
             name: self.tool_name.clone(),
             input: self.tool_input.clone(),
-            output_chars: self.tool_response.to_string().chars().count(),
+            output_chars: match &self.tool_response {
+                Value::Null => 0,
+                Value::String(text) => text.chars().count(),
+                other => other.to_string().chars().count(),
+            },
             error,
         }
     }

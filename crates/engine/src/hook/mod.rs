@@ -8,12 +8,12 @@ mod pi;
 use std::path::PathBuf;
 
 use rethread_ingest::tool_kind;
-use rethread_model::{Agent, clip, one_line};
+use rethread_model::Agent;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use crate::awareness::{Caller, Intent, Used};
+use crate::awareness::{Caller, Intent, Used, preview};
 use crate::{Engine, EngineError};
 
 /// Characters of an answer that are kept of it.
@@ -37,7 +37,7 @@ enum Event {
     /// The session's context is about to be compacted.
     Compacts,
     /// It is over.
-    Ends,
+    Ends { reason: String },
 }
 
 impl Engine {
@@ -63,14 +63,13 @@ impl Engine {
                 let mut store = self.writer()?;
                 self.read_own(&mut store, caller)?;
                 self.follow_in_passing(&store);
-                let words = clip(&one_line(&words), ANSWER_CHARS).into_owned();
-                self.note_event(caller, "response_completed", &words, None).map(|()| None)
+                self.note_event(caller, "response_completed", &preview(&words, ANSWER_CHARS), None).map(|()| None)
             }
             Event::Compacts => {
                 self.read_own(&mut self.writer()?, caller)?;
                 self.note_event(caller, "context_compacted", "", None).map(|()| None)
             }
-            Event::Ends => self.end(caller).map(|_| None),
+            Event::Ends { reason } => self.end(caller, &reason).map(|_| None),
         }
     }
 }

@@ -73,7 +73,7 @@ impl Said {
             "session_before_compact" => Event::Compacts,
             // The same session goes on with its extensions read anew.
             "session_shutdown" if self.reason == "reload" => return None,
-            "session_shutdown" => Event::Ends,
+            "session_shutdown" => Event::Ends { reason: text_of(&self.reason) },
             _ => return None,
         })
     }

@@ -126,6 +126,9 @@ impl Engine {
             }
         }
         self.give_aliases(&mut store)?;
+        if let Err(error) = self.maintain_in(&mut store) {
+            self.note_trouble("upkeep", &error);
+        }
         let agents = tally.into_reports(&store)?;
         let index = index.unwrap_or_else(|| self.follow_store(&store));
         let embeddings = self.embed_new(&mut store);

@@ -8,7 +8,7 @@ use rethread_engine::ListRequest;
 use rethread_model::{INJECTION_TAG, State};
 use serde_json::{Value, json};
 
-use crate::awareness::{at, engine};
+use crate::sessions::{at, engine};
 use crate::world::World;
 
 const ANNA: &str = "0199aaaa-0000-7000-8000-00000000000a";

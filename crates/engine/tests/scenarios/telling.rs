@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::awareness::{ANNA, BEN, engine, hook, prompt, transcript, work};
+use crate::sessions::{ANNA, BEN, engine, hook, prompt, transcript, work};
 use crate::world::World;
 
 const CARA: &str = "cccc1011-0000-4000-8000-00000000000c";

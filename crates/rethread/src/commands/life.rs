@@ -83,6 +83,9 @@ fn explain(page: &mut render::Page, told: &Explained) {
         composed.left_out.iter().for_each(|one| part("no room for", one));
         page.line(Tone::Dim, &format!("about {} tokens", composed.tokens));
     }
+    if !told.session.entities.is_empty() {
+        page.line(Tone::Dim, &format!("about: {}", told.session.entities.join(", ")));
+    }
     for silent in &told.silent {
         page.line(Tone::Dim, &format!("silent about {silent}"));
     }
@@ -147,14 +150,22 @@ pub(crate) fn alias(context: &Context, request: &Said) -> Result<Exit, Failure> 
 
 /// Pauses a session.
 pub(crate) fn pause(context: &Context, request: &Named) -> Result<Exit, Failure> {
-    context.engine()?.pause_session(&request.reference)?;
-    Ok(Exit::Done)
+    if context.engine()?.pause_session(&request.reference)? {
+        return Ok(Exit::Done);
+    }
+    Ok(has_ended(context))
 }
 
 /// Ends a session.
 pub(crate) fn end(context: &Context, request: &Named) -> Result<Exit, Failure> {
-    if let Some(path) = context.engine()?.end_session(&request.reference)? {
+    let Some(ended) = context.engine()?.end_session(&request.reference)? else { return Ok(has_ended(context)) };
+    if let Some(path) = ended.archive {
         context.printer.note_line(&format!("archived in {}", path.display()));
     }
     Ok(Exit::Done)
+}
+
+fn has_ended(context: &Context) -> Exit {
+    context.printer.note_line("The session has ended already. A prompt in it begins a new period of work.");
+    Exit::Nothing
 }

@@ -1,6 +1,6 @@
 //! What sessions are told, as programs get it.
 
-use rethread_engine::{Activity, Explained, Injected, Part};
+use rethread_engine::{Activity, Explained, Injected, Part, SessionSummary};
 use serde::Serialize;
 
 use super::SCHEMA;
@@ -26,6 +26,37 @@ pub(crate) struct Awareness<'a> {
     no_room: Vec<Told<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     silent: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<Summary<'a>>,
+}
+
+/// The session that would be told, in numbers and names.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Summary<'a> {
+    id: &'a str,
+    minutes: u64,
+    events: u64,
+    hot_entries: usize,
+    files: &'a [String],
+    tools: &'a [String],
+    entities: &'a [String],
+    task: Option<&'a str>,
+}
+
+impl<'a> Summary<'a> {
+    fn new(session: &'a SessionSummary) -> Self {
+        Self {
+            id: &session.id,
+            minutes: session.minutes,
+            events: session.events,
+            hot_entries: session.hot,
+            files: &session.files,
+            tools: &session.tools,
+            entities: &session.entities,
+            task: session.task.as_deref(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -53,6 +84,7 @@ impl<'a> Awareness<'a> {
             parts: Vec::new(),
             no_room: Vec::new(),
             silent: &[],
+            session: None,
         }
     }
 
@@ -74,6 +106,7 @@ impl<'a> Awareness<'a> {
             parts: composed.into_iter().flat_map(|composed| &composed.parts).map(Told::new).collect(),
             no_room: composed.into_iter().flat_map(|composed| &composed.left_out).map(Told::new).collect(),
             silent: &told.silent,
+            session: Some(Summary::new(&told.session)),
             ..Self::nothing()
         }
     }

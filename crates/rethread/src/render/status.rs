@@ -1,6 +1,6 @@
 //! Sizes and counts for people, with how much of the transcripts was left out.
 
-use rethread_engine::{BudgetStatus, IndexLag, Status};
+use rethread_engine::{BudgetStatus, IndexLag, Status, TierStatus};
 
 use super::words::{bytes, count, number, reduction};
 use super::{Page, Side, Tone};
@@ -31,6 +31,7 @@ pub(crate) fn status(page: &mut Page, status: &Status) {
     row(page, "index", &format!("{}, {lag}", bytes(status.index_bytes)));
     let aside = format!("and {} of sub-agents, {} empty", number(all.children), number(all.empty));
     row(page, "sessions", &format!("{} ({aside})", number(all.sessions)));
+    row(page, "memory", &tiers(&status.tiers));
     row(page, "transcripts", &format!("{}, {} read", count(all.transcripts, "file"), bytes(all.bytes_read)));
     row(page, "entries", &number(all.entries));
     row(page, "episodes", &number(all.episodes));
@@ -70,6 +71,13 @@ fn line(page: &mut Page, tone: Tone, cells: &[String; 5]) {
         page.cell(tone, cell, width, side);
     }
     page.end();
+}
+
+/// What is at hand, what is looked into with a prompt, what is found when asked for, and what was put away.
+fn tiers(all: &TierStatus) -> String {
+    let sessions = format!("{} warm, {} cold", count(all.tiers.warm, "session"), number(all.tiers.cold));
+    let archives = format!("{}, {}", count(all.archives, "archived period"), bytes(all.archive_bytes));
+    format!("{} hot, {sessions}; {archives}", number(all.tiers.hot))
 }
 
 /// What may be spent on models, and what was today.

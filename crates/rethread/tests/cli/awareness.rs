@@ -40,6 +40,14 @@ fn what_a_session_would_be_told_can_be_seen() {
 }
 
 #[test]
+fn s002_16_a_session_is_ended_once_and_then_cannot_be_paused() {
+    let world = read_home();
+    assert_snapshot!("end", world.tell(&["end", "last line"]));
+    assert_snapshot!("end_again", world.tell(&["end", "last line"]));
+    assert_snapshot!("pause_ended", world.tell(&["pause", "last line"]));
+}
+
+#[test]
 fn l002_15_e000_08_a_hook_that_cannot_work_is_silent_and_ends_well() {
     let silent = |output: &Output, why: &str| {
         let told = (output.status.code(), output.stdout.len(), output.stderr.len());

@@ -1,0 +1,64 @@
+//! What is stored of sessions' lives, also when a newer program wrote it.
+
+use rethread_model::{Agent, Space, Timestamp};
+use rethread_store::{Closed, Hot, Life, SessionKey, Store};
+
+const KEY: SessionKey<'_> = SessionKey { agent: Agent::ClaudeCode, external_id: "s-1" };
+
+#[test]
+fn s002_08_a_life_is_read_as_it_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&folder.path().join("memory.db"), Space::local()).unwrap();
+    let now = Timestamp::from_millis(1_000_000);
+    let life = Life {
+        period: 3,
+        closed: Some((Closed::Suspended, now)),
+        task: Some("mend it".to_owned()),
+        name: Some("mine".to_owned()),
+        events: 70,
+        events_before: 60,
+        entities: vec!["src/a.rs".to_owned(), "two words".to_owned()],
+        ..Life::begin(now)
+    };
+    for life in [life, Life::begin(now)] {
+        let mut batch = store.begin().unwrap();
+        batch.save_life(KEY, &life).unwrap();
+        batch.commit().unwrap();
+        assert_eq!(store.life(KEY).unwrap(), Some(life));
+    }
+}
+
+#[test]
+fn s002_14_l002_08_a_word_of_a_newer_program_closes_nothing_and_stops_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.db");
+    let mut store = Store::open(&path, Space::local()).unwrap();
+    let now = Timestamp::from_millis(1_000_000);
+    let mut batch = store.begin().unwrap();
+    batch.save_life(KEY, &Life { closed: Some((Closed::Ended, now)), ..Life::begin(now) }).unwrap();
+    batch.commit().unwrap();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute("UPDATE life SET closed = 'hibernating'", []).unwrap();
+    assert_eq!(store.life(KEY).unwrap(), Some(Life::begin(now)));
+    other.execute("UPDATE life SET closed = NULL, agent = 'an agent of tomorrow'", []).unwrap();
+    assert_eq!(store.silent_lives(Timestamp::from_millis(i64::MAX)).unwrap(), []);
+}
+
+#[test]
+fn s002_20_hot_entries_of_each_sort_push_out_only_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&folder.path().join("memory.db"), Space::local()).unwrap();
+    let mut batch = store.begin().unwrap();
+    for number in 0..10_i64 {
+        let hot = Hot { at: Timestamp::from_millis(number), text: number.to_string(), is_note: number % 5 == 0 };
+        batch.add_hot(KEY, &hot, 2).unwrap();
+    }
+    batch.commit().unwrap();
+    let told: Vec<String> =
+        store.hot(KEY, Timestamp::from_millis(0)).unwrap().into_iter().map(|hot| hot.text).collect();
+    assert_eq!(told, ["0", "5", "8", "9"]);
+    let mut batch = store.begin().unwrap();
+    assert_eq!(batch.evict_hot(Timestamp::from_millis(8)).unwrap(), 2);
+    batch.commit().unwrap();
+    assert_eq!(store.hot(KEY, Timestamp::from_millis(0)).unwrap().len(), 2);
+}
