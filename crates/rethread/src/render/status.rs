@@ -1,6 +1,6 @@
 //! Sizes and counts for people, with how much of the transcripts was left out.
 
-use rethread_engine::{BudgetStatus, IndexLag, Status, TierStatus};
+use rethread_engine::{BudgetStatus, IndexLag, Status, TierStatus, Tiers};
 
 use super::words::{bytes, count, number, reduction};
 use super::{Page, Side, Tone};
@@ -75,9 +75,10 @@ fn line(page: &mut Page, tone: Tone, cells: &[String; 5]) {
 
 /// What is at hand, what is looked into with a prompt, what is found when asked for, and what was put away.
 fn tiers(all: &TierStatus) -> String {
-    let sessions = format!("{} warm, {} cold", count(all.tiers.warm, "session"), number(all.tiers.cold));
-    let archives = format!("{}, {}", count(all.archives, "archived period"), bytes(all.archive_bytes));
-    format!("{} hot, {sessions}; {archives}", number(all.tiers.hot))
+    let Tiers { hot, warm, cold } = all.tiers;
+    let sessions = format!("sessions: {} warm, {} cold", number(warm), number(cold));
+    let archives = format!("archived periods: {}, {}", number(all.archives), bytes(all.archive_bytes));
+    format!("hot entries: {}; {sessions}; {archives}", number(hot))
 }
 
 /// What may be spent on models, and what was today.
