@@ -340,7 +340,7 @@ fn s002_37_a_session_takes_little_room() {
     }
     settle();
     let taken = size() - before;
-    assert!(taken <= 200_000, "{taken} bytes");
+    assert!((4_000..=200_000).contains(&taken), "{taken} bytes");
 }
 
 #[test]
