@@ -54,11 +54,11 @@ fn l002_15_e000_08_a_hook_that_cannot_work_is_silent_and_ends_well() {
         assert_eq!(told, (Some(0), 0, 0), "{why}: {output:?}");
     };
     let world = World::new();
+    silent(&hook(&world, &prompt(), &[("RETHREAD_DISABLE", "1")]), "switched off");
+    assert!(!world.has_our_folder(), "switched off, it leaves no trace");
     for input in [&b""[..], b"{", b"\xff\xfe\x00", b"[1]", b"{\"session_id\":{}}"] {
         silent(&hook(&world, input, &[]), "nonsense");
     }
-    silent(&hook(&world, &prompt(), &[("RETHREAD_DISABLE", "1")]), "switched off");
-    assert!(!world.has_our_folder(), "switched off, it leaves no trace");
     silent(&hook(&world, &prompt(), &[]), "nothing to say");
     world.write("file", "");
     let below_a_file = world.home("file/rethread").display().to_string();
