@@ -80,6 +80,9 @@ pub use threads::{
 pub use timeline::{Happened, Timeline, TimelineRequest};
 pub use watch::{WatchMode, WatchRequest};
 
+/// How many times longer than for an answer is waited for another process, to note what happened.
+const PATIENCE_TO_NOTE: u32 = 5;
+
 /// Everything Rethread can do, for one user on one machine.
 #[derive(Debug)]
 pub struct Engine {
@@ -137,6 +140,15 @@ impl Engine {
         home::prepare(&self.folder)?;
         Ok(match self.patience {
             Some(patience) => Store::open_within(&self.database(), Space::local(), patience)?,
+            None => Store::open(&self.database(), Space::local())?,
+        })
+    }
+
+    /// The same for somebody who only notes what happened: nobody waits for an answer, and it would be lost.
+    fn recorder(&self) -> Result<Store, EngineError> {
+        home::prepare(&self.folder)?;
+        Ok(match self.patience {
+            Some(patience) => Store::open_within(&self.database(), Space::local(), patience * PATIENCE_TO_NOTE)?,
             None => Store::open(&self.database(), Space::local())?,
         })
     }

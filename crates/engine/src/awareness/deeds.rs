@@ -48,7 +48,7 @@ impl Engine {
     ) -> Result<(), EngineError> {
         let now = self.now();
         let lifecycle = Lifecycle::of(&self.config);
-        let mut store = self.writer()?;
+        let mut store = self.recorder()?;
         let (own, finished) = store.at_one_moment(|store| -> Result<_, EngineError> {
             let own = Own::find(store, caller.key())?;
             let finished = self.finished(store, caller.key(), &own, own.last_activity(), now)?;
@@ -70,7 +70,7 @@ impl Engine {
 
     /// Ends a session, and archives what it did; nothing if it has been ended already.
     pub(crate) fn end(&self, caller: &Caller, reason: &str) -> Result<Option<Ended>, EngineError> {
-        let mut store = self.writer()?;
+        let mut store = self.recorder()?;
         self.read_own(&mut store, caller)?;
         let ended = self.end_in(&mut store, caller.key(), reason)?;
         let Some((at, period)) = ended else { return Ok(None) };

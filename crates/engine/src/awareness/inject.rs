@@ -134,7 +134,7 @@ impl Engine {
 
     /// Notes that a session's context is new: what it would be told at once, it is told with its next prompt.
     pub(crate) fn note_new_context(&self, caller: &Caller) -> Result<(), EngineError> {
-        let mut store = self.writer()?;
+        let mut store = self.recorder()?;
         self.read_own(&mut store, caller)?;
         let mut batch = store.begin()?;
         batch.untell(caller.key())?;

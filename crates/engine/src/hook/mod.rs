@@ -60,13 +60,13 @@ impl Engine {
             },
             Event::Called(used) => self.note_call(caller, &used).map(|()| None),
             Event::Answered(words) => {
-                let mut store = self.writer()?;
+                let mut store = self.recorder()?;
                 self.read_own(&mut store, caller)?;
                 self.follow_in_passing(&store);
                 self.note_event(caller, "response_completed", &preview(&words, ANSWER_CHARS), None).map(|()| None)
             }
             Event::Compacts => {
-                self.read_own(&mut self.writer()?, caller)?;
+                self.read_own(&mut self.recorder()?, caller)?;
                 self.note_event(caller, "context_compacted", "", None).map(|()| None)
             }
             Event::Ends { reason } => self.end(caller, &reason).map(|_| None),
