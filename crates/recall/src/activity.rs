@@ -269,6 +269,7 @@ mod tests {
 
     #[test]
     fn s000_20_the_block_has_the_format_of_the_design() {
+        // Also S000-16, -17, -18 and -21, and L000-06: the first prompt, counts by kind, ages, distinct files, one by its name.
         let discord = other(
             "discord",
             vec![
@@ -304,6 +305,7 @@ mod tests {
 
     #[test]
     fn l000_08_the_last_words_are_told_and_e000_02_other_tools_counted() {
+        // Also S000-19.
         let entries = vec![
             said(Speech::Said, "first words", 9),
             did(ToolKind::Read, "/app/src/lib.rs", Status::Ok),

@@ -11,6 +11,7 @@ use crate::world::World;
 
 #[test]
 fn s000_15_s000_24_the_other_session_is_told_of_once() {
+    // Also S000-25 and -26: additional context of a hook, which stays in the conversation.
     let world = World::new();
     work(&world, BEN, 0, "write the docs", false);
     assert_eq!(prompt(&world, 1, BEN, "go on"), None, "nobody else is there");

@@ -68,6 +68,7 @@ fn archived(world: &World) -> usize {
 
 #[test]
 fn the_other_session_is_told_of_once_whoever_it_is_of() {
+    // S000-27.
     let world = World::new();
     work(&world, BEN, 0, "write the docs");
     assert_eq!(hook(&world, 0, BEN, "session_start", &json!({"reason": "startup"})), None);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use rethread_engine::{Scope, SearchRequest};
 use serde_json::json;
 
 use crate::sessions::{ANNA, BEN, engine, hook, prompt, transcript, work};
@@ -21,6 +22,7 @@ fn stop(world: &World, minutes: i64, session: &str) {
 
 #[test]
 fn s000_15_who_had_no_room_is_told_of_with_the_next_prompt() {
+    // Also S000-09: how far one session has seen another is kept for each pair.
     let world = World::new();
     work(&world, BEN, 0, "write the docs", false);
     prompt(&world, 0, BEN, "go on");
@@ -131,7 +133,7 @@ fn who_clears_a_session_is_not_told_what_was_in_it() {
 }
 
 #[test]
-fn e002_02_e002_03_memories_of_the_last_week_come_with_a_prompt_that_fits() {
+fn e002_02_e002_03_l002_20_memories_of_the_last_week_come_with_a_prompt_that_fits() {
     let world = World::new();
     work(&world, CARA, -8 * DAY, "why does the invoice checkout total lose a cent?", false);
     work(&world, ANNA, -2 * DAY, "the invoice checkout total is off by a cent, why?", false);
@@ -146,6 +148,9 @@ fn e002_02_e002_03_memories_of_the_last_week_come_with_a_prompt_that_fits() {
                 \"the invoice checkout total is off by a cent, why?\" -> \"I look into it.\" (rethread show ";
     assert!(told.contains(line), "{told}");
     assert!(!told.contains("lose a cent"), "cold memory is for those who ask: {told}");
+    let asked_for = SearchRequest { text: "lose a cent".to_owned(), limit: 5, ..SearchRequest::default() };
+    let found = engine(&world, 2).search(&SearchRequest { scope: Scope::AllProjects, ..asked_for }).unwrap();
+    assert!(found.hits.iter().any(|found| found.hit.entry.text.contains("lose a cent")), "and is not lost");
     assert!(told.contains("memory (1 warm, 1.00 of the prompt's words)"), "{told}");
     assert_eq!(prompt(&world, 3, BEN, asked), None, "nothing is said twice");
     assert_eq!(hook(&world, 4, BEN, "SessionStart", &json!({"source": "resume"})), None);
@@ -188,4 +193,18 @@ fn e000_08_s000_28_what_is_not_understood_leaves_a_line_in_the_log() {
     let logs = std::fs::read_dir(world.at(".rethread/logs")).unwrap();
     let lines: Vec<String> = logs.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect();
     assert!(lines.concat().contains("\"event\":\"hook_not_understood\""), "{lines:?}");
+}
+
+#[test]
+fn l000_11_e002_20_two_hooks_of_one_session_at_once_tell_it_once() {
+    let world = World::new();
+    work(&world, BEN, 0, "write the docs", false);
+    work(&world, ANNA, 1, "mend the rounding", false);
+    stop(&world, 1, ANNA);
+    stop(&world, 1, BEN);
+    let told: Vec<Option<String>> = std::thread::scope(|scope| {
+        let hooks: Vec<_> = (0..8).map(|_| scope.spawn(|| prompt(&world, 2, BEN, "go on"))).collect();
+        hooks.into_iter().map(|hook| hook.join().unwrap()).collect()
+    });
+    assert_eq!(told.iter().flatten().count(), 1, "{told:?}");
 }
