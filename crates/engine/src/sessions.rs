@@ -2,13 +2,16 @@
 
 use rethread_ingest::source::project;
 use rethread_model::{Agent, Session, SessionKind, State};
-use rethread_store::{Scope, SessionFilter, SessionKey, Store};
+use rethread_store::{Scope, SessionFilter, SessionKey, SessionNumber, Store};
 
 use crate::awareness::Lifecycle;
 use crate::{Engine, EngineError};
 
 /// The shortest prefix of an id that is looked up.
 const SHORTEST_PREFIX: usize = 4;
+
+/// So many sessions with one name are told apart; nobody reads more.
+const MOST_CANDIDATES: usize = 50;
 
 /// Which sessions to list; newest first.
 #[derive(Clone, Debug, Default)]
@@ -89,7 +92,9 @@ impl Engine {
             found.retain(|session| session.kind == SessionKind::Main);
         }
         if found.is_empty() {
-            found = by_name(&store.named_sessions()?, reference);
+            for number in by_name(&store.session_names()?, reference).into_iter().take(MOST_CANDIDATES) {
+                found.extend(store.session_by_number(number)?);
+            }
         }
         match found.len() {
             0 => Err(unknown()),
@@ -124,17 +129,20 @@ fn is_prefix(reference: &str) -> bool {
 }
 
 /// Sessions by name: the first of exact, slug and parts that anything fits.
-fn by_name(named: &[Session], reference: &str) -> Vec<Session> {
+fn by_name(names: &[(SessionNumber, String)], reference: &str) -> Vec<SessionNumber> {
     let wanted = reference.to_lowercase();
     let words: Vec<&str> = wanted.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let wanted_slug = slug(&wanted);
     let exact = |name: &str| name.to_lowercase() == wanted;
     let same_slug = |name: &str| slug(name) == wanted_slug;
-    let parts = |name: &str| !words.is_empty() && words.iter().all(|word| name.to_lowercase().contains(word));
+    let parts = |name: &str| {
+        let name = name.to_lowercase();
+        !words.is_empty() && words.iter().all(|word| name.contains(word))
+    };
     let ways: [&dyn Fn(&str) -> bool; 3] = [&exact, &same_slug, &parts];
     for fits in ways {
-        let found: Vec<Session> =
-            named.iter().filter(|session| session.name.as_deref().is_some_and(fits)).cloned().collect();
+        let found: Vec<SessionNumber> =
+            names.iter().filter(|(_, name)| fits(name)).map(|(number, _)| *number).collect();
         if !found.is_empty() {
             return found;
         }

@@ -119,12 +119,18 @@ impl Store {
         read().map_err(|cause| self.err(cause))
     }
 
-    /// Every session that has a name, for looking names up.
-    pub fn named_sessions(&self) -> Result<Vec<Session>, StoreError> {
-        self.select(
-            "session.name IS NOT NULL AND session.kind = 'main' ORDER BY session.last_at DESC, session.num DESC",
-            params![self.space.as_str()],
-        )
+    /// The name of every session that has one, newest first, for looking names up.
+    pub fn session_names(&self) -> Result<Vec<(SessionNumber, String)>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<(SessionNumber, String)>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT num, name FROM session WHERE space = ?1 AND name IS NOT NULL AND kind = 'main'
+                 ORDER BY last_at DESC, num DESC",
+            )?;
+            let rows = statement
+                .query_map(params![self.space.as_str()], |row| Ok((SessionNumber(row.get(0)?), row.get(1)?)))?;
+            rows.collect()
+        };
+        read().map_err(|cause| self.err(cause))
     }
 
     fn select(&self, condition: &str, values: impl Params) -> Result<Vec<Session>, StoreError> {
