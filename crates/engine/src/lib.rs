@@ -19,6 +19,7 @@
 //! ```
 
 mod awareness;
+mod cards;
 mod config;
 mod doctor;
 mod environment;
@@ -53,6 +54,7 @@ use rethread_store::Store;
 use warm::Warm;
 
 pub use awareness::{Ended, Explained, SessionSummary, TierStatus, Upkeep};
+pub use cards::{Card, CardPlan, Refresh, Refreshed};
 pub use config::{Config, ConfigError, ConfigProblem, KEYS, Key, Layer, Setting, Value};
 pub use doctor::{Diagnosis, Finding, Health};
 pub use environment::{Clock, Environment};
@@ -65,7 +67,7 @@ pub use meaning::EmbeddingReport;
 pub use model::ModelError;
 pub use rethread_index::{IndexError, Lag as IndexLag, Unusable};
 pub use rethread_llm::{ChatError, NanoUsd, Refusal, Tool};
-pub use rethread_recall::{Activity, Composed, Hit, Kind, Part, PartKind, Snippet, Weights, Why};
+pub use rethread_recall::{Activity, CardFields, Composed, Hit, Kind, Part, PartKind, Snippet, Weights, Why};
 pub use rethread_store::{Injected, LineProblem, Scope, StoreError, ThreadError, Tiers};
 pub use search::{Recalled, SearchReport, SearchRequest, expects_panic};
 pub use sessions::{ListRequest, Listed};

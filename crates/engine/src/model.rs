@@ -54,14 +54,29 @@ impl Engine {
         if name.is_empty() {
             return Err(ModelError::NotConfigured);
         }
-        let own = config.text("model.endpoint");
+        self.model_of(provider, name, limits)
+    }
+
+    /// A model of any provider. The configured endpoint, key and price are for the configured one only.
+    pub(crate) fn model_of(&self, provider: Provider, name: &str, limits: ChatLimits) -> Result<Model, ModelError> {
+        let config = &self.config;
+        let is_configured = config.text("model.provider") == provider.as_str();
+        let own = if is_configured { config.text("model.endpoint") } else { "" };
         let base = if own.is_empty() { provider.default_base() } else { own };
-        let key = self.model_key(provider, own.is_empty())?;
+        let key = if is_configured { self.model_key(provider, own.is_empty())? } else { self.usual_key(provider)? };
         let price = self.price(provider, name, base);
         let chat = ChatModel::new(provider, base, name, key, price, limits)?;
         let window = config.number("model.window").max(1);
         let max_output_tokens = config.number("model.max_output_tokens").clamp(1, window);
         Ok(Model { chat, window, max_output_tokens })
+    }
+
+    /// The key in the provider's usual variable.
+    fn usual_key(&self, provider: Provider) -> Result<Option<Key>, ModelError> {
+        let name = provider.key_variable();
+        let value = self.environment.variables.iter().find(|(variable, value)| variable == name && !value.is_empty());
+        let (_, value) = value.ok_or_else(|| ModelError::NoKey(name.to_owned()))?;
+        Ok(Some(Key::parse(value)?))
     }
 
     /// The key, from a file or a variable. A server of one's own may need none.
@@ -98,11 +113,10 @@ impl Engine {
 
     /// What tokens cost: as configured, else by the table. A model on this machine costs nothing.
     fn price(&self, provider: Provider, name: &str, base: &str) -> Option<Price> {
-        let own = self.config.text("model.endpoint");
-        let table = if own.is_empty() { built_in_price(provider, name) } else { None };
+        let table = if base == provider.default_base() { built_in_price(provider, name) } else { None };
         let known = table.or(rethread_llm::is_local(base).then_some(Price::FREE));
         // The configured price is that of the configured model, not of one that was chosen for a thread.
-        if name != self.model_name() {
+        if name != self.model_name() || self.config.text("model.provider") != provider.as_str() {
             return known;
         }
         let (input, output) = (self.config.money("model.price_input"), self.config.money("model.price_output"));

@@ -23,4 +23,4 @@ mod story;
 pub use filter::Filter;
 pub use parse::{EntryWay, Event, Header, Parsed, Parser, QueueStep, TitleRank, Typed, Voice, What, tool_kind};
 pub use redact::{Findings, Redactor};
-pub use story::{Facts, Known, PART_TOKENS, Retold, Story, retell, side_name};
+pub use story::{Facts, Known, PART_TOKENS, Retold, Story, given_title, retell, side_name};

@@ -20,6 +20,7 @@ mod activity;
 mod alike;
 mod allowed;
 mod candidates;
+mod card;
 mod compaction;
 mod compose;
 mod context;
@@ -42,6 +43,7 @@ mod weights;
 mod when;
 
 pub use activity::{ACTIVITY_CHARS, ACTIVITY_HEADER, Activity, OtherSession, activity};
+pub use card::{CARD_SYSTEM, CardFields, CardPrompt, CardSource, card_by_rules, card_fields, card_prompt, card_schema};
 pub use compaction::{CompactionSettings, Plan, SummaryError, SummaryRequest, plan, plan_within};
 pub use compose::{Composed, Part, PartKind, compose};
 pub use context::{Context, build_context};

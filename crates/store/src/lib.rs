@@ -14,6 +14,7 @@
 
 mod archives;
 mod batch;
+mod cards;
 mod entries;
 mod error;
 mod feed;
@@ -41,6 +42,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 pub use archives::Unarchived;
 pub use batch::{Batch, OpenedSession, SessionNumber, SessionUpdate};
+pub use cards::StoredCard;
 pub use entries::EntryFilter;
 pub use error::StoreError;
 pub use feed::{EpisodeKey, Feed, FeedEntry, Head, Since};

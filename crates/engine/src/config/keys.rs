@@ -13,6 +13,8 @@ pub(super) enum Shape {
     Choice(&'static str, &'static [&'static str]),
     /// Any text; none by default.
     Text,
+    /// Any text; this one by default.
+    Word(&'static str),
     /// US dollars; none by default.
     Money,
 }
@@ -34,7 +36,7 @@ const fn key(name: &'static str, shape: Shape, help: &'static str) -> Key {
 }
 
 /// All settings.
-pub static KEYS: [Key; 44] = [
+pub static KEYS: [Key; 51] = [
     key("intake.enabled", Shape::Flag(true), "read transcripts at all; in a project's .rethread.toml: of this project"),
     Key {
         adds_up: true,
@@ -130,6 +132,25 @@ pub static KEYS: [Key; 44] = [
     key("inject.memory", Shape::Flag(true), "tell agents what was said in the last week that fits a prompt"),
     key("inject.budget_tokens", Shape::Number(1_000), "tokens that are given to an agent with one prompt"),
     key("inject.note", Shape::Flag(true), "say in a last line where it comes from"),
+    key("cards.enabled", Shape::Flag(true), "let the model write cards of sessions; off, they are made by rules"),
+    key("cards.command_name", Shape::Word("index-session"), "the command in pi that has a card written at once"),
+    key("cards.status_key", Shape::Word("session-index"), "the key of pi's status line under which cards are told"),
+    key(
+        "cards.min_new_user_messages",
+        Shape::Number(5),
+        "prompts that must be new before a model writes a card by itself",
+    ),
+    key(
+        "cards.notification_auto_clear_ms",
+        Shape::Number(5_000),
+        "milliseconds after which pi's status line is cleared",
+    ),
+    key(
+        "cards.model_keys",
+        Shape::List(&[]),
+        "models that may write cards, as provider/model, the first that can be used; empty is the configured one",
+    ),
+    key("cards.max_bytes", Shape::Number(51_200), "bytes of a session's end that a model is shown for its card"),
     key("threads.titles", Shape::Flag(true), "let the model name threads after the first answer"),
 ];
 
@@ -140,7 +161,7 @@ impl Key {
             Shape::Flag(flag) => Value::Flag(flag),
             Shape::Number(number) => Value::Number(number),
             Shape::List(list) | Shape::Names(list) => Value::List(list.iter().map(ToString::to_string).collect()),
-            Shape::Choice(choice, _) => Value::Text(choice.to_owned()),
+            Shape::Choice(choice, _) | Shape::Word(choice) => Value::Text(choice.to_owned()),
             Shape::Text | Shape::Money => Value::Text(String::new()),
         }
     }
@@ -158,7 +179,7 @@ impl Key {
             Shape::List(_) => "a list of texts".to_owned(),
             Shape::Names(names) => format!("a list of {}", names.join(", ")),
             Shape::Choice(_, choices) => choices.join(" or "),
-            Shape::Text => "a text".to_owned(),
+            Shape::Text | Shape::Word(_) => "a text".to_owned(),
             Shape::Money => "dollars, such as 0.25".to_owned(),
         }
     }

@@ -145,6 +145,10 @@ impl Config {
             let message = "a model needs both provider and name; it is off".to_owned();
             config.problems.push(ConfigProblem { place: "model".to_owned(), message });
         }
+        if let Some(problem) = crate::cards::problem_in(&config) {
+            let message = format!("{problem}; no model writes cards");
+            config.problems.push(ConfigProblem { place: "cards".to_owned(), message });
+        }
         Ok(config)
     }
 

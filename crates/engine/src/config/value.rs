@@ -44,7 +44,7 @@ impl Value {
                 let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
                 Some(Value::List(parts.map(str::to_owned).collect()))
             }
-            Shape::Text | Shape::Money => Some(Value::Text(text.trim().to_owned())),
+            Shape::Text | Shape::Word(_) | Shape::Money => Some(Value::Text(text.trim().to_owned())),
             Shape::Choice(_, choices) => choices.contains(&text).then(|| Value::Text(text.to_owned())),
         };
         value.filter(|value| value.fits(key)).ok_or_else(|| ConfigError::BadValue {
@@ -62,7 +62,7 @@ impl Value {
                 let texts = item.as_array()?.iter().map(|value| value.as_str().map(str::to_owned));
                 texts.collect::<Option<Vec<_>>>().map(Value::List)
             }
-            Shape::Text => item.as_str().map(|text| Value::Text(text.to_owned())),
+            Shape::Text | Shape::Word(_) => item.as_str().map(|text| Value::Text(text.to_owned())),
             // Sums are texts, so that none is rounded; bare numbers are what people write.
             Shape::Money => {
                 let number =

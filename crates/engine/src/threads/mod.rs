@@ -8,6 +8,8 @@ mod title;
 mod tools;
 mod turn;
 
+pub(crate) use turn::marked;
+
 use rethread_model::thread::{
     Block, ChatRole, Message, Metadata, NameOrigin, Record, ThreadId, ThreadSource, cron_name,
 };
@@ -122,6 +124,7 @@ impl Engine {
         if self.database().exists() {
             forget(&mut self.writer()?, id)?;
         }
+        self.remove_card_file(&id.to_string());
         self.note("session_deleted", Some(id), &[]);
         Ok(id)
     }

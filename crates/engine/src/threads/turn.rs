@@ -402,7 +402,7 @@ fn append(
 }
 
 /// Instructions with the mark by which our own requests are recognised.
-pub(super) fn marked(system: &str) -> String {
+pub(crate) fn marked(system: &str) -> String {
     format!("{OWN_CALL_TAG}\n{system}")
 }
 

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use self::queue::Queue;
 use self::teller::{Teller, Told};
 use self::titles::Titles;
+pub use self::titles::given_title;
 use crate::parse::{describe_tool, native_key};
 use crate::{Event, QueueStep, TitleRank, Voice, What};
 

@@ -55,6 +55,16 @@ impl Titles {
     }
 }
 
+/// The title that a session's user or agent gave it, from what its story remembers; a prompt is none.
+pub fn given_title(memory: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Saved {
+        titles: Titles,
+    }
+    let titles = serde_json::from_str::<Saved>(memory).ok()?.titles;
+    titles.custom.or(titles.generated).or(titles.summary)
+}
+
 fn short(text: &str) -> Option<String> {
     let text = one_line(text);
     (!text.is_empty()).then(|| clip(&text, NAME_CHARS).into_owned())
@@ -63,6 +73,14 @@ fn short(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_prompt_is_no_title() {
+        assert_eq!(given_title(r#"{"titles":{"first_prompt":"fix it","last_prompt":"1"}}"#), None);
+        let given = r#"{"titles":{"generated":"Mend the parser","first_prompt":"fix it"},"next_seq":1}"#;
+        assert_eq!(given_title(given).as_deref(), Some("Mend the parser"));
+        assert_eq!(given_title("{"), None);
+    }
 
     #[test]
     fn e001_16_names_are_chosen_in_the_official_order() {

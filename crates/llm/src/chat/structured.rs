@@ -19,6 +19,17 @@ impl ChatModel {
         shape: &JsonShape<'_>,
         meter: &dyn Meter,
     ) -> Result<Structured, ChatError> {
+        self.complete_checked(request, shape, meter, &mut |_| Ok(()))
+    }
+
+    /// The same for answers that must also pass a check of the caller's; what it says is told to the model.
+    pub fn complete_checked(
+        &self,
+        request: &Request,
+        shape: &JsonShape<'_>,
+        meter: &dyn Meter,
+        check: &mut dyn FnMut(&Value) -> Result<(), String>,
+    ) -> Result<Structured, ChatError> {
         let mut request = request.clone();
         let mut formats = formats(self.provider(), *shape).into_iter();
         let mut format = formats.next().unwrap_or(Format::Free);
@@ -37,7 +48,8 @@ impl ChatModel {
             };
             attempts += 1;
             usage = usage.plus(answer.usage.unwrap_or_default());
-            let wrong = match parse(&answer, shape.schema) {
+            let checked = parse(&answer, shape.schema).and_then(|value| check(&value).map(|()| value));
+            let wrong = match checked {
                 Ok(value) => return Ok(Structured { value, usage, attempts }),
                 Err(wrong) => wrong,
             };

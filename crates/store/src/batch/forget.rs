@@ -16,6 +16,11 @@ impl Batch<'_> {
              AND transcript IN (SELECT num FROM transcript WHERE space = ?1 AND session = ?2)",
             params![self.space, session.0],
         )?;
+        self.run(
+            "DELETE FROM card WHERE space = ?1 AND (agent, external_id) IN
+             (SELECT agent, external_id FROM session WHERE space = ?1 AND num = ?2)",
+            params![self.space, session.0],
+        )?;
         self.run("DELETE FROM transcript WHERE space = ?1 AND session = ?2", params![self.space, session.0])?;
         self.run(
             "UPDATE session SET kind = 'gone', alias = NULL, name = NULL, cwd = NULL, project = NULL, namespace = NULL,
