@@ -33,6 +33,7 @@ mod journal;
 mod maintain;
 mod meaning;
 mod model;
+mod questions;
 mod search;
 mod sessions;
 mod show;
@@ -65,9 +66,12 @@ pub use install::{DiffLine, FileChange, InstallError, Place, Plan, SettingsOf};
 pub use maintain::{RebuildReport, VerifyReport};
 pub use meaning::EmbeddingReport;
 pub use model::ModelError;
+pub use questions::{AskError, AskPlan, AskRequest, Asked, HandedOff};
 pub use rethread_index::{IndexError, Lag as IndexLag, Unusable};
 pub use rethread_llm::{ChatError, NanoUsd, Refusal, Tool};
-pub use rethread_recall::{Activity, CardFields, Composed, Hit, Kind, Part, PartKind, Snippet, Weights, Why};
+pub use rethread_recall::{
+    Activity, Answer, CardFields, Citation, Composed, Confidence, Hit, Kind, Part, PartKind, Snippet, Weights, Why,
+};
 pub use rethread_store::{Injected, LineProblem, Scope, StoreError, ThreadError, Tiers};
 pub use search::{Recalled, SearchReport, SearchRequest, expects_panic};
 pub use sessions::{ListRequest, Listed};

@@ -22,3 +22,6 @@ pub use answer::SummaryError;
 pub use plan::{Plan, plan, plan_within};
 pub use prompt::SummaryRequest;
 pub use settings::CompactionSettings;
+
+pub(crate) use flat::{protected, without_middle};
+pub(crate) use remarks::plans;

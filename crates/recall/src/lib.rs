@@ -26,12 +26,14 @@ mod compose;
 mod context;
 mod cues;
 mod entities;
+mod handoff;
 mod likeness;
 mod matches;
 mod memory;
 mod page;
 mod pairs;
 mod query;
+mod question;
 mod quote;
 mod rank;
 mod reference;
@@ -48,10 +50,15 @@ pub use compaction::{CompactionSettings, Plan, SummaryError, SummaryRequest, pla
 pub use compose::{Composed, Part, PartKind, compose};
 pub use context::{Context, build_context};
 pub use entities::{ENTITIES_KEPT, entities, remember_entities};
+pub use handoff::{Handoff, handoff};
 pub use likeness::Likeness;
 pub use memory::{Memory, WARM_DAYS, WARM_MEMORIES, may_call_for_memory, memory_context, memory_unavailable};
 pub use pairs::pair_up;
 pub use query::{Kind, Query, UnknownKind};
+pub use question::{
+    Answer, Citation, Confidence, LONGEST_EXCERPT, MOST_CITATIONS, QuestionRequest, Serialised, answer_schema,
+    extracted, question_request, serialised,
+};
 pub use quote::{age, short};
 pub use reference::{
     MOST_REFERENCES, Outcome, REFERENCE_BYTES, REFERENCE_HEADER, Reference, Referenced, reference_block, references,

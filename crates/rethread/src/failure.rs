@@ -4,7 +4,8 @@ use std::error::Error;
 use std::fmt;
 
 use rethread_engine::{
-    ChatError, ConfigError, EngineError, IndexError, InstallError, ModelError, Refusal, StoreError, ThreadError,
+    AskError, ChatError, ConfigError, EngineError, IndexError, InstallError, ModelError, Refusal, StoreError,
+    ThreadError,
 };
 use rethread_model::Session;
 use rethread_model::thread::UNNAMED;
@@ -135,6 +136,8 @@ pub(crate) struct Failure {
     pub(crate) hints: Vec<String>,
     /// The sessions that an ambiguous reference could mean.
     pub(crate) candidates: Vec<Session>,
+    /// The name in JSON, where callers rely on another one than the kind's.
+    pub(crate) code: Option<&'static str>,
 }
 
 impl Failure {
@@ -150,7 +153,7 @@ impl Failure {
     }
 
     fn of(kind: Kind, source: impl Error + Send + Sync + 'static) -> Self {
-        Self { kind, source: Box::new(source), hints: Vec::new(), candidates: Vec::new() }
+        Self { kind, source: Box::new(source), hints: Vec::new(), candidates: Vec::new(), code: None }
     }
 
     /// What lies behind it, nearest first.
@@ -185,6 +188,31 @@ impl From<EngineError> for Failure {
         };
         failure.hints.extend(hint.map(str::to_owned));
         failure
+    }
+}
+
+impl From<AskError> for Failure {
+    fn from(error: AskError) -> Self {
+        let code = error.code();
+        let (kind, hint) = match &error {
+            AskError::InvalidArgs(_) => (Kind::Usage, None),
+            AskError::CallLimit { .. } => (Kind::Budget, Some("ask again in the next turn, or with --no-model")),
+            AskError::FileMissing { .. } | AskError::Empty => (Kind::NothingThere, None),
+            AskError::ParseFailed { .. } => (Kind::NothingThere, Some("`rethread doctor` tells more")),
+            AskError::Model(error) => judge_model(error),
+            AskError::Chat(error) => judge_chat(error),
+            AskError::InvalidOutput(_) => (Kind::Model, None),
+            AskError::Engine(_) => (Kind::Bug, None),
+        };
+        let is_of_a_model = code.starts_with("QUERY_");
+        let mut failure = match error {
+            AskError::Engine(error) => Self::from(error),
+            other => Self { hints: hint.map(str::to_owned).into_iter().collect(), ..Self::of(kind, other) },
+        };
+        if is_of_a_model {
+            failure = failure.hint("--no-model quotes the passages that fit best, and costs nothing");
+        }
+        Self { code: Some(code), ..failure }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod awareness;
 mod install;
+mod question;
 mod search;
 mod session;
 mod thread;
@@ -20,6 +21,7 @@ use crate::render::{age, reduction};
 
 pub(crate) use awareness::{Awareness, Injections};
 pub(crate) use install::Installed;
+pub(crate) use question::{Answered, HandedOff, WouldAsk};
 pub(crate) use search::Recall;
 pub(crate) use session::{Exchanges, Sessions, Shown};
 pub(crate) use thread::{
@@ -63,6 +65,9 @@ pub(crate) struct Failed {
 #[derive(Serialize)]
 struct Problem {
     code: &'static str,
+    /// Our own name for it, where the code is another's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
     message: String,
     hint: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -90,7 +95,8 @@ impl Failed {
         });
         let hint = (!failure.hints.is_empty()).then(|| failure.hints.join("; "));
         let error = Problem {
-            code: failure.kind.code(),
+            code: failure.code.unwrap_or(failure.kind.code()),
+            kind: failure.code.map(|_| failure.kind.code()),
             message: failure.source.to_string(),
             hint,
             causes: failure.causes(),

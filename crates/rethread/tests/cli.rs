@@ -1,6 +1,9 @@
 //! The real binary in a home of its own: exit code, stdout and stderr, as snapshots.
 
 #[cfg(test)]
+#[path = "cli/ask.rs"]
+mod ask;
+#[cfg(test)]
 #[path = "cli/awareness.rs"]
 mod awareness;
 #[cfg(test)]

@@ -217,7 +217,7 @@ impl<'s> Batch<'s> {
 
     /// Removes everything derived from a session's transcripts, before they are read again.
     pub fn reset_session(&mut self, session: SessionNumber) -> Result<(), StoreError> {
-        for table in ["entry", "episode", "usage", "edited_file", "node", "queued", "vector"] {
+        for table in ["entry", "episode", "usage", "edited_file", "node", "queued", "vector", "answer"] {
             let sql = format!("DELETE FROM {table} WHERE space = ?1 AND session = ?2");
             self.run(&sql, params![self.space, session.0])?;
         }

@@ -4,6 +4,8 @@ use rethread_ingest::{Findings, Redactor, tool_kind};
 use rethread_model::{ToolKind, ToolUse, clip, one_line, relative};
 use serde_json::Value;
 
+use crate::Engine;
+
 /// Characters of a command, and of the pieces of an edit, in a hot entry.
 const COMMAND_CHARS: usize = 50;
 const PIECE_CHARS: usize = 30;
@@ -28,6 +30,13 @@ pub(crate) fn preview(text: &str, chars: usize) -> String {
 /// A text without secrets.
 pub(crate) fn without_secrets(text: &str) -> String {
     Redactor::shared().clean(text, &mut Findings::default()).into_owned()
+}
+
+impl Engine {
+    /// A text as it may be kept, or sent to a model.
+    pub(crate) fn without_secrets(text: &str) -> String {
+        without_secrets(text)
+    }
 }
 
 /// The beginning of a text, long enough for every preview and not longer.

@@ -36,7 +36,7 @@ const fn key(name: &'static str, shape: Shape, help: &'static str) -> Key {
 }
 
 /// All settings.
-pub static KEYS: [Key; 51] = [
+pub static KEYS: [Key; 54] = [
     key("intake.enabled", Shape::Flag(true), "read transcripts at all; in a project's .rethread.toml: of this project"),
     Key {
         adds_up: true,
@@ -151,6 +151,13 @@ pub static KEYS: [Key; 51] = [
         "models that may write cards, as provider/model, the first that can be used; empty is the configured one",
     ),
     key("cards.max_bytes", Shape::Number(51_200), "bytes of a session's end that a model is shown for its card"),
+    key("ask.max_bytes", Shape::Number(160_000), "bytes of a session that a model gets with a question about it"),
+    key(
+        "ask.max_calls_per_turn",
+        Shape::Number(1),
+        "how often an agent may have a model asked about sessions in one turn: 0, 1 or 2",
+    ),
+    key("ask.timeout_seconds", Shape::Number(30), "seconds to wait for an answer about a session"),
     key("threads.titles", Shape::Flag(true), "let the model name threads after the first answer"),
 ];
 

@@ -8,6 +8,7 @@ mod life;
 mod meaning;
 mod model_server;
 mod pi_hook;
+mod questions;
 mod reading;
 mod searching;
 mod sessions;

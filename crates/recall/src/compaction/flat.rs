@@ -10,7 +10,7 @@ use crate::pairs::{Call, calls};
 /// Characters of a tool's result, or of one argument, that are worth reading for a summary.
 const LONGEST: usize = 2_000;
 /// Tags around what a model is given; nothing inside may close them.
-const CLOSED_BY_US: [&str; 2] = ["conversation", "previous-summary"];
+const CLOSED_BY_US: [&str; 4] = ["conversation", "previous-summary", "transcript", "question"];
 
 /// A message as a model reads it; empty if it has nothing that can be read.
 pub(crate) fn flat(message: &ChatMessage) -> String {

@@ -1,5 +1,6 @@
 //! The command line: one definition gives parsing, help, completions, the man page and the reference in `docs`.
 
+pub(crate) mod ask;
 pub(crate) mod install;
 pub(crate) mod life;
 pub(crate) mod thread;
@@ -12,6 +13,7 @@ use clap_complete::Shell;
 use rethread_engine::{Kind, Profile};
 use rethread_model::{Agent, State};
 
+use self::ask::{Ask, Handoff};
 use self::install::{Install, Uninstall};
 use self::life::{Activity, Hook, Inject, Named, Resume, Said};
 use self::thread::Thread;
@@ -140,6 +142,16 @@ pub(crate) enum Command {
     /// an episode means. Around another project's exchange, that project is looked at.
     #[command(after_long_help = "Example:\n  rethread timeline --file src/parser.rs --since 'last week'")]
     Timeline(Timeline),
+    /// Ask a session a question: a cited answer by a model, or the passages that fit best.
+    ///
+    /// With a model configured and a budget set, the session is sent to it without secrets, the most recent part of it if
+    /// it is long. What the answer cites is checked against the transcript, and what does not stand there is removed. The
+    /// same question to the same session is sent once.
+    #[command(after_long_help = "Example:\n  rethread ask 'flaky parser' 'which fix was kept, and why?'")]
+    Ask(Ask),
+    /// Tell what somebody who goes on with a session's work has to know, as Markdown
+    #[command(after_long_help = "Example:\n  rethread handoff 'flaky parser' > handoff.md")]
+    Handoff(Handoff),
     /// Show what the other sessions of a project did since a session last looked
     #[command(after_long_help = "Example:\n  rethread activity --session 'flaky parser' --peek")]
     Activity(Activity),
@@ -216,6 +228,8 @@ impl Command {
             | Command::Show(Show { json, .. })
             | Command::Search(Search { json, .. })
             | Command::Timeline(Timeline { json, .. })
+            | Command::Ask(Ask { json, .. })
+            | Command::Handoff(Handoff { json, .. })
             | Command::Activity(Activity { json, .. })
             | Command::Inject(Inject { json, .. })
             | Command::Status(json)

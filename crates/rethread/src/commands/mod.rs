@@ -1,5 +1,6 @@
 //! One file per verb: decode what was asked, make one call to the engine, render what comes back.
 
+mod ask;
 mod config;
 mod health;
 mod hook;
@@ -113,6 +114,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Show(request) => show::run(context, &request),
         Command::Search(request) => search::run(context, &request),
         Command::Timeline(request) => timeline::run(context, &request),
+        Command::Ask(request) => ask::run(context, &request),
+        Command::Handoff(request) => ask::handoff(context, &request),
         Command::Activity(request) => life::activity(context, &request),
         Command::Inject(request) => life::inject(context, &request),
         Command::Resume(request) => life::resume(context, &request),

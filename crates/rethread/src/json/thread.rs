@@ -156,14 +156,14 @@ impl<'a> Compacted<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Planned {
+pub(super) struct Planned {
     input_tokens: u64,
     output_tokens: u64,
     cost_usd: Option<f64>,
 }
 
 impl Planned {
-    fn new(planned: PlannedCost) -> Self {
+    pub(super) fn new(planned: PlannedCost) -> Self {
         Self {
             input_tokens: planned.input_tokens,
             output_tokens: planned.output_tokens,

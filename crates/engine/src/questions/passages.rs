@@ -1,0 +1,79 @@
+//! Passages of one session that fit a question, found in the index; nobody outside is asked.
+
+use rethread_index::{Lag, Snapshot, lag};
+use rethread_recall::{Answer, Hit, Query, Request, SearchError, Weights, extracted, search};
+use rethread_store::{SessionNumber, Store};
+
+use crate::search::{Broken, guarded};
+use crate::{Engine, EngineError};
+
+/// Hits among which passages are chosen.
+const LOOKED_AT: usize = 12;
+/// Entries that may not be indexed yet where somebody cannot wait.
+const LONGEST_TAIL: u64 = 512;
+
+impl Engine {
+    /// The passages that fit, in everything that was read up to now.
+    pub(super) fn passages(
+        &self,
+        store: &Store,
+        session: SessionNumber,
+        question: &str,
+    ) -> Result<Answer, EngineError> {
+        let (hits, _) = self.with_snapshot(store, |snapshot| self.hits_within(store, snapshot, session, question))?;
+        Ok(extracted(&hits))
+    }
+
+    /// The same for somebody who cannot wait: where the index is far behind or damaged, nothing is looked up.
+    pub(super) fn passages_at_hand(
+        &self,
+        store: &Store,
+        session: SessionNumber,
+        question: &str,
+    ) -> Result<Answer, EngineError> {
+        let found = guarded(|| -> Result<Option<Vec<Hit>>, SearchError> {
+            let folder = self.index_folder();
+            let snapshot = match lag(&folder, store, LONGEST_TAIL + 1)? {
+                Lag::None => Snapshot::open(&folder, store)?,
+                Lag::Entries(entries) if entries <= LONGEST_TAIL => Snapshot::open(&folder, store)?,
+                Lag::Unusable(_) if store.entries_after(0, LONGEST_TAIL + 1)? <= LONGEST_TAIL => {
+                    Snapshot::of_store(store)?
+                }
+                _ => return Ok(None),
+            };
+            self.hits_within(store, &snapshot, session, question).map(Some)
+        });
+        let (hits, note) = match found {
+            Ok(Some(hits)) => (hits, None),
+            Ok(None) => (Vec::new(), Some("Much is not indexed yet, so nothing was looked up.")),
+            // The next search mends it.
+            Err(Broken::Index) => (Vec::new(), Some("The index could not be read, so nothing was looked up.")),
+            Err(Broken::Other(error)) => return Err(error.into()),
+        };
+        let mut answer = extracted(&hits);
+        answer.notes.extend(note.map(str::to_owned));
+        Ok(answer)
+    }
+
+    fn hits_within(
+        &self,
+        store: &Store,
+        snapshot: &Snapshot,
+        session: SessionNumber,
+        question: &str,
+    ) -> Result<Vec<Hit>, SearchError> {
+        let here = self.here_and_now();
+        let query = Query::of_prose(question, &here);
+        let request = Request {
+            query: &query,
+            sessions: Some(&[session]),
+            near: &[],
+            limit: LOOKED_AT,
+            full: false,
+            now: &here,
+            weights: &Weights::default(),
+            likeness: None,
+        };
+        Ok(search(store, snapshot, request)?.hits)
+    }
+}
