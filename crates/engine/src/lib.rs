@@ -34,6 +34,7 @@ mod maintain;
 mod meaning;
 mod model;
 mod questions;
+mod references;
 mod search;
 mod sessions;
 mod show;
@@ -67,10 +68,12 @@ pub use maintain::{RebuildReport, VerifyReport};
 pub use meaning::EmbeddingReport;
 pub use model::ModelError;
 pub use questions::{AskError, AskPlan, AskRequest, Asked, HandedOff};
+pub use references::ResolvedReferences;
 pub use rethread_index::{IndexError, Lag as IndexLag, Unusable};
 pub use rethread_llm::{ChatError, NanoUsd, Refusal, Tool};
 pub use rethread_recall::{
-    Activity, Answer, CardFields, Citation, Composed, Confidence, Hit, Kind, Part, PartKind, Snippet, Weights, Why,
+    Activity, Answer, CardFields, Citation, Composed, Confidence, Hit, Kind, Outcome, Part, PartKind, Reference,
+    Referenced, Snippet, Weights, Why,
 };
 pub use rethread_store::{Injected, LineProblem, Scope, StoreError, ThreadError, Tiers};
 pub use search::{Recalled, SearchReport, SearchRequest, expects_panic};

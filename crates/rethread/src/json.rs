@@ -3,6 +3,7 @@
 mod awareness;
 mod install;
 mod question;
+mod reference;
 mod search;
 mod session;
 mod thread;
@@ -22,6 +23,7 @@ use crate::render::{age, reduction};
 pub(crate) use awareness::{Awareness, Injections};
 pub(crate) use install::Installed;
 pub(crate) use question::{Answered, HandedOff, WouldAsk};
+pub(crate) use reference::References;
 pub(crate) use search::Recall;
 pub(crate) use session::{Exchanges, Sessions, Shown};
 pub(crate) use thread::{

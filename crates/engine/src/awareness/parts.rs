@@ -2,13 +2,14 @@
 
 use rethread_model::State;
 use rethread_recall::{
-    Part, PartKind, SessionView, memory_context, memory_unavailable, resume_context, session_context,
+    Part, PartKind, SessionView, memory_context, memory_unavailable, reference_block, resume_context, session_context,
 };
 use rethread_store::Store;
 
 use super::inject::{Caller, Moment, NEW_CONTEXT, Occasion, hash_of};
 use super::news;
 use super::warm::Remembered;
+use crate::references::Standpoint;
 use crate::{Engine, EngineError};
 
 /// What is told, and what is not and why.
@@ -40,6 +41,7 @@ impl Engine {
         self.add_session(store, caller, moment, occasion, &mut told)?;
         if let Occasion::Prompt(prompt) = occasion {
             self.add_memory(store, caller, prompt, moment, &mut told)?;
+            self.add_references(store, caller, prompt, &mut told)?;
         }
         Ok((told.parts, told.silent))
     }
@@ -85,6 +87,22 @@ impl Engine {
             let reason = "somebody noted something for the session, or set its task".to_owned();
             told.parts.push(Part { kind: PartKind::Session, text: news.text, reason, says: news.says });
         }
+        Ok(())
+    }
+
+    /// What the sessions are that the prompt names. A name that means nothing is told too, and fails nothing.
+    fn add_references(&self, store: &Store, caller: &Caller, prompt: &str, told: &mut Told) -> Result<(), EngineError> {
+        let project = self.project_of(store, caller)?;
+        let outcomes = self.outcomes(store, Standpoint { own: Some(caller.key()), project: Some(&project) }, prompt);
+        let Some(text) = reference_block(&outcomes) else { return Ok(()) };
+        let says = hash_of(&text);
+        if store.was_told(caller.key(), says)? {
+            told.not("references", "the same was said before");
+            return Ok(());
+        }
+        let became: Vec<&str> = outcomes.iter().map(|(_, outcome)| outcome.as_str()).collect();
+        let reason = format!("the prompt names sessions: {}", became.join(", "));
+        told.parts.push(Part { kind: PartKind::References, text, reason, says: vec![says] });
         Ok(())
     }
 

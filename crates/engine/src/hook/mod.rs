@@ -63,7 +63,8 @@ impl Engine {
                 let mut store = self.recorder()?;
                 self.read_own(&mut store, caller)?;
                 self.follow_in_passing(&store);
-                self.note_event(caller, "response_completed", &preview(&words, ANSWER_CHARS), None).map(|()| None)
+                self.note_event(caller, "response_completed", &preview(&words, ANSWER_CHARS), None)?;
+                self.card_after_turn(caller.agent, &caller.external_id).map(|_| None)
             }
             Event::Compacts => {
                 self.read_own(&mut self.recorder()?, caller)?;

@@ -10,6 +10,7 @@ mod model_server;
 mod pi_hook;
 mod questions;
 mod reading;
+mod references;
 mod searching;
 mod sessions;
 mod talk;

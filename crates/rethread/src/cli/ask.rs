@@ -35,3 +35,12 @@ pub(crate) struct Handoff {
     #[command(flatten)]
     pub(crate) json: Json,
 }
+
+#[derive(Debug, Args)]
+pub(crate) struct Resolve {
+    /// The text
+    #[arg(value_name = "TEXT", required = true)]
+    pub(crate) text: Vec<String>,
+    #[command(flatten)]
+    pub(crate) json: Json,
+}

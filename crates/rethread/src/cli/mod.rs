@@ -13,7 +13,7 @@ use clap_complete::Shell;
 use rethread_engine::{Kind, Profile};
 use rethread_model::{Agent, State};
 
-use self::ask::{Ask, Handoff};
+use self::ask::{Ask, Handoff, Resolve};
 use self::install::{Install, Uninstall};
 use self::life::{Activity, Hook, Inject, Named, Resume, Said};
 use self::thread::Thread;
@@ -142,6 +142,12 @@ pub(crate) enum Command {
     /// an episode means. Around another project's exchange, that project is looked at.
     #[command(after_long_help = "Example:\n  rethread timeline --file src/parser.rs --since 'last week'")]
     Timeline(Timeline),
+    /// Show what `@@…` in a text means, and what it would bring to an agent.
+    ///
+    /// A reference is `@@id`, a unique beginning of one, `@@alias`, `@@the-name-in-one-word` or `@@"the name"`; `~2` behind
+    /// it adds two sessions it comes from, and `@@name: what did we decide?` asks it. References in code are passed over.
+    #[command(after_long_help = "Example:\n  rethread resolve 'do it as in @@flaky-parser'")]
+    Resolve(Resolve),
     /// Ask a session a question: a cited answer by a model, or the passages that fit best.
     ///
     /// With a model configured and a budget set, the session is sent to it without secrets, the most recent part of it if
@@ -228,6 +234,7 @@ impl Command {
             | Command::Show(Show { json, .. })
             | Command::Search(Search { json, .. })
             | Command::Timeline(Timeline { json, .. })
+            | Command::Resolve(Resolve { json, .. })
             | Command::Ask(Ask { json, .. })
             | Command::Handoff(Handoff { json, .. })
             | Command::Activity(Activity { json, .. })

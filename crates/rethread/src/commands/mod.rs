@@ -8,6 +8,7 @@ mod init;
 mod install;
 mod life;
 mod manual;
+mod resolve;
 mod search;
 pub(crate) mod sessions;
 pub(crate) mod show;
@@ -114,6 +115,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Show(request) => show::run(context, &request),
         Command::Search(request) => search::run(context, &request),
         Command::Timeline(request) => timeline::run(context, &request),
+        Command::Resolve(request) => resolve::run(context, &request),
         Command::Ask(request) => ask::run(context, &request),
         Command::Handoff(request) => ask::handoff(context, &request),
         Command::Activity(request) => life::activity(context, &request),

@@ -16,7 +16,12 @@ impl Engine {
     /// The extension and the skill as they should be.
     pub(super) fn plan_extension(&self, whose: SettingsOf, binary: &str) -> Result<Plan, InstallError> {
         let [extension, skill_file] = self.pi_files(whose);
-        wanted(vec![(extension, text(binary)), (skill_file, skill(binary))], is_ours)
+        let names = Names {
+            command: self.config.text("cards.command_name"),
+            status: self.config.text("cards.status_key"),
+            clear_ms: self.config.number("cards.notification_auto_clear_ms"),
+        };
+        wanted(vec![(extension, text(binary, &names)), (skill_file, skill(binary))], is_ours)
     }
 
     /// Neither of them.
@@ -51,9 +56,24 @@ pub(super) fn program(extension: &str) -> Option<String> {
     serde_json::from_str(line.trim_end_matches(';')).ok()
 }
 
-/// The extension, with the program it calls.
-fn text(binary: &str) -> String {
-    EXTENSION.replace(&format!("\"{BINARY}\""), &json!(binary).to_string())
+/// What the configuration says about the extension.
+struct Names<'a> {
+    /// The command that makes a card.
+    command: &'a str,
+    /// The key of the status line.
+    status: &'a str,
+    /// After how many milliseconds the status line is cleared.
+    clear_ms: u64,
+}
+
+/// The extension, with the program it calls and the names it uses.
+fn text(binary: &str, names: &Names<'_>) -> String {
+    let quoted = |text: &str| json!(text).to_string();
+    EXTENSION
+        .replace(&format!("\"{BINARY}\""), &quoted(binary))
+        .replace("\"@COMMAND@\"", &quoted(names.command))
+        .replace("\"@STATUS@\"", &quoted(names.status))
+        .replace("\"@CLEAR@\"", &names.clear_ms.to_string())
 }
 
 #[cfg(test)]
@@ -63,9 +83,9 @@ mod tests {
     #[test]
     fn the_extension_calls_a_program_whatever_its_name() {
         for name in ["/usr/bin/rethread", "/a b/\"c\"/d\\e", "/é\n"] {
-            let text = text(name);
+            let text = text(name, &Names { command: "index-session", status: "s", clear_ms: 5000 });
             assert_eq!(program(&text).as_deref(), Some(name));
-            assert!(is_ours(&text) && !text.contains(BINARY));
+            assert!(is_ours(&text) && !text.contains(BINARY) && !text.contains("\"@"));
         }
     }
 }

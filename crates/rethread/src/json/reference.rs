@@ -1,0 +1,72 @@
+//! References in a text, as programs get them.
+
+use rethread_engine::{Outcome, Referenced, ResolvedReferences};
+use rethread_model::Timestamp;
+use serde::Serialize;
+
+use super::SCHEMA;
+
+/// What the references in a text would bring.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct References<'a> {
+    schema: u8,
+    text: Option<&'a str>,
+    references: Vec<Reference<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Reference<'a> {
+    reference: String,
+    outcome: &'static str,
+    question: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sessions: Vec<Session<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    candidates: &'a [String],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Session<'a> {
+    id: &'a str,
+    name: &'a str,
+    agent: &'a str,
+    updated_at: Timestamp,
+    description: &'a str,
+    summary: &'a str,
+    tags: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<&'a str>,
+}
+
+impl<'a> References<'a> {
+    pub(crate) fn new(found: &'a ResolvedReferences) -> Self {
+        let references = found.outcomes.iter().map(|(reference, outcome)| Reference {
+            reference: reference.typed(),
+            outcome: outcome.as_str(),
+            question: reference.question.as_deref(),
+            sessions: if let Outcome::Resolved(told) = outcome {
+                told.iter().map(session).collect()
+            } else {
+                Vec::new()
+            },
+            candidates: if let Outcome::Ambiguous(candidates) = outcome { candidates } else { &[] },
+        });
+        Self { schema: SCHEMA, text: found.text.as_deref(), references: references.collect() }
+    }
+}
+
+fn session(told: &Referenced) -> Session<'_> {
+    Session {
+        id: &told.id,
+        name: &told.name,
+        agent: &told.agent,
+        updated_at: told.updated_at,
+        description: &told.description,
+        summary: &told.summary,
+        tags: &told.tags,
+        answer: told.answer.as_deref(),
+    }
+}
