@@ -122,11 +122,9 @@ impl Engine {
 
 /// An answer with what it rests on. Passages cite themselves.
 fn told(answer: &Answer) -> String {
-    let mut text = answer.answer.clone();
-    if !answer.is_extractive {
-        let cited = answer.citations.iter().map(|one| format!("\n- line {}: {}", one.line, one.excerpt));
-        text.push_str(&cited.collect::<String>());
-        text.push_str(&format!("\n(confidence: {})", answer.confidence.as_str()));
+    if answer.is_extractive {
+        return answer.answer.clone();
     }
-    text
+    let cited = answer.citations.iter().map(|one| format!("\n- line {}: {}", one.line, one.excerpt));
+    format!("{}{}\n(confidence: {})", answer.answer, cited.collect::<String>(), answer.confidence.as_str())
 }

@@ -16,10 +16,17 @@ const ERROR: usize = 300;
 /// Deeds, hurdles, attempts, files and steps that are listed, the newest.
 const MOST_DEEDS: usize = 12;
 const MOST_HURDLES: usize = 5;
-const MOST_TRIED: usize = 5;
+const MOST_TRIED: usize = 3;
 const MOST_CHANGED: usize = 30;
 const MOST_READ: usize = 12;
 const MOST_STEPS: usize = 10;
+
+/// Commands that only look, by their first word; of git's, by their second.
+const LOOKING: [&str; 22] = [
+    "ls", "cat", "find", "rg", "grep", "head", "tail", "sed", "awk", "echo", "printf", "pwd", "wc", "which", "tree",
+    "stat", "file", "du", "ps", "sleep", "jq", "type",
+];
+const LOOKING_GIT: [&str; 8] = ["status", "diff", "log", "show", "branch", "remote", "rev-parse", "ls-files"];
 
 /// What a handoff is made of.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +89,7 @@ fn progress(entries: &[Entry], deeds: &[Deed<'_>]) -> String {
         parts.push(format!("The agent summarised what came before line {} there itself.", summary.place.line));
     }
     let mut done: Vec<String> = Vec::new();
-    for deed in deeds.iter().rev().filter(|deed| !deed.has_failed()) {
+    for deed in deeds.iter().rev().filter(|deed| deed.has_worked() && deed.matters()) {
         let Some(told) = deed.done() else { continue };
         if done.len() < MOST_DEEDS && !done.contains(&told) {
             done.push(told);
@@ -104,7 +111,7 @@ fn hurdles(entries: &[Entry], deeds: &[Deed<'_>]) -> String {
     for (at, deed) in deeds.iter().enumerate().rev() {
         let is_last = !known.contains(&deed.what.as_str());
         known.push(&deed.what);
-        if is_last && deed.has_failed() && told.len() < MOST_HURDLES {
+        if is_last && deed.has_failed() && deed.matters() && told.len() < MOST_HURDLES {
             told.push(hurdle(deeds, at));
         }
     }
@@ -121,16 +128,19 @@ fn hurdle(deeds: &[Deed<'_>], at: usize) -> String {
         (0..=at).filter(|one| deeds[*one].what == deed.what && deeds[*one].has_failed()).collect();
     let outcome = deed.tool.outcome.as_ref();
     let is_refused = outcome.is_some_and(|outcome| outcome.status == Status::Rejected);
-    let error = outcome.and_then(|outcome| outcome.error.as_deref()).unwrap_or_default();
-    let times = if attempts.len() > 1 { format!(" {} times", attempts.len()) } else { String::new() };
+    let error = outcome.and_then(|outcome| outcome.error.as_deref()).filter(|_| !is_refused).unwrap_or_default();
     let verb = if is_refused { "was refused by the user" } else { "failed" };
-    let mut told = format!("`{}` {verb}{times}, last at line {}", deed.what, deed.line);
+    let times = match attempts.len() {
+        0 | 1 => "at".to_owned(),
+        more => format!("{more} times, last at"),
+    };
+    let mut told = format!("`{}` {verb} {times} line {}", deed.what, deed.line);
     if !error.is_empty() {
-        told.push_str(&format!(": {}", plain(error, ERROR)));
+        told.extend([": ", &plain(error, ERROR)]);
     }
     let first = attempts.first().copied().unwrap_or(at);
     let mut tried: Vec<String> = Vec::new();
-    for one in deeds[first..].iter().filter(|one| one.changes_files() && !one.has_failed()) {
+    for one in deeds[first..].iter().filter(|one| one.changes_files() && one.has_worked()) {
         let change = format!("`{}`", one.path);
         if !tried.contains(&change) {
             tried.push(change);
@@ -138,14 +148,14 @@ fn hurdle(deeds: &[Deed<'_>], at: usize) -> String {
     }
     let tried = &tried[tried.len().saturating_sub(MOST_TRIED)..];
     if !tried.is_empty() {
-        told.push_str(&format!(" — tried since: changes to {}", tried.join(", ")));
+        told.extend([" — tried since: changes to ", &tried.join(", ")]);
     }
     told
 }
 
 /// Files, those touched last first; changed ones before those that were only read.
 fn touched(deeds: &[Deed<'_>]) -> String {
-    let (mut changed, mut read): (Vec<(String, usize)>, Vec<(String, usize)>) = (Vec::new(), Vec::new());
+    let (mut changed, mut read) = (Vec::<(String, usize)>::new(), Vec::<(String, usize)>::new());
     for deed in deeds.iter().rev().filter(|deed| !deed.has_failed()) {
         let files = match deed.tool.kind {
             Some(kind) if kind.changes_files() => &mut changed,
@@ -179,9 +189,12 @@ fn next_steps(entries: &[Entry]) -> String {
     let is_answered = entries.iter().rposition(|entry| entry.speech == Speech::Said)
         > entries.iter().rposition(|entry| matches!(entry.speech, Speech::Prompt | Speech::Task));
     let mut lines: Vec<String> = steps.into_iter().take(MOST_STEPS).collect();
-    if let Some(request) = request.filter(|_| lines.is_empty() || !is_answered) {
-        let word = if is_answered { "Go on with" } else { "Not answered yet" };
-        lines.push(format!("{word}: \"{}\"", short(request, ERROR)));
+    match request.map(|request| short(request, ERROR)) {
+        Some(request) if !is_answered => lines.push(format!("Not answered yet: \"{request}\"")),
+        Some(request) if lines.is_empty() => {
+            lines.push(format!("Nothing was announced. The last request was answered: \"{request}\""));
+        }
+        _ => {}
     }
     or_nothing(&list(&lines))
 }
@@ -219,8 +232,26 @@ impl<'a> Deed<'a> {
         self.tool.outcome.as_ref().is_some_and(|outcome| outcome.status.is_error())
     }
 
+    /// False also where nobody knows how it went.
+    fn has_worked(&self) -> bool {
+        self.tool.outcome.as_ref().is_some_and(|outcome| !outcome.status.is_error())
+    }
+
     fn changes_files(&self) -> bool {
         self.tool.kind.is_some_and(ToolKind::changes_files)
+    }
+
+    /// Whether it does something, instead of only looking.
+    fn matters(&self) -> bool {
+        match self.tool.kind {
+            Some(ToolKind::Command) => {
+                let mut words = self.what.split_whitespace();
+                let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+                !(LOOKING.contains(&first) || (first == "git" && LOOKING_GIT.contains(&second)))
+            }
+            Some(ToolKind::Read | ToolKind::Search | ToolKind::Web) | None => false,
+            Some(_) => true,
+        }
     }
 
     /// What it achieved, if that is worth telling.
@@ -234,8 +265,10 @@ impl<'a> Deed<'a> {
     }
 }
 
-/// A command without what only shortens its output.
+/// A command without where it is run and what only shortens its output.
 fn bare(command: &str) -> &str {
+    let command = command.trim();
+    let command = command.strip_prefix("cd ").and_then(|rest| rest.split_once("&&")).map_or(command, |(_, rest)| rest);
     let command = [" 2>&1", " | tail", " | head", " | grep"]
         .iter()
         .fold(command, |command, tail| command.split_once(tail).map_or(command, |(before, _)| before));

@@ -43,6 +43,7 @@ pub(crate) enum Kind {
     NoSuchCall,
     TooLarge,
     QueueFull,
+    CardBusy,
     ThreadDisk,
     Stopped,
     NoModel,
@@ -80,6 +81,7 @@ impl Kind {
             Kind::NoSuchCall => "no-such-call",
             Kind::TooLarge => "too-large",
             Kind::QueueFull => "queue-full",
+            Kind::CardBusy => "card-busy",
             Kind::ThreadDisk => "thread-disk",
             Kind::Stopped => "stopped",
             Kind::NoModel => "no-model",
@@ -120,6 +122,7 @@ impl Kind {
             | Kind::Index
             | Kind::Watch
             | Kind::QueueFull
+            | Kind::CardBusy
             | Kind::ThreadDisk
             | Kind::Model
             | Kind::Output => 3,

@@ -1,6 +1,7 @@
 //! What programs get: the wire shapes of `--json`. Names here are a public contract; keys are added, never renamed.
 
 mod awareness;
+mod card;
 mod install;
 mod question;
 mod reference;
@@ -21,6 +22,7 @@ use crate::failure::Failure;
 use crate::render::{age, reduction};
 
 pub(crate) use awareness::{Awareness, Injections};
+pub(crate) use card::{Card, RefreshedCard};
 pub(crate) use install::Installed;
 pub(crate) use question::{Answered, HandedOff, WouldAsk};
 pub(crate) use reference::References;

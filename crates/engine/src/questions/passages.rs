@@ -1,7 +1,8 @@
 //! Passages of one session that fit a question, found in the index; nobody outside is asked.
 
 use rethread_index::{Lag, Snapshot, lag};
-use rethread_recall::{Answer, Hit, Query, Request, SearchError, Weights, extracted, search};
+use rethread_model::Entry;
+use rethread_recall::{Answer, Hit, Kind, Query, Request, SearchError, Weights, extracted, search};
 use rethread_store::{SessionNumber, Store};
 
 use crate::search::{Broken, guarded};
@@ -12,6 +13,9 @@ const LOOKED_AT: usize = 12;
 /// Entries that may not be indexed yet where somebody cannot wait.
 const LONGEST_TAIL: u64 = 512;
 
+/// A hit, and the exchange it is part of.
+type Found = (Hit, Vec<Entry>);
+
 impl Engine {
     /// The passages that fit, in everything that was read up to now.
     pub(super) fn passages(
@@ -21,7 +25,7 @@ impl Engine {
         question: &str,
     ) -> Result<Answer, EngineError> {
         let (hits, _) = self.with_snapshot(store, |snapshot| self.hits_within(store, snapshot, session, question))?;
-        Ok(extracted(&hits))
+        Ok(extracted(&hits, question))
     }
 
     /// The same for somebody who cannot wait: where the index is far behind or damaged, nothing is looked up.
@@ -31,7 +35,7 @@ impl Engine {
         session: SessionNumber,
         question: &str,
     ) -> Result<Answer, EngineError> {
-        let found = guarded(|| -> Result<Option<Vec<Hit>>, SearchError> {
+        let found = guarded(|| -> Result<Option<Vec<Found>>, SearchError> {
             let folder = self.index_folder();
             let snapshot = match lag(&folder, store, LONGEST_TAIL + 1)? {
                 Lag::None => Snapshot::open(&folder, store)?,
@@ -50,7 +54,7 @@ impl Engine {
             Err(Broken::Index) => (Vec::new(), Some("The index could not be read, so nothing was looked up.")),
             Err(Broken::Other(error)) => return Err(error.into()),
         };
-        let mut answer = extracted(&hits);
+        let mut answer = extracted(&hits, question);
         answer.notes.extend(note.map(str::to_owned));
         Ok(answer)
     }
@@ -61,7 +65,7 @@ impl Engine {
         snapshot: &Snapshot,
         session: SessionNumber,
         question: &str,
-    ) -> Result<Vec<Hit>, SearchError> {
+    ) -> Result<Vec<Found>, SearchError> {
         let here = self.here_and_now();
         let query = Query::of_prose(question, &here);
         let request = Request {
@@ -74,6 +78,12 @@ impl Engine {
             weights: &Weights::default(),
             likeness: None,
         };
-        Ok(search(store, snapshot, request)?.hits)
+        let mut found = Vec::new();
+        for hit in search(store, snapshot, request)?.hits {
+            // Only what answers a request is read beside it.
+            let exchange = if hit.kind == Kind::Prompt { store.entries_of(hit.key)? } else { Vec::new() };
+            found.push((hit, exchange));
+        }
+        Ok(found)
     }
 }

@@ -1,6 +1,7 @@
 //! Scenarios told in data: what happens to transcripts, and what the engine then answers.
 
 mod awareness;
+mod cards;
 mod chat_server;
 mod counting;
 mod keeping;

@@ -1,7 +1,5 @@
 //! Questions about sessions: who is asked, what is believed, what is kept, what it costs.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
-
 use rethread_engine::{AskError, AskRequest, ChatError, Confidence, Engine, EngineError, SyncRequest};
 use rethread_model::{OWN_CALL_TAG, Role, Space};
 use rethread_store::Store;

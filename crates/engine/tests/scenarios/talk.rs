@@ -22,7 +22,7 @@ pub(crate) fn engine(world: &World, server: &ChatServer, more: &[(&str, &str)]) 
     Engine::open(environment(world, server, more)).unwrap()
 }
 
-fn environment(world: &World, server: &ChatServer, more: &[(&str, &str)]) -> Environment {
+pub(crate) fn environment(world: &World, server: &ChatServer, more: &[(&str, &str)]) -> Environment {
     let mut environment = Environment::for_home(world.home.path());
     let usual = [
         ("model.provider", "openai"),

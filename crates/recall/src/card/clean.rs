@@ -149,8 +149,8 @@ fn without_escapes(text: &str) -> String {
                 while signs.next_if(|c| c.is_ascii_digit() || ";?".contains(*c)).is_some() {}
                 signs.next();
             }
-        } else if sign == '\n' || !rethread_model::is_dangerous(sign) {
-            out.push(sign);
+        } else {
+            out.push(if rethread_model::is_dangerous(sign) { ' ' } else { sign });
         }
     }
     out
@@ -198,7 +198,9 @@ fn element(text: &str) -> Option<usize> {
 
 fn is_of_machine(line: &str) -> bool {
     let lower = line.to_lowercase();
-    MACHINE_LINES.iter().any(|beginning| lower.starts_with(beginning)) || !line.chars().any(char::is_alphanumeric)
+    MACHINE_LINES.iter().any(|beginning| lower.starts_with(beginning))
+        || line.ends_with(['{', '}', ';', '\\'])
+        || !line.chars().any(char::is_alphanumeric)
 }
 
 /// What a line is, and its text without what marks it as that.

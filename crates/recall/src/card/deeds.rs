@@ -83,7 +83,7 @@ impl Deeds {
 
 /// The last part of a path.
 pub(super) fn file_name(path: &str) -> &str {
-    path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
+    path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 fn succeeded(tool: &ToolUse) -> bool {

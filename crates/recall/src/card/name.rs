@@ -8,15 +8,17 @@ use super::words::{is_weak, plain, telling};
 use super::{CARD_NAME_CHARS, CardSource};
 
 /// Characters of a name that is made of a sentence.
-const SENTENCE_CHARS: usize = 72;
+const SENTENCE_CHARS: usize = 80;
 /// A name may end at a comma after so many words.
 const LEAST_WORDS: usize = 5;
 /// Telling words that a sentence needs to stand for a session.
 const ENOUGH: usize = 2;
+/// Sentences among which a wish is looked for.
+const NEAR: usize = 5;
 /// Prompts that are looked at for a better one.
 const MOST_PROMPTS: usize = 8;
 /// What people put before what they want, longest first where one begins with another.
-const OPENINGS: [&str; 47] = [
+const OPENINGS: [&str; 50] = [
     "hey claude",
     "hi claude",
     "hello",
@@ -56,6 +58,9 @@ const OPENINGS: [&str; 47] = [
     "we should",
     "you should",
     "i'll need you to",
+    "i think we can",
+    "i think we should",
+    "i think",
     "help me to",
     "help me",
     "let's",
@@ -64,6 +69,83 @@ const OPENINGS: [&str; 47] = [
     "also",
     "then",
     "go ahead and",
+];
+/// How people ask for something.
+const WISHES: [&str; 12] = [
+    "please",
+    "can you",
+    "could you",
+    "can we",
+    "could we",
+    "i want",
+    "i'd like",
+    "i would like",
+    "i need",
+    "let's",
+    "help me",
+    "we need to",
+];
+/// Words that questions begin with.
+const QUESTIONS: [&str; 11] = ["how", "what", "why", "where", "which", "who", "when", "is", "are", "does", "should"];
+/// Verbs that people begin with when they want something done. Sorted.
+const VERBS: [&str; 52] = [
+    "add",
+    "analyze",
+    "build",
+    "change",
+    "check",
+    "choose",
+    "clean",
+    "commit",
+    "compare",
+    "convert",
+    "create",
+    "debug",
+    "demonstrate",
+    "deploy",
+    "describe",
+    "design",
+    "document",
+    "explain",
+    "find",
+    "fix",
+    "generate",
+    "implement",
+    "improve",
+    "install",
+    "investigate",
+    "list",
+    "look",
+    "make",
+    "mend",
+    "merge",
+    "migrate",
+    "move",
+    "package",
+    "plan",
+    "port",
+    "read",
+    "record",
+    "refactor",
+    "remove",
+    "rename",
+    "replace",
+    "review",
+    "rewrite",
+    "run",
+    "show",
+    "simplify",
+    "spawn",
+    "summarize",
+    "test",
+    "update",
+    "use",
+    "write",
+];
+/// Words that tell what is done in every project; a name of nothing else says where.
+const ROUTINE: [&str; 14] = [
+    "change", "changes", "clear", "code", "commit", "file", "files", "fix", "prompt", "pull", "push", "retry", "run",
+    "version",
 ];
 /// Labels before what is meant.
 const LABELS: [&str; 10] =
@@ -86,7 +168,14 @@ pub(super) fn name(source: &CardSource<'_>, deeds: &Deeds) -> String {
     let said = || source.answers().find_map(|entry| stated(&entry.text));
     let found = given.or_else(asked).or_else(recapped).or_else(weakly).or_else(said);
     let name = found.unwrap_or_else(|| without_words(source, deeds));
-    cut(&name, CARD_NAME_CHARS)
+    let is_routine = source.title.is_none() && telling(&name).all(|word| ROUTINE.contains(&word.as_str()));
+    let place = deeds.changed.first().map(String::as_str).or(source.session.project.as_deref()).map(file_name);
+    match place.filter(|place| is_routine && !place.is_empty()) {
+        Some(place) if !name.contains(place) => {
+            cut(&format!("{} in {place}", name.trim_end_matches(['.', '!'])), CARD_NAME_CHARS)
+        }
+        _ => cut(&name, CARD_NAME_CHARS),
+    }
 }
 
 /// The sentence of a prompt that says most about it, as a name. Nothing if it has none in words.
@@ -98,9 +187,34 @@ pub(super) fn sense(text: &str) -> Option<String> {
         return named(&heading.text);
     }
     let said = lines.iter().filter(|line| line.shape != Shape::Heading).flat_map(|line| sentences(&line.text));
-    let names: Vec<String> = said.take(12).filter_map(named).collect();
-    let best = names.iter().find(|name| telling(name).count() >= ENOUGH);
+    let said: Vec<&str> = said.take(12).collect();
+    let names: Vec<String> = said.iter().filter_map(|sentence| named(sentence)).collect();
+    let is_telling = |name: &&String| telling(name).count() >= ENOUGH;
+    // People often say how things are before they say what they want.
+    let wished = said.iter().take(NEAR).filter(|sentence| is_wish(sentence));
+    let wished: Vec<String> = wished.filter_map(|wish| named(wish_within(wish).unwrap_or(wish))).collect();
+    let best = wished.iter().find(is_telling).or_else(|| names.iter().find(is_telling));
     best.or(names.first()).cloned().or_else(|| headings().find_map(|heading| named(&heading.text)))
+}
+
+/// Whether somebody wants something in a sentence: by asking, or by a verb at its beginning.
+fn is_wish(sentence: &str) -> bool {
+    let lower = plain(sentence);
+    if WISHES.iter().any(|wish| begins_with(&lower, wish)) || wish_within(sentence).is_some() {
+        return true;
+    }
+    let bare = plain(without_opening(sentence));
+    let first = bare.split(' ').next().unwrap_or_default();
+    VERBS.binary_search(&first).is_ok() || (bare.ends_with('?') && QUESTIONS.contains(&first))
+}
+
+/// A long sentence from where it says what is wanted.
+fn wish_within(sentence: &str) -> Option<&str> {
+    let lower = plain(sentence);
+    let is_long = sentence.chars().count() > SENTENCE_CHARS;
+    let wish = WISHES.iter().filter_map(|wish| lower.find(&format!(" {wish} "))).min().filter(|_| is_long)?;
+    let from = byte_at(sentence, &lower, wish + 1)?;
+    Some(&sentence[from..]).filter(|rest| telling(rest).count() >= ENOUGH)
 }
 
 /// Whether a sentence only says that more is to come, or tells a model who it is.
@@ -233,6 +347,11 @@ fn shortened(text: &str) -> String {
         return text[..end].to_owned();
     }
     let cut = cut(text, SENTENCE_CHARS);
+    // Half a bracket looks torn off too.
+    let open = cut.rfind('(').filter(|at| !cut[*at..].contains(')') && cut[..*at].split(' ').count() > LEAST_WORDS);
+    if let Some(open) = open {
+        return cut[..open].to_owned();
+    }
     let mut words: Vec<&str> = cut.trim_end_matches('…').split(' ').collect();
     // A name that ends in "and the" looks torn off.
     while words.len() > LEAST_WORDS && words.last().is_some_and(|word| is_weak(&plain(word))) {
@@ -309,9 +428,23 @@ mod tests {
             "Hey Claude, I'd like your help with refactoring the timeline filtering so that we hide the group instead of all items",
             "Refactoring the timeline filtering so that we hide the group",
         );
+        check("We removed the web app. Can you update the README to say so?", "Update the README to say so?");
+        check(
+            "ok so that was only for you to know what there is by now, but after years I want to mend the broken APIs",
+            "Mend the broken APIs",
+        );
+        check(
+            "brainstorm: how do we find duplicated code? follow up: can we guard it",
+            "How do we find duplicated code?",
+        );
         check("{\"a\": 1}", "");
         check("1", "");
         check("id.Check casts skip validation", "id.Check casts skip validation");
+    }
+
+    #[test]
+    fn the_tables_are_sorted() {
+        assert!(VERBS.is_sorted());
     }
 
     #[test]

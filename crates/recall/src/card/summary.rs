@@ -18,6 +18,8 @@ const MOST_ITEMS: usize = 6;
 const HALF: usize = 280;
 /// Files and checks that are named.
 const NAMED: usize = 4;
+/// A prompt that is longer was hardly typed.
+const PASTED: usize = 1_500;
 /// What an agent adds to its recaps.
 const RECAP_HINT: &str = "(disable recaps in /config)";
 /// How a model begins when it only says what it does now.
@@ -78,10 +80,12 @@ impl Summary {
 
     /// What was wanted, what came of it, and how much it took.
     pub(super) fn description(&self, source: &CardSource<'_>, deeds: &Deeds, name: &str) -> String {
-        let wanted = self.goal.first().map_or(name, String::as_str);
-        let came = self.outcome.first().filter(|came| !came.starts_with("Changed "));
-        let mut parts = vec![ended(&cut(wanted, HALF))];
-        parts.extend(came.map(|came| ended(&cut(came, HALF))).filter(|came| *came != parts[0]));
+        let came =
+            self.outcome.first().filter(|came| !came.starts_with("Changed ")).map(|came| ended(&cut(came, HALF)));
+        let wanted = self.goal.first().map(|goal| ended(&cut(goal, HALF)));
+        let wanted = wanted.or_else(|| came.is_none().then(|| ended(name)));
+        let mut parts: Vec<String> = wanted.into_iter().collect();
+        parts.extend(came.filter(|came| !parts.contains(came)));
         parts.push(measured(source, deeds));
         cut(&parts.join(" "), CARD_DESCRIPTION_CHARS)
     }
@@ -97,7 +101,10 @@ impl Summary {
         }
         let last = source.prompts().next_back().filter(|_| source.prompts().count() > 1);
         let last = last.and_then(|entry| sense(&entry.text)).filter(|name| telling(name).count() > 1);
-        let is_known = |name: &str| self.goal.iter().any(|goal| goal.contains(name));
+        let is_known = |name: &str| {
+            let name = plain(name.trim_end_matches('…'));
+            self.goal.iter().any(|goal| plain(goal).contains(&name))
+        };
         self.goal.extend(last.filter(|name| !is_known(name)).map(|name| format!("Last asked: {name}")));
     }
 
@@ -107,7 +114,9 @@ impl Summary {
             .entries
             .iter()
             .filter(|entry| matches!(entry.speech, Speech::Prompt | Speech::Answer | Speech::Said | Speech::Summary));
-        let decided: Vec<String> = said.flat_map(|entry| decisions(entry)).collect();
+        // What is pasted is hardly decided here.
+        let said = said.filter(|entry| entry.speech != Speech::Prompt || entry.text.len() < PASTED);
+        let decided: Vec<String> = said.flat_map(decisions).collect();
         let newest = decided.len().saturating_sub(MOST_ITEMS.saturating_sub(told.len().min(MOST_ITEMS)));
         self.decisions.extend(told.into_iter().take(MOST_ITEMS).map(|item| cut(&item, ITEM)));
         self.decisions.extend(decided.into_iter().skip(newest));
@@ -142,7 +151,9 @@ impl Summary {
         let mut done: Vec<String> = Vec::new();
         let mut items: Vec<String> = Vec::new();
         for line in lines {
-            let heads = line.shape == Shape::Heading || line.text.ends_with(':');
+            let is_label =
+                line.shape == Shape::Text && line.text.split(' ').count() <= 3 && !line.text.ends_with(['.', '!', '?']);
+            let heads = line.shape == Shape::Heading || line.text.ends_with(':') || is_label;
             if heads {
                 is_left = heads_what_is_left(&line.text);
                 continue;
@@ -150,7 +161,7 @@ impl Summary {
             for sentence in sentences(&line.text) {
                 if is_left || is_left_to_do(sentence) {
                     self.next.push(cut(without_next(sentence), ITEM));
-                } else if !is_language(sentence) {
+                } else if !is_language(sentence) || !sentence.contains(' ') && sentence.contains('/') {
                 } else if line.shape == Shape::Item {
                     items.push(sentence.to_owned());
                 } else {
@@ -315,7 +326,7 @@ fn ended(text: &str) -> String {
 fn capital(text: &str) -> String {
     let mut signs = text.chars();
     let is_word =
-        text.split(' ').next().is_some_and(|word| word.chars().all(|c| c.is_lowercase() || "'’,".contains(c)));
+        text.split(' ').next().is_some_and(|word| word.chars().all(|c| c.is_lowercase() || "'’,.:;!?".contains(c)));
     match signs.next() {
         Some(sign) if is_word => sign.to_uppercase().chain(signs).collect(),
         _ => text.to_owned(),

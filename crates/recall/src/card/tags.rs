@@ -104,7 +104,14 @@ fn topics(source: &CardSource<'_>, prompts: &[String]) -> Vec<String> {
     for text in [title, title].into_iter().chain(prompts.iter().map(String::as_str)) {
         let plain = text.split_whitespace().filter(|word| !word.contains(['/', '@', '\\', '=']));
         let words = telling(&plain.collect::<Vec<_>>().join(" "));
-        words.filter(|word| word.chars().count() >= 4 && word.chars().count() <= 30).for_each(|word| tally.add(&word));
+        // A long text that was pasted must not outweigh all others.
+        let mut known: Vec<String> = Vec::new();
+        for word in words.filter(|word| (4..=30).contains(&word.chars().count())) {
+            if !known.contains(&word) {
+                tally.add(&word);
+                known.push(word);
+            }
+        }
     }
     if prompts.len() > 3 {
         tally.keep_at_least(2);

@@ -1,7 +1,7 @@
 //! Tables of words: those that tell nothing by themselves, and those by which decisions and next steps are known.
 
 /// Words that say nothing about what a session is about. Sorted.
-const WEAK: [&str; 186] = [
+const WEAK: [&str; 201] = [
     "a",
     "about",
     "above",
@@ -10,17 +10,20 @@ const WEAK: [&str; 186] = [
     "after",
     "again",
     "all",
+    "already",
     "alright",
     "also",
     "am",
     "an",
     "and",
+    "another",
     "any",
     "anything",
     "are",
     "as",
     "ask",
     "at",
+    "available",
     "back",
     "be",
     "because",
@@ -28,12 +31,16 @@ const WEAK: [&str; 186] = [
     "before",
     "being",
     "below",
+    "between",
     "but",
     "by",
     "can",
+    "changes",
     "check",
     "continue",
     "could",
+    "current",
+    "default",
     "did",
     "different",
     "do",
@@ -44,6 +51,7 @@ const WEAK: [&str; 186] = [
     "each",
     "else",
     "etc",
+    "even",
     "every",
     "everything",
     "few",
@@ -73,6 +81,7 @@ const WEAK: [&str; 186] = [
     "i",
     "if",
     "in",
+    "instead",
     "into",
     "is",
     "it",
@@ -83,10 +92,12 @@ const WEAK: [&str; 186] = [
     "kinda",
     "know",
     "last",
+    "later",
     "let",
     "lets",
     "like",
     "ll",
+    "longer",
     "look",
     "lot",
     "make",
@@ -118,6 +129,7 @@ const WEAK: [&str; 186] = [
     "out",
     "over",
     "please",
+    "possible",
     "put",
     "re",
     "ready",
@@ -156,6 +168,7 @@ const WEAK: [&str; 186] = [
     "think",
     "this",
     "those",
+    "through",
     "to",
     "too",
     "two",
@@ -182,6 +195,8 @@ const WEAK: [&str; 186] = [
     "why",
     "will",
     "with",
+    "within",
+    "without",
     "work",
     "would",
     "yes",
@@ -190,7 +205,7 @@ const WEAK: [&str; 186] = [
     "your",
 ];
 /// How a decision is worded.
-const DECIDING: [&str; 20] = [
+const DECIDING: [&str; 19] = [
     "decided",
     "decision:",
     "decision is",
@@ -210,10 +225,11 @@ const DECIDING: [&str; 20] = [
     "we rejected",
     "agreed to",
     "trade-off",
-    "prefer",
 ];
+/// How a sentence begins that leaves it open.
+const UNDECIDED: [&str; 8] = [" if ", " or ", " when ", " unless ", " you ", " could ", " maybe ", " opt-out"];
 /// With one of these, a reason makes a decision.
-const CHOOSING: [&str; 8] = [" use ", " using ", " keep ", " kept ", " chose ", " drop", " reject", " avoid"];
+const CHOOSING: [&str; 7] = [" use ", " using ", " keep ", " kept ", " chose ", " drop", " reject"];
 /// How a line begins that says what is left to do.
 const LEFT_TO_DO: [&str; 20] = [
     "next step",
@@ -266,7 +282,8 @@ pub(super) fn is_weak(word: &str) -> bool {
 /// Whether something is decided in a sentence.
 pub(super) fn decides(sentence: &str) -> bool {
     let plain = format!(" {}", plain(sentence));
-    if plain.ends_with('?') {
+    let is_condition = UNDECIDED.iter().any(|beginning| plain.starts_with(beginning));
+    if plain.ends_with('?') || is_condition {
         return false;
     }
     let has_reason = plain.contains("because ") || plain.contains("so that ");

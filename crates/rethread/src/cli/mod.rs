@@ -1,6 +1,7 @@
 //! The command line: one definition gives parsing, help, completions, the man page and the reference in `docs`.
 
 pub(crate) mod ask;
+pub(crate) mod card;
 pub(crate) mod install;
 pub(crate) mod life;
 pub(crate) mod thread;
@@ -14,6 +15,7 @@ use rethread_engine::{Kind, Profile};
 use rethread_model::{Agent, State};
 
 use self::ask::{Ask, Handoff, Resolve};
+use self::card::Card;
 use self::install::{Install, Uninstall};
 use self::life::{Activity, Hook, Inject, Named, Resume, Said};
 use self::thread::Thread;
@@ -167,6 +169,12 @@ pub(crate) enum Command {
     /// Show what a session was doing, and how to go on with it
     #[command(after_long_help = "Example:\n  rethread resume 'flaky parser'")]
     Resume(Resume),
+    /// Show a session's card: name, description, summary and tags.
+    ///
+    /// It is made by rules from what was said and done, or by a model if you configured one and let it: then --refresh
+    /// has it written anew, within the budget, once enough prompts are new.
+    #[command(after_long_help = "Example:\n  rethread card 'flaky parser' --json")]
+    Card(Card),
     /// Say what a session is working on
     #[command(after_long_help = "Example:\n  rethread task 01KHX 'mend the rounding of discounts'")]
     Task(Said),
@@ -239,6 +247,7 @@ impl Command {
             | Command::Handoff(Handoff { json, .. })
             | Command::Activity(Activity { json, .. })
             | Command::Inject(Inject { json, .. })
+            | Command::Card(Card { json, .. })
             | Command::Status(json)
             | Command::Doctor(json)
             | Command::Verify(json)

@@ -1,6 +1,7 @@
 //! One file per verb: decode what was asked, make one call to the engine, render what comes back.
 
 mod ask;
+mod card;
 mod config;
 mod health;
 mod hook;
@@ -44,6 +45,8 @@ pub(crate) enum Exit {
     Nothing,
     /// Somebody stopped it.
     Stopped,
+    /// It failed and said so itself, beside its answer.
+    Told(u8),
 }
 
 impl Exit {
@@ -54,6 +57,7 @@ impl Exit {
             Exit::Nothing => 1,
             // As shells say it of a program that was interrupted.
             Exit::Stopped => 130,
+            Exit::Told(code) => code,
         }
     }
 }
@@ -121,6 +125,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Activity(request) => life::activity(context, &request),
         Command::Inject(request) => life::inject(context, &request),
         Command::Resume(request) => life::resume(context, &request),
+        Command::Card(request) => card::run(context, &request),
         Command::Task(request) => life::task(context, &request),
         Command::Note(request) => life::note(context, &request),
         Command::Name(request) => life::name(context, &request),

@@ -1,5 +1,6 @@
 //! What people get: pages made of harmless text. Pure functions from what the engine says to what is read.
 
+mod card;
 mod failure;
 mod health;
 mod index;
@@ -18,6 +19,7 @@ mod timeline;
 mod words;
 mod wrap;
 
+pub(crate) use card::{card, cost, would_ask_for_card};
 pub(crate) use failure::failure;
 pub(crate) use health::{diagnosis, verified};
 pub(crate) use index::{index_failed, indexed, remade};
