@@ -7,6 +7,9 @@ mod ask;
 #[path = "cli/awareness.rs"]
 mod awareness;
 #[cfg(test)]
+#[path = "cli/card.rs"]
+mod card;
+#[cfg(test)]
 #[path = "cli/docs.rs"]
 mod docs;
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! What every store must hold to, whatever is behind it.
 
 use rethread_model::{
-    Agent, Changes, Entry, Episode, NativeKey, NewEntry, Owner, Place, Space, Speech, Tokens, UsageRow,
+    Agent, Changes, Entry, Episode, NativeKey, NewEntry, Owner, Place, Space, Speech, Timestamp, Tokens, UsageRow,
 };
-use rethread_store::{Numbers, SessionFilter, Store, StoreError};
+use rethread_store::{Numbers, SessionFilter, SessionKey, Store, StoreError, StoredCard};
 
 #[expect(clippy::unwrap_used, reason = "a store that does not open fails the test")]
 fn store_in(folder: &tempfile::TempDir) -> Store {
@@ -148,4 +148,38 @@ fn numbers_go_with_the_entries_they_are_of() {
     batch.reset_session(session).unwrap();
     batch.commit().unwrap();
     assert!(read(&store, "m").is_empty());
+}
+
+#[test]
+fn e001_07_a_card_keeps_when_it_was_first_written_and_goes_with_its_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = store_in(&folder);
+    let key = SessionKey { agent: Agent::Pi, external_id: "x" };
+    let card = |name: &str, at: i64| StoredCard {
+        fields: format!(r#"{{"name":"{name}"}}"#),
+        model: "m".to_owned(),
+        created_at: Timestamp::from_millis(at),
+        updated_at: Timestamp::from_millis(at),
+        leaf: "e1".to_owned(),
+        prompts: 1,
+    };
+    let mut batch = store.begin().unwrap();
+    let number = batch.open_session(Agent::Pi, "x").unwrap().number;
+    batch.note_card_try(key, "e0").unwrap();
+    batch.commit().unwrap();
+    assert_eq!((store.card(key).unwrap(), store.card_tried(key).unwrap().as_deref()), (None, Some("e0")));
+    for (name, at) in [("first", 1), ("second", 2)] {
+        let mut batch = store.begin().unwrap();
+        batch.save_card(key, &card(name, at)).unwrap();
+        batch.commit().unwrap();
+    }
+    let kept = store.card(key).unwrap().unwrap();
+    assert_eq!((kept.created_at.as_millis(), kept.updated_at.as_millis()), (1, 2));
+    assert_eq!(store.card_tried(key).unwrap(), None, "a card that was written ends the attempts");
+    let names: Vec<String> = store.card_names().unwrap().into_iter().map(|(_, name)| name).collect();
+    assert_eq!(names, ["second"]);
+    let mut batch = store.begin().unwrap();
+    batch.forget_session(number).unwrap();
+    batch.commit().unwrap();
+    assert_eq!(store.card(key).unwrap(), None);
 }

@@ -60,8 +60,8 @@ async function ask(said: object, patience: number): Promise<Message | undefined>
 }
 
 /** Runs a verb of Rethread for the user or the model; throws what it says went wrong. */
-async function verb(words: string[], ctx: any, patience = MODEL_PATIENCE_MS): Promise<any> {
-	const heard = await run([...words, "--json"], patience, "", ctx?.cwd);
+async function verb([verb, ...words]: string[], ctx: any, patience = MODEL_PATIENCE_MS): Promise<any> {
+	const heard = await run([verb, "--json", ...words], patience, "", ctx?.cwd);
 	if (!heard) throw new Error("Rethread could not be run, or took too long.");
 	const told = JSON.parse(heard);
 	if (told.error) throw new Error(`${told.error.code}: ${told.error.message}${told.error.hint ? ` (${told.error.hint})` : ""}`);
