@@ -3,7 +3,7 @@
 use rethread_model::{
     Agent, Changes, Entry, Episode, NativeKey, NewEntry, Owner, Place, Space, Speech, Timestamp, Tokens, UsageRow,
 };
-use rethread_store::{Numbers, SessionFilter, SessionKey, Store, StoreError, StoredCard};
+use rethread_store::{AskedOf, Numbers, SessionFilter, SessionKey, Store, StoreError, StoredCard};
 
 #[expect(clippy::unwrap_used, reason = "a store that does not open fails the test")]
 fn store_in(folder: &tempfile::TempDir) -> Store {
@@ -182,4 +182,45 @@ fn e001_07_a_card_keeps_when_it_was_first_written_and_goes_with_its_session() {
     batch.forget_session(number).unwrap();
     batch.commit().unwrap();
     assert_eq!(store.card(key).unwrap(), None);
+}
+
+#[test]
+fn answers_are_kept_until_a_session_changes_or_is_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = store_in(&folder);
+    let mut batch = store.begin().unwrap();
+    let session = batch.open_session(Agent::Pi, "x").unwrap().number;
+    batch.commit().unwrap();
+    let change = store.last_change(session).unwrap();
+    let asked = AskedOf { session, change, question: "why" };
+    let now = Timestamp::from_millis;
+    store.keep_answer(asked, "small", "so", now(1)).unwrap();
+    store.keep_answer(asked, "large", "thus", now(2)).unwrap();
+    store.keep_answer(AskedOf { change: change + 1, ..asked }, "other", "never", now(3)).unwrap();
+    let kept = |store: &Store, asked, model| store.kept_answer(asked, model).unwrap().map(|(_, text)| text);
+    assert_eq!(kept(&store, asked, Some("small")).as_deref(), Some("so"));
+    assert_eq!(kept(&store, asked, None).as_deref(), Some("thus"), "the newest of all models");
+    assert_eq!(kept(&store, asked, Some("other")), None, "the session was another one by then");
+    assert_eq!(kept(&store, AskedOf { question: "what", ..asked }, None), None);
+    assert_eq!(kept(&store, AskedOf { change: change + 1, ..asked }, None), None);
+    let mut batch = store.begin().unwrap();
+    batch.forget_session(session).unwrap();
+    batch.commit().unwrap();
+    assert_eq!(kept(&store, asked, None), None);
+    store.keep_answer(asked, "small", "so", now(4)).unwrap();
+    assert_eq!(kept(&store, asked, None), None, "who was forgotten meanwhile stays so");
+}
+
+#[test]
+fn e001_14_calls_are_counted_for_each_turn() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = store_in(&folder);
+    let now = Timestamp::from_millis(0);
+    assert!(!store.count_call("a", 0, now).unwrap());
+    assert!(store.count_call("a", 1, now).unwrap());
+    assert!(!store.count_call("a", 1, now).unwrap());
+    store.uncount_call("a").unwrap();
+    assert!(store.count_call("a", 1, now).unwrap());
+    assert!(store.count_call("b", 1, now).unwrap());
+    assert!(store.count_call("a", 1, Timestamp::from_millis(90_000_000)).unwrap(), "no turn takes a day");
 }

@@ -17,13 +17,13 @@ pub enum AskError {
         most: u64,
     },
     /// The transcript is gone, and nothing of it was stored before.
-    #[error("the transcript {path} is gone, and nothing of it was read before")]
+    #[error("the transcript {path} is gone, and nothing that was said in it was read before")]
     FileMissing {
         /// Where it was.
         path: String,
     },
     /// Nothing of the transcript could be understood.
-    #[error("nothing of {path} could be understood; line {line}: {message}")]
+    #[error("nothing that was said could be found in {path}; line {line}: {message}")]
     ParseFailed {
         /// The transcript.
         path: String,

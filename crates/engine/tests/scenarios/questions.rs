@@ -281,3 +281,23 @@ fn e001_20_a_handoff_names_the_session_and_how_to_ask_it() {
         assert!(made.text.contains(&part), "{part}\n{}", made.text);
     }
 }
+
+#[test]
+fn e001_15_sessions_without_a_word_say_why() {
+    let world = World::new();
+    let file = |id: &str| format!(".claude/projects/-app/{id}-c1f1-493e-a0f1-884aa996b05b.jsonl");
+    let exit = json!({"role": "user", "content": "<command-name>/exit</command-name>"});
+    let exit = json!({"type": "user", "uuid": "u1", "cwd": "/app", "message": exit}).to_string() + "\n";
+    world.write(&file("aaaa1111"), "no JSON at all\n");
+    world.write(&file("bbbb1111"), exit.replace("u1", "u2"));
+    world.write(&file("cccc1111"), exit);
+    world.sync();
+    std::fs::remove_file(world.at(&file("cccc1111"))).unwrap();
+    let engine = world.engine();
+    for (reference, code) in
+        [("aaaa1111", "SESSION_PARSE_FAILED"), ("bbbb1111", "SESSION_EMPTY"), ("cccc1111", "SESSION_FILE_MISSING")]
+    {
+        let request = AskRequest { reference: reference.to_owned(), ..request(WHY) };
+        assert_eq!(engine.ask(&request).unwrap_err().code(), code, "{reference}");
+    }
+}
