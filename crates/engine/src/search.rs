@@ -17,6 +17,9 @@ use crate::{Engine, EngineError, Indexed};
 /// More entries than this that are not indexed are indexed first, if nobody else is at it.
 const LONGEST_TAIL: u64 = 4_096;
 
+/// Somebody who cannot wait reads no more entries than this that are not indexed.
+const LONGEST_QUICK_TAIL: u64 = 512;
+
 /// What to look for.
 #[derive(Clone, Debug, Default)]
 pub struct SearchRequest {
@@ -231,6 +234,19 @@ impl Engine {
         }
         let answer = Snapshot::of_store(store).map_err(SearchError::from).and_then(|snapshot| work(&snapshot))?;
         Ok((answer, done))
+    }
+
+    /// The index, if little is missing in it; without one the store, if it is small.
+    pub(crate) fn quick_snapshot(&self, store: &Store) -> Result<Option<Snapshot>, SearchError> {
+        let folder = self.index_folder();
+        Ok(match lag(&folder, store, LONGEST_QUICK_TAIL + 1)? {
+            Lag::None => Some(Snapshot::open(&folder, store)?),
+            Lag::Entries(entries) if entries <= LONGEST_QUICK_TAIL => Some(Snapshot::open(&folder, store)?),
+            Lag::Unusable(_) if store.entries_after(0, LONGEST_QUICK_TAIL + 1)? <= LONGEST_QUICK_TAIL => {
+                Some(Snapshot::of_store(store)?)
+            }
+            _ => None,
+        })
     }
 
     /// Brings the index up to the store where reading the difference would take longer than indexing it.

@@ -1,6 +1,5 @@
 //! Memories of the last week that fit a prompt, found within a hook's time.
 
-use rethread_index::{Lag, Snapshot, lag};
 use rethread_model::{Role, Timestamp, clip};
 use rethread_recall::{
     Hit, Kind, Memory, Query, Request, SearchError, WARM_DAYS, WARM_MEMORIES, Weights, may_call_for_memory, search,
@@ -14,8 +13,6 @@ use crate::{Engine, EngineError};
 
 /// Characters of a prompt that are looked for. Who says more has said by then what it is about.
 const LOOKED_FOR_CHARS: usize = 600;
-/// Entries that may not be indexed yet: reading more takes longer than a prompt should wait.
-const LONGEST_TAIL: u64 = 512;
 /// Hits among which the memories are chosen.
 const LOOKED_AT: usize = 8;
 
@@ -101,19 +98,6 @@ impl Engine {
             likeness: None,
         };
         Ok(Some(search(store, &snapshot, request)?.hits))
-    }
-
-    /// The index, if little is missing in it; without one the store, if it is small.
-    fn quick_snapshot(&self, store: &Store) -> Result<Option<Snapshot>, SearchError> {
-        let folder = self.index_folder();
-        Ok(match lag(&folder, store, LONGEST_TAIL + 1)? {
-            Lag::None => Some(Snapshot::open(&folder, store)?),
-            Lag::Entries(entries) if entries <= LONGEST_TAIL => Some(Snapshot::open(&folder, store)?),
-            Lag::Unusable(_) if store.entries_after(0, LONGEST_TAIL + 1)? <= LONGEST_TAIL => {
-                Some(Snapshot::of_store(store)?)
-            }
-            _ => None,
-        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Passages of one session that fit a question, found in the index; nobody outside is asked.
 
-use rethread_index::{Lag, Snapshot, lag};
+use rethread_index::Snapshot;
 use rethread_model::Entry;
 use rethread_recall::{Answer, Hit, Kind, Query, Request, SearchError, Weights, extracted, search};
 use rethread_store::{SessionNumber, Store};
@@ -10,8 +10,6 @@ use crate::{Engine, EngineError};
 
 /// Hits among which passages are chosen.
 const LOOKED_AT: usize = 12;
-/// Entries that may not be indexed yet where somebody cannot wait.
-const LONGEST_TAIL: u64 = 512;
 
 /// A hit, and the exchange it is part of.
 type Found = (Hit, Vec<Entry>);
@@ -36,15 +34,7 @@ impl Engine {
         question: &str,
     ) -> Result<Answer, EngineError> {
         let found = guarded(|| -> Result<Option<Vec<Found>>, SearchError> {
-            let folder = self.index_folder();
-            let snapshot = match lag(&folder, store, LONGEST_TAIL + 1)? {
-                Lag::None => Snapshot::open(&folder, store)?,
-                Lag::Entries(entries) if entries <= LONGEST_TAIL => Snapshot::open(&folder, store)?,
-                Lag::Unusable(_) if store.entries_after(0, LONGEST_TAIL + 1)? <= LONGEST_TAIL => {
-                    Snapshot::of_store(store)?
-                }
-                _ => return Ok(None),
-            };
+            let Some(snapshot) = self.quick_snapshot(store)? else { return Ok(None) };
             self.hits_within(store, &snapshot, session, question).map(Some)
         });
         let (hits, note) = match found {
