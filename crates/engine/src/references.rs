@@ -101,6 +101,8 @@ impl Engine {
         let unknown = || EngineError::UnknownReference(session.id.to_string());
         let number = store.session_number(session.id)?.ok_or_else(unknown)?;
         let answer = question.map(|question| self.answer_for_reference(store, &session, question)).transpose()?;
+        // Where nothing fits the question, the summary says more.
+        let answer = answer.filter(|answer| !(answer.is_extractive && answer.citations.is_empty()));
         let card = self.card_of(store, number, session)?;
         Ok(Referenced {
             id: card.session.id.to_string(),

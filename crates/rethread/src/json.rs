@@ -25,7 +25,7 @@ pub(crate) use awareness::{Awareness, Injections};
 pub(crate) use card::{Card, RefreshedCard};
 pub(crate) use install::Installed;
 pub(crate) use question::{Answered, HandedOff, WouldAsk};
-pub(crate) use reference::References;
+pub(crate) use reference::Resolved;
 pub(crate) use search::Recall;
 pub(crate) use session::{Exchanges, Sessions, Shown};
 pub(crate) use thread::{

@@ -8,7 +8,7 @@ use rethread_recall::{CardFields, card_fields};
 use rethread_store::{Store, StoredCard};
 use serde::{Deserialize, Serialize};
 
-use super::{Card, stored_fields};
+use super::{Card, WrittenCard, stored_fields};
 use crate::{Engine, EngineError, home};
 
 /// The version of the shape (E001-07).
@@ -43,7 +43,7 @@ struct Meta {
 pub(super) struct Damaged;
 
 /// The card of a model in a file; nothing if there is no file, or only a card by rules in it.
-pub(super) fn read(path: &Path) -> Result<Option<(StoredCard, CardFields)>, Damaged> {
+pub(super) fn read(path: &Path) -> Result<Option<WrittenCard>, Damaged> {
     let Ok(about) = fs::metadata(path) else { return Ok(None) };
     if about.len() > LONGEST {
         return Err(Damaged);

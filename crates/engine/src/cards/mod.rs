@@ -23,6 +23,9 @@ const FIRST_ENTRIES: u64 = 80;
 /// And of its end.
 const LAST_ENTRIES: u64 = 400;
 
+/// What a model wrote, as it is kept and as it is read.
+type WrittenCard = (StoredCard, CardFields);
+
 /// The card of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Card {
@@ -70,7 +73,7 @@ impl Engine {
         &self,
         store: &Store,
         session: &Session,
-    ) -> Result<(Option<(StoredCard, CardFields)>, Option<PathBuf>), EngineError> {
+    ) -> Result<(Option<WrittenCard>, Option<PathBuf>), EngineError> {
         let kept = store.card(key(session))?.and_then(|card| {
             let fields = serde_json::from_str::<Value>(&card.fields).ok().and_then(|value| card_fields(&value).ok());
             fields.map(|fields| (card, fields))

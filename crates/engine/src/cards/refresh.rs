@@ -73,7 +73,7 @@ pub struct CardPlan {
     pub needed: u64,
     /// Whether only the end of the session would be shown.
     pub is_cut: bool,
-    /// Why the budget would not allow it.
+    /// Why it would not be asked: the budget, or the settings of cards.
     pub refused: Option<String>,
 }
 
@@ -123,7 +123,7 @@ impl Engine {
         match asked {
             Ok(written) => {
                 let attempts = written.attempts;
-                let card = self.keep_card(&store, &snapshot, &model, written)?;
+                let card = self.keep_card(&store, &snapshot, &model, &written)?;
                 Ok(Refreshed { card, outcome: Refresh::Made { attempts }, cost })
             }
             Err(error) => {
@@ -144,7 +144,8 @@ impl Engine {
         let snapshot = self.snapshot(&store, number, session.clone())?;
         let (request, is_cut) = self.card_request(&model, &snapshot);
         let planned = model.chat.planned(&request);
-        let refused = self.books()?.allow(&planned).err().map(|refusal| refusal.to_string());
+        let over_budget = self.books()?.allow(&planned).err().map(|refusal| refusal.to_string());
+        let refused = self.cards_are_off().or(over_budget);
         Ok(CardPlan {
             card: self.card_of(&store, number, session)?,
             model: model.chat.model().to_owned(),
@@ -194,10 +195,11 @@ impl Engine {
         let shape = JsonShape { name: "session_card", schema: &schema };
         let mut fields = CardFields::default();
         let answer = model.chat.complete_checked(&request, &shape, books, &mut |value| {
-            fields = card_fields(value)?;
+            // A secret that is taken out may leave a longer word, so the limits are checked after it.
+            fields = card_fields(&stored_fields(&without_secrets(&card_fields(value)?)))?;
             Ok(())
         })?;
-        Ok(Written { fields: without_secrets(fields), attempts: answer.attempts, usage: answer.usage })
+        Ok(Written { fields, attempts: answer.attempts, usage: answer.usage })
     }
 
     /// Keeps what a model wrote, in the store and as a file.
@@ -206,7 +208,7 @@ impl Engine {
         store: &Store,
         snapshot: &Snapshot,
         model: &Model,
-        written: Written,
+        written: &Written,
     ) -> Result<Card, EngineError> {
         let now = self.now();
         let before = self.written_card(store, &snapshot.session)?.0;
@@ -295,7 +297,7 @@ fn model_key(model: &Model) -> String {
 }
 
 /// What a model was shown has no secrets; what it writes should have none either.
-fn without_secrets(fields: CardFields) -> CardFields {
+fn without_secrets(fields: &CardFields) -> CardFields {
     CardFields {
         name: Engine::without_secrets(&fields.name),
         description: Engine::without_secrets(&fields.description),

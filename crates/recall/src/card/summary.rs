@@ -60,6 +60,8 @@ impl Summary {
         for section in [&mut summary.goal, &mut summary.decisions, &mut summary.outcome, &mut summary.next] {
             without_repetition(section);
         }
+        let Self { decisions, outcome, .. } = &mut summary;
+        outcome.retain(|item| !decisions.contains(item));
         summary
     }
 
@@ -325,8 +327,8 @@ fn ended(text: &str) -> String {
 
 fn capital(text: &str) -> String {
     let mut signs = text.chars();
-    let is_word =
-        text.split(' ').next().is_some_and(|word| word.chars().all(|c| c.is_lowercase() || "'’,.:;!?".contains(c)));
+    let first = text.split(' ').next().unwrap_or_default().trim_end_matches([',', '.', ':', ';', '!', '?']);
+    let is_word = first.chars().all(|c| c.is_lowercase() || "'’".contains(c));
     match signs.next() {
         Some(sign) if is_word => sign.to_uppercase().chain(signs).collect(),
         _ => text.to_owned(),

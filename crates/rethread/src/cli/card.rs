@@ -6,6 +6,7 @@ use super::Json;
 use super::life::Named;
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag on the command line")]
 pub(crate) struct Card {
     #[command(flatten)]
     pub(crate) session: Named,

@@ -12,7 +12,7 @@ use crate::render::Tone;
 pub(crate) fn run(context: &Context, request: &Resolve) -> Result<Exit, Failure> {
     let found = context.engine()?.resolve_references(&request.text.join(" "))?;
     if request.json.json {
-        context.printer.json(&json::References::new(&found))?;
+        context.printer.json(&json::Resolved::new(&found))?;
     } else if let Some(text) = &found.text {
         let mut page = context.printer.page();
         page.line(Tone::Plain, text);

@@ -9,15 +9,15 @@ use super::SCHEMA;
 /// What the references in a text would bring.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct References<'a> {
+pub(crate) struct Resolved<'a> {
     schema: u8,
     text: Option<&'a str>,
-    references: Vec<Reference<'a>>,
+    references: Vec<Meant<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Reference<'a> {
+struct Meant<'a> {
     reference: String,
     outcome: &'static str,
     question: Option<&'a str>,
@@ -41,9 +41,9 @@ struct Session<'a> {
     answer: Option<&'a str>,
 }
 
-impl<'a> References<'a> {
+impl<'a> Resolved<'a> {
     pub(crate) fn new(found: &'a ResolvedReferences) -> Self {
-        let references = found.outcomes.iter().map(|(reference, outcome)| Reference {
+        let references = found.outcomes.iter().map(|(reference, outcome)| Meant {
             reference: reference.typed(),
             outcome: outcome.as_str(),
             question: reference.question.as_deref(),

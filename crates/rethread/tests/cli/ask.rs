@@ -95,3 +95,11 @@ fn e001_20_a_handoff_is_markdown() {
     assert_snapshot!("handoff", world.tell(&["handoff", CLAUDE]));
     assert_snapshot!("handoff_json", world.tell(&["handoff", CLAUDE, "--json"]));
 }
+
+#[test]
+fn s001_22_references_in_a_text_are_shown() {
+    let world = read_home();
+    assert_snapshot!("resolve", world.tell(&["resolve", "as in @@1b0f6a52 and", "@@nobody"]));
+    assert_snapshot!("resolve_json", world.tell(&["resolve", "--json", "@@\"last line\": why?"]));
+    assert_snapshot!("resolve_nothing", world.tell(&["resolve", "mail me@@example.com"]));
+}
