@@ -4,7 +4,7 @@ import argparse, datetime, json, os, shutil, statistics, subprocess, threading, 
 from .common import (Failed, begin, build, columns, goal_rows, headline, judged, save, say, standard_options, surroundings, sync,
                      workspace)
 
-GOAL_P50, GOAL_P99, GOAL_NODE = 10, 50, 0.1
+GOAL_P50, GOAL_P99, GOAL_NODE, GOAL_TOGETHER, GOAL_RESOLVE = 10, 50, 0.1, 150, 10
 PROJECTS = 50
 
 
@@ -118,13 +118,14 @@ def alone(home, runs):
     """A prompt with nothing new, one after another session went on, and other processes, in turns."""
     say("one after another")
     node = shutil.which("node")
-    walls = {"quiet": [], "news": [], "true": [], "node": []}
+    walls = {"quiet": [], "news": [], "true": [], "node": [], "resolve": []}
     home.hook(0, must_answer=True)
     for turn in range(runs):
         walls["quiet"].append(home.hook(0, must_answer=False))
         walls["true"].append(timed(["/bin/true"], home.environment)[0])
         home.exchange(1 + turn % (len(home.live) - 1), home.project, time.time())
         walls["news"].append(home.hook(0, must_answer=True))
+        walls["resolve"].append(timed([home.binary, "resolve", f"as in @@{session_id(3 + turn)}"], home.environment)[0])
         if node:
             walls["node"].append(timed([node, "-e", "0"], home.environment)[0])
     return {key: spread_of(values) for key, values in walls.items() if values}
@@ -172,7 +173,11 @@ def goals(report):
                  (f"the prompt hook, {what}, p99 in ms", alone[key]["ms"]["p99"], "<=", GOAL_P99)]
     if "node" in alone:
         rows.append(("the prompt hook, something new / `node -e 0`, p50", alone["news"]["ms"]["p50"] / alone["node"]["ms"]["p50"], "<=", GOAL_NODE))
-    return judged(rows + [("hooks that said nothing, all sessions at once", report["together"]["silent"], "<=", 0)])
+    together = report["together"]
+    rows += [("all sessions at once, p99 in ms", together["ms"]["p99"], "<=", GOAL_TOGETHER),
+             ("hooks that said nothing, all sessions at once", together["silent"], "<=", 0),
+             ("`resolve` of one reference, p50 in ms", alone["resolve"]["ms"]["p50"], "<=", GOAL_RESOLVE)]
+    return judged(rows)
 
 
 def table(report):
@@ -182,7 +187,8 @@ def table(report):
             for goal, (what, value, wanted, met) in zip([{}] + report["goals"], rows)]
     rows += [("", "", "", ""), ("also measured", "", "", "")]
     base = alone["true"]["ms"]["p50"]
-    for key, what in (("quiet", "the hook, nothing new"), ("news", "the hook, something new"), ("true", "a process that does nothing"), ("node", "`node -e 0`")):
+    for key, what in (("quiet", "the hook, nothing new"), ("news", "the hook, something new"), ("resolve", "`resolve`"),
+                      ("true", "a process that does nothing"), ("node", "`node -e 0`")):
         if key in alone:
             rows.append((f"{what}, p50 in ms", f"{alone[key]['ms']['p50']:.1f}", "", tail(alone[key]) + f"; {alone[key]['ms']['p50'] / base:.1f} times `true`"))
     rows.append((f"{options['live']} hooks at once, p50 in ms", f"{all_at_once['ms']['p50']:.1f}", "", tail(all_at_once)))
