@@ -120,6 +120,9 @@ def alone(home, runs):
     node = shutil.which("node")
     walls = {"quiet": [], "news": [], "true": [], "node": [], "resolve": []}
     home.hook(0, must_answer=True)
+    # A few sessions are told of with each prompt; at the end nothing is new.
+    for _ in home.live:
+        home.hook(0, must_answer=None)
     for turn in range(runs):
         walls["quiet"].append(home.hook(0, must_answer=False))
         walls["true"].append(timed(["/bin/true"], home.environment)[0])

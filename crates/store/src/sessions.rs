@@ -65,8 +65,11 @@ impl Store {
     /// Sessions with exactly that id of the agent, that alias, or that id of ours.
     pub fn sessions_by_exact_reference(&self, reference: &str) -> Result<Vec<Session>, StoreError> {
         self.select(
-            "session.id = ?2 OR session.external_id = ?2 OR session.alias = ?2
-             OR session.external_id GLOB '*/' || replace(replace(?2, '[', '?'), '*', '?')",
+            // Ids are looked through in their indexes, which are a fraction of the sessions themselves.
+            "session.num IN (SELECT num FROM session INDEXED BY session_by_id WHERE space = ?1 AND id = ?2
+             UNION SELECT num FROM session INDEXED BY session_by_alias WHERE space = ?1 AND alias = ?2
+             UNION SELECT num FROM session INDEXED BY session_by_external WHERE space = ?1 AND (external_id = ?2
+             OR external_id GLOB '*/' || replace(replace(?2, '[', '?'), '*', '?')))",
             params![self.space.as_str(), reference],
         )
     }
@@ -74,8 +77,9 @@ impl Store {
     /// Sessions whose id, of ours or of the agent, begins so. The text must be free of wildcards.
     pub fn sessions_by_id_prefix(&self, prefix: &str) -> Result<Vec<Session>, StoreError> {
         self.select(
-            "session.id GLOB upper(?2) || '*' OR session.external_id GLOB ?2 || '*'
-             OR session.external_id GLOB lower(?2) || '*'
+            "session.num IN (SELECT num FROM session INDEXED BY session_by_id WHERE space = ?1 AND id GLOB upper(?2) || '*'
+             UNION SELECT num FROM session INDEXED BY session_by_external WHERE space = ?1
+             AND (external_id GLOB ?2 || '*' OR external_id GLOB lower(?2) || '*'))
              ORDER BY session.last_at DESC, session.num DESC LIMIT 200",
             params![self.space.as_str(), prefix],
         )
