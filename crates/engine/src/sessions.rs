@@ -2,7 +2,7 @@
 
 use rethread_ingest::source::project;
 use rethread_model::{Agent, Session, SessionKind, State};
-use rethread_store::{Scope, SessionFilter, SessionKey, SessionNumber, Store};
+use rethread_store::{Scope, SessionFilter, SessionKey, Store};
 
 use crate::awareness::Lifecycle;
 use crate::{Engine, EngineError};
@@ -96,6 +96,12 @@ impl Engine {
                 found.extend(store.session_by_number(number)?);
             }
         }
+        // A name that a model gave it is another name of a session.
+        if found.is_empty() {
+            for id in by_name(&store.card_names()?, reference).into_iter().take(MOST_CANDIDATES) {
+                found.extend(store.sessions_by_exact_reference(&id.to_string())?);
+            }
+        }
         match found.len() {
             0 => Err(unknown()),
             1 => self.listed(store, found.remove(0)),
@@ -129,7 +135,7 @@ fn is_prefix(reference: &str) -> bool {
 }
 
 /// Sessions by name: the first of exact, slug and parts that anything fits.
-fn by_name(names: &[(SessionNumber, String)], reference: &str) -> Vec<SessionNumber> {
+fn by_name<T: Copy>(names: &[(T, String)], reference: &str) -> Vec<T> {
     let wanted = reference.to_lowercase();
     let words: Vec<&str> = wanted.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let wanted_slug = slug(&wanted);
@@ -141,8 +147,7 @@ fn by_name(names: &[(SessionNumber, String)], reference: &str) -> Vec<SessionNum
     };
     let ways: [&dyn Fn(&str) -> bool; 3] = [&exact, &same_slug, &parts];
     for fits in ways {
-        let found: Vec<SessionNumber> =
-            names.iter().filter(|(_, name)| fits(name)).map(|(number, _)| *number).collect();
+        let found: Vec<T> = names.iter().filter(|(_, name)| fits(name)).map(|(number, _)| *number).collect();
         if !found.is_empty() {
             return found;
         }

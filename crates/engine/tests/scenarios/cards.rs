@@ -128,6 +128,9 @@ fn s001_09_s001_15_s001_19_a_model_s_card_is_kept_exported_and_noted() {
     assert_eq!((&noted[0]["usage"]["input"], &noted[0]["model"]), (&json!(20), &json!("openai/small")));
     assert!(noted[0]["timestamp"].is_string());
     assert_eq!(engine.status().unwrap().budget.requests, 1);
+    let found = engine.resolve_references("as in @@mend-the-parser-in-parts").unwrap();
+    assert_eq!(found.outcomes[0].1.as_str(), "resolved", "e001_18: by the name that the model gave it");
+    assert!(found.text.unwrap().contains("> The parser was mended."));
 }
 
 #[test]
