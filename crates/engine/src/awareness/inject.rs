@@ -68,6 +68,7 @@ pub(crate) enum Occasion<'a> {
 /// Everything that is known at one moment about a session and those beside it.
 pub(super) struct Moment {
     pub(super) own: Own,
+    pub(super) project: String,
     pub(super) activity: Option<Activity>,
     /// When something last happened in the session before this moment.
     last_activity: Option<Timestamp>,
@@ -166,7 +167,10 @@ impl Engine {
         let caller = self.caller(&store, reference)?;
         let before = last_activity(&store, &caller)?;
         let project = self.project_of(&store, &caller)?;
-        self.catch_up(&mut store, &project, self.now())?;
+        if let Err(error) = self.catch_up(&mut store, &project, self.now()) {
+            // Who may only read is told what was read before.
+            self.note_trouble("inject", &error);
+        }
         let moment = self.moment_of(&store, &caller, before, self.now())?;
         let view = moment.own.view(&store, caller.key(), moment.lifecycle, moment.now)?;
         let session = moment.own.summary(&view, moment.state, moment.now);
@@ -287,10 +291,11 @@ impl Engine {
         };
         let last = last_activity.max(own.life.as_ref().map(|life| life.touched_at));
         let silence_millis = last.map_or(0, |last| now.millis_since(last).max(0));
-        let neighbours = Self::neighbours(store, caller.key(), &self.project_of(store, caller)?, now)?;
+        let project = self.project_of(store, caller)?;
+        let neighbours = Self::neighbours(store, caller.key(), &project, now)?;
         let branch = own.stored.as_ref().and_then(|(_, session)| session.branch.as_deref());
         let activity = activity(&neighbours.others, &own.files(), branch, now);
-        Ok(Moment { own, activity, last_activity, neighbours, lifecycle, state, silence_millis, now })
+        Ok(Moment { own, project, activity, last_activity, neighbours, lifecycle, state, silence_millis, now })
     }
 
     fn composed(&self, parts: Vec<Part>) -> Option<Composed> {

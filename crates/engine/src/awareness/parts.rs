@@ -41,7 +41,7 @@ impl Engine {
         self.add_session(store, caller, moment, occasion, &mut told)?;
         if let Occasion::Prompt(prompt) = occasion {
             self.add_memory(store, caller, prompt, moment, &mut told)?;
-            self.add_references(store, caller, prompt, &mut told)?;
+            self.add_references(store, caller, prompt, moment, &mut told)?;
         }
         Ok((told.parts, told.silent))
     }
@@ -91,9 +91,16 @@ impl Engine {
     }
 
     /// What the sessions are that the prompt names. A name that means nothing is told too, and fails nothing.
-    fn add_references(&self, store: &Store, caller: &Caller, prompt: &str, told: &mut Told) -> Result<(), EngineError> {
-        let project = self.project_of(store, caller)?;
-        let outcomes = self.outcomes(store, Standpoint { own: Some(caller.key()), project: Some(&project) }, prompt);
+    fn add_references(
+        &self,
+        store: &Store,
+        caller: &Caller,
+        prompt: &str,
+        moment: &Moment,
+        told: &mut Told,
+    ) -> Result<(), EngineError> {
+        let from = Standpoint { own: Some(caller.key()), project: Some(&moment.project) };
+        let outcomes = self.outcomes(store, from, prompt);
         let Some(text) = reference_block(&outcomes) else { return Ok(()) };
         let says = hash_of(&text);
         if store.was_told(caller.key(), says)? {
@@ -118,7 +125,7 @@ impl Engine {
             told.not("memory", "switched off by inject.memory");
             return Ok(());
         }
-        let memories = match self.remembered(store, caller, &self.project_of(store, caller)?, prompt, moment)? {
+        let memories = match self.remembered(store, caller, prompt, moment)? {
             Remembered::Memories(memories) => memories,
             Remembered::Unavailable(why) => {
                 told.not("memory", &why);

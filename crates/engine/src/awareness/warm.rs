@@ -31,7 +31,6 @@ impl Engine {
         &self,
         store: &Store,
         caller: &Caller,
-        project: &str,
         prompt: &str,
         moment: &Moment,
     ) -> Result<Remembered, EngineError> {
@@ -40,7 +39,7 @@ impl Engine {
             return Ok(Remembered::Memories(Vec::new()));
         }
         let unreadable = || Ok(Remembered::Unavailable("it could not be read".to_owned()));
-        let hits = match guarded(|| self.hits(store, caller, project, prompt, moment)) {
+        let hits = match guarded(|| self.hits(store, prompt, moment)) {
             Ok(Some(hits)) => hits,
             Ok(None) => return Ok(Remembered::Unavailable("much is not indexed yet".to_owned())),
             // The next search mends it.
@@ -66,22 +65,15 @@ impl Engine {
     }
 
     /// What fits best; nothing if looking for it would take too long.
-    fn hits(
-        &self,
-        store: &Store,
-        caller: &Caller,
-        project: &str,
-        prompt: &str,
-        moment: &Moment,
-    ) -> Result<Option<Vec<Hit>>, SearchError> {
+    fn hits(&self, store: &Store, prompt: &str, moment: &Moment) -> Result<Option<Vec<Hit>>, SearchError> {
         let here = self.here_and_now();
         let since = Timestamp::from_millis(moment.now.as_millis() - WARM_DAYS * 86_400_000);
         let mut query = Query::of_prose(prompt, &here);
         query.after = Some(since);
         query.kinds = vec![Kind::Prompt, Kind::Answer];
         // What the session itself said it still knows, and of those who are at work it is told what they do.
-        let own = store.session_of(caller.key())?.map(|(number, _)| number);
-        let mut sessions = store.sessions_since(project, since)?;
+        let own = moment.own.stored.as_ref().map(|(number, _)| *number);
+        let mut sessions = store.sessions_since(&moment.project, since)?;
         sessions.retain(|number| Some(*number) != own && !moment.tells_of(*number));
         if sessions.is_empty() {
             return Ok(Some(Vec::new()));

@@ -37,7 +37,9 @@ impl ChatModel {
         let mut attempts = 0;
         loop {
             let answer = match self.complete_as(&request, format, meter) {
-                Err(ChatError::Refused { status: 400 | 422, .. }) if !matches!(format, Format::Free) => {
+                Err(ChatError::Refused { status, message, .. })
+                    if !matches!(format, Format::Free) && is_about_the_format(status, &message) =>
+                {
                     if matches!(format, Format::Shape(_)) {
                         describe(&mut request, shape);
                     }
@@ -59,6 +61,11 @@ impl ChatModel {
             ask_again(&mut request, &answer, &wrong);
         }
     }
+}
+
+/// Whether a server refuses the way it was asked. Some call it their own mistake.
+fn is_about_the_format(status: u16, message: &str) -> bool {
+    matches!(status, 400 | 422) || message.contains("response_format")
 }
 
 /// How to ask, the best way first.

@@ -143,3 +143,14 @@ fn a_correction_too_needs_admission() {
     assert!(matches!(error, ChatError::Budget(_)), "{error}");
     assert_eq!(server.received().len(), 1);
 }
+
+#[test]
+fn a_server_that_calls_the_format_its_own_mistake_is_asked_without_it() {
+    let wrong = r#"{"error":{"message":"1 validation error: ('body', 'response_format', 'type')"}}"#;
+    let server = Server::start(vec![says("500 Internal Server Error", wrong), reply(Provider::OpenAi, GOOD)]);
+    let structured = ask(&server, Provider::OpenAi, &Books::default()).unwrap();
+    assert_eq!(structured.attempts, 1);
+    assert_eq!(server.received()[1].body["response_format"], json!({"type": "json_object"}));
+    let server = Server::start(vec![says("500 Internal Server Error", r#"{"error":{"message":"on fire"}}"#)]);
+    assert!(ask(&server, Provider::OpenAi, &Books::default()).is_err(), "any other mistake is one");
+}
