@@ -72,8 +72,8 @@ pub use references::ResolvedReferences;
 pub use rethread_index::{IndexError, Lag as IndexLag, Unusable};
 pub use rethread_llm::{ChatError, NanoUsd, Refusal, Tool};
 pub use rethread_recall::{
-    Activity, Answer, CardFields, Citation, Composed, Confidence, Hit, Kind, Outcome, Part, PartKind, Reference,
-    Referenced, Snippet, Weights, Why,
+    Activity, Answer, Candidate, CardFields, Citation, Composed, Confidence, Hit, Kind, Outcome, Part, PartKind,
+    Reference, Referenced, Snippet, Weights, Why,
 };
 pub use rethread_store::{Injected, LineProblem, Scope, StoreError, ThreadError, Tiers};
 pub use search::{Recalled, SearchReport, SearchRequest, expects_panic};

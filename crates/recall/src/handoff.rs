@@ -117,7 +117,7 @@ fn hurdles(entries: &[Entry], deeds: &[Deed<'_>]) -> String {
     }
     told.reverse();
     if let Some(last) = entries.last().filter(|entry| entry.speech == Speech::Failure) {
-        told.push(format!("The session ended with an error: {}", plain(&last.text, ERROR)));
+        told.push(format!("The session ended with an error: \"{}\"", foreign(&last.text, ERROR)));
     }
     or_nothing(&list(&told))
 }
@@ -136,7 +136,7 @@ fn hurdle(deeds: &[Deed<'_>], at: usize) -> String {
     };
     let mut told = format!("`{}` {verb} {times} line {}", deed.what, deed.line);
     if !error.is_empty() {
-        told.extend([": ", &plain(error, ERROR)]);
+        told.extend([": \"", &foreign(error, ERROR), "\""]);
     }
     let first = attempts.first().copied().unwrap_or(at);
     let mut tried: Vec<String> = Vec::new();
@@ -183,13 +183,14 @@ fn touched(deeds: &[Deed<'_>]) -> String {
 
 fn next_steps(entries: &[Entry]) -> String {
     let last = last_words(entries);
-    let steps: Vec<String> =
-        last.map(|last| plans(&last.text).map(|step| plain(&step, ERROR)).collect()).unwrap_or_default();
+    let steps: Vec<String> = last
+        .map(|last| plans(&last.text).map(|step| format!("\"{}\"", foreign(&step, ERROR))).collect())
+        .unwrap_or_default();
     let request = requests(entries).last();
     let is_answered = entries.iter().rposition(|entry| entry.speech == Speech::Said)
         > entries.iter().rposition(|entry| matches!(entry.speech, Speech::Prompt | Speech::Task));
     let mut lines: Vec<String> = steps.into_iter().take(MOST_STEPS).collect();
-    match request.map(|request| short(request, ERROR)) {
+    match request.map(|request| foreign(request, ERROR)) {
         Some(request) if !is_answered => lines.push(format!("Not answered yet: \"{request}\"")),
         Some(request) if lines.is_empty() => {
             lines.push(format!("Nothing was announced. The last request was answered: \"{request}\""));
@@ -295,9 +296,15 @@ fn plain(text: &str, most: usize) -> String {
     clip(&line, most).chars().filter(|c| !is_dangerous(*c)).collect()
 }
 
-/// As a quotation of Markdown.
+/// Words of somebody else, fit to stand in quotes. A reference in them is none: it would be looked up.
+fn foreign(text: &str, most: usize) -> String {
+    short(text, most).replace("@@", "@ @")
+}
+
+/// As a quotation of Markdown. What it holds is nothing but text: no tag, and no reference.
 fn quoted(text: &str, most: usize) -> String {
     let text: String = clip(text.trim(), most).chars().filter(|c| !is_dangerous(*c)).collect();
+    let text = text.replace('<', "‹").replace("@@", "@ @");
     text.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 

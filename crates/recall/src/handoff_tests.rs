@@ -83,10 +83,10 @@ fn e001_20_a_handoff_tells_what_a_successor_needs() {
          ## Goal\n\n> Mend the parser.\n> It skips Tuesdays.\n\n\
          ## Progress\n\n- Changed `src/parser.rs`\n- Changed `src/days.rs`\n- Ran `cargo fmt`\n\n\
          The agent said last (line 11):\n\n> Half of it works.\n> 1. Add Wednesday\n> 2. Run `cargo test`\n\n\
-         ## Hurdles\n\n- `cargo test` failed 2 times, last at line 5: 2 failed — tried since: changes to `src/days.rs`, \
+         ## Hurdles\n\n- `cargo test` failed 2 times, last at line 5: \"2 failed\" — tried since: changes to `src/days.rs`, \
          `src/parser.rs`\n\n\
          ## Touched Files\n\n- `src/days.rs` (changed, 2 times)\n- `src/parser.rs` (changed)\n- `README.md` (read)\n\n\
-         ## Next Steps\n\n- Add Wednesday\n- Run 'cargo test'\n",
+         ## Next Steps\n\n- \"Add Wednesday\"\n- \"Run `cargo test`\"\n",
         session.id
     );
     assert_eq!(told, expected);

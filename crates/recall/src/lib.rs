@@ -61,7 +61,8 @@ pub use question::{
 };
 pub use quote::{age, short};
 pub use reference::{
-    MOST_REFERENCES, Outcome, REFERENCE_BYTES, REFERENCE_HEADER, Reference, Referenced, reference_block, references,
+    Candidate, MOST_REFERENCES, Outcome, REFERENCE_BYTES, REFERENCE_CUT, REFERENCE_HEADER, Reference, Referenced,
+    reference_block, reference_reminder, references,
 };
 pub use search::{Found, Hit, Request, SearchError, search};
 pub use session_context::{

@@ -1,8 +1,9 @@
 //! What there is to tell a session at a moment, part by part, and why the rest is not told.
 
-use rethread_model::State;
+use rethread_model::{Agent, State};
 use rethread_recall::{
-    Part, PartKind, SessionView, memory_context, memory_unavailable, reference_block, resume_context, session_context,
+    Part, PartKind, REFERENCE_BYTES, REFERENCE_CUT, SessionView, memory_context, memory_unavailable, reference_block,
+    reference_reminder, resume_context, session_context,
 };
 use rethread_store::Store;
 
@@ -11,6 +12,9 @@ use super::news;
 use super::warm::Remembered;
 use crate::references::Standpoint;
 use crate::{Engine, EngineError};
+
+/// Claude Code keeps what is longer than 10,000 characters from the model; our mark and the last line take some of it.
+const CLAUDE_BYTES: usize = 9_500;
 
 /// What is told, and what is not and why.
 #[derive(Default)]
@@ -101,15 +105,29 @@ impl Engine {
     ) -> Result<(), EngineError> {
         let from = Standpoint { own: Some(caller.key()), project: Some(&moment.project) };
         let outcomes = self.outcomes(store, from, prompt);
-        let Some(text) = reference_block(&outcomes) else { return Ok(()) };
-        let says = hash_of(&text);
-        if store.was_told(caller.key(), says)? {
-            told.not("references", "the same was said before");
-            return Ok(());
-        }
+        let used: usize = told.parts.iter().map(|part| part.text.len() + 2).sum();
+        let room = match caller.agent {
+            Agent::ClaudeCode => CLAUDE_BYTES.saturating_sub(used),
+            _ => REFERENCE_BYTES,
+        };
+        let Some(text) = reference_block(&outcomes, room) else { return Ok(()) };
         let became: Vec<&str> = outcomes.iter().map(|(_, outcome)| outcome.as_str()).collect();
         let reason = format!("the prompt names sessions: {}", became.join(", "));
-        told.parts.push(Part { kind: PartKind::References, text, reason, says: vec![says] });
+        // What is told does not depend on what else there was to tell.
+        let says = hash_of(&reference_block(&outcomes, REFERENCE_BYTES).unwrap_or_default());
+        let part = if store.was_told(caller.key(), says)? {
+            let Some(text) = reference_reminder(&outcomes) else { return Ok(()) };
+            Part { kind: PartKind::References, text, reason, says: Vec::new() }
+        } else {
+            Part { kind: PartKind::References, text, reason, says: vec![says] }
+        };
+        let fields = [
+            ("outcomes", became.into()),
+            ("bytes", part.text.len().into()),
+            ("truncated", part.text.contains(REFERENCE_CUT).into()),
+        ];
+        self.note("session-reference:inject", None, &fields);
+        told.parts.push(part);
         Ok(())
     }
 

@@ -44,8 +44,9 @@ pub(super) struct Damaged;
 
 /// The card of a model in a file; nothing if there is no file, or only a card by rules in it.
 pub(super) fn read(path: &Path) -> Result<Option<WrittenCard>, Damaged> {
-    let Ok(about) = fs::metadata(path) else { return Ok(None) };
-    if about.len() > LONGEST {
+    let Ok(about) = fs::symlink_metadata(path) else { return Ok(None) };
+    // A pipe or a device would be waited for.
+    if !about.is_file() || about.len() > LONGEST {
         return Err(Damaged);
     }
     let text = fs::read_to_string(path).map_err(|_| Damaged)?;

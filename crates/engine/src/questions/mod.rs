@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use rethread_llm::{ChatLimits, JsonShape, NanoUsd, Request};
 use rethread_model::thread::ChatMessage;
-use rethread_model::{Entry, OWN_CALL_TAG, Session, Tokens, one_line};
+use rethread_model::{Entry, OWN_CALL_TAG, Session, Tokens, is_dangerous, one_line};
 use rethread_recall::{Answer, Serialised, answer_schema, question_request, serialised};
 use rethread_store::{AskedOf, EntryFilter, SessionNumber, Store};
+use serde_json::Value;
 
 pub use error::AskError;
 pub use handoff::HandedOff;
@@ -243,8 +244,10 @@ impl Engine {
         let books = self.books()?;
         let schema = answer_schema();
         let shape = JsonShape { name: "answer", schema: &schema };
-        let structured = model.chat.complete_json(&question, &shape, &books)?;
+        let check = |value: &Value| Answer::checked(value, &prepared.entries).map(|_| ());
+        let structured = model.chat.complete_checked(&question, &shape, &books, &mut { check })?;
         let answer = Answer::checked(&structured.value, &prepared.entries).map_err(AskError::InvalidOutput)?;
+        let answer = harmless(answer);
         let name = model.chat.model().to_owned();
         if let Ok(text) = serde_json::to_string(&answer) {
             let kept = prepared.store.keep_answer(prepared.asked(), &name, &text, self.now());
@@ -293,4 +296,11 @@ fn why_empty(store: &Store, session: &Session) -> Result<AskError, EngineError> 
         line: problem.line,
         message: problem.message,
     }))
+}
+
+/// What a model said, without secrets it may have made up or repeated, and without anything a terminal would obey.
+fn harmless(answer: Answer) -> Answer {
+    let clean =
+        |text: &str| -> String { Engine::without_secrets(text).chars().filter(|c| !is_dangerous(*c)).collect() };
+    Answer { answer: clean(&answer.answer), notes: answer.notes.iter().map(|note| clean(note)).collect(), ..answer }
 }

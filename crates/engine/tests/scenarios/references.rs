@@ -29,7 +29,8 @@ fn s001_24_l001_02_a_session_that_is_named_is_told_of_once() {
         "{block}"
     );
     assert!(block.contains("\nSummary:\n> ## Goal\n"), "no model made a card, so the rules did: {block}");
-    assert_eq!(told(&world, 2, "as in @@mend-the-rounding-of-discounts again"), "", "it was told already");
+    let block = told(&world, 2, "as in @@mend-the-rounding-of-discounts again");
+    assert!(block.contains("given earlier in this session:\n@@mend") && !block.contains("Summary:"), "once: {block}");
     past(&world, ANNA, 3, "and the cents");
     let block = told(&world, 100, "as in @@mend-the-rounding-of-discounts now");
     assert!(block.contains("Referenced session summaries:"), "it has gone on since: {block}");
@@ -41,10 +42,14 @@ fn s001_23_ids_prefixes_names_and_quoted_names_lead_to_the_session() {
     past(&world, ANNA, -300, "mend the rounding of discounts");
     past(&world, BEN, 0, "write the docs");
     let id = engine(&world, 0).resolve(ANNA).unwrap().session.id.to_string();
-    for reference in [ANNA, "aaaa1011", &id, &id[..12], "\"Mend the Rounding of Discounts\"", "rounding"] {
+    for reference in [ANNA, "aaaa1011", &id, &id[..12], "\"Mend the Rounding of Discounts\"", "rounding-of-discounts"] {
         let found = engine(&world, 0).resolve_references(&format!("see @@{reference}")).unwrap();
-        assert_eq!(found.outcomes[0].1.as_str(), "resolved", "{reference}");
-        assert!(found.text.unwrap().contains(&id));
+        let expected = if reference == "rounding-of-discounts" { "not_found" } else { "resolved" };
+        assert_eq!(found.outcomes[0].1.as_str(), expected, "{reference}: parts of a name only in its project");
+    }
+    assert!(told(&world, 1, "see @@rounding-of-discounts").contains(&id));
+    for word in ["rounding", "the", "mend", "discounts"] {
+        assert!(told(&world, 2, &format!("SELECT @@{word};")).contains("no session is called so"), "{word}");
     }
 }
 
@@ -60,9 +65,9 @@ fn e001_12_a_bad_reference_is_told_and_fails_nothing() {
         block.contains("@@mend-the-rounding: several sessions are called so; the id tells them apart:\n- 01"),
         "{block}"
     );
-    assert!(block.contains("mend the rounding (claude-code, 3h ago)"), "l001_08: with id and age: {block}");
-    assert!(block.contains("@@write-the-docs: no session is called so"), "nobody refers to itself: {block}");
-    assert!(block.contains("@@aaaa1011: not looked up"), "{block}");
+    assert!(block.contains(" (claude-code, 3h ago) mend the rounding"), "l001_08: with id and age: {block}");
+    assert!(block.contains("@@write-the-docs: that is this session"), "{block}");
+    assert!(block.contains("More references were not looked up."), "{block}");
 }
 
 #[test]
@@ -75,6 +80,20 @@ fn s001_29_a_question_is_answered_in_place_of_the_summary() {
     assert!(block.contains("\n> - line ") && !block.contains("Summary:"), "{block}");
     let block = told(&world, 2, "@@aaaa1011: is there a zeppelin?");
     assert!(block.contains("Summary:"), "where nothing fits, the summary says more: {block}");
+}
+
+#[test]
+fn what_claude_code_passes_on_is_not_exceeded() {
+    let world = World::new();
+    let long = "mend the rounding of discounts in the cart and then go on with taxes. ".repeat(60);
+    for (session, minutes) in [(ANNA, -300), (CARA, -200)] {
+        for part in 0..9 {
+            past(&world, session, minutes + part, &long);
+        }
+    }
+    past(&world, BEN, 0, "write the docs");
+    let block = told(&world, 1, "@@aaaa1011 and @@cccc1011");
+    assert!(block.chars().count() < 10_000 && block.contains("@@aaaa1011 = ") && block.contains("@@cccc1011 = "));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a model is asked for a card, and whether its answer is one.
 
-use rethread_model::{Entry, Role, Speech, one_line};
+use rethread_model::{Entry, Role, Speech, is_dangerous, one_line};
 use serde_json::{Value, json};
 
 use super::{CARD_DESCRIPTION_CHARS, CARD_NAME_CHARS, CARD_SUMMARY_CHARS, CARD_TAG_CHARS, CARD_TAGS, CardFields};
@@ -65,7 +65,9 @@ pub fn card_schema() -> Value {
 /// The card in an answer, or what is wrong with it (E001-01).
 pub fn card_fields(value: &Value) -> Result<CardFields, String> {
     let text = |name: &str, most: usize| {
-        let text = value[name].as_str().ok_or_else(|| format!("{name:?} must be a text"))?.trim();
+        let text = value[name].as_str().ok_or_else(|| format!("{name:?} must be a text"))?;
+        let text: String = text.chars().filter(|c| !is_dangerous(*c)).collect();
+        let text = text.trim();
         let length = text.chars().count();
         match length {
             0 => Err(format!("{name:?} is empty")),
@@ -79,7 +81,9 @@ pub fn card_fields(value: &Value) -> Result<CardFields, String> {
     let tags = value["tags"].as_array().ok_or("\"tags\" must be a list of texts")?;
     let mut kept: Vec<String> = Vec::new();
     for tag in tags {
-        let tag = one_line(tag.as_str().ok_or("\"tags\" must be a list of texts")?);
+        let tag: String =
+            tag.as_str().ok_or("\"tags\" must be a list of texts")?.chars().filter(|c| !is_dangerous(*c)).collect();
+        let tag = one_line(&tag);
         if tag.is_empty() || tag.chars().count() > CARD_TAG_CHARS {
             return Err(format!("a tag must have 1 to {CARD_TAG_CHARS} characters: {tag:?}"));
         }

@@ -7,6 +7,8 @@ use serde_json::Value;
 use super::excerpt::real_excerpt;
 use super::serialise::{said, short_id};
 
+/// A shorter excerpt is no evidence by itself.
+const TELLING_CHARS: usize = 12;
 /// Citations of one answer (E001-13).
 pub const MOST_CITATIONS: usize = 8;
 /// Characters of an excerpt (E001-13).
@@ -92,8 +94,11 @@ impl Answer {
             notes.push("Nothing in the session is cited for this.".to_owned());
         }
         let mut confidence = confidence(&value["confidence"]);
-        if citations.is_empty() {
+        // A word that stands anywhere proves nothing.
+        if citations.iter().all(|citation| citation.excerpt.chars().count() < TELLING_CHARS) {
             confidence = Confidence::Low;
+        } else if invented > 0 {
+            confidence = confidence.min(Confidence::Medium);
         }
         Ok(Self { answer, confidence, citations, notes, is_extractive: false })
     }
@@ -183,7 +188,7 @@ mod tests {
         let unknown = json!({"entryId": "e9", "excerpt": "skip Tuesdays"});
         let elsewhere = json!({"entryId": "e0", "excerpt": "The weekday table is missing a row."});
         let some = answer("high", &json!([real, unknown, elsewhere, {"entryId": 3}, "e0"]));
-        assert_eq!((some.citations.len(), some.confidence), (1, Confidence::High));
+        assert_eq!((some.citations.len(), some.confidence), (1, Confidence::Medium));
         let told = "4 of 5 citations were removed: what was quoted does not stand there in the session.";
         assert_eq!(some.notes, [told]);
         let none = answer("high", &json!([unknown]));

@@ -1,13 +1,14 @@
 //! Finds references in a prompt: not in code, not in e-mail addresses, not in the hunk headers of a diff.
 
-use super::Reference;
+use super::{MOST_REFERENCES, Reference};
 
 /// A name is not longer.
 const LONGEST_NAME: usize = 120;
 /// More ancestors than this are nobody's wish.
 const MOST_ANCESTORS: u32 = 9;
 
-/// All references in a prompt, each once, in the order in which they first stand there.
+/// The references in a prompt, each once, in the order in which they first stand there: as many as are looked up, and one
+/// more if there are more.
 pub fn references(prompt: &str) -> Vec<Reference> {
     let mut found: Vec<Reference> = Vec::new();
     if !prompt.contains("@@") {
@@ -17,12 +18,16 @@ pub fn references(prompt: &str) -> Vec<Reference> {
     for line in prompt.lines() {
         if is_fence(line) {
             is_code = !is_code;
-        } else if !is_code {
+        } else if !is_code && !is_foreign(line) {
             for reference in in_line(&without_code(line)) {
                 add(&mut found, reference);
             }
         }
+        if found.len() > MOST_REFERENCES {
+            break;
+        }
     }
+    found.truncate(MOST_REFERENCES + 1);
     found
 }
 
@@ -31,15 +36,22 @@ fn is_fence(line: &str) -> bool {
     line.starts_with("```") || line.starts_with("~~~")
 }
 
-/// The line with blanks where code stands in it.
+/// A quotation or an indented line of code: somebody else's words.
+fn is_foreign(line: &str) -> bool {
+    line.starts_with('>') || line.starts_with("    ") || line.starts_with('\t')
+}
+
+/// The line with blanks where code stands in it, between equally many backquotes.
 fn without_code(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
     while let Some(open) = rest.find('`') {
-        let Some(close) = rest[open + 1..].find('`').map(|at| open + 1 + at) else { break };
+        let ticks = rest[open..].bytes().take_while(|byte| *byte == b'`').count();
+        let fence = &rest[open..open + ticks];
+        let Some(close) = rest[open + ticks..].find(fence).map(|at| open + ticks + at) else { break };
         out.push_str(&rest[..open]);
         out.push(' ');
-        rest = &rest[close + 1..];
+        rest = &rest[close + ticks..];
     }
     out.push_str(rest);
     out
@@ -144,7 +156,8 @@ mod tests {
 
     #[test]
     fn code_addresses_and_diffs_are_no_references() {
-        check("see `@@name` and ``` @@x", &["@@x"]);
+        check("see `@@name` and ``@@other `x` `` and ``` @@x", &["@@x"]);
+        check("> as in @@quoted\n    @@indented = 1\n@@real", &["@@real"]);
         check("```ruby\n@@count = 1\n```\nand @@real", &["@@real"]);
         check("me@@example.com, a/@@b, x@@y, @@@z", &[]);
         check("@@ -1,4 +1,4 @@ fn main", &[]);
@@ -163,6 +176,12 @@ mod tests {
         check("@@a: why? @@b: when? please", &["@@a: why?", "@@b: when?"]);
         check("@@plan: do it like that", &["@@plan"]);
         check("@@plan:8080?", &["@@plan"]);
+    }
+
+    #[test]
+    fn e001_12_no_more_are_found_than_are_looked_up_and_one() {
+        let many: Vec<String> = (0..20_000).map(|number| format!("@@x{number} = 1")).collect();
+        check(&many.join("\n"), &["@@x0", "@@x1", "@@x2", "@@x3"]);
     }
 
     proptest! {

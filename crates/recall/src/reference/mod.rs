@@ -3,9 +3,13 @@
 mod block;
 mod find;
 
-pub use block::{REFERENCE_BYTES, REFERENCE_HEADER, Referenced, reference_block};
+pub use block::{REFERENCE_BYTES, REFERENCE_CUT, REFERENCE_HEADER, Referenced, reference_block, reference_reminder};
 pub use find::references;
 
+use crate::quote::short;
+
+/// Characters of a reference that is told again.
+const TARGET_CHARS: usize = 120;
 /// References that are looked up in one prompt.
 pub const MOST_REFERENCES: usize = 3;
 
@@ -25,7 +29,8 @@ pub struct Reference {
 impl Reference {
     /// The reference as it can be typed again.
     pub fn typed(&self) -> String {
-        let name = if self.is_quoted { format!("\"{}\"", self.target) } else { self.target.clone() };
+        let target = short(&self.target, TARGET_CHARS);
+        let name = if self.is_quoted { format!("\"{target}\"") } else { target };
         let ancestors = if self.ancestors == 0 { String::new() } else { format!("~{}", self.ancestors) };
         format!("@@{name}{ancestors}")
     }
@@ -38,12 +43,23 @@ pub enum Outcome {
     Resolved(Vec<Referenced>),
     /// No session is called so.
     NotFound,
-    /// Several are: each with its id, name and age.
-    Ambiguous(Vec<String>),
+    /// Several are.
+    Ambiguous(Vec<Candidate>),
     /// It cannot be a reference, and why.
     Invalid(String),
     /// There were too many before it.
     OverLimit,
+}
+
+/// A session that may be meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// Its id.
+    pub id: String,
+    /// Its agent, and how old it is.
+    pub about: String,
+    /// Its name.
+    pub name: String,
 }
 
 impl Outcome {

@@ -22,7 +22,7 @@ pub(crate) struct Card {
     /// Show what the model would be asked and what it may cost; send nothing
     #[arg(long, requires = "refresh")]
     pub(crate) dry_run: bool,
-    /// Write it to cards/<session>.meta.json too, whoever made it
+    /// Write it to cards/SESSION.meta.json too, whoever made it
     #[arg(long, conflicts_with = "refresh")]
     pub(crate) export: bool,
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! References in a text, as programs get them.
 
-use rethread_engine::{Outcome, Referenced, ResolvedReferences};
+use rethread_engine::{Candidate as Found, Outcome, Referenced, ResolvedReferences};
 use rethread_model::Timestamp;
 use serde::Serialize;
 
@@ -23,8 +23,8 @@ struct Meant<'a> {
     question: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sessions: Vec<Session<'a>>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    candidates: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    candidates: Vec<Candidate<'a>>,
 }
 
 #[derive(Serialize)]
@@ -41,6 +41,14 @@ struct Session<'a> {
     answer: Option<&'a str>,
 }
 
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Candidate<'a> {
+    id: &'a str,
+    about: &'a str,
+    name: &'a str,
+}
+
 impl<'a> Resolved<'a> {
     pub(crate) fn new(found: &'a ResolvedReferences) -> Self {
         let references = found.outcomes.iter().map(|(reference, outcome)| Meant {
@@ -52,10 +60,18 @@ impl<'a> Resolved<'a> {
             } else {
                 Vec::new()
             },
-            candidates: if let Outcome::Ambiguous(candidates) = outcome { candidates } else { &[] },
+            candidates: if let Outcome::Ambiguous(found) = outcome {
+                found.iter().map(candidate).collect()
+            } else {
+                Vec::new()
+            },
         });
         Self { schema: SCHEMA, text: found.text.as_deref(), references: references.collect() }
     }
+}
+
+fn candidate(found: &Found) -> Candidate<'_> {
+    Candidate { id: &found.id, about: &found.about, name: &found.name }
 }
 
 fn session(told: &Referenced) -> Session<'_> {

@@ -25,20 +25,23 @@ const CHANGING = ["edit", "write", "bash"];
 type Message = { customType: string; content: string };
 
 /** Runs Rethread and gives what it printed; nothing if it cannot be run or does not end in time. */
-function run(words: string[], patience: number, said = "", cwd?: string): Promise<string | undefined> {
+function run(words: string[], patience: number, said = "", cwd?: string, signal?: AbortSignal): Promise<string | undefined> {
 	return new Promise((resolve) => {
 		try {
 			const child = spawn(PROGRAM, words, { stdio: ["pipe", "pipe", "ignore"], cwd });
 			const end = (heard: string | undefined) => {
 				clearTimeout(timer);
+				signal?.removeEventListener("abort", stop);
 				resolve(heard);
 			};
-			const timer = setTimeout(() => {
+			const stop = () => {
 				child.kill("SIGKILL");
 				// Whatever still holds them must not keep pi from ending.
 				for (const pipe of [child.stdin, child.stdout]) pipe.destroy();
 				end(undefined);
-			}, patience);
+			};
+			const timer = setTimeout(stop, patience);
+			signal?.addEventListener("abort", stop);
 			let heard = "";
 			child.stdout.setEncoding("utf8").on("data", (text: string) => (heard += text));
 			for (const pipe of [child.stdin, child.stdout]) pipe.on("error", () => {});
@@ -60,9 +63,9 @@ async function ask(said: object, patience: number): Promise<Message | undefined>
 }
 
 /** Runs a verb of Rethread for the user or the model; throws what it says went wrong. */
-async function verb([verb, ...words]: string[], ctx: any, patience = MODEL_PATIENCE_MS): Promise<any> {
-	const heard = await run([verb, "--json", ...words], patience, "", ctx?.cwd);
-	if (!heard) throw new Error("Rethread could not be run, or took too long.");
+async function verb([verb, ...words]: string[], ctx: any, patience = MODEL_PATIENCE_MS, signal?: AbortSignal): Promise<any> {
+	const heard = await run([verb, "--json", ...words], patience, "", ctx?.cwd, signal);
+	if (!heard) throw new Error("Rethread could not be run, was stopped, or took too long.");
 	const told = JSON.parse(heard);
 	if (told.error) throw new Error(`${told.error.code}: ${told.error.message}${told.error.hint ? ` (${told.error.hint})` : ""}`);
 	return told;
@@ -138,6 +141,8 @@ export default function (pi: any) {
 		}
 	};
 
+	// Turns are counted for each process: a session that is opened again begins with a new turn.
+	const processId = `${process.pid}-${Date.now()}`;
 	let turns = 0;
 
 	pi.on("session_start", (e: any, ctx: any) => {
@@ -200,9 +205,10 @@ export default function (pi: any) {
 			},
 			required: ["session", "question"],
 		},
-		async execute(_id: string, asked: any, _signal: any, _update: any, ctx: any) {
-			const turn = `${ctx.sessionManager.getSessionId()}:${turns}`;
-			const told = await verb(["ask", "--turn", turn, "--", String(asked.session), String(asked.question)], ctx);
+		async execute(_id: string, asked: any, signal: any, _update: any, ctx: any) {
+			const turn = `${ctx.sessionManager.getSessionId()}:${processId}:${turns}`;
+			const words = ["ask", "--turn", turn, "--", String(asked.session), String(asked.question)];
+			const told = await verb(words, ctx, MODEL_PATIENCE_MS, signal);
 			const cited = told.citations.map((one: any) => `- ${one.citation}: ${one.excerpt}`);
 			const text = told.extractive ? [told.answerMarkdown] : [told.answerMarkdown, `Confidence: ${told.confidence}`, ...cited];
 			return { content: [{ type: "text", text: [...text, ...told.notes].join("\n") }], details: told };
