@@ -49,7 +49,7 @@ fn s001_23_ids_prefixes_names_and_quoted_names_lead_to_the_session() {
     }
     assert!(told(&world, 1, "see @@rounding-of-discounts").contains(&id));
     for word in ["rounding", "the", "mend", "discounts"] {
-        assert!(told(&world, 2, &format!("SELECT @@{word};")).contains("no session is called so"), "{word}");
+        assert!(told(&world, 2, &format!("print @@{word};")).contains("no session is called so"), "{word}");
     }
 }
 

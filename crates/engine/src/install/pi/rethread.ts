@@ -227,6 +227,8 @@ export default function (pi: any) {
 			try {
 				await queue;
 				const { name, refresh } = await verb(["card", ctx.sessionManager.getSessionId(), "--refresh", "--force"], ctx);
+				// A name that the user gave stays.
+				if (refresh?.outcome === "made" && !ctx.sessionManager.getSessionName?.()) pi.setSessionName?.(name);
 				const cost = refresh?.costUsd == null ? "" : `, $${refresh.costUsd.toFixed(refresh.costUsd < 0.01 ? 6 : 4)}`;
 				const reason = refresh?.reason ? `: ${refresh.reason}` : "";
 				say(`card ${refresh?.outcome}${reason}: ${name}${cost}`, refresh?.outcome === "made" ? "info" : "warning");
