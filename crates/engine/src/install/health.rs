@@ -75,6 +75,11 @@ impl Engine {
         let Some(called) = settings::commands(&value, known.as_deref()).next() else { return false };
         let binary = known.as_deref().unwrap_or(called);
         let called = settings::commands(&value, Some(binary)).find(|called| *called != binary).unwrap_or(binary);
+        if value.get("disableAllHooks").is_some_and(|off| *off == true) {
+            let message = format!("Claude Code calls no hooks: disableAllHooks is set in {}", path.display());
+            diagnosis.add(AREA, Health::Ill, message, Some("take it out of that file"));
+            return true;
+        }
         let is_whole = settings::with_hooks(&value, binary).is_ok_and(|wanted| wanted == value);
         let calls = Calls { agent: "Claude Code", what: "hooks", path, called, binary, is_whole };
         calls.tell(again, diagnosis);

@@ -118,3 +118,12 @@ fn doctor_tells_hooks_that_call_another_program() {
     assert!(world.run(&["install", "claude-code"]).status.success());
     assert!(!settings(&world).contains("/nowhere/"));
 }
+
+#[test]
+fn doctor_tells_hooks_that_claude_code_was_told_not_to_call() {
+    let world = World::new();
+    world.write(SETTINGS, "{\"disableAllHooks\": true}\n");
+    assert!(world.run(&["install", "claude-code"]).status.success());
+    let doctor = world.tell(&["doctor"]);
+    assert!(doctor.contains("✗ hooks        Claude Code calls no hooks: disableAllHooks is set in"), "{doctor}");
+}
