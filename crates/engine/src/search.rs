@@ -249,6 +249,15 @@ impl Engine {
         })
     }
 
+    /// The index without what it lacks, which may be much; without an index the store, if it is small.
+    pub(crate) fn indexed_snapshot(&self, store: &Store) -> Result<Option<Snapshot>, SearchError> {
+        if let Some(snapshot) = Snapshot::open_indexed(&self.index_folder(), store)? {
+            return Ok(Some(snapshot));
+        }
+        let is_small = store.entries_after(0, LONGEST_QUICK_TAIL + 1)? <= LONGEST_QUICK_TAIL;
+        Ok(if is_small { Some(Snapshot::of_store(store)?) } else { None })
+    }
+
     /// Brings the index up to the store where reading the difference would take longer than indexing it.
     fn prepare_index(&self, store: &Store) -> Result<Indexed, IndexError> {
         let folder = self.index_folder();

@@ -42,20 +42,38 @@ pub fn lag(folder: &Path, store: &Store, enough: u64) -> Result<Lag, IndexError>
 impl Snapshot {
     /// Opens the index for reading. What it lacks is read from the store.
     pub fn open(folder: &Path, store: &Store) -> Result<Self, IndexError> {
-        let mut index = Index::open_in_dir(folder)?;
-        index.set_tokenizers(schema::tokenizers());
-        let (_, fields) = schema::schema();
+        let index = Index::open_in_dir(folder)?;
         // The payload is read before the segments: if a commit comes between the two, what it added is read twice,
         // once from the store, and hidden in the index.
         let payload = Payload::of_index(&index).map_err(|_| damaged("its commit says nothing about the store"))?;
-        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        let searcher = reader.searcher();
-        let opened = searcher.segment_readers().iter().map(|reader| Segment::open(reader, fields));
-        let mut snapshot = Self { segments: opened.collect::<Result<_, _>>()? };
+        let mut snapshot = Self::of_index(index)?;
         if store.head()?.change != payload.change {
             snapshot.read_tail(store, payload.change)?;
         }
         Ok(snapshot)
+    }
+
+    /// Opens the index for somebody who cannot wait: what it lacks is left out. Nothing if it cannot be used.
+    pub fn open_indexed(folder: &Path, store: &Store) -> Result<Option<Self>, IndexError> {
+        if !folder.join("meta.json").exists() {
+            return Ok(None);
+        }
+        let index = Index::open_in_dir(folder)?;
+        let head = store.head()?;
+        match Payload::of_index(&index).and_then(|payload| payload.of_store(head)) {
+            Ok(_) => Self::of_index(index).map(Some),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// What is in the index.
+    fn of_index(mut index: Index) -> Result<Self, IndexError> {
+        index.set_tokenizers(schema::tokenizers());
+        let (_, fields) = schema::schema();
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        let searcher = reader.searcher();
+        let opened = searcher.segment_readers().iter().map(|reader| Segment::open(reader, fields));
+        Ok(Self { segments: opened.collect::<Result<_, _>>()? })
     }
 
     /// A snapshot without an index: everything is read from the store.

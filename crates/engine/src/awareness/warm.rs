@@ -78,7 +78,8 @@ impl Engine {
         if sessions.is_empty() {
             return Ok(Some(Vec::new()));
         }
-        let Some(snapshot) = self.quick_snapshot(store)? else { return Ok(None) };
+        // What was said in the last minutes may not be indexed yet; it is told as activity.
+        let Some(snapshot) = self.indexed_snapshot(store)? else { return Ok(None) };
         let request = Request {
             query: &query,
             sessions: Some(&sessions),
