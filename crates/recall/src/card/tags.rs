@@ -6,6 +6,7 @@ use super::clean::lines;
 use super::deeds::{Deeds, Tally, file_name};
 use super::words::telling;
 use super::{CARD_TAG_CHARS, CARD_TAGS, CardSource};
+use crate::cues::weight_of;
 
 /// Of each kind at most so many.
 const MOST_OF_A_KIND: usize = 3;
@@ -106,7 +107,8 @@ fn topics(source: &CardSource<'_>, prompts: &[String]) -> Vec<String> {
         let words = telling(&plain.collect::<Vec<_>>().join(" "));
         // A long text that was pasted must not outweigh all others.
         let mut known: Vec<String> = Vec::new();
-        for word in words.filter(|word| (4..=30).contains(&word.chars().count())) {
+        let is_topic = |word: &String| (4..=30).contains(&word.chars().count()) && weight_of(word) >= 1.0;
+        for word in words.filter(is_topic) {
             if !known.contains(&word) {
                 tally.add(&word);
                 known.push(word);
