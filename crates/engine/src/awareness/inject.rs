@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use rethread_ingest::source::project;
 use rethread_model::{Agent, State, Timestamp};
-use rethread_recall::{Activity, Composed, Part, PartKind, SessionView, activity, compose, entities, resume_context};
+use rethread_recall::{
+    Activity, Composed, Part, PartKind, REFERENCE_CUT, SessionView, activity, compose, entities, resume_context,
+};
 use rethread_store::{Batch, Injected, LifeEvent, SessionKey, SessionNumber, Store, StoreError, Watermark};
 use serde_json::json;
 
@@ -228,6 +230,17 @@ impl Engine {
             batch.add_injection(caller.key(), &record(composed, occasion.hook(caller.agent), moment.now, began))?;
         }
         batch.commit()?;
+        for part in composed.iter().flat_map(|composed| &composed.parts) {
+            if part.kind == PartKind::References {
+                let is_cut = part.text.contains(REFERENCE_CUT);
+                let fields = [
+                    ("outcome", part.reason.as_str().into()),
+                    ("bytes", part.text.len().into()),
+                    ("truncated", is_cut.into()),
+                ];
+                self.note("session-reference:inject", None, &fields);
+            }
+        }
         self.write_archives(store);
         Ok(composed.map(|composed| composed.text))
     }

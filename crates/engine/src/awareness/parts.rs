@@ -2,7 +2,7 @@
 
 use rethread_model::{Agent, State};
 use rethread_recall::{
-    Part, PartKind, REFERENCE_BYTES, REFERENCE_CUT, SessionView, memory_context, memory_unavailable, reference_block,
+    Part, PartKind, REFERENCE_BYTES, SessionView, memory_context, memory_unavailable, reference_block,
     reference_reminder, resume_context, session_context,
 };
 use rethread_store::Store;
@@ -121,12 +121,6 @@ impl Engine {
         } else {
             Part { kind: PartKind::References, text, reason, says: vec![says] }
         };
-        let fields = [
-            ("outcomes", became.into()),
-            ("bytes", part.text.len().into()),
-            ("truncated", part.text.contains(REFERENCE_CUT).into()),
-        ];
-        self.note("session-reference:inject", None, &fields);
         told.parts.push(part);
         Ok(())
     }

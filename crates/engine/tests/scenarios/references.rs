@@ -31,6 +31,9 @@ fn s001_24_l001_02_a_session_that_is_named_is_told_of_once() {
     assert!(block.contains("\nSummary:\n> ## Goal\n"), "no model made a card, so the rules did: {block}");
     let block = told(&world, 2, "as in @@mend-the-rounding-of-discounts again");
     assert!(block.contains("given earlier in this session:\n@@mend") && !block.contains("Summary:"), "once: {block}");
+    let logs = std::fs::read_dir(world.at(".rethread/logs")).unwrap();
+    let logs: Vec<String> = logs.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect();
+    assert_eq!(logs.concat().matches("\"event\":\"session-reference:inject\"").count(), 2, "e001_12: each is noted");
     past(&world, ANNA, 3, "and the cents");
     let block = told(&world, 100, "as in @@mend-the-rounding-of-discounts now");
     assert!(block.contains("Referenced session summaries:"), "it has gone on since: {block}");
