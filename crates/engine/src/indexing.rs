@@ -11,7 +11,7 @@ use rethread_store::Store;
 use crate::{Engine, EngineError};
 
 /// Fewer entries than this are left to be read from the store: a commit of the index costs more than reading them.
-const WORTH_A_COMMIT: u64 = 256;
+pub(crate) const WORTH_A_COMMIT: u64 = 256;
 
 /// More are left to a sync or a search, which have the time.
 const DONE_IN_PASSING: u64 = 4_096;

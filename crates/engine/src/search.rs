@@ -11,7 +11,7 @@ use rethread_model::{Agent, Entry, Speech, Timestamp};
 use rethread_recall::{Found, Hit, Kind, Query, Request, SearchError, Weights, When, search};
 use rethread_store::{Scope, SessionNumber, Store};
 
-use crate::indexing::outcome;
+use crate::indexing::{WORTH_A_COMMIT, outcome};
 use crate::{Engine, EngineError, Indexed};
 
 /// More entries than this that are not indexed are indexed first, if nobody else is at it.
@@ -249,9 +249,9 @@ impl Engine {
         })
     }
 
-    /// The index without what it lacks, which may be much; without an index the store, if it is small.
+    /// The index with what it lacks, if that is little; without an index the store, if it is small.
     pub(crate) fn indexed_snapshot(&self, store: &Store) -> Result<Option<Snapshot>, SearchError> {
-        if let Some(snapshot) = Snapshot::open_indexed(&self.index_folder(), store)? {
+        if let Some(snapshot) = Snapshot::open_quickly(&self.index_folder(), store, WORTH_A_COMMIT)? {
             return Ok(Some(snapshot));
         }
         let is_small = store.entries_after(0, LONGEST_QUICK_TAIL + 1)? <= LONGEST_QUICK_TAIL;

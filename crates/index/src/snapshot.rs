@@ -53,17 +53,22 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    /// Opens the index for somebody who cannot wait: what it lacks is left out. Nothing if it cannot be used.
-    pub fn open_indexed(folder: &Path, store: &Store) -> Result<Option<Self>, IndexError> {
+    /// Opens the index for somebody who cannot wait: what it lacks is read from the store if it is little, and left out
+    /// otherwise. Nothing if the index cannot be used.
+    pub fn open_quickly(folder: &Path, store: &Store, little: u64) -> Result<Option<Self>, IndexError> {
         if !folder.join("meta.json").exists() {
             return Ok(None);
         }
         let index = Index::open_in_dir(folder)?;
         let head = store.head()?;
-        match Payload::of_index(&index).and_then(|payload| payload.of_store(head)) {
-            Ok(_) => Self::of_index(index).map(Some),
-            Err(_) => Ok(None),
+        let Ok(payload) = Payload::of_index(&index).and_then(|payload| payload.of_store(head)) else {
+            return Ok(None);
+        };
+        let mut snapshot = Self::of_index(index)?;
+        if payload.change != head.change && store.entries_after(payload.change, little + 1)? <= little {
+            snapshot.read_tail(store, payload.change)?;
         }
+        Ok(Some(snapshot))
     }
 
     /// What is in the index.

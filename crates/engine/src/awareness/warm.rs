@@ -78,7 +78,7 @@ impl Engine {
         if sessions.is_empty() {
             return Ok(Some(Vec::new()));
         }
-        // What was said in the last minutes may not be indexed yet; it is told as activity.
+        // More than is left to be read from the store is indexed after the turn, and told as activity until then.
         let Some(snapshot) = self.indexed_snapshot(store)? else { return Ok(None) };
         let request = Request {
             query: &query,

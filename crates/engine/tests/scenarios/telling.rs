@@ -9,6 +9,7 @@ use crate::sessions::{ANNA, BEN, engine, hook, prompt, transcript, work};
 use crate::world::World;
 
 const CARA: &str = "cccc1011-0000-4000-8000-00000000000c";
+const DORA: &str = "dddd1011-0000-4000-8000-00000000000d";
 const DAY: i64 = 24 * 60;
 
 fn edit(world: &World, minutes: i64, session: &str, file: &str) -> Option<String> {
@@ -175,6 +176,11 @@ fn e002_11_what_could_not_be_looked_into_is_said_beside_what_else_there_is() {
     engine(&world, 151).rebuild_index().unwrap();
     work(&world, ANNA, 152, "now the tests", false);
     assert!(!prompt(&world, 153, BEN, "and?").unwrap().contains("unavailable"));
+    // What was said since then is found too: it is not worth a commit of the index, perhaps for days.
+    work(&world, DORA, 200, "does the zeppelin carry mail over the harbour?", false);
+    stop(&world, 200, DORA);
+    let told = prompt(&world, 200 + DAY, BEN, "which zeppelin carries mail over the harbour?").unwrap();
+    assert!(told.contains("- [1d ago] \"does the zeppelin carry mail"), "{told}");
 }
 
 #[test]
