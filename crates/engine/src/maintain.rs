@@ -59,6 +59,7 @@ impl Engine {
             total.files_changed += report.files_changed;
             total.entries += report.entries;
             total.episodes += report.episodes;
+            total.facts += report.facts;
             total.bytes_read += report.bytes_read;
             total.redactions += report.redactions;
             total.warnings.extend(report.warnings.iter().cloned());

@@ -14,6 +14,7 @@
 //! assert!(matches!(&parsed.events[0].what, What::Text { text, .. } if text == "fix the parser"));
 //! ```
 
+pub mod facts;
 mod filter;
 mod parse;
 mod redact;
@@ -23,4 +24,4 @@ mod story;
 pub use filter::Filter;
 pub use parse::{EntryWay, Event, Header, Parsed, Parser, QueueStep, TitleRank, Typed, Voice, What, tool_kind};
 pub use redact::{Findings, Redactor};
-pub use story::{Facts, Known, PART_TOKENS, Retold, Story, given_title, retell, side_name};
+pub use story::{Known, PART_TOKENS, Retold, Setting, Story, given_title, retell, side_name};

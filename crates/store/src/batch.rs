@@ -217,7 +217,9 @@ impl<'s> Batch<'s> {
 
     /// Removes everything derived from a session's transcripts, before they are read again.
     pub fn reset_session(&mut self, session: SessionNumber) -> Result<(), StoreError> {
-        for table in ["entry", "episode", "usage", "edited_file", "node", "queued", "vector", "answer"] {
+        for table in
+            ["entry", "episode", "usage", "edited_file", "node", "queued", "vector", "answer", "fact", "fact_unit"]
+        {
             let sql = format!("DELETE FROM {table} WHERE space = ?1 AND session = ?2");
             self.run(&sql, params![self.space, session.0])?;
         }
@@ -424,7 +426,7 @@ impl<'s> Batch<'s> {
         self.count_changed(sql, values).map(|rows| rows > 0)
     }
 
-    fn one<T>(
+    pub(crate) fn one<T>(
         &self,
         sql: &str,
         values: impl rusqlite::Params,
@@ -434,7 +436,7 @@ impl<'s> Batch<'s> {
         run().map_err(|cause| self.err(cause))
     }
 
-    fn all<T>(
+    pub(crate) fn all<T>(
         &self,
         sql: &str,
         values: impl rusqlite::Params,

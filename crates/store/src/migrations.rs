@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::StoreError;
 
 /// All schemas, oldest first. A file, once released, is never changed.
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("migrations/0001-intake.sql"),
     include_str!("migrations/0002-search.sql"),
     include_str!("migrations/0003-ledger.sql"),
@@ -15,6 +15,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("migrations/0005-periods.sql"),
     include_str!("migrations/0006-cards.sql"),
     include_str!("migrations/0007-questions.sql"),
+    include_str!("migrations/0008-facts.sql"),
 ];
 
 /// Applies what is missing. Several processes may try at once: the first does the work, the others find it done.

@@ -36,7 +36,7 @@ const fn key(name: &'static str, shape: Shape, help: &'static str) -> Key {
 }
 
 /// All settings.
-pub static KEYS: [Key; 54] = [
+pub static KEYS: [Key; 55] = [
     key("intake.enabled", Shape::Flag(true), "read transcripts at all; in a project's .rethread.toml: of this project"),
     Key {
         adds_up: true,
@@ -66,6 +66,11 @@ pub static KEYS: [Key; 54] = [
     ),
     key("filter.keep_reasoning", Shape::Flag(false), "keep the reasoning of models"),
     key("filter.max_output_summary_chars", Shape::Number(200), "the longest summary of a tool's result"),
+    key(
+        "facts.enabled",
+        Shape::Flag(true),
+        "draw facts from what is read: errors and their fixes, decisions, commands, files",
+    ),
     key(
         "embeddings.endpoint",
         Shape::Text,

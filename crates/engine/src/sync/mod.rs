@@ -1,5 +1,6 @@
 //! Reads what is new in all transcripts: plan, read in parallel, write in order.
 
+mod facts;
 mod plan;
 mod read;
 mod tell;
@@ -76,6 +77,8 @@ pub struct AgentReport {
     pub entries: u64,
     /// New episodes.
     pub episodes: u64,
+    /// New facts.
+    pub facts: u64,
     /// Bytes of new lines.
     pub bytes_read: u64,
     /// Secrets removed.
@@ -125,6 +128,7 @@ impl Engine {
                 break;
             }
         }
+        self.draw_older_facts(&mut store)?;
         self.give_aliases(&mut store)?;
         if let Err(error) = self.maintain_in(&mut store) {
             self.note_trouble("upkeep", &error);
@@ -204,6 +208,7 @@ impl Tally {
             sessions: 0,
             entries: 0,
             episodes: 0,
+            facts: 0,
             bytes_read: 0,
             redactions: 0,
             warnings: Vec::new(),

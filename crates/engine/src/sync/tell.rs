@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use rethread_ingest::source::{given_name, project};
 use rethread_ingest::{Event, Findings, Known, Redactor, Story, Voice, retell, side_name};
-use rethread_model::{Agent, NativeKey, Owner, Session, SessionKind, Warning};
+use rethread_model::{Agent, Changes, NativeKey, Owner, Session, SessionKind, Timestamp, Warning};
 use rethread_store::{
     Batch, Cursor, Fingerprint, SessionKey, SessionNumber, SessionUpdate, StoreError, TranscriptNumber, TranscriptRow,
 };
 
 use super::Tally;
+use super::facts::Drawing;
 use super::plan::{Job, Start, fingerprint};
 use super::read::Chunk;
 use crate::EngineError;
@@ -22,11 +23,13 @@ pub(super) struct Ledger<'a> {
     /// Whether names for sessions in other files were found.
     pub(super) has_titles: bool,
     projects: HashMap<String, String>,
+    /// When what is written is learned; nothing when facts are not wanted.
+    learned_at: Option<Timestamp>,
 }
 
 impl<'a> Ledger<'a> {
-    pub(super) fn new(tally: &'a mut Tally) -> Self {
-        Self { tally, again: false, has_titles: false, projects: HashMap::new() }
+    pub(super) fn new(tally: &'a mut Tally, learned_at: Option<Timestamp>) -> Self {
+        Self { tally, again: false, has_titles: false, projects: HashMap::new(), learned_at }
     }
 
     /// The project of a directory; asked of the file system once.
@@ -298,6 +301,22 @@ impl Told {
         let memory = self.story.save().map_err(EngineError::Memory)?;
         self.save(batch, job, (kind, parent), (&memory, bytes), ledger)?;
         self.memory = Some(memory);
+        self.draw_facts(batch, &changes, ledger, job.agent)
+    }
+
+    fn draw_facts(
+        &self,
+        batch: &mut Batch<'_>,
+        changes: &Changes,
+        ledger: &mut Ledger<'_>,
+        agent: Agent,
+    ) -> Result<(), EngineError> {
+        let Some(now) = ledger.learned_at else { return Ok(()) };
+        let roots = [self.project.as_deref(), self.story.setting().cwd.as_deref()];
+        let drawing = Drawing { session: self.number, roots: &roots.map(Option::unwrap_or_default), now };
+        let more = if changes.retell { drawing.anew(batch)? } else { drawing.from_changes(batch, changes)? };
+        let facts = &mut ledger.tally.of(agent).facts;
+        *facts = facts.saturating_add_signed(more);
         Ok(())
     }
 
@@ -309,9 +328,9 @@ impl Told {
         (memory, bytes_read): (&str, u64),
         ledger: &mut Ledger<'_>,
     ) -> Result<(), EngineError> {
-        let facts = self.story.facts();
+        let setting = self.story.setting();
         // A project once found stays: its directory may be gone by the next reading.
-        if let (None, Some(cwd)) = (&self.project, &facts.cwd) {
+        if let (None, Some(cwd)) = (&self.project, &setting.cwd) {
             self.project = Some(ledger.project(cwd));
         }
         let path = job.path.to_string_lossy();
@@ -321,13 +340,13 @@ impl Told {
             kind,
             parent_external,
             name: self.story.name().or(Some(&stem)),
-            cwd: facts.cwd.as_deref(),
+            cwd: setting.cwd.as_deref(),
             project: self.project.as_deref(),
             namespace: namespace.as_deref(),
-            branch: facts.branch.as_deref(),
-            model: facts.model.as_deref(),
-            started_at: facts.started_at,
-            last_activity_at: facts.last_activity_at,
+            branch: setting.branch.as_deref(),
+            model: setting.model.as_deref(),
+            started_at: setting.started_at,
+            last_activity_at: setting.last_activity_at,
             transcript: Some(&path),
             counts: self.story.counts(kind),
             kept_tokens: self.story.kept_tokens(),

@@ -39,6 +39,7 @@ pub(crate) fn carry_out(
     tally: &mut Tally,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<bool, EngineError> {
+    let learned_at = engine.config.flag("facts.enabled").then(|| engine.now());
     let filter = engine.config.filter();
     let redactor = Redactor::shared();
     let workers = thread::available_parallelism().map_or(2, usize::from).min(plan.jobs.len()).max(1);
@@ -52,7 +53,7 @@ pub(crate) fn carry_out(
         for _ in 0..workers {
             scope.spawn(|| work(jobs, senders, &next, &gate, &filter, redactor));
         }
-        let mut ledger = Ledger::new(tally);
+        let mut ledger = Ledger::new(tally, learned_at);
         let written = write_all(store, Feed::new(jobs, receivers, &gate), &mut ledger, progress);
         gate.open();
         written.map(|()| ledger.again)

@@ -52,7 +52,7 @@ pub trait Known {
 
 /// What is known of the session as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Facts {
+pub struct Setting {
     /// Where it began.
     pub cwd: Option<String>,
     /// Git branch last seen.
@@ -80,7 +80,8 @@ pub struct Story {
 /// What must be remembered between two readings.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Saved {
-    facts: Facts,
+    #[serde(rename = "facts")]
+    setting: Setting,
     teller: Teller,
     queue: Queue,
     titles: Titles,
@@ -137,8 +138,8 @@ impl Story {
     }
 
     /// What is known of the session as a whole.
-    pub fn facts(&self) -> &Facts {
-        &self.saved.facts
+    pub fn setting(&self) -> &Setting {
+        &self.saved.setting
     }
 
     /// The best name there is.
@@ -210,13 +211,13 @@ impl Story {
         }
         match event.what {
             What::Header(header) => {
-                self.saved.facts.forked_from = header.parent;
-                self.saved.facts.cwd = self.saved.facts.cwd.take().or(header.cwd);
+                self.saved.setting.forked_from = header.parent;
+                self.saved.setting.cwd = self.saved.setting.cwd.take().or(header.cwd);
                 self.note_time(event.at);
             }
             What::Surroundings { cwd, branch } => {
-                self.saved.facts.cwd = self.saved.facts.cwd.take().or(cwd);
-                self.saved.facts.branch = branch.or(self.saved.facts.branch.take());
+                self.saved.setting.cwd = self.saved.setting.cwd.take().or(cwd);
+                self.saved.setting.branch = branch.or(self.saved.setting.branch.take());
             }
             What::Node { ref id, ref parent } => self.node(&event, id, parent.as_deref(), known)?,
             What::Leaf { target } => self.move_leaf(&target),
@@ -256,9 +257,9 @@ impl Story {
     }
 
     fn note_time(&mut self, at: Option<Timestamp>) {
-        let facts = &mut self.saved.facts;
-        facts.started_at = facts.started_at.or(at);
-        facts.last_activity_at = facts.last_activity_at.max(at);
+        let setting = &mut self.saved.setting;
+        setting.started_at = setting.started_at.or(at);
+        setting.last_activity_at = setting.last_activity_at.max(at);
     }
 
     fn node<K: Known>(&mut self, event: &Event, id: &str, parent: Option<&str>, known: &K) -> Result<(), K::Error> {
@@ -276,7 +277,7 @@ impl Story {
         }
         self.saved.leaf = Some(key);
         self.changes.nodes.push(NodeRow { line: event.place.line, id: key, parent, lineage });
-        if self.saved.facts.forked_from.is_some() && known.is_copied_node(lineage)? {
+        if self.saved.setting.forked_from.is_some() && known.is_copied_node(lineage)? {
             self.run.skipped_line = Some(event.place.line);
         }
         Ok(())
@@ -455,7 +456,7 @@ impl Story {
     fn usage(&mut self, message: &str, row: UsageRow) {
         let key = self.key(message);
         if row.model.is_some() {
-            self.saved.facts.model.clone_from(&row.model);
+            self.saved.setting.model.clone_from(&row.model);
         }
         let tokens = row.tokens;
         let known = self.changes.usage.entry(key).or_insert(row);

@@ -85,6 +85,7 @@ impl Batch<'_> {
             let sql = format!("DELETE FROM {table} WHERE space = ?1 AND session = ?2");
             self.run(&sql, params![self.space, session.0])?;
         }
+        self.clear_facts(session)?;
         self.note_retold(session)?;
         for episode in episodes {
             self.put_episode(session, episode)?;
