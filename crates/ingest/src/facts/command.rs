@@ -1,0 +1,412 @@
+//! What a command line does: the command that matters in it, what kind it is, and whether its exit code can be believed.
+
+use super::shell::{Joint, Simple, split};
+
+/// What a command is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    /// It only looks at things, and its failure says that nothing was found.
+    Looks,
+    /// It changes things: files, packages, services.
+    Changes,
+    /// It builds, tests, runs: its success or failure says something about the work.
+    Checks,
+}
+
+/// Whether the outcome of a line tells how its main command went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Exit {
+    /// Its exit code is the line's.
+    Shown,
+    /// Its exit code is lost, but most of its output is shown.
+    Hidden,
+    /// Exit code and output are lost.
+    Lost,
+}
+
+/// One command: program and subcommand, and the words after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Command {
+    pub(super) name: String,
+    pub(super) arguments: Vec<String>,
+    pub(super) class: Class,
+}
+
+/// A command line as far as facts need it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    /// The commands that stand at the head of a pipe, in order.
+    pub(super) commands: Vec<Command>,
+    /// Which of them matters most: the last that does more than look.
+    pub(super) main: usize,
+    /// Where it runs, if the line says so.
+    pub(super) folder: Option<String>,
+    /// Whether the outcome can be believed.
+    pub(super) exit: Exit,
+}
+
+impl Line {
+    /// The command that matters.
+    pub(super) fn main(&self) -> &Command {
+        &self.commands[self.main]
+    }
+}
+
+/// Takes a command line apart; nothing if it holds no command.
+pub(super) fn read(line: &str) -> Option<Line> {
+    let simples = split(line);
+    let mut commands = Vec::new();
+    let mut places = Vec::new();
+    let mut folder = None;
+    for (place, simple) in simples.iter().enumerate() {
+        if simple.joint == Joint::Pipe {
+            continue;
+        }
+        if simple.words.first().is_some_and(|word| word == "cd" || word == "pushd") {
+            folder = simple.words.get(1).cloned();
+            continue;
+        }
+        if let Some(command) = command(&simple.words) {
+            commands.push(command);
+            places.push(place);
+        }
+    }
+    let main = commands.iter().rposition(|command| command.class != Class::Looks).unwrap_or(commands.len().checked_sub(1)?);
+    let exit = exit(&simples, places[main], line);
+    Some(Line { commands, main, folder, exit })
+}
+
+/// The name of the command that matters in a line.
+pub fn command_name(line: &str) -> Option<String> {
+    read(line).map(|line| line.main().name.clone())
+}
+
+/// Programs that show only a part of what they read.
+const SHOWS_LITTLE: &[&str] = &["head", "grep", "egrep", "rg", "wc", "awk", "sed", "cut", "jq", "sort", "uniq", "true"];
+
+fn exit(simples: &[Simple], main: usize, line: &str) -> Exit {
+    let has_pipefail = line.contains("pipefail");
+    let mut exit = Exit::Shown;
+    let mut is_silent = simples[main].is_silent;
+    let mut piped = true;
+    for simple in &simples[main + 1..] {
+        let program = simple.words.first().map_or("", String::as_str);
+        match simple.joint {
+            Joint::Pipe if piped => {
+                is_silent |= SHOWS_LITTLE.contains(&program) || simple.is_silent;
+                if !has_pipefail {
+                    exit = Exit::Hidden;
+                }
+            }
+            Joint::And => piped = false,
+            _ => {
+                piped = false;
+                exit = Exit::Hidden;
+            }
+        }
+    }
+    if exit == Exit::Hidden && is_silent { Exit::Lost } else { exit }
+}
+
+/// Words that run another command, with how many of their own words follow.
+const WRAPPERS: &[(&[&str], usize)] = &[
+    (&["uv", "run"], 0),
+    (&["poetry", "run"], 0),
+    (&["pipenv", "run"], 0),
+    (&["hatch", "run"], 0),
+    (&["rye", "run"], 0),
+    (&["bundle", "exec"], 0),
+    (&["pnpm", "exec"], 0),
+    (&["pnpm", "dlx"], 0),
+    (&["yarn", "dlx"], 0),
+    (&["npm", "exec"], 0),
+    (&["npx"], 0),
+    (&["bunx"], 0),
+    (&["sudo"], 0),
+    (&["time"], 0),
+    (&["timeout"], 1),
+    (&["gtimeout"], 1),
+    (&["nice"], 0),
+    (&["nohup"], 0),
+    (&["env"], 0),
+    (&["command"], 0),
+    (&["exec"], 0),
+    (&["xvfb-run"], 0),
+    (&["rtk"], 0),
+    (&["direnv", "exec"], 1),
+];
+
+/// Flags of the wrapper or the program that take a value of their own before the subcommand.
+const VALUED: &[&str] = &[
+    "-C", "-k", "--prefix", "--manifest-path", "--dir", "--cwd", "-s", "--signal", "--with", "--extra", "--group", "-f",
+    "--file", "-u", "--python", "--package",
+];
+
+fn command(words: &[String]) -> Option<Command> {
+    let words = unwrap(words);
+    let program = words.first()?.rsplit('/').next().unwrap_or_default().to_owned();
+    let program = program.trim_start_matches('$').to_owned();
+    if program.is_empty() || matches!(program.as_str(), "set" | "export" | "source" | "." | "then" | "do" | "fi" | "done" | "else") {
+        return None;
+    }
+    let rest = &words[1..];
+    let (subcommand, arguments) = subcommand(&program, rest);
+    let name = if subcommand.is_empty() { program.clone() } else { format!("{program} {}", subcommand.join(" ")) };
+    let class = class(&program, &subcommand, &arguments);
+    Some(Command { name, arguments, class })
+}
+
+/// Leaves out what only runs the command: `sudo`, `uv run`, `npx -y`, `python -m`.
+fn unwrap(words: &[String]) -> &[String] {
+    let mut words = words;
+    'again: loop {
+        for (wrapper, own) in WRAPPERS {
+            let begins = words.len() > wrapper.len() && words.iter().zip(*wrapper).all(|(word, known)| word == known);
+            if !begins {
+                continue;
+            }
+            let mut rest = skip_flags(&words[wrapper.len()..]);
+            rest = rest.get(*own..).unwrap_or_default();
+            while rest.first().is_some_and(|word| word.contains('=') && !word.starts_with('-')) {
+                rest = &rest[1..];
+            }
+            if rest.is_empty() {
+                return words;
+            }
+            words = rest;
+            continue 'again;
+        }
+        let is_python = words.first().is_some_and(|word| word.rsplit('/').next().unwrap_or_default().starts_with("python"));
+        if is_python && words.len() > 2 && words[1] == "-m" {
+            words = &words[2..];
+            continue;
+        }
+        return words;
+    }
+}
+
+fn skip_flags(words: &[String]) -> &[String] {
+    let mut at = 0;
+    while let Some(word) = words.get(at).filter(|word| word.starts_with('-') || word.starts_with('+')) {
+        at += 1 + usize::from(VALUED.contains(&word.as_str()));
+    }
+    words.get(at..).unwrap_or_default()
+}
+
+/// Programs whose first word says what they do.
+const WITH_SUBCOMMAND: &[&str] = &[
+    "cargo", "git", "npm", "pnpm", "yarn", "bun", "go", "docker", "docker-compose", "podman", "kubectl", "helm", "gh", "glab",
+    "uv", "pip", "pip3", "poetry", "pipenv", "conda", "make", "gmake", "just", "task", "mise", "rake", "rails", "bundle",
+    "gem", "mix", "dotnet", "mvn", "gradle", "gradlew", "mvnw", "terraform", "tofu", "pulumi", "aws", "gcloud", "az",
+    "brew", "apt", "apt-get", "dnf", "apk", "rustup", "deno", "nx", "turbo", "lerna", "prisma", "alembic", "django-admin",
+    "flutter", "dart", "swift", "xcodebuild", "composer", "artisan", "nix", "ng", "vercel", "fly", "flyctl", "heroku",
+    "supabase", "systemctl", "service", "ansible", "cmake", "meson", "ninja", "bazel", "buck", "sbt", "lein", "stack",
+    "cabal", "zig", "hatch", "tox", "nox", "ruff", "biome", "ultracite", "wrangler", "expo", "next", "vite", "ty",
+];
+
+/// Words after which another word belongs to the name.
+const NAMES_MORE: &[&str] = &["npm run", "pnpm run", "yarn run", "bun run", "mise run", "docker compose", "uv pip", "go mod", "deno task", "cargo xtask", "git stash", "gh pr", "gh run", "gh issue", "gh repo", "gh release"];
+
+/// Programs that run a file.
+const INTERPRETERS: &[&str] = &["python", "python2", "python3", "node", "ruby", "bash", "sh", "zsh", "tsx", "ts-node", "perl", "php", "deno", "bun", "Rscript", "java"];
+
+fn subcommand(program: &str, rest: &[String]) -> (Vec<String>, Vec<String>) {
+    let words = skip_flags(rest);
+    let Some(first) = words.first() else { return (Vec::new(), rest.to_vec()) };
+    if INTERPRETERS.contains(&program) && first.contains('.') {
+        return (vec![first.clone()], words[1..].to_vec());
+    }
+    // A command that needs none, such as `make`, may have a target; paths are arguments.
+    let is_word = first.chars().all(|c| c.is_alphanumeric() || "-_:.@".contains(c)) && !first.contains("..");
+    if !WITH_SUBCOMMAND.contains(&program) || !is_word {
+        return (Vec::new(), rest.to_vec());
+    }
+    let mut taken = vec![first.clone()];
+    let mut after = &words[1..];
+    if NAMES_MORE.contains(&format!("{program} {first}").as_str()) {
+        let more = skip_flags(after);
+        if let Some(second) = more.first() {
+            taken.push(second.clone());
+            after = &more[1..];
+        }
+    }
+    (taken, after.to_vec())
+}
+
+/// Programs that only look.
+const LOOKS: &[&str] = &[
+    "ls", "cat", "bat", "grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd", "head", "tail", "less", "more", "wc", "which",
+    "whereis", "type", "test", "[", "[[", "diff", "cmp", "stat", "file", "pwd", "echo", "printf", "true", "false", "sleep",
+    "kill", "pkill", "killall", "ps", "pgrep", "top", "df", "du", "printenv", "env", "date", "whoami", "id", "uname", "tree",
+    "sort", "uniq", "cut", "awk", "tr", "jq", "yq", "basename", "dirname", "realpath", "readlink", "md5sum", "sha256sum",
+    "shasum", "history", "man", "xxd", "hexdump", "strings", "lsof", "netstat", "ss", "open", "xdg-open", "clear", "popd",
+    "alias", "wait", "seq", "column", "nl", "comm", "tput", "hostname", "ping", "dig", "nslookup", "for", "while", "if", "read",
+    "exit", "return", "trap", "exa", "eza", "sw_vers", "ifconfig", "ip", "nc", "tmux", "screen", "osascript", "sqlite3",
+];
+
+/// Subcommands that only look.
+const LOOKS_TOO: &[&str] = &[
+    "git status", "git log", "git diff", "git show", "git branch", "git remote", "git blame", "git ls-files", "git rev-parse",
+    "git grep", "git config", "git describe", "git tag", "git reflog", "git shortlog", "git merge-base", "git cat-file",
+    "git ls-remote", "git rev-list", "git check-ignore", "git worktree", "git stash list", "git stash show", "git for-each-ref", "gh pr view", "gh pr list",
+    "gh pr checks", "gh pr diff", "gh pr status", "gh run view", "gh run list", "gh run watch", "gh issue view", "gh issue list",
+    "gh api", "gh repo view", "gh search", "gh auth", "docker ps", "docker logs", "docker images", "docker inspect", "docker compose ps",
+    "docker compose logs", "kubectl get", "kubectl describe", "kubectl logs", "npm ls", "npm list", "npm view", "npm outdated", "npm search", "npm info",
+    "pnpm list", "pnpm why", "yarn why", "pip show", "pip list", "pip freeze", "uv pip", "brew list", "brew info", "go env", "go list", "go doc",
+    "cargo tree", "cargo metadata", "cargo search", "cargo info", "systemctl status", "terraform show", "terraform output",
+    "rustup show", "mise ls", "conda list",
+];
+
+/// Programs that change things.
+const CHANGES: &[&str] = &[
+    "mv", "cp", "rm", "mkdir", "rmdir", "touch", "chmod", "chown", "ln", "patch", "tee", "unzip", "tar", "apt", "apt-get", "dnf",
+    "apk", "brew", "systemctl", "service", "createdb", "dropdb", "rsync", "truncate", "install", "corepack", "nvm", "fnm", "asdf",
+];
+
+/// Subcommands that change things.
+const CHANGES_TOO: &[&str] = &[
+    "git checkout", "git switch", "git restore", "git reset", "git revert", "git stash pop", "git stash apply", "git stash push",
+    "git stash", "git pull", "git merge", "git rebase", "git cherry-pick", "git apply", "git am", "git clean", "git rm", "git mv",
+    "git init", "git clone", "git submodule", "npm install", "npm i", "npm ci", "npm uninstall", "npm update", "npm rebuild", "npm link", "npm dedupe",
+    "pnpm install", "pnpm i", "pnpm add", "pnpm remove", "pnpm update", "pnpm approve-builds", "yarn install", "yarn add", "yarn remove", "bun install",
+    "bun add", "bun remove", "pip install", "pip3 install", "pip uninstall", "uv add", "uv sync", "uv remove", "uv lock", "uv pip install", "uv venv",
+    "poetry add", "poetry install", "poetry remove", "poetry lock", "poetry update", "pipenv install", "conda install", "cargo add",
+    "cargo remove", "cargo update", "cargo clean", "cargo fmt", "cargo fix", "cargo install", "cargo generate-lockfile", "go get", "go mod tidy",
+    "go mod vendor", "go mod download", "go mod init", "go install", "go generate", "gem install", "bundle install", "bundle update", "bundle add",
+    "composer install", "composer require", "composer update", "docker compose up", "docker compose down",
+    "docker compose restart", "docker compose build", "docker compose start", "docker compose stop", "docker start", "docker stop", "docker rm", "docker pull", "docker restart",
+    "docker volume", "docker system", "docker network", "prisma generate", "prisma migrate", "prisma db", "alembic upgrade", "alembic stamp", "rails db:migrate", "rake db:migrate", "terraform init",
+    "terraform import", "terraform state", "rustup target", "rustup component", "rustup update", "rustup default", "rustup override", "mise install", "mise use", "mise trust", "mix deps.get", "dotnet add", "dotnet restore",
+    "flutter pub", "dart pub", "ruff format", "nx reset", "gcloud config", "gcloud auth", "aws configure", "kubectl apply", "kubectl delete", "helm install", "helm upgrade", "helm repo", "helm dependency",
+];
+
+fn class(program: &str, subcommand: &[String], arguments: &[String]) -> Class {
+    let full = format!("{program} {}", subcommand.join(" "));
+    let full = full.trim_end();
+    let only_tells = |word: &String| matches!(word.as_str(), "--version" | "--help" | "-V" | "-h");
+    if arguments.iter().chain(subcommand).any(only_tells) && program != "git" {
+        return Class::Looks;
+    }
+    let in_place = arguments.iter().any(|word| word.starts_with("-i") || word == "--in-place");
+    match program {
+        "sed" | "perl" if in_place => return Class::Changes,
+        "sed" => return Class::Looks,
+        "git" if full == "git branch" && arguments.iter().any(|word| matches!(word.as_str(), "-d" | "-D" | "-m" | "-M")) => {
+            return Class::Changes;
+        }
+        _ => {}
+    }
+    if LOOKS.contains(&program) || LOOKS_TOO.contains(&full) {
+        Class::Looks
+    } else if CHANGES.contains(&program) || CHANGES_TOO.contains(&full) {
+        Class::Changes
+    } else {
+        Class::Checks
+    }
+}
+
+/// Whether two runs of the same command ask the same: their arguments are equal, flags that only format aside.
+pub(super) fn asks_the_same(one: &Command, other: &Command) -> bool {
+    one.name == other.name && telling(&one.arguments) == telling(&other.arguments)
+}
+
+/// Flags that change how much is said, not what is done.
+const FORMATTING: &[&str] = &[
+    "-v", "-vv", "-vvv", "-q", "--quiet", "--verbose", "--color", "--no-color", "-x", "-s", "--nocapture", "--no-fail-fast", "--silent",
+    "--tb=short", "--tb=long", "--tb=no", "--tb=line", "--no-header", "--message-format=short", "--reporter=verbose", "--reporter=dot",
+    "--stacktrace", "--info", "--offline", "--locked", "--", "--all", "--no-progress", "--progress=plain",
+];
+
+fn telling(arguments: &[String]) -> Vec<&str> {
+    let mut words: Vec<&str> = arguments.iter().map(String::as_str).filter(|word| !FORMATTING.contains(word)).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+/// How much two command lines have in common: the share of their words that stand in both.
+pub(super) fn likeness(one: &Command, other: &Command) -> f64 {
+    let words = |command: &Command| -> Vec<String> {
+        command.name.split(' ').map(str::to_owned).chain(command.arguments.iter().cloned()).collect()
+    };
+    let (one, other) = (words(one), words(other));
+    let common = one.iter().filter(|word| other.contains(word)).count();
+    let all = one.len() + other.len() - common;
+    if all == 0 { 0.0 } else { common as f64 / all as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_named_by_program_and_subcommand() {
+        for (line, name) in [
+            ("cargo test -p x", "cargo test"),
+            ("cargo +nightly clippy --all", "cargo clippy"),
+            ("cd x && cargo build 2>&1 | tail -5", "cargo build"),
+            ("uv run pytest tests/ -v", "pytest"),
+            ("python3 -m pytest", "pytest"),
+            ("npx -y vitest run", "vitest"),
+            ("npm run build", "npm run build"),
+            ("npm test", "npm test"),
+            ("git -C /x commit -m 'y'", "git commit"),
+            ("FOO=1 sudo timeout 60 make check", "make check"),
+            ("docker compose -f x.yml up -d", "docker compose up"),
+            ("python3 scripts/go.py --x", "python3 scripts/go.py"),
+            ("/usr/bin/go test ./...", "go test"),
+            ("./gradlew test", "gradlew test"),
+            ("ls -la | head", "ls"),
+            ("cat a && echo b", "echo"),
+            ("make && ls", "make"),
+            ("npm ci && npm test; echo $?", "npm test"),
+            ("mypy .", "mypy"),
+        ] {
+            assert_eq!(command_name(line).as_deref(), Some(name), "{line}");
+        }
+        assert_eq!(command_name("export A=1"), None);
+        assert_eq!(command_name(""), None);
+    }
+
+    #[test]
+    fn a_lost_exit_code_is_noticed() {
+        for (line, exit) in [
+            ("cargo test", Exit::Shown),
+            ("cd x && cargo test", Exit::Shown),
+            ("cargo test | tail -5", Exit::Hidden),
+            ("set -o pipefail; cargo test | tail -5", Exit::Shown),
+            ("cargo test || true", Exit::Lost),
+            ("cargo test; echo done", Exit::Hidden),
+            ("cargo test | grep FAILED", Exit::Lost),
+            ("cargo test > log; tail log", Exit::Lost),
+            ("cargo build && ./run", Exit::Shown),
+        ] {
+            assert_eq!(read(line).unwrap().exit, exit, "{line}");
+        }
+    }
+
+    #[test]
+    fn runs_with_the_same_question_are_known() {
+        let main = |line: &str| read(line).unwrap().main().clone();
+        assert!(asks_the_same(&main("pytest -v tests"), &main("uv run pytest tests | tail -3")));
+        assert!(!asks_the_same(&main("pytest tests/a.py"), &main("pytest tests")));
+        assert!(likeness(&main("python x.py --a"), &main("python3 x.py --a")) < 1.0);
+    }
+
+    #[test]
+    fn looking_around_is_told_from_work() {
+        for (line, class) in [
+            ("grep -r x .", Class::Looks),
+            ("git status", Class::Looks),
+            ("node --version", Class::Looks),
+            ("sed -n 1,5p a", Class::Looks),
+            ("sed -i s/a/b/ a", Class::Changes),
+            ("npm install", Class::Changes),
+            ("git commit -m x", Class::Checks),
+            ("go vet ./...", Class::Checks),
+            ("gh pr checks 19", Class::Looks),
+        ] {
+            assert_eq!(read(line).unwrap().main().class, class, "{line}");
+        }
+    }
+}
