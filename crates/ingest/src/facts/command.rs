@@ -29,7 +29,11 @@ pub(super) enum Exit {
 pub(super) struct Command {
     pub(super) name: String,
     pub(super) arguments: Vec<String>,
+    /// What stands before it: variables set for it, `sudo`, `uv run`.
+    pub(super) before: Vec<String>,
     pub(super) class: Class,
+    /// The file its output goes to.
+    pub(super) output: Option<String>,
 }
 
 /// A command line as far as facts need it.
@@ -66,12 +70,13 @@ pub(super) fn read(line: &str) -> Option<Line> {
             folder = simple.words.get(1).cloned();
             continue;
         }
-        if let Some(command) = command(&simple.words) {
+        if let Some(command) = command(simple) {
             commands.push(command);
             places.push(place);
         }
     }
-    let main = commands.iter().rposition(|command| command.class != Class::Looks).unwrap_or(commands.len().checked_sub(1)?);
+    let main =
+        commands.iter().rposition(|command| command.class != Class::Looks).unwrap_or(commands.len().checked_sub(1)?);
     let exit = exit(&simples, places[main], line);
     Some(Line { commands, main, folder, exit })
 }
@@ -81,19 +86,24 @@ pub fn command_name(line: &str) -> Option<String> {
     read(line).map(|line| line.main().name.clone())
 }
 
+/// Whether a line only looks at things.
+pub(crate) fn only_looks(line: &str) -> bool {
+    read(line).is_some_and(|line| line.main().class == Class::Looks)
+}
+
 /// Programs that show only a part of what they read.
-const SHOWS_LITTLE: &[&str] = &["head", "grep", "egrep", "rg", "wc", "awk", "sed", "cut", "jq", "sort", "uniq", "true"];
+const SHOWS_LITTLE: &[&str] = &["grep", "egrep", "rg", "wc", "awk", "sed", "cut", "jq", "sort", "uniq"];
 
 fn exit(simples: &[Simple], main: usize, line: &str) -> Exit {
     let has_pipefail = line.contains("pipefail");
     let mut exit = Exit::Shown;
-    let mut is_silent = simples[main].is_silent;
+    let mut is_silent = simples[main].output.is_some();
     let mut piped = true;
     for simple in &simples[main + 1..] {
         let program = simple.words.first().map_or("", String::as_str);
         match simple.joint {
             Joint::Pipe if piped => {
-                is_silent |= SHOWS_LITTLE.contains(&program) || simple.is_silent;
+                is_silent |= SHOWS_LITTLE.contains(&program) || simple.output.is_some();
                 if !has_pipefail {
                     exit = Exit::Hidden;
                 }
@@ -138,22 +148,40 @@ const WRAPPERS: &[(&[&str], usize)] = &[
 
 /// Flags of the wrapper or the program that take a value of their own before the subcommand.
 const VALUED: &[&str] = &[
-    "-C", "-k", "--prefix", "--manifest-path", "--dir", "--cwd", "-s", "--signal", "--with", "--extra", "--group", "-f",
-    "--file", "-u", "--python", "--package",
+    "-C",
+    "-k",
+    "--prefix",
+    "--manifest-path",
+    "--dir",
+    "--cwd",
+    "-s",
+    "--signal",
+    "--with",
+    "--extra",
+    "--group",
+    "-f",
+    "--file",
+    "-u",
+    "--python",
+    "--package",
 ];
 
-fn command(words: &[String]) -> Option<Command> {
-    let words = unwrap(words);
+fn command(simple: &Simple) -> Option<Command> {
+    let words = unwrap(&simple.words);
+    let wrappers = &simple.words[..simple.words.len() - words.len()];
+    let before = simple.variables.iter().chain(wrappers).cloned().collect();
     let program = words.first()?.rsplit('/').next().unwrap_or_default().to_owned();
     let program = program.trim_start_matches('$').to_owned();
-    if program.is_empty() || matches!(program.as_str(), "set" | "export" | "source" | "." | "then" | "do" | "fi" | "done" | "else") {
+    if program.is_empty()
+        || matches!(program.as_str(), "set" | "export" | "source" | "." | "then" | "do" | "fi" | "done" | "else")
+    {
         return None;
     }
     let rest = &words[1..];
     let (subcommand, arguments) = subcommand(&program, rest);
     let name = if subcommand.is_empty() { program.clone() } else { format!("{program} {}", subcommand.join(" ")) };
     let class = class(&program, &subcommand, &arguments);
-    Some(Command { name, arguments, class })
+    Some(Command { name, arguments, before, class, output: simple.output.clone() })
 }
 
 /// Leaves out what only runs the command: `sudo`, `uv run`, `npx -y`, `python -m`.
@@ -176,7 +204,8 @@ fn unwrap(words: &[String]) -> &[String] {
             words = rest;
             continue 'again;
         }
-        let is_python = words.first().is_some_and(|word| word.rsplit('/').next().unwrap_or_default().starts_with("python"));
+        let is_python =
+            words.first().is_some_and(|word| word.rsplit('/').next().unwrap_or_default().starts_with("python"));
         if is_python && words.len() > 2 && words[1] == "-m" {
             words = &words[2..];
             continue;
@@ -195,20 +224,133 @@ fn skip_flags(words: &[String]) -> &[String] {
 
 /// Programs whose first word says what they do.
 const WITH_SUBCOMMAND: &[&str] = &[
-    "cargo", "git", "npm", "pnpm", "yarn", "bun", "go", "docker", "docker-compose", "podman", "kubectl", "helm", "gh", "glab",
-    "uv", "pip", "pip3", "poetry", "pipenv", "conda", "make", "gmake", "just", "task", "mise", "rake", "rails", "bundle",
-    "gem", "mix", "dotnet", "mvn", "gradle", "gradlew", "mvnw", "terraform", "tofu", "pulumi", "aws", "gcloud", "az",
-    "brew", "apt", "apt-get", "dnf", "apk", "rustup", "deno", "nx", "turbo", "lerna", "prisma", "alembic", "django-admin",
-    "flutter", "dart", "swift", "xcodebuild", "composer", "artisan", "nix", "ng", "vercel", "fly", "flyctl", "heroku",
-    "supabase", "systemctl", "service", "ansible", "cmake", "meson", "ninja", "bazel", "buck", "sbt", "lein", "stack",
-    "cabal", "zig", "hatch", "tox", "nox", "ruff", "biome", "ultracite", "wrangler", "expo", "next", "vite", "ty",
+    "cargo",
+    "git",
+    "npm",
+    "pnpm",
+    "yarn",
+    "bun",
+    "go",
+    "docker",
+    "docker-compose",
+    "podman",
+    "kubectl",
+    "helm",
+    "gh",
+    "glab",
+    "uv",
+    "pip",
+    "pip3",
+    "poetry",
+    "pipenv",
+    "conda",
+    "make",
+    "gmake",
+    "just",
+    "task",
+    "mise",
+    "rake",
+    "rails",
+    "bundle",
+    "gem",
+    "mix",
+    "dotnet",
+    "mvn",
+    "gradle",
+    "gradlew",
+    "mvnw",
+    "terraform",
+    "tofu",
+    "pulumi",
+    "aws",
+    "gcloud",
+    "az",
+    "brew",
+    "apt",
+    "apt-get",
+    "dnf",
+    "apk",
+    "rustup",
+    "deno",
+    "nx",
+    "turbo",
+    "lerna",
+    "prisma",
+    "alembic",
+    "django-admin",
+    "flutter",
+    "dart",
+    "swift",
+    "xcodebuild",
+    "composer",
+    "artisan",
+    "nix",
+    "ng",
+    "vercel",
+    "fly",
+    "flyctl",
+    "heroku",
+    "supabase",
+    "systemctl",
+    "service",
+    "ansible",
+    "cmake",
+    "meson",
+    "ninja",
+    "bazel",
+    "buck",
+    "sbt",
+    "lein",
+    "stack",
+    "cabal",
+    "zig",
+    "hatch",
+    "tox",
+    "nox",
+    "ruff",
+    "biome",
+    "ultracite",
+    "wrangler",
+    "expo",
+    "sqlx",
+    "diesel",
+    "knex",
+    "drizzle-kit",
+    "sequelize",
+    "sam",
+    "serverless",
+    "eas",
+    "changeset",
+    "next",
+    "vite",
+    "ty",
 ];
 
 /// Words after which another word belongs to the name.
-const NAMES_MORE: &[&str] = &["npm run", "pnpm run", "yarn run", "bun run", "mise run", "docker compose", "uv pip", "go mod", "deno task", "cargo xtask", "git stash", "gh pr", "gh run", "gh issue", "gh repo", "gh release"];
+const NAMES_MORE: &[&str] = &[
+    "npm run",
+    "pnpm run",
+    "yarn run",
+    "bun run",
+    "mise run",
+    "docker compose",
+    "uv pip",
+    "go mod",
+    "deno task",
+    "cargo xtask",
+    "git stash",
+    "gh pr",
+    "gh run",
+    "gh issue",
+    "gh repo",
+    "gh release",
+];
 
 /// Programs that run a file.
-const INTERPRETERS: &[&str] = &["python", "python2", "python3", "node", "ruby", "bash", "sh", "zsh", "tsx", "ts-node", "perl", "php", "deno", "bun", "Rscript", "java"];
+const INTERPRETERS: &[&str] = &[
+    "python", "python2", "python3", "node", "ruby", "bash", "sh", "zsh", "tsx", "ts-node", "perl", "php", "deno",
+    "bun", "Rscript", "java",
+];
 
 fn subcommand(program: &str, rest: &[String]) -> (Vec<String>, Vec<String>) {
     let words = skip_flags(rest);
@@ -235,63 +377,374 @@ fn subcommand(program: &str, rest: &[String]) -> (Vec<String>, Vec<String>) {
 
 /// Programs that only look.
 const LOOKS: &[&str] = &[
-    "ls", "cat", "bat", "grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd", "head", "tail", "less", "more", "wc", "which",
-    "whereis", "type", "test", "[", "[[", "diff", "cmp", "stat", "file", "pwd", "echo", "printf", "true", "false", "sleep",
-    "kill", "pkill", "killall", "ps", "pgrep", "top", "df", "du", "printenv", "env", "date", "whoami", "id", "uname", "tree",
-    "sort", "uniq", "cut", "awk", "tr", "jq", "yq", "basename", "dirname", "realpath", "readlink", "md5sum", "sha256sum",
-    "shasum", "history", "man", "xxd", "hexdump", "strings", "lsof", "netstat", "ss", "open", "xdg-open", "clear", "popd",
-    "alias", "wait", "seq", "column", "nl", "comm", "tput", "hostname", "ping", "dig", "nslookup", "for", "while", "if", "read",
-    "exit", "return", "trap", "exa", "eza", "sw_vers", "ifconfig", "ip", "nc", "tmux", "screen", "osascript", "sqlite3",
+    "ls",
+    "cat",
+    "bat",
+    "grep",
+    "egrep",
+    "fgrep",
+    "rg",
+    "ag",
+    "ack",
+    "find",
+    "fd",
+    "head",
+    "tail",
+    "less",
+    "more",
+    "wc",
+    "which",
+    "whereis",
+    "type",
+    "test",
+    "[",
+    "[[",
+    "diff",
+    "cmp",
+    "stat",
+    "file",
+    "pwd",
+    "echo",
+    "printf",
+    "true",
+    "false",
+    "sleep",
+    "kill",
+    "pkill",
+    "killall",
+    "ps",
+    "pgrep",
+    "top",
+    "df",
+    "du",
+    "printenv",
+    "env",
+    "date",
+    "whoami",
+    "id",
+    "uname",
+    "tree",
+    "sort",
+    "uniq",
+    "cut",
+    "awk",
+    "tr",
+    "jq",
+    "yq",
+    "basename",
+    "dirname",
+    "realpath",
+    "readlink",
+    "md5sum",
+    "sha256sum",
+    "shasum",
+    "history",
+    "man",
+    "xxd",
+    "hexdump",
+    "strings",
+    "lsof",
+    "netstat",
+    "ss",
+    "open",
+    "xdg-open",
+    "clear",
+    "popd",
+    "alias",
+    "wait",
+    "seq",
+    "column",
+    "nl",
+    "comm",
+    "tput",
+    "hostname",
+    "ping",
+    "dig",
+    "nslookup",
+    "for",
+    "while",
+    "if",
+    "read",
+    "exit",
+    "return",
+    "trap",
+    "exa",
+    "eza",
+    "sw_vers",
+    "ifconfig",
+    "ip",
+    "nc",
+    "tmux",
+    "screen",
+    "osascript",
+    "sqlite3",
 ];
 
 /// Subcommands that only look.
 const LOOKS_TOO: &[&str] = &[
-    "git status", "git log", "git diff", "git show", "git branch", "git remote", "git blame", "git ls-files", "git rev-parse",
-    "git grep", "git config", "git describe", "git tag", "git reflog", "git shortlog", "git merge-base", "git cat-file",
-    "git ls-remote", "git rev-list", "git check-ignore", "git worktree", "git stash list", "git stash show", "git for-each-ref", "gh pr view", "gh pr list",
-    "gh pr checks", "gh pr diff", "gh pr status", "gh run view", "gh run list", "gh run watch", "gh issue view", "gh issue list",
-    "gh api", "gh repo view", "gh search", "gh auth", "docker ps", "docker logs", "docker images", "docker inspect", "docker compose ps",
-    "docker compose logs", "kubectl get", "kubectl describe", "kubectl logs", "npm ls", "npm list", "npm view", "npm outdated", "npm search", "npm info",
-    "pnpm list", "pnpm why", "yarn why", "pip show", "pip list", "pip freeze", "uv pip", "brew list", "brew info", "go env", "go list", "go doc",
-    "cargo tree", "cargo metadata", "cargo search", "cargo info", "systemctl status", "terraform show", "terraform output",
-    "rustup show", "mise ls", "conda list",
+    "git status",
+    "git log",
+    "git diff",
+    "git show",
+    "git branch",
+    "git remote",
+    "git blame",
+    "git ls-files",
+    "git rev-parse",
+    "git grep",
+    "git config",
+    "git describe",
+    "git tag",
+    "git reflog",
+    "git shortlog",
+    "git merge-base",
+    "git cat-file",
+    "git ls-remote",
+    "git rev-list",
+    "git check-ignore",
+    "git worktree",
+    "git stash list",
+    "git stash show",
+    "git for-each-ref",
+    "gh pr view",
+    "gh pr list",
+    "gh pr checks",
+    "gh pr diff",
+    "gh pr status",
+    "gh run view",
+    "gh run list",
+    "gh run watch",
+    "gh issue view",
+    "gh issue list",
+    "gh api",
+    "gh repo view",
+    "gh search",
+    "gh auth",
+    "docker ps",
+    "docker logs",
+    "docker images",
+    "docker inspect",
+    "docker compose ps",
+    "docker compose logs",
+    "kubectl get",
+    "kubectl describe",
+    "kubectl logs",
+    "npm ls",
+    "npm list",
+    "npm view",
+    "npm outdated",
+    "npm search",
+    "npm info",
+    "pnpm list",
+    "pnpm why",
+    "yarn why",
+    "pip show",
+    "pip list",
+    "pip freeze",
+    "uv pip",
+    "brew list",
+    "brew info",
+    "go env",
+    "go list",
+    "go doc",
+    "cargo tree",
+    "cargo metadata",
+    "cargo search",
+    "cargo info",
+    "systemctl status",
+    "terraform show",
+    "terraform output",
+    "rustup show",
+    "mise ls",
+    "conda list",
 ];
 
 /// Programs that change things.
 const CHANGES: &[&str] = &[
-    "mv", "cp", "rm", "mkdir", "rmdir", "touch", "chmod", "chown", "ln", "patch", "tee", "unzip", "tar", "apt", "apt-get", "dnf",
-    "apk", "brew", "systemctl", "service", "createdb", "dropdb", "rsync", "truncate", "install", "corepack", "nvm", "fnm", "asdf",
+    "mv",
+    "cp",
+    "rm",
+    "mkdir",
+    "rmdir",
+    "touch",
+    "chmod",
+    "chown",
+    "ln",
+    "patch",
+    "tee",
+    "unzip",
+    "tar",
+    "apt",
+    "apt-get",
+    "dnf",
+    "apk",
+    "brew",
+    "systemctl",
+    "service",
+    "createdb",
+    "dropdb",
+    "rsync",
+    "truncate",
+    "install",
+    "corepack",
+    "nvm",
+    "fnm",
+    "asdf",
 ];
 
 /// Subcommands that change things.
 const CHANGES_TOO: &[&str] = &[
-    "git checkout", "git switch", "git restore", "git reset", "git revert", "git stash pop", "git stash apply", "git stash push",
-    "git stash", "git pull", "git merge", "git rebase", "git cherry-pick", "git apply", "git am", "git clean", "git rm", "git mv",
-    "git init", "git clone", "git submodule", "npm install", "npm i", "npm ci", "npm uninstall", "npm update", "npm rebuild", "npm link", "npm dedupe",
-    "pnpm install", "pnpm i", "pnpm add", "pnpm remove", "pnpm update", "pnpm approve-builds", "yarn install", "yarn add", "yarn remove", "bun install",
-    "bun add", "bun remove", "pip install", "pip3 install", "pip uninstall", "uv add", "uv sync", "uv remove", "uv lock", "uv pip install", "uv venv",
-    "poetry add", "poetry install", "poetry remove", "poetry lock", "poetry update", "pipenv install", "conda install", "cargo add",
-    "cargo remove", "cargo update", "cargo clean", "cargo fmt", "cargo fix", "cargo install", "cargo generate-lockfile", "go get", "go mod tidy",
-    "go mod vendor", "go mod download", "go mod init", "go install", "go generate", "gem install", "bundle install", "bundle update", "bundle add",
-    "composer install", "composer require", "composer update", "docker compose up", "docker compose down",
-    "docker compose restart", "docker compose build", "docker compose start", "docker compose stop", "docker start", "docker stop", "docker rm", "docker pull", "docker restart",
-    "docker volume", "docker system", "docker network", "prisma generate", "prisma migrate", "prisma db", "alembic upgrade", "alembic stamp", "rails db:migrate", "rake db:migrate", "terraform init",
-    "terraform import", "terraform state", "rustup target", "rustup component", "rustup update", "rustup default", "rustup override", "mise install", "mise use", "mise trust", "mix deps.get", "dotnet add", "dotnet restore",
-    "flutter pub", "dart pub", "ruff format", "nx reset", "gcloud config", "gcloud auth", "aws configure", "kubectl apply", "kubectl delete", "helm install", "helm upgrade", "helm repo", "helm dependency",
+    "git checkout",
+    "git switch",
+    "git restore",
+    "git reset",
+    "git revert",
+    "git stash pop",
+    "git stash apply",
+    "git stash push",
+    "git stash",
+    "git pull",
+    "git merge",
+    "git rebase",
+    "git cherry-pick",
+    "git apply",
+    "git am",
+    "git clean",
+    "git rm",
+    "git mv",
+    "git init",
+    "git clone",
+    "git submodule",
+    "npm install",
+    "npm i",
+    "npm ci",
+    "npm uninstall",
+    "npm update",
+    "npm rebuild",
+    "npm link",
+    "npm dedupe",
+    "pnpm install",
+    "pnpm i",
+    "pnpm add",
+    "pnpm remove",
+    "pnpm update",
+    "pnpm approve-builds",
+    "yarn install",
+    "yarn add",
+    "yarn remove",
+    "bun install",
+    "bun add",
+    "bun remove",
+    "pip install",
+    "pip3 install",
+    "pip uninstall",
+    "uv add",
+    "uv sync",
+    "uv remove",
+    "uv lock",
+    "uv pip install",
+    "uv venv",
+    "poetry add",
+    "poetry install",
+    "poetry remove",
+    "poetry lock",
+    "poetry update",
+    "pipenv install",
+    "conda install",
+    "cargo add",
+    "cargo remove",
+    "cargo update",
+    "cargo clean",
+    "cargo fmt",
+    "cargo fix",
+    "cargo install",
+    "cargo generate-lockfile",
+    "go get",
+    "go mod tidy",
+    "go mod vendor",
+    "go mod download",
+    "go mod init",
+    "go install",
+    "go generate",
+    "gem install",
+    "bundle install",
+    "bundle update",
+    "bundle add",
+    "composer install",
+    "composer require",
+    "composer update",
+    "docker compose up",
+    "docker compose down",
+    "docker compose restart",
+    "docker compose build",
+    "docker compose start",
+    "docker compose stop",
+    "docker start",
+    "docker stop",
+    "docker rm",
+    "docker pull",
+    "docker restart",
+    "docker volume",
+    "docker system",
+    "docker network",
+    "prisma generate",
+    "prisma migrate",
+    "prisma db",
+    "alembic upgrade",
+    "alembic stamp",
+    "rails db:migrate",
+    "rake db:migrate",
+    "terraform init",
+    "terraform import",
+    "terraform state",
+    "rustup target",
+    "rustup component",
+    "rustup update",
+    "rustup default",
+    "rustup override",
+    "mise install",
+    "mise use",
+    "mise trust",
+    "mix deps.get",
+    "dotnet add",
+    "dotnet restore",
+    "flutter pub",
+    "dart pub",
+    "ruff format",
+    "nx reset",
+    "gcloud config",
+    "gcloud auth",
+    "aws configure",
+    "kubectl apply",
+    "kubectl delete",
+    "helm install",
+    "helm upgrade",
+    "helm rollback",
+    "helm uninstall",
+    "kubectl rollout",
+    "kubectl create",
+    "kubectl patch",
+    "kubectl scale",
+    "helm repo",
+    "helm dependency",
 ];
 
 fn class(program: &str, subcommand: &[String], arguments: &[String]) -> Class {
     let full = format!("{program} {}", subcommand.join(" "));
     let full = full.trim_end();
-    let only_tells = |word: &String| matches!(word.as_str(), "--version" | "--help" | "-V" | "-h");
-    if arguments.iter().chain(subcommand).any(only_tells) && program != "git" {
+    let only_tells = |word: &String| matches!(word.as_str(), "--version" | "--help");
+    let is_short = arguments.len() == 1 && matches!(arguments[0].as_str(), "-V" | "-h" | "-v");
+    if arguments.iter().chain(subcommand).any(only_tells) || is_short {
         return Class::Looks;
     }
     let in_place = arguments.iter().any(|word| word.starts_with("-i") || word == "--in-place");
     match program {
         "sed" | "perl" if in_place => return Class::Changes,
         "sed" => return Class::Looks,
-        "git" if full == "git branch" && arguments.iter().any(|word| matches!(word.as_str(), "-d" | "-D" | "-m" | "-M")) => {
+        "git"
+            if full == "git branch"
+                && arguments.iter().any(|word| matches!(word.as_str(), "-d" | "-D" | "-m" | "-M")) =>
+        {
             return Class::Changes;
         }
         _ => {}
@@ -312,9 +765,35 @@ pub(super) fn asks_the_same(one: &Command, other: &Command) -> bool {
 
 /// Flags that change how much is said, not what is done.
 const FORMATTING: &[&str] = &[
-    "-v", "-vv", "-vvv", "-q", "--quiet", "--verbose", "--color", "--no-color", "-x", "-s", "--nocapture", "--no-fail-fast", "--silent",
-    "--tb=short", "--tb=long", "--tb=no", "--tb=line", "--no-header", "--message-format=short", "--reporter=verbose", "--reporter=dot",
-    "--stacktrace", "--info", "--offline", "--locked", "--", "--all", "--no-progress", "--progress=plain",
+    "-v",
+    "-vv",
+    "-vvv",
+    "-q",
+    "--quiet",
+    "--verbose",
+    "--color",
+    "--no-color",
+    "-x",
+    "-s",
+    "--nocapture",
+    "--no-fail-fast",
+    "--silent",
+    "--tb=short",
+    "--tb=long",
+    "--tb=no",
+    "--tb=line",
+    "--no-header",
+    "--message-format=short",
+    "--reporter=verbose",
+    "--reporter=dot",
+    "--stacktrace",
+    "--info",
+    "--offline",
+    "--locked",
+    "--",
+    "--all",
+    "--no-progress",
+    "--progress=plain",
 ];
 
 fn telling(arguments: &[String]) -> Vec<&str> {
@@ -327,7 +806,7 @@ fn telling(arguments: &[String]) -> Vec<&str> {
 /// How much two command lines have in common: the share of their words that stand in both.
 pub(super) fn likeness(one: &Command, other: &Command) -> f64 {
     let words = |command: &Command| -> Vec<String> {
-        command.name.split(' ').map(str::to_owned).chain(command.arguments.iter().cloned()).collect()
+        command.name.split([' ', '-']).map(str::to_owned).chain(command.arguments.iter().cloned()).collect()
     };
     let (one, other) = (words(one), words(other));
     let common = one.iter().filter(|word| other.contains(word)).count();
@@ -375,7 +854,7 @@ mod tests {
             ("cd x && cargo test", Exit::Shown),
             ("cargo test | tail -5", Exit::Hidden),
             ("set -o pipefail; cargo test | tail -5", Exit::Shown),
-            ("cargo test || true", Exit::Lost),
+            ("cargo test || true", Exit::Hidden),
             ("cargo test; echo done", Exit::Hidden),
             ("cargo test | grep FAILED", Exit::Lost),
             ("cargo test > log; tail log", Exit::Lost),

@@ -1,14 +1,37 @@
 //! What a stretch of a session says about the world, by rules and without a model.
+//!
+//! Facts are drawn from one stretch after another; what the next one must know is in [`Carry`]. So a session that
+//! grows is drawn from where it grew, with the same result as if it were drawn from at once.
+
+mod command;
+mod errors;
+mod git;
+mod packages;
+mod repairs;
+mod shell;
+mod sink;
+mod work;
 
 use rethread_model::{Entry, Fact};
 use serde::{Deserialize, Serialize};
+
+use self::sink::Sink;
+use self::work::{Stretch, Work};
+
+pub use self::command::command_name;
+pub(crate) use self::command::only_looks;
+pub use self::errors::{names_failure, signature, telling_line};
+pub use self::git::git_note;
 
 /// Grows with the rules, so that sessions are drawn from again when they become better.
 pub const RULES_VERSION: u64 = 1;
 
 /// What must be remembered from one stretch of a session to the next.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Carry {}
+#[serde(default)]
+pub struct Carry {
+    work: Work,
+}
 
 /// What a stretch says.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +43,13 @@ pub struct Drawn {
 }
 
 /// Draws the facts of a stretch of a session: a pure function of its entries and of what was remembered before it.
-pub fn draw(carry: Carry, roots: &[&str], entries: &[&Entry]) -> Drawn {
-    let _ = (roots, entries);
-    Drawn { facts: Vec::new(), carry }
+/// Paths below the roots are named without them.
+pub fn draw(mut carry: Carry, roots: &[&str], entries: &[&Entry]) -> Drawn {
+    let mut sink = Sink::default();
+    let mut work = Stretch::new(&mut carry.work, roots);
+    for entry in entries {
+        work.take(entry, &mut sink);
+    }
+    work.finish(&mut sink);
+    Drawn { facts: sink.into_facts(), carry }
 }

@@ -6,8 +6,10 @@ pub(super) struct Simple {
     pub(super) words: Vec<String>,
     /// What stands before it.
     pub(super) joint: Joint,
-    /// Whether its output goes to a file or to nowhere.
-    pub(super) is_silent: bool,
+    /// The file its output goes to.
+    pub(super) output: Option<String>,
+    /// The variables set for it alone.
+    pub(super) variables: Vec<String>,
 }
 
 /// What joins a command to the one before it.
@@ -112,7 +114,9 @@ impl Splitter {
         if is_heredoc {
             self.skip_heredoc(&target);
         }
-        self.now.is_silent |= is_output && !target.is_empty();
+        if is_output && !target.is_empty() {
+            self.now.output = Some(target);
+        }
     }
 
     /// What a here document holds is input, not commands.
@@ -130,14 +134,15 @@ impl Splitter {
         if digits > 0 && self.peek(digits) == Some('>') {
             self.at += digits;
             // Errors that go elsewhere leave the output itself to be seen.
-            let was_silent = self.now.is_silent;
+            let output = self.now.output.take();
             self.redirect(0);
-            self.now.is_silent = was_silent;
+            self.now.output = output;
             return;
         }
         let word = self.read_word();
-        let sets_variable = self.now.words.is_empty() && is_assignment(&word);
-        if !word.is_empty() && !sets_variable {
+        if self.now.words.is_empty() && is_assignment(&word) {
+            self.now.variables.push(word);
+        } else if !word.is_empty() {
             self.now.words.push(word);
         }
     }
@@ -239,13 +244,13 @@ mod tests {
     }
 
     #[test]
-    fn joints_and_silence_are_known() {
+    fn joints_and_outputs_are_known() {
         let all = split("a && b || c; d | e > f");
         let joints: Vec<Joint> = all.iter().map(|simple| simple.joint).collect();
         assert_eq!(joints, [Joint::First, Joint::And, Joint::Or, Joint::Then, Joint::Pipe]);
-        assert!(all[4].is_silent && !all[3].is_silent);
-        assert!(!split("make 2>/dev/null")[0].is_silent);
-        assert!(split("make &> log")[0].is_silent);
+        assert_eq!((all[4].output.as_deref(), all[3].output.as_deref()), (Some("f"), None));
+        assert_eq!(split("make 2>/dev/null")[0].output, None);
+        assert_eq!(split("make &> log")[0].output.as_deref(), Some("log"));
     }
 
     proptest::proptest! {

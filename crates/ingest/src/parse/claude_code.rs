@@ -1,6 +1,6 @@
 //! Lines of Claude Code transcripts, versions 1.0 to 2.1 and whatever comes after.
 
-use rethread_model::{Place, Speech, Tokens, clip, one_line};
+use rethread_model::{Place, Speech, Tokens, ToolKind, clip, one_line};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -170,13 +170,16 @@ fn user(line: Line<'_>, out: &mut Out, scribe: &mut Scribe<'_>) {
     let mut human_text: Vec<String> = Vec::new();
     let (mut has_result, mut has_image) = (false, false);
     let answers = line.tool_use_result.and_then(answers);
+    // Only commands have a standard output; the line says no more about whose result it is.
+    let is_command = line.tool_use_result.is_some_and(|raw| raw.get().starts_with("{\"stdout\""));
+    let kind = is_command.then_some(ToolKind::Command);
     for block in line.message.0.content.0 {
         match block.kind.as_str() {
             "text" => human_text.push(block.text.into_string()),
             "image" | "document" => has_image = true,
             "tool_result" => {
                 has_result = true;
-                result(block, answers.clone(), out, scribe);
+                result(block, answers.clone(), kind, out, scribe);
             }
             _ => {}
         }
@@ -360,10 +363,10 @@ fn aside(texts: &[String], out: &mut Out, scribe: &mut Scribe<'_>) {
     }
 }
 
-fn result(block: Block<'_>, answer: Option<String>, out: &mut Out, scribe: &mut Scribe<'_>) {
+fn result(block: Block<'_>, answer: Option<String>, kind: Option<ToolKind>, out: &mut Out, scribe: &mut Scribe<'_>) {
     let said = reason_for_refusing(&block.content.head).map(str::to_owned);
     let answer = answer.or(said).map(|text| scribe.clean(text));
-    let outcome = outcome(block.content, block.is_error.0, None, scribe);
+    let outcome = outcome(block.content, block.is_error.0, kind, scribe);
     out.push(What::Result { call: block.tool_use_id.into_string(), outcome, answer });
 }
 

@@ -11,8 +11,8 @@ use super::loose::{Flag, Text, swallow};
 
 /// How much of a tool result's beginning is looked at: enough for an error's first line.
 const HEAD_BYTES: usize = 2048;
-/// How much of its end is looked at: some agents write the exit code last.
-const TAIL_BYTES: usize = 256;
+/// How much of its end is looked at: builds and tests say last what failed, some agents write the exit code there.
+const TAIL_BYTES: usize = 1536;
 /// How many keys of an object result are named in its summary.
 const KEYS_NAMED: usize = 5;
 

@@ -1,10 +1,13 @@
 //! One line on how a tool call went, from its measured result.
 
+use std::borrow::Cow;
+
 use rethread_model::{Outcome, Status, ToolKind, clip, first_line};
 
 use super::Scribe;
 use super::content::{Measured, Shape};
 use super::human::tag;
+use crate::facts::{git_note, names_failure, telling_line};
 
 /// The longest error text that is kept, in characters.
 const ERROR_CHARS: usize = 500;
@@ -27,13 +30,21 @@ pub(super) fn outcome(
         (false, _) => Status::Ok,
     };
     let keeps_output = !scribe.filter.omit_tool_outputs;
+    // A pipe hides the exit code of what failed before it.
+    let may_hide_failure = status == Status::Ok && kind == Some(ToolKind::Command);
+    let trouble = if may_hide_failure { names_failure(&shown(&measured)) } else { None };
     if status.is_error() || keeps_output {
         measured.head = scribe.clean(measured.head);
+        measured.tail = scribe.clean(measured.tail);
     }
     Outcome {
         status,
         summary: clip(&summary(&measured, kind), scribe.filter.max_output_summary_chars).into_owned(),
-        error: status.is_error().then(|| error_line(&measured)),
+        error: match status {
+            Status::Ok => trouble.map(|line| clip(&scribe.clean(line), ERROR_CHARS).into_owned()),
+            Status::Rejected => Some(clip(first_line(bare(&measured.head)), ERROR_CHARS).into_owned()),
+            Status::Error => Some(error_line(&measured)),
+        },
         exit_code: if is_error { exit_code(&measured) } else { None },
         lines: measured.lines,
         bytes: measured.bytes,
@@ -62,6 +73,10 @@ fn summary(measured: &Measured, kind: Option<ToolKind>) -> String {
         Shape::Nothing => "no output".to_owned(),
         Shape::Text if measured.bytes == 0 => "no output".to_owned(),
         Shape::Text if kind == Some(ToolKind::Read) => format!("read {}", size()),
+        Shape::Text if kind == Some(ToolKind::Command) => match git_note(&measured.head) {
+            Some(note) => format!("{}, {note}", size()),
+            None => size(),
+        },
         Shape::Text => size(),
         Shape::List(items) => plural(*items as u64, "item"),
         Shape::Object(keys) => format!("keys: {}", keys.join(", ")),
@@ -69,10 +84,25 @@ fn summary(measured: &Measured, kind: Option<ToolKind>) -> String {
     }
 }
 
-/// The first line that names the error: wrappers and a bare exit code say less than what follows them.
+/// What is known of a result's text: its beginning, and its end where that is not part of it.
+fn shown(measured: &Measured) -> Cow<'_, str> {
+    if measured.bytes <= measured.head.len() as u64 {
+        return Cow::Borrowed(&measured.head);
+    }
+    // Both were cut, perhaps in the middle of a line.
+    let head = measured.head.rsplit_once('\n').map_or(measured.head.as_str(), |(whole, _)| whole);
+    let tail = measured.tail.split_once('\n').map_or("", |(_, rest)| rest);
+    Cow::Owned(format!("{head}\n{tail}"))
+}
+
+fn bare(head: &str) -> &str {
+    tag(head, "tool_use_error").unwrap_or(head).trim_start()
+}
+
+/// The line that names the error: wrappers, progress and a bare exit code say less than what follows them.
 fn error_line(measured: &Measured) -> String {
-    let text = tag(&measured.head, "tool_use_error").unwrap_or(&measured.head);
-    let text = text.trim_start();
+    let shown = shown(measured);
+    let text = bare(&shown);
     let after_code = split_exit_code(text).map_or(text, |(_, rest)| if rest.trim().is_empty() { text } else { rest });
     // pi says this where a command printed nothing; what follows names the error.
     let after_code = after_code
@@ -80,7 +110,8 @@ fn error_line(measured: &Measured) -> String {
         .strip_prefix("(no output)")
         .filter(|rest| !rest.trim().is_empty())
         .unwrap_or(after_code);
-    clip(first_line(after_code), ERROR_CHARS).into_owned()
+    let telling = telling_line(after_code).unwrap_or_else(|| first_line(text).to_owned());
+    clip(&telling, ERROR_CHARS).into_owned()
 }
 
 fn exit_code(measured: &Measured) -> Option<i32> {

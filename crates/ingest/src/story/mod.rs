@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use rethread_model::{
     Agent, Changes, Counts, Entry, Episode, NativeKey, NewEntry, NodeRow, Outcome, Owner, Place, SessionKind, Speech,
-    Timestamp, ToolKind, ToolUse, UsageRow, estimate_tokens,
+    Status, Timestamp, ToolKind, ToolUse, UsageRow, estimate_tokens,
 };
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,7 @@ use self::queue::Queue;
 use self::teller::{Teller, Told};
 use self::titles::Titles;
 pub use self::titles::given_title;
+use crate::facts::only_looks;
 use crate::parse::{describe_tool, native_key};
 use crate::{Event, QueueStep, TitleRank, Voice, What};
 
@@ -437,6 +438,11 @@ impl Story {
         match self.new_entry(seq) {
             Some(new) => {
                 if let Some(tool) = new.entry.tool.as_mut() {
+                    let mut outcome = outcome;
+                    // What a log or a file says of errors is no error of the command that shows it.
+                    if outcome.status == Status::Ok && only_looks(&tool.target) {
+                        outcome.error = None;
+                    }
                     tool.outcome = Some(outcome);
                 }
             }
