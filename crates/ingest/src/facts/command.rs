@@ -355,7 +355,8 @@ const INTERPRETERS: &[&str] = &[
 fn subcommand(program: &str, rest: &[String]) -> (Vec<String>, Vec<String>) {
     let words = skip_flags(rest);
     let Some(first) = words.first() else { return (Vec::new(), rest.to_vec()) };
-    if INTERPRETERS.contains(&program) && first.contains('.') {
+    let is_script = first.contains('.') && !first.contains(char::is_whitespace) && first.len() < 120;
+    if INTERPRETERS.contains(&program) && is_script && words.len() == rest.len() {
         return (vec![first.clone()], words[1..].to_vec());
     }
     // A command that needs none, such as `make`, may have a target; paths are arguments.

@@ -279,9 +279,17 @@ fn abstracted(text: &str) -> String {
 fn is_telling(signature: &str) -> bool {
     static EMPTY: LazyLock<Regex> = LazyLock::new(|| {
         regex(
-            r"(?i)<\w+>|\bN\b|\b(error|errors|failed|failure|fail|exit|code|status|command|exited|with|fatal|the|a|an|of|in|at|to|process|completed|terminated|killed|aborted|test|tests|running|session|starts)\b",
+            r"(?i)<\w+>|\bN\b|\b(error|errors|failed|failure|fail|exit|code|status|command|exited|with|fatal|the|a|an|of|in|at|to|process|completed|terminated|killed|aborted|test|tests|running|session|starts|elifecycle|undefined|null|none|true|false|warning|warnings|see|above|below|log|output)\b",
         )
     });
+    static PROGRESS: LazyLock<Regex> = LazyLock::new(|| {
+        regex(
+            r"(?i)\.\.\.$|…$|^(checking|running|compiling|building|linting|downloading|installing|starting|loading|environment variables|rebasing)\b|^[$>] ",
+        )
+    });
+    if PROGRESS.is_match(signature) {
+        return false;
+    }
     let rest = EMPTY.replace_all(signature, "");
     rest.chars().filter(|c| c.is_alphabetic()).count() >= 4
 }

@@ -121,7 +121,9 @@ impl Repairs {
     pub(super) fn failed(&mut self, line: &Line, message: &str, entry: &Entry, sink: &mut Sink) {
         self.commands += 1;
         let main = line.main();
-        let Some(signature) = signature(message).filter(|_| main.class != Class::Looks) else { return };
+        // That a file to be removed is not there is nobody's error.
+        let is_trifle = main.class == Class::Looks || matches!(main.name.as_str(), "rm" | "rmdir" | "mkdir" | "touch");
+        let Some(signature) = signature(message).filter(|_| !is_trifle) else { return };
         let error = Error { concrete: concrete(message), line: entry.place.line, signature };
         let object = Entity::new(EntityKind::Error, &error.signature);
         let detail = clip(message, TEXT_CHARS).into_owned();
@@ -315,7 +317,7 @@ impl Failure {
             };
         }
         if is_changed {
-            let is_check = main.name == self.name || (main.class == Class::Checks && verifies(main));
+            let is_check = main.name == self.name || (main.class == Class::Checks && verifies(main) && verifies(&mine));
             return if is_check && !self.supposed { Verdict::Supposed } else { Verdict::Nothing };
         }
         let is_near = now - self.commands <= COMMANDS_FOR_ANOTHER_WAY;
@@ -469,6 +471,7 @@ fn verifies(command: &Command) -> bool {
         "cypress",
         "phpunit",
         "ctest",
+        "docker",
         "bench",
         "doc",
         "make",
@@ -563,7 +566,7 @@ fn explanation(text: &str) -> Option<String> {
         "which is why",
         "must ",
     ];
-    let sentences = text.split_inclusive(['.', '!', '\n', ':']).map(str::trim);
+    let sentences = text.split('\n').flat_map(|line| line.split_inclusive(". ")).map(str::trim);
     let is_prose = |sentence: &&str| {
         (20..=TEXT_CHARS).contains(&sentence.len()) && !sentence.contains("```") && !sentence.ends_with('?')
     };
