@@ -232,7 +232,8 @@ impl Batch<'_> {
             "DELETE FROM fact WHERE space = ?1 AND session = ?2 AND model IS NULL",
             params![self.space(), session.0],
         )?;
-        self.run("DELETE FROM fact_unit WHERE space = ?1 AND session = ?2", params![self.space(), session.0])
+        self.run("DELETE FROM fact_unit WHERE space = ?1 AND session = ?2", params![self.space(), session.0])?;
+        self.set_fact_rules(session, 0)
     }
 
     /// Notes by which version of the rules a session's facts were drawn.

@@ -5,6 +5,7 @@ mod cards;
 mod chat_server;
 mod counting;
 mod keeping;
+mod learning;
 mod life;
 mod meaning;
 mod model_server;

@@ -7,6 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rethread_engine::{Engine, Environment, ListRequest, Profile, ShowRequest, SyncReport, SyncRequest};
+use rethread_model::{Fact, Space};
+use rethread_store::{FactQuery, Store};
 
 pub(crate) const CONVERSATION: &str = include_str!("../../../ingest/tests/fixtures/claude_code/conversation.jsonl");
 pub(crate) const SUB_AGENT: &str = include_str!("../../../ingest/tests/fixtures/claude_code/agent-a1b2c3d4.jsonl");
@@ -53,6 +55,27 @@ impl World {
         self.sync().agents.iter().map(|agent| agent.bytes_read).sum()
     }
 
+    /// What was learned, oldest first, without the time we learned it.
+    pub(crate) fn facts(&self) -> String {
+        let database = self.at(".rethread/memory.db");
+        let store = Store::open(&database, Space::local()).unwrap();
+        let mut out = String::new();
+        for known in store.facts(&FactQuery::default()).unwrap().iter().rev() {
+            let Fact { predicate, subject, object, detail, state, succeeded, failed, line, evidence, .. } = &known.fact;
+            let object = object.as_ref().map_or("", |object| object.name.as_str());
+            writeln!(
+                out,
+                "{} | {} | {object} | {} | {detail} | {succeeded}/{failed} | line {line} {evidence:?} of episode {}",
+                predicate.as_str(),
+                subject.name,
+                state.named(*predicate),
+                known.episode
+            )
+            .unwrap();
+        }
+        out
+    }
+
     /// Everything the store holds, as one text; paths of this world look like those of any other.
     pub(crate) fn dump(&self) -> String {
         let engine = self.engine();
@@ -71,6 +94,7 @@ impl World {
                 writeln!(out, "{episode:?}").unwrap();
             }
         }
+        out.push_str(&self.facts());
         let report = engine.verify().unwrap();
         assert_eq!(report.damage, vec![], "the store contradicts itself");
         out.replace(&self.home.path().display().to_string(), "~")
