@@ -54,14 +54,15 @@ def surroundings(home, memory):
     return {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": str(home), "RETHREAD_HOME": str(memory)}
 
 
-def sync(tools, home, memory):
-    """One `rethread sync` with nothing but PATH, HOME and RETHREAD_HOME in its environment."""
-    done = run([tools["rethread"], *tools["sync"]], home, surroundings(home, memory), fine=(0, 1))
+def sync(tools, home, memory, more=None):
+    """One `rethread sync` with nothing but PATH, HOME, RETHREAD_HOME and what is given more in its environment."""
+    environment = {**surroundings(home, memory), **(more or {})}
+    done = run([tools["rethread"], *tools["sync"]], home, environment, fine=(0, 1))
     try:
         agents = json.loads(done["output"])["agents"]
     except (ValueError, KeyError) as error:
         raise Failed(f"sync --json printed no agents: {error}: {done['output'][:300]!r}") from error
-    for key in ("files", "filesChanged", "sessions", "entries", "episodes", "bytesRead"):
+    for key in ("files", "filesChanged", "sessions", "entries", "episodes", "facts", "bytesRead"):
         done[key] = sum(agent.get(key, 0) for agent in agents)
     return done
 

@@ -4,7 +4,7 @@ import argparse, json, os, shutil, statistics, subprocess, time
 from .common import (MB, Failed, begin, build, columns, floor, goal_rows, headline, judged, run, save, say, spread, sync,
                      workspace)
 
-GOAL_RATE, GOAL_RSS, GOAL_NOTHING_NEW, GOAL_REREAD = 200, 300, 30, 1.5
+GOAL_RATE, GOAL_RSS, GOAL_NOTHING_NEW, GOAL_REREAD, GOAL_FACTS = 200, 300, 30, 1.5, 0.25
 
 
 def main(arguments):
@@ -63,12 +63,16 @@ def first_sync(tools, work, home, rounds):
     """Line scan and first sync in turns, so that both meet the same state of the machine."""
     memory = work / "memory-big"
     scan(tools, home)  # warms the page cache; not counted
-    scans, syncs = [], []
+    scans, syncs, without = [], [], []
     for number in range(1, rounds + 1):
         say(f"first sync, round {number} of {rounds}")
         scans.append(scan(tools, home))
         shutil.rmtree(memory, ignore_errors=True)
         syncs.append(sync(tools, home, memory))
+        shutil.rmtree(memory, ignore_errors=True)
+        without.append(sync(tools, home, memory, {"RETHREAD_FACTS_ENABLED": "false"}))
+    shutil.rmtree(memory, ignore_errors=True)
+    sync(tools, home, memory)
     size = scans[0]["bytes"]
     scan_rates = [rate(run) for run in scans]
     sync_rates = [size / MB / run["wall"] for run in syncs]
@@ -82,7 +86,10 @@ def first_sync(tools, work, home, rounds):
                           "peakRssMb": max(run["rss"] for run in syncs) / MB,
                           "seconds": statistics.median(run["wall"] for run in syncs),
                           "bytesRead": read, "sessions": syncs[-1]["sessions"],
-                          "entries": syncs[-1]["entries"], "episodes": syncs[-1]["episodes"]}}
+                          "entries": syncs[-1]["entries"], "episodes": syncs[-1]["episodes"]},
+            "facts": {"facts": syncs[-1]["facts"],
+                      "shareOfFirstSync": 1 - statistics.median(run["wall"] for run in without)
+                      / statistics.median(run["wall"] for run in syncs)}}
 
 
 def nothing_new(tools, work, home, runs):
@@ -152,7 +159,8 @@ def goals(report):
     rows = [("first sync, MB/s", report["firstSync"]["mbPerSecond"], ">=", GOAL_RATE),
             ("first sync, peak RSS in MB", report["firstSync"]["peakRssMb"], "<=", GOAL_RSS),
             (f"nothing new in {report['nothingNew']['files']} files, ms", report["nothingNew"]["medianMs"], "<=", GOAL_NOTHING_NEW),
-            ("bytes read per byte appended", append_read, "<=", GOAL_REREAD)]
+            ("bytes read per byte appended", append_read, "<=", GOAL_REREAD),
+            ("facts, share of the first sync's time", report["facts"]["shareOfFirstSync"], "<=", GOAL_FACTS)]
     return judged(rows)
 
 
@@ -164,6 +172,7 @@ def table(report):
              ("first sync, MB/s", f"{first['mbPerSecond']:.1f}", "", spread(first["all"])),
              ("first sync, times slower than the line scan", f"{first['timesSlowerThanLineScan']:.1f}", "", ""),
              ("first sync, seconds", f"{first['seconds']:.2f}", "", f"{first['entries']} entries, {first['episodes']} episodes"),
+             ("facts drawn", f"{report['facts']['facts']}", "", "rounds with and without them in turns"),
              ("nothing new, ms", f"{idle['medianMs']:.1f}", "", spread([idle["minMs"], idle["maxMs"]])),
              ("find with a size test over the same files, ms", f"{idle['findMs']:.1f}", "",
               f"nothing new is {idle['medianMs'] / idle['findMs']:.2f} x that")]
