@@ -44,7 +44,6 @@ fn failures_fixes_and_dead_ends_are_found() {
 }
 
 #[test]
-#[ignore = "the rules for choices are not written yet"]
 fn choices_and_standing_rules_are_found() {
     assert_good(&CHOICES);
 }

@@ -3,6 +3,7 @@
 //! Facts are drawn from one stretch after another; what the next one must know is in [`Carry`]. So a session that
 //! grows is drawn from where it grew, with the same result as if it were drawn from at once.
 
+mod choices;
 mod command;
 mod errors;
 mod git;
@@ -15,6 +16,7 @@ mod work;
 use rethread_model::{Entry, Fact};
 use serde::{Deserialize, Serialize};
 
+use self::choices::Choices;
 use self::sink::Sink;
 use self::work::{Stretch, Work};
 
@@ -31,6 +33,7 @@ pub const RULES_VERSION: u64 = 1;
 #[serde(default)]
 pub struct Carry {
     work: Work,
+    choices: Choices,
 }
 
 /// What a stretch says.
@@ -49,6 +52,7 @@ pub fn draw(mut carry: Carry, roots: &[&str], entries: &[&Entry]) -> Drawn {
     let mut work = Stretch::new(&mut carry.work, roots);
     for entry in entries {
         work.take(entry, &mut sink);
+        carry.choices.take(entry, sink.facts_mut());
     }
     work.finish(&mut sink);
     Drawn { facts: sink.into_facts(), carry }

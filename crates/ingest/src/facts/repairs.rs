@@ -360,10 +360,10 @@ impl Failure {
     /// What was supposed in this stretch is known now.
     fn retract_supposition(&self, sink: &mut Sink) {
         if self.supposed {
-            sink.facts_mut().retain(|fact| {
-                !(fact.predicate == Predicate::FixedBy
+            sink.retract(|fact| {
+                fact.predicate == Predicate::FixedBy
                     && fact.state == FactState::Hypothesis
-                    && fact.evidence.first() == Some(&self.error.line))
+                    && fact.evidence.first() == Some(&self.error.line)
             });
         }
     }

@@ -22,6 +22,16 @@ impl Sink {
         &mut self.facts
     }
 
+    /// Takes back what was said too early.
+    pub(super) fn retract(&mut self, is_wrong: impl Fn(&Fact) -> bool) {
+        let wrong: Vec<usize> = (0..self.facts.len()).filter(|at| is_wrong(&self.facts[*at])).collect();
+        self.facts.retain(|fact| !is_wrong(fact));
+        self.counted.retain(|_, at| !wrong.contains(at));
+        for at in self.counted.values_mut() {
+            *at -= wrong.iter().filter(|gone| *gone < at).count();
+        }
+    }
+
     /// Adds a fact of its own.
     pub(super) fn push(&mut self, fact: Fact) {
         self.facts.push(fact);
