@@ -30,6 +30,7 @@ mod hook;
 mod indexing;
 mod install;
 mod journal;
+mod kept;
 mod maintain;
 mod meaning;
 mod model;
@@ -43,6 +44,7 @@ mod status;
 mod sync;
 mod threads;
 mod timeline;
+mod usage;
 mod warm;
 mod watch;
 
@@ -64,18 +66,19 @@ pub use episodes::EpisodeText;
 pub use error::EngineError;
 pub use indexing::{IndexReport, Indexed};
 pub use install::{DiffLine, FileChange, InstallError, Place, Plan, SettingsOf};
+pub use kept::{Kept, WorkKind};
 pub use maintain::{RebuildReport, VerifyReport};
 pub use meaning::EmbeddingReport;
 pub use model::ModelError;
 pub use questions::{AskError, AskPlan, AskRequest, Asked, HandedOff};
 pub use references::ResolvedReferences;
 pub use rethread_index::{IndexError, Lag as IndexLag, Unusable};
-pub use rethread_llm::{ChatError, NanoUsd, Refusal, Tool};
+pub use rethread_llm::{ChatError, NanoUsd, PRICES_AS_OF, Refusal, Tool};
 pub use rethread_recall::{
     Activity, Answer, Candidate, CardFields, Citation, Composed, Confidence, Hit, Kind, Outcome, Part, PartKind,
     Reference, Referenced, Snippet, Weights, Why,
 };
-pub use rethread_store::{Injected, LineProblem, Scope, StoreError, ThreadError, Tiers};
+pub use rethread_store::{Injected, LedgerSum, LineProblem, Scope, Spending, StoreError, ThreadError, Tiers};
 pub use search::{Recalled, SearchReport, SearchRequest, expects_panic};
 pub use sessions::{ListRequest, Listed};
 pub use show::{Profile, ShowRequest, Shown};
@@ -87,6 +90,7 @@ pub use threads::{
     Summariser, ThreadContext, ThreadList, TurnEvent, TurnReport, content_of,
 };
 pub use timeline::{Happened, Timeline, TimelineRequest};
+pub use usage::{OwnUsage, UsageBy, UsageGroup, UsageReport, UsageRequest, Used};
 pub use watch::{WatchMode, WatchRequest};
 
 /// How many times longer than for an answer is waited for another process, to note what happened.

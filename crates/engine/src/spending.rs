@@ -77,7 +77,7 @@ impl Engine {
     }
 
     /// Midnight of the user's day.
-    fn day_began(&self) -> Timestamp {
+    pub(crate) fn day_began(&self) -> Timestamp {
         let now = self.now();
         let day = jiff::Timestamp::from_millisecond(now.as_millis())
             .ok()

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use rethread_index::{Lag as IndexLag, lag};
-use rethread_store::Statistics;
+use rethread_store::{Statistics, UsageFilter};
 
-use crate::{BudgetStatus, Engine, EngineError, TierStatus};
+use crate::{BudgetStatus, Engine, EngineError, Kept, TierStatus, kept};
 
 /// How much there is and where.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct Status {
     pub index_lag: IndexLag,
     /// What the database holds; nothing before the first sync.
     pub statistics: Option<Statistics>,
+    /// How much of the transcripts is kept, by type of session.
+    pub kept: Vec<Kept>,
     /// How much lies in which tier of memory.
     pub tiers: TierStatus,
     /// What may be spent on models, and what was today.
@@ -32,10 +34,12 @@ impl Engine {
     /// Sizes, counts and versions.
     pub fn status(&self) -> Result<Status, EngineError> {
         let (mut statistics, mut index_lag, mut tiers) = (None, IndexLag::None, TierStatus::default());
+        let mut kept = Vec::new();
         let store = self.reader()?;
         let budget = self.budget_status(store.as_ref())?;
         if let Some(store) = store {
             statistics = Some(store.statistics()?);
+            kept = kept::by_kind(&store.work(&UsageFilter::default())?);
             tiers = self.tier_status(&store)?;
             index_lag = lag(&self.index_folder(), &store, u64::MAX)?;
         }
@@ -50,6 +54,7 @@ impl Engine {
             index_bytes: rethread_index::size(&self.index_folder()),
             index_lag,
             statistics,
+            kept,
             tiers,
             budget,
             version: env!("CARGO_PKG_VERSION"),

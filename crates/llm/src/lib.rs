@@ -33,6 +33,7 @@ mod http;
 mod key;
 mod meter;
 mod money;
+mod named;
 mod prices;
 mod provider;
 
@@ -44,6 +45,7 @@ pub use error::ChatError;
 pub use key::Key;
 pub use meter::{Admission, Meter, Planned, Settled};
 pub use money::NanoUsd;
+pub use named::{list_price, price_steps};
 pub use prices::{PRICES_AS_OF, Price, built_in_price};
 pub use provider::Provider;
 

@@ -60,6 +60,11 @@ pub(crate) fn price_for(provider: Provider, model: &str, price: Price, prompt_to
     }
 }
 
+/// Lengths of prompts above which a model of the table costs more.
+pub(crate) fn long_prompts() -> impl Iterator<Item = u64> {
+    TABLE.iter().filter_map(|row| row.long).map(|(above, _)| above)
+}
+
 /// Thousandths of a dollar for a million tokens: input, output, read from a cache, written to a cache.
 #[derive(Clone, Copy)]
 struct Listed(u64, u64, u64, u64);
@@ -98,6 +103,11 @@ const fn above(tokens: u64, price: Listed, row: Row) -> Row {
     Row { long: Some((tokens, price)), ..row }
 }
 
+const fn written(cache_write: u64, row: Row) -> Row {
+    let Listed(input, output, cached, _) = row.price;
+    Row { price: Listed(input, output, cached, cache_write), ..row }
+}
+
 const TABLE: &[Row] = &[
     // platform.claude.com/docs/en/about-claude/pricing: cache writes are those of five minutes.
     anthropic("claude-opus-4", Listed(15_000, 75_000, 1_500, 18_750)),
@@ -128,13 +138,18 @@ const TABLE: &[Row] = &[
     openai("gpt-5", 1_250, 10_000, 125),
     openai("gpt-5-mini", 250, 2_000, 25),
     openai("gpt-5-nano", 50, 400, 5),
+    openai("gpt-5-codex", 1_250, 10_000, 125),
     openai("gpt-5.1", 1_250, 10_000, 125),
     openai("gpt-5.2", 1_750, 14_000, 175),
     // The same, and github.com/github/docs data/tables/copilot/models-and-pricing.yml for long prompts.
     above(272_000, Listed(5_000, 22_500, 500, 5_000), openai("gpt-5.4", 2_500, 15_000, 250)),
+    openai("gpt-5.2-codex", 1_750, 14_000, 175),
+    openai("gpt-5.3-codex", 1_750, 14_000, 175),
     openai("gpt-5.4-mini", 750, 4_500, 75),
     openai("gpt-5.4-nano", 200, 1_250, 20),
     above(272_000, Listed(10_000, 45_000, 1_000, 10_000), openai("gpt-5.5", 5_000, 30_000, 500)),
+    // developers.openai.com/api/docs/models/gpt-5.6-luna: the first that charges more for writing to the cache.
+    above(272_000, Listed(400, 1_800, 40, 500), written(250, openai("gpt-5.6-luna", 200, 1_200, 20))),
     openai("text-embedding-3-small", 20, 0, 20),
     openai("text-embedding-3-large", 130, 0, 130),
     // ai.google.dev/gemini-api/docs/pricing, paid tier, text, partly as repeated by price lists of 2026. What the cache

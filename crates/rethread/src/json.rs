@@ -9,11 +9,13 @@ mod search;
 mod session;
 mod thread;
 mod timeline;
+mod usage;
 
 use std::collections::BTreeMap;
 
 use rethread_engine::{
-    AgentReport, Diagnosis, DryRun, Health, IndexLag, Layer, NanoUsd, Setting, Status, SyncReport, Value, VerifyReport,
+    AgentReport, BudgetStatus, Diagnosis, DryRun, Health, IndexLag, Layer, NanoUsd, Setting, Status, SyncReport, Value,
+    VerifyReport,
 };
 use rethread_model::{Timestamp, is_dangerous};
 use serde::Serialize;
@@ -32,6 +34,7 @@ pub(crate) use thread::{
     Appended, Compacted, Context, DeletedThread, MadeThread, ThreadList, TurnEnd, TurnLine, WouldSend,
 };
 pub(crate) use timeline::Happenings;
+pub(crate) use usage::Usage;
 
 /// The version of all shapes in this file.
 pub(crate) const SCHEMA: u8 = 1;
@@ -235,7 +238,7 @@ pub(crate) struct Stated<'a> {
     bytes_read: u64,
     change: u64,
     redactions: BTreeMap<&'a str, u64>,
-    reduction: Vec<Reduced<'a>>,
+    reduction: Vec<Reduced>,
     tiers: Tiered,
     budget: Budgeted,
 }
@@ -262,11 +265,23 @@ struct Budgeted {
     usd: f64,
 }
 
+impl Budgeted {
+    fn new(budget: &BudgetStatus) -> Self {
+        Self {
+            daily_tokens: budget.daily_tokens,
+            daily_usd: budget.daily_usd.map(dollars),
+            requests: budget.requests,
+            tokens: budget.tokens,
+            usd: dollars(budget.usd),
+        }
+    }
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Reduced<'a> {
+struct Reduced {
     #[serde(rename = "type")]
-    kind: &'a str,
+    kind: &'static str,
     sessions: u64,
     raw_tokens: u64,
     kept_tokens: u64,
@@ -276,8 +291,8 @@ struct Reduced<'a> {
 impl<'a> Stated<'a> {
     pub(crate) fn new(status: &'a Status) -> Self {
         let statistics = status.statistics.as_ref();
-        let reduction = statistics.into_iter().flat_map(|all| &all.reduction).map(|kind| Reduced {
-            kind: &kind.kind,
+        let reduction = status.kept.iter().map(|kind| Reduced {
+            kind: kind.kind.as_str(),
             sessions: kind.sessions,
             raw_tokens: kind.raw_tokens,
             kept_tokens: kind.kept_tokens,
@@ -314,13 +329,7 @@ impl<'a> Stated<'a> {
                 archives: status.tiers.archives,
                 archive_bytes: status.tiers.archive_bytes,
             },
-            budget: Budgeted {
-                daily_tokens: status.budget.daily_tokens,
-                daily_usd: status.budget.daily_usd.map(dollars),
-                requests: status.budget.requests,
-                tokens: status.budget.tokens,
-                usd: dollars(status.budget.usd),
-            },
+            budget: Budgeted::new(&status.budget),
         }
     }
 }

@@ -46,5 +46,8 @@ mod threads;
 #[path = "cli/transcripts.rs"]
 mod transcripts;
 #[cfg(test)]
+#[path = "cli/usage.rs"]
+mod usage;
+#[cfg(test)]
 #[path = "cli/world.rs"]
 mod world;

@@ -44,6 +44,23 @@ pub struct Spending {
     pub cost_nanos: u64,
 }
 
+/// Requests to one model for one purpose.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LedgerSum {
+    /// What for.
+    pub purpose: String,
+    /// To whom.
+    pub provider: String,
+    /// To which model.
+    pub model: String,
+    /// How many, and what they took.
+    pub spending: Spending,
+    /// How many of them failed.
+    pub failed: u64,
+    /// How many of them have no known cost.
+    pub unpriced: u64,
+}
+
 impl Store {
     /// Has everything this connection writes from now on reach the disk before it counts: for what only we know.
     pub fn make_lasting(&self) -> Result<(), StoreError> {
@@ -104,6 +121,32 @@ impl Store {
             )
         };
         settle().map(drop).map_err(|cause| self.err(cause))
+    }
+
+    /// What was asked of which model for what, most tokens first, from one moment to before another.
+    pub fn ledger(&self, from: Option<Timestamp>, to: Option<Timestamp>) -> Result<Vec<LedgerSum>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<LedgerSum>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT purpose, provider, model, count(*), sum(tokens), coalesce(sum(cost_nanos), 0), count(error),
+                 count(*) - count(cost_nanos) FROM ledger INDEXED BY ledger_by_time
+                 WHERE space = ?1 AND (?2 IS NULL OR at >= ?2) AND (?3 IS NULL OR at < ?3)
+                 GROUP BY purpose, provider, model ORDER BY sum(tokens) DESC, purpose, provider, model",
+            )?;
+            let values = params![self.space.as_str(), from.map(Timestamp::as_millis), to.map(Timestamp::as_millis)];
+            let rows = statement.query_map(values, |row| {
+                let number = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
+                Ok(LedgerSum {
+                    purpose: row.get(0)?,
+                    provider: row.get(1)?,
+                    model: row.get(2)?,
+                    spending: Spending { requests: number(3)?, tokens: number(4)?, cost_nanos: number(5)? },
+                    failed: number(6)?,
+                    unpriced: number(7)?,
+                })
+            })?;
+            rows.collect()
+        };
+        read().map_err(|cause| self.err(cause))
     }
 
     /// What was spent since a moment.

@@ -33,7 +33,9 @@ mod statistics;
 mod threads;
 mod timeline;
 mod transcripts;
+mod usage;
 mod vectors;
+mod work;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -50,18 +52,20 @@ pub use error::StoreError;
 pub use facts::{FactQuery, KnownFact, Stretch};
 pub use feed::{EpisodeKey, Feed, FeedEntry, Head, Since};
 pub use hot::{Hot, Tiers};
-pub use ledger::{PlannedRequest, SettledRequest, Spending};
+pub use ledger::{LedgerSum, PlannedRequest, SettledRequest, Spending};
 pub use life::{Closed, Injected, Life, LifeEvent, SessionKey, Watermark};
 pub use neighbours::Deeds;
 pub use numbers::Numbers;
 pub use questions::AskedOf;
 pub use sessions::{Scope, SessionFilter};
 pub use skeletons::Skeletons;
-pub use statistics::{Damage, Problem, Statistics, TypeReduction};
+pub use statistics::{Damage, Problem, Statistics};
 pub use threads::{LONGEST_RECORD, LineProblem, LoggedRecords, Spoken, ThreadError, ThreadLog, Threads, Ticket, Turn};
 pub use timeline::EpisodeWindow;
 pub use transcripts::{Cursor, Fingerprint, TranscriptNumber, TranscriptRow};
+pub use usage::{UsageFilter, UsageGrain, UsageSlice};
 pub use vectors::{Unembedded, Wordy};
+pub use work::SessionWork;
 
 /// How long a process waits for another one that is writing.
 const BUSY_TIMEOUT: Duration = Duration::from_mins(1);

@@ -27,21 +27,6 @@ pub struct Statistics {
     pub change: u64,
     /// The database's schema.
     pub schema: u64,
-    /// Estimated raw and kept tokens by type of session.
-    pub reduction: Vec<TypeReduction>,
-}
-
-/// How much of the raw transcripts is kept, for one type of session.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TypeReduction {
-    /// What was mostly done: implementation, research, chat.
-    pub kind: String,
-    /// Sessions of this type.
-    pub sessions: u64,
-    /// Estimated tokens of the transcripts.
-    pub raw_tokens: u64,
-    /// Estimated tokens kept.
-    pub kept_tokens: u64,
 }
 
 /// A line of a transcript that could not be read.
@@ -119,7 +104,6 @@ impl Store {
                 change: count("SELECT coalesce(max(value), 0) FROM counter WHERE space = ?1 AND name = 'change'")?,
                 schema: self.connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))? as u64,
                 redactions: self.redactions()?,
-                reduction: self.reduction()?,
             })
         };
         read().map_err(|cause| self.err(cause))
@@ -173,21 +157,6 @@ impl Store {
             self.connection.prepare_cached("SELECT rule, count FROM redaction WHERE space = ?1 ORDER BY rule")?;
         let rows =
             statement.query_map(params![self.space.as_str()], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))?;
-        rows.collect()
-    }
-
-    fn reduction(&self) -> rusqlite::Result<Vec<TypeReduction>> {
-        // Fewer than one tool call per message is talk; an edit among ten calls is enough for building something.
-        let mut statement = self.connection.prepare_cached(
-            "SELECT CASE WHEN tool_calls * 2 < messages THEN 'chat'
-                         WHEN files_edited * 10 >= tool_calls THEN 'implementation' ELSE 'research' END AS type,
-             count(*), sum((raw_bytes + 3) / 4), sum(kept_tokens) FROM session
-             WHERE space = ?1 AND kind = 'main' AND NOT empty GROUP BY type ORDER BY type",
-        )?;
-        let rows = statement.query_map(params![self.space.as_str()], |row| {
-            let count = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
-            Ok(TypeReduction { kind: row.get(0)?, sessions: count(1)?, raw_tokens: count(2)?, kept_tokens: count(3)? })
-        })?;
         rows.collect()
     }
 }

@@ -19,4 +19,5 @@ mod talk;
 mod telling;
 mod threads;
 mod traps;
+mod usage;
 mod world;

@@ -5,6 +5,7 @@ pub(crate) mod card;
 pub(crate) mod install;
 pub(crate) mod life;
 pub(crate) mod thread;
+pub(crate) mod usage;
 pub(crate) mod values;
 
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ use self::card::Card;
 use self::install::{Install, Uninstall};
 use self::life::{Activity, Hook, Inject, Named, Resume, Said};
 use self::thread::Thread;
+use self::usage::Usage;
 
 /// What can be typed into a search. Four blanks make it a table in the terminal and in the reference.
 const SEARCH: &str = "\
@@ -144,6 +146,13 @@ pub(crate) enum Command {
     /// an episode means. Around another project's exchange, that project is looked at.
     #[command(after_long_help = "Example:\n  rethread timeline --file src/parser.rs --since 'last week'")]
     Timeline(Timeline),
+    /// Show what the agents' tokens cost, and how much of their transcripts is kept.
+    ///
+    /// Costs are those the agents noted; where they noted none, those of published price lists, marked with ~. What models
+    /// nobody lists cost is not guessed: a sum that lacks some is marked with +. Also shows what Rethread itself asked of
+    /// models, with its budget, and by type of session how many tokens of the transcripts are kept.
+    #[command(after_long_help = "Example:\n  rethread usage --by model --since 30d --all-projects")]
+    Usage(Usage),
     /// Show what `@@…` in a text means, and what it would bring to an agent.
     ///
     /// A reference is `@@id`, a unique beginning of one, `@@alias`, `@@the-name-in-one-word` or `@@"the name"`; `~2` behind
@@ -242,6 +251,7 @@ impl Command {
             | Command::Show(Show { json, .. })
             | Command::Search(Search { json, .. })
             | Command::Timeline(Timeline { json, .. })
+            | Command::Usage(Usage { json, .. })
             | Command::Resolve(Resolve { json, .. })
             | Command::Ask(Ask { json, .. })
             | Command::Handoff(Handoff { json, .. })

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use rethread_engine::{Kind, Profile};
+use rethread_engine::{Kind, Profile, UsageBy};
 use rethread_model::thread::ChatRole;
 use rethread_model::{Agent, State, Timestamp};
 
@@ -106,6 +106,13 @@ pub(crate) fn profile() -> impl TypedValueParser<Value = Profile> {
         "full" => Profile::Full,
         _ => Profile::Structure,
     })
+}
+
+/// What usage is summed up by.
+pub(crate) fn usage_by() -> impl TypedValueParser<Value = UsageBy> {
+    let ways = [UsageBy::Day, UsageBy::Agent, UsageBy::Model, UsageBy::Project];
+    PossibleValuesParser::new(ways.map(UsageBy::as_str))
+        .map(move |name| ways.into_iter().find(|by| by.as_str() == name).unwrap_or_default())
 }
 
 #[cfg(test)]

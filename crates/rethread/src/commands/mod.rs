@@ -17,6 +17,7 @@ mod status;
 pub(crate) mod sync;
 mod thread;
 mod timeline;
+mod usage;
 mod watch;
 
 use jiff::tz::TimeZone;
@@ -119,6 +120,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Show(request) => show::run(context, &request),
         Command::Search(request) => search::run(context, &request),
         Command::Timeline(request) => timeline::run(context, &request),
+        Command::Usage(request) => usage::run(context, &request),
         Command::Resolve(request) => resolve::run(context, &request),
         Command::Ask(request) => ask::run(context, &request),
         Command::Handoff(request) => ask::handoff(context, &request),

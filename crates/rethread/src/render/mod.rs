@@ -1,9 +1,12 @@
 //! What people get: pages made of harmless text. Pure functions from what the engine says to what is read.
 
+mod bars;
 mod card;
+mod chart;
 mod failure;
 mod health;
 mod index;
+mod kept;
 mod marked;
 mod neutral;
 mod page;
@@ -16,13 +19,16 @@ mod status;
 mod sync;
 mod thread;
 mod timeline;
+mod usage;
 mod words;
 mod wrap;
 
 pub(crate) use card::{card, cost, would_ask_for_card};
+pub(crate) use chart::usage_chart;
 pub(crate) use failure::failure;
 pub(crate) use health::{diagnosis, verified};
 pub(crate) use index::{index_failed, indexed, remade};
+pub(crate) use kept::kept;
 pub(crate) use neutral::neutral;
 pub(crate) use page::{Page, Side, Tone, single};
 pub(crate) use question::{answered, price_of, would_ask};
@@ -34,6 +40,7 @@ pub(crate) use status::status;
 pub(crate) use sync::{embedded, not_embedded, synced, warnings, would_sync};
 pub(crate) use thread::{compacted, compaction_note, thread_context, threads, waiting_behind, would_send};
 pub(crate) use timeline::timeline;
+pub(crate) use usage::usage;
 pub(crate) use words::{age, bytes, count, number, reduction};
 
 /// Lines wider than this are hard to read, however wide the terminal is.

@@ -2,8 +2,8 @@
 
 use rethread_engine::{BudgetStatus, IndexLag, Status, TierStatus, Tiers};
 
-use super::words::{bytes, count, number, reduction};
-use super::{Page, Side, Tone};
+use super::words::{bytes, count, number};
+use super::{Page, Side, Tone, kept};
 
 const LABEL: usize = 13;
 
@@ -42,35 +42,10 @@ pub(crate) fn status(page: &mut Page, status: &Status) {
         page.add(Tone::Plain, "  ").cell(Tone::Plain, rule, widest, Side::Left).add(Tone::Plain, "  ");
         page.cell(Tone::Plain, &number(*amount), 6, Side::Right).end();
     }
-    reductions(page, status);
-}
-
-/// Raw and kept tokens by type of session, and all together.
-fn reductions(page: &mut Page, status: &Status) {
-    let Some(all) = status.statistics.as_ref().filter(|all| !all.reduction.is_empty()) else { return };
-    page.end();
-    line(page, Tone::Dim, &["TYPE OF SESSION", "SESSIONS", "RAW TOKENS", "KEPT TOKENS", "LEFT OUT"].map(str::to_owned));
-    let mut sums = (0, 0, 0);
-    for kind in &all.reduction {
-        sums = (sums.0 + kind.sessions, sums.1 + kind.raw_tokens, sums.2 + kind.kept_tokens);
-        numbers(page, Tone::Plain, &kind.kind, (kind.sessions, kind.raw_tokens, kind.kept_tokens));
+    if !status.kept.is_empty() {
+        page.end();
+        kept(page, &status.kept);
     }
-    if all.reduction.len() > 1 {
-        numbers(page, Tone::Strong, "all", sums);
-    }
-}
-
-fn numbers(page: &mut Page, tone: Tone, name: &str, (sessions, raw, kept): (u64, u64, u64)) {
-    let percent = reduction(raw, kept).map_or_else(|| "–".to_owned(), |percent| format!("{percent:.1} %"));
-    line(page, tone, &[name.to_owned(), number(sessions), number(raw), number(kept), percent]);
-}
-
-fn line(page: &mut Page, tone: Tone, cells: &[String; 5]) {
-    for (at, (cell, width)) in cells.iter().zip([15, 10, 14, 14, 10]).enumerate() {
-        let side = if at == 0 { Side::Left } else { Side::Right };
-        page.cell(tone, cell, width, side);
-    }
-    page.end();
 }
 
 /// What is at hand, what is looked into with a prompt, what is found when asked for, and what was put away.

@@ -47,6 +47,18 @@ pub(crate) fn number(number: u64) -> String {
     out
 }
 
+/// A number in a few characters: 999, 12.3k, 4.5M, 1.2G.
+pub(crate) fn short_number(number: u64) -> String {
+    let value = number as f64;
+    match number {
+        0..1_000 => number.to_string(),
+        // What would be rounded to a thousand of a unit is one of the next.
+        1_000..999_950 => format!("{:.1}k", value / 1e3),
+        999_950..999_950_000 => format!("{:.1}M", value / 1e6),
+        _ => format!("{:.1}G", value / 1e9),
+    }
+}
+
 /// A number of things.
 pub(crate) fn count(amount: u64, noun: &str) -> String {
     if amount == 1 { format!("1 {noun}") } else { format!("{} {noun}s", number(amount)) }
@@ -105,6 +117,8 @@ mod tests {
     fn numbers_are_readable() {
         assert_eq!(number(1_234_567), "1,234,567");
         assert_eq!(number(999), "999");
+        let short = [999, 1_000, 12_345, 999_949, 999_950, 4_500_000, 1_234_567_890].map(short_number);
+        assert_eq!(short, ["999", "1.0k", "12.3k", "999.9k", "1.0M", "4.5M", "1.2G"]);
         assert_eq!(count(1, "line"), "1 line");
         assert_eq!(count(0, "line"), "0 lines");
         assert_eq!(bytes(12_345), "12.3 kB");

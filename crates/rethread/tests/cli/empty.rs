@@ -85,6 +85,7 @@ fn completions_and_the_manual_cover_every_command() {
         "show",
         "search",
         "timeline",
+        "usage",
         "activity",
         "inject",
         "resume",

@@ -100,9 +100,10 @@ fn status_and_the_checks_tell_what_is_there() {
 #[test]
 fn all_json_has_a_schema_and_is_one_line() {
     let world = read_home();
-    let commands: [&[&str]; 9] = [
+    let commands: [&[&str]; 10] = [
         &["search", "parser", "--all-projects", "--json"],
         &["timeline", "--all-projects", "--json"],
+        &["usage", "--all-projects", "--json"],
         &["sessions", "--all-projects", "--json"],
         &["show", "coupons", "--json"],
         &["sync", "--json"],

@@ -1,0 +1,82 @@
+//! What was done in sessions, in numbers: how often something was looked at, changed, tried and mended.
+
+use rethread_model::{Agent, Timestamp, ToolKind, estimate_tokens};
+use rusqlite::params;
+
+use crate::{Scope, Store, StoreError, UsageFilter};
+
+/// One session in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SessionWork {
+    /// Prompts and messages of the model.
+    pub messages: u64,
+    /// Tool calls.
+    pub tool_calls: u64,
+    /// Calls that wrote or edited a file.
+    pub edits: u64,
+    /// Failed commands after which a file was changed before the next command failed.
+    pub mends: u64,
+    /// Estimated tokens of the transcript.
+    pub raw_tokens: u64,
+    /// Estimated tokens of what is kept of it.
+    pub kept_tokens: u64,
+}
+
+impl Store {
+    /// The sessions of humans in which something happened, in numbers; those that were at work in the given time.
+    pub fn work(&self, filter: &UsageFilter) -> Result<Vec<SessionWork>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<SessionWork>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT num, messages, tool_calls, raw_bytes, kept_tokens FROM session
+                 WHERE space = ?1 AND kind = 'main' AND NOT empty AND (?3 IS NULL OR agent = ?3)
+                 AND (?2 IS NULL OR project = ?2 OR cwd = ?2 OR substr(cwd, 1, length(?2) + 1) = ?2 || '/')
+                 AND (?4 IS NULL OR last_at >= ?4) AND (?5 IS NULL OR started_at < ?5) ORDER BY num",
+            )?;
+            let project = match &filter.scope {
+                Scope::AllProjects => None,
+                Scope::Project(path) => Some(path.as_str()),
+            };
+            let millis = |at: Option<Timestamp>| at.map(Timestamp::as_millis);
+            let agent = filter.agent.map(Agent::as_str);
+            let values = params![self.space.as_str(), project, agent, millis(filter.from), millis(filter.to)];
+            let rows = statement.query_map(values, |row| {
+                let count = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
+                let work = SessionWork {
+                    messages: count(1)?,
+                    tool_calls: count(2)?,
+                    raw_tokens: estimate_tokens(count(3)?),
+                    kept_tokens: count(4)?,
+                    ..SessionWork::default()
+                };
+                Ok((row.get::<_, i64>(0)?, work))
+            })?;
+            let mut all = Vec::new();
+            for row in rows {
+                let (session, work) = row?;
+                all.push(if work.tool_calls == 0 { work } else { self.with_calls(session, work)? });
+            }
+            Ok(all)
+        };
+        read().map_err(|cause| self.err(cause))
+    }
+
+    fn with_calls(&self, session: i64, mut work: SessionWork) -> rusqlite::Result<SessionWork> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT tool_kind, status = 'error' FROM entry
+             WHERE space = ?1 AND session = ?2 AND tool_kind IS NOT NULL AND NOT abandoned ORDER BY seq",
+        )?;
+        let mut rows = statement.query(params![self.space.as_str(), session])?;
+        let mut has_failed = false;
+        while let Some(row) = rows.next()? {
+            let kind = ToolKind::from_stored(row.get_ref(0)?.as_str()?);
+            if kind.changes_files() {
+                work.edits += 1;
+                work.mends += u64::from(has_failed);
+                has_failed = false;
+            } else if kind == ToolKind::Command && row.get::<_, Option<bool>>(1)? == Some(true) {
+                has_failed = true;
+            }
+        }
+        Ok(work)
+    }
+}
