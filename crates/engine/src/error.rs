@@ -51,6 +51,9 @@ pub enum EngineError {
     /// A time given by the user cannot be understood.
     #[error("{0:?} is no time")]
     BadTime(String),
+    /// A text to look for without any character that is seen.
+    #[error("there is no text to look for")]
+    NoText,
     /// Several sessions fit a reference.
     #[error("{reference:?} fits {} sessions", candidates.len())]
     AmbiguousReference {
@@ -102,9 +105,9 @@ pub enum EngineError {
     /// A part of a session's memory could not be written down: a mistake of ours.
     #[error("the memory of a session cannot be written")]
     Memory(#[source] serde_json::Error),
-    /// The file system could not be watched.
-    #[error("the transcripts cannot be watched")]
-    Watch(#[source] notify::Error),
+    /// Another process watches already.
+    #[error("another rethread watches for {} already", .0.display())]
+    AlreadyWatched(PathBuf),
 }
 
 impl From<SearchError> for EngineError {

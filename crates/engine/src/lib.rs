@@ -25,6 +25,7 @@ mod doctor;
 mod environment;
 mod episodes;
 mod error;
+mod forget;
 mod home;
 mod hook;
 mod indexing;
@@ -64,6 +65,7 @@ pub use doctor::{Diagnosis, Finding, Health};
 pub use environment::{Clock, Environment};
 pub use episodes::EpisodeText;
 pub use error::EngineError;
+pub use forget::{ForgetTarget, Forgotten, Removed};
 pub use indexing::{IndexReport, Indexed};
 pub use install::{DiffLine, FileChange, InstallError, Place, Plan, SettingsOf};
 pub use kept::{Kept, WorkKind};
@@ -91,7 +93,7 @@ pub use threads::{
 };
 pub use timeline::{Happened, Timeline, TimelineRequest};
 pub use usage::{OwnUsage, UsageBy, UsageGroup, UsageReport, UsageRequest, Used};
-pub use watch::{WatchMode, WatchRequest};
+pub use watch::{WatchMode, WatchNews, WatchRequest};
 
 /// How many times longer than for an answer is waited for another process, to note what happened.
 const PATIENCE_TO_NOTE: u32 = 5;

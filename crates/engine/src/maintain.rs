@@ -6,9 +6,9 @@ use std::time::Instant;
 use rethread_index::{IndexError, Lag, Unusable, lag};
 use rethread_ingest::source::file;
 use rethread_ingest::{Story, retell};
-use rethread_model::Counts;
 use rethread_model::thread::Record;
-use rethread_store::{Damage, SessionFilter, SessionNumber, SessionUpdate, Store};
+use rethread_model::{Counts, Session};
+use rethread_store::{Batch, Damage, SessionFilter, SessionNumber, SessionUpdate, Store};
 
 use crate::sync::{Job, Plan, Progress, Start, SyncReport, SyncRequest, Tally, carry_out};
 use crate::{Engine, EngineError};
@@ -173,7 +173,18 @@ fn plan_rebuild(store: &mut Store) -> Result<(Plan, u64), EngineError> {
 fn retell_stored(store: &mut Store, number: SessionNumber) -> Result<(), EngineError> {
     let mut batch = store.begin()?;
     let Some((session, Some(memory))) = batch.stored_session(number)? else { return Ok(()) };
-    let Ok(mut story) = Story::resume(session.agent, &session.external_id, &memory) else { return Ok(()) };
+    let Ok(story) = Story::resume(session.agent, &session.external_id, &memory) else { return Ok(()) };
+    retell_kept(&mut batch, (number, &session), story, session.name.as_deref())?;
+    Ok(batch.commit()?)
+}
+
+/// Tells a story again from the entries that are stored, under that name.
+pub(crate) fn retell_kept(
+    batch: &mut Batch<'_>,
+    (number, session): (SessionNumber, &Session),
+    mut story: Story,
+    name: Option<&str>,
+) -> Result<(), EngineError> {
     let (entries, nodes) = batch.skeletons(number)?;
     let retold = retell(&entries, &nodes, story.leaf());
     batch.apply_retelling(number, &retold.episodes, &retold.placed, retold.edited.iter())?;
@@ -182,7 +193,7 @@ fn retell_stored(store: &mut Store, number: SessionNumber) -> Result<(), EngineE
     let update = SessionUpdate {
         kind: session.kind,
         parent_external: None,
-        name: session.name.as_deref(),
+        name,
         cwd: session.cwd.as_deref(),
         project: session.project.as_deref(),
         namespace: session.namespace.as_deref(),
@@ -193,12 +204,11 @@ fn retell_stored(store: &mut Store, number: SessionNumber) -> Result<(), EngineE
         transcript: None,
         counts: story.counts(session.kind),
         kept_tokens: story.kept_tokens(),
-        empty: session.empty,
+        empty: story.is_empty(),
         memory: &memory,
         bytes_read: 0,
     };
-    batch.save_session(number, &update)?;
-    Ok(batch.commit()?)
+    Ok(batch.save_session(number, &update)?)
 }
 
 fn difference(told: Counts, stored: Counts) -> String {

@@ -62,6 +62,8 @@ pub fn follow(folder: &Path, store: &Store, patience: Patience) -> Result<Follow
 /// Throws the index away, so that the next search or sync makes it again.
 pub fn discard(folder: &Path) -> Result<(), IndexError> {
     let _lock = lock(folder, Patience::Wait)?;
+    // What an interrupted making left beside it holds the same words.
+    remove(&folder.with_extension("new"))?;
     remove(folder)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use rethread_store::{Feed, Since, Store};
+use rethread_store::{Feed, SessionNumber, Since, Store};
 use tantivy::Index;
 
 use crate::Snapshot;
@@ -13,6 +13,17 @@ use crate::error::IndexError;
 pub fn size(folder: &Path) -> u64 {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
     files.filter_map(|file| file.metadata().ok()).map(|data| data.len()).sum()
+}
+
+/// How many documents of the index are of entries that are asked for, by session and place in it.
+pub fn count(folder: &Path, is_wanted: &dyn Fn(SessionNumber, u64) -> bool) -> Result<u64, IndexError> {
+    if !folder.join("meta.json").exists() {
+        return Ok(0);
+    }
+    let snapshot = Snapshot::of_index(Index::open_in_dir(folder)?)?;
+    let documents = snapshot.segments().iter().flat_map(|segment| (0..segment.limit()).map(move |doc| (segment, doc)));
+    let wanted = documents.filter(|(segment, doc)| is_wanted(segment.episode(*doc).session, segment.seq(*doc)));
+    Ok(wanted.count() as u64)
 }
 
 /// Compares the index with the store: what is wrong, in words; nothing if all is well.

@@ -19,7 +19,7 @@ mod traits;
 pub use document::searchable_text;
 pub use error::IndexError;
 pub use follow::{Followed, Follower, Patience, discard, follow};
-pub use inspect::{size, verify};
+pub use inspect::{count, size, verify};
 pub use payload::Unusable;
 pub use segment::{Doc, Segment};
 pub use snapshot::{Lag, Snapshot, lag};

@@ -72,7 +72,7 @@ impl Snapshot {
     }
 
     /// What is in the index.
-    fn of_index(mut index: Index) -> Result<Self, IndexError> {
+    pub(crate) fn of_index(mut index: Index) -> Result<Self, IndexError> {
         index.set_tokenizers(schema::tokenizers());
         let (_, fields) = schema::schema();
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;

@@ -24,4 +24,7 @@ mod story;
 pub use filter::Filter;
 pub use parse::{EntryWay, Event, Header, Parsed, Parser, QueueStep, TitleRank, Typed, Voice, What, tool_kind};
 pub use redact::{Findings, Redactor};
-pub use story::{Known, PART_TOKENS, Retold, Setting, Story, given_title, retell, side_name};
+pub use story::{
+    KeptEntry, Known, PART_TOKENS, Retold, Setting, Story, given_title, remembered_texts, retell, side_name, title_key,
+    typed_key,
+};

@@ -11,6 +11,8 @@ pub enum Owner {
     Here,
     /// Another session.
     Elsewhere,
+    /// Nobody any more, and nobody shall have it again.
+    Forgotten,
 }
 
 /// A new entry with the keys it is found by.

@@ -280,7 +280,8 @@ fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
         EngineError::Model(error) => judge_model(error),
         EngineError::Chat(error) => judge_chat(error),
         EngineError::Memory(_) => (Kind::Bug, Some(REPORT)),
-        EngineError::Watch(_) => (Kind::Watch, Some("try: rethread watch --every 1m")),
+        EngineError::AlreadyWatched(_) => (Kind::Watch, Some("one is enough; stop it first if you want this one")),
+        EngineError::NoText => (Kind::Usage, Some("say what to look for: --matching TEXT")),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod awareness;
 mod card;
+mod forget;
 mod install;
 mod question;
 mod reference;
@@ -25,6 +26,7 @@ use crate::render::{age, reduction};
 
 pub(crate) use awareness::{Awareness, Injections};
 pub(crate) use card::{Card, RefreshedCard};
+pub(crate) use forget::Forgotten;
 pub(crate) use install::Installed;
 pub(crate) use question::{Answered, HandedOff, WouldAsk};
 pub(crate) use reference::Resolved;

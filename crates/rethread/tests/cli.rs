@@ -16,6 +16,9 @@ mod docs;
 #[path = "cli/empty.rs"]
 mod empty;
 #[cfg(test)]
+#[path = "cli/forget.rs"]
+mod forget;
+#[cfg(test)]
 #[path = "cli/harmless.rs"]
 mod harmless;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod apply;
 mod forget;
+mod forget_text;
 
 use std::path::Path;
 
@@ -9,6 +10,7 @@ use rethread_model::{Agent, Counts, NativeKey, Owner, Session, SessionId, Sessio
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use crate::StoreError;
+use crate::forgetting::OF_SESSION;
 use crate::transcripts::{self, Cursor, Fingerprint, TranscriptNumber, TranscriptRow};
 
 /// Our number of a session: short, and in the order sessions were first met.
@@ -210,16 +212,15 @@ impl<'s> Batch<'s> {
             params![self.space, alias, agent.as_str(), external_id],
         )?;
         self.run(
-            "UPDATE session SET alias = ?2 WHERE space = ?1 AND agent = ?3 AND external_id = ?4 AND alias IS NOT ?2",
+            "UPDATE session SET alias = ?2 WHERE space = ?1 AND agent = ?3 AND external_id = ?4 AND alias IS NOT ?2
+             AND kind <> 'gone'",
             params![self.space, alias, agent.as_str(), external_id],
         )
     }
 
     /// Removes everything derived from a session's transcripts, before they are read again.
     pub fn reset_session(&mut self, session: SessionNumber) -> Result<(), StoreError> {
-        for table in
-            ["entry", "episode", "usage", "edited_file", "node", "queued", "vector", "answer", "fact", "fact_unit"]
-        {
+        for table in OF_SESSION {
             let sql = format!("DELETE FROM {table} WHERE space = ?1 AND session = ?2");
             self.run(&sql, params![self.space, session.0])?;
         }
@@ -255,7 +256,11 @@ impl<'s> Batch<'s> {
         )?;
         // A session's own entry outweighs another's: short ids repeat between sessions.
         let here = owners.contains(&session.0).then_some(Owner::Here);
-        Ok(here.or_else(|| (!owners.is_empty()).then_some(Owner::Elsewhere)))
+        let owner = here.or_else(|| (!owners.is_empty()).then_some(Owner::Elsewhere));
+        match owner {
+            None if self.has_forgotten(key)? => Ok(Some(Owner::Forgotten)),
+            owner => Ok(owner),
+        }
     }
 
     /// Whether this session has met that step of its queue of typed texts.
@@ -274,12 +279,13 @@ impl<'s> Batch<'s> {
         )
     }
 
-    /// Whether another session has a tree node with that lineage.
+    /// Whether another session has, or had before it was forgotten, a tree node with that lineage.
     pub fn is_copied_node(&self, session: SessionNumber, lineage: NativeKey) -> Result<bool, StoreError> {
-        self.exists(
+        let is_elsewhere = self.exists(
             "SELECT 1 FROM node WHERE space = ?1 AND lineage = ?2 AND session <> ?3",
             params![self.space, lineage.as_stored(), session.0],
-        )
+        )?;
+        Ok(is_elsewhere || self.has_forgotten(lineage)?)
     }
 
     /// Whether this session is known to have edited the path.
@@ -399,7 +405,7 @@ impl<'s> Batch<'s> {
         self.run("UPDATE session SET retold = ?3 WHERE space = ?1 AND num = ?2", params![self.space, session.0, change])
     }
 
-    fn next_change(&mut self) -> i64 {
+    pub(crate) fn next_change(&mut self) -> i64 {
         self.change += 1;
         self.change
     }
@@ -447,7 +453,7 @@ impl<'s> Batch<'s> {
         run().map_err(|cause| self.err(cause))
     }
 
-    fn exists(&self, sql: &str, values: impl rusqlite::Params) -> Result<bool, StoreError> {
+    pub(crate) fn exists(&self, sql: &str, values: impl rusqlite::Params) -> Result<bool, StoreError> {
         let run = || -> rusqlite::Result<bool> { self.transaction.prepare_cached(sql)?.exists(values) };
         run().map_err(|cause| self.err(cause))
     }

@@ -19,6 +19,7 @@ mod entries;
 mod error;
 mod facts;
 mod feed;
+mod forgetting;
 mod found;
 mod hot;
 mod ledger;
@@ -51,6 +52,7 @@ pub use entries::EntryFilter;
 pub use error::StoreError;
 pub use facts::{FactQuery, KnownFact, Stretch};
 pub use feed::{EpisodeKey, Feed, FeedEntry, Head, Since};
+pub use forgetting::{Marks, Mentions, Needle, Places};
 pub use hot::{Hot, Tiers};
 pub use ledger::{LedgerSum, PlannedRequest, SettledRequest, Spending};
 pub use life::{Closed, Injected, Life, LifeEvent, SessionKey, Watermark};
@@ -131,6 +133,14 @@ impl Store {
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(|cause| StoreError::at(&self.path, cause))?;
         Batch::new(transaction, &self.space, &self.path)
+    }
+
+    /// The same for deleting what must not be found in the file either: its bytes are overwritten.
+    pub fn begin_forgetting(&mut self) -> Result<Batch<'_>, StoreError> {
+        self.connection
+            .execute_batch("PRAGMA secure_delete = ON;")
+            .map_err(|cause| StoreError::at(&self.path, cause))?;
+        self.begin()
     }
 
     fn prepare(&self) -> rusqlite::Result<()> {

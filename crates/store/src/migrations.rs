@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::StoreError;
 
 /// All schemas, oldest first. A file, once released, is never changed.
-const MIGRATIONS: [&str; 8] = [
+const MIGRATIONS: [&str; 9] = [
     include_str!("migrations/0001-intake.sql"),
     include_str!("migrations/0002-search.sql"),
     include_str!("migrations/0003-ledger.sql"),
@@ -16,6 +16,7 @@ const MIGRATIONS: [&str; 8] = [
     include_str!("migrations/0006-cards.sql"),
     include_str!("migrations/0007-questions.sql"),
     include_str!("migrations/0008-facts.sql"),
+    include_str!("migrations/0009-tombstones.sql"),
 ];
 
 /// Applies what is missing. Several processes may try at once: the first does the work, the others find it done.

@@ -143,7 +143,7 @@ impl Engine {
         write_new(&folder, &period.name, &period.text).map_err(|cause| EngineError::Folder { path: folder, cause })
     }
 
-    fn archive_folder(&self) -> PathBuf {
+    pub(crate) fn archive_folder(&self) -> PathBuf {
         self.folder.join("archive")
     }
 }

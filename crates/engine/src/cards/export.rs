@@ -83,7 +83,7 @@ impl Engine {
         self.cards_folder().join(format!("{}.meta.json", file_stem(session)))
     }
 
-    pub(super) fn cards_folder(&self) -> PathBuf {
+    pub(crate) fn cards_folder(&self) -> PathBuf {
         self.folder.join("cards")
     }
 
@@ -126,7 +126,7 @@ impl Engine {
 }
 
 /// The agent's id where it can be the name of a file, ours otherwise.
-pub(super) fn file_stem(session: &Session) -> String {
+pub(crate) fn file_stem(session: &Session) -> String {
     let id = &session.external_id;
     let is_safe =
         (1..=100).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::{Engine, EngineError};
 
+pub(crate) use export::file_stem;
 pub use refresh::{CardPlan, Refresh, Refreshed};
 pub(crate) use settings::problem_in;
 

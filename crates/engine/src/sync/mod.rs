@@ -16,7 +16,7 @@ use rethread_store::Store;
 
 use crate::{EmbeddingReport, Engine, EngineError, IndexReport};
 
-pub(crate) use plan::{Job, Plan, Start};
+pub(crate) use plan::{Job, Plan, Start, hashes_of};
 pub(crate) use write::carry_out;
 
 /// How often a sync starts over because another process or a rewritten file got in its way.
@@ -108,6 +108,7 @@ impl Engine {
         let start = Instant::now();
         let mut store = self.writer()?;
         self.sweep_threads(&mut store)?;
+        self.finish_forgetting(&mut store)?;
         let mut tally = Tally::default();
         let mut index = None;
         for pass in 0..PASSES {

@@ -54,6 +54,13 @@ impl Job {
         }
     }
 
+    /// Whether it is a new file of a session that somebody wants forgotten, or of a sub-agent of one.
+    fn is_forgotten(&self, forgotten: &HashSet<(Agent, String)>) -> bool {
+        let Start::New(identity) = &self.start else { return false };
+        let ids = [Some(&identity.external_id), identity.parent.as_ref()];
+        ids.into_iter().flatten().any(|id| forgotten.contains(&(self.agent, id.clone())))
+    }
+
     /// The row and cursor this job builds on.
     pub(crate) fn row(&self) -> Option<&TranscriptRow> {
         match &self.start {
@@ -73,6 +80,7 @@ impl Plan {
             Some(store) => store.transcripts()?.into_iter().map(|row| (row.path.clone(), row)).collect(),
             None => HashMap::new(),
         };
+        let forgotten = store.map(Store::tombstones).transpose()?.unwrap_or_default();
         let mut excludes = engine.excludes()?;
         let mut new = Vec::new();
         for found in found {
@@ -87,6 +95,7 @@ impl Plan {
                 _ => new.extend(plan.look_at(found, &mut excludes)),
             }
         }
+        new.retain(|(job, _)| !job.is_forgotten(&forgotten));
         plan.jobs.sort_by_key(|job| job.row().map(|row| row.number));
         plan.jobs.extend(in_order(new));
         Ok(plan)
@@ -135,6 +144,8 @@ impl Plan {
                 }
             }
         }
+        let forgotten = store.tombstones()?;
+        plan.jobs.retain(|job| !job.is_forgotten(&forgotten));
         Ok(plan)
     }
 

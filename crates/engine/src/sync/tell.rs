@@ -169,6 +169,10 @@ impl<'a> Telling<'a> {
         let row = batch.transcript(&path)?;
         let (transcript, number) = match (&self.job.start, row) {
             (Start::New(_), Some(TranscriptRow { session: Some(_), .. })) => return Ok(None),
+            // Forgotten since the plan was made.
+            (Start::New(identity), _) if is_forgotten(batch, self.job.agent, &identity.external_id)? => {
+                return Ok(None);
+            }
             (Start::New(identity), row) => {
                 let transcript = match row {
                     Some(row) => row.number,
@@ -372,8 +376,16 @@ fn forget(
     Ok(batch.clear_problems(transcript)?)
 }
 
+fn is_forgotten(batch: &Batch<'_>, agent: Agent, external_id: &str) -> Result<bool, StoreError> {
+    batch.is_forgotten(SessionKey { agent, external_id })
+}
+
 fn open_side(batch: &mut Batch<'_>, job: &Job, parent: &str, name: &str) -> Result<Option<Told>, EngineError> {
-    let number = batch.open_session(job.agent, &format!("{parent}/{name}"))?.number;
+    let external_id = format!("{parent}/{name}");
+    if is_forgotten(batch, job.agent, &external_id)? {
+        return Ok(None);
+    }
+    let number = batch.open_session(job.agent, &external_id)?.number;
     let Some((session, memory)) = batch.stored_session(number)? else { return Ok(None) };
     Ok(Told::new(number, &session, memory))
 }

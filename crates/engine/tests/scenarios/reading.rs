@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::world::{BRANCHES, CLAUDE_FILE, CONVERSATION, PI_FILE, SESSION, World, assert_same, dump_of};
 use proptest::prelude::*;
-use rethread_engine::{SyncRequest, WatchMode, WatchRequest};
+use rethread_engine::{SyncRequest, WatchMode, WatchNews, WatchRequest};
 
 #[test]
 fn s000_15_a_second_sync_reads_nothing() {
@@ -226,7 +226,8 @@ fn watch_and(world: &World, mode: WatchMode, act: impl FnOnce()) -> u64 {
     let engine = world.engine();
     std::thread::scope(|scope| {
         let watching = scope.spawn(|| {
-            engine.watch(WatchRequest { mode: Some(mode) }, &stop, &mut |report| {
+            engine.watch(WatchRequest { mode: Some(mode), poll: false }, &stop, &mut |news| {
+                let WatchNews::Read(report) = news else { return };
                 let _ = sender.send(report.agents.iter().map(|agent| agent.entries).sum::<u64>());
             })
         });

@@ -4,6 +4,7 @@
 //! It never asks the database itself; what was stored before comes through `Known`.
 
 mod branch;
+mod forget;
 mod queue;
 mod teller;
 mod titles;
@@ -25,6 +26,7 @@ use crate::parse::{describe_tool, native_key};
 use crate::{Event, QueueStep, TitleRank, Voice, What};
 
 pub use self::branch::{Retold, retell};
+pub use self::forget::{KeptEntry, remembered_texts, title_key, typed_key};
 pub use self::teller::PART_TOKENS;
 
 /// How many text blocks back a repetition of one is recognised.
@@ -249,7 +251,10 @@ impl Story {
     fn is_declared_copy<K: Known>(&self, event: &Event, known: &K) -> Result<bool, K::Error> {
         match &event.copy_of {
             None => Ok(false),
-            Some(original) => Ok(known.owner(self.key(original))? == Some(Owner::Elsewhere)),
+            Some(original) => {
+                let owner = known.owner(self.key(original))?;
+                Ok(matches!(owner, Some(Owner::Elsewhere | Owner::Forgotten)))
+            }
         }
     }
 
@@ -477,6 +482,10 @@ impl Story {
                 // Its entry gets the id of the line that sends it, so the step itself is remembered apart.
                 if self.run.seen.insert(key) && !known.has_queued(key)? {
                     self.changes.queued.push(key);
+                    if known.owner(typed_key(self.agent, &self.external_id, &text))? == Some(Owner::Forgotten) {
+                        self.saved.queue.filled();
+                        return Ok(());
+                    }
                     self.note_time(event.at);
                     self.saved.queue.typed(fingerprint, self.saved.next_seq);
                     self.prompted(&text);
@@ -497,15 +506,18 @@ impl Story {
     }
 
     fn title<K: Known>(&mut self, rank: TitleRank, text: &str, leaf: Option<&str>, known: &K) -> Result<(), K::Error> {
+        if known.owner(title_key(self.agent, text))? == Some(Owner::Forgotten) {
+            return Ok(());
+        }
         let Some(leaf) = leaf else {
             self.saved.titles.set(rank, text);
             return Ok(());
         };
         let key = self.key(leaf);
-        if self.run.seen.contains(&key) || matches!(known.owner(key)?, Some(Owner::Here)) {
-            self.saved.titles.set(rank, text);
-        } else {
-            self.changes.titles_elsewhere.push((key, text.to_owned()));
+        match known.owner(key)? {
+            Some(Owner::Forgotten) => {}
+            owner if owner == Some(Owner::Here) || self.run.seen.contains(&key) => self.saved.titles.set(rank, text),
+            _ => self.changes.titles_elsewhere.push((key, text.to_owned())),
         }
         Ok(())
     }

@@ -72,6 +72,14 @@ impl Queue {
         Some(seq)
     }
 
+    /// Follows entries to their new places; those that are gone leave only their own place in the queue.
+    pub(crate) fn renumber(&mut self, place: &dyn Fn(u64) -> Option<u64>) {
+        for waiting in &mut self.0 {
+            waiting.typed = waiting.typed.and_then(|(text, seq)| Some((text, place(seq)?)));
+        }
+        self.0.retain(|waiting| waiting.typed.is_some() || waiting.at == Step::Queued);
+    }
+
     fn add(&mut self, typed: Option<(u64, u64)>) {
         if self.0.len() == LONGEST {
             self.0.remove(0);

@@ -49,6 +49,22 @@ impl Titles {
             .find_map(|title| title.as_deref())
     }
 
+    /// All names it knows.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &String> {
+        let given = [&self.custom, &self.generated, &self.last_prompt, &self.summary];
+        given.into_iter().chain([&self.first_prompt, &self.first_command]).flatten()
+    }
+
+    /// Loses the names that must not stay. What was typed first is told anew.
+    pub(crate) fn forget(&mut self, must_go: &dyn Fn(&str) -> bool) {
+        for title in [&mut self.custom, &mut self.generated, &mut self.last_prompt, &mut self.summary] {
+            if title.as_deref().is_some_and(must_go) {
+                *title = None;
+            }
+        }
+        (self.first_prompt, self.first_command) = (None, None);
+    }
+
     /// Whether the user's own name marks the session as a sub-agent's.
     pub(crate) fn names_a_child(&self) -> bool {
         self.custom.as_deref().is_some_and(|name| name.starts_with("subagent-"))
@@ -65,7 +81,7 @@ pub fn given_title(memory: &str) -> Option<String> {
     titles.custom.or(titles.generated).or(titles.summary)
 }
 
-fn short(text: &str) -> Option<String> {
+pub(crate) fn short(text: &str) -> Option<String> {
     let text = one_line(text);
     (!text.is_empty()).then(|| clip(&text, NAME_CHARS).into_owned())
 }

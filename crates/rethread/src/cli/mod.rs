@@ -2,6 +2,7 @@
 
 pub(crate) mod ask;
 pub(crate) mod card;
+pub(crate) mod forget;
 pub(crate) mod install;
 pub(crate) mod life;
 pub(crate) mod thread;
@@ -17,6 +18,7 @@ use rethread_model::{Agent, State};
 
 use self::ask::{Ask, Handoff, Resolve};
 use self::card::Card;
+use self::forget::Forget;
 use self::install::{Install, Uninstall};
 use self::life::{Activity, Hook, Inject, Named, Resume, Said};
 use self::thread::Thread;
@@ -221,6 +223,13 @@ pub(crate) enum Command {
     /// Check that what is stored agrees with itself
     #[command(after_long_help = "Example:\n  rethread verify --json")]
     Verify(Json),
+    /// Forget sessions, or every exchange with a text in it, for good.
+    ///
+    /// Removes what was stored, derived, noted and told of them, from the search index and from our logs, and keeps them
+    /// from coming back. The agents' own transcripts are never touched; threads of ours go with their logs. What is left
+    /// is read back afterwards: exit 3 if anything is.
+    #[command(after_long_help = "Example:\n  rethread forget --matching 'jane@example.org' --dry-run")]
+    Forget(Forget),
     /// Derive everything again from the transcripts
     #[command(after_long_help = "Example:\n  rethread rebuild --index-only")]
     Rebuild(Rebuild),
@@ -247,6 +256,7 @@ impl Command {
     pub(crate) fn wants_json(&self) -> bool {
         match self {
             Command::Sync(Sync { json, .. })
+            | Command::Forget(Forget { json, .. })
             | Command::Sessions(Sessions { json, .. })
             | Command::Show(Show { json, .. })
             | Command::Search(Search { json, .. })
@@ -321,8 +331,11 @@ pub(crate) struct Sync {
 #[derive(Debug, Args)]
 pub(crate) struct Watch {
     /// Read so often instead of at every change: 90s, 5m, 1h
-    #[arg(long, value_name = "SPAN", value_parser = values::span)]
+    #[arg(long, visible_alias = "interval", value_name = "SPAN", value_parser = values::span)]
     pub(crate) every: Option<std::time::Duration>,
+    /// Look for changes every few seconds, where the system does not report them
+    #[arg(long, conflicts_with = "every")]
+    pub(crate) poll: bool,
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 mod ask;
 mod card;
 mod config;
+mod forget;
 mod health;
 mod hook;
 mod init;
@@ -139,6 +140,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Status(json) => status::run(context, json),
         Command::Doctor(json) => health::doctor(context, json),
         Command::Verify(json) => health::verify(context, json),
+        Command::Forget(request) => forget::run(context, &request),
         Command::Rebuild(request) => sync::rebuild(context, request),
         Command::Config(request) => config::run(context, request),
         Command::Completions { shell } => manual::completions(context, shell),

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use rethread_engine::{SyncReport, WatchMode, WatchRequest};
+use rethread_engine::{EngineError, SyncReport, WatchMode, WatchNews, WatchRequest};
 
 use super::{Context, Exit, sync};
 use crate::cli::Watch;
@@ -21,11 +22,18 @@ pub(crate) fn run(context: &Context, request: &Watch) -> Result<Exit, Failure> {
     }
     context.printer.note_line("watching; Ctrl-C ends it");
     let mut broken = None;
-    let request = WatchRequest { mode: request.every.map(WatchMode::Batch) };
-    engine.watch(request, &stop, &mut |report| {
-        if let Err(failure) = tell(context, report) {
-            broken = Some(failure);
-            stop.store(true, Ordering::Relaxed);
+    let request = WatchRequest { mode: request.every.map(WatchMode::Batch), poll: request.poll };
+    engine.watch(request, &stop, &mut |news| match news {
+        WatchNews::Read(report) => {
+            if let Err(failure) = tell(context, report) {
+                broken = Some(failure);
+                stop.store(true, Ordering::Relaxed);
+            }
+        }
+        WatchNews::Failed(error, wait) => context.printer.warn(&failed(error, wait)),
+        WatchNews::Polling(folder, why) => {
+            let folder = folder.display();
+            context.printer.warn(&format!("{folder} is looked through every few seconds: {why}"));
         }
     })?;
     if let Some(failure) = broken {
@@ -33,6 +41,12 @@ pub(crate) fn run(context: &Context, request: &Watch) -> Result<Exit, Failure> {
     }
     context.printer.note_line("stopped");
     Ok(Exit::Done)
+}
+
+/// What went wrong, and when it is tried again.
+fn failed(error: &EngineError, wait: Duration) -> String {
+    let cause = std::error::Error::source(error).map_or_else(String::new, |cause| format!(": {cause}"));
+    format!("{error}{cause}; tried again in {} s", wait.as_secs())
 }
 
 fn tell(context: &Context, report: &SyncReport) -> Result<(), Failure> {

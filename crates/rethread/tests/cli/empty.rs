@@ -100,6 +100,7 @@ fn completions_and_the_manual_cover_every_command() {
         "status",
         "doctor",
         "verify",
+        "forget",
         "rebuild",
         "config",
     ] {

@@ -1,0 +1,66 @@
+//! Takes entries out of a session's story whose transcript is gone, and says by which keys texts stay out of it.
+
+use std::collections::BTreeMap;
+
+use rethread_model::{Agent, NativeKey, Outcome, Speech};
+
+use super::titles::short;
+use super::{Saved, Story};
+
+/// An entry that stays: who speaks, and what is said.
+#[derive(Clone, Copy, Debug)]
+pub struct KeptEntry<'a> {
+    /// Its number until now.
+    pub seq: u64,
+    /// How it is said.
+    pub speech: Speech,
+    /// What is said.
+    pub text: &'a str,
+}
+
+/// The key by which a name of a session is known after it was forgotten, whichever file holds it.
+pub fn title_key(agent: Agent, title: &str) -> NativeKey {
+    NativeKey::global(agent, &format!("title:{}", short(title).unwrap_or_default()))
+}
+
+/// The key by which a text that was typed ahead is known after it was forgotten: its step in the queue has another id
+/// than the entry it became.
+pub fn typed_key(agent: Agent, external_id: &str, text: &str) -> NativeKey {
+    NativeKey::within(agent, external_id, &format!("typed:{text}"))
+}
+
+/// All texts that a story's memory holds: names, and results whose calls are still to come.
+pub fn remembered_texts(memory: &str) -> Vec<String> {
+    let Ok(saved) = serde_json::from_str::<Saved>(memory) else { return Vec::new() };
+    let results = saved.early_results.iter().flat_map(|(_, outcome)| texts_of(outcome));
+    saved.titles.all().map(String::as_str).chain(results).map(str::to_owned).collect()
+}
+
+impl Story {
+    /// Goes on with only these entries, numbered anew in their order, and without the texts that must not stay.
+    pub fn keep_only(&mut self, kept: &[KeptEntry<'_>], must_go: &dyn Fn(&str) -> bool) {
+        let places: BTreeMap<u64, u64> = kept.iter().map(|entry| entry.seq).zip(0..).collect();
+        let place = |seq: u64| places.get(&seq).copied();
+        let saved = &mut self.saved;
+        saved.next_seq = kept.len() as u64;
+        saved.calls = std::mem::take(&mut saved.calls)
+            .into_iter()
+            .filter_map(|(call, seq, episode)| Some((call, place(seq)?, episode)))
+            .collect();
+        saved.queue.renumber(&place);
+        saved.early_results.retain(|(_, outcome)| !texts_of(outcome).any(must_go));
+        saved.titles.forget(must_go);
+        (saved.real_prompts, saved.warm_ups) = (0, 0);
+        for entry in kept {
+            match entry.speech {
+                Speech::Prompt | Speech::Task => self.prompted(entry.text),
+                Speech::Command => self.saved.titles.command(entry.text),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn texts_of(outcome: &Outcome) -> impl Iterator<Item = &str> {
+    [Some(outcome.summary.as_str()), outcome.error.as_deref(), outcome.output.as_deref()].into_iter().flatten()
+}
