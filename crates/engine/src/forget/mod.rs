@@ -228,6 +228,7 @@ impl Engine {
             batch.shorten_watermarks(*number)?;
         }
         batch.commit()?;
+        self.draw_older_facts(store)?;
         Ok(doom.whole.len() as u64 + kept_out)
     }
 }

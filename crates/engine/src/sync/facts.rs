@@ -76,7 +76,7 @@ impl Drawing<'_> {
 
 impl Engine {
     /// Draws the facts of sessions that were read before there were these rules.
-    pub(super) fn draw_older_facts(&self, store: &mut Store) -> Result<(), EngineError> {
+    pub(crate) fn draw_older_facts(&self, store: &mut Store) -> Result<(), EngineError> {
         if !self.config.flag("facts.enabled") {
             return Ok(());
         }

@@ -52,6 +52,27 @@ const HUMAN: &[&str] = &[
     "as a rule",
 ];
 
+/// Without one of these a sentence states no standing wish.
+const STANDING: &[&str] = &[
+    "always",
+    "never",
+    "ever",
+    "stop ",
+    "no more",
+    "any more",
+    "anymore",
+    "from now on",
+    "in general",
+    "generally",
+    "as a rule",
+    "by default",
+    "prefer",
+    "every time",
+    "each time",
+    "any time",
+    "anytime",
+];
+
 /// Without one of these a model's text proposes nothing.
 const MODEL: &[&str] = &["recommend", "suggest", "propose", "would go with", "'d go with", "’d go with"];
 
@@ -59,6 +80,12 @@ const MODEL: &[&str] = &["recommend", "suggest", "propose", "would go with", "'d
 pub(super) fn may_choose(text: &str) -> bool {
     static FOUND: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| automaton(HUMAN));
     FOUND.as_ref().is_some_and(|found| found.is_match(text))
+}
+
+/// Whether a sentence may state a standing wish.
+pub(super) fn may_wish(sentence: &Sentence<'_>) -> bool {
+    static FOUND: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| automaton(STANDING));
+    FOUND.as_ref().is_some_and(|found| found.is_match(&sentence.masked))
 }
 
 /// Whether a model's text may hold a proposal.
@@ -72,8 +99,13 @@ fn automaton(cues: &[&str]) -> Option<AhoCorasick> {
 }
 
 /// A pattern of a table: a blank stands for any white space, one with `?` for none too, and apostrophes may be typographic or left out.
+/// A long table goes on in the next line, whose indent does not count.
 pub(super) fn pattern(table: &str) -> Option<Regex> {
-    let spelled = table.replace('\'', "['’]?").replace(" ?", r"\s*").replace(' ', r"\s+");
+    let joined: String =
+        table.lines().enumerate().map(|(at, line)| if at == 0 { line } else { line.trim_start() }).collect();
+    let spelled = joined.replace('\'', "['’]?").replace(" ?", r"[\x20\t]*").replace(' ', r"[\x20\t]+");
+    // Boundaries of ASCII words are enough here, and far cheaper to look for.
+    let spelled = spelled.replace(r"\b", r"(?-u:\b)");
     Regex::new(&format!("(?i){spelled}")).ok()
 }
 
@@ -81,7 +113,12 @@ pub(super) fn pattern(table: &str) -> Option<Regex> {
 pub(super) fn is_stated(sentence: &Sentence<'_>) -> bool {
     static DOUBT: LazyLock<Option<Regex>> = LazyLock::new(|| {
         pattern(
-            r"\b(if (we|you|i|it|they|the|this|that)|what if|could|maybe|perhaps|should (we|i|it)|would (it|we|you|that)|wonder\w*|might|not sure|unsure|don't know|can (we|you|i)|do (we|you|i)|does|did|for now|temporarily|at some point|some day|someday|this time|just this once|for the moment|for the time being|later|used to|was|were|would be|we used|back in|supposed to|looks like|seems|i guess|i suppose|i thought|i think|how (do|to|would|about|hard)|why|whether|(said|says|wrote|asked|told|claims) |never mind|nevermind|according to)\b",
+            r"\b(if (we|you|i|it|they|the|this|that)|what if|could|maybe|perhaps|should (we|i|it)|would (it|we|
+                you|that)|wonder\w*|might|not sure|unsure|don't know|can (we|you|i)|do (we|you|i)|does|did|
+                for now|temporarily|at some point|some day|someday|this time|just this once|for the moment|
+                for the time being|later|used to|was|were|would be|we used|back in|supposed to|looks like|seems|
+                i guess|i suppose|i thought|i think|how (do|to|would|about|hard)|why|whether|(said|says|wrote|
+                asked|told|claims) |never mind|nevermind|according to)\b",
         )
     });
     !sentence.is_question()

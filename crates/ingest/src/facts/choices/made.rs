@@ -40,7 +40,8 @@ enum Shape {
 /// How a choice begins. `^` stands for the beginning of a clause; the first row that fits decides.
 const TABLE: &[(&str, Shape)] = &[
     (
-        r"^(let's|we|we'll|we will|i'll|i|we should|you should)?(?: just)? ?(?:not going|not go|do not go|don't go|won't go) with ",
+        r"^(let's|we|we'll|we will|i'll|i|we should|you should)?(?: just)? ?(?:not going|not go|do not go|
+            don't go|won't go) with ",
         Shape::Rejected,
     ),
     (r"^(?:let's not|we won't|we will not|we are not|we're not|we do not|we don't) (?:use|using) ", Shape::Rejected),
@@ -50,11 +51,13 @@ const TABLE: &[(&str, Shape)] = &[
     (r"^(?:let's |we'll |we |i'll )?drop ", Shape::Dropped),
     (r"\b(?:let's|we'll|we will|we are|we're)(?: just)? (?:go|going|gonna go) (?:with|wiht|wtih) ", Shape::Chosen),
     (
-        r"^(?:let's|we|we'll|we will|we are|we're|i'll|i will|i'd|i would)?(?: just| rather)? ?(?:go|going|gonna go) (?:with|wiht|wtih) ",
+        r"^(?:let's|we|we'll|we will|we are|we're|i'll|i will|i'd|i would)?(?: just| rather)? ?(?:go|going|
+            gonna go) (?:with|wiht|wtih) ",
         Shape::Chosen,
     ),
     (
-        r"\bwe(?:'ve| have)?(?: all| now| finally)? (?:decided|settled|agreed) (?:on|for|to use|to go with|to adopt|to switch to|to move to) (?:using )?",
+        r"\bwe(?:'ve| have)?(?: all| now| finally)? (?:decided|settled|agreed) (?:on|for|to use|to go with|
+            to adopt|to switch to|to move to) (?:using )?",
         Shape::Chosen,
     ),
     (r"^i(?:'ve| have)? decided (?:on|to use|to go with) ", Shape::Chosen),
@@ -66,7 +69,8 @@ const TABLE: &[(&str, Shape)] = &[
     (r"^(?:let's|we'll|we will) (?:just )?(?:use|adopt|choose|pick|take) ", Shape::Named),
     (r"^(?:i'd|i would|we'd) rather (?:use|have|go with|do) ", Shape::Named),
     (
-        r"^(?:use|take|pick|choose|adopt|i want|we want|want|we use|we'll use|it should use|please use|just use|have it use|back to|go back to|let's go back to) ",
+        r"^(?:use|take|pick|choose|adopt|i want|we want|want|we use|we'll use|it should use|please use|just use|
+            have it use|back to|go back to|let's go back to) ",
         Shape::ChosenAgainst,
     ),
     (
@@ -80,7 +84,8 @@ const AGAINST: &str = r",? (?:instead of|rather than|than|over|and not|in place 
 
 static ROWS: LazyLock<Vec<(Regex, Shape)>> = LazyLock::new(|| {
     let row = |(table, shape): &(&str, Shape)| {
-        let clause = r"(?:^|[,;:—–] ?|\. |\b(?:and|but|so|then|ok|okay|no|hm|actually|pls|please|yes|yeah|alright|fine|instead|also|whatever),? )";
+        let clause = r"(?:^|[,;:—–] ?|\. |\b(?:and|but|so|then|ok|okay|no|hm|actually|pls|please|yes|yeah|
+            alright|fine|instead|also|whatever),? )";
         let table = table.strip_prefix('^').map_or_else(|| (*table).to_owned(), |rest| format!("{clause}(?:{rest})"));
         Some((pattern(&table)?, *shape))
     };
@@ -181,7 +186,8 @@ fn is_definite(masked: &str) -> bool {
 fn is_passing(masked: &str) -> bool {
     static PASSING: LazyLock<Option<Regex>> = LazyLock::new(|| {
         pattern(
-            r"^(?:\S+ ){0,3}(?:branch|main|master|tab|folder|directory|window|session|page|file|line|screen|next|test|commit|review|step|pass|round|time|look|check|rest|run|quick \w+)\b",
+            r"^(?:\S+ ){0,3}(?:branch|main|master|tab|folder|directory|window|session|page|file|line|screen|
+                next|test|commit|review|step|pass|round|time|look|check|rest|run|quick \w+)\b",
         )
     });
     PASSING.as_ref().is_some_and(|passing| passing.is_match(masked))
@@ -261,13 +267,18 @@ mod tests {
             "let's drop support for python 3.8",
             "use brave search to find the answer",
             "let's do a quick check",
-            "update it to use the logger as an instance rather than calling it",
-            "Import and use `defaults` for all instances",
+            "make it read the cache first rather than asking the server",
+            "Load and use `presets` for all charts",
             "replace the header with a single link",
             "why did you use axios instead of fetch",
             "show the name instead of the id",
         ] {
             assert_eq!(shown(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn every_row_of_the_table_is_a_pattern() {
+        assert_eq!(ROWS.len(), TABLE.len());
     }
 }

@@ -261,3 +261,51 @@ fn take_note(text: &str, spot: Spot, facts: &mut Vec<Fact>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(texts: &[(Speech, &str)]) -> Vec<Fact> {
+        let mut choices = Choices::default();
+        let mut facts = Vec::new();
+        for (line, (speech, text)) in (1..).zip(texts) {
+            let spot = Spot { line, at: None };
+            match speech {
+                Speech::Said => choices.take_said(text, spot, &mut facts),
+                _ => choices.take_human(text, spot, &mut facts),
+            }
+        }
+        facts
+    }
+
+    #[test]
+    fn an_accepted_proposal_rests_on_both_lines_and_on_the_human() {
+        let facts = drawn(&[(Speech::Said, "I recommend Redis, because it is quick."), (Speech::Prompt, "yes")]);
+        let last = facts.last().unwrap();
+        assert_eq!((last.subject.name.as_str(), last.state, last.trust), ("redis", FactState::Confirmed, Trust::Human));
+        assert_eq!((last.line, last.evidence.as_slice()), (1, &[2][..]));
+        assert_eq!((facts[0].state, facts[0].trust), (FactState::Hypothesis, Trust::Assistant));
+    }
+
+    #[test]
+    fn only_the_latest_choices_are_remembered() {
+        let mut choices = Choices::default();
+        for line in 1..40 {
+            let text = format!("let's use tool{line} instead of other{line}");
+            choices.take_human(&text, Spot { line, at: None }, &mut Vec::new());
+        }
+        assert_eq!(choices.known.len(), REMEMBERED);
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+        #[test]
+        fn no_text_is_too_odd(words in proptest::collection::vec(
+            "[a-zé’'`\"“”*,.?!:\n-]{0,6}|instead of|let's use|never use|I recommend|from now on|1\\. |yes|“|```|é`", 0..25,
+        )) {
+            let text = words.join(" ");
+            drawn(&[(Speech::Said, &text), (Speech::Prompt, &text), (Speech::Said, &text), (Speech::Answer, &text)]);
+        }
+    }
+}

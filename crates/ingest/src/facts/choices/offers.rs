@@ -33,7 +33,8 @@ pub(super) struct Offer {
 pub(super) fn offers(text: &str) -> Vec<Offer> {
     static POINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
         pattern(
-            r"^[\s*_#-]*(?:option |approach |choice )?(?P<key>[a-h]|[1-9])(?:\*\*)? ?[).:—–-]+(?:\*\*)? (?P<text>\S.*)$",
+            r"^[\s*_#-]*(?:option |approach |choice )?(?P<key>[a-h]|
+                [1-9])(?:\*\*)? ?[).:—–-]+(?:\*\*)? (?P<text>\S.*)$",
         )
     });
     if !has_first_point(text) || !asks_for_a_way(text) {
@@ -132,16 +133,16 @@ pub(super) fn ends_with_a_task(text: &str) -> bool {
 pub(super) fn taken_key(text: &str) -> Option<String> {
     static TAKES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         pattern(
-            r"^(?:(?:ok|okay|yes|yeah|let's|please|pls|i'd|i|we|just|alright),? )*(?:(?:go with|go for|do|try|use|implement|take|pick|choose|prefer|want|say) )?(?:the )?(?:option|approach|choice|number)? ?#?(?P<key>[a-h]|[1-9])(?: please| pls)?[.!=)]*$",
+            r"^(?:(?:ok|okay|yes|yeah|let's|please|pls|i'd|i|we|just|alright),? )*(?:(?:go with|go for|do|try|
+                use|implement|take|pick|choose|prefer|want|say) )?(?:the )?(?:option|approach|choice|
+                number)? ?#?(?P<key>[a-h]|[1-9])(?: please| pls)?[.!=)]*$",
         )
     });
-    let first = text.trim().lines().next()?;
-    let (first, rest) = first.split_once(", ").unwrap_or((first, ""));
+    let line = text.trim().lines().next()?;
+    let key = |part: &str| TAKES.as_ref()?.captures(part.trim()).map(|found| found["key"].to_lowercase());
+    let (first, rest) = line.split_once(", ").unwrap_or((line, ""));
     let is_several = rest.split([' ', ',']).any(|word| word.len() == 1 && word != "a" && word != "i");
-    if is_several {
-        return None;
-    }
-    TAKES.as_ref()?.captures(first.trim()).map(|found| found["key"].to_lowercase())
+    key(line).or_else(|| if is_several { None } else { key(first) })
 }
 
 /// What a short answer takes of an either-or question.
@@ -175,7 +176,8 @@ pub(super) fn form(text: &str) -> Vec<(String, String)> {
 pub(super) fn picked(question: &str, answer: &str) -> Option<String> {
     static ABOUT: LazyLock<Option<Regex>> = LazyLock::new(|| {
         pattern(
-            r"\b(?:should|approach|strategy|prefer|use|style|format|library|framework|which .* (?:better|best|sense)|how (?:do|would) you want)\b",
+            r"\b(?:should|approach|strategy|prefer|use|style|format|library|framework|which .* (?:better|best|
+                sense)|how (?:do|would) you want)\b",
         )
     });
     let is_about_ways = ABOUT.as_ref().is_some_and(|about| about.is_match(question));
@@ -220,8 +222,8 @@ mod tests {
             found.iter().map(|offer| offer.title.as_str()).collect::<Vec<_>>(),
             ["indexeddb with queue", "sqlite"]
         );
-        let found = offers("Two options:\n**1. Subagents (recommended)** — fast\n**2. Inline** — slow");
-        assert!(found[0].is_recommended && found[0].title == "subagents" && found[1].key == "2");
+        let found = offers("Two options:\n**1. Threads (recommended)** — fast\n**2. Processes** — slow");
+        assert!(found[0].is_recommended && found[0].title == "threads" && found[1].key == "2");
         assert!(offers("1. one thing\n1. other thing\n2. more").is_empty());
     }
 
@@ -230,8 +232,8 @@ mod tests {
         for (text, key) in [
             ("B", Some("b")),
             ("option 2", Some("2")),
-            ("let's try 2=", Some("2")),
-            ("implement option A", Some("a")),
+            ("ok, let's take 3!", Some("3")),
+            ("go with choice C", Some("c")),
             ("go", None),
             ("a test", None),
         ] {
@@ -244,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_question_about_work_is_told_from_one_about_the_proposal() {
-        assert!(ends_with_a_task("I suggest x.\nWould you like me to write package.json so you can publish?"));
+        assert!(ends_with_a_task("I suggest x.\nWould you like me to draft release.md for the team?"));
         assert!(!ends_with_a_task("I suggest x. Want me to set it up?"));
         assert!(!ends_with_a_task("Want me to run it? I can."));
     }

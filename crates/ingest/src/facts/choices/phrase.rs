@@ -14,7 +14,7 @@ const ENDS_A_RULE: &str = "because since so due otherwise but please pls unless 
 const ARTICLES: &str = "a an the";
 
 /// Words that say nothing at the beginning of a name.
-const LEADING: &str = "a an the some just simply only our really maybe more any fucking plain good old";
+const LEADING: &str = "a an the some just simply only our really maybe more any plain good old";
 
 /// Names that begin with one of these point elsewhere instead of naming a thing.
 const POINTERS: &str = "this that these those it them my your his her their same what whatever whichever something anything \
@@ -122,7 +122,7 @@ mod tests {
             ("a hand written recursive descent parser rather than pest", Some("hand written recursive descent parser")),
             ("Java 21 as the baseline", Some("java 21")),
             ("`showSelector` here", Some("showSelector")),
-            ("**Vite** - the standard", Some("vite")),
+            ("**Deno** - one binary", Some("deno")),
             ("that one", None),
             ("5 as the limit", None),
             ("/skill:x to read", None),

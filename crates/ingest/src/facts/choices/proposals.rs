@@ -10,8 +10,12 @@ use super::sentences::Sentence;
 
 /// How a recommendation begins, up to what is recommended.
 const TABLE: &[&str] = &[
-    r"\bi(?:'d| would)?(?: strongly| still| really| therefore| also)? (?:recommend|suggest|propose|go with) (?:that )?(?P<who>(?:we|you) )?(?:just )?(?P<way>(?:using|use|adopting|adopt|switching to|switch to|moving to|going with|go with|keeping|sticking with|sticking to|choosing|picking|staying with|storing \w+ (?:as|in)) )?",
-    r"^\W*my (?:recommendation|suggestion|proposal)(?: is|\*\*:|:\*\*|:) ?(?:to )?(?P<way>(?:use|using|go with|adopt|switch to|keep) )?",
+    r"\bi(?:'d| would)?(?: strongly| still| really| therefore| also)? (?:recommend|suggest|propose|
+        go with) (?:that )?(?P<who>(?:we|you) )?(?:just )?(?P<way>(?:using|use|adopting|adopt|switching to|
+        switch to|moving to|going with|go with|keeping|sticking with|sticking to|choosing|picking|staying with|
+        storing \w+ (?:as|in)) )?",
+    r"^\W*my (?:recommendation|suggestion|proposal)(?: is|\*\*:|:\*\*|:) ?(?:to )?(?P<way>(?:use|using|go with|
+        adopt|switch to|keep) )?",
 ];
 
 static ROWS: LazyLock<Vec<Regex>> = LazyLock::new(|| TABLE.iter().filter_map(|table| pattern(table)).collect());
@@ -20,7 +24,8 @@ static ROWS: LazyLock<Vec<Regex>> = LazyLock::new(|| TABLE.iter().filter_map(|ta
 pub(super) fn proposed(sentence: &Sentence<'_>) -> Option<String> {
     static WEAK: LazyLock<Option<Regex>> = LazyLock::new(|| {
         pattern(
-            r"\b(?:if you|if we|unless|don't|do not|wouldn't|would not|not yet|could|they|docs?|readme|can i|may i|shall i|before i|recommend against|suggest not)\b|\bnot\b.*\b(?:recommend|suggest)",
+            r"\b(?:if you|if we|unless|don't|do not|wouldn't|would not|not yet|could|they|docs?|readme|can i|
+                may i|shall i|before i|recommend against|suggest not)\b|\bnot\b.*\b(?:recommend|suggest)",
         )
     });
     if sentence.is_question() || WEAK.as_ref().is_none_or(|weak| weak.is_match(&sentence.masked)) {
@@ -68,17 +73,22 @@ mod tests {
             ("I'd recommend Unleash here.", Some("unleash")),
             ("I would suggest a channel, since it has a loop.", Some("channel")),
             ("I propose the prefix `flux-` for all crates.", Some("prefix flux-")),
-            ("My recommendation: **Vite** - it's the standard", Some("vite")),
+            ("My recommendation: **Deno** - one binary", Some("deno")),
             ("I suggest storing everything as UTC and more.", Some("utc")),
             ("We could use Meilisearch.", None),
-            ("I'd suggest these changes to the file:", None),
+            ("I'd suggest the following edits:", None),
             ("I suggest adding a test.", None),
             ("The README recommends running Postgres 15.", None),
             ("I would not recommend Redis.", None),
             ("I recommend against local storage.", None),
-            ("I recommend starting with option 1.", None),
+            ("I recommend trying option 2.", None),
         ] {
             assert_eq!(proposed(&split(&[text])[0]).as_deref(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn every_row_of_the_table_is_a_pattern() {
+        assert_eq!(ROWS.len(), TABLE.len());
     }
 }

