@@ -7,6 +7,7 @@ use std::fs;
 use proptest::prelude::*;
 use rethread_engine::{Indexed, Kind, Scope, SearchReport, SearchRequest, TimelineRequest, Unusable};
 
+use crate::sessions::engine;
 use crate::world::{BRANCHES, CLAUDE_FILE, CONVERSATION, PI_FILE, World, files_below};
 
 fn line(id: usize, kind: &str, text: &str) -> String {
@@ -25,7 +26,8 @@ fn file(session: usize) -> String {
 fn find(world: &World, text: &str) -> SearchReport {
     let request =
         SearchRequest { text: text.to_owned(), scope: Scope::AllProjects, limit: 20, ..SearchRequest::default() };
-    world.engine().search(&request).unwrap()
+    // At one moment for all, because how old something is counts a little.
+    engine(world, 200 * 24 * 60).search(&request).unwrap()
 }
 
 fn snippets(world: &World, text: &str) -> Vec<String> {
