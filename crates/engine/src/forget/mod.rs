@@ -96,7 +96,7 @@ impl Engine {
         let start = Instant::now();
         let Some(store) = self.store_to_forget_in(target)? else { return Ok(Forgotten::default()) };
         let doom = self.doom(&store, target)?;
-        let there = self.all_places(&doom)?;
+        let there = self.all_places(&doom);
         let tombstones = doom.whole.len() + doom.entries.values().map(BTreeSet::len).sum::<usize>();
         Ok(report(doom, &there, &Places::new(), tombstones as u64, start))
     }
@@ -106,7 +106,7 @@ impl Engine {
         let start = Instant::now();
         let Some(mut store) = self.store_to_forget_in(target)? else { return Ok(Forgotten::default()) };
         let doom = self.doom(&store, target)?;
-        let there = self.all_places(&doom)?;
+        let there = self.all_places(&doom);
         if there.values().all(|count| *count == 0) {
             return Ok(report(doom, &there, &Places::new(), 0, start));
         }
@@ -160,25 +160,12 @@ impl Engine {
             }
         };
         let mut doom = Doom { whole: store.family(&ids)?, ..Doom::default() };
-        self.complete(store, &mut doom)?;
+        complete(store, &mut doom)?;
         Ok(doom)
     }
 
-    /// Adds what follows from the sessions that go whole.
-    fn complete(&self, store: &Store, doom: &mut Doom) -> Result<(), EngineError> {
-        doom.marks = store.marks_of(&doom.whole)?;
-        for (place, count) in store.traces_of(&doom.whole, &doom.marks)? {
-            *doom.places.entry(place).or_default() += count;
-        }
-        let own = doom.whole.iter().filter(|(_, session)| session.agent == Agent::Native);
-        doom.threads.extend(own.filter_map(|(_, session)| session.external_id.parse::<ThreadId>().ok()));
-        doom.threads.sort_unstable();
-        doom.threads.dedup();
-        Ok(())
-    }
-
     /// Everything there is, wherever it is.
-    fn all_places(&self, doom: &Doom) -> Result<Places, EngineError> {
+    fn all_places(&self, doom: &Doom) -> Places {
         let mut places = doom.places.clone();
         places.extend(self.files_of(doom).places());
         let is_doomed = |session: SessionNumber, seq: u64| {
@@ -187,7 +174,7 @@ impl Engine {
         };
         // An index that cannot be read is made anew, and holds nothing then.
         places.insert("index", rethread_index::count(&self.index_folder(), &is_doomed).unwrap_or_default());
-        Ok(places)
+        places
     }
 
     /// What is still there.
@@ -231,6 +218,19 @@ impl Engine {
         self.draw_older_facts(store)?;
         Ok(doom.whole.len() as u64 + kept_out)
     }
+}
+
+/// Adds what follows from the sessions that go whole.
+fn complete(store: &Store, doom: &mut Doom) -> Result<(), EngineError> {
+    doom.marks = store.marks_of(&doom.whole)?;
+    for (place, count) in store.traces_of(&doom.whole, &doom.marks)? {
+        *doom.places.entry(place).or_default() += count;
+    }
+    let own = doom.whole.iter().filter(|(_, session)| session.agent == Agent::Native);
+    doom.threads.extend(own.filter_map(|(_, session)| session.external_id.parse::<ThreadId>().ok()));
+    doom.threads.sort_unstable();
+    doom.threads.dedup();
+    Ok(())
 }
 
 /// Every session there is.

@@ -12,7 +12,7 @@ use rethread_model::thread::ThreadId;
 use rethread_model::{Agent, NativeKey, Session};
 use rethread_store::{Batch, Needle, SessionKey, SessionNumber, Store, TranscriptRow};
 
-use super::{Doom, remembers};
+use super::{Doom, complete, remembers};
 use crate::maintain::retell_kept;
 use crate::sync::hashes_of;
 use crate::{Engine, EngineError};
@@ -50,8 +50,8 @@ impl Engine {
         let threads = threads.into_iter().collect();
         let (entries, places) = (mentions.entries, mentions.places);
         let mut doom = Doom { whole, needle: Some(needle), entries, shortened, threads, places, ..Doom::default() };
-        doom.places.insert("names", self.names_with(store, &doom)?);
-        self.complete(store, &mut doom)?;
+        doom.places.insert("names", names_with(store, &doom)?);
+        complete(store, &mut doom)?;
         Ok(doom)
     }
 
@@ -70,7 +70,7 @@ impl Engine {
         let none = BTreeSet::new();
         for (number, session) in &doom.shortened {
             let seqs = doom.entries.get(number).unwrap_or(&none);
-            kept_out += batch.keep_out(self.keys_to_keep_out(batch, (*number, session), seqs, needle)?)?;
+            kept_out += batch.keep_out(keys_to_keep_out(batch, (*number, session), seqs, needle)?)?;
             batch.remove_card(SessionKey { agent: session.agent, external_id: &session.external_id })?;
         }
         let mut to_read = ToRead::new();
@@ -87,25 +87,6 @@ impl Engine {
             }
         }
         Ok((kept_out, to_read))
-    }
-
-    /// By what the entries and names that go are recognised when they are met again.
-    fn keys_to_keep_out(
-        &self,
-        batch: &Batch<'_>,
-        (number, session): (SessionNumber, &Session),
-        seqs: &BTreeSet<u64>,
-        needle: &Needle,
-    ) -> Result<Vec<NativeKey>, EngineError> {
-        let mut keys = Vec::new();
-        for (key, typed) in batch.keys_of(number, seqs)? {
-            keys.push(key);
-            keys.extend(typed.map(|text| typed_key(session.agent, &session.external_id, &text)));
-        }
-        let memory = batch.stored_session(number)?.and_then(|(_, memory)| memory).unwrap_or_default();
-        let titles = remembered_texts(&memory).into_iter().filter(|text| needle.is_in(text));
-        keys.extend(titles.map(|title| title_key(session.agent, &title)));
-        Ok(keys)
     }
 
     /// The transcripts of a session, or of its parent if it lives in that one's file, and the session they are of.
@@ -149,18 +130,36 @@ impl Engine {
         };
         Ok(threads.ids()?.into_iter().filter(has_it).collect())
     }
+}
 
-    /// How many of the sessions that stay have a name with the text.
-    fn names_with(&self, store: &Store, doom: &Doom) -> Result<u64, EngineError> {
-        let known = doom.places.get("names").copied().unwrap_or_default();
-        let Some(needle) = &doom.needle else { return Ok(known) };
-        let mut named = 0;
-        for (_, session) in &doom.shortened {
-            let memory = store.memory(session.id)?.unwrap_or_default();
-            named += u64::from(remembers(&memory, needle));
-        }
-        Ok(known + named)
+/// By what the entries and names that go are recognised when they are met again.
+fn keys_to_keep_out(
+    batch: &Batch<'_>,
+    (number, session): (SessionNumber, &Session),
+    seqs: &BTreeSet<u64>,
+    needle: &Needle,
+) -> Result<Vec<NativeKey>, EngineError> {
+    let mut keys = Vec::new();
+    for (key, typed) in batch.keys_of(number, seqs)? {
+        keys.push(key);
+        keys.extend(typed.map(|text| typed_key(session.agent, &session.external_id, &text)));
     }
+    let memory = batch.stored_session(number)?.and_then(|(_, memory)| memory).unwrap_or_default();
+    let titles = remembered_texts(&memory).into_iter().filter(|text| needle.is_in(text));
+    keys.extend(titles.map(|title| title_key(session.agent, &title)));
+    Ok(keys)
+}
+
+/// How many of the sessions that stay have a name with the text.
+fn names_with(store: &Store, doom: &Doom) -> Result<u64, EngineError> {
+    let known = doom.places.get("names").copied().unwrap_or_default();
+    let Some(needle) = &doom.needle else { return Ok(known) };
+    let mut named = 0;
+    for (_, session) in &doom.shortened {
+        let memory = store.memory(session.id)?.unwrap_or_default();
+        named += u64::from(remembers(&memory, needle));
+    }
+    Ok(known + named)
 }
 
 /// Whether a file still holds what was read of it.
