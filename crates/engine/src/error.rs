@@ -54,6 +54,14 @@ pub enum EngineError {
     /// A text to look for without any character that is seen.
     #[error("there is no text to look for")]
     NoText,
+    /// Several files that something is known of end like the path that was given.
+    #[error("{path:?} fits {} files", candidates.len())]
+    AmbiguousFile {
+        /// The path as given.
+        path: String,
+        /// Those that fit.
+        candidates: Vec<String>,
+    },
     /// Several sessions fit a reference.
     #[error("{reference:?} fits {} sessions", candidates.len())]
     AmbiguousReference {

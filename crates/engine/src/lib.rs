@@ -25,6 +25,7 @@ mod doctor;
 mod environment;
 mod episodes;
 mod error;
+mod facts;
 mod forget;
 mod home;
 mod hook;
@@ -65,6 +66,10 @@ pub use doctor::{Diagnosis, Finding, Health};
 pub use environment::{Clock, Environment};
 pub use episodes::EpisodeText;
 pub use error::EngineError;
+pub use facts::{
+    DecisionRequest, FactsReport, FactsRequest, FileHistory, FileRequest, FixReport, FixRequest, KnownError,
+    WorkflowRequest,
+};
 pub use forget::{ForgetTarget, Forgotten, Removed};
 pub use indexing::{IndexReport, Indexed};
 pub use install::{DiffLine, FileChange, InstallError, Place, Plan, SettingsOf};
@@ -77,10 +82,13 @@ pub use references::ResolvedReferences;
 pub use rethread_index::{IndexError, Lag as IndexLag, Unusable};
 pub use rethread_llm::{ChatError, NanoUsd, PRICES_AS_OF, Refusal, Tool};
 pub use rethread_recall::{
-    Activity, Answer, Candidate, CardFields, Citation, Composed, Confidence, Hit, Kind, Outcome, Part, PartKind,
-    Reference, Referenced, Snippet, Weights, Why,
+    Activity, Answer, Candidate, CardFields, Citation, CommandUse, Composed, Confidence, Decision, Deed, Edge, Fix,
+    Fixes, Graph, Hit, Kind, Node, Outcome, Part, PartKind, Pattern, Reference, Referenced, Snippet, Source, Thing,
+    Touch, Weights, Why, Workflow,
 };
-pub use rethread_store::{Injected, LedgerSum, LineProblem, Scope, Spending, StoreError, ThreadError, Tiers};
+pub use rethread_store::{
+    Injected, KnownFact, KnownThing, LedgerSum, LineProblem, Scope, Spending, StoreError, ThreadError, Tiers,
+};
 pub use search::{Recalled, SearchReport, SearchRequest, expects_panic};
 pub use sessions::{ListRequest, Listed};
 pub use show::{Profile, ShowRequest, Shown};

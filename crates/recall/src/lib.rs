@@ -26,6 +26,7 @@ mod compose;
 mod context;
 mod cues;
 mod entities;
+mod facts;
 mod handoff;
 mod likeness;
 mod matches;
@@ -50,6 +51,10 @@ pub use compaction::{CompactionSettings, Plan, SummaryError, SummaryRequest, pla
 pub use compose::{Composed, Part, PartKind, compose};
 pub use context::{Context, build_context};
 pub use entities::{ENTITIES_KEPT, entities, remember_entities};
+pub use facts::{
+    ALIKE_ENOUGH, CommandUse, Decision, Deed, Edge, Fix, Fixes, Graph, Limits, Node, Pattern, Source, Thing, Touch,
+    Workflow, around, decisions, fixes, mentions, names_of, share_of_words, telling_words, touches, workflows,
+};
 pub use handoff::{Handoff, handoff};
 pub use likeness::Likeness;
 pub use memory::{Memory, WARM_DAYS, WARM_MEMORIES, may_call_for_memory, memory_context, memory_unavailable};

@@ -187,6 +187,11 @@ impl From<EngineError> for Failure {
                 let named = threads_named(&other);
                 Self::of(kind, other).hint(named)
             }
+            EngineError::AmbiguousFile { path, candidates } => {
+                let message = format!("{path:?} fits {} files", candidates.len());
+                let named: Vec<&str> = candidates.iter().take(MOST_CANDIDATES).map(String::as_str).collect();
+                Self::new(kind, message).hint(format!("it could be: {}", named.join("; ")))
+            }
             other => Self::of(kind, other),
         };
         failure.hints.extend(hint.map(str::to_owned));
@@ -267,6 +272,7 @@ fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
         EngineError::AmbiguousReference { .. } => {
             (Kind::AmbiguousReference, Some("give more of the id or of the name"))
         }
+        EngineError::AmbiguousFile { .. } => (Kind::AmbiguousReference, Some("give more of the path")),
         EngineError::Thread(error) => judge_thread(error),
         EngineError::UnknownThread(_) => (Kind::UnknownReference, Some(LIST_THREADS)),
         EngineError::AmbiguousThread { .. } => (Kind::AmbiguousReference, Some("give more of the id")),

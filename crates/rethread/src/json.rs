@@ -2,6 +2,7 @@
 
 mod awareness;
 mod card;
+mod facts;
 mod forget;
 mod install;
 mod question;
@@ -26,6 +27,7 @@ use crate::render::{age, reduction};
 
 pub(crate) use awareness::{Awareness, Injections};
 pub(crate) use card::{Card, RefreshedCard};
+pub(crate) use facts::{Decided, FileStory, Fixed, Known, Worked};
 pub(crate) use forget::Forgotten;
 pub(crate) use install::Installed;
 pub(crate) use question::{Answered, HandedOff, WouldAsk};

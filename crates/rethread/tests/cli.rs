@@ -16,6 +16,8 @@ mod docs;
 #[path = "cli/empty.rs"]
 mod empty;
 #[cfg(test)]
+#[path = "cli/facts.rs"]
+mod facts;
 #[path = "cli/forget.rs"]
 mod forget;
 #[cfg(test)]

@@ -84,16 +84,29 @@ impl Store {
         let predicates = predicates.collect::<Vec<_>>().join(", ");
         let wanted =
             if predicates.is_empty() { String::new() } else { format!("AND fact.predicate IN ({predicates})") };
-        let of_thing = if about.is_some() { "AND (fact.subject = ?3 OR fact.object = ?3)" } else { "AND ?3 IS NULL" };
+        // One look into each index: SQLite does not use both for a table without row ids.
+        let (table, of_thing) = if about.is_some() {
+            let subject = "SELECT * FROM fact INDEXED BY fact_by_subject WHERE space = ?1 AND subject = ?3";
+            let object =
+                "SELECT * FROM fact INDEXED BY fact_by_object WHERE space = ?1 AND object = ?3 AND subject <> ?3";
+            (format!("({subject} UNION ALL {object}) AS fact"), "")
+        } else {
+            ("fact".to_owned(), "AND ?3 IS NULL")
+        };
+        let of_session = if query.session.is_some() {
+            "AND fact.session = (SELECT num FROM session WHERE space = ?1 AND id = ?4)"
+        } else {
+            "AND ?4 IS NULL"
+        };
         let sql = format!(
-            "SELECT {COLUMNS} FROM fact
+            "SELECT {COLUMNS} FROM {table}
              JOIN session ON session.space = fact.space AND session.num = fact.session
              JOIN entity AS subject ON subject.space = fact.space AND subject.num = fact.subject
              LEFT JOIN entity AS object ON object.space = fact.space AND object.num = fact.object
-             WHERE fact.space = ?1 {wanted} {of_thing}
+             WHERE fact.space = ?1 {wanted} {of_thing} {of_session}
              AND (?2 IS NULL OR session.project = ?2 OR session.cwd = ?2
                   OR substr(session.cwd, 1, length(?2) + 1) = ?2 || '/')
-             AND (?4 IS NULL OR session.id = ?4) AND (?5 IS NULL OR fact.at IS NULL OR fact.at <= ?5)
+             AND (?5 IS NULL OR fact.at IS NULL OR fact.at <= ?5)
              ORDER BY fact.at DESC, fact.session DESC, fact.unit DESC, fact.num DESC LIMIT ?6"
         );
         let mut statement = self.connection.prepare_cached(&sql)?;

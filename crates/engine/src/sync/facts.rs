@@ -21,7 +21,7 @@ pub(crate) struct Drawing<'a> {
 impl Drawing<'_> {
     /// Draws from the stretches that a reading touched, and from those after them as long as what is remembered
     /// between stretches changes by it. How many facts there are more than before.
-    pub(super) fn from_changes(&self, batch: &mut Batch<'_>, changes: &Changes) -> Result<i64, EngineError> {
+    pub(super) fn after_changes(&self, batch: &mut Batch<'_>, changes: &Changes) -> Result<i64, EngineError> {
         let first_new = changes.entries.first().map(|new| new.entry.seq);
         let Some(first) = changes.outcomes.iter().map(|(seq, _)| *seq).chain(first_new).min() else { return Ok(0) };
         let is_touched = |stretch: Stretch| {
@@ -57,12 +57,11 @@ impl Drawing<'_> {
                 carry = read(before).unwrap_or_default();
                 continue;
             }
-            let drawn = match changes.and_then(|changes| in_memory(changes, stretch)) {
-                Some(entries) => draw(carry, self.roots, &entries),
-                None => {
-                    let stored = batch.stretch_entries(self.session, stretch)?;
-                    draw(carry, self.roots, &stored.iter().collect::<Vec<_>>())
-                }
+            let drawn = if let Some(entries) = changes.and_then(|changes| in_memory(changes, stretch)) {
+                draw(carry, self.roots, &entries)
+            } else {
+                let stored = batch.stretch_entries(self.session, stretch)?;
+                draw(carry, self.roots, &stored.iter().collect::<Vec<_>>())
             };
             let after = serde_json::to_string(&drawn.carry).map_err(EngineError::Memory)?;
             more += batch.put_facts(self.session, stretch, &drawn.facts, &after, self.now)?;

@@ -318,7 +318,7 @@ impl Told {
         let Some(now) = ledger.learned_at else { return Ok(()) };
         let roots = [self.project.as_deref(), self.story.setting().cwd.as_deref()];
         let drawing = Drawing { session: self.number, roots: &roots.map(Option::unwrap_or_default), now };
-        let more = if changes.retell { drawing.anew(batch)? } else { drawing.from_changes(batch, changes)? };
+        let more = if changes.retell { drawing.anew(batch)? } else { drawing.after_changes(batch, changes)? };
         let facts = &mut ledger.tally.of(agent).facts;
         *facts = facts.saturating_add_signed(more);
         Ok(())

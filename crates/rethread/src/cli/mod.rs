@@ -2,6 +2,7 @@
 
 pub(crate) mod ask;
 pub(crate) mod card;
+pub(crate) mod facts;
 pub(crate) mod forget;
 pub(crate) mod install;
 pub(crate) mod life;
@@ -18,6 +19,7 @@ use rethread_model::{Agent, State};
 
 use self::ask::{Ask, Handoff, Resolve};
 use self::card::Card;
+use self::facts::{Decisions, Facts, Files, Fix, Workflows};
 use self::forget::Forget;
 use self::install::{Install, Uninstall};
 use self::life::{Activity, Hook, Inject, Named, Resume, Said};
@@ -148,6 +150,33 @@ pub(crate) enum Command {
     /// an episode means. Around another project's exchange, that project is looked at.
     #[command(after_long_help = "Example:\n  rethread timeline --file src/parser.rs --since 'last week'")]
     Timeline(Timeline),
+    /// Show what fixed an error before, and what did not.
+    ///
+    /// Give the line, or paste the whole output with `-`: the telling line of it is looked for, without numbers, paths and
+    /// quoted values. An error that was never met is compared by its words with those that were. A fix is confirmed if
+    /// the command that failed succeeded afterwards; what did not help is listed as a dead end.
+    #[command(after_long_help = "Example:\n  cargo test 2>&1 | rethread fix -")]
+    Fix(Fix),
+    /// Show what was decided, with reasons, and what you always or never want.
+    ///
+    /// Decisions that hold, and proposals nobody answered yet; with --all also those that were rejected, or that something
+    /// else took the place of, and when.
+    #[command(after_long_help = "Example:\n  rethread decisions database --as-of 2026-03-01")]
+    Decisions(Decisions),
+    /// Show how work is done here: commands with how often they succeed, and sequences that come back
+    #[command(after_long_help = "Example:\n  rethread workflows --limit 20")]
+    Workflows(Workflows),
+    /// Show who did what to a file, when, and what for.
+    ///
+    /// Also under the names it had before and after, with errors whose fix touched it and decisions that name it. PATH is
+    /// relative to the current directory or to the project, absolute, or the end of a path.
+    #[command(after_long_help = "Example:\n  rethread files src/parser.rs --since 'last week'")]
+    Files(Files),
+    /// Show what is known of a thing: a file, a command, an error, a choice, a rule, a commit, a branch, a package.
+    ///
+    /// Without ENTITY: the things most is known of. --dot and --svg draw what surrounds it.
+    #[command(after_long_help = "Example:\n  rethread facts 'cargo test' --svg > facts.svg")]
+    Facts(Facts),
     /// Show what the agents' tokens cost, and how much of their transcripts is kept.
     ///
     /// Costs are those the agents noted; where they noted none, those of published price lists, marked with ~. What models
@@ -261,6 +290,11 @@ impl Command {
             | Command::Show(Show { json, .. })
             | Command::Search(Search { json, .. })
             | Command::Timeline(Timeline { json, .. })
+            | Command::Fix(Fix { json, .. })
+            | Command::Decisions(Decisions { json, .. })
+            | Command::Workflows(Workflows { json, .. })
+            | Command::Files(Files { json, .. })
+            | Command::Facts(Facts { json, .. })
             | Command::Usage(Usage { json, .. })
             | Command::Resolve(Resolve { json, .. })
             | Command::Ask(Ask { json, .. })

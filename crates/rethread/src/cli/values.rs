@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use rethread_engine::{Kind, Profile, UsageBy};
 use rethread_model::thread::ChatRole;
-use rethread_model::{Agent, State, Timestamp};
+use rethread_model::{Agent, EntityKind, State, Timestamp};
 
 /// A moment: so long ago, or a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +97,12 @@ pub(crate) fn kind() -> impl TypedValueParser<Value = Kind> {
         PossibleValue::new(kind.as_str()).aliases(roles)
     };
     PossibleValuesParser::new(Kind::ALL.map(named)).try_map(|name| name.parse::<Kind>())
+}
+
+/// A kind of thing that facts are about.
+pub(crate) fn entity_kind() -> impl TypedValueParser<Value = EntityKind> {
+    PossibleValuesParser::new(EntityKind::ALL.map(EntityKind::as_str))
+        .map(|name| EntityKind::from_stored(&name).unwrap_or(EntityKind::File))
 }
 
 /// How much of a session is shown.

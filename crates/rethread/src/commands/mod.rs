@@ -3,6 +3,10 @@
 mod ask;
 mod card;
 mod config;
+mod decisions;
+mod facts;
+mod files;
+mod fix;
 mod forget;
 mod health;
 mod hook;
@@ -20,6 +24,7 @@ mod thread;
 mod timeline;
 mod usage;
 mod watch;
+mod workflows;
 
 use jiff::tz::TimeZone;
 use rethread_engine::{Engine, Environment, Indexed, Scope};
@@ -96,6 +101,27 @@ fn scope(engine: &Engine, place: &Place) -> Scope {
     }
 }
 
+/// Says where something could be known when nothing is known here.
+fn explain_unknown(
+    context: &Context,
+    engine: &Engine,
+    scope: &Scope,
+    said: &str,
+    is_known_elsewhere: impl FnOnce() -> Result<bool, Failure>,
+) -> Result<(), Failure> {
+    context.printer.note_line(said);
+    if *scope != Scope::AllProjects && is_known_elsewhere()? {
+        context.printer.hint("something is known in other projects: add --all-projects");
+        return Ok(());
+    }
+    match engine.status()?.statistics {
+        None => context.printer.hint("nothing was read yet: rethread init"),
+        Some(all) if all.entries == 0 => context.printer.hint("nothing was read yet: rethread sync"),
+        Some(_) => {}
+    }
+    Ok(())
+}
+
 /// Says on the side what had to be done to the index before anything could be found.
 fn tell_index(context: &Context, index: &Indexed) {
     match index {
@@ -121,6 +147,11 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Show(request) => show::run(context, &request),
         Command::Search(request) => search::run(context, &request),
         Command::Timeline(request) => timeline::run(context, &request),
+        Command::Fix(request) => fix::run(context, &request),
+        Command::Decisions(request) => decisions::run(context, &request),
+        Command::Workflows(request) => workflows::run(context, &request),
+        Command::Files(request) => files::run(context, &request),
+        Command::Facts(request) => facts::run(context, &request),
         Command::Usage(request) => usage::run(context, &request),
         Command::Resolve(request) => resolve::run(context, &request),
         Command::Ask(request) => ask::run(context, &request),

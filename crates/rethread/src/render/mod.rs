@@ -3,8 +3,13 @@
 mod bars;
 mod card;
 mod chart;
+mod decisions;
+mod facts;
 mod failure;
+mod files;
+mod fix;
 mod forget;
+mod graph;
 mod health;
 mod index;
 mod kept;
@@ -22,12 +27,18 @@ mod thread;
 mod timeline;
 mod usage;
 mod words;
+mod workflows;
 mod wrap;
 
 pub(crate) use card::{card, cost, would_ask_for_card};
 pub(crate) use chart::usage_chart;
+pub(crate) use decisions::decisions;
+pub(crate) use facts::{about, things};
 pub(crate) use failure::failure;
+pub(crate) use files::file_history;
+pub(crate) use fix::{fix, seen};
 pub(crate) use forget::forgotten;
+pub(crate) use graph::{dot, svg};
 pub(crate) use health::{diagnosis, verified};
 pub(crate) use index::{index_failed, indexed, remade};
 pub(crate) use kept::kept;
@@ -44,6 +55,7 @@ pub(crate) use thread::{compacted, compaction_note, thread_context, threads, wai
 pub(crate) use timeline::timeline;
 pub(crate) use usage::usage;
 pub(crate) use words::{age, bytes, count, number, reduction};
+pub(crate) use workflows::workflows;
 
 /// Lines wider than this are hard to read, however wide the terminal is.
 const WIDEST_TEXT: usize = 110;

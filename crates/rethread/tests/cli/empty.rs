@@ -11,6 +11,7 @@ fn help_is_an_answer() {
     assert_snapshot!("help_short", world.tell(&["-h"]));
     assert_snapshot!("help_show", world.tell(&["show", "--help"]));
     assert_snapshot!("help_search", world.tell(&["search", "--help"]));
+    assert_snapshot!("help_fix", world.tell(&["fix", "--help"]));
     assert_snapshot!("version", world.tell(&["--version"]));
 }
 
@@ -85,6 +86,11 @@ fn completions_and_the_manual_cover_every_command() {
         "show",
         "search",
         "timeline",
+        "fix",
+        "decisions",
+        "workflows",
+        "files",
+        "facts",
         "usage",
         "activity",
         "inject",
