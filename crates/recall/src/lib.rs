@@ -38,6 +38,7 @@ mod question;
 mod quote;
 mod rank;
 mod reference;
+mod remedy;
 mod search;
 mod session_context;
 mod snippet;
@@ -57,7 +58,10 @@ pub use facts::{
 };
 pub use handoff::{Handoff, handoff};
 pub use likeness::Likeness;
-pub use memory::{Memory, WARM_DAYS, WARM_MEMORIES, may_call_for_memory, memory_context, memory_unavailable};
+pub use memory::{
+    Memory, WARM_DAYS, WARM_MEMORIES, may_call_for_memory, memory_block, memory_context, memory_line,
+    memory_unavailable,
+};
 pub use pairs::pair_up;
 pub use query::{Kind, Query, UnknownKind};
 pub use question::{
@@ -69,6 +73,7 @@ pub use reference::{
     Candidate, MOST_REFERENCES, Outcome, REFERENCE_BYTES, REFERENCE_CUT, REFERENCE_HEADER, Reference, Referenced,
     reference_block, reference_reminder, references,
 };
+pub use remedy::{best_remedy, decision_line, remedy_line};
 pub use search::{Found, Hit, Request, SearchError, search};
 pub use session_context::{
     Happening, NOTE_CHARS, RESUME_TOKENS, SessionView, resume_context, session_context, session_news,

@@ -71,8 +71,13 @@ pub fn memory_context(memories: &[Memory], now: Timestamp) -> Option<String> {
     if memories.is_empty() {
         return None;
     }
-    let lines = memories.iter().map(|memory| format!("\n{}", line(memory, now)));
-    Some(format!("[MEMORY CONTEXT]{}\n[END MEMORY]", lines.collect::<String>()))
+    let lines: Vec<String> = memories.iter().map(|memory| memory_line(memory, now)).collect();
+    Some(memory_block(&lines))
+}
+
+/// The block around lines that are made already.
+pub fn memory_block(lines: &[String]) -> String {
+    format!("[MEMORY CONTEXT]\n{}\n[END MEMORY]", lines.join("\n"))
 }
 
 /// The same where memory could not be looked into.
@@ -81,7 +86,7 @@ pub fn memory_unavailable(why: &str) -> String {
 }
 
 /// `- [2d ago] name: "asked" -> "said" (rethread show 01K…:12)`. A session named by what was asked is not named again.
-fn line(memory: &Memory, now: Timestamp) -> String {
+pub fn memory_line(memory: &Memory, now: Timestamp) -> String {
     let name = short(&memory.session, NAME_CHARS);
     let asked = memory.asked.as_ref().map(|asked| short(asked, ASKED_CHARS));
     let is_named_so = asked.as_ref().is_some_and(|asked| asked.starts_with(name.trim_end_matches('…')));

@@ -8,6 +8,7 @@ mod lifecycle;
 mod neighbours;
 mod news;
 mod parts;
+mod remedy;
 mod upkeep;
 mod view;
 mod warm;

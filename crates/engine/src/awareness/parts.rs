@@ -2,8 +2,8 @@
 
 use rethread_model::{Agent, State};
 use rethread_recall::{
-    Part, PartKind, REFERENCE_BYTES, SessionView, memory_context, memory_unavailable, reference_block,
-    reference_reminder, resume_context, session_context,
+    Part, PartKind, REFERENCE_BYTES, SessionView, WARM_MEMORIES, memory_block, memory_line, memory_unavailable,
+    reference_block, reference_reminder, resume_context, session_context,
 };
 use rethread_store::Store;
 
@@ -137,26 +137,40 @@ impl Engine {
             told.not("memory", "switched off by inject.memory");
             return Ok(());
         }
-        let memories = match self.remembered(store, caller, prompt, moment)? {
-            Remembered::Memories(memories) => memories,
+        let remedy = Self::known_of_prompt(store, caller, &moment.project, prompt, moment.now)?;
+        let (mut lines, mut says, mut reasons) = (Vec::new(), Vec::new(), Vec::new());
+        if let Some(remedy) = remedy {
+            lines.push(remedy.line);
+            says.push(remedy.says);
+            reasons.push(remedy.reason.to_owned());
+        }
+        match self.remembered(store, caller, prompt, moment)? {
+            Remembered::Memories(memories) => {
+                let room = WARM_MEMORIES - lines.len();
+                for memory in memories.iter().take(room) {
+                    lines.push(memory_line(memory, moment.now));
+                    says.push(hash_of(&memory.exchange));
+                    reasons.push(format!("{:.2} of the prompt's words", memory.share));
+                }
+            }
             Remembered::Unavailable(why) => {
                 told.not("memory", &why);
                 // Said beside something else, it is honest; alone it would only be noise.
-                if !told.parts.is_empty() {
+                if lines.is_empty() && !told.parts.is_empty() {
                     let (text, reason) = (memory_unavailable(&why), "memory could not be looked into".to_owned());
                     told.parts.push(Part { kind: PartKind::Memory, text, reason, says: Vec::new() });
                 }
-                return Ok(());
+                if lines.is_empty() {
+                    return Ok(());
+                }
             }
-        };
-        let Some(text) = memory_context(&memories, moment.now) else {
+        }
+        if lines.is_empty() {
             told.not("memory", "nothing of the last week is close enough to the prompt");
             return Ok(());
-        };
-        let scores: Vec<String> = memories.iter().map(|memory| format!("{:.2}", memory.share)).collect();
-        let reason = format!("{} warm, {} of the prompt's words", memories.len(), scores.join(" and "));
-        let says = memories.iter().map(|memory| hash_of(&memory.exchange)).collect();
-        told.parts.push(Part { kind: PartKind::Memory, text, reason, says });
+        }
+        let reason = format!("{} warm, {}", lines.len(), reasons.join(" and "));
+        told.parts.push(Part { kind: PartKind::Memory, text: memory_block(&lines), reason, says });
         Ok(())
     }
 }

@@ -58,7 +58,10 @@ impl Engine {
                 Some(intent) => self.told_before_call(caller, &intent),
                 None => Ok(None),
             },
-            Event::Called(used) => self.note_call(caller, &used).map(|()| None),
+            Event::Called(used) => {
+                self.note_call(caller, &used)?;
+                self.told_after_failure(caller, &used)
+            }
             Event::Answered(words) => {
                 let mut store = self.recorder()?;
                 self.read_own(&mut store, caller)?;

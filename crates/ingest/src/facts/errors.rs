@@ -251,7 +251,7 @@ pub fn signature(line: &str) -> Option<String> {
 }
 
 /// The error itself: like its signature, with the values it names.
-pub(super) fn concrete(line: &str) -> String {
+pub fn concrete(line: &str) -> String {
     let line = without_colours(line);
     clip(&abstracted(undecorated(&line)), 2 * SIGNATURE_CHARS).into_owned()
 }

@@ -22,7 +22,7 @@ use self::work::{Stretch, Work};
 
 pub use self::command::command_name;
 pub(crate) use self::command::only_looks;
-pub use self::errors::{names_failure, signature, telling_line};
+pub use self::errors::{concrete, names_failure, signature, telling_line};
 pub use self::git::git_note;
 
 /// Grows with the rules, so that sessions are drawn from again when they become better.

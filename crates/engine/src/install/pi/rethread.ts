@@ -169,11 +169,17 @@ export default function (pi: any) {
 		} catch {}
 	});
 
-	pi.on("tool_result", (e: any, ctx: any) => {
+	pi.on("tool_result", async (e: any, ctx: any) => {
 		if (!CHANGING.includes(e.toolName)) return;
 		const output = textOf(e.content);
 		const result = { is_error: !!e.isError, error: e.isError ? output : undefined, output_chars: output.length };
-		void tell("tool_result", ctx, { tool_name: e.toolName, tool_input: e.input, ...result });
+		const told = tell("tool_result", ctx, { tool_name: e.toolName, tool_input: e.input, ...result });
+		// Only for a failure is there anything to say, and only then it is worth waiting for.
+		if (!e.isError) return;
+		const message = await told;
+		try {
+			if (message) pi.sendMessage({ ...message, display: true }, { deliverAs: "steer" });
+		} catch {}
 	});
 
 	pi.on("agent_end", (e: any, ctx: any) => {
