@@ -166,7 +166,7 @@ impl<'a> Synced<'a> {
             sessions: report.sessions,
             entries: report.entries,
             episodes: report.episodes,
-            facts: 0,
+            facts: report.facts,
             bytes_read: report.bytes_read,
             redactions: report.redactions,
             warnings: report
@@ -320,7 +320,7 @@ impl<'a> Stated<'a> {
             empty: statistics.map_or(0, |all| all.empty),
             entries: statistics.map_or(0, |all| all.entries),
             episodes: statistics.map_or(0, |all| all.episodes),
-            facts: 0,
+            facts: statistics.map_or(0, |all| all.facts),
             transcripts: statistics.map_or(0, |all| all.transcripts),
             bytes_read: statistics.map_or(0, |all| all.bytes_read),
             change: statistics.map_or(0, |all| all.change),

@@ -17,6 +17,8 @@ pub struct Statistics {
     pub entries: u64,
     /// Episodes.
     pub episodes: u64,
+    /// Facts.
+    pub facts: u64,
     /// Transcript files.
     pub transcripts: u64,
     /// Bytes of transcript read.
@@ -99,6 +101,7 @@ impl Store {
                 empty: count("SELECT count(*) FROM session WHERE space = ?1 AND empty")?,
                 entries: count("SELECT count(*) FROM entry WHERE space = ?1")?,
                 episodes: count("SELECT count(*) FROM episode WHERE space = ?1")?,
+                facts: count("SELECT count(*) FROM fact WHERE space = ?1")?,
                 transcripts: count("SELECT count(*) FROM transcript WHERE space = ?1")?,
                 bytes_read: count("SELECT coalesce(sum(offset), 0) FROM transcript WHERE space = ?1")?,
                 change: count("SELECT coalesce(max(value), 0) FROM counter WHERE space = ?1 AND name = 'change'")?,

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rethread_model::{Entity, EntityKind, Predicate, Timestamp};
+use rethread_ingest::facts::{concrete, telling_line};
+use rethread_model::{Entity, EntityKind, FactState, Predicate, Timestamp};
 use rethread_recall::{ALIKE_ENOUGH, Fixes, Source, fixes, share_of_words, telling_words};
 use rethread_store::{FactQuery, KnownFact, Scope, Store, ThingQuery};
 
@@ -71,17 +72,37 @@ impl Engine {
         for name in &signatures {
             let facts = about(&store, &request.scope, name)?;
             if !facts.is_empty() {
-                errors.push(known_error(name, 1.0, &facts));
+                let mut error = known_error(name, 1.0, &facts);
+                same_first(&mut error.fixes, &facts, &request.text);
+                errors.push(error);
             }
         }
         if errors.iter().all(|error| error.fixes.is_empty()) {
             let is_new = |other: &KnownError| !signatures.contains(&other.signature);
             errors.extend(alike(&store, request)?.into_iter().filter(is_new));
         }
-        let query = ThingQuery { scope: request.scope.clone(), kind: Some(EntityKind::Error), ..ThingQuery::default() };
-        let known = store.known_things(&query)?.len() as u64;
+        // Only who finds nothing is told how much there is to find.
+        let known = match errors.is_empty() {
+            true => {
+                let (scope, kind) = (request.scope.clone(), Some(EntityKind::Error));
+                store.known_things(&ThingQuery { scope, kind, ..ThingQuery::default() })?.len() as u64
+            }
+            false => errors.len() as u64,
+        };
         Ok(FixReport { signature: signatures.into_iter().next(), errors, known })
     }
+}
+
+/// Puts what was done about this very error before what was done about others of its kind.
+fn same_first(known: &mut Fixes, facts: &[KnownFact], text: &str) {
+    let Some(asked) = telling_line(text).map(|line| concrete(&line)) else { return };
+    let is_same =
+        |known: &&KnownFact| known.fact.predicate == Predicate::FailedWith && concrete(&known.fact.detail) == asked;
+    let sessions: BTreeSet<_> = facts.iter().filter(is_same).map(|known| known.session).collect();
+    known.fixes.sort_by_key(|fix| {
+        let is_of_same = fix.sources.iter().any(|source| sessions.contains(&source.session));
+        (fix.state != FactState::Confirmed, !is_of_same)
+    });
 }
 
 /// What the text may be called: by its most telling line, and by each of its lines.

@@ -35,6 +35,7 @@ pub(crate) fn status(page: &mut Page, status: &Status) {
     row(page, "transcripts", &format!("{}, {} read", count(all.transcripts, "file"), bytes(all.bytes_read)));
     row(page, "entries", &number(all.entries));
     row(page, "episodes", &number(all.episodes));
+    row(page, "facts", &number(all.facts));
     let redactions = all.redactions.iter().map(|(_, count)| count).sum();
     row(page, "redactions", &number(redactions));
     let widest = all.redactions.iter().map(|(rule, _)| rule.len()).max().unwrap_or(0);

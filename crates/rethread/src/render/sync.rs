@@ -24,6 +24,7 @@ pub(crate) fn synced(page: &mut Page, report: &SyncReport) {
             (Tone::Plain, count(agent.sessions, "session")),
             (news, format!("{} new {entry}", number(agent.entries))),
             (Tone::Plain, count(agent.episodes, "episode")),
+            (Tone::Plain, count(agent.facts, "fact")),
             (Tone::Plain, format!("{} read", bytes(agent.bytes_read))),
             (Tone::Plain, count(agent.redactions, "redaction")),
             (care, count(agent.warnings.len() as u64, "warning")),
