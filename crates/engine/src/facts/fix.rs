@@ -82,12 +82,11 @@ impl Engine {
             errors.extend(alike(&store, request)?.into_iter().filter(is_new));
         }
         // Only who finds nothing is told how much there is to find.
-        let known = match errors.is_empty() {
-            true => {
-                let (scope, kind) = (request.scope.clone(), Some(EntityKind::Error));
-                store.known_things(&ThingQuery { scope, kind, ..ThingQuery::default() })?.len() as u64
-            }
-            false => errors.len() as u64,
+        let known = if errors.is_empty() {
+            let (scope, kind) = (request.scope.clone(), Some(EntityKind::Error));
+            store.known_things(&ThingQuery { scope, kind, ..ThingQuery::default() })?.len() as u64
+        } else {
+            errors.len() as u64
         };
         Ok(FixReport { signature: signatures.into_iter().next(), errors, known })
     }

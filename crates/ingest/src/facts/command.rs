@@ -1,6 +1,9 @@
 //! What a command line does: the command that matters in it, what kind it is, and whether its exit code can be believed.
 
 use super::shell::{Joint, Simple, split};
+use super::tables::{
+    CHANGES, CHANGES_TOO, FORMATTING, INTERPRETERS, LOOKS, LOOKS_TOO, NAMES_MORE, SHOWS_LITTLE, VALUED, WITH_SUBCOMMAND,
+};
 
 /// What a command is good for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,9 +94,6 @@ pub(crate) fn only_looks(line: &str) -> bool {
     read(line).is_some_and(|line| line.main().class == Class::Looks)
 }
 
-/// Programs that show only a part of what they read.
-const SHOWS_LITTLE: &[&str] = &["grep", "egrep", "rg", "wc", "awk", "sed", "cut", "jq", "sort", "uniq"];
-
 fn exit(simples: &[Simple], main: usize, line: &str) -> Exit {
     let has_pipefail = line.contains("pipefail");
     let mut exit = Exit::Shown;
@@ -103,7 +103,7 @@ fn exit(simples: &[Simple], main: usize, line: &str) -> Exit {
         let program = simple.words.first().map_or("", String::as_str);
         match simple.joint {
             Joint::Pipe if piped => {
-                is_silent |= SHOWS_LITTLE.contains(&program) || simple.output.is_some();
+                is_silent |= SHOWS_LITTLE.has(program) || simple.output.is_some();
                 if !has_pipefail {
                     exit = Exit::Hidden;
                 }
@@ -144,26 +144,6 @@ const WRAPPERS: &[(&[&str], usize)] = &[
     (&["xvfb-run"], 0),
     (&["rtk"], 0),
     (&["direnv", "exec"], 1),
-];
-
-/// Flags of the wrapper or the program that take a value of their own before the subcommand.
-const VALUED: &[&str] = &[
-    "-C",
-    "-k",
-    "--prefix",
-    "--manifest-path",
-    "--dir",
-    "--cwd",
-    "-s",
-    "--signal",
-    "--with",
-    "--extra",
-    "--group",
-    "-f",
-    "--file",
-    "-u",
-    "--python",
-    "--package",
 ];
 
 fn command(simple: &Simple) -> Option<Command> {
@@ -217,156 +197,26 @@ fn unwrap(words: &[String]) -> &[String] {
 fn skip_flags(words: &[String]) -> &[String] {
     let mut at = 0;
     while let Some(word) = words.get(at).filter(|word| word.starts_with('-') || word.starts_with('+')) {
-        at += 1 + usize::from(VALUED.contains(&word.as_str()));
+        at += 1 + usize::from(VALUED.has(word));
     }
     words.get(at..).unwrap_or_default()
 }
-
-/// Programs whose first word says what they do.
-const WITH_SUBCOMMAND: &[&str] = &[
-    "cargo",
-    "git",
-    "npm",
-    "pnpm",
-    "yarn",
-    "bun",
-    "go",
-    "docker",
-    "docker-compose",
-    "podman",
-    "kubectl",
-    "helm",
-    "gh",
-    "glab",
-    "uv",
-    "pip",
-    "pip3",
-    "poetry",
-    "pipenv",
-    "conda",
-    "make",
-    "gmake",
-    "just",
-    "task",
-    "mise",
-    "rake",
-    "rails",
-    "bundle",
-    "gem",
-    "mix",
-    "dotnet",
-    "mvn",
-    "gradle",
-    "gradlew",
-    "mvnw",
-    "terraform",
-    "tofu",
-    "pulumi",
-    "aws",
-    "gcloud",
-    "az",
-    "brew",
-    "apt",
-    "apt-get",
-    "dnf",
-    "apk",
-    "rustup",
-    "deno",
-    "nx",
-    "turbo",
-    "lerna",
-    "prisma",
-    "alembic",
-    "django-admin",
-    "flutter",
-    "dart",
-    "swift",
-    "xcodebuild",
-    "composer",
-    "artisan",
-    "nix",
-    "ng",
-    "vercel",
-    "fly",
-    "flyctl",
-    "heroku",
-    "supabase",
-    "systemctl",
-    "service",
-    "ansible",
-    "cmake",
-    "meson",
-    "ninja",
-    "bazel",
-    "buck",
-    "sbt",
-    "lein",
-    "stack",
-    "cabal",
-    "zig",
-    "hatch",
-    "tox",
-    "nox",
-    "ruff",
-    "biome",
-    "ultracite",
-    "wrangler",
-    "expo",
-    "sqlx",
-    "diesel",
-    "knex",
-    "drizzle-kit",
-    "sequelize",
-    "sam",
-    "serverless",
-    "eas",
-    "changeset",
-    "next",
-    "vite",
-    "ty",
-];
-
-/// Words after which another word belongs to the name.
-const NAMES_MORE: &[&str] = &[
-    "npm run",
-    "pnpm run",
-    "yarn run",
-    "bun run",
-    "mise run",
-    "docker compose",
-    "uv pip",
-    "go mod",
-    "deno task",
-    "cargo xtask",
-    "git stash",
-    "gh pr",
-    "gh run",
-    "gh issue",
-    "gh repo",
-    "gh release",
-];
-
-/// Programs that run a file.
-const INTERPRETERS: &[&str] = &[
-    "python", "python2", "python3", "node", "ruby", "bash", "sh", "zsh", "tsx", "ts-node", "perl", "php", "deno",
-    "bun", "Rscript", "java",
-];
 
 fn subcommand(program: &str, rest: &[String]) -> (Vec<String>, Vec<String>) {
     let words = skip_flags(rest);
     let Some(first) = words.first() else { return (Vec::new(), rest.to_vec()) };
     let is_script = first.contains('.') && !first.contains(char::is_whitespace) && first.len() < 120;
-    if INTERPRETERS.contains(&program) && is_script && words.len() == rest.len() {
+    if INTERPRETERS.has(program) && is_script && words.len() == rest.len() {
         return (vec![first.clone()], words[1..].to_vec());
     }
     // A command that needs none, such as `make`, may have a target; paths are arguments.
     let is_word = first.chars().all(|c| c.is_alphanumeric() || "-_:.@".contains(c)) && !first.contains("..");
-    if !WITH_SUBCOMMAND.contains(&program) || !is_word {
+    if !WITH_SUBCOMMAND.has(program) || !is_word {
         return (Vec::new(), rest.to_vec());
     }
     let mut taken = vec![first.clone()];
     let mut after = &words[1..];
-    if NAMES_MORE.contains(&format!("{program} {first}").as_str()) {
+    if NAMES_MORE.has(&format!("{program} {first}")) {
         let more = skip_flags(after);
         if let Some(second) = more.first() {
             taken.push(second.clone());
@@ -375,360 +225,6 @@ fn subcommand(program: &str, rest: &[String]) -> (Vec<String>, Vec<String>) {
     }
     (taken, after.to_vec())
 }
-
-/// Programs that only look.
-const LOOKS: &[&str] = &[
-    "ls",
-    "cat",
-    "bat",
-    "grep",
-    "egrep",
-    "fgrep",
-    "rg",
-    "ag",
-    "ack",
-    "find",
-    "fd",
-    "head",
-    "tail",
-    "less",
-    "more",
-    "wc",
-    "which",
-    "whereis",
-    "type",
-    "test",
-    "[",
-    "[[",
-    "diff",
-    "cmp",
-    "stat",
-    "file",
-    "pwd",
-    "echo",
-    "printf",
-    "true",
-    "false",
-    "sleep",
-    "kill",
-    "pkill",
-    "killall",
-    "ps",
-    "pgrep",
-    "top",
-    "df",
-    "du",
-    "printenv",
-    "env",
-    "date",
-    "whoami",
-    "id",
-    "uname",
-    "tree",
-    "sort",
-    "uniq",
-    "cut",
-    "awk",
-    "tr",
-    "jq",
-    "yq",
-    "basename",
-    "dirname",
-    "realpath",
-    "readlink",
-    "md5sum",
-    "sha256sum",
-    "shasum",
-    "history",
-    "man",
-    "xxd",
-    "hexdump",
-    "strings",
-    "lsof",
-    "netstat",
-    "ss",
-    "open",
-    "xdg-open",
-    "clear",
-    "popd",
-    "alias",
-    "wait",
-    "seq",
-    "column",
-    "nl",
-    "comm",
-    "tput",
-    "hostname",
-    "ping",
-    "dig",
-    "nslookup",
-    "for",
-    "while",
-    "if",
-    "read",
-    "exit",
-    "return",
-    "trap",
-    "exa",
-    "eza",
-    "sw_vers",
-    "ifconfig",
-    "ip",
-    "nc",
-    "tmux",
-    "screen",
-    "osascript",
-    "sqlite3",
-];
-
-/// Subcommands that only look.
-const LOOKS_TOO: &[&str] = &[
-    "git status",
-    "git log",
-    "git diff",
-    "git show",
-    "git branch",
-    "git remote",
-    "git blame",
-    "git ls-files",
-    "git rev-parse",
-    "git grep",
-    "git config",
-    "git describe",
-    "git tag",
-    "git reflog",
-    "git shortlog",
-    "git merge-base",
-    "git cat-file",
-    "git ls-remote",
-    "git rev-list",
-    "git check-ignore",
-    "git worktree",
-    "git stash list",
-    "git stash show",
-    "git for-each-ref",
-    "gh pr view",
-    "gh pr list",
-    "gh pr checks",
-    "gh pr diff",
-    "gh pr status",
-    "gh run view",
-    "gh run list",
-    "gh run watch",
-    "gh issue view",
-    "gh issue list",
-    "gh api",
-    "gh repo view",
-    "gh search",
-    "gh auth",
-    "docker ps",
-    "docker logs",
-    "docker images",
-    "docker inspect",
-    "docker compose ps",
-    "docker compose logs",
-    "kubectl get",
-    "kubectl describe",
-    "kubectl logs",
-    "npm ls",
-    "npm list",
-    "npm view",
-    "npm outdated",
-    "npm search",
-    "npm info",
-    "pnpm list",
-    "pnpm why",
-    "yarn why",
-    "pip show",
-    "pip list",
-    "pip freeze",
-    "uv pip",
-    "brew list",
-    "brew info",
-    "go env",
-    "go list",
-    "go doc",
-    "cargo tree",
-    "cargo metadata",
-    "cargo search",
-    "cargo info",
-    "systemctl status",
-    "terraform show",
-    "terraform output",
-    "rustup show",
-    "mise ls",
-    "conda list",
-];
-
-/// Programs that change things.
-const CHANGES: &[&str] = &[
-    "mv",
-    "cp",
-    "rm",
-    "mkdir",
-    "rmdir",
-    "touch",
-    "chmod",
-    "chown",
-    "ln",
-    "patch",
-    "tee",
-    "unzip",
-    "tar",
-    "apt",
-    "apt-get",
-    "dnf",
-    "apk",
-    "brew",
-    "systemctl",
-    "service",
-    "createdb",
-    "dropdb",
-    "rsync",
-    "truncate",
-    "install",
-    "corepack",
-    "nvm",
-    "fnm",
-    "asdf",
-];
-
-/// Subcommands that change things.
-const CHANGES_TOO: &[&str] = &[
-    "git checkout",
-    "git switch",
-    "git restore",
-    "git reset",
-    "git revert",
-    "git stash pop",
-    "git stash apply",
-    "git stash push",
-    "git stash",
-    "git pull",
-    "git merge",
-    "git rebase",
-    "git cherry-pick",
-    "git apply",
-    "git am",
-    "git clean",
-    "git rm",
-    "git mv",
-    "git init",
-    "git clone",
-    "git submodule",
-    "npm install",
-    "npm i",
-    "npm ci",
-    "npm uninstall",
-    "npm update",
-    "npm rebuild",
-    "npm link",
-    "npm dedupe",
-    "pnpm install",
-    "pnpm i",
-    "pnpm add",
-    "pnpm remove",
-    "pnpm update",
-    "pnpm approve-builds",
-    "yarn install",
-    "yarn add",
-    "yarn remove",
-    "bun install",
-    "bun add",
-    "bun remove",
-    "pip install",
-    "pip3 install",
-    "pip uninstall",
-    "uv add",
-    "uv sync",
-    "uv remove",
-    "uv lock",
-    "uv pip install",
-    "uv venv",
-    "poetry add",
-    "poetry install",
-    "poetry remove",
-    "poetry lock",
-    "poetry update",
-    "pipenv install",
-    "conda install",
-    "cargo add",
-    "cargo remove",
-    "cargo update",
-    "cargo clean",
-    "cargo fmt",
-    "cargo fix",
-    "cargo install",
-    "cargo generate-lockfile",
-    "go get",
-    "go mod tidy",
-    "go mod vendor",
-    "go mod download",
-    "go mod init",
-    "go install",
-    "go generate",
-    "gem install",
-    "bundle install",
-    "bundle update",
-    "bundle add",
-    "composer install",
-    "composer require",
-    "composer update",
-    "docker compose up",
-    "docker compose down",
-    "docker compose restart",
-    "docker compose build",
-    "docker compose start",
-    "docker compose stop",
-    "docker start",
-    "docker stop",
-    "docker rm",
-    "docker pull",
-    "docker restart",
-    "docker volume",
-    "docker system",
-    "docker network",
-    "prisma generate",
-    "prisma migrate",
-    "prisma db",
-    "alembic upgrade",
-    "alembic stamp",
-    "rails db:migrate",
-    "rake db:migrate",
-    "terraform init",
-    "terraform import",
-    "terraform state",
-    "rustup target",
-    "rustup component",
-    "rustup update",
-    "rustup default",
-    "rustup override",
-    "mise install",
-    "mise use",
-    "mise trust",
-    "mix deps.get",
-    "dotnet add",
-    "dotnet restore",
-    "flutter pub",
-    "dart pub",
-    "ruff format",
-    "nx reset",
-    "gcloud config",
-    "gcloud auth",
-    "aws configure",
-    "kubectl apply",
-    "kubectl delete",
-    "helm install",
-    "helm upgrade",
-    "helm rollback",
-    "helm uninstall",
-    "kubectl rollout",
-    "kubectl create",
-    "kubectl patch",
-    "kubectl scale",
-    "helm repo",
-    "helm dependency",
-];
 
 fn class(program: &str, subcommand: &[String], arguments: &[String]) -> Class {
     let full = format!("{program} {}", subcommand.join(" "));
@@ -750,9 +246,9 @@ fn class(program: &str, subcommand: &[String], arguments: &[String]) -> Class {
         }
         _ => {}
     }
-    if LOOKS.contains(&program) || LOOKS_TOO.contains(&full) {
+    if LOOKS.has(program) || LOOKS_TOO.has(full) {
         Class::Looks
-    } else if CHANGES.contains(&program) || CHANGES_TOO.contains(&full) {
+    } else if CHANGES.has(program) || CHANGES_TOO.has(full) {
         Class::Changes
     } else {
         Class::Checks
@@ -764,41 +260,8 @@ pub(super) fn asks_the_same(one: &Command, other: &Command) -> bool {
     one.name == other.name && telling(&one.arguments) == telling(&other.arguments)
 }
 
-/// Flags that change how much is said, not what is done.
-const FORMATTING: &[&str] = &[
-    "-v",
-    "-vv",
-    "-vvv",
-    "-q",
-    "--quiet",
-    "--verbose",
-    "--color",
-    "--no-color",
-    "-x",
-    "-s",
-    "--nocapture",
-    "--no-fail-fast",
-    "--silent",
-    "--tb=short",
-    "--tb=long",
-    "--tb=no",
-    "--tb=line",
-    "--no-header",
-    "--message-format=short",
-    "--reporter=verbose",
-    "--reporter=dot",
-    "--stacktrace",
-    "--info",
-    "--offline",
-    "--locked",
-    "--",
-    "--all",
-    "--no-progress",
-    "--progress=plain",
-];
-
 fn telling(arguments: &[String]) -> Vec<&str> {
-    let mut words: Vec<&str> = arguments.iter().map(String::as_str).filter(|word| !FORMATTING.contains(word)).collect();
+    let mut words: Vec<&str> = arguments.iter().map(String::as_str).filter(|word| !FORMATTING.has(word)).collect();
     words.sort_unstable();
     words.dedup();
     words

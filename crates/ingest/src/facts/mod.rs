@@ -11,6 +11,7 @@ mod packages;
 mod repairs;
 mod shell;
 mod sink;
+mod tables;
 mod work;
 
 use rethread_model::{Entry, Fact};

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::command::{Class, Command, Line, asks_the_same, likeness};
 use super::errors::{concrete, is_of_the_call, signature};
 use super::sink::{Sink, command, seen};
+use super::tables::{EXPLAINING, FIXED, NARROWING, NOT_WORKING, VERIFYING, WORKS};
 
 /// Failures that wait for their repair.
 const OPEN_FAILURES: usize = 6;
@@ -135,15 +136,14 @@ impl Repairs {
             ..seen(entry, Predicate::FailedWith, command(&main.name))
         });
         self.refute(main, &error, entry, sink);
-        match self.open.iter().position(|failure| failure.is_of(line)) {
-            Some(at) => self.open[at].again(error, (self.prompts, self.commands), entry, sink),
-            None => {
-                if self.open.len() == OPEN_FAILURES {
-                    self.open.remove(0);
-                }
-                self.open.push(Failure::new(line, error, (self.prompts, self.commands)));
-            }
+        let now = (self.prompts, self.commands);
+        if let Some(failure) = self.open.iter_mut().find(|failure| failure.is_of(line)) {
+            return failure.again(error, now, entry, sink);
         }
+        if self.open.len() == OPEN_FAILURES {
+            self.open.remove(0);
+        }
+        self.open.push(Failure::new(line, error, now));
     }
 
     /// A command went well.
@@ -184,7 +184,8 @@ impl Repairs {
             self.changed(ChangeKind::Ran, clip(text, TEXT_CHARS / 2).as_ref(), at);
         }
         for written in line.commands.iter().filter_map(|command| command.output.as_deref()) {
-            let is_a_log = written.starts_with("/dev/") || written.starts_with("/tmp/") || written.ends_with(".log");
+            let is_a_log =
+                ["/dev/", "/tmp/"].iter().any(|place| written.starts_with(place)) || has_extension(written, "log");
             if !is_a_log {
                 self.changed(ChangeKind::Edited, written, at);
             }
@@ -407,174 +408,43 @@ fn same_folder(one: Option<&str>, other: Option<&str>) -> bool {
 
 /// Whether the other call only adds flags, and none that leave something out.
 fn adds_flags(before: &[String], after: &[String]) -> bool {
-    const NARROWING: &[&str] = &[
-        "-k",
-        "-t",
-        "-m",
-        "-p",
-        "-run",
-        "--run",
-        "--test",
-        "--lib",
-        "--bin",
-        "--grep",
-        "--filter",
-        "--package",
-        "--ignore",
-        "--skip",
-        "--exclude",
-        "--deselect",
-        "--only",
-        "--testNamePattern",
-        "--testPathPattern",
-        "--changed",
-        "--bail",
-        "--passWithNoTests",
-        "--help",
-        "--version",
-        "--dry-run",
-        "--list",
-        "--collect-only",
-        "--no-verify",
-    ];
     let mut added = after.iter().filter(|word| !before.contains(word)).peekable();
     before.iter().all(|word| after.contains(word))
         && added.peek().is_some_and(|first| first.starts_with('-'))
-        && !added.any(|word| NARROWING.contains(&word.split('=').next().unwrap_or_default()))
+        && !added.any(|word| NARROWING.has(word.split('=').next().unwrap_or_default()))
 }
 
 /// Whether a command's success says that something works.
 fn verifies(command: &Command) -> bool {
-    const VERIFYING: &[&str] = &[
-        "test",
-        "build",
-        "check",
-        "lint",
-        "typecheck",
-        "tsc",
-        "pytest",
-        "vitest",
-        "jest",
-        "mypy",
-        "pyright",
-        "clippy",
-        "compile",
-        "vet",
-        "rspec",
-        "ruff",
-        "eslint",
-        "verify",
-        "nextest",
-        "tox",
-        "nox",
-        "playwright",
-        "cypress",
-        "phpunit",
-        "ctest",
-        "docker",
-        "bench",
-        "doc",
-        "make",
-        "gcc",
-        "g++",
-        "clang",
-        "clang++",
-        "ninja",
-        "cmake",
-        "rustc",
-        "javac",
-    ];
-    command.name.split([' ', ':', '-']).any(|word| VERIFYING.contains(&word))
+    command.name.split([' ', ':', '-']).any(|word| VERIFYING.has(word))
 }
 
 fn says_it_works(text: &str) -> bool {
     let text = text.trim().to_ascii_lowercase();
-    const WORKS: &[&str] = &[
-        "works now",
-        "it works",
-        "that works",
-        "that worked",
-        "this works",
-        "that fixed",
-        "fixed it",
-        "it's fixed",
-        "its fixed",
-        "works!",
-        "works, ",
-        "works again",
-        "working now",
-        "is fixed now",
-        "all green",
-        "passes now",
-        "pass now",
-        "no more error",
-        "problem solved",
-        "that did it",
-        "that did the trick",
-    ];
-    const NOT: &[&str] = &[
-        "?",
-        "doesn't",
-        "does not",
-        "didn't",
-        "not work",
-        "don't",
-        "if it",
-        "make sure",
-        "until",
-        "still",
-        "once it",
-        "when it",
-        "so that",
-    ];
-    text.len() < 400 && WORKS.iter().any(|cue| text.contains(cue)) && !NOT.iter().any(|cue| text.contains(cue))
+    text.len() < 400 && WORKS.any_in(&text) && !NOT_WORKING.any_in(&text)
 }
 
 /// Whether the model says that it mended something, not that it hopes so.
 fn says_it_is_fixed(text: &str) -> bool {
-    const FIXED: &[&str] =
-        &["i fixed the", "i've fixed the", "i have fixed the", "is fixed now", "is now fixed", "has been fixed"];
     let text = text.to_ascii_lowercase();
-    FIXED.iter().any(|cue| text.contains(cue))
-        && !["should be", "hopefully", "let me", "let's", "?"].iter().any(|cue| text.contains(cue))
+    FIXED.any_in(&text) && !["should be", "hopefully", "let me", "let's", "?"].iter().any(|cue| text.contains(cue))
 }
 
 /// The sentence in which the model explains a failure.
 fn explanation(text: &str) -> Option<String> {
-    const CUES: &[&str] = &[
-        "because",
-        "the issue",
-        "the problem",
-        "root cause",
-        "missing",
-        "needs ",
-        "need to",
-        "isn't ",
-        "is not ",
-        "doesn't ",
-        "does not ",
-        "should be",
-        "expects",
-        "caused by",
-        "due to",
-        "turns out",
-        "wrong ",
-        "instead of",
-        "forgot",
-        "no longer",
-        "fails since",
-        "which is why",
-        "must ",
-    ];
     let sentences = text.split('\n').flat_map(|line| line.split_inclusive(". ")).map(str::trim);
     let is_prose = |sentence: &&str| {
         (20..=TEXT_CHARS).contains(&sentence.len()) && !sentence.contains("```") && !sentence.ends_with('?')
     };
     let explains = |sentence: &&str| {
         let lower = sentence.to_ascii_lowercase();
-        CUES.iter().any(|cue| lower.contains(cue))
+        EXPLAINING.any_in(&lower)
     };
     sentences.filter(is_prose).find(explains).map(|sentence| sentence.trim_end_matches(':').to_owned())
+}
+
+fn has_extension(path: &str, extension: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, end)| end.eq_ignore_ascii_case(extension))
 }
 
 /// What was done, in words.

@@ -47,11 +47,9 @@ impl Splitter {
         while let Some(c) = self.peek(0) {
             match c {
                 ' ' | '\t' => self.at += 1,
-                '\n' => self.end(Joint::Then, 1),
-                ';' => self.end(Joint::Then, 1),
                 '&' if self.peek(1) == Some('&') => self.end(Joint::And, 2),
                 '&' if self.peek(1) == Some('>') => self.redirect(1),
-                '&' => self.end(Joint::Then, 1),
+                '\n' | ';' | '&' => self.end(Joint::Then, 1),
                 '|' if self.peek(1) == Some('|') => self.end(Joint::Or, 2),
                 '|' if self.peek(1) == Some('&') => self.end(Joint::Pipe, 2),
                 '|' => self.end(Joint::Pipe, 1),

@@ -40,17 +40,14 @@ impl Sink {
     /// Counts a fact that may repeat within the stretch. The words of the last time are kept, the line of the first.
     pub(super) fn count(&mut self, fact: Fact) {
         let key = (fact.predicate, fact.subject.clone(), fact.object.clone());
-        match self.counted.get(&key).and_then(|at| self.facts.get_mut(*at)) {
-            Some(known) => {
-                known.succeeded += fact.succeeded;
-                known.failed += fact.failed;
-                known.detail = fact.detail;
-            }
-            None => {
-                self.counted.insert(key, self.facts.len());
-                self.facts.push(fact);
-            }
+        if let Some(known) = self.counted.get(&key).and_then(|at| self.facts.get_mut(*at)) {
+            known.succeeded += fact.succeeded;
+            known.failed += fact.failed;
+            known.detail = fact.detail;
+            return;
         }
+        self.counted.insert(key, self.facts.len());
+        self.facts.push(fact);
     }
 }
 

@@ -189,13 +189,12 @@ fn is_file(path: &str) -> bool {
 fn ending<'o>(line: &Line, outcome: &'o Outcome) -> Ending<'o> {
     let message = outcome.error.as_deref().unwrap_or_default();
     match (outcome.status, line.exit) {
-        (Status::Rejected, _) => Ending::Unknown,
         (Status::Error, _) if is_of_the_agent(message, outcome.exit_code) => Ending::Unknown,
         (Status::Error, _) => Ending::Failed(message),
         (Status::Ok, Exit::Hidden | Exit::Lost) if outcome.error.is_some() && line.main().class != Class::Looks => {
             Ending::Failed(message)
         }
-        (Status::Ok, Exit::Lost) => Ending::Unknown,
+        (Status::Rejected, _) | (Status::Ok, Exit::Lost) => Ending::Unknown,
         (Status::Ok, _) => Ending::Well,
     }
 }

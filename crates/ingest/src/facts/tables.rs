@@ -1,0 +1,167 @@
+//! The words the rules know, as tables.
+
+/// Words of a kind, separated by a comma and a space.
+pub(super) struct Table(&'static str);
+
+impl Table {
+    /// Whether a word is one of them.
+    pub(super) fn has(&self, word: &str) -> bool {
+        self.0.split(", ").any(|known| known == word)
+    }
+
+    /// Whether one of them stands in a text.
+    pub(super) fn any_in(&self, text: &str) -> bool {
+        self.0.split(", ").any(|known| text.contains(known))
+    }
+}
+
+/// Programs that show only a part of what they read.
+pub(super) const SHOWS_LITTLE: Table = Table("grep, egrep, rg, wc, awk, sed, cut, jq, sort, uniq");
+
+/// Flags of the wrapper or the program that take a value of their own before the subcommand.
+pub(super) const VALUED: Table = Table(
+    "-C, -k, --prefix, --manifest-path, --dir, --cwd, -s, --signal, --with, --extra, --group, -f, --file, \
+     -u, --python, --package",
+);
+
+/// Programs whose first word says what they do.
+pub(super) const WITH_SUBCOMMAND: Table = Table(
+    "cargo, git, npm, pnpm, yarn, bun, go, docker, docker-compose, podman, kubectl, helm, gh, glab, uv, pip, \
+     pip3, poetry, pipenv, conda, make, gmake, just, task, mise, rake, rails, bundle, gem, mix, dotnet, mvn, \
+     gradle, gradlew, mvnw, terraform, tofu, pulumi, aws, gcloud, az, brew, apt, apt-get, dnf, apk, rustup, \
+     deno, nx, turbo, lerna, prisma, alembic, django-admin, flutter, dart, swift, xcodebuild, composer, \
+     artisan, nix, ng, vercel, fly, flyctl, heroku, supabase, systemctl, service, ansible, cmake, meson, \
+     ninja, bazel, buck, sbt, lein, stack, cabal, zig, hatch, tox, nox, ruff, biome, ultracite, wrangler, \
+     expo, sqlx, diesel, knex, drizzle-kit, sequelize, sam, serverless, eas, changeset, next, vite, ty",
+);
+
+/// Words after which another word belongs to the name.
+pub(super) const NAMES_MORE: Table = Table(
+    "npm run, pnpm run, yarn run, bun run, mise run, docker compose, uv pip, go mod, deno task, cargo xtask, \
+     git stash, gh pr, gh run, gh issue, gh repo, gh release",
+);
+
+/// Programs that run a file.
+pub(super) const INTERPRETERS: Table =
+    Table("python, python2, python3, node, ruby, bash, sh, zsh, tsx, ts-node, perl, php, deno, bun, Rscript, java");
+
+/// Programs that only look.
+pub(super) const LOOKS: Table = Table(
+    "ls, cat, bat, grep, egrep, fgrep, rg, ag, ack, find, fd, head, tail, less, more, wc, which, whereis, \
+     type, test, [, [[, diff, cmp, stat, file, pwd, echo, printf, true, false, sleep, kill, pkill, killall, \
+     ps, pgrep, top, df, du, printenv, env, date, whoami, id, uname, tree, sort, uniq, cut, awk, tr, jq, yq, \
+     basename, dirname, realpath, readlink, md5sum, sha256sum, shasum, history, man, xxd, hexdump, strings, \
+     lsof, netstat, ss, open, xdg-open, clear, popd, alias, wait, seq, column, nl, comm, tput, hostname, \
+     ping, dig, nslookup, for, while, if, read, exit, return, trap, exa, eza, sw_vers, ifconfig, ip, nc, \
+     tmux, screen, osascript, sqlite3",
+);
+
+/// Subcommands that only look.
+pub(super) const LOOKS_TOO: Table = Table(
+    "git status, git log, git diff, git show, git branch, git remote, git blame, git ls-files, \
+     git rev-parse, git grep, git config, git describe, git tag, git reflog, git shortlog, git merge-base, \
+     git cat-file, git ls-remote, git rev-list, git check-ignore, git worktree, git stash list, \
+     git stash show, git for-each-ref, gh pr view, gh pr list, gh pr checks, gh pr diff, gh pr status, \
+     gh run view, gh run list, gh run watch, gh issue view, gh issue list, gh api, gh repo view, gh search, \
+     gh auth, docker ps, docker logs, docker images, docker inspect, docker compose ps, docker compose logs, \
+     kubectl get, kubectl describe, kubectl logs, npm ls, npm list, npm view, npm outdated, npm search, \
+     npm info, pnpm list, pnpm why, yarn why, pip show, pip list, pip freeze, uv pip, brew list, brew info, \
+     go env, go list, go doc, cargo tree, cargo metadata, cargo search, cargo info, systemctl status, \
+     terraform show, terraform output, rustup show, mise ls, conda list",
+);
+
+/// Programs that change things.
+pub(super) const CHANGES: Table = Table(
+    "mv, cp, rm, mkdir, rmdir, touch, chmod, chown, ln, patch, tee, unzip, tar, apt, apt-get, dnf, apk, \
+     brew, systemctl, service, createdb, dropdb, rsync, truncate, install, corepack, nvm, fnm, asdf",
+);
+
+/// Subcommands that change things.
+pub(super) const CHANGES_TOO: Table = Table(
+    "git checkout, git switch, git restore, git reset, git revert, git stash pop, git stash apply, \
+     git stash push, git stash, git pull, git merge, git rebase, git cherry-pick, git apply, git am, \
+     git clean, git rm, git mv, git init, git clone, git submodule, npm install, npm i, npm ci, \
+     npm uninstall, npm update, npm rebuild, npm link, npm dedupe, pnpm install, pnpm i, pnpm add, \
+     pnpm remove, pnpm update, pnpm approve-builds, yarn install, yarn add, yarn remove, bun install, \
+     bun add, bun remove, pip install, pip3 install, pip uninstall, uv add, uv sync, uv remove, uv lock, \
+     uv pip install, uv venv, poetry add, poetry install, poetry remove, poetry lock, poetry update, \
+     pipenv install, conda install, cargo add, cargo remove, cargo update, cargo clean, cargo fmt, \
+     cargo fix, cargo install, cargo generate-lockfile, go get, go mod tidy, go mod vendor, go mod download, \
+     go mod init, go install, go generate, gem install, bundle install, bundle update, bundle add, \
+     composer install, composer require, composer update, docker compose up, docker compose down, \
+     docker compose restart, docker compose build, docker compose start, docker compose stop, docker start, \
+     docker stop, docker rm, docker pull, docker restart, docker volume, docker system, docker network, \
+     prisma generate, prisma migrate, prisma db, alembic upgrade, alembic stamp, rails db:migrate, \
+     rake db:migrate, terraform init, terraform import, terraform state, rustup target, rustup component, \
+     rustup update, rustup default, rustup override, mise install, mise use, mise trust, mix deps.get, \
+     dotnet add, dotnet restore, flutter pub, dart pub, ruff format, nx reset, gcloud config, gcloud auth, \
+     aws configure, kubectl apply, kubectl delete, helm install, helm upgrade, helm rollback, \
+     helm uninstall, kubectl rollout, kubectl create, kubectl patch, kubectl scale, helm repo, \
+     helm dependency",
+);
+
+/// Flags that change how much is said, not what is done.
+pub(super) const FORMATTING: Table = Table(
+    "-v, -vv, -vvv, -q, --quiet, --verbose, --color, --no-color, -x, -s, --nocapture, --no-fail-fast, \
+     --silent, --tb=short, --tb=long, --tb=no, --tb=line, --no-header, --message-format=short, \
+     --reporter=verbose, --reporter=dot, --stacktrace, --info, --offline, --locked, --, --all, \
+     --no-progress, --progress=plain",
+);
+
+/// Commands that add the packages they name.
+pub(super) const ADDS: Table = Table(
+    "cargo add, npm install, npm i, npm add, pnpm add, pnpm install, pnpm i, yarn add, bun add, bun install, \
+     pip install, pip3 install, uv add, uv pip install, poetry add, pipenv install, conda install, go get, \
+     gem install, bundle add, composer require, apt install, apt-get install, apk add, brew install, \
+     dnf install, dotnet add, mix deps.add, cargo install, go install",
+);
+
+/// Commands that take out the packages they name.
+pub(super) const REMOVES: Table = Table(
+    "cargo remove, cargo rm, npm uninstall, npm remove, npm rm, pnpm remove, pnpm rm, yarn remove, \
+     bun remove, pip uninstall, pip3 uninstall, uv remove, poetry remove, pipenv uninstall, gem uninstall, \
+     composer remove, apt remove, apt-get remove, brew uninstall",
+);
+
+/// Flags that are followed by a value of their own.
+pub(super) const VALUED_BY_INSTALLERS: Table = Table(
+    "-r, --requirement, -c, --constraint, --features, -F, --group, --prefix, --filter, -C, --dir, -i, \
+     --index-url, --extra, -p, --package, --version, -v, --tag, --rename, --optional-group, -E, -e, \
+     --registry, -w, --workspace, --git, --branch, --path, -n, --target, -t",
+);
+
+/// Flags that leave something out.
+pub(super) const NARROWING: Table = Table(
+    "-k, -t, -m, -p, -run, --run, --test, --lib, --bin, --grep, --filter, --package, --ignore, --skip, \
+     --exclude, --deselect, --only, --testNamePattern, --testPathPattern, --changed, --bail, \
+     --passWithNoTests, --help, --version, --dry-run, --list, --collect-only, --no-verify",
+);
+
+/// Words in the name of a command whose success says that something works.
+pub(super) const VERIFYING: Table = Table(
+    "test, build, check, lint, typecheck, tsc, pytest, vitest, jest, mypy, pyright, clippy, compile, vet, \
+     rspec, ruff, eslint, verify, nextest, tox, nox, playwright, cypress, phpunit, ctest, docker, bench, \
+     doc, make, gcc, g++, clang, clang++, ninja, cmake, rustc, javac",
+);
+
+/// Words by which a human says that something works.
+pub(super) const WORKS: Table = Table(
+    "works now, it works, that works, that worked, this works, that fixed, fixed it, it's fixed, its fixed, \
+     works!, works again, working now, is fixed now, all green, passes now, pass now, no more error, \
+     problem solved, that did it, that did the trick",
+);
+
+/// Words that turn them round.
+pub(super) const NOT_WORKING: Table =
+    Table("?, doesn't, does not, didn't, not work, don't, if it, make sure, until, still, once it, when it, so that");
+
+/// Words by which a model says that it mended something.
+pub(super) const FIXED: Table =
+    Table("i fixed the, i've fixed the, i have fixed the, is fixed now, is now fixed, has been fixed");
+
+/// Words that explain a failure.
+pub(super) const EXPLAINING: Table = Table(
+    "because, the issue, the problem, root cause, missing, needs , need to, isn't , is not , doesn't , \
+     does not , should be, expects, caused by, due to, turns out, wrong , instead of, forgot, no longer, \
+     fails since, which is why, must",
+);
