@@ -268,6 +268,8 @@ pub struct Fact {
     pub detail: String,
     /// Why, where a reason was given.
     pub reason: Option<String>,
+    /// The words of an output it is about, such as the line of an error.
+    pub quote: Option<String>,
     /// How sure it is.
     pub state: FactState,
     /// How often it went well.

@@ -72,6 +72,8 @@ pub struct ToolUse {
     pub kind: Option<ToolKind>,
     /// The primary argument: a path, a command, a pattern, an address.
     pub target: String,
+    /// A command with its line breaks and without long texts, where the target does not hold all of it.
+    pub script: Option<String>,
     /// The other arguments, shortened, as `name=value` pairs.
     pub arguments: String,
     /// All paths among the arguments, as written.

@@ -253,7 +253,7 @@ mod tests {
             Outcome { status, summary: String::new(), error: None, exit_code: None, lines: 0, bytes: 0, output: None };
         let paths = if kind == ToolKind::Command { Vec::new() } else { vec![target.to_owned()] };
         let (name, target) = (kind.as_str().to_owned(), target.to_owned());
-        let tool = ToolUse { name, kind: Some(kind), target, arguments: String::new(), paths, outcome: Some(outcome) };
+        let tool = ToolUse { name, kind: Some(kind), target, paths, outcome: Some(outcome), ..ToolUse::default() };
         Entry { tool: Some(tool), ..said(Speech::Call, "", 3) }
     }
 

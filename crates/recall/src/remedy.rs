@@ -10,11 +10,9 @@ const WHAT_CHARS: usize = 200;
 const REASON_CHARS: usize = 140;
 const NAME_CHARS: usize = 40;
 
-/// The one fix worth telling unasked: seen to help, more often than not, and for the same error. What was done to
-/// files helps only where the error names the same things; a command may help wherever the error looks alike.
-pub fn best_remedy(fixes: &Fixes, is_the_same_error: bool) -> Option<&Fix> {
-    let is_general = |fix: &&Fix| fix.what.starts_with("ran `");
-    fixes.fixes.iter().filter(|fix| fix.state == FactState::Confirmed).find(|fix| is_the_same_error || is_general(fix))
+/// The one fix worth telling unasked: seen to help, more often than not.
+pub fn best_remedy(fixes: &Fixes) -> Option<&Fix> {
+    fixes.fixes.iter().find(|fix| fix.state == FactState::Confirmed)
 }
 
 /// `- [2d ago] login: cargo build failed with this before; it went well after "ran `cargo add regex`" …`.
@@ -66,13 +64,10 @@ mod tests {
     }
 
     #[test]
-    fn only_a_confirmed_fix_is_told_and_edits_only_for_the_same_error() {
-        let known = |fixes: Vec<Fix>| Fixes { fixes, dead_ends: Vec::new() };
-        let edited = known(vec![fix("edited a.rs", FactState::Confirmed)]);
-        assert!(best_remedy(&edited, true).is_some());
-        assert!(best_remedy(&edited, false).is_none());
-        assert!(best_remedy(&known(vec![fix("ran `npm ci`", FactState::Confirmed)]), false).is_some());
-        assert!(best_remedy(&known(vec![fix("ran `npm ci`", FactState::Hypothesis)]), true).is_none());
+    fn only_a_confirmed_fix_is_told() {
+        let known = |state| Fixes { fixes: vec![fix("ran `npm ci`", state)], dead_ends: Vec::new() };
+        assert!(best_remedy(&known(FactState::Confirmed)).is_some());
+        assert!(best_remedy(&known(FactState::Hypothesis)).is_none());
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub struct EntryFilter {
 }
 
 pub(crate) const COLUMNS: &str = "seq, native_id, line, offset, length, at, speech, text, episode, abandoned,
-    tool, tool_kind, target, arguments, paths, status, summary, error, exit_code, out_lines, out_bytes, output";
+    tool, tool_kind, target, arguments, paths, status, summary, error, exit_code, out_lines, out_bytes, output, script";
 
 pub(crate) const EPISODE_COLUMNS: &str = "id, number, first_seq, last_seq, parts, first_line, last_line, first_byte,
     last_byte, started_at, ended_at, tool_calls, tool_errors, kept_tokens, open, abandoned";
@@ -71,9 +71,9 @@ pub(crate) fn insert(
     let mut statement = connection.prepare_cached(
         "INSERT INTO entry (space, session, seq, native, native_id, message, node, line, offset, length, at, speech,
          text, episode, abandoned, tool, tool_kind, target, arguments, paths, status, summary, error, exit_code,
-         out_lines, out_bytes, output)
+         out_lines, out_bytes, output, script)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-         ?23, ?24, ?25, ?26, ?27)",
+         ?23, ?24, ?25, ?26, ?27, ?28)",
     )?;
     statement.execute(params![
         space,
@@ -103,6 +103,7 @@ pub(crate) fn insert(
         outcome.map(|outcome| outcome.lines as i64),
         outcome.map(|outcome| outcome.bytes as i64),
         outcome.and_then(|outcome| outcome.output.as_deref()),
+        tool.and_then(|tool| tool.script.as_deref()),
     ])?;
     Ok(())
 }
@@ -137,6 +138,7 @@ fn tool(row: &Row<'_>) -> rusqlite::Result<Option<ToolUse>> {
         name,
         kind: row.get::<_, Option<String>>(11)?.map(|kind| ToolKind::from_stored(&kind)),
         target: row.get::<_, Option<String>>(12)?.unwrap_or_default(),
+        script: row.get(22)?,
         arguments: row.get::<_, Option<String>>(13)?.unwrap_or_default(),
         paths: read_paths(row.get_ref(14)?.as_str_or_null()?),
         outcome: outcome(row)?,

@@ -60,7 +60,7 @@ pub struct FactQuery<'a> {
 
 const COLUMNS: &str = "fact.predicate, subject.kind, subject.name, object.kind, object.name, fact.detail, fact.reason,
     fact.state, fact.succeeded, fact.failed, fact.trust, fact.line, fact.evidence, fact.at, fact.model,
-    session.id, session.agent, session.name, session.project, session.kind, fact.episode, fact.learned_at";
+    session.id, session.agent, session.name, session.project, session.kind, fact.episode, fact.learned_at, fact.quote";
 
 impl Store {
     /// Facts that fit the query, newest first.
@@ -278,8 +278,8 @@ impl Batch<'_> {
         let evidence = fact.evidence.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
         self.run(
             "INSERT INTO fact (space, session, unit, num, episode, predicate, subject, object, detail, reason, state,
-             succeeded, failed, trust, line, evidence, at, learned_at, model)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+             succeeded, failed, trust, line, evidence, at, learned_at, model, quote)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
             params![
                 self.space(),
                 session.0,
@@ -300,6 +300,7 @@ impl Batch<'_> {
                 fact.at.map(Timestamp::as_millis),
                 learned_at,
                 fact.model,
+                fact.quote,
             ],
         )
     }
@@ -343,6 +344,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Option<KnownFact>> {
         object: entity(row, 3)?,
         detail: row.get(5)?,
         reason: row.get(6)?,
+        quote: row.get(22)?,
         state: FactState::from_stored(row.get_ref(7)?.as_str()?),
         succeeded: count(8)?,
         failed: count(9)?,

@@ -2,13 +2,15 @@
 
 use std::time::Instant;
 
-use rethread_ingest::facts::{concrete, names_failure, signature, telling_line};
+use rethread_ingest::facts::{exact, names_failure, only_looks, signature, telling_line};
 use rethread_ingest::tool_kind;
 use rethread_model::{Entity, EntityKind, FactState, Predicate, Timestamp, ToolKind};
 use rethread_recall::{
     Part, PartKind, best_remedy, compose, decision_line, decisions, fixes, memory_block, remedy_line,
 };
 use rethread_store::{FactQuery, Scope, Store};
+
+use serde_json::Value;
 
 use super::inject::{Caller, hash_of, record};
 use super::words::{Used, without_secrets};
@@ -17,7 +19,7 @@ use crate::{Engine, EngineError};
 /// Bytes of both ends of an error that are looked at: what failed stands at one of them.
 const LOOKED_AT: usize = 3 << 10;
 /// What is known of an error.
-const OF_ERRORS: [Predicate; 3] = [Predicate::FailedWith, Predicate::FixedBy, Predicate::NotFixedBy];
+const OF_ERRORS: [Predicate; 2] = [Predicate::FixedBy, Predicate::NotFixedBy];
 
 /// Decisions that are looked through for one that names a file.
 const DECISIONS_LOOKED_AT: u64 = 300;
@@ -38,7 +40,8 @@ impl Engine {
         let Some(error) = used.error.as_deref().filter(|_| tool_kind(&used.name) == ToolKind::Command) else {
             return Ok(None);
         };
-        if !self.config.flag("inject.memory") {
+        let command = used.input.get("command").and_then(Value::as_str).unwrap_or_default();
+        if !self.config.flag("inject.memory") || used.is_interrupted || only_looks(command) {
             return Ok(None);
         }
         let Some(message) = telling_line(&both_ends(error)) else { return Ok(None) };
@@ -136,12 +139,11 @@ fn remedy(
     // What the session itself did stands in its context.
     let own = store.session_of(caller.key())?.map(|(_, session)| session.id);
     known.retain(|known| Some(known.session) != own);
-    let wanted = concrete(message);
-    let is_the_same = known
-        .iter()
-        .any(|known| known.fact.predicate == Predicate::FailedWith && concrete(&known.fact.detail) == wanted);
+    // What helped against another error of the same kind may be of no use here.
+    let wanted = exact(message);
+    known.retain(|known| known.fact.quote.as_deref().is_some_and(|quote| exact(quote) == wanted));
     let fixes = fixes(&known);
-    Ok(best_remedy(&fixes, is_the_same).map(|fix| Remedy {
+    Ok(best_remedy(&fixes).map(|fix| Remedy {
         line: remedy_line(fix, now),
         says: hash_of(&format!("remedy {name} {}", fix.what)),
         reason: "the error was fixed before",

@@ -55,6 +55,8 @@ pub(crate) struct Used {
     pub(crate) output_chars: usize,
     /// Why it failed, if it did.
     pub(crate) error: Option<String>,
+    /// Whether somebody stopped it.
+    pub(crate) is_interrupted: bool,
 }
 
 impl Used {
@@ -202,7 +204,7 @@ mod tests {
         let long = "/app/".to_owned() + &"p".repeat(3 << 20);
         for name in ["Write", "Edit", "Bash", "Read", &long] {
             let input = json!({"file_path": long, "old_string": long, "new_string": long, "command": long});
-            let used = Used { name: name.to_owned(), input, error: None, output_chars: usize::MAX };
+            let used = Used { name: name.to_owned(), input, output_chars: usize::MAX, ..Used::default() };
             assert!(used.hot("/app").unwrap_or_default().chars().count() < 300, "{name:.9}");
             assert!(used.detail("/app").chars().count() < 330, "{name:.9}");
         }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rethread_ingest::facts::{concrete, telling_line};
-use rethread_model::{Entity, EntityKind, FactState, Predicate, Timestamp};
+use rethread_ingest::facts::{exact, telling_line};
+use rethread_model::{Entity, EntityKind, FactState, Predicate, SessionId, Timestamp};
 use rethread_recall::{ALIKE_ENOUGH, Fixes, Source, fixes, share_of_words, telling_words};
 use rethread_store::{FactQuery, KnownFact, Scope, Store, ThingQuery};
 
@@ -73,7 +73,7 @@ impl Engine {
             let facts = about(&store, &request.scope, name)?;
             if !facts.is_empty() {
                 let mut error = known_error(name, 1.0, &facts);
-                same_first(&mut error.fixes, &facts, &request.text);
+                same_first(&mut error, &facts, &request.text);
                 errors.push(error);
             }
         }
@@ -93,15 +93,22 @@ impl Engine {
 }
 
 /// Puts what was done about this very error before what was done about others of its kind.
-fn same_first(known: &mut Fixes, facts: &[KnownFact], text: &str) {
-    let Some(asked) = telling_line(text).map(|line| concrete(&line)) else { return };
-    let is_same =
-        |known: &&KnownFact| known.fact.predicate == Predicate::FailedWith && concrete(&known.fact.detail) == asked;
-    let sessions: BTreeSet<_> = facts.iter().filter(is_same).map(|known| known.session).collect();
-    known.fixes.sort_by_key(|fix| {
-        let is_of_same = fix.sources.iter().any(|source| sessions.contains(&source.session));
+fn same_first(error: &mut KnownError, facts: &[KnownFact], text: &str) {
+    let Some(line) = telling_line(text) else { return };
+    let asked = exact(&line);
+    let is_same = |quote: &str| exact(quote) == asked;
+    let same: BTreeSet<(SessionId, u64)> = facts
+        .iter()
+        .filter(|known| known.fact.quote.as_deref().is_some_and(is_same))
+        .map(|known| (known.session, known.fact.line))
+        .collect();
+    error.fixes.fixes.sort_by_key(|fix| {
+        let is_of_same = fix.sources.iter().any(|source| same.contains(&(source.session, source.line)));
         (fix.state != FactState::Confirmed, !is_of_same)
     });
+    if facts.iter().any(|known| is_same(&known.fact.detail)) {
+        error.line = line;
+    }
 }
 
 /// What the text may be called: by its most telling line, and by each of its lines.

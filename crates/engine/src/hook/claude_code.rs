@@ -31,6 +31,7 @@ struct Said {
     tool_input: Value,
     tool_response: Value,
     error: Value,
+    is_interrupt: Value,
     last_assistant_message: Value,
 }
 
@@ -93,6 +94,7 @@ impl Said {
                 other => other.to_string().chars().count(),
             },
             error,
+            is_interrupted: self.is_interrupt == true,
         }
     }
 }

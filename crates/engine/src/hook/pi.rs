@@ -81,6 +81,12 @@ impl Said {
     fn used(&self) -> Used {
         let error = (self.is_error == true).then(|| self.error.as_str().unwrap_or("failed").to_owned());
         let (name, input) = (self.tool_name.clone(), self.tool_input.clone());
-        Used { name, input, output_chars: self.output_chars.as_u64().unwrap_or(0) as usize, error }
+        Used {
+            name,
+            input,
+            output_chars: self.output_chars.as_u64().unwrap_or(0) as usize,
+            error,
+            is_interrupted: false,
+        }
     }
 }

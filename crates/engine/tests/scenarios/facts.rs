@@ -46,6 +46,7 @@ fn fact(day: u32, predicate: Predicate, subject: (EntityKind, &str), detail: &st
         object: None,
         detail: detail.to_owned(),
         reason: None,
+        quote: None,
         state: FactState::Confirmed,
         succeeded: 0,
         failed: 0,

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::sessions::at;
+use crate::sessions::{at, engine};
 use crate::world::{World, assert_same};
 
 const SESSION: &str = "cccc1011-0000-4000-8000-00000000000c";
@@ -155,4 +155,67 @@ fn facts_are_not_drawn_where_they_are_not_wanted() {
     world.write(".rethread/config.toml", "");
     world.sync();
     assert!(world.facts().contains("fixed_by"), "what was read before is drawn from as soon as it is wanted");
+}
+
+/// What a session is told when a command of its fails.
+fn told_after(world: &World, session: &str, command: &str, error: &str) -> String {
+    let event = json!({"session_id": session, "hook_event_name": "PostToolUseFailure", "tool_name": "Bash",
+        "tool_input": {"command": command}, "error": format!("Exit code 1\n{error}"), "cwd": "/app"});
+    let told = engine(world, 600).hook_claude_code(event.to_string().as_bytes()).unwrap();
+    told.map(|told| told.to_string()).unwrap_or_default()
+}
+
+#[test]
+fn a_failure_brings_the_one_fix_that_is_known_for_this_very_error_once() {
+    let world = World::new();
+    world.write(&file(), session().text);
+    world.sync();
+    let (other, error) =
+        ("dddd1011-0000-4000-8000-00000000000d", "error[E0433]: failed to resolve: use of undeclared crate");
+    let known = format!("{error} `regex`");
+    assert_eq!(told_after(&world, SESSION, "cargo build", &known), "", "whoever fixed it knows");
+    assert_eq!(told_after(&world, other, "cargo build", &format!("{error} `serde`")), "", "it is another error");
+    assert_eq!(told_after(&world, other, "grep x y", &known), "", "looking at things is no failure");
+    let told = told_after(&world, other, "cargo build", &known);
+    assert!(told.contains("ran `cargo add regex`") && told.contains("helped 1 of 1 times"), "{told}");
+    assert!(!told.contains("src/lib.rs"), "a dead end is no fix: {told}");
+    assert_eq!(told_after(&world, other, "cargo build", &known), "", "once is enough");
+}
+
+#[test]
+fn a_prompt_that_quotes_an_error_brings_its_fix() {
+    let world = World::new();
+    world.write(&file(), session().text);
+    world.sync();
+    let prompt = "I get error[E0433]: failed to resolve: use of undeclared crate `regex`\nwhat now?";
+    let prompt = prompt.replace("I get ", "I get\n");
+    let event = json!({"session_id": "eeee1011-0000-4000-8000-00000000000e", "hook_event_name": "UserPromptSubmit",
+        "prompt": prompt, "cwd": "/app"});
+    let told = engine(&world, 600).hook_claude_code(event.to_string().as_bytes()).unwrap().unwrap().to_string();
+    assert!(told.contains("ran `cargo add regex`"), "{told}");
+}
+
+#[test]
+fn commands_are_believed_only_as_far_as_their_end_is_seen() {
+    let world = World::new();
+    let broken = "Exit code 1\nerror: the header is wrong";
+    let script = Script::default()
+        .user("make it green")
+        .run("make check", broken, true)
+        .edit("/app/a.c")
+        .run("make check; echo exit=$?", "exit=2", false)
+        .run("make build || make check", "", false)
+        .run("cd /app/other && make check", "fine", false)
+        .run("git commit -m 'x'; git status", "nothing to commit", false)
+        .run(
+            "npm ci\nnpm test\ngit commit -m \"$(cat <<'EOF'\nfix: it\n\nlong story\nEOF\n)\"",
+            "[main 1a2b3c4] fix: it",
+            false,
+        );
+    world.write(&file(), script.text);
+    world.sync();
+    let facts = world.facts();
+    assert!(!facts.contains("fixed_by | "), "{facts}");
+    assert!(facts.contains("committed | fix: it | main") && !facts.contains("committed | x"), "{facts}");
+    assert!(!facts.contains("ran | npm test") && !facts.contains("added | npm"), "{facts}");
 }

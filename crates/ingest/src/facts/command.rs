@@ -37,6 +37,10 @@ pub(super) struct Command {
     pub(super) class: Class,
     /// The file its output goes to.
     pub(super) output: Option<String>,
+    /// The folder it is told to work in.
+    pub(super) folder: Option<String>,
+    /// Whether the line's success is its own: only what is joined by `&&` to the end is sure to have run and gone well.
+    pub(super) is_sure: bool,
 }
 
 /// A command line as far as facts need it.
@@ -81,6 +85,13 @@ pub(super) fn read(line: &str) -> Option<Line> {
     let main =
         commands.iter().rposition(|command| command.class != Class::Looks).unwrap_or(commands.len().checked_sub(1)?);
     let exit = exit(&simples, places[main], line);
+    let sure_from = simples.iter().rposition(|simple| matches!(simple.joint, Joint::Then | Joint::Or)).unwrap_or(0);
+    let may_not_have_run = |place: usize| simples[place].joint == Joint::Or;
+    for (command, place) in commands.iter_mut().zip(&places) {
+        command.is_sure = *place >= sure_from && !may_not_have_run(*place) && !simples[*place].is_left_running;
+    }
+    commands[main].is_sure |= exit == Exit::Hidden && !may_not_have_run(places[main]);
+    let folder = commands[main].folder.take().or(folder);
     Some(Line { commands, main, folder, exit })
 }
 
@@ -90,14 +101,17 @@ pub fn command_name(line: &str) -> Option<String> {
 }
 
 /// Whether a line only looks at things.
-pub(crate) fn only_looks(line: &str) -> bool {
+pub fn only_looks(line: &str) -> bool {
     read(line).is_some_and(|line| line.main().class == Class::Looks)
 }
 
 fn exit(simples: &[Simple], main: usize, line: &str) -> Exit {
     let has_pipefail = line.contains("pipefail");
+    if simples[main].is_left_running || simples[main].joint == Joint::Or {
+        return Exit::Lost;
+    }
     let mut exit = Exit::Shown;
-    let mut is_silent = simples[main].output.is_some();
+    let mut is_silent = simples[main].output.is_some() || simples[main].hides_errors;
     let mut piped = true;
     for simple in &simples[main + 1..] {
         let program = simple.words.first().map_or("", String::as_str);
@@ -161,7 +175,18 @@ fn command(simple: &Simple) -> Option<Command> {
     let (subcommand, arguments) = subcommand(&program, rest);
     let name = if subcommand.is_empty() { program.clone() } else { format!("{program} {}", subcommand.join(" ")) };
     let class = class(&program, &subcommand, &arguments);
-    Some(Command { name, arguments, before, class, output: simple.output.clone() })
+    let folder = folder_flag(rest);
+    Some(Command { name, arguments, before, class, output: simple.output.clone(), folder, is_sure: false })
+}
+
+/// The folder that a flag such as `-C` or `--prefix` names.
+fn folder_flag(words: &[String]) -> Option<String> {
+    const FLAGS: [&str; 6] = ["-C", "--prefix", "--cwd", "--dir", "--manifest-path", "--directory"];
+    let at = words.iter().position(|word| FLAGS.contains(&word.split('=').next().unwrap_or_default()))?;
+    match words[at].split_once('=') {
+        Some((_, folder)) => Some(folder.to_owned()),
+        None => words.get(at + 1).cloned(),
+    }
 }
 
 /// Leaves out what only runs the command: `sudo`, `uv run`, `npx -y`, `python -m`.

@@ -31,7 +31,7 @@ static PASSES_ON: LazyLock<Regex> = LazyLock::new(|| {
         |^(make|gmake)(\[\d+\])?:\ \*\*\* | ELIFECYCLE | ^error:?\ command\ failed | ^found\ \d+\ error | ^error:\ script\ | exited?\ with\ (exit\ )?code
         | ^npm\ (err!|error)\ (code|syscall|path|errno|command|cwd|workspace|location|lifecycle|a\ complete\ log|\s*$) | ^error:?\ process\ completed
         | ^[\s=]*\d+\ (failed|errors?|problems?|failures?)\b | ^failed\ \(|^error\ occurred\ while\ running | ^error:?\s*$ | ^traceback\ \( | ^exit\ (code|status)\ \d
-        | ^FAIL\s*$ | ^\#\ \S+$ | ^error\ Command\ failed | ^test\ result:\ FAILED | ^failed\ to\ compile | ^fail(ed)?:?$ | ^tests?\ failed\.?$",
+        | ^FAIL\s*$ | ^\#\ \S+$ | ^error\ Command\ failed | ^test\ result:\ FAILED | ^failed\ to\ compile | failed\ to\ push\ some\ refs | \b[1-9]\d*\ (failed|failures?)\b | \bexit(ed)?(=|:|\ code:?|\ status:?)\s*[1-9] | ^fail(ed)?:?$ | ^tests?\ failed\.?$",
     )
 });
 
@@ -43,6 +43,7 @@ static NAMES: LazyLock<Regex> = LazyLock::new(|| {
         | ^E\ {2,}\S
         | (^|[\ :)])(error|Error)(\ TS\d+|\[[\w-]+\])?:\ \S
         | ^\S+[.]\w{1,5}(:\d+){1,2}:\ (?i:error|undefined|cannot|syntax|expected|undeclared|unexpected|missing|invalid|too\ many|not\ enough|no\ required|could\ not|undefined|imported\ and|declared\ and|assignment|unknown|got\ |want|redeclared|E\d{3}\ |F\d{3}\ ) 
+        | ^\S+[.]\w{1,5}:\d+:\d+:\s+\S
         | ^\s*\d+:\d+\s+error\s+\S
         | ^npm\ (error|ERR!)\ \S | ^Failure/Error: | ^ld:\ |undefined\ reference\ to | ^\s*!\s*\[rejected\] | ^assertion\b | ^AssertionError | ^\(eval\):\d+: 
         | :\ (command\ not\ found|No\ such\ file\ or\ directory|Permission\ denied|not\ found)\b | ^curl:\ \(\d+\) | ^psql:\ | ^Permission\ denied
@@ -74,8 +75,8 @@ pub fn names_failure(output: &str) -> Option<String> {
 
 /// The line of an output, known to be that of a failure, that tells most; nothing if there is no text at all.
 pub fn telling_line(output: &str) -> Option<String> {
-    let first =
-        || output.lines().map(str::trim).find(|line| !line.is_empty()).map(|line| without_colours(line).into_owned());
+    let first = || output.lines().map(str::trim).find(|line| !line.is_empty());
+    let first = || first().map(|line| without_colours(bounded(line)).into_owned());
     plainest(output).map(|(_, line)| line).or_else(first)
 }
 
@@ -133,6 +134,7 @@ static CUES: LazyLock<AhoCorasick> = LazyLock::new(|| {
         "LIFECYCLE",
         "n't",
         "hing to",
+        "exit",
     ];
     #[expect(clippy::expect_used, reason = "the words are constants")]
     AhoCorasick::new(cues).expect("a list of words")
@@ -243,17 +245,42 @@ static CODES: LazyLock<Regex> = LazyLock::new(|| regex(r"\b(?:[A-Z]{1,6}\d{2,5}|
 /// The signature of an error: its telling line with values, paths and numbers left out. Nothing for lines that would
 /// fit any error. Codes such as `E0308` stay.
 pub fn signature(line: &str) -> Option<String> {
-    let line = without_colours(line);
+    let line = without_colours(bounded(line));
     let bare = undecorated(&line);
     let named = QUOTED.replace_all(bare, "<value>");
     let signature = abstracted(&named);
-    is_telling(&signature).then(|| clip(&signature, SIGNATURE_CHARS).into_owned())
+    is_telling(&signature).then_some(signature)
 }
 
-/// The error itself: like its signature, with the values it names.
+/// The error itself: like its signature, with the names and paths it tells.
 pub fn concrete(line: &str) -> String {
-    let line = without_colours(line);
-    clip(&abstracted(undecorated(&line)), 2 * SIGNATURE_CHARS).into_owned()
+    let line = bounded(line);
+    let mut text = without_colours(line).into_owned();
+    for (values, name) in VALUES.iter().filter(|(_, name)| !matches!(*name, "<path>" | "<url>")) {
+        text = values.replace_all(undecorated(&text), *name).into_owned();
+    }
+    squeezed(&text, 2 * SIGNATURE_CHARS)
+}
+
+/// The error with everything but what differs between two runs: places in files, durations, addresses.
+pub fn exact(line: &str) -> String {
+    static FLEETING: LazyLock<Regex> = LazyLock::new(|| {
+        regex(
+            r"(:\d+)+|\(\d+,\d+\)|\bline \d+|\b\d+(\.\d+)?\s?(ms|s|sec|secs|seconds|m|min)\b|\b0x[0-9a-fA-F]+|\b[0-9a-f]{7,40}\b",
+        )
+    });
+    let line = without_colours(bounded(line));
+    squeezed(&FLEETING.replace_all(undecorated(&line), "N"), 2 * SIGNATURE_CHARS)
+}
+
+/// The beginning of a line: what is longer is data.
+fn bounded(line: &str) -> &str {
+    &line[..line.floor_char_boundary(LINE_BYTES)]
+}
+
+fn squeezed(text: &str, chars: usize) -> String {
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    clip(words.trim_end_matches(['.', '!', ',', ';', ':']), chars).into_owned()
 }
 
 fn abstracted(text: &str) -> String {
@@ -272,7 +299,7 @@ fn abstracted(text: &str) -> String {
         let mark = format!("\u{1}{}\u{2}", char::from_u32(0xE001 + at as u32).unwrap_or(' '));
         text = text.replacen(&mark, code, 1);
     }
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    squeezed(&text, SIGNATURE_CHARS)
 }
 
 /// Whether so much of a signature is left that it means one error and not any.
@@ -291,14 +318,15 @@ fn is_telling(signature: &str) -> bool {
         return false;
     }
     let rest = EMPTY.replace_all(signature, "");
-    rest.chars().filter(|c| c.is_alphabetic()).count() >= 4
+    // The bare name of an exception fits every other one of its kind.
+    signature.contains(' ') && rest.chars().filter(|c| c.is_alphabetic()).count() >= 4
 }
 
 /// Whether the outcome says nothing about the command itself: the agent or the user stopped it, or never ran it.
-pub(super) fn is_of_the_agent(error: &str, exit_code: Option<i32>) -> bool {
+pub(crate) fn is_of_the_agent(error: &str, exit_code: Option<i32>) -> bool {
     static OF_THE_AGENT: LazyLock<Regex> = LazyLock::new(|| {
         regex(
-            r"(?i)^(command timed out|timed out after|\[?request interrupted|command (was )?aborted|aborted|cancelled|tool execution|user rejected|operation (aborted|cancelled)|permission to use|claude requested|background command)|hook error|\bblocked:|^this command requires approval",
+            r"(?i)^(command timed out|timed out after|\[?request interrupted|command (was )?aborted|aborted|cancelled|tool execution|user rejected|operation (aborted|cancelled)|permission to use|claude requested|background command)|hook error|\bblocked:|^this command requires approval|^sibling tool call errored|requires approval|was blocked\. for security",
         )
     });
     matches!(exit_code, Some(124 | 130 | 137 | 143)) || OF_THE_AGENT.is_match(error.trim())

@@ -25,6 +25,11 @@ pub fn git_note(output: &str) -> Option<String> {
     lines().find_map(commit).or_else(up_to_date)
 }
 
+/// Whether git itself says that it did what the command asks for.
+pub(super) fn is_noted(done: &Command, note: &str) -> bool {
+    done.name == "git commit" && note.contains(COMMITTED)
+}
+
 /// The branch in such words.
 fn branch_in(note: &str) -> Option<&str> {
     let at = note.find(COMMITTED)?;
@@ -37,7 +42,7 @@ pub(super) fn tell(done: &Command, note: &str, branch: &mut Option<String>, entr
     let flags = |flag: &str| done.arguments.iter().any(|word| word == flag);
     let words: Vec<&str> = done.arguments.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
     match what {
-        "commit" => {
+        "commit" if !flags("--dry-run") => {
             let Some(message) = message(&done.arguments) else { return };
             let mut fact = seen(entry, Predicate::Committed, Entity::new(EntityKind::Commit, message));
             fact.object = branch_in(note).or(branch.as_deref()).map(|name| Entity::new(EntityKind::Branch, name));
@@ -98,6 +103,7 @@ fn message(arguments: &[String]) -> Option<String> {
         Some(at) => arguments.get(at + 1)?.as_str(),
         None => inline()?,
     };
+    let text = text.rsplit_once(" #").map_or(text, |(text, _)| text);
     let text = text.trim_start_matches("$(cat <<").trim_start_matches(['\'', '"', '-']);
     let text = text.trim_start_matches("EOF").trim_start_matches(['\'', '"']).trim();
     let first = text.lines().next().unwrap_or_default().trim();

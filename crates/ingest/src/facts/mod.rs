@@ -9,6 +9,7 @@ mod errors;
 mod git;
 mod packages;
 mod repairs;
+mod script;
 mod shell;
 mod sink;
 mod tables;
@@ -19,12 +20,14 @@ use serde::{Deserialize, Serialize};
 
 use self::choices::Choices;
 use self::sink::Sink;
+pub(crate) use self::work::INTERRUPTED;
 use self::work::{Stretch, Work};
 
-pub use self::command::command_name;
-pub(crate) use self::command::only_looks;
-pub use self::errors::{concrete, names_failure, signature, telling_line};
+pub use self::command::{command_name, only_looks};
+pub(crate) use self::errors::is_of_the_agent;
+pub use self::errors::{concrete, exact, names_failure, signature, telling_line};
 pub use self::git::git_note;
+pub(crate) use self::script::shortened;
 
 /// Grows with the rules, so that sessions are drawn from again when they become better.
 pub const RULES_VERSION: u64 = 1;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::command::{Class, Command, Line, asks_the_same, likeness};
 use super::errors::{concrete, is_of_the_call, signature};
 use super::sink::{Sink, command, seen};
-use super::tables::{EXPLAINING, FIXED, NARROWING, NOT_WORKING, VERIFYING, WORKS};
+use super::tables::{EXPLAINING, FIXED, NARROWING, NOT_WORKING, PLANNING, VERIFYING, WORKS};
 
 /// Failures that wait for their repair.
 const OPEN_FAILURES: usize = 6;
@@ -58,6 +58,8 @@ struct Failure {
 struct Error {
     signature: String,
     concrete: String,
+    /// As it was printed.
+    message: String,
     line: u64,
 }
 
@@ -81,13 +83,18 @@ struct Repair {
     name: String,
     concrete: String,
     signature: String,
+    message: String,
     detail: String,
 }
 
 impl Repairs {
     /// A file was changed.
     pub(super) fn edited(&mut self, path: &str, line: u64) {
-        self.changed(ChangeKind::Edited, path, line);
+        // Notes and plans of the agent mend nothing.
+        let is_aside = path.starts_with("/tmp/") || path.contains("/.claude/") || path.contains("/.pi/");
+        if !is_aside {
+            self.changed(ChangeKind::Edited, path, line);
+        }
     }
 
     /// A human spoke.
@@ -113,8 +120,8 @@ impl Repairs {
             failure.suppose(entry, sink);
         }
         let Some(reason) = explanation(text) else { return };
-        for failure in &mut self.open {
-            failure.reason = Some(reason.clone());
+        if let Some(failure) = self.open.last_mut() {
+            failure.reason = Some(reason);
         }
     }
 
@@ -125,9 +132,9 @@ impl Repairs {
         // That a file to be removed is not there is nobody's error.
         let is_trifle = main.class == Class::Looks || matches!(main.name.as_str(), "rm" | "rmdir" | "mkdir" | "touch");
         let Some(signature) = signature(message).filter(|_| !is_trifle) else { return };
-        let error = Error { concrete: concrete(message), line: entry.place.line, signature };
-        let object = Entity::new(EntityKind::Error, &error.signature);
         let detail = clip(message, TEXT_CHARS).into_owned();
+        let error = Error { concrete: concrete(message), message: detail.clone(), line: entry.place.line, signature };
+        let object = Entity::new(EntityKind::Error, &error.signature);
         sink.count(Fact {
             object: Some(object),
             detail,
@@ -194,8 +201,10 @@ impl Repairs {
 
     fn changed(&mut self, kind: ChangeKind, what: &str, line: u64) {
         for failure in &mut self.open {
-            let is_known = failure.changes.iter().any(|change| change.kind == kind && change.what == what);
-            if !is_known && failure.changes.len() < CHANGES {
+            let known = failure.changes.iter_mut().find(|change| change.kind == kind && change.what == what);
+            if let Some(known) = known {
+                known.line = line;
+            } else if failure.changes.len() < CHANGES {
                 failure.changes.push(Change { kind, what: what.to_owned(), line });
             }
         }
@@ -223,6 +232,7 @@ impl Repairs {
             None => sink.push(Fact {
                 object: Some(command(&repair.name)),
                 detail: repair.detail,
+                quote: Some(repair.message),
                 state: FactState::Refuted,
                 succeeded: 0,
                 failed: 1,
@@ -269,6 +279,8 @@ impl Failure {
             before: self.before.clone(),
             class: Class::Checks,
             output: None,
+            folder: None,
+            is_sure: true,
         }
     }
 
@@ -289,17 +301,20 @@ impl Failure {
             return;
         }
         if changes.is_empty() {
+            self.error.line = error.line;
             return;
         }
         sink.push(Fact {
             object: Some(command(&self.name)),
             detail: described(&changes),
             reason: self.reason.take(),
+            quote: Some(self.error.message.clone()),
             succeeded: 0,
             failed: 1,
             evidence: self.evidence(&changes),
             ..seen(entry, Predicate::NotFixedBy, Entity::new(EntityKind::Error, &self.error.signature))
         });
+        self.error.line = error.line;
         self.supposed = false;
     }
 
@@ -308,12 +323,17 @@ impl Failure {
         let mine = self.command();
         let is_changed = !self.changes.is_empty();
         if asks_the_same(&mine, main) {
-            let elsewhere =
-                line.folder.is_some() && !same_folder(self.folder.as_deref().or(Some("")), line.folder.as_deref());
-            let prepared = main.before.iter().any(|word| !self.before.contains(word));
-            return match (is_changed, elsewhere || prepared) {
-                (true, _) => Verdict::Repaired,
-                (false, true) => Verdict::CalledOtherwise,
+            let is_elsewhere = !same_folder(self.folder.as_deref(), line.folder.as_deref());
+            let is_placed = line.folder.is_some() && line.folder != self.folder;
+            let is_prepared = main.before.iter().any(|word| !self.before.contains(word));
+            return match (is_changed, is_elsewhere) {
+                (true, false) => Verdict::Repaired,
+                (true, true) => Verdict::Nothing,
+                (false, _) if is_prepared || (is_placed && is_of_the_call(&self.error.signature)) => {
+                    Verdict::CalledOtherwise
+                }
+                (false, true) => Verdict::Nothing,
+                (false, false) if is_placed => Verdict::Nothing,
                 (false, false) => Verdict::Luck,
             };
         }
@@ -347,8 +367,8 @@ impl Failure {
             sink.push(self.fix(error, described(changes), (FactState::Hypothesis, evidence), None, entry));
         }
         sink.push(self.fix(&self.error, detail.clone(), (state, evidence), self.reason.clone(), entry));
-        let Error { concrete, signature, .. } = self.error.clone();
-        (!is_vague).then(|| Repair { name: self.name.clone(), concrete, signature, detail })
+        let Error { concrete, signature, message, .. } = self.error.clone();
+        (!is_vague).then(|| Repair { name: self.name.clone(), concrete, signature, message, detail })
     }
 
     /// Something speaks for it, but the command itself was not run again.
@@ -382,6 +402,7 @@ impl Failure {
             object: Some(command(&self.name)),
             detail,
             reason,
+            quote: Some(error.message.clone()),
             state,
             succeeded,
             evidence,
@@ -438,7 +459,7 @@ fn explanation(text: &str) -> Option<String> {
     };
     let explains = |sentence: &&str| {
         let lower = sentence.to_ascii_lowercase();
-        EXPLAINING.any_in(&lower)
+        EXPLAINING.any_in(&lower) && !PLANNING.any_in(&lower)
     };
     sentences.filter(is_prose).find(explains).map(|sentence| sentence.trim_end_matches(':').to_owned())
 }

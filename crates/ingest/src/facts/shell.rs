@@ -10,6 +10,10 @@ pub(super) struct Simple {
     pub(super) output: Option<String>,
     /// The variables set for it alone.
     pub(super) variables: Vec<String>,
+    /// Whether what it says of errors goes elsewhere.
+    pub(super) hides_errors: bool,
+    /// Whether nobody waits for it.
+    pub(super) is_left_running: bool,
 }
 
 /// What joins a command to the one before it.
@@ -49,7 +53,12 @@ impl Splitter {
                 ' ' | '\t' => self.at += 1,
                 '&' if self.peek(1) == Some('&') => self.end(Joint::And, 2),
                 '&' if self.peek(1) == Some('>') => self.redirect(1),
-                '\n' | ';' | '&' => self.end(Joint::Then, 1),
+                '\\' if self.peek(1) == Some('\n') => self.at += 2,
+                '&' => {
+                    self.now.is_left_running = true;
+                    self.end(Joint::Then, 1);
+                }
+                '\n' | ';' => self.end(Joint::Then, 1),
                 '|' if self.peek(1) == Some('|') => self.end(Joint::Or, 2),
                 '|' if self.peek(1) == Some('&') => self.end(Joint::Pipe, 2),
                 '|' => self.end(Joint::Pipe, 1),
@@ -109,7 +118,10 @@ impl Splitter {
             self.at += 1;
         }
         let target = self.read_word();
-        if is_heredoc {
+        if is_heredoc && target.contains('#') {
+            // What it holds was left out, and is known by its hash.
+            self.now.words.push(format!("<<{target}"));
+        } else if is_heredoc {
             self.skip_heredoc(&target);
         }
         if is_output && !target.is_empty() {
@@ -134,6 +146,8 @@ impl Splitter {
             // Errors that go elsewhere leave the output itself to be seen.
             let output = self.now.output.take();
             self.redirect(0);
+            // `2>&1` goes nowhere else.
+            self.now.hides_errors |= self.now.output.is_some();
             self.now.output = output;
             return;
         }
@@ -153,6 +167,7 @@ impl Splitter {
                 ' ' | '\t' | '\n' | ';' | '|' | '&' | '>' | '<' => break,
                 ')' if self.at > began => break,
                 '\'' | '"' => self.quoted(c, &mut word),
+                '\\' if self.peek(1) == Some('\n') => self.at += 2,
                 '\\' => {
                     word.extend(self.peek(1));
                     self.at += 2;

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use super::errors::concrete;
 use rethread_model::{Entity, EntityKind, Entry, Fact, FactState, Predicate, Trust};
 
 /// The facts of one stretch, in the order they were met.
 #[derive(Debug, Default)]
 pub(super) struct Sink {
     facts: Vec<Fact>,
-    counted: HashMap<(Predicate, Entity, Option<Entity>), usize>,
+    counted: HashMap<(Predicate, Entity, Option<Entity>, Option<String>), usize>,
 }
 
 impl Sink {
@@ -39,7 +40,9 @@ impl Sink {
 
     /// Counts a fact that may repeat within the stretch. The words of the last time are kept, the line of the first.
     pub(super) fn count(&mut self, fact: Fact) {
-        let key = (fact.predicate, fact.subject.clone(), fact.object.clone());
+        // Errors of one kind that name different things are told apart.
+        let words = (fact.predicate == Predicate::FailedWith).then(|| concrete(&fact.detail));
+        let key = (fact.predicate, fact.subject.clone(), fact.object.clone(), words);
         if let Some(known) = self.counted.get(&key).and_then(|at| self.facts.get_mut(*at)) {
             known.succeeded += fact.succeeded;
             known.failed += fact.failed;
@@ -59,6 +62,7 @@ pub(super) fn seen(entry: &Entry, predicate: Predicate, subject: Entity) -> Fact
         object: None,
         detail: String::new(),
         reason: None,
+        quote: None,
         state: FactState::Confirmed,
         succeeded: 1,
         failed: 0,

@@ -161,7 +161,11 @@ pub(super) const FIXED: Table =
 
 /// Words that explain a failure.
 pub(super) const EXPLAINING: Table = Table(
-    "because, the issue, the problem, root cause, missing, needs , need to, isn't , is not , doesn't , \
-     does not , should be, expects, caused by, due to, turns out, wrong , instead of, forgot, no longer, \
-     fails since, which is why, must",
+    "because, root cause, the issue is, the problem is, the issue was, the problem was, turns out, due to, caused by, \
+     is missing, are missing, was missing, which is why, no longer, doesn't exist, does not exist, isn't installed, \
+     is not installed, expects ",
 );
+
+/// Words of a plan, which explains nothing.
+pub(super) const PLANNING: Table =
+    Table("let me, let's, i need to, we need to, i'll , i will , i should, now i, next, instead i, i won't, want me");

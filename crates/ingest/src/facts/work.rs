@@ -3,12 +3,14 @@
 use rethread_model::{Entry, Outcome, Predicate, Speech, Status, ToolKind, ToolUse, clip, relative};
 use serde::{Deserialize, Serialize};
 
-use super::command::{Class, Exit, Line, read};
+use super::command::{Class, Command, Exit, Line, read};
 use super::errors::is_of_the_agent;
 use super::repairs::Repairs;
 use super::sink::{Sink, command, file, seen};
 use super::{git, packages};
 
+/// How an outcome says that the call was stopped.
+pub(crate) const INTERRUPTED: &str = "interrupted";
 /// Steps that are told of one stretch.
 const STEPS: usize = 40;
 /// The longest command kept, in characters.
@@ -93,15 +95,17 @@ impl<'a> Stretch<'a> {
     /// A path without the project's directory.
     fn name_of(&self, path: &str) -> String {
         let path = path.trim_start_matches("./");
-        let inside = self.roots.iter().find_map(|root| {
-            let name = relative(path, Some(root));
-            (name != path).then_some(name)
-        });
-        inside.unwrap_or(path).to_owned()
+        // The nearest: a worktree may lie inside its project.
+        let inside = self.roots.iter().filter(|root| !root.is_empty()).map(|root| relative(path, Some(root)));
+        inside.min_by_key(|name| name.len()).unwrap_or(path).to_owned()
     }
 
     fn ran(&mut self, tool: &'a ToolUse, outcome: &Outcome, entry: &'a Entry, sink: &mut Sink) {
-        let Some(line) = read(&tool.target) else { return };
+        let script = tool.script.as_deref().unwrap_or(&tool.target);
+        let Some(line) = read(script) else { return };
+        if tool.arguments.contains("run_in_background=true") {
+            return;
+        }
         match ending(&line, outcome) {
             Ending::Unknown => {}
             Ending::Failed(message) => {
@@ -109,14 +113,19 @@ impl<'a> Stretch<'a> {
                 self.work.repairs.failed(&line, message, entry, sink);
             }
             Ending::Well => {
-                for at in 0..line.commands.len() {
+                for at in (0..line.commands.len()).filter(|at| line.commands[*at].is_sure) {
                     self.count(&line, at, true, entry, tool, sink);
                 }
                 self.work.repairs.succeeded(&line, &tool.target, entry, sink);
-                for done in &line.commands {
+                // Git says of a commit that there is one; with a hidden exit code nothing else does.
+                let is_believed = |done: &&Command| {
+                    let is_hidden_commit = done.name == "git commit" && line.exit != Exit::Shown;
+                    (done.is_sure && !is_hidden_commit) || git::is_noted(done, &outcome.summary)
+                };
+                for done in line.commands.iter().filter(is_believed) {
                     git::tell(done, &outcome.summary, &mut self.work.branch, entry, sink);
                     packages::tell(done, entry, sink);
-                    self.moved(done, entry, sink);
+                    self.moved(done, line.folder.as_deref(), entry, sink);
                 }
             }
         }
@@ -143,14 +152,23 @@ impl<'a> Stretch<'a> {
     }
 
     /// Files that were renamed or removed by a command.
-    fn moved(&self, done: &super::command::Command, entry: &Entry, sink: &mut Sink) {
-        let paths: Vec<String> =
-            done.arguments.iter().filter(|word| !word.starts_with('-')).map(|word| self.name_of(word)).collect();
+    fn moved(&self, done: &Command, folder: Option<&str>, entry: &Entry, sink: &mut Sink) {
+        let placed = |word: &String| match folder {
+            Some(folder) if !word.starts_with(['/', '~']) => format!("{}/{word}", folder.trim_end_matches('/')),
+            _ => word.clone(),
+        };
+        let words = done.arguments.iter().filter(|word| !word.starts_with('-'));
+        let paths: Vec<String> = words.map(|word| self.name_of(&placed(word))).collect();
         match (done.name.as_str(), paths.as_slice()) {
             ("mv" | "git mv", [old, new]) if is_file(old) => {
                 // Into a directory it keeps its name.
                 let name = old.rsplit('/').next().unwrap_or(old);
-                let new = if is_file(new) { new.clone() } else { format!("{}/{name}", new.trim_end_matches('/')) };
+                let has_extension = name.trim_start_matches('.').contains('.');
+                let new = if is_file(new) || (!has_extension && !new.ends_with('/')) {
+                    new.clone()
+                } else {
+                    format!("{}/{name}", new.trim_end_matches('/'))
+                };
                 let mut fact = seen(entry, Predicate::Renamed, file(old));
                 fact.object = Some(file(&new));
                 sink.push(fact);
@@ -188,6 +206,9 @@ fn is_file(path: &str) -> bool {
 
 fn ending<'o>(line: &Line, outcome: &'o Outcome) -> Ending<'o> {
     let message = outcome.error.as_deref().unwrap_or_default();
+    if outcome.summary.ends_with(INTERRUPTED) {
+        return Ending::Unknown;
+    }
     match (outcome.status, line.exit) {
         (Status::Error, _) if is_of_the_agent(message, outcome.exit_code) => Ending::Unknown,
         (Status::Error, _) => Ending::Failed(message),

@@ -4,6 +4,8 @@ use rethread_model::{Place, Speech, Tokens, ToolKind, clip, one_line};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::facts::INTERRUPTED;
+
 use super::content::{Block, Content};
 use super::loose::{Flag, Number, Object, Text};
 use super::out::Out;
@@ -173,13 +175,15 @@ fn user(line: Line<'_>, out: &mut Out, scribe: &mut Scribe<'_>) {
     // Only commands have a standard output; the line says no more about whose result it is.
     let is_command = line.tool_use_result.is_some_and(|raw| raw.get().starts_with("{\"stdout\""));
     let kind = is_command.then_some(ToolKind::Command);
+    let is_interrupted =
+        is_command && line.tool_use_result.is_some_and(|raw| raw.get().contains("\"interrupted\":true"));
     for block in line.message.0.content.0 {
         match block.kind.as_str() {
             "text" => human_text.push(block.text.into_string()),
             "image" | "document" => has_image = true,
             "tool_result" => {
                 has_result = true;
-                result(block, answers.clone(), kind, out, scribe);
+                result(block, answers.clone(), (kind, is_interrupted), out, scribe);
             }
             _ => {}
         }
@@ -363,10 +367,19 @@ fn aside(texts: &[String], out: &mut Out, scribe: &mut Scribe<'_>) {
     }
 }
 
-fn result(block: Block<'_>, answer: Option<String>, kind: Option<ToolKind>, out: &mut Out, scribe: &mut Scribe<'_>) {
+fn result(
+    block: Block<'_>,
+    answer: Option<String>,
+    (kind, is_interrupted): (Option<ToolKind>, bool),
+    out: &mut Out,
+    scribe: &mut Scribe<'_>,
+) {
     let said = reason_for_refusing(&block.content.head).map(str::to_owned);
     let answer = answer.or(said).map(|text| scribe.clean(text));
-    let outcome = outcome(block.content, block.is_error.0, kind, scribe);
+    let mut outcome = outcome(block.content, block.is_error.0, kind, scribe);
+    if is_interrupted {
+        outcome.summary = format!("{}, {INTERRUPTED}", outcome.summary);
+    }
     out.push(What::Result { call: block.tool_use_id.into_string(), outcome, answer });
 }
 

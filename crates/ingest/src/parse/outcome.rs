@@ -7,7 +7,7 @@ use rethread_model::{Outcome, Status, ToolKind, clip, first_line};
 use super::Scribe;
 use super::content::{Measured, Shape};
 use super::human::tag;
-use crate::facts::{git_note, names_failure, telling_line};
+use crate::facts::{git_note, is_of_the_agent, names_failure, telling_line};
 
 /// The longest error text that is kept, in characters.
 const ERROR_CHARS: usize = 500;
@@ -103,6 +103,11 @@ fn bare(head: &str) -> &str {
 fn error_line(measured: &Measured) -> String {
     let shown = shown(measured);
     let text = bare(&shown);
+    // That the agent stopped it says more than whatever was printed until then.
+    let ends = [text.lines().next(), text.trim_end().lines().next_back()];
+    if let Some(line) = ends.into_iter().flatten().find(|line| is_of_the_agent(line, None)) {
+        return clip(line, ERROR_CHARS).into_owned();
+    }
     let after_code = split_exit_code(text).map_or(text, |(_, rest)| if rest.trim().is_empty() { text } else { rest });
     // pi says this where a command printed nothing; what follows names the error.
     let after_code = after_code

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Scribe;
+use crate::facts::shortened;
 
 const TARGET_CHARS: usize = 400;
 const ARGUMENT_CHARS: usize = 80;
@@ -127,12 +128,21 @@ pub(super) fn tool_use(name: &str, input: Option<&RawValue>, scribe: &mut Scribe
     };
     let primary = arguments.primary(kind);
     let target = primary.and_then(|key| arguments.text(key)).unwrap_or_default();
-    let target = if kind == ToolKind::Command { one_line(&target) } else { first_line(&target).to_owned() };
+    // Secrets go before anything is cut: half a key would slip through the rules.
+    let (target, script) = if kind == ToolKind::Command {
+        let command = scribe.clean(target);
+        let script = shortened(&command);
+        let line = clip(&one_line(&command), TARGET_CHARS).into_owned();
+        let script = (script != line && scribe.filter.keep_tool_structure).then_some(script);
+        (line, script)
+    } else {
+        (clip(&scribe.clean(first_line(&target).to_owned()), TARGET_CHARS).into_owned(), None)
+    };
     let mut tool = ToolUse {
         name: name.to_owned(),
         kind: Some(kind),
-        // Secrets go before anything is cut: half a key would slip through the rules.
-        target: clip(&scribe.clean(target), TARGET_CHARS).into_owned(),
+        target,
+        script,
         arguments: String::new(),
         paths: arguments.paths().into_iter().map(|path| scribe.clean(path)).collect(),
         outcome: None,

@@ -137,6 +137,7 @@ fn call(entries: &mut Vec<Entry>, kind: ToolKind, name: &str, target: &str, succ
         arguments: String::new(),
         paths: if is_file { vec![path] } else { Vec::new() },
         outcome: succeeds.then(|| outcome(Status::Ok, None, "")),
+        script: None,
     };
     push(entries, Speech::Call, &text, Some(tool));
 }

@@ -13,6 +13,7 @@ pub(super) fn known(session: &str, minute: i64, predicate: Predicate, subject: (
             object: None,
             detail: String::new(),
             reason: None,
+            quote: None,
             state: FactState::Confirmed,
             succeeded: 0,
             failed: 0,

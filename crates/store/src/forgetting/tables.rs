@@ -41,7 +41,7 @@ const fn texts(table: &'static str, columns: &'static [&'static str], then: Then
 
 /// Everywhere texts stand.
 pub(crate) const TEXTS: [Texts; 17] = [
-    texts("entry", &["text", "target", "arguments", "paths", "summary", "error", "output"], Then::Leave),
+    texts("entry", &["text", "target", "arguments", "paths", "summary", "error", "output", "script"], Then::Leave),
     texts("session", &["name", "cwd", "project", "branch", "transcript"], Then::Leave),
     texts("session", &["alias"], Then::Clear),
     texts("edited_file", &["path"], Then::Leave),
@@ -55,7 +55,7 @@ pub(crate) const TEXTS: [Texts; 17] = [
     texts("answer", &["question", "text"], Then::Delete),
     texts("title_elsewhere", &["text"], Then::Delete),
     texts("problem", &["message"], Then::Delete),
-    texts("fact", &["detail", "reason"], Then::Delete),
+    texts("fact", &["detail", "reason", "quote"], Then::Delete),
     texts("fact_unit", &["carry"], Then::Delete),
     // Things of which nothing is said any more go when the bytes are wiped.
     texts("entity", &["name"], Then::Leave),

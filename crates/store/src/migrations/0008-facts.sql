@@ -29,6 +29,7 @@ CREATE TABLE fact (
     object     INTEGER,
     detail     TEXT NOT NULL,
     reason     TEXT,
+    quote      TEXT,
     state      TEXT NOT NULL,
     succeeded  INTEGER NOT NULL,
     failed     INTEGER NOT NULL,
@@ -43,6 +44,9 @@ CREATE TABLE fact (
 CREATE INDEX fact_by_subject ON fact (space, subject, predicate);
 CREATE INDEX fact_by_object ON fact (space, object, predicate) WHERE object IS NOT NULL;
 CREATE INDEX fact_by_predicate ON fact (space, predicate, at);
+
+-- A command with its line breaks, where its target does not hold all of it.
+ALTER TABLE entry ADD COLUMN script TEXT;
 
 -- Sessions that were read before facts were drawn are drawn from when they are next looked at.
 ALTER TABLE session ADD COLUMN facts INTEGER NOT NULL DEFAULT 0;

@@ -57,6 +57,7 @@ impl Choice {
             object: self.object.as_ref().map(entity),
             detail: self.detail.clone(),
             reason: self.reason.clone(),
+            quote: None,
             state: self.state,
             succeeded: 0,
             failed: 0,
