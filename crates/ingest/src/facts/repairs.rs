@@ -417,9 +417,10 @@ impl Failure {
     }
 }
 
-/// Whether two folders may be the same: one of them unknown, or one the end of the other.
-fn same_folder(one: Option<&str>, other: Option<&str>) -> bool {
-    let (Some(one), Some(other)) = (one, other) else { return true };
+/// Whether a later command may run in the same folder: it names the same one, or none, because shells stay where they are.
+fn same_folder(one: Option<&str>, later: Option<&str>) -> bool {
+    let Some(other) = later else { return true };
+    let Some(one) = one else { return false };
     let (one, other) = (one.trim_end_matches('/'), other.trim_end_matches('/'));
     let ends = |long: &str, short: &str| {
         !short.is_empty() && long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))

@@ -102,7 +102,9 @@ impl<'a> Stretch<'a> {
 
     fn ran(&mut self, tool: &'a ToolUse, outcome: &Outcome, entry: &'a Entry, sink: &mut Sink) {
         let script = tool.script.as_deref().unwrap_or(&tool.target);
-        let Some(line) = read(script) else { return };
+        let Some(mut line) = read(script) else { return };
+        // To begin in the project is to begin where the session is.
+        line.folder = line.folder.filter(|folder| !self.roots.contains(&folder.trim_end_matches('/')));
         if tool.arguments.contains("run_in_background=true") {
             return;
         }
