@@ -17,7 +17,8 @@ pub(super) fn typed(text: &str) -> Vec<&str> {
     if text.starts_with("The user wants to clarify these questions") {
         return Vec::new();
     }
-    let lines = without_pasted(&plain(text));
+    let lines: Vec<&str> = plain(text).into_iter().map(|line| if is_reported(line) { "" } else { line }).collect();
+    let lines = without_pasted(&lines);
     if text.len() <= LONG { lines } else { ends(&lines) }
 }
 
@@ -48,6 +49,14 @@ pub(super) fn plain(text: &str) -> Vec<&str> {
     kept
 }
 
+/// Whether a line tells what somebody or something else says: `he said: "use redis"`, `the error says: never …`.
+fn is_reported(line: &str) -> bool {
+    static REPORTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r#"(?i)\b(say|says|said|told|writes|wrote|reads|states)\b[^"'“]{0,30}(["“]|:\s)"#).ok()
+    });
+    REPORTED.as_ref().is_some_and(|reported| reported.is_match(line))
+}
+
 /// The name of an element that the line begins with.
 fn opened_tag(line: &str) -> Option<&str> {
     let rest = line.strip_prefix('<')?;
@@ -61,7 +70,7 @@ fn is_prose(line: &str) -> bool {
             r"(?x)^\s*(
               > | \| | \$\s | ➜ | [+-]\s?\S*[{}();=] | \[?\d{2,4}[-:/.]\d\d | \d+(\.\d+)?\s+(npm|error|warn)
               | (?i:npm|error|warning|warn|fatal|traceback|exception|caused\ by|info|debug)\b\s?[:\[({]
-              | (?i:npm)\ (?:warn|error) | at\ \S+\ ?[\(:] | File\ \x22 | diff\ --git | @@ | [│┌└├─⏺⎿✗✘] | \#!
+              | (?i:npm)\ (?:warn|error) | \w*(?:Error|Exception)\b\s?: | at\ \S+\ ?[\(:] | File\ \x22 | diff\ --git | @@ | [│┌└├─⏺⎿✗✘] | \#!
             )",
         )
         .ok()
@@ -82,7 +91,8 @@ fn without_pasted<'a>(lines: &[&'a str]) -> Vec<&'a str> {
     static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
             r"(?ix)(\b(here(\ is|\ are|'?s)|this\ is|see|following|below|review|summari[sz]e|translate|implement|from|read|check)\b.{0,60}
-              \b(doc|docs|document|log|logs|e?mail|plan|spec|adr|draft|text|message|output|comment|comments|report|page|article|ticket|issue|transcript|findings|review|skill|prompt|this|it)\b.{0,40}:$)
+              \b(doc|docs|document|log|logs|e?mail|plan|spec|adr|draft|text|message|output|comment|comments|report|page|article|ticket|issue|transcript|findings|review|skill|prompt|readme|file|error|guide|policy|rules|changelog|this|it)\b.{0,40}:$)
+              | \b(say|says|said|writes|wrote|reads|states|reports?)\s*:$
               | ^\s*(e?mail|log|output|error|result|doc|document|context|findings|plan)s?\s*:$",
         )
         .ok()

@@ -141,7 +141,7 @@ fn without_lead(masked: &str, range: std::ops::Range<usize>) -> std::ops::Range<
 fn is_for_once(sentence: &Sentence<'_>) -> bool {
     static ONCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         pattern(
-            r"\b(?:yet|today|right now|this once|in this case|till|until|never (?:works|worked|used|seen|been|
+            r"\b(?:yet|today|right now|this once|in this case|this one|this run|this time|for now|but here|till|until|never (?:works|worked|used|seen|been|
                 had|see|know|knew))\b",
         )
     });
