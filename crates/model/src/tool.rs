@@ -126,7 +126,8 @@ pub struct Outcome {
     pub status: Status,
     /// One line on what came back: size, number of items, keys.
     pub summary: String,
-    /// The first line of the error, at most 500 characters.
+    /// The line that names the error, at most 500 characters. A command whose exit code was hidden may have one although
+    /// it was not flagged.
     pub error: Option<String>,
     /// Exit code of a command, where given.
     pub exit_code: Option<i32>,
