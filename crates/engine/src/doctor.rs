@@ -63,6 +63,7 @@ impl Engine {
         self.look_at_hooks(&mut diagnosis);
         self.look_at_store(&mut diagnosis);
         self.look_at_model(&mut diagnosis);
+        self.look_at_enrichment(&mut diagnosis);
         self.look_at_config(&mut diagnosis);
         Ok(diagnosis)
     }
@@ -190,6 +191,31 @@ impl Engine {
             return diagnosis.add(area, Health::Ill, message, Some(hint));
         }
         diagnosis.add(area, Health::Well, format!("{name} at {endpoint}"), None);
+    }
+
+    /// Only where a model is to add facts: off is as good as on.
+    fn look_at_enrichment(&self, diagnosis: &mut Diagnosis) {
+        if !self.config.flag("facts.model") {
+            return;
+        }
+        let area = "facts";
+        let status = self.reader().and_then(|store| self.enrichment_status(store.as_ref()));
+        let status = match status {
+            Ok(status) => status,
+            Err(error) => return diagnosis.add(area, Health::Ill, with_causes(&error), Some("run: rethread verify")),
+        };
+        let reason = status.reason.map_or_else(String::new, |reason| format!(" ({reason})"));
+        let waiting = format!("{} sessions wait, {} failed", status.waiting, status.failed);
+        let (health, how) = match status.level {
+            0 => (Health::Well, "the model adds facts to what rules draw"),
+            1 => (Health::Note, "the model cannot be reached, so sessions wait for it"),
+            _ => (Health::Note, "facts are drawn by rules only"),
+        };
+        diagnosis.add(area, health, format!("{how}{reason}: {waiting}"), None);
+        if status.failed > 0 {
+            let message = format!("{} sessions are not shown to the model any more", status.failed);
+            diagnosis.add(area, Health::Note, message, Some("see: rethread enrich --failed"));
+        }
     }
 
     fn look_at_config(&self, diagnosis: &mut Diagnosis) {

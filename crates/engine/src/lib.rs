@@ -21,7 +21,9 @@
 mod awareness;
 mod cards;
 mod config;
+mod detached;
 mod doctor;
+mod enrichment;
 mod environment;
 mod episodes;
 mod error;
@@ -63,6 +65,10 @@ pub use awareness::{Ended, Explained, SessionSummary, TierStatus, Upkeep};
 pub use cards::{Card, CardPlan, Refresh, Refreshed};
 pub use config::{Config, ConfigError, ConfigProblem, KEYS, Key, Layer, Setting, Value};
 pub use doctor::{Diagnosis, Finding, Health};
+pub use enrichment::{
+    EnrichFailure, EnrichOutcome, EnrichPlan, EnrichReport, EnrichStop, EnrichedSession, EnrichmentEstimate,
+    EnrichmentStatus, PlannedEnrichment,
+};
 pub use environment::{Clock, Environment};
 pub use episodes::EpisodeText;
 pub use error::EngineError;

@@ -78,10 +78,21 @@ impl Engine {
 
     /// Midnight of the user's day.
     pub(crate) fn day_began(&self) -> Timestamp {
+        self.midnight(0)
+    }
+
+    /// The next midnight of the user's day, when there is a budget again.
+    pub(crate) fn tomorrow(&self) -> Timestamp {
+        self.midnight(1)
+    }
+
+    /// The midnight at which the user's day began, or one so many days later.
+    fn midnight(&self, days: i64) -> Timestamp {
         let now = self.now();
         let day = jiff::Timestamp::from_millisecond(now.as_millis())
             .ok()
-            .and_then(|moment| moment.to_zoned(self.environment.zone.clone()).start_of_day().ok());
+            .and_then(|moment| moment.to_zoned(self.environment.zone.clone()).start_of_day().ok())
+            .and_then(|day| day.checked_add(jiff::Span::new().days(days)).ok());
         day.map_or(now, |day| Timestamp::from_millis(day.timestamp().as_millisecond()))
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rethread_index::{Lag as IndexLag, lag};
 use rethread_store::{Statistics, UsageFilter};
 
-use crate::{BudgetStatus, Engine, EngineError, Kept, TierStatus, kept};
+use crate::{BudgetStatus, Engine, EngineError, EnrichmentStatus, Kept, TierStatus, kept};
 
 /// How much there is and where.
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ pub struct Status {
     pub tiers: TierStatus,
     /// What may be spent on models, and what was today.
     pub budget: BudgetStatus,
+    /// How it stands with the model that adds facts.
+    pub enrichment: EnrichmentStatus,
     /// Version of the program.
     pub version: &'static str,
 }
@@ -37,6 +39,7 @@ impl Engine {
         let mut kept = Vec::new();
         let store = self.reader()?;
         let budget = self.budget_status(store.as_ref())?;
+        let enrichment = self.enrichment_status(store.as_ref())?;
         if let Some(store) = store {
             statistics = Some(store.statistics()?);
             kept = kept::by_kind(&store.work(&UsageFilter::default())?);
@@ -57,6 +60,7 @@ impl Engine {
             kept,
             tiers,
             budget,
+            enrichment,
             version: env!("CARGO_PKG_VERSION"),
         })
     }

@@ -53,8 +53,9 @@ pub use compose::{Composed, Part, PartKind, compose};
 pub use context::{Context, build_context};
 pub use entities::{ENTITIES_KEPT, entities, remember_entities};
 pub use facts::{
-    ALIKE_ENOUGH, CommandUse, Decision, Deed, Edge, Fix, Fixes, Graph, Limits, Node, Pattern, Source, Thing, Touch,
-    Workflow, around, decisions, fixes, mentions, names_of, share_of_words, telling_words, touches, workflows,
+    ALIKE_ENOUGH, CitedFact, CitedFacts, CommandUse, Decision, Deed, Edge, FACTS_SYSTEM, FactsPiece, Fix, Fixes, Graph,
+    Limits, MOST_FACTS, Node, Pattern, Source, Thing, Touch, Workflow, around, cited_facts, decisions, facts_pieces,
+    facts_schema, fixes, mentions, names_of, share_of_words, telling_words, touches, workflows,
 };
 pub use handoff::{Handoff, handoff};
 pub use likeness::Likeness;

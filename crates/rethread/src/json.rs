@@ -2,6 +2,7 @@
 
 mod awareness;
 mod card;
+mod enrich;
 mod facts;
 mod forget;
 mod install;
@@ -16,8 +17,8 @@ mod usage;
 use std::collections::BTreeMap;
 
 use rethread_engine::{
-    AgentReport, BudgetStatus, Diagnosis, DryRun, Health, IndexLag, Layer, NanoUsd, Setting, Status, SyncReport, Value,
-    VerifyReport,
+    AgentReport, BudgetStatus, Diagnosis, DryRun, EnrichmentEstimate, Health, IndexLag, Layer, NanoUsd, Setting,
+    Status, SyncReport, Value, VerifyReport,
 };
 use rethread_model::{Timestamp, is_dangerous};
 use serde::Serialize;
@@ -27,6 +28,7 @@ use crate::render::{age, reduction};
 
 pub(crate) use awareness::{Awareness, Injections};
 pub(crate) use card::{Card, RefreshedCard};
+pub(crate) use enrich::{Cleared, Enriched, NotEnriched, WouldEnrich};
 pub(crate) use facts::{Decided, FileStory, Fixed, Known, Worked};
 pub(crate) use forget::Forgotten;
 pub(crate) use install::Installed;
@@ -195,6 +197,9 @@ pub(crate) struct WouldSync {
     schema: u8,
     dry_run: bool,
     agents: Vec<WouldSyncAgent>,
+    /// Only there when a model is configured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    enrichment: Option<Vec<enrich::Estimated>>,
 }
 
 #[derive(Serialize)]
@@ -208,7 +213,7 @@ struct WouldSyncAgent {
 }
 
 impl WouldSync {
-    pub(crate) fn new(runs: &[DryRun]) -> Self {
+    pub(crate) fn new(runs: &[DryRun], estimates: Option<&[EnrichmentEstimate]>) -> Self {
         let agent = |run: &DryRun| WouldSyncAgent {
             agent: run.agent.as_str(),
             files: run.files,
@@ -216,7 +221,8 @@ impl WouldSync {
             bytes: run.bytes,
             excluded: run.excluded,
         };
-        Self { schema: SCHEMA, dry_run: true, agents: runs.iter().map(agent).collect() }
+        let enrichment = estimates.map(|all| all.iter().map(enrich::Estimated::new).collect());
+        Self { schema: SCHEMA, dry_run: true, agents: runs.iter().map(agent).collect(), enrichment }
     }
 }
 
@@ -245,6 +251,7 @@ pub(crate) struct Stated<'a> {
     reduction: Vec<Reduced>,
     tiers: Tiered,
     budget: Budgeted,
+    enrichment: enrich::Standing<'a>,
 }
 
 /// How much lies in which tier of memory.
@@ -334,6 +341,7 @@ impl<'a> Stated<'a> {
                 archive_bytes: status.tiers.archive_bytes,
             },
             budget: Budgeted::new(&status.budget),
+            enrichment: enrich::Standing::new(&status.enrichment),
         }
     }
 }

@@ -16,6 +16,9 @@ mod docs;
 #[path = "cli/empty.rs"]
 mod empty;
 #[cfg(test)]
+#[path = "cli/enrich.rs"]
+mod enrich;
+#[cfg(test)]
 #[path = "cli/facts.rs"]
 mod facts;
 #[path = "cli/forget.rs"]

@@ -58,6 +58,9 @@ pub struct FactQuery<'a> {
     pub limit: Option<u64>,
 }
 
+/// From here on facts of models are numbered; rules never draw so many from one stretch.
+const FIRST_OF_MODELS: i64 = 1_000_000;
+
 const COLUMNS: &str = "fact.predicate, subject.kind, subject.name, object.kind, object.name, fact.detail, fact.reason,
     fact.state, fact.succeeded, fact.failed, fact.trust, fact.line, fact.evidence, fact.at, fact.model,
     session.id, session.agent, session.name, session.project, session.kind, fact.episode, fact.learned_at, fact.quote";
@@ -239,8 +242,41 @@ impl Batch<'_> {
         Ok(facts.len() as i64 - learned.len() as i64)
     }
 
-    /// Removes all that was drawn from a session by rules, before it is drawn anew.
+    /// Adds what a model found in a stretch, beside what rules drew from it and what a model found before; how many.
+    pub fn put_model_facts(
+        &mut self,
+        session: SessionNumber,
+        stretch: Stretch,
+        facts: &[Fact],
+        model: &str,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let unit = stretch.first_seq as i64;
+        let last: Option<Option<i64>> = self.one(
+            "SELECT max(num) FROM fact WHERE space = ?1 AND session = ?2 AND unit = ?3 AND num >= ?4",
+            params![self.space(), session.0, unit, FIRST_OF_MODELS],
+            |row| row.get(0),
+        )?;
+        let first = last.flatten().map_or(FIRST_OF_MODELS, |last| last + 1);
+        for (number, fact) in (first..).zip(facts) {
+            let subject = self.entity(&fact.subject)?;
+            let object = fact.object.as_ref().map(|object| self.entity(object)).transpose()?;
+            let fact = Fact { model: Some(model.to_owned()), ..fact.clone() };
+            self.insert_fact(session, (unit, number, stretch.episode), &fact, (subject, object), now.as_millis())?;
+        }
+        Ok(facts.len() as u64)
+    }
+
+    /// Removes all that was drawn from a session by rules, before it is drawn anew. What a model added stays as long as
+    /// the line that says it is on the branch the session is on.
     pub fn clear_facts(&mut self, session: SessionNumber) -> Result<(), StoreError> {
+        let said = "SELECT episode FROM entry WHERE entry.space = ?1 AND entry.session = ?2
+             AND entry.line = fact.line AND NOT (abandoned OR taken_back) AND episode IS NOT NULL";
+        let of_models = "space = ?1 AND session = ?2 AND model IS NOT NULL";
+        let gone = format!("DELETE FROM fact WHERE {of_models} AND NOT EXISTS ({said})");
+        self.run(&gone, params![self.space(), session.0])?;
+        let moved = format!("UPDATE fact SET episode = ({said} LIMIT 1) WHERE {of_models}");
+        self.run(&moved, params![self.space(), session.0])?;
         self.run(
             "DELETE FROM fact WHERE space = ?1 AND session = ?2 AND model IS NULL",
             params![self.space(), session.0],

@@ -15,6 +15,7 @@
 mod archives;
 mod batch;
 mod cards;
+mod enrichment;
 mod entries;
 mod error;
 mod fact_lookup;
@@ -49,6 +50,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 pub use archives::Unarchived;
 pub use batch::{Batch, OpenedSession, SessionNumber, SessionUpdate};
 pub use cards::StoredCard;
+pub use enrichment::{Breaker, Enrichment, MOST_WAITING, Unshown};
 pub use entries::EntryFilter;
 pub use error::StoreError;
 pub use fact_lookup::{KnownThing, ThingQuery};

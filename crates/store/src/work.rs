@@ -1,9 +1,9 @@
 //! What was done in sessions, in numbers: how often something was looked at, changed, tried and mended.
 
 use rethread_model::{Agent, Timestamp, ToolKind, estimate_tokens};
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 
-use crate::{Scope, Store, StoreError, UsageFilter};
+use crate::{Scope, SessionNumber, Store, StoreError, UsageFilter};
 
 /// One session in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,6 +56,23 @@ impl Store {
                 all.push(if work.tool_calls == 0 { work } else { self.with_calls(session, work)? });
             }
             Ok(all)
+        };
+        read().map_err(|cause| self.err(cause))
+    }
+
+    /// One session in numbers.
+    pub fn work_of(&self, session: SessionNumber) -> Result<Option<SessionWork>, StoreError> {
+        let read = || -> rusqlite::Result<Option<SessionWork>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT messages, tool_calls, raw_bytes, kept_tokens FROM session WHERE space = ?1 AND num = ?2",
+            )?;
+            let found = statement.query_row(params![self.space.as_str(), session.0], |row| {
+                let count = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
+                let (raw_tokens, kept_tokens) = (estimate_tokens(count(2)?), count(3)?);
+                let (messages, tool_calls) = (count(0)?, count(1)?);
+                Ok(SessionWork { messages, tool_calls, raw_tokens, kept_tokens, ..SessionWork::default() })
+            });
+            found.optional()?.map(|work| self.with_calls(session.0, work)).transpose()
         };
         read().map_err(|cause| self.err(cause))
     }

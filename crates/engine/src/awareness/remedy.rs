@@ -8,7 +8,7 @@ use rethread_model::{Entity, EntityKind, FactState, Predicate, Timestamp, ToolKi
 use rethread_recall::{
     Part, PartKind, best_remedy, compose, decision_line, decisions, fixes, memory_block, remedy_line,
 };
-use rethread_store::{FactQuery, Scope, Store};
+use rethread_store::{FactQuery, KnownFact, Scope, Store};
 
 use serde_json::Value;
 
@@ -97,7 +97,9 @@ fn decision_on_file(
     let predicates = [Predicate::Decided, Predicate::Prefers, Predicate::Forbids];
     let query = FactQuery { scope, predicates: &predicates, limit: Some(DECISIONS_LOOKED_AT), ..FactQuery::default() };
     let own = store.session_of(caller.key())?.map(|(_, session)| session.id);
-    let known: Vec<_> = store.facts(&query)?.into_iter().filter(|known| Some(known.session) != own).collect();
+    // What a model concluded is told to those who ask for it, and not to agents unasked.
+    let is_wanted = |known: &KnownFact| Some(known.session) != own && known.fact.model.is_none();
+    let known: Vec<_> = store.facts(&query)?.into_iter().filter(is_wanted).collect();
     let decided = decisions(&known).into_iter().filter(|decision| {
         decision.state == FactState::Confirmed
             && decision.is_open()

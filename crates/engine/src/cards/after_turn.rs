@@ -1,8 +1,5 @@
 //! After a turn: whether a model should write a new card, and a process of its own that has it written.
 
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
-
 use rethread_model::{Agent, SessionKind};
 use rethread_store::{SessionKey, SessionNumber, Store};
 
@@ -23,16 +20,7 @@ impl Engine {
         if session.kind != SessionKind::Main || !self.is_card_due(&store, number, key(&session))? {
             return Ok(false);
         }
-        let Some(program) = &self.environment.binary else { return Ok(false) };
-        let mut command = Command::new(program);
-        command.arg("--quiet").arg("--home").arg(&self.folder);
-        for (name, value) in &self.environment.flags {
-            command.arg("-c").arg(format!("{name}={value}"));
-        }
-        command.args(["card", &session.id.to_string(), "--refresh"]);
-        // A group of its own, so that Ctrl-C in the agent's terminal is not for it.
-        let started = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0).spawn();
-        Ok(started.is_ok())
+        Ok(self.start_detached(&["card", &session.id.to_string(), "--refresh"]))
     }
 
     /// Whether enough prompts are new since the last card, and since the last attempt that failed.

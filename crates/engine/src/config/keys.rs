@@ -36,7 +36,7 @@ const fn key(name: &'static str, shape: Shape, help: &'static str) -> Key {
 }
 
 /// All settings.
-pub static KEYS: [Key; 55] = [
+pub static KEYS: [Key; 56] = [
     key("intake.enabled", Shape::Flag(true), "read transcripts at all; in a project's .rethread.toml: of this project"),
     Key {
         adds_up: true,
@@ -70,6 +70,11 @@ pub static KEYS: [Key; 55] = [
         "facts.enabled",
         Shape::Flag(true),
         "draw facts from what is read: errors and their fixes, decisions, commands, files",
+    ),
+    key(
+        "facts.model",
+        Shape::Flag(false),
+        "let the configured model add facts to sessions that ended, within the budget",
     ),
     key(
         "embeddings.endpoint",

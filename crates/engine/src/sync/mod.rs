@@ -14,7 +14,7 @@ use rethread_ingest::source::named;
 use rethread_model::{Agent, Timestamp, Warning};
 use rethread_store::Store;
 
-use crate::{EmbeddingReport, Engine, EngineError, IndexReport};
+use crate::{EmbeddingReport, Engine, EngineError, EnrichmentEstimate, IndexReport};
 
 pub(crate) use plan::{Job, Plan, Start, hashes_of};
 pub(crate) use write::carry_out;
@@ -137,6 +137,9 @@ impl Engine {
         let agents = tally.into_reports(&store)?;
         let index = index.unwrap_or_else(|| self.follow_store(&store));
         let embeddings = self.embed_new(&mut store);
+        if let Err(error) = self.enrich_later(&mut store) {
+            self.note_trouble("enrichment", &error);
+        }
         Ok(SyncReport { agents, index, embeddings, seconds: start.elapsed().as_secs_f64() })
     }
 
@@ -159,25 +162,18 @@ impl Engine {
 
     /// What a sync would read. Writes nothing, not even an empty store.
     pub fn sync_dry_run(&self, request: &SyncRequest) -> Result<Vec<DryRun>, EngineError> {
+        Ok(would_read(&Plan::make(self, self.reader()?.as_ref(), request)?))
+    }
+
+    /// The same, with what it would cost to have the model add facts to that; nothing where no model can be asked.
+    pub fn sync_dry_run_with_costs(
+        &self,
+        request: &SyncRequest,
+    ) -> Result<(Vec<DryRun>, Option<Vec<EnrichmentEstimate>>), EngineError> {
         let store = self.reader()?;
         let plan = Plan::make(self, store.as_ref(), request)?;
-        let mut agents: BTreeMap<Agent, DryRun> = BTreeMap::new();
-        for (agent, files) in &plan.files {
-            let run = DryRun { agent: *agent, files: *files, files_changed: 0, bytes: 0, excluded: 0 };
-            agents.insert(*agent, run);
-        }
-        for job in &plan.jobs {
-            if let Some(run) = agents.get_mut(&job.agent) {
-                run.files_changed += 1;
-                run.bytes += job.bytes_to_read();
-            }
-        }
-        for (agent, excluded) in &plan.excluded {
-            if let Some(run) = agents.get_mut(agent) {
-                run.excluded = *excluded;
-            }
-        }
-        Ok(agents.into_values().collect())
+        let estimates = self.enrichment_estimates(store.as_ref(), &plan.jobs)?;
+        Ok((would_read(&plan), estimates))
     }
 
     /// Short names from the current project's id files.
@@ -192,6 +188,27 @@ impl Engine {
         }
         Ok(batch.commit()?)
     }
+}
+
+/// What a plan would read, by agent.
+fn would_read(plan: &Plan) -> Vec<DryRun> {
+    let mut agents: BTreeMap<Agent, DryRun> = BTreeMap::new();
+    for (agent, files) in &plan.files {
+        let run = DryRun { agent: *agent, files: *files, files_changed: 0, bytes: 0, excluded: 0 };
+        agents.insert(*agent, run);
+    }
+    for job in &plan.jobs {
+        if let Some(run) = agents.get_mut(&job.agent) {
+            run.files_changed += 1;
+            run.bytes += job.bytes_to_read();
+        }
+    }
+    for (agent, excluded) in &plan.excluded {
+        if let Some(run) = agents.get_mut(agent) {
+            run.excluded = *excluded;
+        }
+    }
+    agents.into_values().collect()
 }
 
 /// Adds up what the passes of a sync did.

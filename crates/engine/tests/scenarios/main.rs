@@ -4,6 +4,7 @@ mod awareness;
 mod cards;
 mod chat_server;
 mod counting;
+mod enrichment;
 mod facts;
 mod forgetting;
 mod keeping;

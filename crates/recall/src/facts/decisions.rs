@@ -51,6 +51,11 @@ impl Decision {
         self.project == known.project && normal(&self.choice) == normal(&known.fact.subject.name)
     }
 
+    /// What a model concludes does not take back what a human said.
+    fn may_be_closed_by(&self, known: &KnownFact) -> bool {
+        known.fact.model.is_none() || self.trust < Trust::Human
+    }
+
     fn is_rule(&self) -> bool {
         self.predicate != Predicate::Decided
     }
@@ -85,6 +90,7 @@ fn choose(all: &mut Vec<Decision>, known: &KnownFact) {
         let is_other = |one: &&mut Decision| {
             !one.is_rule()
                 && one.is_open()
+                && one.may_be_closed_by(known)
                 && one.project == known.project
                 && normal(&one.choice) == normal(&other.name)
         };
@@ -96,6 +102,7 @@ fn choose(all: &mut Vec<Decision>, known: &KnownFact) {
         // "Y instead of X" says both that Y is chosen and that X is over, which is one end and not two.
         (None, FactState::Refuted | FactState::Superseded) if is_told_twice => {}
         (None, _) => all.push(new(known)),
+        (Some(open), FactState::Refuted | FactState::Superseded) if !open.may_be_closed_by(known) => {}
         (Some(open), FactState::Refuted | FactState::Superseded) => open.close(fact.state, known),
         (Some(open), FactState::Hypothesis) => open.sources.insert(0, Source::of(known)),
         (Some(open), FactState::Confirmed) if open.state == FactState::Confirmed => {
@@ -124,7 +131,9 @@ fn rule(all: &mut Vec<Decision>, known: &KnownFact) {
     let is_withdrawn = matches!(fact.state, FactState::Refuted | FactState::Superseded);
     let mut is_known = false;
     for one in all.iter_mut().filter(|one| one.is_rule() && one.is_open() && one.is_about(known)) {
-        if is_withdrawn && one.predicate == fact.predicate {
+        if !one.may_be_closed_by(known) && (is_withdrawn || one.predicate != fact.predicate) {
+            is_known = true;
+        } else if is_withdrawn && one.predicate == fact.predicate {
             one.close(fact.state, known);
             is_known = true;
         } else if one.predicate == fact.predicate {
@@ -195,6 +204,27 @@ mod tests {
         assert_eq!(older.valid_to, Some(Timestamp::from_millis(300_000)));
         assert_eq!(older.closed_by.as_ref().map(|source| source.line), Some(5));
         check(&facts[..1], &[("mysql", "accepted", true)]);
+    }
+
+    #[test]
+    fn l003_17_what_a_model_concludes_does_not_take_back_what_a_human_said() {
+        let by_human = |mut known: KnownFact| {
+            known.fact.trust = Trust::Human;
+            known
+        };
+        let by_model = |mut known: KnownFact| {
+            (known.fact.trust, known.fact.model) = (Trust::Assistant, Some("m".to_owned()));
+            known
+        };
+        let mysql = by_human(decided(1, "mysql", FactState::Confirmed));
+        let instead = by_model(decided(5, "postgres", FactState::Confirmed).object(EntityKind::Choice, "mysql"));
+        check(&[mysql.clone(), instead.clone()], &[("postgres", "accepted", true), ("mysql", "accepted", true)]);
+        check(&[mysql, by_model(decided(5, "mysql", FactState::Refuted))], &[("mysql", "accepted", true)]);
+        let older = by_model(decided(1, "mysql", FactState::Confirmed));
+        check(&[older, instead], &[("postgres", "accepted", true), ("mysql", "superseded", false)]);
+        let rule = |minute, predicate| known("a", minute, predicate, (EntityKind::Rule, "tabs"));
+        let wanted = by_human(rule(1, Predicate::Prefers));
+        check(&[wanted, by_model(rule(2, Predicate::Forbids))], &[("tabs", "confirmed", true)]);
     }
 
     #[test]

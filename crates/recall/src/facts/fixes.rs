@@ -52,6 +52,9 @@ pub fn fixes(facts: &[KnownFact]) -> Fixes {
             continue;
         }
         let key = normal(&known.fact.detail);
+        if known.fact.model.is_some() && is_seen(facts, &key) {
+            continue;
+        }
         let at = all.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
             all.push((key, untried(known)));
             all.len() - 1
@@ -64,6 +67,14 @@ pub fn fixes(facts: &[KnownFact]) -> Fixes {
     fixes.sort_by(|a, b| surplus(b).cmp(&surplus(a)).then(b.last_at.cmp(&a.last_at)).then(a.what.cmp(&b.what)));
     dead_ends.sort_by(|a, b| b.last_at.cmp(&a.last_at).then(a.what.cmp(&b.what)));
     Fixes { fixes, dead_ends }
+}
+
+/// Whether rules saw how this remedy went; then a model's word on it counts for nothing.
+fn is_seen(facts: &[KnownFact], key: &str) -> bool {
+    let mut tried = facts.iter().filter(|known| known.fact.model.is_none());
+    tried.any(|known| {
+        matches!(known.fact.predicate, Predicate::FixedBy | Predicate::NotFixedBy) && normal(&known.fact.detail) == key
+    })
 }
 
 fn untried(known: &KnownFact) -> Fix {

@@ -4,6 +4,7 @@
 //! same fold over what was said until then.
 
 mod around;
+mod ask;
 mod decisions;
 mod files;
 mod fixes;
@@ -16,6 +17,7 @@ use rethread_model::{Agent, SessionId, Timestamp};
 use rethread_store::KnownFact;
 
 pub use around::{Edge, Graph, Limits, Node, Thing, around};
+pub use ask::{CitedFact, CitedFacts, FACTS_SYSTEM, FactsPiece, MOST_FACTS, cited_facts, facts_pieces, facts_schema};
 pub use decisions::{Decision, decisions};
 pub use files::{Deed, Touch, mentions, names_of, touches};
 pub use fixes::{Fix, Fixes, fixes};

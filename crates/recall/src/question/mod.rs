@@ -8,5 +8,6 @@ mod words;
 
 pub use answer::{Answer, Citation, Confidence, LONGEST_EXCERPT, MOST_CITATIONS};
 pub use extract::extracted;
+pub(crate) use serialise::said;
 pub use serialise::{Serialised, serialised};
 pub use words::{QuestionRequest, answer_schema, question_request};

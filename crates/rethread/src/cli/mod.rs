@@ -2,6 +2,7 @@
 
 pub(crate) mod ask;
 pub(crate) mod card;
+pub(crate) mod enrich;
 pub(crate) mod facts;
 pub(crate) mod forget;
 pub(crate) mod install;
@@ -19,6 +20,7 @@ use rethread_model::{Agent, State};
 
 use self::ask::{Ask, Handoff, Resolve};
 use self::card::Card;
+use self::enrich::Enrich;
 use self::facts::{Decisions, Facts, Files, Fix, Workflows};
 use self::forget::Forget;
 use self::install::{Install, Uninstall};
@@ -177,6 +179,13 @@ pub(crate) enum Command {
     /// Without ENTITY: the things most is known of. --dot and --svg draw what surrounds it.
     #[command(after_long_help = "Example:\n  rethread facts 'cargo test' --svg > facts.svg")]
     Facts(Facts),
+    /// Have the configured model add facts to sessions that ended, within the budget.
+    ///
+    /// Off unless `facts.model` is true. Rules draw facts without a model; it may add decisions, wishes and fixes that
+    /// they cannot see, each with lines that must stand in the transcript. Sessions wait for it after each sync; what
+    /// fails is tried again five times, later and later.
+    #[command(after_long_help = "Example:\n  rethread enrich --dry-run")]
+    Enrich(Enrich),
     /// Show what the agents' tokens cost, and how much of their transcripts is kept.
     ///
     /// Costs are those the agents noted; where they noted none, those of published price lists, marked with ~. What models
@@ -302,6 +311,7 @@ impl Command {
             | Command::Activity(Activity { json, .. })
             | Command::Inject(Inject { json, .. })
             | Command::Card(Card { json, .. })
+            | Command::Enrich(Enrich { json, .. })
             | Command::Status(json)
             | Command::Doctor(json)
             | Command::Verify(json)

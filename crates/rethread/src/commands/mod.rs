@@ -4,6 +4,7 @@ mod ask;
 mod card;
 mod config;
 mod decisions;
+mod enrich;
 mod facts;
 mod files;
 mod fix;
@@ -152,6 +153,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Workflows(request) => workflows::run(context, &request),
         Command::Files(request) => files::run(context, &request),
         Command::Facts(request) => facts::run(context, &request),
+        Command::Enrich(request) => enrich::run(context, &request),
         Command::Usage(request) => usage::run(context, &request),
         Command::Resolve(request) => resolve::run(context, &request),
         Command::Ask(request) => ask::run(context, &request),

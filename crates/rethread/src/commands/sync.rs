@@ -104,13 +104,14 @@ pub(crate) fn index_trouble(context: &Context, index: &Indexed) -> bool {
 }
 
 fn would_sync(context: &Context, engine: &Engine, wanted: &SyncRequest, json: bool) -> Result<Exit, Failure> {
-    let runs = engine.sync_dry_run(wanted)?;
+    let (runs, estimates) = engine.sync_dry_run_with_costs(wanted)?;
     if json {
-        context.printer.json(&WouldSync::new(&runs))?;
+        context.printer.json(&WouldSync::new(&runs, estimates.as_deref()))?;
         return Ok(Exit::Done);
     }
     let mut page = context.printer.page();
     render::would_sync(&mut page, &runs);
+    render::estimates(&mut page, &estimates.unwrap_or_default());
     context.printer.answer(&page)?;
     if runs.iter().all(|run| run.files == 0) {
         nothing_to_read(context);

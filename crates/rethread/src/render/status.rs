@@ -3,7 +3,7 @@
 use rethread_engine::{BudgetStatus, IndexLag, Status, TierStatus, Tiers};
 
 use super::words::{bytes, count, number};
-use super::{Page, Side, Tone, kept};
+use super::{Page, Side, Tone, enrichment, kept};
 
 const LABEL: usize = 13;
 
@@ -35,7 +35,8 @@ pub(crate) fn status(page: &mut Page, status: &Status) {
     row(page, "transcripts", &format!("{}, {} read", count(all.transcripts, "file"), bytes(all.bytes_read)));
     row(page, "entries", &number(all.entries));
     row(page, "episodes", &number(all.episodes));
-    row(page, "facts", &number(all.facts));
+    let added = enrichment(&status.enrichment).map_or_else(String::new, |how| format!(", {how}"));
+    row(page, "facts", &format!("{}{added}", number(all.facts)));
     let redactions = all.redactions.iter().map(|(_, count)| count).sum();
     row(page, "redactions", &number(redactions));
     let widest = all.redactions.iter().map(|(rule, _)| rule.len()).max().unwrap_or(0);

@@ -1,8 +1,19 @@
 //! Which tables hold something of a session, and where texts stand in them. Whoever adds a table adds it here.
 
 /// What is derived from transcripts, by our number of the session. All of it can be told again.
-pub(crate) const OF_SESSION: [&str; 10] =
-    ["entry", "episode", "usage", "edited_file", "node", "queued", "vector", "answer", "fact", "fact_unit"];
+pub(crate) const OF_SESSION: [&str; 11] = [
+    "entry",
+    "episode",
+    "usage",
+    "edited_file",
+    "node",
+    "queued",
+    "vector",
+    "answer",
+    "fact",
+    "fact_unit",
+    "enrichment",
+];
 
 /// Of these, what stays when single entries are taken out of a session whose transcript is gone: it holds no text, or is
 /// taken out row by row.
@@ -40,7 +51,7 @@ const fn texts(table: &'static str, columns: &'static [&'static str], then: Then
 }
 
 /// Everywhere texts stand.
-pub(crate) const TEXTS: [Texts; 17] = [
+pub(crate) const TEXTS: [Texts; 18] = [
     texts("entry", &["text", "target", "arguments", "paths", "summary", "error", "output", "script"], Then::Leave),
     texts("session", &["name", "cwd", "project", "branch", "transcript"], Then::Leave),
     texts("session", &["alias"], Then::Clear),
@@ -57,6 +68,7 @@ pub(crate) const TEXTS: [Texts; 17] = [
     texts("problem", &["message"], Then::Delete),
     texts("fact", &["detail", "reason", "quote"], Then::Delete),
     texts("fact_unit", &["carry"], Then::Delete),
+    texts("enrichment", &["error"], Then::Clear),
     // Things of which nothing is said any more go when the bytes are wiped.
     texts("entity", &["name"], Then::Leave),
 ];
@@ -88,6 +100,7 @@ pub(crate) fn place_of(table: &'static str) -> &'static str {
         "fact" => "facts",
         "fact_unit" => "stretches",
         "entity" => "things",
+        "enrichment" => "enrichments",
         other => other,
     }
 }
