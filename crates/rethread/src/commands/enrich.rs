@@ -22,16 +22,21 @@ pub(crate) fn run(context: &Context, request: &Enrich) -> Result<Exit, Failure> 
     let mut report = engine.enrich(request.reference.as_deref())?;
     if let Some(stop) = report.stopped.take() {
         match stop {
-            EnrichStop::Off(why) => {
-                return Err(Failure::new(Kind::BadConfig, format!("no model adds facts: {why}"))
-                    .hint("rules draw facts all the same")
-                    .hint("`rethread config set facts.model true` lets the configured model add to them"));
-            }
+            EnrichStop::Off(why) => return Err(off(&why)),
             EnrichStop::NoModel(error) => return Err(EngineError::from(error).into()),
             other => report.stopped = Some(other),
         }
     }
     tell(context, &engine, request, &report)
+}
+
+fn off(why: &str) -> Failure {
+    let failure = Failure::new(Kind::BadConfig, format!("no model adds facts: {why}"));
+    let failure = failure.hint("rules draw facts all the same");
+    if why.starts_with("facts.model") {
+        return failure.hint("`rethread config set facts.model true` lets the configured model add to them");
+    }
+    failure
 }
 
 fn tell(context: &Context, engine: &Engine, request: &Enrich, report: &EnrichReport) -> Result<Exit, Failure> {
