@@ -326,15 +326,12 @@ impl Failure {
             let is_elsewhere = !same_folder(self.folder.as_deref(), line.folder.as_deref());
             let is_placed = line.folder.is_some() && line.folder != self.folder;
             let is_prepared = main.before.iter().any(|word| !self.before.contains(word));
+            let is_other_way = is_prepared || (is_placed && is_of_the_call(&self.error.signature));
             return match (is_changed, is_elsewhere) {
                 (true, false) => Verdict::Repaired,
-                (true, true) => Verdict::Nothing,
-                (false, _) if is_prepared || (is_placed && is_of_the_call(&self.error.signature)) => {
-                    Verdict::CalledOtherwise
-                }
-                (false, true) => Verdict::Nothing,
-                (false, false) if is_placed => Verdict::Nothing,
-                (false, false) => Verdict::Luck,
+                (false, _) if is_other_way => Verdict::CalledOtherwise,
+                (false, false) if !is_placed => Verdict::Luck,
+                _ => Verdict::Nothing,
             };
         }
         if is_changed {

@@ -34,11 +34,11 @@ pub(crate) fn shortened(command: &str) -> String {
             // A message: its first line says what it is about.
             Some(quoted) => {
                 let first = body.iter().find(|line| !line.trim().is_empty()).copied().unwrap_or_default();
-                out.push_str(&format!("{quoted}{} #{hash}", first.trim().replace(['"', '\''], "")));
+                out.extend([quoted, &first.trim().replace(['"', '\''], ""), " #", &hash]);
                 let rest = lines.next().unwrap_or_default();
                 out.push_str(rest.trim_start().strip_prefix(')').unwrap_or(rest));
             }
-            None => out.push_str(&format!("{before}<<{mark}#{hash}{after}")),
+            None => out.extend([before, "<<", mark, "#", &hash, after]),
         }
         out.push('\n');
     }
@@ -56,7 +56,7 @@ fn without_long_quotations(text: &str) -> String {
         let quoted = &inside[..end];
         if quoted.chars().count() > QUOTED_CHARS {
             let kept: String = quoted.chars().take(QUOTED_KEPT).collect();
-            out.push_str(&format!("{kept}… #{}", hash(quoted)));
+            out.extend([&kept, "… #", &hash(quoted)]);
         } else {
             out.push_str(quoted);
         }
