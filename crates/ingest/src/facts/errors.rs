@@ -234,7 +234,7 @@ static VALUES: LazyLock<[(Regex, &str); 6]> = LazyLock::new(|| {
             "<path>",
         ),
         (regex(r"\b(?:[0-9]+[a-f]|[a-f]+[0-9])[0-9a-f]{5,}\b"), "<id>"),
-        (regex(r"\d+(?:[.,:]\d+)*"), "N"),
+        (regex(r"\b\d+(?:[.,:]\d+)*"), "N"),
     ]
 });
 

@@ -1,31 +1,45 @@
 //! The words the rules know, as tables.
 
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
 /// Words of a kind, separated by a comma and a space.
-pub(super) struct Table(&'static str);
+pub(super) struct Table {
+    list: &'static str,
+    words: OnceLock<HashSet<&'static str>>,
+}
 
 impl Table {
+    const fn new(list: &'static str) -> Self {
+        Self { list, words: OnceLock::new() }
+    }
+
     /// Whether a word is one of them.
     pub(super) fn has(&self, word: &str) -> bool {
-        self.0.split(", ").any(|known| known == word)
+        self.words().contains(word)
     }
 
     /// Whether one of them stands in a text.
     pub(super) fn any_in(&self, text: &str) -> bool {
-        self.0.split(", ").any(|known| text.contains(known))
+        self.words().iter().any(|known| text.contains(known))
+    }
+
+    fn words(&self) -> &HashSet<&'static str> {
+        self.words.get_or_init(|| self.list.split(", ").collect())
     }
 }
 
 /// Programs that show only a part of what they read.
-pub(super) const SHOWS_LITTLE: Table = Table("grep, egrep, rg, wc, awk, sed, cut, jq, sort, uniq");
+pub(super) static SHOWS_LITTLE: Table = Table::new("grep, egrep, rg, wc, awk, sed, cut, jq, sort, uniq");
 
 /// Flags of the wrapper or the program that take a value of their own before the subcommand.
-pub(super) const VALUED: Table = Table(
+pub(super) static VALUED: Table = Table::new(
     "-C, -k, --prefix, --manifest-path, --dir, --cwd, -s, --signal, --with, --extra, --group, -f, --file, \
      -u, --python, --package",
 );
 
 /// Programs whose first word says what they do.
-pub(super) const WITH_SUBCOMMAND: Table = Table(
+pub(super) static WITH_SUBCOMMAND: Table = Table::new(
     "cargo, git, npm, pnpm, yarn, bun, go, docker, docker-compose, podman, kubectl, helm, gh, glab, uv, pip, \
      pip3, poetry, pipenv, conda, make, gmake, just, task, mise, rake, rails, bundle, gem, mix, dotnet, mvn, \
      gradle, gradlew, mvnw, terraform, tofu, pulumi, aws, gcloud, az, brew, apt, apt-get, dnf, apk, rustup, \
@@ -36,17 +50,18 @@ pub(super) const WITH_SUBCOMMAND: Table = Table(
 );
 
 /// Words after which another word belongs to the name.
-pub(super) const NAMES_MORE: Table = Table(
+pub(super) static NAMES_MORE: Table = Table::new(
     "npm run, pnpm run, yarn run, bun run, mise run, docker compose, uv pip, go mod, deno task, cargo xtask, \
      git stash, gh pr, gh run, gh issue, gh repo, gh release",
 );
 
 /// Programs that run a file.
-pub(super) const INTERPRETERS: Table =
-    Table("python, python2, python3, node, ruby, bash, sh, zsh, tsx, ts-node, perl, php, deno, bun, Rscript, java");
+pub(super) static INTERPRETERS: Table = Table::new(
+    "python, python2, python3, node, ruby, bash, sh, zsh, tsx, ts-node, perl, php, deno, bun, Rscript, java",
+);
 
 /// Programs that only look.
-pub(super) const LOOKS: Table = Table(
+pub(super) static LOOKS: Table = Table::new(
     "ls, cat, bat, grep, egrep, fgrep, rg, ag, ack, find, fd, head, tail, less, more, wc, which, whereis, \
      type, test, [, [[, diff, cmp, stat, file, pwd, echo, printf, true, false, sleep, kill, pkill, killall, \
      ps, pgrep, top, df, du, printenv, env, date, whoami, id, uname, tree, sort, uniq, cut, awk, tr, jq, yq, \
@@ -57,7 +72,7 @@ pub(super) const LOOKS: Table = Table(
 );
 
 /// Subcommands that only look.
-pub(super) const LOOKS_TOO: Table = Table(
+pub(super) static LOOKS_TOO: Table = Table::new(
     "git status, git log, git diff, git show, git branch, git remote, git blame, git ls-files, \
      git rev-parse, git grep, git config, git describe, git tag, git reflog, git shortlog, git merge-base, \
      git cat-file, git ls-remote, git rev-list, git check-ignore, git worktree, git stash list, \
@@ -71,13 +86,13 @@ pub(super) const LOOKS_TOO: Table = Table(
 );
 
 /// Programs that change things.
-pub(super) const CHANGES: Table = Table(
+pub(super) static CHANGES: Table = Table::new(
     "mv, cp, rm, mkdir, rmdir, touch, chmod, chown, ln, patch, tee, unzip, tar, apt, apt-get, dnf, apk, \
      brew, systemctl, service, createdb, dropdb, rsync, truncate, install, corepack, nvm, fnm, asdf",
 );
 
 /// Subcommands that change things.
-pub(super) const CHANGES_TOO: Table = Table(
+pub(super) static CHANGES_TOO: Table = Table::new(
     "git checkout, git switch, git restore, git reset, git revert, git stash pop, git stash apply, \
      git stash push, git stash, git pull, git merge, git rebase, git cherry-pick, git apply, git am, \
      git clean, git rm, git mv, git init, git clone, git submodule, npm install, npm i, npm ci, \
@@ -101,7 +116,7 @@ pub(super) const CHANGES_TOO: Table = Table(
 );
 
 /// Flags that change how much is said, not what is done.
-pub(super) const FORMATTING: Table = Table(
+pub(super) static FORMATTING: Table = Table::new(
     "-v, -vv, -vvv, -q, --quiet, --verbose, --color, --no-color, -x, -s, --nocapture, --no-fail-fast, \
      --silent, --tb=short, --tb=long, --tb=no, --tb=line, --no-header, --message-format=short, \
      --reporter=verbose, --reporter=dot, --stacktrace, --info, --offline, --locked, --, --all, \
@@ -109,7 +124,7 @@ pub(super) const FORMATTING: Table = Table(
 );
 
 /// Commands that add the packages they name.
-pub(super) const ADDS: Table = Table(
+pub(super) static ADDS: Table = Table::new(
     "cargo add, npm install, npm i, npm add, pnpm add, pnpm install, pnpm i, yarn add, bun add, bun install, \
      pip install, pip3 install, uv add, uv pip install, poetry add, pipenv install, conda install, go get, \
      gem install, bundle add, composer require, apt install, apt-get install, apk add, brew install, \
@@ -117,55 +132,57 @@ pub(super) const ADDS: Table = Table(
 );
 
 /// Commands that take out the packages they name.
-pub(super) const REMOVES: Table = Table(
+pub(super) static REMOVES: Table = Table::new(
     "cargo remove, cargo rm, npm uninstall, npm remove, npm rm, pnpm remove, pnpm rm, yarn remove, \
      bun remove, pip uninstall, pip3 uninstall, uv remove, poetry remove, pipenv uninstall, gem uninstall, \
      composer remove, apt remove, apt-get remove, brew uninstall",
 );
 
 /// Flags that are followed by a value of their own.
-pub(super) const VALUED_BY_INSTALLERS: Table = Table(
+pub(super) static VALUED_BY_INSTALLERS: Table = Table::new(
     "-r, --requirement, -c, --constraint, --features, -F, --group, --prefix, --filter, -C, --dir, -i, \
      --index-url, --extra, -p, --package, --version, -v, --tag, --rename, --optional-group, -E, -e, \
      --registry, -w, --workspace, --git, --branch, --path, -n, --target, -t",
 );
 
 /// Flags that leave something out.
-pub(super) const NARROWING: Table = Table(
+pub(super) static NARROWING: Table = Table::new(
     "-k, -t, -m, -p, -run, --run, --test, --lib, --bin, --grep, --filter, --package, --ignore, --skip, \
      --exclude, --deselect, --only, --testNamePattern, --testPathPattern, --changed, --bail, \
      --passWithNoTests, --help, --version, --dry-run, --list, --collect-only, --no-verify",
 );
 
 /// Words in the name of a command whose success says that something works.
-pub(super) const VERIFYING: Table = Table(
+pub(super) static VERIFYING: Table = Table::new(
     "test, build, check, lint, typecheck, tsc, pytest, vitest, jest, mypy, pyright, clippy, compile, vet, \
      rspec, ruff, eslint, verify, nextest, tox, nox, playwright, cypress, phpunit, ctest, docker, bench, \
      doc, make, gcc, g++, clang, clang++, ninja, cmake, rustc, javac",
 );
 
 /// Words by which a human says that something works.
-pub(super) const WORKS: Table = Table(
+pub(super) static WORKS: Table = Table::new(
     "works now, it works, that works, that worked, this works, that fixed, fixed it, it's fixed, its fixed, \
      works!, works again, working now, is fixed now, all green, passes now, pass now, no more error, \
      problem solved, that did it, that did the trick",
 );
 
 /// Words that turn them round.
-pub(super) const NOT_WORKING: Table =
-    Table("?, doesn't, does not, didn't, not work, don't, if it, make sure, until, still, once it, when it, so that");
+pub(super) static NOT_WORKING: Table = Table::new(
+    "?, doesn't, does not, didn't, not work, don't, if it, make sure, until, still, once it, when it, so that",
+);
 
 /// Words by which a model says that it mended something.
-pub(super) const FIXED: Table =
-    Table("i fixed the, i've fixed the, i have fixed the, is fixed now, is now fixed, has been fixed");
+pub(super) static FIXED: Table =
+    Table::new("i fixed the, i've fixed the, i have fixed the, is fixed now, is now fixed, has been fixed");
 
 /// Words that explain a failure.
-pub(super) const EXPLAINING: Table = Table(
+pub(super) static EXPLAINING: Table = Table::new(
     "because, root cause, the issue is, the problem is, the issue was, the problem was, turns out, due to, caused by, \
      is missing, are missing, was missing, which is why, no longer, doesn't exist, does not exist, isn't installed, \
      is not installed, expects ",
 );
 
 /// Words of a plan, which explains nothing.
-pub(super) const PLANNING: Table =
-    Table("let me, let's, i need to, we need to, i'll , i will , i should, now i, next, instead i, i won't, want me");
+pub(super) static PLANNING: Table = Table::new(
+    "let me, let's, i need to, we need to, i'll , i will , i should, now i, next, instead i, i won't, want me",
+);

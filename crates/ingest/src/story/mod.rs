@@ -445,7 +445,7 @@ impl Story {
                 if let Some(tool) = new.entry.tool.as_mut() {
                     let mut outcome = outcome;
                     // What a log or a file says of errors is no error of the command that shows it.
-                    if outcome.status == Status::Ok && only_looks(&tool.target) {
+                    if outcome.status == Status::Ok && outcome.error.is_some() && only_looks(&tool.target) {
                         outcome.error = None;
                     }
                     tool.outcome = Some(outcome);
