@@ -128,6 +128,10 @@ impl Engine {
             }
             Err(error) => diagnosis.add(area, Health::Ill, with_causes(&error), Some("run: rethread verify")),
         }
+        if store.is_unwiped().unwrap_or_default() {
+            let message = "bytes of what was forgotten are still in the files".to_owned();
+            diagnosis.add(area, Health::Ill, message, Some("stop other rethread processes and run: rethread sync"));
+        }
         self.look_at_index(&store, diagnosis);
         let loose =
             |path: &std::path::Path| std::fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o077 != 0);

@@ -122,6 +122,8 @@ pub struct Engine {
     warm: Warm,
     /// How long the store is waited for, where somebody cannot wait as long as usual.
     patience: Option<Duration>,
+    /// Whether what is written is left to be folded back by others.
+    is_in_a_hurry: bool,
 }
 
 impl Engine {
@@ -129,12 +131,18 @@ impl Engine {
     pub fn open(environment: Environment) -> Result<Self, EngineError> {
         let folder = environment.rethread_folder();
         let config = Config::load(&environment, &folder)?;
-        Ok(Self { environment, config, folder, warm: Warm::default(), patience: None })
+        Ok(Self { environment, config, folder, warm: Warm::default(), patience: None, is_in_a_hurry: false })
     }
 
     /// The same for somebody who cannot wait for another process that is writing.
     #[must_use]
     pub fn within(self, patience: Duration) -> Self {
+        Self { patience: Some(patience), is_in_a_hurry: true, ..self }
+    }
+
+    /// The same for somebody who tries again later, and has time for all else.
+    #[must_use]
+    pub fn waiting_at_most(self, patience: Duration) -> Self {
         Self { patience: Some(patience), ..self }
     }
 
@@ -168,7 +176,8 @@ impl Engine {
     fn writer(&self) -> Result<Store, EngineError> {
         home::prepare(&self.folder)?;
         Ok(match self.patience {
-            Some(patience) => Store::open_within(&self.database(), Space::local(), patience)?,
+            Some(patience) if self.is_in_a_hurry => Store::open_within(&self.database(), Space::local(), patience)?,
+            Some(patience) => Store::open_waiting(&self.database(), Space::local(), patience)?,
             None => Store::open(&self.database(), Space::local())?,
         })
     }

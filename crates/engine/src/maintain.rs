@@ -35,6 +35,7 @@ pub struct VerifyReport {
 
 const THREADS_CHECK: &str = "every line of a thread is a record, numbered without a gap";
 const INDEX_CHECK: &str = "the search index has what the store has";
+const WIPED_CHECK: &str = "what was forgotten is wiped";
 const RETOLD_CHECK: &str = "telling a session again gives the same counts and episodes";
 
 impl Engine {
@@ -70,12 +71,16 @@ impl Engine {
 
     /// Checks the database file, what must agree in it, and that every story can be told again.
     pub fn verify(&self) -> Result<VerifyReport, EngineError> {
-        let checks = Store::checks().chain([RETOLD_CHECK, INDEX_CHECK, THREADS_CHECK]).collect();
+        let checks = Store::checks().chain([RETOLD_CHECK, INDEX_CHECK, THREADS_CHECK, WIPED_CHECK]).collect();
         let mut damage = self.verify_threads()?;
         let Some(store) = self.reader()? else {
             return Ok(VerifyReport { checks, damage, sessions: 0 });
         };
         damage.extend(store.verify()?);
+        if store.is_unwiped()? {
+            let found = "bytes are still in the files; the next sync wipes them".to_owned();
+            damage.push(Damage { check: WIPED_CHECK, found });
+        }
         let filter = SessionFilter { include_children: true, include_empty: true, ..SessionFilter::default() };
         let sessions = store.sessions(&filter)?;
         for session in &sessions {

@@ -25,6 +25,6 @@ pub use filter::Filter;
 pub use parse::{EntryWay, Event, Header, Parsed, Parser, QueueStep, TitleRank, Typed, Voice, What, tool_kind};
 pub use redact::{Findings, Redactor};
 pub use story::{
-    KeptEntry, Known, PART_TOKENS, Retold, Setting, Story, given_title, remembered_texts, retell, side_name, title_key,
-    typed_key,
+    KeptEntry, Known, PART_TOKENS, Retold, Setting, Story, given_title, keys_of_memory, remembered_texts, retell,
+    side_name, title_key, typed_key,
 };

@@ -107,7 +107,8 @@ impl Store {
         Ok(store)
     }
 
-    fn open_waiting(path: &Path, space: Space, patience: Duration) -> Result<Self, StoreError> {
+    /// Opens it, and waits not longer than this for another process that is writing.
+    pub fn open_waiting(path: &Path, space: Space, patience: Duration) -> Result<Self, StoreError> {
         create_private(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(|cause| StoreError::at(path, cause))?;

@@ -98,7 +98,7 @@ impl Store {
             Ok(Statistics {
                 sessions: count("SELECT count(*) FROM session WHERE space = ?1 AND kind = 'main'")?,
                 children: count("SELECT count(*) FROM session WHERE space = ?1 AND kind = 'child'")?,
-                empty: count("SELECT count(*) FROM session WHERE space = ?1 AND empty")?,
+                empty: count("SELECT count(*) FROM session WHERE space = ?1 AND empty AND kind <> 'gone'")?,
                 entries: count("SELECT count(*) FROM entry WHERE space = ?1")?,
                 episodes: count("SELECT count(*) FROM episode WHERE space = ?1")?,
                 facts: count("SELECT count(*) FROM fact WHERE space = ?1")?,

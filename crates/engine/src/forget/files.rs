@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rethread_model::Session;
-use rethread_store::Places;
+use rethread_store::{Needle, Places};
 use serde_json::Value;
 
 use super::Doom;
@@ -45,12 +45,16 @@ impl Engine {
         let whose: Vec<String> = doom.whole.iter().chain(&doom.shortened).map(|(_, one)| file_stem(one)).collect();
         for path in files_in(&self.cards_folder()) {
             let stem = path.file_name().and_then(|name| name.to_str()?.split('.').next()).unwrap_or_default();
-            if whose.iter().any(|one| one == stem) || read(&path).is_some_and(|text| doom.is_told_in(&text)) {
+            if whose.iter().any(|one| one == stem)
+                || read(&path).is_some_and(|text| doom.is_told_in(&text, Needle::is_in_json))
+            {
                 files.cards.push(path);
             }
         }
         let archives = files_in(&self.archive_folder());
-        files.archives = archives.filter(|path| read(path).is_some_and(|text| doom.is_told_in(&text))).collect();
+        files.archives = archives
+            .filter(|path| read(path).is_some_and(|text| doom.is_told_in(&text, Needle::is_in_archive)))
+            .collect();
         files.logs = files_in(&self.folder.join("logs")).filter_map(|path| shorter_log(path, doom)).collect();
         let threads = self.threads();
         let is_there = |id: &&_| threads.log_path(**id).parent().is_some_and(Path::exists);
@@ -73,8 +77,8 @@ impl Engine {
 
 impl Doom {
     /// Whether a file or a line of ours tells of something that is to go.
-    fn is_told_in(&self, text: &str) -> bool {
-        if self.needle.as_ref().is_some_and(|needle| needle.is_in_json(text)) {
+    fn is_told_in(&self, text: &str, contains: fn(&Needle, &str) -> bool) -> bool {
+        if self.needle.as_ref().is_some_and(|needle| contains(needle, text)) {
             return true;
         }
         match serde_json::from_str(text) {
@@ -105,7 +109,7 @@ fn is_named_in(text: &str, session: &Session) -> bool {
 /// A log without the lines that must go; nothing if there are none.
 fn shorter_log(path: PathBuf, doom: &Doom) -> Option<(PathBuf, String, u64)> {
     let text = read(&path)?;
-    let (gone, kept): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| doom.is_told_in(line));
+    let (gone, kept): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| doom.is_told_in(line, Needle::is_in_json));
     let kept = kept.into_iter().fold(String::new(), |all, line| all + line + "\n");
     (!gone.is_empty()).then_some((path, kept, gone.len() as u64))
 }

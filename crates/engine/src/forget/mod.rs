@@ -6,17 +6,20 @@
 mod files;
 mod text;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::time::Instant;
 
 use rethread_index::{Patience, discard, follow};
 use rethread_ingest::remembered_texts;
 use rethread_model::thread::ThreadId;
-use rethread_model::{Agent, Session};
+use rethread_model::{Agent, Session, SessionId, Timestamp};
 use rethread_store::{Marks, Needle, Places, SessionFilter, SessionNumber, Store, ThreadError};
 
 use crate::{Engine, EngineError};
+
+/// Sub-agents of sub-agents of sub-agents: nobody goes deeper than this.
+const DEEPEST_FAMILY: usize = 64;
 
 /// What is to be forgotten.
 #[derive(Clone, Debug)]
@@ -42,6 +45,8 @@ pub struct Forgotten {
     pub threads: Vec<ThreadId>,
     /// What there was, where, and what of it is still there.
     pub removed: Vec<Removed>,
+    /// What contains the text and stays, because it says where somebody else's files are.
+    pub staying: Places,
     /// What keeps it from coming back: sessions, and entries of sessions that stay.
     pub tombstones: u64,
     /// How long it took.
@@ -62,7 +67,7 @@ pub struct Removed {
 impl Forgotten {
     /// Whether there was anything.
     pub fn is_nothing(&self) -> bool {
-        self.removed.iter().all(|removed| removed.count == 0 && removed.left == 0)
+        self.staying.is_empty() && self.removed.iter().all(|removed| removed.count == 0 && removed.left == 0)
     }
 
     /// Where something is left.
@@ -76,8 +81,10 @@ impl Forgotten {
 struct Doom {
     /// Sessions that go whole.
     whole: Vec<(SessionNumber, Session)>,
-    /// By what quotes of them are recognised.
+    /// By what is recognised that others were told of them.
     marks: Marks,
+    /// When that was asked.
+    asked_at: Timestamp,
     /// The text.
     needle: Option<Needle>,
     /// Entries of sessions that stay.
@@ -88,6 +95,8 @@ struct Doom {
     threads: Vec<ThreadId>,
     /// What there is in the database.
     places: Places,
+    /// What contains the text and stays.
+    staying: Places,
 }
 
 impl Engine {
@@ -105,10 +114,13 @@ impl Engine {
     pub fn forget(&self, target: &ForgetTarget) -> Result<Forgotten, EngineError> {
         let start = Instant::now();
         let Some(mut store) = self.store_to_forget_in(target)? else { return Ok(Forgotten::default()) };
+        // What was forgotten before and not wiped, because somebody was killed or still reading, is not found below.
+        self.finish_forgetting(&mut store)?;
         let doom = self.doom(&store, target)?;
         let there = self.all_places(&doom);
         if there.values().all(|count| *count == 0) {
-            return Ok(report(doom, &there, &Places::new(), 0, start));
+            let left = self.left_of(&store, &doom)?;
+            return Ok(report(doom, &there, &left, 0, start));
         }
         self.remove_files(&doom)?;
         let tombstones = self.remove_rows(&mut store, &doom)?;
@@ -116,6 +128,11 @@ impl Engine {
         let left = self.left_of(&store, &doom)?;
         self.note("forgotten", None, &[("sessions", doom.whole.len().into()), ("tombstones", tombstones.into())]);
         Ok(report(doom, &there, &left, tombstones, start))
+    }
+
+    /// Wipes what was forgotten before and is still in the files, because somebody was killed or still reading.
+    pub fn wipe_forgotten(&self) -> Result<(), EngineError> {
+        self.reader()?.map_or(Ok(()), |mut store| self.finish_forgetting(&mut store))
     }
 
     /// Wipes the bytes of what was forgotten out of index and database, if that is still to be done.
@@ -153,13 +170,10 @@ impl Engine {
                 chosen(store.sessions(&SessionFilter { scope: self.project_at(path), ..everything() })?)
             }
             ForgetTarget::Before(moment) => {
-                let moment = self.moment(moment, false)?;
-                let mut sessions = store.sessions(&SessionFilter { include_children: false, ..everything() })?;
-                sessions.retain(|session| session.last_activity_at.is_some_and(|at| at < moment));
-                chosen(sessions)
+                untouched_since(&store.sessions(&everything())?, self.moment(moment, false)?)
             }
         };
-        let mut doom = Doom { whole: store.family(&ids)?, ..Doom::default() };
+        let mut doom = Doom { whole: store.family(&ids)?, asked_at: self.now(), ..Doom::default() };
         complete(store, &mut doom)?;
         Ok(doom)
     }
@@ -179,9 +193,9 @@ impl Engine {
 
     /// What is still there.
     fn left_of(&self, store: &Store, doom: &Doom) -> Result<Places, EngineError> {
-        let mut left = store.traces_of(&doom.whole, &doom.marks)?;
+        let mut left = store.traces_of(&doom.whole, &doom.marks, doom.asked_at)?;
         left.extend(self.files_of(doom).places());
-        left.insert("index", self.surplus_in_index(store));
+        left.insert("index", self.left_in_index(store, doom)?);
         left.insert("bytes of the database", u64::from(store.is_unwiped()?));
         if let Some(needle) = &doom.needle {
             for (place, count) in store.rows_with(needle)? {
@@ -193,9 +207,27 @@ impl Engine {
         Ok(left)
     }
 
-    /// An index that holds exactly what the store holds has nothing that was forgotten.
-    fn surplus_in_index(&self, store: &Store) -> u64 {
-        rethread_index::verify(&self.index_folder(), store).map_or(1, |wrong| wrong.len() as u64)
+    /// What the index still has. Another process may have written to it meanwhile, from what it had read before: then
+    /// it is made anew once more.
+    fn left_in_index(&self, store: &Store, doom: &Doom) -> Result<u64, EngineError> {
+        let left = self.doomed_in_index(store, doom);
+        if left == 0 {
+            return Ok(0);
+        }
+        discard(&self.index_folder())?;
+        follow(&self.index_folder(), store, Patience::Wait)?;
+        Ok(self.doomed_in_index(store, doom))
+    }
+
+    /// Entries of sessions that stay are numbered anew, so there only an index that holds exactly what the store holds
+    /// has nothing that was forgotten.
+    fn doomed_in_index(&self, store: &Store, doom: &Doom) -> u64 {
+        let folder = self.index_folder();
+        if !doom.entries.is_empty() {
+            return rethread_index::verify(&folder, store).map_or(1, |wrong| wrong.len() as u64);
+        }
+        let is_doomed = |session: SessionNumber, _| doom.whole.iter().any(|(number, _)| *number == session);
+        rethread_index::count(&folder, &is_doomed).unwrap_or(1)
     }
 
     fn remove_rows(&self, store: &mut Store, doom: &Doom) -> Result<u64, EngineError> {
@@ -223,7 +255,7 @@ impl Engine {
 /// Adds what follows from the sessions that go whole.
 fn complete(store: &Store, doom: &mut Doom) -> Result<(), EngineError> {
     doom.marks = store.marks_of(&doom.whole)?;
-    for (place, count) in store.traces_of(&doom.whole, &doom.marks)? {
+    for (place, count) in store.traces_of(&doom.whole, &doom.marks, doom.asked_at)? {
         *doom.places.entry(place).or_default() += count;
     }
     let own = doom.whole.iter().filter(|(_, session)| session.agent == Agent::Native);
@@ -231,6 +263,23 @@ fn complete(store: &Store, doom: &mut Doom) -> Result<(), EngineError> {
     doom.threads.sort_unstable();
     doom.threads.dedup();
     Ok(())
+}
+
+/// Sessions in whose families nothing happened since a moment, by the first of each family: one without a parent, or
+/// whose parent is not there.
+fn untouched_since(sessions: &[Session], moment: Timestamp) -> Vec<SessionId> {
+    let parents: HashMap<SessionId, Option<SessionId>> =
+        sessions.iter().map(|session| (session.id, session.parent)).collect();
+    let first_of = |id: SessionId| {
+        let parent = |id: &SessionId| parents.get(id).copied().flatten().filter(|parent| parents.contains_key(parent));
+        std::iter::successors(Some(id), parent).take(DEEPEST_FAMILY).last().unwrap_or(id)
+    };
+    let mut last: BTreeMap<SessionId, Option<Timestamp>> = BTreeMap::new();
+    for session in sessions {
+        let known = last.entry(first_of(session.id)).or_default();
+        *known = (*known).max(session.last_activity_at);
+    }
+    last.into_iter().filter(|(_, last)| last.is_some_and(|last| last < moment)).map(|(first, _)| first).collect()
 }
 
 /// Every session there is.
@@ -252,6 +301,7 @@ fn report(doom: Doom, there: &Places, left: &Places, tombstones: u64, start: Ins
         shortened: doom.shortened.into_iter().map(|(_, session)| session).collect(),
         threads: doom.threads,
         removed: all.filter(|removed| removed.count > 0 || removed.left > 0).collect(),
+        staying: doom.staying,
         tombstones,
         seconds: start.elapsed().as_secs_f64(),
     }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use rethread_ingest::source::file;
-use rethread_ingest::{KeptEntry, Story, remembered_texts, title_key, typed_key};
+use rethread_ingest::{KeptEntry, Story, keys_of_memory, title_key, typed_key};
 use rethread_model::thread::ThreadId;
 use rethread_model::{Agent, NativeKey, Session};
 use rethread_store::{Batch, Needle, SessionKey, SessionNumber, Store, TranscriptRow};
@@ -49,7 +49,11 @@ impl Engine {
         }
         let threads = threads.into_iter().collect();
         let (entries, places) = (mentions.entries, mentions.places);
-        let mut doom = Doom { whole, needle: Some(needle), entries, shortened, threads, places, ..Doom::default() };
+        let staying = store.staying_with(&needle, &whole)?;
+        let needle = Some(needle);
+        let asked_at = self.now();
+        let mut doom =
+            Doom { whole, needle, entries, shortened, threads, places, staying, asked_at, ..Doom::default() };
         doom.places.insert("names", names_with(store, &doom)?);
         complete(store, &mut doom)?;
         Ok(doom)
@@ -145,8 +149,7 @@ fn keys_to_keep_out(
         keys.extend(typed.map(|text| typed_key(session.agent, &session.external_id, &text)));
     }
     let memory = batch.stored_session(number)?.and_then(|(_, memory)| memory).unwrap_or_default();
-    let titles = remembered_texts(&memory).into_iter().filter(|text| needle.is_in(text));
-    keys.extend(titles.map(|title| title_key(session.agent, &title)));
+    keys.extend(keys_of_memory(session.agent, &memory, &|text| needle.is_in(text)));
     Ok(keys)
 }
 
@@ -198,5 +201,6 @@ fn take_out(
     story.keep_only(&kept, &|text| needle.is_in(text));
     batch.remove_entries(number, seqs)?;
     let name = story.name().map(str::to_owned).or_else(|| session.name.clone().filter(|name| !needle.is_in(name)));
-    retell_kept(batch, (number, session), story, name.as_deref())
+    let branch = session.branch.clone().filter(|branch| !needle.is_in(branch));
+    retell_kept(batch, (number, &Session { branch, ..session.clone() }), story, name.as_deref())
 }

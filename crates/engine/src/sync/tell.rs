@@ -73,6 +73,7 @@ struct Told {
 /// What the store knows, seen from one session.
 struct KnownHere<'a, 's> {
     batch: &'a Batch<'s>,
+    agent: Agent,
     session: SessionNumber,
     /// Set while nothing of the session was stored before this reading, so that nothing need be looked up.
     is_new: bool,
@@ -95,6 +96,10 @@ impl Known for KnownHere<'_, '_> {
 
     fn is_copied_node(&self, lineage: NativeKey) -> Result<bool, StoreError> {
         self.batch.is_copied_node(self.session, lineage)
+    }
+
+    fn is_forgotten(&self, external_id: &str) -> Result<bool, StoreError> {
+        is_forgotten(self.batch, self.agent, external_id)
     }
 
     fn has_edited(&self, path: &str) -> Result<bool, StoreError> {
@@ -247,7 +252,7 @@ impl Opened {
                 }
             }
         };
-        let known = KnownHere { batch, session: told.number, is_new: told.is_new };
+        let known = KnownHere { batch, agent: job.agent, session: told.number, is_new: told.is_new };
         Ok(told.story.take(event, &known)?)
     }
 

@@ -31,7 +31,14 @@ impl Eyes {
         let mut eyes =
             Self { watcher: None, watched: BTreeMap::new(), polled: BTreeSet::new(), blind: None, is_forced: poll };
         if !poll {
-            match notify::recommended_watcher(move |event| drop(changes.send(event))) {
+            // Reading changes nothing, and there is much of it: our own readings are reported too.
+            let is_access = |event: &notify::Result<Event>| event.as_ref().is_ok_and(|event| event.kind.is_access());
+            let pass_on = move |event| {
+                if !is_access(&event) {
+                    drop(changes.send(event));
+                }
+            };
+            match notify::recommended_watcher(pass_on) {
                 Ok(watcher) => eyes.watcher = Some(watcher),
                 Err(error) => eyes.blind = Some(error.to_string()),
             }

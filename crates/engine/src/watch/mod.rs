@@ -194,9 +194,14 @@ fn rest(span: Duration, stop: &AtomicBool) {
 /// The transcripts that changed, once changes have settled; nothing when nothing happens for a while.
 fn collect(changes: &Receiver<notify::Result<Event>>, eyes: &mut Eyes) -> Wanted {
     let (mut changed, mut everything) = (BTreeSet::new(), false);
-    let mut wait = STOP_CHECK;
+    let began = Instant::now();
     let mut first = None;
     loop {
+        // Changes that ask for nothing do not put off the end.
+        let wait = if first.is_some() { SETTLE } else { STOP_CHECK.saturating_sub(began.elapsed()) };
+        if wait.is_zero() {
+            break;
+        }
         match changes.recv_timeout(wait) {
             Ok(Ok(event)) => {
                 everything |= event.need_rescan();
@@ -216,7 +221,6 @@ fn collect(changes: &Receiver<notify::Result<Event>>, eyes: &mut Eyes) -> Wanted
             }
         }
         if everything || !changed.is_empty() {
-            wait = SETTLE;
             if first.get_or_insert_with(Instant::now).elapsed() > LONGEST_SETTLE {
                 break;
             }
@@ -249,6 +253,24 @@ fn is_renaming(event: &Event) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn changes_that_never_cease_and_ask_for_nothing_do_not_put_off_the_end() {
+        let (sender, changes) = channel();
+        let mut eyes = Eyes::new(channel().0, true);
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    let change = EventKind::Modify(ModifyKind::Any);
+                    let _ = sender.send(Ok(Event::new(change).add_path("/nowhere/notes.txt".into())));
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            });
+            assert_eq!(collect(&changes, &mut eyes), Wanted::Nothing);
+            is_over.store(true, Ordering::Relaxed);
+        });
+    }
 
     #[test]
     fn failures_are_waited_for_longer_and_longer_but_not_for_ever() {

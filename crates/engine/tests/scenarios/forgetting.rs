@@ -191,6 +191,19 @@ fn a_text_is_forgotten_also_where_the_transcript_is_gone() {
 
 #[test]
 fn whoever_is_killed_before_the_bytes_are_wiped_is_finished_by_the_next_sync() {
+    finished_after_a_kill(|world| drop(world.sync()));
+}
+
+#[test]
+fn whoever_is_killed_before_the_bytes_are_wiped_is_finished_by_asking_again() {
+    finished_after_a_kill(|world| assert!(engine(world, 602).forget(&one(ANNA)).is_err(), "nobody knows it any more"));
+    finished_after_a_kill(|world| {
+        let nothing = ForgetTarget::Before("2020".to_owned());
+        assert!(engine(world, 602).forget(&nothing).unwrap().is_nothing());
+    });
+}
+
+fn finished_after_a_kill(finish: impl Fn(&World)) {
     let world = canary_world();
     let mut store = store(&world);
     let (_, session) = store.session_of(key(ANNA)).unwrap().unwrap();
@@ -202,7 +215,10 @@ fn whoever_is_killed_before_the_bytes_are_wiped_is_finished_by_the_next_sync() {
     assert!(store.is_unwiped().unwrap());
     drop(store);
     assert_eq!(hits(&world, CANARY), 0, "nothing is found that the store has not");
-    world.sync();
+    let damage = engine(&world, 601).verify().unwrap().damage;
+    assert_eq!(damage.iter().map(|damage| damage.check).collect::<Vec<_>>(), ["what was forgotten is wiped"]);
+    assert!(engine(&world, 601).doctor().unwrap().findings.iter().any(|it| it.message.contains("what was forgotten")));
+    finish(&world);
     let bytes = [".rethread/memory.db", ".rethread/index"].map(|place| world.at(place).display().to_string());
     let held: Vec<String> =
         holding(&world).into_iter().filter(|file| bytes.iter().any(|it| file.starts_with(it))).collect();
@@ -273,4 +289,131 @@ fn sessions_are_chosen_by_time_and_by_project_and_nothing_is_nothing() {
     assert!(all(ForgetTarget::Matching("no such text anywhere".to_owned())).is_nothing());
     assert!(engine(&world, 600).forget(&ForgetTarget::Matching(" ".to_owned())).is_err());
     assert!(engine(&world, 600).forget(&one("nobody knows")).is_err());
+}
+
+#[test]
+fn what_others_in_the_project_were_told_goes_with_a_session_however_it_is_worded() {
+    let world = canary_world();
+    let elsewhere = "cccc1011-0000-4000-8000-00000000000c";
+    let stranger = "dddd1011-0000-4000-8000-00000000000d";
+    work(&world, elsewhere, 1, "paint the fence", false);
+    let moved = fs::read_to_string(world.at(&transcript(elsewhere))).unwrap().replace("/app", "/fence");
+    world.write(&transcript(elsewhere), moved);
+    world.sync();
+    let mut store = store(&world);
+    let mut batch = store.begin().unwrap();
+    let told = |minutes: i64| Injected {
+        at: at(minutes),
+        event: "x".into(),
+        text: "- ab: edited src/cart.rs, ran cargo test".into(),
+        parts: "{}".into(),
+        hash: 1,
+        micros: 1,
+    };
+    for (session, minutes) in [(BEN, -5), (BEN, 8), (stranger, 8), (elsewhere, 8)] {
+        batch.add_injection(key(session), &told(minutes)).unwrap();
+    }
+    batch.commit().unwrap();
+    drop(store);
+    let plan = engine(&world, 600).forget_dry_run(&one(ANNA)).unwrap();
+    let forgotten = forget(&world, &one(ANNA));
+    assert_eq!(count(&plan, "injections"), count(&forgotten, "injections"), "a dry run counts the same");
+    let left = |session: &str| crate::sessions::store(&world).injections(key(session), 10).unwrap().len();
+    assert_eq!((left(BEN), left(stranger), left(elsewhere)), (1, 0, 1), "what was told before it began stays");
+}
+
+#[test]
+fn a_text_that_stands_only_in_a_path_stays_and_that_is_said() {
+    let world = canary_world();
+    let target = ForgetTarget::Matching("projects/-app".to_owned());
+    let plan = engine(&world, 600).forget_dry_run(&target).unwrap();
+    assert!(!plan.is_nothing());
+    assert_eq!(plan.staying.get("paths of sessions"), Some(&2), "{:?}", plan.staying);
+    let left = engine(&world, 600).forget(&target).unwrap();
+    let places: Vec<&str> = left.left().map(|left| left.place).collect();
+    assert_eq!(places, ["paths of sessions", "paths of transcripts"]);
+}
+
+#[test]
+fn the_name_of_a_branch_is_forgotten_and_stays_so() {
+    for is_there in [true, false] {
+        let world = World::new();
+        work(&world, BEN, 1, "write the docs about penguins", false);
+        let path = world.at(&transcript(BEN));
+        let secret = fs::read_to_string(&path).unwrap().replace("\"main\"", &format!("\"fix-{CANARY}\""));
+        fs::write(&path, &secret).unwrap();
+        world.sync();
+        let branch = || engine(&world, 600).resolve(BEN).unwrap().session.branch;
+        assert_eq!(branch(), Some(format!("fix-{CANARY}")));
+        if !is_there {
+            fs::remove_file(&path).unwrap();
+        }
+        assert!(!engine(&world, 600).forget_dry_run(&matching()).unwrap().is_nothing());
+        forget(&world, &matching());
+        assert_eq!((branch(), holding(&world)), (None, Vec::new()));
+        fs::write(&path, secret.clone() + &secret.replace("1-1", "9-1")).unwrap();
+        world.sync();
+        engine(&world, 601).rebuild(&mut |_| {}).unwrap();
+        assert_eq!((branch(), holding(&world), hits(&world, "penguins") > 0), (None, Vec::new(), true));
+    }
+}
+
+#[test]
+fn a_result_without_its_call_is_forgotten_by_its_text() {
+    let world = World::new();
+    work(&world, BEN, 1, "write the docs about penguins", false);
+    let result =
+        json!({"type": "tool_result", "tool_use_id": "toolu_x", "is_error": true, "content": format!("no {CANARY}")});
+    let line = json!({"type": "user", "uuid": "orphan", "sessionId": BEN, "cwd": "/app", "timestamp": at(3).to_string(),
+        "message": {"role": "user", "content": [result]}});
+    world.append(&transcript(BEN), format!("{line}\n"));
+    world.sync();
+    assert!(!holding(&world).is_empty());
+    forget(&world, &matching());
+    engine(&world, 601).rebuild(&mut |_| {}).unwrap();
+    assert_eq!((holding(&world), hits(&world, "penguins")), (Vec::new(), 1));
+}
+
+#[test]
+fn a_fork_of_a_forgotten_session_that_went_on_does_not_bring_it_back() {
+    let world = World::new();
+    work(&world, ANNA, 0, "round the discounts", false);
+    world.sync();
+    forget(&world, &one(ANNA));
+    work(&world, ANNA, 2, &format!("what is {CANARY}?"), false);
+    let mut fork = String::new();
+    for line in fs::read_to_string(world.at(&transcript(ANNA))).unwrap().lines() {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line["forkedFrom"] = json!({"sessionId": ANNA, "messageUuid": line["uuid"]});
+        line["uuid"] = json!(format!("copy-{}", line["uuid"].as_str().unwrap()));
+        line["sessionId"] = json!(BEN);
+        fork += &format!("{line}\n");
+    }
+    world.write(&transcript(BEN), fork);
+    work(&world, BEN, 5, "write the docs about penguins", false);
+    world.sync();
+    assert_eq!((holding(&world), hits(&world, CANARY), hits(&world, "discounts")), (Vec::new(), 0, 0));
+    let session = engine(&world, 600).resolve(BEN).unwrap().session;
+    assert_eq!((session.counts.prompts, session.cwd.as_deref()), (1, Some("/app")));
+}
+
+#[test]
+fn families_are_as_old_as_their_last_moment_and_orphans_go_too() {
+    const FIVE_YEARS: i64 = 5 * 365 * 24 * 60;
+    let before = |world: &World, moment: &str| {
+        let target = ForgetTarget::Before(moment.to_owned());
+        engine(world, FIVE_YEARS).forget_dry_run(&target).unwrap().sessions.len()
+    };
+    let child = crate::world::SUB_AGENT;
+    let agent = ".claude/projects/-home-dev-parser/agent-a1b2c3d4.jsonl";
+    let orphan = World::new();
+    orphan.write(agent, child);
+    orphan.sync();
+    assert_eq!(before(&orphan, "2030-01-01"), 1, "its parent is not there");
+    let day = child.split("\"timestamp\":\"").nth(1).unwrap()[..10].to_owned();
+    let family = World::new();
+    family.write(CLAUDE_FILE, CONVERSATION);
+    family.write(agent, child.replace(&day, "2029-01-01"));
+    family.sync();
+    assert_eq!((before(&family, "2028-01-01"), before(&family, "2030-01-01") > 1), (0, true));
 }

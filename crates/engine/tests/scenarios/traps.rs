@@ -136,6 +136,7 @@ fn a_declared_fork_is_the_copy_even_if_it_ended_first() {
     let mut fork = String::new();
     for line in original.lines().take(2) {
         let mut line: Value = serde_json::from_str(line).unwrap();
+        (line["cwd"], line["gitBranch"]) = (json!("/p"), json!("fix"));
         line["forkedFrom"] = json!({"sessionId": SESSION, "messageUuid": line["uuid"]});
         line["uuid"] = json!(line["uuid"].as_str().unwrap().replace("aaaa", "ffff"));
         let _ = writeln!(fork, "{line}");
@@ -147,6 +148,9 @@ fn a_declared_fork_is_the_copy_even_if_it_ended_first() {
     let counts = |id: &str| world.engine().resolve(id).unwrap().session.counts;
     assert_eq!((counts(SESSION).prompts, counts(SESSION).messages), (2, 4));
     assert_eq!((counts(copy).prompts, counts(copy).messages), (0, 0));
+    let fork = world.engine().resolve(copy).unwrap().session;
+    assert_eq!((fork.cwd.as_deref(), fork.branch.as_deref()), (Some("/p"), Some("fix")), "it knows where it is");
+    assert!(fork.project.is_some());
 }
 
 /// A pi transcript of the given entries, each following the one before it.

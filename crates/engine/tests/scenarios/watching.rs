@@ -138,3 +138,21 @@ fn thousands_of_files_are_watched() {
         until_found(&world, "walruses");
     });
 }
+
+#[test]
+fn a_database_in_use_does_not_keep_whoever_watches_from_ending() {
+    let world = World::new();
+    world.sync();
+    work(&world, ANNA, 0, "count the penguins", false);
+    let mut store = crate::sessions::store(&world);
+    let lock = store.begin().unwrap();
+    let (engine, stop) = (world.engine().waiting_at_most(Duration::from_millis(20)), AtomicBool::new(false));
+    let mut failures = 0;
+    let watched = engine.watch(realtime(false), &stop, &mut |news| {
+        failures += u32::from(matches!(news, WatchNews::Failed(..)));
+        stop.store(true, Ordering::Relaxed);
+    });
+    drop(lock);
+    assert!(watched.is_ok());
+    assert_eq!(failures, 1);
+}

@@ -110,6 +110,8 @@ struct Origin<'a> {
 #[serde(default, rename_all = "camelCase")]
 struct ForkedFrom<'a> {
     #[serde(borrow)]
+    session_id: Text<'a>,
+    #[serde(borrow)]
     message_uuid: Text<'a>,
 }
 
@@ -138,6 +140,7 @@ pub(super) fn events(
     let native_id = line.uuid.0.take().map_or_else(|| id_by_content(text), Into::into);
     let mut out = Out::new(place, line.timestamp.as_str().parse().ok(), native_id);
     out.copy_of = line.forked_from.0.message_uuid.0.take().map(Into::into);
+    out.copied_from = line.forked_from.0.session_id.0.take().map(Into::into);
     out.voice = voice(&mut line);
     surroundings(&line, known, &mut out);
     match line.kind.as_str() {

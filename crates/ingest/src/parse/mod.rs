@@ -31,6 +31,8 @@ pub struct Event {
     pub native_id: String,
     /// The native id of the line this one is a copy of, where the agent says so.
     pub copy_of: Option<String>,
+    /// The agent's id of the session it was copied from, where the agent says so.
+    pub copied_from: Option<String>,
     /// The conversation it belongs to: the session's own, or a sub-agent's inside the same file.
     pub voice: Voice,
     /// What is said.

@@ -11,6 +11,7 @@ pub(super) struct Out {
     pub(super) events: Vec<Event>,
     pub(super) native_id: String,
     pub(super) copy_of: Option<String>,
+    pub(super) copied_from: Option<String>,
     pub(super) voice: Voice,
     place: Place,
     at: Option<Timestamp>,
@@ -19,7 +20,16 @@ pub(super) struct Out {
 
 impl Out {
     pub(super) fn new(place: Place, at: Option<Timestamp>, native_id: String) -> Self {
-        Self { events: Vec::new(), native_id, copy_of: None, voice: Voice::Main, place, at, texts: 0 }
+        Self {
+            events: Vec::new(),
+            native_id,
+            copy_of: None,
+            copied_from: None,
+            voice: Voice::Main,
+            place,
+            at,
+            texts: 0,
+        }
     }
 
     pub(super) fn push(&mut self, what: What) {
@@ -32,6 +42,7 @@ impl Out {
             at: self.at,
             native_id,
             copy_of: self.copy_of.clone(),
+            copied_from: self.copied_from.clone(),
             voice: self.voice.clone(),
             what,
         });

@@ -29,11 +29,27 @@ pub fn typed_key(agent: Agent, external_id: &str, text: &str) -> NativeKey {
     NativeKey::within(agent, external_id, &format!("typed:{text}"))
 }
 
-/// All texts that a story's memory holds: names, and results whose calls are still to come.
+/// The key by which a git branch is known after its name was forgotten.
+pub(super) fn branch_key(agent: Agent, branch: &str) -> NativeKey {
+    NativeKey::global(agent, &format!("branch:{branch}"))
+}
+
+/// All texts that a story's memory holds: names, the branch, and results whose calls are still to come.
 pub fn remembered_texts(memory: &str) -> Vec<String> {
     let Ok(saved) = serde_json::from_str::<Saved>(memory) else { return Vec::new() };
     let results = saved.early_results.iter().flat_map(|(_, outcome)| texts_of(outcome));
-    saved.titles.all().map(String::as_str).chain(results).map(str::to_owned).collect()
+    let texts = saved.titles.all().map(String::as_str).chain(saved.setting.branch.as_deref()).chain(results);
+    texts.map(str::to_owned).collect()
+}
+
+/// The keys that keep out the texts of a story's memory that must go: of names, of the branch, and of the calls whose
+/// results hold them.
+pub fn keys_of_memory(agent: Agent, memory: &str, must_go: &dyn Fn(&str) -> bool) -> Vec<NativeKey> {
+    let Ok(saved) = serde_json::from_str::<Saved>(memory) else { return Vec::new() };
+    let titles = saved.titles.all().filter(|title| must_go(title)).map(|title| title_key(agent, title));
+    let branch = saved.setting.branch.iter().filter(|branch| must_go(branch)).map(|branch| branch_key(agent, branch));
+    let results = saved.early_results.iter().filter(|(_, outcome)| texts_of(outcome).any(must_go));
+    titles.chain(branch).chain(results.map(|(call, _)| *call)).collect()
 }
 
 impl Story {
@@ -48,7 +64,12 @@ impl Story {
             .filter_map(|(call, seq, episode)| Some((call, place(seq)?, episode)))
             .collect();
         saved.queue.renumber(&place);
-        saved.early_results.retain(|(_, outcome)| !texts_of(outcome).any(must_go));
+        let early = std::mem::take(&mut saved.early_results).into_iter();
+        let (gone, early): (Vec<_>, Vec<_>) = early.partition(|(_, outcome)| texts_of(outcome).any(must_go));
+        saved.early_results = early;
+        let errors = gone.iter().filter(|(_, outcome)| outcome.status.is_error()).count();
+        saved.orphan_errors = saved.orphan_errors.saturating_sub(errors as u64);
+        saved.setting.branch = saved.setting.branch.take().filter(|branch| !must_go(branch));
         saved.titles.forget(must_go);
         (saved.real_prompts, saved.warm_ups) = (0, 0);
         for entry in kept {

@@ -26,7 +26,8 @@ use crate::parse::{describe_tool, native_key};
 use crate::{Event, QueueStep, TitleRank, Voice, What};
 
 pub use self::branch::{Retold, retell};
-pub use self::forget::{KeptEntry, remembered_texts, title_key, typed_key};
+use self::forget::branch_key;
+pub use self::forget::{KeptEntry, keys_of_memory, remembered_texts, title_key, typed_key};
 pub use self::teller::PART_TOKENS;
 
 /// How many text blocks back a repetition of one is recognised.
@@ -49,6 +50,8 @@ pub trait Known {
     fn has_node(&self, id: NativeKey) -> Result<bool, Self::Error>;
     /// Whether another session has a node with this lineage.
     fn is_copied_node(&self, lineage: NativeKey) -> Result<bool, Self::Error>;
+    /// Whether the agent's session with this id was forgotten.
+    fn is_forgotten(&self, external_id: &str) -> Result<bool, Self::Error>;
     /// Whether this session is known to have edited the path.
     fn has_edited(&self, path: &str) -> Result<bool, Self::Error>;
 }
@@ -209,7 +212,11 @@ impl Story {
 
     /// Takes in the next event of the session.
     pub fn take<K: Known>(&mut self, event: Event, known: &K) -> Result<(), K::Error> {
-        if self.run.skipped_line == Some(event.place.line) || self.is_declared_copy(&event, known)? {
+        // Where a copy was made is told by the lines that were copied too.
+        let is_surroundings = matches!(event.what, What::Surroundings { .. });
+        if self.run.skipped_line == Some(event.place.line)
+            || (!is_surroundings && self.is_declared_copy(&event, known)?)
+        {
             return Ok(());
         }
         match event.what {
@@ -220,7 +227,7 @@ impl Story {
             }
             What::Surroundings { cwd, branch } => {
                 self.saved.setting.cwd = self.saved.setting.cwd.take().or(cwd);
-                self.saved.setting.branch = branch.or(self.saved.setting.branch.take());
+                self.on_branch(branch, known)?;
             }
             What::Node { ref id, ref parent } => self.node(&event, id, parent.as_deref(), known)?,
             What::Leaf { target } => self.move_leaf(&target),
@@ -248,7 +255,21 @@ impl Story {
         }
     }
 
+    /// Notes the branch last seen. One whose name was forgotten is none.
+    fn on_branch<K: Known>(&mut self, branch: Option<String>, known: &K) -> Result<(), K::Error> {
+        let Some(branch) = branch else { return Ok(()) };
+        let is_forgotten = known.owner(branch_key(self.agent, &branch))? == Some(Owner::Forgotten);
+        self.saved.setting.branch = (!is_forgotten).then_some(branch);
+        Ok(())
+    }
+
     fn is_declared_copy<K: Known>(&self, event: &Event, known: &K) -> Result<bool, K::Error> {
+        // A forgotten session may have gone on after it was forgotten: what was copied then is known by nobody.
+        if let Some(from) = &event.copied_from
+            && known.is_forgotten(from)?
+        {
+            return Ok(true);
+        }
         match &event.copy_of {
             None => Ok(false),
             Some(original) => {

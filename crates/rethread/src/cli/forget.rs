@@ -11,7 +11,7 @@ use super::Json;
 #[group(skip)]
 pub(crate) struct Forget {
     /// Sessions: ids, beginnings of ids, aliases or names; their sub-agents go with them
-    #[arg(value_name = "REF", required_unless_present_any = ["project", "before", "matching"])]
+    #[arg(value_name = "REF")]
     pub(crate) references: Vec<String>,
     /// All sessions of the project at this path
     #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath, conflicts_with_all = ["references", "before", "matching"])]

@@ -10,12 +10,23 @@ use crate::render;
 
 /// Forgets for good, or shows what would be forgotten.
 pub(crate) fn run(context: &Context, request: &Forget) -> Result<Exit, Failure> {
+    let is_nothing_named = request.references.is_empty()
+        && request.project.is_none()
+        && request.before.is_none()
+        && request.matching.is_none();
+    if is_nothing_named {
+        let failure = Failure::new(Kind::Usage, "nothing is named that should be forgotten");
+        return Err(failure.hint("name sessions (REF…), or say --project PATH, --before WHEN or --matching TEXT"));
+    }
     let may_ask = context.printer.can_ask() && !request.json.json;
     if !request.dry_run && !request.yes && !may_ask {
         let failure = Failure::new(Kind::Usage, "nobody can be asked whether to forget this for good");
         return Err(failure.hint("look first: --dry-run; then say so: --yes"));
     }
     let engine = context.engine()?;
+    if !request.dry_run {
+        engine.wipe_forgotten()?;
+    }
     let target = target(request);
     if request.dry_run || !request.yes {
         let plan = engine.forget_dry_run(&target)?;
@@ -59,7 +70,7 @@ fn tell(context: &Context, request: &Forget, forgotten: &Forgotten, is_plan: boo
         context.printer.note_line("Nothing was changed.");
     }
     for left in forgotten.left() {
-        context.printer.warn(&format!("{} still hold it: {}", left.place, left.left));
+        context.printer.warn(&format!("it is still in: {} ({})", left.place, left.left));
     }
     if forgotten.left().next().is_some() {
         context.printer.hint("stop other rethread processes and run it again; paths are forgotten with --project");

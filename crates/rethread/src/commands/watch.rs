@@ -11,13 +11,18 @@ use crate::cli::Watch;
 use crate::failure::Failure;
 use crate::render;
 
+/// What fails is tried again anyway, and nobody who wants to end it waits longer for a database in use.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// What a shell adds to the number of the signal that ended a process.
+const BY_SIGNAL: i32 = 128;
+
 /// Reads at every change, or at intervals, until Ctrl-C.
 pub(crate) fn run(context: &Context, request: &Watch) -> Result<Exit, Failure> {
-    let engine = context.engine()?;
+    let engine = context.engine()?.waiting_at_most(PATIENCE);
     let stop = Arc::new(AtomicBool::new(false));
     for signal in signal_hook::consts::TERM_SIGNALS {
         // Whoever asks twice does not want to wait for the end of a reading.
-        signal_hook::flag::register_conditional_shutdown(*signal, 1, Arc::clone(&stop))?;
+        signal_hook::flag::register_conditional_shutdown(*signal, BY_SIGNAL + *signal, Arc::clone(&stop))?;
         signal_hook::flag::register(*signal, Arc::clone(&stop))?;
     }
     context.printer.note_line("watching; Ctrl-C ends it");

@@ -16,6 +16,7 @@ pub(crate) struct Forgotten<'a> {
     shortened: Vec<Named<'a>>,
     threads: Vec<String>,
     removed: Vec<Removed>,
+    staying: Vec<Staying>,
     tombstones: u64,
     seconds: f64,
 }
@@ -35,6 +36,12 @@ struct Removed {
     left: u64,
 }
 
+#[derive(Serialize)]
+struct Staying {
+    place: &'static str,
+    count: u64,
+}
+
 impl<'a> Forgotten<'a> {
     /// From what the engine tells.
     pub(crate) fn new(told: &'a Told, dry_run: bool) -> Self {
@@ -46,6 +53,7 @@ impl<'a> Forgotten<'a> {
             shortened: told.shortened.iter().map(named).collect(),
             threads: told.threads.iter().map(ToString::to_string).collect(),
             removed: removed.map(|one| Removed { place: one.place, count: one.count, left: one.left }).collect(),
+            staying: told.staying.iter().map(|(place, count)| Staying { place, count: *count }).collect(),
             tombstones: told.tombstones,
             seconds: told.seconds,
         }

@@ -33,9 +33,20 @@ pub(crate) fn forgotten(page: &mut Page, forgotten: &Forgotten, is_plan: bool) {
             (false, left) => page.line(Tone::Bad, &format!(", {} left", number(left))),
         };
     }
-    if !is_plan {
+    if is_plan {
+        staying(page, forgotten);
+    } else {
         let kept_out = count(forgotten.tombstones, "tombstone");
-        page.line(Tone::Plain, &format!("{kept_out} keep it from coming back · {:.1} s", forgotten.seconds));
+        let verb = if forgotten.tombstones == 1 { "keeps" } else { "keep" };
+        page.line(Tone::Plain, &format!("{kept_out} {verb} it from coming back · {:.1} s", forgotten.seconds));
+    }
+}
+
+/// What has the text and would stay.
+fn staying(page: &mut Page, forgotten: &Forgotten) {
+    for (place, count) in &forgotten.staying {
+        page.cell(Tone::Careful, &number(*count), NUMBER, Side::Right).add(Tone::Plain, "  ");
+        page.line(Tone::Careful, &format!("{place} would stay; --project forgets them"));
     }
 }
 

@@ -6,6 +6,8 @@ use super::words::{number, reduction};
 use super::{Page, Side, Tone};
 
 const WIDTHS: [usize; 6] = [15, 10, 14, 14, 10, 10];
+/// The columns of a narrow page: the type, what is kept, and how much is left out.
+const NARROW: [usize; 3] = [0, 3, 4];
 
 /// Raw and kept tokens of each type, and all together.
 pub(crate) fn kept(page: &mut Page, kinds: &[Kept]) {
@@ -33,9 +35,31 @@ fn row(page: &mut Page, tone: Tone, name: &str, (sessions, raw, kept): (u64, u64
 }
 
 fn line(page: &mut Page, tone: Tone, cells: &[String; 6]) {
+    let is_narrow = page.width().is_some_and(|width| width < WIDTHS.iter().sum());
     for (at, (cell, width)) in cells.iter().zip(WIDTHS).enumerate() {
+        if is_narrow && !NARROW.contains(&at) {
+            continue;
+        }
         let side = if at == 0 { Side::Left } else { Side::Right };
         page.cell(tone, cell, width, side);
     }
     page.end();
+}
+
+#[cfg(test)]
+mod tests {
+    use rethread_model::Agent;
+
+    use super::*;
+
+    #[test]
+    fn a_narrow_page_has_fewer_columns() {
+        for (width, columns) in [(None, 6), (Some(40), 3)] {
+            let mut page = Page::new(false, width);
+            row(&mut page, Tone::Plain, Agent::Pi.as_str(), (1, 2_000_000, 1000), Some(99.0));
+            let line = page.as_str().trim_end();
+            assert_eq!(line.replace(" %", "%").split_whitespace().count(), columns, "{line}");
+            assert!(line.len() <= 80 && width.is_none_or(|width| line.len() <= width), "{line}");
+        }
+    }
 }

@@ -221,7 +221,8 @@ fn footnotes(page: &mut Page, total: &Used) {
 
 /// Some of the models, and how many more there are.
 fn named(models: &BTreeSet<String>) -> String {
-    let name = |model: &String| if model.is_empty() { "(no name)".to_owned() } else { single(model) };
+    let name =
+        |model: &String| if model.is_empty() { "(no name)".to_owned() } else { fit(&single(model), WIDEST_LABEL) };
     let mut names: Vec<String> = models.iter().take(MOST_MODELS).map(name).collect();
     if models.len() > MOST_MODELS {
         names.push(format!("and {} more", models.len() - MOST_MODELS));
@@ -233,12 +234,18 @@ fn named(models: &BTreeSet<String>) -> String {
 fn own(page: &mut Page, own: &OwnUsage) {
     let limits = limits(&own.budget);
     if own.requests.is_empty() && own.today.is_empty() {
-        page.line(Tone::Dim, &format!("Rethread itself sent nothing to a model in this time; {limits}."));
+        dim(page, &format!("Rethread itself sent nothing to a model in this time; {limits}."));
         return;
     }
     page.line(Tone::Plain, "Rethread's own requests, in all projects:");
     requests(page, &own.requests);
-    page.line(Tone::Dim, &format!("today {}; {limits}", today(&own.today)));
+    dim(page, &format!("today {}; {limits}", today(&own.today)));
+}
+
+fn dim(page: &mut Page, text: &str) {
+    for line in wrap(text, page.width()) {
+        page.line(Tone::Dim, &line);
+    }
 }
 
 fn requests(page: &mut Page, sums: &[LedgerSum]) {

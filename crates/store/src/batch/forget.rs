@@ -37,22 +37,23 @@ impl Batch<'_> {
         self.run(
             "UPDATE session SET kind = 'gone', alias = NULL, name = NULL, cwd = NULL, project = NULL, namespace = NULL,
              branch = NULL, model = NULL, transcript = NULL, parent_external = NULL, prompts = 0, messages = 0,
-             tool_calls = 0, tool_errors = 0, files_edited = 0, episodes = 0, kept_tokens = 0, empty = 1, change = ?3
+             tool_calls = 0, tool_errors = 0, files_edited = 0, episodes = 0, kept_tokens = 0, empty = 1, change = ?3,
+             started_at = NULL, last_at = NULL
              WHERE space = ?1 AND num = ?2",
             params![self.space, session.0, change],
         )
     }
 
     /// Removes sessions for good: nothing that is read or heard later brings them back, nor what was copied from them.
-    /// Texts given to others that quote them go too.
+    /// Texts given to others that may tell of them go too.
     pub fn bury(
         &mut self,
         sessions: &[(SessionNumber, Session)],
         marks: &Marks,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let quoting = forgetting::quoting(self.connection(), self.space, sessions, marks);
-        for number in quoting.map_err(|cause| self.err(cause))? {
+        let told = forgetting::told_of(self.connection(), self.space, sessions, marks);
+        for (number, _) in told.map_err(|cause| self.err(cause))? {
             self.run("DELETE FROM injection WHERE space = ?1 AND num = ?2", params![self.space, number])?;
         }
         for (number, session) in sessions {

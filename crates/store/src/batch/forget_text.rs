@@ -19,7 +19,7 @@ impl Batch<'_> {
             match texts.then {
                 Then::Delete => self.delete_rows(texts, needle)?,
                 Then::Clear => self.clear_columns(texts, needle)?,
-                Then::Leave => {}
+                Then::Leave | Then::Stay => {}
             }
         }
         self.note_unwiped()

@@ -6,9 +6,9 @@ mod tables;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use rethread_model::{Agent, Session, SessionId};
+use rethread_model::{Agent, Session, SessionId, Timestamp};
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
 use crate::{SessionKey, SessionNumber, Store, StoreError};
 
@@ -53,7 +53,7 @@ impl Store {
         Ok(found)
     }
 
-    /// By what texts given to others are recognised as quoting these sessions.
+    /// By what texts given to others are recognised as telling of these sessions.
     pub fn marks_of(&self, sessions: &[(SessionNumber, Session)]) -> Result<Marks, StoreError> {
         let mut marks = Marks::default();
         for (number, session) in sessions {
@@ -72,19 +72,28 @@ impl Store {
                 Ok(())
             };
             read().map_err(|cause| self.err(cause))?;
+            let heard = self.first_heard_of(session).map_err(|cause| self.err(cause))?;
+            let since = session.started_at.map(|start| heard.map_or(start, |heard| heard.min(start)));
+            marks.add_project(session.project.as_deref(), since);
         }
         Ok(marks)
     }
 
-    /// How much there is of these sessions, and of what was told of them to others.
-    pub fn traces_of(&self, sessions: &[(SessionNumber, Session)], marks: &Marks) -> Result<Places, StoreError> {
+    /// How much there is of these sessions, and of what was told of them to others until a moment: what is told later
+    /// is told without them.
+    pub fn traces_of(
+        &self,
+        sessions: &[(SessionNumber, Session)],
+        marks: &Marks,
+        until: Timestamp,
+    ) -> Result<Places, StoreError> {
         let count = || -> rusqlite::Result<Places> {
             let mut places = Places::new();
             for (number, session) in sessions {
                 self.count_traces(*number, session, &mut places)?;
             }
-            let quoting = quoting(&self.connection, self.space.as_str(), sessions, marks)?;
-            *places.entry("injections").or_default() += quoting.len() as u64;
+            let told = told_of(&self.connection, self.space.as_str(), sessions, marks)?;
+            *places.entry("injections").or_default() += told.iter().filter(|(_, at)| *at <= until).count() as u64;
             Ok(places)
         };
         count().map_err(|cause| self.err(cause))
@@ -96,9 +105,9 @@ impl Store {
             let space = self.space.as_str();
             let entries = entries_with(&self.connection, space, needle)?;
             let mut places = Places::new();
-            for texts in TEXTS.iter().filter(|texts| texts.then != Then::Leave) {
+            for texts in TEXTS.iter().filter(|texts| matches!(texts.then, Then::Delete | Then::Clear)) {
                 let rows = rows_with(&self.connection, space, *texts, needle)?;
-                *places.entry(place_of(texts.table)).or_default() += rows.len() as u64;
+                *places.entry(texts.place()).or_default() += rows.len() as u64;
             }
             let removed = entries.values().map(|seqs| seqs.len() as u64).sum();
             places.insert("entries", removed);
@@ -114,7 +123,28 @@ impl Store {
             let mut places = Places::new();
             for texts in TEXTS {
                 let rows = rows_with(&self.connection, self.space.as_str(), texts, needle)?;
-                *places.entry(place_of(texts.table)).or_default() += rows.len() as u64;
+                *places.entry(texts.place()).or_default() += rows.len() as u64;
+            }
+            Ok(places)
+        };
+        read().map_err(|cause| self.err(cause))
+    }
+
+    /// How many rows contain a text and stay, because they say where somebody else's files are; those of sessions that
+    /// go whole do not count.
+    pub fn staying_with(&self, needle: &Needle, whole: &[(SessionNumber, Session)]) -> Result<Places, StoreError> {
+        let read = || -> rusqlite::Result<Places> {
+            let mut places = Places::new();
+            for texts in TEXTS.iter().filter(|texts| texts.then == Then::Stay) {
+                let column = if texts.table == "session" { "num" } else { "session" };
+                let sql = format!("SELECT {column} FROM {} WHERE space = ?1 AND num = ?2", texts.table);
+                let mut session_of = self.connection.prepare(&sql)?;
+                for key in rows_with(&self.connection, self.space.as_str(), *texts, needle)? {
+                    let session: Option<i64> = session_of.query_row(params_from_iter(key), |row| row.get(0))?;
+                    if !whole.iter().any(|(number, _)| Some(number.0) == session) {
+                        *places.entry(texts.place()).or_default() += 1;
+                    }
+                }
             }
             Ok(places)
         };
@@ -197,6 +227,15 @@ impl Store {
         Ok(busy == 0)
     }
 
+    /// When an agent first told of a session, as far as that is still known.
+    fn first_heard_of(&self, session: &Session) -> rusqlite::Result<Option<Timestamp>> {
+        let sql = "SELECT min(at) FROM
+            (SELECT min(at) AS at FROM life_event WHERE space = ?1 AND agent = ?2 AND external_id = ?3
+             UNION ALL SELECT period_at FROM life WHERE space = ?1 AND agent = ?2 AND external_id = ?3)";
+        let values = params![self.space.as_str(), session.agent.as_str(), session.external_id];
+        self.connection.query_row(sql, values, |row| Ok(row.get::<_, Option<i64>>(0)?.map(Timestamp::from_millis)))
+    }
+
     fn count_traces(&self, number: SessionNumber, session: &Session, places: &mut Places) -> rusqlite::Result<()> {
         let space = self.space.as_str();
         let mut add = |table: &'static str, condition: &str| -> rusqlite::Result<()> {
@@ -244,23 +283,30 @@ pub(crate) fn is_forgotten(connection: &Connection, space: &str, key: SessionKey
     connection.prepare_cached(sql)?.exists(params![space, key.agent.as_str(), key.external_id])
 }
 
-/// Numbers of the texts given to other sessions that quote these.
-pub(crate) fn quoting(
+/// Numbers and moments of the texts given to other sessions that may tell of these.
+pub(crate) fn told_of(
     connection: &Connection,
     space: &str,
     sessions: &[(SessionNumber, Session)],
     marks: &Marks,
-) -> rusqlite::Result<Vec<i64>> {
+) -> rusqlite::Result<Vec<(i64, Timestamp)>> {
     let own: HashSet<(&str, &str)> =
         sessions.iter().map(|(_, session)| (session.agent.as_str(), session.external_id.as_str())).collect();
-    let mut statement =
-        connection.prepare("SELECT num, agent, external_id, text, parts FROM injection WHERE space = ?1")?;
+    let mut statement = connection.prepare(
+        "SELECT num, agent, external_id, text, parts, at, (SELECT project FROM session WHERE space = injection.space
+         AND agent = injection.agent AND external_id = injection.external_id) FROM injection WHERE space = ?1",
+    )?;
     let mut rows = statement.query(params![space])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         let text = |at: usize| -> rusqlite::Result<&str> { Ok(row.get_ref(at)?.as_str()?) };
-        if !own.contains(&(text(1)?, text(2)?)) && (marks.are_in(text(3)?) || marks.are_in(text(4)?)) {
-            found.push(row.get(0)?);
+        if own.contains(&(text(1)?, text(2)?)) {
+            continue;
+        }
+        let at = Timestamp::from_millis(row.get(5)?);
+        let project = row.get_ref(6)?.as_str_or_null()?;
+        if marks.may_be_told(project, at) || marks.are_in(text(3)?) || marks.are_in(text(4)?) {
+            found.push((row.get(0)?, at));
         }
     }
     Ok(found)
@@ -308,8 +354,12 @@ pub(crate) fn rows_with(
         let mut is_in = false;
         for (at, column) in texts.columns.iter().enumerate() {
             let Some(text) = row.get_ref(key.len() + at)?.as_str_or_null()? else { continue };
-            let is_json = JSON.contains(&format!("{}.{column}", texts.table).as_str());
-            is_in |= if is_json { needle.is_in_json(text) } else { needle.is_in(text) };
+            let name = format!("{}.{column}", texts.table);
+            is_in |= match name.as_str() {
+                "unarchived.text" => needle.is_in_archive(text),
+                name if JSON.contains(&name) => needle.is_in_json(text),
+                _ => needle.is_in(text),
+            };
         }
         if is_in {
             found.push((0..key.len()).map(|at| row.get(at)).collect::<rusqlite::Result<_>>()?);

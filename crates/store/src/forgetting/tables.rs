@@ -34,8 +34,10 @@ pub(crate) enum Then {
     Delete,
     /// It loses the text.
     Clear,
-    /// It is told again without the text, or stays because it names a file of somebody else.
+    /// It is told again without the text.
     Leave,
+    /// It stays, because it says where somebody else's files are.
+    Stay,
 }
 
 /// A table with texts, and the columns they stand in.
@@ -51,12 +53,13 @@ const fn texts(table: &'static str, columns: &'static [&'static str], then: Then
 }
 
 /// Everywhere texts stand.
-pub(crate) const TEXTS: [Texts; 18] = [
+pub(crate) const TEXTS: [Texts; 19] = [
     texts("entry", &["text", "target", "arguments", "paths", "summary", "error", "output", "script"], Then::Leave),
-    texts("session", &["name", "cwd", "project", "branch", "transcript"], Then::Leave),
-    texts("session", &["alias"], Then::Clear),
+    texts("session", &["name"], Then::Leave),
+    texts("session", &["cwd", "project", "transcript"], Then::Stay),
+    texts("session", &["alias", "branch"], Then::Clear),
     texts("edited_file", &["path"], Then::Leave),
-    texts("transcript", &["path"], Then::Leave),
+    texts("transcript", &["path"], Then::Stay),
     texts("life", &["task", "name", "entities"], Then::Clear),
     texts("life_event", &["detail"], Then::Delete),
     texts("hot", &["text"], Then::Delete),
@@ -73,8 +76,20 @@ pub(crate) const TEXTS: [Texts; 18] = [
     texts("entity", &["name"], Then::Leave),
 ];
 
-/// Columns whose texts are JSON of ours: only values count, or the names of fields would be found.
-pub(crate) const JSON: [&str; 3] = ["card.fields", "injection.parts", "unarchived.text"];
+impl Texts {
+    /// What people call the rows.
+    pub(crate) fn place(self) -> &'static str {
+        match (self.then, self.table) {
+            (Then::Stay, "session") => "paths of sessions",
+            (Then::Stay, "transcript") => "paths of transcripts",
+            (_, table) => place_of(table),
+        }
+    }
+}
+
+/// Columns whose texts are JSON of ours: only values count, or the names of fields would be found. Archives that are
+/// not written yet are searched as those that are.
+pub(crate) const JSON: [&str; 2] = ["card.fields", "injection.parts"];
 
 /// What people call the rows of a table.
 pub(crate) fn place_of(table: &'static str) -> &'static str {
