@@ -140,6 +140,7 @@ fn l003_14_a_forgotten_session_is_in_no_byte_of_ours_and_stays_out() {
     }
     assert_eq!((forgotten.sessions.len(), forgotten.tombstones), (1, 1));
     assert_eq!(hits(&world, "penguins"), 1, "the others are as they were");
+    assert_eq!(store(&world).statistics().unwrap().empty, 0, "what is forgotten is not even empty");
     // The same file, a file that grew, everything again, hooks in the middle of it: nothing comes back.
     world.sync();
     work(&world, ANNA, 30, &format!("more {CANARY}"), false);

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use rethread_model::{Agent, NativeKey, Outcome, Speech};
+use rethread_model::{Agent, NativeKey, Outcome, Owner, Speech};
 
 use super::titles::short;
-use super::{Saved, Story};
+use super::{Known, Saved, Story};
 
 /// An entry that stays: who speaks, and what is said.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ pub fn typed_key(agent: Agent, external_id: &str, text: &str) -> NativeKey {
 }
 
 /// The key by which a git branch is known after its name was forgotten.
-pub(super) fn branch_key(agent: Agent, branch: &str) -> NativeKey {
+fn branch_key(agent: Agent, branch: &str) -> NativeKey {
     NativeKey::global(agent, &format!("branch:{branch}"))
 }
 
@@ -79,6 +79,14 @@ impl Story {
                 _ => {}
             }
         }
+    }
+
+    /// Notes the branch last seen. One whose name was forgotten is none.
+    pub(super) fn on_branch<K: Known>(&mut self, branch: Option<String>, known: &K) -> Result<(), K::Error> {
+        let Some(branch) = branch else { return Ok(()) };
+        let is_forgotten = known.owner(branch_key(self.agent, &branch))? == Some(Owner::Forgotten);
+        self.saved.setting.branch = (!is_forgotten).then_some(branch);
+        Ok(())
     }
 }
 

@@ -26,7 +26,6 @@ use crate::parse::{describe_tool, native_key};
 use crate::{Event, QueueStep, TitleRank, Voice, What};
 
 pub use self::branch::{Retold, retell};
-use self::forget::branch_key;
 pub use self::forget::{KeptEntry, keys_of_memory, remembered_texts, title_key, typed_key};
 pub use self::teller::PART_TOKENS;
 
@@ -253,14 +252,6 @@ impl Story {
             // Version 1 has no ids; a line that stands in two files with the same time and content is a copy.
             Agent::Pi => NativeKey::global(self.agent, id),
         }
-    }
-
-    /// Notes the branch last seen. One whose name was forgotten is none.
-    fn on_branch<K: Known>(&mut self, branch: Option<String>, known: &K) -> Result<(), K::Error> {
-        let Some(branch) = branch else { return Ok(()) };
-        let is_forgotten = known.owner(branch_key(self.agent, &branch))? == Some(Owner::Forgotten);
-        self.saved.setting.branch = (!is_forgotten).then_some(branch);
-        Ok(())
     }
 
     fn is_declared_copy<K: Known>(&self, event: &Event, known: &K) -> Result<bool, K::Error> {

@@ -6,8 +6,8 @@ use super::words::{number, reduction};
 use super::{Page, Side, Tone};
 
 const WIDTHS: [usize; 6] = [15, 10, 14, 14, 10, 10];
-/// The columns of a narrow page: the type, what is kept, and how much is left out.
-const NARROW: [usize; 3] = [0, 3, 4];
+/// The columns that a narrow page goes without, one after the other.
+const DISPENSABLE: [usize; 3] = [5, 1, 2];
 
 /// Raw and kept tokens of each type, and all together.
 pub(crate) fn kept(page: &mut Page, kinds: &[Kept]) {
@@ -35,15 +35,24 @@ fn row(page: &mut Page, tone: Tone, name: &str, (sessions, raw, kept): (u64, u64
 }
 
 fn line(page: &mut Page, tone: Tone, cells: &[String; 6]) {
-    let is_narrow = page.width().is_some_and(|width| width < WIDTHS.iter().sum());
-    for (at, (cell, width)) in cells.iter().zip(WIDTHS).enumerate() {
-        if is_narrow && !NARROW.contains(&at) {
-            continue;
-        }
+    let shown = columns(page.width());
+    for (at, (cell, width)) in cells.iter().zip(WIDTHS).enumerate().filter(|(at, _)| shown.contains(at)) {
         let side = if at == 0 { Side::Left } else { Side::Right };
         page.cell(tone, cell, width, side);
     }
     page.end();
+}
+
+/// The columns for which there is room.
+fn columns(width: Option<usize>) -> Vec<usize> {
+    let mut shown: Vec<usize> = (0..WIDTHS.len()).collect();
+    for dispensable in DISPENSABLE {
+        let needed: usize = shown.iter().map(|at| WIDTHS[*at]).sum();
+        if width.is_some_and(|width| width < needed) {
+            shown.retain(|at| *at != dispensable);
+        }
+    }
+    shown
 }
 
 #[cfg(test)]
@@ -54,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_narrow_page_has_fewer_columns() {
-        for (width, columns) in [(None, 6), (Some(40), 3)] {
+        for (width, columns) in [(None, 6), (Some(72), 5), (Some(40), 3)] {
             let mut page = Page::new(false, width);
             row(&mut page, Tone::Plain, Agent::Pi.as_str(), (1, 2_000_000, 1000), Some(99.0));
             let line = page.as_str().trim_end();
