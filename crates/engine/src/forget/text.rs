@@ -53,7 +53,7 @@ impl Engine {
         let needle = Some(needle);
         let asked_at = self.now();
         let mut doom =
-            Doom { whole, needle, entries, shortened, threads, places, staying, asked_at, ..Doom::default() };
+            Doom { whole, asked_at, needle, entries, shortened, threads, places, staying, ..Doom::default() };
         doom.places.insert("names", names_with(store, &doom)?);
         complete(store, &mut doom)?;
         Ok(doom)

@@ -220,10 +220,9 @@ fn collect(changes: &Receiver<notify::Result<Event>>, eyes: &mut Eyes) -> Wanted
                 break;
             }
         }
-        if everything || !changed.is_empty() {
-            if first.get_or_insert_with(Instant::now).elapsed() > LONGEST_SETTLE {
-                break;
-            }
+        let is_wanted = everything || !changed.is_empty();
+        if is_wanted && first.get_or_insert_with(Instant::now).elapsed() > LONGEST_SETTLE {
+            break;
         }
     }
     changed.retain(|path: &PathBuf| path.exists());

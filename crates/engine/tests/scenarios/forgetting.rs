@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
+use std::fmt::Write as _;
 use std::fs;
 
 use rethread_engine::{ForgetTarget, Forgotten, NewMessage, NewThread, SearchRequest};
@@ -388,7 +389,7 @@ fn a_fork_of_a_forgotten_session_that_went_on_does_not_bring_it_back() {
         line["forkedFrom"] = json!({"sessionId": ANNA, "messageUuid": line["uuid"]});
         line["uuid"] = json!(format!("copy-{}", line["uuid"].as_str().unwrap()));
         line["sessionId"] = json!(BEN);
-        fork += &format!("{line}\n");
+        writeln!(fork, "{line}").unwrap();
     }
     world.write(&transcript(BEN), fork);
     work(&world, BEN, 5, "write the docs about penguins", false);
