@@ -166,7 +166,8 @@ fn plainest(output: &str) -> Option<(Plainness, String)> {
 
 fn weigh(line: &str, next: Option<&str>) -> Option<(Plainness, String)> {
     let bare = undecorated(line);
-    if bare.is_empty() {
+    // What the agent says of the exit code tells nothing.
+    if bare.is_empty() || bare.starts_with("Command exited with code ") || bare.starts_with("Exit code ") {
         return None;
     }
     let keep = |plainness| Some((plainness, bare.to_owned()));
