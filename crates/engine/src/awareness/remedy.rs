@@ -21,6 +21,8 @@ const LOOKED_AT: usize = 3 << 10;
 /// What is known of an error.
 const OF_ERRORS: [Predicate; 2] = [Predicate::FixedBy, Predicate::NotFixedBy];
 
+/// Words without one of which no error is quoted.
+const QUOTED_WITH: [&str; 8] = ["rror", "FAIL", "xception", "panicked", "fatal", "not found", "denied", "No such"];
 /// Decisions that are looked through for one that names a file.
 const DECISIONS_LOOKED_AT: u64 = 300;
 
@@ -70,7 +72,10 @@ impl Engine {
         prompt: &str,
         now: Timestamp,
     ) -> Result<Option<Remedy>, EngineError> {
-        let found = match names_failure(&both_ends(prompt)) {
+        // Looking closely costs milliseconds, and few prompts quote an error.
+        let may_quote = QUOTED_WITH.iter().any(|word| prompt.contains(word));
+        let quoted = if may_quote { names_failure(&both_ends(prompt)) } else { None };
+        let found = match quoted {
             Some(message) => remedy(store, caller, project, &message, now)?,
             None => decision_on_file(store, caller, project, prompt, now)?,
         };

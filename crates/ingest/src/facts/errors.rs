@@ -346,9 +346,11 @@ pub(super) fn is_of_the_call(signature: &str) -> bool {
     OF_THE_CALL.is_match(signature)
 }
 
+/// Words and digits of ASCII are enough here, and building a pattern for all of Unicode would cost a hook milliseconds.
 fn regex(pattern: &str) -> Regex {
+    let pattern = pattern.replace(r"\d", "[0-9]").replace(r"\w", "[A-Za-z0-9_]").replace(r"\b", r"(?-u:\b)");
     #[expect(clippy::expect_used, reason = "the patterns are constants, and every test of this file builds them")]
-    Regex::new(pattern).expect("a pattern of this file")
+    Regex::new(&pattern).expect("a pattern of this file")
 }
 
 #[cfg(test)]

@@ -15,11 +15,14 @@ const QUOTED_KEPT: usize = 120;
 /// A command without what it writes into files: the texts of here documents and long quotations are left out, and a hash
 /// of each tells two of them apart.
 pub(crate) fn shortened(command: &str) -> String {
-    static HERE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#"<<-?\s*\\?['"]?(\w+)['"]?"#).ok());
+    static HERE: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r#"<<-?[ \t]*\\?['"]?([A-Za-z0-9_]+)['"]?"#).ok());
     let mut out = String::new();
     let mut lines = command.lines();
     while let Some(line) = lines.next() {
-        let found = HERE.as_ref().and_then(|here| here.captures(line)).filter(|_| !line.contains("<<<"));
+        // Most lines hold none, and never build the pattern.
+        let has_one = line.contains("<<") && !line.contains("<<<");
+        let found = if has_one { HERE.as_ref().and_then(|here| here.captures(line)) } else { None };
         let Some(found) = found else {
             out.push_str(line);
             out.push('\n');
