@@ -60,8 +60,7 @@ pub use facts::{
 pub use handoff::{Handoff, handoff};
 pub use likeness::Likeness;
 pub use memory::{
-    Memory, WARM_DAYS, WARM_MEMORIES, may_call_for_memory, memory_block, memory_context, memory_line,
-    memory_unavailable,
+    Memory, WARM_DAYS, WARM_MEMORIES, may_call_for_memory, memory_block, memory_line, memory_unavailable,
 };
 pub use pairs::pair_up;
 pub use query::{Kind, Query, UnknownKind};

@@ -66,16 +66,7 @@ pub fn may_call_for_memory(prompt: &str) -> bool {
     telling.len() >= FEWEST_WORDS as usize
 }
 
-/// `[MEMORY CONTEXT] … [END MEMORY]`; nothing without memories.
-pub fn memory_context(memories: &[Memory], now: Timestamp) -> Option<String> {
-    if memories.is_empty() {
-        return None;
-    }
-    let lines: Vec<String> = memories.iter().map(|memory| memory_line(memory, now)).collect();
-    Some(memory_block(&lines))
-}
-
-/// The block around lines that are made already.
+/// `[MEMORY CONTEXT] … [END MEMORY]` around the lines of memories and of what is known.
 pub fn memory_block(lines: &[String]) -> String {
     format!("[MEMORY CONTEXT]\n{}\n[END MEMORY]", lines.join("\n"))
 }
@@ -178,8 +169,7 @@ mod tests {
         let now = Timestamp::from_millis(2 * 86_400_000);
         let expected = "[MEMORY CONTEXT]\n- [2d ago] login: \"why does 'login' fail?\" -> \"The proxy drops the ‹cookie>.\" \
                         (rethread show 01KA7M0Z:12)\n[END MEMORY]";
-        assert_eq!(memory_context(&[memory(1.0, 2)], now).unwrap(), expected);
-        assert_eq!(memory_context(&[], now), None);
+        assert_eq!(memory_block(&[memory_line(&memory(1.0, 2), now)]), expected);
         assert_eq!(memory_unavailable("x"), "[MEMORY CONTEXT]\nwarm unavailable: x\n[END MEMORY]");
     }
 }

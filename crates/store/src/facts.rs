@@ -125,22 +125,6 @@ impl Store {
         rows.filter_map(Result::transpose).collect()
     }
 
-    /// Things whose name holds the text, in any case; those with the shortest names first.
-    pub fn entities_named(&self, kind: Option<EntityKind>, text: &str, limit: u64) -> Result<Vec<Entity>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<Entity>> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT kind, name FROM entity WHERE space = ?1 AND (?2 IS NULL OR kind = ?2)
-                 AND instr(lower(name), lower(?3)) > 0 ORDER BY length(name), name LIMIT ?4",
-            )?;
-            let values = params![self.space.as_str(), kind.map(EntityKind::as_str), text, limit as i64];
-            let rows = statement.query_map(values, |row| entity(row, 0))?;
-            rows.filter_map(Result::transpose).collect()
-        };
-        read().map_err(|cause| self.err(cause))
-    }
-}
-
-impl Store {
     /// Sessions whose facts were drawn by other rules, or not at all.
     pub fn sessions_with_other_rules(&self, version: u64) -> Result<Vec<SessionNumber>, StoreError> {
         let read = || -> rusqlite::Result<Vec<SessionNumber>> {

@@ -1,7 +1,6 @@
 //! Has a model write a session's card: one at a time, only when enough is new, within the budget.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
 
 use rethread_llm::{ChatError, JsonShape, NanoUsd, Refusal, Request};
 use rethread_model::thread::ChatMessage;
@@ -243,15 +242,7 @@ impl Engine {
     fn lock_card(&self, session: &Session) -> Result<Option<File>, EngineError> {
         let folder = self.cards_folder();
         home::prepare(&folder)?;
-        let path = folder.join(format!("{}.lock", export::file_stem(session)));
-        let failed = |cause| EngineError::Folder { path: path.clone(), cause };
-        let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
-        let file = file.map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(file)),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(cause)) => Err(failed(cause)),
-        }
+        home::lock(&folder.join(format!("{}.lock", export::file_stem(session))))
     }
 
     /// Notes an attempt in our own log, never in the transcript (S001-19, L001-05).

@@ -1,7 +1,6 @@
 //! Which sessions wait for the model, until when, and the process that nobody waits for.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
 
 use rethread_llm::{ChatError, NanoUsd, Refusal};
 use rethread_model::{State, Timestamp};
@@ -123,15 +122,7 @@ impl Engine {
     /// One process at a time asks. Nothing if another one is at it.
     pub(super) fn lock_enrichment(&self) -> Result<Option<File>, EngineError> {
         home::prepare(&self.folder)?;
-        let path = self.folder.join("enrich.lock");
-        let failed = |cause| EngineError::Folder { path: path.clone(), cause };
-        let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
-        let file = file.map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(file)),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(cause)) => Err(failed(cause)),
-        }
+        home::lock(&self.folder.join("enrich.lock"))
     }
 }
 

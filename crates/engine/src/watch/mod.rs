@@ -3,8 +3,7 @@
 mod eyes;
 
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -86,14 +85,8 @@ impl Engine {
     /// The lock of whoever watches; it goes with the process that holds it.
     fn only_watcher(&self) -> Result<File, EngineError> {
         home::prepare(&self.folder)?;
-        let path = self.folder.join("watch.lock");
-        let opened = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
-        let file = opened.map_err(|cause| EngineError::Folder { path: path.clone(), cause })?;
-        match file.try_lock() {
-            Ok(()) => Ok(file),
-            Err(TryLockError::WouldBlock) => Err(EngineError::AlreadyWatched(self.folder.clone())),
-            Err(TryLockError::Error(cause)) => Err(EngineError::Folder { path, cause }),
-        }
+        let lock = home::lock(&self.folder.join("watch.lock"))?;
+        lock.ok_or_else(|| EngineError::AlreadyWatched(self.folder.clone()))
     }
 
     fn read_at_intervals(&self, interval: Duration, stop: &AtomicBool, tell: Tell<'_>) {
