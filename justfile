@@ -26,6 +26,10 @@ lint:
 bench *ARGS="ingest":
     scripts/bench {{ARGS}}
 
+# How much of what the rules draw is true, by kind, with every miss.
+facts:
+    cargo test -p rethread-ingest --locked --test labelled report -- --ignored --nocapture
+
 # Two sessions side by side, in a temporary home.
 demo:
     cargo run --release --locked -p rethread -- demo
