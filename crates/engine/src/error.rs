@@ -113,6 +113,21 @@ pub enum EngineError {
     /// A part of a session's memory could not be written down: a mistake of ours.
     #[error("the memory of a session cannot be written")]
     Memory(#[source] serde_json::Error),
+    /// The token of the server.
+    #[error("the token {} cannot be used", path.display())]
+    Token {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// Another process serves already.
+    #[error("another rethread serves already{}", told(says.as_ref()))]
+    AlreadyServed {
+        /// What it says of itself.
+        says: Option<serde_json::Value>,
+    },
     /// Another process watches already.
     #[error("another rethread watches for {} already", .0.display())]
     AlreadyWatched(PathBuf),
@@ -125,4 +140,12 @@ impl From<SearchError> for EngineError {
             SearchError::Store(error) => Self::Store(error),
         }
     }
+}
+
+/// Who serves, and where, as it says itself.
+fn told(says: Option<&serde_json::Value>) -> String {
+    let Some(says) = says else { return String::new() };
+    let at = says.get("url").and_then(serde_json::Value::as_str).map(|url| format!(" at {url}"));
+    let by = says.get("pid").map(|pid| format!(" (process {pid})"));
+    at.unwrap_or_default() + &by.unwrap_or_default()
 }

@@ -41,6 +41,7 @@ mod model;
 mod questions;
 mod references;
 mod search;
+mod serving;
 mod sessions;
 mod show;
 mod spending;
@@ -48,6 +49,7 @@ mod status;
 mod sync;
 mod threads;
 mod timeline;
+mod token;
 mod usage;
 mod warm;
 mod watch;
@@ -96,6 +98,7 @@ pub use rethread_store::{
     Injected, KnownFact, KnownThing, LedgerSum, LineProblem, Scope, Spending, StoreError, ThreadError, Tiers,
 };
 pub use search::{Recalled, SearchReport, SearchRequest, expects_panic};
+pub use serving::{Pulse, Served};
 pub use sessions::{ListRequest, Listed};
 pub use show::{Profile, ShowRequest, Shown};
 pub use spending::BudgetStatus;
@@ -106,6 +109,7 @@ pub use threads::{
     Summariser, ThreadContext, ThreadList, TurnEvent, TurnReport, content_of,
 };
 pub use timeline::{Happened, Timeline, TimelineRequest};
+pub use token::secret;
 pub use usage::{OwnUsage, UsageBy, UsageGroup, UsageReport, UsageRequest, Used};
 pub use watch::{WatchMode, WatchNews, WatchRequest};
 

@@ -39,6 +39,13 @@ pub(crate) enum Kind {
     StoreNewer,
     Index,
     Watch,
+    Serve,
+    /// A request that is not what the route takes.
+    BadRequest,
+    UnknownPath,
+    Unauthorised,
+    /// A request under another name, or from another page.
+    Foreign,
     BadContent,
     NoSuchCall,
     TooLarge,
@@ -77,6 +84,11 @@ impl Kind {
             Kind::StoreNewer => "store-newer",
             Kind::Index => "index",
             Kind::Watch => "watch",
+            Kind::Serve => "serve",
+            Kind::BadRequest => "bad-request",
+            Kind::UnknownPath => "unknown-path",
+            Kind::Unauthorised => "unauthorised",
+            Kind::Foreign => "foreign",
             Kind::BadContent => "bad-content",
             Kind::NoSuchCall => "no-such-call",
             Kind::TooLarge => "too-large",
@@ -105,6 +117,10 @@ impl Kind {
             | Kind::NothingThere
             | Kind::BadConfig
             | Kind::BadSettings
+            | Kind::BadRequest
+            | Kind::UnknownPath
+            | Kind::Unauthorised
+            | Kind::Foreign
             | Kind::BadContent
             | Kind::NoSuchCall
             | Kind::TooLarge
@@ -121,6 +137,7 @@ impl Kind {
             | Kind::StoreNewer
             | Kind::Index
             | Kind::Watch
+            | Kind::Serve
             | Kind::QueueFull
             | Kind::CardBusy
             | Kind::ThreadDisk
@@ -287,6 +304,8 @@ fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
         EngineError::Chat(error) => judge_chat(error),
         EngineError::Memory(_) => (Kind::Bug, Some(REPORT)),
         EngineError::AlreadyWatched(_) => (Kind::Watch, Some("one is enough; stop it first if you want this one")),
+        EngineError::AlreadyServed { .. } => (Kind::Serve, Some("one is enough; `rethread open` opens its page")),
+        EngineError::Token { .. } => (Kind::Serve, Some("`rethread token --rotate` makes a new one")),
         EngineError::NoText => (Kind::Usage, Some("say what to look for: --matching TEXT")),
     }
 }

@@ -9,6 +9,7 @@ mod install;
 mod question;
 mod reference;
 mod search;
+mod serve;
 mod session;
 mod thread;
 mod timeline;
@@ -35,6 +36,7 @@ pub(crate) use install::Installed;
 pub(crate) use question::{Answered, HandedOff, WouldAsk};
 pub(crate) use reference::Resolved;
 pub(crate) use search::Recall;
+pub(crate) use serve::{Serving, Token};
 pub(crate) use session::{Exchanges, Sessions, Shown};
 pub(crate) use thread::{
     Appended, Compacted, Context, DeletedThread, MadeThread, ThreadList, TurnEnd, TurnLine, WouldSend,

@@ -7,8 +7,11 @@ mod demo;
 mod environment;
 mod failure;
 mod json;
+mod mcp;
 mod printer;
 mod render;
+mod serve;
+mod web;
 
 use std::process::ExitCode;
 

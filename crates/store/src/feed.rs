@@ -101,6 +101,12 @@ impl Store {
         read().map_err(|cause| self.err(cause))
     }
 
+    /// A number that changes whenever another connection stores something, as long as this one is open.
+    pub fn version(&self) -> Result<i64, StoreError> {
+        let read = self.connection.pragma_query_value(None, "data_version", |row| row.get(0));
+        read.map_err(|cause| self.err(cause))
+    }
+
     /// How many entries changed episodes have, counted no further than needed to know that there are many.
     pub fn entries_after(&self, change: i64, enough: u64) -> Result<u64, StoreError> {
         let read = || -> rusqlite::Result<u64> {

@@ -36,7 +36,7 @@ const fn key(name: &'static str, shape: Shape, help: &'static str) -> Key {
 }
 
 /// All settings.
-pub static KEYS: [Key; 56] = [
+pub static KEYS: [Key; 60] = [
     key("intake.enabled", Shape::Flag(true), "read transcripts at all; in a project's .rethread.toml: of this project"),
     Key {
         adds_up: true,
@@ -124,6 +124,10 @@ pub static KEYS: [Key; 56] = [
         Shape::Number(20_000),
         "tokens of the end of a thread that are never summarised",
     ),
+    key("serve.listen", Shape::Word("127.0.0.1:7717"), "address and port the server listens on"),
+    key("serve.tls_cert", Shape::Text, "certificate of the server, a PEM file; needed to listen elsewhere than here"),
+    key("serve.tls_key", Shape::Text, "key of that certificate, a PEM file"),
+    key("serve.hosts", Shape::List(&[]), "further names under which the server may be called"),
     key("threads.queue_limit", Shape::Number(16), "turns that may wait in a thread while another one runs"),
     key(
         "lifecycle.idle_minutes",

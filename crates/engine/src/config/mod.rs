@@ -205,21 +205,24 @@ impl Config {
         matches!(self.value(name), Some(Value::Flag(true)))
     }
 
-    pub(crate) fn number(&self, name: &str) -> u64 {
+    /// A number; 0 if there is no such setting.
+    pub fn number(&self, name: &str) -> u64 {
         match self.value(name) {
             Some(Value::Number(number)) => *number,
             _ => 0,
         }
     }
 
-    pub(crate) fn list(&self, name: &str) -> Vec<String> {
+    /// A list; empty if there is no such setting.
+    pub fn list(&self, name: &str) -> Vec<String> {
         match self.value(name) {
             Some(Value::List(list)) => list.clone(),
             _ => Vec::new(),
         }
     }
 
-    pub(crate) fn text(&self, name: &str) -> &str {
+    /// A text; empty if there is no such setting.
+    pub fn text(&self, name: &str) -> &str {
         match self.value(name) {
             Some(Value::Text(text)) => text,
             _ => "",

@@ -7,6 +7,7 @@ pub(crate) mod facts;
 pub(crate) mod forget;
 pub(crate) mod install;
 pub(crate) mod life;
+pub(crate) mod serve;
 pub(crate) mod thread;
 pub(crate) mod usage;
 pub(crate) mod values;
@@ -25,6 +26,7 @@ use self::facts::{Decisions, Facts, Files, Fix, Workflows};
 use self::forget::Forget;
 use self::install::{Install, Uninstall};
 use self::life::{Activity, Hook, Inject, Named, Resume, Said};
+use self::serve::{Serve, Token};
 use self::thread::Thread;
 use self::usage::Usage;
 
@@ -130,6 +132,17 @@ pub(crate) enum Command {
     /// Keep reading as transcripts grow; Ctrl-C ends it
     #[command(after_long_help = "Example:\n  rethread watch --every 5m")]
     Watch(Watch),
+    /// Serve programs by HTTP and people by a web page, and keep reading; Ctrl-C ends it.
+    ///
+    /// Whoever asks must show the token (`rethread token`); the page is opened by a link that works once. It listens on
+    /// this machine only, unless you give it an address, a certificate and its key.
+    #[command(after_long_help = "Example:\n  rethread serve --listen 127.0.0.1:7717")]
+    Serve(Serve),
+    /// Print the token that programs show to the server, or make a new one
+    #[command(
+        after_long_help = "Example:\n  curl -H \"Authorization: Bearer $(rethread token)\" http://127.0.0.1:7717/api/status"
+    )]
+    Token(Token),
     /// List sessions of this project, newest first
     #[command(after_long_help = "Example:\n  rethread sessions --all-projects --state active")]
     Sessions(Sessions),
@@ -312,6 +325,8 @@ impl Command {
             | Command::Inject(Inject { json, .. })
             | Command::Card(Card { json, .. })
             | Command::Enrich(Enrich { json, .. })
+            | Command::Serve(Serve { json, .. })
+            | Command::Token(Token { json, .. })
             | Command::Status(json)
             | Command::Doctor(json)
             | Command::Verify(json)

@@ -23,6 +23,7 @@ mod status;
 pub(crate) mod sync;
 mod thread;
 mod timeline;
+mod token;
 mod usage;
 mod watch;
 mod workflows;
@@ -72,7 +73,7 @@ impl Exit {
 
 impl Context {
     /// The engine for this world; what it passed over in the configuration is told.
-    fn engine(&self) -> Result<Engine, Failure> {
+    pub(crate) fn engine(&self) -> Result<Engine, Failure> {
         let engine = self.quiet_engine()?;
         let mut page = self.printer.side_page();
         for problem in engine.config().problems() {
@@ -144,6 +145,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Uninstall(request) => install::uninstall(context, &request),
         Command::Sync(request) => sync::run(context, request),
         Command::Watch(request) => watch::run(context, &request),
+        Command::Serve(request) => crate::serve::run(context, &request),
+        Command::Token(request) => token::run(context, &request),
         Command::Sessions(request) => sessions::run(context, &request),
         Command::Show(request) => show::run(context, &request),
         Command::Search(request) => search::run(context, &request),

@@ -1,0 +1,90 @@
+//! What a server needs of its home: to be the only one, and to hear that something was stored.
+
+use std::fs::File;
+use std::io::{Read, Seek, Write};
+use std::path::PathBuf;
+
+use rethread_store::Store;
+use serde_json::Value;
+
+use crate::{Engine, EngineError, home};
+
+/// The lock of whoever serves. Dropped, or when its process dies, another may.
+#[derive(Debug)]
+pub struct Served {
+    file: File,
+}
+
+/// Hears when something was stored, whoever stored it.
+#[derive(Debug)]
+pub struct Pulse<'e> {
+    engine: &'e Engine,
+    store: Option<(Store, i64)>,
+}
+
+impl Engine {
+    /// Makes this process the one that serves.
+    pub fn only_server(&self) -> Result<Served, EngineError> {
+        home::prepare(&self.folder)?;
+        match home::lock(&self.server_lock())? {
+            Some(file) => Ok(Served { file }),
+            None => Err(EngineError::AlreadyServed { says: self.server_says() }),
+        }
+    }
+
+    /// What the server that runs says of itself; nothing if none does.
+    pub fn server_says(&self) -> Option<Value> {
+        let mut file = File::open(self.server_lock()).ok()?;
+        if file.try_lock_shared().is_ok() {
+            return None;
+        }
+        let mut text = String::new();
+        file.read_to_string(&mut text).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    /// Where a server listens for processes of the same user.
+    pub fn socket_path(&self) -> PathBuf {
+        self.folder.join("serve.sock")
+    }
+
+    /// Hears from now on when something is stored.
+    pub fn pulse(&self) -> Pulse<'_> {
+        Pulse { engine: self, store: None }
+    }
+
+    /// Notes a request that changed something, or was refused. Neither texts nor secrets are in it.
+    pub fn note_request(&self, fields: &[(&str, Value)]) {
+        self.note("request", None, fields);
+    }
+
+    fn server_lock(&self) -> PathBuf {
+        self.folder.join("serve.lock")
+    }
+}
+
+impl Served {
+    /// Tells others who serves, and where.
+    pub fn say(&mut self, what: &Value) -> std::io::Result<()> {
+        self.file.set_len(0)?;
+        self.file.rewind()?;
+        self.file.write_all(format!("{what}\n").as_bytes())
+    }
+}
+
+impl Pulse<'_> {
+    /// Whether something was stored since it was asked last. Until there is a store there is nothing to hear.
+    pub fn beats(&mut self) -> bool {
+        if let Some((store, heard)) = &mut self.store {
+            let Ok(now) = store.version() else {
+                self.store = None;
+                return true;
+            };
+            return std::mem::replace(heard, now) != now;
+        }
+        let Ok(Some(store)) = self.engine.reader() else { return false };
+        let Ok(now) = store.version() else { return false };
+        self.store = Some((store, now));
+        true
+    }
+}

@@ -1,0 +1,200 @@
+//! What every request must pass before anything is done for it.
+//!
+//! In this order: the name the server is called by (a page elsewhere may point its own name at us), where the request
+//! comes from, who asks, and what kind of body is sent. What passes is done; what does not is told why and noted.
+
+use std::time::{Duration, Instant};
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::{App, Refusal, Shared};
+use crate::failure::Kind;
+
+/// The longest body.
+pub(super) const LARGEST_BODY: usize = 2 << 20;
+/// How long a body may take to arrive.
+const BODY_ARRIVES: Duration = Duration::from_secs(30);
+/// The cookie of the page.
+pub(super) const COOKIE: &str = "rethread";
+/// Scripts, styles, pictures and requests of our own, nothing else; nobody may put us in a frame.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// Who asks, as the listener knows it: put into each request that comes through the socket of the same user.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SameUser;
+
+/// How a request proved that it may come in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Proof {
+    Token,
+    Cookie,
+    SameUser,
+}
+
+/// Lets a request through, or says why not.
+pub(super) async fn guard(State(app): State<Shared>, request: Request, next: Next) -> Response {
+    let began = Instant::now();
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+    let is_open = is_open(&method, request.uri().path());
+    let mut answer = match check(&app, &request, is_open) {
+        Ok(()) => match with_whole_body(request).await {
+            Ok(request) => next.run(request).await,
+            Err(refusal) => refusal.into_response(),
+        },
+        Err(refusal) => refusal.into_response(),
+    };
+    harden(answer.headers_mut());
+    note(&app, &method, route.as_deref(), answer.status(), began.elapsed());
+    answer
+}
+
+/// What anybody may have: the way in, and what the page looks like. Nothing of it tells anything.
+fn is_open(method: &Method, path: &str) -> bool {
+    method == Method::GET && (path == "/login" || path.starts_with("/static/"))
+}
+
+fn check(app: &App, request: &Request, is_open: bool) -> Result<(), Refusal> {
+    let headers = request.headers();
+    let is_same_user = request.extensions().get::<SameUser>().is_some();
+    let host = named_host(request);
+    if !is_same_user && !host.is_some_and(|host| is_known_host(&app.hosts, host)) {
+        let refusal = Refusal::new(StatusCode::FORBIDDEN, Kind::Foreign, "this server is not known by that name");
+        return Err(refusal.hint("serve.hosts names further ones"));
+    }
+    let origin = headers.get(header::ORIGIN);
+    let is_own_origin = origin.is_some_and(|origin| is_own(origin, host));
+    if origin.is_some() && !is_own_origin {
+        let message = "requests from other pages are not answered";
+        return Err(Refusal::new(StatusCode::FORBIDDEN, Kind::Foreign, message));
+    }
+    let proof = proof(app, headers, is_same_user);
+    if proof.is_none() && !is_open {
+        return Err(not_let_in());
+    }
+    let is_safe = matches!(*request.method(), Method::GET | Method::HEAD);
+    // A browser says where a change or a socket comes from; what does not say it is no page of ours.
+    let needs_origin = !is_safe || headers.contains_key(header::UPGRADE);
+    if proof == Some(Proof::Cookie) && needs_origin && !is_own_origin {
+        let message = "a change by cookie must come from this server's own page";
+        return Err(Refusal::new(StatusCode::FORBIDDEN, Kind::Foreign, message));
+    }
+    if matches!(*request.method(), Method::POST | Method::PUT | Method::PATCH) && !is_json(headers) {
+        let message = "the body must be JSON";
+        let refusal = Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, Kind::BadRequest, message);
+        return Err(refusal.hint("send it with Content-Type: application/json"));
+    }
+    Ok(())
+}
+
+fn not_let_in() -> Refusal {
+    let refusal = Refusal::new(StatusCode::UNAUTHORIZED, Kind::Unauthorised, "nobody is let in without the token");
+    refusal.hint("send Authorization: Bearer with what `rethread token` prints; for the page: `rethread open`")
+}
+
+/// The name by which the server was called, without the port.
+fn named_host(request: &Request) -> Option<&str> {
+    let given = request.headers().get_all(header::HOST);
+    let mut given = given.iter();
+    let (first, second) = (given.next(), given.next());
+    // Two names are a trick.
+    let authority = if second.is_some() { None } else { first?.to_str().ok() }?;
+    let named = request.uri().authority().map(axum::http::uri::Authority::as_str);
+    named.is_none_or(|named| named == authority).then_some(authority)
+}
+
+fn without_port(authority: &str) -> &str {
+    match authority.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+        _ => authority,
+    }
+}
+
+fn is_known_host(known: &[String], authority: &str) -> bool {
+    let host = without_port(authority);
+    known.iter().any(|name| name.eq_ignore_ascii_case(host))
+}
+
+/// Whether an origin is this server under the name it was called by.
+fn is_own(origin: &HeaderValue, host: Option<&str>) -> bool {
+    let (Ok(origin), Some(host)) = (origin.to_str(), host) else { return false };
+    let rest = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+    rest.is_some_and(|rest| rest.eq_ignore_ascii_case(host))
+}
+
+fn proof(app: &App, headers: &HeaderMap, is_same_user: bool) -> Option<Proof> {
+    // What was shown is judged: a wrong token is not saved by a cookie beside it.
+    if let Some(shown) = headers.get(header::AUTHORIZATION) {
+        let (scheme, token) = shown.to_str().ok()?.split_once(' ')?;
+        let is_right = scheme.eq_ignore_ascii_case("bearer") && app.keys.is_token(&app.engine, token.trim());
+        return is_right.then_some(Proof::Token);
+    }
+    if is_same_user {
+        return Some(Proof::SameUser);
+    }
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut cookies = cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let is_cookie = cookies.any(|(name, value)| name == COOKIE && app.keys.is_cookie(&app.engine, value));
+    is_cookie.then_some(Proof::Cookie)
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let named = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    named.is_some_and(|named| named.split(';').next().is_some_and(|kind| kind.trim() == "application/json"))
+}
+
+/// The request with all of its body, if it is neither too long nor too slow.
+async fn with_whole_body(request: Request) -> Result<Request, Refusal> {
+    let too_large = || {
+        let message = format!("the body is longer than {} MiB", LARGEST_BODY >> 20);
+        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, Kind::TooLarge, message)
+    };
+    let (parts, body) = request.into_parts();
+    let announced = parts.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    if announced.is_some_and(|length: usize| length > LARGEST_BODY) {
+        return Err(too_large());
+    }
+    let read = tokio::time::timeout(BODY_ARRIVES, to_bytes(body, LARGEST_BODY)).await;
+    match read {
+        Ok(Ok(bytes)) => Ok(Request::from_parts(parts, Body::from(bytes))),
+        Ok(Err(_)) => Err(too_large()),
+        Err(_) => Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, Kind::BadRequest, "the body did not arrive in time")),
+    }
+}
+
+/// What browsers are told with every answer.
+fn harden(headers: &mut HeaderMap) {
+    let told = [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+    ];
+    for (name, value) in told {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    // What is told of sessions is kept by nobody on the way.
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+}
+
+/// Notes what changed something or was refused: the route, never what was asked or said.
+fn note(app: &App, method: &Method, route: Option<&str>, status: StatusCode, took: Duration) {
+    let route = route.unwrap_or("none");
+    if app.is_talkative {
+        app.told.note_line(&format!("{method} {route} {} {} ms", status.as_u16(), took.as_millis()));
+    }
+    if *method == Method::GET && status.as_u16() < 400 {
+        return;
+    }
+    app.engine.note_request(&[
+        ("method", method.as_str().into()),
+        ("route", route.into()),
+        ("status", status.as_u16().into()),
+        ("milliseconds", (took.as_millis() as u64).into()),
+    ]);
+}

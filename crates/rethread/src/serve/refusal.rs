@@ -1,0 +1,106 @@
+//! What could not be done, as a status and a body that says what to do next.
+
+use axum::Json;
+use axum::http::{Method, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use rethread_engine::Clock;
+
+use crate::failure::{Failure, Kind};
+use crate::json::Failed;
+
+/// Why a request got no answer.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    status: StatusCode,
+    failure: Failure,
+}
+
+impl Refusal {
+    /// A refusal with a status of its own.
+    pub(crate) fn new(status: StatusCode, kind: Kind, message: impl Into<String>) -> Self {
+        Self { status, failure: Failure::new(kind, message) }
+    }
+
+    /// The same with something to do next.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.failure = self.failure.hint(hint);
+        self
+    }
+
+    /// A request that is not what the route takes.
+    pub(crate) fn bad(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, Kind::BadRequest, message).hint("see /api/openapi.json")
+    }
+
+    /// The status it is answered with.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// What went wrong.
+    pub(crate) fn failure(&self) -> &Failure {
+        &self.failure
+    }
+}
+
+impl<E: Into<Failure>> From<E> for Refusal {
+    fn from(error: E) -> Self {
+        let failure = error.into();
+        Self { status: status_of(failure.kind), failure }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        (self.status, Json(Failed::new(&self.failure, Clock::System.now()))).into_response()
+    }
+}
+
+/// No route has that path.
+pub(super) async fn unknown_path(uri: Uri) -> Refusal {
+    Refusal::new(StatusCode::NOT_FOUND, Kind::UnknownPath, format!("there is nothing at {}", uri.path()))
+        .hint("see /api/openapi.json")
+}
+
+/// A route has that path, but not by that method.
+pub(super) async fn wrong_method(method: Method, uri: Uri) -> Refusal {
+    let message = format!("{} does not take {method}", uri.path());
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, Kind::BadRequest, message).hint("see /api/openapi.json")
+}
+
+/// The caller's mistakes are 4xx, a model's and the disk's are not ours, and only ours is 500.
+fn status_of(kind: Kind) -> StatusCode {
+    match kind {
+        Kind::UnknownReference | Kind::NothingThere | Kind::UnknownPath => StatusCode::NOT_FOUND,
+        Kind::AmbiguousReference | Kind::NoSuchCall | Kind::CardBusy | Kind::NoModel | Kind::Budget | Kind::Stopped => {
+            StatusCode::CONFLICT
+        }
+        Kind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        Kind::QueueFull => StatusCode::TOO_MANY_REQUESTS,
+        Kind::Unauthorised => StatusCode::UNAUTHORIZED,
+        Kind::Foreign => StatusCode::FORBIDDEN,
+        Kind::Usage
+        | Kind::BadRequest
+        | Kind::UnknownAgent
+        | Kind::BadConfig
+        | Kind::BadSettings
+        | Kind::BadContent
+        | Kind::BadTime => StatusCode::BAD_REQUEST,
+        Kind::Model => StatusCode::BAD_GATEWAY,
+        Kind::NoHome
+        | Kind::Folder
+        | Kind::ConfigFile
+        | Kind::SettingsFile
+        | Kind::StoreLocked
+        | Kind::StoreDisk
+        | Kind::StoreDamaged
+        | Kind::StoreNewer
+        | Kind::Index
+        | Kind::Watch
+        | Kind::Serve
+        | Kind::ThreadDisk
+        | Kind::Output
+        | Kind::ClosedPipe => StatusCode::SERVICE_UNAVAILABLE,
+        Kind::Bug => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
