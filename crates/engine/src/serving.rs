@@ -48,6 +48,14 @@ impl Engine {
         self.folder.join("serve.sock")
     }
 
+    /// Keeps a link into the page where only its user can read it, as a page that leads there.
+    pub fn keep_link(&self, link: &str) -> std::io::Result<PathBuf> {
+        let path = self.folder.join("open.html");
+        let text = format!("<!doctype html><meta http-equiv=\"refresh\" content=\"0;url={link}\">\n");
+        home::write_whole(&path, &text)?;
+        Ok(path)
+    }
+
     /// Hears from now on when something is stored.
     pub fn pulse(&self) -> Pulse<'_> {
         Pulse { engine: self, store: None }

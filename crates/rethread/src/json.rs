@@ -36,7 +36,7 @@ pub(crate) use install::Installed;
 pub(crate) use question::{Answered, HandedOff, WouldAsk};
 pub(crate) use reference::Resolved;
 pub(crate) use search::Recall;
-pub(crate) use serve::{Serving, Token};
+pub(crate) use serve::{Link, Serving, Token};
 pub(crate) use session::{Exchanges, Sessions, Shown};
 pub(crate) use thread::{
     Appended, Compacted, Context, DeletedThread, MadeThread, ThreadList, TurnEnd, TurnLine, WouldSend,

@@ -105,6 +105,11 @@ impl Printer {
         self.raw(text.as_bytes())
     }
 
+    /// Whether answers are read on a screen.
+    pub(crate) fn is_read(&self) -> bool {
+        self.terminal.stdout
+    }
+
     /// Whether somebody is there to be asked.
     pub(crate) fn can_ask(&self) -> bool {
         self.terminal.can_ask

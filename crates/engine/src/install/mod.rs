@@ -9,6 +9,7 @@ mod health;
 mod pi;
 mod plugin;
 mod record;
+mod service;
 mod settings;
 
 use std::fs;
@@ -38,6 +39,8 @@ pub enum Place {
     Plugin(PathBuf),
     /// An extension of pi.
     Pi(SettingsOf),
+    /// The server as a service of the user.
+    Service,
 }
 
 /// Whose settings are meant.
@@ -99,6 +102,7 @@ impl Engine {
             Place::ClaudeCode(whose) => self.plan_hooks(*whose, &binary)?,
             Place::Plugin(folder) => plugin::plan(&self.environment.cwd.join(folder), &binary)?,
             Place::Pi(whose) => self.plan_extension(*whose, &binary)?,
+            Place::Service => self.plan_service(&binary)?,
         })
     }
 
@@ -108,6 +112,7 @@ impl Engine {
             Place::ClaudeCode(whose) => self.plan_no_hooks(*whose)?,
             Place::Plugin(folder) => Some(plugin::plan_removal(&self.environment.cwd.join(folder))?),
             Place::Pi(whose) => Some(self.plan_no_extension(*whose)?),
+            Place::Service => Some(self.plan_no_service()?),
         };
         Ok(plan.filter(|plan| !plan.files.is_empty()))
     }

@@ -2,17 +2,38 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 
 use super::Json;
-use super::life::HookAgent;
+
+/// What can be installed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Target {
+    /// The hooks of Claude Code
+    ClaudeCode,
+    /// The extension of pi
+    Pi,
+    /// `rethread serve` as a service of yours, by systemd or launchd
+    Service,
+}
+
+impl Target {
+    /// Its name on the command line.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Target::ClaudeCode => "claude-code",
+            Target::Pi => "pi",
+            Target::Service => "service",
+        }
+    }
+}
 
 /// Where something is, or shall be.
 #[derive(Debug, Args)]
 pub(crate) struct Where {
-    /// The agent
-    #[arg(value_enum)]
-    pub(crate) agent: HookAgent,
+    /// The agent, or the service
+    #[arg(value_enum, value_name = "AGENT")]
+    pub(crate) agent: Target,
     /// In the project of the current directory, not for the whole user
     #[arg(long)]
     pub(crate) project: bool,

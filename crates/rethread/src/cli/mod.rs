@@ -26,7 +26,7 @@ use self::facts::{Decisions, Facts, Files, Fix, Workflows};
 use self::forget::Forget;
 use self::install::{Install, Uninstall};
 use self::life::{Activity, Hook, Inject, Named, Resume, Said};
-use self::serve::{Serve, Token};
+use self::serve::{Open, Serve, Token};
 use self::thread::Thread;
 use self::usage::Usage;
 
@@ -138,6 +138,9 @@ pub(crate) enum Command {
     /// this machine only, unless you give it an address, a certificate and its key.
     #[command(after_long_help = "Example:\n  rethread serve --listen 127.0.0.1:7717")]
     Serve(Serve),
+    /// Open the page of the server that runs, logged in
+    #[command(after_long_help = "Example:\n  rethread open --print")]
+    Open(Open),
     /// Print the token that programs show to the server, or make a new one
     #[command(
         after_long_help = "Example:\n  curl -H \"Authorization: Bearer $(rethread token)\" http://127.0.0.1:7717/api/status"
@@ -326,6 +329,7 @@ impl Command {
             | Command::Card(Card { json, .. })
             | Command::Enrich(Enrich { json, .. })
             | Command::Serve(Serve { json, .. })
+            | Command::Open(Open { json, .. })
             | Command::Token(Token { json, .. })
             | Command::Status(json)
             | Command::Doctor(json)

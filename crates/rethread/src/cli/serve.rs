@@ -25,6 +25,16 @@ pub(crate) struct Serve {
     pub(crate) json: Json,
 }
 
+/// How to open the page.
+#[derive(Debug, Args)]
+pub(crate) struct Open {
+    /// Print a link that works once, instead of starting a browser
+    #[arg(long)]
+    pub(crate) print: bool,
+    #[command(flatten)]
+    pub(crate) json: Json,
+}
+
 /// What to do with the token.
 #[derive(Debug, Args)]
 pub(crate) struct Token {

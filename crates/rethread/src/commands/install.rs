@@ -3,11 +3,23 @@
 use rethread_engine::{DiffLine, FileChange, Place, Plan, SettingsOf};
 
 use super::{Context, Exit};
-use crate::cli::install::{Install, Uninstall, Where};
-use crate::cli::life::HookAgent;
+use crate::cli::install::{Install, Target, Uninstall, Where};
 use crate::failure::{Failure, Kind};
 use crate::json;
 use crate::render::{Page, Tone};
+
+/// Lets the system run the service that was just put there.
+const START_SERVICE: &str = if cfg!(target_os = "macos") {
+    "launchctl bootstrap gui/$(id -u) ~/Library/LaunchAgents/dev.rethread.serve.plist"
+} else {
+    "systemctl --user daemon-reload && systemctl --user enable --now rethread"
+};
+/// The other way round, for one whose file is gone.
+const STOP_SERVICE: &str = if cfg!(target_os = "macos") {
+    "if it runs: launchctl bootout gui/$(id -u)/dev.rethread.serve"
+} else {
+    "if it runs: systemctl --user disable --now rethread; systemctl --user daemon-reload"
+};
 
 /// Lets an agent call us.
 pub(crate) fn install(context: &Context, request: &Install) -> Result<Exit, Failure> {
@@ -50,8 +62,10 @@ pub(crate) fn uninstall(context: &Context, request: &Uninstall) -> Result<Exit, 
         context.printer.json(&json::Installed::new(request.place.agent, plan.as_ref(), true))?;
     } else if let Some(plan) = &plan {
         context.printer.note_line(&format!("{} no longer {}.", what(&place), listed(plan)));
-        if let Place::Plugin(_) = place {
-            context.printer.hint("if Claude Code uses it: claude plugin uninstall rethread@rethread; claude plugin marketplace remove rethread");
+        match place {
+            Place::Plugin(_) => context.printer.hint("if Claude Code uses it: claude plugin uninstall rethread@rethread; claude plugin marketplace remove rethread"),
+            Place::Service => context.printer.hint(STOP_SERVICE),
+            Place::ClaudeCode(_) | Place::Pi(_) => {}
         }
     } else {
         context.printer.note_line("There is nothing of rethread here; nothing to change.");
@@ -62,12 +76,14 @@ pub(crate) fn uninstall(context: &Context, request: &Uninstall) -> Result<Exit, 
 fn place(request: &Where) -> Result<Place, Failure> {
     let whose = if request.project { SettingsOf::Project } else { SettingsOf::User };
     match (request.agent, &request.plugin) {
-        (HookAgent::ClaudeCode, Some(folder)) => Ok(Place::Plugin(folder.clone())),
-        (HookAgent::ClaudeCode, None) => Ok(Place::ClaudeCode(whose)),
-        (HookAgent::Pi, None) => Ok(Place::Pi(whose)),
-        (HookAgent::Pi, Some(_)) => {
+        (Target::ClaudeCode, Some(folder)) => Ok(Place::Plugin(folder.clone())),
+        (Target::ClaudeCode, None) => Ok(Place::ClaudeCode(whose)),
+        (Target::Pi, None) => Ok(Place::Pi(whose)),
+        (Target::Service, None) if !request.project => Ok(Place::Service),
+        (Target::Service, None) => Err(Failure::new(Kind::Usage, "a service is the user's, not a project's")),
+        (other, Some(_)) => {
             let failure = Failure::new(Kind::Usage, "only Claude Code takes plugins from a folder");
-            Err(failure.hint("run: rethread install pi"))
+            Err(failure.hint(format!("run: rethread install {}", other.name())))
         }
     }
 }
@@ -91,6 +107,10 @@ fn tell(context: &Context, place: &Place, plan: &Plan) {
             printer.note_line(&format!("  claude plugin marketplace add {}", quoted(&folder.display().to_string())));
             printer.note_line("  claude plugin install rethread@rethread");
         }
+        Place::Service => {
+            printer.note_line("The service is there. Start it now and whenever you log in:");
+            printer.note_line(&format!("  {START_SERVICE}"));
+        }
     }
 }
 
@@ -105,6 +125,7 @@ fn what(place: &Place) -> &'static str {
         Place::ClaudeCode(_) => "The hooks are",
         Place::Plugin(_) => "The plugin is",
         Place::Pi(_) => "The extension and the skill are",
+        Place::Service => "The service is",
     }
 }
 

@@ -15,6 +15,7 @@ mod init;
 mod install;
 mod life;
 mod manual;
+mod open;
 mod resolve;
 mod search;
 pub(crate) mod sessions;
@@ -146,6 +147,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Sync(request) => sync::run(context, request),
         Command::Watch(request) => watch::run(context, &request),
         Command::Serve(request) => crate::serve::run(context, &request),
+        Command::Open(request) => open::run(context, &request),
         Command::Token(request) => token::run(context, &request),
         Command::Sessions(request) => sessions::run(context, &request),
         Command::Show(request) => show::run(context, &request),

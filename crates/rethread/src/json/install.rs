@@ -4,7 +4,7 @@ use rethread_engine::{FileChange, Plan};
 use serde::Serialize;
 
 use super::SCHEMA;
-use crate::cli::life::HookAgent;
+use crate::cli::install::Target;
 
 /// The files of an install or uninstall.
 #[derive(Serialize)]
@@ -24,9 +24,9 @@ struct Changed {
 
 impl Installed {
     /// What a plan changes; nothing where there was nothing to take out.
-    pub(crate) fn new(agent: HookAgent, plan: Option<&Plan>, done: bool) -> Self {
+    pub(crate) fn new(agent: Target, plan: Option<&Plan>, done: bool) -> Self {
         let files = plan.into_iter().flat_map(|plan| &plan.files).map(Changed::new).collect();
-        Self { schema: SCHEMA, agent: agent.agent().as_str(), done, files }
+        Self { schema: SCHEMA, agent: agent.name(), done, files }
     }
 }
 

@@ -73,7 +73,7 @@ pub(crate) fn run(context: &Context, request: &Serve) -> Result<Exit, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().max_blocking_threads(MOST_CALLS).build()?;
     runtime.block_on(async {
         let open = open(&app, &place).await?;
-        let announced = announced(&app, &place, &open)?;
+        let announced = announced(context, request, &app, &place, &open)?;
         lock.say(&serde_json::json!({"pid": std::process::id(), "url": announced.url}))?;
         tell(context, request, &announced)?;
         let reading = read_along(context, request, &app, &stop);
@@ -135,11 +135,19 @@ async fn open(app: &App, place: &Place) -> Result<Open, Failure> {
     Ok(Open { tcp, unix })
 }
 
-fn announced(app: &App, place: &Place, open: &Open) -> Result<json::Serving, Failure> {
+fn announced(
+    context: &Context,
+    request: &Serve,
+    app: &App,
+    place: &Place,
+    open: &Open,
+) -> Result<json::Serving, Failure> {
     let address = open.tcp.local_addr()?;
     let scheme = if place.tls.is_some() { "https" } else { "http" };
     let url = format!("{scheme}://{}:{}", host_text(address.ip()), address.port());
-    let link = format!("{url}/login?code={}", app.keys.new_link()?);
+    // A service writes to a log that others may read.
+    let link = if request.json.json || context.printer.is_read() { Some(app.keys.new_link()?) } else { None };
+    let link = link.map(|code| format!("{url}/login?code={code}"));
     Ok(json::Serving::new(url, link, app.engine.socket_path().display().to_string(), std::process::id()))
 }
 
