@@ -19,6 +19,7 @@
 //! ```
 
 mod awareness;
+mod board;
 mod cards;
 mod config;
 mod detached;
@@ -39,6 +40,7 @@ mod maintain;
 mod meaning;
 mod model;
 mod questions;
+mod reading;
 mod references;
 mod search;
 mod serving;
@@ -57,6 +59,7 @@ mod watch;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use jiff::tz::TimeZone;
 use rethread_ingest::source::Surroundings;
 use rethread_model::{Agent, Space, Timestamp};
 use rethread_store::Store;
@@ -64,6 +67,7 @@ use rethread_store::Store;
 use warm::Warm;
 
 pub use awareness::{Ended, Explained, SessionSummary, TierStatus, Upkeep};
+pub use board::{Board, BoardProject, BoardRequest, OfProject, OnBoard, Portion, StateCounts};
 pub use cards::{Card, CardPlan, Refresh, Refreshed};
 pub use config::{Config, ConfigError, ConfigProblem, KEYS, Key, Layer, Setting, Value};
 pub use doctor::{Diagnosis, Finding, Health};
@@ -75,8 +79,8 @@ pub use environment::{Clock, Environment};
 pub use episodes::EpisodeText;
 pub use error::EngineError;
 pub use facts::{
-    DecisionRequest, FactsReport, FactsRequest, FileHistory, FileRequest, FixReport, FixRequest, KnownError,
-    WorkflowRequest,
+    DecisionRequest, ErrorsReport, ErrorsRequest, FactsReport, FactsRequest, FileHistory, FileRequest, FixReport,
+    FixRequest, KnownError, WorkflowRequest,
 };
 pub use forget::{ForgetTarget, Forgotten, Removed};
 pub use indexing::{IndexReport, Indexed};
@@ -86,6 +90,7 @@ pub use maintain::{RebuildReport, VerifyReport};
 pub use meaning::EmbeddingReport;
 pub use model::ModelError;
 pub use questions::{AskError, AskPlan, AskRequest, Asked, HandedOff};
+pub use reading::{ChangedFile, Reading, ReadingRequest};
 pub use references::ResolvedReferences;
 pub use rethread_index::{IndexError, Lag as IndexLag, Unusable};
 pub use rethread_llm::{ChatError, NanoUsd, PRICES_AS_OF, Refusal, Tool};
@@ -95,7 +100,8 @@ pub use rethread_recall::{
     Touch, Weights, Why, Workflow,
 };
 pub use rethread_store::{
-    Injected, KnownFact, KnownThing, LedgerSum, LineProblem, Scope, Spending, StoreError, ThreadError, Tiers,
+    Injected, KnownFact, KnownThing, LedgerSum, LineProblem, Piece, PieceOfSession, Prompted, Scope, Spending,
+    Statistics, StoreError, ThreadError, Tiers,
 };
 pub use search::{Recalled, SearchReport, SearchRequest, expects_panic};
 pub use serving::{Pulse, Served};
@@ -163,6 +169,11 @@ impl Engine {
     /// The moment it is now.
     pub fn now(&self) -> Timestamp {
         self.environment.clock.now()
+    }
+
+    /// Where the user's days begin and end.
+    pub fn zone(&self) -> &TimeZone {
+        &self.environment.zone
     }
 
     fn database(&self) -> PathBuf {

@@ -1,5 +1,7 @@
 //! What could not be done, as a status and a body that says what to do next.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
@@ -50,9 +52,15 @@ impl<E: Into<Failure>> From<E> for Refusal {
     }
 }
 
+/// Why an answer is a refusal, kept beside its body for whoever tells it to people.
+#[derive(Clone, Debug)]
+pub(crate) struct Why(pub(crate) Arc<Failure>);
+
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        (self.status, Json(Failed::new(&self.failure, Clock::System.now()))).into_response()
+        let mut answer = (self.status, Json(Failed::new(&self.failure, Clock::System.now()))).into_response();
+        answer.extensions_mut().insert(Why(Arc::new(self.failure)));
+        answer
     }
 }
 

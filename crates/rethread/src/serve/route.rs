@@ -191,7 +191,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
     })
 }
 
-fn in_query<Q: DeserializeOwned>(query: Option<&str>) -> Result<Q, Refusal> {
+pub(crate) fn in_query<Q: DeserializeOwned>(query: Option<&str>) -> Result<Q, Refusal> {
     let uri = format!("/?{}", query.unwrap_or_default()).parse();
     let uri = uri.map_err(|_| Refusal::bad("the query cannot be read"))?;
     let asked = axum::extract::Query::try_from_uri(&uri);
