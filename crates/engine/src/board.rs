@@ -179,42 +179,43 @@ impl Engine {
         board.known_projects = known.into_iter().map(|(name, count)| (name.map(str::to_owned), count)).collect();
         board.fitting = by_project.len();
         for (project, sessions) in request.projects.of(in_order(by_project)) {
-            board.projects.push(self.board_project(store, project, sessions, request.sessions)?);
+            board.projects.push(board_project(store, project, sessions, request.sessions)?);
         }
         Ok(board)
     }
+}
 
-    fn board_project(
-        &self,
-        store: &Store,
-        project: Option<&str>,
-        mut sessions: Vec<Placed<'_>>,
-        wanted: Portion,
-    ) -> Result<BoardProject, EngineError> {
-        let mut states = StateCounts::default();
-        sessions.iter().for_each(|(_, state)| states.add(*state));
-        // Those at work keep their places while they are; those that ended stay in the order they did.
-        sessions.sort_by_key(|(glance, state)| {
-            let place = if *state == State::Ended { 0 } else { glance.number.get() };
-            (rank(*state), std::cmp::Reverse(place))
-        });
-        let live = (states.all() - states.ended) as usize;
-        let wanted = Portion { most: wanted.most.max(live.min(MOST_LIVE)), ..wanted };
-        let mut shown = Vec::new();
-        for (glance, state) in wanted.of(sessions) {
-            let Some(session) = store.session_by_number(glance.number)? else { continue };
-            let life = store.life(SessionKey { agent: session.agent, external_id: &session.external_id })?;
-            let words = store.last_words(glance.number)?;
-            shown.push(OnBoard {
-                listed: Listed { session, state },
-                task: life.and_then(|life| life.task),
-                prompt: words.prompt,
-                last: words.entry,
-                used: Used::of_session(store, glance.number)?,
-            });
-        }
-        Ok(BoardProject { project: project.map(str::to_owned), states, sessions: shown })
+fn board_project(
+    store: &Store,
+    project: Option<&str>,
+    mut sessions: Vec<Placed<'_>>,
+    wanted: Portion,
+) -> Result<BoardProject, EngineError> {
+    let mut states = StateCounts::default();
+    for (_, state) in &sessions {
+        states.add(*state);
     }
+    // Those at work keep their places while they are; those that ended stay in the order they did.
+    sessions.sort_by_key(|(glance, state)| {
+        let place = if *state == State::Ended { 0 } else { glance.number.get() };
+        (rank(*state), std::cmp::Reverse(place))
+    });
+    let live = (states.all() - states.ended) as usize;
+    let wanted = Portion { most: wanted.most.max(live.min(MOST_LIVE)), ..wanted };
+    let mut shown = Vec::new();
+    for (glance, state) in wanted.of(sessions) {
+        let Some(session) = store.session_by_number(glance.number)? else { continue };
+        let life = store.life(SessionKey { agent: session.agent, external_id: &session.external_id })?;
+        let words = store.last_words(glance.number)?;
+        shown.push(OnBoard {
+            listed: Listed { session, state },
+            task: life.and_then(|life| life.task),
+            prompt: words.prompt,
+            last: words.entry,
+            used: Used::of_session(store, glance.number)?,
+        });
+    }
+    Ok(BoardProject { project: project.map(str::to_owned), states, sessions: shown })
 }
 
 /// The liveliest first.

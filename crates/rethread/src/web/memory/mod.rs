@@ -83,7 +83,7 @@ pub(super) fn views(
 }
 
 fn page(app: &App, title: &str, path: &str, wanted: &Wanted, body: &Markup) -> Result<Page, Refusal> {
-    let views = views(app, path, given(wanted.q.as_ref()), given(wanted.project.as_ref()), "Words in it")?;
+    let views = views(app, path, given(wanted.q.as_ref()), given(wanted.project.as_ref()), "Filter by words")?;
     Ok(Page::new(
         title,
         Place::Memory,
