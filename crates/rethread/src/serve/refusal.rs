@@ -72,9 +72,14 @@ pub(super) async fn wrong_method(method: Method, uri: Uri) -> Refusal {
 fn status_of(kind: Kind) -> StatusCode {
     match kind {
         Kind::UnknownReference | Kind::NothingThere | Kind::UnknownPath => StatusCode::NOT_FOUND,
-        Kind::AmbiguousReference | Kind::NoSuchCall | Kind::CardBusy | Kind::NoModel | Kind::Budget | Kind::Stopped => {
-            StatusCode::CONFLICT
-        }
+        Kind::AmbiguousReference
+        | Kind::NoSuchCall
+        | Kind::NotAThread
+        | Kind::HasEnded
+        | Kind::CardBusy
+        | Kind::NoModel
+        | Kind::Budget
+        | Kind::Stopped => StatusCode::CONFLICT,
         Kind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Kind::QueueFull => StatusCode::TOO_MANY_REQUESTS,
         Kind::Unauthorised => StatusCode::UNAUTHORIZED,
