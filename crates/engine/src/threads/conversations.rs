@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rethread_model::thread::{Metadata, ThreadId};
 use rethread_model::{Agent, Counts, Session, SessionId, SessionKind, Timestamp, Tokens};
-use rethread_store::{Scope, Store, ThreadError};
+use rethread_store::{Life, Scope, SessionKey, Store, ThreadError};
 
 use crate::awareness::Lifecycle;
 use crate::sessions::stored;
@@ -84,12 +84,19 @@ impl Engine {
         self.forget(&ForgetTarget::Sessions(vec![text])).map(Some)
     }
 
-    /// Has memory know a thread, so that everything that is done with sessions can be done with it.
-    pub(crate) fn make_known(&self, id: SessionId) -> Result<(), EngineError> {
-        match self.conversation(id)?.thread {
-            Some(thread) => self.thread_remember(thread.id),
-            None => Ok(()),
+    /// Has memory know a thread, so that everything that is done with sessions can be done with it. Its life begins when
+    /// it is made: nothing in its log says so.
+    pub fn make_known(&self, id: SessionId) -> Result<(), EngineError> {
+        let Some(thread) = self.conversation(id)?.thread else { return Ok(()) };
+        self.thread_remember(thread.id)?;
+        let text = thread.id.to_string();
+        let key = SessionKey { agent: Agent::Native, external_id: &text };
+        let mut store = self.writer()?;
+        let mut batch = store.begin()?;
+        if batch.life(key)?.is_none() {
+            batch.save_life(key, &Life::begin(thread.created_at))?;
         }
+        Ok(batch.commit()?)
     }
 
     fn thread_of(&self, id: SessionId) -> Result<Option<Metadata>, EngineError> {
@@ -106,7 +113,13 @@ impl Engine {
         let known =
             store.map(|store| Ok::<_, EngineError>((store, stored(store, thread.id.session())?))).transpose()?;
         let listed = match known {
-            Some((store, Some(session))) => self.listed(store, session)?,
+            Some((store, Some(session))) => {
+                let mut listed = self.listed(store, session)?;
+                // As long as nothing was said, only the metadata tell when that was.
+                listed.session.started_at = listed.session.started_at.or(Some(thread.created_at));
+                listed.session.last_activity_at = listed.session.last_activity_at.or(Some(thread.last_message_at));
+                listed
+            }
             _ => {
                 let session = self.unread(&thread);
                 let state = Lifecycle::of(&self.config).state(None, session.last_activity_at, self.now());

@@ -152,6 +152,10 @@ fn a_thread_without_a_word_can_be_changed_like_any_session() {
     let world = World::new();
     let engine = world.engine();
     let id = new_thread(&engine, None);
+    engine.make_known(id).unwrap();
+    let found = engine.conversation(id).unwrap().listed;
+    assert_eq!((found.state, found.session.name.as_deref()), (State::Active, Some("New Session")));
+    assert_eq!(found.session.last_activity_at, found.session.started_at);
     let change = SessionChange {
         name: Some("plans".into()),
         alias: Some("p".into()),

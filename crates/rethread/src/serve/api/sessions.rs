@@ -122,7 +122,7 @@ fn make(app: &App, asked: New) -> Outcome {
     })?;
     let id = made.id.session();
     // It is on disk; that memory knows it too is only for those who look there first.
-    let _ = app.engine.thread_remember(made.id);
+    let _ = app.engine.make_known(id);
     Ok(shown(&app.engine, id, USUAL_MESSAGES, StatusCode::CREATED)?.at(format!("/api/sessions/{id}")))
 }
 
