@@ -6,7 +6,7 @@ use rethread_index::IndexError;
 use rethread_ingest::source::exclude::BadPattern;
 use rethread_llm::ChatError;
 use rethread_model::thread::Metadata;
-use rethread_model::{Session, UnknownAgent};
+use rethread_model::{Session, SessionId, UnknownAgent};
 use rethread_recall::SearchError;
 use rethread_store::{StoreError, ThreadError};
 
@@ -98,6 +98,18 @@ pub enum EngineError {
         /// What the model holds.
         window: u64,
     },
+    /// A session of an agent, where only a thread of ours will do.
+    #[error("the session {0} is kept by its agent; only a thread of ours can do that")]
+    NotAThread(SessionId),
+    /// A session that has ended cannot be paused.
+    #[error("the session {0} has ended")]
+    HasEnded(SessionId),
+    /// A text that cannot be a short name.
+    #[error("{0:?} is no alias")]
+    BadAlias(String),
+    /// A note without any text.
+    #[error("there is nothing to note")]
+    NothingToNote,
     /// Nobody has said anything that a model could answer.
     #[error("there is nothing to answer in this thread")]
     NothingToAnswer,

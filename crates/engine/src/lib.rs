@@ -38,6 +38,7 @@ mod kept;
 mod maintain;
 mod meaning;
 mod model;
+mod paging;
 mod questions;
 mod references;
 mod search;
@@ -63,7 +64,7 @@ use rethread_store::Store;
 
 use warm::Warm;
 
-pub use awareness::{Ended, Explained, SessionSummary, TierStatus, Upkeep};
+pub use awareness::{AtHand, Closing, Ended, Explained, SessionChange, SessionSummary, TierStatus, Upkeep};
 pub use cards::{Card, CardPlan, Refresh, Refreshed};
 pub use config::{Config, ConfigError, ConfigProblem, KEYS, Key, Layer, Setting, Value};
 pub use doctor::{Diagnosis, Finding, Health};
@@ -85,6 +86,7 @@ pub use kept::{Kept, WorkKind};
 pub use maintain::{RebuildReport, VerifyReport};
 pub use meaning::EmbeddingReport;
 pub use model::ModelError;
+pub use paging::{Page, Paged};
 pub use questions::{AskError, AskPlan, AskRequest, Asked, HandedOff};
 pub use references::ResolvedReferences;
 pub use rethread_index::{IndexError, Lag as IndexLag, Unusable};
@@ -105,8 +107,8 @@ pub use spending::BudgetStatus;
 pub use status::Status;
 pub use sync::{AgentReport, DryRun, Progress, SyncReport, SyncRequest};
 pub use threads::{
-    BadContent, CompactReport, CompactRequest, NewMessage, NewThread, OpenThread, PlannedCost, SendPlan, SendRequest,
-    Summariser, ThreadContext, ThreadList, TurnEvent, TurnReport, content_of,
+    BadContent, CompactReport, CompactRequest, Conversation, NewMessage, NewThread, OpenThread, PlannedCost, SendPlan,
+    SendRequest, Summariser, ThreadContext, ThreadList, ThreadPage, TurnEvent, TurnReport, content_of,
 };
 pub use timeline::{Happened, Timeline, TimelineRequest};
 pub use token::secret;

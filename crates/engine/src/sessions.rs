@@ -1,7 +1,7 @@
 //! Listing sessions, and finding the one a person means.
 
 use rethread_ingest::source::project;
-use rethread_model::{Agent, Session, SessionKind, State};
+use rethread_model::{Agent, Session, SessionId, SessionKind, State};
 use rethread_store::{Scope, SessionFilter, SessionKey, Store};
 
 use crate::awareness::Lifecycle;
@@ -54,7 +54,13 @@ impl Engine {
 
     /// Sessions that fit, newest first.
     pub fn sessions(&self, request: &ListRequest) -> Result<Vec<Listed>, EngineError> {
-        let Some(store) = self.reader()? else { return Ok(Vec::new()) };
+        match self.reader()? {
+            Some(store) => self.sessions_in(&store, request),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    pub(crate) fn sessions_in(&self, store: &Store, request: &ListRequest) -> Result<Vec<Listed>, EngineError> {
         let filter = SessionFilter {
             scope: request.scope.clone(),
             agent: request.agent,
@@ -65,7 +71,7 @@ impl Engine {
         };
         let mut all = Vec::new();
         for session in store.sessions(&filter)? {
-            all.push(self.listed(&store, session)?);
+            all.push(self.listed(store, session)?);
         }
         let wanted = all.into_iter().filter(|listed| request.state.is_none_or(|state| listed.state == state));
         Ok(wanted.take(request.limit.map_or(usize::MAX, |limit| limit as usize)).collect())
@@ -82,6 +88,10 @@ impl Engine {
         let unknown = || EngineError::UnknownReference(reference.to_owned());
         if reference.is_empty() {
             return Err(unknown());
+        }
+        // Our own id means that session, whatever others are called.
+        if let Some(session) = reference.parse().ok().map(|id| stored(store, id)).transpose()?.flatten() {
+            return self.listed(store, session);
         }
         let mut found = store.sessions_by_exact_reference(reference)?;
         if found.is_empty() && is_prefix(reference) {
@@ -127,6 +137,11 @@ impl Engine {
         let state = Lifecycle::of(&self.config).state(life.as_ref(), session.last_activity_at, self.now());
         Ok(Listed { session, state })
     }
+}
+
+/// The session of that id, if it was read.
+pub(crate) fn stored(store: &Store, id: SessionId) -> Result<Option<Session>, EngineError> {
+    Ok(store.sessions_by_exact_reference(&id.to_string())?.into_iter().find(|session| session.id == id))
 }
 
 fn is_prefix(reference: &str) -> bool {

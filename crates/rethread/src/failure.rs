@@ -48,6 +48,8 @@ pub(crate) enum Kind {
     Foreign,
     BadContent,
     NoSuchCall,
+    NotAThread,
+    HasEnded,
     TooLarge,
     QueueFull,
     CardBusy,
@@ -91,6 +93,8 @@ impl Kind {
             Kind::Foreign => "foreign",
             Kind::BadContent => "bad-content",
             Kind::NoSuchCall => "no-such-call",
+            Kind::NotAThread => "not-a-thread",
+            Kind::HasEnded => "has-ended",
             Kind::TooLarge => "too-large",
             Kind::QueueFull => "queue-full",
             Kind::CardBusy => "card-busy",
@@ -123,6 +127,8 @@ impl Kind {
             | Kind::Foreign
             | Kind::BadContent
             | Kind::NoSuchCall
+            | Kind::NotAThread
+            | Kind::HasEnded
             | Kind::TooLarge
             | Kind::NoModel
             | Kind::Budget
@@ -298,6 +304,12 @@ fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
         EngineError::TooLong { .. } => {
             (Kind::TooLarge, Some("if the model holds more, say so: `rethread config set model.window …`"))
         }
+        EngineError::NotAThread(_) => (Kind::NotAThread, Some("`rethread thread new` makes one")),
+        EngineError::HasEnded(_) => (Kind::HasEnded, Some("a prompt in it begins a new period of work")),
+        EngineError::BadAlias(_) => {
+            (Kind::BadContent, Some("an alias is one word of letters, digits, dashes, dots and underscores"))
+        }
+        EngineError::NothingToNote => (Kind::BadContent, None),
         EngineError::NothingToAnswer => (Kind::Usage, Some("give a text, or append a tool's result first")),
         EngineError::Stopped => (Kind::Stopped, None),
         EngineError::Model(error) => judge_model(error),

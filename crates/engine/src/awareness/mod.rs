@@ -1,6 +1,7 @@
 //! What a session should know of itself and of the sessions beside it, and when.
 
 mod archive;
+mod change;
 mod collision;
 mod deeds;
 mod inject;
@@ -14,6 +15,7 @@ mod view;
 mod warm;
 mod words;
 
+pub use change::{AtHand, Closing, SessionChange};
 pub(crate) use collision::Intent;
 pub use deeds::Ended;
 pub(crate) use inject::Caller;

@@ -3,6 +3,7 @@
 mod awareness;
 mod cards;
 mod chat_server;
+mod conversations;
 mod counting;
 mod enrichment;
 mod facts;

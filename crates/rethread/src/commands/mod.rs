@@ -1,7 +1,7 @@
 //! One file per verb: decode what was asked, make one call to the engine, render what comes back.
 
 mod ask;
-mod card;
+pub(crate) mod card;
 mod config;
 mod decisions;
 mod enrich;
