@@ -38,6 +38,7 @@ mod kept;
 mod maintain;
 mod meaning;
 mod model;
+mod pulse;
 mod questions;
 mod references;
 mod search;
@@ -85,6 +86,7 @@ pub use kept::{Kept, WorkKind};
 pub use maintain::{RebuildReport, VerifyReport};
 pub use meaning::EmbeddingReport;
 pub use model::ModelError;
+pub use pulse::{News, Pulse};
 pub use questions::{AskError, AskPlan, AskRequest, Asked, HandedOff};
 pub use references::ResolvedReferences;
 pub use rethread_index::{IndexError, Lag as IndexLag, Unusable};
@@ -98,7 +100,7 @@ pub use rethread_store::{
     Injected, KnownFact, KnownThing, LedgerSum, LineProblem, Scope, Spending, StoreError, ThreadError, Tiers,
 };
 pub use search::{Recalled, SearchReport, SearchRequest, expects_panic};
-pub use serving::{Pulse, Served};
+pub use serving::Served;
 pub use sessions::{ListRequest, Listed};
 pub use show::{Profile, ShowRequest, Shown};
 pub use spending::BudgetStatus;
@@ -106,7 +108,7 @@ pub use status::Status;
 pub use sync::{AgentReport, DryRun, Progress, SyncReport, SyncRequest};
 pub use threads::{
     BadContent, CompactReport, CompactRequest, NewMessage, NewThread, OpenThread, PlannedCost, SendPlan, SendRequest,
-    Summariser, ThreadContext, ThreadList, TurnEvent, TurnReport, content_of,
+    Summariser, ThreadContext, ThreadList, TurnEvent, TurnReport, WaitingTurn, content_of,
 };
 pub use timeline::{Happened, Timeline, TimelineRequest};
 pub use token::secret;

@@ -1,12 +1,15 @@
 //! What could not be done, as a status and a body that says what to do next.
 
 use axum::Json;
-use axum::http::{Method, StatusCode, Uri};
+use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use rethread_engine::Clock;
 
 use crate::failure::{Failure, Kind};
 use crate::json::Failed;
+
+/// Seconds after which it is worth trying again what is full or busy now.
+const TRY_AGAIN: &str = "2";
 
 /// Why a request got no answer.
 #[derive(Debug)]
@@ -32,6 +35,12 @@ impl Refusal {
         Self::new(StatusCode::BAD_REQUEST, Kind::BadRequest, message).hint("see /api/openapi.json")
     }
 
+    /// A mistake of ours.
+    pub(crate) fn bug() -> Self {
+        let refusal = Self::new(StatusCode::INTERNAL_SERVER_ERROR, Kind::Bug, "a mistake in rethread itself");
+        refusal.hint("please report it")
+    }
+
     /// The status it is answered with.
     pub(crate) fn status(&self) -> StatusCode {
         self.status
@@ -52,7 +61,11 @@ impl<E: Into<Failure>> From<E> for Refusal {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        (self.status, Json(Failed::new(&self.failure, Clock::System.now()))).into_response()
+        let mut answer = (self.status, Json(Failed::new(&self.failure, Clock::System.now()))).into_response();
+        if matches!(self.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
+            answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static(TRY_AGAIN));
+        }
+        answer
     }
 }
 

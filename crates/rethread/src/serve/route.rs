@@ -160,7 +160,8 @@ impl Route {
         router.route(route.path, route.handler)
     }
 
-    fn row<T: JsonSchema, A: JsonSchema>(
+    /// A route with a handler of its own.
+    pub(crate) fn row<T: JsonSchema, A: JsonSchema>(
         method: Method,
         path: &'static str,
         about: &'static str,
@@ -191,15 +192,16 @@ pub(crate) async fn blocking<T: Send + 'static>(
     })
 }
 
-fn in_query<Q: DeserializeOwned>(query: Option<&str>) -> Result<Q, Refusal> {
+/// What stands in a query.
+pub(crate) fn in_query<Q: DeserializeOwned>(query: Option<&str>) -> Result<Q, Refusal> {
     let uri = format!("/?{}", query.unwrap_or_default()).parse();
     let uri = uri.map_err(|_| Refusal::bad("the query cannot be read"))?;
     let asked = axum::extract::Query::try_from_uri(&uri);
     asked.map(|axum::extract::Query(asked)| asked).map_err(|error| Refusal::bad(error.body_text()))
 }
 
-/// An empty body says nothing, like `{}`.
-fn in_body<B: DeserializeOwned>(body: &[u8]) -> Result<B, Refusal> {
+/// What stands in a body. An empty one says nothing, like `{}`.
+pub(crate) fn in_body<B: DeserializeOwned>(body: &[u8]) -> Result<B, Refusal> {
     let body = if body.is_empty() { b"{}" } else { body };
     serde_json::from_slice(body).map_err(|error| Refusal::bad(format!("the body is not what is taken here: {error}")))
 }

@@ -8,5 +8,6 @@ use super::Route;
 pub(crate) fn routes() -> Vec<Route> {
     let mut all = health::routes();
     all.push(super::login::row());
+    all.extend(super::live::rows());
     all
 }
