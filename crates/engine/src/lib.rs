@@ -39,6 +39,7 @@ mod maintain;
 mod meaning;
 mod model;
 mod paging;
+mod pulse;
 mod questions;
 mod references;
 mod search;
@@ -87,6 +88,7 @@ pub use maintain::{RebuildReport, VerifyReport};
 pub use meaning::EmbeddingReport;
 pub use model::ModelError;
 pub use paging::{Page, Paged};
+pub use pulse::{News, Pulse};
 pub use questions::{AskError, AskPlan, AskRequest, Asked, HandedOff};
 pub use references::ResolvedReferences;
 pub use rethread_index::{IndexError, Lag as IndexLag, Unusable};
@@ -100,7 +102,7 @@ pub use rethread_store::{
     Injected, KnownFact, KnownThing, LedgerSum, LineProblem, Scope, Spending, StoreError, ThreadError, Tiers,
 };
 pub use search::{Recalled, SearchReport, SearchRequest, expects_panic};
-pub use serving::{Pulse, Served};
+pub use serving::Served;
 pub use sessions::{ListRequest, Listed};
 pub use show::{Profile, ShowRequest, Shown};
 pub use spending::BudgetStatus;
@@ -108,7 +110,7 @@ pub use status::Status;
 pub use sync::{AgentReport, DryRun, Progress, SyncReport, SyncRequest};
 pub use threads::{
     BadContent, CompactReport, CompactRequest, Conversation, NewMessage, NewThread, OpenThread, PlannedCost, SendPlan,
-    SendRequest, Summariser, ThreadContext, ThreadList, ThreadPage, TurnEvent, TurnReport, content_of,
+    SendRequest, Summariser, ThreadContext, ThreadList, ThreadPage, TurnEvent, TurnReport, WaitingTurn, content_of,
 };
 pub use timeline::{Happened, Timeline, TimelineRequest};
 pub use token::secret;

@@ -178,6 +178,22 @@ impl Failure {
         self
     }
 
+    /// Why a turn could not be run to its end.
+    pub(crate) fn of_turn(error: EngineError) -> Self {
+        let failure = Self::from(error);
+        match failure.kind {
+            // A text that was not answered need not be said again.
+            Kind::Model => failure.hint("what was said is in the thread; send again without a text to try once more"),
+            _ => failure,
+        }
+    }
+
+    /// Why a model's answer broke off in the middle of a turn.
+    pub(crate) fn of_broken_answer(error: &ChatError) -> Self {
+        let failure = Self::from(EngineError::from(error.clone()));
+        failure.hint("what it had said is in the thread; say something to go on from there")
+    }
+
     fn of(kind: Kind, source: impl Error + Send + Sync + 'static) -> Self {
         Self { kind, source: Box::new(source), hints: Vec::new(), candidates: Vec::new(), code: None }
     }

@@ -6,6 +6,7 @@ mod conversation;
 mod enrich;
 mod facts;
 mod forget;
+mod frame;
 mod install;
 mod question;
 mod reference;
@@ -15,6 +16,7 @@ mod session;
 mod shape;
 mod thread;
 mod timeline;
+mod turn;
 mod usage;
 
 use std::collections::BTreeMap;
@@ -36,16 +38,16 @@ pub(crate) use conversation::{Conversations, OneConversation, Records, Resumed};
 pub(crate) use enrich::{Cleared, Enriched, NotEnriched, WouldEnrich};
 pub(crate) use facts::{Decided, FileStory, Fixed, Known, Worked};
 pub(crate) use forget::Forgotten;
+pub(crate) use frame::{Asked, Frame, OfferedTool, Told};
 pub(crate) use install::Installed;
 pub(crate) use question::{Answered, HandedOff, WouldAsk};
 pub(crate) use reference::Resolved;
 pub(crate) use search::Recall;
 pub(crate) use serve::{Link, Serving, Token};
 pub(crate) use session::{Exchanges, Sessions, Shown};
-pub(crate) use thread::{
-    Appended, Compacted, Context, DeletedThread, MadeThread, ThreadList, TurnEnd, TurnLine, WouldSend,
-};
+pub(crate) use thread::{Appended, Compacted, Context, DeletedThread, MadeThread, ThreadList, WouldSend};
 pub(crate) use timeline::Happenings;
+pub(crate) use turn::record_of;
 pub(crate) use usage::Usage;
 
 /// The version of all shapes in this file.

@@ -1,20 +1,13 @@
 //! Threads, as programs get them.
 
-use rethread_engine::{
-    CompactReport, LineProblem, PlannedCost, SendPlan, Summariser, ThreadContext, TurnEvent, TurnReport,
-};
-use rethread_model::thread::{
-    ChatMessage, ChatRole, Compaction, Message, Metadata, Metrics, Stop, ThreadId, ThreadSource, UNNAMED, WaitingCall,
-};
-use rethread_model::{Timestamp, Tokens};
+use rethread_engine::{CompactReport, LineProblem, PlannedCost, SendPlan, Summariser, ThreadContext};
+use rethread_model::Timestamp;
+use rethread_model::thread::{ChatMessage, Compaction, Message, Metadata, Metrics, ThreadId, ThreadSource, UNNAMED};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use super::shape::{
-    ChatMessageShape, MetricsShape, Moment, RecordShape, StopName, ThreadSourceName, TokensShape, WaitingCallShape,
-};
+use super::shape::{ChatMessageShape, MetricsShape, Moment, RecordShape, ThreadSourceName};
 use super::{SCHEMA, dollars};
-use crate::render::compaction_note;
 
 /// A thread that was made.
 #[derive(Serialize, JsonSchema)]
@@ -227,101 +220,6 @@ impl<'a> WouldSend<'a> {
             planned: Planned::new(plan.planned),
             compaction: plan.compaction.map(Planned::new),
             refused: plan.refused.as_deref(),
-        }
-    }
-}
-
-/// One thing that happened in a turn.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TurnLine<'a> {
-    schema: u8,
-    session_id: String,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    run_id: &'a str,
-    #[serde(flatten)]
-    happened: HappenedInTurn<'a>,
-}
-
-impl<'a> TurnLine<'a> {
-    pub(crate) fn new(id: ThreadId, run_id: &'a str, event: &TurnEvent<'a>) -> Self {
-        Self { schema: SCHEMA, session_id: id.to_string(), run_id, happened: HappenedInTurn::new(event) }
-    }
-}
-
-/// By the names of the events that servers send.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "TurnEvent")]
-#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-enum HappenedInTurn<'a> {
-    RunStart,
-    StreamDelta {
-        delta: &'a str,
-    },
-    ToolStart {
-        tool_call_id: &'a str,
-        tool_name: &'a str,
-    },
-    ToolResult {
-        #[serde(serialize_with = "message")]
-        #[schemars(with = "RecordShape")]
-        record: &'a Message,
-    },
-    MessageComplete {
-        #[serde(serialize_with = "message")]
-        #[schemars(with = "RecordShape")]
-        record: &'a Message,
-    },
-    Status {
-        status: String,
-    },
-}
-
-impl<'a> HappenedInTurn<'a> {
-    fn new(event: &TurnEvent<'a>) -> Self {
-        match event {
-            TurnEvent::Queued { ahead } => Self::Status { status: format!("queued behind {ahead}") },
-            TurnEvent::Begun { .. } => Self::RunStart,
-            TurnEvent::Delta(delta) => Self::StreamDelta { delta },
-            TurnEvent::ToolCalled { id, name } => Self::ToolStart { tool_call_id: id, tool_name: name },
-            TurnEvent::Appended(record) if record.role == ChatRole::ToolResult => Self::ToolResult { record },
-            TurnEvent::Appended(record) => Self::MessageComplete { record },
-            TurnEvent::Compacted(report) => Self::Status { status: compaction_note(report, false) },
-        }
-    }
-}
-
-/// How a turn ended: the last line.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TurnEnd<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    schema: u8,
-    session_id: String,
-    run_id: &'a str,
-    #[schemars(with = "StopName")]
-    stop_reason: Stop,
-    #[schemars(with = "Option<TokensShape>")]
-    usage: Option<Tokens>,
-    cost_usd: Option<f64>,
-    #[schemars(with = "Vec<WaitingCallShape>")]
-    waiting_calls: &'a [WaitingCall],
-    cut_short: bool,
-}
-
-impl<'a> TurnEnd<'a> {
-    pub(crate) fn new(report: &'a TurnReport) -> Self {
-        Self {
-            kind: "run_end",
-            schema: SCHEMA,
-            session_id: report.id.to_string(),
-            run_id: &report.run_id,
-            stop_reason: report.stop,
-            usage: report.usage,
-            cost_usd: report.cost.map(dollars),
-            waiting_calls: &report.waiting_calls,
-            cut_short: report.is_cut_short,
         }
     }
 }

@@ -40,12 +40,15 @@ fn router(app: &Shared) -> Router {
     routes.layer(guarded).with_state(Arc::clone(app))
 }
 
-/// Tells the page when something was stored, until the server ends.
+/// Tells all who listen when something was stored or renamed, until the server ends.
 fn listen_for_changes(app: &App, stop: &AtomicBool) {
     let mut pulse = app.engine.pulse();
     while !stop.load(Ordering::Relaxed) {
-        if pulse.beats() {
-            app.events.tell_changed();
+        if let Some(news) = pulse.news() {
+            app.events.tell_changed(news.sessions.as_deref());
+            for (session, name) in news.renamed {
+                app.events.tell_session(session, crate::json::Told::SessionRenamed { name });
+            }
         }
         std::thread::sleep(app::PULSE);
     }

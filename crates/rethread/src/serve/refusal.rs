@@ -1,7 +1,7 @@
 //! What could not be done, as a status and a body that says what to do next.
 
 use axum::Json;
-use axum::http::{Method, StatusCode, Uri};
+use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use rethread_engine::Clock;
 use rethread_model::clip;
@@ -11,6 +11,8 @@ use crate::json::Failed;
 
 /// Characters of a path that are repeated to whoever asked for it.
 const LONGEST_PATH: usize = 200;
+/// Seconds after which it is worth trying again what is full or busy now.
+const TRY_AGAIN: &str = "2";
 
 /// Why a request got no answer.
 #[derive(Debug)]
@@ -38,7 +40,8 @@ impl Refusal {
 
     /// A mistake of ours.
     pub(crate) fn bug() -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, Kind::Bug, "a mistake in rethread itself").hint("please report it")
+        let refusal = Self::new(StatusCode::INTERNAL_SERVER_ERROR, Kind::Bug, "a mistake in rethread itself");
+        refusal.hint("please report it")
     }
 
     /// The status it is answered with.
@@ -73,7 +76,11 @@ fn hint_for_programs(kind: Kind) -> Option<&'static str> {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        (self.status, Json(Failed::new(&self.failure, Clock::System.now()))).into_response()
+        let mut answer = (self.status, Json(Failed::new(&self.failure, Clock::System.now()))).into_response();
+        if matches!(self.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
+            answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static(TRY_AGAIN));
+        }
+        answer
     }
 }
 

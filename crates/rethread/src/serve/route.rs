@@ -2,8 +2,6 @@
 //!
 //! The router, the OpenAPI document and the tests of every route are made from these rows.
 
-use std::sync::Arc;
-
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::rejection::PathRejection;
@@ -196,9 +194,10 @@ impl Route {
 }
 
 /// What stands in a path in an id's place; it may be no text at all.
-type InPath = Result<Path<String>, PathRejection>;
+pub(crate) type InPath = Result<Path<String>, PathRejection>;
 
-fn id_in(path: InPath) -> Result<SessionId, Refusal> {
+/// The id in a path.
+pub(crate) fn id_in(path: InPath) -> Result<SessionId, Refusal> {
     session_id(path.as_ref().map_or("", |Path(text)| text))
 }
 
@@ -219,12 +218,13 @@ pub(crate) async fn blocking<T: Send + 'static>(
     done.unwrap_or_else(|_| Err(Refusal::bug()))
 }
 
-fn in_query<Q: DeserializeOwned>(given: Option<&str>) -> Result<Q, Refusal> {
+/// What stands in a query.
+pub(crate) fn in_query<Q: DeserializeOwned>(given: Option<&str>) -> Result<Q, Refusal> {
     query::decode(given.unwrap_or_default()).map_err(|error| Refusal::bad(error.to_string()))
 }
 
-/// An empty body says nothing, like `{}`.
-fn in_body<B: DeserializeOwned>(body: &[u8]) -> Result<B, Refusal> {
+/// What stands in a body. An empty one says nothing, like `{}`.
+pub(crate) fn in_body<B: DeserializeOwned>(body: &[u8]) -> Result<B, Refusal> {
     let body = if body.is_empty() { b"{}" } else { body };
     // A list could be read as the fields in their order, which nobody means.
     if body.trim_ascii_start().first() != Some(&b'{') {
@@ -235,9 +235,4 @@ fn in_body<B: DeserializeOwned>(body: &[u8]) -> Result<B, Refusal> {
 
 fn filter(method: &Method) -> MethodFilter {
     MethodFilter::try_from(method.clone()).unwrap_or(MethodFilter::POST)
-}
-
-/// The app, for handlers that are no rows.
-pub(crate) fn shared(app: &Shared) -> Shared {
-    Arc::clone(app)
 }

@@ -22,5 +22,6 @@ pub(crate) fn routes() -> Vec<Route> {
     all.extend(ask::routes());
     all.extend(home::routes());
     all.push(super::login::row());
+    all.extend(super::live::rows());
     all
 }
