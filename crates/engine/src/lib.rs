@@ -38,6 +38,7 @@ mod kept;
 mod maintain;
 mod meaning;
 mod model;
+mod notes;
 mod questions;
 mod references;
 mod search;
@@ -63,7 +64,7 @@ use rethread_store::Store;
 
 use warm::Warm;
 
-pub use awareness::{Ended, Explained, SessionSummary, TierStatus, Upkeep};
+pub use awareness::{Ended, Explained, LiveActivity, SessionSummary, TierStatus, Upkeep};
 pub use cards::{Card, CardPlan, Refresh, Refreshed};
 pub use config::{Config, ConfigError, ConfigProblem, KEYS, Key, Layer, Setting, Value};
 pub use doctor::{Diagnosis, Finding, Health};
@@ -85,6 +86,7 @@ pub use kept::{Kept, WorkKind};
 pub use maintain::{RebuildReport, VerifyReport};
 pub use meaning::EmbeddingReport;
 pub use model::ModelError;
+pub use notes::{BadNote, NewNote, Noted};
 pub use questions::{AskError, AskPlan, AskRequest, Asked, HandedOff};
 pub use references::ResolvedReferences;
 pub use rethread_index::{IndexError, Lag as IndexLag, Unusable};
@@ -92,7 +94,7 @@ pub use rethread_llm::{ChatError, NanoUsd, PRICES_AS_OF, Refusal, Tool};
 pub use rethread_recall::{
     Activity, Answer, Candidate, CardFields, Citation, CommandUse, Composed, Confidence, Decision, Deed, Edge, Fix,
     Fixes, Graph, Hit, Kind, Node, Outcome, Part, PartKind, Pattern, Reference, Referenced, Snippet, Source, Thing,
-    Touch, Weights, Why, Workflow,
+    Touch, Weights, Why, Workflow, told,
 };
 pub use rethread_store::{
     Injected, KnownFact, KnownThing, LedgerSum, LineProblem, Scope, Spending, StoreError, ThreadError, Tiers,
@@ -165,13 +167,18 @@ impl Engine {
         self.environment.clock.now()
     }
 
+    /// Whether anything was ever read here.
+    pub fn is_begun(&self) -> bool {
+        self.database().exists()
+    }
+
     fn database(&self) -> PathBuf {
         self.folder.join("memory.db")
     }
 
     /// The store for reading; nothing if there is none yet, because reading never creates it.
     fn reader(&self) -> Result<Option<Store>, EngineError> {
-        if !self.database().exists() {
+        if !self.is_begun() {
             return Ok(None);
         }
         self.writer().map(Some)
