@@ -126,7 +126,10 @@ fn s000_24_live_sessions_are_told_and_nobodys_watermark_moves() {
     assert_eq!(everywhere.sessions.len(), 2);
     assert!(engine(&world, 11).live_activity(&Scope::Project("/other".to_owned())).unwrap().activity.is_none());
     assert!(engine(&world, 200).live_activity(&app()).unwrap().activity.is_none(), "that was hours ago");
-    assert!(prompt(&world, 12, BEN, "and now?").unwrap().contains("mend the rounding ("), "its own news are still news");
+    assert!(
+        prompt(&world, 12, BEN, "and now?").unwrap().contains("mend the rounding ("),
+        "its own news are still news"
+    );
     assert!(World::new().engine().live_activity(&app()).unwrap().sessions.is_empty());
 }
 

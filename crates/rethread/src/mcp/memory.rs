@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use axum::http::header;
+use axum::http::request::Parts;
 use jiff::tz::TimeZone;
 use rethread_engine::{Engine, Scope};
 use rmcp::model::{
@@ -58,6 +60,23 @@ impl Memory {
     }
 }
 
+impl Memory {
+    /// The program that asks, as it names itself: with the request, when it said hello, or as HTTP has it.
+    fn client(&self, context: &RequestContext<RoleServer>) -> Option<String> {
+        let named = match &self.host {
+            Host::Process(_) => context.client_info(),
+            // Who comes by HTTP says hello to nobody who remembers it.
+            Host::Server(_) => context.meta.client_info(),
+        };
+        let agent = || {
+            let parts = context.extensions.get::<Parts>()?;
+            let agent = parts.headers.get(header::USER_AGENT)?.to_str().ok()?;
+            Some(agent.split(['/', ' ']).next()?.to_owned())
+        };
+        named.map(|client| client.name).or_else(agent)
+    }
+}
+
 impl ServerHandler for Memory {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
@@ -88,7 +107,7 @@ impl ServerHandler for Memory {
         if let Some(reading) = &self.reading {
             reading.look();
         }
-        let client = context.client_info().map(|client| client.name);
+        let client = self.client(&context);
         let memory = self.clone();
         let call = move || {
             let desk =
