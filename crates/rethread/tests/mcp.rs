@@ -45,8 +45,13 @@ fn t9_the_tools_are_those_of_the_contract_and_none_takes_a_path() {
     assert_eq!(tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect::<Vec<_>>(), NAMES);
     assert_eq!(tools, listed(&house_with_sessions()), "always the same, in the same order");
     for tool in &tools {
-        let reads = !matches!(tool["name"].as_str().unwrap(), "query_session" | "remember");
-        assert_eq!(tool["annotations"]["readOnlyHint"] == true, reads, "{tool}");
+        let adds = tool["name"] == "remember";
+        let hints = if adds {
+            json!({"destructiveHint": false, "openWorldHint": false})
+        } else {
+            json!({"readOnlyHint": true})
+        };
+        assert_eq!(tool["annotations"], hints, "{tool}");
         assert_eq!(tool["_meta"], json!({"anthropic/alwaysLoad": true}));
         assert_eq!(tool.get("outputSchema"), None);
         let parameters = tool["inputSchema"]["properties"].as_object().unwrap();
@@ -201,6 +206,8 @@ fn e001_14_where_no_model_may_be_asked_passages_are_quoted_and_this_is_said() {
     let model = ["-c", "model.provider=anthropic", "-c", "model.name=claude-haiku-4-5"];
     let mut talk = Talk::new(&house, &model, &["--no-sync"]);
     talk.hello(OLD[2]);
+    let tools = talk.ask("tools/list", &json!({}))["result"]["tools"].clone();
+    assert_eq!(tools[4]["annotations"], json!({"destructiveHint": false}), "with a model it does not only read");
     let asked = talk.text("query_session", &json!({"session": ANNA, "question": "what was too small?"}));
     assert!(asked.contains("note: QUERY_MODEL_UNAVAILABLE: ") && asked.contains("quokka buffer"), "{asked}");
 }

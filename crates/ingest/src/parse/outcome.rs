@@ -14,6 +14,9 @@ const ERROR_CHARS: usize = 500;
 /// How much of a tool's output is kept when the filter asks for it.
 const OUTPUT_BYTES: usize = 1500;
 
+/// How much agents put before what a tool gave: that it failed, how long it took.
+const WRAPPER_BYTES: usize = 100;
+
 /// What a result says about its call. `kind` is the call's, where the line tells it.
 pub(super) fn outcome(
     mut measured: Measured,
@@ -55,11 +58,10 @@ pub(super) fn outcome(
     }
 }
 
-/// Whether one of our own tools gave it: what it quotes was read where it was said.
+/// Whether one of our own tools gave it: what it quotes was read where it was said. Agents put a few words before it.
 fn is_own(head: &str) -> bool {
-    let head = bare(head);
-    let head = head.strip_prefix("Error:").unwrap_or(head).trim_start();
-    head.strip_prefix('<').is_some_and(|rest| rest.starts_with(INJECTION_TAG))
+    let beginning = &head[..head.floor_char_boundary(WRAPPER_BYTES + INJECTION_TAG.len())];
+    beginning.contains(&format!("<{INJECTION_TAG}"))
 }
 
 fn is_refusal(text: &str) -> bool {
@@ -200,7 +202,10 @@ mod tests {
     #[test]
     fn what_our_own_tools_gave_is_not_kept() {
         let told = "<rethread-context>\nerror: no session fits \"x\"\n</rethread-context>";
-        for text in [told.to_owned(), format!("Error: {told}"), format!("<tool_use_error>{told}</tool_use_error>")] {
+        let codex = format!("Wall time: 0.0091 seconds\nOutput:{told}");
+        for text in
+            [told.to_owned(), format!("Error: {told}"), format!("<tool_use_error>{told}</tool_use_error>"), codex]
+        {
             for is_error in [true, false] {
                 let json = serde_json::to_string(&[serde_json::json!({"type": "text", "text": text})]).unwrap();
                 let filter = crate::Filter { omit_tool_outputs: false, ..crate::Filter::default() };

@@ -61,6 +61,11 @@ impl Memory {
 }
 
 impl Memory {
+    /// Whether a model may be asked, if the budget allows it.
+    fn has_model(&self) -> bool {
+        !self.engine().model_name().is_empty()
+    }
+
     /// The program that asks, as it names itself: with the request, when it said hello, or as HTTP has it.
     fn client(&self, context: &RequestContext<RoleServer>) -> Option<String> {
         let named = match &self.host {
@@ -89,11 +94,12 @@ impl ServerHandler for Memory {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools::ALL.iter().map(tools::Tool::definition).collect()))
+        let has_model = self.has_model();
+        Ok(ListToolsResult::with_all_items(tools::ALL.iter().map(|tool| tool.definition(has_model)).collect()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools::named(name).map(tools::Tool::definition)
+        tools::named(name).map(|tool| tool.definition(self.has_model()))
     }
 
     async fn call_tool(

@@ -55,9 +55,13 @@ fn garbage_is_passed_over_before_and_after_the_handshake() {
         giant.as_bytes(),
         deep.as_bytes(),
     ];
-    garbage.iter().for_each(|bytes| talk.write(bytes));
+    for bytes in garbage {
+        talk.write(bytes);
+    }
     assert_eq!(talk.hello(OLD[3])["protocolVersion"], OLD[3]);
-    garbage.iter().for_each(|bytes| talk.write(bytes));
+    for bytes in garbage {
+        talk.write(bytes);
+    }
     assert!(talk.text("search_memory", &json!({"query": "quokka"})).contains("quokka buffer"));
     for shape in [json!([1, 2]), json!("x"), json!({"jsonrpc": "2.0", "id": {"a": 1}, "method": "ping"})] {
         talk.send(&shape);
@@ -130,7 +134,7 @@ fn t7_t9_t15_no_argument_breaks_a_tool_or_reaches_a_file_outside() {
                 // All others are what they should be, or are not there.
                 let mut arguments = json!({"query": "quokka", "session": "aaaa1011", "question": "why?", "error": "error: x",
                     "text": "a note", "ids": ["aaaa1011:1"]});
-                arguments.as_object_mut().unwrap().retain(|known, _| parameters.iter().any(|name| *name == known));
+                arguments.as_object_mut().unwrap().retain(|known, _| parameters.contains(&known));
                 arguments[parameter.as_str()] = value.clone();
                 let told = text_of(&talk.call(name, &arguments));
                 assert!(told.len() < 25_000, "{name} {parameter}: {} bytes", told.len());

@@ -38,7 +38,7 @@ pub(super) const ALL: [Tool; 7] = [
             EVERYWHERE,
             Parameter::new("limit", Takes::Number, ""),
         ],
-        is_reading: true,
+        effect: Effect::Reads,
         most_bytes: 8_000,
         more: "search with more words, or a smaller limit",
         work: find::search,
@@ -47,7 +47,7 @@ pub(super) const ALL: [Tool; 7] = [
         name: "get_memory",
         about: "What was said and done around ids of search_memory.",
         parameters: &[Parameter::new("ids", Takes::Texts, "").required()],
-        is_reading: true,
+        effect: Effect::Reads,
         most_bytes: 20_000,
         more: "ask for fewer ids",
         work: read::get,
@@ -56,7 +56,7 @@ pub(super) const ALL: [Tool; 7] = [
         name: "session_activity",
         about: "What other sessions are doing now.",
         parameters: &[Parameter::new("session", Takes::Text, "yours, to see only what is new to it")],
-        is_reading: true,
+        effect: Effect::Reads,
         most_bytes: 8_000,
         more: "read_session tells of one",
         work: activity::activity,
@@ -68,7 +68,7 @@ pub(super) const ALL: [Tool; 7] = [
             Parameter::new("session", Takes::Text, SESSION).required(),
             Parameter::new("lines", Takes::Number, ""),
         ],
-        is_reading: true,
+        effect: Effect::Reads,
         most_bytes: 20_000,
         more: "ask for fewer lines",
         work: read::session,
@@ -80,8 +80,7 @@ pub(super) const ALL: [Tool; 7] = [
             Parameter::new("session", Takes::Text, "").required(),
             Parameter::new("question", Takes::Text, "").required(),
         ],
-        // A model may be asked, within the budget.
-        is_reading: false,
+        effect: Effect::Asks,
         most_bytes: 12_000,
         more: "ask a narrower question",
         work: question::ask,
@@ -90,7 +89,7 @@ pub(super) const ALL: [Tool; 7] = [
         name: "find_fix",
         about: "What fixed an error before, and what did not.",
         parameters: &[Parameter::new("error", Takes::Text, "as printed").required(), EVERYWHERE],
-        is_reading: true,
+        effect: Effect::Reads,
         most_bytes: 8_000,
         more: "give the one line that names the error",
         work: fix::fix,
@@ -102,7 +101,7 @@ pub(super) const ALL: [Tool; 7] = [
             Parameter::new("text", Takes::Text, "").required(),
             Parameter::new("session", Takes::Text, "yours, if known"),
         ],
-        is_reading: false,
+        effect: Effect::Adds,
         most_bytes: 2_000,
         more: "",
         work: remember::remember,
@@ -115,13 +114,24 @@ pub(super) struct Tool {
     /// What a model is told of it.
     about: &'static str,
     parameters: &'static [Parameter],
-    /// Whether it changes nothing and costs nothing.
-    is_reading: bool,
+    /// What calling it does.
+    effect: Effect,
     /// How much it gives at most.
     most_bytes: usize,
     /// How to get what had no room.
     more: &'static str,
     work: fn(&Desk<'_>, &Arguments) -> Result<String, Failure>,
+}
+
+/// What calling a tool does, by which clients decide whether to ask the user first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effect {
+    /// Nothing.
+    Reads,
+    /// Asks the model that is configured, within the budget; where none is, it only reads.
+    Asks,
+    /// Adds something of ours, and changes nothing that is there.
+    Adds,
 }
 
 /// What a tool has to work with.
@@ -147,9 +157,14 @@ pub(super) fn named(name: &str) -> Option<&'static Tool> {
 
 impl Tool {
     /// How a client is told of it.
-    pub(super) fn definition(&self) -> model::Tool {
-        let tool = model::Tool::new(self.name, self.about, Arc::new(schema(self.parameters)));
-        let tool = if self.is_reading { tool.annotate(ToolAnnotations::new().read_only(true)) } else { tool };
+    pub(super) fn definition(&self, has_model: bool) -> model::Tool {
+        let hints = ToolAnnotations::new();
+        let hints = match self.effect {
+            Effect::Asks if has_model => hints.destructive(false),
+            Effect::Reads | Effect::Asks => hints.read_only(true),
+            Effect::Adds => hints.destructive(false).open_world(false),
+        };
+        let tool = model::Tool::new(self.name, self.about, Arc::new(schema(self.parameters))).annotate(hints);
         // Claude Code tells a model only the names of tools unless they say so, and few then use them.
         let mut shown = JsonObject::new();
         shown.insert("anthropic/alwaysLoad".to_owned(), true.into());
