@@ -75,6 +75,20 @@ fn t10_t12_a_note_holds_no_secret_anywhere() {
 }
 
 #[test]
+fn t12_a_note_is_never_told_unasked() {
+    let world = World::new();
+    work(&world, BEN, 0, "write the docs", false);
+    work(&world, ANNA, 0, "which gateway reaches the staging server of the orchard?", false);
+    world.sync();
+    let said = "the staging server of the orchard is reached by the zeppelin gateway";
+    assert!(remember(&engine(&world, 1), said).unwrap().is_new);
+    world.sync();
+    let told = prompt(&world, 2000, BEN, "earlier: which gateway reaches the staging server of the orchard?").unwrap();
+    assert!(told.contains("[MEMORY CONTEXT]") && !told.contains("zeppelin"), "{told}");
+    assert_eq!(found(&engine(&world, 2000), "zeppelin", app()).len(), 1, "who looks for it finds it");
+}
+
+#[test]
 fn a_note_says_which_session_it_comes_from_and_belongs_to_its_project() {
     let world = World::new();
     work(&world, ANNA, 0, "mend the rounding", false);
