@@ -10,7 +10,7 @@ use rethread_model::{Session, SessionId, UnknownAgent};
 use rethread_recall::SearchError;
 use rethread_store::{StoreError, ThreadError};
 
-use crate::{BadContent, ConfigError, InstallError, ModelError};
+use crate::{BadContent, BadNote, ConfigError, InstallError, ModelError};
 
 /// Why a verb could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -90,6 +90,9 @@ pub enum EngineError {
     /// A message that no provider takes.
     #[error(transparent)]
     Content(#[from] BadContent),
+    /// A note that is not taken.
+    #[error(transparent)]
+    Note(#[from] BadNote),
     /// What a model would get is more than it holds, also after a compaction.
     #[error("about {tokens} tokens do not fit into the model's window of {window}")]
     TooLong {

@@ -1,7 +1,7 @@
 //! Listing sessions, and finding the one a person means.
 
 use rethread_ingest::source::project;
-use rethread_model::{Agent, Session, SessionId, SessionKind, State};
+use rethread_model::{Agent, Session, SessionId, SessionKind, State, clip};
 use rethread_store::{Scope, SessionFilter, SessionKey, Store};
 
 use crate::awareness::Lifecycle;
@@ -12,6 +12,9 @@ const SHORTEST_PREFIX: usize = 4;
 
 /// So many sessions with one name are told apart; nobody reads more.
 const MOST_CANDIDATES: usize = 50;
+
+/// Characters of a reference that are repeated where nobody is called so.
+const SHOWN_CHARS: usize = 200;
 
 /// Which sessions to list; newest first.
 #[derive(Clone, Debug, Default)]
@@ -85,7 +88,7 @@ impl Engine {
 
     pub(crate) fn resolve_in(&self, store: &Store, reference: &str) -> Result<Listed, EngineError> {
         let reference = reference.trim();
-        let unknown = || EngineError::UnknownReference(reference.to_owned());
+        let unknown = || EngineError::UnknownReference(clip(reference, SHOWN_CHARS).into_owned());
         if reference.is_empty() {
             return Err(unknown());
         }

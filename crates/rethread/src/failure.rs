@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use rethread_engine::{
-    AskError, ChatError, ConfigError, EngineError, IndexError, InstallError, ModelError, Refusal, StoreError,
+    AskError, BadNote, ChatError, ConfigError, EngineError, IndexError, InstallError, ModelError, Refusal, StoreError,
     ThreadError,
 };
 use rethread_model::Session;
@@ -194,6 +194,11 @@ impl Failure {
         failure.hint("what it had said is in the thread; say something to go on from there")
     }
 
+    /// The same under the name that callers of one interface rely on.
+    pub(crate) fn coded(self, code: &'static str) -> Self {
+        Self { code: Some(code), ..self }
+    }
+
     fn of(kind: Kind, source: impl Error + Send + Sync + 'static) -> Self {
         Self { kind, source: Box::new(source), hints: Vec::new(), candidates: Vec::new(), code: None }
     }
@@ -317,6 +322,7 @@ fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
         EngineError::AmbiguousThread { .. } => (Kind::AmbiguousReference, Some("give more of the id")),
         EngineError::ResultWithoutCall => (Kind::Usage, Some("add --tool-call-id ID")),
         EngineError::Content(_) => (Kind::BadContent, None),
+        EngineError::Note(error) => judge_note(error),
         EngineError::TooLong { .. } => {
             (Kind::TooLarge, Some("if the model holds more, say so: `rethread config set model.window …`"))
         }
@@ -335,6 +341,15 @@ fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
         EngineError::AlreadyServed { .. } => (Kind::Serve, Some("one is enough; `rethread open` opens its page")),
         EngineError::Token { .. } => (Kind::Serve, Some("`rethread token --rotate` makes a new one")),
         EngineError::NoText => (Kind::Usage, Some("say what to look for: --matching TEXT")),
+    }
+}
+
+fn judge_note(error: &BadNote) -> (Kind, Option<&'static str>) {
+    match error {
+        BadNote::Empty => (Kind::BadContent, None),
+        BadNote::Quoted => (Kind::BadContent, Some("say it in your own words")),
+        BadNote::TooLong(_) => (Kind::TooLarge, Some("keep what matters")),
+        BadNote::TooMany => (Kind::QueueFull, Some("keep what matters, later")),
     }
 }
 

@@ -13,6 +13,7 @@ mod learning;
 mod life;
 mod meaning;
 mod model_server;
+mod notes;
 mod pi_hook;
 mod questions;
 mod reading;

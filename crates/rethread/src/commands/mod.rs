@@ -147,6 +147,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Sync(request) => sync::run(context, request),
         Command::Watch(request) => watch::run(context, &request),
         Command::Serve(request) => crate::serve::run(context, &request),
+        Command::Mcp(request) => crate::mcp::run(context, &request),
         Command::Open(request) => open::run(context, &request),
         Command::Token(request) => token::run(context, &request),
         Command::Sessions(request) => sessions::run(context, &request),
