@@ -187,12 +187,14 @@ fn names(list: &Value) -> BTreeSet<String> {
 }
 
 fn responses(row: &Route, has_body: bool, gives: Schema) -> Value {
-    let mut good = json!({"description": row.status.canonical_reason().unwrap_or_default()});
-    if row.status != StatusCode::NO_CONTENT {
-        good["content"] = json!({"application/json": {"schema": gives}});
-    }
     let mut all = Map::new();
-    all.insert(row.status.as_u16().to_string(), good);
+    for status in std::iter::once(&row.status).chain(row.also) {
+        let mut good = json!({"description": status.canonical_reason().unwrap_or_default()});
+        if *status != StatusCode::NO_CONTENT {
+            good["content"] = json!({"application/json": {"schema": gives}});
+        }
+        all.insert(status.as_u16().to_string(), good);
+    }
     let of_bodies: &[StatusCode] =
         if has_body { &[StatusCode::REQUEST_TIMEOUT, StatusCode::UNSUPPORTED_MEDIA_TYPE] } else { &[] };
     let refused: BTreeSet<u16> = ALWAYS.iter().chain(of_bodies).chain(row.refuses).map(StatusCode::as_u16).collect();

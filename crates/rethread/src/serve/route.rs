@@ -37,6 +37,8 @@ pub(crate) struct Route {
     pub(crate) gives: Shape,
     /// The status of a good answer.
     pub(crate) status: StatusCode,
+    /// Further statuses of good answers.
+    pub(crate) also: &'static [StatusCode],
     /// Refusals that not every route has.
     pub(crate) refuses: &'static [StatusCode],
     handler: MethodRouter<Shared>,
@@ -174,12 +176,17 @@ impl Route {
         let takes: Shape = if method == Method::GET { T::json_schema } else { SchemaGenerator::subschema_for::<T> };
         let gives: Shape = SchemaGenerator::subschema_for::<A>;
         let refuses: &[StatusCode] = if path.contains("{id}") { &[StatusCode::NOT_FOUND] } else { &[] };
-        Self { method, path, about, takes, gives, status: StatusCode::OK, refuses, handler }
+        Self { method, path, about, takes, gives, status: StatusCode::OK, also: &[], refuses, handler }
     }
 
     /// The same with another status for a good answer.
     pub(crate) fn with_status(self, status: StatusCode) -> Self {
         Self { status, ..self }
+    }
+
+    /// The same with further statuses of good answers.
+    pub(crate) fn or_with(self, also: &'static [StatusCode]) -> Self {
+        Self { also, ..self }
     }
 
     /// The same with refusals that not every route has.

@@ -202,7 +202,11 @@ fn t7_s7_8_s004_02_an_id_that_does_not_match_its_grammar_is_400_and_no_path() {
             }
             // One that could be somebody's and is nobody's.
             let nobody = path.replace("{id}", "01JZ0000000000000000000000");
-            let body = if method == "PATCH" { r#"{"name":"x"}"# } else { "{}" };
+            let body = match method.as_str() {
+                "PATCH" => r#"{"name":"x"}"#,
+                _ if path.ends_with("/messages") => r#"{"role":"user","content":"x"}"#,
+                _ => "{}",
+            };
             let refused = street.refusal(&method, &nobody, takes_body(&method).then_some(body));
             assert_eq!(refused, (404, "unknown-reference".to_owned()), "{method} {nobody}");
         }
