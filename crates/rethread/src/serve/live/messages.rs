@@ -124,7 +124,7 @@ pub(super) fn row() -> Route {
 }
 
 async fn say(State(app): State<Shared>, id: InPath, headers: HeaderMap, body: Bytes) -> Result<Response, Refusal> {
-    let thread = thread_of(id_in(id)?)?;
+    let thread = thread_of(id_in(&id)?)?;
     let wish = wish(in_body(&body)?, &headers)?;
     match wish {
         Wish::Append(message) => append(&app, thread, message).await,
