@@ -10,6 +10,7 @@ mod forgetting;
 mod keeping;
 mod learning;
 mod life;
+mod live;
 mod meaning;
 mod model_server;
 mod pi_hook;
