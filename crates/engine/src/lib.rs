@@ -38,6 +38,8 @@ mod kept;
 mod maintain;
 mod meaning;
 mod model;
+mod notes;
+mod paging;
 mod pulse;
 mod questions;
 mod references;
@@ -64,7 +66,9 @@ use rethread_store::Store;
 
 use warm::Warm;
 
-pub use awareness::{Ended, Explained, SessionSummary, TierStatus, Upkeep};
+pub use awareness::{
+    AtHand, Closing, Ended, Explained, LiveActivity, SessionChange, SessionSummary, TierStatus, Upkeep,
+};
 pub use cards::{Card, CardPlan, Refresh, Refreshed};
 pub use config::{Config, ConfigError, ConfigProblem, KEYS, Key, Layer, Setting, Value};
 pub use doctor::{Diagnosis, Finding, Health};
@@ -86,6 +90,8 @@ pub use kept::{Kept, WorkKind};
 pub use maintain::{RebuildReport, VerifyReport};
 pub use meaning::EmbeddingReport;
 pub use model::ModelError;
+pub use notes::{BadNote, NewNote, Noted};
+pub use paging::{Page, Paged};
 pub use pulse::{News, Pulse};
 pub use questions::{AskError, AskPlan, AskRequest, Asked, HandedOff};
 pub use references::ResolvedReferences;
@@ -94,7 +100,7 @@ pub use rethread_llm::{ChatError, NanoUsd, PRICES_AS_OF, Refusal, Tool};
 pub use rethread_recall::{
     Activity, Answer, Candidate, CardFields, Citation, CommandUse, Composed, Confidence, Decision, Deed, Edge, Fix,
     Fixes, Graph, Hit, Kind, Node, Outcome, Part, PartKind, Pattern, Reference, Referenced, Snippet, Source, Thing,
-    Touch, Weights, Why, Workflow,
+    Touch, Weights, Why, Workflow, told,
 };
 pub use rethread_store::{
     Injected, KnownFact, KnownThing, LedgerSum, LineProblem, Scope, Spending, StoreError, ThreadError, Tiers,
@@ -107,8 +113,8 @@ pub use spending::BudgetStatus;
 pub use status::Status;
 pub use sync::{AgentReport, DryRun, Progress, SyncReport, SyncRequest};
 pub use threads::{
-    BadContent, CompactReport, CompactRequest, NewMessage, NewThread, OpenThread, PlannedCost, SendPlan, SendRequest,
-    Summariser, ThreadContext, ThreadList, TurnEvent, TurnReport, WaitingTurn, content_of,
+    BadContent, CompactReport, CompactRequest, Conversation, NewMessage, NewThread, OpenThread, PlannedCost, SendPlan,
+    SendRequest, Summariser, ThreadContext, ThreadList, ThreadPage, TurnEvent, TurnReport, WaitingTurn, content_of,
 };
 pub use timeline::{Happened, Timeline, TimelineRequest};
 pub use token::secret;
@@ -167,13 +173,18 @@ impl Engine {
         self.environment.clock.now()
     }
 
+    /// Whether anything was ever read here.
+    pub fn is_begun(&self) -> bool {
+        self.database().exists()
+    }
+
     fn database(&self) -> PathBuf {
         self.folder.join("memory.db")
     }
 
     /// The store for reading; nothing if there is none yet, because reading never creates it.
     fn reader(&self) -> Result<Option<Store>, EngineError> {
-        if !self.database().exists() {
+        if !self.is_begun() {
             return Ok(None);
         }
         self.writer().map(Some)

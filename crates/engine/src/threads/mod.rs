@@ -3,6 +3,8 @@
 mod compact;
 mod content;
 mod context;
+mod conversations;
+mod records;
 mod reference;
 mod title;
 mod tools;
@@ -23,6 +25,8 @@ use crate::{Engine, EngineError, home};
 pub use compact::{CompactReport, CompactRequest, PlannedCost, Summariser};
 pub use content::{BadContent, content_of};
 pub use context::ThreadContext;
+pub use conversations::Conversation;
+pub use records::ThreadPage;
 pub use turn::{SendPlan, SendRequest, TurnEvent, TurnReport};
 pub use waiting::WaitingTurn;
 

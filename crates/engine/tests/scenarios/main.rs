@@ -3,6 +3,7 @@
 mod awareness;
 mod cards;
 mod chat_server;
+mod conversations;
 mod counting;
 mod enrichment;
 mod facts;
@@ -13,6 +14,7 @@ mod life;
 mod live;
 mod meaning;
 mod model_server;
+mod notes;
 mod pi_hook;
 mod questions;
 mod reading;

@@ -62,7 +62,7 @@ pub struct Message {
     /// Of an answer: why it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<Stop>,
-    /// Of a user's text: the directory it was typed in.
+    /// Of a user's text: the directory it was typed in. Of a note: the project it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// What a client called it or its turn, so that one that is sent twice is stored once.

@@ -10,9 +10,12 @@ mod keys;
 mod listen;
 pub(crate) mod live;
 mod login;
+mod openapi;
+mod query;
 mod refusal;
 pub(crate) mod route;
 mod tls;
+pub(crate) mod values;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

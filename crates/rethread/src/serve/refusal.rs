@@ -4,10 +4,13 @@ use axum::Json;
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use rethread_engine::Clock;
+use rethread_model::clip;
 
 use crate::failure::{Failure, Kind};
 use crate::json::Failed;
 
+/// Characters of a path that are repeated to whoever asked for it.
+const LONGEST_PATH: usize = 200;
 /// Seconds after which it is worth trying again what is full or busy now.
 const TRY_AGAIN: &str = "2";
 
@@ -54,8 +57,20 @@ impl Refusal {
 
 impl<E: Into<Failure>> From<E> for Refusal {
     fn from(error: E) -> Self {
-        let failure = error.into();
+        let mut failure = error.into();
+        if let Some(hint) = hint_for_programs(failure.kind) {
+            failure.hints = vec![hint.to_owned()];
+        }
         Self { status: status_of(failure.kind), failure }
+    }
+}
+
+/// What a program should do next, where people are told of a command instead.
+fn hint_for_programs(kind: Kind) -> Option<&'static str> {
+    match kind {
+        Kind::UnknownReference => Some("/api/sessions lists all sessions; POST /api/sync reads new ones"),
+        Kind::NotAThread => Some("POST /api/sessions makes a thread"),
+        _ => None,
     }
 }
 
@@ -71,34 +86,38 @@ impl IntoResponse for Refusal {
 
 /// No route has that path.
 pub(super) async fn unknown_path(uri: Uri) -> Refusal {
-    Refusal::new(StatusCode::NOT_FOUND, Kind::UnknownPath, format!("there is nothing at {}", uri.path()))
-        .hint("see /api/openapi.json")
+    let message = format!("there is nothing at {}", clip(uri.path(), LONGEST_PATH));
+    Refusal::new(StatusCode::NOT_FOUND, Kind::UnknownPath, message).hint("see /api/openapi.json")
 }
 
 /// A route has that path, but not by that method.
 pub(super) async fn wrong_method(method: Method, uri: Uri) -> Refusal {
-    let message = format!("{} does not take {method}", uri.path());
+    let message = format!("{} does not take {method}", clip(uri.path(), LONGEST_PATH));
     Refusal::new(StatusCode::METHOD_NOT_ALLOWED, Kind::BadRequest, message).hint("see /api/openapi.json")
 }
 
-/// The caller's mistakes are 4xx, a model's and the disk's are not ours, and only ours is 500.
+/// The caller's mistakes and what the settings do not allow are 4xx, a model's and the disk's are not ours, and only ours
+/// is 500.
 fn status_of(kind: Kind) -> StatusCode {
     match kind {
         Kind::UnknownReference | Kind::NothingThere | Kind::UnknownPath => StatusCode::NOT_FOUND,
-        Kind::AmbiguousReference | Kind::NoSuchCall | Kind::CardBusy | Kind::NoModel | Kind::Budget | Kind::Stopped => {
-            StatusCode::CONFLICT
-        }
+        Kind::AmbiguousReference
+        | Kind::NoSuchCall
+        | Kind::NotAThread
+        | Kind::HasEnded
+        | Kind::BadConfig
+        | Kind::BadSettings
+        | Kind::CardBusy
+        | Kind::NoModel
+        | Kind::Budget
+        | Kind::Stopped => StatusCode::CONFLICT,
         Kind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Kind::QueueFull => StatusCode::TOO_MANY_REQUESTS,
         Kind::Unauthorised => StatusCode::UNAUTHORIZED,
         Kind::Foreign => StatusCode::FORBIDDEN,
-        Kind::Usage
-        | Kind::BadRequest
-        | Kind::UnknownAgent
-        | Kind::BadConfig
-        | Kind::BadSettings
-        | Kind::BadContent
-        | Kind::BadTime => StatusCode::BAD_REQUEST,
+        Kind::Usage | Kind::BadRequest | Kind::UnknownAgent | Kind::BadContent | Kind::BadTime => {
+            StatusCode::BAD_REQUEST
+        }
         Kind::Model => StatusCode::BAD_GATEWAY,
         Kind::NoHome
         | Kind::Folder

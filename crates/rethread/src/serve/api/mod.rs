@@ -1,12 +1,26 @@
 //! The routes of the API, one file for each subject.
 
-mod health;
+mod ask;
+mod cards;
+mod home;
+mod knowledge;
+mod logs;
+mod search;
+mod sessions;
+mod telling;
 
 use super::Route;
 
-/// All routes.
+/// All routes, in the order the document tells them.
 pub(crate) fn routes() -> Vec<Route> {
-    let mut all = health::routes();
+    let mut all = sessions::routes();
+    all.extend(logs::routes());
+    all.extend(cards::routes());
+    all.extend(telling::routes());
+    all.extend(search::routes());
+    all.extend(knowledge::routes());
+    all.extend(ask::routes());
+    all.extend(home::routes());
     all.push(super::login::row());
     all.extend(super::live::rows());
     all

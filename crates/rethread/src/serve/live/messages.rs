@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use rethread_engine::{NewMessage, SendRequest};
+use rethread_model::SessionId;
 use rethread_model::thread::{Block, ChatRole, Message, ThreadId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,7 @@ use super::run::WholeTurn;
 use super::turns::{self, Accepted, Busy, Run, not_found, used_otherwise};
 use crate::failure::Kind;
 use crate::json::{OfferedTool, SCHEMA, Told, record_of, text};
-use crate::serve::route::{blocking, in_body, session_id};
+use crate::serve::route::{InPath, blocking, id_in, in_body, session_id};
 use crate::serve::{App, Refusal, Route, Shared};
 
 /// The header that names a message, where the body does not.
@@ -112,16 +113,11 @@ enum Wish {
 /// The route.
 pub(super) fn row() -> Route {
     let about = "Appends a message, or runs a turn with it that is queued behind others";
-    Route::row::<SaidOver, Became>(Method::POST, "/api/sessions/{id}/messages", about, post(say))
+    Route::own::<SaidOver, Became>(Method::POST, "/api/sessions/{id}/messages", about, post(say))
 }
 
-async fn say(
-    State(app): State<Shared>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Result<Response, Refusal> {
-    let thread = thread_id(&id)?;
+async fn say(State(app): State<Shared>, id: InPath, headers: HeaderMap, body: Bytes) -> Result<Response, Refusal> {
+    let thread = thread_of(id_in(id)?)?;
     let wish = wish(in_body(&body)?, &headers)?;
     match wish {
         Wish::Append(message) => append(&app, thread, message).await,
@@ -138,7 +134,10 @@ async fn say(
 
 /// The id of a thread, from the text of a client. It never becomes a path before it is one.
 pub(super) fn thread_id(text: &str) -> Result<ThreadId, Refusal> {
-    let id = session_id(text)?;
+    thread_of(session_id(text)?)
+}
+
+fn thread_of(id: SessionId) -> Result<ThreadId, Refusal> {
     id.to_string().parse().map_err(|_| Refusal::bad("the id is no session id"))
 }
 
