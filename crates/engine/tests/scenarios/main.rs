@@ -11,6 +11,7 @@ mod forgetting;
 mod keeping;
 mod learning;
 mod life;
+mod live;
 mod meaning;
 mod model_server;
 mod notes;

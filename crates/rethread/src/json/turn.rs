@@ -1,6 +1,7 @@
 //! Turns, as they are told while they happen.
 
 use rethread_engine::{Tool, TurnEvent, TurnReport};
+use rethread_model::SessionId;
 use rethread_model::thread::{ChatRole, Message, ThreadId};
 use serde_json::Value;
 
@@ -16,7 +17,7 @@ impl Frame {
     }
 
     /// Something of a session.
-    pub(crate) fn of_session(session: impl ToString, told: Told) -> Self {
+    pub(crate) fn of_session(session: SessionId, told: Told) -> Self {
         Self { schema: SCHEMA, session_id: Some(session.to_string()), run_id: None, told }
     }
 

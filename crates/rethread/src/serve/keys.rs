@@ -61,6 +61,11 @@ impl Keys {
         known.is_some_and(|(expected, _)| bool::from(expected.ct_eq(&hash(shown.as_bytes()))))
     }
 
+    /// What stays the same as long as the token does, for whoever stays inside for long.
+    pub(super) fn seal(&self, engine: &Engine) -> Option<[u8; 32]> {
+        self.known(engine).map(|(hash, _)| hash)
+    }
+
     /// A cookie that opens the door for a while.
     pub(super) fn cookie(&self, engine: &Engine) -> Option<String> {
         let until = seconds_now() + COOKIE_LIVES.as_secs();

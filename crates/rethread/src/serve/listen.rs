@@ -90,7 +90,9 @@ pub(crate) fn run(context: &Context, request: &Serve) -> Result<Exit, Failure> {
         tell(context, request, &announced)?;
         let reading = read_along(context, request, &app, &stop);
         serve(&app, open, place.tls, &stop).await;
-        reading.into_iter().for_each(|thread| drop(thread.join()));
+        for thread in reading {
+            drop(thread.join());
+        }
         Ok::<(), Failure>(())
     })?;
     // Whatever still waits for a disk or a model had its time.

@@ -116,7 +116,9 @@ fn a_thread_with_many_messages_does_not_keep_others_waiting() {
     };
     ask(&busy, "hold first");
     scene.model.wait_until_it_holds("first");
-    ["second", "third", "fourth"].iter().for_each(|text| ask(&busy, text));
+    for text in ["second", "third", "fourth"] {
+        ask(&busy, text);
+    }
     ask(&other, "hello");
     scene.model.release("first");
     until("all of them", || scene.model.heard().len() == 5);

@@ -62,9 +62,13 @@ fn l004_14_the_reference_of_frames_is_up_to_date() {
     let mut out = format!("{BEGINS}\n\n### Every frame\n\n");
     table(&envelope(), &mut out);
     out += "\n### What the server tells\n";
-    shapes::<frame::Told>().iter().for_each(|shape| chapter(shape, &mut out));
+    for shape in shapes::<frame::Told>() {
+        chapter(&shape, &mut out);
+    }
     out += "\n### What a client may ask for\n";
-    shapes::<frame::Asked>().iter().for_each(|shape| chapter(shape, &mut out));
+    for shape in shapes::<frame::Asked>() {
+        chapter(&shape, &mut out);
+    }
     write!(out, "\n{ENDS}").unwrap();
 
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/live.md");

@@ -73,7 +73,7 @@ fn would_send(context: &Context, engine: &Engine, request: &ThreadSend, wanted: 
 /// What happens as one line of JSON. Who waits for the turn has no run yet.
 fn line(id: ThreadId, run: &str, event: &TurnEvent<'_>) -> json::Frame {
     let told = json::Told::of(event);
-    if run.is_empty() { json::Frame::of_session(id, told) } else { json::Frame::of_run(id, run, told) }
+    if run.is_empty() { json::Frame::of_session(id.session(), told) } else { json::Frame::of_run(id, run, told) }
 }
 
 /// Shows what happens.

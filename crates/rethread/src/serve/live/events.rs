@@ -20,6 +20,17 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// How soon a page that was cut off should come back.
 const COME_BACK: Duration = Duration::from_secs(2);
 
+/// How often is looked whether a page may still listen.
+const LOOK_AGAIN: Duration = Duration::from_secs(30);
+
+/// A page that listens.
+struct Page {
+    app: Shared,
+    listener: Listener,
+    done: watch::Receiver<bool>,
+    seal: Option<[u8; 32]>,
+}
+
 /// Which events.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -44,13 +55,14 @@ pub(super) async fn events(
             listener
         }
     };
-    let state = (listener, app.turns.done(), true);
-    let told = futures_util::stream::unfold(state, |(mut listener, mut done, is_first)| async move {
-        if is_first {
-            return Some((Ok(Sent::default().comment("listening").retry(COME_BACK)), (listener, done, false)));
-        }
-        let event = next(&mut listener, &mut done).await?;
-        Some((Ok(event), (listener, done, false)))
+    let page = Page { seal: app.keys.seal(&app.engine), done: app.turns.done(), app, listener };
+    let begin = Sent::default().comment("listening").retry(COME_BACK);
+    let told = futures_util::stream::unfold((page, Some(begin)), |(mut page, begin)| async move {
+        let event = match begin {
+            Some(begin) => begin,
+            None => page.next().await?,
+        };
+        Some((Ok(event), (page, None)))
     });
     Ok(Sse::new(told).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
@@ -67,13 +79,22 @@ pub(super) async fn known_session(app: &Shared, text: &str) -> Result<rethread_m
     .await
 }
 
-/// The next event; nothing when the server ends and all is told.
-async fn next(listener: &mut Listener, done: &mut watch::Receiver<bool>) -> Option<Sent> {
-    let event = tokio::select! {
-        biased;
-        event = listener.next() => Some(event),
-        () = becomes_so(done) => None,
-    };
-    let event = event?;
-    Some(Sent::default().event(event.kind).data(&*event.data))
+impl Page {
+    /// The next event; nothing when all is told and the server ends, or the page is let in no more.
+    async fn next(&mut self) -> Option<Sent> {
+        loop {
+            let event = tokio::select! {
+                biased;
+                event = self.listener.next() => event,
+                () = becomes_so(&mut self.done) => return None,
+                () = tokio::time::sleep(LOOK_AGAIN) => {
+                    if self.app.keys.seal(&self.app.engine) == self.seal {
+                        continue;
+                    }
+                    return None;
+                }
+            };
+            return Some(Sent::default().event(event.kind).data(&*event.data));
+        }
+    }
 }

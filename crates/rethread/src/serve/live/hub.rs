@@ -236,9 +236,8 @@ impl Hub {
                 }
             }
             Told::RunEnd { .. } => {
-                if self.speaking.get(&session).is_some_and(|present| present.run_id == frame.run_id) {
-                    self.speaking.remove(&session);
-                }
+                // One that was stopped while it waited has not spoken.
+                self.speaking.retain(|speaker, present| *speaker != session || present.run_id != frame.run_id);
             }
             _ => {}
         }

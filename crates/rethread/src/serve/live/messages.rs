@@ -129,11 +129,11 @@ async fn say(State(app): State<Shared>, id: InPath, headers: HeaderMap, body: By
     match wish {
         Wish::Append(message) => append(&app, thread, message).await,
         Wish::Run { request, waits } => match turns::accept(&app, thread, request).await? {
-            Accepted::Before(messages) => answer(StatusCode::OK, Became::Turn(WholeTurn::before(thread, &messages))),
+            Accepted::Before(messages) => answer(StatusCode::OK, &Became::Turn(WholeTurn::before(thread, &messages))),
             Accepted::Run(run, _) if waits => end_of(&run).await,
             Accepted::Run(run, ahead) => {
                 let (session_id, run_id) = (thread.to_string(), run.id.clone());
-                answer(StatusCode::ACCEPTED, Became::Queued(QueuedTurn { schema: SCHEMA, session_id, run_id, ahead }))
+                answer(StatusCode::ACCEPTED, &Became::Queued(QueuedTurn { schema: SCHEMA, session_id, run_id, ahead }))
             }
         },
     }
@@ -226,7 +226,7 @@ async fn append(app: &Shared, thread: ThreadId, message: NewMessage) -> Result<R
         Ok(done)
     });
     let (status, record) = appended.await.unwrap_or_else(|_| Err(Refusal::bug()))?;
-    answer(status, Became::Appended(AppendedRecord { schema: SCHEMA, record: record_of(&record) }))
+    answer(status, &Became::Appended(AppendedRecord { schema: SCHEMA, record: record_of(&record) }))
 }
 
 /// The record, and whether it is new. What a client sends again is in the log already.
@@ -243,8 +243,8 @@ fn append_once(app: &App, thread: ThreadId, message: NewMessage) -> Result<(Stat
     Ok((StatusCode::CREATED, opened.append(message)?))
 }
 
-fn answer(status: StatusCode, became: Became) -> Result<Response, Refusal> {
-    let body = text(&became).map_err(|_| Refusal::bug())?;
+fn answer(status: StatusCode, became: &Became) -> Result<Response, Refusal> {
+    let body = text(became).map_err(|_| Refusal::bug())?;
     Ok((status, [(header::CONTENT_TYPE, "application/json")], body).into_response())
 }
 

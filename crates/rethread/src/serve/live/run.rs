@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::time::timeout;
 
 use super::memory;
 use super::turns::{Ended, Run, ended_early, stopped};
@@ -62,23 +63,18 @@ pub(super) fn end_before_it_began(app: &Shared, run: &Run) -> Ended {
 }
 
 /// Waits for turns of other processes and for a thread to run on. Nothing if it was stopped meanwhile.
-async fn its_time(app: &Shared, run: &Run, mut turn: WaitingTurn) -> Option<(WaitingTurn, OwnedSemaphorePermit)> {
+async fn its_time(app: &Shared, run: &Run, turn: WaitingTurn) -> Option<(WaitingTurn, OwnedSemaphorePermit)> {
     let mut stop = run.stop.subscribe();
-    loop {
-        if *stop.borrow() {
+    // A look takes moments, and must not wait until one of the threads for calls is free.
+    while !tokio::task::block_in_place(|| turn.is_next()) {
+        if timeout(LOOK_AGAIN, becomes_so(&mut stop)).await.is_ok() {
             return None;
         }
-        let looked = tokio::task::spawn_blocking(move || (turn.is_next(), turn)).await;
-        let (is_next, looked) = looked.ok()?;
-        turn = looked;
-        if is_next {
-            break;
-        }
-        let _ = tokio::time::timeout(LOOK_AGAIN, becomes_so(&mut stop)).await;
     }
     tokio::select! {
-        slot = Arc::clone(&app.turns.slots).acquire_owned() => Some((turn, slot.ok()?)),
+        biased;
         () = becomes_so(&mut stop) => None,
+        slot = Arc::clone(&app.turns.slots).acquire_owned() => Some((turn, slot.ok()?)),
     }
 }
 

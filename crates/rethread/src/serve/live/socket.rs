@@ -45,6 +45,8 @@ enum Over {
     Silent,
     /// It sent what cannot be read.
     Unreadable(u16),
+    /// The token it came in with is worth nothing any more.
+    LockedOut,
     /// The server ends.
     Ending,
 }
@@ -55,6 +57,7 @@ struct Talk {
     socket: WebSocket,
     listener: Listener,
     heard: Instant,
+    seal: Option<[u8; 32]>,
 }
 
 /// Opens a conversation.
@@ -82,8 +85,8 @@ pub(super) async fn open(
 async fn converse(app: Shared, socket: WebSocket, session: Option<SessionId>, place: OwnedSemaphorePermit) {
     let began = Instant::now();
     app.engine.note_socket("ws_connect", &[]);
-    let listener = app.events.listen_to_none();
-    let mut talk = Talk { app, socket, listener, heard: began };
+    let (listener, seal) = (app.events.listen_to_none(), app.keys.seal(&app.engine));
+    let mut talk = Talk { app, socket, listener, heard: began, seal };
     let over = match talk.begin(session).await {
         Ok(()) => talk.go_on().await,
         Err(over) => over,
@@ -143,6 +146,9 @@ impl Talk {
     async fn ping(&mut self) -> Result<(), Over> {
         if self.heard.elapsed() > LONGEST_SILENCE {
             return Err(Over::Silent);
+        }
+        if self.app.keys.seal(&self.app.engine) != self.seal {
+            return Err(Over::LockedOut);
         }
         self.put(Message::Ping(axum::body::Bytes::new())).await
     }
@@ -236,7 +242,7 @@ impl Talk {
 
     async fn cancel(&mut self, id: &str, run_id: Option<&str>) -> Result<(), Refusal> {
         let thread = thread_id(id)?;
-        if turns::cancel(&self.app, thread, run_id).await {
+        if turns::cancel(&self.app, thread, run_id) {
             return Ok(());
         }
         known_session(&self.app, id).await?;
@@ -316,6 +322,7 @@ impl Over {
             Over::Gone => "gone",
             Over::Silent => "silent",
             Over::Unreadable(_) => "unreadable",
+            Over::LockedOut => "locked out",
             Over::Ending => "ending",
         }
     }
@@ -327,6 +334,7 @@ async fn take_leave(mut socket: WebSocket, over: Over) {
         Over::Gone => (close_code::NORMAL, ""),
         Over::Silent => (close_code::POLICY, "nothing was heard from you"),
         Over::Unreadable(code) => (code, "that cannot be read"),
+        Over::LockedOut => (close_code::POLICY, "the token has changed"),
         Over::Ending => (close_code::AWAY, "the server ends"),
     };
     let farewell = async {

@@ -185,13 +185,13 @@ impl Turns {
 }
 
 /// Stops a turn, or without an id the one that runs or else the next one; whether there was one.
-pub(super) async fn cancel(app: &Shared, thread: ThreadId, run_id: Option<&str>) -> bool {
+pub(super) fn cancel(app: &Shared, thread: ThreadId, run_id: Option<&str>) -> bool {
     match app.turns.take_out(thread, run_id) {
         None => false,
         Some(TakenOut::Running) => true,
         Some(TakenOut::Waiting(run, turn, place)) => {
             // Its place is a file.
-            let _ = tokio::task::spawn_blocking(move || drop(turn)).await;
+            tokio::task::block_in_place(|| drop(turn));
             run.ended.send_replace(Some(Arc::new(run::end_before_it_began(app, &run))));
             drop(place);
             true
