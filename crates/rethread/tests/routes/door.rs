@@ -210,7 +210,7 @@ fn t7_s7_8_s004_02_an_id_that_does_not_match_its_grammar_is_400_and_no_path() {
             assert_eq!(refused, (404, "unknown-reference".to_owned()), "{method} {nobody}");
         }
     });
-    let escaped: String = street.session.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let escaped = street.session.bytes().map(|byte| format!("%{byte:02x}")).collect::<Vec<_>>().concat();
     assert_eq!(
         street.ask("GET", &format!("/api/sessions/{escaped}"), None).status,
         200,
