@@ -30,7 +30,8 @@ fn new_thread(engine: &Engine, name: Option<&str>) -> SessionId {
 }
 
 fn say(engine: &Engine, id: SessionId, role: ChatRole, text: &str) {
-    let message = NewMessage { role, content: vec![Block::text(text)], tool_call_id: None, is_error: false };
+    let message =
+        NewMessage { role, content: vec![Block::text(text)], tool_call_id: None, is_error: false, client_id: None };
     engine.thread_open(&id.to_string()).unwrap().append(message).unwrap();
 }
 
