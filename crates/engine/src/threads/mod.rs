@@ -16,7 +16,7 @@ pub(crate) use turn::marked;
 use rethread_model::thread::{
     Block, ChatRole, Message, Metadata, NameOrigin, Record, ThreadId, ThreadSource, cron_name,
 };
-use rethread_model::{Agent, SessionId, one_line};
+use rethread_model::{Agent, one_line};
 use rethread_store::{Store, ThreadError, ThreadLog, Threads};
 use serde_json::json;
 
@@ -124,19 +124,6 @@ impl Engine {
     /// Has a model name a thread that was answered and that nobody has named, in a process that nobody waits for.
     pub fn thread_start_title(&self, id: ThreadId) -> Result<bool, EngineError> {
         Ok(self.thread_wants_title(id)? && self.start_detached(&["thread", "title", &id.to_string()]))
-    }
-
-    /// Whether there is a session of that id, be it a thread or an agent's.
-    pub fn knows_session(&self, id: SessionId) -> Result<bool, EngineError> {
-        let is_thread = id.to_string().parse().is_ok_and(|id| self.threads().metadata(id).is_ok());
-        Ok(is_thread || self.session_agent(id)?.is_some())
-    }
-
-    /// Whose session that is, as far as memory has it.
-    pub fn session_agent(&self, id: SessionId) -> Result<Option<Agent>, EngineError> {
-        let Some(store) = self.reader()? else { return Ok(None) };
-        let found = store.sessions_by_exact_reference(&id.to_string())?;
-        Ok(found.into_iter().find(|session| session.id == id).map(|session| session.agent))
     }
 
     /// Names a thread; an empty name lets it be named after what is said first.

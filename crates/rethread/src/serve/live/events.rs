@@ -70,13 +70,7 @@ pub(super) async fn events(
 /// The id of a session that there is.
 pub(super) async fn known_session(app: &Shared, text: &str) -> Result<rethread_model::SessionId, Refusal> {
     let id = session_id(text)?;
-    blocking(Shared::clone(app), move |app| {
-        if app.engine.knows_session(id)? {
-            return Ok(id);
-        }
-        Err(rethread_engine::EngineError::UnknownReference(id.to_string()).into())
-    })
-    .await
+    blocking(Shared::clone(app), move |app| Ok(app.engine.conversation(id).map(|_| id)?)).await
 }
 
 impl Page {

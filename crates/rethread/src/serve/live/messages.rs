@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -19,7 +19,7 @@ use super::run::WholeTurn;
 use super::turns::{self, Accepted, Busy, Run, not_found, used_otherwise};
 use crate::failure::Kind;
 use crate::json::{OfferedTool, SCHEMA, Told, record_of, text};
-use crate::serve::route::{InPath, blocking, id_in, in_body, session_id};
+use crate::serve::route::{InPath, Nothing, blocking, id_in, in_body, in_query, session_id};
 use crate::serve::{App, Refusal, Route, Shared};
 
 /// The header that names a message, where the body does not.
@@ -123,7 +123,14 @@ pub(super) fn row() -> Route {
     ])
 }
 
-async fn say(State(app): State<Shared>, id: InPath, headers: HeaderMap, body: Bytes) -> Result<Response, Refusal> {
+async fn say(
+    State(app): State<Shared>,
+    id: InPath,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Refusal> {
+    let Nothing {} = in_query(query.as_deref())?;
     let thread = thread_of(id_in(&id)?)?;
     let wish = wish(in_body(&body)?, &headers)?;
     match wish {

@@ -9,7 +9,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
-use rethread_engine::{Config, SendRequest, WaitingTurn};
+use rethread_engine::{Config, EngineError, SendRequest, ThreadError, WaitingTurn};
 use rethread_model::thread::{Message, Stop, ThreadId};
 use tokio::sync::{Semaphore, watch};
 
@@ -274,18 +274,10 @@ fn next(app: &Shared, thread: ThreadId) -> Option<(Arc<Run>, WaitingTurn, Place)
 }
 
 /// Says why a thread cannot be spoken in, where it is no thread but a session of an agent.
-pub(super) fn not_found(app: &App, thread: ThreadId, error: rethread_engine::EngineError) -> Refusal {
-    let refusal = Refusal::from(error);
-    if refusal.status() != StatusCode::NOT_FOUND {
-        return refusal;
-    }
-    match app.engine.session_agent(thread.session()) {
-        Ok(Some(agent)) if agent != rethread_model::Agent::Native => {
-            let message = format!("the session {thread} is kept by {agent}; only threads can be spoken in");
-            Refusal::new(StatusCode::CONFLICT, Kind::BadRequest, message).hint("POST /api/sessions makes a thread")
-        }
-        _ => refusal,
-    }
+pub(super) fn not_found(app: &App, thread: ThreadId, error: EngineError) -> Refusal {
+    let is_missing = matches!(error, EngineError::Thread(ThreadError::Missing { .. } | ThreadError::Deleted { .. }));
+    let told = if is_missing { app.engine.only_thread(thread.session()).err() } else { None };
+    told.unwrap_or(error).into()
 }
 
 /// A name that a client gave to two different messages.
