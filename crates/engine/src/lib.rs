@@ -19,6 +19,7 @@
 //! ```
 
 mod awareness;
+mod board;
 mod cards;
 mod config;
 mod detached;
@@ -42,6 +43,7 @@ mod notes;
 mod paging;
 mod pulse;
 mod questions;
+mod reading;
 mod references;
 mod search;
 mod serving;
@@ -60,6 +62,7 @@ mod watch;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use jiff::tz::TimeZone;
 use rethread_ingest::source::Surroundings;
 use rethread_model::{Agent, Space, Timestamp};
 use rethread_store::Store;
@@ -69,6 +72,7 @@ use warm::Warm;
 pub use awareness::{
     AtHand, Closing, Ended, Explained, LiveActivity, SessionChange, SessionSummary, TierStatus, Upkeep,
 };
+pub use board::{Board, BoardProject, BoardRequest, OfProject, OnBoard, Portion, StateCounts};
 pub use cards::{Card, CardPlan, Refresh, Refreshed};
 pub use config::{Config, ConfigError, ConfigProblem, KEYS, Key, Layer, Setting, Value};
 pub use doctor::{Diagnosis, Finding, Health};
@@ -80,8 +84,8 @@ pub use environment::{Clock, Environment};
 pub use episodes::EpisodeText;
 pub use error::EngineError;
 pub use facts::{
-    DecisionRequest, FactsReport, FactsRequest, FileHistory, FileRequest, FixReport, FixRequest, KnownError,
-    WorkflowRequest,
+    DecisionRequest, ErrorsReport, ErrorsRequest, FactsReport, FactsRequest, FileHistory, FileRequest, FixReport,
+    FixRequest, KnownError, WorkflowRequest,
 };
 pub use forget::{ForgetTarget, Forgotten, Removed};
 pub use indexing::{IndexReport, Indexed};
@@ -94,6 +98,7 @@ pub use notes::{BadNote, NewNote, Noted};
 pub use paging::{Page, Paged};
 pub use pulse::{News, Pulse};
 pub use questions::{AskError, AskPlan, AskRequest, Asked, HandedOff};
+pub use reading::{ChangedFile, Reading, ReadingRequest};
 pub use references::ResolvedReferences;
 pub use rethread_index::{IndexError, Lag as IndexLag, Unusable};
 pub use rethread_llm::{ChatError, NanoUsd, PRICES_AS_OF, Refusal, Tool};
@@ -103,7 +108,8 @@ pub use rethread_recall::{
     Touch, Weights, Why, Workflow, told,
 };
 pub use rethread_store::{
-    Injected, KnownFact, KnownThing, LedgerSum, LineProblem, Scope, Spending, StoreError, ThreadError, Tiers,
+    Injected, KnownFact, KnownThing, LedgerSum, LineProblem, Piece, PieceOfSession, Prompted, Scope, Spending,
+    Statistics, StoreError, ThreadError, Tiers,
 };
 pub use search::{Recalled, SearchReport, SearchRequest, expects_panic};
 pub use serving::Served;
@@ -176,6 +182,11 @@ impl Engine {
     /// Whether anything was ever read here.
     pub fn is_begun(&self) -> bool {
         self.database().exists()
+    }
+
+    /// Where the user's days begin and end.
+    pub fn zone(&self) -> &TimeZone {
+        &self.environment.zone
     }
 
     fn database(&self) -> PathBuf {

@@ -55,6 +55,12 @@ impl Engine {
         Scope::Project(project::project_of(&path.to_string_lossy()))
     }
 
+    /// The projects there are sessions of, by name; where there is no project, the directory.
+    pub fn projects(&self) -> Result<Vec<String>, EngineError> {
+        let Some(store) = self.reader()? else { return Ok(Vec::new()) };
+        Ok(store.projects()?)
+    }
+
     /// Sessions that fit, newest first.
     pub fn sessions(&self, request: &ListRequest) -> Result<Vec<Listed>, EngineError> {
         match self.reader()? {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::tz::TimeZone;
 use rethread_llm::{NanoUsd, list_price, price_steps};
 use rethread_model::{Agent, Timestamp, Tokens};
-use rethread_store::{LedgerSum, Scope, Store, UsageFilter, UsageGrain, UsageSlice};
+use rethread_store::{LedgerSum, Scope, SessionNumber, Store, UsageFilter, UsageGrain, UsageSlice};
 
 use crate::{BudgetStatus, Engine, EngineError, Kept, kept};
 
@@ -88,6 +88,16 @@ impl Used {
         self.estimated = both(self.estimated, other.estimated);
         self.unpriced_tokens = self.unpriced_tokens.saturating_add(other.unpriced_tokens);
         self.unpriced_models.extend(other.unpriced_models.iter().cloned());
+    }
+
+    /// What the messages of one session took and cost.
+    pub(crate) fn of_session(store: &Store, session: SessionNumber) -> Result<Self, EngineError> {
+        let steps = price_steps();
+        let mut used = Self::default();
+        for slice in store.session_usage(session, &steps)? {
+            used.add(&Self::of(&slice, &steps));
+        }
+        Ok(used)
     }
 
     fn of(slice: &UsageSlice, steps: &[u64]) -> Self {

@@ -1,6 +1,7 @@
 //! A scene in a temporary home: two agents at work side by side, shown with the real commands.
 
 mod claude_code;
+mod past;
 mod pi;
 mod scene;
 
@@ -9,9 +10,8 @@ use std::path::Path;
 
 use clap::Parser;
 use rethread_engine::{Clock, Environment};
-use rethread_model::Timestamp;
 
-use crate::cli::Cli;
+use crate::cli::{Cli, Demo};
 use crate::commands::{self, Context, Exit};
 use crate::failure::{Failure, Kind};
 use crate::render::Tone;
@@ -30,12 +30,20 @@ const SCENE: [(&str, &[&str]); 7] = [
     ("", &["search", "--all-projects", "--limit", "2", "why one cent too high?"]),
 ];
 
+/// Plays the scene, or writes it into a folder, with days of work before it.
+pub(crate) fn run(context: &Context, request: &Demo) -> Result<Exit, Failure> {
+    match &request.into {
+        Some(folder) => write_home(context, folder),
+        None => play_all(context),
+    }
+}
+
 /// Plays the scene; the temporary home is gone afterwards.
-pub(crate) fn run(context: &Context) -> Result<Exit, Failure> {
+pub(crate) fn play_all(context: &Context) -> Result<Exit, Failure> {
     let home = tempfile::Builder::new().prefix("rethread-demo-").tempdir()?;
     // The clock stands still, so that ages do not change while the scene is played.
     let now = context.environment.clock.now();
-    write(home.path(), now)?;
+    write(home.path(), scene::files(now))?;
     let environment = Environment { clock: Clock::Frozen(now), ..Environment::for_home(home.path()) };
     let inside = Context { environment, ..context.clone() };
     say(context, "Two agents work on one project at the same time: Claude Code mends the rounding of")?;
@@ -50,6 +58,18 @@ pub(crate) fn run(context: &Context) -> Result<Exit, Failure> {
     say(context, "")?;
     say(context, "The token in the first prompt never reached the store. All of this happened in a temporary")?;
     say(context, "home that is gone now; `rethread init` does the same with your own sessions.")?;
+    Ok(Exit::Done)
+}
+
+fn write_home(context: &Context, folder: &Path) -> Result<Exit, Failure> {
+    fs::create_dir_all(folder)?;
+    if fs::read_dir(folder)?.next().is_some() {
+        return Err(Failure::new(Kind::Usage, format!("{} is not empty", folder.display())).hint("name a new folder"));
+    }
+    let now = context.environment.clock.now();
+    write(folder, scene::files(now))?;
+    write(folder, past::files(now))?;
+    context.printer.note_line(&format!("written: a home with transcripts in {}", folder.display()));
     Ok(Exit::Done)
 }
 
@@ -72,8 +92,8 @@ fn say(context: &Context, text: &str) -> Result<(), Failure> {
 }
 
 /// Writes the transcripts where the agents would have.
-fn write(home: &Path, now: Timestamp) -> Result<(), Failure> {
-    for (path, text) in scene::files(now) {
+fn write(home: &Path, files: Vec<(String, String)>) -> Result<(), Failure> {
+    for (path, text) in files {
         let path = home.join(path);
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;

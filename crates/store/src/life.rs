@@ -28,6 +28,17 @@ pub enum Closed {
     Ended,
 }
 
+impl Closed {
+    /// From the word in the store. A word that a newer program wrote closes nothing here.
+    pub(crate) fn from_stored(word: Option<&str>) -> Option<Self> {
+        match word {
+            Some("ended") => Some(Self::Ended),
+            Some("suspended") => Some(Self::Suspended),
+            _ => None,
+        }
+    }
+}
+
 /// What only we know of a session's life.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Life {
@@ -306,14 +317,8 @@ fn life(connection: &Connection, space: &str, key: SessionKey<'_>) -> rusqlite::
 }
 
 fn life_from_row(row: &Row<'_>) -> rusqlite::Result<Life> {
-    let closed = row.get::<_, Option<String>>(3)?;
+    let closed = Closed::from_stored(row.get_ref(3)?.as_str_or_null()?);
     let closed_at = row.get::<_, Option<i64>>(4)?.map(Timestamp::from_millis);
-    // A word that a newer program wrote closes nothing here.
-    let closed = match closed.as_deref() {
-        Some("ended") => Some(Closed::Ended),
-        Some("suspended") => Some(Closed::Suspended),
-        _ => None,
-    };
     Ok(Life {
         period: row.get::<_, i64>(0)? as u64,
         period_at: Timestamp::from_millis(row.get(1)?),

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use rethread_model::{Agent, Timestamp, Tokens};
 use rusqlite::{Row, params};
 
-use crate::{Scope, Store, StoreError};
+use crate::{Scope, SessionNumber, Store, StoreError};
 
 /// A model that no provider has: what agents write in its name they said themselves.
 const SYNTHETIC: &str = "<synthetic>";
@@ -83,12 +83,38 @@ impl Store {
                     quarter: if grain == UsageGrain::Time { quarter(row)? } else { None },
                     label: *label,
                     model: model.map(|model| models.number(model)),
-                    step: steps.iter().filter(|step| message.prompt() > **step).count(),
+                    step: message.step(steps),
                     is_noted: message.cost_nanos.is_some(),
                 };
                 sums.entry(key).or_default().add(&message);
             }
             Ok(sums.into_iter().map(|(key, sum)| slice(key, sum, &labels, &models)).collect())
+        };
+        read().map_err(|cause| self.err(cause))
+    }
+
+    /// What the messages of one session took.
+    pub fn session_usage(&self, session: SessionNumber, steps: &[u64]) -> Result<Vec<UsageSlice>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<UsageSlice>> {
+            let mut models = Names::default();
+            let mut sums: HashMap<Key, Sum> = HashMap::new();
+            let mut statement = self.connection.prepare_cached(
+                "SELECT session, at, model, input, output, cache_read, cache_write, cost_nanos
+                 FROM usage INDEXED BY usage_by_session WHERE space = ?1 AND session = ?2",
+            )?;
+            let mut rows = statement.query(params![self.space.as_str(), session.0])?;
+            while let Some(row) = rows.next()? {
+                let Some((model, message)) = message(row)? else { continue };
+                let key = Key {
+                    quarter: None,
+                    label: None,
+                    model: model.map(|model| models.number(model)),
+                    step: message.step(steps),
+                    is_noted: message.cost_nanos.is_some(),
+                };
+                sums.entry(key).or_default().add(&message);
+            }
+            Ok(sums.into_iter().map(|(key, sum)| slice(key, sum, &Names::default(), &models)).collect())
         };
         read().map_err(|cause| self.err(cause))
     }
@@ -165,6 +191,11 @@ impl Message {
     /// All that was sent, from a cache or not.
     fn prompt(&self) -> u64 {
         Tokens { output: 0, ..self.tokens }.total()
+    }
+
+    /// How many of the lengths the prompt is longer than.
+    fn step(&self, steps: &[u64]) -> usize {
+        steps.iter().filter(|step| self.prompt() > **step).count()
     }
 }
 

@@ -61,7 +61,50 @@ pub struct KnownError {
     pub fixes: Fixes,
 }
 
+impl KnownError {
+    /// Whether all these words stand in it, or in what was done about it.
+    pub fn speaks_of(&self, words: &str) -> bool {
+        let tried = self.fixes.fixes.iter().chain(&self.fixes.dead_ends);
+        let parts = [&self.signature, &self.line]
+            .into_iter()
+            .chain(tried.flat_map(|fix| [&fix.what].into_iter().chain(&fix.reason)));
+        let text = parts.map(|part| part.to_lowercase()).collect::<Vec<_>>().join("\n");
+        words.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
+    }
+}
+
+/// Which errors that were met.
+#[derive(Clone, Debug, Default)]
+pub struct ErrorsRequest {
+    /// Words that stand in the error or in what was done about it.
+    pub query: String,
+    /// Where.
+    pub scope: Scope,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// Errors that were met.
+#[derive(Clone, Debug, Default)]
+pub struct ErrorsReport {
+    /// Those against which something was tried first, then those that were only met; each newest first.
+    pub errors: Vec<KnownError>,
+    /// How many fit, told or not.
+    pub total: usize,
+}
+
 impl Engine {
+    /// The errors that were met, with what helped and what did not.
+    pub fn errors(&self, request: &ErrorsRequest) -> Result<ErrorsReport, EngineError> {
+        let Some(store) = self.reader()? else { return Ok(ErrorsReport::default()) };
+        let query = FactQuery { scope: request.scope.clone(), predicates: &OF_ERRORS, ..FactQuery::default() };
+        let mut errors = errors_in(store.facts(&query)?);
+        errors.retain(|error| error.speaks_of(&request.query));
+        let total = errors.len();
+        errors.truncate(request.limit);
+        Ok(ErrorsReport { errors, total })
+    }
+
     /// What fixed an error before: the same error, or such as share most of its telling words.
     pub fn fix(&self, request: &FixRequest) -> Result<FixReport, EngineError> {
         let signatures = signatures(&request.text);
@@ -135,18 +178,8 @@ fn alike(store: &Store, request: &FixRequest) -> Result<Vec<KnownError>, EngineE
         return Ok(Vec::new());
     }
     let query = FactQuery { scope: request.scope.clone(), predicates: &OF_ERRORS, ..FactQuery::default() };
-    let mut by_error: BTreeMap<String, Vec<KnownFact>> = BTreeMap::new();
-    for known in store.facts(&query)? {
-        let error = match known.fact.predicate {
-            Predicate::FailedWith => known.fact.object.as_ref(),
-            _ => Some(&known.fact.subject),
-        };
-        if let Some(name) = error.map(|error| error.name.clone()) {
-            by_error.entry(name).or_default().push(known);
-        }
-    }
     let mut found = Vec::new();
-    for (name, facts) in by_error {
+    for (name, facts) in by_error(store.facts(&query)?) {
         let mut words = telling_words(&name);
         words.extend(telling_words(&printed(&name, &facts)));
         let likeness = share_of_words(&asked, &words);
@@ -162,6 +195,33 @@ fn alike(store: &Store, request: &FixRequest) -> Result<Vec<KnownError>, EngineE
     });
     found.truncate(MOST_ALIKE);
     Ok(found)
+}
+
+/// The errors that these facts speak of: those against which something was tried first, each kind newest first.
+pub(crate) fn errors_in(facts: Vec<KnownFact>) -> Vec<KnownError> {
+    let mut errors: Vec<KnownError> =
+        by_error(facts).into_iter().map(|(name, facts)| known_error(&name, 1.0, &facts)).collect();
+    errors.sort_by_key(|error| {
+        let last = error.last.as_ref().and_then(|source| source.at);
+        (error.fixes.is_empty(), std::cmp::Reverse(last))
+    });
+    errors
+}
+
+/// Facts by the error they speak of; others are left out.
+fn by_error(facts: Vec<KnownFact>) -> BTreeMap<String, Vec<KnownFact>> {
+    let mut by_error: BTreeMap<String, Vec<KnownFact>> = BTreeMap::new();
+    for known in facts {
+        let error = match known.fact.predicate {
+            Predicate::FailedWith => known.fact.object.as_ref(),
+            Predicate::FixedBy | Predicate::NotFixedBy => Some(&known.fact.subject),
+            _ => None,
+        };
+        if let Some(name) = error.map(|error| error.name.clone()) {
+            by_error.entry(name).or_default().push(known);
+        }
+    }
+    by_error
 }
 
 fn known_error(name: &str, likeness: f64, facts: &[KnownFact]) -> KnownError {

@@ -13,7 +13,8 @@ use crate::{Engine, EngineError};
 
 pub use decisions::DecisionRequest;
 pub use files::{FileHistory, FileRequest};
-pub use fix::{FixReport, FixRequest, KnownError};
+pub(crate) use fix::errors_in;
+pub use fix::{ErrorsReport, ErrorsRequest, FixReport, FixRequest, KnownError};
 pub use things::{FactsReport, FactsRequest};
 pub use workflows::WorkflowRequest;
 

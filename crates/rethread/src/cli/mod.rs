@@ -119,7 +119,7 @@ pub(crate) enum Command {
     Init(Init),
     /// Show a scene with two agents in a temporary home; changes nothing else
     #[command(after_long_help = "Example:\n  rethread demo")]
-    Demo,
+    Demo(Demo),
     /// Let an agent call Rethread: add hooks or an extension, and show what changes
     #[command(after_long_help = "Example:\n  rethread install pi --print")]
     Install(Install),
@@ -365,6 +365,13 @@ pub(crate) struct Place {
     /// Look at all projects
     #[arg(long, conflicts_with = "project")]
     pub(crate) all_projects: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// Write the scene into this empty folder instead, as a home to look at with other commands
+    #[arg(long, value_name = "DIR", hide = true)]
+    pub(crate) into: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -144,5 +144,5 @@ fn nobody_here(context: &Context) -> Result<Exit, Failure> {
     page.line(Tone::Strong, &format!("No transcripts of {agents} were found."));
     page.line(Tone::Plain, "`rethread doctor` shows where they are looked for. Meanwhile, here is a scene:").end();
     context.printer.answer(&page)?;
-    demo::run(context)
+    demo::play_all(context)
 }

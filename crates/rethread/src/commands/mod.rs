@@ -141,7 +141,7 @@ fn tell_index(context: &Context, index: &Indexed) {
 pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Init(request) => init::run(context, &request),
-        Command::Demo => demo::run(context),
+        Command::Demo(request) => demo::run(context, &request),
         Command::Install(request) => install::install(context, &request),
         Command::Uninstall(request) => install::uninstall(context, &request),
         Command::Sync(request) => sync::run(context, request),

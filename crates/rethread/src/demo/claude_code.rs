@@ -7,6 +7,10 @@ use serde_json::{Value, json};
 pub(super) struct Log {
     session: &'static str,
     cwd: &'static str,
+    branch: &'static str,
+    model: &'static str,
+    /// Tokens that each message reads from the cache.
+    context: u64,
     agent: Option<&'static str>,
     at: Timestamp,
     lines: Vec<Value>,
@@ -15,7 +19,19 @@ pub(super) struct Log {
 
 impl Log {
     pub(super) fn new(session: &'static str, cwd: &'static str) -> Self {
-        Self { session, cwd, agent: None, at: Timestamp::default(), lines: Vec::new(), last: None }
+        let (branch, model, context) = ("main", "claude-opus-4-6", 18_400);
+        let (agent, at) = (None, Timestamp::default());
+        Self { session, cwd, branch, model, context, agent, at, lines: Vec::new(), last: None }
+    }
+
+    /// The same on another branch.
+    pub(super) fn on(self, branch: &'static str) -> Self {
+        Self { branch, ..self }
+    }
+
+    /// The same by another model that reads so much.
+    pub(super) fn by(self, model: &'static str, context: u64) -> Self {
+        Self { model, context, ..self }
     }
 
     /// The same for a sub-agent's transcript.
@@ -61,9 +77,9 @@ impl Log {
     }
 
     fn model(&mut self, block: &Value) -> &mut Self {
-        let id = format!("msg_{:02}", self.lines.len());
-        let usage = json!({"input_tokens": 12, "output_tokens": 84, "cache_read_input_tokens": 18_400, "cache_creation_input_tokens": 310});
-        let message = json!({"id": id, "type": "message", "role": "assistant", "model": "claude-opus-4-6", "content": [block], "usage": usage});
+        let id = format!("msg_{}{:02}", &self.session[..8], self.lines.len());
+        let usage = json!({"input_tokens": 12, "output_tokens": 84, "cache_read_input_tokens": self.context, "cache_creation_input_tokens": 310});
+        let message = json!({"id": id, "type": "message", "role": "assistant", "model": self.model, "content": [block], "usage": usage});
         self.line("assistant", json!({"message": message}))
     }
 
@@ -74,7 +90,7 @@ impl Log {
     /// A line with the envelope that every message has.
     fn line(&mut self, kind: &str, mut line: Value) -> &mut Self {
         let tail = if self.agent.is_some() { "b" } else { "a" };
-        let uuid = format!("00000000-0000-4000-8000-{:011}{tail}", self.lines.len());
+        let uuid = format!("{}-0000-4000-8000-{:011}{tail}", &self.session[..8], self.lines.len());
         line["type"] = json!(kind);
         line["parentUuid"] = json!(self.last);
         line["uuid"] = json!(uuid);
@@ -83,7 +99,7 @@ impl Log {
         line["agentId"] = json!(self.agent);
         line["sessionId"] = json!(self.session);
         line["cwd"] = json!(self.cwd);
-        line["gitBranch"] = json!("main");
+        line["gitBranch"] = json!(self.branch);
         line["version"] = json!("2.1.78");
         self.lines.push(line);
         self.last = Some(uuid);

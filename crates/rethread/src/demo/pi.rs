@@ -11,6 +11,8 @@ pub(super) fn file_name(started: Timestamp, session: &str) -> String {
 /// A transcript being written.
 pub(super) struct Log {
     at: Timestamp,
+    /// Tokens that each message reads from the cache.
+    context: u64,
     lines: Vec<Value>,
     last: Option<String>,
 }
@@ -18,7 +20,12 @@ pub(super) struct Log {
 impl Log {
     pub(super) fn new(session: &str, cwd: &str, started: Timestamp) -> Self {
         let header = json!({"type": "session", "version": 3, "id": session, "timestamp": started, "cwd": cwd});
-        Self { at: started, lines: vec![header], last: None }
+        Self { at: started, context: 7_300, lines: vec![header], last: None }
+    }
+
+    /// The same for messages that read so much.
+    pub(super) fn reading(self, context: u64) -> Self {
+        Self { context, ..self }
     }
 
     /// Moves the clock.
@@ -61,7 +68,9 @@ impl Log {
     }
 
     fn model(&mut self, content: &Value, stop_reason: &str) {
-        let usage = json!({"input": 9, "output": 61, "cacheRead": 7_300, "cacheWrite": 120, "cost": {"total": 0.0042}});
+        let cost = 0.0042 * self.context as f64 / 7_300.0;
+        let usage =
+            json!({"input": 9, "output": 61, "cacheRead": self.context, "cacheWrite": 120, "cost": {"total": cost}});
         self.message(json!({"role": "assistant", "content": content, "model": "claude-sonnet-4-5", "usage": usage, "stopReason": stop_reason}));
     }
 

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use rethread_engine::{PRICES_AS_OF, UsageBy, UsageReport};
+use rethread_engine::{PRICES_AS_OF, UsageBy, UsageReport, Used};
 use unicode_width::UnicodeWidthStr;
 
-use super::usage::{Measure, fit_end, measured, rough_cost, usage_rows};
+use super::usage::{Measure, UsageRow, fit_end, measured, rough_cost, usage_rows};
 use super::words::short_number;
 
 const WIDTH: usize = 800;
@@ -24,24 +24,48 @@ text{font:13px system-ui,sans-serif;fill:#1f2328}.title{font-size:17px;font-weig
 .paper{fill:#ffffff}.bar{fill:#0969da}@media (prefers-color-scheme:dark){text{fill:#f0f6fc}.note{fill:#9198a1}\
 .paper{fill:#0d1117}.bar{fill:#4493f8}}";
 
+/// What a chart shows, whoever draws it.
+pub(crate) struct Bars {
+    pub(crate) title: String,
+    /// The sum, and what it rests on.
+    pub(crate) note: String,
+    pub(crate) rows: Vec<Bar>,
+}
+
+/// One bar: what it is of, what it stands for in words, and its part of the longest.
+pub(crate) struct Bar {
+    pub(crate) label: String,
+    pub(crate) value: String,
+    pub(crate) share: f64,
+}
+
+/// Usage as bars.
+pub(crate) fn usage_bars(report: &UsageReport, by: UsageBy) -> Bars {
+    let measure = measured(report);
+    let value = |used: &Used| match measure {
+        Measure::Cost => rough_cost(used),
+        Measure::Tokens => short_number(used.tokens.total()),
+    };
+    let what = match measure {
+        Measure::Cost => "Cost of agents' tokens",
+        Measure::Tokens => "Agents' tokens",
+    };
+    let bar = |row: UsageRow| Bar { value: value(&row.used), label: row.label, share: row.share };
+    Bars {
+        title: format!("{what} by {}", by.as_str()),
+        note: note(report, &value(&report.total)),
+        rows: usage_rows(report, by).into_iter().map(bar).collect(),
+    }
+}
+
 /// The chart as text of an SVG file.
 pub(crate) fn usage_chart(report: &UsageReport, by: UsageBy) -> String {
-    let rows = usage_rows(report, by);
-    let (what, total) = match measured(report) {
-        Measure::Cost => ("Cost of agents' tokens", rough_cost(&report.total)),
-        Measure::Tokens => ("Agents' tokens", short_number(report.total.tokens.total())),
-    };
-    let value = |at: usize| match measured(report) {
-        Measure::Cost => rough_cost(&rows[at].used),
-        Measure::Tokens => short_number(rows[at].used.tokens.total()),
-    };
+    let Bars { title, note, rows } = usage_bars(report, by);
     let labels: Vec<String> = rows.iter().map(|row| fit_end(&row.label, WIDEST_LABEL)).collect();
     let left = MARGIN + labels.iter().map(|label| label.width()).max().unwrap_or(0) * CHARACTER + 8;
     let longest = (WIDTH - MARGIN - VALUE).saturating_sub(left);
     let height = TOP + rows.len() * ROW + MARGIN;
-    let title = format!("{what} by {}", by.as_str());
-    let note = note(report, &total);
-    let told: Vec<String> = labels.iter().enumerate().map(|(at, label)| format!("{label}: {}", value(at))).collect();
+    let told: Vec<String> = labels.iter().zip(&rows).map(|(label, row)| format!("{label}: {}", row.value)).collect();
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
          aria-labelledby=\"title desc\">\n<title id=\"title\">{}</title>\n<desc id=\"desc\">{}</desc>\n\
@@ -63,7 +87,7 @@ pub(crate) fn usage_chart(report: &UsageReport, by: UsageBy) -> String {
              <text class=\"note\" x=\"{:.1}\" y=\"{text}\">{}</text>",
             escaped(label),
             left as f64 + length + 6.0,
-            escaped(&value(at)),
+            escaped(&row.value),
         );
     }
     out + "</svg>\n"

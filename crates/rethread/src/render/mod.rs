@@ -33,7 +33,7 @@ mod workflows;
 mod wrap;
 
 pub(crate) use card::{card, cost, would_ask_for_card};
-pub(crate) use chart::usage_chart;
+pub(crate) use chart::{Bar, Bars, usage_bars, usage_chart};
 pub(crate) use decisions::decisions;
 pub(crate) use enrich::{enriched, enrichment, estimates, not_enriched, would_enrich};
 pub(crate) use facts::{about, things};
@@ -41,7 +41,7 @@ pub(crate) use failure::failure;
 pub(crate) use files::file_history;
 pub(crate) use fix::{fix, not_fixed};
 pub(crate) use forget::forgotten;
-pub(crate) use graph::{dot, svg};
+pub(crate) use graph::{Drawing, DrawnEdge, DrawnNode, NODE, dot, drawing, said, svg};
 pub(crate) use health::{diagnosis, verified};
 pub(crate) use index::{index_failed, indexed, remade};
 pub(crate) use kept::kept;
@@ -51,14 +51,14 @@ pub(crate) use question::{answered, price_of, would_ask};
 pub(crate) use resume::resume_command;
 pub(crate) use search::{Wanted, grouped, search, summary};
 pub(crate) use serve::serving;
-pub(crate) use sessions::{for_pickers, sessions};
-pub(crate) use show::{Reader, show, state};
+pub(crate) use sessions::{for_pickers, name_of, sessions};
+pub(crate) use show::{Reader, shortened, show, state};
 pub(crate) use status::status;
 pub(crate) use sync::{embedded, not_embedded, synced, warnings, would_sync};
 pub(crate) use thread::{compacted, compaction_note, thread_context, threads, waiting_behind, would_send};
 pub(crate) use timeline::timeline;
-pub(crate) use usage::usage;
-pub(crate) use words::{age, bytes, count, number, reduction};
+pub(crate) use usage::{Measure, ledger_cost, limits, measured, money, rough_cost, usage};
+pub(crate) use words::{age, bytes, count, moment, number, period, reduction, short_number};
 pub(crate) use workflows::workflows;
 
 /// Lines wider than this are hard to read, however wide the terminal is.

@@ -110,7 +110,7 @@ fn about(sum: NanoUsd) -> String {
     if money.starts_with('<') { money } else { format!("~{money}") }
 }
 
-fn money(sum: NanoUsd) -> String {
+pub(crate) fn money(sum: NanoUsd) -> String {
     match sum.get() {
         1..ONE_CENT => "<$0.01".to_owned(),
         billionths => format!("${:.2}", billionths as f64 / 1e9),
@@ -266,7 +266,7 @@ fn requests(page: &mut Page, sums: &[LedgerSum]) {
     }
 }
 
-fn ledger_cost(sum: &LedgerSum) -> String {
+pub(crate) fn ledger_cost(sum: &LedgerSum) -> String {
     if sum.unpriced == sum.spending.requests {
         return "unknown".to_owned();
     }
@@ -283,7 +283,7 @@ fn today(sums: &[LedgerSum]) -> String {
     format!("{}, {}, {}", count(requests, "request"), count(tokens, "token"), money(cost))
 }
 
-fn limits(budget: &BudgetStatus) -> String {
+pub(crate) fn limits(budget: &BudgetStatus) -> String {
     let limits =
         [budget.daily_usd.map(|usd| usd.to_string()), budget.daily_tokens.map(|tokens| count(tokens, "token"))];
     let limits: Vec<String> = limits.into_iter().flatten().collect();

@@ -15,6 +15,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::{App, Refusal, Shared};
 use crate::failure::Kind;
+use crate::web;
 
 /// The longest body.
 pub(super) const LARGEST_BODY: usize = 2 << 20;
@@ -44,13 +45,19 @@ pub(super) async fn guard(State(app): State<Shared>, request: Request, next: Nex
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let is_open = is_open(&method, request.uri().path());
-    let mut answer = match check(&app, &request, is_open) {
+    let is_person = wants_page(&request);
+    let checked = check(&app, &request, is_open);
+    let is_let_in = checked.is_ok();
+    let mut answer = match checked {
         Ok(()) => match with_whole_body(request).await {
             Ok(request) => survived(next.run(request)).await,
             Err(refusal) => refusal.into_response(),
         },
         Err(refusal) => refusal.into_response(),
     };
+    if is_person {
+        answer = web::as_page(answer, is_let_in);
+    }
     harden(answer.headers_mut());
     note(&app, &method, route.as_deref(), answer.status(), began.elapsed());
     answer
@@ -69,6 +76,15 @@ async fn survived(answering: impl Future<Output = Response>) -> Response {
 /// What anybody may have: the way in, and what the page looks like. Nothing of it tells anything.
 fn is_open(method: &Method, path: &str) -> bool {
     method == Method::GET && (path == "/login" || path.starts_with("/static/"))
+}
+
+/// Whether somebody looks at the answer: a browser says that it wants a page.
+fn wants_page(request: &Request) -> bool {
+    let is_for_programs = |path: &str| ["/api/", "/mcp", "/ws", "/static/"].iter().any(|start| path.starts_with(start));
+    let wanted = request.headers().get(header::ACCEPT).and_then(|wanted| wanted.to_str().ok());
+    *request.method() == Method::GET
+        && !is_for_programs(request.uri().path())
+        && wanted.is_some_and(|wanted| wanted.contains("text/html"))
 }
 
 fn check(app: &App, request: &Request, is_open: bool) -> Result<(), Refusal> {

@@ -5,7 +5,6 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
-use maud::{DOCTYPE, html};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +13,7 @@ use super::keys::COOKIE_LIVES;
 use super::route::{Nothing, Outcome};
 use super::{Answer, App, Route, Shared};
 use crate::json::SCHEMA;
+use crate::web;
 
 /// The page that a link leads to.
 pub(super) fn routes() -> Router<Shared> {
@@ -50,17 +50,8 @@ async fn login(State(app): State<Shared>, Query(shown): Query<Shown>) -> Respons
     let cookie = if app.keys.use_link(&shown.code) { app.keys.cookie(&app.engine) } else { None };
     let cookie = cookie.and_then(|cookie| HeaderValue::try_from(as_header(&cookie, app.is_secure)).ok());
     match cookie {
-        Some(cookie) => {
-            let page = html! {
-                (DOCTYPE)
-                html lang="en" {
-                    head { meta charset="utf-8"; meta http-equiv="refresh" content="0;url=/"; title { "Rethread" } }
-                    body { p { a href="/" { "Go on to the page" } } }
-                }
-            };
-            ([(header::SET_COOKIE, cookie)], Html(page.into_string())).into_response()
-        }
-        None => (StatusCode::FORBIDDEN, Html(used_up().into_string())).into_response(),
+        Some(cookie) => ([(header::SET_COOKIE, cookie)], Html(web::let_in())).into_response(),
+        None => (StatusCode::FORBIDDEN, Html(web::used_up())).into_response(),
     }
 }
 
@@ -68,25 +59,4 @@ fn as_header(cookie: &str, is_secure: bool) -> String {
     let secure = if is_secure { "; Secure" } else { "" };
     let lives = COOKIE_LIVES.as_secs();
     format!("{COOKIE}={cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age={lives}{secure}")
-}
-
-fn used_up() -> maud::Markup {
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "Rethread: not logged in" }
-                link rel="stylesheet" href="/static/page.css";
-            }
-            body.gate {
-                main {
-                    h1 { "Rethread" }
-                    p { "This link was used already, or it is older than ten minutes." }
-                    p { "Run " code { "rethread open" } " for another one." }
-                }
-            }
-        }
-    }
 }

@@ -24,7 +24,7 @@ use axum::Router;
 
 pub(crate) use app::App;
 pub(crate) use listen::run;
-pub(crate) use refusal::Refusal;
+pub(crate) use refusal::{Refusal, Why};
 pub(crate) use route::{Answer, Route};
 
 /// What all requests share.

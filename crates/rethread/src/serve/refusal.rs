@@ -1,5 +1,7 @@
 //! What could not be done, as a status and a body that says what to do next.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
@@ -74,12 +76,17 @@ fn hint_for_programs(kind: Kind) -> Option<&'static str> {
     }
 }
 
+/// Why an answer is a refusal, kept beside its body for whoever tells it to people.
+#[derive(Clone, Debug)]
+pub(crate) struct Why(pub(crate) Arc<Failure>);
+
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let mut answer = (self.status, Json(Failed::new(&self.failure, Clock::System.now()))).into_response();
         if matches!(self.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
             answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static(TRY_AGAIN));
         }
+        answer.extensions_mut().insert(Why(Arc::new(self.failure)));
         answer
     }
 }

@@ -1,0 +1,63 @@
+//! What pages look like and what they do by themselves: files that are part of the program.
+
+use std::sync::LazyLock;
+
+use axum::Router;
+use axum::extract::{Path, RawQuery};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use sha2::{Digest, Sha256};
+
+use crate::failure::Kind;
+use crate::serve::{Refusal, Shared};
+
+/// A file, and how its content is told from that of another version.
+struct Asset {
+    name: &'static str,
+    kind: &'static str,
+    text: &'static str,
+    version: String,
+}
+
+static ASSETS: LazyLock<[Asset; 4]> = LazyLock::new(|| {
+    let asset = |name, kind, text: &'static str| {
+        let digest = Sha256::digest(text.as_bytes());
+        let version = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+        Asset { name, kind, text, version }
+    };
+    [
+        asset("page.css", "text/css; charset=utf-8", include_str!("page.css")),
+        asset("page.js", "text/javascript; charset=utf-8", include_str!("page.js")),
+        asset("theme.js", "text/javascript; charset=utf-8", include_str!("theme.js")),
+        asset("icon.svg", "image/svg+xml", include_str!("icon.svg")),
+    ]
+});
+
+/// The files, for anybody: they tell nothing.
+pub(super) fn routes() -> Router<Shared> {
+    Router::new().route("/static/{name}", get(file))
+}
+
+/// Where a file is, under a name that changes with its content.
+pub(super) fn address(name: &str) -> String {
+    let version = ASSETS.iter().find(|asset| asset.name == name).map_or("", |asset| asset.version.as_str());
+    format!("/static/{name}?v={version}")
+}
+
+async fn file(Path(name): Path<String>, RawQuery(query): RawQuery, headers: HeaderMap) -> Result<Response, Refusal> {
+    let Some(asset) = ASSETS.iter().find(|asset| asset.name == name) else {
+        return Err(Refusal::new(StatusCode::NOT_FOUND, Kind::UnknownPath, "there is no such file"));
+    };
+    // Whoever names the version never has to ask again; all others ask whether it is still the same.
+    let is_named = query.as_deref().and_then(|query| query.strip_prefix("v=")) == Some(asset.version.as_str());
+    let keep = if is_named { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let tag = format!("\"{}\"", asset.version);
+    let known = headers.get(header::IF_NONE_MATCH).and_then(|known| known.to_str().ok());
+    let is_known = known.is_some_and(|known| known.split(',').any(|one| one.trim().trim_start_matches("W/") == tag));
+    let about = [(header::CACHE_CONTROL, keep.to_owned()), (header::ETAG, tag)];
+    if is_known {
+        return Ok((StatusCode::NOT_MODIFIED, about).into_response());
+    }
+    Ok((about, [(header::CONTENT_TYPE, asset.kind)], asset.text).into_response())
+}

@@ -1,0 +1,404 @@
+// What pages do by themselves: follow the memory, search as one types, and obey keys. Everything works without it.
+"use strict";
+
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const main = document.getElementById("main");
+
+// Making a page anew without losing where somebody is: what is equal stays, what has an id is moved, the rest is replaced.
+
+const kept = new Set(["open"]);
+
+function morph(old, fresh) {
+  if (old.isEqualNode(fresh)) return;
+  for (const { name } of [...old.attributes]) {
+    if (!fresh.hasAttribute(name) && !kept.has(name)) old.removeAttribute(name);
+  }
+  for (const { name, value } of fresh.attributes) {
+    if (!kept.has(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
+  const typing = old === document.activeElement && old.matches("input, select");
+  if (!typing) morphChildren(old, fresh);
+}
+
+function morphChildren(old, fresh) {
+  const known = new Map([...old.children].filter((child) => child.id).map((child) => [child.id, child]));
+  let at = old.firstChild;
+  for (const wanted of [...fresh.childNodes]) {
+    const same = wanted.id ? known.get(wanted.id) : null;
+    if (same) {
+      if (same !== at) old.insertBefore(same, at);
+      else at = at.nextSibling;
+      if (same.matches(".card") && !same.isEqualNode(wanted)) flash(same);
+      morph(same, wanted);
+      continue;
+    }
+    const alike = at && at.nodeType === wanted.nodeType && at.nodeName === wanted.nodeName && !at.id && !wanted.id;
+    if (alike && at.nodeType === Node.ELEMENT_NODE) {
+      const next = at.nextSibling;
+      morph(at, wanted);
+      at = next;
+    } else if (alike) {
+      if (at.data !== wanted.data) at.data = wanted.data;
+      at = at.nextSibling;
+    } else {
+      const made = document.importNode(wanted, true);
+      old.insertBefore(made, at);
+      if (made.nodeType === Node.ELEMENT_NODE && made.matches(".card")) flash(made);
+    }
+  }
+  while (at) {
+    const next = at.nextSibling;
+    at.remove();
+    at = next;
+  }
+}
+
+function flash(card) {
+  card.classList.remove("fresh");
+  requestAnimationFrame(() => card.classList.add("fresh"));
+}
+
+async function fetchPage(address, signal) {
+  const answer = await fetch(address, { headers: { Accept: "text/html" }, signal });
+  // Whoever is not logged in any more sees the gate.
+  if (answer.status === 401) location.reload();
+  if (!answer.ok) throw new Error(`status ${answer.status}`);
+  return new DOMParser().parseFromString(await answer.text(), "text/html");
+}
+
+// Following the memory. A browser gives one server six connections, so only a page that is looked at holds one.
+
+const QUIET = 400;
+let source = null;
+let waiting = null;
+let busy = false;
+let again = false;
+
+function listen() {
+  if (source || !main?.hasAttribute("data-live") || document.hidden) return;
+  const pulse = document.getElementById("pulse");
+  source = new EventSource("/api/events");
+  source.addEventListener("open", () => {
+    pulse.hidden = false;
+    pulse.classList.remove("lost");
+    pulse.title = "Live: this page follows the memory";
+  });
+  source.addEventListener("changed", () => {
+    pulse.classList.remove("beat");
+    requestAnimationFrame(() => pulse.classList.add("beat"));
+    clearTimeout(waiting);
+    waiting = setTimeout(refresh, QUIET);
+  });
+  source.addEventListener("error", () => {
+    pulse.classList.add("lost");
+    pulse.title = "The server does not answer; tried again by itself";
+  });
+}
+
+function deaf() {
+  source?.close();
+  source = null;
+  clearTimeout(waiting);
+}
+
+async function refresh() {
+  if (busy) {
+    again = true;
+    return;
+  }
+  busy = true;
+  try {
+    const isAtEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 120;
+    const page = await fetchPage(liveAddress());
+    morph(main, page.getElementById("main"));
+    afterChange();
+    if (isAtEnd && document.querySelector(".talk")) scrollTo({ top: document.documentElement.scrollHeight });
+  } catch {
+    // The server is gone or at work; the next change tells.
+  } finally {
+    busy = false;
+    if (again) {
+      again = false;
+      waiting = setTimeout(refresh, QUIET);
+    }
+  }
+}
+
+// A conversation that is read keeps its beginning while it grows at its end.
+function liveAddress() {
+  const address = new URL(location.href);
+  address.hash = "";
+  const entries = document.querySelector(".entries[data-from]");
+  const isEnd = document.getElementById("end");
+  if (entries && isEnd) {
+    ["line", "until"].forEach((name) => address.searchParams.delete(name));
+    address.searchParams.set("from", entries.dataset.from);
+  }
+  return address;
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) return deaf();
+  listen();
+  if (main?.hasAttribute("data-live")) refresh();
+});
+addEventListener("pagehide", deaf);
+addEventListener("pageshow", (event) => event.persisted && listen());
+listen();
+
+// Ages go on by themselves, by the clock of the server.
+
+const ahead = Date.parse(main?.dataset.now) - Date.now() || 0;
+
+function age(then) {
+  const minutes = Math.floor((Date.now() + ahead - then) / 60000);
+  if (minutes < 1) return "just now";
+  if (minutes < 60) return `${minutes}m`;
+  return minutes < 1440 ? `${Math.floor(minutes / 60)}h` : `${Math.floor(minutes / 1440)}d`;
+}
+
+setInterval(() => all("time[data-age]").forEach((time) => {
+  const ago = age(Date.parse(time.dateTime));
+  const told = time.dataset.age === "ago" && ago !== "just now" ? `${ago} ago` : ago;
+  if (time.textContent !== told) time.textContent = told;
+}), 20000);
+
+// Search as one types: what was asked before and not answered is called off.
+
+const search = document.querySelector("form[data-search]");
+let asking = null;
+let typed = null;
+
+async function find() {
+  const words = new URLSearchParams([...new FormData(search)].filter(([, value]) => value !== ""));
+  const address = `/search${words.size ? `?${words}` : ""}`;
+  asking?.abort();
+  asking = new AbortController();
+  const results = document.getElementById("results");
+  results.setAttribute("aria-busy", "true");
+  try {
+    const page = await fetchPage(address, asking.signal);
+    morphChildren(results, page.getElementById("results"));
+    results.removeAttribute("aria-busy");
+    document.title = page.title;
+    history.replaceState(null, "", address);
+    afterChange();
+  } catch (error) {
+    if (error.name !== "AbortError") results.removeAttribute("aria-busy");
+  }
+}
+
+if (search) {
+  search.addEventListener("input", () => {
+    clearTimeout(typed);
+    typed = setTimeout(find, 120);
+  });
+  search.addEventListener("submit", (event) => {
+    event.preventDefault();
+    clearTimeout(typed);
+    find();
+  });
+  const field = search.querySelector("[data-find]");
+  field.setSelectionRange(field.value.length, field.value.length);
+}
+
+// Filters apply as soon as they are chosen.
+
+document.addEventListener("change", (event) => {
+  const form = event.target.closest("form[data-filters]");
+  if (!form || !event.target.matches("[data-submit]")) return;
+  const words = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ""));
+  location.assign(`${form.getAttribute("action")}${words.size ? `?${words}` : ""}`);
+});
+
+// Keys.
+
+const items = () => all("[data-item]", main).filter((item) => item.checkVisibility());
+const handle = (item) => item.querySelector(":scope > summary, :scope h3 a, :scope > .head a, :scope a.line, :scope a") ?? item;
+
+function current(list) {
+  const item = document.activeElement?.closest?.("[data-item]");
+  return item ? list.indexOf(item) : -1;
+}
+
+function move(step, list = items()) {
+  if (!list.length) return;
+  let at = current(list);
+  if (at < 0) {
+    // From where one looks, not from the top.
+    at = list.findIndex((item) => item.getBoundingClientRect().top > 60);
+    at = at < 0 ? list.length - 1 : at;
+    if (step < 0) at = Math.max(0, at - 1);
+  } else {
+    at = Math.min(list.length - 1, Math.max(0, at + step));
+  }
+  const target = handle(list[at]);
+  if (target === list[at]) target.tabIndex = -1;
+  target.focus({ preventScroll: true });
+  list[at].scrollIntoView({ block: "nearest" });
+}
+
+function prompts(step) {
+  const list = items().filter((item) => item.matches(".entry.prompt"));
+  const tops = list.map((item) => item.getBoundingClientRect().top);
+  const line = 90;
+  const at = step > 0 ? tops.findIndex((top) => top > line + 2) : tops.findLastIndex((top) => top < line - 2);
+  if (at < 0) return;
+  scrollBy({ top: tops[at] - line });
+  handle(list[at]).focus({ preventScroll: true });
+}
+
+function fold() {
+  const folded = all(".talk details");
+  const isOpening = folded.some((one) => !one.open);
+  folded.forEach((one) => { one.open = isOpening; });
+}
+
+function toSearch() {
+  const field = all("[data-find]").find((one) => one.checkVisibility());
+  if (!field) return location.assign("/search");
+  field.focus();
+  field.select();
+}
+
+const keys = document.getElementById("keys");
+let leader = 0;
+
+function pressed(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  const isTyping = event.target.matches?.("input, select, textarea");
+  if (event.key === "Escape" && isTyping) return event.target.blur();
+  if (search && isTyping && event.target.matches("[data-find]") && event.key === "ArrowDown") {
+    event.preventDefault();
+    return move(1, items());
+  }
+  if (isTyping || keys?.open) return;
+  const place = Date.now() - leader < 1200 && document.querySelector(`a[data-key="${CSS.escape(event.key)}"]`);
+  leader = 0;
+  if (place) {
+    event.preventDefault();
+    return location.assign(place.href);
+  }
+  const inHits = search && document.activeElement?.closest(".hit");
+  const actions = {
+    "/": toSearch,
+    "?": () => keys?.showModal(),
+    g: () => { leader = Date.now(); },
+    j: () => move(1),
+    k: () => move(-1),
+    n: () => prompts(1),
+    p: () => prompts(-1),
+    e: fold,
+    ...(inHits && { ArrowDown: () => move(1), ArrowUp: () => (current(items()) > 0 ? move(-1) : toSearch()) }),
+  };
+  const action = Object.hasOwn(actions, event.key) && actions[event.key];
+  if (!action) return;
+  event.preventDefault();
+  action();
+}
+
+document.addEventListener("keydown", pressed);
+
+// The theme: as the system has it, light, or dark.
+
+const THEMES = { system: "as the system has it", light: "light", dark: "dark" };
+const themeButton = document.getElementById("theme");
+
+function theme() {
+  return document.documentElement.dataset.theme ?? "system";
+}
+
+function tellTheme() {
+  themeButton.setAttribute("aria-label", `Theme: ${THEMES[theme()]}`);
+  themeButton.title = `Theme: ${THEMES[theme()]}`;
+}
+
+themeButton?.addEventListener("click", () => {
+  const isDark = theme() === "dark" || (theme() === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
+  const wanted = isDark ? "light" : "dark";
+  const isSystem = matchMedia(`(prefers-color-scheme: ${wanted})`).matches;
+  // Whoever comes back to what the system has follows the system again.
+  if (isSystem) delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = wanted;
+  try {
+    if (isSystem) localStorage.removeItem("theme");
+    else localStorage.setItem("theme", wanted);
+  } catch {
+    // Then it holds for this page.
+  }
+  tellTheme();
+});
+if (themeButton) {
+  themeButton.hidden = false;
+  tellTheme();
+}
+
+const help = document.getElementById("help");
+if (help) {
+  help.hidden = false;
+  help.addEventListener("click", () => keys.showModal());
+  keys.addEventListener("click", (event) => event.target === keys && keys.close());
+}
+
+// Commands can be copied.
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  await navigator.clipboard?.writeText(button.previousElementSibling.textContent);
+  button.textContent = "Copied";
+  setTimeout(() => { button.textContent = "Copy"; }, 1500);
+});
+
+// Whatever a page gets later needs the same as what it had.
+
+function afterChange() {
+  if (navigator.clipboard) all("[data-copy][hidden]").forEach((button) => { button.hidden = false; });
+}
+afterChange();
+
+// A line that is jumped to must not be folded away.
+
+function unfold() {
+  const target = location.hash.startsWith("#L") && document.getElementById(location.hash.slice(1));
+  if (!target) return;
+  for (let one = target.parentElement?.closest("details"); one; one = one.parentElement?.closest("details")) {
+    if (!one.open && one.matches(".calls")) one.open = true;
+  }
+  target.scrollIntoView({ block: "start" });
+}
+addEventListener("hashchange", unfold);
+unfold();
+
+// Among the prompts, the one that is read is marked.
+
+const list = document.querySelector(".prompts ol");
+
+function markPrompt() {
+  const passed = all(".entry.prompt").filter((entry) => entry.getBoundingClientRect().top < 140);
+  const line = (passed.at(-1) ?? document.querySelector(".entry.prompt"))?.querySelector(".anchor")?.id;
+  for (const link of all("a", list)) {
+    const isHere = Boolean(line) && link.hash === `#${line}`;
+    link.classList.toggle("here", isHere);
+    if (isHere) list.scrollTop = link.offsetTop - list.offsetTop - list.clientHeight / 2;
+  }
+}
+
+if (list) {
+  let isDrawing = false;
+  addEventListener("scroll", () => {
+    if (isDrawing) return;
+    isDrawing = true;
+    requestAnimationFrame(() => {
+      isDrawing = false;
+      markPrompt();
+    });
+  }, { passive: true });
+  markPrompt();
+}
+
+// A drawing that is wider than its place begins in its middle.
+
+all("[data-middle]").forEach((box) => {
+  box.scrollTo((box.scrollWidth - box.clientWidth) / 2, (box.scrollHeight - box.clientHeight) / 2);
+});
