@@ -63,6 +63,12 @@ impl Script {
     }
 }
 
+impl Script {
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+}
+
 fn file() -> String {
     crate::sessions::transcript(SESSION)
 }

@@ -12,6 +12,7 @@ mod keeping;
 mod learning;
 mod life;
 mod live;
+mod looking;
 mod meaning;
 mod model_server;
 mod notes;
