@@ -12,6 +12,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use rethread_model::clip;
 
 use super::{App, Refusal, Shared};
 use crate::failure::Kind;
@@ -21,6 +22,8 @@ use crate::web;
 pub(super) const LARGEST_BODY: usize = 2 << 20;
 /// How long a body may take to arrive.
 const BODY_ARRIVES: Duration = Duration::from_secs(30);
+/// Characters of a method that are noted.
+const LONGEST_METHOD: usize = 20;
 /// The cookie of the page.
 pub(super) const COOKIE: &str = "rethread";
 /// Scripts, styles, pictures and requests of our own, nothing else; nobody may put us in a frame.
@@ -218,14 +221,17 @@ fn harden(headers: &mut HeaderMap) {
 /// Notes what changed something or was refused: the route, never what was asked or said.
 fn note(app: &App, method: &Method, route: Option<&str>, status: StatusCode, took: Duration) {
     let route = route.unwrap_or("none");
+    let is_safe = method.is_safe();
+    // Anybody can make up a method, of any length.
+    let method = clip(method.as_str(), LONGEST_METHOD);
     if app.is_talkative {
         app.told.note_line(&format!("{method} {route} {} {} ms", status.as_u16(), took.as_millis()));
     }
-    if method.is_safe() && status.as_u16() < 400 {
+    if is_safe && status.as_u16() < 400 {
         return;
     }
     app.engine.note_request(&[
-        ("method", method.as_str().into()),
+        ("method", method.into_owned().into()),
         ("route", route.into()),
         ("status", status.as_u16().into()),
         ("milliseconds", (took.as_millis() as u64).into()),

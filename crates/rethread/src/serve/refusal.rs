@@ -99,7 +99,8 @@ pub(super) async fn unknown_path(uri: Uri) -> Refusal {
 
 /// A route has that path, but not by that method.
 pub(super) async fn wrong_method(method: Method, uri: Uri) -> Refusal {
-    let message = format!("{} does not take {method}", clip(uri.path(), LONGEST_PATH));
+    let (path, method) = (clip(uri.path(), LONGEST_PATH), clip(method.as_str(), LONGEST_PATH));
+    let message = format!("{path} does not take {method}");
     Refusal::new(StatusCode::METHOD_NOT_ALLOWED, Kind::BadRequest, message).hint("see /api/openapi.json")
 }
 

@@ -57,6 +57,13 @@ fn t4_t6_every_route_wants_the_token_and_only_in_the_header() {
         all_refuse(&street, &[json, &near, &right], (401, "unauthorised"));
         let shown = format!("/api/health?token={0}&access_token={0}", street.token);
         assert_eq!(knock(&street, ("GET", &shown), &[], "").status, 401);
+        // What anybody may look at is no way to anything else.
+        for path in
+            ["/static/../api/sessions", "/static/%2e%2e/api/sessions", "/login/../api/sessions", "//api/sessions"]
+        {
+            let told = knock(&street, ("GET", path), &[], "");
+            assert!(told.status >= 400 && !told.body.contains("sessions\":"), "{path}: {told:?}");
+        }
     });
 }
 
@@ -284,6 +291,8 @@ fn methods_that_a_path_does_not_take_are_405_and_say_what_it_takes() {
     let allow = refused.head.lines().find(|line| line.starts_with("allow:")).unwrap().to_owned();
     assert!(allow.contains("get") && allow.contains("post"), "{allow}");
     assert_eq!(street.ask("OPTIONS", "/api/health", None).status, 405);
+    let made_up = street.ask(&"X".repeat(5_000), "/api/health", None);
+    assert!(code_of(&made_up).0 == 405 && made_up.body.len() < 1_000, "{made_up:?}");
     let head = street.ask("HEAD", "/api/health", None);
     assert!(head.status == 200 && head.body.is_empty(), "{head:?}");
     assert_eq!(street.refusal("GET", &format!("/{}", "x".repeat(3000)), None), (404, "unknown-path".to_owned()));
