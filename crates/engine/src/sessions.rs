@@ -92,11 +92,15 @@ impl Engine {
         if reference.is_empty() {
             return Err(unknown());
         }
-        // Our own id means that session, whatever others are called.
-        if let Some(session) = reference.parse().ok().map(|id| stored(store, id)).transpose()?.flatten() {
+        // Our own id means that session, whatever others are called, and it is part of nobody's name.
+        let id = reference.parse::<SessionId>().ok();
+        if let Some(session) = id.map(|id| stored(store, id)).transpose()?.flatten() {
             return self.listed(store, session);
         }
         let mut found = store.sessions_by_exact_reference(reference)?;
+        if found.is_empty() && id.is_some() {
+            return Err(unknown());
+        }
         if found.is_empty() && is_prefix(reference) {
             found = store.sessions_by_id_prefix(reference)?;
         }

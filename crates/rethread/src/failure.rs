@@ -321,7 +321,7 @@ fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
         EngineError::UnknownThread(_) => (Kind::UnknownReference, Some(LIST_THREADS)),
         EngineError::AmbiguousThread { .. } => (Kind::AmbiguousReference, Some("give more of the id")),
         EngineError::ResultWithoutCall => (Kind::Usage, Some("add --tool-call-id ID")),
-        EngineError::Content(_) => (Kind::BadContent, None),
+        EngineError::Content(_) | EngineError::NothingToNote => (Kind::BadContent, None),
         EngineError::Note(error) => judge_note(error),
         EngineError::TooLong { .. } => {
             (Kind::TooLarge, Some("if the model holds more, say so: `rethread config set model.window …`"))
@@ -331,7 +331,6 @@ fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
         EngineError::BadAlias(_) => {
             (Kind::BadContent, Some("an alias is one word of letters, digits, dashes, dots and underscores"))
         }
-        EngineError::NothingToNote => (Kind::BadContent, None),
         EngineError::NothingToAnswer => (Kind::Usage, Some("give a text, or append a tool's result first")),
         EngineError::Stopped => (Kind::Stopped, None),
         EngineError::Model(error) => judge_model(error),

@@ -34,7 +34,7 @@ use crate::render::{age, reduction};
 
 pub(crate) use awareness::{Awareness, Injections};
 pub(crate) use card::{Card, RefreshedCard};
-pub(crate) use conversation::{Conversations, OneConversation, Records, Resumed};
+pub(crate) use conversation::{Conversations, LogPiece, OneConversation, Resumed};
 pub(crate) use enrich::{Cleared, Enriched, NotEnriched, WouldEnrich};
 pub(crate) use facts::{Decided, FileStory, Fixed, Known, Worked};
 pub(crate) use forget::Forgotten;

@@ -112,19 +112,16 @@ impl Engine {
     fn of_thread(&self, store: Option<&Store>, thread: Metadata) -> Result<Conversation, EngineError> {
         let known =
             store.map(|store| Ok::<_, EngineError>((store, stored(store, thread.id.session())?))).transpose()?;
-        let listed = match known {
-            Some((store, Some(session))) => {
-                let mut listed = self.listed(store, session)?;
-                // As long as nothing was said, only the metadata tell when that was.
-                listed.session.started_at = listed.session.started_at.or(Some(thread.created_at));
-                listed.session.last_activity_at = listed.session.last_activity_at.or(Some(thread.last_message_at));
-                listed
-            }
-            _ => {
-                let session = self.unread(&thread);
-                let state = Lifecycle::of(&self.config).state(None, session.last_activity_at, self.now());
-                Listed { session, state }
-            }
+        let listed = if let Some((store, Some(session))) = known {
+            let mut listed = self.listed(store, session)?;
+            // As long as nothing was said, only the metadata tell when that was.
+            listed.session.started_at = listed.session.started_at.or(Some(thread.created_at));
+            listed.session.last_activity_at = listed.session.last_activity_at.or(Some(thread.last_message_at));
+            listed
+        } else {
+            let session = self.unread(&thread);
+            let state = Lifecycle::of(&self.config).state(None, session.last_activity_at, self.now());
+            Listed { session, state }
         };
         Ok(Conversation { listed, thread: Some(thread) })
     }

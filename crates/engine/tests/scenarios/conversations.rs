@@ -79,6 +79,10 @@ fn an_id_of_ours_means_one_session_whatever_others_are_called() {
     engine.set_alias(&other.to_string(), &ours.to_string()).unwrap();
     assert_eq!(engine.resolve(&ours.to_string()).unwrap().session.id, ours);
     assert_eq!(engine.conversation(ours).unwrap().listed.session.external_id, SESSION);
+    // One that is nobody's is not looked for in names.
+    let nobody = "01JZ0000000000000000000000";
+    engine.set_name(&other.to_string(), &format!("as in {nobody}")).unwrap();
+    assert!(matches!(engine.resolve(nobody), Err(EngineError::UnknownReference(_))));
 }
 
 #[test]

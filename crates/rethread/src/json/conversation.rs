@@ -77,9 +77,9 @@ pub(crate) struct OneConversation<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<RecordShape>>")]
     messages: Option<Vec<Line<'a>>>,
-    /// Of a thread: `before` in /records for the messages before these; null if there are none.
+    /// Of a thread: `before` in /records for the messages before these; nothing if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    previous: Option<Option<u64>>,
+    previous: Option<u64>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -125,7 +125,7 @@ impl<'a> OneConversation<'a> {
             notes: hand.notes.iter().map(|(at, text)| Noted { at: *at, text }).collect(),
             metadata: found.thread.as_ref().map(ThreadMetadata::new),
             messages: messages.map(|page| page.records.items.iter().map(Line).collect()),
-            previous: messages.map(|page| page.records.previous),
+            previous: messages.and_then(|page| page.records.previous),
         }
     }
 }
@@ -150,7 +150,8 @@ impl<'a> ThreadMetadata<'a> {
 
 /// A piece of a log: `records` of a thread, `entries` of an agent's session.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Records<'a> {
+#[schemars(rename = "Records")]
+pub(crate) struct LogPiece<'a> {
     schema: u8,
     id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -167,7 +168,7 @@ pub(crate) struct Records<'a> {
     problems: Vec<PassedOver<'a>>,
 }
 
-impl<'a> Records<'a> {
+impl<'a> LogPiece<'a> {
     pub(crate) fn of_thread(page: &'a ThreadPage) -> Self {
         Self {
             schema: SCHEMA,

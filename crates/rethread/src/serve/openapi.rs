@@ -1,4 +1,4 @@
-//! The OpenAPI document: made from the rows and their types, so that it tells what is answered and nothing else.
+//! The `OpenAPI` document: made from the rows and their types, so that it tells what is answered and nothing else.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -21,11 +21,12 @@ const BESIDE: [(&str, &str, &str); 3] = [
 ];
 
 /// Refusals that every route has.
-const ALWAYS: [StatusCode; 6] = [
+const ALWAYS: [StatusCode; 7] = [
     StatusCode::BAD_REQUEST,
     StatusCode::UNAUTHORIZED,
     StatusCode::FORBIDDEN,
     StatusCode::PAYLOAD_TOO_LARGE,
+    StatusCode::URI_TOO_LONG,
     StatusCode::INTERNAL_SERVER_ERROR,
     StatusCode::SERVICE_UNAVAILABLE,
 ];
@@ -146,7 +147,7 @@ fn operation(row: &Route, asked: &mut SchemaGenerator, told: &mut SchemaGenerato
     if !parameters.is_empty() {
         operation["parameters"] = parameters.into();
     }
-    operation["responses"] = responses(row, has_body, (row.gives)(told));
+    operation["responses"] = responses(row, has_body, &(row.gives)(told));
     operation
 }
 
@@ -186,13 +187,15 @@ fn names(list: &Value) -> BTreeSet<String> {
     list.as_array().into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
 }
 
-fn responses(row: &Route, has_body: bool, gives: Schema) -> Value {
-    let mut good = json!({"description": row.status.canonical_reason().unwrap_or_default()});
-    if row.status != StatusCode::NO_CONTENT {
-        good["content"] = json!({"application/json": {"schema": gives}});
-    }
+fn responses(row: &Route, has_body: bool, gives: &Schema) -> Value {
     let mut all = Map::new();
-    all.insert(row.status.as_u16().to_string(), good);
+    for status in std::iter::once(&row.status).chain(row.also) {
+        let mut good = json!({"description": status.canonical_reason().unwrap_or_default()});
+        if *status != StatusCode::NO_CONTENT {
+            good["content"] = json!({"application/json": {"schema": gives}});
+        }
+        all.insert(status.as_u16().to_string(), good);
+    }
     let of_bodies: &[StatusCode] =
         if has_body { &[StatusCode::REQUEST_TIMEOUT, StatusCode::UNSUPPORTED_MEDIA_TYPE] } else { &[] };
     let refused: BTreeSet<u16> = ALWAYS.iter().chain(of_bodies).chain(row.refuses).map(StatusCode::as_u16).collect();
@@ -213,6 +216,7 @@ fn refusals(error: &Schema) -> Value {
         (408, "The body did not arrive in time."),
         (409, "It cannot be done as things are: ambiguous, ended, no thread, no model, no budget."),
         (413, "The body is too large."),
+        (414, "The address is longer than 64 KiB; nothing else is said."),
         (415, "The body is not JSON."),
         (429, "Too many wait already."),
         (500, "A mistake in Rethread itself."),
@@ -220,8 +224,11 @@ fn refusals(error: &Schema) -> Value {
         (503, "The store, the disk or the index cannot be used now."),
     ];
     let response = |(status, meaning): (u16, &str)| {
-        let content = json!({"application/json": {"schema": error}});
-        (status.to_string(), json!({"description": meaning, "content": content}))
+        let mut response = json!({"description": meaning});
+        if status != StatusCode::URI_TOO_LONG.as_u16() {
+            response["content"] = json!({"application/json": {"schema": error}});
+        }
+        (status.to_string(), response)
     };
     Value::Object(meanings.into_iter().map(response).collect())
 }

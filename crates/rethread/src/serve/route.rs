@@ -1,6 +1,6 @@
 //! One row for each route: what it takes, what it gives, and the one call that does it.
 //!
-//! The router, the OpenAPI document and the tests of every route are made from these rows.
+//! The router, the document of the API and the tests of every route are made from these rows.
 
 use axum::Router;
 use axum::body::Bytes;
@@ -37,6 +37,8 @@ pub(crate) struct Route {
     pub(crate) gives: Shape,
     /// The status of a good answer.
     pub(crate) status: StatusCode,
+    /// Further statuses of good answers.
+    pub(crate) also: &'static [StatusCode],
     /// Refusals that not every route has.
     pub(crate) refuses: &'static [StatusCode],
     handler: MethodRouter<Shared>,
@@ -67,6 +69,7 @@ impl Answer {
     }
 
     /// It is done, and there is nothing to say.
+    #[expect(clippy::unnecessary_wraps, reason = "calls end with it as with all others")]
     pub(crate) fn done() -> Outcome {
         Ok(Self { status: StatusCode::NO_CONTENT, body: String::new(), location: None })
     }
@@ -119,7 +122,7 @@ impl Route {
         A: JsonSchema,
     {
         let handler = move |State(app): State<Shared>, id: InPath, RawQuery(query): RawQuery| async move {
-            let (id, asked): (_, Q) = (id_in(id)?, in_query(query.as_deref())?);
+            let (id, asked): (_, Q) = (id_in(&id)?, in_query(query.as_deref())?);
             blocking(app, move |app| call(app, id, asked)).await
         };
         Self::own::<Q, A>(Method::GET, path, about, on(MethodFilter::GET, handler))
@@ -141,7 +144,8 @@ impl Route {
             let asked: B = in_body(&body)?;
             blocking(app, move |app| call(app, asked)).await
         };
-        Self::own::<B, A>(method.clone(), path, about, on(filter(&method), handler))
+        let taken = filter(&method);
+        Self::own::<B, A>(method, path, about, on(taken, handler))
     }
 
     /// A route that is told something of one session.
@@ -157,10 +161,11 @@ impl Route {
     {
         let handler = move |State(app): State<Shared>, id: InPath, RawQuery(query): RawQuery, body: Bytes| async move {
             let Nothing {} = in_query(query.as_deref())?;
-            let (id, asked): (_, B) = (id_in(id)?, in_body(&body)?);
+            let (id, asked): (_, B) = (id_in(&id)?, in_body(&body)?);
             blocking(app, move |app| call(app, id, asked)).await
         };
-        Self::own::<B, A>(method.clone(), path, about, on(filter(&method), handler))
+        let taken = filter(&method);
+        Self::own::<B, A>(method, path, about, on(taken, handler))
     }
 
     /// A route with a handler of its own, which takes and gives what is said here.
@@ -174,12 +179,17 @@ impl Route {
         let takes: Shape = if method == Method::GET { T::json_schema } else { SchemaGenerator::subschema_for::<T> };
         let gives: Shape = SchemaGenerator::subschema_for::<A>;
         let refuses: &[StatusCode] = if path.contains("{id}") { &[StatusCode::NOT_FOUND] } else { &[] };
-        Self { method, path, about, takes, gives, status: StatusCode::OK, refuses, handler }
+        Self { method, path, about, takes, gives, status: StatusCode::OK, also: &[], refuses, handler }
     }
 
     /// The same with another status for a good answer.
     pub(crate) fn with_status(self, status: StatusCode) -> Self {
         Self { status, ..self }
+    }
+
+    /// The same with further statuses of good answers.
+    pub(crate) fn or_with(self, also: &'static [StatusCode]) -> Self {
+        Self { also, ..self }
     }
 
     /// The same with refusals that not every route has.
@@ -197,7 +207,7 @@ impl Route {
 pub(crate) type InPath = Result<Path<String>, PathRejection>;
 
 /// The id in a path.
-pub(crate) fn id_in(path: InPath) -> Result<SessionId, Refusal> {
+pub(crate) fn id_in(path: &InPath) -> Result<SessionId, Refusal> {
     session_id(path.as_ref().map_or("", |Path(text)| text))
 }
 

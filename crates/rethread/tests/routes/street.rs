@@ -54,9 +54,9 @@ impl Street {
     pub(crate) fn open(house: House) -> Self {
         let mut street = Self::serve(house);
         let listed = street.json("GET", "/api/sessions?limit=1", None);
-        street.session = listed["sessions"][0]["id"].as_str().unwrap_or_default().to_owned();
+        listed["sessions"][0]["id"].as_str().unwrap_or_default().clone_into(&mut street.session);
         let made = street.json("POST", "/api/sessions", Some(r#"{"name":"plans"}"#));
-        street.thread = made["session"]["id"].as_str().unwrap().to_owned();
+        made["session"]["id"].as_str().unwrap().clone_into(&mut street.thread);
         for (role, text) in [("user", "what shall we do?"), ("assistant", "nothing at all")] {
             street.append(&street.thread, role, text);
         }

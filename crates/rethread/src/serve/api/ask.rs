@@ -13,7 +13,7 @@ use crate::serve::{Answer, App, Refusal, Route};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::tell::<Question, AnswerOrPlan<'_>>(
+        Route::tell::<Asking, AnswerOrPlan<'_>>(
             Method::POST,
             "/api/ask",
             "Answers a question about a session, with citations: by the configured model within the budget, otherwise by \
@@ -30,7 +30,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "AskRequest")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Question {
+struct Asking {
     /// The session: an id, the beginning of one, an alias, a name.
     session: Reference,
     /// The question.
@@ -56,7 +56,7 @@ enum AnswerOrPlan<'a> {
     Plan(WouldAsk<'a>),
 }
 
-fn ask(app: &App, asked: Question) -> Outcome {
+fn ask(app: &App, asked: Asking) -> Outcome {
     let request = AskRequest {
         reference: asked.session.0,
         question: asked.question.0,

@@ -5,6 +5,7 @@ use rethread_model::SessionId;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::known;
 use crate::commands::card::failure_of;
 use crate::json::{Card, HandedOff, RefreshedCard, Resumed};
 use crate::render::resume_command;
@@ -40,7 +41,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 fn card(app: &App, id: SessionId, _: Nothing) -> Outcome {
-    Answer::json(&Card::new(&app.engine.card(&id.to_string())?, None))
+    Answer::json(&Card::new(&app.engine.card(&known(app, id)?)?, None))
 }
 
 /// How a card is to be written.
@@ -59,7 +60,7 @@ struct Refreshing {
 }
 
 fn refresh(app: &App, id: SessionId, asked: Refreshing) -> Outcome {
-    let (reference, model) = (id.to_string(), said(asked.model));
+    let (reference, model) = (known(app, id)?, said(asked.model));
     if asked.dry_run {
         return Answer::json(&Card::planned(&app.engine.refresh_card_dry_run(&reference, model.as_deref())?));
     }
@@ -72,12 +73,12 @@ fn refresh(app: &App, id: SessionId, asked: Refreshing) -> Outcome {
 }
 
 fn resume(app: &App, id: SessionId, _: Nothing) -> Outcome {
-    let reference = id.to_string();
+    let reference = known(app, id)?;
     let listed = app.engine.resolve(&reference)?;
     let text = app.engine.resume_text(&reference)?;
     Answer::json(&Resumed::new(&listed, &text, resume_command(&listed.session).as_deref()))
 }
 
 fn handoff(app: &App, id: SessionId, _: Nothing) -> Outcome {
-    Answer::json(&HandedOff::new(&app.engine.handoff(&id.to_string())?))
+    Answer::json(&HandedOff::new(&app.engine.handoff(&known(app, id)?)?))
 }

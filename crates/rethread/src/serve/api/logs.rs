@@ -6,8 +6,9 @@ use rethread_model::{SessionId, clip};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::known;
 use super::sessions::at;
-use crate::json::{Compacted, Context, Exchanges, Records};
+use crate::json::{Compacted, Context, Exchanges, LogPiece};
 use crate::serve::route::Outcome;
 use crate::serve::values::{Limit, OneOf, Position, Text, said};
 use crate::serve::{Answer, App, Route};
@@ -20,7 +21,7 @@ const LONGEST_EXCHANGE: usize = 100_000;
 pub(super) fn routes() -> Vec<Route> {
     const OF_THREADS: &[StatusCode] = &[StatusCode::NOT_FOUND, StatusCode::CONFLICT];
     vec![
-        Route::get_of::<Piece, Records<'_>>(
+        Route::get_of::<Piece, LogPiece<'_>>(
             "/api/sessions/{id}/records",
             "A piece of a session's log, in order: the records of a thread, the entries of an agent's session. With `from` \
              the first that fit, otherwise the last. A piece holds at most 4 MiB, or one record that is longer.",
@@ -49,7 +50,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// Which piece.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Piece {
     /// Only from this number (`seq`) on, the first that fit.
@@ -68,18 +69,18 @@ struct Piece {
 fn records(app: &App, id: SessionId, asked: Piece) -> Outcome {
     let page = Page { from: at(asked.from), before: at(asked.before), limit: asked.limit.get(), bytes: PAGE_BYTES };
     match app.engine.thread_records(id, false, page) {
-        Ok(found) => Answer::json(&Records::of_thread(&found)),
+        Ok(found) => Answer::json(&LogPiece::of_thread(&found)),
         Err(EngineError::NotAThread(_)) => {
             let profile = asked.profile.map_or(Profile::Structure, |OneOf(profile)| profile);
             let (_, found) = app.engine.entries(id, profile, at(asked.line), page)?;
-            Answer::json(&Records::of_session(id, &found))
+            Answer::json(&LogPiece::of_session(id, &found))
         }
         Err(error) => Err(error.into()),
     }
 }
 
 /// Which exchanges.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Exchange {
     /// Only from this number on.
@@ -90,7 +91,7 @@ struct Exchange {
 }
 
 fn episodes(app: &App, id: SessionId, asked: Exchange) -> Outcome {
-    let (listed, all) = app.engine.episodes(&id.to_string())?;
+    let (listed, all) = app.engine.episodes(&known(app, id)?)?;
     let from = at(asked.from).unwrap_or(0);
     let wanted = all.into_iter().filter(|one| one.episode.number >= from).take(asked.limit.get());
     let wanted = wanted.map(|one| EpisodeText { text: clip(&one.text, LONGEST_EXCHANGE).into_owned(), ..one });
@@ -98,7 +99,7 @@ fn episodes(app: &App, id: SessionId, asked: Exchange) -> Outcome {
 }
 
 /// How much of the context.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Window {
     /// The last so many messages; `leftOut` says how many come before them.

@@ -9,7 +9,9 @@ mod search;
 mod sessions;
 mod telling;
 
-use super::Route;
+use rethread_model::SessionId;
+
+use super::{App, Refusal, Route};
 
 /// All routes, in the order the document tells them.
 pub(crate) fn routes() -> Vec<Route> {
@@ -24,4 +26,9 @@ pub(crate) fn routes() -> Vec<Route> {
     all.push(super::login::row());
     all.extend(super::live::rows());
     all
+}
+
+/// A session by its id, for verbs that take any reference: an id that is nobody's is not looked for elsewhere.
+fn known(app: &App, id: SessionId) -> Result<String, Refusal> {
+    Ok(app.engine.conversation(id)?.listed.session.id.to_string())
 }

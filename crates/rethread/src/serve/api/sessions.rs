@@ -1,7 +1,7 @@
 //! Sessions and threads: listed, made, looked at, changed, deleted.
 
 use axum::http::{Method, StatusCode};
-use rethread_engine::{Closing, Engine, ListRequest, NewThread, Page, SessionChange};
+use rethread_engine::{Closing, Engine, Forgotten, ListRequest, NewThread, Page, SessionChange};
 use rethread_model::{Agent, SessionId, State};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -82,13 +82,14 @@ struct Listing {
 }
 
 fn list(app: &App, asked: Listing) -> Outcome {
-    let (limit, offset) = (asked.limit.get(), asked.offset.map_or(0, |Number(offset)| offset as usize));
+    let Listing { state, agent, project, include_empty, children, limit, offset } = asked;
+    let (limit, offset) = (limit.get(), offset.map_or(0, |Number(offset)| offset as usize));
     let request = ListRequest {
-        scope: scope(asked.project.as_ref()),
-        agent: asked.agent.map(|OneOf(agent)| agent),
-        state: asked.state.map(|OneOf(state)| state),
-        include_empty: asked.include_empty,
-        include_children: asked.children,
+        scope: scope(project.as_ref()),
+        agent: agent.map(|OneOf(agent)| agent),
+        state: state.map(|OneOf(state)| state),
+        include_empty,
+        include_children: children,
         // One more tells whether there are more.
         limit: Some((offset + limit + 1) as u64),
     };
@@ -126,7 +127,7 @@ fn make(app: &App, asked: New) -> Outcome {
     Ok(shown(&app.engine, id, USUAL_MESSAGES, StatusCode::CREATED)?.at(format!("/api/sessions/{id}")))
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Look {
     /// So many of a thread's last messages, 100 if nobody says.
@@ -189,7 +190,7 @@ fn change(app: &App, id: SessionId, asked: Change) -> Outcome {
 
 fn delete(app: &App, id: SessionId, _: Nothing) -> Outcome {
     let forgotten = app.engine.delete_session(id)?;
-    let left: Vec<&str> = forgotten.iter().flat_map(|told| told.left()).map(|left| left.place).collect();
+    let left: Vec<&str> = forgotten.iter().flat_map(Forgotten::left).map(|left| left.place).collect();
     if left.is_empty() {
         return Answer::done();
     }

@@ -5,6 +5,7 @@ use rethread_model::SessionId;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::known;
 use crate::json::{Awareness, Injections, Resolved};
 use crate::serve::route::{Nothing, Outcome};
 use crate::serve::values::{Limit, Project, Reference, Text, scope};
@@ -53,15 +54,15 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 fn peek(app: &App, id: SessionId, _: Nothing) -> Outcome {
-    Answer::json(&Awareness::activity(app.engine.activity_at_hand(&id.to_string())?.as_ref()))
+    Answer::json(&Awareness::activity(app.engine.activity_at_hand(&known(app, id)?)?.as_ref()))
 }
 
 fn activity(app: &App, id: SessionId, _: Nothing) -> Outcome {
-    Answer::json(&Awareness::activity(app.engine.activity(&id.to_string(), false)?.as_ref()))
+    Answer::json(&Awareness::activity(app.engine.activity(&known(app, id)?, false)?.as_ref()))
 }
 
 /// How many.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Latest {
     /// At most so many.
@@ -70,7 +71,7 @@ struct Latest {
 }
 
 fn injections(app: &App, id: SessionId, asked: Latest) -> Outcome {
-    Answer::json(&Injections::new(&app.engine.told_to(&id.to_string(), asked.limit.get() as u64)?))
+    Answer::json(&Injections::new(&app.engine.told_to(&known(app, id)?, asked.limit.get() as u64)?))
 }
 
 /// A prompt in a session.
@@ -85,8 +86,9 @@ struct Typed {
 }
 
 fn inject(app: &App, asked: Typed) -> Outcome {
-    let prompt = asked.prompt.as_ref().map_or(USUAL_PROMPT, |Text(prompt)| prompt);
-    Answer::json(&Awareness::explained(&app.engine.explain(&asked.session.0, prompt)?))
+    let Typed { session: Text(session), prompt } = asked;
+    let prompt = prompt.as_ref().map_or(USUAL_PROMPT, |Text(prompt)| prompt);
+    Answer::json(&Awareness::explained(&app.engine.explain(&session, prompt)?))
 }
 
 /// A text that fits into an address.

@@ -112,8 +112,15 @@ enum Wish {
 
 /// The route.
 pub(super) fn row() -> Route {
-    let about = "Appends a message, or runs a turn with it that is queued behind others";
-    Route::own::<SaidOver, Became>(Method::POST, "/api/sessions/{id}/messages", about, post(say))
+    let about = "Appends a message to a thread (201), or runs a turn with it that is queued behind others (200 at its end, \
+                 or 202 at once). What was sent under the same clientId, or Idempotency-Key, is stored and run once.";
+    let row = Route::own::<SaidOver, Became>(Method::POST, "/api/sessions/{id}/messages", about, post(say));
+    row.or_with(&[StatusCode::CREATED, StatusCode::ACCEPTED]).refusing(&[
+        StatusCode::NOT_FOUND,
+        StatusCode::CONFLICT,
+        StatusCode::TOO_MANY_REQUESTS,
+        StatusCode::BAD_GATEWAY,
+    ])
 }
 
 async fn say(
@@ -124,7 +131,7 @@ async fn say(
     body: Bytes,
 ) -> Result<Response, Refusal> {
     let Nothing {} = in_query(query.as_deref())?;
-    let thread = thread_of(id_in(id)?)?;
+    let thread = thread_of(id_in(&id)?)?;
     let wish = wish(in_body(&body)?, &headers)?;
     match wish {
         Wish::Append(message) => append(&app, thread, message).await,
