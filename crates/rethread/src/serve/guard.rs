@@ -13,6 +13,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::app::becomes_so;
 use super::{App, Refusal, Shared};
 use crate::failure::Kind;
 
@@ -45,7 +46,7 @@ pub(super) async fn guard(State(app): State<Shared>, request: Request, next: Nex
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let is_open = is_open(&method, request.uri().path());
     let mut answer = match check(&app, &request, is_open) {
-        Ok(()) => match with_whole_body(request).await {
+        Ok(()) => match with_whole_body(&app, request).await {
             Ok(request) => survived(next.run(request)).await,
             Err(refusal) => refusal.into_response(),
         },
@@ -166,7 +167,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// The request with all of its body, if it is neither too long nor too slow.
-async fn with_whole_body(request: Request) -> Result<Request, Refusal> {
+async fn with_whole_body(app: &App, request: Request) -> Result<Request, Refusal> {
     let too_large = || {
         let message = format!("the body is longer than {} MiB", LARGEST_BODY >> 20);
         Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, Kind::TooLarge, message)
@@ -176,7 +177,13 @@ async fn with_whole_body(request: Request) -> Result<Request, Refusal> {
     if announced.is_some_and(|length: usize| length > LARGEST_BODY) {
         return Err(too_large());
     }
-    let read = tokio::time::timeout(BODY_ARRIVES, to_bytes(body, LARGEST_BODY)).await;
+    let mut ending = app.ending.subscribe();
+    let read = tokio::select! {
+        biased;
+        read = tokio::time::timeout(BODY_ARRIVES, to_bytes(body, LARGEST_BODY)) => read,
+        // What has not come is not waited for.
+        () = becomes_so(&mut ending) => return Err(Refusal::ending()),
+    };
     match read {
         Ok(Ok(bytes)) => Ok(Request::from_parts(parts, Body::from(bytes))),
         Ok(Err(_)) => Err(too_large()),
