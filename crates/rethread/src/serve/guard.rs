@@ -14,6 +14,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use rethread_model::clip;
 
+use super::app::becomes_so;
 use super::{App, Refusal, Shared};
 use crate::failure::Kind;
 use crate::web;
@@ -52,7 +53,7 @@ pub(super) async fn guard(State(app): State<Shared>, request: Request, next: Nex
     let checked = check(&app, &request, is_open);
     let is_let_in = checked.is_ok();
     let mut answer = match checked {
-        Ok(()) => match with_whole_body(request).await {
+        Ok(()) => match with_whole_body(&app, request).await {
             Ok(request) => survived(next.run(request)).await,
             Err(refusal) => refusal.into_response(),
         },
@@ -185,7 +186,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// The request with all of its body, if it is neither too long nor too slow.
-async fn with_whole_body(request: Request) -> Result<Request, Refusal> {
+async fn with_whole_body(app: &App, request: Request) -> Result<Request, Refusal> {
     let too_large = || {
         let message = format!("the body is longer than {} MiB", LARGEST_BODY >> 20);
         Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, Kind::TooLarge, message)
@@ -195,7 +196,13 @@ async fn with_whole_body(request: Request) -> Result<Request, Refusal> {
     if announced.is_some_and(|length: usize| length > LARGEST_BODY) {
         return Err(too_large());
     }
-    let read = tokio::time::timeout(BODY_ARRIVES, to_bytes(body, LARGEST_BODY)).await;
+    let mut ending = app.ending.subscribe();
+    let read = tokio::select! {
+        biased;
+        read = tokio::time::timeout(BODY_ARRIVES, to_bytes(body, LARGEST_BODY)) => read,
+        // What has not come is not waited for.
+        () = becomes_so(&mut ending) => return Err(Refusal::ending()),
+    };
     match read {
         Ok(Ok(bytes)) => Ok(Request::from_parts(parts, Body::from(bytes))),
         Ok(Err(_)) => Err(too_large()),

@@ -46,6 +46,12 @@ impl Refusal {
         refusal.hint("please report it")
     }
 
+    /// The server ends, and this was not begun.
+    pub(crate) fn ending() -> Self {
+        let refusal = Self::new(StatusCode::SERVICE_UNAVAILABLE, Kind::Serve, "the server ends and takes nothing more");
+        refusal.hint("try again when it is back")
+    }
+
     /// The status it is answered with.
     pub(crate) fn status(&self) -> StatusCode {
         self.status

@@ -1,5 +1,7 @@
 //! The end of the server: what was accepted is finished, nothing new is, and everybody is told.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::thread::scope;
 
 use serde_json::{Value, json};
@@ -72,4 +74,24 @@ fn a_killed_server_leaves_what_it_had_heard_to_the_next() {
     let log = scene.log();
     let texts: Vec<&str> = log.iter().map(|(_, text, _)| text.as_str()).collect();
     assert_eq!(texts, ["hold it for ever", "You said: ", "go on", "You said: go on"]);
+}
+
+#[test]
+fn what_was_sent_by_halves_is_not_waited_for() {
+    let mut scene = Scene::unnamed("");
+    let (host, thread, token) = (scene.server.authority(), &scene.thread, &scene.token);
+    let mut stream = TcpStream::connect(&host).unwrap();
+    write!(
+        stream,
+        "POST /api/sessions/{thread}/messages HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\
+         Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{{"
+    )
+    .unwrap();
+    // It is there before the next one comes.
+    assert_eq!(scene.post(&json!({"role": "user", "content": "whole"})).0, 201);
+    assert_eq!(scene.server.end().code(), Some(0));
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer);
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 503"), "{answer}");
+    assert_eq!(scene.log().len(), 1);
 }

@@ -290,7 +290,7 @@ impl Place {
     fn take(app: &Shared) -> Result<Self, Refusal> {
         let mut state = app.turns.lock();
         if state.is_closed {
-            return Err(ending());
+            return Err(Refusal::ending());
         }
         let (turns, queue) = app.turns.most;
         if state.accepted >= turns.saturating_add(queue) {
@@ -319,7 +319,7 @@ impl Busy {
 
     /// The same, unless nothing more is begun.
     pub(super) fn unless_ending(app: &Shared) -> Result<Self, Refusal> {
-        if app.turns.lock().is_closed { Err(ending()) } else { Ok(Self::with(app)) }
+        if app.turns.lock().is_closed { Err(Refusal::ending()) } else { Ok(Self::with(app)) }
     }
 }
 
@@ -337,9 +337,4 @@ pub(super) fn stopped() -> Told {
 /// What the last frame of a run says that has no report.
 pub(super) fn ended_early(stop_reason: Stop) -> Told {
     Told::RunEnd { stop_reason, usage: None, cost_usd: None, waiting_calls: Vec::new(), cut_short: false }
-}
-
-fn ending() -> Refusal {
-    let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, Kind::Serve, "the server ends and takes nothing more");
-    refusal.hint("try again when it is back")
 }
