@@ -2,13 +2,13 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::thread::scope;
+use std::thread::{JoinHandle, scope, spawn};
 
 use serde_json::{Value, json};
 use tungstenite::protocol::frame::coding::CloseCode;
 
 use crate::Scene;
-use crate::house::until;
+use crate::house::{Server, until};
 
 #[test]
 fn who_ends_the_server_lets_it_finish_what_was_accepted() {
@@ -18,7 +18,9 @@ fn who_ends_the_server_lets_it_finish_what_was_accepted() {
     scene.model.wait_until_it_holds("it");
     socket.send_message(&scene.thread, "accepted as well");
     socket.until_so(|frame| frame["type"] == "accepted" && frame["ahead"] == 1);
-    let (model, thread) = (scene.model.clone(), scene.thread.clone());
+    let (model, thread, token) = (scene.model.clone(), scene.thread.clone(), scene.token.clone());
+    let asked = post_later(&scene.server, &token, &thread, "and over HTTP");
+    socket.until_so(|frame| frame["type"] == "status" && frame["ahead"] == 2);
     let status = scope(|scope| {
         let ended = scope.spawn(|| scene.server.end());
         // Whoever comes now is too late.
@@ -31,14 +33,34 @@ fn who_ends_the_server_lets_it_finish_what_was_accepted() {
         ended.join().unwrap()
     });
     assert_eq!(status.code(), Some(0));
+    let answered = asked.join().unwrap();
+    assert!(answered.contains("200 OK") && answered.contains("You said: and over HTTP"), "{answered}");
     assert_eq!(socket.farewell().map(|farewell| farewell.code), Some(CloseCode::Away));
     let ends = socket.seen.iter().filter(|frame| frame["type"] == "run_end").collect::<Vec<_>>();
-    assert!(ends.len() >= 2 && ends.iter().all(|frame| frame["stopReason"] == "end"), "{ends:?}");
+    assert!(ends.len() >= 3 && ends.iter().all(|frame| frame["stopReason"] == "end"), "{ends:?}");
     let told = std::iter::from_fn(|| page.next()).filter(|event| event["type"] == "run_end").count();
     assert_eq!(told, ends.len(), "pages hear it to the end, too");
     let log = scene.log();
     assert_eq!(log[3].1, "You said: accepted as well", "{log:?}");
     assert_eq!(log.len(), 2 * ends.len());
+}
+
+/// Has a text run over HTTP, and waits for the answer elsewhere.
+fn post_later(server: &Server, token: &str, thread: &str, text: &str) -> JoinHandle<String> {
+    let (host, body) = (server.authority(), json!({"text": text}).to_string());
+    let mut stream = TcpStream::connect(&host).unwrap();
+    let length = body.len();
+    write!(
+        stream,
+        "POST /api/sessions/{thread}/messages HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\
+         Content-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    )
+    .unwrap();
+    spawn(move || {
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    })
 }
 
 #[test]

@@ -171,6 +171,13 @@ fn fault_31_what_is_sent_twice_under_one_name_is_stored_and_run_once() {
         assert_eq!(crate::said(&told["messages"][1]).1, "You said: hold it once");
     };
     check(&scene);
+    for other in [
+        json!({"run": true, "clientId": "t-1"}),
+        json!({"text": "hello", "clientId": "m-1"}),
+        json!({"role": "user", "content": "hold it once", "clientId": "t-1"}),
+    ] {
+        assert_eq!(scene.post(&other).0, 409, "{other} is not what was sent before");
+    }
     assert_eq!(scene.server.end().code(), Some(0));
     scene.server = scene.house.serve(&["--no-watch"]);
     check(&scene);

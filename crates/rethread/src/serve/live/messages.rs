@@ -242,7 +242,7 @@ fn append_once(app: &App, thread: ThreadId, message: NewMessage) -> Result<(Stat
     if let Some(client_id) = &message.client_id {
         let before = app.engine.thread_sent_before(thread, client_id).map_err(found)?;
         if let Some(record) = before.into_iter().next() {
-            let is_same = record.role == message.role && record.content == message.content;
+            let is_same = record.role == message.role && record.content == message.content && record.run_id.is_none();
             return if is_same { Ok((StatusCode::OK, record)) } else { Err(used_otherwise()) };
         }
     }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
 use rethread_engine::{Config, EngineError, SendRequest, ThreadError, WaitingTurn};
-use rethread_model::thread::{Message, Stop, ThreadId};
+use rethread_model::thread::{ChatRole, Message, Stop, ThreadId};
 use tokio::sync::{Semaphore, watch};
 
 use super::run;
@@ -44,6 +44,7 @@ struct State {
     lines: BTreeMap<ThreadId, Line>,
     accepted: usize,
     is_closed: bool,
+    is_stopped: bool,
 }
 
 /// The turns of one thread. There is one as long as there is a turn in it.
@@ -128,7 +129,8 @@ impl Turns {
 
     /// Stops everything that was accepted. What was said is kept.
     pub(crate) fn stop_all(&self) {
-        let state = self.lock();
+        let mut state = self.lock();
+        state.is_stopped = true;
         let waiting = state.lines.values().flat_map(|line| line.waiting.iter().map(|(run, ..)| run));
         let running = state.lines.values().filter_map(|line| line.running.as_ref());
         for run in waiting.chain(running) {
@@ -216,10 +218,8 @@ async fn accept_in_order(app: &Shared, thread: ThreadId, request: SendRequest) -
     let turn = blocking(Arc::clone(app), move |app| take_turn(app, thread, request)).await?;
     let turn = match turn {
         Ok(turn) => turn,
-        Err(before) => {
-            let said = before.first().filter(|_| text.is_some()).map(Message::text);
-            return if said == text { Ok(Accepted::Before(before)) } else { Err(used_otherwise()) };
-        }
+        Err(before) if is_turn_of(text.as_deref(), &before) => return Ok(Accepted::Before(before)),
+        Err(_) => return Err(used_otherwise()),
     };
     let (id, ahead) = (turn.run_id().to_owned(), turn.ahead());
     let (stop, ended) = (watch::Sender::new(false), watch::Sender::new(None));
@@ -243,10 +243,21 @@ fn take_turn(app: &App, thread: ThreadId, request: SendRequest) -> Result<Result
     turn.map(Ok).map_err(|error| not_found(app, thread, error))
 }
 
+/// Whether messages are those of a turn that began with this text, or without one.
+fn is_turn_of(text: Option<&str>, messages: &[Message]) -> bool {
+    messages.first().is_some_and(|first| {
+        let began_with = (first.role == ChatRole::User).then(|| first.text());
+        first.run_id.is_some() && began_with.as_deref() == text
+    })
+}
+
 /// Puts a turn behind those that wait, and has somebody see to it.
 fn enqueue(app: &Shared, run: Arc<Run>, turn: WaitingTurn, place: Place) {
     let thread = run.thread;
     let mut state = app.turns.lock();
+    if state.is_stopped {
+        run.stop.send_replace(true);
+    }
     let is_new = !state.lines.contains_key(&thread);
     state.lines.entry(thread).or_default().waiting.push_back((run, turn, place));
     drop(state);
