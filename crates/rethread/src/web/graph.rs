@@ -72,8 +72,8 @@ fn unknown(of: Option<&str>) -> Markup {
 
 fn list(things: &[KnownThing], of: Option<&str>) -> Markup {
     html! {
-        @if let Some(of) = of { p.dim { "Several things fit " code { (Line(of)) } ":" } }
-        @else { p.dim { "The things most is known of. Choose one to see what surrounds it." } }
+        @if let Some(of) = of { h2.sr { "Things" } p.dim { "Several things fit " code { (Line(of)) } ":" } }
+        @else { h2.sr { "Things" } p.dim { "The things most is known of. Choose one to see what surrounds it." } }
         div.spread.narrow {
             @for of_kind in things.chunk_by(|one, next| one.entity.kind == next.entity.kind) { section { (thing_list(of_kind)) } }
         }
@@ -126,10 +126,10 @@ fn linked_node(node: &DrawnNode, thing: &Thing) -> Markup {
     let (x, y) = node.at;
     let class = if node.is_middle { "node middle" } else { "node" };
     html! {
-        a class=(class) href=(address(thing)) aria-label={ (node.kind) " " (Line(&node.name)) } {
+        a class=(class) href=(address(thing)) {
             title { (node.kind) " " (Line(&node.name)) }
             rect x=(tenth(x - NODE.0 / 2.0)) y=(tenth(y - NODE.1 / 2.0)) width=(tenth(NODE.0)) height=(tenth(NODE.1)) rx="8" {}
-            text.kind x=(tenth(x)) y=(tenth(y - 5.0)) text-anchor="middle" { (node.kind) }
+            text.kind x=(tenth(x)) y=(tenth(y - 5.0)) text-anchor="middle" { (node.kind) " " }
             text.name x=(tenth(x)) y=(tenth(y + 12.0)) text-anchor="middle" { (Line(&node.label)) }
         }
     }

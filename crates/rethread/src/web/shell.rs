@@ -116,7 +116,7 @@ fn header(here: Place) -> Markup {
                 }
             }
             @if here != Place::Search {
-                form.find action="/search" role="search" {
+                form.find action="/search" role="search" aria-label="All sessions" {
                     input type="search" name="q" placeholder="Search all sessions" aria-label="Search all sessions"
                         autocomplete="off" data-find;
                     kbd aria-hidden="true" { "/" }

@@ -69,7 +69,7 @@ pub(super) fn views(
     Ok(html! {
         div.filters {
             (tabs("Views of the memory", &all))
-            form action=(here) role="search" data-filters {
+            form action=(here) role="search" aria-label="This view" data-filters {
                 label.field {
                     span.sr { (label) }
                     input type="search" name=(if here == "/memory/graph" { "of" } else { "q" })
@@ -84,7 +84,11 @@ pub(super) fn views(
 
 fn page(app: &App, title: &str, path: &str, wanted: &Wanted, body: &Markup) -> Result<Page, Refusal> {
     let views = views(app, path, given(wanted.q.as_ref()), given(wanted.project.as_ref()), "Words in it")?;
-    Ok(Page::new(title, Place::Memory, html! { h1.sr { (title) } (views) (body) }))
+    Ok(Page::new(
+        title,
+        Place::Memory,
+        html! { h1.sr { (title) } (views) @if path != VIEWS[0].0 { h2.sr { "What is known" } } (body) },
+    ))
 }
 
 /// The newest of everything.
