@@ -1,12 +1,18 @@
-"""How many requests the server answers and how quickly, beside one that asks for nothing, and whether its memory grows."""
-import argparse, json, os, re, shutil, signal, subprocess, time
+"""How quickly the server answers, beside a request for nothing; whether its memory grows; how soon MCP answers."""
+import argparse, json, os, re, shutil, signal, statistics, subprocess, time
 from pathlib import Path
 from urllib.parse import quote
 
-from .common import (MB, Failed, Missing, begin, build, columns, headline, run, save, say, standard_options, surroundings,
-                     sync, workspace)
+from .common import (MB, Failed, Missing, begin, build, columns, floor, goal_rows, headline, judged, run, save, say,
+                     standard_options, surroundings, sync, workspace)
 
 EPISODES_PER_SESSION = 25
+GOAL_FIRST_ANSWER = 30
+# What every client says first; the answer to the second line is the first one that is of use.
+GREETING = [{"jsonrpc": "2.0", "id": 1, "method": "initialize",
+             "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}},
+            {"jsonrpc": "2.0", "method": "notifications/initialized"},
+            {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}]
 PERCENTILE = re.compile(r"^\s+(50|75|90|99)%\s+([\d.]+)(us|ms|s)\s*$", re.M)
 UNIT = {"us": 0.001, "ms": 1, "s": 1000}
 # Each request takes the next line, so that no answer comes from having been asked just now.
@@ -28,8 +34,9 @@ def main(arguments):
     tools = build(options.skip_build, ["generate-talk"], options.binary)
     with workspace(options.keep) as work:
         report = begin("serve", tools)
-        report["options"] = {key: getattr(options, key) for key in ("episodes", "seconds", "connections", "minutes")}
+        report["options"] = {key: getattr(options, key) for key in ("episodes", "seconds", "connections", "minutes", "runs")}
         report.update(measure(tools, work, options))
+    report["goals"] = judged([("MCP, start to the list of tools, p50 ms", report["mcp"]["p50Ms"], "<=", GOAL_FIRST_ANSWER)])
     print(table(report))
     if options.save:
         save(report)
@@ -43,6 +50,7 @@ def serve_options(arguments):
     parser.add_argument("--seconds", default=10, help="how long each route is asked (default %(default)s)", **number)
     parser.add_argument("--connections", default=16, help="connections at a time (default %(default)s)", **number)
     parser.add_argument("--minutes", default=10, help="how long its memory is watched under load (default %(default)s)", **number)
+    parser.add_argument("--runs", default=50, help="starts of MCP (default %(default)s)", **number)
     standard_options(parser, "serve")
     return parser.parse_args(arguments)
 
@@ -59,6 +67,8 @@ def measure(tools, work, options):
     routes = {"health": ["/api/health"], "sessions": ["/api/sessions?limit=50"],
               "search": [f"/api/search?q={quote(query)}&limit=10" for query in queries]}
     environment = surroundings(home, memory)
+    say("starting MCP")
+    mcp = first_answers(tools, home, environment, options.runs)
     token = run([tools["rethread"], "token"], home, environment)["output"].strip()
     server = subprocess.Popen([str(tools["rethread"]), "serve", "--listen", "127.0.0.1:0", "--json"], cwd=home,
                               env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -66,7 +76,7 @@ def measure(tools, work, options):
         url = json.loads(server.stdout.readline())["url"]
         load = Load(work, url, token, options.connections)
         load.ask("warm-up", routes["search"], 3)
-        report = {"rssBeforeMb": rss(server.pid), "routes": {}}
+        report = {"mcp": mcp, "rssBeforeMb": rss(server.pid), "routes": {}}
         for name, paths in routes.items():
             say(f"asking {name} for {options.seconds} s")
             report["routes"][name] = load.ask(name, paths, options.seconds)
@@ -75,6 +85,25 @@ def measure(tools, work, options):
     finally:
         server.send_signal(signal.SIGTERM)
         server.wait(60)
+
+
+def first_answers(tools, home, environment, runs):
+    """From starting the process to the whole list of tools, with what a process that does nothing takes beside it."""
+    lines = "".join(json.dumps(line) + "\n" for line in GREETING)
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        with subprocess.Popen([str(tools["rethread"]), "mcp"], cwd=home, env=environment, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+            server.stdin.write(lines)
+            server.stdin.flush()
+            server.stdout.readline()
+            listed = json.loads(server.stdout.readline())
+            times.append((time.perf_counter() - start) * 1000)
+            if not listed["result"]["tools"]:
+                raise Failed("MCP has no tools")
+            server.stdin.close()
+    return {"p50Ms": statistics.median(times), "mostMs": max(times), "processMs": floor(runs)["processMs"]}
 
 
 class Load:
@@ -133,7 +162,10 @@ def table(report):
     for name, done in report["routes"].items():
         more = f"{done['perSecond']:.0f}/s, {done['errors']} errors, {done['p50Ms'] / floor:.1f}x"
         rows.append((name, f"{done['p50Ms']:.2f} ms", f"{done['p99Ms']:.2f} ms", more))
-    lines = [headline(report), "", *columns(rows)]
+    mcp = report["mcp"]
+    beside = f"beside a process that does nothing {mcp['p50Ms'] / mcp['processMs']:.1f}x"
+    rows.append(("mcp", f"{mcp['p50Ms']:.2f} ms", "", f"start to the list of tools, {mcp['mostMs']:.1f} ms at most, {beside}"))
+    lines = [headline(report), "", *columns(rows), "", *columns(goal_rows(report["goals"]))]
     memory = report["memory"]
     if memory:
         samples = memory["samplesMb"]

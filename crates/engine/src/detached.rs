@@ -16,6 +16,10 @@ impl Engine {
         }
         command.args(verb);
         // A group of its own, so that Ctrl-C in the agent's terminal is not for it.
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0).spawn().is_ok()
+        let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+        let Ok(mut child) = command.spawn() else { return false };
+        // Nobody waits for it, but a server must not collect what is left of those that have ended.
+        std::thread::spawn(move || drop(child.wait()));
+        true
     }
 }

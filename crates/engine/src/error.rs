@@ -6,11 +6,11 @@ use rethread_index::IndexError;
 use rethread_ingest::source::exclude::BadPattern;
 use rethread_llm::ChatError;
 use rethread_model::thread::Metadata;
-use rethread_model::{Session, UnknownAgent};
+use rethread_model::{Session, SessionId, UnknownAgent};
 use rethread_recall::SearchError;
 use rethread_store::{StoreError, ThreadError};
 
-use crate::{BadContent, ConfigError, InstallError, ModelError};
+use crate::{BadContent, BadNote, ConfigError, InstallError, ModelError};
 
 /// Why a verb could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -90,6 +90,9 @@ pub enum EngineError {
     /// A message that no provider takes.
     #[error(transparent)]
     Content(#[from] BadContent),
+    /// A note that is not taken.
+    #[error(transparent)]
+    Note(#[from] BadNote),
     /// What a model would get is more than it holds, also after a compaction.
     #[error("about {tokens} tokens do not fit into the model's window of {window}")]
     TooLong {
@@ -98,6 +101,18 @@ pub enum EngineError {
         /// What the model holds.
         window: u64,
     },
+    /// A session of an agent, where only a thread of ours will do.
+    #[error("the session {0} is kept by its agent; only a thread of ours can do that")]
+    NotAThread(SessionId),
+    /// A session that has ended cannot be paused.
+    #[error("the session {0} has ended")]
+    HasEnded(SessionId),
+    /// A text that cannot be a short name.
+    #[error("{0:?} is no alias")]
+    BadAlias(String),
+    /// A note without any text.
+    #[error("there is nothing to note")]
+    NothingToNote,
     /// Nobody has said anything that a model could answer.
     #[error("there is nothing to answer in this thread")]
     NothingToAnswer,

@@ -39,6 +39,9 @@ mod kept;
 mod maintain;
 mod meaning;
 mod model;
+mod notes;
+mod paging;
+mod pulse;
 mod questions;
 mod reading;
 mod references;
@@ -66,7 +69,9 @@ use rethread_store::Store;
 
 use warm::Warm;
 
-pub use awareness::{Ended, Explained, SessionSummary, TierStatus, Upkeep};
+pub use awareness::{
+    AtHand, Closing, Ended, Explained, LiveActivity, SessionChange, SessionSummary, TierStatus, Upkeep,
+};
 pub use board::{Board, BoardProject, BoardRequest, OfProject, OnBoard, Portion, StateCounts};
 pub use cards::{Card, CardPlan, Refresh, Refreshed};
 pub use config::{Config, ConfigError, ConfigProblem, KEYS, Key, Layer, Setting, Value};
@@ -89,6 +94,9 @@ pub use kept::{Kept, WorkKind};
 pub use maintain::{RebuildReport, VerifyReport};
 pub use meaning::EmbeddingReport;
 pub use model::ModelError;
+pub use notes::{BadNote, NewNote, Noted};
+pub use paging::{Page, Paged};
+pub use pulse::{News, Pulse};
 pub use questions::{AskError, AskPlan, AskRequest, Asked, HandedOff};
 pub use reading::{ChangedFile, Reading, ReadingRequest};
 pub use references::ResolvedReferences;
@@ -97,22 +105,22 @@ pub use rethread_llm::{ChatError, NanoUsd, PRICES_AS_OF, Refusal, Tool};
 pub use rethread_recall::{
     Activity, Answer, Candidate, CardFields, Citation, CommandUse, Composed, Confidence, Decision, Deed, Edge, Fix,
     Fixes, Graph, Hit, Kind, Node, Outcome, Part, PartKind, Pattern, Reference, Referenced, Snippet, Source, Thing,
-    Touch, Weights, Why, Workflow,
+    Touch, Weights, Why, Workflow, told,
 };
 pub use rethread_store::{
     Injected, KnownFact, KnownThing, LedgerSum, LineProblem, Piece, PieceOfSession, Prompted, Scope, Spending,
     Statistics, StoreError, ThreadError, Tiers,
 };
 pub use search::{Recalled, SearchReport, SearchRequest, expects_panic};
-pub use serving::{Pulse, Served};
+pub use serving::Served;
 pub use sessions::{ListRequest, Listed};
 pub use show::{Profile, ShowRequest, Shown};
 pub use spending::BudgetStatus;
 pub use status::Status;
 pub use sync::{AgentReport, DryRun, Progress, SyncReport, SyncRequest};
 pub use threads::{
-    BadContent, CompactReport, CompactRequest, NewMessage, NewThread, OpenThread, PlannedCost, SendPlan, SendRequest,
-    Summariser, ThreadContext, ThreadList, TurnEvent, TurnReport, content_of,
+    BadContent, CompactReport, CompactRequest, Conversation, NewMessage, NewThread, OpenThread, PlannedCost, SendPlan,
+    SendRequest, Summariser, ThreadContext, ThreadList, ThreadPage, TurnEvent, TurnReport, WaitingTurn, content_of,
 };
 pub use timeline::{Happened, Timeline, TimelineRequest};
 pub use token::secret;
@@ -171,6 +179,11 @@ impl Engine {
         self.environment.clock.now()
     }
 
+    /// Whether anything was ever read here.
+    pub fn is_begun(&self) -> bool {
+        self.database().exists()
+    }
+
     /// Where the user's days begin and end.
     pub fn zone(&self) -> &TimeZone {
         &self.environment.zone
@@ -182,7 +195,7 @@ impl Engine {
 
     /// The store for reading; nothing if there is none yet, because reading never creates it.
     fn reader(&self) -> Result<Option<Store>, EngineError> {
-        if !self.database().exists() {
+        if !self.is_begun() {
             return Ok(None);
         }
         self.writer().map(Some)

@@ -42,7 +42,7 @@ pub(crate) struct Model {
 
 impl Engine {
     /// The name of the configured model; empty if there is none.
-    pub(crate) fn model_name(&self) -> &str {
+    pub fn model_name(&self) -> &str {
         if self.config.text("model.provider") == "none" { "" } else { self.config.text("model.name") }
     }
 

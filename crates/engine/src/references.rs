@@ -39,11 +39,18 @@ pub(crate) struct Standpoint<'a> {
 impl Engine {
     /// What the references in a text would bring to a session of the current project.
     pub fn resolve_references(&self, text: &str) -> Result<ResolvedReferences, EngineError> {
-        let Scope::Project(project) = self.current_project() else {
-            return Ok(ResolvedReferences { outcomes: Vec::new(), text: None });
+        self.resolve_references_from(text, &self.current_project())
+    }
+
+    /// What the references in a text would bring to a session of a project; to one of none, only ids and whole names
+    /// mean somebody.
+    pub fn resolve_references_from(&self, text: &str, scope: &Scope) -> Result<ResolvedReferences, EngineError> {
+        let project = match scope {
+            Scope::Project(project) => Some(project.as_str()),
+            Scope::AllProjects => None,
         };
         let outcomes = match self.reader()? {
-            Some(store) => self.outcomes(&store, Standpoint { own: None, project: Some(&project) }, text),
+            Some(store) => self.outcomes(&store, Standpoint { own: None, project }, text),
             None => references(text).into_iter().map(|reference| (reference, Outcome::NotFound)).collect(),
         };
         Ok(ResolvedReferences { text: reference_block(&outcomes, REFERENCE_BYTES), outcomes })
@@ -188,7 +195,11 @@ fn by_name(store: &Store, from: Standpoint<'_>, reference: &Reference) -> Result
     }
     let words: Vec<&str> = wanted.split('-').collect();
     let is_name = reference.is_quoted || words.len() > 1;
-    if found.is_empty() && is_name && words.iter().any(|word| word.chars().count() >= SHORTEST_WORD) {
+    if found.is_empty()
+        && from.project.is_some()
+        && is_name
+        && words.iter().any(|word| word.chars().count() >= SHORTEST_WORD)
+    {
         for (number, _) in names.iter().filter(|(_, name)| has_words(&slug(name), &words)) {
             let session = store.session_by_number(*number)?;
             found.extend(session.filter(|session| session.project.as_deref() == from.project));

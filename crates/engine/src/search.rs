@@ -47,6 +47,9 @@ pub struct SearchRequest {
     pub full: bool,
     /// Also the prompt and the answer of each hit's exchange.
     pub exchanges: bool,
+    /// Write nothing: no embedding model is asked, which the ledger would note, and the index stays as it is. What it
+    /// lacks is read from the store.
+    pub only_reads: bool,
 }
 
 /// What was found, and how.
@@ -109,7 +112,7 @@ impl Engine {
             Scope::Project(project) => store.sessions_of_project(&project)?,
             Scope::AllProjects => Vec::new(),
         };
-        let likeness = self.likeness(&store, &query);
+        let likeness = if request.only_reads { None } else { self.likeness(&store, &query) };
         let asked = Request {
             query: &query,
             sessions: sessions.as_deref(),
@@ -120,7 +123,12 @@ impl Engine {
             weights,
             likeness: likeness.as_ref().and_then(|likeness| likeness.as_ref().ok()),
         };
-        let (found, index) = self.with_snapshot(&store, |snapshot| search(&store, snapshot, asked))?;
+        let work = |snapshot: &Snapshot| search(&store, snapshot, asked);
+        let (found, index) = if request.only_reads {
+            (self.with_snapshot_as_it_is(&store, work)?, Indexed::Nothing)
+        } else {
+            self.with_snapshot(&store, work)?
+        };
         let Found { hits, matched, searched, degraded } = found;
         let mut recalled = Vec::with_capacity(hits.len());
         for hit in hits {
@@ -234,6 +242,34 @@ impl Engine {
         }
         let answer = Snapshot::of_store(store).map_err(SearchError::from).and_then(|snapshot| work(&snapshot))?;
         Ok((answer, done))
+    }
+
+    /// The same without touching the index: what it lacks is read from the store, and all of it if it cannot be used.
+    pub(crate) fn with_snapshot_as_it_is<T>(
+        &self,
+        store: &Store,
+        work: impl Fn(&Snapshot) -> Result<T, SearchError>,
+    ) -> Result<T, EngineError> {
+        let (folder, head) = (self.index_folder(), store.head()?);
+        let of_index = || -> Result<Option<T>, SearchError> {
+            let snapshot = match self.warm.snapshot(head) {
+                Some(snapshot) => snapshot,
+                None if matches!(lag(&folder, store, 1)?, Lag::Unusable(_)) => return Ok(None),
+                None => Arc::new(Snapshot::open(&folder, store)?),
+            };
+            let answer = work(&snapshot)?;
+            self.warm.keep(Some((head, snapshot)));
+            Ok(Some(answer))
+        };
+        match guarded(of_index) {
+            Ok(Some(answer)) => return Ok(answer),
+            Ok(None) | Err(Broken::Index) => {}
+            Err(Broken::Other(error)) => return Err(error.into()),
+        }
+        let snapshot = Arc::new(Snapshot::of_store(store)?);
+        let answer = work(&snapshot)?;
+        self.warm.keep(Some((head, snapshot)));
+        Ok(answer)
     }
 
     /// The index, if little is missing in it; without one the store, if it is small.

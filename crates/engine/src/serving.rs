@@ -1,25 +1,17 @@
-//! What a server needs of its home: to be the only one, and to hear that something was stored.
+//! What a server needs of its home: to be the only one, and to be found.
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::path::PathBuf;
 
-use rethread_store::Store;
 use serde_json::Value;
 
-use crate::{Engine, EngineError, home};
+use crate::{Engine, EngineError, Pulse, home};
 
 /// The lock of whoever serves. Dropped, or when its process dies, another may.
 #[derive(Debug)]
 pub struct Served {
     file: File,
-}
-
-/// Hears when something was stored, whoever stored it.
-#[derive(Debug)]
-pub struct Pulse<'e> {
-    engine: &'e Engine,
-    store: Option<(Store, i64)>,
 }
 
 impl Engine {
@@ -58,12 +50,17 @@ impl Engine {
 
     /// Hears from now on when something is stored.
     pub fn pulse(&self) -> Pulse<'_> {
-        Pulse { engine: self, store: None }
+        Pulse::new(self)
     }
 
     /// Notes a request that changed something, or was refused. Neither texts nor secrets are in it.
     pub fn note_request(&self, fields: &[(&str, Value)]) {
         self.note("request", None, fields);
+    }
+
+    /// Notes that somebody came to talk, or left.
+    pub fn note_socket(&self, event: &str, fields: &[(&str, Value)]) {
+        self.note(event, None, fields);
     }
 
     fn server_lock(&self) -> PathBuf {
@@ -77,22 +74,5 @@ impl Served {
         self.file.set_len(0)?;
         self.file.rewind()?;
         self.file.write_all(format!("{what}\n").as_bytes())
-    }
-}
-
-impl Pulse<'_> {
-    /// Whether something was stored since it was asked last. Until there is a store there is nothing to hear.
-    pub fn beats(&mut self) -> bool {
-        if let Some((store, heard)) = &mut self.store {
-            let Ok(now) = store.version() else {
-                self.store = None;
-                return true;
-            };
-            return std::mem::replace(heard, now) != now;
-        }
-        let Ok(Some(store)) = self.engine.reader() else { return false };
-        let Ok(now) = store.version() else { return false };
-        self.store = Some((store, now));
-        true
     }
 }

@@ -1,7 +1,7 @@
 //! Listing sessions, and finding the one a person means.
 
 use rethread_ingest::source::project;
-use rethread_model::{Agent, Session, SessionKind, State};
+use rethread_model::{Agent, Session, SessionId, SessionKind, State, clip};
 use rethread_store::{Scope, SessionFilter, SessionKey, Store};
 
 use crate::awareness::Lifecycle;
@@ -12,6 +12,9 @@ const SHORTEST_PREFIX: usize = 4;
 
 /// So many sessions with one name are told apart; nobody reads more.
 const MOST_CANDIDATES: usize = 50;
+
+/// Characters of a reference that are repeated where nobody is called so.
+const SHOWN_CHARS: usize = 200;
 
 /// Which sessions to list; newest first.
 #[derive(Clone, Debug, Default)]
@@ -60,7 +63,13 @@ impl Engine {
 
     /// Sessions that fit, newest first.
     pub fn sessions(&self, request: &ListRequest) -> Result<Vec<Listed>, EngineError> {
-        let Some(store) = self.reader()? else { return Ok(Vec::new()) };
+        match self.reader()? {
+            Some(store) => self.sessions_in(&store, request),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    pub(crate) fn sessions_in(&self, store: &Store, request: &ListRequest) -> Result<Vec<Listed>, EngineError> {
         let filter = SessionFilter {
             scope: request.scope.clone(),
             agent: request.agent,
@@ -71,7 +80,7 @@ impl Engine {
         };
         let mut all = Vec::new();
         for session in store.sessions(&filter)? {
-            all.push(self.listed(&store, session)?);
+            all.push(self.listed(store, session)?);
         }
         let wanted = all.into_iter().filter(|listed| request.state.is_none_or(|state| listed.state == state));
         Ok(wanted.take(request.limit.map_or(usize::MAX, |limit| limit as usize)).collect())
@@ -85,11 +94,19 @@ impl Engine {
 
     pub(crate) fn resolve_in(&self, store: &Store, reference: &str) -> Result<Listed, EngineError> {
         let reference = reference.trim();
-        let unknown = || EngineError::UnknownReference(reference.to_owned());
+        let unknown = || EngineError::UnknownReference(clip(reference, SHOWN_CHARS).into_owned());
         if reference.is_empty() {
             return Err(unknown());
         }
+        // Our own id means that session, whatever others are called, and it is part of nobody's name.
+        let id = reference.parse::<SessionId>().ok();
+        if let Some(session) = id.map(|id| stored(store, id)).transpose()?.flatten() {
+            return self.listed(store, session);
+        }
         let mut found = store.sessions_by_exact_reference(reference)?;
+        if found.is_empty() && id.is_some() {
+            return Err(unknown());
+        }
         if found.is_empty() && is_prefix(reference) {
             found = store.sessions_by_id_prefix(reference)?;
         }
@@ -133,6 +150,11 @@ impl Engine {
         let state = Lifecycle::of(&self.config).state(life.as_ref(), session.last_activity_at, self.now());
         Ok(Listed { session, state })
     }
+}
+
+/// The session of that id, if it was read.
+pub(crate) fn stored(store: &Store, id: SessionId) -> Result<Option<Session>, EngineError> {
+    Ok(store.sessions_by_exact_reference(&id.to_string())?.into_iter().find(|session| session.id == id))
 }
 
 fn is_prefix(reference: &str) -> bool {

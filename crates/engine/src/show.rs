@@ -1,9 +1,10 @@
 //! The log of a session, in one of three profiles and within a size.
 
-use rethread_model::{Entry, Episode, Role, Speech};
-use rethread_store::EntryFilter;
+use rethread_model::{Entry, Episode, Role, SessionId, Speech};
+use rethread_store::{EntryFilter, Store};
 
-use crate::{Engine, EngineError, Listed};
+use crate::sessions::stored;
+use crate::{Engine, EngineError, Listed, Page, Paged};
 
 /// How much of a session is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -51,19 +52,12 @@ impl Engine {
     pub fn show(&self, reference: &str, request: ShowRequest) -> Result<Shown, EngineError> {
         let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let (listed, cited) = self.resolve_citation(&store, reference)?;
-        let full = request.profile == Profile::Full;
-        let filter = EntryFilter { abandoned: full, meta: full, last: None };
-        let mut entries = store.entries(listed.session.id, filter)?;
-        if request.profile == Profile::Text {
-            entries.retain(|entry| {
-                matches!(entry.speech.role(), Role::User | Role::Assistant) && entry.speech != Speech::Task
-            });
-        }
+        let mut entries = fitting(&store, &listed, request.profile)?;
         if let Some(line) = cited {
             // Whoever follows a citation wants to see what led there and what came of it.
             keep_around(&mut entries, line, request.lines.unwrap_or(AROUND) as usize);
         }
-        let fitting = entries.len();
+        let all = entries.len();
         if let Some(lines) = request.lines {
             entries.drain(..entries.len().saturating_sub(lines as usize));
         }
@@ -71,8 +65,48 @@ impl Engine {
             keep_last_bytes(&mut entries, bytes as usize);
         }
         let episodes = store.episodes(listed.session.id)?;
-        Ok(Shown { listed, earlier: (fitting - entries.len()) as u64, entries, episodes, cited })
+        Ok(Shown { listed, earlier: (all - entries.len()) as u64, entries, episodes, cited })
     }
+
+    /// A piece of the log of a session; `from` may be named by a line of its transcript, with some of what led there.
+    pub fn entries(
+        &self,
+        id: SessionId,
+        profile: Profile,
+        around: Option<u64>,
+        page: Page,
+    ) -> Result<(Listed, Paged<Entry>), EngineError> {
+        let unknown = || EngineError::UnknownReference(id.to_string());
+        let store = self.reader()?.ok_or_else(unknown)?;
+        let listed = self.listed(&store, stored(&store, id)?.ok_or_else(unknown)?)?;
+        let entries = fitting(&store, &listed, profile)?;
+        let from = around.and_then(|line| {
+            let at = entries.partition_point(|entry| entry.place.line < line);
+            entries.get(at.saturating_sub(page.limit / 3)).map(|entry| entry.seq)
+        });
+        let page = Page { from: page.from.or(from), ..page };
+        Ok((listed, page.of(entries, |entry| entry.seq, bytes_of)))
+    }
+}
+
+/// The entries of a session that a profile shows.
+fn fitting(store: &Store, listed: &Listed, profile: Profile) -> Result<Vec<Entry>, EngineError> {
+    let full = profile == Profile::Full;
+    let mut entries = store.entries(listed.session.id, EntryFilter { abandoned: full, meta: full, last: None })?;
+    if profile == Profile::Text {
+        entries.retain(|entry| {
+            matches!(entry.speech.role(), Role::User | Role::Assistant) && entry.speech != Speech::Task
+        });
+    }
+    Ok(entries)
+}
+
+/// All that is stored of an entry.
+fn bytes_of(entry: &Entry) -> usize {
+    let tool = entry.tool.as_ref();
+    let outcome = tool.and_then(|tool| tool.outcome.as_ref());
+    let output = outcome.and_then(|outcome| outcome.output.as_ref()).map_or(0, String::len);
+    entry.text.len() + tool.map_or(0, |tool| tool.arguments.len() + tool.target.len()) + output
 }
 
 /// Keeps so many entries around a line: one third before it, the rest from it on.

@@ -26,6 +26,8 @@ pub struct TimelineRequest {
     pub until: Option<String>,
     /// At most this many.
     pub limit: usize,
+    /// Write nothing: the index stays as it is, and what it lacks is read from the store.
+    pub only_reads: bool,
 }
 
 /// One exchange on the line.
@@ -67,6 +69,9 @@ impl Engine {
         let mut index = Indexed::Nothing;
         let among = match &request.file {
             None => None,
+            Some(file) if request.only_reads => {
+                Some(self.with_snapshot_as_it_is(&store, |snapshot| touching(snapshot, file))?)
+            }
             Some(file) => {
                 let (keys, done) = self.with_snapshot(&store, |snapshot| touching(snapshot, file))?;
                 index = done;

@@ -55,7 +55,8 @@ impl Engine {
 
 /// A text that nobody can guess.
 pub fn secret() -> std::io::Result<String> {
-    let mut bytes = [0_u8; BYTES];
-    getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    let mut bytes = [[0; BYTES / 2]; 2];
+    getrandom::fill(bytes.as_flattened_mut()).map_err(std::io::Error::other)?;
+    let [one, other] = bytes.map(u128::from_ne_bytes);
+    Ok(format!("{one:032x}{other:032x}"))
 }

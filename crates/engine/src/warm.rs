@@ -39,6 +39,7 @@ impl Warm {
     }
 }
 
-fn inode_of(path: &Path) -> Option<u64> {
+/// Tells one file at a path from the next.
+pub(crate) fn inode_of(path: &Path) -> Option<u64> {
     std::fs::metadata(path).ok().map(|data| data.ino())
 }

@@ -22,7 +22,9 @@ pub mod source;
 mod story;
 
 pub use filter::Filter;
-pub use parse::{EntryWay, Event, Header, Parsed, Parser, QueueStep, TitleRank, Typed, Voice, What, tool_kind};
+pub use parse::{
+    EntryWay, Event, Header, Parsed, Parser, QueueStep, TitleRank, Typed, Voice, What, is_own_tool, tool_kind,
+};
 pub use redact::{Findings, Redactor};
 pub use story::{
     KeptEntry, Known, PART_TOKENS, Retold, Setting, Story, given_title, keys_of_memory, remembered_texts, retell,

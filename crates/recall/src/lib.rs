@@ -43,6 +43,7 @@ mod search;
 mod session_context;
 mod snippet;
 mod terms;
+mod told;
 mod weights;
 mod when;
 
@@ -79,5 +80,6 @@ pub use session_context::{
     Happening, NOTE_CHARS, RESUME_TOKENS, SessionView, resume_context, session_context, session_news,
 };
 pub use snippet::{Snippet, marked, snippet};
+pub use told::told;
 pub use weights::{PARTS, TABLE, Weight, Weights, Why};
 pub use when::{Span, When};

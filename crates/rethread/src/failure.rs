@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use rethread_engine::{
-    AskError, ChatError, ConfigError, EngineError, IndexError, InstallError, ModelError, Refusal, StoreError,
+    AskError, BadNote, ChatError, ConfigError, EngineError, IndexError, InstallError, ModelError, Refusal, StoreError,
     ThreadError,
 };
 use rethread_model::Session;
@@ -48,6 +48,8 @@ pub(crate) enum Kind {
     Foreign,
     BadContent,
     NoSuchCall,
+    NotAThread,
+    HasEnded,
     TooLarge,
     QueueFull,
     CardBusy,
@@ -91,6 +93,8 @@ impl Kind {
             Kind::Foreign => "foreign",
             Kind::BadContent => "bad-content",
             Kind::NoSuchCall => "no-such-call",
+            Kind::NotAThread => "not-a-thread",
+            Kind::HasEnded => "has-ended",
             Kind::TooLarge => "too-large",
             Kind::QueueFull => "queue-full",
             Kind::CardBusy => "card-busy",
@@ -123,6 +127,8 @@ impl Kind {
             | Kind::Foreign
             | Kind::BadContent
             | Kind::NoSuchCall
+            | Kind::NotAThread
+            | Kind::HasEnded
             | Kind::TooLarge
             | Kind::NoModel
             | Kind::Budget
@@ -170,6 +176,27 @@ impl Failure {
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
+    }
+
+    /// Why a turn could not be run to its end.
+    pub(crate) fn of_turn(error: EngineError) -> Self {
+        let failure = Self::from(error);
+        match failure.kind {
+            // A text that was not answered need not be said again.
+            Kind::Model => failure.hint("what was said is in the thread; send again without a text to try once more"),
+            _ => failure,
+        }
+    }
+
+    /// Why a model's answer broke off in the middle of a turn.
+    pub(crate) fn of_broken_answer(error: &ChatError) -> Self {
+        let failure = Self::from(EngineError::from(error.clone()));
+        failure.hint("what it had said is in the thread; say something to go on from there")
+    }
+
+    /// The same under the name that callers of one interface rely on.
+    pub(crate) fn coded(self, code: &'static str) -> Self {
+        Self { code: Some(code), ..self }
     }
 
     fn of(kind: Kind, source: impl Error + Send + Sync + 'static) -> Self {
@@ -294,9 +321,15 @@ fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
         EngineError::UnknownThread(_) => (Kind::UnknownReference, Some(LIST_THREADS)),
         EngineError::AmbiguousThread { .. } => (Kind::AmbiguousReference, Some("give more of the id")),
         EngineError::ResultWithoutCall => (Kind::Usage, Some("add --tool-call-id ID")),
-        EngineError::Content(_) => (Kind::BadContent, None),
+        EngineError::Content(_) | EngineError::NothingToNote => (Kind::BadContent, None),
+        EngineError::Note(error) => judge_note(error),
         EngineError::TooLong { .. } => {
             (Kind::TooLarge, Some("if the model holds more, say so: `rethread config set model.window …`"))
+        }
+        EngineError::NotAThread(_) => (Kind::NotAThread, Some("`rethread thread new` makes one")),
+        EngineError::HasEnded(_) => (Kind::HasEnded, Some("a prompt in it begins a new period of work")),
+        EngineError::BadAlias(_) => {
+            (Kind::BadContent, Some("an alias is one word of letters, digits, dashes, dots and underscores"))
         }
         EngineError::NothingToAnswer => (Kind::Usage, Some("give a text, or append a tool's result first")),
         EngineError::Stopped => (Kind::Stopped, None),
@@ -307,6 +340,15 @@ fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
         EngineError::AlreadyServed { .. } => (Kind::Serve, Some("one is enough; `rethread open` opens its page")),
         EngineError::Token { .. } => (Kind::Serve, Some("`rethread token --rotate` makes a new one")),
         EngineError::NoText => (Kind::Usage, Some("say what to look for: --matching TEXT")),
+    }
+}
+
+fn judge_note(error: &BadNote) -> (Kind, Option<&'static str>) {
+    match error {
+        BadNote::Empty => (Kind::BadContent, None),
+        BadNote::Quoted => (Kind::BadContent, Some("say it in your own words")),
+        BadNote::TooLong(_) => (Kind::TooLarge, Some("keep what matters")),
+        BadNote::TooMany => (Kind::QueueFull, Some("keep what matters, later")),
     }
 }
 

@@ -2,17 +2,21 @@
 
 mod awareness;
 mod card;
+mod conversation;
 mod enrich;
 mod facts;
 mod forget;
+mod frame;
 mod install;
 mod question;
 mod reference;
 mod search;
 mod serve;
 mod session;
+mod shape;
 mod thread;
 mod timeline;
+mod turn;
 mod usage;
 
 use std::collections::BTreeMap;
@@ -22,6 +26,7 @@ use rethread_engine::{
     Status, SyncReport, Value, VerifyReport,
 };
 use rethread_model::{Timestamp, is_dangerous};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -29,19 +34,20 @@ use crate::render::{age, reduction};
 
 pub(crate) use awareness::{Awareness, Injections};
 pub(crate) use card::{Card, RefreshedCard};
+pub(crate) use conversation::{Conversations, LogPiece, OneConversation, Resumed};
 pub(crate) use enrich::{Cleared, Enriched, NotEnriched, WouldEnrich};
 pub(crate) use facts::{Decided, FileStory, Fixed, Known, Worked};
 pub(crate) use forget::Forgotten;
+pub(crate) use frame::{Asked, Frame, OfferedTool, Told};
 pub(crate) use install::Installed;
 pub(crate) use question::{Answered, HandedOff, WouldAsk};
 pub(crate) use reference::Resolved;
 pub(crate) use search::Recall;
 pub(crate) use serve::{Link, Serving, Token};
 pub(crate) use session::{Exchanges, Sessions, Shown};
-pub(crate) use thread::{
-    Appended, Compacted, Context, DeletedThread, MadeThread, ThreadList, TurnEnd, TurnLine, WouldSend,
-};
+pub(crate) use thread::{Appended, Compacted, Context, DeletedThread, MadeThread, ThreadList, WouldSend};
 pub(crate) use timeline::Happenings;
+pub(crate) use turn::record_of;
 pub(crate) use usage::Usage;
 
 /// The version of all shapes in this file.
@@ -71,13 +77,14 @@ pub(crate) fn dollars(sum: NanoUsd) -> f64 {
 }
 
 /// A failure.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Error")]
 pub(crate) struct Failed {
     schema: u8,
     error: Problem,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Problem {
     code: &'static str,
     /// Our own name for it, where the code is another's.
@@ -91,7 +98,8 @@ struct Problem {
     candidates: Vec<Candidate>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ErrorCandidate")]
 struct Candidate {
     id: String,
     age: String,
@@ -122,7 +130,7 @@ impl Failed {
 }
 
 /// What a sync did.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct Synced<'a> {
     schema: u8,
     agents: Vec<SyncedAgent<'a>>,
@@ -132,14 +140,15 @@ pub(crate) struct Synced<'a> {
 }
 
 /// Only there when an embedding model is configured.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Embeddings")]
 struct Embedded<'a> {
     made: u64,
     more: bool,
     failed: Option<&'a str>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SyncedAgent<'a> {
     agent: &'static str,
@@ -154,7 +163,8 @@ struct SyncedAgent<'a> {
     warnings: Vec<Warned<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Warning")]
 struct Warned<'a> {
     file: &'a str,
     line: Option<u64>,
@@ -193,7 +203,7 @@ impl<'a> Synced<'a> {
 }
 
 /// What a sync would do.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WouldSync {
     schema: u8,
@@ -204,7 +214,7 @@ pub(crate) struct WouldSync {
     enrichment: Option<Vec<enrich::Estimated>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct WouldSyncAgent {
     agent: &'static str,
@@ -229,7 +239,8 @@ impl WouldSync {
 }
 
 /// Sizes and counts.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Status")]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Stated<'a> {
     schema: u8,
@@ -257,7 +268,8 @@ pub(crate) struct Stated<'a> {
 }
 
 /// How much lies in which tier of memory.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Tiers")]
 #[serde(rename_all = "camelCase")]
 struct Tiered {
     hot_entries: u64,
@@ -268,7 +280,8 @@ struct Tiered {
 }
 
 /// What may be spent on models in a day, and what was today.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Budget")]
 #[serde(rename_all = "camelCase")]
 struct Budgeted {
     daily_tokens: Option<u64>,
@@ -290,7 +303,7 @@ impl Budgeted {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Reduced {
     #[serde(rename = "type")]
@@ -349,14 +362,16 @@ impl<'a> Stated<'a> {
 }
 
 /// What is well and what is not.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Diagnosis")]
 pub(crate) struct Diagnosed<'a> {
     schema: u8,
     ok: bool,
     findings: Vec<Found<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Finding")]
 struct Found<'a> {
     area: &'a str,
     health: &'static str,

@@ -103,7 +103,8 @@ fn fault_22_what_a_killed_server_left_does_not_stop_the_next() {
 fn it_ends_when_told_and_leaves_no_socket() {
     let house = House::new();
     let mut server = house.serve(&[]);
-    assert_eq!(server.get("/api/health", &house.token()).status, 200);
+    let well = server.get("/api/health", &house.token());
+    assert_eq!(well.status, 200, "{}", well.body);
     assert_eq!(server.end().code(), Some(0));
     assert!(!house.path(".rethread/serve.sock").exists());
     house.serve(&["--no-watch"]);

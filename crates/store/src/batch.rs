@@ -218,6 +218,14 @@ impl<'s> Batch<'s> {
         )
     }
 
+    /// Takes a session's alias away.
+    pub fn clear_alias(&mut self, agent: Agent, external_id: &str) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE session SET alias = NULL WHERE space = ?1 AND agent = ?2 AND external_id = ?3",
+            params![self.space, agent.as_str(), external_id],
+        )
+    }
+
     /// Removes everything derived from a session's transcripts, before they are read again.
     pub fn reset_session(&mut self, session: SessionNumber) -> Result<(), StoreError> {
         for table in OF_SESSION {

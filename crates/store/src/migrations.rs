@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::StoreError;
 
 /// All schemas, oldest first. A file, once released, is never changed.
-const MIGRATIONS: [&str; 10] = [
+const MIGRATIONS: [&str; 11] = [
     include_str!("migrations/0001-intake.sql"),
     include_str!("migrations/0002-search.sql"),
     include_str!("migrations/0003-ledger.sql"),
@@ -18,6 +18,7 @@ const MIGRATIONS: [&str; 10] = [
     include_str!("migrations/0008-facts.sql"),
     include_str!("migrations/0009-tombstones.sql"),
     include_str!("migrations/0010-enrichment.sql"),
+    include_str!("migrations/0011-changes.sql"),
 ];
 
 /// Applies what is missing. Several processes may try at once: the first does the work, the others find it done.

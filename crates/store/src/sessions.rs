@@ -37,6 +37,8 @@ pub(crate) const COLUMNS: &str =
      session.tool_errors, session.files_edited, session.episodes, session.tokens_input, session.tokens_output,
      session.cache_read, session.cache_write, session.cost_nanos, session.raw_bytes, session.kept_tokens, session.empty";
 pub(crate) const COLUMN_COUNT: usize = 29;
+/// Nobody is called anything longer, and SQLite compares no pattern of any length.
+const LONGEST_REFERENCE: usize = 4_096;
 pub(crate) const TABLES: &str = "session LEFT JOIN session AS parent ON parent.space = session.space
      AND parent.agent = session.agent AND parent.external_id = session.parent_external";
 
@@ -64,6 +66,9 @@ impl Store {
 
     /// Sessions with exactly that id of the agent, that alias, or that id of ours.
     pub fn sessions_by_exact_reference(&self, reference: &str) -> Result<Vec<Session>, StoreError> {
+        if reference.len() > LONGEST_REFERENCE {
+            return Ok(Vec::new());
+        }
         self.select(
             // Ids are looked through in their indexes, which are a fraction of the sessions themselves.
             "session.num IN (SELECT num FROM session INDEXED BY session_by_id WHERE space = ?1 AND id = ?2
@@ -76,6 +81,9 @@ impl Store {
 
     /// Sessions whose id, of ours or of the agent, begins so. The text must be free of wildcards.
     pub fn sessions_by_id_prefix(&self, prefix: &str) -> Result<Vec<Session>, StoreError> {
+        if prefix.len() > LONGEST_REFERENCE {
+            return Ok(Vec::new());
+        }
         self.select(
             "session.num IN (SELECT num FROM session INDEXED BY session_by_id WHERE space = ?1 AND id GLOB upper(?2) || '*'
              UNION SELECT num FROM session INDEXED BY session_by_external WHERE space = ?1

@@ -19,6 +19,8 @@ use crate::{Engine, EngineError};
 const NOTES_KEPT: u64 = 5;
 /// Characters of what a session is working on.
 const TASK_CHARS: usize = 300;
+/// Characters of an alias.
+const LONGEST_ALIAS: usize = 100;
 /// Characters of why a session began or ended.
 const REASON_CHARS: usize = 100;
 
@@ -150,6 +152,7 @@ impl Engine {
 
     /// Puts a note into a session's hot memory, where no deed pushes it out.
     pub fn add_note(&self, reference: &str, text: &str) -> Result<(), EngineError> {
+        check_note(text)?;
         let caller = self.known_caller(reference)?;
         let note = Hot { at: self.now(), text: preview(text, NOTE_CHARS), is_note: true };
         let mut store = self.writer()?;
@@ -190,6 +193,8 @@ impl Engine {
 
     /// Gives a session a short name of its own; it leaves any other session that had it.
     pub fn set_alias(&self, reference: &str, alias: &str) -> Result<(), EngineError> {
+        let alias = alias.trim();
+        check_alias(alias)?;
         let caller = self.known_caller(reference)?;
         let mut store = self.writer()?;
         let mut batch = store.begin()?;
@@ -197,8 +202,21 @@ impl Engine {
         Ok(batch.commit()?)
     }
 
-    fn known_caller(&self, reference: &str) -> Result<Caller, EngineError> {
+    pub(super) fn known_caller(&self, reference: &str) -> Result<Caller, EngineError> {
         let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         self.caller(&store, reference)
     }
+}
+
+/// A note says something.
+pub(super) fn check_note(text: &str) -> Result<(), EngineError> {
+    if text.trim().is_empty() { Err(EngineError::NothingToNote) } else { Ok(()) }
+}
+
+/// An alias is one word of letters, digits, dashes, dots and underscores.
+pub(super) fn check_alias(alias: &str) -> Result<(), EngineError> {
+    let fits = !alias.is_empty()
+        && alias.chars().count() <= LONGEST_ALIAS
+        && alias.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c));
+    if fits { Ok(()) } else { Err(EngineError::BadAlias(preview(alias, LONGEST_ALIAS))) }
 }

@@ -163,6 +163,13 @@ impl Engine {
         Ok(moment.activity)
     }
 
+    /// What the other sessions did, for a reader, as far as it was read: nothing is read now, moved or noted.
+    pub fn activity_at_hand(&self, reference: &str) -> Result<Option<Activity>, EngineError> {
+        let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        let caller = self.caller(&store, reference)?;
+        Ok(self.moment_of(&store, &caller, last_activity(&store, &caller)?, self.now())?.activity)
+    }
+
     /// What the prompt hook would add, and why. Reads what is new in transcripts; moves nothing and notes nothing.
     pub fn explain(&self, reference: &str, prompt: &str) -> Result<Explained, EngineError> {
         let mut store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;

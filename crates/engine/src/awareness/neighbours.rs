@@ -10,7 +10,7 @@ use rethread_store::{SessionKey, SessionNumber, Store, Watermark};
 use crate::{Engine, EngineError};
 
 /// Sessions in which nothing happened for longer are not looked at.
-const NEIGHBOUR_MILLIS: i64 = 24 * 3_600_000;
+pub(super) const NEIGHBOUR_MILLIS: i64 = 24 * 3_600_000;
 /// Of a session that is seen for the first time only the last hour is told.
 const FIRST_SIGHT_MILLIS: i64 = 3_600_000;
 /// A session that ended so shortly before was cleared to make room for the one that begins.

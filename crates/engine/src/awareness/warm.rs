@@ -94,9 +94,11 @@ impl Engine {
     }
 }
 
-/// What was found, with what was asked before it. A question without an answer is no memory.
+/// What was found, with what was asked before it. A question without an answer is no memory; what an agent noted without
+/// being asked anything is told only to those who look for it, or it could feed on itself.
 fn memory(store: &Store, hit: &Hit) -> Result<Option<Memory>, EngineError> {
     let entries = store.entries_of(hit.key)?;
+    let Some(asked) = prompt_of(&entries) else { return Ok(None) };
     let text = match hit.entry.speech.role() {
         Role::User => answer_of(&entries).map(str::to_owned),
         _ => Some(hit.snippet.text.clone()),
@@ -106,7 +108,7 @@ fn memory(store: &Store, hit: &Hit) -> Result<Option<Memory>, EngineError> {
         exchange: hit.session.citation(hit.episode.as_ref().map_or(hit.entry.place.line, |episode| episode.lines.0)),
         at: hit.entry.at,
         session: name_of(&hit.session),
-        asked: prompt_of(&entries).map(str::to_owned),
+        asked: Some(asked.to_owned()),
         text,
         share: hit.share,
         words: hit.words,

@@ -1,6 +1,6 @@
 //! The words of hot memory: what a call was, short, on one line and without secrets.
 
-use rethread_ingest::{Findings, Redactor, tool_kind};
+use rethread_ingest::{Findings, Redactor, is_own_tool, tool_kind};
 use rethread_model::{ToolKind, ToolUse, clip, one_line, relative};
 use serde_json::Value;
 
@@ -120,7 +120,7 @@ impl Call<'_> {
     /// Created, edited, ran, failed.
     fn hot(&self, project: Option<&str>) -> Option<String> {
         let is_command = self.kind == ToolKind::Command;
-        if is_command && is_trivial(self.target) || NOISY.contains(&self.name) {
+        if is_command && is_trivial(self.target) || NOISY.contains(&self.name) || is_own_tool(self.name) {
             return None;
         }
         let chars = if is_command { COMMAND_CHARS } else { PATH_CHARS };
@@ -184,6 +184,7 @@ mod tests {
         }
         let failed = |name: &str| Used { name: name.to_owned(), error: Some("no".to_owned()), ..Used::default() };
         assert_eq!(failed("TodoWrite").hot("/app"), None);
+        assert_eq!(failed("mcp__rethread__query_session").hot("/app"), None);
         assert_eq!(failed("WebFetch").hot("/app").unwrap(), "Failed: WebFetch: no");
     }
 

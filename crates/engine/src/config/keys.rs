@@ -36,7 +36,7 @@ const fn key(name: &'static str, shape: Shape, help: &'static str) -> Key {
 }
 
 /// All settings.
-pub static KEYS: [Key; 60] = [
+pub static KEYS: [Key; 63] = [
     key("intake.enabled", Shape::Flag(true), "read transcripts at all; in a project's .rethread.toml: of this project"),
     Key {
         adds_up: true,
@@ -128,6 +128,9 @@ pub static KEYS: [Key; 60] = [
     key("serve.tls_cert", Shape::Text, "certificate of the server, a PEM file; needed to listen elsewhere than here"),
     key("serve.tls_key", Shape::Text, "key of that certificate, a PEM file"),
     key("serve.hosts", Shape::List(&[]), "further names under which the server may be called"),
+    key("serve.turns", Shape::Number(8), "turns that the server runs at a time, of all threads together"),
+    key("serve.queue", Shape::Number(64), "turns that may wait in the server, of all threads together"),
+    key("serve.grace_seconds", Shape::Number(30), "seconds that accepted turns and requests have when the server ends"),
     key("threads.queue_limit", Shape::Number(16), "turns that may wait in a thread while another one runs"),
     key(
         "lifecycle.idle_minutes",

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use rethread_ingest::source::{given_name, project};
 use rethread_ingest::{Event, Findings, Known, Redactor, Story, Voice, retell, side_name};
+use rethread_model::thread::UNNAMED;
 use rethread_model::{Agent, Changes, NativeKey, Owner, Session, SessionKind, Timestamp, Warning};
 use rethread_store::{
     Batch, Cursor, Fingerprint, SessionKey, SessionNumber, SessionUpdate, StoreError, TranscriptNumber, TranscriptRow,
@@ -344,7 +345,11 @@ impl Told {
         }
         let path = job.path.to_string_lossy();
         let namespace = self.project.as_deref().map(project::namespace_of);
-        let stem = job.path.file_stem().unwrap_or_default().to_string_lossy();
+        // The logs of threads are all called the same.
+        let stem = match job.agent {
+            Agent::Native => UNNAMED.into(),
+            _ => job.path.file_stem().unwrap_or_default().to_string_lossy(),
+        };
         let update = SessionUpdate {
             kind,
             parent_external,

@@ -3,10 +3,13 @@
 mod compact;
 mod content;
 mod context;
+mod conversations;
+mod records;
 mod reference;
 mod title;
 mod tools;
 mod turn;
+mod waiting;
 
 pub(crate) use turn::marked;
 
@@ -22,7 +25,10 @@ use crate::{Engine, EngineError, home};
 pub use compact::{CompactReport, CompactRequest, PlannedCost, Summariser};
 pub use content::{BadContent, content_of};
 pub use context::ThreadContext;
+pub use conversations::Conversation;
+pub use records::ThreadPage;
 pub use turn::{SendPlan, SendRequest, TurnEvent, TurnReport};
+pub use waiting::WaitingTurn;
 
 /// A thread to be made.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +54,8 @@ pub struct NewMessage {
     pub tool_call_id: Option<String>,
     /// Of a result: whether the tool failed.
     pub is_error: bool,
+    /// What the client calls it.
+    pub client_id: Option<String>,
 }
 
 /// All threads, the one last spoken in first.
@@ -92,6 +100,30 @@ impl Engine {
         let id = self.thread_id(reference)?;
         self.recover_threads(std::iter::once(id))?;
         Ok(OpenThread { engine: self, log: self.threads().open(id)? })
+    }
+
+    /// What a client's id was used for in a thread: the message that has it and, if that began a turn, all others of
+    /// the turn. Nothing if it was not used.
+    pub fn thread_sent_before(&self, id: ThreadId, client_id: &str) -> Result<Vec<Message>, EngineError> {
+        let records = self.threads().read(id)?.records;
+        let messages = records.into_iter().filter_map(|record| match record {
+            Record::Message(message) => Some(message),
+            _ => None,
+        });
+        let mut found: Vec<Message> = Vec::new();
+        for message in messages {
+            let is_it = message.client_id.as_deref() == Some(client_id);
+            let is_of_it = found.first().is_some_and(|first| first.run_id.is_some() && first.run_id == message.run_id);
+            if is_of_it || found.is_empty() && is_it {
+                found.push(message);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Has a model name a thread that was answered and that nobody has named, in a process that nobody waits for.
+    pub fn thread_start_title(&self, id: ThreadId) -> Result<bool, EngineError> {
+        Ok(self.thread_wants_title(id)? && self.start_detached(&["thread", "title", &id.to_string()]))
     }
 
     /// Names a thread; an empty name lets it be named after what is said first.
@@ -178,6 +210,7 @@ impl OpenThread<'_> {
         if record.role == ChatRole::User {
             record.cwd = self.engine.cwd_text();
         }
+        record.client_id = message.client_id;
         match self.log.append(Record::Message(record))? {
             Record::Message(message) => Ok(message),
             _ => Err(ThreadError::Missing { id: self.id() }.into()),

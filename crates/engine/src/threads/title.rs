@@ -31,7 +31,12 @@ impl Engine {
         }
         let Some(prompt) = first_exchange(&self.threads().read(id)?.records) else { return Ok(None) };
         let log = self.threads().open(id)?;
-        let metadata = log.change(|metadata| metadata.title_was_asked = true)?;
+        let mut was_asked = false;
+        // Several turns may end before the first of those they started gets here; one of them asks.
+        let metadata = log.change(|metadata| was_asked = std::mem::replace(&mut metadata.title_was_asked, true))?;
+        if was_asked {
+            return Ok(None);
+        }
         let chosen = metadata.model_is_chosen.then_some(metadata.model);
         let model = self.model(chosen.as_deref(), ChatLimits::PATIENT)?;
         let request = Request {

@@ -6,11 +6,11 @@ use rethread_llm::{Answer, ChatError, ChatLimits, NanoUsd, Piece, Request, Tool}
 use rethread_model::thread::{Block, ChatMessage, ChatRole, Message, Metadata, Record, Stop, ThreadId, WaitingCall};
 use rethread_model::{OWN_CALL_TAG, Tokens, estimate_text};
 use rethread_recall::{CompactionSettings, build_context, pair_up, plan_within};
-use rethread_store::{Spoken, ThreadError, ThreadLog, Turn};
+use rethread_store::{ThreadError, ThreadLog, Turn};
 use serde_json::json;
 
 use super::compact::PlannedCost;
-use super::{CompactReport, tools};
+use super::{CompactReport, WaitingTurn, tools};
 use crate::model::Model;
 use crate::spending::Books;
 use crate::{Engine, EngineError};
@@ -31,6 +31,8 @@ pub struct SendRequest {
     pub tools: Vec<Tool>,
     /// Whether the model may search memory.
     pub memory: bool,
+    /// What the client calls this turn; it is kept with the first message of it.
+    pub client_id: Option<String>,
 }
 
 /// What happens during a turn.
@@ -106,6 +108,7 @@ struct Talk<'a> {
     books: &'a Books,
     tools: Vec<Tool>,
     run_id: String,
+    client_id: Option<String>,
     metadata: Metadata,
     is_stopped: &'a dyn Fn() -> bool,
 }
@@ -119,27 +122,40 @@ impl Engine {
         is_stopped: &dyn Fn() -> bool,
         events: &mut dyn FnMut(TurnEvent<'_>),
     ) -> Result<TurnReport, EngineError> {
-        let id = self.thread_id(reference)?;
-        let threads = self.threads();
+        let waiting = self.thread_accept(reference, request.clone())?;
+        if waiting.ahead() > 0 {
+            events(TurnEvent::Queued { ahead: waiting.ahead() });
+        }
+        self.thread_run(waiting, is_stopped, events)
+    }
+
+    /// Runs a turn that was accepted, once nobody is before it any more.
+    pub fn thread_run(
+        &self,
+        waiting: WaitingTurn,
+        is_stopped: &dyn Fn() -> bool,
+        events: &mut dyn FnMut(TurnEvent<'_>),
+    ) -> Result<TurnReport, EngineError> {
+        let (id, threads) = (waiting.id(), self.threads());
         // Whoever deletes a thread wants to hear no more of it.
         let is_stopped = &|| is_stopped() || threads.is_deleted(id);
         let log = threads.open(id)?;
+        let (had_to_wait, run_id, request) = (waiting.ahead() > 0, waiting.run_id().to_owned(), waiting.request);
+        let Some(mut turn) = self.take_turn(&log, waiting.ticket, is_stopped)? else {
+            return Err(EngineError::Stopped);
+        };
         let metadata = log.metadata()?;
-        let chosen = metadata.model_is_chosen.then_some(metadata.model.as_str());
-        let model = self.model(chosen, ChatLimits::INTERACTIVE)?;
-        let books = self.books()?;
-        if request.text.is_none() && !self.has_something_to_answer(id)? {
-            return Err(EngineError::NothingToAnswer);
+        let (model, books) = (self.model_of_thread(&metadata)?, self.books()?);
+        if had_to_wait {
+            // Those before it may have spent the budget, or answered what there was to answer.
+            self.must_be_able(id, &model, &books, &metadata, &request)?;
         }
-        // A refusal comes before anything is written: the text would stand there twice after the next try.
-        books.allow(&self.planned(id, &model, &metadata, request)?.0).map_err(ChatError::Budget)?;
-        let Some(mut turn) = self.own_turn(&log, is_stopped, events)? else { return Err(EngineError::Stopped) };
         let began = Instant::now();
-        let run_id = ThreadId::draw(self.now()).to_string();
         events(TurnEvent::Begun { run_id: &run_id });
         self.note("turn_start", Some(id), &[("runId", json!(run_id))]);
-        let tools = tools_of(request);
-        let talk = Talk { log: &log, model: &model, books: &books, tools, run_id, metadata, is_stopped };
+        let tools = tools_of(&request);
+        let client_id = request.client_id.clone();
+        let talk = Talk { log: &log, model: &model, books: &books, tools, run_id, client_id, metadata, is_stopped };
         let mut report = TurnReport {
             id,
             run_id: talk.run_id.clone(),
@@ -151,7 +167,7 @@ impl Engine {
             waiting_calls: Vec::new(),
             failed: None,
         };
-        let done = self.talk(&talk, &mut turn, request, &mut report, events);
+        let done = self.talk(&talk, &mut turn, &request, &mut report, events);
         report.cost = books.run_cost();
         self.note_end(&report, began.elapsed().as_millis() as u64, done.as_ref().err());
         done?;
@@ -160,45 +176,40 @@ impl Engine {
         Ok(report)
     }
 
+    /// Refuses a turn that could not be run. It is asked before anything is written: the text would stand in the log
+    /// twice after the next try.
+    pub(super) fn must_be_able(
+        &self,
+        id: ThreadId,
+        model: &Model,
+        books: &Books,
+        metadata: &Metadata,
+        request: &SendRequest,
+    ) -> Result<(), EngineError> {
+        if request.text.is_none() && !self.has_something_to_answer(id)? {
+            return Err(EngineError::NothingToAnswer);
+        }
+        let planned = self.planned(id, model, metadata, request)?.0;
+        books.allow(&planned).map_err(ChatError::Budget)?;
+        Ok(())
+    }
+
+    /// The model that a thread is talked to with.
+    pub(super) fn model_of_thread(&self, metadata: &Metadata) -> Result<Model, EngineError> {
+        let chosen = metadata.model_is_chosen.then_some(metadata.model.as_str());
+        Ok(self.model(chosen, ChatLimits::INTERACTIVE)?)
+    }
+
     /// What a turn would take. Nothing is sent and nothing is written.
     pub fn thread_send_dry_run(&self, reference: &str, request: &SendRequest) -> Result<SendPlan, EngineError> {
         let id = self.thread_id(reference)?;
         let metadata = self.threads().metadata(id)?;
-        let chosen = metadata.model_is_chosen.then_some(metadata.model.as_str());
-        let model = self.model(chosen, ChatLimits::INTERACTIVE)?;
+        let model = self.model_of_thread(&metadata)?;
         let (planned, compaction) = self.planned(id, &model, &metadata, request)?;
         let spent = self.budget_status(self.reader()?.as_ref())?;
         let spent = rethread_llm::Spent { tokens: spent.tokens, cost: spent.usd };
         let refused = self.budget().check(&spent, &planned).err().map(|refusal| refusal.to_string());
         Ok(SendPlan { id, model: model.chat.model().to_owned(), planned: planned.into(), compaction, refused })
-    }
-
-    /// Waits for the turn in a thread, and writes down what killed processes had heard in it.
-    pub(super) fn own_turn(
-        &self,
-        log: &ThreadLog,
-        is_stopped: &dyn Fn() -> bool,
-        events: &mut dyn FnMut(TurnEvent<'_>),
-    ) -> Result<Option<Turn>, EngineError> {
-        let limit = self.config.number("threads.queue_limit") as usize;
-        let ticket = self.threads().queue(log.id(), limit)?;
-        let ahead = ticket.ahead();
-        if ahead > 0 {
-            events(TurnEvent::Queued { ahead });
-        }
-        let Some(mut turn) = ticket.wait(is_stopped)? else { return Ok(None) };
-        if !turn.left_behind.is_empty() {
-            let records = self.threads().read(log.id())?.records;
-            for spoken in turn.left_behind.iter().filter(|spoken| !is_written(&records, spoken)) {
-                let mut message = Message::new(ChatRole::Assistant, vec![Block::text(&*spoken.text)], self.now());
-                message.run_id = Some(spoken.run_id.clone());
-                message.model = Some(spoken.model.clone());
-                message.stop_reason = Some(Stop::Aborted);
-                log.append(Record::Message(message))?;
-            }
-        }
-        turn.settle_left_behind();
-        Ok(Some(turn))
     }
 
     /// The estimate of the turn's first request and, if the thread is compacted before it, of those for the summary.
@@ -394,6 +405,9 @@ fn append(
     events: &mut dyn FnMut(TurnEvent<'_>),
 ) -> Result<(), EngineError> {
     message.run_id = Some(talk.run_id.clone());
+    if report.messages.is_empty() {
+        message.client_id.clone_from(&talk.client_id);
+    }
     if let Record::Message(message) = talk.log.append(Record::Message(message))? {
         events(TurnEvent::Appended(&message));
         report.messages.push(message);
@@ -461,15 +475,6 @@ fn tools_of(request: &SendRequest) -> Vec<Tool> {
     let taken = own.as_ref().map(|tool| tool.name.clone());
     let others = request.tools.iter().filter(|tool| Some(&tool.name) != taken.as_ref()).cloned();
     own.into_iter().chain(others).collect()
-}
-
-/// Whether an answer that a process had heard when it was killed is in the log already.
-fn is_written(records: &[Record], spoken: &Spoken) -> bool {
-    records.iter().filter_map(Record::message).any(|message| {
-        message.seq > spoken.after_seq
-            && message.role == ChatRole::Assistant
-            && message.run_id.as_deref() == Some(spoken.run_id.as_str())
-    })
 }
 
 fn disk(engine: &Engine, id: ThreadId, cause: std::io::Error) -> EngineError {

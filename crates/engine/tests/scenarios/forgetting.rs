@@ -235,7 +235,8 @@ fn a_thread_of_ours_goes_with_its_log_and_children_go_with_their_parents() {
     let threads = [format!("about {CANARY}"), "about penguins".to_owned()].map(|text| {
         let id = engine.thread_new(&NewThread::default()).unwrap().id;
         let content = vec![Block::Text(text)];
-        let message = NewMessage { role: ChatRole::User, content, tool_call_id: None, is_error: false };
+        let message =
+            NewMessage { role: ChatRole::User, content, tool_call_id: None, is_error: false, client_id: None };
         engine.thread_open(&id.to_string()).unwrap().append(message).unwrap();
         engine.thread_remember(id).unwrap();
         id

@@ -86,6 +86,20 @@ fn a_query_finds_what_it_shares_no_word_with() {
 }
 
 #[test]
+fn whoever_only_reads_asks_no_model() {
+    let (world, server) = (two_sessions(), ModelServer::start());
+    let engine = engine(&world, &server.base, &[]);
+    sync(&engine);
+    server.take_received();
+    let spent = || engine.status().unwrap().budget.requests;
+    let before = spent();
+    let request = SearchRequest { text: "unreliable suite".into(), limit: 10, only_reads: true, ..Default::default() };
+    let found = engine.search(&request).unwrap();
+    assert_eq!((texts(&found)[0], found.degraded.as_deref()), (QUESTION, None));
+    assert!(server.take_received().is_empty() && spent() == before, "neither asked nor entered in the ledger");
+}
+
+#[test]
 fn numbers_are_asked_for_once() {
     let (world, server) = (two_sessions(), ModelServer::start());
     let engine = engine(&world, &server.base, &[]);

@@ -57,7 +57,7 @@ fn messages(world: &World, thread: &str) -> Vec<(ChatRole, String)> {
 
 fn append(engine: &Engine, thread: &str, role: ChatRole, text: &str) -> Message {
     let content = vec![Block::text(text)];
-    let message = NewMessage { role, content, tool_call_id: None, is_error: false };
+    let message = NewMessage { role, content, tool_call_id: None, is_error: false, client_id: None };
     engine.thread_open(thread).unwrap().append(message).unwrap()
 }
 
@@ -242,7 +242,7 @@ fn the_caller_s_tools_wait_for_the_caller() {
     let engine = engine(&world, &server, &[]);
     let thread = thread(&engine);
     let tools = vec![tool("weather")];
-    let request = SendRequest { text: Some("umbrella?".into()), tools: tools.clone(), memory: false };
+    let request = SendRequest { text: Some("umbrella?".into()), tools: tools.clone(), ..SendRequest::default() };
     let report = engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
     assert_eq!(report.stop, Stop::ToolCalls);
     let waiting: Vec<&str> = report.waiting_calls.iter().map(|call| call.id.as_str()).collect();
@@ -250,11 +250,16 @@ fn the_caller_s_tools_wait_for_the_caller() {
     let open = engine.thread_open(&thread).unwrap();
     for (call, text, is_error) in [("c2", "no such city", true), ("c1", "rain", false)] {
         let (role, tool_call_id) = (ChatRole::ToolResult, Some(call.to_owned()));
-        let message = NewMessage { role, content: vec![Block::text(text)], tool_call_id, is_error };
+        let message = NewMessage { role, content: vec![Block::text(text)], tool_call_id, is_error, client_id: None };
         assert_eq!(open.append(message).unwrap().tool_name.as_deref(), Some("weather"));
     }
     drop(open);
-    let report = engine.thread_send(&thread, &SendRequest { text: None, tools, memory: false }, &|| false, &mut |_| {});
+    let report = engine.thread_send(
+        &thread,
+        &SendRequest { text: None, tools, ..SendRequest::default() },
+        &|| false,
+        &mut |_| {},
+    );
     assert_eq!(report.unwrap().stop, Stop::End);
     let sent = server.received()[1]["messages"].clone();
     let roles: Vec<&str> = sent.as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();
@@ -274,7 +279,7 @@ fn a_model_may_search_memory_by_itself() {
     append(&engine, &past, ChatRole::User, "we painted the zebra crossing yellow");
     engine.thread_remember(past.parse().unwrap()).unwrap();
     let thread = thread(&engine);
-    let request = SendRequest { text: Some("the crossing?".into()), tools: Vec::new(), memory: true };
+    let request = SendRequest { text: Some("the crossing?".into()), memory: true, ..SendRequest::default() };
     let report = engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
     assert_eq!((report.stop, report.messages.len(), report.waiting_calls.len()), (Stop::End, 4, 0));
     let result = report.messages[2].text();
@@ -298,7 +303,7 @@ fn nothing_of_another_project_goes_to_a_model() {
     elsewhere.thread_remember(past.parse().unwrap()).unwrap();
     server.then(Reply::Calls(vec![("m1", "search_memory", json!({"query": "frobnicator"}))]));
     let engine = engine_in("here");
-    let request = SendRequest { text: Some("the frobnicator?".into()), tools: Vec::new(), memory: true };
+    let request = SendRequest { text: Some("the frobnicator?".into()), memory: true, ..SendRequest::default() };
     let report = engine.thread_send(&thread(&engine), &request, &|| false, &mut |_| {}).unwrap();
     assert_eq!(report.messages[2].text(), "nothing was found");
 }
@@ -309,7 +314,8 @@ fn calls_that_the_model_gave_up_wait_no_more() {
     let server = ChatServer::start(vec![Reply::Calls(vec![("c1", "weather", json!({}))]), Reply::says("never mind")]);
     let engine = engine(&world, &server, &[]);
     let thread = thread(&engine);
-    let request = SendRequest { text: Some("umbrella?".into()), tools: vec![tool("weather")], memory: false };
+    let request =
+        SendRequest { text: Some("umbrella?".into()), tools: vec![tool("weather")], ..SendRequest::default() };
     let report = engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
     assert_eq!(report.waiting_calls.len(), 1);
     assert_eq!(say(&engine, &thread, "forget it").unwrap().waiting_calls, []);
@@ -333,7 +339,7 @@ fn a_model_that_only_calls_tools_is_stopped() {
         (0..40).map(|_| Reply::Calls(vec![("again", "search_memory", json!({"query": "x"}))])).collect(),
     );
     let engine = engine(&world, &server, &[]);
-    let request = SendRequest { text: Some("loop".into()), tools: Vec::new(), memory: true };
+    let request = SendRequest { text: Some("loop".into()), memory: true, ..SendRequest::default() };
     let report = engine.thread_send(&thread(&engine), &request, &|| false, &mut |_| {}).unwrap();
     assert_eq!((report.stop, server.received().len()), (Stop::ToolCalls, 20));
     assert!(report.is_cut_short);
@@ -469,7 +475,7 @@ fn e004_12_e004_13_what_happens_is_noted_without_secrets() {
     server.then(Reply::Calls(calls));
     server.then(Reply::says("ok"));
     let thread = thread(&engine);
-    let request = SendRequest { text: Some(format!("use {secret}")), tools: Vec::new(), memory: true };
+    let request = SendRequest { text: Some(format!("use {secret}")), memory: true, ..SendRequest::default() };
     engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
     let mut events = Vec::new();
     for entry in fs::read_dir(world.at(".rethread/logs")).unwrap() {

@@ -20,7 +20,8 @@ fn named(engine: &Engine, name: &str) -> String {
 }
 
 fn append(engine: &Engine, thread: &str, role: ChatRole, text: &str) {
-    let message = NewMessage { role, content: vec![Block::text(text)], tool_call_id: None, is_error: false };
+    let message =
+        NewMessage { role, content: vec![Block::text(text)], tool_call_id: None, is_error: false, client_id: None };
     let open = engine.thread_open(thread).unwrap();
     open.append(message).unwrap();
     let id = open.id();

@@ -1,6 +1,6 @@
 //! Lines of Claude Code transcripts, versions 1.0 to 2.1 and whatever comes after.
 
-use rethread_model::{Place, Speech, Tokens, ToolKind, clip, one_line};
+use rethread_model::{Place, Speech, Status, Tokens, ToolKind, clip, one_line};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -378,8 +378,10 @@ fn result(
     scribe: &mut Scribe<'_>,
 ) {
     let said = reason_for_refusing(&block.content.head).map(str::to_owned);
-    let answer = answer.or(said).map(|text| scribe.clean(text));
     let mut outcome = outcome(block.content, block.is_error.0, kind, scribe);
+    // Anybody's output may quote such words; only a refusal holds the user's own.
+    let said = said.filter(|_| outcome.status == Status::Rejected);
+    let answer = answer.or(said).map(|text| scribe.clean(text));
     if is_interrupted {
         outcome.summary = format!("{}, {INTERRUPTED}", outcome.summary);
     }

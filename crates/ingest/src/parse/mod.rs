@@ -12,7 +12,7 @@ mod repair;
 mod tool;
 
 pub(crate) use tool::describe as describe_tool;
-pub use tool::kind_of as tool_kind;
+pub use tool::{is_own as is_own_tool, kind_of as tool_kind};
 
 use std::borrow::Cow;
 
@@ -233,8 +233,13 @@ impl Scribe<'_> {
 
     #[cfg(test)]
     fn with_defaults<T>(use_it: impl FnOnce(&mut Scribe<'_>) -> T) -> T {
-        let (filter, redactor) = (Filter::default(), Redactor::new());
-        use_it(&mut Scribe { filter: &filter, redactor: &redactor, found: Findings::default() })
+        Self::with_filter(&Filter::default(), use_it)
+    }
+
+    #[cfg(test)]
+    fn with_filter<T>(filter: &Filter, use_it: impl FnOnce(&mut Scribe<'_>) -> T) -> T {
+        let redactor = Redactor::new();
+        use_it(&mut Scribe { filter, redactor: &redactor, found: Findings::default() })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rethread_model::{Outcome, Status, ToolKind, clip, first_line};
+use rethread_model::{INJECTION_TAG, Outcome, Status, ToolKind, clip, first_line};
 
 use super::Scribe;
 use super::content::{Measured, Shape};
@@ -13,6 +13,9 @@ use crate::facts::{git_note, is_of_the_agent, names_failure, telling_line};
 const ERROR_CHARS: usize = 500;
 /// How much of a tool's output is kept when the filter asks for it.
 const OUTPUT_BYTES: usize = 1500;
+
+/// How much agents put before what a tool gave: that it failed, how long it took.
+const WRAPPER_BYTES: usize = 100;
 
 /// What a result says about its call. `kind` is the call's, where the line tells it.
 pub(super) fn outcome(
@@ -29,7 +32,8 @@ pub(super) fn outcome(
         }
         (false, _) => Status::Ok,
     };
-    let keeps_output = !scribe.filter.omit_tool_outputs;
+    let is_own = is_own(&measured.head);
+    let keeps_output = !scribe.filter.omit_tool_outputs && !is_own;
     // A pipe hides the exit code of what failed before it.
     let may_hide_failure = status == Status::Ok && kind == Some(ToolKind::Command);
     let trouble = if may_hide_failure { names_failure(&shown(&measured)) } else { None };
@@ -41,6 +45,7 @@ pub(super) fn outcome(
         status,
         summary: clip(&summary(&measured, kind), scribe.filter.max_output_summary_chars).into_owned(),
         error: match status {
+            _ if is_own => None,
             Status::Ok => trouble.map(|line| clip(&scribe.clean(line), ERROR_CHARS).into_owned()),
             Status::Rejected => Some(clip(first_line(bare(&measured.head)), ERROR_CHARS).into_owned()),
             Status::Error => Some(error_line(&measured)),
@@ -51,6 +56,12 @@ pub(super) fn outcome(
         // The head was cut before it was cleaned, so its end may hold half a secret and is left out.
         output: keeps_output.then(|| measured.head[..measured.head.floor_char_boundary(OUTPUT_BYTES)].to_owned()),
     }
+}
+
+/// Whether one of our own tools gave it: what it quotes was read where it was said. Agents put a few words before it.
+fn is_own(head: &str) -> bool {
+    let beginning = &head[..head.floor_char_boundary(WRAPPER_BYTES + INJECTION_TAG.len())];
+    beginning.contains(&format!("<{INJECTION_TAG}"))
 }
 
 fn is_refusal(text: &str) -> bool {
@@ -186,6 +197,25 @@ mod tests {
             (Status::Error, "3 lines, 39 B", Some("Command exited with code 1"), Some(1)),
         );
         check(r#""fine""#, false, (Status::Ok, "1 line, 4 B", None, None));
+    }
+
+    #[test]
+    fn what_our_own_tools_gave_is_not_kept() {
+        let told = "<rethread-context>\nerror: no session fits \"x\"\n</rethread-context>";
+        let codex = format!("Wall time: 0.0091 seconds\nOutput:{told}");
+        for text in
+            [told.to_owned(), format!("Error: {told}"), format!("<tool_use_error>{told}</tool_use_error>"), codex]
+        {
+            for is_error in [true, false] {
+                let json = serde_json::to_string(&[serde_json::json!({"type": "text", "text": text})]).unwrap();
+                let filter = crate::Filter { omit_tool_outputs: false, ..crate::Filter::default() };
+                let measured = serde_json::from_str(&json).unwrap();
+                let outcome =
+                    Scribe::with_filter(&filter, |scribe| outcome(measured, is_error, Some(ToolKind::Command), scribe));
+                assert_eq!((outcome.error, outcome.output), (None, None), "{text}");
+                assert_eq!(outcome.status.is_error(), is_error);
+            }
+        }
     }
 
     #[test]

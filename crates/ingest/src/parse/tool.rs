@@ -120,6 +120,8 @@ const CONTENT_KEYS: [&str; 12] = [
 
 /// The call of `name` with the given arguments, which may be anything.
 pub(super) fn tool_use(name: &str, input: Option<&RawValue>, scribe: &mut Scribe<'_>) -> ToolUse {
+    // What our own tools were asked would be found by the next one who asks the same.
+    let input = input.filter(|_| !is_own(name));
     let arguments = input.and_then(|raw| serde_json::from_str::<Arguments<'_>>(raw.get()).ok()).unwrap_or_default();
     let kind = match kind_of(name) {
         // One tool for everything says by an argument what it does.
@@ -180,6 +182,12 @@ pub fn kind_of(name: &str) -> ToolKind {
     }
     let name = name.to_ascii_lowercase();
     KINDS.iter().find(|(_, names)| names.contains(&name.as_str())).map_or(ToolKind::Other, |(kind, _)| *kind)
+}
+
+/// Whether a tool is one of ours, however the agent names our MCP server: `mcp__rethread__…`, or with its plugin's name.
+pub fn is_own(name: &str) -> bool {
+    let server = name.strip_prefix("mcp__").and_then(|rest| rest.split("__").next());
+    server.is_some_and(|server| server.split(['_', '-']).any(|word| word == "rethread"))
 }
 
 /// The arguments of a call in their order; values stay undecoded until they are needed.
@@ -298,6 +306,22 @@ mod tests {
             r#"{"prompt":"long","description":"look around"}"#,
             (ToolKind::Agent, "Task look around", "prompt=long", &[]),
         );
+    }
+
+    #[test]
+    fn what_our_own_tools_are_asked_is_not_kept() {
+        let own = ["mcp__rethread__search_memory", "mcp__plugin_rethread_rethread__search_memory"];
+        for name in own {
+            let tool = Scribe::with_defaults(|scribe| {
+                let raw: Box<RawValue> = serde_json::from_str(r#"{"query":"zeppelin","path":"/p/zeppelin"}"#).unwrap();
+                tool_use(name, Some(&raw), scribe)
+            });
+            assert_eq!((tool.kind, tool.target.as_str(), tool.arguments.as_str()), (Some(ToolKind::Mcp), "", ""));
+            assert!(tool.paths.is_empty());
+        }
+        for other in ["mcp__journal__rethread", "rethread", "mcp__rethreads__x", "Bash"] {
+            assert!(!is_own(other), "{other}");
+        }
     }
 
     #[test]

@@ -62,9 +62,12 @@ pub struct Message {
     /// Of an answer: why it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<Stop>,
-    /// Of a user's text: the directory it was typed in.
+    /// Of a user's text: the directory it was typed in. Of a note: the project it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
+    /// What a client called it or its turn, so that one that is sent twice is stored once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
     /// Fields unknown here.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
@@ -86,6 +89,7 @@ impl Message {
             usage: None,
             stop_reason: None,
             cwd: None,
+            client_id: None,
             extra: Map::new(),
         }
     }

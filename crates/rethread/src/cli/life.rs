@@ -1,7 +1,6 @@
 //! The verbs about what sessions know of each other and of themselves.
 
 use clap::{Args, ValueEnum};
-use rethread_model::Agent;
 
 use super::Json;
 
@@ -68,16 +67,6 @@ pub(crate) enum HookAgent {
     ClaudeCode,
     /// pi
     Pi,
-}
-
-impl HookAgent {
-    /// The same, as everything else names it.
-    pub(crate) fn agent(self) -> Agent {
-        match self {
-            HookAgent::ClaudeCode => Agent::ClaudeCode,
-            HookAgent::Pi => Agent::Pi,
-        }
-    }
 }
 
 #[derive(Debug, Args)]

@@ -26,7 +26,7 @@ use self::facts::{Decisions, Facts, Files, Fix, Workflows};
 use self::forget::Forget;
 use self::install::{Install, Uninstall};
 use self::life::{Activity, Hook, Inject, Named, Resume, Said};
-use self::serve::{Open, Serve, Token};
+use self::serve::{Mcp, Open, Serve, Token};
 use self::thread::Thread;
 use self::usage::Usage;
 
@@ -138,6 +138,13 @@ pub(crate) enum Command {
     /// this machine only, unless you give it an address, a certificate and its key.
     #[command(after_long_help = "Example:\n  rethread serve --listen 127.0.0.1:7717")]
     Serve(Serve),
+    /// Give models the memory as MCP tools, on standard input and output.
+    ///
+    /// An agent starts it in the directory it works in, and the project of that directory is looked at unless the model
+    /// asks for everything. What is new in transcripts is read meanwhile, and it ends when its input does. `rethread serve`
+    /// speaks the same at /mcp.
+    #[command(after_long_help = "Example:\n  claude mcp add --scope user rethread -- rethread mcp")]
+    Mcp(Mcp),
     /// Open the page of the server that runs, logged in
     #[command(after_long_help = "Example:\n  rethread open --print")]
     Open(Open),

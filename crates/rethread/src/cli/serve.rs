@@ -25,6 +25,14 @@ pub(crate) struct Serve {
     pub(crate) json: Json,
 }
 
+/// How to speak MCP.
+#[derive(Debug, Args)]
+pub(crate) struct Mcp {
+    /// Do not read what is new in transcripts meanwhile
+    #[arg(long)]
+    pub(crate) no_sync: bool,
+}
+
 /// How to open the page.
 #[derive(Debug, Args)]
 pub(crate) struct Open {

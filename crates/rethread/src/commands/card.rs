@@ -55,34 +55,45 @@ fn told(context: &Context, engine: &Engine, request: &Card, refreshed: Refreshed
     let told = json::RefreshedCard::new(&outcome, cost);
     show(context, engine, request, &card, Some(told))?;
     let printer = &context.printer;
-    let failure = match outcome {
+    match outcome {
         Refresh::Made { .. } => {
             let by = card.made_by.as_deref().unwrap_or_default();
             printer.note_line(&format!("written by {} for {}", render::single(by), render::cost(cost)));
-            return Ok(Exit::Done);
         }
         Refresh::NotDue { new, needed } => {
             printer.note_line(&format!("not due: {new} of {needed} new prompts"));
             printer.hint("--force has it written all the same");
             return Ok(Exit::Nothing);
         }
-        Refresh::Busy => {
-            Failure::new(Kind::CardBusy, "another process is having this card written").hint("look again in a moment")
-        }
-        Refresh::Off(why) => Failure::new(Kind::BadConfig, format!("no model writes cards: {why}"))
-            .hint("the card above was made by rules or is an older one"),
-        Refresh::NoModel(error) => {
-            Failure::from(EngineError::from(error)).hint("the card above was made without asking one")
-        }
-        Refresh::Refused(refusal) => EngineError::from(ChatError::Budget(refusal)).into(),
-        Refresh::Invalid(why) => Failure::new(Kind::Model, format!("the model's answers are no card: {why}"))
-            .hint("try another one with --model"),
-        Refresh::Failed(error) => Failure::from(EngineError::from(error)).hint("it is not tried again by itself"),
+        _ => {}
+    }
+    let about_card = match outcome {
+        Refresh::Off(_) => Some("the card above was made by rules or is an older one"),
+        Refresh::NoModel(_) => Some("the card above was made without asking one"),
+        Refresh::Invalid(_) => Some("try another one with --model"),
+        _ => None,
     };
+    let Some(mut failure) = failure_of(outcome) else { return Ok(Exit::Done) };
+    failure.hints.extend(about_card.map(str::to_owned));
     let mut page = printer.side_page();
     render::failure(&mut page, &failure, engine.now());
     printer.complain(&page);
     Ok(Exit::Told(failure.kind.exit_code()))
+}
+
+/// Why no card was written; nothing where one was, or where none was due.
+pub(crate) fn failure_of(outcome: Refresh) -> Option<Failure> {
+    Some(match outcome {
+        Refresh::Made { .. } | Refresh::NotDue { .. } => return None,
+        Refresh::Busy => {
+            Failure::new(Kind::CardBusy, "another process is having this card written").hint("look again in a moment")
+        }
+        Refresh::Off(why) => Failure::new(Kind::BadConfig, format!("no model writes cards: {why}")),
+        Refresh::NoModel(error) => EngineError::from(error).into(),
+        Refresh::Refused(refusal) => EngineError::from(ChatError::Budget(refusal)).into(),
+        Refresh::Invalid(why) => Failure::new(Kind::Model, format!("the model's answers are no card: {why}")),
+        Refresh::Failed(error) => Failure::from(EngineError::from(error)).hint("it is not tried again by itself"),
+    })
 }
 
 fn would_ask(context: &Context, engine: &Engine, request: &Card) -> Result<Exit, Failure> {

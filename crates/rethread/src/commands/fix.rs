@@ -8,7 +8,7 @@ use super::{Context, Exit, explain_unknown, scope};
 use crate::cli::facts::Fix;
 use crate::failure::{Failure, Kind};
 use crate::json::Fixed;
-use crate::render::{self, count};
+use crate::render;
 
 /// More of a pasted output is not read: what went wrong is told long before.
 const LONGEST_INPUT: u64 = 16 << 20;
@@ -43,7 +43,8 @@ pub(crate) fn run(context: &Context, request: &Fix) -> Result<Exit, Failure> {
         let everywhere = FixRequest { scope: Scope::AllProjects, ..wanted.clone() };
         Ok(!engine.fix(&everywhere)?.is_empty())
     };
-    explain_unknown(context, &engine, &wanted.scope, &said(&report, &wanted.scope, engine.now()), elsewhere)?;
+    let said = render::not_fixed(&report, wanted.scope == Scope::AllProjects, engine.now());
+    explain_unknown(context, &engine, &wanted.scope, &said, elsewhere)?;
     Ok(Exit::Nothing)
 }
 
@@ -51,15 +52,6 @@ pub(crate) fn run(context: &Context, request: &Fix) -> Result<Exit, Failure> {
 fn best(report: &FixReport) -> Option<String> {
     let fixes = report.errors.iter().flat_map(|error| error.fixes.fixes.iter().chain(&error.fixes.dead_ends));
     fixes.flat_map(|fix| &fix.sources).next().map(rethread_engine::Source::citation)
-}
-
-fn said(report: &FixReport, scope: &Scope, now: rethread_model::Timestamp) -> String {
-    if let Some(error) = report.errors.first() {
-        return format!("Nothing is known to have fixed that error. It was met {}.", render::seen(error, now));
-    }
-    let place = if *scope == Scope::AllProjects { "" } else { " in this project" };
-    let are = if report.known == 1 { "is" } else { "are" };
-    format!("Nothing is known about that error; {} {are} known{place}.", count(report.known, "error"))
 }
 
 /// What was pasted. Terminals and build tools print bytes that are no text, which must not hide the error.

@@ -92,8 +92,13 @@ fn place(request: &Where) -> Result<Place, Failure> {
 fn tell(context: &Context, place: &Place, plan: &Plan) {
     let printer = &context.printer;
     match place {
-        Place::ClaudeCode(_) => {
+        Place::ClaudeCode(whose) => {
             printer.note_line(&format!("The hooks are {}; sessions that start from now on use them.", listed(plan)));
+            // Where Claude Code keeps its servers it also keeps its state, which is its own to write.
+            let scope = if *whose == SettingsOf::User { "user" } else { "local" };
+            let binary = context.environment.binary.as_ref().map_or("rethread".into(), |path| path.to_string_lossy());
+            let add = format!("claude mcp add --scope {scope} rethread -- {} mcp", quoted(&binary));
+            printer.hint(&format!("to give its models the memory as tools too: {add}"));
         }
         Place::Pi(whose) => {
             printer.note_line("The extension and the skill are there; sessions that start from now on use them.");

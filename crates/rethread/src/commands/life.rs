@@ -7,8 +7,8 @@ use rethread_engine::{Explained, ListRequest, Part};
 use super::{Context, Exit};
 use crate::cli::life::{Activity, Inject, Named, Resume, Said};
 use crate::failure::Failure;
+use crate::json;
 use crate::render::{self, Tone};
-use crate::{failure, json};
 
 /// More texts than are kept of one session.
 const MOST_TOLD: u64 = 1_000;
@@ -122,9 +122,6 @@ pub(crate) fn task(context: &Context, request: &Said) -> Result<Exit, Failure> {
 
 /// Something a session should remember for a day.
 pub(crate) fn note(context: &Context, request: &Said) -> Result<Exit, Failure> {
-    if request.text.trim().is_empty() {
-        return Err(Failure::new(failure::Kind::BadContent, "there is nothing to note"));
-    }
     context.engine()?.add_note(&request.session.reference, &request.text)?;
     Ok(Exit::Done)
 }
@@ -137,14 +134,7 @@ pub(crate) fn name(context: &Context, request: &Said) -> Result<Exit, Failure> {
 
 /// A short name of one's own.
 pub(crate) fn alias(context: &Context, request: &Said) -> Result<Exit, Failure> {
-    let alias = request.text.trim();
-    let fits = !alias.is_empty() && alias.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c));
-    if !fits {
-        let message = format!("{alias:?} is no alias");
-        let hint = "an alias is one word of letters, digits, dashes, dots and underscores";
-        return Err(Failure::new(failure::Kind::BadContent, message).hint(hint));
-    }
-    context.engine()?.set_alias(&request.session.reference, alias)?;
+    context.engine()?.set_alias(&request.session.reference, &request.text)?;
     Ok(Exit::Done)
 }
 

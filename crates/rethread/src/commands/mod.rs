@@ -1,7 +1,7 @@
 //! One file per verb: decode what was asked, make one call to the engine, render what comes back.
 
 mod ask;
-mod card;
+pub(crate) mod card;
 mod config;
 mod decisions;
 mod enrich;
@@ -147,6 +147,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> 
         Command::Sync(request) => sync::run(context, request),
         Command::Watch(request) => watch::run(context, &request),
         Command::Serve(request) => crate::serve::run(context, &request),
+        Command::Mcp(request) => crate::mcp::run(context, &request),
         Command::Open(request) => open::run(context, &request),
         Command::Token(request) => token::run(context, &request),
         Command::Sessions(request) => sessions::run(context, &request),

@@ -29,6 +29,7 @@ pub(crate) fn run(context: &Context, request: &Search) -> Result<Exit, Failure> 
         limit: usize::from(request.limit),
         full: request.full,
         exchanges: request.exchange,
+        only_reads: false,
     };
     let report = engine.search(&wanted)?;
     match &report.degraded {

@@ -22,6 +22,7 @@ pub(crate) fn run(context: &Context, request: &Timeline) -> Result<Exit, Failure
         since: request.time.since.clone(),
         until: request.time.until.clone(),
         limit: usize::from(request.limit),
+        only_reads: false,
     };
     let found = engine.timeline(&wanted)?;
     tell_index(context, &found.index);

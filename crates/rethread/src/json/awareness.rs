@@ -1,13 +1,14 @@
 //! What sessions are told, as programs get it.
 
 use rethread_engine::{Activity, Explained, Injected, Part, SessionSummary};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SCHEMA;
 use crate::render::state;
 
 /// A text for a session; nothing where there is nothing to say.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Awareness<'a> {
     schema: u8,
@@ -31,7 +32,8 @@ pub(crate) struct Awareness<'a> {
 }
 
 /// The session that would be told, in numbers and names.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SessionSummary")]
 #[serde(rename_all = "camelCase")]
 struct Summary<'a> {
     id: &'a str,
@@ -59,7 +61,8 @@ impl<'a> Summary<'a> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ToldPart")]
 struct Told<'a> {
     kind: &'static str,
     reason: &'a str,
@@ -113,14 +116,14 @@ impl<'a> Awareness<'a> {
 }
 
 /// What a session was told up to now.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Injections<'a> {
     schema: u8,
     injections: Vec<Injection<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Injection<'a> {
     at: String,

@@ -2,13 +2,15 @@
 
 use rethread_engine::{Card as Told, CardPlan, NanoUsd, Refresh};
 use rethread_model::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::shape::Moment;
 use super::thread::Planned;
 use super::{SCHEMA, dollars};
 
 /// The card of a session, and how asking for it went or what that would take.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Card<'a> {
     schema: u8,
@@ -19,7 +21,9 @@ pub(crate) struct Card<'a> {
     tags: &'a [String],
     /// The model; null for a card by rules.
     made_by: Option<&'a str>,
+    #[schemars(with = "Moment")]
     created_at: Timestamp,
+    #[schemars(with = "Moment")]
     updated_at: Timestamp,
     /// Whether the session has gone on since.
     older: bool,
@@ -29,7 +33,7 @@ pub(crate) struct Card<'a> {
     plan: Option<WouldAsk<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct CardSession<'a> {
     id: String,
@@ -41,7 +45,8 @@ struct CardSession<'a> {
 }
 
 /// How asking for a card went.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CardRefresh")]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RefreshedCard {
     outcome: &'static str,
@@ -57,7 +62,8 @@ pub(crate) struct RefreshedCard {
 }
 
 /// What asking for a card would take.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CardPlan")]
 #[serde(rename_all = "camelCase")]
 struct WouldAsk<'a> {
     model: &'a str,

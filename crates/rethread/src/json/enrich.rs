@@ -5,8 +5,10 @@ use rethread_engine::{
     EnrichmentStatus, PlannedEnrichment,
 };
 use rethread_model::{Session, Timestamp};
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::shape::Moment;
 use super::thread::Planned;
 use super::{SCHEMA, dollars};
 
@@ -35,7 +37,8 @@ struct EnrichedOne<'a> {
     reason: Option<&'a str>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "EnrichedSession")]
 #[serde(rename_all = "camelCase")]
 struct Named<'a> {
     id: String,
@@ -142,11 +145,13 @@ pub(crate) struct NotEnriched<'a> {
     failed: Vec<NotEnrichedOne<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "EnrichmentFailure")]
 #[serde(rename_all = "camelCase")]
 struct NotEnrichedOne<'a> {
     session: Named<'a>,
     tries: u64,
+    #[schemars(with = "Moment")]
     failed_at: Timestamp,
     reason: &'a str,
 }
@@ -176,7 +181,8 @@ impl Cleared {
 }
 
 /// What adding facts to sessions of one type would take.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "EnrichmentEstimate")]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Estimated {
     /// Unknown where the sessions were not read yet: they count like all others together.
@@ -199,7 +205,8 @@ impl Estimated {
 }
 
 /// How it stands with the model that adds facts.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "EnrichmentStatus")]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Standing<'a> {
     /// 0: a model adds to what rules draw. 1: it cannot be reached, and sessions wait. 2: rules only.
@@ -208,6 +215,7 @@ pub(super) struct Standing<'a> {
     waiting: u64,
     retrying: u64,
     failed: u64,
+    #[schemars(with = "Option<Moment>")]
     held_until: Option<Timestamp>,
     last_failures: Vec<NotEnrichedOne<'a>>,
 }

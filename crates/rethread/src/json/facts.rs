@@ -5,21 +5,26 @@ use rethread_engine::{
     Source, Thing, Touch, Workflow,
 };
 use rethread_model::{Entity, FactState, Predicate, Timestamp};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SCHEMA;
+use super::shape::{EntityShape, Moment, PredicateName};
 
 /// Where something stands.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Source")]
 struct Cited {
     session: Of,
     line: u64,
     evidence: Vec<u64>,
+    #[schemars(with = "Option<Moment>")]
     at: Option<Timestamp>,
     citation: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SourceSession")]
 struct Of {
     id: String,
     agent: &'static str,
@@ -45,7 +50,8 @@ impl Cited {
 }
 
 /// What fixed an error.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Fixes")]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Fixed<'a> {
     schema: u8,
@@ -58,7 +64,8 @@ pub(crate) struct Fixed<'a> {
 }
 
 /// An error that was met before.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "KnownError")]
 struct Met<'a> {
     signature: &'a str,
     error: &'a str,
@@ -67,7 +74,8 @@ struct Met<'a> {
     last: Option<Cited>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Fix")]
 #[serde(rename_all = "camelCase")]
 struct Remedy<'a> {
     state: &'static str,
@@ -80,6 +88,7 @@ struct Remedy<'a> {
     signature: &'a str,
     likeness: f64,
     trust: &'static str,
+    #[schemars(with = "Option<Moment>")]
     last_at: Option<Timestamp>,
     sources: Vec<Cited>,
 }
@@ -133,13 +142,15 @@ impl<'a> Remedy<'a> {
 }
 
 /// Decisions and rules.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Decisions")]
 pub(crate) struct Decided<'a> {
     schema: u8,
     decisions: Vec<Settled<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Decision")]
 #[serde(rename_all = "camelCase")]
 struct Settled<'a> {
     kind: &'static str,
@@ -151,7 +162,9 @@ struct Settled<'a> {
     reason: Option<&'a str>,
     trust: &'static str,
     project: Option<&'a str>,
+    #[schemars(with = "Option<Moment>")]
     valid_from: Option<Timestamp>,
+    #[schemars(with = "Option<Moment>")]
     valid_to: Option<Timestamp>,
     sources: Vec<Cited>,
     closed_by: Option<Cited>,
@@ -184,20 +197,23 @@ impl<'a> Settled<'a> {
 }
 
 /// How work is done.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Workflows")]
 pub(crate) struct Worked<'a> {
     schema: u8,
     projects: Vec<Habits<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ProjectWorkflow")]
 struct Habits<'a> {
     project: Option<&'a str>,
     commands: Vec<Run<'a>>,
     sequences: Vec<Habit<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CommandUse")]
 #[serde(rename_all = "camelCase")]
 struct Run<'a> {
     command: &'a str,
@@ -213,13 +229,14 @@ struct Run<'a> {
     last: Cited,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Instead<'a> {
     what: &'a str,
     times: u64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CommandSequence")]
 #[serde(rename_all = "camelCase")]
 struct Habit<'a> {
     commands: &'a [String],
@@ -227,6 +244,7 @@ struct Habit<'a> {
     sessions: u64,
     succeeded: u64,
     success_rate: f64,
+    #[schemars(with = "Option<Moment>")]
     last_at: Option<Timestamp>,
     last: Cited,
 }
@@ -275,7 +293,7 @@ impl<'a> Habit<'a> {
 }
 
 /// The story of a file.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct FileStory<'a> {
     schema: u8,
     file: Option<&'a str>,
@@ -286,17 +304,20 @@ pub(crate) struct FileStory<'a> {
     decisions: Vec<Settled<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Touch")]
 #[serde(rename_all = "camelCase")]
 struct Touched<'a> {
     deeds: Vec<Done<'a>>,
+    #[schemars(with = "Option<Moment>")]
     last_at: Option<Timestamp>,
     why: Option<&'a str>,
     episode: u64,
     source: Cited,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Deed")]
 #[serde(rename_all = "camelCase")]
 struct Done<'a> {
     what: &'static str,
@@ -338,31 +359,40 @@ impl<'a> Touched<'a> {
 }
 
 /// What is known of a thing, or the things most is known of.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Facts")]
 pub(crate) struct Known<'a> {
     schema: u8,
     entity: Option<Counted<'a>>,
+    #[schemars(with = "Vec<EntityShape>")]
     others: &'a [Entity],
     facts: Vec<Stated<'a>>,
     graph: Option<Net<'a>>,
     things: Vec<Counted<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Thing")]
 #[serde(rename_all = "camelCase")]
 struct Counted<'a> {
     #[serde(flatten)]
+    #[schemars(with = "EntityShape")]
     entity: &'a Entity,
     facts: u64,
     sessions: u64,
+    #[schemars(with = "Option<Moment>")]
     last_at: Option<Timestamp>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Fact")]
 #[serde(rename_all = "camelCase")]
 struct Stated<'a> {
+    #[schemars(with = "PredicateName")]
     predicate: Predicate,
+    #[schemars(with = "EntityShape")]
     subject: &'a Entity,
+    #[schemars(with = "Option<EntityShape>")]
     object: Option<&'a Entity>,
     detail: &'a str,
     reason: Option<&'a str>,
@@ -371,7 +401,9 @@ struct Stated<'a> {
     failed: u64,
     trust: &'static str,
     model: Option<&'a str>,
+    #[schemars(with = "Option<Moment>")]
     at: Option<Timestamp>,
+    #[schemars(with = "Moment")]
     learned_at: Timestamp,
     source: Cited,
 }
@@ -420,7 +452,8 @@ impl<'a> Stated<'a> {
 }
 
 /// What surrounds a thing.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Graph")]
 #[serde(rename_all = "camelCase")]
 struct Net<'a> {
     nodes: Vec<Point<'a>>,
@@ -428,7 +461,8 @@ struct Net<'a> {
     left_out: usize,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Node")]
 struct Point<'a> {
     kind: &'static str,
     name: String,
@@ -440,18 +474,23 @@ struct Point<'a> {
 }
 
 /// An edge; its ends are positions among the nodes.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Edge")]
 #[serde(rename_all = "camelCase")]
 struct Line {
     from: usize,
     to: usize,
+    #[schemars(with = "PredicateName")]
     predicate: Predicate,
     state: &'static str,
     times: u64,
     succeeded: u64,
     failed: u64,
+    #[schemars(with = "Option<Moment>")]
     valid_from: Option<Timestamp>,
+    #[schemars(with = "Option<Moment>")]
     valid_to: Option<Timestamp>,
+    #[schemars(with = "Option<Moment>")]
     last_at: Option<Timestamp>,
     source: Cited,
 }

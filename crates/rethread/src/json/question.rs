@@ -2,14 +2,17 @@
 
 use rethread_engine::{AskPlan, Asked, Citation, HandedOff as Made};
 use rethread_model::Tokens;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::search::Named;
+use super::shape::TokensShape;
 use super::thread::Planned;
 use super::{SCHEMA, dollars};
 
 /// An answer, with what it rests on (E001-13).
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Answer")]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Answered<'a> {
     schema: u8,
@@ -25,11 +28,13 @@ pub(crate) struct Answered<'a> {
     model: Option<&'a str>,
     cached: bool,
     attempts: u32,
+    #[schemars(with = "TokensShape")]
     tokens: Tokens,
     cost_usd: Option<f64>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Citation")]
 #[serde(rename_all = "camelCase")]
 struct Cited<'a> {
     entry_id: &'a str,
@@ -70,7 +75,8 @@ impl<'a> Answered<'a> {
 }
 
 /// What asking would take.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AskPlan")]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WouldAsk<'a> {
     schema: u8,
@@ -103,7 +109,8 @@ impl<'a> WouldAsk<'a> {
 }
 
 /// A handoff.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Handoff")]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct HandedOff<'a> {
     schema: u8,

@@ -2,12 +2,15 @@
 
 use rethread_engine::{Candidate as Found, Outcome, Referenced, ResolvedReferences};
 use rethread_model::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SCHEMA;
+use super::shape::Moment;
 
 /// What the references in a text would bring.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "References")]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Resolved<'a> {
     schema: u8,
@@ -15,7 +18,8 @@ pub(crate) struct Resolved<'a> {
     references: Vec<Meant<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Reference")]
 #[serde(rename_all = "camelCase")]
 struct Meant<'a> {
     reference: String,
@@ -27,12 +31,14 @@ struct Meant<'a> {
     candidates: Vec<Candidate<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ReferencedSession")]
 #[serde(rename_all = "camelCase")]
 struct Session<'a> {
     id: &'a str,
     name: &'a str,
     agent: &'a str,
+    #[schemars(with = "Moment")]
     updated_at: Timestamp,
     description: &'a str,
     summary: &'a str,
@@ -41,7 +47,8 @@ struct Session<'a> {
     answer: Option<&'a str>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ReferenceCandidate")]
 #[serde(rename_all = "camelCase")]
 struct Candidate<'a> {
     id: &'a str,

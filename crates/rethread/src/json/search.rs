@@ -5,12 +5,15 @@ use std::ops::Range;
 
 use rethread_engine::{Hit, Recalled, SearchReport};
 use rethread_model::{Session, Timestamp};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SCHEMA;
+use super::shape::Moment;
 
 /// A ranked list of hits.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SearchResult")]
 pub(crate) struct Recall<'a> {
     schema: u8,
     query: &'a str,
@@ -37,7 +40,8 @@ impl<'a> Recall<'a> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Hit")]
 struct Found<'a> {
     rank: usize,
     score: f64,
@@ -54,7 +58,8 @@ struct Found<'a> {
 }
 
 /// The session of a hit or an exchange.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SessionName")]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Named<'a> {
     id: String,
@@ -64,27 +69,32 @@ pub(super) struct Named<'a> {
     project: Option<&'a str>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "HitEpisode")]
 #[serde(rename_all = "camelCase")]
 struct Exchange<'a> {
     id: &'a str,
+    #[schemars(with = "Option<Moment>")]
     started_at: Option<Timestamp>,
     lines: (u64, u64),
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "HitEntry")]
 #[serde(rename_all = "camelCase")]
 struct Matching<'a> {
     native_id: &'a str,
     role: &'static str,
     kind: &'static str,
     line: u64,
+    #[schemars(with = "Option<Moment>")]
     at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "HitExchange")]
 struct Spoken<'a> {
     prompt: Option<&'a str>,
     answer: Option<&'a str>,

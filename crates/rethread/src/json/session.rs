@@ -2,12 +2,14 @@
 
 use rethread_engine::{EpisodeText, Listed, Shown as Log};
 use rethread_model::{Entry, Outcome, SessionKind, State, Timestamp, Tokens, ToolKind, ToolUse, estimate_tokens};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SCHEMA;
+use super::shape::{Moment, SessionKindName, StateName, TokensShape};
 
 /// A list of sessions.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct Sessions<'a> {
     schema: u8,
     sessions: Vec<Session<'a>>,
@@ -19,23 +21,27 @@ impl<'a> Sessions<'a> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Session<'a> {
-    id: String,
+pub(super) struct Session<'a> {
+    pub(super) id: String,
     agent: &'static str,
     external_id: &'a str,
+    #[schemars(with = "SessionKindName")]
     kind: SessionKind,
-    name: Option<&'a str>,
+    pub(super) name: Option<&'a str>,
     alias: Option<&'a str>,
     parent: Option<String>,
     project: Option<&'a str>,
     namespace: Option<&'a str>,
     cwd: Option<&'a str>,
     branch: Option<&'a str>,
-    model: Option<&'a str>,
+    pub(super) model: Option<&'a str>,
+    #[schemars(with = "StateName")]
     state: State,
+    #[schemars(with = "Option<Moment>")]
     started_at: Option<Timestamp>,
+    #[schemars(with = "Option<Moment>")]
     last_activity_at: Option<Timestamp>,
     transcript: Option<&'a str>,
     empty: bool,
@@ -46,6 +52,7 @@ struct Session<'a> {
     files_edited: u64,
     episodes: u64,
     facts: u64,
+    #[schemars(with = "TokensShape")]
     tokens: Tokens,
     cost_usd: Option<f64>,
     raw_tokens: u64,
@@ -53,7 +60,7 @@ struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    fn new(listed: &'a Listed) -> Self {
+    pub(super) fn new(listed: &'a Listed) -> Self {
         let session = &listed.session;
         let counts = session.counts;
         Self {
@@ -90,20 +97,24 @@ impl<'a> Session<'a> {
 }
 
 /// A session exchange by exchange.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Episodes")]
 pub(crate) struct Exchanges<'a> {
     schema: u8,
     session: Session<'a>,
     episodes: Vec<Exchange<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Episode")]
 #[serde(rename_all = "camelCase")]
 struct Exchange<'a> {
     id: &'a str,
     name: &'a str,
     number: u64,
+    #[schemars(with = "Option<Moment>")]
     started_at: Option<Timestamp>,
+    #[schemars(with = "Option<Moment>")]
     ended_at: Option<Timestamp>,
     lines: (u64, u64),
     bytes: (u64, u64),
@@ -139,7 +150,7 @@ impl<'a> Exchanges<'a> {
 }
 
 /// The log of a session.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct Shown<'a> {
     schema: u8,
     session: Session<'a>,
@@ -160,11 +171,15 @@ impl<'a> Shown<'a> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Entry")]
 #[serde(rename_all = "camelCase")]
-struct Said<'a> {
+pub(super) struct Said<'a> {
+    /// Its place among the session's entries.
+    seq: u64,
     line: u64,
     native_id: &'a str,
+    #[schemars(with = "Option<Moment>")]
     at: Option<Timestamp>,
     role: &'static str,
     speech: &'static str,
@@ -176,8 +191,9 @@ struct Said<'a> {
 }
 
 impl<'a> Said<'a> {
-    fn new(entry: &'a Entry) -> Self {
+    pub(super) fn new(entry: &'a Entry) -> Self {
         Self {
+            seq: entry.seq,
             line: entry.place.line,
             native_id: &entry.native_id,
             at: entry.at,
@@ -191,7 +207,8 @@ impl<'a> Said<'a> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ToolUse")]
 #[serde(rename_all = "camelCase")]
 struct Used<'a> {
     name: &'a str,

@@ -1,17 +1,16 @@
 //! Threads, as programs get them.
 
-use rethread_engine::{CompactReport, PlannedCost, SendPlan, Summariser, ThreadContext, TurnEvent, TurnReport};
-use rethread_model::thread::{
-    ChatMessage, ChatRole, Compaction, Message, Metadata, Metrics, Stop, ThreadId, ThreadSource, UNNAMED, WaitingCall,
-};
-use rethread_model::{Timestamp, Tokens};
+use rethread_engine::{CompactReport, LineProblem, PlannedCost, SendPlan, Summariser, ThreadContext};
+use rethread_model::Timestamp;
+use rethread_model::thread::{ChatMessage, Compaction, Message, Metadata, Metrics, ThreadId, ThreadSource, UNNAMED};
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
+use super::shape::{ChatMessageShape, MetricsShape, Moment, RecordShape, ThreadSourceName};
 use super::{SCHEMA, dollars};
-use crate::render::compaction_note;
 
 /// A thread that was made.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct MadeThread<'a> {
     schema: u8,
     thread: Listed<'a>,
@@ -24,7 +23,7 @@ impl<'a> MadeThread<'a> {
 }
 
 /// All threads.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct ThreadList<'a> {
     schema: u8,
     threads: Vec<Listed<'a>>,
@@ -36,18 +35,23 @@ impl<'a> ThreadList<'a> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Thread")]
 #[serde(rename_all = "camelCase")]
 struct Listed<'a> {
     id: String,
     name: &'a str,
+    #[schemars(with = "Moment")]
     created_at: Timestamp,
+    #[schemars(with = "Moment")]
     last_message_at: Timestamp,
     message_count: u64,
+    #[schemars(with = "ThreadSourceName")]
     source: ThreadSource,
     #[serde(skip_serializing_if = "Option::is_none")]
     cron_job_id: Option<&'a str>,
     model: &'a str,
+    #[schemars(with = "MetricsShape")]
     metrics: Metrics,
 }
 
@@ -68,7 +72,7 @@ impl<'a> Listed<'a> {
 }
 
 /// A thread that is gone.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct DeletedThread {
     schema: u8,
     deleted: String,
@@ -81,10 +85,11 @@ impl DeletedThread {
 }
 
 /// A message that is on disk.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct Appended<'a> {
     schema: u8,
     #[serde(serialize_with = "message")]
+    #[schemars(with = "RecordShape")]
     record: &'a Message,
 }
 
@@ -95,43 +100,64 @@ impl<'a> Appended<'a> {
 }
 
 /// What a model would get.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ThreadContext")]
 pub(crate) struct Context<'a> {
     schema: u8,
     id: String,
     tokens: u64,
     compaction: Option<u64>,
     system: Option<&'a str>,
+    /// Messages before these that are left out; nothing where all are there.
+    #[serde(rename = "leftOut", skip_serializing_if = "Option::is_none")]
+    left_out: Option<usize>,
+    #[schemars(with = "Vec<ChatMessageShape>")]
     messages: &'a [ChatMessage],
     problems: Vec<PassedOver<'a>>,
 }
 
 /// A line of the log that is no record.
-#[derive(Serialize)]
-struct PassedOver<'a> {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "LogProblem")]
+pub(super) struct PassedOver<'a> {
     line: u64,
     reason: &'a str,
 }
 
+impl<'a> PassedOver<'a> {
+    pub(super) fn new(problem: &'a LineProblem) -> Self {
+        Self { line: problem.line, reason: &problem.reason }
+    }
+}
+
 impl<'a> Context<'a> {
     pub(crate) fn new(found: &'a ThreadContext) -> Self {
+        Self::last_of(found, usize::MAX)
+    }
+
+    /// The last so many messages.
+    pub(crate) fn last_of(found: &'a ThreadContext, most: usize) -> Self {
+        let left_out = found.messages.len().saturating_sub(most);
         Self {
             schema: SCHEMA,
             id: found.id.to_string(),
             tokens: found.tokens,
             compaction: found.compaction,
             system: found.system.as_deref(),
-            messages: &found.messages,
-            problems: found.problems.iter().map(|one| PassedOver { line: one.line, reason: &one.reason }).collect(),
+            left_out: (left_out > 0).then_some(left_out),
+            messages: &found.messages[left_out..],
+            problems: found.problems.iter().map(PassedOver::new).collect(),
         }
     }
 }
 
 /// What a compaction did, or would do; nothing where all is recent.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Compacted")]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Compacted<'a> {
     schema: u8,
+    #[schemars(with = "Option<RecordShape>")]
     record: Option<Summary<'a>>,
     by: Option<&'a str>,
     fallback: Option<&'a str>,
@@ -154,7 +180,8 @@ impl<'a> Compacted<'a> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PlannedCost")]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Planned {
     input_tokens: u64,
@@ -173,7 +200,8 @@ impl Planned {
 }
 
 /// What a turn would take.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SendPlan")]
 pub(crate) struct WouldSend<'a> {
     schema: u8,
     id: String,
@@ -192,95 +220,6 @@ impl<'a> WouldSend<'a> {
             planned: Planned::new(plan.planned),
             compaction: plan.compaction.map(Planned::new),
             refused: plan.refused.as_deref(),
-        }
-    }
-}
-
-/// One thing that happened in a turn.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TurnLine<'a> {
-    schema: u8,
-    session_id: String,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    run_id: &'a str,
-    #[serde(flatten)]
-    happened: HappenedInTurn<'a>,
-}
-
-impl<'a> TurnLine<'a> {
-    pub(crate) fn new(id: ThreadId, run_id: &'a str, event: &TurnEvent<'a>) -> Self {
-        Self { schema: SCHEMA, session_id: id.to_string(), run_id, happened: HappenedInTurn::new(event) }
-    }
-}
-
-/// By the names of the events that servers send.
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-enum HappenedInTurn<'a> {
-    RunStart,
-    StreamDelta {
-        delta: &'a str,
-    },
-    ToolStart {
-        tool_call_id: &'a str,
-        tool_name: &'a str,
-    },
-    ToolResult {
-        #[serde(serialize_with = "message")]
-        record: &'a Message,
-    },
-    MessageComplete {
-        #[serde(serialize_with = "message")]
-        record: &'a Message,
-    },
-    Status {
-        status: String,
-    },
-}
-
-impl<'a> HappenedInTurn<'a> {
-    fn new(event: &TurnEvent<'a>) -> Self {
-        match event {
-            TurnEvent::Queued { ahead } => Self::Status { status: format!("queued behind {ahead}") },
-            TurnEvent::Begun { .. } => Self::RunStart,
-            TurnEvent::Delta(delta) => Self::StreamDelta { delta },
-            TurnEvent::ToolCalled { id, name } => Self::ToolStart { tool_call_id: id, tool_name: name },
-            TurnEvent::Appended(record) if record.role == ChatRole::ToolResult => Self::ToolResult { record },
-            TurnEvent::Appended(record) => Self::MessageComplete { record },
-            TurnEvent::Compacted(report) => Self::Status { status: compaction_note(report, false) },
-        }
-    }
-}
-
-/// How a turn ended: the last line.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TurnEnd<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    schema: u8,
-    session_id: String,
-    run_id: &'a str,
-    stop_reason: Stop,
-    usage: Option<Tokens>,
-    cost_usd: Option<f64>,
-    waiting_calls: &'a [WaitingCall],
-    cut_short: bool,
-}
-
-impl<'a> TurnEnd<'a> {
-    pub(crate) fn new(report: &'a TurnReport) -> Self {
-        Self {
-            kind: "run_end",
-            schema: SCHEMA,
-            session_id: report.id.to_string(),
-            run_id: &report.run_id,
-            stop_reason: report.stop,
-            usage: report.usage,
-            cost_usd: report.cost.map(dollars),
-            waiting_calls: &report.waiting_calls,
-            cut_short: report.is_cut_short,
         }
     }
 }

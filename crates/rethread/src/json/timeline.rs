@@ -2,13 +2,16 @@
 
 use rethread_engine::{Happened, Timeline};
 use rethread_model::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SCHEMA;
 use super::search::Named;
+use super::shape::Moment;
 
 /// Exchanges, oldest first.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Timeline")]
 pub(crate) struct Happenings<'a> {
     schema: u8,
     episodes: Vec<Happening<'a>>,
@@ -20,13 +23,16 @@ impl<'a> Happenings<'a> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "TimelineEpisode")]
 #[serde(rename_all = "camelCase")]
 struct Happening<'a> {
     id: &'a str,
     number: u64,
     session: Named<'a>,
+    #[schemars(with = "Option<Moment>")]
     started_at: Option<Timestamp>,
+    #[schemars(with = "Option<Moment>")]
     ended_at: Option<Timestamp>,
     lines: (u64, u64),
     prompt: Option<&'a str>,

@@ -4,18 +4,22 @@ use std::collections::BTreeSet;
 
 use rethread_engine::{Kept, LedgerSum, NanoUsd, PRICES_AS_OF, UsageBy, UsageGroup, UsageReport, Used};
 use rethread_model::{Timestamp, Tokens};
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::shape::{Moment, TokensShape};
 use super::{Budgeted, SCHEMA, dollars};
 use crate::render::reduction;
 
 /// What the agents and we used.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Usage<'a> {
     schema: u8,
     by: &'static str,
+    #[schemars(with = "Option<Moment>")]
     since: Option<Timestamp>,
+    #[schemars(with = "Option<Moment>")]
     until: Option<Timestamp>,
     /// The day of the price lists that estimates are made from.
     prices_as_of: &'static str,
@@ -25,7 +29,8 @@ pub(crate) struct Usage<'a> {
     own: Own<'a>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "UsageGroup")]
 struct Group<'a> {
     key: Option<&'a str>,
     #[serde(flatten)]
@@ -33,10 +38,12 @@ struct Group<'a> {
 }
 
 /// A cost is nothing where no part of it is known, and without the unpriced tokens otherwise.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "UsageSum")]
 #[serde(rename_all = "camelCase")]
 struct Sum<'a> {
     messages: u64,
+    #[schemars(with = "TokensShape")]
     tokens: Tokens,
     cost_usd: Option<f64>,
     noted_usd: Option<f64>,
@@ -45,7 +52,8 @@ struct Sum<'a> {
     unpriced_models: &'a BTreeSet<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "KeptShare")]
 #[serde(rename_all = "camelCase")]
 struct OfKind {
     #[serde(rename = "type")]
@@ -57,14 +65,16 @@ struct OfKind {
     median_reduction: f64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "OwnUsage")]
 struct Own<'a> {
     requests: Vec<Asked<'a>>,
     today: Vec<Asked<'a>>,
     budget: Budgeted,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "OwnRequests")]
 #[serde(rename_all = "camelCase")]
 struct Asked<'a> {
     purpose: &'a str,

@@ -1,10 +1,14 @@
 //! MCP: the memory as a few tools that models call, over standard input or HTTP.
+//!
+//! `tools` says what there is and does it, `arguments` reads what models pass, `memory` speaks the protocol, `stdio` and
+//! `http` are the two ways to it.
 
-use axum::Router;
+mod arguments;
+mod http;
+mod memory;
+mod reading;
+mod stdio;
+mod tools;
 
-use crate::serve::Shared;
-
-/// `/mcp`, for clients that come by HTTP.
-pub(crate) fn routes(_app: &Shared) -> Router<Shared> {
-    Router::new()
-}
+pub(crate) use http::routes;
+pub(crate) use stdio::run;

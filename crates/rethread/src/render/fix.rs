@@ -34,11 +34,21 @@ pub(crate) fn fix(page: &mut Page, report: &FixReport, now: Timestamp) {
 }
 
 /// How often an error was met, and when last.
-pub(crate) fn seen(error: &KnownError, now: Timestamp) -> String {
+fn seen(error: &KnownError, now: Timestamp) -> String {
     let last = error.last.as_ref();
     let place = last.map(|source| format!(", last at {}", source.citation())).unwrap_or_default();
     let ago = last.map(|source| ago(source.at, now)).unwrap_or_default();
     format!("{}{place} {ago}", count(error.seen.max(1), "time")).trim_end().to_owned()
+}
+
+/// What is said where nothing is known to have fixed an error.
+pub(crate) fn not_fixed(report: &FixReport, is_everywhere: bool, now: Timestamp) -> String {
+    if let Some(error) = report.errors.first() {
+        return format!("Nothing is known to have fixed that error. It was met {}.", seen(error, now));
+    }
+    let place = if is_everywhere { "" } else { " in this project" };
+    let are = if report.known == 1 { "is" } else { "are" };
+    format!("Nothing is known about that error; {} {are} known{place}.", count(report.known, "error"))
 }
 
 fn heading(page: &mut Page, error: &KnownError, now: Timestamp) {

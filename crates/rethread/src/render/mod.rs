@@ -39,7 +39,7 @@ pub(crate) use enrich::{enriched, enrichment, estimates, not_enriched, would_enr
 pub(crate) use facts::{about, things};
 pub(crate) use failure::failure;
 pub(crate) use files::file_history;
-pub(crate) use fix::{fix, seen};
+pub(crate) use fix::{fix, not_fixed};
 pub(crate) use forget::forgotten;
 pub(crate) use graph::{Drawing, DrawnEdge, DrawnNode, NODE, dot, drawing, said, svg};
 pub(crate) use health::{diagnosis, verified};

@@ -1,18 +1,19 @@
 //! What all requests share: the engine, who may come in, and what happens.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use rethread_engine::Engine;
-use serde::Serialize;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::{Semaphore, watch};
 
 use super::keys::Keys;
+use super::live::{Events, TakingIn, Turns};
 use crate::printer::Printer;
 
 /// How often is looked whether something was stored.
 pub(super) const PULSE: Duration = Duration::from_millis(250);
-/// Events a slow listener may be behind before it misses some.
-const BACKLOG: usize = 1024;
+/// Sockets at a time.
+pub(super) const MOST_SOCKETS: usize = 256;
 
 /// What all requests share.
 #[derive(Debug)]
@@ -27,6 +28,12 @@ pub(crate) struct App {
     pub(crate) is_secure: bool,
     /// What happens.
     pub(crate) events: Events,
+    /// The turns it runs.
+    pub(crate) turns: Turns,
+    /// What is being taken into memory.
+    pub(crate) taking_in: TakingIn,
+    /// Room for sockets.
+    pub(crate) sockets: Arc<Semaphore>,
     /// Becomes true when the server is to end.
     pub(crate) ending: watch::Sender<bool>,
     /// Whether requests are told on stderr.
@@ -35,45 +42,7 @@ pub(crate) struct App {
     pub(crate) told: Printer,
 }
 
-/// What happens in the server, for all who listen.
-#[derive(Debug)]
-pub(crate) struct Events(broadcast::Sender<Event>);
-
-/// One thing that happened.
-#[derive(Clone, Debug)]
-pub(crate) struct Event {
-    /// Its name.
-    pub(crate) name: &'static str,
-    /// It as one line of JSON.
-    pub(crate) data: String,
-}
-
-impl Default for Events {
-    fn default() -> Self {
-        Self(broadcast::channel(BACKLOG).0)
-    }
-}
-
-impl Events {
-    /// Everything that happens from now on.
-    pub(crate) fn listen(&self) -> broadcast::Receiver<Event> {
-        self.0.subscribe()
-    }
-
-    /// Something was stored: whoever shows anything should look again.
-    pub(crate) fn tell_changed(&self) {
-        #[derive(Serialize)]
-        struct Changed {
-            #[serde(rename = "type")]
-            kind: &'static str,
-        }
-        self.tell("changed", &Changed { kind: "changed" });
-    }
-
-    /// Tells all who listen. Nobody need listen.
-    pub(crate) fn tell(&self, name: &'static str, what: &impl Serialize) {
-        if let Ok(data) = crate::json::text(what) {
-            let _ = self.0.send(Event { name, data });
-        }
-    }
+/// Waits until something has become so. If nobody is left who could say it, it has.
+pub(super) async fn becomes_so(flag: &mut watch::Receiver<bool>) {
+    let _ = flag.wait_for(|is_so| *is_so).await;
 }

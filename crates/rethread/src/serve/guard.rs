@@ -3,14 +3,18 @@
 //! In this order: the name the server is called by (a page elsewhere may point its own name at us), where the request
 //! comes from, who asks, and what kind of body is sent. What passes is done; what does not is told why and noted.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use rethread_model::clip;
 
+use super::app::becomes_so;
 use super::{App, Refusal, Shared};
 use crate::failure::Kind;
 use crate::web;
@@ -19,6 +23,8 @@ use crate::web;
 pub(super) const LARGEST_BODY: usize = 2 << 20;
 /// How long a body may take to arrive.
 const BODY_ARRIVES: Duration = Duration::from_secs(30);
+/// Characters of a method that are noted.
+const LONGEST_METHOD: usize = 20;
 /// The cookie of the page.
 pub(super) const COOKIE: &str = "rethread";
 /// Scripts, styles, pictures and requests of our own, nothing else; nobody may put us in a frame.
@@ -47,8 +53,8 @@ pub(super) async fn guard(State(app): State<Shared>, request: Request, next: Nex
     let checked = check(&app, &request, is_open);
     let is_let_in = checked.is_ok();
     let mut answer = match checked {
-        Ok(()) => match with_whole_body(request).await {
-            Ok(request) => next.run(request).await,
+        Ok(()) => match with_whole_body(&app, request).await {
+            Ok(request) => survived(next.run(request)).await,
             Err(refusal) => refusal.into_response(),
         },
         Err(refusal) => refusal.into_response(),
@@ -59,6 +65,16 @@ pub(super) async fn guard(State(app): State<Shared>, request: Request, next: Nex
     harden(answer.headers_mut());
     note(&app, &method, route.as_deref(), answer.status(), began.elapsed());
     answer
+}
+
+/// The answer, or that we made a mistake: a panic is told to whoever asked, and ends nothing else.
+async fn survived(answering: impl Future<Output = Response>) -> Response {
+    let mut answering = std::pin::pin!(answering);
+    std::future::poll_fn(|context| {
+        let polled = catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(context)));
+        polled.unwrap_or_else(|_| Poll::Ready(Refusal::bug().into_response()))
+    })
+    .await
 }
 
 /// What anybody may have: the way in, and what the page looks like. Nothing of it tells anything.
@@ -83,9 +99,8 @@ fn check(app: &App, request: &Request, is_open: bool) -> Result<(), Refusal> {
         let refusal = Refusal::new(StatusCode::FORBIDDEN, Kind::Foreign, "this server is not known by that name");
         return Err(refusal.hint("serve.hosts names further ones"));
     }
-    let origin = headers.get(header::ORIGIN);
-    let is_own_origin = origin.is_some_and(|origin| is_own(origin, host));
-    if origin.is_some() && !is_own_origin {
+    let is_own_origin = only(headers, &header::ORIGIN).is_some_and(|origin| is_own(origin, host, app.is_secure));
+    if headers.contains_key(header::ORIGIN) && !is_own_origin {
         let message = "requests from other pages are not answered";
         return Err(Refusal::new(StatusCode::FORBIDDEN, Kind::Foreign, message));
     }
@@ -93,9 +108,8 @@ fn check(app: &App, request: &Request, is_open: bool) -> Result<(), Refusal> {
     if proof.is_none() && !is_open {
         return Err(not_let_in());
     }
-    let is_safe = matches!(*request.method(), Method::GET | Method::HEAD);
     // A browser says where a change or a socket comes from; what does not say it is no page of ours.
-    let needs_origin = !is_safe || headers.contains_key(header::UPGRADE);
+    let needs_origin = !request.method().is_safe() || headers.contains_key(header::UPGRADE);
     if proof == Some(Proof::Cookie) && needs_origin && !is_own_origin {
         let message = "a change by cookie must come from this server's own page";
         return Err(Refusal::new(StatusCode::FORBIDDEN, Kind::Foreign, message));
@@ -115,13 +129,16 @@ fn not_let_in() -> Refusal {
 
 /// The name by which the server was called, without the port.
 fn named_host(request: &Request) -> Option<&str> {
-    let given = request.headers().get_all(header::HOST);
-    let mut given = given.iter();
-    let (first, second) = (given.next(), given.next());
-    // Two names are a trick.
-    let authority = if second.is_some() { None } else { first?.to_str().ok() }?;
+    let authority = only(request.headers(), &header::HOST)?.to_str().ok()?;
     let named = request.uri().authority().map(axum::http::uri::Authority::as_str);
     named.is_none_or(|named| named == authority).then_some(authority)
+}
+
+/// A header that is there once. Given twice it is a trick: others on the way may have looked at the other one.
+fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
+    let mut given = headers.get_all(name).iter();
+    let first = given.next();
+    first.filter(|_| given.next().is_none())
 }
 
 fn without_port(authority: &str) -> &str {
@@ -136,16 +153,19 @@ fn is_known_host(known: &[String], authority: &str) -> bool {
     known.iter().any(|name| name.eq_ignore_ascii_case(host))
 }
 
-/// Whether an origin is this server under the name it was called by.
-fn is_own(origin: &HeaderValue, host: Option<&str>) -> bool {
+/// Whether an origin is this server under the name it was called by. A page that came in the clear is none of a server
+/// that speaks TLS; behind somebody else's TLS the page is by https and we are not.
+fn is_own(origin: &HeaderValue, host: Option<&str>, is_secure: bool) -> bool {
     let (Ok(origin), Some(host)) = (origin.to_str(), host) else { return false };
-    let rest = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+    let clear = origin.strip_prefix("http://").filter(|_| !is_secure);
+    let rest = clear.or_else(|| origin.strip_prefix("https://"));
     rest.is_some_and(|rest| rest.eq_ignore_ascii_case(host))
 }
 
 fn proof(app: &App, headers: &HeaderMap, is_same_user: bool) -> Option<Proof> {
     // What was shown is judged: a wrong token is not saved by a cookie beside it.
-    if let Some(shown) = headers.get(header::AUTHORIZATION) {
+    if headers.contains_key(header::AUTHORIZATION) {
+        let shown = only(headers, &header::AUTHORIZATION)?;
         let (scheme, token) = shown.to_str().ok()?.split_once(' ')?;
         let is_right = scheme.eq_ignore_ascii_case("bearer") && app.keys.is_token(&app.engine, token.trim());
         return is_right.then_some(Proof::Token);
@@ -160,12 +180,13 @@ fn proof(app: &App, headers: &HeaderMap, is_same_user: bool) -> Option<Proof> {
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
-    let named = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    named.is_some_and(|named| named.split(';').next().is_some_and(|kind| kind.trim() == "application/json"))
+    let named = only(headers, &header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let kind = named.and_then(|named| named.split(';').next()).map(str::trim);
+    kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"))
 }
 
 /// The request with all of its body, if it is neither too long nor too slow.
-async fn with_whole_body(request: Request) -> Result<Request, Refusal> {
+async fn with_whole_body(app: &App, request: Request) -> Result<Request, Refusal> {
     let too_large = || {
         let message = format!("the body is longer than {} MiB", LARGEST_BODY >> 20);
         Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, Kind::TooLarge, message)
@@ -175,7 +196,13 @@ async fn with_whole_body(request: Request) -> Result<Request, Refusal> {
     if announced.is_some_and(|length: usize| length > LARGEST_BODY) {
         return Err(too_large());
     }
-    let read = tokio::time::timeout(BODY_ARRIVES, to_bytes(body, LARGEST_BODY)).await;
+    let mut ending = app.ending.subscribe();
+    let read = tokio::select! {
+        biased;
+        read = tokio::time::timeout(BODY_ARRIVES, to_bytes(body, LARGEST_BODY)) => read,
+        // What has not come is not waited for.
+        () = becomes_so(&mut ending) => return Err(Refusal::ending()),
+    };
     match read {
         Ok(Ok(bytes)) => Ok(Request::from_parts(parts, Body::from(bytes))),
         Ok(Err(_)) => Err(too_large()),
@@ -201,16 +228,80 @@ fn harden(headers: &mut HeaderMap) {
 /// Notes what changed something or was refused: the route, never what was asked or said.
 fn note(app: &App, method: &Method, route: Option<&str>, status: StatusCode, took: Duration) {
     let route = route.unwrap_or("none");
+    let is_safe = method.is_safe();
+    // Anybody can make up a method, of any length.
+    let method = clip(method.as_str(), LONGEST_METHOD);
     if app.is_talkative {
         app.told.note_line(&format!("{method} {route} {} {} ms", status.as_u16(), took.as_millis()));
     }
-    if *method == Method::GET && status.as_u16() < 400 {
+    if is_safe && status.as_u16() < 400 {
         return;
     }
     app.engine.note_request(&[
-        ("method", method.as_str().into()),
+        ("method", method.into_owned().into()),
         ("route", route.into()),
         ("status", status.as_u16().into()),
         ("milliseconds", (took.as_millis() as u64).into()),
     ]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))).collect()
+    }
+
+    #[test]
+    fn t3_a_host_is_known_by_its_name_and_any_port() {
+        let known = ["localhost".to_owned(), "[::1]".to_owned()];
+        for name in ["localhost", "localhost:7717", "LOCALHOST:1", "[::1]", "[::1]:7717"] {
+            assert!(is_known_host(&known, name), "{name}");
+        }
+        for name in
+            ["", "evil.example", "localhost.evil.example", "evil.example:localhost", "localhost:x", "::1", "[::1"]
+        {
+            assert!(!is_known_host(&known, name), "{name}");
+        }
+    }
+
+    #[test]
+    fn t3_only_our_own_pages_are_ours() {
+        let is = |origin: &'static str, is_secure| {
+            is_own(&HeaderValue::from_static(origin), Some("localhost:7717"), is_secure)
+        };
+        assert!(is("http://localhost:7717", false) && is("https://localhost:7717", true));
+        assert!(is("https://localhost:7717", false), "behind somebody else's TLS");
+        assert!(!is("http://localhost:7717", true), "a page that anybody on the way could have written");
+        for other in ["null", "", "http://localhost", "http://localhost:7718", "http://localhost:7717.evil.example"] {
+            assert!(!is(other, false), "{other}");
+        }
+        assert!(!is_own(&HeaderValue::from_static("http://localhost:7717"), None, false));
+    }
+
+    #[test]
+    fn t4_json_is_named_once_in_any_spelling() {
+        for kind in ["application/json", "Application/JSON", "application/json; charset=utf-8", " application/json ;x"]
+        {
+            assert!(is_json(&headers(&[("content-type", kind)])), "{kind}");
+        }
+        for kind in
+            ["", "text/plain", "application/jsonp", "text/plain; application/json", "application/x-www-form-urlencoded"]
+        {
+            assert!(!is_json(&headers(&[("content-type", kind)])), "{kind}");
+        }
+        let both = headers(&[("content-type", "application/json"), ("content-type", "text/plain")]);
+        assert!(!is_json(&both) && !is_json(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn a_panic_is_told_and_ends_nothing_else() {
+        std::panic::set_hook(Box::new(|_| {}));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let told = runtime.block_on(survived(async { panic!("ours") }));
+        assert_eq!(told.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        let told = runtime.block_on(survived(async { StatusCode::OK.into_response() }));
+        assert_eq!(told.status(), StatusCode::OK);
+    }
 }

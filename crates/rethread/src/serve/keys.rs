@@ -61,11 +61,16 @@ impl Keys {
         known.is_some_and(|(expected, _)| bool::from(expected.ct_eq(&hash(shown.as_bytes()))))
     }
 
+    /// What stays the same as long as the token does, for whoever stays inside for long.
+    pub(super) fn seal(&self, engine: &Engine) -> Option<[u8; 32]> {
+        self.known(engine).map(|(hash, _)| hash)
+    }
+
     /// A cookie that opens the door for a while.
     pub(super) fn cookie(&self, engine: &Engine) -> Option<String> {
         let until = seconds_now() + COOKIE_LIVES.as_secs();
         let (_, token) = self.known(engine)?;
-        Some(format!("{until}.{}", hex(&proof(&token, until)?)))
+        Some(format!("{until}.{}", proof(&token, until)?))
     }
 
     /// Whether that is a cookie of ours that still holds.
@@ -74,7 +79,7 @@ impl Keys {
         let Ok(until) = until.parse::<u64>() else { return false };
         let Some((_, token)) = self.known(engine) else { return false };
         let Some(expected) = proof(&token, until) else { return false };
-        until > seconds_now() && bool::from(hex(&expected).as_bytes().ct_eq(given.as_bytes()))
+        until > seconds_now() && bool::from(expected.as_bytes().ct_eq(given.as_bytes()))
     }
 
     /// A code that logs a browser in, once.
@@ -121,19 +126,15 @@ fn stamp(path: &std::path::Path) -> Option<Stamp> {
 }
 
 /// What proves that a cookie was made by somebody who has the token.
-fn proof(token: &str, until: u64) -> Option<[u8; 32]> {
+fn proof(token: &str, until: u64) -> Option<String> {
     let mut made = Hmac::<Sha256>::new_from_slice(token.as_bytes()).ok()?;
     made.update(COOKIE_PURPOSE);
     made.update(until.to_string().as_bytes());
-    Some(made.finalize().into_bytes().into())
+    Some(format!("{:x}", made.finalize().into_bytes()))
 }
 
 fn hash(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn seconds_now() -> u64 {

@@ -15,13 +15,17 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use rethread_engine::{EngineError, WatchNews, WatchRequest};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream, UnixListener};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tower::Service;
 
+use super::app::{MOST_SOCKETS, becomes_so};
 use super::guard::SameUser;
 use super::keys::Keys;
+use super::live::{Events, TakingIn, Turns};
 use super::tls::{self, Tls};
 use super::{App, Shared, listen_for_changes, router};
 use crate::cli::serve::Serve;
@@ -35,8 +39,12 @@ const HEADERS_ARRIVE: Duration = Duration::from_secs(10);
 const MOST_CONNECTIONS: usize = 512;
 /// Threads for calls to the engine.
 const MOST_CALLS: usize = 32;
-/// How long whatever was begun may take after somebody ended the server.
-const GRACE: Duration = Duration::from_secs(30);
+/// How long turns that were stopped may take to write down what was said.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+/// How long the other sides may take to hear that it is over.
+const FAREWELL: Duration = Duration::from_secs(3);
+/// How long to wait when no connection can be taken.
+const TAKE_AGAIN: Duration = Duration::from_millis(100);
 /// How often is looked whether somebody ended it.
 const STOP_CHECK: Duration = Duration::from_millis(100);
 /// How long a database in use is waited for by whoever reads transcripts.
@@ -54,6 +62,7 @@ pub(crate) fn run(context: &Context, request: &Serve) -> Result<Exit, Failure> {
     let engine = context.engine()?;
     let place = place(&engine, request)?;
     let mut lock = engine.only_server()?;
+    allow_many_files();
     let stop = Arc::new(AtomicBool::new(false));
     for signal in signal_hook::consts::TERM_SIGNALS {
         // Whoever asks twice does not want to wait.
@@ -62,13 +71,16 @@ pub(crate) fn run(context: &Context, request: &Serve) -> Result<Exit, Failure> {
     }
     let app = Arc::new(App {
         keys: Keys::new(&engine)?,
-        engine,
         hosts: place.hosts.clone(),
         is_secure: place.tls.is_some(),
-        events: super::app::Events::default(),
+        events: Events::default(),
+        turns: Turns::new(engine.config()),
+        taking_in: TakingIn::default(),
+        sockets: Arc::new(Semaphore::new(MOST_SOCKETS)),
         ending: watch::Sender::new(false),
         is_talkative: context.printer.verbosity() > 0,
         told: context.printer,
+        engine,
     });
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().max_blocking_threads(MOST_CALLS).build()?;
     runtime.block_on(async {
@@ -78,12 +90,22 @@ pub(crate) fn run(context: &Context, request: &Serve) -> Result<Exit, Failure> {
         tell(context, request, &announced)?;
         let reading = read_along(context, request, &app, &stop);
         serve(&app, open, place.tls, &stop).await;
-        reading.into_iter().for_each(|thread| drop(thread.join()));
+        for thread in reading {
+            drop(thread.join());
+        }
         Ok::<(), Failure>(())
     })?;
+    // Whatever still waits for a disk or a model had its time.
+    runtime.shutdown_timeout(LAST_WORDS);
     let _ = std::fs::remove_file(app.engine.socket_path());
     context.printer.note_line("stopped");
     Ok(Exit::Done)
+}
+
+/// Connections, turns and those who wait for one are files. As many as the system allows may be open.
+fn allow_many_files() {
+    let limits = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limits.maximum, ..limits });
 }
 
 /// What is listened on.
@@ -200,31 +222,71 @@ fn keep_reading(context: &Context, stop: &AtomicBool) {
     }
 }
 
-async fn serve(app: &Shared, open: Open, tls: Option<Tls>, stop: &AtomicBool) {
+/// Takes connections until somebody ends the server, then finishes what was begun.
+async fn serve(app: &Shared, open: Open, tls: Option<Tls>, stop: &Arc<AtomicBool>) {
+    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    tokio::spawn(end_when_told(Arc::clone(app), Arc::clone(stop)));
+    take_connections(app, &open, tls.as_ref(), &places).await;
+    drop(open);
+    app.turns.close();
+    let grace = Duration::from_secs(app.engine.config().number("serve.grace_seconds"));
+    let until = Instant::now() + grace;
+    if timeout_at(until, app.turns.finished()).await.is_err() {
+        app.turns.stop_all();
+        let _ = timeout(LAST_WORDS, app.turns.finished()).await;
+    }
+    app.turns.tell_done();
+    // All places are free again when the last connection is done.
+    let until = until.max(Instant::now() + FAREWELL);
+    let _ = timeout_at(until, places.acquire_many(MOST_CONNECTIONS as u32)).await;
+    let _ = timeout(FAREWELL, app.sockets.acquire_many(MOST_SOCKETS as u32)).await;
+}
+
+/// A signal sets a flag; whoever waits wants to be woken.
+async fn end_when_told(app: Shared, stop: Arc<AtomicBool>) {
+    while !stop.load(Ordering::Relaxed) {
+        sleep(STOP_CHECK).await;
+    }
+    app.ending.send_replace(true);
+}
+
+/// Who has come.
+enum Came {
+    FromNetwork(TcpStream),
+    FromHere(UnixStream),
+}
+
+async fn take_connections(app: &Shared, open: &Open, tls: Option<&Tls>, places: &Arc<Semaphore>) {
     let router = router(app);
     let ours = router.clone().layer(axum::Extension(SameUser));
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-    while !stop.load(Ordering::Relaxed) {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { break };
+    let mut ending = app.ending.subscribe();
+    loop {
+        // Also when all places are taken the server can be ended.
+        let place = tokio::select! {
+            Ok(place) = Arc::clone(places).acquire_owned() => place,
+            () = becomes_so(&mut ending) => return,
+        };
+        let came = tokio::select! {
+            came = open.tcp.accept() => came.map(|(stream, _)| Came::FromNetwork(stream)),
+            came = open.unix.accept() => came.map(|(stream, _)| Came::FromHere(stream)),
+            () = becomes_so(&mut ending) => return,
+        };
         let ending = app.ending.subscribe();
-        tokio::select! {
-            Ok((stream, _)) = open.tcp.accept() => {
+        match came {
+            Ok(Came::FromNetwork(stream)) => {
                 let _ = stream.set_nodelay(true);
-                tokio::spawn(greet(stream, tls.clone(), router.clone(), ending, place));
+                tokio::spawn(greet(stream, tls.cloned(), router.clone(), ending, place));
             }
-            Ok((stream, _)) = open.unix.accept() => {
+            Ok(Came::FromHere(stream)) => {
                 let own = rustix::process::geteuid().as_raw();
                 if stream.peer_cred().is_ok_and(|peer| peer.uid() == own || peer.uid() == 0) {
                     tokio::spawn(answer(stream, ours.clone(), ending, place));
                 }
             }
-            () = tokio::time::sleep(STOP_CHECK) => {}
+            // Too many files are open, perhaps: those who are here leave first.
+            Err(_) => sleep(TAKE_AGAIN).await,
         }
     }
-    drop(open);
-    app.ending.send_replace(true);
-    // All places are free again when the last connection is done.
-    let _ = tokio::time::timeout(GRACE, places.acquire_many(MOST_CONNECTIONS as u32)).await;
 }
 
 /// Answers a connection from the network, by TLS if that is wanted.
@@ -254,17 +316,12 @@ where
     let mut connection = std::pin::pin!(connection);
     tokio::select! {
         _ = connection.as_mut() => {}
-        () = ended(&mut ending) => {
+        () = becomes_so(&mut ending) => {
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;
         }
     }
     drop(place);
-}
-
-/// Waits until the server is to end.
-async fn ended(ending: &mut watch::Receiver<bool>) {
-    let _ = ending.wait_for(|is_ending| *is_ending).await;
 }
 
 /// The router, for bodies as they come from the network.

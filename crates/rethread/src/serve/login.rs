@@ -22,7 +22,7 @@ pub(super) fn routes() -> Router<Shared> {
 
 /// The route that makes links.
 pub(super) fn row() -> Route {
-    let about = "Makes a code that logs a browser in, once: open /login?code=CODE";
+    let about = "Makes a code that logs a browser in, once: open /login?code=CODE within ten minutes.";
     Route::tell::<Nothing, Link>(axum::http::Method::POST, "/api/links", about, new_link)
         .with_status(StatusCode::CREATED)
 }

@@ -10,9 +10,12 @@ mod keys;
 mod listen;
 pub(crate) mod live;
 mod login;
+mod openapi;
+mod query;
 mod refusal;
 pub(crate) mod route;
 mod tls;
+pub(crate) mod values;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,12 +40,15 @@ fn router(app: &Shared) -> Router {
     routes.layer(guarded).with_state(Arc::clone(app))
 }
 
-/// Tells the page when something was stored, until the server ends.
+/// Tells all who listen when something was stored or renamed, until the server ends.
 fn listen_for_changes(app: &App, stop: &AtomicBool) {
     let mut pulse = app.engine.pulse();
     while !stop.load(Ordering::Relaxed) {
-        if pulse.beats() {
-            app.events.tell_changed();
+        if let Some(news) = pulse.news() {
+            app.events.tell_changed(news.sessions.as_deref());
+            for (session, name) in news.renamed {
+                app.events.tell_session(session, crate::json::Told::SessionRenamed { name });
+            }
         }
         std::thread::sleep(app::PULSE);
     }

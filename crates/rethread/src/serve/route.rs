@@ -1,11 +1,10 @@
 //! One row for each route: what it takes, what it gives, and the one call that does it.
 //!
-//! The router, the OpenAPI document and the tests of every route are made from these rows.
-
-use std::sync::Arc;
+//! The router, the document of the API and the tests of every route are made from these rows.
 
 use axum::Router;
 use axum::body::Bytes;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -15,7 +14,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{App, Refusal, Shared};
+use super::{App, Refusal, Shared, query};
 use crate::failure::Kind;
 use crate::json;
 
@@ -30,7 +29,7 @@ pub(crate) struct Route {
     pub(crate) method: Method,
     /// The path, with `{id}` where a session is named.
     pub(crate) path: &'static str,
-    /// What it does, in one sentence.
+    /// What it does, in one sentence; more sentences say what else there is to know.
     pub(crate) about: &'static str,
     /// What it takes: in the query of a GET, as the body of all others.
     pub(crate) takes: Shape,
@@ -38,6 +37,10 @@ pub(crate) struct Route {
     pub(crate) gives: Shape,
     /// The status of a good answer.
     pub(crate) status: StatusCode,
+    /// Further statuses of good answers.
+    pub(crate) also: &'static [StatusCode],
+    /// Refusals that not every route has.
+    pub(crate) refuses: &'static [StatusCode],
     handler: MethodRouter<Shared>,
 }
 
@@ -51,6 +54,7 @@ pub(crate) struct Nothing {}
 pub(crate) struct Answer {
     status: StatusCode,
     body: String,
+    location: Option<String>,
 }
 
 impl Answer {
@@ -65,8 +69,9 @@ impl Answer {
     }
 
     /// It is done, and there is nothing to say.
+    #[expect(clippy::unnecessary_wraps, reason = "calls end with it as with all others")]
     pub(crate) fn done() -> Outcome {
-        Ok(Self { status: StatusCode::NO_CONTENT, body: String::new() })
+        Ok(Self { status: StatusCode::NO_CONTENT, body: String::new(), location: None })
     }
 
     /// An answer with a status of its own.
@@ -74,7 +79,12 @@ impl Answer {
         let body = json::text(what);
         let body =
             body.map_err(|error| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, Kind::Bug, error.to_string()))?;
-        Ok(Self { status, body })
+        Ok(Self { status, body, location: None })
+    }
+
+    /// The same, and where what was made can be found.
+    pub(crate) fn at(self, location: String) -> Self {
+        Self { location: Some(location), ..self }
     }
 }
 
@@ -83,7 +93,11 @@ impl IntoResponse for Answer {
         if self.body.is_empty() {
             return self.status.into_response();
         }
-        (self.status, [(header::CONTENT_TYPE, "application/json")], self.body).into_response()
+        let kind = [(header::CONTENT_TYPE, "application/json")];
+        match self.location {
+            Some(location) => (self.status, kind, [(header::LOCATION, location)], self.body).into_response(),
+            None => (self.status, kind, self.body).into_response(),
+        }
     }
 }
 
@@ -98,7 +112,7 @@ impl Route {
             let asked: Q = in_query(query.as_deref())?;
             blocking(app, move |app| call(app, asked)).await
         };
-        Self::row::<Q, A>(Method::GET, path, about, on(MethodFilter::GET, handler))
+        Self::own::<Q, A>(Method::GET, path, about, on(MethodFilter::GET, handler))
     }
 
     /// A route that reads of one session.
@@ -107,11 +121,11 @@ impl Route {
         Q: DeserializeOwned + JsonSchema + Send + 'static,
         A: JsonSchema,
     {
-        let handler = move |State(app): State<Shared>, Path(id): Path<String>, RawQuery(query): RawQuery| async move {
-            let (id, asked): (_, Q) = (session_id(&id)?, in_query(query.as_deref())?);
+        let handler = move |State(app): State<Shared>, id: InPath, RawQuery(query): RawQuery| async move {
+            let (id, asked): (_, Q) = (id_in(&id)?, in_query(query.as_deref())?);
             blocking(app, move |app| call(app, id, asked)).await
         };
-        Self::row::<Q, A>(Method::GET, path, about, on(MethodFilter::GET, handler))
+        Self::own::<Q, A>(Method::GET, path, about, on(MethodFilter::GET, handler))
     }
 
     /// A route that is told something, by the method and with the status of a good answer.
@@ -125,11 +139,13 @@ impl Route {
         B: DeserializeOwned + JsonSchema + Send + 'static,
         A: JsonSchema,
     {
-        let handler = move |State(app): State<Shared>, body: Bytes| async move {
+        let handler = move |State(app): State<Shared>, RawQuery(query): RawQuery, body: Bytes| async move {
+            let Nothing {} = in_query(query.as_deref())?;
             let asked: B = in_body(&body)?;
             blocking(app, move |app| call(app, asked)).await
         };
-        Self::row::<B, A>(method.clone(), path, about, on(filter(&method), handler))
+        let taken = filter(&method);
+        Self::own::<B, A>(method, path, about, on(taken, handler))
     }
 
     /// A route that is told something of one session.
@@ -143,11 +159,27 @@ impl Route {
         B: DeserializeOwned + JsonSchema + Send + 'static,
         A: JsonSchema,
     {
-        let handler = move |State(app): State<Shared>, Path(id): Path<String>, body: Bytes| async move {
-            let (id, asked): (_, B) = (session_id(&id)?, in_body(&body)?);
+        let handler = move |State(app): State<Shared>, id: InPath, RawQuery(query): RawQuery, body: Bytes| async move {
+            let Nothing {} = in_query(query.as_deref())?;
+            let (id, asked): (_, B) = (id_in(&id)?, in_body(&body)?);
             blocking(app, move |app| call(app, id, asked)).await
         };
-        Self::row::<B, A>(method.clone(), path, about, on(filter(&method), handler))
+        let taken = filter(&method);
+        Self::own::<B, A>(method, path, about, on(taken, handler))
+    }
+
+    /// A route with a handler of its own, which takes and gives what is said here.
+    pub(crate) fn own<T: JsonSchema, A: JsonSchema>(
+        method: Method,
+        path: &'static str,
+        about: &'static str,
+        handler: MethodRouter<Shared>,
+    ) -> Self {
+        // Each parameter of a query is told by itself; a body is told by its name.
+        let takes: Shape = if method == Method::GET { T::json_schema } else { SchemaGenerator::subschema_for::<T> };
+        let gives: Shape = SchemaGenerator::subschema_for::<A>;
+        let refuses: &[StatusCode] = if path.contains("{id}") { &[StatusCode::NOT_FOUND] } else { &[] };
+        Self { method, path, about, takes, gives, status: StatusCode::OK, also: &[], refuses, handler }
     }
 
     /// The same with another status for a good answer.
@@ -155,20 +187,28 @@ impl Route {
         Self { status, ..self }
     }
 
+    /// The same with further statuses of good answers.
+    pub(crate) fn or_with(self, also: &'static [StatusCode]) -> Self {
+        Self { also, ..self }
+    }
+
+    /// The same with refusals that not every route has.
+    pub(crate) fn refusing(self, refuses: &'static [StatusCode]) -> Self {
+        Self { refuses, ..self }
+    }
+
     /// Adds it to a router.
     pub(crate) fn join(router: Router<Shared>, route: Self) -> Router<Shared> {
         router.route(route.path, route.handler)
     }
+}
 
-    fn row<T: JsonSchema, A: JsonSchema>(
-        method: Method,
-        path: &'static str,
-        about: &'static str,
-        handler: MethodRouter<Shared>,
-    ) -> Self {
-        let (takes, gives): (Shape, Shape) = (SchemaGenerator::subschema_for::<T>, SchemaGenerator::subschema_for::<A>);
-        Self { method, path, about, takes, gives, status: StatusCode::OK, handler }
-    }
+/// What stands in a path in an id's place; it may be no text at all.
+pub(crate) type InPath = Result<Path<String>, PathRejection>;
+
+/// The id in a path.
+pub(crate) fn id_in(path: &InPath) -> Result<SessionId, Refusal> {
+    session_id(path.as_ref().map_or("", |Path(text)| text))
 }
 
 /// The id in a path. Only its one spelling is taken, and it never becomes a path.
@@ -185,30 +225,24 @@ pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce(&App) -> Result<T, Refusal> + Send + 'static,
 ) -> Result<T, Refusal> {
     let done = tokio::task::spawn_blocking(move || work(&app)).await;
-    done.unwrap_or_else(|_| {
-        let refusal = Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, Kind::Bug, "a mistake in rethread itself");
-        Err(refusal.hint("please report it"))
-    })
+    done.unwrap_or_else(|_| Err(Refusal::bug()))
 }
 
-pub(crate) fn in_query<Q: DeserializeOwned>(query: Option<&str>) -> Result<Q, Refusal> {
-    let uri = format!("/?{}", query.unwrap_or_default()).parse();
-    let uri = uri.map_err(|_| Refusal::bad("the query cannot be read"))?;
-    let asked = axum::extract::Query::try_from_uri(&uri);
-    asked.map(|axum::extract::Query(asked)| asked).map_err(|error| Refusal::bad(error.body_text()))
+/// What stands in a query.
+pub(crate) fn in_query<Q: DeserializeOwned>(given: Option<&str>) -> Result<Q, Refusal> {
+    query::decode(given.unwrap_or_default()).map_err(|error| Refusal::bad(error.to_string()))
 }
 
-/// An empty body says nothing, like `{}`.
-fn in_body<B: DeserializeOwned>(body: &[u8]) -> Result<B, Refusal> {
+/// What stands in a body. An empty one says nothing, like `{}`.
+pub(crate) fn in_body<B: DeserializeOwned>(body: &[u8]) -> Result<B, Refusal> {
     let body = if body.is_empty() { b"{}" } else { body };
+    // A list could be read as the fields in their order, which nobody means.
+    if body.trim_ascii_start().first() != Some(&b'{') {
+        return Err(Refusal::bad("the body must be a JSON object"));
+    }
     serde_json::from_slice(body).map_err(|error| Refusal::bad(format!("the body is not what is taken here: {error}")))
 }
 
 fn filter(method: &Method) -> MethodFilter {
     MethodFilter::try_from(method.clone()).unwrap_or(MethodFilter::POST)
-}
-
-/// The app, for handlers that are no rows.
-pub(crate) fn shared(app: &Shared) -> Shared {
-    Arc::clone(app)
 }

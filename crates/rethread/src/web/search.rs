@@ -86,6 +86,7 @@ impl Wanted {
             kinds: kind.map_err(|error| Refusal::bad(error.to_string()))?.into_iter().collect(),
             since: given(self.since.as_ref()).map(str::to_owned),
             limit: if given(self.more.as_ref()).is_some() { MANY } else { FEW },
+            only_reads: true,
             ..SearchRequest::default()
         })
     }

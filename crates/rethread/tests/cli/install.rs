@@ -127,3 +127,20 @@ fn doctor_tells_hooks_that_claude_code_was_told_not_to_call() {
     let doctor = world.tell(&["doctor"]);
     assert!(doctor.contains("✗ hooks        Claude Code calls no hooks: disableAllHooks is set in"), "{doctor}");
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_service_is_one_file_that_others_may_own_instead() {
+    const UNIT: &str = ".config/systemd/user/rethread.service";
+    let world = World::new();
+    assert_snapshot!("service_print", world.tell(&["install", "service", "--print"]));
+    assert!(!world.home(UNIT).exists());
+    assert!(world.run(&["install", "service"]).status.success());
+    assert_snapshot!("service_again", world.tell(&["install", "service"]));
+    assert_snapshot!("service_of_a_project", world.tell(&["install", "service", "--project"]));
+    assert!(world.run(&["uninstall", "service"]).status.success());
+    assert!(!world.home(UNIT).exists());
+    world.write(UNIT, "[Service]\nExecStart=true\n");
+    assert_eq!(world.run(&["install", "service"]).status.code(), Some(3));
+    assert_eq!(fs::read_to_string(world.home(UNIT)).unwrap(), "[Service]\nExecStart=true\n");
+}

@@ -115,23 +115,29 @@ impl Server {
         assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
         self.child.wait().unwrap()
     }
-}
 
-impl Drop for Server {
-    fn drop(&mut self) {
+    /// Ends it without asking.
+    pub(crate) fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
 /// One request over any stream. The first line of `head` has no version.
 pub(crate) fn speak(mut stream: impl Read + Write, host: &str, head: &[&str], body: &str) -> Answer {
-    let mut text = format!("{} HTTP/1.1\r\n", head[0]);
+    let mut lines = vec![format!("{} HTTP/1.1", head[0])];
     if !head.iter().any(|line| line.starts_with("Host:")) {
-        text += &format!("Host: {host}\r\n");
+        lines.push(format!("Host: {host}"));
     }
-    head[1..].iter().for_each(|line| text += &format!("{line}\r\n"));
-    text += &format!("Connection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    lines.extend(head[1..].iter().map(|line| (*line).to_owned()));
+    lines.extend(["Connection: close".to_owned(), format!("Content-Length: {}\r\n\r\n{body}", body.len())]);
+    let text = lines.join("\r\n");
     stream.write_all(text.as_bytes()).unwrap();
     let mut bytes = Vec::new();
     // A peer that closes without a farewell of TLS has said all it wanted.

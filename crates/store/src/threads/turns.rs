@@ -121,6 +121,11 @@ impl Ticket {
         numbers(&self.path).map_or(0, |numbers| numbers.iter().filter(is_before).count())
     }
 
+    /// Whether no living one is before it, so that waiting for the turn would take no time.
+    pub fn is_next(&self) -> bool {
+        self.ahead() == 0
+    }
+
     /// What the dead before it left, if no living one is before it.
     fn look(&self) -> io::Result<Option<(Vec<Spoken>, Vec<u64>)>> {
         let _lock = lock(&self.folder)?;

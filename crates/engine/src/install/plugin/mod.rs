@@ -1,4 +1,4 @@
-//! A folder that Claude Code takes our plugin from: hooks, skill and commands, without a change of its settings by us.
+//! A folder that Claude Code takes our plugin from: hooks, tools, skill and commands, without a change of its settings by us.
 
 use std::path::{Path, PathBuf};
 
@@ -15,6 +15,8 @@ const MARKETPLACE: &str = ".claude-plugin/marketplace.json";
 /// The plugin's folder in the marketplace.
 const FOLDER: &str = "plugins/rethread";
 const HOOKS: &str = "hooks/hooks.json";
+/// Tells Claude Code how to start our MCP server.
+const TOOLS: &str = ".mcp.json";
 const TEXTS: [(&str, &str); 4] = [
     ("README.md", include_str!("README.md")),
     ("commands/activity.md", include_str!("activity.md")),
@@ -96,11 +98,13 @@ fn files(folder: &Path, binary: &str) -> Result<Vec<(PathBuf, String)>, InstallE
         expected: problem.expected,
     };
     let hooks = settings::with_hooks(&empty, binary).map_err(shape)?;
+    let tools = json!({"mcpServers": {NAME: {"command": binary, "args": ["mcp"]}}});
     let inside = folder.join(FOLDER);
     let mut files = vec![
         (folder.join(MARKETPLACE), settings::write(&market, "")),
         (inside.join(".claude-plugin/plugin.json"), settings::write(&plugin, "")),
         (inside.join(HOOKS), settings::write(&hooks, "")),
+        (inside.join(TOOLS), settings::write(&tools, "")),
         (inside.join("skills/rethread/SKILL.md"), skill(binary)),
     ];
     files.extend(TEXTS.map(|(name, text)| (inside.join(name), text.replace(BINARY, binary))));

@@ -59,7 +59,8 @@ fn one(
             Failure::new(Kind::BadContent, error.to_string()).hint(hint)
         })?,
     };
-    let message = NewMessage { role, content, tool_call_id: request.tool_call_id.clone(), is_error: request.error };
+    let tool_call_id = request.tool_call_id.clone();
+    let message = NewMessage { role, content, tool_call_id, is_error: request.error, client_id: None };
     let message = thread.append(message)?;
     *appended += 1;
     acknowledge(context, request, &message)
@@ -83,8 +84,8 @@ fn many(context: &Context, request: &ThreadAppend, thread: &OpenThread<'_>, appe
         };
         let parsed: Line = serde_json::from_slice(&line).map_err(|error| bad(error.to_string()))?;
         let content = Block::list(parsed.content).map_err(bad)?;
-        let message =
-            NewMessage { role: parsed.role, content, tool_call_id: parsed.tool_call_id, is_error: parsed.is_error };
+        let Line { role, tool_call_id, is_error, .. } = parsed;
+        let message = NewMessage { role, content, tool_call_id, is_error, client_id: None };
         let message = thread.append(message)?;
         *appended += 1;
         acknowledge(context, request, &message)?;

@@ -1,29 +1,15 @@
 //! `thread send`: one turn, its answer shown as it comes.
 
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
 
 use rethread_engine::{Engine, EngineError, SendRequest, Tool, TurnEvent, TurnReport};
 use rethread_model::thread::{ChatRole, Stop, ThreadId};
-use serde::Deserialize;
-use serde_json::Value;
 
 use super::{Context, Exit, remember, standard_text, stop_flag};
 use crate::cli::thread::ThreadSend;
 use crate::failure::{Failure, Kind};
 use crate::{json, render};
-
-/// A tool as the caller describes it.
-#[derive(Deserialize)]
-struct Described {
-    name: String,
-    #[serde(default)]
-    description: String,
-    #[serde(default, alias = "input_schema")]
-    parameters: Value,
-}
 
 /// Says something, and shows what the model answers.
 pub(super) fn run(context: &Context, request: &ThreadSend) -> Result<Exit, Failure> {
@@ -32,6 +18,7 @@ pub(super) fn run(context: &Context, request: &ThreadSend) -> Result<Exit, Failu
         text: text_of(request)?,
         tools: request.tools.as_deref().map(tools_in).transpose()?.unwrap_or_default(),
         memory: request.memory,
+        client_id: None,
     };
     if request.dry_run {
         return would_send(context, &engine, request, &wanted);
@@ -44,7 +31,7 @@ pub(super) fn run(context: &Context, request: &ThreadSend) -> Result<Exit, Failu
             run_id.clone_into(&mut run);
         }
         let told = if request.json.json {
-            context.printer.json(&json::TurnLine::new(id, &run, &event)).map_err(Failure::from)
+            context.printer.json(&line(id, &run, &event)).map_err(Failure::from)
         } else {
             tell(context, &event)
         };
@@ -63,25 +50,12 @@ pub(super) fn run(context: &Context, request: &ThreadSend) -> Result<Exit, Failu
     if !matches!(done, Err(EngineError::Stopped | EngineError::Thread(_) | EngineError::Model(_))) {
         remember(context, &engine, id);
     }
-    let report = done.map_err(|error| with_way_on(error.into()))?;
+    let report = done.map_err(Failure::of_turn)?;
     if report.stop == Stop::End {
-        start_naming(context, &engine, id);
+        // A thread without a title is named after its first words.
+        let _ = engine.thread_start_title(id);
     }
-    match report.failed {
-        Some(error) => {
-            let failure = Failure::from(EngineError::from(error));
-            Err(failure.hint("what it had said is in the thread; say something to go on from there"))
-        }
-        None => told,
-    }
-}
-
-/// A text that was not answered need not be said again.
-fn with_way_on(failure: Failure) -> Failure {
-    match failure.kind {
-        Kind::Model => failure.hint("what was said is in the thread; send again without a text to try once more"),
-        _ => failure,
-    }
+    report.failed.map_or(told, |error| Err(Failure::of_broken_answer(&error)))
 }
 
 fn would_send(context: &Context, engine: &Engine, request: &ThreadSend, wanted: &SendRequest) -> Result<Exit, Failure> {
@@ -94,6 +68,12 @@ fn would_send(context: &Context, engine: &Engine, request: &ThreadSend, wanted: 
         context.printer.answer(&page)?;
     }
     Ok(Exit::Done)
+}
+
+/// What happens as one line of JSON. Who waits for the turn has no run yet.
+fn line(id: ThreadId, run: &str, event: &TurnEvent<'_>) -> json::Frame {
+    let told = json::Told::of(event);
+    if run.is_empty() { json::Frame::of_session(id.session(), told) } else { json::Frame::of_run(id, run, told) }
 }
 
 /// Shows what happens.
@@ -114,7 +94,7 @@ fn finish(context: &Context, request: &ThreadSend, report: &TurnReport) -> Resul
     let printer = &context.printer;
     let is_answered = report.messages.iter().any(|message| message.role == ChatRole::Assistant);
     if request.json.json {
-        printer.json(&json::TurnEnd::new(report))?;
+        printer.json(&json::Frame::of_run(report.id, &report.run_id, json::Told::end_of(report)))?;
     } else if is_answered {
         printer.raw(b"\n")?;
     }
@@ -155,31 +135,6 @@ fn tools_in(path: &Path) -> Result<Vec<Tool>, Failure> {
         Failure::new(Kind::BadContent, format!("{}: {reason}", path.display())).hint(hint)
     };
     let text = std::fs::read_to_string(path).map_err(|error| bad(error.to_string()))?;
-    let described: Vec<Described> = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
-    let tool = |described: Described| Tool {
-        name: described.name,
-        description: described.description,
-        parameters: if described.parameters.is_object() {
-            described.parameters
-        } else {
-            serde_json::json!({"type": "object", "properties": {}})
-        },
-    };
-    Ok(described.into_iter().map(tool).collect())
-}
-
-/// Has the model name the thread, in a process that nobody waits for.
-fn start_naming(context: &Context, engine: &Engine, id: ThreadId) {
-    if !engine.thread_wants_title(id).unwrap_or(false) {
-        return;
-    }
-    let Ok(program) = std::env::current_exe() else { return };
-    let mut command = Command::new(program);
-    command.arg("--quiet").arg("--home").arg(engine.folder());
-    for (key, value) in &context.environment.flags {
-        command.arg("-c").arg(format!("{key}={value}"));
-    }
-    command.args(["thread", "title", &id.to_string()]);
-    // A group of its own, so that Ctrl-C in this terminal is not for it.
-    let _ = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0).spawn();
+    let offered: Vec<json::OfferedTool> = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+    Ok(offered.into_iter().map(json::OfferedTool::into_tool).collect())
 }

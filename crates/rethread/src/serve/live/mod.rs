@@ -1,28 +1,28 @@
 //! What happens while it happens: events for pages, a socket for conversations, and turns that are run one at a time.
 
-use std::convert::Infallible;
+mod events;
+mod hub;
+mod memory;
+mod messages;
+mod run;
+mod socket;
+mod turns;
 
 use axum::Router;
-use axum::extract::State;
-use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::routing::get;
-use futures_util::Stream;
 
-use crate::serve::Shared;
+use crate::serve::{Route, Shared};
 
-/// `/api/events`, `/ws`, and the routes that run turns.
+pub(crate) use hub::Events;
+pub(crate) use memory::TakingIn;
+pub(crate) use turns::Turns;
+
+/// `/api/events` and `/ws`, which answer with more than one body.
 pub(crate) fn routes() -> Router<Shared> {
-    Router::new().route("/api/events", get(events))
+    Router::new().route("/api/events", get(events::events)).route("/ws", get(socket::open))
 }
 
-async fn events(State(app): State<Shared>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let listener = (app.events.listen(), app.ending.subscribe());
-    let events = futures_util::stream::unfold(listener, |(mut heard, mut ending)| async move {
-        let event = tokio::select! {
-            event = heard.recv() => event.ok(),
-            _ = ending.wait_for(|is_ending| *is_ending) => None,
-        }?;
-        Some((Ok(Event::default().event(event.name).data(event.data)), (heard, ending)))
-    });
-    Sse::new(events).keep_alive(KeepAlive::default())
+/// The route that appends messages and runs turns.
+pub(crate) fn rows() -> Vec<Route> {
+    vec![messages::row()]
 }

@@ -1,0 +1,156 @@
+//! Threads by HTTP as the fourth design has them, and sessions of agents beside them.
+
+use serde_json::Value;
+
+use crate::street::Street;
+
+fn ids(listed: &Value) -> Vec<&str> {
+    listed["sessions"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn e004_05_a_thread_is_made_found_changed_and_deleted() {
+    let street = Street::new();
+    let made = street.ask("POST", "/api/sessions", Some(r#"{"name":"release notes","systemPrompt":"Be brief."}"#));
+    assert_eq!(made.status, 201, "{made:?}");
+    let told: Value = serde_json::from_str(&made.body).unwrap();
+    let id = told["session"]["id"].as_str().unwrap();
+    assert!(made.head.contains(&format!("location: /api/sessions/{}", id.to_lowercase())), "{}", made.head);
+    let (metadata, at) = (&told["metadata"], format!("/api/sessions/{id}"));
+    assert_eq!((&metadata["name"], &metadata["systemPromptOverride"]), (&"release notes".into(), &"Be brief.".into()));
+    assert_eq!(
+        (&metadata["messageCount"], &metadata["source"], &told["messages"]),
+        (&0.into(), &"interactive".into(), &Value::Array(vec![]))
+    );
+
+    street.append(id, "user", "what is new?");
+    let one = street.json("GET", &at, None);
+    assert_eq!(one["metadata"]["messageCount"], 1);
+    assert_eq!(one["messages"][0]["content"][0]["text"], "what is new?");
+    assert_eq!((&one["messages"][0]["recordType"], &one["messages"][0]["seq"]), (&"message".into(), &1.into()));
+
+    let changed = street.json("PATCH", &at, Some(r#"{"name":"changelog","task":"write it","state":"suspended"}"#));
+    assert_eq!((&changed["session"]["name"], &changed["session"]["state"]), (&"changelog".into(), &"suspended".into()));
+    assert_eq!(changed["task"], "write it");
+
+    assert_eq!(street.ask("DELETE", &at, None).status, 204);
+    for method in ["GET", "DELETE"] {
+        assert_eq!(street.refusal(method, &at, None), (404, "unknown-reference".to_owned()));
+    }
+    assert!(!street.house.path(&format!(".rethread/threads/{id}")).exists());
+}
+
+#[test]
+fn e004_03_s004_10_a_list_has_threads_and_sessions_by_when_something_last_happened() {
+    let street = Street::new();
+    let (first, second) = (
+        street.json("POST", "/api/sessions", Some("{}"))["session"]["id"].clone(),
+        street.json("POST", "/api/sessions", Some(r#"{"model":"small","cronJobId":"nightly"}"#))["session"]["id"]
+            .clone(),
+    );
+    street.append(first.as_str().unwrap(), "user", "hello");
+    let listed = street.json("GET", "/api/sessions", None);
+    assert_eq!(ids(&listed)[..3], [first.as_str().unwrap(), second.as_str().unwrap(), &street.thread]);
+    let moments: Vec<&str> =
+        listed["sessions"].as_array().unwrap().iter().filter_map(|one| one["lastMessageAt"].as_str()).collect();
+    assert!(moments.len() == ids(&listed).len() && moments.is_sorted_by(|a, b| a >= b), "{moments:?}");
+    let items = &listed["sessions"];
+    assert_eq!(
+        (&items[0]["name"], &items[0]["messageCount"], &items[0]["source"]),
+        (&"hello".into(), &1.into(), &"interactive".into())
+    );
+    assert_eq!(
+        (&items[1]["source"], &items[1]["model"], &items[1]["state"]),
+        (&"cron".into(), &"small".into(), &"active".into())
+    );
+    assert!(items[1]["name"].as_str().unwrap().starts_with("[cron] nightly"), "{items}");
+
+    let page = street.json("GET", "/api/sessions?limit=1&offset=1", None);
+    assert_eq!((ids(&page), &page["more"]), (vec![second.as_str().unwrap()], &true.into()));
+    assert_eq!(ids(&street.json("GET", "/api/sessions?agent=native&limit=3", None)).len(), 3);
+    assert!(!ids(&street.json("GET", "/api/sessions?agent=pi", None)).contains(&first.as_str().unwrap()));
+    let project = listed["sessions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find_map(|one| one["project"].as_str().filter(|path| path.contains("/dev/")))
+        .unwrap();
+    let of_project = street.json("GET", &format!("/api/sessions?project={project}"), None);
+    assert_eq!(ids(&of_project).len(), 1);
+}
+
+#[test]
+fn s7_5_a_log_is_read_by_number_in_pieces_that_join() {
+    let street = Street::new();
+    let at = format!("/api/sessions/{}/records", street.thread);
+    for number in 0..5 {
+        street.append(&street.thread, "user", &format!("text {number}"));
+    }
+    let (mut seqs, mut from) = (Vec::new(), 0);
+    loop {
+        let piece = street.json("GET", &format!("{at}?from={from}&limit=3"), None);
+        seqs.extend(piece["records"].as_array().unwrap().iter().map(|record| record["seq"].as_u64().unwrap()));
+        let Some(next) = piece["next"].as_u64() else { break };
+        from = next;
+    }
+    assert_eq!(seqs, [1, 2, 3, 4, 5, 6, 7]);
+    let last = street.json("GET", &format!("{at}?limit=2"), None);
+    assert_eq!((&last["records"][0]["seq"], &last["previous"], &last["next"]), (&6.into(), &6.into(), &Value::Null));
+    let context = street.json("GET", &format!("/api/sessions/{}/context?limit=2", street.thread), None);
+    assert_eq!((context["messages"].as_array().unwrap().len(), &context["leftOut"]), (2, &5.into()));
+    let of_agent = format!("/api/sessions/{}/records", street.session);
+    let entries = street.json("GET", &format!("{of_agent}?from=0&limit=2"), None);
+    assert_eq!((&entries["entries"][0]["seq"], &entries["next"]), (&0.into(), &2.into()));
+    assert_eq!(
+        street.refusal("GET", &format!("/api/sessions/{}/context", street.session), None),
+        (409, "not-a-thread".to_owned())
+    );
+}
+
+#[test]
+fn an_agents_session_that_is_deleted_is_forgotten_and_stays_forgotten() {
+    let street = Street::new();
+    let at = format!("/api/sessions/{}", street.session);
+    let transcript = street.json("GET", &at, None)["session"]["transcript"].as_str().unwrap().to_owned();
+    assert_eq!(street.ask("DELETE", &at, None).status, 204);
+    assert_eq!(street.refusal("GET", &at, None), (404, "unknown-reference".to_owned()));
+    street.json("POST", "/api/sync", Some("{}"));
+    assert_eq!(street.refusal("GET", &at, None).0, 404, "a tombstone keeps it out");
+    assert!(std::path::Path::new(&transcript).exists(), "the agent's own file stays");
+}
+
+#[test]
+fn what_is_peeked_at_stays_unread_and_what_is_read_does_not() {
+    let street = Street::new();
+    let activity = |method: &str, id: &str| {
+        let body = (method == "POST").then_some("{}");
+        street.json(method, &format!("/api/sessions/{id}/activity"), body)["text"].clone()
+    };
+    let line = |uuid: &str, session: &str, text: &str| {
+        let now = moment();
+        format!(
+            "{{\"type\":\"user\",\"uuid\":\"{uuid}\",\"sessionId\":\"{session}\",\"cwd\":\"/app\",\"timestamp\":\"{now}\",\
+             \"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
+        )
+    };
+    let (anna, ben) = ("9a9eadc8-c1f1-493e-a0f1-884aa996b05b", "7b9eadc8-c1f1-493e-a0f1-884aa996b05c");
+    street.house.write(&format!(".claude/projects/-app/{anna}.jsonl"), &line("a1", anna, "paint the zeppelin"));
+    street.house.write(&format!(".claude/projects/-app/{ben}.jsonl"), &line("b1", ben, "fly it"));
+    street.json("POST", "/api/sync", Some("{}"));
+    let listed = street.json("GET", "/api/sessions?project=/app", None);
+    let reader = ids(&listed)
+        .into_iter()
+        .find(|id| street.json("GET", &format!("/api/sessions/{id}"), None)["session"]["externalId"] == ben)
+        .unwrap();
+    for _ in 0..2 {
+        assert!(activity("GET", reader).as_str().is_some_and(|text| text.contains("zeppelin")), "peeking");
+    }
+    assert!(activity("POST", reader).as_str().is_some_and(|text| text.contains("zeppelin")));
+    assert_eq!((activity("POST", reader), activity("GET", reader)), (Value::Null, Value::Null), "told once");
+}
+
+/// The present moment as transcripts write it.
+fn moment() -> String {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    rethread_model::Timestamp::from_millis(since.as_millis() as i64).to_string()
+}
