@@ -65,7 +65,7 @@ def measure(tools, work, options):
     sync(tools, home, memory)
     queries = (home / "queries.txt").read_text().splitlines()
     routes = {"health": ["/api/health"], "sessions": ["/api/sessions?limit=50"],
-              "search": [f"/api/search?q={quote(query)}&limit=10" for query in queries]}
+              "search": [f"/api/search?query={quote(query)}&limit=10" for query in queries]}
     environment = surroundings(home, memory)
     say("starting MCP")
     mcp = first_answers(tools, home, environment, options.runs)

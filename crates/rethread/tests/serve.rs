@@ -134,6 +134,10 @@ fn a_link_logs_in_once_and_the_cookie_stays_on_our_own_page() {
     assert_eq!(server.ask(&[&format!("GET {path}")], "").status, 403);
     let cookie = format!("Cookie: other=1; {}", cookie.split(';').next().unwrap());
     assert_eq!(server.ask(&["GET /api/health", &cookie], "").status, 200);
+    for (by, status) in [("same-origin", 200), ("none", 200), ("same-site", 403), ("cross-site", 403)] {
+        let by = format!("Sec-Fetch-Site: {by}");
+        assert_eq!(server.ask(&["GET /api/health", &cookie, &by], "").status, status, "another server's page: {by}");
+    }
     let change = ["POST /api/links", &cookie, "Content-Type: application/json"];
     assert_eq!(server.ask(&change, "{}").status, 403, "a change by cookie without an origin");
     let origin = format!("Origin: http://{}", server.authority());

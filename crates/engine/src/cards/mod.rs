@@ -21,6 +21,8 @@ pub(crate) use settings::problem_in;
 
 /// Entries that are read of the beginning of a session for a card by rules.
 const FIRST_ENTRIES: u64 = 80;
+/// Bytes of an entry that are looked at.
+const LONGEST_ENTRY: usize = 20_000;
 /// And of its end.
 const LAST_ENTRIES: u64 = 400;
 
@@ -90,7 +92,11 @@ impl Engine {
     }
 
     fn fields_by_rules(store: &Store, number: SessionNumber, session: &Session) -> Result<CardFields, EngineError> {
-        let entries = store.ends_of_branch(number, FIRST_ENTRIES, LAST_ENTRIES)?;
+        let mut entries = store.ends_of_branch(number, FIRST_ENTRIES, LAST_ENTRIES)?;
+        for entry in entries.iter_mut().filter(|entry| entry.text.len() > LONGEST_ENTRY) {
+            // What is told beyond that tells no more of what it is about.
+            entry.text.truncate(entry.text.floor_char_boundary(LONGEST_ENTRY));
+        }
         let title = store.memory(session.id)?.and_then(|memory| given_title(&memory));
         Ok(card_by_rules(&CardSource { session, title: title.as_deref(), entries: &entries }))
     }

@@ -107,7 +107,7 @@ fn news_name_the_sessions_that_changed_and_what_they_are_called_now() {
         )
     };
     let sync = || engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap();
-    world.write(transcript, &line(1));
+    world.write(transcript, line(1));
     sync();
     let id = engine.resolve("9a9eadc8").unwrap().session.id;
     assert_eq!(pulse.news().unwrap().sessions, Some(vec![id]), "all of a new store is new");
@@ -127,7 +127,7 @@ fn news_name_the_sessions_that_changed_and_what_they_are_called_now() {
     assert_eq!(pulse.news().unwrap().renamed, [(own, "Mine".to_owned())]);
     for number in 0..101 {
         let path = format!(".claude/projects/-app/9a9eadc8-c1f1-493e-a0f1-{number:012}.jsonl");
-        world.write(&path, &line(number + 10));
+        world.write(&path, line(number + 10));
     }
     sync();
     assert_eq!(pulse.news().unwrap().sessions, None, "too many to name");

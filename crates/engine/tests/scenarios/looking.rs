@@ -17,8 +17,10 @@ fn all() -> BoardRequest {
     BoardRequest { projects: MANY, sessions: MANY, ..BoardRequest::default() }
 }
 
-/// Projects with what their sessions were asked last, and their states, in order.
-fn told(board: &Board) -> Vec<(Option<String>, Vec<(String, State)>)> {
+/// A project with what its sessions were asked last, and their states, in order.
+type Told = (Option<String>, Vec<(String, State)>);
+
+fn told(board: &Board) -> Vec<Told> {
     let session = |one: &OnBoard| (one.prompt.clone().unwrap_or_default(), one.listed.state);
     let told =
         board.projects.iter().map(|project| (project.project.clone(), project.sessions.iter().map(session).collect()));

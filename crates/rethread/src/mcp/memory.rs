@@ -120,6 +120,11 @@ impl ServerHandler for Memory {
                 Desk { engine: memory.engine(), scope: &memory.scope, zone: &memory.zone, client: client.as_deref() };
             tool.call(&desk, request.arguments.unwrap_or_default())
         };
+        // A server has others to answer too: who waits here waits without a thread.
+        let _place = match &self.host {
+            Host::Process(_) => None,
+            Host::Server(app) => app.room.for_tool().await,
+        };
         let told = tokio::task::spawn_blocking(call).await.unwrap_or_else(|_| Told::mistake());
         let content = vec![ContentBlock::text(told.text)];
         let result = if told.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };

@@ -8,6 +8,7 @@ use tokio::sync::{Semaphore, watch};
 
 use super::keys::Keys;
 use super::live::{Events, TakingIn, Turns};
+use super::room::Room;
 use crate::printer::Printer;
 
 /// How often is looked whether something was stored.
@@ -32,6 +33,8 @@ pub(crate) struct App {
     pub(crate) turns: Turns,
     /// What is being taken into memory.
     pub(crate) taking_in: TakingIn,
+    /// Room for what takes long.
+    pub(crate) room: Room,
     /// Room for sockets.
     pub(crate) sockets: Arc<Semaphore>,
     /// Becomes true when the server is to end.

@@ -25,8 +25,6 @@ pub(super) const LARGEST_BODY: usize = 2 << 20;
 const BODY_ARRIVES: Duration = Duration::from_secs(30);
 /// Characters of a method that are noted.
 const LONGEST_METHOD: usize = 20;
-/// The cookie of the page.
-pub(super) const COOKIE: &str = "rethread";
 /// Scripts, styles, pictures and requests of our own, nothing else; nobody may put us in a frame.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -53,6 +51,8 @@ pub(super) async fn guard(State(app): State<Shared>, request: Request, next: Nex
     let checked = check(&app, &request, is_open);
     let is_let_in = checked.is_ok();
     let mut answer = match checked {
+        // Who was not asked for a proof sends us nothing.
+        Ok(()) if is_open => survived(next.run(request.map(|_| Body::empty()))).await,
         Ok(()) => match with_whole_body(&app, request).await {
             Ok(request) => survived(next.run(request)).await,
             Err(refusal) => refusal.into_response(),
@@ -63,7 +63,9 @@ pub(super) async fn guard(State(app): State<Shared>, request: Request, next: Nex
         answer = web::as_page(answer, is_let_in);
     }
     harden(answer.headers_mut());
-    note(&app, &method, route.as_deref(), answer.status(), began.elapsed());
+    if is_let_in || app.room.notes_refusal(began) {
+        note(&app, &method, route.as_deref(), answer.status(), began.elapsed());
+    }
     answer
 }
 
@@ -107,6 +109,12 @@ fn check(app: &App, request: &Request, is_open: bool) -> Result<(), Refusal> {
     let proof = proof(app, headers, is_same_user);
     if proof.is_none() && !is_open {
         return Err(not_let_in());
+    }
+    // A cookie goes to all ports of a host: pages of other servers on it may not use it. Browsers say who asks.
+    let asked_by = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
+    if proof == Some(Proof::Cookie) && asked_by.is_some_and(|by| by != b"same-origin" && by != b"none") {
+        let message = "requests from other pages are not answered";
+        return Err(Refusal::new(StatusCode::FORBIDDEN, Kind::Foreign, message));
     }
     // A browser says where a change or a socket comes from; what does not say it is no page of ours.
     let needs_origin = !request.method().is_safe() || headers.contains_key(header::UPGRADE);
@@ -175,7 +183,8 @@ fn proof(app: &App, headers: &HeaderMap, is_same_user: bool) -> Option<Proof> {
     }
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut cookies = cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    let is_cookie = cookies.any(|(name, value)| name == COOKIE && app.keys.is_cookie(&app.engine, value));
+    let is_cookie =
+        cookies.any(|(name, value)| name == app.keys.cookie_name() && app.keys.is_cookie(&app.engine, value));
     is_cookie.then_some(Proof::Cookie)
 }
 
@@ -217,6 +226,8 @@ fn harden(headers: &mut HeaderMap) {
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::X_FRAME_OPTIONS, "DENY"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     ];
     for (name, value) in told {
         headers.insert(name, HeaderValue::from_static(value));

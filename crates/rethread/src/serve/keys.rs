@@ -1,6 +1,7 @@
 //! What opens the door: the token, the cookie made from it, and links that open it once.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -26,6 +27,7 @@ const COOKIE_PURPOSE: &[u8] = b"rethread cookie until ";
 #[derive(Debug)]
 pub(crate) struct Keys {
     path: PathBuf,
+    cookie_name: String,
     known: Mutex<Known>,
     links: Mutex<Vec<Link>>,
 }
@@ -43,6 +45,8 @@ type Stamp = (u64, i64, i64);
 #[derive(Debug)]
 struct Link {
     hash: [u8; 32],
+    /// That of the token it was made under.
+    seal: [u8; 32],
     since: Instant,
 }
 
@@ -52,7 +56,9 @@ impl Keys {
         let token = engine.token()?;
         let path = engine.token_path();
         let known = Known { stamp: stamp(&path), hash: Some(hash(token.as_bytes())), token };
-        Ok(Self { path, known: Mutex::new(known), links: Mutex::default() })
+        // Browsers send cookies to all ports of a host: two servers must not take each other's place.
+        let cookie_name = format!("rethread-{}", &format!("{:x}", Sha256::digest(path.as_os_str().as_bytes()))[..8]);
+        Ok(Self { path, cookie_name, known: Mutex::new(known), links: Mutex::default() })
     }
 
     /// Whether that is the token.
@@ -64,6 +70,11 @@ impl Keys {
     /// What stays the same as long as the token does, for whoever stays inside for long.
     pub(super) fn seal(&self, engine: &Engine) -> Option<[u8; 32]> {
         self.known(engine).map(|(hash, _)| hash)
+    }
+
+    /// What the cookie of this home is called.
+    pub(super) fn cookie_name(&self) -> &str {
+        &self.cookie_name
     }
 
     /// A cookie that opens the door for a while.
@@ -83,22 +94,24 @@ impl Keys {
     }
 
     /// A code that logs a browser in, once.
-    pub(super) fn new_link(&self) -> std::io::Result<String> {
+    pub(super) fn new_link(&self, engine: &Engine) -> std::io::Result<String> {
         let code = rethread_engine::secret()?;
+        let no_token = || std::io::Error::other("the token cannot be used");
+        let seal = self.seal(engine).ok_or_else(no_token)?;
         let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
         links.retain(|link| link.since.elapsed() < LINK_LIVES);
         if links.len() >= MOST_LINKS {
             links.remove(0);
         }
-        links.push(Link { hash: hash(code.as_bytes()), since: Instant::now() });
+        links.push(Link { hash: hash(code.as_bytes()), seal, since: Instant::now() });
         Ok(code)
     }
 
-    /// Whether that code was given out and not used; from now on it is used.
-    pub(super) fn use_link(&self, code: &str) -> bool {
-        let shown = hash(code.as_bytes());
+    /// Whether that code was given out under the token of now and not used; from now on it is used.
+    pub(super) fn use_link(&self, engine: &Engine, code: &str) -> bool {
+        let (shown, seal) = (hash(code.as_bytes()), self.seal(engine));
         let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
-        links.retain(|link| link.since.elapsed() < LINK_LIVES);
+        links.retain(|link| link.since.elapsed() < LINK_LIVES && Some(link.seal) == seal);
         let found = links.iter().position(|link| bool::from(link.hash.ct_eq(&shown)));
         found.map(|at| links.remove(at)).is_some()
     }
@@ -174,7 +187,11 @@ mod tests {
         let (until, proof) = cookie.split_once('.').unwrap();
         let later = format!("{}.{proof}", until.parse::<u64>().unwrap() + 1);
         assert!(!keys.is_cookie(&engine, &later) && !keys.is_cookie(&engine, "") && !keys.is_cookie(&engine, "1."));
-        let code = keys.new_link().unwrap();
-        assert!(!keys.use_link("") && keys.use_link(&code) && !keys.use_link(&code));
+        let code = keys.new_link(&engine).unwrap();
+        let is_used = |code: &str| keys.use_link(&engine, code);
+        assert!(!is_used("") && is_used(&code) && !is_used(&code));
+        let code = keys.new_link(&engine).unwrap();
+        engine.rotate_token().unwrap();
+        assert!(!is_used(&code), "a link ends with the token it was made under");
     }
 }

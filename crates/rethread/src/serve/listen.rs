@@ -20,12 +20,14 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio_io_timeout::TimeoutStream;
 use tower::Service;
 
 use super::app::{MOST_SOCKETS, becomes_so};
 use super::guard::SameUser;
 use super::keys::Keys;
 use super::live::{Events, TakingIn, Turns};
+use super::room::Room;
 use super::tls::{self, Tls};
 use super::{App, Shared, listen_for_changes, router};
 use crate::cli::serve::Serve;
@@ -37,6 +39,10 @@ use crate::json;
 const HEADERS_ARRIVE: Duration = Duration::from_secs(10);
 /// Connections at a time; more wait.
 const MOST_CONNECTIONS: usize = 512;
+/// Connections at a time through the socket of the same user, who is never crowded out by others.
+const MOST_FROM_HERE: usize = 64;
+/// How long somebody may take nothing of an answer.
+const ANSWER_TAKEN: Duration = Duration::from_secs(20);
 /// Threads for calls to the engine.
 const MOST_CALLS: usize = 32;
 /// How long turns that were stopped may take to write down what was said.
@@ -76,6 +82,7 @@ pub(crate) fn run(context: &Context, request: &Serve) -> Result<Exit, Failure> {
         events: Events::default(),
         turns: Turns::new(engine.config()),
         taking_in: TakingIn::default(),
+        room: Room::default(),
         sockets: Arc::new(Semaphore::new(MOST_SOCKETS)),
         ending: watch::Sender::new(false),
         is_talkative: context.printer.verbosity() > 0,
@@ -151,8 +158,10 @@ async fn open(app: &App, place: &Place) -> Result<Open, Failure> {
     let path = app.engine.socket_path();
     // Whoever left it there is gone, or we would not have the lock.
     let _ = std::fs::remove_file(&path);
-    let unix =
-        UnixListener::bind(&path).map_err(|error| failed(format!("cannot listen on {}", path.display()), error))?;
+    let unix = UnixListener::bind(&path).map_err(|error| {
+        let failure = Failure::new(Kind::Serve, format!("cannot listen on {}: {error}", path.display()));
+        failure.hint("a socket's path has about 100 characters at most: use a home with a shorter one")
+    })?;
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
     Ok(Open { tcp, unix })
 }
@@ -168,7 +177,8 @@ fn announced(
     let scheme = if place.tls.is_some() { "https" } else { "http" };
     let url = format!("{scheme}://{}:{}", host_text(address.ip()), address.port());
     // A service writes to a log that others may read.
-    let link = if request.json.json || context.printer.is_read() { Some(app.keys.new_link()?) } else { None };
+    let link =
+        if request.json.json || context.printer.is_read() { Some(app.keys.new_link(&app.engine)?) } else { None };
     let link = link.map(|code| format!("{url}/login?code={code}"));
     Ok(json::Serving::new(url, link, app.engine.socket_path().display().to_string(), std::process::id()))
 }
@@ -224,7 +234,7 @@ fn keep_reading(context: &Context, stop: &AtomicBool) {
 
 /// Takes connections until somebody ends the server, then finishes what was begun.
 async fn serve(app: &Shared, open: Open, tls: Option<Tls>, stop: &Arc<AtomicBool>) {
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let places = Places::default();
     tokio::spawn(end_when_told(Arc::clone(app), Arc::clone(stop)));
     take_connections(app, &open, tls.as_ref(), &places).await;
     drop(open);
@@ -238,7 +248,8 @@ async fn serve(app: &Shared, open: Open, tls: Option<Tls>, stop: &Arc<AtomicBool
     app.turns.tell_done();
     // All places are free again when the last connection is done.
     let until = until.max(Instant::now() + FAREWELL);
-    let _ = timeout_at(until, places.acquire_many(MOST_CONNECTIONS as u32)).await;
+    let _ = timeout_at(until, places.network.acquire_many(MOST_CONNECTIONS as u32)).await;
+    let _ = timeout_at(until, places.here.acquire_many(MOST_FROM_HERE as u32)).await;
     let _ = timeout(FAREWELL, app.sockets.acquire_many(MOST_SOCKETS as u32)).await;
 }
 
@@ -250,15 +261,45 @@ async fn end_when_told(app: Shared, stop: Arc<AtomicBool>) {
     app.ending.send_replace(true);
 }
 
-/// Who has come.
-enum Came {
-    FromNetwork(TcpStream),
-    FromHere(UnixStream),
+/// Room for connections.
+struct Places {
+    network: Arc<Semaphore>,
+    here: Arc<Semaphore>,
 }
 
-async fn take_connections(app: &Shared, open: &Open, tls: Option<&Tls>, places: &Arc<Semaphore>) {
+impl Default for Places {
+    fn default() -> Self {
+        let room = |most| Arc::new(Semaphore::new(most));
+        Self { network: room(MOST_CONNECTIONS), here: room(MOST_FROM_HERE) }
+    }
+}
+
+async fn take_connections(app: &Shared, open: &Open, tls: Option<&Tls>, places: &Places) {
     let router = router(app);
     let ours = router.clone().layer(axum::Extension(SameUser));
+    let own = rustix::process::geteuid().as_raw();
+    let greet_stranger = |stream: TcpStream, place| {
+        let _ = stream.set_nodelay(true);
+        tokio::spawn(greet(stream, tls.cloned(), router.clone(), app.ending.subscribe(), place));
+    };
+    let greet_user = |stream: UnixStream, place| {
+        if stream.peer_cred().is_ok_and(|peer| peer.uid() == own || peer.uid() == 0) {
+            tokio::spawn(answer(stream, ours.clone(), app.ending.subscribe(), place));
+        }
+    };
+    tokio::join!(
+        take(app, &places.network, async || open.tcp.accept().await.map(|(stream, _)| stream), greet_stranger),
+        take(app, &places.here, async || open.unix.accept().await.map(|(stream, _)| stream), greet_user),
+    );
+}
+
+/// Takes one connection after another, as long as there is room, until the server is to end.
+async fn take<S>(
+    app: &App,
+    places: &Arc<Semaphore>,
+    accept: impl AsyncFn() -> std::io::Result<S>,
+    greet: impl Fn(S, OwnedSemaphorePermit),
+) {
     let mut ending = app.ending.subscribe();
     loop {
         // Also when all places are taken the server can be ended.
@@ -267,22 +308,11 @@ async fn take_connections(app: &Shared, open: &Open, tls: Option<&Tls>, places: 
             () = becomes_so(&mut ending) => return,
         };
         let came = tokio::select! {
-            came = open.tcp.accept() => came.map(|(stream, _)| Came::FromNetwork(stream)),
-            came = open.unix.accept() => came.map(|(stream, _)| Came::FromHere(stream)),
+            came = accept() => came,
             () = becomes_so(&mut ending) => return,
         };
-        let ending = app.ending.subscribe();
         match came {
-            Ok(Came::FromNetwork(stream)) => {
-                let _ = stream.set_nodelay(true);
-                tokio::spawn(greet(stream, tls.cloned(), router.clone(), ending, place));
-            }
-            Ok(Came::FromHere(stream)) => {
-                let own = rustix::process::geteuid().as_raw();
-                if stream.peer_cred().is_ok_and(|peer| peer.uid() == own || peer.uid() == 0) {
-                    tokio::spawn(answer(stream, ours.clone(), ending, place));
-                }
-            }
+            Ok(stream) => greet(stream, place),
             // Too many files are open, perhaps: those who are here leave first.
             Err(_) => sleep(TAKE_AGAIN).await,
         }
@@ -312,7 +342,10 @@ where
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEADERS_ARRIVE);
     let service = TowerToHyperService::new(Answers(router));
-    let connection = builder.serve_connection(TokioIo::new(stream), service).with_upgrades();
+    // Who never reads what is said must not keep a place for ever.
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(ANSWER_TAKEN));
+    let connection = builder.serve_connection(TokioIo::new(Box::pin(stream)), service).with_upgrades();
     let mut connection = std::pin::pin!(connection);
     tokio::select! {
         _ = connection.as_mut() => {}

@@ -13,6 +13,7 @@ mod login;
 mod openapi;
 mod query;
 mod refusal;
+mod room;
 pub(crate) mod route;
 mod tls;
 pub(crate) mod values;

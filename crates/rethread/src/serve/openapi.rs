@@ -76,7 +76,7 @@ fn made(rows: Vec<Route>) -> Value {
             "description": about(),
         },
         "servers": [{"url": "/"}],
-        "security": [{"bearer": []}, {"cookie": []}],
+        "security": [{"bearer": []}],
         "tags": [
             {"name": "Sessions", "description": "Sessions of agents and threads of ours."},
             {"name": "Memory", "description": "What was said, done and learned."},
@@ -89,7 +89,6 @@ fn made(rows: Vec<Route>) -> Value {
             "responses": refusals(&error),
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer", "description": "What `rethread token` prints."},
-                "cookie": {"type": "apiKey", "in": "cookie", "name": "rethread", "description": "What a link of `rethread open` leaves in a browser. A change by cookie must come from the server's own page."},
             },
         },
     })
@@ -147,7 +146,7 @@ fn operation(row: &Route, asked: &mut SchemaGenerator, told: &mut SchemaGenerato
     if !parameters.is_empty() {
         operation["parameters"] = parameters.into();
     }
-    operation["responses"] = responses(row, has_body, &(row.gives)(told));
+    operation["responses"] = responses(row, has_body, told);
     operation
 }
 
@@ -187,12 +186,12 @@ fn names(list: &Value) -> BTreeSet<String> {
     list.as_array().into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
 }
 
-fn responses(row: &Route, has_body: bool, gives: &Schema) -> Value {
+fn responses(row: &Route, has_body: bool, told: &mut SchemaGenerator) -> Value {
     let mut all = Map::new();
-    for status in std::iter::once(&row.status).chain(row.also) {
+    for (status, gives) in std::iter::once((row.status, row.gives)).chain(row.also.iter().copied()) {
         let mut good = json!({"description": status.canonical_reason().unwrap_or_default()});
-        if *status != StatusCode::NO_CONTENT {
-            good["content"] = json!({"application/json": {"schema": gives}});
+        if status != StatusCode::NO_CONTENT {
+            good["content"] = json!({"application/json": {"schema": gives(told)}});
         }
         all.insert(status.as_u16().to_string(), good);
     }

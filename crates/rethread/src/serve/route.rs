@@ -38,7 +38,7 @@ pub(crate) struct Route {
     /// The status of a good answer.
     pub(crate) status: StatusCode,
     /// Further statuses of good answers.
-    pub(crate) also: &'static [StatusCode],
+    pub(crate) also: Vec<(StatusCode, Shape)>,
     /// Refusals that not every route has.
     pub(crate) refuses: &'static [StatusCode],
     handler: MethodRouter<Shared>,
@@ -179,7 +179,7 @@ impl Route {
         let takes: Shape = if method == Method::GET { T::json_schema } else { SchemaGenerator::subschema_for::<T> };
         let gives: Shape = SchemaGenerator::subschema_for::<A>;
         let refuses: &[StatusCode] = if path.contains("{id}") { &[StatusCode::NOT_FOUND] } else { &[] };
-        Self { method, path, about, takes, gives, status: StatusCode::OK, also: &[], refuses, handler }
+        Self { method, path, about, takes, gives, status: StatusCode::OK, also: Vec::new(), refuses, handler }
     }
 
     /// The same with another status for a good answer.
@@ -187,9 +187,10 @@ impl Route {
         Self { status, ..self }
     }
 
-    /// The same with further statuses of good answers.
-    pub(crate) fn or_with(self, also: &'static [StatusCode]) -> Self {
-        Self { also, ..self }
+    /// The same with one more good answer, by a status of its own.
+    pub(crate) fn or_gives<A: JsonSchema>(mut self, status: StatusCode) -> Self {
+        self.also.push((status, SchemaGenerator::subschema_for::<A>));
+        self
     }
 
     /// The same with refusals that not every route has.

@@ -269,7 +269,7 @@ fn around(wanted: &Wanted, board: &Board, is_alone: bool) -> Markup {
         @if from > 0 || until < all {
             nav.around aria-label="More" {
                 @if from > 0 { a.plain href=(wanted.link(state, from.saturating_sub(step))) rel="prev" { "Newer" } }
-                span.dim { (number(from as u64 + 1)) "–" (number(until as u64)) " of " (count(all as u64, noun)) }
+                span.dim { (number((from as u64).saturating_add(1))) "–" (number(until as u64)) " of " (count(all as u64, noun)) }
                 @if until < all {
                     a.plain href=(wanted.link(state, until)) rel="next" { "Show " (number(step.min(all - until) as u64)) " more" }
                 }

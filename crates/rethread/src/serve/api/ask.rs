@@ -22,7 +22,12 @@ pub(super) fn routes() -> Vec<Route> {
              QUERY_TRANSPORT_FAILED, QUERY_INVALID_OUTPUT and UNKNOWN; `kind` is our own name for them.",
             ask,
         )
-        .refusing(&[StatusCode::NOT_FOUND, StatusCode::CONFLICT, StatusCode::BAD_GATEWAY]),
+        .refusing(&[
+            StatusCode::NOT_FOUND,
+            StatusCode::CONFLICT,
+            StatusCode::TOO_MANY_REQUESTS,
+            StatusCode::BAD_GATEWAY,
+        ]),
     ]
 }
 
@@ -70,6 +75,7 @@ fn ask(app: &App, asked: Asking) -> Outcome {
         let plan = app.engine.ask_dry_run(&request).map_err(refused)?;
         return Answer::json(&WouldAsk::new(&plan));
     }
+    let _place = app.room.for_slow()?;
     let answered = app.engine.ask(&request).map_err(refused)?;
     Answer::json(&Answered::new(&answered))
 }

@@ -26,7 +26,12 @@ pub(super) fn routes() -> Vec<Route> {
             "Has the configured model write the card, if enough is new; `refresh` says how it went.",
             refresh,
         )
-        .refusing(&[StatusCode::NOT_FOUND, StatusCode::CONFLICT, StatusCode::BAD_GATEWAY]),
+        .refusing(&[
+            StatusCode::NOT_FOUND,
+            StatusCode::CONFLICT,
+            StatusCode::TOO_MANY_REQUESTS,
+            StatusCode::BAD_GATEWAY,
+        ]),
         Route::get_of::<Nothing, Resumed<'_>>(
             "/api/sessions/{id}/resume",
             "The words that would greet the session now, and its agent's own command to go on with it.",
@@ -64,6 +69,7 @@ fn refresh(app: &App, id: SessionId, asked: Refreshing) -> Outcome {
     if asked.dry_run {
         return Answer::json(&Card::planned(&app.engine.refresh_card_dry_run(&reference, model.as_deref())?));
     }
+    let _place = app.room.for_slow()?;
     let refreshed = app.engine.refresh_card(&reference, model.as_deref(), asked.force)?;
     let told = RefreshedCard::new(&refreshed.outcome, refreshed.cost);
     match failure_of(refreshed.outcome) {

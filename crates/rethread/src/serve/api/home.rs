@@ -25,7 +25,7 @@ pub(super) fn routes() -> Vec<Route> {
             "Reads what is new in the agents' transcripts, and answers when it is read.",
             sync,
         )
-        .refusing(&[StatusCode::CONFLICT]),
+        .refusing(&[StatusCode::CONFLICT, StatusCode::TOO_MANY_REQUESTS]),
         Route::get::<Nothing, Stated<'_>>("/api/status", "Sizes, counts, budget, versions.", |app, _| {
             Answer::json(&Stated::new(&app.engine.status()?))
         }),
@@ -104,6 +104,7 @@ fn sync(app: &App, asked: Reading) -> Outcome {
         let (runs, estimates) = app.engine.sync_dry_run_with_costs(&request)?;
         return Answer::json(&WouldSync::new(&runs, estimates.as_deref()));
     }
+    let _place = app.room.for_slow()?;
     Answer::json(&Synced::new(&app.engine.sync(&request, &mut |_| {})?))
 }
 

@@ -95,14 +95,27 @@ fn episodes(app: &App, id: SessionId, asked: Exchange) -> Outcome {
     let from = at(asked.from).unwrap_or(0);
     let wanted = all.into_iter().filter(|one| one.episode.number >= from).take(asked.limit.get());
     let wanted = wanted.map(|one| EpisodeText { text: clip(&one.text, LONGEST_EXCHANGE).into_owned(), ..one });
-    Answer::json(&Exchanges::new(&listed, &wanted.collect::<Vec<_>>()))
+    let wanted: Vec<EpisodeText> = within_a_page(wanted, |one| one.text.len()).collect();
+    Answer::json(&Exchanges::new(&listed, &wanted))
+}
+
+/// As many as are not too much for one answer; one always is.
+fn within_a_page<T>(items: impl Iterator<Item = T>, bytes: impl Fn(&T) -> usize) -> impl Iterator<Item = T> {
+    let mut total = 0;
+    items
+        .enumerate()
+        .take_while(move |(at, item)| {
+            total += bytes(item);
+            *at == 0 || total <= PAGE_BYTES
+        })
+        .map(|(_, item)| item)
 }
 
 /// How much of the context.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Window {
-    /// The last so many messages; `leftOut` says how many come before them.
+    /// The last so many messages, of at most 4 MiB together; `leftOut` says how many come before them.
     #[serde(default)]
     limit: Limit<1000, 10_000>,
 }
@@ -110,7 +123,9 @@ struct Window {
 fn context(app: &App, id: SessionId, asked: Window) -> Outcome {
     let id = app.engine.only_thread(id)?;
     let found = app.engine.thread_context(&id.to_string())?;
-    Answer::json(&Context::last_of(&found, asked.limit.get()))
+    let latest = found.messages.iter().rev().take(asked.limit.get());
+    let most = within_a_page(latest, |message| crate::json::text(message).map_or(0, |text| text.len())).count();
+    Answer::json(&Context::last_of(&found, most))
 }
 
 /// How to compact.
@@ -132,6 +147,7 @@ fn compact(app: &App, id: SessionId, asked: Compacting) -> Outcome {
     let report = if asked.dry_run {
         app.engine.thread_compact_dry_run(&reference, &request)?
     } else {
+        let _place = app.room.for_slow()?;
         let is_ending = || *app.ending.borrow();
         let report = app.engine.thread_compact(&reference, &request, &is_ending, &mut |_| {})?;
         // The log has it, whatever becomes of this; the next sync reads it.

@@ -115,12 +115,8 @@ pub(super) fn row() -> Route {
     let about = "Appends a message to a thread (201), or runs a turn with it that is queued behind others (200 at its end, \
                  or 202 at once). What was sent under the same clientId, or Idempotency-Key, is stored and run once.";
     let row = Route::own::<SaidOver, Became>(Method::POST, "/api/sessions/{id}/messages", about, post(say));
-    row.or_with(&[StatusCode::CREATED, StatusCode::ACCEPTED]).refusing(&[
-        StatusCode::NOT_FOUND,
-        StatusCode::CONFLICT,
-        StatusCode::TOO_MANY_REQUESTS,
-        StatusCode::BAD_GATEWAY,
-    ])
+    let row = row.or_gives::<AppendedRecord>(StatusCode::CREATED).or_gives::<QueuedTurn>(StatusCode::ACCEPTED);
+    row.refusing(&[StatusCode::NOT_FOUND, StatusCode::CONFLICT, StatusCode::TOO_MANY_REQUESTS, StatusCode::BAD_GATEWAY])
 }
 
 async fn say(
