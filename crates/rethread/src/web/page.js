@@ -25,7 +25,8 @@ function morphChildren(old, fresh) {
   let at = old.firstChild;
   for (const wanted of [...fresh.childNodes]) {
     const same = wanted.id ? known.get(wanted.id) : null;
-    if (same) {
+    // Something that became another kind of thing is made anew.
+    if (same?.nodeName === wanted.nodeName) {
       if (same !== at) old.insertBefore(same, at);
       else at = at.nextSibling;
       if (same.matches(".card") && words(same) !== words(wanted)) flash(same);
@@ -152,8 +153,8 @@ function liveAddress() {
   const address = new URL(location.href);
   address.hash = "";
   const entries = document.querySelector(".entries[data-from]");
-  const isEnd = document.getElementById("end");
-  if (entries && isEnd) {
+  const isPiece = ["line", "from", "until"].some((name) => address.searchParams.has(name));
+  if (entries && (!isPiece || document.getElementById("end"))) {
     ["line", "until"].forEach((name) => address.searchParams.delete(name));
     address.searchParams.set("from", entries.dataset.from);
   }
