@@ -22,9 +22,9 @@ struct Asset {
 
 static ASSETS: LazyLock<[Asset; 4]> = LazyLock::new(|| {
     let asset = |name, kind, text: &'static str| {
-        let digest = Sha256::digest(text.as_bytes());
-        let version = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-        Asset { name, kind, text, version }
+        let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+        let begin = digest.first_chunk().copied().unwrap_or_default();
+        Asset { name, kind, text, version: format!("{:016x}", u64::from_be_bytes(begin)) }
     };
     [
         asset("page.css", "text/css; charset=utf-8", include_str!("page.css")),

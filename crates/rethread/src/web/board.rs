@@ -84,7 +84,7 @@ fn state_named(name: &str) -> Result<State, Refusal> {
 }
 
 /// The board.
-pub(super) fn page(app: &App, wanted: Wanted) -> Result<Page, Refusal> {
+pub(super) fn page(app: &App, wanted: &Wanted) -> Result<Page, Refusal> {
     let request = wanted.request()?;
     let board = app.engine.board(&request)?;
     let here = Here::of(app);
@@ -94,14 +94,14 @@ pub(super) fn page(app: &App, wanted: Wanted) -> Result<Page, Refusal> {
         @if board.known_projects.is_empty() {
             (parts::never_read())
         } @else {
-            (filters(&wanted, &board, &request))
+            (filters(wanted, &board, &request))
             @if board.projects.is_empty() {
                 (parts::nothing("No such session", &html! { p { "Nothing fits all of these filters. " a href="/" { "Show all" } } }))
             }
             @let (live, quiet): (Vec<_>, Vec<_>) = board.projects.iter().partition(|project| is_alone || is_live(project));
-            @for project in live { (band(here, project, is_alone, &wanted)) }
-            @if !quiet.is_empty() { div.quiet-bands { @for project in quiet { (quiet_band(here, project, &wanted)) } } }
-            (around(&wanted, &board, is_alone))
+            @for project in live { (band(here, project, is_alone, wanted)) }
+            @if !quiet.is_empty() { div.quiet-bands { @for project in quiet { (quiet_band(here, project, wanted)) } } }
+            (around(wanted, &board, is_alone))
         }
     };
     Ok(Page::new("Board", Place::Board, body).live())

@@ -26,7 +26,7 @@ pub(super) struct Wanted {
 }
 
 /// The graph around a thing, or the things there are.
-pub(super) fn page(app: &App, wanted: Wanted) -> Result<Page, Refusal> {
+pub(super) fn page(app: &App, wanted: &Wanted) -> Result<Page, Refusal> {
     let (of, project) = (given(wanted.of.as_ref()), given(wanted.project.as_ref()));
     let kind = given(wanted.kind.as_ref()).map(|name| {
         EntityKind::from_stored(name).ok_or_else(|| Refusal::bad(format!("there are no things of the kind {name:?}")))

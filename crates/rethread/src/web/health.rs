@@ -10,7 +10,7 @@ use crate::render::{bytes, number};
 use crate::serve::{App, Refusal};
 
 /// The health page.
-pub(super) fn page(app: &App, _: Nothing) -> Result<Page, Refusal> {
+pub(super) fn page(app: &App, _: &Nothing) -> Result<Page, Refusal> {
     let diagnosis = app.engine.doctor()?;
     // A store that cannot be read is told among the findings; numbers are then not to be had.
     let status = app.engine.status().ok();

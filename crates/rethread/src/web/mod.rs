@@ -53,10 +53,10 @@ pub(crate) fn routes() -> Router<Shared> {
 struct Nothing {}
 
 /// A page that is made of its query.
-fn page<Q: DeserializeOwned + Send + 'static>(make: fn(&App, Q) -> Result<Page, Refusal>) -> MethodRouter<Shared> {
+fn page<Q: DeserializeOwned + Send + 'static>(make: fn(&App, &Q) -> Result<Page, Refusal>) -> MethodRouter<Shared> {
     get(async move |State(app): State<Shared>, RawQuery(query): RawQuery| -> Result<Response, Refusal> {
         let asked: Q = in_query(query.as_deref())?;
-        blocking(app, move |app| Ok(shown(app, make(app, asked)?))).await
+        blocking(app, move |app| Ok(shown(app, make(app, &asked)?))).await
     })
 }
 
@@ -66,7 +66,7 @@ async fn session(
     RawQuery(query): RawQuery,
 ) -> Result<Response, Refusal> {
     let (id, asked) = (session_id(&id)?, in_query(query.as_deref())?);
-    blocking(app, move |app| Ok(shown(app, session::page(app, id, asked)?))).await
+    blocking(app, move |app| Ok(shown(app, session::page(app, id, &asked)?))).await
 }
 
 fn shown(app: &App, page: Page) -> Response {

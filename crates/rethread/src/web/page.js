@@ -25,10 +25,11 @@ function morphChildren(old, fresh) {
   let at = old.firstChild;
   for (const wanted of [...fresh.childNodes]) {
     const same = wanted.id ? known.get(wanted.id) : null;
-    if (same) {
+    // Something that became another kind of thing is made anew.
+    if (same?.nodeName === wanted.nodeName) {
       if (same !== at) old.insertBefore(same, at);
       else at = at.nextSibling;
-      if (same.matches(".card") && !same.isEqualNode(wanted)) flash(same);
+      if (same.matches(".card") && words(same) !== words(wanted)) flash(same);
       morph(same, wanted);
       continue;
     }
@@ -53,9 +54,15 @@ function morphChildren(old, fresh) {
   }
 }
 
+// What a card says, but for how long ago it was.
+function words(card) {
+  return all("h3, .state, .asked, .doing, .numbers", card).map((part) => part.textContent).join("\n");
+}
+
 function flash(card) {
   card.classList.remove("fresh");
   requestAnimationFrame(() => card.classList.add("fresh"));
+  card.addEventListener("animationend", () => card.classList.remove("fresh"), { once: true });
 }
 
 async function fetchPage(address, signal) {
@@ -80,28 +87,45 @@ function listen() {
   source = new EventSource("/api/events");
   source.addEventListener("open", () => {
     pulse.hidden = false;
+    // Who was cut off may have missed something.
+    if (pulse.classList.contains("lost")) soon();
     pulse.classList.remove("lost");
     pulse.title = "Live: this page follows the memory";
   });
-  source.addEventListener("changed", () => {
+  source.addEventListener("changed", (event) => {
+    if (!isOurs(event.data)) return;
     pulse.classList.remove("beat");
     requestAnimationFrame(() => pulse.classList.add("beat"));
-    clearTimeout(waiting);
-    waiting = setTimeout(refresh, QUIET);
+    soon();
   });
+  source.addEventListener("lagged", soon);
   source.addEventListener("error", () => {
     pulse.classList.add("lost");
     pulse.title = "The server does not answer; tried again by itself";
   });
 }
 
+// A change of other sessions says nothing to a page about one.
+function isOurs(data) {
+  const { sessions } = JSON.parse(data);
+  const own = main.dataset.session;
+  return !own || !sessions?.length || sessions.includes(own);
+}
+
+// Not at once: where one thing was stored, others follow. But not later and later either.
+function soon() {
+  waiting ??= setTimeout(refresh, QUIET);
+}
+
 function deaf() {
   source?.close();
   source = null;
   clearTimeout(waiting);
+  waiting = null;
 }
 
 async function refresh() {
+  waiting = null;
   if (busy) {
     again = true;
     return;
@@ -119,7 +143,7 @@ async function refresh() {
     busy = false;
     if (again) {
       again = false;
-      waiting = setTimeout(refresh, QUIET);
+      soon();
     }
   }
 }
@@ -129,8 +153,8 @@ function liveAddress() {
   const address = new URL(location.href);
   address.hash = "";
   const entries = document.querySelector(".entries[data-from]");
-  const isEnd = document.getElementById("end");
-  if (entries && isEnd) {
+  const isPiece = ["line", "from", "until"].some((name) => address.searchParams.has(name));
+  if (entries && (!isPiece || document.getElementById("end"))) {
     ["line", "until"].forEach((name) => address.searchParams.delete(name));
     address.searchParams.set("from", entries.dataset.from);
   }

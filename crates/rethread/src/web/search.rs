@@ -50,18 +50,18 @@ const WAYS: [(&str, &str); 6] = [
 ];
 
 /// The search page.
-pub(super) fn page(app: &App, wanted: Wanted) -> Result<Page, Refusal> {
+pub(super) fn page(app: &App, wanted: &Wanted) -> Result<Page, Refusal> {
     let text = given(wanted.q.as_ref()).unwrap_or_default().to_owned();
     let report =
         if text.is_empty() && !wanted.has_filter() { None } else { Some(app.engine.search(&wanted.request(&text)?)?) };
     let body = html! {
         h1.sr { "Search" }
-        (form(app, &wanted, &text)?)
+        (form(app, wanted, &text)?)
         div.search-page {
-            section.results id="results" aria-label="What was found" aria-live="polite" {
+            section.results id="results" aria-label="What was found" {
                 @match &report {
                     None => { (ways()) }
-                    Some(report) => { (found(app, &wanted, report)?) }
+                    Some(report) => { (found(app, wanted, report)?) }
                 }
             }
         }
@@ -150,12 +150,12 @@ fn found(app: &App, wanted: &Wanted, report: &SearchReport) -> Result<Markup, Re
         let is_new = app.engine.projects()?.is_empty();
         return Ok(html! {
             @if is_new { (never_read()) }
-            @else { (nothing("Nothing found", &html! { p { "Fewer or other words may find it, or fewer filters." } })) (ways()) }
+            @else { (nothing("Nothing found", &html! { p role="status" { "Nothing fits. Fewer or other words may, or fewer filters." } })) (ways()) }
         });
     }
     let is_more = report.matched > report.hits.len() as u64 && given(wanted.more.as_ref()).is_none();
     Ok(html! {
-        p.dim.sum { (summary(report)) }
+        p.dim.sum role="status" { (summary(report)) }
         @if let Some(degraded) = &report.degraded { p.careful { (Line(degraded)) } }
         ol.hits { @for found in &report.hits { (hit(here, found)) } }
         @if is_more && report.hits.len() == FEW { p.more { a.plain href=(wanted.link_to_more()) { "Up to " (number(MANY as u64)) } } }
@@ -221,7 +221,7 @@ mod tests {
     fn words_are_marked_and_nothing_else_is() {
         let check =
             |text: &str, ranges: &[Range<usize>], expect: &str| assert_eq!(marked(text, ranges).into_string(), expect);
-        check("a <b> c", &[2..5], "a <mark>&lt;b&gt;</mark> c");
+        check("a <b> c d", &[2..5, 8..9], "a <mark>&lt;b&gt;</mark> c <mark>d</mark>");
         check("äöü", &[0..2, 1..3, 4..6], "<mark>ä</mark>ö<mark>ü</mark>");
         check("\u{1b}]52;x", &[], "␛]52;x");
     }

@@ -1,7 +1,7 @@
 //! What all pages have around them: head, ways to the others, and the keys.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use rethread_model::Timestamp;
+use rethread_model::{SessionId, Timestamp};
 
 use super::assets::address;
 use super::parts::Line;
@@ -48,13 +48,15 @@ pub(super) struct Page {
     pub(super) place: Place,
     /// Whether it is made anew when something was stored.
     pub(super) is_live: bool,
+    /// The one session it is about, if it is about one.
+    pub(super) session: Option<SessionId>,
     pub(super) body: Markup,
 }
 
 impl Page {
     /// A page that stays as it is.
     pub(super) fn new(title: impl Into<String>, place: Place, body: Markup) -> Self {
-        Self { title: title.into(), place, is_live: false, body }
+        Self { title: title.into(), place, is_live: false, session: None, body }
     }
 
     /// The same, made anew when something was stored.
@@ -62,12 +64,17 @@ impl Page {
         Self { is_live: true, ..self }
     }
 
+    /// The same, made anew when something was stored that may be of this session.
+    pub(super) fn live_for(self, session: SessionId) -> Self {
+        Self { is_live: true, session: Some(session), ..self }
+    }
+
     /// The page as a document.
     pub(super) fn into_string(self, now: Timestamp) -> String {
         let body = html! {
             a.skip href="#main" { "Skip to the content" }
             (header(self.place))
-            main id="main" tabindex="-1" data-live[self.is_live] data-now=(now) { (self.body) }
+            main id="main" tabindex="-1" data-live[self.is_live] data-session=[self.session] data-now=(now) { (self.body) }
             (keys())
         };
         document(&self.title, None, &html! {}, &body).into_string()

@@ -53,7 +53,7 @@ impl Wanted {
 }
 
 /// The usage page.
-pub(super) fn page(app: &App, wanted: Wanted) -> Result<Page, Refusal> {
+pub(super) fn page(app: &App, wanted: &Wanted) -> Result<Page, Refusal> {
     let days = app.engine.usage(&wanted.request(UsageBy::Day)?)?;
     let of = |by| Ok::<_, Refusal>((by, app.engine.usage(&wanted.request(by)?)?));
     let others = [of(UsageBy::Agent)?, of(UsageBy::Model)?, of(UsageBy::Project)?];
@@ -62,7 +62,7 @@ pub(super) fn page(app: &App, wanted: Wanted) -> Result<Page, Refusal> {
         h1.sr { "Usage" }
         @if is_new { (never_read()) }
         @else {
-            (filters(app, &wanted)?)
+            (filters(app, wanted)?)
             (totals(&days))
             @if days.groups.is_empty() { p.dim { "No tokens were used in this time." } }
             @else {

@@ -48,8 +48,8 @@ fn chapter(command: &Command, parent: &str, out: &mut String) {
     if !command.has_subcommands() {
         let usage = command.clone().render_usage().to_string().replace("Usage: ", "");
         write!(out, "\n## {name}\n\n{}\n\n```\n{usage}\n```\n", about(command)).unwrap();
-        let own =
-            |argument: &&Arg| !argument.is_global_set() && !matches!(argument.get_id().as_str(), "help" | "version");
+        let is_common = |argument: &Arg| matches!(argument.get_id().as_str(), "help" | "version");
+        let own = |argument: &&Arg| !argument.is_global_set() && !argument.is_hide_set() && !is_common(argument);
         let own: Vec<&Arg> = command.get_arguments().filter(own).collect();
         if !own.is_empty() {
             out.push('\n');

@@ -45,3 +45,21 @@ fn the_demo_plays_and_leaves_nothing_behind() {
     assert!(told.contains("[REDACTED:"), "{told}");
     assert_eq!(files_below(&world.home("")), before);
 }
+
+#[test]
+fn the_demo_can_be_written_into_an_empty_folder_to_be_looked_at() {
+    let world = World::new();
+    let folder = world.home("scene");
+    let into = ["demo", "--into", folder.to_str().unwrap()];
+    assert!(world.run(&into).status.success());
+    let listed = |words: &[&str]| {
+        let done = world.command(words).env("HOME", &folder).output().unwrap();
+        String::from_utf8(done.stdout).unwrap()
+    };
+    assert!(listed(&["sync"]).contains("claude-code"));
+    let sessions: serde_json::Value = serde_json::from_str(&listed(&["sessions", "--all-projects", "--json"])).unwrap();
+    assert_eq!(sessions["sessions"].as_array().unwrap().len(), 10, "{sessions}");
+    assert!(listed(&["decisions", "--all-projects"]).contains("exponential backoff"));
+    let refused = world.run(&into);
+    assert_eq!(refused.status.code(), Some(2), "a folder with something in it is left alone");
+}

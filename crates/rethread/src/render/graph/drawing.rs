@@ -106,7 +106,9 @@ fn places(graph: &Graph) -> Vec<Point> {
         others.filter_map(|other| near.iter().position(|node| *node == other)).min().unwrap_or(0)
     };
     let mut behind: Vec<Vec<usize>> = vec![Vec::new(); near.len().max(1)];
-    far.iter().for_each(|at| behind[met_from(*at)].push(*at));
+    for at in &far {
+        behind[met_from(*at)].push(*at);
+    }
     let all: usize = behind.iter().map(|nodes| nodes.len().max(1)).sum();
     let (mut inner, mut outer, mut outer_nodes, mut before) = (Vec::new(), Vec::new(), Vec::new(), 0.0);
     for nodes in &behind {

@@ -92,7 +92,7 @@ fn page(app: &App, title: &str, path: &str, wanted: &Wanted, body: &Markup) -> R
 }
 
 /// The newest of everything.
-pub(super) fn overview(app: &App, wanted: Wanted) -> Result<Page, Refusal> {
+pub(super) fn overview(app: &App, wanted: &Wanted) -> Result<Page, Refusal> {
     let (engine, here) = (&app.engine, Here::of(app));
     let (scope, query) = (wanted.scope(), wanted.query().to_owned());
     let errors = engine.errors(&ErrorsRequest { query: query.clone(), scope: scope.clone(), limit: FEW })?;
@@ -106,7 +106,7 @@ pub(super) fn overview(app: &App, wanted: Wanted) -> Result<Page, Refusal> {
     let is_nothing = errors.total == 0 && decisions.is_empty() && workflows.is_empty() && things.is_empty();
     let to = |path| link(path, &[("project", given(wanted.project.as_ref())), ("q", given(wanted.q.as_ref()))]);
     let body = html! {
-        @if is_nothing { (unknown(&wanted)) }
+        @if is_nothing { (unknown(wanted)) }
         @else {
             div.columns {
                 section {
@@ -134,25 +134,25 @@ pub(super) fn overview(app: &App, wanted: Wanted) -> Result<Page, Refusal> {
             }
         }
     };
-    page(app, "Memory", "/memory", &wanted, &body)
+    page(app, "Memory", "/memory", wanted, &body)
 }
 
 /// Errors, with what helped and what did not.
-pub(super) fn errors(app: &App, wanted: Wanted) -> Result<Page, Refusal> {
+pub(super) fn errors(app: &App, wanted: &Wanted) -> Result<Page, Refusal> {
     let request = ErrorsRequest { query: wanted.query().to_owned(), scope: wanted.scope(), limit: MANY };
     let report = app.engine.errors(&request)?;
     let body = html! {
-        @if report.errors.is_empty() { (unknown(&wanted)) }
+        @if report.errors.is_empty() { (unknown(wanted)) }
         div.spread { (error_list(Here::of(app), &report)) }
         @if report.total > report.errors.len() {
             p.dim { "The newest " (number(report.errors.len() as u64)) " of " (number(report.total as u64)) ". Words narrow them down." }
         }
     };
-    page(app, "Errors and fixes", "/memory/errors", &wanted, &body)
+    page(app, "Errors and fixes", "/memory/errors", wanted, &body)
 }
 
 /// What was decided, and whether it holds.
-pub(super) fn decisions(app: &App, wanted: Wanted) -> Result<Page, Refusal> {
+pub(super) fn decisions(app: &App, wanted: &Wanted) -> Result<Page, Refusal> {
     let is_all = given(wanted.all.as_ref()).is_some();
     let request = DecisionRequest { query: wanted.query().to_owned(), scope: wanted.scope(), all: true, as_of: None };
     let mut found = app.engine.decisions(&request)?;
@@ -164,18 +164,18 @@ pub(super) fn decisions(app: &App, wanted: Wanted) -> Result<Page, Refusal> {
     let (project, q) = (given(wanted.project.as_ref()), given(wanted.q.as_ref()));
     let other = link("/memory/decisions", &[("project", project), ("q", q), ("all", (!is_all).then_some("1"))]);
     let body = html! {
-        @if found.is_empty() && closed == 0 { (unknown(&wanted)) }
+        @if found.is_empty() && closed == 0 { (unknown(wanted)) }
         @if closed > 0 {
             p.more { a.plain href=(other) { @if is_all { "Only what holds" } @else { "Also " (count(closed as u64, "decision")) " that hold no more" } } }
         }
         div.spread { @for one in found.iter().take(MANY) { (decision(here, one, false)) } }
         @if found.len() > MANY { p.dim { "The newest " (number(MANY as u64)) " of " (number(found.len() as u64)) ". Words narrow them down." } }
     };
-    page(app, "Decisions", "/memory/decisions", &wanted, &body)
+    page(app, "Decisions", "/memory/decisions", wanted, &body)
 }
 
 /// How work is done.
-pub(super) fn workflows(app: &App, wanted: Wanted) -> Result<Page, Refusal> {
+pub(super) fn workflows(app: &App, wanted: &Wanted) -> Result<Page, Refusal> {
     let mut found = app.engine.workflows(&WorkflowRequest { scope: wanted.scope(), as_of: None })?;
     let query = wanted.query().to_lowercase();
     for one in &mut found {
@@ -185,10 +185,10 @@ pub(super) fn workflows(app: &App, wanted: Wanted) -> Result<Page, Refusal> {
     found.retain(|one| !one.commands.is_empty() || !one.patterns.is_empty());
     let here = Here::of(app);
     let body = html! {
-        @if found.is_empty() { (unknown(&wanted)) }
+        @if found.is_empty() { (unknown(wanted)) }
         div.spread { @for one in found.iter().take(MANY) { (workflows::workflow(here, one, 30)) } }
     };
-    page(app, "Workflows", "/memory/workflows", &wanted, &body)
+    page(app, "Workflows", "/memory/workflows", wanted, &body)
 }
 
 fn error_list(here: Here<'_>, report: &ErrorsReport) -> Markup {

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use rethread_engine::{Injected, Reading};
-use rethread_model::{Predicate, clip};
+use rethread_model::{Agent, Predicate, clip};
 use serde_json::Value;
 
 use super::super::links::{to_line, to_session, to_thing};
@@ -74,6 +74,7 @@ fn going_on(reading: &Reading) -> Markup {
         section {
             h2 { "Go on" }
             @if let Some(text) = resume_command(session) { p { (command(&text)) } }
+            @if session.agent == Agent::Native { p { (command(&format!("rethread thread send {} 'go on'", session.id))) } }
             p { (command(&format!("rethread handoff {}", session.id))) }
             p.dim { "In a prompt: " code { "@@" (Line(session.alias.clone().unwrap_or_else(|| session.id.to_string()))) } }
         }

@@ -50,7 +50,7 @@ impl Wanted {
 }
 
 /// A session.
-pub(super) fn page(app: &App, id: SessionId, wanted: Wanted) -> Result<Page, Refusal> {
+pub(super) fn page(app: &App, id: SessionId, wanted: &Wanted) -> Result<Page, Refusal> {
     let request = ReadingRequest { piece: wanted.piece(), everything: wanted.is_everything() };
     let reading = app.engine.reading(id, request)?;
     let here = Here::of(app);
@@ -60,15 +60,15 @@ pub(super) fn page(app: &App, id: SessionId, wanted: Wanted) -> Result<Page, Ref
         (heading(here, &reading))
         div.session {
             section.talk aria-label="Conversation" {
-                (talk::talk(here, &reading, &wanted))
+                (talk::talk(here, &reading, wanted))
             }
             div.side {
-                (prompts(here, &reading, &wanted))
+                (prompts(here, &reading, wanted))
                 (about::about(here, &reading))
             }
         }
     };
-    Ok(Page::new(title, Place::Elsewhere, body).live())
+    Ok(Page::new(title, Place::Elsewhere, body).live_for(id))
 }
 
 fn heading(here: Here<'_>, reading: &Reading) -> Markup {
