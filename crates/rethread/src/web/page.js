@@ -102,6 +102,11 @@ function listen() {
   source.addEventListener("error", () => {
     pulse.classList.add("lost");
     pulse.title = "The server does not answer; tried again by itself";
+    // A refusal ends it for good, and a browser tries no more: whoever is locked out sees the gate by asking for the page.
+    if (source.readyState !== EventSource.CLOSED) return;
+    deaf();
+    refresh();
+    setTimeout(listen, 5000);
   });
 }
 
