@@ -132,3 +132,22 @@ impl<'e> Pulse<'e> {
         renamed
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Environment;
+
+    #[test]
+    fn that_nothing_can_be_heard_is_said_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = Engine::open(Environment::for_home(folder.path())).unwrap();
+        let mut pulse = engine.pulse();
+        assert_eq!(pulse.turn_deaf(), Some(News::default()));
+        assert_eq!(pulse.turn_deaf(), None);
+        drop(engine.writer().unwrap());
+        assert!(pulse.news().is_some(), "it works again, and everything is new");
+        assert_eq!(pulse.news(), None);
+        assert_eq!(pulse.turn_deaf(), Some(News::default()), "and may fail again");
+    }
+}

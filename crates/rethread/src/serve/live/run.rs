@@ -225,7 +225,8 @@ impl Before {
 fn unanswered() -> Refusal {
     let message = "this turn was run before, and ended without an answer";
     let refusal = Refusal::new(StatusCode::BAD_GATEWAY, Kind::Model, message);
-    refusal.hint("what was said is in the thread; send again without a text, under a new client id, to have it answered")
+    refusal
+        .hint("what was said is in the thread; send again without a text, under a new client id, to have it answered")
 }
 
 impl Ended {

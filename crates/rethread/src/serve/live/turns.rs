@@ -372,3 +372,59 @@ pub(super) fn stopped() -> Told {
 pub(super) fn ended_early(stop_reason: Stop) -> Told {
     Told::RunEnd { stop_reason, usage: None, cost_usd: None, waiting_calls: Vec::new(), cut_short: false }
 }
+
+#[cfg(test)]
+mod tests {
+    use rethread_engine::{Engine, Environment};
+    use rethread_model::Timestamp;
+
+    use super::*;
+    use crate::printer::Printer;
+    use crate::serve::keys::Keys;
+
+    fn app(folder: &std::path::Path) -> Shared {
+        let engine = Engine::open(Environment::for_home(folder));
+        let engine = engine.unwrap_or_else(|_| unreachable!("a new home has no settings"));
+        Arc::new(App {
+            keys: Keys::new(&engine).unwrap_or_else(|_| unreachable!("a new home takes a token")),
+            hosts: Vec::new(),
+            is_secure: false,
+            events: crate::serve::live::Events::default(),
+            turns: Turns::new(engine.config()),
+            taking_in: crate::serve::live::TakingIn::default(),
+            sockets: Arc::new(Semaphore::new(1)),
+            ending: watch::Sender::new(false),
+            is_talkative: false,
+            told: Printer::default(),
+            engine,
+        })
+    }
+
+    #[test]
+    fn a_line_whose_worker_panics_ends_those_in_it_and_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let (app, thread) = (app(folder.path()), ThreadId::draw(Timestamp::from_millis(1)));
+        let (stop, ended) = (watch::Sender::new(false), watch::Sender::new(None));
+        let (id, client_id) = ("r".to_owned(), Some("q".to_owned()));
+        let run = Arc::new(Run { thread, id, client_id, text: None, stop, ended });
+        let line = Line { running: Some(Arc::clone(&run)), waiting: VecDeque::new() };
+        app.turns.lock().lines.insert(thread, line);
+        let place = Place::take(&app).unwrap();
+        let mut page = app.events.listen_to_all();
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+        runtime.block_on(async {
+            let work = async move {
+                let _place = place;
+                panic!("a mistake");
+            };
+            see_to(&app, thread, work).await.unwrap();
+            app.turns.finished().await;
+        });
+        let status = run.ended.borrow().as_ref().map(|ended| ended.status);
+        assert_eq!(status, Some(StatusCode::INTERNAL_SERVER_ERROR));
+        let told: Vec<_> = std::iter::from_fn(|| page.waiting()).map(|event| event.kind).collect();
+        assert_eq!(told, ["error", "run_end"]);
+        assert!(app.turns.sent(thread, "q").is_none() && app.turns.lock().lines.is_empty());
+        assert_eq!(app.turns.lock().accepted, 0);
+    }
+}
