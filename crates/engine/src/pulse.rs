@@ -21,6 +21,8 @@ pub struct Pulse<'e> {
     names: BTreeMap<SessionId, String>,
     /// Whether there was no store when it was looked for last, so that everything in it is new.
     was_missing: bool,
+    /// Whether it was said that nothing can be heard, which is said once.
+    is_deaf: bool,
 }
 
 /// What was stored since the last time.
@@ -45,7 +47,7 @@ struct Heard {
 
 impl<'e> Pulse<'e> {
     pub(crate) fn new(engine: &'e Engine) -> Self {
-        Self { engine, heard: None, names: BTreeMap::new(), was_missing: false }
+        Self { engine, heard: None, names: BTreeMap::new(), was_missing: false, is_deaf: false }
     }
 
     /// What was stored since it was asked last. Until there is a store there is nothing to hear.
@@ -60,11 +62,16 @@ impl<'e> Pulse<'e> {
         };
         match self.listen(heard) {
             Ok((heard, news)) => {
-                self.heard = Some(heard);
+                (self.heard, self.is_deaf) = (Some(heard), false);
                 if is_first { Some(news.unwrap_or_default()) } else { news }
             }
-            Err(_) => Some(News::default()),
+            Err(_) => self.turn_deaf(),
         }
+    }
+
+    /// Everything may have changed and cannot be heard. Once is enough: when it can be, everything is new again.
+    fn turn_deaf(&mut self) -> Option<News> {
+        (!std::mem::replace(&mut self.is_deaf, true)).then(News::default)
     }
 
     fn open(&mut self) -> Result<Option<Heard>, EngineError> {
@@ -123,5 +130,24 @@ impl<'e> Pulse<'e> {
             self.names.pop_first();
         }
         renamed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Environment;
+
+    #[test]
+    fn that_nothing_can_be_heard_is_said_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = Engine::open(Environment::for_home(folder.path())).unwrap();
+        let mut pulse = engine.pulse();
+        assert_eq!(pulse.turn_deaf(), Some(News::default()));
+        assert_eq!(pulse.turn_deaf(), None);
+        drop(engine.writer().unwrap());
+        assert!(pulse.news().is_some(), "it works again, and everything is new");
+        assert_eq!(pulse.news(), None);
+        assert_eq!(pulse.turn_deaf(), Some(News::default()), "and may fail again");
     }
 }

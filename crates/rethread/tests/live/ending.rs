@@ -1,4 +1,4 @@
-//! The end of the server: what was accepted is finished, nothing new is, and everybody is told.
+//! The end of the server, and of a token: what was accepted is finished, nothing new is, and everybody is told.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tungstenite::protocol::frame::coding::CloseCode;
 
 use crate::Scene;
+use crate::client::post;
 use crate::house::{Server, until};
 
 #[test]
@@ -116,4 +117,20 @@ fn what_was_sent_by_halves_is_not_waited_for() {
     let _ = stream.read_to_string(&mut answer);
     assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 503"), "{answer}");
     assert_eq!(scene.log().len(), 1);
+}
+
+#[test]
+fn t6_who_came_in_with_a_rotated_token_is_told_and_does_nothing_more() {
+    let scene = Scene::unnamed("");
+    let (mut socket, mut page) = (scene.listener(), scene.page(""));
+    assert!(scene.house.run(&["token", "--rotate"]).status.success());
+    socket.send_message(&scene.thread, "never run");
+    assert_eq!(socket.farewell().map(|farewell| farewell.code), Some(CloseCode::Policy));
+    assert_eq!(socket.seen.len(), 1, "{:?}", socket.seen);
+    // The first event that would be told ends the stream instead.
+    let (status, _) = post(&scene.server, &scene.house.token(), &scene.thread, &json!({"text": "run"}));
+    assert_eq!(status, 200);
+    let heard: Vec<Value> = std::iter::from_fn(|| page.next()).collect();
+    assert!(heard.iter().all(|event| event["type"] == "changed"), "{heard:?}");
+    assert_eq!(scene.model.heard(), ["run"]);
 }

@@ -187,3 +187,63 @@ fn fault_31_what_is_sent_twice_under_one_name_is_stored_and_run_once() {
     assert_eq!(socket.kinds(), ["status", "accepted", "message_complete", "message_complete", "run_end"]);
     assert_eq!((scene.log().len(), scene.model.heard().len()), (3, 1));
 }
+
+#[test]
+fn fault_31_a_name_of_a_turn_that_waits_is_taken_and_the_turn_keeps_its_place() {
+    let scene = Scene::unnamed("");
+    let turn = |text: &str, id: &str| json!({"text": text, "clientId": id, "wait": false});
+    assert_eq!(scene.post(&turn("hold first", "q1")).0, 202);
+    scene.model.wait_until_it_holds("first");
+    for (id, ahead) in [("q2", 1), ("q3", 2)] {
+        let (first, again) = (scene.post(&turn("next", id)), scene.post(&turn("next", id)));
+        assert_eq!((first.0, &first.1["ahead"]), (202, &json!(ahead)), "{first:?}");
+        assert_eq!(first, again);
+    }
+    for id in ["q1", "q3"] {
+        assert_eq!(scene.post(&json!({"role": "user", "content": "next", "clientId": id})).0, 409, "{id}");
+    }
+    scene.model.release("first");
+    until("all of them", || scene.log().len() == 6);
+    assert_eq!(scene.model.heard(), ["hold first", "next", "next"]);
+}
+
+#[test]
+fn fault_31_a_turn_that_got_no_answer_is_no_success_when_it_is_sent_again() {
+    let scene = Scene::unnamed("");
+    let turn = json!({"text": "fail please", "clientId": "f-1"});
+    assert_eq!(scene.post(&turn).0, 502);
+    let (status, again) = scene.post(&turn);
+    assert_eq!((status, &again["error"]["code"]), (502, &json!("model")), "{again}");
+    assert!(again["error"]["hint"].to_string().contains("without a text"), "{again}");
+    let mut socket = scene.socket();
+    socket.say(&json!({"type": "send_message", "sessionId": scene.thread, "text": "fail please", "clientId": "f-1"}));
+    let told = socket.next();
+    assert_eq!((&told["type"], &told["code"], &told["clientId"]), (&json!("error"), &json!("model"), &json!("f-1")));
+    assert_eq!((scene.log().len(), scene.model.heard().len()), (1, 1), "it was run once");
+}
+
+#[test]
+fn fault_31_a_turn_that_is_sent_again_names_the_calls_that_still_wait() {
+    let scene = Scene::unnamed("");
+    let tools = json!([{"name": "weather", "description": "The weather.", "parameters": {"type": "object"}}]);
+    let turn = json!({"text": "call it", "clientId": "c-1", "tools": tools});
+    let (first, again) = (scene.post(&turn), scene.post(&turn));
+    assert_eq!((first.0, again.0, &again.1["stopReason"]), (200, 200, &json!("toolCalls")), "{again:?}");
+    assert_eq!(first.1["waitingCalls"].as_array().map(Vec::len), Some(1), "{first:?}");
+    assert_eq!(first.1["waitingCalls"], again.1["waitingCalls"]);
+    let send = |socket: &mut crate::client::Socket| {
+        let mut frame = turn.clone();
+        frame["type"] = json!("send_message");
+        frame["sessionId"] = json!(scene.thread);
+        socket.say(&frame);
+        socket.until("run_end")["waitingCalls"].clone()
+    };
+    let mut socket = scene.socket();
+    assert_eq!(send(&mut socket), first.1["waitingCalls"]);
+    let call = first.1["waitingCalls"][0]["id"].clone();
+    let result = json!({"role": "toolResult", "content": "rain", "toolCallId": call});
+    assert_eq!(scene.post(&result).0, 201);
+    assert_eq!(scene.post(&turn).1["waitingCalls"], json!([]));
+    assert_eq!(send(&mut socket), json!([]));
+    assert_eq!(scene.model.heard().len(), 1);
+}

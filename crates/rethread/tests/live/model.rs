@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 /// What it calls a conversation.
 pub(crate) const TITLE: &str = "A Conversation Worth Naming";
 
-/// A model. `hold NAME …` is answered halfway and then not before NAME is released; `fail` is refused; everything else
-/// is repeated word by word.
+/// A model. `hold NAME …` is answered halfway and then not before NAME is released; `fail` is refused; `call`
+/// is answered with a call of the tool `weather`; everything else is repeated word by word.
 #[derive(Clone)]
 pub(crate) struct Model {
     pub(crate) base: String,
@@ -82,6 +82,12 @@ impl Model {
             return whole(&mut stream, 400, &json!({"error": {"message": "not today"}}));
         }
         write!(stream, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")?;
+        if asked.starts_with("call") {
+            let call = json!({"index": 0, "id": "c1", "function": {"name": "weather", "arguments": "{}"}});
+            say(&mut stream, &json!({"tool_calls": [call]}), &Value::Null)?;
+            say(&mut stream, &json!({}), &json!("tool_calls"))?;
+            return write!(stream, "data: [DONE]\n\n");
+        }
         for (at, word) in format!("You said: {asked}").split_inclusive(' ').enumerate() {
             say(&mut stream, &json!({"content": word}), &Value::Null)?;
             if at == 1 && asked.starts_with("hold ") {

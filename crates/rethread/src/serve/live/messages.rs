@@ -132,7 +132,7 @@ async fn say(
     match wish {
         Wish::Append(message) => append(&app, thread, message).await,
         Wish::Run { request, waits } => match turns::accept(&app, thread, request).await? {
-            Accepted::Before(messages) => answer(StatusCode::OK, &Became::Turn(WholeTurn::before(thread, &messages))),
+            Accepted::Before(before) => answer(StatusCode::OK, &Became::Turn(WholeTurn::before(thread, &before))),
             Accepted::Run(run, _) if waits => end_of(&run).await,
             Accepted::Run(run, ahead) => {
                 let (session_id, run_id) = (thread.to_string(), run.id.clone());
@@ -236,6 +236,10 @@ async fn append(app: &Shared, thread: ThreadId, message: NewMessage) -> Result<R
 fn append_once(app: &App, thread: ThreadId, message: NewMessage) -> Result<(StatusCode, Message), Refusal> {
     let found = |error| not_found(app, thread, error);
     if let Some(client_id) = &message.client_id {
+        // A turn that waits is not in the log yet.
+        if app.turns.sent(thread, client_id).is_some() {
+            return Err(used_otherwise());
+        }
         let before = app.engine.thread_sent_before(thread, client_id).map_err(found)?;
         if let Some(record) = before.into_iter().next() {
             let is_same = record.role == message.role && record.content == message.content && record.run_id.is_none();

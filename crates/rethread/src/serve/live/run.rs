@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use rethread_engine::{Clock, EngineError, TurnEvent, TurnReport, WaitingTurn};
 use rethread_model::Tokens;
-use rethread_model::thread::{Message, Stop, ThreadId, WaitingCall};
+use rethread_model::thread::{ChatRole, Message, Stop, ThreadId, WaitingCall};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -18,7 +18,7 @@ use super::turns::{Ended, Run, ended_early, stopped};
 use crate::failure::{Failure, Kind};
 use crate::json::{self, SCHEMA, Told, dollars, record_of};
 use crate::serve::app::becomes_so;
-use crate::serve::{Refusal, Shared};
+use crate::serve::{App, Refusal, Shared};
 
 /// How often a turn looks whether another process has finished the one before it.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
@@ -47,6 +47,16 @@ pub(super) struct WholeTurn {
     messages: Vec<Value>,
 }
 
+/// A turn that was run before, as far as the log has it.
+#[derive(Debug)]
+pub(super) struct Before {
+    /// Its id.
+    pub(super) run_id: String,
+    stop: Stop,
+    waiting_calls: Vec<WaitingCall>,
+    messages: Vec<Message>,
+}
+
 /// Runs a turn when its time has come. Whatever happens, all who wait for it learn how it ended.
 pub(super) async fn to_its_end(app: &Shared, run: &Arc<Run>, turn: WaitingTurn) {
     let ended = match its_time(app, run, turn).await {
@@ -60,6 +70,15 @@ pub(super) async fn to_its_end(app: &Shared, run: &Arc<Run>, turn: WaitingTurn) 
 pub(super) fn end_before_it_began(app: &Shared, run: &Run) -> Ended {
     app.events.tell_run(run.thread, &run.id, stopped());
     Ended::failed(Failure::from(EngineError::Stopped))
+}
+
+/// Tells that a turn will have no other end than a mistake of ours.
+pub(super) fn end_by_mistake(app: &Shared, run: &Run) {
+    run.ended.send_replace(Some(Arc::new(tell_end(app, run, Err(mistake())))));
+}
+
+fn mistake() -> Failure {
+    Failure::new(Kind::Bug, "a mistake in rethread itself")
 }
 
 /// Waits for turns of other processes and for a thread to run on. Nothing if it was stopped meanwhile.
@@ -89,7 +108,7 @@ async fn on_its_thread(app: &Shared, run: &Arc<Run>, turn: WaitingTurn, slot: Ow
         let _ = teller.send(done);
     });
     let done = match spawned {
-        Ok(_) => told.await.unwrap_or_else(|_| Err(Failure::new(Kind::Bug, "a mistake in rethread itself"))),
+        Ok(_) => told.await.unwrap_or_else(|_| Err(mistake())),
         Err(error) => Err(Failure::from(error)),
     };
     if done.as_ref().is_ok_and(|report| report.stop == Stop::End) {
@@ -152,20 +171,62 @@ impl WholeTurn {
         }
     }
 
-    /// A turn that was run before, as far as the log has it.
-    pub(super) fn before(thread: ThreadId, messages: &[Message]) -> Self {
+    /// A turn that was run before.
+    pub(super) fn before(thread: ThreadId, before: &Before) -> Self {
         Self {
             schema: SCHEMA,
             session_id: thread.to_string(),
-            run_id: messages.first().and_then(|message| message.run_id.clone()).unwrap_or_default(),
-            stop_reason: messages.last().and_then(|message| message.stop_reason).unwrap_or(Stop::Error),
+            run_id: before.run_id.clone(),
+            stop_reason: before.stop,
             usage: None,
             cost_usd: None,
-            waiting_calls: Vec::new(),
+            waiting_calls: before.waiting_calls.clone(),
             cut_short: false,
-            messages: messages.iter().map(record_of).collect(),
+            messages: before.messages.iter().map(record_of).collect(),
         }
     }
+}
+
+impl Before {
+    /// What became of a turn that added these messages. One that nobody answered is refused: it is no success.
+    pub(super) fn new(app: &App, thread: ThreadId, messages: Vec<Message>) -> Result<Self, Refusal> {
+        let Some(at) = messages.iter().rposition(|message| message.role == ChatRole::Assistant) else {
+            return Err(unanswered());
+        };
+        let (answer, results) = (&messages[at], &messages[at + 1..]);
+        let has_result = |call: &str| results.iter().any(|result| result.tool_call_id.as_deref() == Some(call));
+        // Where all results were there the model was asked again, and did not answer.
+        let is_last = results.is_empty() || answer.calls().any(|(call, _)| !has_result(call));
+        let stop = answer.stop_reason.filter(|_| is_last).unwrap_or(Stop::Error);
+        let mut waiting_calls = Vec::new();
+        if stop == Stop::ToolCalls {
+            let known = app.engine.conversation(thread.session())?.thread;
+            waiting_calls = known.map(|thread| thread.waiting_calls).unwrap_or_default();
+            waiting_calls.retain(|waiting| answer.calls().any(|(call, _)| call == waiting.id));
+        }
+        let run_id = answer.run_id.clone().unwrap_or_default();
+        Ok(Self { run_id, stop, waiting_calls, messages })
+    }
+
+    /// What is told of it to whoever sent it again.
+    pub(super) fn told(&self) -> impl Iterator<Item = Told> {
+        let end = Told::RunEnd {
+            stop_reason: self.stop,
+            usage: None,
+            cost_usd: None,
+            waiting_calls: self.waiting_calls.clone(),
+            cut_short: false,
+        };
+        self.messages.iter().map(Told::appended).chain(std::iter::once(end))
+    }
+}
+
+/// A turn that was run before without an answer.
+fn unanswered() -> Refusal {
+    let message = "this turn was run before, and ended without an answer";
+    let refusal = Refusal::new(StatusCode::BAD_GATEWAY, Kind::Model, message);
+    refusal
+        .hint("what was said is in the thread; send again without a text, under a new client id, to have it answered")
 }
 
 impl Ended {

@@ -12,8 +12,9 @@ use axum::http::StatusCode;
 use rethread_engine::{Config, EngineError, SendRequest, ThreadError, WaitingTurn};
 use rethread_model::thread::{ChatRole, Message, Stop, ThreadId};
 use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinHandle;
 
-use super::run;
+use super::run::{self, Before};
 use crate::failure::Kind;
 use crate::json::Told;
 use crate::serve::route::blocking;
@@ -82,8 +83,8 @@ pub(super) struct Ended {
 pub(super) enum Accepted {
     /// It will be run, behind so many others.
     Run(Arc<Run>, usize),
-    /// The client sent it before, and it was run: what is in the log of it.
-    Before(Vec<Message>),
+    /// The client sent it before, and it was run: what became of it.
+    Before(Before),
 }
 
 /// What became of a turn that was to be stopped.
@@ -131,9 +132,7 @@ impl Turns {
     pub(crate) fn stop_all(&self) {
         let mut state = self.lock();
         state.is_stopped = true;
-        let waiting = state.lines.values().flat_map(|line| line.waiting.iter().map(|(run, ..)| run));
-        let running = state.lines.values().filter_map(|line| line.running.as_ref());
-        for run in waiting.chain(running) {
+        for run in state.lines.values().flat_map(Line::runs) {
             run.stop.send_replace(true);
         }
     }
@@ -173,16 +172,23 @@ impl Turns {
         Some(TakenOut::Waiting(run, Box::new(turn), place))
     }
 
-    /// A turn under that name that has not ended.
-    fn sent(&self, thread: ThreadId, client_id: &str) -> Option<Arc<Run>> {
+    /// A turn under that name that has not ended, and how many of this server are before it.
+    pub(super) fn sent(&self, thread: ThreadId, client_id: &str) -> Option<(Arc<Run>, usize)> {
         let state = self.lock();
-        let line = state.lines.get(&thread)?;
-        let mut runs = line.running.iter().chain(line.waiting.iter().map(|(run, ..)| run));
-        runs.find(|run| run.client_id.as_deref() == Some(client_id)).cloned()
+        let mut runs = state.lines.get(&thread)?.runs().enumerate();
+        let (ahead, run) = runs.find(|(_, run)| run.client_id.as_deref() == Some(client_id))?;
+        Some((Arc::clone(run), ahead))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Line {
+    /// All turns in it, the next to end first.
+    fn runs(&self) -> impl Iterator<Item = &Arc<Run>> {
+        self.running.iter().chain(self.waiting.iter().map(|(run, ..)| run))
     }
 }
 
@@ -211,15 +217,14 @@ pub(super) async fn accept(app: &Shared, thread: ThreadId, request: SendRequest)
 async fn accept_in_order(app: &Shared, thread: ThreadId, request: SendRequest) -> Result<Accepted, Refusal> {
     let _door = app.turns.door(thread).await;
     let (text, client_id) = (request.text.clone(), request.client_id.clone());
-    if let Some(run) = client_id.as_deref().and_then(|client_id| app.turns.sent(thread, client_id)) {
-        return if run.text == text { Ok(Accepted::Run(run, 0)) } else { Err(used_otherwise()) };
+    if let Some((run, ahead)) = client_id.as_deref().and_then(|client_id| app.turns.sent(thread, client_id)) {
+        return if run.text == text { Ok(Accepted::Run(run, ahead)) } else { Err(used_otherwise()) };
     }
     let place = Place::take(app)?;
     let turn = blocking(Arc::clone(app), move |app| take_turn(app, thread, request)).await?;
     let turn = match turn {
         Ok(turn) => turn,
-        Err(before) if is_turn_of(text.as_deref(), &before) => return Ok(Accepted::Before(before)),
-        Err(_) => return Err(used_otherwise()),
+        Err(before) => return Ok(Accepted::Before(before)),
     };
     let (id, ahead) = (turn.run_id().to_owned(), turn.ahead());
     let (stop, ended) = (watch::Sender::new(false), watch::Sender::new(None));
@@ -231,12 +236,13 @@ async fn accept_in_order(app: &Shared, thread: ThreadId, request: SendRequest) -
     Ok(Accepted::Run(run, ahead))
 }
 
-/// The turn with its place among those of all processes, or what is in the log of it.
-fn take_turn(app: &App, thread: ThreadId, request: SendRequest) -> Result<Result<WaitingTurn, Vec<Message>>, Refusal> {
+/// The turn with its place among those of all processes, or what became of it before.
+fn take_turn(app: &App, thread: ThreadId, request: SendRequest) -> Result<Result<WaitingTurn, Before>, Refusal> {
     if let Some(client_id) = &request.client_id {
         let before = app.engine.thread_sent_before(thread, client_id).map_err(|error| not_found(app, thread, error))?;
         if !before.is_empty() {
-            return Ok(Err(before));
+            let is_same = is_turn_of(request.text.as_deref(), &before);
+            return if is_same { Before::new(app, thread, before).map(Err) } else { Err(used_otherwise()) };
         }
     }
     let turn = app.engine.thread_accept(&thread.to_string(), request);
@@ -262,14 +268,31 @@ fn enqueue(app: &Shared, run: Arc<Run>, turn: WaitingTurn, place: Place) {
     state.lines.entry(thread).or_default().waiting.push_back((run, turn, place));
     drop(state);
     if is_new {
-        let app = Arc::clone(app);
-        tokio::spawn(async move {
-            while let Some((run, turn, place)) = next(&app, thread) {
-                run::to_its_end(&app, &run, turn).await;
-                drop(place);
-            }
-        });
+        see_to(app, thread, run_all(Arc::clone(app), thread));
     }
+}
+
+async fn run_all(app: Shared, thread: ThreadId) {
+    while let Some((run, turn, place)) = next(&app, thread) {
+        run::to_its_end(&app, &run, turn).await;
+        drop(place);
+    }
+}
+
+/// Has somebody see to a line. If that panics nothing is left that would wait for ever, and the thread goes on.
+fn see_to(app: &Shared, thread: ThreadId, work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
+    let (app, work) = (Arc::clone(app), tokio::spawn(work));
+    tokio::spawn(async move {
+        if work.await.is_ok() {
+            return;
+        }
+        // Apart from the lock, which whoever leaves the line takes.
+        let line = app.turns.lock().lines.remove(&thread).unwrap_or_default();
+        for run in line.runs().filter(|run| run.ended.borrow().is_none()) {
+            run::end_by_mistake(&app, run);
+        }
+        tokio::task::block_in_place(|| drop(line));
+    })
 }
 
 /// The next turn of a thread, which is running from now on. Without one the thread has no line any more.
@@ -348,4 +371,60 @@ pub(super) fn stopped() -> Told {
 /// What the last frame of a run says that has no report.
 pub(super) fn ended_early(stop_reason: Stop) -> Told {
     Told::RunEnd { stop_reason, usage: None, cost_usd: None, waiting_calls: Vec::new(), cut_short: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use rethread_engine::{Engine, Environment};
+    use rethread_model::Timestamp;
+
+    use super::*;
+    use crate::printer::Printer;
+    use crate::serve::keys::Keys;
+
+    fn app(folder: &std::path::Path) -> Shared {
+        let engine = Engine::open(Environment::for_home(folder));
+        let engine = engine.unwrap_or_else(|_| unreachable!("a new home has no settings"));
+        Arc::new(App {
+            keys: Keys::new(&engine).unwrap_or_else(|_| unreachable!("a new home takes a token")),
+            hosts: Vec::new(),
+            is_secure: false,
+            events: crate::serve::live::Events::default(),
+            turns: Turns::new(engine.config()),
+            taking_in: crate::serve::live::TakingIn::default(),
+            sockets: Arc::new(Semaphore::new(1)),
+            ending: watch::Sender::new(false),
+            is_talkative: false,
+            told: Printer::default(),
+            engine,
+        })
+    }
+
+    #[test]
+    fn a_line_whose_worker_panics_ends_those_in_it_and_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let (app, thread) = (app(folder.path()), ThreadId::draw(Timestamp::from_millis(1)));
+        let (stop, ended) = (watch::Sender::new(false), watch::Sender::new(None));
+        let (id, client_id) = ("r".to_owned(), Some("q".to_owned()));
+        let run = Arc::new(Run { thread, id, client_id, text: None, stop, ended });
+        let line = Line { running: Some(Arc::clone(&run)), waiting: VecDeque::new() };
+        app.turns.lock().lines.insert(thread, line);
+        let place = Place::take(&app).unwrap();
+        let mut page = app.events.listen_to_all();
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+        runtime.block_on(async {
+            let work = async move {
+                let _place = place;
+                panic!("a mistake");
+            };
+            see_to(&app, thread, work).await.unwrap();
+            app.turns.finished().await;
+        });
+        let status = run.ended.borrow().as_ref().map(|ended| ended.status);
+        assert_eq!(status, Some(StatusCode::INTERNAL_SERVER_ERROR));
+        let told: Vec<_> = std::iter::from_fn(|| page.waiting()).map(|event| event.kind).collect();
+        assert_eq!(told, ["error", "run_end"]);
+        assert!(app.turns.sent(thread, "q").is_none() && app.turns.lock().lines.is_empty());
+        assert_eq!(app.turns.lock().accepted, 0);
+    }
 }
