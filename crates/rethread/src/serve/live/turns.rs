@@ -392,6 +392,7 @@ mod tests {
             events: crate::serve::live::Events::default(),
             turns: Turns::new(engine.config()),
             taking_in: crate::serve::live::TakingIn::default(),
+            room: crate::serve::room::Room::default(),
             sockets: Arc::new(Semaphore::new(1)),
             ending: watch::Sender::new(false),
             is_talkative: false,
