@@ -72,7 +72,9 @@ const BOUNCES: Story = Story {
         Edited("/home/dev/mailer/src/backoff.rs"),
         Ran("cargo test", "test result: ok. 64 passed"),
         Said(
-            "Each pause is now stretched by up to a quarter, drawn anew every time:\n\n```rust\nlet pause = base * 2u32.pow(attempt);\npause + pause.mul_f64(random::<f64>() / 4.0)\n```\n\nWhat is left: the number of attempts is still a constant.",
+            "Each pause is now stretched by up to a quarter, drawn anew every time:\n\n```rust\n\
+             let pause = base * 2u32.pow(attempt);\npause + pause.mul_f64(random::<f64>() / 4.0)\n```\n\n\
+             What is left: the number of attempts is still a constant.",
         ),
     ],
 };

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::links::{link, to_line, to_session, to_thing};
 use super::memory::{thing_list, views};
-use super::parts::{Here, Line, cited, count, given, never_read, nothing};
+use super::parts::{Here, Line, because, cited, count, given, never_read, nothing};
 use super::shell::{Page, Place};
 use crate::render::{Drawing, DrawnEdge, DrawnNode, NODE, drawing, number, said};
 use crate::serve::{App, Refusal};
@@ -64,7 +64,10 @@ fn unknown(of: Option<&str>) -> Markup {
             "Nothing is known of it",
             &html! {
                 p { "No file, command, error, choice, rule, commit, branch or package is called " code { (Line(of)) } "." }
-                p { a.plain href="/memory/graph" { "All things" } " " a.plain href=(link("/search", &[("q", Some(of))])) { "Search for it" } }
+                p {
+                    a.plain href="/memory/graph" { "All things" } " "
+                    a.plain href=(link("/search", &[("q", Some(of))])) { "Search for it" }
+                }
             },
         ),
     }
@@ -107,7 +110,10 @@ fn drawn(graph: &Graph) -> Markup {
                         }
                     }
                     @for edge in &edges { (line(edge)) }
-                    @for edge in &edges { text.said x=(tenth(edge.said_at.0)) y=(tenth(edge.said_at.1)) text-anchor="middle" { (Line(&edge.said)) } }
+                    @for edge in &edges {
+                        @let (x, y) = edge.said_at;
+                        text.said x=(tenth(x)) y=(tenth(y)) text-anchor="middle" { (Line(&edge.said)) }
+                    }
                     @for (node, of) in nodes.iter().zip(&graph.nodes) { (linked_node(node, &of.thing)) }
                 }
             }
@@ -203,7 +209,7 @@ fn told(here: Here<'_>, facts: &[KnownFact], others: &[(&str, &str)]) -> Markup 
                             span class={ "badge " (tone(fact.state)) } { (fact.predicate.as_str().replace('_', " ")) } " "
                             @if fact.detail.is_empty() { (Line(&fact.subject.name)) } @else { (Line(&fact.detail)) }
                         }
-                        @if let Some(reason) = fact.reason.as_ref().filter(|reason| !fact.detail.contains(reason.as_str())) { p.why { "Because " (Line(reason)) } }
+                        (because(fact.reason.as_ref(), &fact.detail))
                         (cited(here, &Source::of(known)))
                     }
                 }

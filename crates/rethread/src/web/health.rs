@@ -29,7 +29,13 @@ fn heading(diagnosis: &Diagnosis) -> Markup {
     let ill = ill(diagnosis).count() as u64;
     html! {
         header.health.ill[ill > 0] {
-            h1 { @if ill == 0 { "All is well" } @else if ill == 1 { "One thing needs mending" } @else { (number(ill)) " things need mending" } }
+            h1 {
+                @match ill {
+                    0 => "All is well",
+                    1 => "One thing needs mending",
+                    _ => { (number(ill)) " things need mending" }
+                }
+            }
             p.dim { (count(diagnosis.findings.len() as u64, "thing")) " looked at just now" }
         }
     }

@@ -207,6 +207,17 @@ pub(super) fn tabs(label: &str, tabs: &[(String, Markup, bool)]) -> Markup {
     }
 }
 
+/// The headings of a table.
+pub(super) fn headings(names: &[&str]) -> Markup {
+    html! { thead { tr { @for name in names { th scope="col" { (name) } } } } }
+}
+
+/// A reason, unless it was said already.
+pub(super) fn because(reason: Option<&String>, said: &str) -> Markup {
+    let new = reason.filter(|reason| !said.contains(reason.as_str()));
+    html! { @if let Some(reason) = new { p.why { "Because " (Line(reason)) } } }
+}
+
 /// A value that was given and is not empty.
 pub(super) fn given(value: Option<&String>) -> Option<&str> {
     value.map(|value| value.trim()).filter(|value| !value.is_empty())

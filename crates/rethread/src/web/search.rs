@@ -49,6 +49,9 @@ const WAYS: [(&str, &str); 6] = [
     ("migration last week", "when it was"),
 ];
 
+/// What is told where nothing is found.
+const NOTHING_FITS: &str = "Nothing fits. Fewer or other words may, or fewer filters.";
+
 /// The search page.
 pub(super) fn page(app: &App, wanted: &Wanted) -> Result<Page, Refusal> {
     let text = given(wanted.q.as_ref()).unwrap_or_default().to_owned();
@@ -150,7 +153,7 @@ fn found(app: &App, wanted: &Wanted, report: &SearchReport) -> Result<Markup, Re
         let is_new = app.engine.projects()?.is_empty();
         return Ok(html! {
             @if is_new { (never_read()) }
-            @else { (nothing("Nothing found", &html! { p role="status" { "Nothing fits. Fewer or other words may, or fewer filters." } })) (ways()) }
+            @else { (nothing("Nothing found", &html! { p role="status" { (NOTHING_FITS) } })) (ways()) }
         });
     }
     let is_more = report.matched > report.hits.len() as u64 && given(wanted.more.as_ref()).is_none();

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::board::agent;
 use super::chart::{Column, bar, bars, columns};
-use super::parts::{Line, choice, count, given, last_part, never_read};
+use super::parts::{Line, choice, count, given, headings, last_part, never_read};
 use super::shell::{Page, Place};
 use crate::render::{
     Measure, ledger_cost, limits, measured, money, number, reduction, rough_cost, short_number, usage_bars,
@@ -197,11 +197,14 @@ fn own(own: &OwnUsage) -> Markup {
             @if own.requests.is_empty() { p.dim { "Nothing was sent to a model in this time." } }
             @else {
                 table.plain-table {
-                    thead { tr { th scope="col" { "Purpose" } th scope="col" { "Model" } th scope="col" { "Requests" } th scope="col" { "Tokens" } th scope="col" { "Cost" } } }
+                    (headings(&["Purpose", "Model", "Requests", "Tokens", "Cost"]))
                     tbody {
                         @for sum in &own.requests {
                             tr {
-                                th scope="row" { (Line(&sum.purpose)) @if sum.failed > 0 { " " span.bad { (number(sum.failed)) " failed" } } }
+                                th scope="row" {
+                                    (Line(&sum.purpose))
+                                    @if sum.failed > 0 { " " span.bad { (number(sum.failed)) " failed" } }
+                                }
                                 td { (Line(&sum.model)) }
                                 td { (number(sum.spending.requests)) }
                                 td { (short_number(sum.spending.tokens)) }
@@ -223,7 +226,7 @@ fn kept(kinds: &[Kept]) -> Markup {
             @if kinds.is_empty() { p.dim { "Nothing was read in this time." } }
             @else {
                 table.plain-table {
-                    thead { tr { th scope="col" { "Sessions of" } th scope="col" { "How many" } th scope="col" { "Raw" } th scope="col" { "Kept" } th scope="col" { "Left out" } } }
+                    (headings(&["Sessions of", "How many", "Raw", "Kept", "Left out"]))
                     tbody {
                         @for kind in kinds {
                             tr {
@@ -231,7 +234,8 @@ fn kept(kinds: &[Kept]) -> Markup {
                                 td { (number(kind.sessions)) }
                                 td { (short_number(kind.raw_tokens)) }
                                 td { (short_number(kind.kept_tokens)) }
-                                td { @if let Some(percent) = reduction(kind.raw_tokens, kind.kept_tokens) { (format!("{percent:.0} %")) } @else { "–" } }
+                                @let left_out = reduction(kind.raw_tokens, kind.kept_tokens);
+                                td { (left_out.map_or_else(|| "–".to_owned(), |percent| format!("{percent:.0} %"))) }
                             }
                         }
                     }

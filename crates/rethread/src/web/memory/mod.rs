@@ -112,14 +112,14 @@ pub(super) fn overview(app: &App, wanted: &Wanted) -> Result<Page, Refusal> {
                 section {
                     h2 { a href=(to("/memory/errors")) { "Errors and fixes" } " " span.number { (number(errors.total as u64)) } }
                     (error_list(here, &errors))
-                    @if errors.total > errors.errors.len() { p.more { a.plain href=(to("/memory/errors")) { "All " (count(errors.total as u64, "error")) } } }
+                    @if errors.total > FEW { (all_of(&to("/memory/errors"), errors.total, "error")) }
                 }
                 div.stack {
                     section {
                         h2 { a href=(to("/memory/decisions")) { "Decisions" } " " span.number { (number(decisions.len() as u64)) } }
                         @if decisions.is_empty() { p.dim { "None that holds." } }
                         @for one in decisions.iter().take(FEW) { (decision(here, one, false)) }
-                        @if decisions.len() > FEW { p.more { a.plain href=(to("/memory/decisions")) { "All " (count(decisions.len() as u64, "decision")) } } }
+                        @if decisions.len() > FEW { (all_of(&to("/memory/decisions"), decisions.len(), "decision")) }
                     }
                     section {
                         h2 { a href=(to("/memory/graph")) { "Known things" } }
@@ -144,9 +144,7 @@ pub(super) fn errors(app: &App, wanted: &Wanted) -> Result<Page, Refusal> {
     let body = html! {
         @if report.errors.is_empty() { (unknown(wanted)) }
         div.spread { (error_list(Here::of(app), &report)) }
-        @if report.total > report.errors.len() {
-            p.dim { "The newest " (number(report.errors.len() as u64)) " of " (number(report.total as u64)) ". Words narrow them down." }
-        }
+        (narrow(report.errors.len(), report.total))
     };
     page(app, "Errors and fixes", "/memory/errors", wanted, &body)
 }
@@ -166,10 +164,14 @@ pub(super) fn decisions(app: &App, wanted: &Wanted) -> Result<Page, Refusal> {
     let body = html! {
         @if found.is_empty() && closed == 0 { (unknown(wanted)) }
         @if closed > 0 {
-            p.more { a.plain href=(other) { @if is_all { "Only what holds" } @else { "Also " (count(closed as u64, "decision")) " that hold no more" } } }
+            p.more {
+                a.plain href=(other) {
+                    @if is_all { "Only what holds" } @else { "Also " (count(closed as u64, "decision")) " that hold no more" }
+                }
+            }
         }
         div.spread { @for one in found.iter().take(MANY) { (decision(here, one, false)) } }
-        @if found.len() > MANY { p.dim { "The newest " (number(MANY as u64)) " of " (number(found.len() as u64)) ". Words narrow them down." } }
+        (narrow(MANY.min(found.len()), found.len()))
     };
     page(app, "Decisions", "/memory/decisions", wanted, &body)
 }
@@ -189,6 +191,18 @@ pub(super) fn workflows(app: &App, wanted: &Wanted) -> Result<Page, Refusal> {
         div.spread { @for one in found.iter().take(MANY) { (workflows::workflow(here, one, 30)) } }
     };
     page(app, "Workflows", "/memory/workflows", wanted, &body)
+}
+
+/// A way to all of a kind.
+fn all_of(address: &str, many: usize, noun: &str) -> Markup {
+    html! { p.more { a.plain href=(address) { "All " (count(many as u64, noun)) } } }
+}
+
+/// What to do where not all are shown.
+fn narrow(shown: usize, all: usize) -> Markup {
+    html! {
+        @if all > shown { p.dim { "The newest " (number(shown as u64)) " of " (number(all as u64)) ". Words narrow them down." } }
+    }
 }
 
 fn error_list(here: Here<'_>, report: &ErrorsReport) -> Markup {

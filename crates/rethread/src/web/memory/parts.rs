@@ -1,11 +1,11 @@
 //! One error with what was tried against it, and one decision.
 
 use maud::{Markup, html};
-use rethread_engine::{Decision, Fix, KnownError};
+use rethread_engine::{Decision, Fix, KnownError, Source};
 use rethread_model::{FactState, Predicate, Trust};
 
 use super::super::links::{to_line, to_thing};
-use super::super::parts::{Here, Line, all_cited, count, project};
+use super::super::parts::{Here, Line, all_cited, because, count, project};
 use crate::render::{moment, number};
 
 /// An error, what helped, and what did not. Inside a session nobody need be told which.
@@ -45,12 +45,19 @@ fn remedy(here: Here<'_>, fix: &Fix, is_inside: bool) -> Markup {
                 @if fix.succeeded > 0 { " · helped " (number(fix.succeeded)) "×" }
                 @if fix.failed > 0 { " · failed " (number(fix.failed)) "×" }
                 @if let Some(command) = &fix.command { " · shown by " code { (Line(command)) } }
-                @if is_inside {
-                    @for source in fix.sources.iter().take(3) { " · " a href=(to_line(source.session, source.line)) { "line " (number(source.line)) } }
-                }
+                @if is_inside { (lines(&fix.sources)) }
             }
-            @if let Some(reason) = &fix.reason { p.why { "Because " (Line(reason)) } }
+            (because(fix.reason.as_ref(), &fix.what))
             @if !is_inside { (all_cited(here, &fix.sources)) }
+        }
+    }
+}
+
+/// The first of the lines it rests on.
+fn lines(sources: &[Source]) -> Markup {
+    html! {
+        @for source in sources.iter().take(3) {
+            " · " a href=(to_line(source.session, source.line)) { "line " (number(source.line)) }
         }
     }
 }
@@ -69,23 +76,22 @@ pub(in super::super) fn decision(here: Here<'_>, one: &Decision, is_inside: bool
         Trust::Tool => "from a tool's output",
         Trust::Web => "from the web",
     };
+    let kind = if one.predicate == Predicate::Decided { "choice" } else { "rule" };
     html! {
         article.decision.gone[!one.is_open()] data-item {
             h3 {
                 span class={ "badge " (class) } { (word) } " "
-                a href=(to_thing(if one.predicate == Predicate::Decided { "choice" } else { "rule" }, &one.choice)) { (Line(&one.choice)) }
+                a href=(to_thing(kind, &one.choice)) { (Line(&one.choice)) }
                 @if let Some(other) = &one.against { " " span.against { "not " (Line(other)) } }
             }
             @if !one.what.is_empty() { p.what { (Line(&one.what)) } }
-            @if let Some(reason) = one.reason.as_ref().filter(|reason| !one.what.contains(reason.as_str())) { p.why { "Because " (Line(reason)) } }
+            (because(one.reason.as_ref(), &one.what))
             p.dim {
                 (whose)
                 @if !is_inside { " · " (project(one.project.as_deref())) }
                 @if let Some(until) = one.valid_to { " · until " (moment(Some(until), here.zone)) }
                 @if let Some(by) = &one.closed_by { " · " a href=(to_line(by.session, by.line)) { "what closed it" } }
-                @if is_inside {
-                    @for source in one.sources.iter().take(3) { " · " a href=(to_line(source.session, source.line)) { "line " (number(source.line)) } }
-                }
+                @if is_inside { (lines(&one.sources)) }
             }
             @if !is_inside { (all_cited(here, &one.sources)) }
         }

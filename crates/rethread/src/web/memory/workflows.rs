@@ -5,7 +5,7 @@ use rethread_engine::{CommandUse, Pattern, Workflow};
 
 use super::super::chart;
 use super::super::links::{to_line, to_thing};
-use super::super::parts::{Here, Line, count, project};
+use super::super::parts::{Here, Line, count, headings, project};
 use crate::render::number;
 
 /// A project, with so many of its commands and sequences.
@@ -16,7 +16,7 @@ pub(super) fn workflow(here: Here<'_>, one: &Workflow, most: usize) -> Markup {
             h3 { (project(one.project.as_deref())) }
             @if !one.commands.is_empty() {
                 table.commands {
-                    thead { tr { th scope="col" { "Command" } th scope="col" { "Runs" } th scope="col" { "Good" } th scope="col" { "Last" } } }
+                    (headings(&["Command", "Runs", "Good", "Last"]))
                     tbody { @for command in one.commands.iter().take(most) { (row(here, command, longest)) } }
                 }
                 @if one.commands.len() > most { p.dim { "… and " (number((one.commands.len() - most) as u64)) " more" } }
@@ -56,7 +56,8 @@ fn sequence(pattern: &Pattern) -> Markup {
                 }
             }
             p.dim {
-                (number(pattern.times)) "× in " (count(pattern.sessions, "session")) " · ends well " (percent(pattern.success_rate())) " · "
+                (number(pattern.times)) "× in " (count(pattern.sessions, "session"))
+                " · ends well " (percent(pattern.success_rate())) " · "
                 a href=(to_line(pattern.last.session, pattern.last.line)) { "the last time" }
             }
         }

@@ -143,7 +143,9 @@ impl Reader<'_> {
                     p.who { (who) @if entry.abandoned { " · on a branch that was left" } }
                     @if matches!(class, "agent" | "summary") { div.md { (markdown(&text)) } }
                     @else { div.typed { (Text(&text)) } }
-                    @if is_cut { p.dim { "Cut here. " code { "rethread show " (self.session.citation(entry.place.line)) " --full" } " shows all of it." } }
+                    @if is_cut {
+                        p.dim { "Cut here. " code { "rethread show " (self.session.citation(entry.place.line)) " --full" } " shows all." }
+                    }
                 }
             }
         }
