@@ -237,7 +237,7 @@ fn beside(about: &str) -> Value {
     let refused =
         ["401", "403"].map(|status| (status.to_owned(), json!({"$ref": format!("#/components/responses/{status}")})));
     let mut responses: Map<String, Value> = refused.into_iter().collect();
-    responses.insert("default".to_owned(), json!({"description": "See docs/http.md."}));
+    responses.insert("default".to_owned(), json!({"description": "See docs/live.md and docs/mcp.md."}));
     json!({"tags": ["Live"], "summary": about.trim_end_matches('.'), "responses": responses})
 }
 
