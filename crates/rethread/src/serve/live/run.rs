@@ -133,6 +133,7 @@ fn speak(app: &Shared, run: &Run, turn: WaitingTurn) -> Result<TurnReport, Failu
 
 /// Tells all who listen how a turn ended; the last frame of it is always its end.
 fn tell_end(app: &Shared, run: &Run, done: Result<TurnReport, Failure>) -> Ended {
+    run.is_over.send_replace(true);
     let tell = |told| app.events.tell_run(run.thread, &run.id, told);
     match done {
         Ok(report) => {

@@ -67,6 +67,8 @@ pub(super) struct Run {
     text: Option<String>,
     /// Becomes true when somebody stops it.
     pub(super) stop: watch::Sender<bool>,
+    /// Becomes true before its end is told: from then on it cannot be stopped.
+    pub(super) is_over: watch::Sender<bool>,
     /// How it ended, once it did.
     pub(super) ended: watch::Sender<Option<Arc<Ended>>>,
 }
@@ -163,7 +165,7 @@ impl Turns {
         let mut state = self.lock();
         let line = state.lines.get_mut(&thread)?;
         let is_it = |run: &Run| run_id.is_none_or(|id| id == run.id);
-        if let Some(run) = line.running.as_ref().filter(|run| is_it(run)) {
+        if let Some(run) = line.running.as_ref().filter(|run| is_it(run) && !*run.is_over.borrow()) {
             run.stop.send_replace(true);
             return Some(TakenOut::Running);
         }
@@ -227,8 +229,8 @@ async fn accept_in_order(app: &Shared, thread: ThreadId, request: SendRequest) -
         Err(before) => return Ok(Accepted::Before(before)),
     };
     let (id, ahead) = (turn.run_id().to_owned(), turn.ahead());
-    let (stop, ended) = (watch::Sender::new(false), watch::Sender::new(None));
-    let run = Arc::new(Run { thread, id, client_id, text, stop, ended });
+    let (stop, is_over, ended) = (watch::Sender::new(false), watch::Sender::new(false), watch::Sender::new(None));
+    let run = Arc::new(Run { thread, id, client_id, text, stop, is_over, ended });
     if ahead > 0 {
         app.events.tell_run(thread, &run.id, Told::queued(ahead));
     }
@@ -406,8 +408,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (app, thread) = (app(folder.path()), ThreadId::draw(Timestamp::from_millis(1)));
         let (stop, ended) = (watch::Sender::new(false), watch::Sender::new(None));
+        let is_over = watch::Sender::new(false);
         let (id, client_id) = ("r".to_owned(), Some("q".to_owned()));
-        let run = Arc::new(Run { thread, id, client_id, text: None, stop, ended });
+        let run = Arc::new(Run { thread, id, client_id, text: None, stop, is_over, ended });
         let line = Line { running: Some(Arc::clone(&run)), waiting: VecDeque::new() };
         app.turns.lock().lines.insert(thread, line);
         let place = Place::take(&app).unwrap();
