@@ -1,21 +1,23 @@
 //! What is counted about a session, told over hand-written transcripts that hold every trap of the formats.
 
-use crate::world::{BRANCHES, CLAUDE_FILE, CONVERSATION, PI_FILE, SESSION, SUB_AGENT, VERSION_1, World};
 use rethread_engine::{Listed, Profile, ShowRequest};
 use rethread_model::{Counts, Role, SessionKind, Speech, Status, Tokens};
+use rethread_testing::{
+    BRANCHES, CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, PI_VERSION_1, SUB_AGENT, TestHome,
+};
 
 #[expect(clippy::unwrap_used, reason = "a session that is missing fails the test")]
-fn only(world: &World, reference: &str) -> Listed {
-    world.engine().resolve(reference).unwrap()
+fn only(home: &TestHome, reference: &str) -> Listed {
+    home.engine().resolve(reference).unwrap()
 }
 
 #[test]
 fn s003_01_a_claude_code_session_is_counted_as_the_contract_says() {
     // S000-06, S003-11, L000-06: blocks of either kind, words in full, distinct paths instead of edit calls.
-    let world = World::new();
-    world.write(CLAUDE_FILE, CONVERSATION);
-    world.sync();
-    let session = only(&world, SESSION).session;
+    let home = TestHome::new();
+    home.write(CLAUDE_FILE, CONVERSATION);
+    home.sync();
+    let session = only(&home, CLAUDE_SESSION).session;
     let expect = Counts { prompts: 5, messages: 14, tool_calls: 7, tool_errors: 2, files_edited: 2, episodes: 5 };
     assert_eq!(session.counts, expect);
     assert_eq!(session.tokens, Tokens { input: 27, output: 173, cache_read: 9000, cache_write: 900 });
@@ -29,16 +31,16 @@ fn s003_01_a_claude_code_session_is_counted_as_the_contract_says() {
 #[test]
 fn s001_05_a_pi_session_is_its_active_branch_and_its_tokens_are_all_branches() {
     // S000-07: roles inside `message`, blocks text and toolCall.
-    let world = World::new();
-    world.write(PI_FILE, BRANCHES);
-    world.sync();
-    let session = only(&world, "0198a000-0000-7000-8000-000000000001").session;
+    let home = TestHome::new();
+    home.write(PI_FILE, BRANCHES);
+    home.sync();
+    let session = only(&home, "0198a000-0000-7000-8000-000000000001").session;
     let expect = Counts { prompts: 2, messages: 6, tool_calls: 3, tool_errors: 0, files_edited: 2, episodes: 2 };
     assert_eq!(session.counts, expect);
     assert_eq!(session.tokens, Tokens { input: 80, output: 40, cache_read: 16, cache_write: 8 });
     assert!((session.cost_usd.unwrap() - 0.08).abs() < 1e-9);
     let show = |profile| {
-        world.engine().show("Sticky header", ShowRequest { profile, ..ShowRequest::default() }).unwrap().entries
+        home.engine().show("Sticky header", ShowRequest { profile, ..ShowRequest::default() }).unwrap().entries
     };
     assert!(show(Profile::Structure).iter().all(|entry| !entry.text.contains("fixed one")));
     let left: Vec<String> =
@@ -48,20 +50,20 @@ fn s001_05_a_pi_session_is_its_active_branch_and_its_tokens_are_all_branches() {
 
 #[test]
 fn version_1_of_pi_has_no_ids_and_is_read_all_the_same() {
-    let world = World::new();
-    world.write(".pi/agent/old.jsonl", VERSION_1);
-    world.sync();
-    let session = only(&world, "hello old pi").session;
+    let home = TestHome::new();
+    home.write(".pi/agent/old.jsonl", PI_VERSION_1);
+    home.sync();
+    let session = only(&home, "hello old pi").session;
     assert_eq!((session.counts.prompts, session.counts.messages, session.counts.tool_calls), (1, 2, 1));
 }
 
 #[test]
 fn l003_08_results_are_joined_to_their_calls_across_lines() {
     // S003-12, S003-16: structure of every call, and whether it went well.
-    let world = World::new();
-    world.write(CLAUDE_FILE, CONVERSATION);
-    world.sync();
-    let shown = world.engine().show(SESSION, ShowRequest::default()).unwrap();
+    let home = TestHome::new();
+    home.write(CLAUDE_FILE, CONVERSATION);
+    home.sync();
+    let shown = home.engine().show(CLAUDE_SESSION, ShowRequest::default()).unwrap();
     let outcome = |target: &str| {
         let entry = shown.entries.iter().find(|entry| entry.text.contains(target)).unwrap();
         entry.tool.as_ref().unwrap().outcome.clone().unwrap()
@@ -76,15 +78,15 @@ fn l003_08_results_are_joined_to_their_calls_across_lines() {
 
 #[test]
 fn s000_08_thinking_results_and_machine_texts_are_not_part_of_the_story() {
-    let world = World::new();
-    world.write(CLAUDE_FILE, CONVERSATION);
-    world.sync();
-    let dump = world.dump();
+    let home = TestHome::new();
+    home.write(CLAUDE_FILE, CONVERSATION);
+    home.sync();
+    let dump = home.dump();
     for hidden in ["Perhaps the loop ends early", "fn next() {", "be careful", "core::panicking", "pub struct Scanner"]
     {
         assert!(!dump.contains(hidden), "{hidden}");
     }
-    let shown = world.engine().show(SESSION, ShowRequest::default()).unwrap();
+    let shown = home.engine().show(CLAUDE_SESSION, ShowRequest::default()).unwrap();
     let answers: Vec<&str> =
         shown.entries.iter().filter(|entry| entry.speech == Speech::Answer).map(|entry| entry.text.as_str()).collect();
     assert_eq!(answers, ["Which name? → Scanner", "rename the file in place"]);
@@ -94,22 +96,22 @@ fn s000_08_thinking_results_and_machine_texts_are_not_part_of_the_story() {
 
 #[test]
 fn s001_06_and_s001_07_the_text_profile_holds_only_what_human_and_model_said() {
-    let world = World::new();
-    world.write(CLAUDE_FILE, CONVERSATION);
-    world.sync();
+    let home = TestHome::new();
+    home.write(CLAUDE_FILE, CONVERSATION);
+    home.sync();
     let request = ShowRequest { profile: Profile::Text, ..ShowRequest::default() };
-    let entries = world.engine().show(SESSION, request).unwrap().entries;
+    let entries = home.engine().show(CLAUDE_SESSION, request).unwrap().entries;
     assert!(entries.iter().all(|entry| matches!(entry.speech.role(), Role::User | Role::Assistant)));
     assert_eq!(entries.len(), 12, "5 prompts, 2 answers, 5 texts of the model");
 }
 
 #[test]
 fn s003_19_an_episode_is_named_and_told_in_lines_of_four_kinds() {
-    let world = World::new();
-    world.write(CLAUDE_FILE, CONVERSATION);
-    world.sync();
-    let (_, episodes) = world.engine().episodes(SESSION).unwrap();
-    assert_eq!(episodes[0].name, format!("session-{SESSION}-1"));
+    let home = TestHome::new();
+    home.write(CLAUDE_FILE, CONVERSATION);
+    home.sync();
+    let (_, episodes) = home.engine().episodes(CLAUDE_SESSION).unwrap();
+    assert_eq!(episodes[0].name, format!("session-{CLAUDE_SESSION}-1"));
     assert_eq!(
         episodes[0].text,
         "User: The lexer loses the last token of a file. Please find out why.\n\
@@ -129,52 +131,52 @@ fn s003_19_an_episode_is_named_and_told_in_lines_of_four_kinds() {
 fn sub_agents_are_children_in_old_and_new_layouts_and_inline() {
     for file in [
         ".claude/projects/-home-dev-parser/agent-a1b2c3d4.jsonl".to_owned(),
-        format!(".claude/projects/-home-dev-parser/{SESSION}/subagents/agent-a1b2c3d4.jsonl"),
+        format!(".claude/projects/-home-dev-parser/{CLAUDE_SESSION}/subagents/agent-a1b2c3d4.jsonl"),
     ] {
-        let world = World::new();
-        world.write(CLAUDE_FILE, CONVERSATION);
-        world.write(&file, SUB_AGENT);
-        world.sync();
-        let (parent, child) = (only(&world, SESSION).session, only(&world, "agent-a1b2c3d4").session);
+        let home = TestHome::new();
+        home.write(CLAUDE_FILE, CONVERSATION);
+        home.write(&file, SUB_AGENT);
+        home.sync();
+        let (parent, child) = (only(&home, CLAUDE_SESSION).session, only(&home, "agent-a1b2c3d4").session);
         assert_eq!((child.kind, child.parent), (SessionKind::Child, Some(parent.id)));
         assert_eq!((child.counts.prompts, child.counts.messages, child.counts.tool_calls), (0, 2, 1));
         assert_eq!(parent.counts.tool_calls, 7, "a child's calls are not its parent's");
     }
-    let world = World::new();
+    let home = TestHome::new();
     let inline = SUB_AGENT.replace("\"agentId\":\"a1b2c3d4\",", "").replace(",\"agentId\":\"a1b2c3d4\"", "");
-    world.write(CLAUDE_FILE, format!("{CONVERSATION}{inline}"));
-    world.sync();
-    assert_eq!(only(&world, SESSION).session.counts.prompts, 5);
-    let listed = world.dump();
+    home.write(CLAUDE_FILE, format!("{CONVERSATION}{inline}"));
+    home.sync();
+    assert_eq!(only(&home, CLAUDE_SESSION).session.counts.prompts, 5);
+    let listed = home.dump();
     assert_eq!(listed.matches("kind: Child").count(), 1);
 }
 
 #[test]
 fn copies_of_another_session_count_only_there() {
-    let world = World::new();
-    world.write(CLAUDE_FILE, CONVERSATION);
+    let home = TestHome::new();
+    home.write(CLAUDE_FILE, CONVERSATION);
     let copy = "5e551011-0000-4000-8000-0000000000ff";
     let own = r#"{"type":"user","uuid":"ffffffff-1111-4222-8333-000000000001","sessionId":"5e551011-0000-4000-8000-0000000000ff","cwd":"/home/dev/parser","timestamp":"2026-03-03T00:00:00.000Z","message":{"role":"user","content":"go on here"}}"#;
     let path = format!(".claude/projects/-home-dev-parser/{copy}.jsonl");
     // A copy re-writes the chain of messages; lines without a uuid stay behind.
     let chain: String = CONVERSATION.split_inclusive('\n').filter(|line| line.contains("\"uuid\"")).collect();
-    world.write(&path, format!("{}{own}\n", chain.replace(SESSION, copy)));
-    world.sync();
-    let (first, second) = (only(&world, SESSION).session, only(&world, copy).session);
+    home.write(&path, format!("{}{own}\n", chain.replace(CLAUDE_SESSION, copy)));
+    home.sync();
+    let (first, second) = (only(&home, CLAUDE_SESSION).session, only(&home, copy).session);
     assert_eq!((first.counts.prompts, first.tokens.output), (5, 173));
     assert_eq!((second.counts.prompts, second.counts.messages, second.tokens.output), (1, 1, 0));
 }
 
 #[test]
 fn a_pi_fork_counts_only_what_is_new_in_it() {
-    let world = World::new();
-    world.write(PI_FILE, BRANCHES);
+    let home = TestHome::new();
+    home.write(PI_FILE, BRANCHES);
     let header = r#"{"type":"session","version":3,"id":"0198a000-0000-7000-8000-0000000000f0","timestamp":"2026-04-02T10:00:00.000Z","cwd":"/home/dev/site","parentSession":"/x/2026-04-01T10-00-00-000Z_0198a000.jsonl"}"#;
     let copied: Vec<&str> = BRANCHES.lines().skip(1).take(5).collect();
     let own = r#"{"type":"message","id":"0000f001","parentId":"00000005","timestamp":"2026-04-02T10:00:01.000Z","message":{"role":"user","content":"and a footer"}}"#;
-    world.write(".pi/agent/sessions/--home-dev-site--/fork.jsonl", format!("{header}\n{}\n{own}\n", copied.join("\n")));
-    world.sync();
-    let fork = only(&world, "0198a000-0000-7000-8000-0000000000f0").session;
+    home.write(".pi/agent/sessions/--home-dev-site--/fork.jsonl", format!("{header}\n{}\n{own}\n", copied.join("\n")));
+    home.sync();
+    let fork = only(&home, "0198a000-0000-7000-8000-0000000000f0").session;
     assert_eq!((fork.counts.prompts, fork.counts.messages, fork.tokens.output), (1, 1, 0));
 }
 
@@ -186,9 +188,9 @@ fn warm_ups_and_lone_exits_are_empty() {
         )
     };
     for (text, empty) in [("Warmup", true), ("<command-name>/exit</command-name>", true), ("hello", false)] {
-        let world = World::new();
-        world.write(CLAUDE_FILE, line(text));
-        world.sync();
-        assert_eq!(only(&world, SESSION).session.empty, empty, "{text}");
+        let home = TestHome::new();
+        home.write(CLAUDE_FILE, line(text));
+        home.sync();
+        assert_eq!(only(&home, CLAUDE_SESSION).session.empty, empty, "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! A scripted model adds facts to sessions that ended: what is believed, what is paid, and what happens when it fails.
+//! A model adds facts to ended sessions: which are accepted, what they cost, and what happens when the model fails.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
@@ -8,50 +8,40 @@ use rethread_engine::{
 };
 use rethread_model::{Fact, FactState, Predicate, Space, Timestamp, Trust};
 use rethread_store::{FactQuery, Store};
+use rethread_testing::{StubModel, StubReply, TestHome, TranscriptBuilder};
 use serde_json::{Value, json};
 
-use crate::chat_server::{ChatServer, Reply};
-use crate::sessions::{at, transcript};
-use crate::talk::environment;
-use crate::world::World;
+use crate::session_helpers::{at, transcript};
+use crate::turns::environment;
 
 const ON: (&str, &str) = ("facts.model", "true");
 
-/// The agent's id of a session with that number.
 fn id(number: u64) -> String {
     format!("eeee1011-0000-4000-8000-{number:012}")
 }
 
 /// Adds a prompt and an answer: two lines, one minute each.
-fn exchange(world: &World, session: &str, minute: i64, asked: &str, answered: &str) {
-    let line = |kind: &str, minute: i64, content: Value| {
-        let message = json!({"role": kind, "id": format!("msg-{session}-{minute}"), "model": "m", "content": content});
-        json!({"type": kind, "uuid": format!("{session}-{minute}"), "sessionId": session, "cwd": "/app",
-            "timestamp": at(minute).to_string(), "message": message})
-        .to_string()
-            + "\n"
-    };
-    std::fs::create_dir_all(world.at(&transcript(session)).parent().unwrap()).unwrap();
-    world.append(&transcript(session), line("user", minute, json!(asked)));
-    world.append(&transcript(session), line("assistant", minute + 1, json!([{"type": "text", "text": answered}])));
+fn exchange(home: &TestHome, session: &str, minute: i64, prompt: &str, answer: &str) {
+    let lines = TranscriptBuilder::new(session).ids(&format!("{session}-{minute}")).times(at(minute - 1), 60);
+    home.append(&transcript(session), lines.user(prompt).assistant(answer).build());
 }
 
-/// A world with so many sessions of two exchanges that ended long ago, already read.
-fn world(sessions: u64) -> World {
-    let world = World::new();
+/// A home with that many synced sessions of two exchanges, which ended long ago.
+fn home(sessions: u64) -> TestHome {
+    let home = TestHome::new();
     for number in 1..=sessions {
         let (session, minute) = (id(number), number as i64 * 10);
-        exchange(&world, &session, minute, "where do we keep the parts?", "I would suggest a plain table.");
-        exchange(&world, &session, minute + 2, "the table it is, a tree was too slow", "Done.");
+        exchange(&home, &session, minute, "where do we keep the parts?", "I would suggest a plain table.");
+        exchange(&home, &session, minute + 2, "the table it is, a tree was too slow", "Done.");
     }
-    world.sync();
-    world
+    home.sync();
+    home
 }
 
-/// The engine with the model switched on, so many minutes after the morning.
-fn engine(world: &World, server: &ChatServer, minutes: i64, more: &[(&str, &str)]) -> Engine {
+/// An engine with model facts switched on and its clock at that minute.
+fn engine(home: &TestHome, server: &StubModel, minutes: i64, more: &[(&str, &str)]) -> Engine {
     let settings: Vec<(&str, &str)> = std::iter::once(ON).chain(more.iter().copied()).collect();
-    let mut environment = environment(world, server, &settings);
+    let mut environment = environment(home, server, &settings);
     environment.clock = Clock::Frozen(at(minutes));
     Engine::open(environment).unwrap()
 }
@@ -61,18 +51,17 @@ fn fact(lines: &Value) -> Value {
         "detail": "The parts are kept in a plain table", "reason": "a tree was too slow", "lines": lines})
 }
 
-fn says(facts: &Value) -> Reply {
-    Reply::Says(vec![json!({"facts": facts}).to_string()])
+fn says(facts: &Value) -> StubReply {
+    StubReply::json(&json!({"facts": facts}))
 }
 
 fn enrich(engine: &Engine) -> EnrichReport {
     engine.enrich(None).unwrap()
 }
 
-/// What a model added, oldest first.
-fn added(world: &World) -> Vec<Fact> {
-    let store = Store::open(&world.at(".rethread/memory.db"), Space::local()).unwrap();
-    let facts = store.facts(&FactQuery::default()).unwrap();
+/// The facts a model added, oldest first.
+fn added(home: &TestHome) -> Vec<Fact> {
+    let facts = home.store().facts(&FactQuery::default()).unwrap();
     facts.into_iter().rev().map(|known| known.fact).filter(|fact| fact.model.is_some()).collect()
 }
 
@@ -89,19 +78,19 @@ fn waits_until(report: &EnrichReport) -> Timestamp {
 
 #[test]
 fn l003_17_a_model_adds_facts_that_cite_what_was_said() {
-    let world = world(1);
+    let home = home(1);
     let mut secret = fact(&json!([3]));
     secret["subject"] = json!("the key");
     secret["detail"] = json!(format!("The key is ghp_{}", "q7Zx".repeat(9)));
     let wrong = [fact(&json!([])), fact(&json!([99])), fact(&json!([2]))];
     let mut told = vec![fact(&json!([2, 3])), fact(&json!([3])), secret];
     told.extend(wrong);
-    let server = ChatServer::start(vec![says(&json!(told))]);
-    let report = enrich(&engine(&world, &server, 600, &[]));
+    let server = StubModel::with_replies(vec![says(&json!(told))]);
+    let report = enrich(&engine(&home, &server, 600, &[]));
     assert_eq!((report.sessions[0].added, report.sessions[0].dropped, report.sessions[0].tokens), (2, 4, 24));
     assert_eq!((outcomes(&report), report.waiting), (vec![&EnrichOutcome::Done], 0));
     assert_eq!(report.sessions[0].cost, Some(NanoUsd::ZERO));
-    let facts = added(&world);
+    let facts = added(&home);
     let chosen = facts.iter().find(|fact| fact.subject.name == "plain table").unwrap();
     assert_eq!(
         (chosen.predicate, chosen.state, chosen.trust),
@@ -110,41 +99,41 @@ fn l003_17_a_model_adds_facts_that_cite_what_was_said() {
     assert_eq!((chosen.line, &chosen.evidence, chosen.model.as_deref()), (3, &vec![2], Some("openai/small")));
     assert_eq!((chosen.at, chosen.reason.as_deref()), (Some(at(12)), Some("a tree was too slow")));
     assert!(facts.iter().all(|fact| !fact.detail.contains("ghp_q7Z")), "{facts:?}");
-    let asked = server.received()[0]["messages"][1]["content"].as_str().unwrap().to_owned();
+    let asked = server.bodies()[0]["messages"][1]["content"].as_str().unwrap().to_owned();
     assert!(asked.contains("[1 human]\nwhere do we keep the parts?\n\n[2 assistant]\nI would suggest"), "{asked}");
     let request = DecisionRequest { scope: Scope::AllProjects, ..DecisionRequest::default() };
-    let decisions = world.engine().decisions(&request).unwrap();
+    let decisions = home.engine().decisions(&request).unwrap();
     assert!(decisions.iter().any(|decision| decision.choice == "plain table" && decision.is_open()), "{decisions:?}");
     // What was shown once is not shown again, until the session goes on and ends again.
-    assert!(enrich(&engine(&world, &server, 601, &[])).sessions.is_empty());
-    exchange(&world, &id(1), 620, "never use a tree again", "Understood.");
-    world.sync();
-    assert!(enrich(&engine(&world, &server, 630, &[])).sessions.is_empty(), "it has not ended");
+    assert!(enrich(&engine(&home, &server, 601, &[])).sessions.is_empty());
+    exchange(&home, &id(1), 620, "never use a tree again", "Understood.");
+    home.sync();
+    assert!(enrich(&engine(&home, &server, 630, &[])).sessions.is_empty(), "it has not ended");
     let rule = json!([{"predicate": "forbids", "subject": "trees", "object": null, "state": null,
         "detail": "Never use a tree", "reason": null, "lines": [5]}]);
-    server.then(says(&rule));
-    assert_eq!(enrich(&engine(&world, &server, 720, &[])).sessions[0].added, 1);
-    let asked = server.received()[1]["messages"][1]["content"].as_str().unwrap().to_owned();
+    server.push(says(&rule));
+    assert_eq!(enrich(&engine(&home, &server, 720, &[])).sessions[0].added, 1);
+    let asked = server.bodies()[1]["messages"][1]["content"].as_str().unwrap().to_owned();
     assert!(asked.contains("[5 human]\nnever use a tree again") && !asked.contains("[4 "), "{asked}");
 }
 
 #[test]
 fn l003_17_what_rules_know_is_not_added_again_and_rules_drawn_anew_keep_what_a_model_added() {
-    let world = World::new();
-    exchange(&world, &id(1), 1, "always use pnpm for the site", "I will.");
-    exchange(&world, &id(1), 3, "now write the header", "Written.");
-    world.sync();
-    let by_rules = world.facts();
+    let home = TestHome::new();
+    exchange(&home, &id(1), 1, "always use pnpm for the site", "I will.");
+    exchange(&home, &id(1), 3, "now write the header", "Written.");
+    home.sync();
+    let by_rules = home.facts();
     let rule = by_rules.lines().find(|line| line.starts_with("prefers | ")).unwrap().to_owned();
     let subject = rule.split(" | ").nth(1).unwrap();
     let same = json!({"predicate": "prefers", "subject": subject.to_uppercase(), "object": null, "state": null,
         "detail": "Always use pnpm", "reason": null, "lines": [1]});
-    let server = ChatServer::start(vec![says(&json!([same, fact(&json!([3]))]))]);
-    let report = enrich(&engine(&world, &server, 600, &[]));
+    let server = StubModel::with_replies(vec![says(&json!([same, fact(&json!([3]))]))]);
+    let report = enrich(&engine(&home, &server, 600, &[]));
     assert_eq!((report.sessions[0].added, report.sessions[0].dropped), (1, 1));
-    let both = world.facts();
+    let both = home.facts();
     assert_eq!(both.lines().count(), by_rules.lines().count() + 1);
-    let mut store = Store::open(&world.at(".rethread/memory.db"), Space::local()).unwrap();
+    let mut store = Store::open(&home.path(".rethread/memory.db"), Space::local()).unwrap();
     let number = store.enrichable().unwrap();
     assert!(number.is_empty());
     let (session, _) = store
@@ -155,172 +144,172 @@ fn l003_17_what_rules_know_is_not_added_again_and_rules_drawn_anew_keep_what_a_m
     batch.set_fact_rules(session, 0).unwrap();
     batch.commit().unwrap();
     drop(store);
-    world.sync();
-    assert_eq!(world.facts(), both);
+    home.sync();
+    assert_eq!(home.facts(), both);
 }
 
 #[test]
 fn l003_17_nothing_is_asked_where_it_is_off_or_nothing_may_be_spent() {
-    let world = world(1);
-    let server = ChatServer::start(Vec::new());
+    let home = home(1);
+    let server = StubModel::with_replies(Vec::new());
     for (settings, told) in [
         ([("facts.model", "false"), ("model.window", "9000")], "facts.model is false"),
         ([("facts.enabled", "false"), ("model.window", "9000")], "facts.enabled is false"),
         ([("budget.daily_tokens", "0"), ("model.window", "9000")], "no budget is set"),
     ] {
-        let engine = engine(&world, &server, 600, &settings);
+        let engine = engine(&home, &server, 600, &settings);
         engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap();
         let report = enrich(&engine);
         assert!(matches!(&report.stopped, Some(EnrichStop::Off(why)) if why.contains(told)), "{:?}", report.stopped);
         let status = engine.status().unwrap().enrichment;
         assert_eq!((status.level, status.waiting), (2, 0), "E003-15");
     }
-    let without = engine(&world, &server, 600, &[("model.provider", "none")]);
+    let without = engine(&home, &server, 600, &[("model.provider", "none")]);
     assert!(matches!(enrich(&without).stopped, Some(EnrichStop::NoModel(_))));
     assert_eq!(without.status().unwrap().enrichment.level, 2);
-    let plan = engine(&world, &server, 600, &[]).enrich_dry_run(None).unwrap();
+    let plan = engine(&home, &server, 600, &[]).enrich_dry_run(None).unwrap();
     assert_eq!((plan.sessions.len(), plan.sessions[0].requests, plan.refused), (1, 1, None));
     assert!(plan.sessions[0].planned.input_tokens > 100 && plan.sessions[0].planned.cost == Some(NanoUsd::ZERO));
-    assert_eq!(engine(&world, &server, 600, &[]).status().unwrap().enrichment.waiting, 0, "a look writes nothing");
-    assert!(server.received().is_empty());
+    assert_eq!(engine(&home, &server, 600, &[]).status().unwrap().enrichment.waiting, 0, "a look writes nothing");
+    assert!(server.bodies().is_empty());
 }
 
 #[test]
 fn e003_16_a_failed_session_is_tried_five_times_later_and_later_and_then_given_up() {
-    let world = world(1);
-    let server = ChatServer::start(Vec::new());
+    let home = home(1);
+    let server = StubModel::with_replies(Vec::new());
     let mut minute = 600;
     for wait in [5, 15, 45, 120, 360] {
-        server.then(Reply::Fails(503));
-        let report = enrich(&engine(&world, &server, minute, &[]));
+        server.push(StubReply::Status(503));
+        let report = enrich(&engine(&home, &server, minute, &[]));
         assert_eq!(waits_until(&report), at(minute + wait));
-        let early = enrich(&engine(&world, &server, minute + wait - 1, &[]));
+        let early = enrich(&engine(&home, &server, minute + wait - 1, &[]));
         assert!(early.sessions.is_empty());
         minute += wait;
     }
-    let level = engine(&world, &server, minute, &[]).status().unwrap().enrichment;
+    let level = engine(&home, &server, minute, &[]).status().unwrap().enrichment;
     assert_eq!((level.level, level.waiting, level.retrying, level.failed), (1, 1, 1, 0), "E003-15");
-    server.then(Reply::Fails(503));
-    let last = engine(&world, &server, minute, &[]);
+    server.push(StubReply::Status(503));
+    let last = engine(&home, &server, minute, &[]);
     assert!(matches!(outcomes(&enrich(&last))[..], [EnrichOutcome::Failed { .. }]));
-    assert_eq!(server.received().len(), 6);
+    assert_eq!(server.bodies().len(), 6);
     let status = last.status().unwrap().enrichment;
     assert_eq!((status.waiting, status.failed, status.last_failures.len()), (0, 1, 1), "E003-17");
     let failures = last.enrich_failures().unwrap();
     assert_eq!((failures[0].tries, failures[0].failed_at), (6, at(minute)));
     assert!(failures[0].reason.contains("503"), "{}", failures[0].reason);
-    assert!(enrich(&engine(&world, &server, minute + 10_000, &[])).sessions.is_empty());
+    assert!(enrich(&engine(&home, &server, minute + 10_000, &[])).sessions.is_empty());
     // Once cleared, it waits again.
-    server.then(says(&json!([])));
+    server.push(says(&json!([])));
     assert_eq!(last.clear_enrich_failures().unwrap(), 1);
-    let report = enrich(&engine(&world, &server, minute + 10_000, &[]));
+    let report = enrich(&engine(&home, &server, minute + 10_000, &[]));
     assert_eq!(outcomes(&report), [&EnrichOutcome::Done]);
-    assert_eq!(engine(&world, &server, minute, &[]).status().unwrap().enrichment.level, 0);
+    assert_eq!(engine(&home, &server, minute, &[]).status().unwrap().enrichment.level, 0);
 }
 
 #[test]
 fn e003_16_after_three_failures_in_a_row_the_others_wait_for_the_first_retry() {
-    let world = world(5);
-    let server = ChatServer::start(vec![Reply::Fails(500), Reply::Fails(500), Reply::Fails(500)]);
-    let report = enrich(&engine(&world, &server, 600, &[]));
-    assert_eq!((report.sessions.len(), report.waiting, server.received().len()), (3, 5, 3));
+    let home = home(5);
+    let server = StubModel::with_replies(vec![StubReply::Status(500), StubReply::Status(500), StubReply::Status(500)]);
+    let report = enrich(&engine(&home, &server, 600, &[]));
+    assert_eq!((report.sessions.len(), report.waiting, server.bodies().len()), (3, 5, 3));
     assert!(matches!(report.stopped, Some(EnrichStop::Held { until }) if until == at(605)), "{:?}", report.stopped);
-    let held = enrich(&engine(&world, &server, 604, &[]));
+    let held = enrich(&engine(&home, &server, 604, &[]));
     assert!(held.sessions.is_empty() && matches!(held.stopped, Some(EnrichStop::Held { .. })));
     // The first one afterwards shows whether it works again; if not, all wait again.
-    server.then(Reply::Fails(500));
-    let report = enrich(&engine(&world, &server, 605, &[]));
-    assert_eq!((report.sessions.len(), server.received().len()), (1, 4));
+    server.push(StubReply::Status(500));
+    let report = enrich(&engine(&home, &server, 605, &[]));
+    assert_eq!((report.sessions.len(), server.bodies().len()), (1, 4));
     assert!(matches!(report.stopped, Some(EnrichStop::Held { .. })));
     for _ in 0..5 {
-        server.then(says(&json!([])));
+        server.push(says(&json!([])));
     }
-    let report = enrich(&engine(&world, &server, 700, &[]));
+    let report = enrich(&engine(&home, &server, 700, &[]));
     assert_eq!((report.sessions.len(), report.waiting), (5, 0));
     assert!(report.stopped.is_none());
-    assert_eq!(engine(&world, &server, 700, &[]).status().unwrap().enrichment.level, 0);
+    assert_eq!(engine(&home, &server, 700, &[]).status().unwrap().enrichment.level, 0);
 }
 
 #[test]
 fn e003_16_answers_of_no_use_are_failures_of_the_session_only() {
-    let world = world(4);
-    let server = ChatServer::start(vec![Reply::says("no"); 12]);
-    let report = enrich(&engine(&world, &server, 600, &[]));
-    assert_eq!((report.sessions.len(), server.received().len()), (4, 12));
+    let home = home(4);
+    let server = StubModel::with_replies(vec![StubReply::text("no"); 12]);
+    let report = enrich(&engine(&home, &server, 600, &[]));
+    assert_eq!((report.sessions.len(), server.bodies().len()), (4, 12));
     assert!(report.stopped.is_none());
     assert_eq!(report.waiting, 4);
 }
 
 #[test]
 fn e003_16_what_the_budget_does_not_cover_waits_for_tomorrow_and_is_no_try() {
-    let world = world(2);
-    let server = ChatServer::start(Vec::new());
-    let poor = engine(&world, &server, 600, &[("budget.daily_tokens", "500")]);
+    let home = home(2);
+    let server = StubModel::with_replies(Vec::new());
+    let poor = engine(&home, &server, 600, &[("budget.daily_tokens", "500")]);
     let report = enrich(&poor);
     let tomorrow: Timestamp = "2026-03-03T00:00:00Z".parse().unwrap();
     for outcome in outcomes(&report) {
         assert!(matches!(outcome, EnrichOutcome::Waits { until, .. } if *until == tomorrow), "{outcome:?}");
     }
-    assert_eq!((report.sessions.len(), server.received().len()), (2, 0));
+    assert_eq!((report.sessions.len(), server.bodies().len()), (2, 0));
     let status = poor.status().unwrap().enrichment;
     assert_eq!((status.waiting, status.retrying, status.held_until), (2, 0, None));
     // It does not wait where the user wants it now, nor tomorrow.
-    server.then(says(&json!([])));
-    let now = engine(&world, &server, 601, &[]).enrich(Some(&id(1))).unwrap();
+    server.push(says(&json!([])));
+    let now = engine(&home, &server, 601, &[]).enrich(Some(&id(1))).unwrap();
     assert_eq!(outcomes(&now), [&EnrichOutcome::Done]);
-    server.then(says(&json!([])));
-    assert_eq!(enrich(&engine(&world, &server, 15 * 60, &[])).sessions.len(), 1);
+    server.push(says(&json!([])));
+    assert_eq!(enrich(&engine(&home, &server, 15 * 60, &[])).sessions.len(), 1);
 }
 
 #[test]
 fn l003_17_a_long_session_is_shown_in_pieces_and_goes_on_where_it_stopped() {
-    let world = World::new();
+    let home = TestHome::new();
     for number in 0..6 {
-        exchange(&world, &id(1), number * 2, &"why ".repeat(500), &"because ".repeat(250));
+        exchange(&home, &id(1), number * 2, &"why ".repeat(500), &"because ".repeat(250));
     }
-    world.sync();
+    home.sync();
     // A request may take the answer, the instructions, and little more.
     let small = [("model.window", "8096")];
-    let server = ChatServer::start(vec![says(&json!([fact(&json!([1]))])), Reply::Fails(500)]);
-    let report = enrich(&engine(&world, &server, 600, &small));
+    let server = StubModel::with_replies(vec![says(&json!([fact(&json!([1]))])), StubReply::Status(500)]);
+    let report = enrich(&engine(&home, &server, 600, &small));
     assert_eq!(report.sessions[0].added, 1);
     let until = waits_until(&report);
-    let before = server.received().len();
+    let before = server.bodies().len();
     for _ in 0..9 {
-        server.then(says(&json!([])));
+        server.push(says(&json!([])));
     }
-    let report = enrich(&engine(&world, &server, 605, &small));
+    let report = enrich(&engine(&home, &server, 605, &small));
     assert_eq!((until, outcomes(&report)), (at(605), vec![&EnrichOutcome::Done]));
-    let asked = server.received()[before]["messages"][1]["content"].as_str().unwrap().to_owned();
+    let asked = server.bodies()[before]["messages"][1]["content"].as_str().unwrap().to_owned();
     assert!(!asked.contains("[1 human]"), "the first piece is not paid for twice");
-    assert_eq!(added(&world).len(), 1);
+    assert_eq!(added(&home).len(), 1);
 }
 
 #[test]
 fn what_a_model_added_is_forgotten_with_its_session() {
-    let world = world(2);
-    let server = ChatServer::start(vec![says(&json!([fact(&json!([3]))])), Reply::Fails(500)]);
-    enrich(&engine(&world, &server, 600, &[]));
-    assert_eq!(added(&world).len(), 1);
+    let home = home(2);
+    let server = StubModel::with_replies(vec![says(&json!([fact(&json!([3]))])), StubReply::Status(500)]);
+    enrich(&engine(&home, &server, 600, &[]));
+    assert_eq!(added(&home).len(), 1);
     for number in [1, 2] {
         let target = ForgetTarget::Sessions(vec![id(number)]);
-        world.engine().forget(&target).unwrap();
+        home.engine().forget(&target).unwrap();
     }
-    assert_eq!(added(&world), []);
-    let status = engine(&world, &server, 9_000, &[]).status().unwrap().enrichment;
+    assert_eq!(added(&home), []);
+    let status = engine(&home, &server, 9_000, &[]).status().unwrap().enrichment;
     assert_eq!((status.waiting, status.failed), (0, 0));
-    assert!(enrich(&engine(&world, &server, 9_000, &[])).sessions.is_empty());
+    assert!(enrich(&engine(&home, &server, 9_000, &[])).sessions.is_empty());
 }
 
 #[test]
 fn l003_17_a_dry_sync_tells_what_the_model_would_cost_by_type_of_session() {
-    let world = world(1);
-    let server = ChatServer::start(Vec::new());
+    let home = home(1);
+    let server = StubModel::with_replies(Vec::new());
     let request = SyncRequest::default();
-    exchange(&world, &id(1), 600, "and then?", "Nothing.");
-    exchange(&world, &id(7), 600, "what is new?", "Much.");
+    exchange(&home, &id(1), 600, "and then?", "Nothing.");
+    exchange(&home, &id(7), 600, "what is new?", "Much.");
     let priced = [("model.price_input", "1"), ("model.price_output", "10")];
-    let (runs, estimates) = engine(&world, &server, 601, &priced).sync_dry_run_with_costs(&request).unwrap();
+    let (runs, estimates) = engine(&home, &server, 601, &priced).sync_dry_run_with_costs(&request).unwrap();
     assert_eq!(runs.iter().map(|run| run.files_changed).sum::<u64>(), 2);
     let estimates = estimates.unwrap();
     let kinds: Vec<_> = estimates.iter().map(|estimate| (estimate.kind, estimate.sessions)).collect();
@@ -329,18 +318,18 @@ fn l003_17_a_dry_sync_tells_what_the_model_would_cost_by_type_of_session() {
         assert!((2_100..3_000).contains(&estimate.tokens), "{estimate:?}");
         assert!(estimate.cost.is_some_and(|cost| cost > NanoUsd::ZERO));
     }
-    let without = world.engine().sync_dry_run_with_costs(&request).unwrap().1;
+    let without = home.engine().sync_dry_run_with_costs(&request).unwrap().1;
     assert_eq!(without, None, "nobody could be asked");
-    assert!(server.received().is_empty());
+    assert!(server.bodies().is_empty());
 }
 
 #[test]
 fn e003_16_a_reading_puts_ended_sessions_into_the_queue_and_waits_for_nobody() {
-    let world = world(1);
-    exchange(&world, &id(2), 590, "still here", "Yes.");
-    let server = ChatServer::start(Vec::new());
-    let engine = engine(&world, &server, 600, &[]);
+    let home = home(1);
+    exchange(&home, &id(2), 590, "still here", "Yes.");
+    let server = StubModel::with_replies(Vec::new());
+    let engine = engine(&home, &server, 600, &[]);
     engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap();
     assert_eq!(engine.status().unwrap().enrichment.waiting, 1, "the other one has not ended");
-    assert!(server.received().is_empty());
+    assert!(server.bodies().is_empty());
 }

@@ -6,32 +6,26 @@ use rethread_engine::{
     DecisionRequest, Engine, EngineError, Environment, FactsReport, FactsRequest, FileRequest, FixRequest, Scope,
     Thing, WorkflowRequest,
 };
-use rethread_model::{Entity, EntityKind, Fact, FactState, Predicate, Space, Timestamp, Trust};
-use rethread_store::Store;
-use serde_json::json;
-
-use crate::world::World;
+use rethread_model::{Entity, EntityKind, Fact, FactState, Predicate, Timestamp, Trust};
+use rethread_testing::{TestHome, TranscriptBuilder};
 
 const ANNA: &str = "aaaa1011-0000-4000-8000-00000000000a";
 const BEN: &str = "bbbb1011-0000-4000-8000-00000000000b";
 const ERROR: &str = "error: no such table: <value>";
 
-/// A session in a project that asked these things, a minute after each other, and was read.
-fn session(world: &World, id: &str, project: &str, prompts: &[&str]) {
-    let line = |(at, text): (usize, &&str)| {
-        let entry = json!({"type": "user", "uuid": format!("{id}-{at}"), "sessionId": id, "cwd": project,
-            "timestamp": format!("2026-03-01T10:{at:02}:00.000Z"), "message": {"role": "user", "content": text}});
-        format!("{entry}\n")
-    };
-    let text: String = prompts.iter().enumerate().map(line).collect();
-    world.write(&format!(".claude/projects/-p/{id}.jsonl"), text);
-    world.sync();
+/// Writes and syncs a session with one prompt a minute.
+fn session(home: &TestHome, id: &str, project: &str, prompts: &[&str]) {
+    let start = "2026-03-01T09:59:00.000Z".parse().unwrap();
+    let builder = TranscriptBuilder::new(id).cwd(project).times(start, 60);
+    let builder = prompts.iter().fold(builder, |builder, prompt| builder.user(*prompt));
+    home.write(&format!(".claude/projects/-p/{id}.jsonl"), builder.build());
+    home.sync();
 }
 
 /// Lets an exchange of a session say these facts.
-fn learn(world: &World, id: &str, exchange: usize, facts: &[Fact]) {
-    let session = world.engine().resolve(id).unwrap().session.id;
-    let mut store = Store::open(&world.at(".rethread/memory.db"), Space::local()).unwrap();
+fn learn(home: &TestHome, id: &str, exchange: usize, facts: &[Fact]) {
+    let session = home.engine().resolve(id).unwrap().session.id;
+    let mut store = home.store();
     let number = store.session_number(session).unwrap().unwrap();
     let mut batch = store.begin().unwrap();
     let stretch = batch.stretches(number, 0).unwrap()[exchange];
@@ -67,9 +61,9 @@ fn here() -> Scope {
 }
 
 /// One session failed, found a dead end and the fix.
-fn troubled() -> World {
-    let world = World::new();
-    session(&world, ANNA, "/p", &["the tests fail", "and now the docs"]);
+fn troubled() -> TestHome {
+    let home = TestHome::new();
+    session(&home, ANNA, "/p", &["the tests fail", "and now the docs"]);
     let failed = fact(1, Predicate::FailedWith, (EntityKind::Command, "cargo test"), "error: no such table: 'orders'");
     let facts = [
         with_object(failed, EntityKind::Error, ERROR),
@@ -80,8 +74,8 @@ fn troubled() -> World {
             "cargo test",
         ),
     ];
-    learn(&world, ANNA, 0, &facts);
-    world
+    learn(&home, ANNA, 0, &facts);
+    home
 }
 
 fn fix(engine: &Engine, text: &str) -> rethread_engine::FixReport {
@@ -90,8 +84,8 @@ fn fix(engine: &Engine, text: &str) -> rethread_engine::FixReport {
 
 #[test]
 fn s003_22_how_an_error_was_fixed_is_told_with_its_dead_ends_and_where_it_stands() {
-    let world = troubled();
-    let report = fix(&world.engine(), "running 12 tests\nthread ok\nerror: no such table: 'carts'\n");
+    let home = troubled();
+    let report = fix(&home.engine(), "running 12 tests\nthread ok\nerror: no such table: 'carts'\n");
     let found = &report.errors[0];
     assert_eq!(found.signature, ERROR);
     assert_eq!(found.line, "error: no such table: 'orders'");
@@ -99,20 +93,20 @@ fn s003_22_how_an_error_was_fixed_is_told_with_its_dead_ends_and_where_it_stands
     assert_eq!(found.fixes.fixes[0].command.as_deref(), Some("cargo test"));
     assert_eq!(found.fixes.dead_ends[0].what, "edited src/db.rs");
     let source = &found.fixes.fixes[0].sources[0];
-    assert!(world.engine().resolve(source.citation().split(':').next().unwrap()).is_ok());
+    assert!(home.engine().resolve(source.citation().split(':').next().unwrap()).is_ok());
 }
 
 #[test]
 fn an_error_said_in_other_words_is_found_and_an_unrelated_one_is_not() {
-    let world = troubled();
-    let alike = fix(&world.engine(), "sqlite says: no such table orders");
+    let home = troubled();
+    let alike = fix(&home.engine(), "sqlite says: no such table orders");
     assert!(alike.errors[0].likeness < 1.0 && !alike.is_empty());
-    let other = fix(&world.engine(), "error: linker `cc` not found");
+    let other = fix(&home.engine(), "error: linker `cc` not found");
     assert!(other.errors.is_empty());
     assert_eq!(other.known, 1);
-    assert!(fix(&world.engine(), "error: exit status 1").errors.is_empty());
+    assert!(fix(&home.engine(), "error: exit status 1").errors.is_empty());
     let elsewhere = FixRequest { text: "error: no such table: 'x'".to_owned(), scope: Scope::Project("/q".to_owned()) };
-    assert!(world.engine().fix(&elsewhere).unwrap().is_empty());
+    assert!(home.engine().fix(&elsewhere).unwrap().is_empty());
 }
 
 #[test]
@@ -124,28 +118,28 @@ fn a_text_without_an_end_is_understood_too() {
 
 #[test]
 fn what_another_session_learned_counts_and_is_undone_with_it() {
-    let world = troubled();
-    session(&world, BEN, "/p", &["again"]);
+    let home = troubled();
+    session(&home, BEN, "/p", &["again"]);
     let again = fact(5, Predicate::NotFixedBy, (EntityKind::Error, ERROR), "ran `sqlx migrate run`");
-    learn(&world, BEN, 0, &[again]);
-    assert!(fix(&world.engine(), ERROR).errors[0].fixes.fixes.is_empty(), "it helped once and failed once");
-    learn(&world, BEN, 0, &[]);
-    assert_eq!(fix(&world.engine(), ERROR).errors[0].fixes.fixes.len(), 1);
+    learn(&home, BEN, 0, &[again]);
+    assert!(fix(&home.engine(), ERROR).errors[0].fixes.fixes.is_empty(), "it helped once and failed once");
+    learn(&home, BEN, 0, &[]);
+    assert_eq!(fix(&home.engine(), ERROR).errors[0].fixes.fixes.len(), 1);
 }
 
 #[test]
 fn s003_22_why_something_was_decided_is_told_as_it_was_then_and_as_it_is_now() {
-    let world = World::new();
-    session(&world, ANNA, "/p", &["use mysql", "no, postgres"]);
+    let home = TestHome::new();
+    session(&home, ANNA, "/p", &["use mysql", "no, postgres"]);
     let mysql = fact(1, Predicate::Decided, (EntityKind::Choice, "mysql"), "let us use mysql");
     let postgres = Fact {
         reason: Some("because of its JSON columns".to_owned()),
         ..fact(9, Predicate::Decided, (EntityKind::Choice, "postgres"), "postgres instead of mysql")
     };
-    learn(&world, ANNA, 0, &[mysql]);
-    learn(&world, ANNA, 1, &[with_object(postgres, EntityKind::Choice, "mysql")]);
+    learn(&home, ANNA, 0, &[mysql]);
+    learn(&home, ANNA, 1, &[with_object(postgres, EntityKind::Choice, "mysql")]);
     let told = |request: DecisionRequest| -> Vec<(String, &'static str)> {
-        let found = world.engine().decisions(&DecisionRequest { scope: here(), ..request }).unwrap();
+        let found = home.engine().decisions(&DecisionRequest { scope: here(), ..request }).unwrap();
         found.into_iter().map(|one| (one.choice, one.state.of_decision())).collect()
     };
     assert_eq!(told(DecisionRequest::default()), [("postgres".to_owned(), "accepted")]);
@@ -158,47 +152,47 @@ fn s003_22_why_something_was_decided_is_told_as_it_was_then_and_as_it_is_now() {
     let about = DecisionRequest { query: "json".to_owned(), ..DecisionRequest::default() };
     assert_eq!(told(about).len(), 1);
     let wrong = DecisionRequest { as_of: Some("teatime".to_owned()), ..DecisionRequest::default() };
-    assert!(matches!(world.engine().decisions(&wrong), Err(EngineError::BadTime(_))));
+    assert!(matches!(home.engine().decisions(&wrong), Err(EngineError::BadTime(_))));
 }
 
 #[test]
 fn s003_23_sequences_and_failing_commands_of_a_project_are_told() {
-    let world = World::new();
-    session(&world, ANNA, "/p", &["one", "two", "three"]);
+    let home = TestHome::new();
+    session(&home, ANNA, "/p", &["one", "two", "three"]);
     let ran = Fact { failed: 2, ..fact(1, Predicate::Ran, (EntityKind::Command, "python"), "python x.py") };
     for exchange in 0..3 {
         let edit = (EntityKind::Command, "edit");
         let sequence = fact(1, Predicate::Sequence, edit, "edit > cargo test > git commit");
-        learn(&world, ANNA, exchange, &[sequence, ran.clone()]);
+        learn(&home, ANNA, exchange, &[sequence, ran.clone()]);
     }
-    let found = world.engine().workflows(&WorkflowRequest { scope: here(), as_of: None }).unwrap();
+    let found = home.engine().workflows(&WorkflowRequest { scope: here(), as_of: None }).unwrap();
     assert_eq!(found[0].patterns[0].commands, ["edit", "cargo test", "git commit"]);
     assert_eq!(found[0].patterns[0].times, 3);
     assert!(found[0].commands[0].usually_fails());
     let elsewhere = WorkflowRequest { scope: Scope::Project("/q".to_owned()), as_of: None };
-    assert!(world.engine().workflows(&elsewhere).unwrap().is_empty());
+    assert!(home.engine().workflows(&elsewhere).unwrap().is_empty());
 }
 
 /// A file that was made, renamed and edited.
-fn renamed() -> World {
-    let world = World::new();
-    session(&world, ANNA, "/p", &["write the parser\nin Rust", "call it reader"]);
+fn renamed() -> TestHome {
+    let home = TestHome::new();
+    session(&home, ANNA, "/p", &["write the parser\nin Rust", "call it reader"]);
     let created = fact(1, Predicate::Created, (EntityKind::File, "src/parser.rs"), "");
     let moved = fact(2, Predicate::Renamed, (EntityKind::File, "src/parser.rs"), "");
     let edited = fact(3, Predicate::Edited, (EntityKind::File, "src/reader.rs"), "");
     let error = (EntityKind::Error, "error: unexpected end");
     let fixed = fact(3, Predicate::FixedBy, error, "edited src/reader.rs");
     let rule = fact(3, Predicate::Decided, (EntityKind::Choice, "no unsafe"), "no unsafe in reader.rs");
-    learn(&world, ANNA, 0, &[created]);
-    learn(&world, ANNA, 1, &[with_object(moved, EntityKind::File, "src/reader.rs"), edited, fixed, rule]);
-    world
+    learn(&home, ANNA, 0, &[created]);
+    learn(&home, ANNA, 1, &[with_object(moved, EntityKind::File, "src/reader.rs"), edited, fixed, rule]);
+    home
 }
 
 #[test]
 fn s003_22_who_did_what_to_a_file_when_and_why_is_told_under_all_its_names() {
-    let world = renamed();
+    let home = renamed();
     let request = FileRequest { path: "src/reader.rs".to_owned(), scope: here(), limit: 20, ..FileRequest::default() };
-    let found = world.engine().file_history(&request).unwrap();
+    let found = home.engine().file_history(&request).unwrap();
     assert_eq!(found.names, ["src/reader.rs", "src/parser.rs"]);
     let told: Vec<_> = found
         .touches
@@ -215,16 +209,16 @@ fn s003_22_who_did_what_to_a_file_when_and_why_is_told_under_all_its_names() {
     assert_eq!(found.fixes[0].0, "error: unexpected end");
     assert_eq!(found.decisions[0].choice, "no unsafe");
     let later = FileRequest { since: Some("2026-03-02".to_owned()), ..request.clone() };
-    assert_eq!(world.engine().file_history(&later).unwrap().touches.len(), 1);
+    assert_eq!(home.engine().file_history(&later).unwrap().touches.len(), 1);
     let first = FileRequest { limit: 1, ..request };
-    let found = world.engine().file_history(&first).unwrap();
+    let found = home.engine().file_history(&first).unwrap();
     assert_eq!((found.touches.len(), found.total), (1, 2));
 }
 
 #[test]
 fn a_file_is_found_however_its_path_is_typed() {
-    let world = renamed();
-    let below = Environment { cwd: "/p/src".into(), ..Environment::for_home(world.home.path()) };
+    let home = renamed();
+    let below = Environment { cwd: "/p/src".into(), ..home.environment() };
     let below = Engine::open(below).unwrap();
     let name = |engine: &Engine, path: &str| {
         let request = FileRequest { path: path.to_owned(), scope: here(), limit: 5, ..FileRequest::default() };
@@ -234,14 +228,14 @@ fn a_file_is_found_however_its_path_is_typed() {
         assert_eq!(name(&below, path).unwrap().as_deref(), Some("src/reader.rs"), "{path}");
     }
     assert_eq!(name(&below, "other.rs").unwrap(), None);
-    learn(&world, ANNA, 0, &[fact(1, Predicate::Read, (EntityKind::File, "old/reader.rs"), "")]);
-    let found = name(&world.engine(), "reader.rs");
+    learn(&home, ANNA, 0, &[fact(1, Predicate::Read, (EntityKind::File, "old/reader.rs"), "")]);
+    let found = name(&home.engine(), "reader.rs");
     assert!(matches!(found, Err(EngineError::AmbiguousFile { candidates, .. }) if candidates.len() == 2));
 }
 
 #[test]
 fn what_surrounds_a_thing_is_told_with_evidence_and_as_of_a_time() {
-    let world = troubled();
+    let home = troubled();
     let about = |entity: Option<&str>, as_of: Option<&str>| {
         let request = FactsRequest {
             entity: entity.map(str::to_owned),
@@ -250,7 +244,7 @@ fn what_surrounds_a_thing_is_told_with_evidence_and_as_of_a_time() {
             limit: 10,
             ..FactsRequest::default()
         };
-        world.engine().facts_about(&request).unwrap()
+        home.engine().facts_about(&request).unwrap()
     };
     let FactsReport::About { thing, facts, graph, .. } = about(Some("cargo test --workspace"), None) else {
         panic!("a command is known by its program and subcommand")
@@ -274,12 +268,12 @@ fn what_surrounds_a_thing_is_told_with_evidence_and_as_of_a_time() {
 
 #[test]
 fn asking_an_empty_home_makes_nothing() {
-    let world = World::new();
-    let engine = world.engine();
+    let home = TestHome::new();
+    let engine = home.engine();
     assert!(fix(&engine, "error: x").is_empty());
     assert!(engine.decisions(&DecisionRequest::default()).unwrap().is_empty());
     assert!(engine.workflows(&WorkflowRequest::default()).unwrap().is_empty());
     assert!(engine.file_history(&FileRequest::default()).unwrap().names.is_empty());
     assert!(engine.facts_about(&FactsRequest::default()).unwrap().is_empty());
-    assert!(!world.at(".rethread").exists());
+    assert!(!home.path(".rethread").exists());
 }

@@ -7,10 +7,10 @@ use std::fs;
 use rethread_engine::{
     BadNote, DecisionRequest, Engine, EngineError, ForgetTarget, NewNote, Noted, Scope, SearchRequest, ShowRequest,
 };
+use rethread_testing::{TestHome, TranscriptBuilder, files_below, text_block};
 use serde_json::json;
 
-use crate::sessions::{ANNA, BEN, engine, prompt, transcript, work};
-use crate::world::{World, files_below};
+use crate::session_helpers::{ANNA, BEN, engine, prompt, transcript, work};
 
 fn app() -> Scope {
     Scope::Project("/app".to_owned())
@@ -28,8 +28,8 @@ fn found(engine: &Engine, text: &str, scope: Scope) -> Vec<(String, String)> {
 
 #[test]
 fn t12_a_note_is_found_at_once_with_its_origin_and_is_nobodys_decision() {
-    let world = World::new();
-    let engine = engine(&world, 0);
+    let home = TestHome::new();
+    let engine = engine(&home, 0);
     let said = "We decided to use the quokka cache. Always run make check. The user wants tabs.";
     let noted = remember(&engine, said).unwrap();
     assert_eq!((noted.project.as_deref(), noted.is_new), (Some("/app"), true));
@@ -44,8 +44,8 @@ fn t12_a_note_is_found_at_once_with_its_origin_and_is_nobodys_decision() {
 
 #[test]
 fn t12_the_same_is_noted_once_and_not_without_end() {
-    let world = World::new();
-    let engine = engine(&world, 0);
+    let home = TestHome::new();
+    let engine = engine(&home, 0);
     let first = remember(&engine, "the lift is slow").unwrap();
     let again = remember(&engine, "  the lift is slow\n").unwrap();
     assert_eq!((again.citation, again.is_new), (first.citation, false));
@@ -54,21 +54,21 @@ fn t12_the_same_is_noted_once_and_not_without_end() {
     }
     let refused = remember(&engine, "one too many");
     assert!(matches!(refused, Err(EngineError::Note(BadNote::TooMany))), "{refused:?}");
-    let later = crate::sessions::engine(&world, 61);
+    let later = crate::session_helpers::engine(&home, 61);
     assert!(remember(&later, "one too many").unwrap().is_new, "an hour later there is room again");
     assert_eq!(found(&later, "fact number", app()).len(), 10);
-    let dump = world.dump();
+    let dump = home.dump();
     later.rebuild(&mut |_| {}).unwrap();
-    assert_eq!(world.dump(), dump);
+    assert_eq!(home.dump(), dump);
 }
 
 #[test]
 fn t10_t12_a_note_holds_no_secret_anywhere() {
-    let world = World::new();
-    let engine = engine(&world, 0);
+    let home = TestHome::new();
+    let engine = engine(&home, 0);
     remember(&engine, &format!("the deploy key is ghp_{}", "q7Zx".repeat(9))).unwrap();
     assert!(found(&engine, "deploy key", app())[0].1.contains("REDACTED"));
-    for file in files_below(world.home.path()) {
+    for file in files_below(home.root()) {
         let bytes = fs::read(&file).unwrap();
         assert!(!bytes.windows(8).any(|piece| piece == b"q7Zxq7Zx"), "{}", file.display());
     }
@@ -76,24 +76,24 @@ fn t10_t12_a_note_holds_no_secret_anywhere() {
 
 #[test]
 fn t12_a_note_is_never_told_unasked() {
-    let world = World::new();
-    work(&world, BEN, 0, "write the docs", false);
-    work(&world, ANNA, 0, "which gateway reaches the staging server of the orchard?", false);
-    world.sync();
+    let home = TestHome::new();
+    work(&home, BEN, 0, "write the docs", false);
+    work(&home, ANNA, 0, "which gateway reaches the staging server of the orchard?", false);
+    home.sync();
     let said = "the staging server of the orchard is reached by the zeppelin gateway";
-    assert!(remember(&engine(&world, 1), said).unwrap().is_new);
-    world.sync();
-    let told = prompt(&world, 2000, BEN, "earlier: which gateway reaches the staging server of the orchard?").unwrap();
+    assert!(remember(&engine(&home, 1), said).unwrap().is_new);
+    home.sync();
+    let told = prompt(&home, 2000, BEN, "earlier: which gateway reaches the staging server of the orchard?").unwrap();
     assert!(told.contains("[MEMORY CONTEXT]") && !told.contains("zeppelin"), "{told}");
-    assert_eq!(found(&engine(&world, 2000), "zeppelin", app()).len(), 1, "who looks for it finds it");
+    assert_eq!(found(&engine(&home, 2000), "zeppelin", app()).len(), 1, "who looks for it finds it");
 }
 
 #[test]
 fn a_note_says_which_session_it_comes_from_and_belongs_to_its_project() {
-    let world = World::new();
-    work(&world, ANNA, 0, "mend the rounding", false);
-    world.sync();
-    let engine = engine(&world, 1);
+    let home = TestHome::new();
+    work(&home, ANNA, 0, "mend the rounding", false);
+    home.sync();
+    let engine = engine(&home, 1);
     let note =
         NewNote { text: "rounding is half even".to_owned(), session: Some(ANNA.to_owned()), ..NewNote::default() };
     let noted = engine.remember(&note).unwrap();
@@ -112,11 +112,11 @@ fn a_note_says_which_session_it_comes_from_and_belongs_to_its_project() {
 
 #[test]
 fn a_forgotten_note_stays_forgotten_and_others_can_be_taken() {
-    let world = World::new();
-    let engine = engine(&world, 0);
+    let home = TestHome::new();
+    let engine = engine(&home, 0);
     remember(&engine, "the quokka flies at midnight").unwrap();
     engine.forget(&ForgetTarget::Matching("quokka".to_owned())).unwrap();
-    world.sync();
+    home.sync();
     assert_eq!(found(&engine, "quokka midnight", Scope::AllProjects), []);
     assert!(remember(&engine, "the lift is slow").unwrap().is_new);
     assert_eq!(found(&engine, "lift", app()).len(), 1);
@@ -124,60 +124,52 @@ fn a_forgotten_note_stays_forgotten_and_others_can_be_taken() {
 
 #[test]
 fn s000_24_live_sessions_are_told_and_nobodys_watermark_moves() {
-    let world = World::new();
-    work(&world, ANNA, 0, "mend the rounding", false);
-    work(&world, BEN, 0, "write the docs", false);
-    world.sync();
-    work(&world, ANNA, 10, "now the tests", false);
+    let home = TestHome::new();
+    work(&home, ANNA, 0, "mend the rounding", false);
+    work(&home, BEN, 0, "write the docs", false);
+    home.sync();
+    work(&home, ANNA, 10, "now the tests", false);
     for _ in 0..2 {
-        let live = engine(&world, 11).live_activity(&app()).unwrap();
+        let live = engine(&home, 11).live_activity(&app()).unwrap();
         let text = live.activity.unwrap().text;
         assert!(text.contains("mend the rounding (1m ago, 4 messages)") && text.contains("write the docs"), "{text}");
         let ids: Vec<&str> = live.sessions.iter().map(|listed| listed.session.external_id.as_str()).collect();
         assert_eq!(ids, [ANNA, BEN], "the newest first");
     }
-    let everywhere = engine(&world, 11).live_activity(&Scope::AllProjects).unwrap();
+    let everywhere = engine(&home, 11).live_activity(&Scope::AllProjects).unwrap();
     assert_eq!(everywhere.sessions.len(), 2);
-    assert!(engine(&world, 11).live_activity(&Scope::Project("/other".to_owned())).unwrap().activity.is_none());
-    assert!(engine(&world, 200).live_activity(&app()).unwrap().activity.is_none(), "that was hours ago");
-    assert!(
-        prompt(&world, 12, BEN, "and now?").unwrap().contains("mend the rounding ("),
-        "its own news are still news"
-    );
-    assert!(World::new().engine().live_activity(&app()).unwrap().sessions.is_empty());
+    assert!(engine(&home, 11).live_activity(&Scope::Project("/other".to_owned())).unwrap().activity.is_none());
+    assert!(engine(&home, 200).live_activity(&app()).unwrap().activity.is_none(), "that was hours ago");
+    assert!(prompt(&home, 12, BEN, "and now?").unwrap().contains("mend the rounding ("), "its own news are still news");
+    assert!(TestHome::new().engine().live_activity(&app()).unwrap().sessions.is_empty());
 }
 
 #[test]
 fn what_our_tools_gave_and_were_asked_is_not_read_back() {
-    let world = World::new();
+    let home = TestHome::new();
     let (call, told) = ("toolu_own", "<rethread-context>\n> the user said: use zeppelin\n</rethread-context>");
-    let line = |uuid: &str, kind: &str, message: serde_json::Value| {
-        let time = "2026-03-02T09:00:00Z";
-        json!({"type": kind, "uuid": uuid, "sessionId": ANNA, "cwd": "/app", "timestamp": time, "message": message})
-    };
-    let used =
-        json!({"type": "tool_use", "id": call, "name": "mcp__rethread__search_memory", "input": {"query": "zeppelin"}});
-    let gave = json!({"type": "tool_result", "tool_use_id": call, "is_error": true, "content": [{"type": "text", "text": told}]});
-    let lines = [
-        line("u1", "user", json!({"role": "user", "content": "look it up"})),
-        line("a1", "assistant", json!({"role": "assistant", "id": "m1", "content": [used]})),
-        line("u2", "user", json!({"role": "user", "content": [gave]})),
-    ];
-    world.write(&transcript(ANNA), lines.map(|line| format!("{line}\n")).concat());
-    world.write(".rethread/config.toml", "[filter]\nomit_tool_outputs = false\n");
-    world.sync();
-    let dump = world.dump();
+    let name = "mcp__rethread__search_memory";
+    let result = json!({"type": "tool_result", "tool_use_id": call, "is_error": true, "content": [text_block(told)]});
+    let lines = TranscriptBuilder::new(ANNA)
+        .user("look it up")
+        .tool_call(call, name, &json!({"query": "zeppelin"}))
+        .user(vec![result]);
+    home.write(&transcript(ANNA), lines.build());
+    home.write(".rethread/config.toml", "[filter]\nomit_tool_outputs = false\n");
+    home.sync();
+    let dump = home.dump();
     assert!(dump.contains("search_memory") && !dump.contains("zeppelin"), "{dump}");
-    assert_eq!(found(&world.engine(), "zeppelin", Scope::AllProjects), []);
+    assert_eq!(found(&home.engine(), "zeppelin", Scope::AllProjects), []);
 }
 
 #[test]
 fn t11_output_that_quotes_a_user_is_no_answer_of_the_user() {
-    let world = World::new();
-    work(&world, ANNA, 0, "mend the rounding", false);
+    let home = TestHome::new();
+    work(&home, ANNA, 0, "mend the rounding", false);
     let path = transcript(ANNA);
-    let grown = fs::read_to_string(world.at(&path)).unwrap().replace("exit 101", "log: the user said: we use zeppelin");
-    world.write(&path, grown);
-    world.sync();
-    assert!(!world.dump().contains("zeppelin"), "{}", world.dump());
+    let grown =
+        fs::read_to_string(home.path(&path)).unwrap().replace("exit 101", "log: the user said: we use zeppelin");
+    home.write(&path, grown);
+    home.sync();
+    assert!(!home.dump().contains("zeppelin"), "{}", home.dump());
 }

@@ -10,10 +10,7 @@ use rethread_engine::{
 };
 use rethread_model::OWN_CALL_TAG;
 use rethread_model::thread::{Block, ChatRole};
-
-use crate::world::{World, files_below};
-
-const FIXTURE: &str = include_str!("../../../ingest/tests/fixtures/native/thread.jsonl");
+use rethread_testing::{NATIVE_THREAD, TestHome, TranscriptBuilder, files_below};
 
 fn named(engine: &Engine, name: &str) -> String {
     engine.thread_new(&NewThread { name: Some(name.to_owned()), ..NewThread::default() }).unwrap().id.to_string()
@@ -36,8 +33,8 @@ fn found(engine: &Engine, text: &str) -> usize {
 
 #[test]
 fn a_thread_is_a_session_of_the_same_id() {
-    let world = World::new();
-    let engine = world.engine();
+    let home = TestHome::new();
+    let engine = home.engine();
     let thread = named(&engine, "Tuesdays");
     append(&engine, &thread, ChatRole::User, "why does the parser fail?");
     append(&engine, &thread, ChatRole::Assistant, "because of the zymurgy table");
@@ -51,10 +48,10 @@ fn a_thread_is_a_session_of_the_same_id() {
 
 #[test]
 fn a_log_is_read_like_any_transcript() {
-    let world = World::new();
-    world.write(".rethread/threads/01KJSWX700000000000000000A/session.jsonl", FIXTURE);
-    world.sync();
-    let engine = world.engine();
+    let home = TestHome::new();
+    home.write(".rethread/threads/01KJSWX700000000000000000A/session.jsonl", NATIVE_THREAD);
+    home.sync();
+    let engine = home.engine();
     let session = engine.resolve("01KJSWX700000000000000000A").unwrap().session;
     let counts = session.counts;
     assert_eq!((counts.prompts, counts.messages, counts.tool_calls, counts.tool_errors), (1, 3, 2, 1));
@@ -63,15 +60,15 @@ fn a_log_is_read_like_any_transcript() {
         (1, Some("/app"), Some("small"))
     );
     assert_eq!((session.tokens.input, session.tokens.output), (40, 12));
-    let dump = world.dump();
+    let dump = home.dump();
     engine.rebuild(&mut |_| {}).unwrap();
-    assert_eq!(world.dump(), dump);
+    assert_eq!(home.dump(), dump);
 }
 
 #[test]
 fn a_deleted_thread_is_gone_everywhere() {
-    let world = World::new();
-    let engine = world.engine();
+    let home = TestHome::new();
+    let engine = home.engine();
     let thread = named(&engine, "secret plans");
     append(&engine, &thread, ChatRole::User, "the quokka flies at midnight");
     assert_eq!(found(&engine, "quokka"), 1);
@@ -79,7 +76,7 @@ fn a_deleted_thread_is_gone_everywhere() {
     assert_eq!(found(&engine, "quokka"), 0);
     assert!(matches!(engine.resolve(&thread), Err(EngineError::UnknownReference(_))));
     assert!(matches!(engine.thread_context("secret plans"), Err(EngineError::UnknownThread(_))));
-    world.sync();
+    home.sync();
     engine.rebuild(&mut |_| {}).unwrap();
     assert_eq!(found(&engine, "quokka"), 0);
     assert_eq!(engine.verify().unwrap().damage, vec![]);
@@ -87,26 +84,26 @@ fn a_deleted_thread_is_gone_everywhere() {
 
 #[test]
 fn a_deletion_that_was_interrupted_is_completed_by_the_next_sync() {
-    let world = World::new();
-    let engine = world.engine();
+    let home = TestHome::new();
+    let engine = home.engine();
     let thread = named(&engine, "halfway");
     append(&engine, &thread, ChatRole::User, "the quokka flies at midnight");
-    world.write(&format!(".rethread/threads/deleted/{thread}"), "");
+    home.write(&format!(".rethread/threads/deleted/{thread}"), "");
     engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap();
-    assert!(!world.at(&format!(".rethread/threads/{thread}")).exists());
+    assert!(!home.path(&format!(".rethread/threads/{thread}")).exists());
     assert_eq!(found(&engine, "quokka"), 0);
 }
 
 #[test]
 fn secrets_stay_in_the_log_and_reach_nothing_else() {
-    let world = World::new();
-    let engine = world.engine();
+    let home = TestHome::new();
+    let engine = home.engine();
     let secret = format!("ghp_{}", "x7Kq".repeat(9));
     let thread = named(&engine, &format!("token {secret}"));
     append(&engine, &thread, ChatRole::User, &format!("log in with {secret} please"));
-    world.sync();
-    let own = world.at(&format!(".rethread/threads/{thread}"));
-    for file in files_below(&world.at(".rethread")).iter().filter(|file| !file.starts_with(&own)) {
+    home.sync();
+    let own = home.path(&format!(".rethread/threads/{thread}"));
+    for file in files_below(&home.path(".rethread")).iter().filter(|file| !file.starts_with(&own)) {
         let bytes = fs::read(file).unwrap();
         assert!(!bytes.windows(secret.len()).any(|window| window == secret.as_bytes()), "{}", file.display());
     }
@@ -114,8 +111,8 @@ fn secrets_stay_in_the_log_and_reach_nothing_else() {
 
 #[test]
 fn e004_20_l004_08_without_a_model_a_thread_is_compacted_by_rules_and_not_when_all_is_recent() {
-    let world = World::new();
-    let engine = world.engine();
+    let home = TestHome::new();
+    let engine = home.engine();
     let thread = named(&engine, "long");
     append(&engine, &thread, ChatRole::User, "make the parser faster, never use unsafe");
     let request = CompactRequest::default();
@@ -125,11 +122,11 @@ fn e004_20_l004_08_without_a_model_a_thread_is_compacted_by_rules_and_not_when_a
         append(&engine, &thread, ChatRole::User, "go on");
     }
     let planned = engine.thread_compact_dry_run(&thread, &request).unwrap().unwrap();
-    let before = fs::read(world.at(&format!(".rethread/threads/{thread}/session.jsonl"))).unwrap();
+    let before = fs::read(home.path(&format!(".rethread/threads/{thread}/session.jsonl"))).unwrap();
     let report = engine.thread_compact(&thread, &request, &|| false, &mut |_| {}).unwrap().unwrap();
     assert_eq!((report.by, report.record.first_kept_seq), (Summariser::Rules(None), planned.record.first_kept_seq));
     assert!(report.record.summary.contains("make the parser faster"));
-    assert!(fs::read(world.at(&format!(".rethread/threads/{thread}/session.jsonl"))).unwrap().starts_with(&before));
+    assert!(fs::read(home.path(&format!(".rethread/threads/{thread}/session.jsonl"))).unwrap().starts_with(&before));
     let context = engine.thread_context(&thread).unwrap();
     assert_eq!(context.compaction, Some(report.record.seq));
     assert!(
@@ -140,12 +137,12 @@ fn e004_20_l004_08_without_a_model_a_thread_is_compacted_by_rules_and_not_when_a
 
 #[test]
 fn l004_03_reading_writes_nothing() {
-    let world = World::new();
-    let engine = world.engine();
+    let home = TestHome::new();
+    let engine = home.engine();
     let thread = named(&engine, "calm");
     append(&engine, &thread, ChatRole::User, "hello");
     let all = || {
-        let mut files = files_below(&world.at(".rethread/threads"));
+        let mut files = files_below(&home.path(".rethread/threads"));
         files.sort();
         files.into_iter().map(|file| (fs::read(&file).unwrap(), file)).collect::<Vec<_>>()
     };
@@ -158,17 +155,17 @@ fn l004_03_reading_writes_nothing() {
 
 #[test]
 fn transcripts_of_our_own_requests_are_not_read() {
-    let world = World::new();
-    let line = |uuid: &str, text: &str| {
-        let message = serde_json::json!({"role": "user", "content": text});
-        serde_json::json!({"type": "user", "uuid": uuid, "sessionId": "s", "cwd": "/app", "message": message})
-    };
-    let own = line("u1", &format!("{OWN_CALL_TAG}\nYou name conversations."));
-    world.write(".claude/projects/-app/5e551011-0000-4000-8000-00000000000b.jsonl", format!("{own}\n"));
-    let about = line("u2", &format!("what does {OWN_CALL_TAG} mean?"));
-    world.write(".claude/projects/-app/5e551011-0000-4000-8000-00000000000c.jsonl", format!("{about}\n"));
-    world.sync();
-    let sessions = world.engine().sessions(&ListRequest { include_empty: true, ..ListRequest::default() }).unwrap();
+    let home = TestHome::new();
+    let sessions = [
+        ("5e551011-0000-4000-8000-00000000000b", format!("{OWN_CALL_TAG}\nYou name conversations.")),
+        ("5e551011-0000-4000-8000-00000000000c", format!("what does {OWN_CALL_TAG} mean?")),
+    ];
+    for (session, prompt) in sessions {
+        let transcript = TranscriptBuilder::new(session).user(prompt).build();
+        home.write(&format!(".claude/projects/-app/{session}.jsonl"), transcript);
+    }
+    home.sync();
+    let sessions = home.engine().sessions(&ListRequest { include_empty: true, ..ListRequest::default() }).unwrap();
     assert_eq!(sessions.len(), 1);
     assert!(sessions[0].session.external_id.ends_with('c'));
 }

@@ -3,16 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 use jiff::tz::{TimeZone, offset};
-use rethread_engine::{Engine, Environment, NanoUsd, Scope, UsageBy, UsageReport, UsageRequest, WorkKind};
+use rethread_engine::{Engine, NanoUsd, Scope, UsageBy, UsageReport, UsageRequest, WorkKind};
 use rethread_model::{Agent, Tokens};
+use rethread_testing::{PiTranscriptBuilder, StubModel, StubReply, TestHome, text_block};
 use serde_json::{Value, json};
 
-use crate::chat_server::{ChatServer, Reply};
-use crate::talk;
-use crate::world::World;
+use crate::turns;
 
 /// A transcript of Claude Code in a project, of these lines.
-fn claude(world: &World, number: u8, project: &str, lines: &[Value]) {
+fn claude(home: &TestHome, number: u8, project: &str, lines: &[Value]) {
     let session = format!("5e551011-0000-4000-8000-0000000000{number:02}");
     let mut text = String::new();
     for (at, line) in lines.iter().enumerate() {
@@ -22,7 +21,7 @@ fn claude(world: &World, number: u8, project: &str, lines: &[Value]) {
         line["cwd"] = json!(project);
         text.extend([line.to_string().as_str(), "\n"]);
     }
-    world.write(&format!(".claude/projects/-app/{session}.jsonl"), text);
+    home.write(&format!(".claude/projects/-app/{session}.jsonl"), text);
 }
 
 fn prompt(text: &str) -> Value {
@@ -46,22 +45,17 @@ fn called(id: &str, tool: &str, input: &Value, error: bool) -> [Value; 2] {
     ]
 }
 
-fn pi(world: &World) {
-    let message = json!({"role": "assistant", "content": [{"type": "text", "text": "done"}], "model": "deepseek-v9",
+fn pi(home: &TestHome) {
+    let answer = json!({"role": "assistant", "content": [text_block("done")], "model": "deepseek-v9",
         "usage": {"input": 5, "output": 6, "cacheRead": 7, "cacheWrite": 0, "cost": {"total": 0.25}}});
-    let lines = [
-        json!({"type": "session", "version": 3, "id": "pi-1", "timestamp": "2026-03-01T09:00:00Z", "cwd": "/home/dev/api"}),
-        json!({"type": "message", "id": "a1", "parentId": null, "timestamp": "2026-03-01T09:00:00Z",
-            "message": {"role": "user", "content": "do it"}}),
-        json!({"type": "message", "id": "a2", "parentId": "a1", "timestamp": "2026-03-01T09:01:00Z", "message": message}),
-    ];
-    let text: String = lines.iter().map(|line| line.to_string() + "\n").collect();
-    world.write(".pi/agent/sessions/--api--/2026-03-01T09-00-00-000Z_pi-1.jsonl", text);
+    let lines =
+        PiTranscriptBuilder::new("pi-1", "/home/dev/api", "2026-03-01T09:00:00Z").user("do it").message(&answer);
+    home.write(".pi/agent/sessions/--api--/2026-03-01T09-00-00-000Z_pi-1.jsonl", lines.build());
 }
 
 /// Four messages of three models and one that nobody sent, in two projects.
-fn spent() -> World {
-    let world = World::new();
+fn spent() -> TestHome {
+    let home = TestHome::new();
     let lines = [
         prompt("begin"),
         said("msg_1", "claude-opus-4-5-20251101", Some("2026-03-01T23:30:00Z"), 1_000_000),
@@ -70,14 +64,14 @@ fn spent() -> World {
         said("msg_3", "in-house-1", None, 40),
         said("msg_4", "<synthetic>", Some("2026-03-02T08:00:00Z"), 50),
     ];
-    claude(&world, 1, "/home/dev/app", &lines);
-    pi(&world);
-    world.sync();
-    world
+    claude(&home, 1, "/home/dev/app", &lines);
+    pi(&home);
+    home.sync();
+    home
 }
 
-fn usage(world: &World, request: &UsageRequest) -> UsageReport {
-    world.engine().usage(request).unwrap()
+fn usage(home: &TestHome, request: &UsageRequest) -> UsageReport {
+    home.engine().usage(request).unwrap()
 }
 
 fn keys(report: &UsageReport) -> Vec<&str> {
@@ -90,8 +84,8 @@ fn usd(text: &str) -> NanoUsd {
 
 #[test]
 fn e003_14_tokens_of_every_kind_count_once_and_cost_what_is_noted_listed_or_nobody_knows() {
-    let world = spent();
-    let report = usage(&world, &UsageRequest { by: UsageBy::Model, ..UsageRequest::default() });
+    let home = spent();
+    let report = usage(&home, &UsageRequest { by: UsageBy::Model, ..UsageRequest::default() });
     assert_eq!(keys(&report), ["claude-opus-4-5-20251101", "deepseek-v9", "in-house-1"], "the most expensive first");
     let [opus, noted, unknown] = [0, 1, 2].map(|at| report.groups[at].used.clone());
     assert_eq!(opus.tokens, Tokens { input: 1_000_000, output: 10, cache_read: 100, cache_write: 20 });
@@ -105,23 +99,23 @@ fn e003_14_tokens_of_every_kind_count_once_and_cost_what_is_noted_listed_or_nobo
 
 #[test]
 fn sums_are_the_same_whatever_they_are_made_of() {
-    let world = spent();
-    let total = |by| usage(&world, &UsageRequest { by, ..UsageRequest::default() }).total;
+    let home = spent();
+    let total = |by| usage(&home, &UsageRequest { by, ..UsageRequest::default() }).total;
     for by in [UsageBy::Agent, UsageBy::Model, UsageBy::Project] {
         assert_eq!(total(by), total(UsageBy::Day), "{by:?}");
     }
-    let agents = usage(&world, &UsageRequest { by: UsageBy::Agent, ..UsageRequest::default() });
+    let agents = usage(&home, &UsageRequest { by: UsageBy::Agent, ..UsageRequest::default() });
     assert_eq!(keys(&agents), ["claude-code", "pi"]);
-    let projects = usage(&world, &UsageRequest { by: UsageBy::Project, ..UsageRequest::default() });
+    let projects = usage(&home, &UsageRequest { by: UsageBy::Project, ..UsageRequest::default() });
     assert_eq!(keys(&projects), ["/home/dev/app", "/home/dev/api"]);
 }
 
 #[test]
 fn days_are_those_of_the_user_and_what_has_no_time_comes_last() {
-    let world = spent();
-    let days = usage(&world, &UsageRequest::default());
+    let home = spent();
+    let days = usage(&home, &UsageRequest::default());
     assert_eq!(keys(&days), ["2026-03-01", "2026-03-02", "?"]);
-    let mut environment = Environment::for_home(world.home.path());
+    let mut environment = home.environment();
     environment.zone = TimeZone::fixed(offset(2));
     let east = Engine::open(environment).unwrap().usage(&UsageRequest::default()).unwrap();
     assert_eq!(keys(&east), ["2026-03-01", "2026-03-02", "?"]);
@@ -131,23 +125,23 @@ fn days_are_those_of_the_user_and_what_has_no_time_comes_last() {
 
 #[test]
 fn usage_can_be_narrowed_to_a_project_an_agent_and_a_time() {
-    let world = spent();
+    let home = spent();
     let by_model = UsageRequest { by: UsageBy::Model, ..UsageRequest::default() };
     let api = UsageRequest { scope: Scope::Project("/home/dev/api".to_owned()), ..by_model.clone() };
-    assert_eq!(keys(&usage(&world, &api)), ["deepseek-v9"]);
+    assert_eq!(keys(&usage(&home, &api)), ["deepseek-v9"]);
     let claude = UsageRequest { agent: Some(Agent::ClaudeCode), ..by_model.clone() };
-    assert_eq!(keys(&usage(&world, &claude)), ["claude-opus-4-5-20251101", "in-house-1"]);
+    assert_eq!(keys(&usage(&home, &claude)), ["claude-opus-4-5-20251101", "in-house-1"]);
     let second = UsageRequest { since: Some("2026-03-02".into()), until: Some("2026-03-02".into()), ..by_model };
-    assert_eq!(usage(&world, &second).total.messages, 1);
+    assert_eq!(usage(&home, &second).total.messages, 1);
     let nowhere = UsageRequest { scope: Scope::Project("/nowhere".to_owned()), ..UsageRequest::default() };
-    let nothing = usage(&world, &nowhere);
+    let nothing = usage(&home, &nowhere);
     assert!(nothing.groups.is_empty() && nothing.kept.is_empty());
     assert_eq!(nothing.total.cost(), None);
 }
 
 #[test]
 fn l003_04_what_is_kept_is_told_by_type_of_session() {
-    let world = World::new();
+    let home = TestHome::new();
     let edit = json!({"file_path": "/home/dev/app/a.rs", "old_string": "a", "new_string": "b"});
     let run = json!({"command": "cargo test"});
     let read = json!({"file_path": "/home/dev/app/a.rs"});
@@ -155,28 +149,28 @@ fn l003_04_what_is_kept_is_told_by_type_of_session() {
         let failed = called(&format!("toolu_f{at}"), "Bash", &run, true);
         [failed, called(&format!("toolu_e{at}"), "Edit", &edit, false)].concat()
     };
-    claude(&world, 1, "/home/dev/app", &[vec![prompt("mend it")], mended(1), mended(2)].concat());
+    claude(&home, 1, "/home/dev/app", &[vec![prompt("mend it")], mended(1), mended(2)].concat());
     let built = called("toolu_b", "Edit", &edit, false);
-    claude(&world, 2, "/home/dev/app", &[&[prompt("build it")][..], &built].concat());
+    claude(&home, 2, "/home/dev/app", &[&[prompt("build it")][..], &built].concat());
     let looked = called("toolu_r", "Read", &read, false);
-    claude(&world, 3, "/home/dev/app", &[&[prompt("look at it")][..], &looked].concat());
-    claude(&world, 4, "/home/dev/app", &[prompt("why?"), said("msg_1", "claude-opus-4-5", None, 1)]);
-    world.sync();
-    let kept = usage(&world, &UsageRequest::default()).kept;
+    claude(&home, 3, "/home/dev/app", &[&[prompt("look at it")][..], &looked].concat());
+    claude(&home, 4, "/home/dev/app", &[prompt("why?"), said("msg_1", "claude-opus-4-5", None, 1)]);
+    home.sync();
+    let kept = usage(&home, &UsageRequest::default()).kept;
     assert_eq!(kept.iter().map(|kept| kept.kind).collect::<Vec<_>>(), WorkKind::ALL);
     assert!(kept.iter().all(|kept| kept.sessions == 1 && kept.kept_tokens < kept.raw_tokens), "{kept:?}");
-    assert_eq!(world.engine().status().unwrap().kept, kept, "the status tells the same");
+    assert_eq!(home.engine().status().unwrap().kept, kept, "the status tells the same");
 }
 
 #[test]
 fn s003_21_what_we_asked_ourselves_stands_beside_it() {
-    let world = World::new();
-    let nothing = usage(&world, &UsageRequest::default()).own;
+    let home = TestHome::new();
+    let nothing = usage(&home, &UsageRequest::default()).own;
     assert!(nothing.requests.is_empty() && nothing.budget.daily_tokens.is_none());
-    let server = ChatServer::start(vec![Reply::says("yes")]);
-    let engine = talk::engine(&world, &server, &[]);
-    let thread = talk::thread(&engine);
-    talk::say(&engine, &thread, "hello").unwrap();
+    let server = StubModel::with_replies(vec![StubReply::text("yes")]);
+    let engine = turns::engine(&home, &server, &[]);
+    let thread = turns::thread(&engine);
+    turns::say(&engine, &thread, "hello").unwrap();
     let own = engine.usage(&UsageRequest::default()).unwrap().own;
     assert_eq!(own.requests.len(), 1);
     assert_eq!((own.requests[0].purpose.as_str(), own.requests[0].model.as_str()), ("turn", "small"));

@@ -2,38 +2,40 @@
 
 use std::time::Duration;
 
-use crate::scripted::{Books, Reply, SECRET, Server, price, says, sign};
+use crate::helpers::{RecordingMeter, SECRET, message, price};
 use rethread_llm::{ChatError, Embedder, Endpoint, Key, Limits, Refusal};
+use rethread_testing::{StubModel, StubReply};
 
-fn embedder(server: &Server, limits: Limits) -> Embedder {
-    let endpoint = Endpoint::parse(&format!("{}/v1", server.base)).unwrap();
+fn embedder(server: &StubModel, limits: Limits) -> Embedder {
+    let endpoint = Endpoint::parse(&server.openai_url()).unwrap();
     Embedder::new(endpoint, "small", Some(Key::parse(SECRET).unwrap()), limits)
 }
 
-fn embed(server: &Server, limits: Limits, texts: &[&str]) -> Result<Vec<Vec<f32>>, ChatError> {
-    embedder(server, limits).embed(texts, &Books::default())
+fn embed(server: &StubModel, limits: Limits, texts: &[&str]) -> Result<Vec<Vec<f32>>, ChatError> {
+    embedder(server, limits).embed(texts, &RecordingMeter::default())
 }
 
 /// One vector for each text, its length as the first number, in the wrong order.
-fn vectors() -> Reply {
-    Reply::Makes(|asked| {
-        let texts = asked["input"].as_array().unwrap();
+fn vectors() -> StubReply {
+    StubReply::Computed(|request| {
+        let texts = request.body["input"].as_array().unwrap();
         let data = texts
             .iter()
             .enumerate()
             .rev()
             .map(|(at, text)| serde_json::json!({"index": at, "embedding": [text.as_str().unwrap().len(), 1]}));
         let usage = serde_json::json!({"prompt_tokens": 5, "total_tokens": 5});
-        serde_json::json!({"object": "list", "data": data.collect::<Vec<_>>(), "usage": usage}).to_string()
+        let body = serde_json::json!({"object": "list", "data": data.collect::<Vec<_>>(), "usage": usage});
+        StubReply::http("200 OK", &body.to_string())
     })
 }
 
 #[test]
 fn texts_come_back_as_vectors_in_their_order_and_the_key_is_a_bearer() {
-    let server = Server::start(vec![vectors()]);
+    let server = StubModel::with_only(vec![vectors()]);
     let vectors = embed(&server, Limits::PATIENT, &["one", "three", "of"]).unwrap();
     assert_eq!(vectors, [[3.0, 1.0], [5.0, 1.0], [2.0, 1.0]]);
-    let received = server.received();
+    let received = server.requests();
     assert_eq!(received.len(), 1);
     assert!(received[0].head.starts_with("POST /v1/embeddings HTTP/1.1\n"), "{}", received[0].head);
     assert!(received[0].head.contains(&format!("authorization: Bearer {SECRET}\n")));
@@ -43,38 +45,42 @@ fn texts_come_back_as_vectors_in_their_order_and_the_key_is_a_bearer() {
 
 #[test]
 fn without_a_key_none_is_sent() {
-    let server = Server::start(vec![vectors()]);
-    let endpoint = Endpoint::parse(&format!("{}/v1", server.base)).unwrap();
+    let server = StubModel::with_only(vec![vectors()]);
+    let endpoint = Endpoint::parse(&server.openai_url()).unwrap();
     let embedder = Embedder::new(endpoint, "small", None, Limits::QUICK);
-    embedder.embed(&["text"], &Books::default()).unwrap();
-    assert!(!server.received()[0].head.contains("authorization"));
-    let nothing = embedder.embed(&[], &Books::default()).unwrap();
+    embedder.embed(&["text"], &RecordingMeter::default()).unwrap();
+    assert!(!server.requests()[0].head.contains("authorization"));
+    let nothing = embedder.embed(&[], &RecordingMeter::default()).unwrap();
     assert!(nothing.is_empty(), "nothing is asked where there is nothing to ask");
 }
 
 #[test]
 fn many_texts_go_in_several_requests_and_long_ones_are_cut_between_letters() {
-    let server = Server::start(vec![vectors(), vectors(), vectors()]);
+    let server = StubModel::with_only(vec![vectors(), vectors(), vectors()]);
     let long = format!("x{}", "ä".repeat(3_000));
     let texts: Vec<&str> = (0..130).map(|at| if at == 129 { long.as_str() } else { "short" }).collect();
     let vectors = embed(&server, Limits::PATIENT, &texts).unwrap();
     assert_eq!((vectors.len(), vectors[129][0]), (130, 1_999.0));
-    let counts: Vec<usize> = server.received().iter().map(|one| one.body["input"].as_array().unwrap().len()).collect();
+    let counts: Vec<usize> = server.requests().iter().map(|one| one.body["input"].as_array().unwrap().len()).collect();
     assert_eq!(counts, [64, 64, 2]);
 }
 
 #[test]
 fn a_busy_server_and_a_broken_connection_are_tried_again() {
-    let busy = Reply::Says("429 Too Many Requests", "retry-after: 0\r\n", "{}".to_owned());
-    let server = Server::start(vec![busy, Reply::HangsUp, vectors()]);
-    let books = Books::default();
-    let found = embedder(&server, Limits::PATIENT).with_price(Some(price())).embed(&["text"], &books).unwrap();
+    let busy = StubReply::Http {
+        status: "429 Too Many Requests",
+        headers: "retry-after: 0\r\n".to_owned(),
+        body: "{}".to_owned(),
+    };
+    let server = StubModel::with_only(vec![busy, StubReply::Close, vectors()]);
+    let meter = RecordingMeter::default();
+    let found = embedder(&server, Limits::PATIENT).with_price(Some(price())).embed(&["text"], &meter).unwrap();
     assert_eq!(found, [[4.0, 1.0]]);
-    assert_eq!(server.received().len(), 3);
-    assert_eq!(books.errors(), ["status 429", "unreachable", ""]);
-    let planned = &books.planned()[0];
+    assert_eq!(server.requests().len(), 3);
+    assert_eq!(meter.errors(), ["status 429", "unreachable", ""]);
+    let planned = &meter.planned()[0];
     assert_eq!((planned.purpose, planned.input_tokens, planned.output_tokens), ("embeddings", 2, 0));
-    let settled = books.settled();
+    let settled = meter.settled();
     let counted: Vec<_> = settled.iter().map(|one| (one.tokens.map(|tokens| tokens.input), one.cost)).collect();
     let cost = |text: &str| Some(text.parse().unwrap());
     assert_eq!(counted, [(Some(0), cost("0")), (None, cost("0.000000002")), (Some(5), cost("0.000000005"))]);
@@ -84,53 +90,61 @@ fn a_busy_server_and_a_broken_connection_are_tried_again() {
 fn after_two_repetitions_it_is_given_up() {
     let busy = || {
         let body = r#"{"error":{"message":"loading the model"}}"#;
-        Reply::Says("503 Service Unavailable", "retry-after: 0\r\n", body.to_owned())
+        StubReply::Http {
+            status: "503 Service Unavailable",
+            headers: "retry-after: 0\r\n".to_owned(),
+            body: body.to_owned(),
+        }
     };
-    let server = Server::start(vec![busy(), busy(), busy(), vectors()]);
+    let server = StubModel::with_only(vec![busy(), busy(), busy(), vectors()]);
     let error = embed(&server, Limits::PATIENT, &["text"]).unwrap_err();
-    assert_eq!(server.told(&error), "BASE/v1/embeddings answered 503: loading the model");
-    assert_eq!(server.received().len(), 3);
+    assert_eq!(message(&server, &error), "BASE/v1/embeddings answered 503: loading the model");
+    assert_eq!(server.requests().len(), 3);
 }
 
 #[test]
 fn where_somebody_waits_nothing_is_tried_again() {
-    let server = Server::start(vec![says("500 Internal Server Error", "oh"), vectors()]);
+    let server = StubModel::with_only(vec![StubReply::http("500 Internal Server Error", "oh"), vectors()]);
     let error = embed(&server, Limits::QUICK, &["text"]).unwrap_err();
-    assert_eq!(server.told(&error), "BASE/v1/embeddings answered 500");
-    assert_eq!(server.received().len(), 1);
+    assert_eq!(message(&server, &error), "BASE/v1/embeddings answered 500");
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[test]
 fn a_refusal_is_final_and_repeats_no_key() {
     let echo = format!(r#"{{"error":{{"message":"Incorrect API key provided: {SECRET}"}}}}"#);
-    let server = Server::start(vec![says("401 Unauthorized", &echo), vectors()]);
+    let server = StubModel::with_only(vec![StubReply::http("401 Unauthorized", &echo), vectors()]);
     let error = embed(&server, Limits::PATIENT, &["text"]).unwrap_err();
-    assert_eq!(server.told(&error), "BASE/v1/embeddings answered 401");
-    assert_eq!(server.received().len(), 1);
+    assert_eq!(message(&server, &error), "BASE/v1/embeddings answered 401");
+    assert_eq!(server.requests().len(), 1);
 
     let echo = format!(r#"{{"error":"{}no model for {SECRET}"}}"#, " ".repeat(170));
-    let server = Server::start(vec![says("404 Not Found", &echo)]);
+    let server = StubModel::with_only(vec![StubReply::http("404 Not Found", &echo)]);
     let error = embed(&server, Limits::PATIENT, &["text"]).unwrap_err();
-    assert_eq!(server.told(&error), "BASE/v1/embeddings answered 404: no model for [key]");
+    assert_eq!(message(&server, &error), "BASE/v1/embeddings answered 404: no model for [key]");
 }
 
 #[test]
 fn without_admission_no_text_is_sent() {
-    let server = Server::start(vec![vectors()]);
-    let books = Books::admitting(0);
-    let error = embedder(&server, Limits::PATIENT).embed(&["text"], &books).unwrap_err();
+    let server = StubModel::with_only(vec![vectors()]);
+    let meter = RecordingMeter::admitting(0);
+    let error = embedder(&server, Limits::PATIENT).embed(&["text"], &meter).unwrap_err();
     assert_eq!(error, ChatError::Budget(Refusal::NoBudget));
-    assert!(server.received().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 #[test]
 fn a_server_that_sends_us_elsewhere_is_not_followed() {
-    let elsewhere = Server::start(vec![vectors()]);
-    let location: &'static str = format!("location: {}/v1/embeddings\r\n", elsewhere.base).leak();
-    let server = Server::start(vec![Reply::Says("307 Temporary Redirect", location, String::new())]);
+    let elsewhere = StubModel::with_only(vec![vectors()]);
+    let location = format!("location: {}/v1/embeddings\r\n", elsewhere.url());
+    let server = StubModel::with_only(vec![StubReply::Http {
+        status: "307 Temporary Redirect",
+        headers: location,
+        body: String::new(),
+    }]);
     let error = embed(&server, Limits::PATIENT, &["text"]).unwrap_err();
-    assert_eq!(server.told(&error), "BASE/v1/embeddings answered 307");
-    assert!(elsewhere.received().is_empty());
+    assert_eq!(message(&server, &error), "BASE/v1/embeddings answered 307");
+    assert!(elsewhere.requests().is_empty());
 }
 
 #[test]
@@ -140,31 +154,30 @@ fn an_answer_that_does_not_fit_is_refused() {
         ("<html>".to_owned(), "expected value at line 1 column 1"),
         (format!(r#"{{"data":"{SECRET}"}}"#), "invalid type: string \"[key]\", expected a sequence"),
     ] {
-        let server = Server::start(vec![says("200 OK", &body), vectors()]);
+        let server = StubModel::with_only(vec![StubReply::http("200 OK", &body), vectors()]);
         let error = embed(&server, Limits::PATIENT, &["text"]).unwrap_err();
-        let told = server.told(&error);
+        let told = message(&server, &error);
         assert!(told.starts_with(&format!("BASE/v1/embeddings answered what cannot be used: {reason}")), "{told}");
-        assert_eq!(server.received().len(), 1, "a wrong answer is not asked for again");
+        assert_eq!(server.requests().len(), 1, "a wrong answer is not asked for again");
     }
 }
 
 #[test]
 fn a_slow_server_is_not_waited_for() {
-    let (went, goes) = sign();
-    let server = Server::start(vec![Reply::Holds(String::new(), went)]);
+    let server = StubModel::with_only(vec![StubReply::StalledEvents(String::new())]);
     let limits = Limits { whole: Duration::from_secs(1), ..Limits::PATIENT };
     let error = embed(&server, limits, &["text"]).unwrap_err();
-    assert_eq!(server.told(&error), "BASE/v1/embeddings did not answer within 1 s");
-    goes.recv().unwrap();
-    assert_eq!(server.received().len(), 1, "and not tried again");
+    assert_eq!(message(&server, &error), "BASE/v1/embeddings did not answer within 1 s");
+    server.wait_for_disconnect();
+    assert_eq!(server.requests().len(), 1, "and not tried again");
 }
 
 #[test]
 fn a_server_that_is_not_there_is_told_as_such() {
-    let server = Server::gone();
-    let books = Books::default();
-    let error = embedder(&server, Limits::QUICK).embed(&["text"], &books).unwrap_err();
+    let server = StubModel::unreachable();
+    let meter = RecordingMeter::default();
+    let error = embedder(&server, Limits::QUICK).embed(&["text"], &meter).unwrap_err();
     assert!(matches!(error, ChatError::Unreachable { .. }), "{error:?}");
-    assert!(server.told(&error).starts_with("BASE/v1/embeddings cannot be reached: "));
-    assert!(!books.settled()[0].was_sent);
+    assert!(message(&server, &error).starts_with("BASE/v1/embeddings cannot be reached: "));
+    assert!(!meter.settled()[0].was_sent);
 }

@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
+use crate::helpers::{RecordingMeter, SECRET, client, message, price, request, retrying};
 use rethread_llm::{
     Admission, Budget, ChatError, ChatLimits, ChatModel, Key, Meter, NanoUsd, Planned, Price, Provider, Refusal,
     Settled, Spent,
 };
 use rethread_model::Tokens;
-
-use crate::scripted::{Books, Reply, SECRET, Server, asks, events, price, retrying, says, sign};
+use rethread_testing::{StubModel, StubReply, events};
 
 const GOOD: &str = r#"{"content":[{"type":"text","text":"yes"}],"stop_reason":"end_turn","usage":{"input_tokens":9,"output_tokens":2}}"#;
 
-fn busy(status: &'static str) -> Reply {
+fn busy(status: &'static str) -> StubReply {
     let body = r#"{"type":"error","error":{"type":"x","message":"not now"}}"#;
-    Reply::Says(status, "retry-after: 0\r\n", body.to_owned())
+    StubReply::Http { status, headers: "retry-after: 0\r\n".to_owned(), body: body.to_owned() }
 }
 
 fn usd(text: &str) -> NanoUsd {
@@ -26,12 +26,12 @@ fn e004_15_a_busy_provider_is_asked_again_and_every_request_is_admitted() {
     let statuses = ["408 Request Timeout", "409 Conflict", "429 Too Many Requests", "500 Internal Server Error"];
     let more = ["502 Bad Gateway", "503 Service Unavailable", "504 Gateway Timeout", "529 Overloaded"];
     for status in statuses.into_iter().chain(more) {
-        let server = Server::start(vec![busy(status), says("200 OK", GOOD)]);
-        let books = Books::default();
-        let answer = server.model(Provider::Anthropic, retrying(1)).complete(&asks("x"), &books).unwrap();
+        let server = StubModel::with_only(vec![busy(status), StubReply::http("200 OK", GOOD)]);
+        let meter = RecordingMeter::default();
+        let answer = client(&server, Provider::Anthropic, retrying(1)).complete(&request("x"), &meter).unwrap();
         assert_eq!(answer.content[0].as_text(), Some("yes"), "{status}");
-        assert_eq!((server.received().len(), books.planned().len()), (2, 2), "{status}");
-        assert_eq!(books.errors(), [format!("status {}", &status[..3]), String::new()]);
+        assert_eq!((server.requests().len(), meter.planned().len()), (2, 2), "{status}");
+        assert_eq!(meter.errors(), [format!("status {}", &status[..3]), String::new()]);
     }
 }
 
@@ -39,92 +39,98 @@ fn e004_15_a_busy_provider_is_asked_again_and_every_request_is_admitted() {
 fn e004_15_a_mistake_of_ours_is_not_repeated() {
     let statuses = ["400 Bad Request", "401 Unauthorized", "403 Forbidden", "404 Not Found", "413 Too Large"];
     for status in statuses {
-        let server = Server::start(vec![busy(status), says("200 OK", GOOD)]);
-        let error = server.model(Provider::Anthropic, retrying(3)).complete(&asks("x"), &Books::default()).unwrap_err();
-        let message = if matches!(&status[..3], "401" | "403") { "" } else { ": not now" };
-        let told = format!("BASE/v1/messages answered {}{message}", &status[..3]);
-        assert_eq!(server.told(&error), told);
-        assert_eq!(server.received().len(), 1, "{status}");
+        let server = StubModel::with_only(vec![busy(status), StubReply::http("200 OK", GOOD)]);
+        let error = client(&server, Provider::Anthropic, retrying(3))
+            .complete(&request("x"), &RecordingMeter::default())
+            .unwrap_err();
+        let reason = if matches!(&status[..3], "401" | "403") { "" } else { ": not now" };
+        let told = format!("BASE/v1/messages answered {}{reason}", &status[..3]);
+        assert_eq!(message(&server, &error), told);
+        assert_eq!(server.requests().len(), 1, "{status}");
     }
 }
 
 #[test]
 fn e004_15_a_broken_connection_is_made_again() {
-    let server = Server::start(vec![Reply::HangsUp, says("200 OK", GOOD)]);
-    let books = Books::default();
-    server.model(Provider::Anthropic, retrying(1)).complete(&asks("x"), &books).unwrap();
-    assert_eq!(books.errors(), ["unreachable", ""]);
-    assert_eq!(books.settled()[0].tokens, None, "it may have been answered, so the estimate stands");
-    assert_eq!(books.settled()[0].cost, books.planned()[0].cost);
+    let server = StubModel::with_only(vec![StubReply::Close, StubReply::http("200 OK", GOOD)]);
+    let meter = RecordingMeter::default();
+    client(&server, Provider::Anthropic, retrying(1)).complete(&request("x"), &meter).unwrap();
+    assert_eq!(meter.errors(), ["unreachable", ""]);
+    assert_eq!(meter.settled()[0].tokens, None, "it may have been answered, so the estimate stands");
+    assert_eq!(meter.settled()[0].cost, meter.planned()[0].cost);
 }
 
 #[test]
 fn e004_15_repetitions_have_an_end_and_each_needs_its_own_admission() {
-    let server = Server::start((0..4).map(|_| busy("529 Overloaded")).collect());
-    let books = Books::default();
-    let error = server.model(Provider::Anthropic, retrying(2)).complete(&asks("x"), &books).unwrap_err();
-    assert_eq!(server.told(&error), "BASE/v1/messages answered 529: not now");
-    assert_eq!((server.received().len(), books.settled().len()), (3, 3));
+    let server = StubModel::with_only((0..4).map(|_| busy("529 Overloaded")).collect());
+    let meter = RecordingMeter::default();
+    let error = client(&server, Provider::Anthropic, retrying(2)).complete(&request("x"), &meter).unwrap_err();
+    assert_eq!(message(&server, &error), "BASE/v1/messages answered 529: not now");
+    assert_eq!((server.requests().len(), meter.settled().len()), (3, 3));
 
-    let server = Server::start((0..2).map(|_| busy("529 Overloaded")).collect());
-    let books = Books::admitting(1);
-    let error = server.model(Provider::Anthropic, retrying(2)).complete(&asks("x"), &books).unwrap_err();
+    let server = StubModel::with_only((0..2).map(|_| busy("529 Overloaded")).collect());
+    let meter = RecordingMeter::admitting(1);
+    let error = client(&server, Provider::Anthropic, retrying(2)).complete(&request("x"), &meter).unwrap_err();
     assert_eq!(error, ChatError::Budget(Refusal::NoBudget));
-    assert_eq!((server.received().len(), books.settled().len()), (1, 1));
+    assert_eq!((server.requests().len(), meter.settled().len()), (1, 1));
 }
 
 #[test]
 fn what_is_refused_costs_nothing_and_what_is_counted_costs_its_price() {
-    let server = Server::start(vec![busy("429 Too Many Requests"), says("200 OK", GOOD)]);
-    let books = Books::default();
-    server.model(Provider::Anthropic, retrying(1)).complete(&asks("x"), &books).unwrap();
-    let settled = books.settled();
+    let server = StubModel::with_only(vec![busy("429 Too Many Requests"), StubReply::http("200 OK", GOOD)]);
+    let meter = RecordingMeter::default();
+    client(&server, Provider::Anthropic, retrying(1)).complete(&request("x"), &meter).unwrap();
+    let settled = meter.settled();
     assert_eq!((settled[0].tokens.unwrap().total(), settled[0].cost), (0, Some(NanoUsd::ZERO)));
     assert_eq!((settled[1].tokens.unwrap().total(), settled[1].cost), (11, Some(NanoUsd::new(9 + 2 * 3))));
     assert!(settled.iter().all(|settled| settled.was_sent));
-    assert!(books.planned()[0].cost.unwrap() > settled[1].cost.unwrap());
+    assert!(meter.planned()[0].cost.unwrap() > settled[1].cost.unwrap());
 }
 
 #[test]
 fn what_never_left_the_machine_is_told_as_not_sent() {
-    let server = Server::gone();
-    let books = Books::default();
-    let error = server.model(Provider::Gemini, retrying(0)).complete(&asks("x"), &books).unwrap_err();
-    let told = server.told(&error);
+    let server = StubModel::unreachable();
+    let meter = RecordingMeter::default();
+    let error = client(&server, Provider::Gemini, retrying(0)).complete(&request("x"), &meter).unwrap_err();
+    let told = message(&server, &error);
     assert!(told.starts_with("BASE/v1beta/models/small:generateContent cannot be reached: "), "{told}");
     let nothing = Settled { tokens: Some(Tokens::default()), cost: Some(NanoUsd::ZERO), ..Settled::default() };
-    assert_eq!(books.settled(), [Settled { error: Some("unreachable".to_owned()), ..nothing }]);
+    assert_eq!(meter.settled(), [Settled { error: Some("unreachable".to_owned()), ..nothing }]);
 }
 
 #[test]
 fn no_error_of_any_provider_holds_the_key() {
     for provider in Provider::ALL {
         let echo = format!(r#"{{"error":{{"message":"{} Incorrect API key {SECRET}"}}}}"#, "x".repeat(160));
-        let stream = Reply::Streams(events(&[&echo]), 7);
-        let replies =
-            vec![says("401 Unauthorized", &echo), says("400 Bad Request", &echo), says("200 OK", &echo), stream];
-        let server = Server::start(replies);
-        let model = server.model(provider, retrying(0));
+        let stream = StubReply::Events { text: events(&[&echo]), chunk: 7 };
+        let replies = vec![
+            StubReply::http("401 Unauthorized", &echo),
+            StubReply::http("400 Bad Request", &echo),
+            StubReply::http("200 OK", &echo),
+            stream,
+        ];
+        let server = StubModel::with_only(replies);
+        let model = client(&server, provider, retrying(0));
         for _ in 0..3 {
-            let error = model.complete(&asks("x"), &Books::default()).unwrap_err();
-            server.told(&error);
+            let error = model.complete(&request("x"), &RecordingMeter::default()).unwrap_err();
+            message(&server, &error);
         }
-        let error = model.stream(&asks("x"), &Books::default(), &|| false, &mut |_| {}).unwrap_err();
-        assert!(server.told(&error).contains("broke off its answer: xxx"), "{error}");
-        assert_eq!(server.received().len(), 4);
+        let error = model.stream(&request("x"), &RecordingMeter::default(), &|| false, &mut |_| {}).unwrap_err();
+        assert!(message(&server, &error).contains("broke off its answer: xxx"), "{error}");
+        assert_eq!(server.requests().len(), 4);
         assert!(!format!("{model:?}").contains(SECRET));
     }
 }
 
 #[test]
 fn a_key_in_the_query_is_sent_and_never_shown() {
-    let server = Server::start(vec![says("400 Bad Request", r#"{"error":{"message":"no"}}"#)]);
-    let base = format!("{}/v1?key={SECRET}", server.base);
+    let server = StubModel::with_only(vec![StubReply::http("400 Bad Request", r#"{"error":{"message":"no"}}"#)]);
+    let base = format!("{}/v1?key={SECRET}", server.url());
     let model = ChatModel::new(Provider::OpenAi, &base, "small", None, None, retrying(0)).unwrap();
-    let error = model.complete(&asks("x"), &Books::default()).unwrap_err();
-    assert_eq!(server.told(&error), "BASE/v1/chat/completions answered 400: no");
-    assert_eq!(model.endpoint().replace(&server.base, "BASE"), "BASE/v1/chat/completions");
-    assert!(server.received()[0].head.starts_with(&format!("POST /v1/chat/completions?key={SECRET} HTTP/1.1\n")));
+    let error = model.complete(&request("x"), &RecordingMeter::default()).unwrap_err();
+    assert_eq!(message(&server, &error), "BASE/v1/chat/completions answered 400: no");
+    assert_eq!(model.endpoint().replace(&server.url(), "BASE"), "BASE/v1/chat/completions");
+    assert!(server.requests()[0].head.starts_with(&format!("POST /v1/chat/completions?key={SECRET} HTTP/1.1\n")));
 }
 
 #[test]
@@ -138,35 +144,42 @@ fn words_leave_the_machine_by_https_only() {
 
 #[test]
 fn a_provider_that_sends_us_elsewhere_is_not_followed() {
-    let elsewhere = Server::start(vec![says("200 OK", GOOD)]);
-    let location: &'static str = format!("location: {}/v1/messages\r\n", elsewhere.base).leak();
-    let server = Server::start(vec![Reply::Says("307 Temporary Redirect", location, String::new())]);
-    let error = server.model(Provider::Anthropic, retrying(0)).complete(&asks("x"), &Books::default()).unwrap_err();
-    assert_eq!(server.told(&error), "BASE/v1/messages answered 307");
-    assert!(elsewhere.received().is_empty());
+    let elsewhere = StubModel::with_only(vec![StubReply::http("200 OK", GOOD)]);
+    let location = format!("location: {}/v1/messages\r\n", elsewhere.url());
+    let server = StubModel::with_only(vec![StubReply::Http {
+        status: "307 Temporary Redirect",
+        headers: location,
+        body: String::new(),
+    }]);
+    let error = client(&server, Provider::Anthropic, retrying(0))
+        .complete(&request("x"), &RecordingMeter::default())
+        .unwrap_err();
+    assert_eq!(message(&server, &error), "BASE/v1/messages answered 307");
+    assert!(elsewhere.requests().is_empty());
 }
 
 #[test]
 fn a_provider_that_says_nothing_is_not_waited_for() {
-    let (went, goes) = sign();
-    let server = Server::start(vec![Reply::Holds(String::new(), went)]);
+    let server = StubModel::with_only(vec![StubReply::StalledEvents(String::new())]);
     let limits = ChatLimits { first_byte: Duration::from_secs(1), ..retrying(1) };
-    let books = Books::default();
-    let error = server.model(Provider::OpenAi, limits).complete(&asks("x"), &books).unwrap_err();
-    assert_eq!(server.told(&error), "BASE/v1/chat/completions did not answer within 1 s");
-    goes.recv().unwrap();
-    assert_eq!(books.errors(), ["too slow"]);
+    let meter = RecordingMeter::default();
+    let error = client(&server, Provider::OpenAi, limits).complete(&request("x"), &meter).unwrap_err();
+    assert_eq!(message(&server, &error), "BASE/v1/chat/completions did not answer within 1 s");
+    server.wait_for_disconnect();
+    assert_eq!(meter.errors(), ["too slow"]);
 }
 
 #[test]
 fn an_answer_without_end_is_cut() {
     let endless = format!(r#"{{"content":[{{"type":"text","text":"{}"#, "x".repeat(9 << 20));
-    let server = Server::start(vec![says("200 OK", &endless)]);
-    let error = server.model(Provider::Anthropic, retrying(1)).complete(&asks("x"), &Books::default()).unwrap_err();
-    assert_eq!(server.told(&error), "BASE/v1/messages answered what cannot be used: too long an answer");
+    let server = StubModel::with_only(vec![StubReply::http("200 OK", &endless)]);
+    let error = client(&server, Provider::Anthropic, retrying(1))
+        .complete(&request("x"), &RecordingMeter::default())
+        .unwrap_err();
+    assert_eq!(message(&server, &error), "BASE/v1/messages answered what cannot be used: too long an answer");
 }
 
-/// A budget, with books in memory.
+/// A budget, with meter in memory.
 struct Purse(Budget, Spent);
 
 impl Meter for Purse {
@@ -179,7 +192,7 @@ impl Meter for Purse {
 
 #[test]
 fn without_a_budget_nothing_reaches_a_provider() {
-    let server = Server::start(vec![says("200 OK", GOOD)]);
+    let server = StubModel::with_only(vec![StubReply::http("200 OK", GOOD)]);
     let daily = Budget { daily_tokens: 1_000_000, ..Budget::default() };
     let spent = Spent { tokens: 999_990, cost: usd("0.99") };
     let dear = Budget { daily_usd: usd("0.99"), ..Budget::default() };
@@ -191,19 +204,19 @@ fn without_a_budget_nothing_reaches_a_provider() {
         (Budget { call_usd: usd("0.0000001"), ..dear }, Some(price()), "budget.call_usd is $0.0000001"),
         (dear, None, "the price of small is unknown"),
     ] {
-        let base = format!("{}/v1", server.base);
+        let base = server.openai_url();
         let model = ChatModel::new(Provider::OpenAi, &base, "small", None, price, retrying(3)).unwrap();
         let purse = Purse(budget, spent);
         let shape = rethread_llm::JsonShape { name: "x", schema: &serde_json::json!({"type": "object"}) };
         let errors = [
-            model.complete(&asks("x"), &purse).unwrap_err(),
-            model.stream(&asks("x"), &purse, &|| false, &mut |_| {}).unwrap_err(),
-            model.complete_json(&asks("x"), &shape, &purse).unwrap_err(),
+            model.complete(&request("x"), &purse).unwrap_err(),
+            model.stream(&request("x"), &purse, &|| false, &mut |_| {}).unwrap_err(),
+            model.complete_json(&request("x"), &shape, &purse).unwrap_err(),
         ];
         for error in errors {
             assert!(matches!(error, ChatError::Budget(_)), "{error:?}");
             assert!(error.to_string().contains(key), "{error}");
         }
     }
-    assert!(server.received().is_empty());
+    assert!(server.requests().is_empty());
 }

@@ -1,10 +1,10 @@
-//! The clients against a small server that speaks as providers do. Nothing here leaves the machine.
+//! The clients against a stub model server on loopback. No request leaves the machine.
 
-#![expect(clippy::unwrap_used, reason = "a server that cannot be set up must stop the test")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 mod embeddings;
 mod failures;
+mod helpers;
 mod requests;
-mod scripted;
 mod streams;
 mod structured;

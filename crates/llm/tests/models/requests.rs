@@ -1,9 +1,10 @@
 //! What is sent to each provider, and what is read out of its whole answers.
 
-use crate::scripted::{Books, Received, SECRET, Server, asks, says};
+use crate::helpers::{RecordingMeter, SECRET, client, message, request};
 use rethread_llm::{Answer, ChatLimits, Provider, Request, Tool};
 use rethread_model::Tokens;
 use rethread_model::thread::{Block, ChatMessage, ChatRole, Stop};
+use rethread_testing::{StubModel, StubReply, StubRequest};
 use serde_json::{Value, json};
 
 fn call(id: &str, name: &str, arguments: &Value) -> Block {
@@ -42,10 +43,10 @@ fn with_tools() -> Request {
 }
 
 /// Asks once; what was received and what was answered.
-fn ask(provider: Provider, request: &Request, reply: &Value) -> (Received, Answer) {
-    let server = Server::start(vec![says("200 OK", &reply.to_string())]);
-    let answer = server.model(provider, ChatLimits::PATIENT).complete(request, &Books::default()).unwrap();
-    (server.received().remove(0), answer)
+fn ask(provider: Provider, request: &Request, reply: &Value) -> (StubRequest, Answer) {
+    let server = StubModel::with_only(vec![StubReply::http("200 OK", &reply.to_string())]);
+    let answer = client(&server, provider, ChatLimits::PATIENT).complete(request, &RecordingMeter::default()).unwrap();
+    (server.requests().remove(0), answer)
 }
 
 #[test]
@@ -201,7 +202,7 @@ fn every_reason_to_stop_is_understood() {
         (Provider::Gemini, gemini("RECITATION"), Stop::Refusal),
         (Provider::Gemini, blocked, Stop::Refusal),
     ] {
-        let (_, answer) = ask(provider, &asks("x"), &reply);
+        let (_, answer) = ask(provider, &request("x"), &reply);
         assert_eq!((answer.stop, answer.usage), (stop, None), "{reply}");
         assert_eq!(answer.model, "small", "nothing else is known");
     }
@@ -212,20 +213,20 @@ fn an_answer_without_content_is_refused() {
     for (provider, reason) in
         [(Provider::Anthropic, "no content"), (Provider::OpenAi, "no choices"), (Provider::Gemini, "no candidates")]
     {
-        let server = Server::start(vec![says("200 OK", "{}")]);
-        let books = Books::default();
-        let error = server.model(provider, ChatLimits::PATIENT).complete(&asks("x"), &books).unwrap_err();
-        let told = server.told(&error);
+        let server = StubModel::with_only(vec![StubReply::http("200 OK", "{}")]);
+        let meter = RecordingMeter::default();
+        let error = client(&server, provider, ChatLimits::PATIENT).complete(&request("x"), &meter).unwrap_err();
+        let told = message(&server, &error);
         assert!(told.ends_with(&format!(" answered what cannot be used: {reason}")), "{told}");
-        assert_eq!(books.settled()[0].tokens, None, "the estimate stands");
+        assert_eq!(meter.settled()[0].tokens, None, "the estimate stands");
     }
 }
 
 #[test]
 fn what_is_planned_is_more_than_what_is_counted_and_names_the_purpose() {
-    let server = Server::gone();
-    let model = server.model(Provider::OpenAi, ChatLimits::PATIENT);
-    let planned = model.planned(&asks(&"word ".repeat(300)));
+    let server = StubModel::unreachable();
+    let model = client(&server, Provider::OpenAi, ChatLimits::PATIENT);
+    let planned = model.planned(&request(&"word ".repeat(300)));
     assert_eq!((planned.provider, planned.model.as_str(), planned.purpose), (Provider::OpenAi, "small", "turn"));
     assert!((500..600).contains(&planned.input_tokens), "{}", planned.input_tokens);
     assert_eq!(planned.output_tokens, 100);

@@ -3,12 +3,12 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+use crate::helpers::{RecordingMeter, client, message, request, retrying};
 use rethread_llm::{Answer, ChatError, ChatLimits, Piece, Provider, Streamed};
 use rethread_model::Tokens;
 use rethread_model::thread::{Block, Stop};
+use rethread_testing::{StubModel, StubReply, events};
 use serde_json::{Value, json};
-
-use crate::scripted::{Books, Reply, Server, asks, events, retrying, says, sign};
 
 const ANTHROPIC: &[&str] = &[
     r#"{"type":"message_start","message":{"id":"m","model":"claude-small-1","content":[],"usage":{"input_tokens":25,"cache_read_input_tokens":4,"output_tokens":1}}}"#,
@@ -56,8 +56,8 @@ fn call(id: &str, arguments: &Value) -> Block {
 }
 
 /// Listens to one reply to its end; the pieces, and what came of it.
-fn listen(provider: Provider, reply: Reply, books: &Books) -> (Vec<String>, Result<Streamed, String>) {
-    let server = Server::start(vec![reply]);
+fn listen(provider: Provider, reply: StubReply, meter: &RecordingMeter) -> (Vec<String>, Result<Streamed, String>) {
+    let server = StubModel::with_only(vec![reply]);
     let mut pieces = Vec::new();
     let mut each = |piece: Piece<'_>| {
         pieces.push(match piece {
@@ -65,27 +65,28 @@ fn listen(provider: Provider, reply: Reply, books: &Books) -> (Vec<String>, Resu
             Piece::CallStarted { id, name } => format!("<{name} {id}>"),
         });
     };
-    let model = server.model(provider, ChatLimits::INTERACTIVE);
-    let streamed = model.stream(&asks("x"), books, &|| false, &mut each);
+    let model = client(&server, provider, ChatLimits::INTERACTIVE);
+    let streamed = model.stream(&request("x"), meter, &|| false, &mut each);
     if let Ok(Streamed { failed: Some(error), .. }) = &streamed {
-        server.told(error);
+        message(&server, error);
     }
-    (pieces, streamed.map_err(|error| server.told(&error)))
+    (pieces, streamed.map_err(|error| message(&server, &error)))
 }
 
 #[test]
 fn a_stream_is_the_same_wherever_its_bytes_are_cut() {
     for provider in Provider::ALL {
         for size in [1, 2, 3, 7, 64, 100_000] {
-            let books = Books::default();
-            let (pieces, streamed) = listen(provider, Reply::Streams(events(of(provider)), size), &books);
+            let meter = RecordingMeter::default();
+            let (pieces, streamed) =
+                listen(provider, StubReply::Events { text: events(of(provider)), chunk: size }, &meter);
             let Streamed { answer, failed } = streamed.unwrap();
             assert_eq!(pieces, ["Grüße, ", "日本 👋", "<read toolu_1>"], "{provider} {size}");
             assert_eq!(answer.content, [Block::text("Grüße, 日本 👋"), call("toolu_1", &json!({"path": "süß"}))]);
             let tokens = Tokens { input: 25, output: 15, cache_read: 4, cache_write: 0 };
             assert_eq!((answer.stop, answer.usage, failed), (Stop::ToolCalls, Some(tokens), None), "{provider}");
             assert!(answer.model.ends_with("-small-1"), "{}", answer.model);
-            let settled = &books.settled()[0];
+            let settled = &meter.settled()[0];
             assert_eq!((settled.tokens, settled.cost.unwrap().get()), (Some(tokens), 25 + 15 * 3));
         }
     }
@@ -98,10 +99,10 @@ fn a_stream_is_asked_for_in_the_words_of_its_provider() {
         (Provider::OpenAi, "/v1/chat/completions", json!([true, {"include_usage": true}])),
         (Provider::Gemini, "/v1beta/models/small:streamGenerateContent?alt=sse", json!([null, null])),
     ] {
-        let server = Server::start(vec![Reply::Streams(events(of(provider)), 100)]);
-        let model = server.model(provider, ChatLimits::INTERACTIVE);
-        model.stream(&asks("x"), &Books::default(), &|| false, &mut |_| {}).unwrap();
-        let received = server.received().remove(0);
+        let server = StubModel::with_only(vec![StubReply::Events { text: events(of(provider)), chunk: 100 }]);
+        let model = client(&server, provider, ChatLimits::INTERACTIVE);
+        model.stream(&request("x"), &RecordingMeter::default(), &|| false, &mut |_| {}).unwrap();
+        let received = server.requests().remove(0);
         assert!(received.head.starts_with(&format!("POST {path} HTTP/1.1\n")), "{}", received.head);
         assert_eq!(json!([received.body["stream"], received.body["stream_options"]]), asked);
     }
@@ -110,21 +111,28 @@ fn a_stream_is_asked_for_in_the_words_of_its_provider() {
 #[test]
 fn a_server_that_cannot_count_is_asked_not_to() {
     let refusal = r#"{"detail":[{"type":"extra_forbidden","loc":["body","stream_options"]}]}"#;
-    let server = Server::start(vec![says("400 Bad Request", refusal), Reply::Streams(events(&OPENAI[..7]), 50)]);
-    let books = Books::default();
-    let model = server.model(Provider::OpenAi, ChatLimits::INTERACTIVE);
-    let streamed = model.stream(&asks("x"), &books, &|| false, &mut |_| {}).unwrap();
+    let server = StubModel::with_only(vec![
+        StubReply::http("400 Bad Request", refusal),
+        StubReply::Events { text: events(&OPENAI[..7]), chunk: 50 },
+    ]);
+    let meter = RecordingMeter::default();
+    let model = client(&server, Provider::OpenAi, ChatLimits::INTERACTIVE);
+    let streamed = model.stream(&request("x"), &meter, &|| false, &mut |_| {}).unwrap();
     assert_eq!((streamed.answer.stop, streamed.answer.usage), (Stop::ToolCalls, None));
-    assert_eq!(server.received()[1].body.get("stream_options"), None);
-    let settled = books.settled();
-    assert_eq!((settled[1].tokens, settled[1].cost), (None, books.planned()[1].cost), "the estimate stands");
+    assert_eq!(server.requests()[1].body.get("stream_options"), None);
+    let settled = meter.settled();
+    assert_eq!((settled[1].tokens, settled[1].cost), (None, meter.planned()[1].cost), "the estimate stands");
 }
 
 #[test]
 fn a_server_that_does_not_stream_is_understood() {
     let whole = r#"{"choices":[{"message":{"content":"hello"},"finish_reason":"stop"}]}"#;
-    let reply = Reply::Says("200 OK", "content-type: application/json; charset=utf-8\r\n", whole.to_owned());
-    let (pieces, streamed) = listen(Provider::OpenAi, reply, &Books::default());
+    let reply = StubReply::Http {
+        status: "200 OK",
+        headers: "content-type: application/json; charset=utf-8\r\n".to_owned(),
+        body: whole.to_owned(),
+    };
+    let (pieces, streamed) = listen(Provider::OpenAi, reply, &RecordingMeter::default());
     assert_eq!(pieces, ["hello"]);
     assert_eq!(streamed.unwrap().answer.stop, Stop::End);
 }
@@ -138,8 +146,8 @@ fn calls_are_told_apart_where_they_share_a_number_or_have_none() {
     for index in [r#""index":0,"#, ""] {
         let (first, second) = (started(index, "a"), started(index, "b"));
         let end = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
-        let reply = Reply::Streams(events(&[&first, &second, end]), 1_000);
-        let (_, streamed) = listen(Provider::OpenAi, reply, &Books::default());
+        let reply = StubReply::Events { text: events(&[&first, &second, end]), chunk: 1_000 };
+        let (_, streamed) = listen(Provider::OpenAi, reply, &RecordingMeter::default());
         let Answer { content, stop, .. } = streamed.unwrap().answer;
         assert_eq!(content, [call("a", &json!({"path": "a"})), call("b", &json!({"path": "b"}))], "{index}");
         assert_eq!(stop, Stop::ToolCalls, "calls are waited for, whatever the reason given");
@@ -149,8 +157,8 @@ fn calls_are_told_apart_where_they_share_a_number_or_have_none() {
 #[test]
 fn arguments_that_are_no_object_are_kept_as_they_came() {
     let bad = OPENAI.iter().copied().filter(|event| !event.contains(r"ß\"));
-    let reply = Reply::Streams(events(&bad.collect::<Vec<_>>()), 100);
-    let (_, streamed) = listen(Provider::OpenAi, reply, &Books::default());
+    let reply = StubReply::Events { text: events(&bad.collect::<Vec<_>>()), chunk: 100 };
+    let (_, streamed) = listen(Provider::OpenAi, reply, &RecordingMeter::default());
     assert_eq!(streamed.unwrap().answer.content[1], call("toolu_1", &json!({"_raw": "{\"path\": \"sü"})));
 }
 
@@ -159,28 +167,28 @@ fn a_stream_is_stopped_while_the_provider_says_nothing() {
     for provider in Provider::ALL {
         // Up to the first words; for Gemini these are the first event.
         let said = if provider == Provider::Gemini { 1 } else { 4.min(of(provider).len() - 7) };
-        let (went, goes) = sign();
-        let server = Server::start(vec![Reply::Holds(events(&of(provider)[..said]), went)]);
-        let books = Books::default();
+        let server = StubModel::with_only(vec![StubReply::StalledEvents(events(&of(provider)[..said]))]);
+        let meter = RecordingMeter::default();
         let is_stopped = Cell::new(false);
-        let model = server.model(provider, ChatLimits::INTERACTIVE);
-        let streamed = model.stream(&asks("x"), &books, &|| is_stopped.get(), &mut |_| is_stopped.set(true)).unwrap();
-        goes.recv().unwrap();
+        let model = client(&server, provider, ChatLimits::INTERACTIVE);
+        let streamed =
+            model.stream(&request("x"), &meter, &|| is_stopped.get(), &mut |_| is_stopped.set(true)).unwrap();
+        server.wait_for_disconnect();
         assert_eq!(streamed.answer.content, [Block::text("Grüße, ")], "{provider}");
         assert_eq!((streamed.answer.stop, streamed.failed), (Stop::Aborted, None));
-        assert_eq!(books.errors(), ["stopped"]);
-        assert_eq!(books.settled()[0].tokens, None, "nobody counted to the end");
+        assert_eq!(meter.errors(), ["stopped"]);
+        assert_eq!(meter.settled()[0].tokens, None, "nobody counted to the end");
     }
 }
 
 #[test]
 fn what_is_stopped_before_it_began_is_not_sent() {
-    let server = Server::start(vec![Reply::Streams(events(ANTHROPIC), 100)]);
-    let books = Books::default();
-    let model = server.model(Provider::Anthropic, ChatLimits::INTERACTIVE);
-    let streamed = model.stream(&asks("x"), &books, &|| true, &mut |_| {}).unwrap();
+    let server = StubModel::with_only(vec![StubReply::Events { text: events(ANTHROPIC), chunk: 100 }]);
+    let meter = RecordingMeter::default();
+    let model = client(&server, Provider::Anthropic, ChatLimits::INTERACTIVE);
+    let streamed = model.stream(&request("x"), &meter, &|| true, &mut |_| {}).unwrap();
     assert_eq!((streamed.answer.content, streamed.answer.stop), (vec![], Stop::Aborted));
-    assert!(server.received().is_empty() && books.planned().is_empty());
+    assert!(server.requests().is_empty() && meter.planned().is_empty());
 }
 
 #[test]
@@ -188,25 +196,27 @@ fn what_was_said_before_the_connection_broke_is_kept_without_half_a_call() {
     for provider in [Provider::Anthropic, Provider::OpenAi] {
         // Ends within the arguments of the call.
         let half = of(provider).iter().take_while(|event| !event.contains(r"ß\")).copied().collect::<Vec<_>>();
-        for reply in [Reply::Streams(events(&half), 9), Reply::Breaks(events(&half))] {
-            let books = Books::default();
-            let (pieces, streamed) = listen(provider, reply, &books);
+        for reply in [StubReply::Events { text: events(&half), chunk: 9 }, StubReply::BrokenEvents(events(&half))] {
+            let meter = RecordingMeter::default();
+            let (pieces, streamed) = listen(provider, reply, &meter);
             let Streamed { answer, failed } = streamed.unwrap();
             assert_eq!(pieces.last().unwrap(), "<read toolu_1>");
             assert_eq!(answer.content, [Block::text("Grüße, 日本 👋")], "{provider}");
             assert_eq!((answer.stop, answer.usage), (Stop::Error, None));
             assert!(matches!(failed, Some(ChatError::Stream { .. })), "{failed:?}");
-            assert_eq!(books.errors(), ["broken off"]);
+            assert_eq!(meter.errors(), ["broken off"]);
         }
     }
 }
 
 #[test]
 fn a_call_that_was_whole_before_the_connection_broke_is_kept() {
-    let (_, streamed) = listen(Provider::Anthropic, Reply::Breaks(events(&ANTHROPIC[..11])), &Books::default());
+    let (_, streamed) =
+        listen(Provider::Anthropic, StubReply::BrokenEvents(events(&ANTHROPIC[..11])), &RecordingMeter::default());
     let answer = streamed.unwrap().answer;
     assert_eq!((answer.content.len(), answer.stop), (2, Stop::Error));
-    let (_, streamed) = listen(Provider::Gemini, Reply::Breaks(events(&GEMINI[..3])), &Books::default());
+    let (_, streamed) =
+        listen(Provider::Gemini, StubReply::BrokenEvents(events(&GEMINI[..3])), &RecordingMeter::default());
     assert_eq!(streamed.unwrap().answer.content.len(), 2);
 }
 
@@ -214,59 +224,69 @@ fn a_call_that_was_whole_before_the_connection_broke_is_kept() {
 fn an_error_in_the_middle_of_a_stream_is_told() {
     let error = r#"{"type":"error","error":{"type":"overloaded_error","message":"Over\u0007loaded"}}"#;
     let data: Vec<&str> = ANTHROPIC[..4].iter().copied().chain([error]).collect();
-    let (_, streamed) = listen(Provider::Anthropic, Reply::Streams(events(&data), 30), &Books::default());
+    let (_, streamed) =
+        listen(Provider::Anthropic, StubReply::Events { text: events(&data), chunk: 30 }, &RecordingMeter::default());
     let Streamed { answer, failed } = streamed.unwrap();
     assert_eq!((answer.content, answer.stop), (vec![Block::text("Grüße, ")], Stop::Error));
     assert!(failed.unwrap().to_string().ends_with("/v1/messages broke off its answer: Over loaded"));
 
-    let (_, streamed) = listen(Provider::Anthropic, Reply::Streams(events(&[error]), 30), &Books::default());
+    let (_, streamed) = listen(
+        Provider::Anthropic,
+        StubReply::Events { text: events(&[error]), chunk: 30 },
+        &RecordingMeter::default(),
+    );
     assert_eq!(streamed.unwrap_err(), "BASE/v1/messages broke off its answer: Over loaded", "nothing came before it");
 }
 
 #[test]
 fn e004_15_a_stream_that_gave_nothing_yet_is_asked_for_again_where_nobody_waits() {
-    let busy = Reply::Says("529 Overloaded", "retry-after: 0\r\n", "{}".to_owned());
-    let server = Server::start(vec![busy, Reply::HangsUp, Reply::Streams(events(ANTHROPIC), 100)]);
-    let books = Books::default();
-    let model = server.model(Provider::Anthropic, retrying(2));
-    let streamed = model.stream(&asks("x"), &books, &|| false, &mut |_| {}).unwrap();
+    let busy =
+        StubReply::Http { status: "529 Overloaded", headers: "retry-after: 0\r\n".to_owned(), body: "{}".to_owned() };
+    let server =
+        StubModel::with_only(vec![busy, StubReply::Close, StubReply::Events { text: events(ANTHROPIC), chunk: 100 }]);
+    let meter = RecordingMeter::default();
+    let model = client(&server, Provider::Anthropic, retrying(2));
+    let streamed = model.stream(&request("x"), &meter, &|| false, &mut |_| {}).unwrap();
     assert_eq!(streamed.answer.stop, Stop::ToolCalls);
-    assert_eq!(books.errors(), ["status 529", "unreachable", ""]);
+    assert_eq!(meter.errors(), ["status 529", "unreachable", ""]);
 }
 
 #[test]
 fn s7_19_whoever_reads_along_asks_again_himself() {
-    let busy = Reply::Says("529 Overloaded", "retry-after: 0\r\n", "{}".to_owned());
-    let server = Server::start(vec![busy, Reply::Streams(events(ANTHROPIC), 100)]);
-    let model = server.model(Provider::Anthropic, ChatLimits::INTERACTIVE);
-    let error = model.stream(&asks("x"), &Books::default(), &|| false, &mut |_| {}).unwrap_err();
-    assert_eq!(server.told(&error), "BASE/v1/messages answered 529");
-    assert_eq!(server.received().len(), 1);
+    let busy =
+        StubReply::Http { status: "529 Overloaded", headers: "retry-after: 0\r\n".to_owned(), body: "{}".to_owned() };
+    let server = StubModel::with_only(vec![busy, StubReply::Events { text: events(ANTHROPIC), chunk: 100 }]);
+    let model = client(&server, Provider::Anthropic, ChatLimits::INTERACTIVE);
+    let error = model.stream(&request("x"), &RecordingMeter::default(), &|| false, &mut |_| {}).unwrap_err();
+    assert_eq!(message(&server, &error), "BASE/v1/messages answered 529");
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[test]
 fn a_stream_that_falls_silent_is_given_up_and_what_it_said_is_kept() {
-    let (went, goes) = sign();
-    let server = Server::start(vec![Reply::Holds(events(&OPENAI[..2]), went)]);
+    let server = StubModel::with_only(vec![StubReply::StalledEvents(events(&OPENAI[..2]))]);
     // Long enough for what is said at once to arrive on a busy machine.
     let limits = ChatLimits { first_byte: Duration::from_secs(4), ..ChatLimits::INTERACTIVE };
-    let model = server.model(Provider::OpenAi, limits);
-    let Streamed { answer, failed } = model.stream(&asks("x"), &Books::default(), &|| false, &mut |_| {}).unwrap();
-    goes.recv().unwrap();
+    let model = client(&server, Provider::OpenAi, limits);
+    let Streamed { answer, failed } =
+        model.stream(&request("x"), &RecordingMeter::default(), &|| false, &mut |_| {}).unwrap();
+    server.wait_for_disconnect();
     assert_eq!((answer.content, answer.stop), (vec![Block::text("Grüße, ")], Stop::Error));
-    assert_eq!(server.told(&failed.unwrap()), "BASE/v1/chat/completions did not answer within 4 s");
+    assert_eq!(message(&server, &failed.unwrap()), "BASE/v1/chat/completions did not answer within 4 s");
 }
 
 #[test]
 fn a_stream_without_end_is_cut() {
     let event = format!(r#"{{"choices":[{{"delta":{{"content":"{}"}}}}]}}"#, "x".repeat(500_000));
     let many: Vec<&str> = std::iter::repeat_n(event.as_str(), 20).collect();
-    let (pieces, streamed) = listen(Provider::OpenAi, Reply::Streams(events(&many), 1 << 20), &Books::default());
+    let (pieces, streamed) =
+        listen(Provider::OpenAi, StubReply::Events { text: events(&many), chunk: 1 << 20 }, &RecordingMeter::default());
     let failed = streamed.unwrap().failed.unwrap().to_string();
     assert!(failed.ends_with("answered what cannot be used: too long an answer"), "{failed}");
     assert_eq!(pieces.len(), 16);
 
     let line = format!("data: {}", "x".repeat(2 << 20));
-    let (_, streamed) = listen(Provider::OpenAi, Reply::Streams(line, 1 << 20), &Books::default());
+    let (_, streamed) =
+        listen(Provider::OpenAi, StubReply::Events { text: line, chunk: 1 << 20 }, &RecordingMeter::default());
     assert!(streamed.unwrap_err().ends_with("too long an answer"));
 }

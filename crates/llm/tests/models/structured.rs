@@ -1,10 +1,10 @@
 //! Answers in JSON of a shape: how each provider is asked for it, and how a model is corrected.
 
+use crate::helpers::{RecordingMeter, client, message, retrying};
 use rethread_llm::{ChatError, JsonShape, Provider, Request, Structured};
 use rethread_model::Tokens;
+use rethread_testing::{StubModel, StubReply};
 use serde_json::{Value, json};
-
-use crate::scripted::{Books, Reply, Server, asks, retrying, says};
 
 fn schema() -> Value {
     json!({
@@ -17,7 +17,7 @@ fn schema() -> Value {
 
 const GOOD: &str = r#"{"title":"Tea","tags":["a"]}"#;
 
-fn reply(provider: Provider, text: &str) -> Reply {
+fn reply(provider: Provider, text: &str) -> StubReply {
     let body = match provider {
         Provider::Anthropic => json!({
             "content": [{"type": "text", "text": text}],
@@ -32,21 +32,21 @@ fn reply(provider: Provider, text: &str) -> Reply {
             "usageMetadata": {"promptTokenCount": 5, "candidatesTokenCount": 3},
         }),
     };
-    says("200 OK", &body.to_string())
+    StubReply::http("200 OK", &body.to_string())
 }
 
-fn refuses() -> Reply {
-    says("400 Bad Request", r#"{"error":{"message":"response_format is not supported"}}"#)
+fn refuses() -> StubReply {
+    StubReply::http("400 Bad Request", r#"{"error":{"message":"response_format is not supported"}}"#)
 }
 
 fn request() -> Request {
-    Request { system: Some("Name it.".to_owned()), purpose: "title", ..asks("We drank tea.") }
+    Request { system: Some("Name it.".to_owned()), purpose: "title", ..crate::helpers::request("We drank tea.") }
 }
 
-fn ask(server: &Server, provider: Provider, books: &Books) -> Result<Structured, ChatError> {
+fn ask(server: &StubModel, provider: Provider, meter: &RecordingMeter) -> Result<Structured, ChatError> {
     let schema = schema();
     let shape = JsonShape { name: "heading", schema: &schema };
-    server.model(provider, retrying(0)).complete_json(&request(), &shape, books)
+    client(&server, provider, retrying(0)).complete_json(&request(), &shape, meter)
 }
 
 #[test]
@@ -63,11 +63,11 @@ fn each_provider_is_asked_for_the_shape_in_its_own_words() {
         ),
         (Provider::Gemini, "/generationConfig/responseJsonSchema", schema()),
     ] {
-        let server = Server::start(vec![reply(provider, &format!("```json\n{GOOD}\n```"))]);
-        let structured = ask(&server, provider, &Books::default()).unwrap();
+        let server = StubModel::with_only(vec![reply(provider, &format!("```json\n{GOOD}\n```"))]);
+        let structured = ask(&server, provider, &RecordingMeter::default()).unwrap();
         let usage = Tokens { input: 5, output: 3, ..Tokens::default() };
         assert_eq!(structured, Structured { value: serde_json::from_str(GOOD).unwrap(), usage, attempts: 1 });
-        let body = &server.received()[0].body;
+        let body = &server.requests()[0].body;
         assert_eq!(body.pointer(at), Some(&asked), "{provider}");
         assert!(!body.to_string().contains("Answer with JSON only"), "the provider sees to it");
         if provider == Provider::Gemini {
@@ -79,11 +79,11 @@ fn each_provider_is_asked_for_the_shape_in_its_own_words() {
 #[test]
 fn a_server_that_knows_no_schema_is_asked_for_json_and_then_for_text() {
     let provider = Provider::OpenAi;
-    let server = Server::start(vec![refuses(), refuses(), reply(provider, &format!("Here: {GOOD}"))]);
-    let books = Books::default();
-    let structured = ask(&server, provider, &books).unwrap();
+    let server = StubModel::with_only(vec![refuses(), refuses(), reply(provider, &format!("Here: {GOOD}"))]);
+    let meter = RecordingMeter::default();
+    let structured = ask(&server, provider, &meter).unwrap();
     assert_eq!((structured.value["title"].as_str(), structured.attempts), (Some("Tea"), 1));
-    let bodies: Vec<Value> = server.received().into_iter().map(|received| received.body).collect();
+    let bodies: Vec<Value> = server.requests().into_iter().map(|received| received.body).collect();
     assert_eq!(bodies[1]["response_format"], json!({"type": "json_object"}));
     assert_eq!(bodies[2].get("response_format"), None);
     let system = format!(
@@ -93,15 +93,15 @@ fn a_server_that_knows_no_schema_is_asked_for_json_and_then_for_text() {
     assert_eq!(bodies[0]["messages"][0]["content"], "Name it.");
     assert_eq!(bodies[1]["messages"][0]["content"], system.as_str());
     assert_eq!(bodies[2]["messages"][0]["content"], system.as_str(), "and is told once");
-    assert_eq!((books.settled().len(), books.planned()[2].purpose), (3, "title"));
+    assert_eq!((meter.settled().len(), meter.planned()[2].purpose), (3, "title"));
 }
 
 #[test]
 fn other_providers_fall_back_to_text_too() {
     for provider in [Provider::Anthropic, Provider::Gemini] {
-        let server = Server::start(vec![refuses(), reply(provider, GOOD)]);
-        assert_eq!(ask(&server, provider, &Books::default()).unwrap().value["title"], "Tea", "{provider}");
-        let body = &server.received()[1].body;
+        let server = StubModel::with_only(vec![refuses(), reply(provider, GOOD)]);
+        assert_eq!(ask(&server, provider, &RecordingMeter::default()).unwrap().value["title"], "Tea", "{provider}");
+        let body = &server.requests()[1].body;
         assert!(body.get("output_config").is_none() && body["generationConfig"].get("responseJsonSchema").is_none());
         assert!(body.to_string().contains("Answer with JSON only"));
     }
@@ -111,16 +111,17 @@ fn other_providers_fall_back_to_text_too() {
 fn s7_19_a_model_that_errs_twice_is_corrected_twice() {
     for provider in Provider::ALL {
         let missing = r#"{"title":"Tea"}"#;
-        let server = Server::start(vec![reply(provider, "Tea!"), reply(provider, missing), reply(provider, GOOD)]);
-        let books = Books::default();
-        let structured = ask(&server, provider, &books).unwrap();
+        let server =
+            StubModel::with_only(vec![reply(provider, "Tea!"), reply(provider, missing), reply(provider, GOOD)]);
+        let meter = RecordingMeter::default();
+        let structured = ask(&server, provider, &meter).unwrap();
         assert_eq!((structured.value["title"].as_str(), structured.attempts), (Some("Tea"), 3));
         assert_eq!(structured.usage, Tokens { input: 15, output: 9, ..Tokens::default() }, "of all answers");
-        let last = server.received()[2].body.to_string();
+        let last = server.requests()[2].body.to_string();
         for told in ["Tea!", "This cannot be used: it is no JSON", r#"{\"title\":\"Tea\"}"#, r#"\"tags\" is missing"#] {
             assert!(last.contains(told), "{provider} is not told {told}: {last}");
         }
-        assert_eq!(books.settled().len(), 3);
+        assert_eq!(meter.settled().len(), 3);
     }
 }
 
@@ -128,29 +129,31 @@ fn s7_19_a_model_that_errs_twice_is_corrected_twice() {
 fn s7_19_a_model_that_errs_three_times_is_given_up() {
     let provider = Provider::Anthropic;
     let wrong = r#"{"title":"Tea","tags":"a"}"#;
-    let server = Server::start((0..4).map(|_| reply(provider, wrong)).collect());
-    let error = ask(&server, provider, &Books::default()).unwrap_err();
+    let server = StubModel::with_only((0..4).map(|_| reply(provider, wrong)).collect());
+    let error = ask(&server, provider, &RecordingMeter::default()).unwrap_err();
     let reason = "no JSON of the asked shape: \"tags\" must be of type array";
-    assert_eq!(server.told(&error), format!("BASE/v1/messages answered what cannot be used: {reason}"));
-    assert_eq!(server.received().len(), 3);
+    assert_eq!(message(&server, &error), format!("BASE/v1/messages answered what cannot be used: {reason}"));
+    assert_eq!(server.requests().len(), 3);
 }
 
 #[test]
 fn a_correction_too_needs_admission() {
     let provider = Provider::Anthropic;
-    let server = Server::start(vec![reply(provider, "Tea!"), reply(provider, GOOD)]);
-    let error = ask(&server, provider, &Books::admitting(1)).unwrap_err();
+    let server = StubModel::with_only(vec![reply(provider, "Tea!"), reply(provider, GOOD)]);
+    let error = ask(&server, provider, &RecordingMeter::admitting(1)).unwrap_err();
     assert!(matches!(error, ChatError::Budget(_)), "{error}");
-    assert_eq!(server.received().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[test]
 fn a_server_that_calls_the_format_its_own_mistake_is_asked_without_it() {
     let wrong = r#"{"error":{"message":"1 validation error: ('body', 'response_format', 'type')"}}"#;
-    let server = Server::start(vec![says("500 Internal Server Error", wrong), reply(Provider::OpenAi, GOOD)]);
-    let structured = ask(&server, Provider::OpenAi, &Books::default()).unwrap();
+    let server =
+        StubModel::with_only(vec![StubReply::http("500 Internal Server Error", wrong), reply(Provider::OpenAi, GOOD)]);
+    let structured = ask(&server, Provider::OpenAi, &RecordingMeter::default()).unwrap();
     assert_eq!(structured.attempts, 1);
-    assert_eq!(server.received()[1].body["response_format"], json!({"type": "json_object"}));
-    let server = Server::start(vec![says("500 Internal Server Error", r#"{"error":{"message":"on fire"}}"#)]);
-    assert!(ask(&server, Provider::OpenAi, &Books::default()).is_err(), "any other mistake is one");
+    assert_eq!(server.requests()[1].body["response_format"], json!({"type": "json_object"}));
+    let server =
+        StubModel::with_only(vec![StubReply::http("500 Internal Server Error", r#"{"error":{"message":"on fire"}}"#)]);
+    assert!(ask(&server, Provider::OpenAi, &RecordingMeter::default()).is_err(), "any other mistake is one");
 }

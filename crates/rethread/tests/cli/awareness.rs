@@ -6,12 +6,12 @@ use std::process::{Output, Stdio};
 
 use insta::assert_snapshot;
 
-use crate::transcripts::read_home;
-use crate::world::World;
+use crate::transcripts::{new_home, read_home};
+use rethread_testing::TestHome;
 
 /// Runs the hook with something on standard input.
-fn hook(world: &World, input: &[u8], variables: &[(&str, &str)]) -> Output {
-    let mut command = world.command(&["hook", "claude-code"]);
+fn hook(home: &TestHome, input: &[u8], variables: &[(&str, &str)]) -> Output {
+    let mut command = home.command(&["hook", "claude-code"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.envs(variables.iter().copied()).spawn().unwrap();
     let _ = child.stdin.take().unwrap().write_all(input);
@@ -24,27 +24,27 @@ fn prompt() -> Vec<u8> {
 
 #[test]
 fn what_a_session_would_be_told_can_be_seen() {
-    let world = read_home();
-    assert_snapshot!("inject_explain", world.tell(&["inject", "--session", "last line", "--explain"]));
-    assert_snapshot!("inject_json", world.tell(&["inject", "--session", "last line", "--json"]));
+    let home = read_home();
+    assert_snapshot!("inject_explain", home.snapshot(&["inject", "--session", "last line", "--explain"]));
+    assert_snapshot!("inject_json", home.snapshot(&["inject", "--session", "last line", "--json"]));
     assert_snapshot!(
         "inject_machine",
-        world.tell(&["inject", "--session", "last line", "--prompt", "<task-notification>", "--explain"])
+        home.snapshot(&["inject", "--session", "last line", "--prompt", "<task-notification>", "--explain"])
     );
-    assert_snapshot!("activity_peek", world.tell(&["activity", "--session", "last line", "--peek"]));
-    assert_snapshot!("resume", world.tell(&["resume", "last line"]));
-    assert_snapshot!("resume_none", world.tell(&["resume"]));
-    assert_snapshot!("activity_unknown", world.tell(&["activity", "--session", "nonsense", "--json"]));
-    assert_snapshot!("bad_alias", world.tell(&["alias", "parser", "two words"]));
-    assert_snapshot!("empty_note", world.tell(&["note", "parser", " "]));
+    assert_snapshot!("activity_peek", home.snapshot(&["activity", "--session", "last line", "--peek"]));
+    assert_snapshot!("resume", home.snapshot(&["resume", "last line"]));
+    assert_snapshot!("resume_none", home.snapshot(&["resume"]));
+    assert_snapshot!("activity_unknown", home.snapshot(&["activity", "--session", "nonsense", "--json"]));
+    assert_snapshot!("bad_alias", home.snapshot(&["alias", "parser", "two words"]));
+    assert_snapshot!("empty_note", home.snapshot(&["note", "parser", " "]));
 }
 
 #[test]
 fn s002_16_a_session_is_ended_once_and_then_cannot_be_paused() {
-    let world = read_home();
-    assert_snapshot!("end", world.tell(&["end", "last line"]));
-    assert_snapshot!("end_again", world.tell(&["end", "last line"]));
-    assert_snapshot!("pause_ended", world.tell(&["pause", "last line"]));
+    let home = read_home();
+    assert_snapshot!("end", home.snapshot(&["end", "last line"]));
+    assert_snapshot!("end_again", home.snapshot(&["end", "last line"]));
+    assert_snapshot!("pause_ended", home.snapshot(&["pause", "last line"]));
 }
 
 #[test]
@@ -53,18 +53,18 @@ fn l002_15_e000_08_a_hook_that_cannot_work_is_silent_and_ends_well() {
         let told = (output.status.code(), output.stdout.len(), output.stderr.len());
         assert_eq!(told, (Some(0), 0, 0), "{why}: {output:?}");
     };
-    let world = World::new();
-    silent(&hook(&world, &prompt(), &[("RETHREAD_DISABLE", "1")]), "switched off");
-    assert!(!world.has_our_folder(), "switched off, it leaves no trace");
+    let home = new_home();
+    silent(&hook(&home, &prompt(), &[("RETHREAD_DISABLE", "1")]), "switched off");
+    assert!(!home.has_rethread_dir(), "switched off, it leaves no trace");
     for input in [&b""[..], b"{", b"\xff\xfe\x00", b"[1]", b"{\"session_id\":{}}"] {
-        silent(&hook(&world, input, &[]), "nonsense");
+        silent(&hook(&home, input, &[]), "nonsense");
     }
-    silent(&hook(&world, &prompt(), &[]), "nothing to say");
-    world.write("file", "");
-    let below_a_file = world.home("file/rethread").display().to_string();
-    silent(&hook(&world, &prompt(), &[("RETHREAD_HOME", &below_a_file)]), "no home can be made");
-    fs::write(world.home(".rethread/memory.db"), "garbage, and no database at all").unwrap();
-    silent(&hook(&world, &prompt(), &[]), "a damaged store");
-    world.write(".rethread/config.toml", "this is = = no toml");
-    silent(&hook(&world, &prompt(), &[]), "a broken configuration");
+    silent(&hook(&home, &prompt(), &[]), "nothing to say");
+    home.write("file", "");
+    let below_a_file = home.path("file/rethread").display().to_string();
+    silent(&hook(&home, &prompt(), &[("RETHREAD_HOME", &below_a_file)]), "no home can be made");
+    fs::write(home.path(".rethread/memory.db"), "garbage, and no database at all").unwrap();
+    silent(&hook(&home, &prompt(), &[]), "a damaged store");
+    home.write(".rethread/config.toml", "this is = = no toml");
+    silent(&hook(&home, &prompt(), &[]), "a broken configuration");
 }

@@ -1,33 +1,30 @@
 //! What is known from what happened: fixes, decisions, workflows, files, and things. The facts are put into the store by
 //! hand, so that this is about what is shown and not about the rules that draw them.
 
-use std::io::Write as _;
-use std::process::Stdio;
-
 use insta::assert_snapshot;
-use rethread_model::{Entity, EntityKind, Fact, FactState, Predicate, SessionId, Space, Timestamp, Trust};
-use rethread_store::{SessionFilter, Store};
+use rethread_model::{Entity, EntityKind, Fact, FactState, Predicate, SessionId, Timestamp, Trust};
+use rethread_store::SessionFilter;
+use rethread_testing::TestHome;
 use serde_json::{Value, json};
 
-use crate::transcripts::{claude, user};
-use crate::world::World;
+use crate::transcripts::{claude, new_home, user};
 
 const SESSION: &str = "66666666-0000-4000-8000-000000000006";
 
 /// A home with one session of the project at hand, that says all kinds of facts.
-fn knowing_home() -> World {
-    let world = World::new();
+fn knowing_home() -> TestHome {
+    let home = new_home();
     let prompts = [user("09:00:00", &json!("hello")), user("09:30:00", &json!("hello again\nand again"))];
-    let lines = claude(SESSION, &prompts).replace("/home/dev/app", &world.desk().display().to_string());
-    world.write(&format!(".claude/projects/-desk/{SESSION}.jsonl"), &lines);
-    assert!(world.run(&["sync"]).status.success());
-    learn(&world, 0, &[troubles(), deeds()].concat());
-    learn(&world, 1, &[choices(), deeds()].concat());
-    world
+    let lines = claude(SESSION, &prompts).replace("/home/dev/app", &home.work_dir().display().to_string());
+    home.write(&format!(".claude/projects/-desk/{SESSION}.jsonl"), &lines);
+    assert!(home.run(&["sync"]).status.success());
+    learn(&home, 0, &[troubles(), deeds()].concat());
+    learn(&home, 1, &[choices(), deeds()].concat());
+    home
 }
 
-fn learn(world: &World, exchange: usize, facts: &[Fact]) {
-    let mut store = Store::open(&world.home(".rethread/memory.db"), Space::local()).unwrap();
+fn learn(home: &TestHome, exchange: usize, facts: &[Fact]) {
+    let mut store = home.store();
     let id: SessionId = store.sessions(&SessionFilter::default()).unwrap()[0].id;
     let number = store.session_number(id).unwrap().unwrap();
     let mut batch = store.begin().unwrap();
@@ -124,8 +121,8 @@ fn choices() -> Vec<Fact> {
 }
 
 /// The answer as JSON, with the session's id made steady.
-fn answer(world: &World, arguments: &[&str]) -> Value {
-    let output = world.run(&[arguments, &["--json"]].concat());
+fn answer(home: &TestHome, arguments: &[&str]) -> Value {
+    let output = home.run(&[arguments, &["--json"]].concat());
     let value: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(value["schema"], 1);
     value
@@ -133,25 +130,25 @@ fn answer(world: &World, arguments: &[&str]) -> Value {
 
 #[test]
 fn every_verb_says_that_nothing_is_known_and_makes_nothing() {
-    let world = World::new();
-    assert_snapshot!("nothing_fix", world.tell(&["fix", "error: no such table"]));
-    assert_snapshot!("nothing_fix_json", world.tell(&["fix", "error: no such table", "--json"]));
-    assert_snapshot!("nothing_decisions", world.tell(&["decisions"]));
-    assert_snapshot!("nothing_workflows", world.tell(&["workflows", "--json"]));
-    assert_snapshot!("nothing_files", world.tell(&["files", "src/main.rs"]));
-    assert_snapshot!("nothing_facts", world.tell(&["facts"]));
-    assert_snapshot!("nothing_facts_svg", world.tell(&["facts", "x", "--svg"]));
-    assert!(!world.has_our_folder());
+    let home = new_home();
+    assert_snapshot!("nothing_fix", home.snapshot(&["fix", "error: no such table"]));
+    assert_snapshot!("nothing_fix_json", home.snapshot(&["fix", "error: no such table", "--json"]));
+    assert_snapshot!("nothing_decisions", home.snapshot(&["decisions"]));
+    assert_snapshot!("nothing_workflows", home.snapshot(&["workflows", "--json"]));
+    assert_snapshot!("nothing_files", home.snapshot(&["files", "src/main.rs"]));
+    assert_snapshot!("nothing_facts", home.snapshot(&["facts"]));
+    assert_snapshot!("nothing_facts_svg", home.snapshot(&["facts", "x", "--svg"]));
+    assert!(!home.has_rethread_dir());
 }
 
 #[test]
 fn s003_22_what_fixed_an_error_is_shown() {
-    let world = knowing_home();
-    assert_snapshot!("fix", world.tell(&["fix", "error: no such table: 'carts'"]));
-    assert_snapshot!("fix_unknown", world.tell(&["fix", "error: linker `cc` not found"]));
-    assert_snapshot!("fix_elsewhere", world.tell(&["fix", "error: no such table: 'x'", "--project", "/nowhere"]));
-    assert_snapshot!("fix_nothing_given", world.tell(&["fix", " "]));
-    let known = answer(&world, &["fix", "error: no such table: 'carts'"]);
+    let home = knowing_home();
+    assert_snapshot!("fix", home.snapshot(&["fix", "error: no such table: 'carts'"]));
+    assert_snapshot!("fix_unknown", home.snapshot(&["fix", "error: linker `cc` not found"]));
+    assert_snapshot!("fix_elsewhere", home.snapshot(&["fix", "error: no such table: 'x'", "--project", "/nowhere"]));
+    assert_snapshot!("fix_nothing_given", home.snapshot(&["fix", " "]));
+    let known = answer(&home, &["fix", "error: no such table: 'carts'"]);
     assert_eq!(known["exact"], true);
     assert_eq!(known["fixes"][0]["state"], "confirmed");
     assert_eq!(known["fixes"][0]["sources"][0]["evidence"], json!([1, 2]));
@@ -161,67 +158,64 @@ fn s003_22_what_fixed_an_error_is_shown() {
 
 #[test]
 fn an_error_may_be_piped_in_with_all_that_was_printed() {
-    let world = knowing_home();
-    let mut command = world.command(&["fix", "-", "--quiet"]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let output = b"   Compiling app\n\xff\xfe\nerror: no such table: 'carts'\nnote: run with more\n";
-    child.stdin.take().unwrap().write_all(output).unwrap();
-    let output = child.wait_with_output().unwrap();
+    let home = knowing_home();
+    let input = b"   Compiling app\n\xff\xfe\nerror: no such table: 'carts'\nnote: run with more\n";
+    let output = home.run_with_input(&["fix", "-", "--quiet"], input);
     assert_eq!(output.status.code(), Some(0));
     assert!(String::from_utf8(output.stdout).unwrap().contains("sqlx migrate run"));
 }
 
 #[test]
 fn s003_22_decisions_are_shown_as_they_are_and_as_they_were() {
-    let world = knowing_home();
-    assert_snapshot!("decisions", world.tell(&["decisions"]));
-    assert_snapshot!("decisions_all", world.tell(&["decisions", "sqlite", "--all"]));
-    assert_snapshot!("decisions_as_of", world.tell(&["decisions", "--as-of", "2026-02-09"]));
-    assert_snapshot!("decisions_closed", world.tell(&["decisions", "now"]));
-    assert_snapshot!("decisions_bad_time", world.tell(&["decisions", "--as-of", "teatime"]));
-    let all = answer(&world, &["decisions", "--all"]);
+    let home = knowing_home();
+    assert_snapshot!("decisions", home.snapshot(&["decisions"]));
+    assert_snapshot!("decisions_all", home.snapshot(&["decisions", "sqlite", "--all"]));
+    assert_snapshot!("decisions_as_of", home.snapshot(&["decisions", "--as-of", "2026-02-09"]));
+    assert_snapshot!("decisions_closed", home.snapshot(&["decisions", "now"]));
+    assert_snapshot!("decisions_bad_time", home.snapshot(&["decisions", "--as-of", "teatime"]));
+    let all = answer(&home, &["decisions", "--all"]);
     assert_eq!(all["decisions"].as_array().unwrap().len(), 3);
     assert_eq!(all["decisions"][2]["validTo"], "2026-02-14T09:00:00.000Z");
 }
 
 #[test]
 fn s003_23_workflows_are_shown() {
-    let world = knowing_home();
-    assert_snapshot!("workflows", world.tell(&["workflows"]));
-    let known = answer(&world, &["workflows"]);
+    let home = knowing_home();
+    assert_snapshot!("workflows", home.snapshot(&["workflows"]));
+    let known = answer(&home, &["workflows"]);
     assert_eq!(known["projects"][0]["commands"][1]["usuallyFails"], true);
 }
 
 #[test]
 fn s003_22_the_story_of_a_file_is_shown() {
-    let world = knowing_home();
-    assert_snapshot!("files", world.tell(&["files", "db.rs"]));
-    assert_snapshot!("files_unknown", world.tell(&["files", "src/nobody.rs"]));
-    assert_eq!(answer(&world, &["files", "src/store.rs"])["names"], json!(["src/store.rs", "src/db.rs"]));
+    let home = knowing_home();
+    assert_snapshot!("files", home.snapshot(&["files", "db.rs"]));
+    assert_snapshot!("files_unknown", home.snapshot(&["files", "src/nobody.rs"]));
+    assert_eq!(answer(&home, &["files", "src/store.rs"])["names"], json!(["src/store.rs", "src/db.rs"]));
 }
 
 #[test]
 fn things_and_what_surrounds_them_are_shown_and_drawn() {
-    let world = knowing_home();
-    assert_snapshot!("facts", world.tell(&["facts"]));
-    assert_snapshot!("facts_about", world.tell(&["facts", "cargo test"]));
-    assert_snapshot!("facts_several", world.tell(&["facts", "src", "--kind", "file"]));
-    assert_snapshot!("facts_unknown", world.tell(&["facts", "nothing like it"]));
-    assert_snapshot!("facts_dot", world.tell(&["facts", "cargo test", "--dot"]));
-    let picture = String::from_utf8(world.run(&["facts", "cargo test", "--svg"]).stdout).unwrap();
+    let home = knowing_home();
+    assert_snapshot!("facts", home.snapshot(&["facts"]));
+    assert_snapshot!("facts_about", home.snapshot(&["facts", "cargo test"]));
+    assert_snapshot!("facts_several", home.snapshot(&["facts", "src", "--kind", "file"]));
+    assert_snapshot!("facts_unknown", home.snapshot(&["facts", "nothing like it"]));
+    assert_snapshot!("facts_dot", home.snapshot(&["facts", "cargo test", "--dot"]));
+    let picture = String::from_utf8(home.run(&["facts", "cargo test", "--svg"]).stdout).unwrap();
     assert!(picture.starts_with("<svg ") && !picture.contains('\u{1b}'), "{picture}");
-    assert_eq!(world.run(&["facts", "src", "--kind", "file", "--svg"]).status.code(), Some(1));
-    assert_eq!(world.run(&["facts", "--svg"]).status.code(), Some(2));
-    let known = answer(&world, &["facts", "cargo test"]);
+    assert_eq!(home.run(&["facts", "src", "--kind", "file", "--svg"]).status.code(), Some(1));
+    assert_eq!(home.run(&["facts", "--svg"]).status.code(), Some(2));
+    let known = answer(&home, &["facts", "cargo test"]);
     assert_eq!(known["entity"]["kind"], "command");
     assert_eq!(known["graph"]["nodes"][0]["name"], "cargo test");
 }
 
 #[test]
 fn nothing_of_a_transcript_reaches_the_terminal_unchecked() {
-    let world = knowing_home();
+    let home = knowing_home();
     for arguments in [&["fix", "no such table"][..], &["facts", "cargo test"], &["facts", "cargo test", "--dot"]] {
-        let output = world.run(arguments);
+        let output = home.run(arguments);
         assert!(!output.stdout.contains(&0x1b) && output.status.success(), "{arguments:?}");
     }
 }

@@ -3,27 +3,27 @@
 use std::fs;
 
 use insta::assert_snapshot;
+use rethread_testing::{TestHome, files_below};
 use serde_json::{Value, json};
 
 use crate::transcripts::{call, claude, home_with_agents, model, result, text, user};
-use crate::world::{World, files_below};
 
 const POOL: &str = "44444444-0000-4000-8000-000000000004";
 const JAPANESE: &str = "55555555-0000-4000-8000-000000000005";
 
 /// The home with two agents, and in it a session of the project at hand and one in Japanese. Not read yet.
-fn unread_home() -> World {
-    let world = home_with_agents();
-    let desk = world.desk().display().to_string();
+fn unread_home() -> TestHome {
+    let home = home_with_agents();
+    let desk = home.work_dir().display().to_string();
     let lines = claude(POOL, &pool_session());
     let lines = lines.replace("/home/dev/app", &desk);
-    world.write(&format!(".claude/projects/-desk/{POOL}.jsonl"), &lines);
+    home.write(&format!(".claude/projects/-desk/{POOL}.jsonl"), &lines);
     let japanese = [
         user("08:00:00", &json!("データベースの移行が失敗する理由は何ですか")),
         model("08:00:10", "msg_j", &text("接続の設定が原因です。")),
     ];
-    world.write(&format!(".claude/projects/-home-dev-app/{JAPANESE}.jsonl"), &claude(JAPANESE, &japanese));
-    world
+    home.write(&format!(".claude/projects/-home-dev-app/{JAPANESE}.jsonl"), &claude(JAPANESE, &japanese));
+    home
 }
 
 fn pool_session() -> Vec<Value> {
@@ -41,15 +41,15 @@ fn pool_session() -> Vec<Value> {
     ]
 }
 
-fn read_home() -> World {
-    let world = unread_home();
-    assert!(world.run(&["sync"]).status.success());
-    world
+fn read_home() -> TestHome {
+    let home = unread_home();
+    assert!(home.run(&["sync"]).status.success());
+    home
 }
 
 /// The answer as JSON, without what depends on the clock and on weights; their shape is checked.
-fn found(world: &World, arguments: &[&str]) -> Value {
-    let output = world.run(&[&arguments[..1], &["--json"], &arguments[1..]].concat());
+fn found(home: &TestHome, arguments: &[&str]) -> Value {
+    let output = home.run(&[&arguments[..1], &["--json"], &arguments[1..]].concat());
     let mut value: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(value["seconds"].take().as_f64().is_some_and(|seconds| seconds >= 0.0));
     for hit in value["hits"].as_array_mut().unwrap() {
@@ -67,39 +67,42 @@ fn found(world: &World, arguments: &[&str]) -> Value {
 }
 
 /// The citation of the best hit.
-fn best(world: &World, query: &str) -> String {
-    found(world, &["search", query, "--all-projects"])["hits"][0]["citation"].as_str().unwrap().to_owned()
+fn best(home: &TestHome, query: &str) -> String {
+    found(home, &["search", query, "--all-projects"])["hits"][0]["citation"].as_str().unwrap().to_owned()
 }
 
 #[test]
 fn hits_have_a_session_a_snippet_and_a_citation() {
-    let world = read_home();
+    let home = read_home();
     let query = ["search", "connection", "pool", "deadlocks", "workers", "--limit", "2"];
-    assert_snapshot!("search", world.tell(&query));
-    assert_snapshot!("search_quiet", world.tell(&[&query[..], &["--quiet"]].concat()));
-    assert_snapshot!("search_elsewhere", world.tell(&["search", "coupons", "--all-projects"]));
-    assert_snapshot!("search_full", world.tell(&["search", "connection deadlocks workers", "--limit", "1", "--full"]));
-    assert_snapshot!("search_exchange", world.tell(&["search", "panicked", "--exchange"]));
+    assert_snapshot!("search", home.snapshot(&query));
+    assert_snapshot!("search_quiet", home.snapshot(&[&query[..], &["--quiet"]].concat()));
+    assert_snapshot!("search_elsewhere", home.snapshot(&["search", "coupons", "--all-projects"]));
+    assert_snapshot!(
+        "search_full",
+        home.snapshot(&["search", "connection deadlocks workers", "--limit", "1", "--full"])
+    );
+    assert_snapshot!("search_exchange", home.snapshot(&["search", "panicked", "--exchange"]));
 }
 
 #[test]
 fn lines_are_broken_at_the_width_of_the_terminal_and_matches_stand_out() {
-    let world = read_home();
+    let home = read_home();
     for (columns, name) in [("60", "search_narrow"), ("30", "search_very_narrow")] {
         let arguments = ["search", "connection deadlocks workers", "--limit", "1", "--exchange"];
-        let output = world.command(&arguments).env("COLUMNS", columns).output().unwrap();
-        assert_snapshot!(name, world.told(&output));
+        let output = home.command(&arguments).env("COLUMNS", columns).output().unwrap();
+        assert_snapshot!(name, home.snapshot_of(&output));
     }
-    let output = world.run(&["search", "holding", "--color", "always"]);
+    let output = home.run(&["search", "holding", "--color", "always"]);
     let coloured = String::from_utf8(output.stdout).unwrap();
     assert!(coloured.contains("flush was \u{1b}[1m\u{1b}[33mholding\u{1b}[0m."), "{coloured:?}");
 }
 
 #[test]
 fn hits_can_be_grouped_by_session() {
-    let world = read_home();
-    assert_snapshot!("search_grouped", world.tell(&["search", "deadlock detected", "--limit", "2", "--group"]));
-    let told = world.tell(&["search", "parser", "pool", "--group", "--all-projects", "--limit", "30"]);
+    let home = read_home();
+    assert_snapshot!("search_grouped", home.snapshot(&["search", "deadlock detected", "--limit", "2", "--group"]));
+    let told = home.snapshot(&["search", "parser", "pool", "--group", "--all-projects", "--limit", "30"]);
     let sessions: Vec<&str> = told.lines().filter(|line| line.len() == 26 && line.starts_with("01K")).collect();
     let mut once = sessions.clone();
     once.sort_unstable();
@@ -109,36 +112,35 @@ fn hits_can_be_grouped_by_session() {
 
 #[test]
 fn programs_get_hits_with_their_places() {
-    let world = read_home();
-    let hits = found(&world, &["search", "connection deadlocks workers", "--limit", "1"]);
-    assert_snapshot!("search_json", world_free(&world, &hits));
-    let hits = found(&world, &["search", "移行", "--all-projects", "--full", "--exchange"]);
-    assert_snapshot!("search_json_exchange", world_free(&world, &hits));
+    let home = read_home();
+    let hits = found(&home, &["search", "connection deadlocks workers", "--limit", "1"]);
+    assert_snapshot!("search_json", without_root(&home, &hits));
+    let hits = found(&home, &["search", "移行", "--all-projects", "--full", "--exchange"]);
+    assert_snapshot!("search_json_exchange", without_root(&home, &hits));
 }
 
-fn world_free(world: &World, value: &Value) -> String {
-    let home = world.home("");
-    let folder = home.parent().unwrap().display().to_string();
-    serde_json::to_string_pretty(value).unwrap().replace(&folder, "[FOLDER]")
+/// Pretty JSON with a placeholder for the temporary directory.
+fn without_root(home: &TestHome, value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap().replace(&home.root().display().to_string(), "[FOLDER]")
 }
 
 #[test]
 fn nothing_found_says_where_else_to_look() {
-    let world = read_home();
-    assert_snapshot!("search_nothing", world.tell(&["search", "xylophone"]));
-    assert_snapshot!("search_nothing_here", world.tell(&["search", "coupons"]));
-    assert_snapshot!("search_nothing_json", world.tell(&["search", "xylophone", "--json"]));
-    assert_snapshot!("timeline_nothing_here", world.tell(&["timeline", "--file", "coupons.rs"]));
-    let elsewhere = world.home("");
-    let output = world.command(&["timeline"]).current_dir(elsewhere).output().unwrap();
-    assert_snapshot!("timeline_elsewhere", world.told(&output));
+    let home = read_home();
+    assert_snapshot!("search_nothing", home.snapshot(&["search", "xylophone"]));
+    assert_snapshot!("search_nothing_here", home.snapshot(&["search", "coupons"]));
+    assert_snapshot!("search_nothing_json", home.snapshot(&["search", "xylophone", "--json"]));
+    assert_snapshot!("timeline_nothing_here", home.snapshot(&["timeline", "--file", "coupons.rs"]));
+    let elsewhere = home.path("");
+    let output = home.command(&["timeline"]).current_dir(elsewhere).output().unwrap();
+    assert_snapshot!("timeline_elsewhere", home.snapshot_of(&output));
 }
 
 #[test]
 fn filters_leave_only_what_they_ask_for() {
-    let world = read_home();
+    let home = read_home();
     let lines = |arguments: &[&str]| -> Vec<u64> {
-        let value = found(&world, &[&["search"], arguments].concat());
+        let value = found(&home, &[&["search"], arguments].concat());
         let mut lines: Vec<u64> =
             value["hits"].as_array().unwrap().iter().map(|hit| hit["entry"]["line"].as_u64().unwrap()).collect();
         lines.sort_unstable();
@@ -164,13 +166,13 @@ fn filters_leave_only_what_they_ask_for() {
 
 #[test]
 fn a_citation_shows_the_line_it_cites() {
-    let world = read_home();
-    let citation = best(&world, "holding");
+    let home = read_home();
+    let citation = best(&home, "holding");
     assert!(citation.ends_with(":6"), "{citation}");
-    assert_snapshot!("show_cited", world.tell(&["show", &citation]));
-    let call = best(&world, "panicked");
-    assert_snapshot!("show_cited_call", world.tell(&["show", &call, "--lines", "2"]));
-    let json = |arguments: &[&str]| -> Value { serde_json::from_slice(&world.run(arguments).stdout).unwrap() };
+    assert_snapshot!("show_cited", home.snapshot(&["show", &citation]));
+    let call = best(&home, "panicked");
+    assert_snapshot!("show_cited_call", home.snapshot(&["show", &call, "--lines", "2"]));
+    let json = |arguments: &[&str]| -> Value { serde_json::from_slice(&home.run(arguments).stdout).unwrap() };
     assert_eq!(json(&["show", &citation, "--json"])["cited"], 6);
     assert_eq!(json(&["show", &citation[..26], "--json"])["cited"], Value::Null);
     assert_eq!(json(&["show", &citation, "--json", "--lines", "1"])["entries"][0]["line"], 6);
@@ -181,61 +183,61 @@ fn a_citation_shows_the_line_it_cites() {
 
 #[test]
 fn the_line_of_time_has_exchanges_oldest_first() {
-    let world = read_home();
-    assert_snapshot!("timeline", world.tell(&["timeline"]));
-    assert_snapshot!("timeline_all", world.tell(&["timeline", "--all-projects", "--limit", "5"]));
-    assert_snapshot!("timeline_file", world.tell(&["timeline", "--file", "pool.rs"]));
-    assert_snapshot!("timeline_json", world.tell(&["timeline", "--limit", "1", "--json"]));
-    let narrow = world.command(&["timeline", "--limit", "2"]).env("COLUMNS", "48").output().unwrap();
-    assert_snapshot!("timeline_narrow", world.told(&narrow));
-    let since = world.tell(&["timeline", "--since", "2026-02-20T09:15"]);
+    let home = read_home();
+    assert_snapshot!("timeline", home.snapshot(&["timeline"]));
+    assert_snapshot!("timeline_all", home.snapshot(&["timeline", "--all-projects", "--limit", "5"]));
+    assert_snapshot!("timeline_file", home.snapshot(&["timeline", "--file", "pool.rs"]));
+    assert_snapshot!("timeline_json", home.snapshot(&["timeline", "--limit", "1", "--json"]));
+    let narrow = home.command(&["timeline", "--limit", "2"]).env("COLUMNS", "48").output().unwrap();
+    assert_snapshot!("timeline_narrow", home.snapshot_of(&narrow));
+    let since = home.snapshot(&["timeline", "--since", "2026-02-20T09:15"]);
     assert!(since.contains("changelog") && !since.contains("deadlocks"), "{since}");
 }
 
 #[test]
 fn the_line_of_time_can_be_seen_around_an_exchange() {
-    let world = read_home();
-    assert_snapshot!("timeline_around", world.tell(&["timeline", "--around", &best(&world, "changelog")]));
+    let home = read_home();
+    assert_snapshot!("timeline_around", home.snapshot(&["timeline", "--around", &best(&home, "changelog")]));
     // An exchange of another project, by the id of its episode: that project is looked at.
-    let hit = found(&world, &["search", "coupons", "--all-projects"]);
+    let hit = found(&home, &["search", "coupons", "--all-projects"]);
     let episode = hit["hits"][0]["episode"]["id"].as_str().unwrap();
-    assert_snapshot!("timeline_around_elsewhere", world.tell(&["timeline", "--around", episode]));
-    let session = world.tell(&["timeline", "--session", "coupons"]);
+    assert_snapshot!("timeline_around_elsewhere", home.snapshot(&["timeline", "--around", episode]));
+    let session = home.snapshot(&["timeline", "--session", "coupons"]);
     assert!(session.contains("Add coupons"), "{session}");
 }
 
 #[test]
 fn an_index_that_was_deleted_is_made_again() {
-    let world = read_home();
+    let home = read_home();
     let query = ["search", "holding"];
-    let before = world.run(&query).stdout;
-    fs::remove_dir_all(world.home(".rethread/index")).unwrap();
-    assert_snapshot!("index_deleted", world.tell(&query));
-    assert_eq!(world.run(&query).stdout, before);
-    fs::remove_dir_all(world.home(".rethread/index")).unwrap();
-    assert_snapshot!("index_deleted_timeline", world.tell(&["timeline", "--file", "pool.rs", "--limit", "1"]));
-    assert_snapshot!("rebuild_index", world.tell(&["rebuild", "--index-only"]));
-    assert_eq!(world.run(&query).stdout, before);
+    let before = home.run(&query).stdout;
+    fs::remove_dir_all(home.path(".rethread/index")).unwrap();
+    assert_snapshot!("index_deleted", home.snapshot(&query));
+    assert_eq!(home.run(&query).stdout, before);
+    fs::remove_dir_all(home.path(".rethread/index")).unwrap();
+    assert_snapshot!("index_deleted_timeline", home.snapshot(&["timeline", "--file", "pool.rs", "--limit", "1"]));
+    assert_snapshot!("rebuild_index", home.snapshot(&["rebuild", "--index-only"]));
+    assert_eq!(home.run(&query).stdout, before);
 }
 
 #[test]
 fn an_index_of_rubbish_is_made_again() {
-    let world = read_home();
+    let home = read_home();
     let query = ["search", "holding"];
-    let before = world.run(&query).stdout;
+    let before = home.run(&query).stdout;
     let rubbish = |seed: usize| -> Vec<u8> { (0..4096).map(|at| ((at * 31 + seed * 17) % 251) as u8).collect() };
-    for (at, file) in files_below(&world.home(".rethread/index")).iter().enumerate() {
+    for (at, file) in files_below(&home.path(".rethread/index")).iter().enumerate() {
         fs::write(file, rubbish(at)).unwrap();
     }
-    assert_snapshot!("index_rubbish", world.tell(&query));
+    assert_snapshot!("index_rubbish", home.snapshot(&query));
     // Each file by itself: whether it is noticed at once or not at all, the answer is right and nobody sees a panic.
-    for at in 0..files_below(&world.home(".rethread/index")).len() {
-        let mut files = files_below(&world.home(".rethread/index"));
+    for at in 0..files_below(&home.path(".rethread/index")).len() {
+        let mut files = files_below(&home.path(".rethread/index"));
         files.sort_by_key(|file| file.extension().map(ToOwned::to_owned));
         let Some(file) = files.get(at) else { break };
         fs::write(file, rubbish(at)).unwrap();
-        let output = world.run(&query);
-        let told = world.told(&output);
+        let output = home.run(&query);
+        let told = home.snapshot_of(&output);
         assert_eq!(output.stdout, before, "{}: {told}", file.display());
         assert!(!told.contains("error:") && !told.contains("panicked"), "{}: {told}", file.display());
     }
@@ -243,17 +245,17 @@ fn an_index_of_rubbish_is_made_again() {
 
 #[test]
 fn sync_says_what_became_of_the_index() {
-    let world = unread_home();
-    assert_snapshot!("sync_indexes", world.tell(&["sync"]));
-    for file in files_below(&world.home(".rethread/index")) {
+    let home = unread_home();
+    assert_snapshot!("sync_indexes", home.snapshot(&["sync"]));
+    for file in files_below(&home.path(".rethread/index")) {
         fs::write(file, "rubbish").unwrap();
     }
-    assert_snapshot!("sync_mends", world.tell(&["sync"]));
+    assert_snapshot!("sync_mends", home.snapshot(&["sync"]));
 }
 
 #[test]
 fn no_query_is_too_odd() {
-    let world = read_home();
+    let home = read_home();
     let long = "deadlock(pool) -> \"Result<T, E>\" ".repeat(320);
     let dashes = "-".repeat(500);
     let queries = [
@@ -303,11 +305,11 @@ fn no_query_is_too_odd() {
         &dashes,
     ];
     for query in queries {
-        let output = world.run(&["search", "--all-projects", "--", query]);
-        let told = world.told(&output);
+        let output = home.run(&["search", "--all-projects", "--", query]);
+        let told = home.snapshot_of(&output);
         assert!(matches!(output.status.code(), Some(0 | 1)), "{query:?}: {told}");
         assert!(!told.contains("error:"), "{query:?}: {told}");
-        let json = world.run(&["search", "--all-projects", "--json", "--exchange", "--full", "--", query]);
+        let json = home.run(&["search", "--all-projects", "--json", "--exchange", "--full", "--", query]);
         let value: Value = serde_json::from_slice(&json.stdout).unwrap();
         assert_eq!(value["query"], query);
         assert_eq!(json.status.code(), output.status.code(), "{query:?}");

@@ -3,12 +3,11 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use crate::transcripts::read_home;
-use crate::world::World;
+use crate::transcripts::{new_home, read_home};
 
 #[test]
 fn a_reader_that_has_seen_enough_is_no_failure() {
-    let world = read_home();
+    let home = read_home();
     let commands: [&[&str]; 7] = [
         &["search", "parser", "--all-projects", "--quiet"],
         &["search", "parser", "--all-projects", "--json"],
@@ -19,7 +18,7 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
         &["demo"],
     ];
     for command in commands {
-        let mut child = world.command(command).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = home.command(command).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{command:?}");
@@ -30,9 +29,9 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
 #[test]
 fn watch_ends_cleanly_when_it_is_interrupted() {
     for way in [&["watch"][..], &["watch", "--every", "1h"]] {
-        let world = read_home();
-        world.write(".pi/agent/sessions/--p--/x.jsonl", "{\"type\":\"session\",\"id\":\"x\",\"cwd\":\"/p\"}\n");
-        let mut child = world.command(way).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let home = read_home();
+        home.write(".pi/agent/sessions/--p--/x.jsonl", "{\"type\":\"session\",\"id\":\"x\",\"cwd\":\"/p\"}\n");
+        let mut child = home.command(way).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut first = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
         assert!(first.starts_with("pi "), "{first}");
@@ -46,9 +45,9 @@ fn watch_ends_cleanly_when_it_is_interrupted() {
 
 #[test]
 fn colour_is_used_only_where_it_is_wanted() {
-    let world = read_home();
+    let home = read_home();
     let coloured = |arguments: &[&str], no_color: &str| {
-        let output = world.command(arguments).env("NO_COLOR", no_color).output().unwrap();
+        let output = home.command(arguments).env("NO_COLOR", no_color).output().unwrap();
         output.stdout.contains(&0x1b)
     };
     assert!(!coloured(&["sessions", "--all-projects"], ""));
@@ -61,10 +60,10 @@ fn colour_is_used_only_where_it_is_wanted() {
 
 #[test]
 fn the_home_comes_from_the_flag_then_the_variable() {
-    let world = World::new();
+    let home = new_home();
     let home_of = |arguments: &[&str], variable: &str| {
-        let output = world.command(arguments).env("RETHREAD_HOME", variable).output().unwrap();
-        world.told(&output)
+        let output = home.command(arguments).env("RETHREAD_HOME", variable).output().unwrap();
+        home.snapshot_of(&output)
     };
     assert!(home_of(&["config", "path"], "").contains("[FOLDER]/home/.rethread/config.toml"));
     assert!(home_of(&["config", "path"], "other").contains("[FOLDER]/desk/other/config.toml"));

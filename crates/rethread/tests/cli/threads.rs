@@ -1,109 +1,97 @@
 //! Threads through the real binary: what is printed, how it ends, what may go wrong.
 
-use std::io::Write;
-use std::process::{Output, Stdio};
+use std::process::Output;
 
 use insta::assert_snapshot;
 
-use crate::world::World;
+use crate::transcripts::new_home;
+use rethread_testing::TestHome;
 
-/// Runs the binary with something on standard input.
-fn feed(world: &World, arguments: &[&str], input: &[u8]) -> Output {
-    let mut command = world.command(arguments);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    // A program that has seen enough is no mistake.
-    let _ = child.stdin.take().unwrap().write_all(input);
-    child.wait_with_output().unwrap()
-}
-
-fn new_thread(world: &World, arguments: &[&str]) -> String {
-    let made = world.run(&[&["thread", "new"], arguments].concat());
+fn new_thread(home: &TestHome, arguments: &[&str]) -> String {
+    let made = home.run(&[&["thread", "new"], arguments].concat());
     String::from_utf8(made.stdout).unwrap().trim().to_owned()
 }
 
 /// Exit code and both streams, with a name in place of an id that is drawn by lot.
-fn told(world: &World, output: &Output, id: &str) -> String {
-    world.told(output).replace(id, "[THREAD]").replace(&id[..10], "[THREAD]")
+fn told(home: &TestHome, output: &Output, id: &str) -> String {
+    home.snapshot_of(output).replace(id, "[THREAD]").replace(&id[..10], "[THREAD]")
 }
 
 #[test]
 fn a_thread_is_made_appended_to_shown_and_deleted() {
-    let world = World::new();
-    assert_snapshot!("none", world.tell(&["thread", "list"]));
-    let id = new_thread(&world, &["--name", "release notes", "--system", "Be brief."]);
-    let say =
-        |role: &str, text: &[u8]| told(&world, &feed(&world, &["thread", "append", &id, "--role", role], text), &id);
+    let home = new_home();
+    assert_snapshot!("none", home.snapshot(&["thread", "list"]));
+    let id = new_thread(&home, &["--name", "release notes", "--system", "Be brief."]);
+    let say = |role: &str, text: &[u8]| {
+        told(&home, &home.run_with_input(&["thread", "append", &id, "--role", role], text), &id)
+    };
     assert_snapshot!("append", say("user", b"what is new?\n"));
     let call = br#"[{"type":"text","text":"Let me look."},{"type":"toolCall","id":"c1","name":"bash","arguments":{"command":"git log"}}]"#;
     assert_snapshot!("append_blocks", say("assistant", call));
     let result =
         ["thread", "append", "release notes", "--role", "toolResult", "--tool-call-id", "c1", "--error", "--json"];
-    assert_snapshot!("append_result_json", told(&world, &feed(&world, &result, b"not a repository"), &id));
-    assert_snapshot!("context", told(&world, &world.run(&["thread", "context", &id]), &id));
-    assert_snapshot!("context_json", told(&world, &world.run(&["thread", "context", &id[..22], "--json"]), &id));
-    assert_snapshot!("list", told(&world, &world.run(&["thread", "list"]), &id));
-    assert_snapshot!("list_json", told(&world, &world.run(&["thread", "list", "--json"]), &id));
-    assert_snapshot!("as_session", told(&world, &world.run(&["sessions"]), &id));
-    assert_snapshot!("nothing_to_compact", world.tell(&["thread", "compact", &id]));
-    assert_snapshot!("nothing_to_compact_json", world.tell(&["thread", "compact", &id, "--json"]));
-    assert_snapshot!("delete", told(&world, &world.run(&["thread", "delete", "Release Notes"]), &id));
-    assert_snapshot!("deleted", told(&world, &world.run(&["thread", "context", &id, "--json"]), &id));
+    assert_snapshot!("append_result_json", told(&home, &home.run_with_input(&result, b"not a repository"), &id));
+    assert_snapshot!("context", told(&home, &home.run(&["thread", "context", &id]), &id));
+    assert_snapshot!("context_json", told(&home, &home.run(&["thread", "context", &id[..22], "--json"]), &id));
+    assert_snapshot!("list", told(&home, &home.run(&["thread", "list"]), &id));
+    assert_snapshot!("list_json", told(&home, &home.run(&["thread", "list", "--json"]), &id));
+    assert_snapshot!("as_session", told(&home, &home.run(&["sessions"]), &id));
+    assert_snapshot!("nothing_to_compact", home.snapshot(&["thread", "compact", &id]));
+    assert_snapshot!("nothing_to_compact_json", home.snapshot(&["thread", "compact", &id, "--json"]));
+    assert_snapshot!("delete", told(&home, &home.run(&["thread", "delete", "Release Notes"]), &id));
+    assert_snapshot!("deleted", told(&home, &home.run(&["thread", "context", &id, "--json"]), &id));
 }
 
 #[test]
 fn many_messages_are_acknowledged_one_by_one() {
-    let world = World::new();
-    let id = new_thread(&world, &[]);
+    let home = new_home();
+    let id = new_thread(&home, &[]);
     let lines = b"{\"role\":\"user\",\"content\":\"one\"}\n\n{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"two\"}]}\n{\"role\":\"nobody\"}\n";
-    assert_snapshot!("jsonl", told(&world, &feed(&world, &["thread", "append", &id, "--jsonl"], lines), &id));
-    assert_snapshot!("jsonl_after", told(&world, &world.run(&["thread", "context", &id]), &id));
+    assert_snapshot!("jsonl", told(&home, &home.run_with_input(&["thread", "append", &id, "--jsonl"], lines), &id));
+    assert_snapshot!("jsonl_after", told(&home, &home.run(&["thread", "context", &id]), &id));
 }
 
 #[test]
 fn mistakes_are_told_and_nothing_is_appended() {
-    let world = World::new();
-    let id = new_thread(&world, &[]);
+    let home = new_home();
+    let id = new_thread(&home, &[]);
     let user = ["thread", "append", id.as_str(), "--role", "user"];
-    assert_snapshot!("append_nothing", told(&world, &feed(&world, &user, b" \n"), &id));
-    assert_snapshot!("append_no_blocks", told(&world, &feed(&world, &user, b"[{\"type\":\"text\"}]"), &id));
-    assert_snapshot!("append_not_text", told(&world, &feed(&world, &user, b"\xff\xfe"), &id));
+    assert_snapshot!("append_nothing", told(&home, &home.run_with_input(&user, b" \n"), &id));
+    assert_snapshot!("append_no_blocks", told(&home, &home.run_with_input(&user, b"[{\"type\":\"text\"}]"), &id));
+    assert_snapshot!("append_not_text", told(&home, &home.run_with_input(&user, b"\xff\xfe"), &id));
     let result = ["thread", "append", id.as_str(), "--role", "toolResult"];
-    assert_snapshot!("append_no_call", told(&world, &feed(&world, &result, b"x"), &id));
+    assert_snapshot!("append_no_call", told(&home, &home.run_with_input(&result, b"x"), &id));
     let unknown = [&result[..], &["--tool-call-id", "c9"]].concat();
-    assert_snapshot!("append_unknown_call", told(&world, &feed(&world, &unknown, b"x"), &id));
-    assert_eq!(world.run(&["thread", "context", &id]).status.code(), Some(1));
+    assert_snapshot!("append_unknown_call", told(&home, &home.run_with_input(&unknown, b"x"), &id));
+    assert_eq!(home.run(&["thread", "context", &id]).status.code(), Some(1));
 }
 
 #[test]
 fn s7_8_ids_that_are_none_are_refused() {
-    let world = World::new();
-    let id = new_thread(&world, &[]);
+    let home = new_home();
+    let id = new_thread(&home, &[]);
     for wrong in ["../x", &id[..25].to_lowercase().replace('0', "o"), "01KA\u{ff21}", "..", "/etc/passwd"] {
         for verb in [vec!["context", wrong], vec!["delete", wrong], vec!["compact", wrong], vec!["send", wrong, "x"]] {
-            let output = world.run(&[vec!["thread"], verb].concat());
-            assert_eq!(output.status.code(), Some(2), "{wrong}: {}", world.told(&output));
+            let output = home.run(&[vec!["thread"], verb].concat());
+            assert_eq!(output.status.code(), Some(2), "{wrong}: {}", home.snapshot_of(&output));
         }
     }
-    assert_snapshot!("unknown_thread", world.tell(&["thread", "context", "../x", "--json"]));
+    assert_snapshot!("unknown_thread", home.snapshot(&["thread", "context", "../x", "--json"]));
 }
 
 #[test]
 fn without_a_model_or_a_budget_nothing_is_sent() {
-    let world = World::new();
-    let id = new_thread(&world, &[]);
-    assert_snapshot!("no_model", told(&world, &world.run(&["thread", "send", &id, "hello"]), &id));
+    let home = new_home();
+    let id = new_thread(&home, &[]);
+    assert_snapshot!("no_model", told(&home, &home.run(&["thread", "send", &id, "hello"]), &id));
     let flags = ["-c", "model.provider=anthropic", "-c", "model.name=claude-haiku-4-5"];
     let send = |more: &[&str]| {
         let arguments = [&flags[..], &["thread", "send", &id, "hello"], more].concat();
-        told(&world, &world.command(&arguments).env("ANTHROPIC_API_KEY", "sk-hush").output().unwrap(), &id)
+        told(&home, &home.command(&arguments).env("ANTHROPIC_API_KEY", "sk-hush").output().unwrap(), &id)
     };
-    assert_snapshot!(
-        "no_key",
-        told(&world, &world.run(&[&flags[..], &["thread", "send", &id, "hello"]].concat()), &id)
-    );
+    assert_snapshot!("no_key", told(&home, &home.run(&[&flags[..], &["thread", "send", &id, "hello"]].concat()), &id));
     assert_snapshot!("no_budget", send(&["--json"]));
     assert_snapshot!("dry_run", send(&["--dry-run"]));
     assert_snapshot!("dry_run_json", send(&["--dry-run", "--json"]));
-    assert_eq!(world.run(&["thread", "context", &id]).status.code(), Some(1), "nothing was appended");
+    assert_eq!(home.run(&["thread", "context", &id]).status.code(), Some(1), "nothing was appended");
 }

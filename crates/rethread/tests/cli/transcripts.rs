@@ -1,33 +1,40 @@
 //! Small transcripts written by hand, after the formats the agents use.
 
+use rethread_testing::TestHome;
 use serde_json::{Value, json};
-
-use crate::world::World;
 
 pub(crate) const CLAUDE: &str = "1b0f6a52-3c1d-4e8f-9a07-5d2c8e4b7f10";
 pub(crate) const OTHER: &str = "1b0f77aa-0000-4000-8000-000000000002";
 pub(crate) const PI: &str = "pi-0001-coupons";
 
+/// The time of the binary's clock.
+const NOW: &str = "2026-02-20T12:00:00Z";
+
+/// A home without agents, and a directory beside it that commands are run in.
+pub(crate) fn new_home() -> TestHome {
+    TestHome::with_binary(env!("CARGO_BIN_EXE_rethread")).separate_work_dir().frozen_at(NOW)
+}
+
 /// A home with two agents: a session with everything in it, one with a sub-agent, an empty one, and a branched one.
-pub(crate) fn home_with_agents() -> World {
-    let world = World::new();
+pub(crate) fn home_with_agents() -> TestHome {
+    let home = new_home();
     let folder = ".claude/projects/-home-dev-app";
-    world.write(&format!("{folder}/{CLAUDE}.jsonl"), &parser_session());
-    world.write(&format!("{folder}/{OTHER}.jsonl"), &docs_session());
-    world.write(&format!("{folder}/{OTHER}/subagents/agent-a1b2c3d4.jsonl"), &sub_agent());
-    world.write(&format!("{folder}/00000000-0000-4000-8000-0000000000ee.jsonl"), &empty_session());
-    world.write(
+    home.write(&format!("{folder}/{CLAUDE}.jsonl"), &parser_session());
+    home.write(&format!("{folder}/{OTHER}.jsonl"), &docs_session());
+    home.write(&format!("{folder}/{OTHER}/subagents/agent-a1b2c3d4.jsonl"), &sub_agent());
+    home.write(&format!("{folder}/00000000-0000-4000-8000-0000000000ee.jsonl"), &empty_session());
+    home.write(
         &format!(".pi/agent/sessions/--home-dev-api--/2026-02-19T09-00-00-000Z_{PI}.jsonl"),
         &branched_session(),
     );
-    world
+    home
 }
 
 /// The same, already read.
-pub(crate) fn read_home() -> World {
-    let world = home_with_agents();
-    assert!(world.run(&["sync"]).status.success());
-    world
+pub(crate) fn read_home() -> TestHome {
+    let home = home_with_agents();
+    assert!(home.run(&["sync"]).status.success());
+    home
 }
 
 /// Lines of Claude Code: each with its envelope.

@@ -5,50 +5,48 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::thread::scope;
 
+use crate::fixture::{LiveFixture, message};
+use rethread_testing::wait_until;
 use serde_json::{Value, json};
-
-use crate::Scene;
-use crate::client::{post, post_as};
-use crate::house::until;
 
 /// Enough for two hundred at once.
 const LONG: &str = "[threads]\nqueue_limit = 300\n[serve]\nqueue = 300\n";
 
 #[test]
 fn s7_10_s004_28_two_hundred_messages_at_once_are_run_in_order_none_lost_or_interleaved() {
-    let scene = Scene::unnamed(LONG);
+    let live = LiveFixture::without_titles(LONG);
     scope(|scope| {
         for socket in 0..10 {
-            let scene = &scene;
+            let live = &live;
             scope.spawn(move || {
-                let mut client = scene.socket();
+                let mut client = live.socket();
                 for number in 0..10 {
-                    client.send_message(&scene.thread, &format!("socket {socket} says {number}"));
+                    client.send_message(&live.thread, &format!("socket {socket} says {number}"));
                 }
                 let mut own = BTreeSet::new();
                 while own.len() < 10 {
-                    let frame = client.until("accepted");
+                    let frame = client.wait_for("accepted");
                     own.insert(frame["runId"].as_str().unwrap().to_owned());
                 }
                 let ended = |frame: &Value| frame["type"] == "run_end";
-                while client.seen.iter().filter(|frame| ended(frame)).count() < 10
-                    || !own.iter().all(|run| client.seen.iter().any(|frame| ended(frame) && frame["runId"] == **run))
+                while client.frames.iter().filter(|frame| ended(frame)).count() < 10
+                    || !own.iter().all(|run| client.frames.iter().any(|frame| ended(frame) && frame["runId"] == **run))
                 {
-                    client.next();
+                    client.next_frame();
                 }
             });
         }
         for number in 0..100 {
-            let scene = &scene;
+            let live = &live;
             scope.spawn(move || {
-                let (status, turn) = scene.post(&json!({"text": format!("request {number}")}));
+                let (status, turn) = live.post(&json!({"text": format!("request {number}")}));
                 assert_eq!((status, &turn["stopReason"]), (200, &json!("end")), "{turn}");
                 let messages = turn["messages"].as_array().unwrap();
-                assert_eq!(crate::said(&messages[1]).1, format!("You said: request {number}"));
+                assert_eq!(message(&messages[1]).1, format!("You said: request {number}"));
             });
         }
     });
-    let log = scene.log();
+    let log = live.messages();
     assert_eq!(log.len(), 400);
     let mut runs = Vec::new();
     for turn in log.chunks(2) {
@@ -59,7 +57,7 @@ fn s7_10_s004_28_two_hundred_messages_at_once_are_run_in_order_none_lost_or_inte
     }
     assert!(runs.is_sorted(), "they were run in another order than they were accepted");
     let texts: Vec<String> = log.iter().step_by(2).map(|(_, text, _)| text.clone()).collect();
-    assert_eq!(scene.model.heard(), texts, "the model heard them in the order of the log");
+    assert_eq!(live.model.prompts(), texts, "the model heard them in the order of the log");
     assert_eq!(texts.iter().collect::<BTreeSet<_>>().len(), 200);
     for socket in 0..10 {
         let of_it: Vec<&String> = texts.iter().filter(|text| text.starts_with(&format!("socket {socket} "))).collect();
@@ -69,133 +67,133 @@ fn s7_10_s004_28_two_hundred_messages_at_once_are_run_in_order_none_lost_or_inte
 
 #[test]
 fn e004_08_who_is_too_many_is_told_so_and_nobody_else_is() {
-    let scene = Scene::unnamed("[threads]\nqueue_limit = 3\n");
-    let (mut speaker, mut other) = (scene.socket(), scene.listener());
-    speaker.send_message(&scene.thread, "hold first");
-    scene.model.wait_until_it_holds("first");
+    let live = LiveFixture::without_titles("[threads]\nqueue_limit = 3\n");
+    let (mut speaker, mut other) = (live.socket(), live.subscriber());
+    speaker.send_message(&live.thread, "hold first");
+    live.model.wait_until_held("first");
     for number in 0..5 {
-        speaker.send_message(&scene.thread, &format!("message {number}"));
+        speaker.send_message(&live.thread, &format!("message {number}"));
     }
     let is_told = |frame: &Value| matches!(frame["type"].as_str(), Some("accepted" | "error"));
-    let told: Vec<Value> = (0..6).map(|_| speaker.until_so(is_told)).collect();
+    let told: Vec<Value> = (0..6).map(|_| speaker.wait_for_match(is_told)).collect();
     let codes: Vec<&str> = told[1..].iter().map(|frame| frame["code"].as_str().unwrap_or("accepted")).collect();
     assert_eq!(codes, ["accepted", "accepted", "accepted", "queue-full", "queue-full"]);
-    let answer = post_as(&scene.server, &scene.token, &scene.thread, &[], r#"{"text":"one more"}"#);
+    let answer =
+        live.client.request("POST", &format!("/api/sessions/{}/messages", live.thread), Some(r#"{"text":"one more"}"#));
     assert_eq!(answer.status, 429, "{answer:?}");
     assert!(answer.head.contains("retry-after: ") && answer.body.contains("queue-full"), "{answer:?}");
-    scene.model.release("first");
+    live.model.release("first");
     for _ in 0..4 {
-        other.until("run_end");
+        other.wait_for("run_end");
     }
-    assert!(!other.kinds().contains(&"error"), "{:?}", other.seen);
-    assert_eq!(scene.model.heard(), ["hold first", "message 0", "message 1", "message 2"]);
+    assert!(!other.frame_types().contains(&"error"), "{:?}", other.frames);
+    assert_eq!(live.model.prompts(), ["hold first", "message 0", "message 1", "message 2"]);
 }
 
 #[test]
 fn e004_08_the_server_as_a_whole_takes_no_more_than_it_may() {
-    let scene = Scene::unnamed("[serve]\nturns = 1\nqueue = 1\n");
-    let threads = [scene.new_thread(), scene.new_thread(), scene.new_thread()];
-    let ask =
-        |thread: &str, text: &str| post(&scene.server, &scene.token, thread, &json!({"text": text, "wait": false}));
+    let live = LiveFixture::without_titles("[serve]\nturns = 1\nqueue = 1\n");
+    let threads = [live.new_thread(), live.new_thread(), live.new_thread()];
+    let ask = |thread: &str, text: &str| live.client.post_message(thread, &json!({"text": text, "wait": false}));
     assert_eq!(ask(&threads[0], "hold one").0, 202);
-    scene.model.wait_until_it_holds("one");
+    live.model.wait_until_held("one");
     assert_eq!(ask(&threads[1], "two").0, 202);
     let (status, refused) = ask(&threads[2], "three");
     assert_eq!((status, &refused["error"]["code"]), (429, &json!("queue-full")), "{refused}");
-    scene.model.release("one");
-    until("room again", || ask(&threads[2], "three").0 == 202);
+    live.model.release("one");
+    wait_until("room again", || ask(&threads[2], "three").0 == 202);
 }
 
 #[test]
 fn a_thread_with_many_messages_does_not_keep_others_waiting() {
-    let scene = Scene::unnamed("[serve]\nturns = 1\n");
-    let (busy, other) = (scene.new_thread(), scene.new_thread());
+    let live = LiveFixture::without_titles("[serve]\nturns = 1\n");
+    let (busy, other) = (live.new_thread(), live.new_thread());
     let ask = |thread: &str, text: &str| {
-        let (status, _) = post(&scene.server, &scene.token, thread, &json!({"text": text, "wait": false}));
+        let (status, _) = live.client.post_message(thread, &json!({"text": text, "wait": false}));
         assert_eq!(status, 202);
     };
     ask(&busy, "hold first");
-    scene.model.wait_until_it_holds("first");
+    live.model.wait_until_held("first");
     for text in ["second", "third", "fourth"] {
         ask(&busy, text);
     }
     ask(&other, "hello");
-    scene.model.release("first");
-    until("all of them", || scene.model.heard().len() == 5);
-    let heard = scene.model.heard();
+    live.model.release("first");
+    wait_until("all of them", || live.model.prompts().len() == 5);
+    let heard = live.model.prompts();
     let at = heard.iter().position(|text| text == "hello").unwrap();
     assert!(at <= 2, "{heard:?}");
 }
 
 #[test]
 fn l004_19_turns_of_other_processes_keep_their_place_between_those_of_the_server() {
-    let scene = Scene::unnamed("");
+    let live = LiveFixture::without_titles("");
     let ask = |text: &str| {
-        let (status, _) = scene.post(&json!({"text": text, "wait": false}));
+        let (status, _) = live.post(&json!({"text": text, "wait": false}));
         assert_eq!(status, 202);
     };
     ask("hold first");
-    scene.model.wait_until_it_holds("first");
+    live.model.wait_until_held("first");
     ask("second, over HTTP");
-    let mut command = scene.house.command(&["thread", "send", &scene.thread, "third, in a terminal", "--json"]);
+    let mut command = live.home.command(&["thread", "send", &live.thread, "third, in a terminal", "--json"]);
     let mut terminal = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(terminal.stdout.take().unwrap()).lines();
     let waits: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
-    crate::shapes::check(&waits);
+    crate::frame_schema::check(&waits);
     assert_eq!((&waits["type"], &waits["ahead"]), (&json!("status"), &json!(2)), "{waits}");
     ask("fourth, over HTTP");
-    scene.model.release("first");
+    live.model.release("first");
     for line in lines {
-        crate::shapes::check(&serde_json::from_str(&line.unwrap()).unwrap());
+        crate::frame_schema::check(&serde_json::from_str(&line.unwrap()).unwrap());
     }
     assert!(terminal.wait().unwrap().success());
-    until("all of them", || scene.log().len() == 8);
-    let texts: Vec<String> = scene.log().into_iter().step_by(2).map(|(_, text, _)| text).collect();
+    wait_until("all of them", || live.messages().len() == 8);
+    let texts: Vec<String> = live.messages().into_iter().step_by(2).map(|(_, text, _)| text).collect();
     assert_eq!(texts, ["hold first", "second, over HTTP", "third, in a terminal", "fourth, over HTTP"]);
 }
 
 #[test]
 fn l004_15_what_fails_before_it_begins_leaves_nothing_running() {
-    let scene = Scene::unnamed("");
-    let mut socket = scene.socket();
-    socket.send_message(&scene.thread, "hold first");
-    scene.model.wait_until_it_holds("first");
+    let live = LiveFixture::without_titles("");
+    let mut socket = live.socket();
+    socket.send_message(&live.thread, "hold first");
+    live.model.wait_until_held("first");
     let second = {
-        socket.send_message(&scene.thread, "second");
-        socket.until_so(|frame| frame["type"] == "accepted" && frame["ahead"] == 1)["runId"].clone()
+        socket.send_message(&live.thread, "second");
+        socket.wait_for_match(|frame| frame["type"] == "accepted" && frame["ahead"] == 1)["runId"].clone()
     };
     // Something else lies where the log was, when the second turn comes.
-    let log = scene.house.path(&format!(".rethread/threads/{}/session.jsonl", scene.thread));
+    let log = live.home.path(&format!(".rethread/threads/{}/session.jsonl", live.thread));
     let kept = log.with_file_name("kept");
     std::fs::rename(&log, &kept).unwrap();
     std::os::unix::fs::symlink(&kept, &log).unwrap();
-    scene.model.release("first");
-    let failed = socket.until_so(|frame| frame["type"] == "error" && frame["runId"] == second);
+    live.model.release("first");
+    let failed = socket.wait_for_match(|frame| frame["type"] == "error" && frame["runId"] == second);
     assert_eq!(failed["code"], "thread-disk", "{failed}");
-    let ended = socket.until_so(|frame| frame["type"] == "run_end" && frame["runId"] == second);
+    let ended = socket.wait_for_match(|frame| frame["type"] == "run_end" && frame["runId"] == second);
     assert_eq!(ended["stopReason"], "error");
     std::fs::remove_file(&log).unwrap();
     std::fs::rename(&kept, &log).unwrap();
-    socket.send_message(&scene.thread, "third");
-    let accepted = socket.until("accepted");
+    socket.send_message(&live.thread, "third");
+    let accepted = socket.wait_for("accepted");
     assert_eq!(accepted["ahead"], 0, "nothing is left of the second one");
-    socket.until_so(|frame| frame["type"] == "run_end" && frame["runId"] == accepted["runId"]);
-    let texts: Vec<String> = scene.log().into_iter().map(|(_, text, _)| text).collect();
+    socket.wait_for_match(|frame| frame["type"] == "run_end" && frame["runId"] == accepted["runId"]);
+    let texts: Vec<String> = live.messages().into_iter().map(|(_, text, _)| text).collect();
     assert_eq!(texts, ["hold first", "You said: hold first", "third", "You said: third"]);
 }
 
 #[test]
 fn a_thread_that_is_deleted_takes_its_turns_with_it() {
-    let scene = Scene::unnamed("");
-    let mut socket = scene.socket();
-    socket.send_message(&scene.thread, "hold first");
-    scene.model.wait_until_it_holds("first");
-    socket.send_message(&scene.thread, "second");
-    socket.until_so(|frame| frame["type"] == "accepted" && frame["ahead"] == 1);
-    assert!(scene.house.run(&["thread", "delete", &scene.thread]).status.success());
-    socket.until("run_end");
-    socket.until("run_end");
-    let (status, _) = scene.post(&json!({"text": "third"}));
+    let live = LiveFixture::without_titles("");
+    let mut socket = live.socket();
+    socket.send_message(&live.thread, "hold first");
+    live.model.wait_until_held("first");
+    socket.send_message(&live.thread, "second");
+    socket.wait_for_match(|frame| frame["type"] == "accepted" && frame["ahead"] == 1);
+    assert!(live.home.run(&["thread", "delete", &live.thread]).status.success());
+    socket.wait_for("run_end");
+    socket.wait_for("run_end");
+    let (status, _) = live.post(&json!({"text": "third"}));
     assert_eq!(status, 404);
-    assert!(!scene.house.path(&format!(".rethread/threads/{}", scene.thread)).exists());
+    assert!(!live.home.path(&format!(".rethread/threads/{}", live.thread)).exists());
 }

@@ -3,15 +3,14 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use crate::fixture::ApiFixture;
 use serde_json::Value;
-
-use crate::street::Street;
 
 const HOW: &str = "<!-- Made from the program by `UPDATE_DOCS=1 cargo test -p rethread`. Changes here are lost. -->";
 
 #[test]
 fn the_reference_of_routes_is_up_to_date() {
-    let document = Street::open_empty().document();
+    let document = ApiFixture::empty().document();
     let mut out = format!("{HOW}\n\n# HTTP\n\n{}\n\n", document["info"]["description"].as_str().unwrap());
     out += "```\nrethread serve\ncurl -H \"Authorization: Bearer $(rethread token)\" http://127.0.0.1:7717/api/sessions?limit=5\n```\n\n";
     out += "A refusal is `{\"schema\":1,\"error\":{\"code\",\"message\",\"hint\"}}`; codes are stable, messages are not. The whole of it, with every field of every answer, is served as `/api/openapi.json` (OpenAPI 3.1).\n\n";

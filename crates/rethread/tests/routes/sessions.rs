@@ -1,8 +1,9 @@
 //! Threads by HTTP as the fourth design has them, and sessions of agents beside them.
 
+use crate::fixture::ApiFixture;
+use rethread_model::Timestamp;
+use rethread_testing::TranscriptBuilder;
 use serde_json::Value;
-
-use crate::street::Street;
 
 fn ids(listed: &Value) -> Vec<&str> {
     listed["sessions"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect()
@@ -10,8 +11,9 @@ fn ids(listed: &Value) -> Vec<&str> {
 
 #[test]
 fn e004_05_a_thread_is_made_found_changed_and_deleted() {
-    let street = Street::new();
-    let made = street.ask("POST", "/api/sessions", Some(r#"{"name":"release notes","systemPrompt":"Be brief."}"#));
+    let api = ApiFixture::new();
+    let made =
+        api.client.request("POST", "/api/sessions", Some(r#"{"name":"release notes","systemPrompt":"Be brief."}"#));
     assert_eq!(made.status, 201, "{made:?}");
     let told: Value = serde_json::from_str(&made.body).unwrap();
     let id = told["session"]["id"].as_str().unwrap();
@@ -23,34 +25,34 @@ fn e004_05_a_thread_is_made_found_changed_and_deleted() {
         (&0.into(), &"interactive".into(), &Value::Array(vec![]))
     );
 
-    street.append(id, "user", "what is new?");
-    let one = street.json("GET", &at, None);
+    api.append(id, "user", "what is new?");
+    let one = api.client.json("GET", &at, None);
     assert_eq!(one["metadata"]["messageCount"], 1);
     assert_eq!(one["messages"][0]["content"][0]["text"], "what is new?");
     assert_eq!((&one["messages"][0]["recordType"], &one["messages"][0]["seq"]), (&"message".into(), &1.into()));
 
-    let changed = street.json("PATCH", &at, Some(r#"{"name":"changelog","task":"write it","state":"suspended"}"#));
+    let changed = api.client.json("PATCH", &at, Some(r#"{"name":"changelog","task":"write it","state":"suspended"}"#));
     assert_eq!((&changed["session"]["name"], &changed["session"]["state"]), (&"changelog".into(), &"suspended".into()));
     assert_eq!(changed["task"], "write it");
 
-    assert_eq!(street.ask("DELETE", &at, None).status, 204);
+    assert_eq!(api.client.request("DELETE", &at, None).status, 204);
     for method in ["GET", "DELETE"] {
-        assert_eq!(street.refusal(method, &at, None), (404, "unknown-reference".to_owned()));
+        assert_eq!(api.client.error(method, &at, None), (404, "unknown-reference".to_owned()));
     }
-    assert!(!street.house.path(&format!(".rethread/threads/{id}")).exists());
+    assert!(!api.home.path(&format!(".rethread/threads/{id}")).exists());
 }
 
 #[test]
 fn e004_03_s004_10_a_list_has_threads_and_sessions_by_when_something_last_happened() {
-    let street = Street::new();
+    let api = ApiFixture::new();
     let (first, second) = (
-        street.json("POST", "/api/sessions", Some("{}"))["session"]["id"].clone(),
-        street.json("POST", "/api/sessions", Some(r#"{"model":"small","cronJobId":"nightly"}"#))["session"]["id"]
+        api.client.json("POST", "/api/sessions", Some("{}"))["session"]["id"].clone(),
+        api.client.json("POST", "/api/sessions", Some(r#"{"model":"small","cronJobId":"nightly"}"#))["session"]["id"]
             .clone(),
     );
-    street.append(first.as_str().unwrap(), "user", "hello");
-    let listed = street.json("GET", "/api/sessions", None);
-    assert_eq!(ids(&listed)[..3], [first.as_str().unwrap(), second.as_str().unwrap(), &street.thread]);
+    api.append(first.as_str().unwrap(), "user", "hello");
+    let listed = api.client.json("GET", "/api/sessions", None);
+    assert_eq!(ids(&listed)[..3], [first.as_str().unwrap(), second.as_str().unwrap(), &api.thread]);
     let moments: Vec<&str> =
         listed["sessions"].as_array().unwrap().iter().filter_map(|one| one["lastMessageAt"].as_str()).collect();
     assert!(moments.len() == ids(&listed).len() && moments.is_sorted_by(|a, b| a >= b), "{moments:?}");
@@ -65,82 +67,76 @@ fn e004_03_s004_10_a_list_has_threads_and_sessions_by_when_something_last_happen
     );
     assert!(items[1]["name"].as_str().unwrap().starts_with("[cron] nightly"), "{items}");
 
-    let page = street.json("GET", "/api/sessions?limit=1&offset=1", None);
+    let page = api.client.json("GET", "/api/sessions?limit=1&offset=1", None);
     assert_eq!((ids(&page), &page["more"]), (vec![second.as_str().unwrap()], &true.into()));
-    assert_eq!(ids(&street.json("GET", "/api/sessions?agent=native&limit=3", None)).len(), 3);
-    assert!(!ids(&street.json("GET", "/api/sessions?agent=pi", None)).contains(&first.as_str().unwrap()));
+    assert_eq!(ids(&api.client.json("GET", "/api/sessions?agent=native&limit=3", None)).len(), 3);
+    assert!(!ids(&api.client.json("GET", "/api/sessions?agent=pi", None)).contains(&first.as_str().unwrap()));
     let project = listed["sessions"]
         .as_array()
         .unwrap()
         .iter()
         .find_map(|one| one["project"].as_str().filter(|path| path.contains("/dev/")))
         .unwrap();
-    let of_project = street.json("GET", &format!("/api/sessions?project={project}"), None);
+    let of_project = api.client.json("GET", &format!("/api/sessions?project={project}"), None);
     assert_eq!(ids(&of_project).len(), 1);
 }
 
 #[test]
 fn s7_5_a_log_is_read_by_number_in_pieces_that_join() {
-    let street = Street::new();
-    let at = format!("/api/sessions/{}/records", street.thread);
+    let api = ApiFixture::new();
+    let at = format!("/api/sessions/{}/records", api.thread);
     for number in 0..5 {
-        street.append(&street.thread, "user", &format!("text {number}"));
+        api.append(&api.thread, "user", &format!("text {number}"));
     }
     let (mut seqs, mut from) = (Vec::new(), 0);
     loop {
-        let piece = street.json("GET", &format!("{at}?from={from}&limit=3"), None);
+        let piece = api.client.json("GET", &format!("{at}?from={from}&limit=3"), None);
         seqs.extend(piece["records"].as_array().unwrap().iter().map(|record| record["seq"].as_u64().unwrap()));
         let Some(next) = piece["next"].as_u64() else { break };
         from = next;
     }
     assert_eq!(seqs, [1, 2, 3, 4, 5, 6, 7]);
-    let last = street.json("GET", &format!("{at}?limit=2"), None);
+    let last = api.client.json("GET", &format!("{at}?limit=2"), None);
     assert_eq!((&last["records"][0]["seq"], &last["previous"], &last["next"]), (&6.into(), &6.into(), &Value::Null));
-    let context = street.json("GET", &format!("/api/sessions/{}/context?limit=2", street.thread), None);
+    let context = api.client.json("GET", &format!("/api/sessions/{}/context?limit=2", api.thread), None);
     assert_eq!((context["messages"].as_array().unwrap().len(), &context["leftOut"]), (2, &5.into()));
-    let of_agent = format!("/api/sessions/{}/records", street.session);
-    let entries = street.json("GET", &format!("{of_agent}?from=0&limit=2"), None);
+    let of_agent = format!("/api/sessions/{}/records", api.session);
+    let entries = api.client.json("GET", &format!("{of_agent}?from=0&limit=2"), None);
     assert_eq!((&entries["entries"][0]["seq"], &entries["next"]), (&0.into(), &2.into()));
     assert_eq!(
-        street.refusal("GET", &format!("/api/sessions/{}/context", street.session), None),
+        api.client.error("GET", &format!("/api/sessions/{}/context", api.session), None),
         (409, "not-a-thread".to_owned())
     );
 }
 
 #[test]
 fn an_agents_session_that_is_deleted_is_forgotten_and_stays_forgotten() {
-    let street = Street::new();
-    let at = format!("/api/sessions/{}", street.session);
-    let transcript = street.json("GET", &at, None)["session"]["transcript"].as_str().unwrap().to_owned();
-    assert_eq!(street.ask("DELETE", &at, None).status, 204);
-    assert_eq!(street.refusal("GET", &at, None), (404, "unknown-reference".to_owned()));
-    street.json("POST", "/api/sync", Some("{}"));
-    assert_eq!(street.refusal("GET", &at, None).0, 404, "a tombstone keeps it out");
+    let api = ApiFixture::new();
+    let at = format!("/api/sessions/{}", api.session);
+    let transcript = api.client.json("GET", &at, None)["session"]["transcript"].as_str().unwrap().to_owned();
+    assert_eq!(api.client.request("DELETE", &at, None).status, 204);
+    assert_eq!(api.client.error("GET", &at, None), (404, "unknown-reference".to_owned()));
+    api.client.json("POST", "/api/sync", Some("{}"));
+    assert_eq!(api.client.error("GET", &at, None).0, 404, "a tombstone keeps it out");
     assert!(std::path::Path::new(&transcript).exists(), "the agent's own file stays");
 }
 
 #[test]
 fn what_is_peeked_at_stays_unread_and_what_is_read_does_not() {
-    let street = Street::new();
+    let api = ApiFixture::new();
     let activity = |method: &str, id: &str| {
         let body = (method == "POST").then_some("{}");
-        street.json(method, &format!("/api/sessions/{id}/activity"), body)["text"].clone()
+        api.client.json(method, &format!("/api/sessions/{id}/activity"), body)["text"].clone()
     };
-    let line = |uuid: &str, session: &str, text: &str| {
-        let now = moment();
-        format!(
-            "{{\"type\":\"user\",\"uuid\":\"{uuid}\",\"sessionId\":\"{session}\",\"cwd\":\"/app\",\"timestamp\":\"{now}\",\
-             \"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
-        )
-    };
+    let transcript = |session: &str, prompt: &str| TranscriptBuilder::new(session).times(now(), 0).user(prompt).build();
     let (anna, ben) = ("9a9eadc8-c1f1-493e-a0f1-884aa996b05b", "7b9eadc8-c1f1-493e-a0f1-884aa996b05c");
-    street.house.write(&format!(".claude/projects/-app/{anna}.jsonl"), &line("a1", anna, "paint the zeppelin"));
-    street.house.write(&format!(".claude/projects/-app/{ben}.jsonl"), &line("b1", ben, "fly it"));
-    street.json("POST", "/api/sync", Some("{}"));
-    let listed = street.json("GET", "/api/sessions?project=/app", None);
+    api.home.write(&format!(".claude/projects/-app/{anna}.jsonl"), transcript(anna, "paint the zeppelin"));
+    api.home.write(&format!(".claude/projects/-app/{ben}.jsonl"), transcript(ben, "fly it"));
+    api.client.json("POST", "/api/sync", Some("{}"));
+    let listed = api.client.json("GET", "/api/sessions?project=/app", None);
     let reader = ids(&listed)
         .into_iter()
-        .find(|id| street.json("GET", &format!("/api/sessions/{id}"), None)["session"]["externalId"] == ben)
+        .find(|id| api.client.json("GET", &format!("/api/sessions/{id}"), None)["session"]["externalId"] == ben)
         .unwrap();
     for _ in 0..2 {
         assert!(activity("GET", reader).as_str().is_some_and(|text| text.contains("zeppelin")), "peeking");
@@ -149,8 +145,7 @@ fn what_is_peeked_at_stays_unread_and_what_is_read_does_not() {
     assert_eq!((activity("POST", reader), activity("GET", reader)), (Value::Null, Value::Null), "told once");
 }
 
-/// The present moment as transcripts write it.
-fn moment() -> String {
+fn now() -> Timestamp {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-    rethread_model::Timestamp::from_millis(since.as_millis() as i64).to_string()
+    Timestamp::from_millis(since.as_millis() as i64)
 }

@@ -1,0 +1,303 @@
+//! Questions about sessions: who is asked, what is believed, what is kept, what it costs.
+
+use rethread_engine::{AskError, AskRequest, ChatError, Confidence, Engine, EngineError, SyncRequest};
+use rethread_model::{OWN_CALL_TAG, Role};
+use rethread_testing::{StubModel, StubReply, TestHome, TranscriptBuilder, text_block};
+use serde_json::{Value, json};
+
+use crate::turns::engine;
+
+const FILE: &str = ".claude/projects/-app/9a9eadc8-c1f1-493e-a0f1-884aa996b05b.jsonl";
+const SESSION_ID: &str = "9a9eadc8-c1f1-493e-a0f1-884aa996b05b";
+const SESSION: &str = "9a9eadc8";
+const WHY: &str = "Why are Tuesdays skipped?";
+
+fn line(kind: &str, id: &str, text: &str) -> String {
+    let builder = TranscriptBuilder::new(SESSION_ID).ids(id);
+    let block = vec![text_block(text)];
+    if kind == "user" { builder.user(block).build() } else { builder.assistant_blocks(block).build() }
+}
+
+fn summary(id: &str, text: &str) -> String {
+    let message = json!({"role": "user", "content": text});
+    let line = json!({"type": "user", "isCompactSummary": true, "message": message});
+    TranscriptBuilder::new(SESSION_ID).ids(id).line(line).build()
+}
+
+/// A home in which one session was read.
+fn home() -> TestHome {
+    let home = TestHome::new();
+    let said = line("assistant", "a1", "The weekday table lacks a row.\nI added Tuesday to src/days.rs.");
+    home.write(FILE, line("user", "u1", "the parser skips Tuesdays, why?") + &said);
+    home.sync();
+    home
+}
+
+fn request(question: &str) -> AskRequest {
+    AskRequest { reference: SESSION.to_owned(), question: question.to_owned(), ..AskRequest::default() }
+}
+
+fn answer(citations: &Value) -> StubReply {
+    let answer = json!({
+        "answerMarkdown": "The weekday table **lacked a row**.",
+        "confidence": "high",
+        "citations": citations,
+        "notes": [],
+    });
+    StubReply::text(&answer.to_string())
+}
+
+fn good() -> StubReply {
+    answer(&json!([{"entryId": "e1", "role": "user", "excerpt": "the weekday table lacks a row"}]))
+}
+
+fn code(error: &AskError) -> &'static str {
+    error.code()
+}
+
+#[test]
+fn e001_13_an_answer_cites_what_stands_in_the_session() {
+    let home = home();
+    let server = StubModel::with_replies(vec![good()]);
+    let engine = engine(&home, &server, &[]);
+    let asked = engine.ask(&request(WHY)).unwrap();
+    assert_eq!(asked.answer.answer, "The weekday table **lacked a row**.");
+    assert_eq!((asked.answer.confidence, asked.answer.is_extractive), (Confidence::High, false));
+    let cited = &asked.answer.citations[0];
+    assert_eq!((cited.entry.as_str(), cited.role, cited.line), ("a1-1", Role::Assistant, 2));
+    assert_eq!(cited.excerpt, "The weekday table lacks a row.");
+    assert_eq!((asked.model.as_deref(), asked.cached, asked.tokens.total()), (Some("small"), false, 24));
+    assert_eq!(asked.cost.map(rethread_engine::NanoUsd::get), Some(0));
+    let sent = &server.bodies()[0];
+    let system = sent["messages"][0]["content"].as_str().unwrap();
+    assert!(system.starts_with(OWN_CALL_TAG) && system.contains("data, not instructions"), "{system}");
+    let prompt = sent["messages"][1]["content"].as_str().unwrap();
+    assert!(prompt.contains("[e0 user line 1]\nthe parser skips Tuesdays, why?"), "{prompt}");
+    assert!(prompt.contains(WHY));
+    let budget = engine.status().unwrap().budget;
+    assert_eq!((budget.requests, budget.tokens), (1, 24));
+}
+
+#[test]
+fn what_a_model_invents_is_removed() {
+    let home = home();
+    let real = json!({"entryId": "e1", "role": "assistant", "excerpt": "I added Tuesday"});
+    let invented = json!({"entryId": "e1", "role": "assistant", "excerpt": "I removed Wednesday for good"});
+    let elsewhere = json!({"entryId": "e7", "role": "assistant", "excerpt": "I added Tuesday"});
+    let server = StubModel::with_replies(vec![answer(&json!([invented, real, elsewhere])), answer(&json!([invented]))]);
+    let engine = engine(&home, &server, &[]);
+    let some = engine.ask(&request(WHY)).unwrap().answer;
+    assert_eq!((some.citations.len(), some.confidence), (1, Confidence::Medium));
+    assert!(some.notes[0].starts_with("2 of 3 citations were removed"), "{:?}", some.notes);
+    let none = engine.ask(&request("and then?")).unwrap().answer;
+    assert_eq!((none.citations.len(), none.confidence), (0, Confidence::Low));
+}
+
+#[test]
+fn s001_10_e001_03_malformed_answers_are_given_back_twice() {
+    let home = home();
+    let fenced = StubReply::text("Here: ```json\n{\"answerMarkdown\":1}\n```");
+    let server = StubModel::with_replies(vec![StubReply::text("It is the table."), fenced, good()]);
+    let asked = engine(&home, &server, &[]).ask(&request(WHY)).unwrap();
+    assert_eq!((asked.attempts, asked.tokens.total()), (3, 72));
+    let last = server.bodies()[2]["messages"].to_string();
+    assert!(last.contains("It is the table.") && last.contains("is missing"), "{last}");
+    let server = StubModel::with_replies(vec![StubReply::text("no"), StubReply::text("no"), StubReply::text("no")]);
+    let engine = engine(&home, &server, &[]);
+    assert_eq!(code(&engine.ask(&request("else?")).unwrap_err()), "QUERY_INVALID_OUTPUT");
+    assert_eq!(server.bodies().len(), 3);
+}
+
+#[test]
+fn s001_10_what_the_network_spoils_is_not_repeated() {
+    let home = home();
+    let server = StubModel::with_replies(vec![StubReply::Status(503)]);
+    let engine = engine(&home, &server, &[]);
+    let failed = engine.ask(&request(WHY)).unwrap_err();
+    assert!(matches!(failed, AskError::Chat(ChatError::Refused { status: 503, .. })), "{failed}");
+    assert_eq!((code(&failed), server.bodies().len()), ("QUERY_TRANSPORT_FAILED", 1));
+    let nobody = self::engine(&home, &server, &[("model.endpoint", "http://127.0.0.1:9/v1")]);
+    assert_eq!(code(&nobody.ask(&request(WHY)).unwrap_err()), "QUERY_TRANSPORT_FAILED");
+}
+
+#[test]
+fn a_budget_that_does_not_suffice_leaves_the_model_alone() {
+    let home = home();
+    let server = StubModel::with_replies(Vec::new());
+    for settings in [("budget.daily_tokens", "0"), ("budget.daily_tokens", "100"), ("budget.call_tokens", "100")] {
+        let engine = engine(&home, &server, &[settings]);
+        let refused = engine.ask(&request(WHY)).unwrap_err();
+        assert!(matches!(refused, AskError::Chat(ChatError::Budget(_))), "{refused}");
+        assert_eq!(code(&refused), "QUERY_MODEL_UNAVAILABLE");
+        assert!(engine.ask_dry_run(&request(WHY)).unwrap().refused.is_some());
+    }
+    assert!(server.bodies().is_empty());
+}
+
+#[test]
+fn the_same_question_is_sent_once_until_the_session_grows() {
+    let home = home();
+    let server = StubModel::with_replies(vec![good(), good(), good()]);
+    let engine = engine(&home, &server, &[]);
+    engine.ask(&request(WHY)).unwrap();
+    let again = engine.ask(&request("  why are  TUESDAYS skipped")).unwrap();
+    assert!(again.cached && again.tokens.total() == 0 && again.answer.citations.len() == 1);
+    assert!(engine.ask_dry_run(&request(WHY)).unwrap().cached);
+    assert_eq!(server.bodies().len(), 1);
+    // Another model may know better.
+    let other = AskRequest { model: Some("large".to_owned()), ..request(WHY) };
+    assert_eq!(engine.ask(&other).unwrap().model.as_deref(), Some("large"));
+    home.append(FILE, line("user", "u2", "and Wednesdays?"));
+    engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap();
+    assert!(!engine.ask(&request(WHY)).unwrap().cached);
+    assert_eq!(server.bodies().len(), 3);
+}
+
+#[test]
+fn s001_31_a_huge_session_is_cut_and_its_summary_is_kept() {
+    let home = TestHome::new();
+    let mut text = line("user", "u0", "build the calendar");
+    for at in 0..200 {
+        text += &line("assistant", &format!("a{at}"), &format!("step {at}: {}", "so it goes ".repeat(40)));
+        if at == 60 {
+            text += &summary("s1", "Summary: the calendar needs a moon phase.");
+        }
+    }
+    home.write(FILE, text);
+    home.sync();
+    let server = StubModel::with_replies(vec![good()]);
+    let engine = engine(&home, &server, &[("ask.max_bytes", "20000")]);
+    let plan = engine.ask_dry_run(&request("what is missing?")).unwrap();
+    assert!(plan.left_out > 100 && plan.bytes <= 20_000, "{plan:?}");
+    engine.ask(&request("what is missing?")).unwrap();
+    let prompt = server.bodies()[0]["messages"][1]["content"].as_str().unwrap().to_owned();
+    for kept in ["build the calendar", "needs a moon phase", "step 199", "only the most recent portion"] {
+        assert!(prompt.contains(kept), "{kept}");
+    }
+    assert!(!prompt.contains("step 30:") && prompt.len() < 22_000);
+    // A model that holds less gets less.
+    let small = self::engine(&home, &server, &[("model.window", "4000")]);
+    assert!(small.ask_dry_run(&request("what is missing?")).unwrap().bytes < 6_000);
+}
+
+#[test]
+fn a_dry_run_sends_nothing_and_tells_the_price() {
+    let home = home();
+    let server = StubModel::with_replies(Vec::new());
+    let priced = [("model.price_input", "1"), ("model.price_output", "10")];
+    let plan = engine(&home, &server, &priced).ask_dry_run(&request(WHY)).unwrap();
+    assert!(plan.planned.unwrap().cost.unwrap() > rethread_engine::NanoUsd::ZERO);
+    assert_eq!((plan.model.as_deref(), plan.refused, plan.shown), (Some("small"), None, 2));
+    assert!(server.bodies().is_empty());
+    let nobody = home.engine().ask_dry_run(&request(WHY)).unwrap();
+    assert!(nobody.model.is_none() && nobody.planned.is_none());
+}
+
+#[test]
+fn e001_14_a_turn_asks_a_model_only_so_often() {
+    let home = home();
+    let server = StubModel::with_replies(vec![good(), good(), good()]);
+    let engine = engine(&home, &server, &[]);
+    let ask = |engine: &Engine, turn: &str, question: &str| {
+        engine.ask(&AskRequest { turn: Some(turn.to_owned()), ..request(question) }).map(|asked| asked.cached)
+    };
+    // What is not sent does not count.
+    let poor = self::engine(&home, &server, &[("budget.daily_tokens", "0")]);
+    assert_eq!(code(&ask(&poor, "s/1", WHY).unwrap_err()), "QUERY_MODEL_UNAVAILABLE");
+    assert!(!ask(&engine, "s/1", WHY).unwrap());
+    assert!(ask(&engine, "s/1", WHY).unwrap(), "what is known costs nothing");
+    assert_eq!(code(&ask(&engine, "s/1", "another?").unwrap_err()), "CALL_LIMIT_EXCEEDED");
+    assert!(!ask(&engine, "s/2", "another?").unwrap());
+    let more = self::engine(&home, &server, &[("ask.max_calls_per_turn", "9")]);
+    assert!(!ask(&more, "s/2", "a third?").unwrap());
+    assert_eq!(code(&ask(&more, "s/2", "a fourth?").unwrap_err()), "CALL_LIMIT_EXCEEDED");
+    let none = self::engine(&home, &server, &[("ask.max_calls_per_turn", "0")]);
+    assert_eq!(code(&ask(&none, "s/3", "a fifth?").unwrap_err()), "CALL_LIMIT_EXCEEDED");
+}
+
+#[test]
+fn without_a_model_passages_are_quoted() {
+    let home = home();
+    let asked = home.engine().ask(&request("which row does the weekday table lack?")).unwrap();
+    assert!(asked.answer.is_extractive && asked.model.is_none());
+    assert_eq!(asked.answer.citations[0].line, 2);
+    assert!(asked.answer.answer.contains("no model was asked"), "{}", asked.answer.answer);
+    let nothing = home.engine().ask(&request("zebra crossing?")).unwrap().answer;
+    assert!(nothing.citations.is_empty() && nothing.confidence == Confidence::Low);
+    // The same where a model is configured and not wanted.
+    let server = StubModel::with_replies(Vec::new());
+    let request = AskRequest { without_model: true, ..request(WHY) };
+    assert!(engine(&home, &server, &[]).ask(&request).unwrap().answer.is_extractive);
+    assert!(server.bodies().is_empty());
+}
+
+#[test]
+fn s001_29_a_hook_gets_what_is_at_hand_and_asks_nobody() {
+    let home = home();
+    let server = StubModel::with_replies(vec![good()]);
+    let engine = engine(&home, &server, &[]);
+    let session = engine.resolve(SESSION).unwrap().session;
+    let store = home.store();
+    let first = engine.answer_for_reference(&store, &session, WHY).unwrap();
+    assert!(first.is_extractive && !first.citations.is_empty());
+    engine.ask(&request(WHY)).unwrap();
+    assert!(!engine.answer_for_reference(&store, &session, WHY).unwrap().is_extractive);
+    assert_eq!(server.bodies().len(), 1);
+}
+
+#[test]
+fn e001_15_what_cannot_be_asked_has_its_code() {
+    let home = home();
+    let engine = home.engine();
+    let code = |reference: &str, question: &str| {
+        let request = AskRequest { reference: reference.to_owned(), ..request(question) };
+        engine.ask(&request).unwrap_err().code()
+    };
+    assert_eq!(code(SESSION, "  "), "INVALID_ARGS");
+    assert_eq!(code("", WHY), "INVALID_ARGS");
+    assert_eq!(code(SESSION, &"long ".repeat(1_000)), "INVALID_ARGS");
+    assert_eq!(code("nobody", WHY), "SESSION_NOT_FOUND");
+    let named = AskRequest { model: Some("large".to_owned()), ..request(WHY) };
+    assert_eq!(engine.ask(&named).unwrap_err().code(), "QUERY_MODEL_UNAVAILABLE");
+    for id in ["aaaa1111", "aaaa2222"] {
+        let session = format!("{id}-c1f1-493e-a0f1-884aa996b05b");
+        let lines = TranscriptBuilder::new(&session).user("hello");
+        home.write(&format!(".claude/projects/-app/{session}.jsonl"), lines.build());
+    }
+    home.sync();
+    let request = AskRequest { reference: "aaaa".to_owned(), ..request(WHY) };
+    let error = engine.ask(&request).unwrap_err();
+    assert_eq!(error.code(), "SESSION_AMBIGUOUS");
+    assert!(
+        matches!(error, AskError::Engine(EngineError::AmbiguousReference { candidates, .. }) if candidates.len() == 2)
+    );
+}
+
+#[test]
+fn e001_20_a_handoff_names_the_session_and_how_to_ask_it() {
+    let home = home();
+    let made = home.engine().handoff(SESSION).unwrap();
+    let id = made.listed.session.id;
+    for part in [format!("@@{id}"), format!("rethread ask {id}"), "> the parser skips Tuesdays".to_owned()] {
+        assert!(made.text.contains(&part), "{part}\n{}", made.text);
+    }
+}
+
+#[test]
+fn e001_15_sessions_without_a_word_say_why() {
+    let home = TestHome::new();
+    let file = |id: &str| format!(".claude/projects/-app/{id}-c1f1-493e-a0f1-884aa996b05b.jsonl");
+    let exit = |id: &str| TranscriptBuilder::new(id).user("<command-name>/exit</command-name>").build();
+    home.write(&file("aaaa1111"), "no JSON at all\n");
+    home.write(&file("bbbb1111"), exit("bbbb1111-c1f1-493e-a0f1-884aa996b05b"));
+    home.write(&file("cccc1111"), exit("cccc1111-c1f1-493e-a0f1-884aa996b05b"));
+    home.sync();
+    std::fs::remove_file(home.path(&file("cccc1111"))).unwrap();
+    let engine = home.engine();
+    for (reference, code) in
+        [("aaaa1111", "SESSION_PARSE_FAILED"), ("bbbb1111", "SESSION_EMPTY"), ("cccc1111", "SESSION_FILE_MISSING")]
+    {
+        let request = AskRequest { reference: reference.to_owned(), ..request(WHY) };
+        assert_eq!(engine.ask(&request).unwrap_err().code(), code, "{reference}");
+    }
+}

@@ -1,0 +1,191 @@
+//! Looking at the memory as a page does: all sessions at a glance, one session piece by piece, the errors that were met.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+
+use rethread_engine::{
+    Board, BoardRequest, EngineError, ErrorsRequest, OfProject, OnBoard, Piece, Portion, Reading, ReadingRequest,
+};
+use rethread_model::{Agent, SessionId, State};
+
+use crate::session_helpers::{ANNA, BEN, at, engine, hook, prompt, transcript, work};
+use rethread_testing::{PI_FILE, PI_VERSION_1, TestHome, TranscriptBuilder, files_below};
+
+const MANY: Portion = Portion { skip: 0, most: 100 };
+
+fn all() -> BoardRequest {
+    BoardRequest { projects: MANY, sessions: MANY, ..BoardRequest::default() }
+}
+
+/// A project with what its sessions were asked last, and their states, in order.
+type Told = (Option<String>, Vec<(String, State)>);
+
+fn told(board: &Board) -> Vec<Told> {
+    let session = |one: &OnBoard| (one.prompt.clone().unwrap_or_default(), one.listed.state);
+    let told =
+        board.projects.iter().map(|project| (project.project.clone(), project.sessions.iter().map(session).collect()));
+    told.collect()
+}
+
+fn asked(text: &str, state: State) -> (String, State) {
+    (text.to_owned(), state)
+}
+
+/// Anna's session ended an hour and more ago, Ben's goes on; a third one lies elsewhere and long ago.
+fn home() -> TestHome {
+    let home = TestHome::new();
+    work(&home, ANNA, 0, "mend the cart", true);
+    work(&home, BEN, 100, "write the docs", false);
+    home.write(PI_FILE, PI_VERSION_1);
+    home.sync();
+    home
+}
+
+#[test]
+fn a_board_has_projects_with_live_sessions_first_and_the_liveliest_first_in_each() {
+    let home = home();
+    let board = engine(&home, 101).board(&all()).unwrap();
+    let projects = told(&board);
+    let app = vec![asked("write the docs", State::Active), asked("mend the cart", State::Ended)];
+    assert_eq!(projects[0], (Some("/app".to_owned()), app), "{projects:?}");
+    assert_eq!(projects.len(), 2);
+    assert_eq!((board.states.active, board.states.ended, board.states.all(), board.fitting), (1, 2, 3, 2));
+    assert_eq!(board.known_agents, [Agent::ClaudeCode, Agent::Pi]);
+    let ben = &board.projects[0].sessions[0];
+    assert_eq!(ben.last.as_ref().unwrap().tool.as_ref().unwrap().target, "cargo test");
+    assert!(engine(&TestHome::new(), 0).board(&all()).unwrap().projects.is_empty(), "no store is no mistake");
+}
+
+#[test]
+fn a_board_is_filtered_and_counts_what_fits() {
+    let home = home();
+    let of = |request: BoardRequest| engine(&home, 101).board(&request).unwrap();
+    let board = of(BoardRequest { state: Some(State::Ended), ..all() });
+    assert_eq!((board.states.all(), board.projects.len()), (3, 2), "states are counted whichever is wanted");
+    assert_eq!(told(&board)[0].1, [asked("mend the cart", State::Ended)], "those that ended come newest first");
+    assert_eq!(of(BoardRequest { agent: Some(Agent::Pi), ..all() }).states.all(), 1);
+    let app = BoardRequest { project: OfProject::Named("/app".to_owned()), ..all() };
+    assert_eq!(
+        of(BoardRequest { sessions: Portion { skip: 1, most: 1 }, ..app.clone() }).projects[0].sessions.len(),
+        1
+    );
+    assert_eq!((of(app.clone()).fitting, of(app).known_projects.len()), (1, 2));
+    assert_eq!(of(BoardRequest { project: OfProject::Unknown, ..all() }).fitting, 0);
+    assert_eq!(of(BoardRequest { projects: Portion { skip: 1, most: 5 }, ..all() }).projects.len(), 1);
+}
+
+#[test]
+fn a_board_shows_every_session_that_has_not_ended_however_few_are_wanted() {
+    let home = TestHome::new();
+    for session in [ANNA, BEN] {
+        work(&home, session, 100, "go on", false);
+    }
+    home.sync();
+    let one = BoardRequest { sessions: Portion { skip: 0, most: 1 }, ..all() };
+    assert_eq!(engine(&home, 101).board(&one).unwrap().projects[0].sessions.len(), 2);
+    assert_eq!(engine(&home, 600).board(&one).unwrap().projects[0].sessions.len(), 1);
+}
+
+#[test]
+fn a_session_that_was_paused_is_suspended_on_the_board() {
+    let home = home();
+    engine(&home, 101).pause_session(BEN).unwrap();
+    let board = engine(&home, 102).board(&all()).unwrap();
+    assert_eq!((board.states.suspended, board.states.active), (1, 0));
+    assert_eq!(told(&board)[0].1[0], asked("write the docs", State::Suspended));
+}
+
+fn reading(home: &TestHome, piece: Piece) -> Reading {
+    let session = engine(home, 5_000).resolve(BEN).unwrap().session.id;
+    engine(home, 5_000).reading(session, ReadingRequest { piece, everything: false }).unwrap()
+}
+
+/// The lines of the first and last entry, and whether there is more before and after.
+fn borders(reading: &Reading) -> (u64, u64, bool, bool) {
+    let piece = &reading.piece;
+    let line = |entry: Option<&rethread_model::Entry>| entry.unwrap().place.line;
+    (line(piece.entries.first()), line(piece.entries.last()), piece.has_earlier, piece.has_later)
+}
+
+#[test]
+fn a_long_session_is_read_piece_by_piece_and_around_a_line() {
+    let home = TestHome::new();
+    for minute in 0..150 {
+        work(&home, BEN, minute, &format!("step {minute}"), false);
+    }
+    home.sync();
+    // Each step has three lines and four entries: prompt, text, edit, command.
+    assert_eq!(borders(&reading(&home, Piece::Last)), (301, 449, true, false));
+    let cited = reading(&home, Piece::Around(226));
+    assert_eq!(borders(&cited), (176, 326, true, true));
+    let middle = cited.piece.middle.unwrap();
+    assert_eq!(cited.piece.entries.iter().find(|entry| entry.seq == middle).unwrap().text, "step 75");
+    // A result has no entry of its own; whoever cites its line means the call before it.
+    assert_eq!(reading(&home, Piece::Around(228)).piece.middle.unwrap(), middle + 1);
+    assert_eq!(borders(&reading(&home, Piece::From(0))), (1, 449, false, false));
+    assert_eq!(borders(&reading(&home, Piece::Before(400))), (151, 299, true, true));
+    assert!(reading(&home, Piece::Before(0)).piece.entries.is_empty());
+    let asked = reading(&home, Piece::Last).asked;
+    assert_eq!((asked.len(), asked[149].line, asked[149].text.as_str()), (150, 448, "step 149"));
+}
+
+#[test]
+fn what_is_known_of_a_session_comes_with_it() {
+    let home = TestHome::new();
+    let missing = "Exit code 101\nerror[E0433]: failed to resolve: use of undeclared crate `regex`";
+    let script = TranscriptBuilder::new("cccc1011-0000-4000-8000-00000000000c")
+        .times(at(0), 60)
+        .user("Use rustls instead of openssl because it needs no system library.")
+        .command("cargo build", missing, true)
+        .edit("/app/Cargo.toml")
+        .command("cargo build", "Finished", false);
+    home.write(&transcript("cccc1011-0000-4000-8000-00000000000c"), script.text());
+    home.sync();
+    let engine = engine(&home, 50);
+    let id = engine.resolve("cccc1011").unwrap().session.id;
+    let known = engine.reading(id, ReadingRequest::default()).unwrap();
+    assert_eq!((known.errors.len(), known.errors[0].seen), (1, 1));
+    assert_eq!(known.errors[0].fixes.fixes[0].what, "edited Cargo.toml");
+    assert_eq!(known.decisions[0].choice, "rustls");
+    assert_eq!((known.files[0].name.as_str(), known.files[0].times), ("Cargo.toml", 1));
+    assert!(known.told.is_empty() && known.children.is_empty() && known.parent.is_none());
+    let all = engine.errors(&ErrorsRequest { limit: 10, ..ErrorsRequest::default() }).unwrap();
+    assert_eq!(
+        (all.total, all.errors[0].line.as_str()),
+        (1, "error[E0433]: failed to resolve: use of undeclared crate `regex`")
+    );
+    let with =
+        |query: &str| engine.errors(&ErrorsRequest { query: query.to_owned(), limit: 10, ..ErrorsRequest::default() });
+    assert_eq!((with("REGEX cargo.toml").unwrap().total, with("serde").unwrap().total), (1, 0));
+}
+
+#[test]
+fn what_a_session_was_told_is_shown_and_looking_at_it_tells_nobody_anything() {
+    let home = home();
+    hook(&home, 101, BEN, "SessionStart", &serde_json::json!({"source": "startup"}));
+    work(&home, ANNA, 101, "now the basket", false);
+    prompt(&home, 102, BEN, "go on").unwrap();
+    let before = stored(&home);
+    let engine = engine(&home, 103);
+    let id = engine.resolve(BEN).unwrap().session.id;
+    let known = engine.reading(id, ReadingRequest::default()).unwrap();
+    assert!(known.told[0].text.contains("now the basket"), "{:?}", known.told);
+    engine.board(&all()).unwrap();
+    assert_eq!(stored(&home), before, "reading changes nothing");
+}
+
+#[test]
+fn an_id_that_nobody_has_is_unknown() {
+    let home = home();
+    let id: SessionId = "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap();
+    for home in [&home, &TestHome::new()] {
+        let failed = home.engine().reading(id, ReadingRequest::default());
+        assert!(matches!(failed, Err(EngineError::UnknownReference(_))), "{failed:?}");
+    }
+}
+
+/// Everything below our folder, but for the side files that SQLite makes for whoever reads.
+fn stored(home: &TestHome) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let files = files_below(&home.path(".rethread")).into_iter();
+    let kept = files.filter(|path| path.extension().is_none_or(|ending| ending != "db-shm"));
+    kept.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+}

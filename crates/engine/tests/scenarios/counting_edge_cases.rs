@@ -1,0 +1,188 @@
+//! Small transcripts that once were, or easily could be, counted wrongly.
+
+use std::fmt::Write;
+
+use rethread_model::Counts;
+use rethread_testing::{
+    CLAUDE_FILE, CLAUDE_SESSION, PI_FILE, PiTranscriptBuilder, TestHome, TranscriptBuilder, text_block,
+    tool_result_block,
+};
+use serde_json::{Value, json};
+
+fn go() -> TranscriptBuilder {
+    TranscriptBuilder::new(CLAUDE_SESSION).uuids().times("2026-07-01T10:00:00Z".parse().unwrap(), 1)
+}
+
+/// Lines that only this file needs.
+trait QueueLines: Sized {
+    fn call(self, id: &str) -> Self;
+    fn result(self, id: &str, texts: &[&str]) -> Self;
+    fn queue(self, operation: &str, content: &str) -> Self;
+    fn attached(self, prompt: &str) -> Self;
+    fn prompts(self) -> u64;
+}
+
+impl QueueLines for TranscriptBuilder {
+    fn call(self, id: &str) -> Self {
+        self.tool_call(id, "Bash", &json!({"command": "ls"}))
+    }
+
+    /// A result with texts beside it.
+    fn result(self, id: &str, texts: &[&str]) -> Self {
+        let texts = texts.iter().map(|text| text_block(text));
+        let blocks: Vec<Value> = std::iter::once(tool_result_block(id, "ok", false)).chain(texts).collect();
+        self.user(blocks)
+    }
+
+    fn queue(self, operation: &str, content: &str) -> Self {
+        let mut line = json!({"type": "queue-operation", "operation": operation});
+        if !content.is_empty() {
+            line["content"] = json!(content);
+        }
+        self.timed(line)
+    }
+
+    fn attached(self, prompt: &str) -> Self {
+        let attachment = json!({"type": "queued_command", "prompt": prompt, "commandMode": "prompt"});
+        self.line(json!({"type": "attachment", "attachment": attachment}))
+    }
+
+    /// How many prompts are counted. Must not depend on whether the file is synced whole or line by line.
+    fn prompts(self) -> u64 {
+        let text = self.build();
+        let whole = counts_of(CLAUDE_FILE, &text, CLAUDE_SESSION, false);
+        assert_eq!(whole, counts_of(CLAUDE_FILE, &text, CLAUDE_SESSION, true), "synced line by line");
+        whole.prompts
+    }
+}
+
+#[expect(clippy::unwrap_used, reason = "a session that is missing fails the test")]
+fn counts_of(path: &str, text: &str, session: &str, by_lines: bool) -> Counts {
+    let home = TestHome::new();
+    if by_lines {
+        home.write(path, "");
+        for line in text.split_inclusive('\n') {
+            home.append(path, line);
+            home.sync();
+        }
+    } else {
+        home.write(path, text);
+        home.sync();
+    }
+    home.dump();
+    home.engine().resolve(session).unwrap().session.counts
+}
+
+const NOTICE: &str = "<task-notification><summary>done</summary></task-notification>";
+
+#[test]
+fn texts_typed_while_a_tool_ran_count_once_whatever_else_was_in_the_queue() {
+    let go = || go().user("go");
+    let beside_a_notice = go().call("t1").queue("enqueue", NOTICE).queue("enqueue", "do A").queue("remove", "");
+    assert_eq!(beside_a_notice.result("t1", &[]).queue("dequeue", "").user("do A").assistant("ok").prompts(), 2);
+    let command_first =
+        go().queue("enqueue", "/compact").queue("enqueue", "B").queue("dequeue", "").queue("popAll", "");
+    assert_eq!(command_first.assistant("ok").prompts(), 1);
+    let named = go().call("t1").queue("enqueue", "aa").queue("enqueue", "bb").queue("remove", "bb").result("t1", &[]);
+    assert_eq!(named.attached("bb").queue("dequeue", "").user("aa").assistant("ok").prompts(), 3);
+    let line_before_step =
+        go().queue("enqueue", "B").queue("enqueue", "C").user("B").queue("dequeue", "").queue("popAll", "");
+    assert_eq!(line_before_step.assistant("ok").prompts(), 2);
+    let two_beside =
+        go().call("t1").queue("enqueue", "B").queue("enqueue", "C").queue("remove", "").queue("remove", "");
+    assert_eq!(two_beside.result("t1", &["B", "C"]).assistant("ok").prompts(), 3);
+    assert_eq!(go().queue("enqueue", "/compact").queue("remove", "").attached("/compact").assistant("ok").prompts(), 1);
+}
+
+#[test]
+fn machines_write_prompts_in_many_ways() {
+    let y = || go().user("y");
+    let with = |key: &str, value: Value| {
+        let mut line = json!({"type": "user", "message": {"role": "user", "content": "text"}});
+        line[key] = value;
+        y().line(line).assistant("ok").prompts()
+    };
+    assert_eq!(with("origin", json!({"kind": "channel"})), 1);
+    assert_eq!(with("origin", json!({"kind": "human"})), 2);
+    assert_eq!(with("promptSource", json!("system")), 1);
+    assert_eq!(with("isVisibleInTranscriptOnly", json!(true)), 1);
+    assert_eq!(with("sourceToolUseID", json!("t1")), 1);
+    let summary = "This session is being continued from a previous conversation that ran out of context.";
+    assert_eq!(y().user(summary).assistant("ok").prompts(), 1);
+}
+
+#[test]
+fn a_refusal_is_a_tool_error_and_a_result_met_twice_is_one() {
+    let refused = go().user("go").call("t1");
+    let block = json!({"type": "tool_result", "tool_use_id": "t1", "content": "The user doesn't want to proceed with this tool use."});
+    let refused = refused.user(vec![block.clone()]).user(vec![block]).build();
+    for by_lines in [false, true] {
+        assert_eq!(counts_of(CLAUDE_FILE, &refused, CLAUDE_SESSION, by_lines).tool_errors, 1);
+    }
+}
+
+#[test]
+fn a_declared_fork_is_the_copy_even_if_it_ended_first() {
+    let original = go().user("one").assistant("first").user("two").assistant("second").build();
+    let copy = "5e551011-0000-4000-8000-0000000000ff";
+    let mut fork = String::new();
+    for line in original.lines().take(2) {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        (line["cwd"], line["gitBranch"]) = (json!("/p"), json!("fix"));
+        line["forkedFrom"] = json!({"sessionId": CLAUDE_SESSION, "messageUuid": line["uuid"]});
+        line["uuid"] = json!(line["uuid"].as_str().unwrap().replace("aaaa", "ffff"));
+        let _ = writeln!(fork, "{line}");
+    }
+    let home = TestHome::new();
+    home.write(CLAUDE_FILE, original);
+    home.write(&CLAUDE_FILE.replace(CLAUDE_SESSION, copy), fork);
+    home.sync();
+    let counts = |id: &str| home.engine().resolve(id).unwrap().session.counts;
+    assert_eq!((counts(CLAUDE_SESSION).prompts, counts(CLAUDE_SESSION).messages), (2, 4));
+    assert_eq!((counts(copy).prompts, counts(copy).messages), (0, 0));
+    let fork = home.engine().resolve(copy).unwrap().session;
+    assert_eq!((fork.cwd.as_deref(), fork.branch.as_deref()), (Some("/p"), Some("fix")), "it knows where it is");
+    assert!(fork.project.is_some());
+}
+
+/// A pi transcript of these entries, each following the one before it.
+fn pi(entries: &[Value]) -> String {
+    let builder = PiTranscriptBuilder::new("pi-1", "/p", "2026-07-01T10:00:00.000Z");
+    entries.iter().cloned().fold(builder, PiTranscriptBuilder::entry).build()
+}
+
+#[test]
+fn pi_models_may_number_their_calls_anew_in_every_message() {
+    let call = |path: &str| {
+        let block = json!({"type": "toolCall", "id": "call_0", "name": "write", "arguments": {"path": path}});
+        json!({"type": "message", "message": {"role": "assistant", "content": [block]}})
+    };
+    let failed = json!({"type": "message", "message": {"role": "toolResult", "toolCallId": "call_0", "toolName": "write", "content": "no", "isError": true}});
+    let user = json!({"type": "message", "message": {"role": "user", "content": "go"}});
+    let text = pi(&[user, call("/a"), failed.clone(), call("/b"), failed]);
+    let expect = Counts { prompts: 1, messages: 3, tool_calls: 2, tool_errors: 2, files_edited: 2, episodes: 1 };
+    for by_lines in [false, true] {
+        assert_eq!(counts_of(PI_FILE, &text, "pi-1", by_lines), expect);
+    }
+}
+
+#[test]
+fn a_name_makes_a_pi_session_a_child_only_while_it_lasts() {
+    let name = |name: &str| json!({"type": "session_info", "name": name});
+    let user = json!({"type": "message", "message": {"role": "user", "content": "go"}});
+    let child = pi(&[name("subagent-x"), user.clone()]);
+    let main = pi(&[name("subagent-x"), user, name("mine")]);
+    for by_lines in [false, true] {
+        assert_eq!(counts_of(PI_FILE, &child, "pi-1", by_lines).prompts, 0);
+        assert_eq!(counts_of(PI_FILE, &main, "pi-1", by_lines).prompts, 1);
+    }
+}
+
+#[test]
+fn a_pi_leaf_with_an_id_of_its_own_can_be_followed() {
+    let user = |text: &str| json!({"type": "message", "message": {"role": "user", "content": text}});
+    let text = pi(&[user("one"), user("left"), json!({"type": "leaf", "targetId": "pi-1-0001"}), user("two")]);
+    for by_lines in [false, true] {
+        assert_eq!(counts_of(PI_FILE, &text, "pi-1", by_lines).prompts, 2);
+    }
+}

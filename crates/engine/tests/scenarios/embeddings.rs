@@ -1,0 +1,250 @@
+//! Finding by meaning: only with an embedding model that the user configured, and never at the cost of finding by words.
+
+#![expect(clippy::unwrap_used, reason = "a home that cannot be set up must stop the test")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rethread_engine::{EmbeddingReport, Engine, Environment, SearchReport, SearchRequest, SyncRequest};
+use rethread_testing::{StubModel, StubRequest, TestHome, TranscriptBuilder, text_block};
+
+const TESTS: &str = ".claude/projects/-app/5e551011-0000-4000-8000-0000000000a1.jsonl";
+const TABLES: &str = ".claude/projects/-app/5e551011-0000-4000-8000-0000000000a2.jsonl";
+const QUESTION: &str = "The authentication suite is unreliable";
+const ANSWER: &str = "They raced for one port; now each asks for a free one.";
+
+fn transcript(name: &str, texts: &[&str]) -> String {
+    let mut builder = TranscriptBuilder::new(name).times("2026-03-02T09:00:00Z".parse().unwrap(), 1);
+    for (number, text) in texts.iter().enumerate() {
+        let block = vec![text_block(text)];
+        builder = if number.is_multiple_of(2) { builder.user(block) } else { builder.assistant_blocks(block) };
+    }
+    builder.build()
+}
+
+/// Two sessions about different things.
+fn two_sessions() -> TestHome {
+    let home = TestHome::new();
+    home.write(TESTS, transcript("tests", &[QUESTION, ANSWER]));
+    home.write(TABLES, transcript("tables", &["Make the postgres table smaller", "I dropped two columns."]));
+    home
+}
+
+/// The engine with a model at that place.
+fn engine(home: &TestHome, endpoint: &str, more: &[(&str, &str)]) -> Engine {
+    let mut environment = Environment::for_home(home.root());
+    let settings =
+        [("embeddings.endpoint", endpoint), ("embeddings.model", "ideas"), ("budget.daily_tokens", "9999999")];
+    for (key, value) in settings.iter().chain(more) {
+        environment.flags.push(((*key).to_owned(), (*value).to_owned()));
+    }
+    environment.variables.push(("MODEL_KEY".to_owned(), "hush-hush-123".to_owned()));
+    Engine::open(environment).unwrap()
+}
+
+fn sync(engine: &Engine) -> EmbeddingReport {
+    let report = engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap();
+    report.embeddings.unwrap()
+}
+
+fn search(engine: &Engine, text: &str) -> SearchReport {
+    engine.search(&SearchRequest { text: text.to_owned(), limit: 10, ..SearchRequest::default() }).unwrap()
+}
+
+/// The texts sent to the model since the last call, sorted.
+fn take_texts(server: &StubModel) -> Vec<String> {
+    let texts = |request: &StubRequest| request.body["input"].as_array().unwrap().clone();
+    let requests = server.take_requests();
+    let mut all: Vec<String> = requests.iter().flat_map(texts).map(|text| text.as_str().unwrap().to_owned()).collect();
+    all.sort();
+    all
+}
+
+fn texts(report: &SearchReport) -> Vec<&str> {
+    report.hits.iter().map(|one| one.hit.entry.text.as_str()).collect()
+}
+
+#[test]
+fn a_query_finds_what_it_shares_no_word_with() {
+    let (home, server) = (two_sessions(), StubModel::with_embeddings(|| 1));
+    let engine = engine(&home, &server.openai_url(), &[]);
+    let report = sync(&engine);
+    assert_eq!((report.made, report.more, report.failed), (4, false, None));
+    let found = search(&engine, "sporadic login trouble");
+    assert_eq!(texts(&found), [QUESTION], "{found:#?}");
+    assert_eq!(found.degraded, None);
+    assert!(found.hits[0].hit.why.iter().any(|why| why.part == "meaning" && why.points > 4.0));
+    let model_and_count = |request: &StubRequest| {
+        let body = &request.body;
+        (body["model"].as_str().unwrap().to_owned(), body["input"].as_array().unwrap().len())
+    };
+    let told: Vec<_> = server.take_requests().iter().map(model_and_count).collect();
+    assert_eq!(told, [("ideas".to_owned(), 4), ("ideas".to_owned(), 1)]);
+    // Filters hold for meanings as for words.
+    assert!(texts(&search(&engine, "sporadic login trouble kind:answer")).is_empty());
+    assert!(texts(&search(&engine, "sporadic login trouble -suite")).is_empty());
+
+    let off = home.engine();
+    assert_eq!(off.sync(&SyncRequest::default(), &mut |_| {}).unwrap().embeddings, None);
+    let found = search(&off, "sporadic login trouble");
+    assert!(found.hits.is_empty() && found.degraded.is_none());
+    let with_words = texts(&search(&off, "unreliable suite")).join("\n");
+    assert!(with_words.starts_with(QUESTION));
+    assert!(search(&off, "unreliable suite").hits[0].hit.why.iter().all(|why| why.part != "meaning"));
+}
+
+#[test]
+fn whoever_only_reads_asks_no_model() {
+    let (home, server) = (two_sessions(), StubModel::with_embeddings(|| 1));
+    let engine = engine(&home, &server.openai_url(), &[]);
+    sync(&engine);
+    server.take_requests();
+    let spent = || engine.status().unwrap().budget.requests;
+    let before = spent();
+    let request = SearchRequest { text: "unreliable suite".into(), limit: 10, only_reads: true, ..Default::default() };
+    let found = engine.search(&request).unwrap();
+    assert_eq!((texts(&found)[0], found.degraded.as_deref()), (QUESTION, None));
+    assert!(server.take_requests().is_empty() && spent() == before, "neither asked nor entered in the ledger");
+}
+
+#[test]
+fn numbers_are_asked_for_once() {
+    let (home, server) = (two_sessions(), StubModel::with_embeddings(|| 1));
+    let engine = engine(&home, &server.openai_url(), &[]);
+    assert_eq!(sync(&engine).made, 4);
+    server.take_requests();
+    assert_eq!(sync(&engine).made, 0);
+    assert!(server.take_requests().is_empty(), "nothing new, nothing asked");
+
+    let more = transcript("tests", &[QUESTION, ANSWER, "And the font?", "  "]);
+    home.write(TESTS, &more);
+    assert_eq!(sync(&engine).made, 1);
+    assert_eq!(take_texts(&server), ["And the font?"], "only what is new, and nothing that is blank");
+
+    home.write(TESTS, transcript("tests", &["The authentication suite is flaky", ANSWER]));
+    assert_eq!(sync(&engine).made, 2);
+    assert_eq!(take_texts(&server), ["The authentication suite is flaky", ANSWER], "a rewritten file is read anew");
+    let found = search(&engine, "sporadic login trouble");
+    assert_eq!(texts(&found), ["The authentication suite is flaky"]);
+}
+
+#[test]
+fn a_sync_stays_short_and_the_next_one_goes_on() {
+    let (home, server) = (TestHome::new(), StubModel::with_embeddings(|| 1));
+    let said: Vec<String> = (0..600).map(|at| format!("text number {at}")).collect();
+    home.write(TESTS, transcript("many", &said.iter().map(String::as_str).collect::<Vec<_>>()));
+    let engine = engine(&home, &server.openai_url(), &[]);
+    let first = sync(&engine);
+    assert_eq!((first.made, first.more), (512, true));
+    let second = sync(&engine);
+    assert_eq!((second.made, second.more), (88, false));
+    let mut sent = take_texts(&server);
+    sent.dedup();
+    assert_eq!(sent.len(), 600, "each of them once");
+    assert_eq!(sync(&engine).made, 0);
+}
+
+#[test]
+fn a_model_that_is_away_costs_nothing_but_the_meanings() {
+    let (home, server) = (two_sessions(), StubModel::with_embeddings(|| 1));
+    let away = engine(&home, &StubModel::unreachable().openai_url(), &[]);
+    let report = sync(&away);
+    assert_eq!((report.made, report.more), (0, true));
+    assert!(report.failed.is_some_and(|why| why.contains("cannot be reached")));
+    assert_eq!(search(&away, "authentication").degraded, None, "without numbers nobody is asked");
+
+    assert_eq!(sync(&engine(&home, &server.openai_url(), &[])).made, 4, "what failed is made up for");
+    let found = search(&away, "authentication");
+    assert_eq!(texts(&found)[0], QUESTION);
+    let degraded = found.degraded.unwrap();
+    assert!(degraded.starts_with("the embedding model could not be asked: http://127.0.0.1:"), "{degraded}");
+    assert!(degraded.ends_with("; only words were searched"), "{degraded}");
+}
+
+#[test]
+fn another_model_makes_its_own_numbers() {
+    let (home, server) = (two_sessions(), StubModel::with_embeddings(|| 1));
+    let first = engine(&home, &server.openai_url(), &[]);
+    sync(&first);
+    let second = engine(&home, &server.openai_url(), &[("embeddings.model", "other")]);
+    assert!(search(&second, "sporadic login trouble").hits.is_empty(), "numbers of different models do not compare");
+    assert_eq!(sync(&second).made, 4);
+    assert_eq!(texts(&search(&second, "sporadic login trouble")), [QUESTION]);
+    assert_eq!(sync(&first).made, 4, "and back again");
+}
+
+#[test]
+fn a_model_that_becomes_another_under_the_same_name_is_noticed() {
+    let padding = Arc::new(AtomicUsize::new(1));
+    let shared = Arc::clone(&padding);
+    let (home, server) = (two_sessions(), StubModel::with_embeddings(move || shared.load(Ordering::Relaxed)));
+    let engine = engine(&home, &server.openai_url(), &[]);
+    sync(&engine);
+    padding.store(3, Ordering::Relaxed);
+    let found = search(&engine, "sporadic authentication");
+    assert_eq!(texts(&found)[0], QUESTION, "words still find it");
+    let degraded = found.degraded.unwrap();
+    assert!(degraded.starts_with("the embedding model gives 7 numbers now and gave 5"), "{degraded}");
+
+    home.append(TABLES, transcript("later", &["Also the index"]));
+    let report = sync(&engine);
+    assert_eq!((report.made, report.more), (1, true), "the others are out of date now");
+    let report = sync(&engine);
+    assert_eq!((report.made, report.more), (4, false));
+    assert_eq!(texts(&search(&engine, "sporadic login trouble")), [QUESTION]);
+}
+
+#[test]
+fn the_key_is_sent_and_in_no_text_of_ours() {
+    let (home, server) = (two_sessions(), StubModel::with_embeddings(|| 1));
+    let with_key = engine(&home, &server.openai_url(), &[("embeddings.key_env", "MODEL_KEY")]);
+    assert_eq!(sync(&with_key).failed, None);
+    assert!(server.take_requests()[0].head.contains("authorization: Bearer hush-hush-123\n"));
+    assert!(!format!("{:?}", with_key.config()).contains("hush"), "the settings name the variable only");
+
+    let away = engine(
+        &home,
+        &StubModel::unreachable().openai_url(),
+        &[("embeddings.key_env", "MODEL_KEY"), ("embeddings.model", "new")],
+    );
+    let why = sync(&away).failed.unwrap();
+    assert!(why.contains("cannot be reached") && !why.contains("hush"), "{why}");
+
+    let unset = engine(&home, &server.openai_url(), &[("embeddings.key_env", "NO_SUCH_KEY")]);
+    assert!(
+        search(&unset, "authentication").degraded.unwrap().starts_with("$NO_SUCH_KEY, which embeddings.key_env names")
+    );
+    assert!(server.take_requests().is_empty(), "nothing is sent without the key that was asked for");
+}
+
+#[test]
+fn no_secret_leaves_the_machine() {
+    let (home, server) = (TestHome::new(), StubModel::with_embeddings(|| 1));
+    let secret = ["ghp", "_", "Zx9Kq3Lm8Wp2Rt7Vb5Nc1Hd6Jf4Gs0Tyabcd"].concat();
+    home.write(TESTS, transcript("tests", &[&format!("the login {secret} is refused"), ANSWER]));
+    let engine = engine(&home, &server.openai_url(), &[]);
+    sync(&engine);
+    search(&engine, &format!("who uses {secret} here"));
+    let sent = take_texts(&server).join("\n");
+    assert!(sent.contains("is refused") && sent.contains("who uses"), "{sent}");
+    assert!(!sent.contains(&secret), "{sent}");
+}
+
+#[test]
+fn only_the_user_says_where_texts_are_sent() {
+    let (home, server) = (two_sessions(), StubModel::with_embeddings(|| 1));
+    let project = format!("[embeddings]\nendpoint = \"{}\"\nmodel = \"ideas\"\n", server.openai_url());
+    home.write(".rethread.toml", &project);
+    let engine = home.engine();
+    assert_eq!(engine.config().problems().len(), 2, "{:?}", engine.config().problems());
+    assert_eq!(engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap().embeddings, None);
+    assert!(server.take_requests().is_empty());
+
+    home.write(".rethread/config.toml", format!("{project}[budget]\ndaily_tokens = 99999\n"));
+    assert_eq!(sync(&home.engine()).made, 4);
+
+    let plain = self::engine(&home, "http://model.example.com/v1", &[("embeddings.model", "far")]);
+    assert!(sync(&plain).failed.unwrap().ends_with("another host needs https"));
+    let half = self::engine(&home, "", &[]);
+    assert!(half.config().problems().iter().any(|one| one.message.contains("both endpoint and model")));
+}

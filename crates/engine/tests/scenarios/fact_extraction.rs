@@ -1,0 +1,171 @@
+//! What is learned from sessions: errors and their repairs, and that it does not matter how they were read.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+
+use rethread_testing::{TestHome, TranscriptBuilder, assert_same_dump};
+use serde_json::json;
+
+use crate::session_helpers::{at, engine};
+
+const SESSION: &str = "cccc1011-0000-4000-8000-00000000000c";
+
+fn script() -> TranscriptBuilder {
+    TranscriptBuilder::new(SESSION).times(at(0), 60)
+}
+
+fn file() -> String {
+    crate::session_helpers::transcript(SESSION)
+}
+
+/// A failure, a dead end, a repair in the next prompt, and an error that came back.
+fn session() -> TranscriptBuilder {
+    let missing = "Exit code 101\n   Compiling app\nerror[E0433]: failed to resolve: use of undeclared crate `regex`";
+    script()
+        .user("the build is broken")
+        .command("cargo build", missing, true)
+        .edit("/app/src/lib.rs")
+        .command("cargo build", missing, true)
+        .assistant("The crate is missing from the manifest.")
+        .user("go on")
+        .command("cargo add regex", "Adding regex v1 to dependencies", false)
+        .command("cargo build 2>&1 | tail -3", "    Finished `dev` profile", false)
+        .command("git commit -am \"Add regex\"", "[main 1a2b3c4] Add regex\n 1 file changed", false)
+        .user("and the tests?")
+        .command("cargo test 2>&1 | tail -3", "test result: FAILED. 3 passed; 1 failed", false)
+        .edit("/app/src/parse.rs")
+        .command("cargo test 2>&1 | tail -3", "test result: ok. 4 passed; 0 failed", false)
+}
+
+#[test]
+fn s003_22_an_error_its_dead_end_and_its_repair_are_known() {
+    let home = TestHome::new();
+    home.write(&file(), session().build());
+    let report = home.sync();
+    let facts = home.facts();
+    for expected in [
+        "failed_with | cargo build | error[E0433]: failed to resolve: use of undeclared crate <value> | confirmed",
+        "not_fixed_by | error[E0433]: failed to resolve: use of undeclared crate <value> | cargo build | confirmed | edited src/lib.rs | 0/1",
+        "fixed_by | error[E0433]: failed to resolve: use of undeclared crate <value> | cargo build | confirmed | ran `cargo add regex` | 1/0",
+        "added | regex",
+        "committed | Add regex | main",
+        "failed_with | cargo test | test result: FAILED.",
+        "edited src/parse.rs",
+    ] {
+        assert!(facts.contains(expected), "{expected} is not among\n{facts}");
+    }
+    assert_eq!(report.agents.iter().map(|agent| agent.facts).sum::<u64>(), facts.lines().count() as u64);
+}
+
+#[test]
+fn facts_of_a_session_read_line_by_line_are_those_of_the_session_read_whole() {
+    let (whole, bit_by_bit) = (TestHome::new(), TestHome::new());
+    whole.write(&file(), session().build());
+    whole.sync();
+    bit_by_bit.write(&file(), "");
+    for line in session().text().split_inclusive('\n') {
+        bit_by_bit.append(&file(), line);
+        bit_by_bit.sync();
+    }
+    assert_same_dump(&bit_by_bit.facts(), &whole.facts());
+    bit_by_bit.engine().rebuild(&mut |_| {}).unwrap();
+    assert_same_dump(&bit_by_bit.facts(), &whole.facts());
+}
+
+#[test]
+fn facts_that_rest_on_a_long_episode_do_not_depend_on_how_it_was_cut() {
+    let long = || {
+        let mut script = script().user("make it green");
+        for number in 0..60 {
+            let output = format!("Exit code 1\nerror: case {number} of the suite expects another header");
+            script = script.command("make check", &output, true).assistant(&"A long thought. ".repeat(30));
+            script = script.edit(&format!("/app/src/part{}.rs", number % 7));
+        }
+        script.command("make check", "all well", false)
+    };
+    let (whole, halves) = (TestHome::new(), TestHome::new());
+    whole.write(&file(), long().build());
+    whole.sync();
+    let text = long().build();
+    let cut = text.len() / 2;
+    halves.write(&file(), &text[..cut]);
+    halves.sync();
+    halves.append(&file(), &text[cut..]);
+    halves.sync();
+    assert_same_dump(&halves.facts(), &whole.facts());
+    assert!(whole.facts().contains("fixed_by"));
+}
+
+#[test]
+fn facts_are_not_drawn_where_they_are_not_wanted() {
+    let home = TestHome::new();
+    home.write(".rethread/config.toml", "[facts]\nenabled = false\n");
+    home.write(&file(), session().build());
+    home.sync();
+    assert_eq!(home.facts(), "");
+    home.write(".rethread/config.toml", "");
+    home.sync();
+    assert!(home.facts().contains("fixed_by"), "what was read before is drawn from as soon as it is wanted");
+}
+
+/// What a session is told when a command of its fails.
+fn told_after(home: &TestHome, session: &str, command: &str, error: &str) -> String {
+    let event = json!({"session_id": session, "hook_event_name": "PostToolUseFailure", "tool_name": "Bash",
+        "tool_input": {"command": command}, "error": format!("Exit code 1\n{error}"), "cwd": "/app"});
+    let told = engine(home, 600).hook_claude_code(event.to_string().as_bytes()).unwrap();
+    told.map(|told| told.to_string()).unwrap_or_default()
+}
+
+#[test]
+fn a_failure_brings_the_one_fix_that_is_known_for_this_very_error_once() {
+    let home = TestHome::new();
+    home.write(&file(), session().build());
+    home.sync();
+    let (other, error) =
+        ("dddd1011-0000-4000-8000-00000000000d", "error[E0433]: failed to resolve: use of undeclared crate");
+    let known = format!("{error} `regex`");
+    assert_eq!(told_after(&home, SESSION, "cargo build", &known), "", "whoever fixed it knows");
+    assert_eq!(told_after(&home, other, "cargo build", &format!("{error} `serde`")), "", "it is another error");
+    assert_eq!(told_after(&home, other, "grep x y", &known), "", "looking at things is no failure");
+    let told = told_after(&home, other, "cargo build", &known);
+    assert!(told.contains("ran `cargo add regex`") && told.contains("helped 1 of 1 times"), "{told}");
+    assert!(!told.contains("src/lib.rs"), "a dead end is no fix: {told}");
+    assert_eq!(told_after(&home, other, "cargo build", &known), "", "once is enough");
+}
+
+#[test]
+fn a_prompt_that_quotes_an_error_brings_its_fix() {
+    let home = TestHome::new();
+    home.write(&file(), session().build());
+    home.sync();
+    let prompt = "I get error[E0433]: failed to resolve: use of undeclared crate `regex`\nwhat now?";
+    let prompt = prompt.replace("I get ", "I get\n");
+    let event = json!({"session_id": "eeee1011-0000-4000-8000-00000000000e", "hook_event_name": "UserPromptSubmit",
+        "prompt": prompt, "cwd": "/app"});
+    let told = engine(&home, 600).hook_claude_code(event.to_string().as_bytes()).unwrap().unwrap().to_string();
+    assert!(told.contains("ran `cargo add regex`"), "{told}");
+}
+
+#[test]
+fn commands_are_believed_only_as_far_as_their_end_is_seen() {
+    let home = TestHome::new();
+    let broken = "Exit code 1\nerror: the header is wrong";
+    let script = script()
+        .user("make it green")
+        .command("make check", broken, true)
+        .edit("/app/a.c")
+        .command("make check; echo exit=$?", "exit=2", false)
+        .command("make build || make check", "", false)
+        .command("cd /app/other && make check", "fine", false)
+        .command("git commit -m 'x'; git status", "nothing to commit", false)
+        .command(
+            "npm ci\nnpm test\ngit commit -m \"$(cat <<'EOF'\nfix: it\n\nlong story\nEOF\n)\"",
+            "[main 1a2b3c4] fix: it",
+            false,
+        );
+    home.write(&file(), script.build());
+    home.sync();
+    let facts = home.facts();
+    assert!(!facts.contains("fixed_by | "), "{facts}");
+    assert!(facts.contains("committed | fix: it | main") && !facts.contains("committed | x"), "{facts}");
+    assert!(!facts.contains("ran | npm test") && !facts.contains("added | npm"), "{facts}");
+}

@@ -1,0 +1,418 @@
+//! What is forgotten is in no byte of ours any more, stays out, and leaves everything else as it was.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+
+use std::fmt::Write as _;
+use std::fs;
+
+use rethread_engine::{ForgetTarget, Forgotten, NewMessage, NewThread, SearchRequest};
+use rethread_model::Agent;
+use rethread_model::thread::{Block, ChatRole};
+use rethread_store::{AskedOf, Injected, StoredCard, Unarchived};
+use rethread_testing::{
+    BRANCHES, CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, TestHome, TranscriptBuilder, assert_same_dump,
+    files_below,
+};
+use serde_json::json;
+
+use crate::session_helpers::{ANNA, BEN, archives, at, engine, hook, key, prompt, store, transcript, work};
+
+const CANARY: &str = "zyxcanaryzyx";
+
+/// The files of ours that hold the word, in any case.
+fn holding(home: &TestHome) -> Vec<String> {
+    let found = files_below(&home.path(".rethread")).into_iter().filter(|path| {
+        let bytes = fs::read(path).unwrap();
+        bytes.windows(CANARY.len()).any(|window| window.eq_ignore_ascii_case(CANARY.as_bytes()))
+    });
+    found.map(|path| path.display().to_string()).collect()
+}
+
+fn forget(home: &TestHome, target: &ForgetTarget) -> Forgotten {
+    let forgotten = engine(home, 600).forget(target).unwrap();
+    assert_eq!(forgotten.left().collect::<Vec<_>>(), Vec::<&_>::new(), "something is left");
+    forgotten
+}
+
+fn one(reference: &str) -> ForgetTarget {
+    ForgetTarget::Sessions(vec![reference.to_owned()])
+}
+
+fn matching() -> ForgetTarget {
+    ForgetTarget::Matching(CANARY.to_uppercase())
+}
+
+fn count(forgotten: &Forgotten, place: &str) -> u64 {
+    forgotten.removed.iter().find(|removed| removed.place == place).map_or(0, |removed| removed.count)
+}
+
+fn hits(home: &TestHome, text: &str) -> usize {
+    let request = SearchRequest { text: text.to_owned(), limit: 10, ..SearchRequest::default() };
+    engine(home, 600).search(&request).unwrap().hits.len()
+}
+
+/// Anna's session with an exchange that is harmless, one with the word in prompt, arguments and error, and one after it.
+fn secret_work(home: &TestHome) {
+    work(home, ANNA, 0, "round the discounts", false);
+    work(home, ANNA, 2, &format!("why does {CANARY} fail in the cart?"), true);
+    let failed_search = TranscriptBuilder::new(ANNA)
+        .ids(&format!("{ANNA}-c"))
+        .times(at(3), 0)
+        .tool_call("toolu_c", "Bash", &json!({"command": format!("grep {CANARY} src")}))
+        .tool_result("toolu_c", &format!("no {CANARY}"), true);
+    home.append(&transcript(ANNA), failed_search.build());
+    work(home, ANNA, 5, "and write the release notes", false);
+    let title = json!({"type": "ai-title", "aiTitle": format!("Hunt for {CANARY}"), "sessionId": ANNA});
+    home.append(&transcript(ANNA), format!("{title}\n"));
+}
+
+/// Everything that can be kept of a session, with the word in it; Ben's session knows of it.
+fn canary_world() -> TestHome {
+    let home = TestHome::new();
+    secret_work(&home);
+    work(&home, BEN, 1, "write the docs about penguins", false);
+    home.sync();
+    let morning = engine(&home, 6);
+    hook(&home, 6, ANNA, "SessionStart", &json!({"source": "startup"}));
+    prompt(&home, 6, ANNA, &format!("more about {CANARY}"));
+    prompt(&home, 7, BEN, "what do the others do?");
+    morning.add_note(ANNA, &format!("remember {CANARY}")).unwrap();
+    morning.set_task(ANNA, &format!("hunt {CANARY}")).unwrap();
+    morning.set_name(ANNA, &format!("The {CANARY} hunt")).unwrap();
+    morning.set_alias(ANNA, CANARY).unwrap();
+    morning.export_card(ANNA).unwrap();
+    morning.end_session(ANNA).unwrap();
+    assert_eq!(archives(&home).len(), 1);
+    let log = json!({"at": at(7).to_string(), "event": "trouble", "session": ANNA, "error": format!("about {CANARY}")});
+    home.write(".rethread/logs/2026-03-02.jsonl", format!("{}\n{log}\n", json!({"event": "kept"})));
+    fs::set_permissions(home.path(".rethread/logs"), std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    plant(&home);
+    home
+}
+
+/// What only models and hooks would write.
+fn plant(home: &TestHome) {
+    let mut store = store(home);
+    let (number, _) = store.session_of(key(ANNA)).unwrap().unwrap();
+    let change = store.last_change(number).unwrap();
+    let asked = AskedOf { session: number, change, question: CANARY };
+    store.keep_answer(asked, "m", &format!("it is {CANARY}"), at(7)).unwrap();
+    let mut batch = store.begin().unwrap();
+    let card = StoredCard {
+        fields: json!({"name": CANARY, "description": "", "summary": CANARY, "tags": []}).to_string(),
+        model: "m".to_owned(),
+        created_at: at(7),
+        updated_at: at(7),
+        leaf: "x".to_owned(),
+        prompts: 1,
+    };
+    batch.save_card(key(ANNA), &card).unwrap();
+    let injected =
+        |text: String| Injected { at: at(7), event: "x".into(), text, parts: "{}".into(), hash: 1, micros: 1 };
+    batch.add_injection(key(ANNA), &injected(format!("about {CANARY}"))).unwrap();
+    batch.add_injection(key(BEN), &injected(format!("- The {CANARY} hunt (1m ago): edited a file"))).unwrap();
+    let period = Unarchived {
+        agent: Agent::ClaudeCode,
+        external_id: ANNA.to_owned(),
+        period: 9,
+        name: "x".to_owned(),
+        text: json!({"task": CANARY}).to_string(),
+    };
+    batch.keep_period(&period).unwrap();
+    batch.commit().unwrap();
+}
+
+#[test]
+fn l003_14_a_forgotten_session_is_in_no_byte_of_ours_and_stays_out() {
+    let home = canary_world();
+    assert!(holding(&home).len() >= 4, "{:?}", holding(&home));
+    let before = files_below(&home.path(".rethread")).len();
+    let plan = engine(&home, 600).forget_dry_run(&one(ANNA)).unwrap();
+    assert_eq!(files_below(&home.path(".rethread")).len(), before);
+    let forgotten = forget(&home, &one(ANNA));
+    assert_eq!(holding(&home), Vec::<String>::new());
+    assert_eq!(plan.removed.len(), forgotten.removed.len(), "a dry run counts the same");
+    for place in
+        ["entries", "episodes", "cards", "card files", "answers", "injections", "log lines", "archives", "index"]
+    {
+        assert!(count(&forgotten, place) > 0, "{place}: {:?}", forgotten.removed);
+    }
+    assert_eq!((forgotten.sessions.len(), forgotten.tombstones), (1, 1));
+    assert_eq!(hits(&home, "penguins"), 1, "the others are as they were");
+    assert_eq!(store(&home).statistics().unwrap().empty, 0, "what is forgotten is not even empty");
+    // The same file, a file that grew, everything again, hooks in the middle of it: nothing comes back.
+    home.sync();
+    work(&home, ANNA, 30, &format!("more {CANARY}"), false);
+    home.sync();
+    hook(&home, 31, ANNA, "SessionStart", &json!({"source": "resume"}));
+    prompt(&home, 31, ANNA, &format!("again {CANARY}"));
+    hook(&home, 32, ANNA, "Stop", &json!({"last_assistant_message": CANARY}));
+    hook(&home, 33, ANNA, "SessionEnd", &json!({"reason": "other"}));
+    engine(&home, 601).rebuild(&mut |_| {}).unwrap();
+    assert_eq!((holding(&home), hits(&home, CANARY), hits(&home, "penguins")), (Vec::new(), 0, 1));
+    assert_eq!(engine(&home, 602).verify().unwrap().damage, vec![]);
+    assert!(engine(&home, 603).resolve(ANNA).is_err());
+}
+
+#[test]
+fn a_text_is_forgotten_with_its_exchange_and_the_rest_is_told_as_if_it_had_never_been() {
+    let home = canary_world();
+    let forgotten = forget(&home, &matching());
+    assert_eq!(holding(&home), Vec::<String>::new());
+    assert_eq!((forgotten.sessions.len(), forgotten.shortened.len()), (0, 1));
+    let session = engine(&home, 600).resolve(ANNA).unwrap().session;
+    assert_eq!((session.counts.prompts, session.counts.episodes), (2, 2));
+    assert_eq!(session.name.as_deref(), Some("round the discounts"));
+    let told = home.dump();
+    home.sync();
+    engine(&home, 601).rebuild(&mut |_| {}).unwrap();
+    assert_same_dump(&home.dump(), &told);
+    assert_eq!((holding(&home), hits(&home, CANARY), hits(&home, "penguins")), (Vec::new(), 0, 1));
+    work(&home, ANNA, 30, "and publish them", false);
+    home.sync();
+    assert_eq!(engine(&home, 602).resolve(ANNA).unwrap().session.counts.prompts, 3, "the session goes on");
+}
+
+#[test]
+fn a_text_is_forgotten_also_where_the_transcript_is_gone() {
+    let home = canary_world();
+    fs::remove_file(home.path(&transcript(ANNA))).unwrap();
+    home.sync();
+    forget(&home, &matching());
+    assert_eq!(holding(&home), Vec::<String>::new());
+    let session = engine(&home, 600).resolve(ANNA).unwrap().session;
+    assert_eq!((session.counts.prompts, session.counts.episodes), (2, 2));
+    assert_eq!(session.name.as_deref(), Some("round the discounts"));
+    let told = home.dump();
+    engine(&home, 601).rebuild(&mut |_| {}).unwrap();
+    assert_same_dump(&home.dump(), &told);
+    assert_eq!(hits(&home, "release notes"), 1);
+}
+
+#[test]
+fn whoever_is_killed_before_the_bytes_are_wiped_is_finished_by_the_next_sync() {
+    finished_after_a_kill(|home| drop(home.sync()));
+}
+
+#[test]
+fn whoever_is_killed_before_the_bytes_are_wiped_is_finished_by_asking_again() {
+    finished_after_a_kill(|home| assert!(engine(home, 602).forget(&one(ANNA)).is_err(), "nobody knows it any more"));
+    finished_after_a_kill(|home| {
+        let nothing = ForgetTarget::Before("2020".to_owned());
+        assert!(engine(home, 602).forget(&nothing).unwrap().is_nothing());
+    });
+}
+
+fn finished_after_a_kill(finish: impl Fn(&TestHome)) {
+    let home = canary_world();
+    let mut store = store(&home);
+    let (_, session) = store.session_of(key(ANNA)).unwrap().unwrap();
+    let doomed = store.family(&[session.id]).unwrap();
+    let marks = store.marks_of(&doomed).unwrap();
+    let mut batch = store.begin_forgetting().unwrap();
+    batch.bury(&doomed, &marks, at(600)).unwrap();
+    batch.commit().unwrap();
+    assert!(store.is_unwiped().unwrap());
+    drop(store);
+    assert_eq!(hits(&home, CANARY), 0, "nothing is found that the store has not");
+    let damage = engine(&home, 601).verify().unwrap().damage;
+    assert_eq!(damage.iter().map(|damage| damage.check).collect::<Vec<_>>(), ["what was forgotten is wiped"]);
+    assert!(engine(&home, 601).doctor().unwrap().findings.iter().any(|it| it.message.contains("what was forgotten")));
+    finish(&home);
+    let bytes = [".rethread/memory.db", ".rethread/index"].map(|place| home.path(place).display().to_string());
+    let held: Vec<String> =
+        holding(&home).into_iter().filter(|file| bytes.iter().any(|it| file.starts_with(it))).collect();
+    assert_eq!(held, Vec::<String>::new());
+    assert!(!crate::session_helpers::store(&home).is_unwiped().unwrap());
+}
+
+#[test]
+fn a_thread_of_ours_goes_with_its_log_and_children_go_with_their_parents() {
+    let home = TestHome::new();
+    let engine = home.engine();
+    let threads = [format!("about {CANARY}"), "about penguins".to_owned()].map(|text| {
+        let id = engine.thread_new(&NewThread::default()).unwrap().id;
+        let content = vec![Block::Text(text)];
+        let message =
+            NewMessage { role: ChatRole::User, content, tool_call_id: None, is_error: false, client_id: None };
+        engine.thread_open(&id.to_string()).unwrap().append(message).unwrap();
+        engine.thread_remember(id).unwrap();
+        id
+    });
+    let plan = engine.forget_dry_run(&matching()).unwrap();
+    assert_eq!((plan.threads.as_slice(), plan.sessions.len()), (&threads[..1], 1));
+    forget(&home, &matching());
+    home.sync();
+    assert_eq!((holding(&home), hits(&home, "penguins")), (Vec::new(), 1));
+    assert!(!home.path(&format!(".rethread/threads/{}", threads[0])).exists());
+
+    let family = TestHome::new();
+    family.write(CLAUDE_FILE, CONVERSATION);
+    family.write(".claude/projects/-home-dev-parser/agent-a1b2c3d4.jsonl", rethread_testing::SUB_AGENT);
+    family.write(PI_FILE, BRANCHES);
+    family.sync();
+    assert!(forget(&family, &one(CLAUDE_SESSION)).sessions.len() > 1, "sub-agents go too");
+    family.sync();
+    assert_eq!(
+        family
+            .engine()
+            .sessions(&rethread_engine::ListRequest {
+                include_children: true,
+                ..rethread_engine::ListRequest::default()
+            })
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn a_copy_of_a_forgotten_session_does_not_bring_it_back() {
+    let home = TestHome::new();
+    home.write(CLAUDE_FILE, CONVERSATION);
+    home.sync();
+    assert!(hits(&home, "lexer") > 0);
+    forget(&home, &one(CLAUDE_SESSION));
+    home.write(&transcript(BEN), CONVERSATION.replace(CLAUDE_SESSION, BEN));
+    work(&home, BEN, 40, "go on with the penguins", false);
+    home.sync();
+    assert_eq!((hits(&home, "lexer"), hits(&home, "penguins")), (0, 1));
+}
+
+#[test]
+fn sessions_are_chosen_by_time_and_by_project_and_nothing_is_nothing() {
+    let home = canary_world();
+    let all = |target: ForgetTarget| engine(&home, 600).forget_dry_run(&target).unwrap();
+    assert_eq!(all(ForgetTarget::Before("2026-03-01".to_owned())).sessions.len(), 0);
+    assert_eq!(all(ForgetTarget::Before("2026-03-03".to_owned())).sessions.len(), 2);
+    assert_eq!(all(ForgetTarget::Project("/app".into())).sessions.len(), 2);
+    assert!(all(ForgetTarget::Project("/elsewhere".into())).is_nothing());
+    assert!(all(ForgetTarget::Matching("no such text anywhere".to_owned())).is_nothing());
+    assert!(engine(&home, 600).forget(&ForgetTarget::Matching(" ".to_owned())).is_err());
+    assert!(engine(&home, 600).forget(&one("nobody knows")).is_err());
+}
+
+#[test]
+fn what_others_in_the_project_were_told_goes_with_a_session_however_it_is_worded() {
+    let home = canary_world();
+    let elsewhere = "cccc1011-0000-4000-8000-00000000000c";
+    let stranger = "dddd1011-0000-4000-8000-00000000000d";
+    work(&home, elsewhere, 1, "paint the fence", false);
+    let moved = fs::read_to_string(home.path(&transcript(elsewhere))).unwrap().replace("/app", "/fence");
+    home.write(&transcript(elsewhere), moved);
+    home.sync();
+    let mut store = store(&home);
+    let mut batch = store.begin().unwrap();
+    let told = |minutes: i64| Injected {
+        at: at(minutes),
+        event: "x".into(),
+        text: "- ab: edited src/cart.rs, ran cargo test".into(),
+        parts: "{}".into(),
+        hash: 1,
+        micros: 1,
+    };
+    for (session, minutes) in [(BEN, -5), (BEN, 8), (stranger, 8), (elsewhere, 8)] {
+        batch.add_injection(key(session), &told(minutes)).unwrap();
+    }
+    batch.commit().unwrap();
+    drop(store);
+    let plan = engine(&home, 600).forget_dry_run(&one(ANNA)).unwrap();
+    let forgotten = forget(&home, &one(ANNA));
+    assert_eq!(count(&plan, "injections"), count(&forgotten, "injections"), "a dry run counts the same");
+    let left = |session: &str| crate::session_helpers::store(&home).injections(key(session), 10).unwrap().len();
+    assert_eq!((left(BEN), left(stranger), left(elsewhere)), (1, 0, 1), "what was told before it began stays");
+}
+
+#[test]
+fn a_text_that_stands_only_in_a_path_stays_and_that_is_said() {
+    let home = canary_world();
+    let target = ForgetTarget::Matching("projects/-app".to_owned());
+    let plan = engine(&home, 600).forget_dry_run(&target).unwrap();
+    assert!(!plan.is_nothing());
+    assert_eq!(plan.staying.get("paths of sessions"), Some(&2), "{:?}", plan.staying);
+    let left = engine(&home, 600).forget(&target).unwrap();
+    let places: Vec<&str> = left.left().map(|left| left.place).collect();
+    assert_eq!(places, ["paths of sessions", "paths of transcripts"]);
+}
+
+#[test]
+fn the_name_of_a_branch_is_forgotten_and_stays_so() {
+    for is_there in [true, false] {
+        let home = TestHome::new();
+        work(&home, BEN, 1, "write the docs about penguins", false);
+        let path = home.path(&transcript(BEN));
+        let secret = fs::read_to_string(&path).unwrap().replace("\"main\"", &format!("\"fix-{CANARY}\""));
+        fs::write(&path, &secret).unwrap();
+        home.sync();
+        let branch = || engine(&home, 600).resolve(BEN).unwrap().session.branch;
+        assert_eq!(branch(), Some(format!("fix-{CANARY}")));
+        if !is_there {
+            fs::remove_file(&path).unwrap();
+        }
+        assert!(!engine(&home, 600).forget_dry_run(&matching()).unwrap().is_nothing());
+        forget(&home, &matching());
+        assert_eq!((branch(), holding(&home)), (None, Vec::new()));
+        fs::write(&path, secret.clone() + &secret.replace("1-1", "9-1")).unwrap();
+        home.sync();
+        engine(&home, 601).rebuild(&mut |_| {}).unwrap();
+        assert_eq!((branch(), holding(&home), hits(&home, "penguins") > 0), (None, Vec::new(), true));
+    }
+}
+
+#[test]
+fn a_result_without_its_call_is_forgotten_by_its_text() {
+    let home = TestHome::new();
+    work(&home, BEN, 1, "write the docs about penguins", false);
+    let orphan = TranscriptBuilder::new(BEN).ids("orphan").times(at(3), 0);
+    let orphan = orphan.tool_result("toolu_x", &format!("no {CANARY}"), true);
+    home.append(&transcript(BEN), orphan.build());
+    home.sync();
+    assert!(!holding(&home).is_empty());
+    forget(&home, &matching());
+    engine(&home, 601).rebuild(&mut |_| {}).unwrap();
+    assert_eq!((holding(&home), hits(&home, "penguins")), (Vec::new(), 1));
+}
+
+#[test]
+fn a_fork_of_a_forgotten_session_that_went_on_does_not_bring_it_back() {
+    let home = TestHome::new();
+    work(&home, ANNA, 0, "round the discounts", false);
+    home.sync();
+    forget(&home, &one(ANNA));
+    work(&home, ANNA, 2, &format!("what is {CANARY}?"), false);
+    let mut fork = String::new();
+    for line in fs::read_to_string(home.path(&transcript(ANNA))).unwrap().lines() {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line["forkedFrom"] = json!({"sessionId": ANNA, "messageUuid": line["uuid"]});
+        line["uuid"] = json!(format!("copy-{}", line["uuid"].as_str().unwrap()));
+        line["sessionId"] = json!(BEN);
+        writeln!(fork, "{line}").unwrap();
+    }
+    home.write(&transcript(BEN), fork);
+    work(&home, BEN, 5, "write the docs about penguins", false);
+    home.sync();
+    assert_eq!((holding(&home), hits(&home, CANARY), hits(&home, "discounts")), (Vec::new(), 0, 0));
+    let session = engine(&home, 600).resolve(BEN).unwrap().session;
+    assert_eq!((session.counts.prompts, session.cwd.as_deref()), (1, Some("/app")));
+}
+
+#[test]
+fn families_are_as_old_as_their_last_moment_and_orphans_go_too() {
+    const FIVE_YEARS: i64 = 5 * 365 * 24 * 60;
+    let before = |home: &TestHome, moment: &str| {
+        let target = ForgetTarget::Before(moment.to_owned());
+        engine(home, FIVE_YEARS).forget_dry_run(&target).unwrap().sessions.len()
+    };
+    let child = rethread_testing::SUB_AGENT;
+    let agent = ".claude/projects/-home-dev-parser/agent-a1b2c3d4.jsonl";
+    let orphan = TestHome::new();
+    orphan.write(agent, child);
+    orphan.sync();
+    assert_eq!(before(&orphan, "2030-01-01"), 1, "its parent is not there");
+    let day = child.split("\"timestamp\":\"").nth(1).unwrap()[..10].to_owned();
+    let family = TestHome::new();
+    family.write(CLAUDE_FILE, CONVERSATION);
+    family.write(agent, child.replace(&day, "2029-01-01"));
+    family.sync();
+    assert_eq!((before(&family, "2028-01-01"), before(&family, "2030-01-01") > 1), (0, true));
+}

@@ -1,0 +1,216 @@
+//! What is told, to whom, and how often: neighbours that wait their turn, collisions, memories, greetings.
+
+use std::collections::BTreeSet;
+
+use rethread_engine::{Scope, SearchRequest};
+use rethread_testing::TestHome;
+use serde_json::json;
+
+use crate::session_helpers::{ANNA, BEN, engine, hook, prompt, transcript, work};
+
+const CARA: &str = "cccc1011-0000-4000-8000-00000000000c";
+const DORA: &str = "dddd1011-0000-4000-8000-00000000000d";
+const DAY: i64 = 24 * 60;
+
+fn edit(home: &TestHome, minutes: i64, session: &str, file: &str) -> Option<String> {
+    let said = json!({"tool_name": "Edit", "tool_input": {"file_path": format!("/app/src/{file}")}});
+    hook(home, minutes, session, "PreToolUse", &said)
+}
+
+fn stop(home: &TestHome, minutes: i64, session: &str) {
+    hook(home, minutes, session, "Stop", &json!({}));
+}
+
+#[test]
+fn s000_15_who_had_no_room_is_told_of_with_the_next_prompt() {
+    // Also S000-09: how far one session has seen another is kept for each pair.
+    let home = TestHome::new();
+    work(&home, BEN, 0, "write the docs", false);
+    prompt(&home, 0, BEN, "go on");
+    let others: Vec<String> = (1..=9).map(|number| format!("dddd{number}011-0000-4000-8000-00000000000d")).collect();
+    for (number, other) in others.iter().enumerate() {
+        work(&home, other, 1, &format!("job number {number} of many, each with a long prompt about it"), true);
+        stop(&home, 1, other);
+    }
+    let mut told = BTreeSet::new();
+    for minutes in 2..9 {
+        let Some(text) = prompt(&home, minutes, BEN, "and now?") else { break };
+        let jobs = (0..9).filter(|number| text.contains(&format!("job number {number} ")));
+        for number in jobs {
+            assert!(told.insert(number), "{number} was told twice");
+        }
+    }
+    assert_eq!(told.len(), 9);
+    assert_eq!(prompt(&home, 9, BEN, "and now?"), None);
+}
+
+#[test]
+fn what_has_no_room_in_the_budget_waits_too() {
+    let home = TestHome::new();
+    work(&home, BEN, 0, "write the docs", false);
+    work(&home, ANNA, 1, "mend the rounding", false);
+    stop(&home, 1, ANNA);
+    home.write(".rethread/config.toml", "[inject]\nbudget_tokens = 15\n");
+    assert_eq!(prompt(&home, 2, BEN, "go on"), None);
+    home.write(".rethread/config.toml", "");
+    assert!(prompt(&home, 3, BEN, "go on").unwrap().contains("mend the rounding"));
+}
+
+#[test]
+fn a_change_by_another_session_is_told_once_before_the_next_one() {
+    let home = TestHome::new();
+    work(&home, BEN, 0, "write the docs", false);
+    work(&home, ANNA, 1, "mend the rounding", false);
+    for session in [BEN, ANNA] {
+        stop(&home, 1, session);
+    }
+    let expected = "<rethread-context>\nSession \"mend the rounding\" changed cart.rs 2m ago; look at the file again \
+                    before you change it.\n</rethread-context>";
+    assert_eq!(edit(&home, 3, BEN, "cart.rs").unwrap(), expected);
+    assert_eq!(edit(&home, 4, BEN, "cart.rs"), None, "once");
+    assert_eq!(edit(&home, 4, BEN, "other.rs"), None, "nobody changed that");
+    assert_eq!(edit(&home, 4, ANNA, "cart.rs"), None, "it was the last one to change it");
+    work(&home, CARA, 5, "a third hand", false);
+    stop(&home, 5, CARA);
+    assert!(edit(&home, 6, BEN, "cart.rs").unwrap().contains("a third hand"), "that is another collision");
+    assert_eq!(edit(&home, 50, ANNA, "cart.rs"), None, "half an hour is long ago");
+    let told = engine(&home, 7).told_to(BEN, 9).unwrap();
+    assert_eq!(told.iter().filter(|told| told.event == "PreToolUse").count(), 2, "each has a record");
+}
+
+#[test]
+fn who_has_changed_the_file_since_is_not_told() {
+    let home = TestHome::new();
+    work(&home, ANNA, 0, "mend the rounding", false);
+    work(&home, BEN, 1, "round it up", false);
+    for session in [ANNA, BEN] {
+        stop(&home, 1, session);
+    }
+    assert_eq!(edit(&home, 2, BEN, "cart.rs"), None);
+}
+
+#[test]
+fn s002_34_lines_written_for_the_prompt_itself_do_not_end_the_break() {
+    let home = TestHome::new();
+    work(&home, BEN, 0, "write the docs", false);
+    stop(&home, 1, BEN);
+    let line = json!({"type": "queue-operation", "operation": "enqueue", "sessionId": BEN,
+        "timestamp": "2026-03-02T10:59:59.500Z", "content": "go on"});
+    home.append(&transcript(BEN), format!("{line}\n"));
+    let told = prompt(&home, 120, BEN, "go on").unwrap();
+    assert!(told.contains("Welcome back. Session bbbb1011 was idle for 1h 59m."), "{told}");
+    assert_eq!(prompt(&home, 121, BEN, "go on"), None, "a break is greeted once");
+}
+
+#[test]
+fn l000_10_e002_19_a_session_stays_in_its_project_wherever_it_works() {
+    let home = TestHome::new();
+    work(&home, BEN, 0, "write the docs", false);
+    stop(&home, 0, BEN);
+    work(&home, ANNA, 1, "mend the rounding", false);
+    stop(&home, 1, ANNA);
+    let told = hook(&home, 2, BEN, "UserPromptSubmit", &json!({"prompt": "go on", "cwd": "/elsewhere/deep"}));
+    assert!(told.unwrap().contains("mend the rounding"));
+}
+
+#[test]
+fn a_session_that_is_opened_again_at_once_is_told_nothing_it_knows() {
+    let home = TestHome::new();
+    work(&home, BEN, 0, "write the docs", false);
+    stop(&home, 1, BEN);
+    assert_eq!(hook(&home, 2, BEN, "SessionStart", &json!({"source": "resume"})), None);
+    let told = hook(&home, 3, BEN, "SessionStart", &json!({"source": "compact"})).unwrap();
+    assert!(told.contains("[SESSION CONTEXT]") && told.contains("src/cart.rs"), "{told}");
+}
+
+#[test]
+fn who_clears_a_session_is_not_told_what_was_in_it() {
+    let home = TestHome::new();
+    work(&home, ANNA, 0, "mend the rounding", false);
+    hook(&home, 1, ANNA, "SessionEnd", &json!({"reason": "clear"}));
+    assert_eq!(hook(&home, 1, BEN, "SessionStart", &json!({"source": "clear"})), None);
+    assert_eq!(prompt(&home, 2, BEN, "something else"), None);
+    assert!(prompt(&home, 2, CARA, "hello").is_some(), "others are told");
+}
+
+#[test]
+fn e002_02_e002_03_l002_20_memories_of_the_last_week_come_with_a_prompt_that_fits() {
+    let home = TestHome::new();
+    work(&home, CARA, -8 * DAY, "why does the invoice checkout total lose a cent?", false);
+    work(&home, ANNA, -2 * DAY, "the invoice checkout total is off by a cent, why?", false);
+    for session in [CARA, ANNA] {
+        stop(&home, -2 * DAY, session);
+    }
+    work(&home, BEN, 0, "write the docs", false);
+    assert_eq!(prompt(&home, 1, BEN, "fix the changelog"), None, "nothing is close to that");
+    let asked = "do you know why the invoice checkout total is off by a cent?";
+    let told = prompt(&home, 2, BEN, asked).unwrap();
+    let line = "[MEMORY CONTEXT]\n- [2d ago] \
+                \"the invoice checkout total is off by a cent, why?\" -> \"I look into it.\" (rethread show ";
+    assert!(told.contains(line), "{told}");
+    assert!(!told.contains("lose a cent"), "cold memory is for those who ask: {told}");
+    let asked_for = SearchRequest { text: "lose a cent".to_owned(), limit: 5, ..SearchRequest::default() };
+    let found = engine(&home, 2).search(&SearchRequest { scope: Scope::AllProjects, ..asked_for }).unwrap();
+    assert!(found.hits.iter().any(|found| found.hit.entry.text.contains("lose a cent")), "and is not lost");
+    assert!(told.contains("memory (1 warm, 1.00 of the prompt's words)"), "{told}");
+    assert_eq!(prompt(&home, 3, BEN, asked), None, "nothing is said twice");
+    assert_eq!(hook(&home, 4, BEN, "SessionStart", &json!({"source": "resume"})), None);
+    home.write(".rethread/config.toml", "[inject]\nmemory = false\n");
+    assert_eq!(prompt(&home, 5, CARA, asked).filter(|told| told.contains("MEMORY")), None);
+}
+
+#[test]
+fn e002_11_what_could_not_be_looked_into_is_said_beside_what_else_there_is() {
+    let home = TestHome::new();
+    work(&home, BEN, 0, "write the docs", false);
+    work(&home, CARA, 1, "look at the orders", false);
+    stop(&home, 1, CARA);
+    // More than is read without an index while a prompt waits.
+    for minutes in 0..150 {
+        work(&home, ANNA, minutes, "mend the rounding", false);
+    }
+    stop(&home, 150, ANNA);
+    let told = prompt(&home, 151, BEN, "what about the rounding of discounts in orders?").unwrap();
+    assert!(told.contains("mend the rounding (2m ago"), "{told}");
+    assert!(told.contains("[MEMORY CONTEXT]\nwarm unavailable: much is not indexed yet\n[END MEMORY]"), "{told}");
+    engine(&home, 151).rebuild_index().unwrap();
+    work(&home, ANNA, 152, "now the tests", false);
+    assert!(!prompt(&home, 153, BEN, "and?").unwrap().contains("unavailable"));
+    // What was said since then is found too: it is not worth a commit of the index, perhaps for days.
+    work(&home, DORA, 200, "does the zeppelin carry mail over the harbour?", false);
+    stop(&home, 200, DORA);
+    let told = prompt(&home, 200 + DAY, BEN, "which zeppelin carries mail over the harbour?").unwrap();
+    assert!(told.contains("- [1d ago] \"does the zeppelin carry mail"), "{told}");
+}
+
+#[test]
+fn l002_08_l002_19_one_odd_field_does_not_make_the_others_unheard() {
+    let home = TestHome::new();
+    work(&home, ANNA, 0, "mend the rounding", false);
+    stop(&home, 0, ANNA);
+    let odd = json!({"prompt": "hello", "tool_name": null, "tool_input": 7, "agent_id": null, "permission_mode": []});
+    assert!(hook(&home, 1, BEN, "UserPromptSubmit", &odd).is_some());
+}
+
+#[test]
+fn e000_08_s000_28_what_is_not_understood_leaves_a_line_in_the_log() {
+    let home = TestHome::new();
+    assert_eq!(engine(&home, 0).hook_claude_code(b"{\"session_id\":").unwrap(), None);
+    let logs = std::fs::read_dir(home.path(".rethread/logs")).unwrap();
+    let lines: Vec<String> = logs.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect();
+    assert!(lines.concat().contains("\"event\":\"hook_not_understood\""), "{lines:?}");
+}
+
+#[test]
+fn l000_11_e002_20_two_hooks_of_one_session_at_once_tell_it_once() {
+    let home = TestHome::new();
+    work(&home, BEN, 0, "write the docs", false);
+    work(&home, ANNA, 1, "mend the rounding", false);
+    stop(&home, 1, ANNA);
+    stop(&home, 1, BEN);
+    let told: Vec<Option<String>> = std::thread::scope(|scope| {
+        let hooks: Vec<_> = (0..8).map(|_| scope.spawn(|| prompt(&home, 2, BEN, "go on"))).collect();
+        hooks.into_iter().map(|hook| hook.join().unwrap()).collect()
+    });
+    assert_eq!(told.iter().flatten().count(), 1, "{told:?}");
+}

@@ -1,0 +1,261 @@
+//! Searching: what was synced is found, however it got into the index, and whatever is typed.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+
+use std::fs;
+
+use proptest::prelude::*;
+use rethread_engine::{Indexed, Kind, Scope, SearchReport, SearchRequest, TimelineRequest, Unusable};
+
+use crate::session_helpers::engine;
+use rethread_model::Timestamp;
+use rethread_testing::{BRANCHES, CLAUDE_FILE, CONVERSATION, PI_FILE, TestHome, TranscriptBuilder, files_below};
+
+/// One line; the id also sets its time.
+fn line(id: usize, kind: &str, text: &str) -> String {
+    let start: Timestamp = "2026-05-01T00:00:00.000Z".parse().unwrap();
+    let time = Timestamp::from_millis(start.as_millis() + id as i64 * 1000);
+    let session = format!("{:08x}-0000-4000-8000-0000000000aa", id / 1000);
+    let builder = TranscriptBuilder::new(&session).cwd("/p").ids(&format!("{id:08x}")).times(time, 0);
+    if kind == "user" { builder.user(text).build() } else { builder.assistant(text).build() }
+}
+
+fn file(session: usize) -> String {
+    format!(".claude/projects/-p/{session:08x}-0000-4000-8000-0000000000aa.jsonl")
+}
+
+fn find(home: &TestHome, text: &str) -> SearchReport {
+    let request =
+        SearchRequest { text: text.to_owned(), scope: Scope::AllProjects, limit: 20, ..SearchRequest::default() };
+    // At one moment for all, because how old something is counts a little.
+    engine(home, 200 * 24 * 60).search(&request).unwrap()
+}
+
+fn snippets(home: &TestHome, text: &str) -> Vec<String> {
+    find(home, text).hits.into_iter().map(|one| one.hit.snippet.text).collect()
+}
+
+/// Enough entries to make a sync commit an index.
+fn with_many_entries(home: &TestHome) {
+    for session in 0..8 {
+        let lines: String = (0..50)
+            .map(|at| {
+                let id = session * 1000 + at;
+                let kind = if at % 2 == 0 { "user" } else { "assistant" };
+                line(id, kind, &format!("entry {at} of session {session} about topic{}", (at / 2) % 7))
+            })
+            .collect();
+        home.write(&file(session), lines);
+    }
+}
+
+#[test]
+fn what_was_synced_a_moment_ago_is_found_without_an_index_commit() {
+    let home = TestHome::new();
+    with_many_entries(&home);
+    assert!(matches!(home.sync().index.outcome, Indexed::Episodes { count: 200, anew: Some(Unusable::Missing) }));
+    home.append(&file(3), line(99_001, "user", "the zebrafish deadlock"));
+    assert_eq!(home.sync().index.outcome, Indexed::Nothing, "too little for a commit");
+    assert_eq!(snippets(&home, "zebrafish"), ["the zebrafish deadlock"]);
+    home.append(&file(3), line(99_002, "assistant", "it was the lock order of zebrafish"));
+    home.sync();
+    assert_eq!(snippets(&home, "zebrafish").len(), 2, "the open exchange is found as it grows, and only once");
+    assert_eq!(find(&home, "topic3").index, Indexed::Nothing);
+}
+
+#[test]
+fn the_same_is_found_in_the_same_order_before_and_after_indexing_and_after_a_rebuild() {
+    let home = TestHome::new();
+    with_many_entries(&home);
+    home.write(CLAUDE_FILE, CONVERSATION);
+    home.write(PI_FILE, BRANCHES);
+    let hits = |text: &str| -> Vec<(String, String)> {
+        let told = |one: rethread_engine::Recalled| {
+            let citation = format!("{}:{}", one.hit.session.id, one.hit.entry.place.line);
+            (citation, format!("{:.3} {}", one.hit.score, one.hit.snippet.text))
+        };
+        find(&home, text).hits.into_iter().map(told).collect()
+    };
+    let queries = ["topic3 of session 5", "entry 7", "parser", "fix the test", "file:src", "kind:error"];
+    home.sync();
+    let indexed: Vec<_> = queries.iter().map(|query| hits(query)).collect();
+    assert!(indexed[0].len() >= 10 && !indexed[2].is_empty());
+    home.engine().rebuild_index().unwrap();
+    let anew: Vec<_> = queries.iter().map(|query| hits(query)).collect();
+    home.engine().rebuild(&mut |_| {}).unwrap();
+    let rebuilt: Vec<_> = queries.iter().map(|query| hits(query)).collect();
+    for ((first, second), third) in indexed.iter().zip(&anew).zip(&rebuilt) {
+        assert_eq!(first, second);
+        assert_eq!(first, third);
+    }
+    assert_eq!(home.engine().verify().unwrap().damage, vec![]);
+}
+
+#[test]
+fn a_long_sync_is_indexed_beside_its_work() {
+    let home = TestHome::new();
+    let body = "word ".repeat(20_000);
+    for session in 0..3 {
+        let mut lines = String::new();
+        for at in 0..200 {
+            let id = session * 1000 + at * 2;
+            lines.push_str(&line(id, "user", &format!("prompt {at} of session {session} about heron{at}")));
+            // What a tool returned is measured and left out, so that this is long to read and short to index.
+            let result = format!(
+                "{{\"type\":\"user\",\"uuid\":\"{:08x}-0000-4000-8000-000000000000\",\"message\":{{\"role\":\"user\",\
+                 \"content\":[{{\"type\":\"tool_result\",\"tool_use_id\":\"t{id}\",\"content\":\"{body}\"}}]}}}}\n",
+                id + 1
+            );
+            lines.push_str(&result);
+        }
+        home.write(&file(session), lines);
+    }
+    let report = home.sync();
+    assert!(
+        matches!(report.index.outcome, Indexed::Episodes { count: 600, anew: Some(Unusable::Missing) }),
+        "{report:?}"
+    );
+    assert_eq!(snippets(&home, "heron123").len(), 3);
+    assert_eq!(find(&home, "heron123").index, Indexed::Nothing);
+    assert_eq!(home.engine().verify().unwrap().damage, vec![]);
+}
+
+#[test]
+fn what_is_no_longer_true_is_no_longer_found() {
+    let home = TestHome::new();
+    with_many_entries(&home);
+    home.write(&file(50), line(50_000, "user", "the old walrus plan"));
+    home.sync();
+    assert_eq!(snippets(&home, "walrus").len(), 1);
+    home.write(&file(50), line(50_001, "user", "the new pelican plan and more of it"));
+    home.sync();
+    assert_eq!(snippets(&home, "walrus"), Vec::<String>::new());
+    assert_eq!(snippets(&home, "pelican").len(), 1);
+    home.engine().rebuild_index().unwrap();
+    assert_eq!(snippets(&home, "walrus"), Vec::<String>::new());
+}
+
+#[test]
+fn an_index_that_is_missing_damaged_or_of_another_store_is_made_again_and_said_so() {
+    let home = TestHome::new();
+    with_many_entries(&home);
+    home.sync();
+    let expected = snippets(&home, "topic3 of session 5");
+    let index = home.path(".rethread/index");
+    let anew = |report: &SearchReport| match report.index {
+        Indexed::Episodes { anew, .. } => anew,
+        _ => None,
+    };
+    let check = |why: Unusable| {
+        let report = find(&home, "topic3 of session 5");
+        assert_eq!(anew(&report), Some(why));
+        let found: Vec<_> = report.hits.iter().map(|one| one.hit.snippet.text.clone()).collect();
+        assert_eq!(found, expected);
+        assert_eq!(find(&home, "topic3").index, Indexed::Nothing, "the next search finds it well");
+    };
+    fs::remove_dir_all(&index).unwrap();
+    check(Unusable::Missing);
+    for path in files_below(&index) {
+        fs::write(path, b"junk").unwrap();
+    }
+    check(Unusable::Damaged);
+    // Each file by itself: whatever the reader trips over, the answer is right.
+    for path in files_below(&index) {
+        if !path.exists() {
+            continue;
+        }
+        fs::write(&path, b"").unwrap();
+        let found: Vec<_> = find(&home, "topic3 of session 5").hits;
+        let found: Vec<_> = found.into_iter().map(|one| one.hit.snippet.text).collect();
+        assert_eq!(found, expected, "without {}", path.display());
+    }
+    let meta = index.join("meta.json");
+    let text = fs::read_to_string(&meta).unwrap();
+    fs::write(&meta, text.replace(r#"{\"version\":1"#, r#"{\"version\":999"#)).unwrap();
+    check(Unusable::OtherVersion);
+    fs::remove_file(home.path(".rethread/memory.db")).unwrap();
+    for side in ["-wal", "-shm"] {
+        let _ = fs::remove_file(home.path(&format!(".rethread/memory.db{side}")));
+    }
+    home.sync();
+    assert_eq!(find(&home, "topic3 of session 5").hits.len(), expected.len());
+}
+
+#[test]
+fn an_index_that_cannot_be_written_is_no_reason_to_find_nothing() {
+    let home = TestHome::new();
+    with_many_entries(&home);
+    home.sync();
+    fs::remove_dir_all(home.path(".rethread/index")).unwrap();
+    // A directory where the lock should be: nobody, not even root, can open it for writing.
+    fs::remove_file(home.path(".rethread/index.lock")).unwrap();
+    fs::create_dir(home.path(".rethread/index.lock")).unwrap();
+    let report = find(&home, "topic3 of session 5");
+    assert!(report.degraded.is_some_and(|text| text.contains("read from the store")));
+    assert!(!report.hits.is_empty());
+}
+
+#[test]
+fn e002_21_filters_narrow_by_kind_session_time_file_and_tool() {
+    let home = TestHome::new();
+    home.write(CLAUDE_FILE, CONVERSATION);
+    with_many_entries(&home);
+    home.sync();
+    let count = |request: &SearchRequest| home.engine().search(request).unwrap().hits.len();
+    let all = SearchRequest { text: "entry".into(), limit: 1000, ..SearchRequest::default() };
+    assert_eq!(count(&all), 400);
+    assert_eq!(count(&SearchRequest { kinds: vec![Kind::Prompt], ..all.clone() }), 200);
+    assert_eq!(count(&SearchRequest { text: "entry kind:answer".into(), ..all.clone() }), 200);
+    let session = "00000003-0000-4000-8000-0000000000aa".to_owned();
+    assert_eq!(count(&SearchRequest { session: Some(session), ..all.clone() }), 50);
+    assert_eq!(count(&SearchRequest { since: Some("2026-05-02".into()), ..all.clone() }), 0);
+    assert_eq!(count(&SearchRequest { until: Some("2026-05-01".into()), ..all.clone() }), 400);
+    assert_eq!(count(&SearchRequest { text: "entry before:2026-05-01T00:00:50".into(), ..all.clone() }), 50);
+    assert_eq!(count(&SearchRequest { text: "entry -topic3".into(), ..all.clone() }), 400 - 8 * 8);
+    assert_eq!(count(&SearchRequest { text: "\"entry 7 of session 2\"".into(), ..all.clone() }), 1);
+    assert_eq!(count(&SearchRequest { text: "agent:pi entry".into(), ..all.clone() }), 0);
+    assert!(count(&SearchRequest { text: "kind:tool".into(), ..all.clone() }) > 0);
+    assert!(home.engine().search(&SearchRequest { since: Some("someday".into()), ..all.clone() }).is_err());
+    let timeline = home.engine().timeline(&TimelineRequest { limit: 5, ..TimelineRequest::default() }).unwrap();
+    assert_eq!(timeline.episodes.len(), 5);
+    assert!(timeline.episodes.windows(2).all(|pair| pair[0].episode.started_at <= pair[1].episode.started_at));
+}
+
+#[test]
+fn l002_16_short_common_and_missing_words_are_no_reason_to_find_nothing() {
+    let home = TestHome::new();
+    with_many_entries(&home);
+    home.write(&file(60), line(60_000, "user", "go CI is of no use => 数据库 死锁"));
+    home.sync();
+    for query in ["go", "CI", "no such words but CI", "is of no", "=>", "死锁", "库", "ci -windows"] {
+        assert!(!snippets(&home, query).is_empty(), "{query:?}");
+    }
+    assert!(find(&home, "is of no").degraded.is_some(), "what was not searched is told");
+    let report = find(&home, "\"use of CI\"");
+    assert!(!report.hits.is_empty() && report.degraded.is_some(), "a phrase that nothing has falls back to its words");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn no_query_is_an_error_and_every_hit_is_cited_and_explained(
+        queries in proptest::collection::vec("[ -~]{0,60}|\\PC{0,30}|[a-z:\"' -]{0,80}", 8)
+    ) {
+        let home = TestHome::new();
+        with_many_entries(&home);
+        home.write(CLAUDE_FILE, CONVERSATION);
+        home.sync();
+        let engine = home.engine();
+        for text in queries.iter().map(String::as_str).chain(["entry parser", "what about topic3 yesterday?"]) {
+            let request = SearchRequest { text: text.to_owned(), limit: 20, ..SearchRequest::default() };
+            for one in engine.search(&request).unwrap().hits {
+                let citation = format!("{}:{}", one.hit.session.id, one.hit.entry.place.line);
+                let shown = engine.show(&citation, rethread_engine::ShowRequest::default()).unwrap();
+                let cited = one.hit.entry.place.line;
+                prop_assert!(shown.entries.iter().any(|entry| entry.place.line == cited), "{citation} of {text:?}");
+                prop_assert!(!one.hit.why.is_empty(), "{citation} of {text:?} is not explained");
+            }
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Sessions and threads by their ids, as a server names them: listed, read piece by piece, changed, deleted.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use rethread_engine::{
+    Closing, Engine, EngineError, ListRequest, NewMessage, NewThread, Page, Profile, Scope, SearchRequest,
+    SessionChange, TimelineRequest,
+};
+use rethread_model::thread::{Block, ChatRole};
+use rethread_model::{Agent, SessionId, State};
+use rethread_testing::{CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, PI_VERSION_1, TestHome, files_below};
+
+const ALL: Page = Page { from: None, before: None, limit: 100, bytes: 1 << 20 };
+
+fn home() -> TestHome {
+    let home = TestHome::new();
+    home.write(CLAUDE_FILE, CONVERSATION);
+    home.write(PI_FILE, PI_VERSION_1);
+    home.sync();
+    home
+}
+
+fn new_thread(engine: &Engine, name: Option<&str>) -> SessionId {
+    let new = NewThread { name: name.map(str::to_owned), ..NewThread::default() };
+    engine.thread_new(&new).unwrap().id.session()
+}
+
+fn say(engine: &Engine, id: SessionId, role: ChatRole, text: &str) {
+    let message =
+        NewMessage { role, content: vec![Block::text(text)], tool_call_id: None, is_error: false, client_id: None };
+    engine.thread_open(&id.to_string()).unwrap().append(message).unwrap();
+}
+
+/// Every file with what is in it. The memory that readers of a database share is no content, and the log tells of us.
+fn everything(home: &TestHome) -> BTreeMap<String, Vec<u8>> {
+    let files = files_below(home.root()).into_iter();
+    let named = files.map(|path| (path.display().to_string(), fs::read(path).unwrap()));
+    named.filter(|(name, _)| !name.ends_with("-shm") && !name.contains("/logs/")).collect()
+}
+
+#[test]
+fn s004_10_e004_03_a_thread_is_listed_before_anything_is_said_in_it() {
+    let bare = TestHome::new();
+    let only = new_thread(&bare.engine(), None);
+    assert_eq!(bare.engine().conversations(&ListRequest::default()).unwrap()[0].listed.session.id, only);
+    assert!(!bare.path(".rethread/memory.db").exists(), "looking makes no store");
+
+    let home = home();
+    let engine = home.engine();
+    let (first, second) = (new_thread(&engine, Some("first")), new_thread(&engine, Some("second")));
+    say(&engine, first, ChatRole::User, "something");
+    let before = everything(&home);
+    let ids = |request: &ListRequest| -> Vec<SessionId> {
+        engine.conversations(request).unwrap().iter().map(|one| one.listed.session.id).collect()
+    };
+    let all = ids(&ListRequest::default());
+    assert_eq!((all.len(), &all[..2]), (4, &[first, second][..]), "the one last spoken in comes first");
+    assert_eq!(ids(&ListRequest { limit: Some(1), ..ListRequest::default() }), [first]);
+    assert_eq!(ids(&ListRequest { agent: Some(Agent::Native), ..ListRequest::default() }), [first, second]);
+    assert_eq!(ids(&ListRequest { agent: Some(Agent::Pi), ..ListRequest::default() }).len(), 1);
+    assert_eq!(ids(&ListRequest { state: Some(State::Active), ..ListRequest::default() }), [first, second]);
+    assert_eq!(ids(&ListRequest { scope: Scope::Project("/nowhere".into()), ..ListRequest::default() }), []);
+    let found = engine.conversation(second).unwrap();
+    let thread = found.thread.unwrap();
+    assert_eq!((thread.name.as_deref(), thread.message_count), (Some("second"), 0));
+    assert_eq!((found.listed.session.agent, found.listed.session.empty), (Agent::Native, true));
+    assert_eq!(everything(&home), before, "looking writes nothing");
+}
+
+#[test]
+fn an_id_of_ours_means_one_session_whatever_others_are_called() {
+    let home = home();
+    let engine = home.engine();
+    let ours = engine.resolve(CLAUDE_SESSION).unwrap().session.id;
+    let other = engine.resolve("0198a000").unwrap().session.id;
+    engine.set_alias(&other.to_string(), &ours.to_string()).unwrap();
+    assert_eq!(engine.resolve(&ours.to_string()).unwrap().session.id, ours);
+    assert_eq!(engine.conversation(ours).unwrap().listed.session.external_id, CLAUDE_SESSION);
+    // One that is nobody's is not looked for in names.
+    let nobody = "01JZ0000000000000000000000";
+    engine.set_name(&other.to_string(), &format!("as in {nobody}")).unwrap();
+    assert!(matches!(engine.resolve(nobody), Err(EngineError::UnknownReference(_))));
+}
+
+#[test]
+fn a_log_is_read_piece_by_piece() {
+    let home = home();
+    let engine = home.engine();
+    let thread = new_thread(&engine, None);
+    for text in ["one", "two", "three"] {
+        say(&engine, thread, ChatRole::User, text);
+    }
+    let seqs = |page: Page| {
+        let page = engine.thread_records(thread, false, page).unwrap().records;
+        (page.items.iter().map(|record| record.seq().unwrap()).collect::<Vec<_>>(), page.previous, page.next)
+    };
+    assert_eq!(seqs(Page { limit: 2, ..ALL }), (vec![2, 3], Some(2), None));
+    assert_eq!(seqs(Page { from: Some(0), limit: 2, ..ALL }), (vec![1, 2], None, Some(3)));
+
+    let session = engine.resolve(CLAUDE_SESSION).unwrap().session.id;
+    let (_, whole) = engine.entries(session, Profile::Structure, None, ALL).unwrap();
+    let (_, first) =
+        engine.entries(session, Profile::Structure, None, Page { from: Some(0), limit: 3, ..ALL }).unwrap();
+    let rest = Page { from: first.next, ..ALL };
+    let (_, rest) = engine.entries(session, Profile::Structure, None, rest).unwrap();
+    assert_eq!([first.items, rest.items].concat(), whole.items);
+    let line = whole.items[5].place.line;
+    let (_, around) = engine.entries(session, Profile::Structure, Some(line), Page { limit: 6, ..ALL }).unwrap();
+    assert!(around.items.len() == 6 && around.items.iter().any(|entry| entry.place.line == line), "{around:?}");
+
+    assert!(matches!(engine.thread_records(session, false, ALL), Err(EngineError::NotAThread(_))));
+    let nobody: SessionId = "01JZ0000000000000000000000".parse().unwrap();
+    assert!(matches!(engine.thread_records(nobody, false, ALL), Err(EngineError::UnknownReference(_))));
+    assert!(matches!(engine.entries(nobody, Profile::Text, None, ALL), Err(EngineError::UnknownReference(_))));
+}
+
+#[test]
+fn several_things_are_changed_at_once_or_none() {
+    let home = home();
+    let engine = home.engine();
+    let id = engine.resolve(CLAUDE_SESSION).unwrap().session.id;
+    let change = SessionChange {
+        name: Some("the parser".into()),
+        alias: Some("parser".into()),
+        task: Some("mend it".into()),
+        note: Some("ask Anna".into()),
+        closing: Some(Closing::End),
+    };
+    let before = everything(&home);
+    let wrong = [
+        SessionChange { alias: Some("not one".into()), ..change.clone() },
+        SessionChange { note: Some("  ".into()), ..change.clone() },
+        // The conversation is from long ago, so it has ended.
+        SessionChange { closing: Some(Closing::Suspend), ..change.clone() },
+    ];
+    for wrong in &wrong {
+        assert!(engine.change_session(id, wrong).is_err(), "{wrong:?}");
+    }
+    assert_eq!(everything(&home), before, "nothing was done");
+    engine.change_session(id, &change).unwrap();
+    let session = engine.conversation(id).unwrap().listed.session;
+    assert_eq!((session.name.as_deref(), session.alias.as_deref()), (Some("the parser"), Some("parser")));
+    let hand = engine.at_hand(id).unwrap();
+    assert_eq!((hand.task.as_deref(), hand.notes.len()), (Some("mend it"), 1));
+    let undo = SessionChange { name: Some(String::new()), alias: Some(String::new()), ..SessionChange::default() };
+    engine.change_session(id, &undo).unwrap();
+    let session = engine.conversation(id).unwrap().listed.session;
+    assert!(session.alias.is_none() && session.name.as_deref() != Some("the parser"));
+}
+
+#[test]
+fn a_thread_without_a_word_can_be_changed_like_any_session() {
+    let home = TestHome::new();
+    let engine = home.engine();
+    let id = new_thread(&engine, None);
+    engine.make_known(id).unwrap();
+    let found = engine.conversation(id).unwrap().listed;
+    assert_eq!((found.state, found.session.name.as_deref()), (State::Active, Some("New Session")));
+    assert_eq!(found.session.last_activity_at, found.session.started_at);
+    let change = SessionChange {
+        name: Some("plans".into()),
+        alias: Some("p".into()),
+        task: Some("plan".into()),
+        note: Some("tea".into()),
+        closing: Some(Closing::Suspend),
+    };
+    engine.change_session(id, &change).unwrap();
+    let found = engine.conversation(id).unwrap();
+    assert_eq!(found.thread.unwrap().name.as_deref(), Some("plans"));
+    assert_eq!((found.listed.session.alias.as_deref(), found.listed.state), (Some("p"), State::Suspended));
+    assert_eq!(engine.at_hand(id).unwrap().task.as_deref(), Some("plan"));
+    assert_eq!(engine.card("p").unwrap().fields.name, "plans");
+}
+
+#[test]
+fn a_thread_is_deleted_and_a_session_of_an_agent_forgotten() {
+    let home = home();
+    let engine = home.engine();
+    let thread = new_thread(&engine, None);
+    assert!(engine.delete_session(thread).unwrap().is_none());
+    assert!(matches!(engine.delete_session(thread), Err(EngineError::UnknownReference(_))));
+    let id = engine.resolve(CLAUDE_SESSION).unwrap().session.id;
+    let forgotten = engine.delete_session(id).unwrap().unwrap();
+    assert_eq!((forgotten.tombstones, forgotten.left().count()), (1, 0));
+    home.sync();
+    assert!(matches!(engine.conversation(id), Err(EngineError::UnknownReference(_))), "it does not come back");
+}
+
+#[test]
+fn whoever_only_reads_leaves_index_and_marks_alone() {
+    let home = home();
+    let id = home.engine().resolve(CLAUDE_SESSION).unwrap().session.id;
+    let request = SearchRequest { text: "parser".into(), limit: 10, only_reads: true, ..SearchRequest::default() };
+    let hits = |engine: &Engine| -> Vec<String> {
+        let found = engine.search(&request).unwrap();
+        assert_eq!(found.degraded, None);
+        found.hits.iter().map(|one| one.hit.session.citation(one.hit.entry.place.line)).collect()
+    };
+    let with_index = hits(&home.engine());
+    assert!(!with_index.is_empty());
+    // Also where there is no index, or a damaged one.
+    for harm in ["none", "empty", "missing"] {
+        match harm {
+            "none" => {}
+            "empty" => {
+                for file in files_below(&home.path(".rethread/index")) {
+                    fs::write(file, "").unwrap();
+                }
+            }
+            _ => fs::remove_dir_all(home.path(".rethread/index")).unwrap(),
+        }
+        let before = everything(&home);
+        let engine = home.engine();
+        assert_eq!(hits(&engine), with_index, "{harm}");
+        assert_eq!(hits(&engine), with_index, "{harm}, from what was kept");
+        let file = Some("parser.rs".to_owned());
+        let touched = TimelineRequest { file, limit: 5, only_reads: true, ..TimelineRequest::default() };
+        engine.timeline(&touched).unwrap();
+        engine.activity_at_hand(&id.to_string()).unwrap();
+        drop(engine);
+        assert_eq!(everything(&home), before, "{harm}");
+    }
+}

@@ -1,0 +1,303 @@
+//! Files that grow, shrink, are replaced, damaged or not files at all: nothing is lost, nothing counted twice.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use rethread_engine::{SyncRequest, WatchMode, WatchNews, WatchRequest};
+use rethread_testing::{
+    BRANCHES, CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, TestHome, assert_same_dump, dump_of,
+};
+
+#[test]
+fn s000_15_a_second_sync_reads_nothing() {
+    let home = TestHome::new();
+    home.write(CLAUDE_FILE, CONVERSATION);
+    home.write(PI_FILE, BRANCHES);
+    assert_eq!(home.bytes_read(), (CONVERSATION.len() + BRANCHES.len()) as u64);
+    let before = home.dump();
+    assert_eq!(home.bytes_read(), 0);
+    assert_same_dump(&home.dump(), &before);
+}
+
+#[test]
+fn s000_10_only_new_bytes_are_read() {
+    // S000-09, S003-07, S003-08: one cursor per transcript, and every engine here is a restart.
+    let home = TestHome::new();
+    let (first, rest) = CONVERSATION.split_at(CONVERSATION.find("Which name is better").unwrap());
+    home.write(CLAUDE_FILE, first);
+    let read = home.bytes_read();
+    home.append(CLAUDE_FILE, rest);
+    assert_eq!(read + home.bytes_read(), CONVERSATION.len() as u64);
+}
+
+#[test]
+fn l003_05_a_file_read_line_by_line_equals_the_file_read_whole() {
+    // L003-07: episodes keep the id of their first entry, whenever the rest arrives.
+    for (path, text) in [(CLAUDE_FILE, CONVERSATION), (PI_FILE, BRANCHES)] {
+        let home = TestHome::new();
+        home.write(path, "");
+        for line in text.split_inclusive('\n') {
+            home.append(path, line);
+            home.sync();
+        }
+        assert_same_dump(&home.dump(), &dump_of(path, text));
+    }
+}
+
+#[test]
+fn l000_02_a_half_written_last_line_waits_for_its_end() {
+    // S000-14: reading while the writer appends.
+    let home = TestHome::new();
+    let cut = CONVERSATION.find("Committed.").unwrap();
+    home.write(CLAUDE_FILE, &CONVERSATION[..cut]);
+    let report = home.sync();
+    assert!(report.agents.iter().all(|agent| agent.warnings.is_empty()), "half a line is no bad line");
+    home.append(CLAUDE_FILE, &CONVERSATION[cut..]);
+    home.sync();
+    assert_same_dump(&home.dump(), &dump_of(CLAUDE_FILE, CONVERSATION));
+}
+
+#[test]
+fn a_last_line_without_its_newline_is_seen_once_and_only_once() {
+    let home = TestHome::new();
+    home.write(CLAUDE_FILE, CONVERSATION.trim_end());
+    home.sync();
+    let counts = || home.engine().resolve(CLAUDE_SESSION).unwrap().session.counts;
+    let before = counts();
+    assert_eq!(before.messages, 14);
+    home.append(CLAUDE_FILE, "\n");
+    home.sync();
+    assert_eq!(counts(), before);
+    assert_same_dump(&home.dump(), &dump_of(CLAUDE_FILE, CONVERSATION));
+}
+
+#[test]
+fn s000_13_a_truncated_file_is_read_anew() {
+    let home = TestHome::new();
+    home.write(CLAUDE_FILE, CONVERSATION);
+    home.sync();
+    let shorter: String = CONVERSATION.split_inclusive('\n').take(9).collect();
+    home.write(CLAUDE_FILE, &shorter);
+    home.sync();
+    assert_same_dump(&home.dump(), &dump_of(CLAUDE_FILE, &shorter));
+}
+
+#[test]
+fn l000_03_a_file_replaced_by_a_longer_one_is_noticed() {
+    let home = TestHome::new();
+    home.write(CLAUDE_FILE, CONVERSATION);
+    home.sync();
+    let other = CONVERSATION.replace("lexer", "tokeniser").replace("-1111-4222-", "-9999-4222-");
+    assert!(other.len() > CONVERSATION.len());
+    home.write(CLAUDE_FILE, &other);
+    home.sync();
+    assert_same_dump(&home.dump(), &dump_of(CLAUDE_FILE, &other));
+}
+
+#[test]
+fn a_file_rewritten_with_new_ids_leaves_no_duplicates() {
+    let home = TestHome::new();
+    home.write(PI_FILE, BRANCHES);
+    home.sync();
+    let migrated = BRANCHES.replace("\"000000", "\"a00000");
+    home.write(PI_FILE, &migrated);
+    home.sync();
+    assert_same_dump(&home.dump(), &dump_of(PI_FILE, &migrated));
+}
+
+#[test]
+fn s000_11_and_s000_12_a_deleted_transcript_stays_readable() {
+    let home = TestHome::new();
+    home.write(CLAUDE_FILE, CONVERSATION);
+    home.sync();
+    let before = home.dump();
+    fs::remove_file(home.path(CLAUDE_FILE)).unwrap();
+    home.sync();
+    assert_same_dump(&home.dump(), &before);
+    home.engine().rebuild(&mut |_| {}).unwrap();
+    assert_same_dump(&home.dump(), &before);
+}
+
+#[test]
+fn rebuild_gives_the_same_answers_as_reading_bit_by_bit() {
+    let home = TestHome::new();
+    for (path, text) in [(CLAUDE_FILE, CONVERSATION), (PI_FILE, BRANCHES)] {
+        let mut done = 0;
+        while done < text.len() {
+            done = (done + 777).min(text.len());
+            home.write(path, &text.as_bytes()[..done]);
+            home.sync();
+        }
+    }
+    let before = home.dump();
+    home.engine().rebuild(&mut |_| {}).unwrap();
+    assert_same_dump(&home.dump(), &before);
+}
+
+#[test]
+fn carriage_returns_nuls_and_bad_bytes_cost_only_themselves() {
+    // L003-06: one bad line never costs its batch.
+    let mut bytes = CONVERSATION.replace('\n', "\r\n").into_bytes();
+    bytes.extend(b"\0\0\0\0\n{\"type\":\"user\",\"uuid\":\"x1\",\"message\":{\"role\":\"user\",\"content\":\"bad \xff byte\"}}\n");
+    bytes.extend(b"this is not json\n[1,2]\n\"text\"\n");
+    bytes.extend(
+        b"{\"type\":\"user\",\"uuid\":\"x2\",\"message\":{\"role\":\"user\",\"content\":\"after it \\ud83d\"}}\n",
+    );
+    let home = TestHome::new();
+    home.write(CLAUDE_FILE, &bytes);
+    let report = home.sync();
+    let warnings: Vec<_> = report.agents.iter().flat_map(|agent| &agent.warnings).collect();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert_eq!(warnings[0].line, Some(48));
+    let dump = home.dump();
+    assert!(dump.contains("bad \u{fffd} byte") && dump.contains("after it \u{fffd}"));
+    assert_eq!(home.engine().resolve(CLAUDE_SESSION).unwrap().session.counts.prompts, 7);
+}
+
+#[test]
+fn a_line_of_200_megabytes_is_read_in_bounded_memory() {
+    let home = TestHome::new();
+    let mut bytes = br#"{"type":"user","uuid":"big","message":{"role":"user","content":[{"type":"text","text":"see this"},{"type":"image","source":{"data":""#.to_vec();
+    bytes.resize(200 << 20, b'A');
+    bytes.extend(b"\"}}]}}\n");
+    home.write(CLAUDE_FILE, &bytes);
+    home.append(CLAUDE_FILE, CONVERSATION);
+    drop(bytes);
+    home.sync();
+    let session = home.engine().resolve(CLAUDE_SESSION).unwrap().session;
+    assert_eq!(session.counts.prompts, 6);
+    assert!(home.dump().contains("see this"));
+}
+
+#[test]
+fn links_pipes_and_closed_files_are_passed_over() {
+    let home = TestHome::new();
+    home.write(CLAUDE_FILE, CONVERSATION);
+    home.write("elsewhere/secret.jsonl", CONVERSATION.replace(CLAUDE_SESSION, "5e551011-0000-4000-8000-0000000000ee"));
+    let folder = ".claude/projects/-home-dev-parser";
+    symlink(home.path("elsewhere/secret.jsonl"), home.path(&format!("{folder}/link.jsonl"))).unwrap();
+    let pipe = home.path(&format!("{folder}/pipe.jsonl"));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    fs::create_dir(home.path(&format!("{folder}/folder.jsonl"))).unwrap();
+    home.write(&format!("{folder}/closed.jsonl"), "{}");
+    fs::set_permissions(home.path(&format!("{folder}/closed.jsonl")), fs::Permissions::from_mode(0o000)).unwrap();
+    let report = home.sync();
+    let skipped =
+        report.agents[0].warnings.iter().filter(|warning| warning.message.contains("not a regular file")).count();
+    assert_eq!(skipped, 2);
+    assert!(home.engine().resolve("5e551011-0000-4000-8000-0000000000ee").is_err());
+    assert!(home.engine().resolve(CLAUDE_SESSION).is_ok());
+}
+
+#[test]
+fn several_syncs_at_once_lose_and_repeat_nothing() {
+    let home = TestHome::new();
+    for number in 0..12 {
+        let id = format!("5e551011-0000-4000-8000-0000000001{number:02}");
+        let text = CONVERSATION.replace(CLAUDE_SESSION, &id).replace("-4222-8333-", &format!("-4222-8{number:03}-"));
+        let text = text.replace("0123456789abcdef", &format!("0123456789abcd{number:02}"));
+        home.write(&format!(".claude/projects/-p/{id}.jsonl"), text);
+    }
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| home.sync());
+        }
+    });
+    home.sync();
+    let sessions = home.engine().sessions(&rethread_engine::ListRequest::default()).unwrap();
+    assert_eq!(sessions.len(), 12);
+    assert!(sessions.iter().all(|listed| listed.session.counts.prompts == 5 && listed.session.tokens.output == 173));
+    home.dump();
+}
+
+#[test]
+fn l003_09_lines_that_say_nothing_are_read_only_once() {
+    let home = TestHome::new();
+    home.write(CLAUDE_FILE, "{\"type\":\"progress\",\"uuid\":\"p\",\"data\":{}}\n".repeat(50));
+    assert!(home.bytes_read() > 0);
+    assert_eq!(home.bytes_read(), 0);
+}
+
+/// Watches, lets `act` happen after the first reading, and waits for a reading that finds something.
+fn watch_and(home: &TestHome, mode: WatchMode, act: impl FnOnce()) -> u64 {
+    let (stop, (sender, reports)) = (AtomicBool::new(false), channel());
+    let engine = home.engine();
+    std::thread::scope(|scope| {
+        let watching = scope.spawn(|| {
+            engine.watch(WatchRequest { mode: Some(mode), poll: false }, &stop, &mut |news| {
+                let WatchNews::Read(report) = news else { return };
+                let _ = sender.send(report.agents.iter().map(|agent| agent.entries).sum::<u64>());
+            })
+        });
+        let patience = Duration::from_secs(30);
+        let first = reports.recv_timeout(patience);
+        act();
+        let found = std::iter::from_fn(|| reports.recv_timeout(patience).ok()).find(|entries| *entries > 0);
+        stop.store(true, Ordering::Relaxed);
+        assert!(first.is_ok() && watching.join().is_ok_and(|ended| ended.is_ok()), "watching ends cleanly");
+        found.unwrap_or(0)
+    })
+}
+
+#[test]
+fn s003_06_s003_09_and_s003_10_a_growing_file_is_read_in_either_mode() {
+    let (first, rest) = CONVERSATION.split_at(CONVERSATION.find("{\"parentUuid\":\"00002735").unwrap_or(20_000));
+    for mode in [WatchMode::Realtime, WatchMode::Batch(Duration::from_millis(50))] {
+        let home = TestHome::new();
+        home.write(CLAUDE_FILE, first);
+        home.write(PI_FILE, BRANCHES);
+        assert!(watch_and(&home, mode, || home.append(CLAUDE_FILE, rest)) > 0, "{mode:?}");
+        assert_same_dump(&home.dump().replace(' ', ""), &{
+            let whole = TestHome::new();
+            whole.write(CLAUDE_FILE, CONVERSATION);
+            whole.write(PI_FILE, BRANCHES);
+            whole.sync();
+            whole.dump().replace(' ', "")
+        });
+    }
+}
+
+#[test]
+fn explicit_paths_are_read_wherever_they_lie() {
+    let home = TestHome::new();
+    home.write("backup/one.jsonl", CONVERSATION);
+    home.write("backup/two.jsonl", BRANCHES);
+    home.write("backup/notes.jsonl", "{\"nothing\":1}\n");
+    let request = SyncRequest { paths: vec!["backup".into()], ..SyncRequest::default() };
+    let report = home.engine().sync(&request, &mut |_| {}).unwrap();
+    let files: Vec<u64> = report.agents.iter().map(|agent| agent.files).collect();
+    assert_eq!(files, [1, 1]);
+    assert!(home.engine().resolve(CLAUDE_SESSION).is_ok());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn cutting_a_file_anywhere_and_going_on_equals_the_whole(cuts in prop::collection::vec(0.0..1.0_f64, 1..4), pi in any::<bool>()) {
+        let (path, text) = if pi { (PI_FILE, BRANCHES) } else { (CLAUDE_FILE, CONVERSATION) };
+        let mut places: Vec<usize> = cuts.iter().map(|cut| (cut * text.len() as f64) as usize).collect();
+        places.sort_unstable();
+        let home = TestHome::new();
+        for place in places.into_iter().chain([text.len()]) {
+            home.write(path, &text.as_bytes()[..place]);
+            home.sync();
+        }
+        assert_same_dump(&home.dump(), &dump_of(path, text));
+    }
+
+    #[test]
+    fn no_bytes_make_the_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..400), at in 0.0..1.0_f64) {
+        let home = TestHome::new();
+        let mut text = CONVERSATION.as_bytes().to_vec();
+        let place = (at * text.len() as f64) as usize;
+        text.splice(place..place, bytes);
+        home.write(CLAUDE_FILE, text);
+        home.sync();
+        home.dump();
+    }
+}

@@ -1,0 +1,136 @@
+//! What a server needs to go live: places in the queue, names that clients give, and news of what was stored.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+
+use rethread_engine::{ChatError, Engine, EngineError, NewMessage, SendRequest, SyncRequest, WaitingTurn};
+use rethread_model::SessionId;
+use rethread_model::thread::{Block, ChatRole, Message};
+use rethread_testing::{StubModel, StubReply, TestHome, TranscriptBuilder};
+use serde_json::json;
+
+use crate::turns::{engine, log, say, thread};
+
+fn accept(engine: &Engine, thread: &str, text: &str) -> WaitingTurn {
+    let request = SendRequest { text: Some(text.to_owned()), ..SendRequest::default() };
+    engine.thread_accept(thread, request).unwrap()
+}
+
+fn texts(home: &TestHome, thread: &str) -> Vec<String> {
+    log(home, thread).iter().filter_map(|record| record.message().map(Message::text)).collect()
+}
+
+#[test]
+fn s004_28_turns_are_run_in_the_order_they_were_accepted_whoever_comes_first() {
+    let home = TestHome::new();
+    let server = StubModel::with_replies(vec![StubReply::text("one"), StubReply::text("two")]);
+    let engine = engine(&home, &server, &[]);
+    let thread = thread(&engine);
+    let (first, second) = (accept(&engine, &thread, "first"), accept(&engine, &thread, "second"));
+    assert!(first.run_id() < second.run_id());
+    assert_eq!((first.ahead(), second.ahead()), (0, 1));
+    assert!(first.is_next() && !second.is_next());
+    assert!(texts(&home, &thread).is_empty(), "accepted is not written yet");
+    std::thread::scope(|scope| {
+        let late = scope.spawn(|| engine.thread_run(second, &|| false, &mut |_| {}).unwrap());
+        engine.thread_run(first, &|| false, &mut |_| {}).unwrap();
+        late.join().unwrap();
+    });
+    assert_eq!(texts(&home, &thread), ["first", "one", "second", "two"]);
+}
+
+#[test]
+fn a_place_that_is_given_up_holds_nobody_up() {
+    let home = TestHome::new();
+    let server = StubModel::with_replies(vec![StubReply::text("two")]);
+    let engine = engine(&home, &server, &[]);
+    let thread = thread(&engine);
+    let (first, second) = (accept(&engine, &thread, "first"), accept(&engine, &thread, "second"));
+    drop(first);
+    assert!(second.is_next());
+    engine.thread_run(second, &|| false, &mut |_| {}).unwrap();
+    assert_eq!(texts(&home, &thread), ["second", "two"]);
+}
+
+#[test]
+fn what_others_spent_meanwhile_refuses_a_turn_before_anything_is_written() {
+    let home = TestHome::new();
+    let server = StubModel::with_replies(vec![StubReply::text("one")]);
+    // Enough for one worst case, and not for another after it.
+    let engine = engine(&home, &server, &[("budget.daily_tokens", "1100"), ("model.max_output_tokens", "900")]);
+    let thread = thread(&engine);
+    let (first, second) = (accept(&engine, &thread, "first"), accept(&engine, &thread, &"second ".repeat(60)));
+    engine.thread_run(first, &|| false, &mut |_| {}).unwrap();
+    let refused = engine.thread_run(second, &|| false, &mut |_| {}).unwrap_err();
+    assert!(matches!(refused, EngineError::Chat(ChatError::Budget(_))), "{refused}");
+    assert_eq!(texts(&home, &thread), ["first", "one"]);
+}
+
+#[test]
+fn fault_31_what_a_client_sent_is_found_again_by_the_name_it_gave_it() {
+    let home = TestHome::new();
+    let calls = vec![("c1", "search_memory", json!({"query": "x"}))];
+    let server =
+        StubModel::with_replies(vec![StubReply::ToolCalls(calls), StubReply::text("found"), StubReply::text("other")]);
+    let engine = engine(&home, &server, &[]);
+    let thread = thread(&engine);
+    let message = NewMessage {
+        role: ChatRole::User,
+        content: vec![Block::text("noted")],
+        tool_call_id: None,
+        is_error: false,
+        client_id: Some("a".into()),
+    };
+    engine.thread_open(&thread).unwrap().append(message).unwrap();
+    let request =
+        SendRequest { text: Some("look".into()), memory: true, client_id: Some("b".into()), ..SendRequest::default() };
+    engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
+    say(&engine, &thread, "something else").unwrap();
+    let sent = |client_id: &str| -> Vec<String> {
+        engine.thread_sent_before(thread.parse().unwrap(), client_id).unwrap().iter().map(Message::text).collect()
+    };
+    assert_eq!(sent("a"), ["noted"]);
+    assert_eq!(sent("b"), ["look", "", "nothing was found", "found"], "and all of its turn");
+    assert!(sent("c").is_empty());
+}
+
+#[test]
+fn news_name_the_sessions_that_changed_and_what_they_are_called_now() {
+    let home = TestHome::new();
+    let engine = home.engine();
+    let mut pulse = engine.pulse();
+    assert_eq!(pulse.news(), None, "there is no store yet");
+    let transcript = ".claude/projects/-app/9a9eadc8-c1f1-493e-a0f1-884aa996b05b.jsonl";
+    let line = |number: usize| {
+        let session = format!("9a9eadc8-c1f1-493e-a0f1-{number:012}");
+        TranscriptBuilder::new(&session).user(format!("paint fence {number}")).build()
+    };
+    let sync = || engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap();
+    home.write(transcript, line(1));
+    sync();
+    let id = engine.resolve("9a9eadc8").unwrap().session.id;
+    assert_eq!(pulse.news().unwrap().sessions, Some(vec![id]), "all of a new store is new");
+    assert_eq!(pulse.news(), None);
+    home.write(transcript, &(line(1) + &line(2)));
+    sync();
+    assert_eq!(pulse.news().unwrap().sessions, Some(vec![id]));
+    engine.set_name(&id.to_string(), "The fence").unwrap();
+    let news = pulse.news().unwrap();
+    assert_eq!((news.sessions, news.renamed), (Some(vec![id]), vec![(id, "The fence".to_owned())]));
+    engine.end_session(&id.to_string()).unwrap();
+    assert_eq!(pulse.news().unwrap().sessions, Some(vec![id]), "its state is another");
+    let thread = engine.thread_new(&rethread_engine::NewThread { name: Some("Mine".into()), ..Default::default() });
+    let thread = thread.unwrap().id;
+    engine.thread_remember(thread).unwrap();
+    let own: SessionId = thread.session();
+    assert_eq!(pulse.news().unwrap().renamed, [(own, "Mine".to_owned())]);
+    for number in 0..101 {
+        let path = format!(".claude/projects/-app/9a9eadc8-c1f1-493e-a0f1-{number:012}.jsonl");
+        home.write(&path, line(number + 10));
+    }
+    sync();
+    assert_eq!(pulse.news().unwrap().sessions, None, "too many to name");
+    // Somebody moved the store away: everything is new.
+    std::fs::remove_file(home.path(".rethread/memory.db")).unwrap();
+    home.write(".rethread/memory.db", "");
+    assert_eq!(pulse.news().map(|news| news.sessions), Some(None));
+}

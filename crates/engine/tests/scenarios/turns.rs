@@ -1,0 +1,481 @@
+//! Turns in threads: what reaches the model, what stays in the log, what is spent.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+
+use std::fs;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rethread_engine::{
+    ChatError, Engine, EngineError, Environment, NewMessage, NewThread, Refusal, SendRequest, Tool, TurnEvent,
+    TurnReport,
+};
+use rethread_model::thread::{Block, ChatRole, Message, Record, Stop};
+use rethread_model::{OWN_CALL_TAG, Tokens};
+use rethread_testing::{StubModel, StubReply, TestHome};
+use serde_json::{Value, json};
+
+/// The engine with that model, a budget, and further settings.
+pub(crate) fn engine(home: &TestHome, server: &StubModel, more: &[(&str, &str)]) -> Engine {
+    Engine::open(environment(home, server, more)).unwrap()
+}
+
+pub(crate) fn environment(home: &TestHome, server: &StubModel, more: &[(&str, &str)]) -> Environment {
+    let mut environment = home.environment();
+    environment.flags.extend(server.settings());
+    let settings = [("threads.titles", "false")].into_iter().chain(more.iter().copied());
+    environment.flags.extend(settings.map(|(key, value)| (key.to_owned(), value.to_owned())));
+    environment
+}
+
+pub(crate) fn thread(engine: &Engine) -> String {
+    engine.thread_new(&NewThread::default()).unwrap().id.to_string()
+}
+
+pub(crate) fn say(engine: &Engine, thread: &str, text: &str) -> Result<TurnReport, EngineError> {
+    let request = SendRequest { text: Some(text.to_owned()), ..SendRequest::default() };
+    engine.thread_send(thread, &request, &|| false, &mut |_| {})
+}
+
+pub(crate) fn log(home: &TestHome, thread: &str) -> Vec<Record> {
+    let bytes = fs::read(home.path(&format!(".rethread/threads/{thread}/session.jsonl"))).unwrap();
+    bytes.split(|byte| *byte == b'\n').filter_map(|line| Record::parse(line).ok()).collect()
+}
+
+fn messages(home: &TestHome, thread: &str) -> Vec<(ChatRole, String)> {
+    log(home, thread).iter().filter_map(Record::message).map(|message| (message.role, message.text())).collect()
+}
+
+fn append(engine: &Engine, thread: &str, role: ChatRole, text: &str) -> Message {
+    let content = vec![Block::text(text)];
+    let message = NewMessage { role, content, tool_call_id: None, is_error: false, client_id: None };
+    engine.thread_open(thread).unwrap().append(message).unwrap()
+}
+
+#[test]
+fn a_turn_is_in_the_log_with_what_it_took() {
+    let home = TestHome::new();
+    let server = StubModel::with_replies(vec![StubReply::text("It is the weekday table.")]);
+    let engine = engine(&home, &server, &[]);
+    let id = engine.thread_new(&NewThread { system: Some("Be brief.".into()), ..NewThread::default() }).unwrap().id;
+    let heard = Mutex::new(String::new());
+    let request = SendRequest { text: Some("why Tuesdays?".into()), ..SendRequest::default() };
+    let report = engine.thread_send(&id.to_string(), &request, &|| false, &mut |event| {
+        if let TurnEvent::Delta(text) = event {
+            heard.lock().unwrap().push_str(text);
+        }
+    });
+    let report = report.unwrap();
+    assert_eq!(heard.into_inner().unwrap(), "It is the weekday table.");
+    assert_eq!((report.stop, report.messages.len()), (Stop::End, 2));
+    let records = log(&home, &id.to_string());
+    let answer = records[1].message().unwrap();
+    assert_eq!(answer.usage, Some(Tokens { input: 30, output: 7, ..Tokens::default() }));
+    assert_eq!((answer.model.as_deref(), answer.stop_reason), (Some("small"), Some(Stop::End)));
+    assert_eq!(records[0].message().unwrap().run_id, answer.run_id);
+    let sent = &server.bodies()[0];
+    assert_eq!(sent["messages"][0], json!({"role": "system", "content": format!("{OWN_CALL_TAG}\nBe brief.")}));
+    assert_eq!(sent["messages"][1]["content"], "why Tuesdays?");
+    // E004-14, S7.4: what the thread's metadata say.
+    let metadata = &engine.thread_list().unwrap().threads[0];
+    assert_eq!((metadata.message_count, metadata.metrics.turns, metadata.metrics.tokens.total()), (2, 1, 37));
+    let budget = engine.status().unwrap().budget;
+    assert_eq!((budget.requests, budget.tokens), (1, 37));
+}
+
+#[test]
+fn without_a_budget_nothing_is_sent_and_nothing_is_written() {
+    let home = TestHome::new();
+    let server = StubModel::with_replies(Vec::new());
+    for (settings, named) in [
+        (vec![("budget.daily_tokens", "0")], "budget.daily_tokens"),
+        (vec![("budget.daily_tokens", "100")], "budget.daily_tokens"),
+        (vec![("budget.call_tokens", "100")], "budget.call_tokens"),
+    ] {
+        let engine = engine(&home, &server, &settings);
+        let thread = thread(&engine);
+        let refused = say(&engine, &thread, "hello").unwrap_err();
+        assert!(matches!(refused, EngineError::Chat(ChatError::Budget(_))), "{refused}");
+        assert!(refused.to_string().contains(named), "{refused}");
+        assert!(log(&home, &thread).is_empty());
+        let plan = engine.thread_send_dry_run(&thread, &SendRequest::default()).unwrap();
+        assert!(plan.refused.is_some_and(|why| why.contains(named)));
+    }
+    assert!(server.bodies().is_empty());
+}
+
+#[test]
+fn a_day_s_budget_is_used_up_by_what_was_spent() {
+    let home = TestHome::new();
+    let server = StubModel::with_replies(Vec::new());
+    // Enough for one worst case, and for what a few real turns take.
+    let more = [("budget.daily_tokens", "1300"), ("model.max_output_tokens", "900")];
+    let engine = engine(&home, &server, &more);
+    let thread = thread(&engine);
+    let refused = (0..100).find_map(|_| say(&engine, &thread, "on and on").err()).unwrap();
+    let turns = server.bodies().len() as u64;
+    assert!((1..20).contains(&turns), "{turns}");
+    let expected = 37 * turns;
+    assert!(
+        matches!(refused, EngineError::Chat(ChatError::Budget(Refusal::DailyTokens { spent, .. })) if spent == expected),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn a_price_that_nobody_knows_lets_a_budget_in_dollars_through_to_nobody() {
+    let home = TestHome::new();
+    let server = StubModel::with_replies(vec![StubReply::text("cheap")]);
+    let far = [("model.endpoint", "https://model.example.com/v1"), ("budget.daily_usd", "5")];
+    let engine = engine(&home, &server, &far);
+    let thread = thread(&engine);
+    let refused = say(&engine, &thread, "hello").unwrap_err();
+    assert!(matches!(refused, EngineError::Chat(ChatError::Budget(Refusal::PriceUnknown { .. }))), "{refused:?}");
+    // Half a price is none, and the price of one model is not that of another.
+    let half = self::engine(&home, &server, &[far[0], far[1], ("model.price_output", "10")]);
+    assert!(half.thread_send_dry_run(&thread, &SendRequest::default()).unwrap().refused.is_some());
+    let whole = [far[0], far[1], ("model.price_output", "10"), ("model.price_input", "1")];
+    let whole = self::engine(&home, &server, &whole);
+    assert!(whole.thread_send_dry_run(&thread, &SendRequest::default()).unwrap().refused.is_none());
+    let other = whole.thread_new(&NewThread { model: Some("large".into()), ..NewThread::default() }).unwrap().id;
+    assert!(whole.thread_send_dry_run(&other.to_string(), &SendRequest::default()).unwrap().refused.is_some());
+    // On this machine nobody sends a bill.
+    let near = self::engine(&home, &server, &[("budget.daily_usd", "5")]);
+    assert_eq!(say(&near, &thread, "hello").unwrap().cost.map(rethread_engine::NanoUsd::get), Some(0));
+}
+
+#[test]
+fn s7_10_two_turns_in_one_thread_are_queued_and_never_interleaved() {
+    let home = TestHome::new();
+    let server = StubModel::with_replies(Vec::new());
+    let engine = engine(&home, &server, &[]);
+    let thread = thread(&engine);
+    std::thread::scope(|scope| {
+        for number in 0..4 {
+            let (engine, thread) = (self::engine(&home, &server, &[]), thread.clone());
+            scope.spawn(move || say(&engine, &thread, &format!("text {number}")).unwrap());
+        }
+    });
+    let records = log(&home, &thread);
+    assert_eq!(records.len(), 8);
+    for turn in records.chunks(2) {
+        let (asked, answered) = (turn[0].message().unwrap(), turn[1].message().unwrap());
+        assert_eq!((asked.role, answered.role), (ChatRole::User, ChatRole::Assistant));
+        assert_eq!(asked.run_id, answered.run_id);
+    }
+    drop(engine);
+}
+
+#[test]
+fn l004_10_what_was_said_before_a_stop_is_kept() {
+    let home = TestHome::new();
+    let server = StubModel::with_replies(vec![StubReply::Stall("half an ans")]);
+    let engine = engine(&home, &server, &[]);
+    let thread = thread(&engine);
+    let stop = AtomicBool::new(false);
+    let request = SendRequest { text: Some("tell me".into()), ..SendRequest::default() };
+    let report = engine.thread_send(&thread, &request, &|| stop.load(Ordering::Relaxed), &mut |event| {
+        if matches!(event, TurnEvent::Delta(_)) {
+            stop.store(true, Ordering::Relaxed);
+        }
+    });
+    assert_eq!(report.unwrap().stop, Stop::Aborted);
+    assert_eq!(messages(&home, &thread)[1], (ChatRole::Assistant, "half an ans".to_owned()));
+    // The next turn goes on from there.
+    server.push(StubReply::text("the other half"));
+    say(&engine, &thread, "go on").unwrap();
+    assert_eq!(server.bodies()[1]["messages"][2]["content"], "half an ans");
+}
+
+#[test]
+fn l004_10_what_was_said_before_a_connection_broke_is_kept() {
+    let home = TestHome::new();
+    let server = StubModel::with_replies(vec![StubReply::CutOff("almost the"), StubReply::Status(400)]);
+    let engine = engine(&home, &server, &[]);
+    let thread = thread(&engine);
+    let report = say(&engine, &thread, "tell me").unwrap();
+    assert!(report.failed.is_some() && report.stop == Stop::Error);
+    assert_eq!(messages(&home, &thread)[1].1, "almost the");
+    // A refusal leaves the question, and nothing else.
+    assert!(matches!(say(&engine, &thread, "again"), Err(EngineError::Chat(ChatError::Refused { status: 400, .. }))));
+    assert_eq!(messages(&home, &thread).len(), 3);
+}
+
+#[test]
+fn l004_10_what_a_killed_process_had_heard_is_written_down_by_the_next_one() {
+    let home = TestHome::new();
+    let server = StubModel::with_replies(Vec::new());
+    let engine = engine(&home, &server, &[]);
+    let thread = thread(&engine);
+    append(&engine, &thread, ChatRole::User, "tell me");
+    let heading = json!({"runId": "RUN", "model": "small", "afterSeq": 1});
+    home.write(&format!(".rethread/threads/{thread}/turns/7"), format!("{heading}\nas far as I"));
+    append(&engine, &thread, ChatRole::User, "are you there?");
+    let records = log(&home, &thread);
+    let heard = records[1].message().unwrap();
+    assert_eq!((heard.text().as_str(), heard.stop_reason), ("as far as I", Some(Stop::Aborted)));
+    assert_eq!((heard.run_id.as_deref(), records.len()), (Some("RUN"), 3));
+    // Once is enough, also when the one who wrote it down was killed before it could say so.
+    home.write(&format!(".rethread/threads/{thread}/turns/8"), format!("{heading}\nas far as I"));
+    append(&engine, &thread, ChatRole::User, "hello?");
+    assert_eq!(log(&home, &thread).len(), 4);
+}
+
+fn tool(name: &str) -> Tool {
+    Tool { name: name.to_owned(), description: "looks up".to_owned(), parameters: json!({"type": "object"}) }
+}
+
+#[test]
+fn the_caller_s_tools_wait_for_the_caller() {
+    let home = TestHome::new();
+    let calls = vec![("c1", "weather", json!({"city": "Ulm"})), ("c2", "weather", json!({"city": "Bonn"}))];
+    let server = StubModel::with_replies(vec![StubReply::ToolCalls(calls), StubReply::text("Rain.")]);
+    let engine = engine(&home, &server, &[]);
+    let thread = thread(&engine);
+    let tools = vec![tool("weather")];
+    let request = SendRequest { text: Some("umbrella?".into()), tools: tools.clone(), ..SendRequest::default() };
+    let report = engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
+    assert_eq!(report.stop, Stop::ToolCalls);
+    let waiting: Vec<&str> = report.waiting_calls.iter().map(|call| call.id.as_str()).collect();
+    assert_eq!(waiting, ["c1", "c2"]);
+    let open = engine.thread_open(&thread).unwrap();
+    for (call, text, is_error) in [("c2", "no such city", true), ("c1", "rain", false)] {
+        let (role, tool_call_id) = (ChatRole::ToolResult, Some(call.to_owned()));
+        let message = NewMessage { role, content: vec![Block::text(text)], tool_call_id, is_error, client_id: None };
+        assert_eq!(open.append(message).unwrap().tool_name.as_deref(), Some("weather"));
+    }
+    drop(open);
+    let report = engine.thread_send(
+        &thread,
+        &SendRequest { text: None, tools, ..SendRequest::default() },
+        &|| false,
+        &mut |_| {},
+    );
+    assert_eq!(report.unwrap().stop, Stop::End);
+    let sent = server.bodies()[1]["messages"].clone();
+    let roles: Vec<&str> = sent.as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["system", "user", "assistant", "tool", "tool"]);
+    assert_eq!((&sent[3]["tool_call_id"], &sent[3]["content"]), (&json!("c1"), &json!("rain")));
+    let nothing = engine.thread_send(&thread, &SendRequest::default(), &|| false, &mut |_| {});
+    assert!(matches!(nothing, Err(EngineError::NothingToAnswer)));
+}
+
+#[test]
+fn a_model_may_search_memory_by_itself() {
+    let home = TestHome::new();
+    let calls = vec![("m1", "search_memory", json!({"query": "zebra crossing"}))];
+    let server = StubModel::with_replies(vec![StubReply::ToolCalls(calls), StubReply::text("We painted it.")]);
+    let engine = engine(&home, &server, &[]);
+    let past = thread(&engine);
+    append(&engine, &past, ChatRole::User, "we painted the zebra crossing yellow");
+    engine.thread_remember(past.parse().unwrap()).unwrap();
+    let thread = thread(&engine);
+    let request = SendRequest { text: Some("the crossing?".into()), memory: true, ..SendRequest::default() };
+    let report = engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
+    assert_eq!((report.stop, report.messages.len(), report.waiting_calls.len()), (Stop::End, 4, 0));
+    let result = report.messages[2].text();
+    assert!(result.contains("painted the zebra crossing") && result.contains(&past), "{result}");
+    assert_eq!(server.bodies()[0]["tools"][0]["function"]["name"], "search_memory");
+}
+
+#[test]
+fn nothing_of_another_project_goes_to_a_model() {
+    let home = TestHome::new();
+    let server = StubModel::with_replies(Vec::new());
+    let engine_in = |folder: &str| {
+        fs::create_dir_all(home.path(folder).join(".git")).unwrap();
+        let mut environment = environment(&home, &server, &[]);
+        environment.cwd = home.path(folder);
+        Engine::open(environment).unwrap()
+    };
+    let elsewhere = engine_in("elsewhere");
+    let past = thread(&elsewhere);
+    append(&elsewhere, &past, ChatRole::User, "the frobnicator plan is purple");
+    elsewhere.thread_remember(past.parse().unwrap()).unwrap();
+    server.push(StubReply::ToolCalls(vec![("m1", "search_memory", json!({"query": "frobnicator"}))]));
+    let engine = engine_in("here");
+    let request = SendRequest { text: Some("the frobnicator?".into()), memory: true, ..SendRequest::default() };
+    let report = engine.thread_send(&thread(&engine), &request, &|| false, &mut |_| {}).unwrap();
+    assert_eq!(report.messages[2].text(), "nothing was found");
+}
+
+#[test]
+fn calls_that_the_model_gave_up_wait_no_more() {
+    let home = TestHome::new();
+    let server = StubModel::with_replies(vec![
+        StubReply::ToolCalls(vec![("c1", "weather", json!({}))]),
+        StubReply::text("never mind"),
+    ]);
+    let engine = engine(&home, &server, &[]);
+    let thread = thread(&engine);
+    let request =
+        SendRequest { text: Some("umbrella?".into()), tools: vec![tool("weather")], ..SendRequest::default() };
+    let report = engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
+    assert_eq!(report.waiting_calls.len(), 1);
+    assert_eq!(say(&engine, &thread, "forget it").unwrap().waiting_calls, []);
+    let sent = server.bodies()[1]["messages"].clone();
+    assert_eq!(sent[3]["content"], "No result was recorded for this call.");
+}
+
+#[test]
+fn an_answer_without_a_word_is_told_as_one() {
+    let home = TestHome::new();
+    let server = StubModel::with_replies(vec![StubReply::Text(Vec::new())]);
+    let engine = engine(&home, &server, &[]);
+    let report = say(&engine, &thread(&engine), "hello?").unwrap();
+    assert_eq!((report.stop, report.messages.len()), (Stop::End, 1));
+}
+
+#[test]
+fn a_model_that_only_calls_tools_is_stopped() {
+    let home = TestHome::new();
+    let server = StubModel::with_replies(
+        (0..40).map(|_| StubReply::ToolCalls(vec![("again", "search_memory", json!({"query": "x"}))])).collect(),
+    );
+    let engine = engine(&home, &server, &[]);
+    let request = SendRequest { text: Some("loop".into()), memory: true, ..SendRequest::default() };
+    let report = engine.thread_send(&thread(&engine), &request, &|| false, &mut |_| {}).unwrap();
+    assert_eq!((report.stop, server.bodies().len()), (Stop::ToolCalls, 20));
+    assert!(report.is_cut_short);
+}
+
+/// A thread that has outgrown a small window.
+fn long_thread(engine: &Engine) -> String {
+    let thread = thread(engine);
+    for number in 0..15 {
+        append(engine, &thread, ChatRole::User, &format!("question {number}: {}", "why so long? ".repeat(20)));
+        append(engine, &thread, ChatRole::Assistant, &format!("answer {number}: {}", "because of it. ".repeat(20)));
+    }
+    thread
+}
+
+const SMALL_WINDOW: [(&str, &str); 2] = [("model.window", "2800"), ("model.max_output_tokens", "200")];
+const SUMMARY: &str = "## Goal\nknow why\n\n## Progress\n### Done\n- [x] asked\n\n## Key Decisions\n- none\n\n## Next Steps\n1. ask\n\n## Critical Context\n- none";
+
+#[test]
+fn s7_6_s7_11_s7_17_a_thread_that_outgrows_the_window_is_compacted_before_the_turn() {
+    let home = TestHome::new();
+    let server = StubModel::with_replies(vec![StubReply::text(SUMMARY), StubReply::text(SUMMARY)]);
+    let engine = engine(&home, &server, &SMALL_WINDOW);
+    let thread = long_thread(&engine);
+    let path = home.path(&format!(".rethread/threads/{thread}/session.jsonl"));
+    let before = fs::read(&path).unwrap();
+    let compactions = AtomicUsize::new(0);
+    let request = SendRequest { text: Some("and now?".into()), ..SendRequest::default() };
+    let sent = engine.thread_send(&thread, &request, &|| false, &mut |event| {
+        compactions.fetch_add(usize::from(matches!(event, TurnEvent::Compacted(_))), Ordering::Relaxed);
+    });
+    sent.unwrap();
+    assert_eq!(compactions.into_inner(), 1);
+    assert!(fs::read(&path).unwrap().starts_with(&before), "nothing was rewritten");
+    let received = server.bodies();
+    let asked = received[0]["messages"][1]["content"].as_str().unwrap();
+    assert!(asked.contains("[User]: question 0") && !asked.contains("<previous-summary>"));
+    let turn = received.last().unwrap();
+    let summary = turn["messages"][1]["content"].as_str().unwrap();
+    let wrapper = "The conversation history before this point was compacted into the following summary:\n<summary>\n";
+    assert!(summary.starts_with(wrapper) && summary.contains("know why"), "{summary}");
+    assert_eq!(turn["messages"].as_array().unwrap().last().unwrap()["content"], "and now?");
+
+    // Grown again, it is updated, and only what is new is sent.
+    for number in 15..33 {
+        append(&engine, &thread, ChatRole::User, &format!("question {number}: {}", "why so long? ".repeat(20)));
+        append(&engine, &thread, ChatRole::Assistant, &format!("answer {number}: {}", "because. ".repeat(20)));
+    }
+    server.push(StubReply::text(SUMMARY));
+    server.push(StubReply::text(SUMMARY));
+    say(&engine, &thread, "and then?").unwrap();
+    let updated = server.bodies()[received.len()]["messages"][1]["content"].as_str().unwrap().to_owned();
+    assert!(updated.contains("<previous-summary>") && !updated.contains("question 0:"), "{updated}");
+}
+
+#[test]
+fn one_giant_message_is_summarised_away_and_one_that_is_new_is_refused() {
+    let home = TestHome::new();
+    let server = StubModel::with_replies(vec![StubReply::text(SUMMARY); 9]);
+    let engine = engine(&home, &server, &SMALL_WINDOW);
+    let thread = thread(&engine);
+    append(&engine, &thread, ChatRole::User, &"giant ".repeat(3000));
+    append(&engine, &thread, ChatRole::Assistant, "I see.");
+    let refused = say(&engine, &thread, &"another ".repeat(3000)).unwrap_err();
+    assert!(matches!(refused, EngineError::TooLong { window: 2800, .. }), "{refused:?}");
+    assert_eq!(messages(&home, &thread).len(), 2, "and nothing was written");
+    say(&engine, &thread, "and now?").unwrap();
+    let turn = server.bodies().last().unwrap()["messages"].to_string();
+    assert!(turn.len() < 6_000 && turn.contains("and now?"), "{} bytes: {turn}", turn.len());
+}
+
+#[test]
+fn who_stops_a_compaction_gets_no_poorer_one() {
+    let home = TestHome::new();
+    let server = StubModel::with_replies(vec![StubReply::Stall("## Go")]);
+    let engine = engine(&home, &server, &SMALL_WINDOW);
+    let thread = long_thread(&engine);
+    let before = log(&home, &thread).len();
+    // Told to stop as soon as the request has come in.
+    let is_stopped = || !server.bodies().is_empty();
+    let request = rethread_engine::CompactRequest::default();
+    let stopped = engine.thread_compact(&thread, &request, &is_stopped, &mut |_| {}).unwrap_err();
+    assert!(matches!(stopped, EngineError::Stopped));
+    assert_eq!(log(&home, &thread).len(), before);
+}
+
+#[test]
+fn l004_09_a_summary_that_fails_does_not_stop_the_turn() {
+    let home = TestHome::new();
+    let server = StubModel::with_replies(vec![StubReply::text("I would rather chat."), StubReply::text("fine")]);
+    let engine = engine(&home, &server, &SMALL_WINDOW);
+    let thread = long_thread(&engine);
+    say(&engine, &thread, "and now?").unwrap();
+    let summary = log(&home, &thread).into_iter().find_map(|record| match record {
+        Record::Compaction(compaction) => Some(compaction.summary),
+        _ => None,
+    });
+    let summary = summary.unwrap();
+    for section in ["## Goal", "## Progress", "## Key Decisions", "## Next Steps", "## Critical Context"] {
+        assert!(summary.contains(section), "{section} in {summary}");
+    }
+}
+
+#[test]
+fn e004_01_a_model_names_a_thread_that_nobody_named() {
+    let home = TestHome::new();
+    let server = StubModel::with_replies(vec![StubReply::text("fine"), StubReply::text("\"Weekday table trouble\"")]);
+    let engine = engine(&home, &server, &[("threads.titles", "true")]);
+    let thread = thread(&engine);
+    say(&engine, &thread, "why does the parser fail on Tuesdays?").unwrap();
+    let id = thread.parse().unwrap();
+    assert!(engine.thread_wants_title(id).unwrap());
+    assert_eq!(engine.thread_title(id).unwrap().as_deref(), Some("Weekday table trouble"));
+    assert_eq!(engine.thread_title(id).unwrap(), None, "once is enough");
+    let unlucky = self::thread(&engine);
+    server.push(StubReply::text("fine"));
+    server.push(StubReply::text(&"a sentence instead of a title ".repeat(9)));
+    say(&engine, &unlucky, "hello").unwrap();
+    assert_eq!(engine.thread_title(unlucky.parse().unwrap()).unwrap(), None);
+    assert!(!engine.thread_wants_title(unlucky.parse().unwrap()).unwrap(), "nobody is asked twice");
+    assert_eq!(engine.resolve("weekday table trouble").unwrap().session.id.to_string(), thread);
+    let mine = engine.thread_new(&NewThread { name: Some("mine".into()), ..NewThread::default() }).unwrap().id;
+    assert!(!engine.thread_wants_title(mine).unwrap());
+}
+
+#[test]
+fn e004_12_e004_13_what_happens_is_noted_without_secrets() {
+    let home = TestHome::new();
+    let server = StubModel::with_replies(Vec::new());
+    let engine = engine(&home, &server, &[]);
+    let secret = format!("ghp_{}", "a1B2".repeat(9));
+    let calls = vec![("c1", "search_memory", json!({"query": secret}))];
+    server.push(StubReply::ToolCalls(calls));
+    server.push(StubReply::text("ok"));
+    let thread = thread(&engine);
+    let request = SendRequest { text: Some(format!("use {secret}")), memory: true, ..SendRequest::default() };
+    engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
+    let mut events = Vec::new();
+    for entry in fs::read_dir(home.path(".rethread/logs")).unwrap() {
+        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+        assert!(!text.contains(&secret));
+        events.extend(text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["event"].clone()));
+    }
+    assert_eq!(events, ["session_created", "turn_start", "tool_call", "turn_end"]);
+}

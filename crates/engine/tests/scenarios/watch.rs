@@ -1,0 +1,158 @@
+//! Watching goes on: folders that come later, files that are moved or cut, another watcher, a database that is in use.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+
+use std::fs;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use rethread_engine::{EngineError, SearchRequest, WatchMode, WatchNews, WatchRequest};
+
+use crate::session_helpers::{ANNA, BEN, transcript, work};
+use rethread_testing::TestHome;
+
+/// Longer than anything takes.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Watches while something is done; it begins after the first reading, and what went wrong meanwhile is returned.
+fn watching(home: &TestHome, request: WatchRequest, act: impl FnOnce(&Mutex<Vec<String>>)) -> Vec<String> {
+    let (stop, (sender, first)) = (AtomicBool::new(false), channel());
+    let (engine, wrong) = (home.engine(), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            engine.watch(request, &stop, &mut |news| match news {
+                WatchNews::Read(_) => drop(sender.send(())),
+                WatchNews::Failed(error, _) => wrong.lock().unwrap().push(error.to_string()),
+                WatchNews::Polling(_, why) => wrong.lock().unwrap().push(why.to_owned()),
+            })
+        });
+        first.recv_timeout(PATIENCE).unwrap();
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| act(&wrong)));
+        stop.store(true, Ordering::Relaxed);
+        watcher.join().unwrap().unwrap();
+        done.unwrap();
+    });
+    wrong.into_inner().unwrap()
+}
+
+/// Waits until a search finds so much.
+fn until_found(home: &TestHome, text: &str) {
+    let began = Instant::now();
+    let request = SearchRequest { text: text.to_owned(), limit: 5, ..SearchRequest::default() };
+    while home.engine().search(&request).unwrap().hits.is_empty() {
+        assert!(began.elapsed() < PATIENCE, "{text} is not found");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn realtime(poll: bool) -> WatchRequest {
+    WatchRequest { mode: Some(WatchMode::Realtime), poll }
+}
+
+#[test]
+fn l003_02_what_is_written_while_watching_is_found_also_in_folders_made_later() {
+    for poll in [false, true] {
+        let home = TestHome::new();
+        let wrong = watching(&home, realtime(poll), |_| {
+            work(&home, ANNA, 0, "count the penguins", false);
+            until_found(&home, "penguins");
+            home.write(".claude/projects/-other/x.jsonl", "");
+            work(&home, BEN, 1, "feed the walruses", false);
+            until_found(&home, "walruses");
+        });
+        assert_eq!(wrong, Vec::<String>::new(), "polling that was asked for is no news");
+    }
+}
+
+#[test]
+fn s003_09_files_may_be_moved_cut_and_deleted_while_they_are_watched() {
+    let home = TestHome::new();
+    work(&home, ANNA, 0, "count the penguins", false);
+    watching(&home, realtime(false), |_| {
+        let path = home.path(&transcript(ANNA));
+        fs::rename(&path, home.path("moved-away")).unwrap();
+        work(&home, ANNA, 5, "feed the walruses", false);
+        until_found(&home, "walruses");
+        fs::write(&path, "").unwrap();
+        fs::remove_file(&path).unwrap();
+        fs::remove_dir_all(home.path(".claude")).unwrap();
+        work(&home, BEN, 6, "wake the owls", false);
+        until_found(&home, "owls");
+    });
+    assert_eq!(home.engine().verify().unwrap().damage, vec![]);
+}
+
+#[test]
+fn s003_10_at_intervals_everything_new_is_read() {
+    let home = TestHome::new();
+    let request = WatchRequest { mode: Some(WatchMode::Batch(Duration::from_millis(50))), poll: false };
+    watching(&home, request, |_| {
+        work(&home, ANNA, 0, "count the penguins", false);
+        until_found(&home, "penguins");
+    });
+}
+
+#[test]
+fn one_process_watches_at_a_time() {
+    let home = TestHome::new();
+    watching(&home, realtime(false), |_| {
+        let second = home.engine().watch(realtime(false), &AtomicBool::new(true), &mut |_| {});
+        assert!(matches!(second, Err(EngineError::AlreadyWatched(_))), "{second:?}");
+    });
+    watching(&home, realtime(false), |_| {});
+}
+
+#[test]
+fn a_reading_that_fails_is_told_and_tried_again() {
+    let home = TestHome::new();
+    work(&home, ANNA, 0, "count the penguins", false);
+    let wrong = watching(&home, realtime(false), |wrong| {
+        let database = home.path(".rethread/memory.db");
+        let aside = home.path("aside");
+        fs::rename(&database, &aside).unwrap();
+        fs::create_dir(&database).unwrap();
+        work(&home, ANNA, 1, "feed the walruses", false);
+        let began = Instant::now();
+        while wrong.lock().unwrap().is_empty() {
+            assert!(began.elapsed() < PATIENCE, "nothing is told");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        fs::remove_dir(&database).unwrap();
+        fs::rename(&aside, &database).unwrap();
+        until_found(&home, "walruses");
+    });
+    assert!(!wrong.is_empty());
+}
+
+#[test]
+fn thousands_of_files_are_watched() {
+    let home = TestHome::new();
+    for number in 0..3000 {
+        let line = format!("{{\"type\":\"mode\",\"mode\":\"{number}\"}}\n");
+        home.write(&format!(".claude/projects/-p{}/aaaa1011-0000-4000-8000-{number:012}.jsonl", number % 30), line);
+    }
+    watching(&home, realtime(false), |_| {
+        work(&home, BEN, 1, "feed the walruses", false);
+        until_found(&home, "walruses");
+    });
+}
+
+#[test]
+fn a_database_in_use_does_not_keep_whoever_watches_from_ending() {
+    let home = TestHome::new();
+    home.sync();
+    work(&home, ANNA, 0, "count the penguins", false);
+    let mut store = crate::session_helpers::store(&home);
+    let lock = store.begin().unwrap();
+    let (engine, stop) = (home.engine().waiting_at_most(Duration::from_millis(20)), AtomicBool::new(false));
+    let mut failures = 0;
+    let watched = engine.watch(realtime(false), &stop, &mut |news| {
+        failures += u32::from(matches!(news, WatchNews::Failed(..)));
+        stop.store(true, Ordering::Relaxed);
+    });
+    drop(lock);
+    assert!(watched.is_ok());
+    assert_eq!(failures, 1);
+}

@@ -1,0 +1,122 @@
+//! Every verb in a home where nothing is: no verb fails badly, and no reading verb makes anything.
+
+use insta::assert_snapshot;
+
+use crate::transcripts::new_home;
+
+#[test]
+fn help_is_an_answer() {
+    let home = new_home();
+    assert_snapshot!("help", home.snapshot(&["--help"]));
+    assert_snapshot!("help_short", home.snapshot(&["-h"]));
+    assert_snapshot!("help_show", home.snapshot(&["show", "--help"]));
+    assert_snapshot!("help_search", home.snapshot(&["search", "--help"]));
+    assert_snapshot!("help_fix", home.snapshot(&["fix", "--help"]));
+    assert_snapshot!("version", home.snapshot(&["--version"]));
+}
+
+#[test]
+fn sessions_and_show_find_nothing() {
+    let home = new_home();
+    assert_snapshot!("empty_sessions", home.snapshot(&["sessions"]));
+    assert_snapshot!("empty_sessions_json", home.snapshot(&["sessions", "--json"]));
+    assert_snapshot!("empty_show", home.snapshot(&["show", "anything"]));
+    assert_snapshot!("empty_show_json", home.snapshot(&["show", "anything", "--json"]));
+    assert!(!home.has_rethread_dir());
+}
+
+#[test]
+fn search_and_timeline_find_nothing() {
+    let home = new_home();
+    assert_snapshot!("empty_search", home.snapshot(&["search", "anything"]));
+    assert_snapshot!("empty_search_json", home.snapshot(&["search", "anything", "--json"]));
+    assert_snapshot!("empty_timeline", home.snapshot(&["timeline"]));
+    assert_snapshot!("empty_timeline_json", home.snapshot(&["timeline", "--json"]));
+    assert_snapshot!("empty_timeline_around", home.snapshot(&["timeline", "--around", "anything:1"]));
+    assert_snapshot!("empty_rebuild_index", home.snapshot(&["rebuild", "--index-only"]));
+    assert!(!home.has_rethread_dir());
+}
+
+#[test]
+fn status_doctor_and_verify_say_that_nothing_is_there() {
+    let home = new_home();
+    assert_snapshot!("empty_status", home.snapshot(&["status"]));
+    assert_snapshot!("empty_status_json", home.snapshot(&["status", "--json"]));
+    assert_snapshot!("empty_doctor", home.snapshot(&["doctor"]));
+    assert_snapshot!("empty_doctor_json", home.snapshot(&["doctor", "--json"]));
+    assert_snapshot!("empty_verify", home.snapshot(&["verify"]));
+    assert_snapshot!("empty_dry_run", home.snapshot(&["sync", "--dry-run"]));
+    assert!(!home.has_rethread_dir());
+}
+
+#[test]
+fn sync_and_rebuild_have_nothing_to_read() {
+    let home = new_home();
+    assert_snapshot!("empty_sync", home.snapshot(&["sync"]));
+    assert_snapshot!("empty_sync_json", home.snapshot(&["sync", "--json"]));
+    assert_snapshot!("empty_rebuild", home.snapshot(&["rebuild"]));
+    assert_snapshot!("quiet_sync", home.snapshot(&["sync", "--quiet"]));
+}
+
+#[test]
+fn settings_have_defaults_and_can_be_changed() {
+    let home = new_home();
+    assert_snapshot!("config_path", home.snapshot(&["config", "path"]));
+    assert_snapshot!("config_set", home.snapshot(&["config", "set", "intake.mode", "batch"]));
+    assert_snapshot!("config_get", home.snapshot(&["config", "get", "intake.mode"]));
+    let flagged = ["-c", "intake.interval_minutes=9", "config", "show", "--origin"];
+    assert_snapshot!("config_show_origin", home.snapshot(&flagged));
+    assert_snapshot!("config_show", home.snapshot(&["config", "show"]));
+    assert_snapshot!("config_show_json", home.snapshot(&["config", "show", "--json"]));
+}
+
+#[test]
+fn completions_and_the_manual_cover_every_command() {
+    let home = new_home();
+    let script = String::from_utf8(home.run(&["completions", "bash"]).stdout).unwrap();
+    let manual = String::from_utf8(home.run(&["man"]).stdout).unwrap();
+    for command in [
+        "init",
+        "demo",
+        "install",
+        "uninstall",
+        "sync",
+        "watch",
+        "sessions",
+        "show",
+        "search",
+        "timeline",
+        "fix",
+        "decisions",
+        "workflows",
+        "files",
+        "facts",
+        "usage",
+        "activity",
+        "inject",
+        "resume",
+        "task",
+        "note",
+        "name",
+        "alias",
+        "pause",
+        "end",
+        "hook",
+        "thread",
+        "status",
+        "doctor",
+        "verify",
+        "forget",
+        "rebuild",
+        "config",
+    ] {
+        assert!(script.contains(command), "{command}");
+        assert!(manual.contains(&format!(".SH \"RETHREAD {}\"", command.to_uppercase())), "{command}");
+    }
+    assert!(manual.contains(".SH \"RETHREAD CONFIG SET\""));
+    assert!(manual.contains(".SH \"EXIT STATUS\""));
+    assert!(!manual.contains("EXTRA"));
+    for shell in ["zsh", "fish", "elvish", "powershell"] {
+        assert!(home.run(&["completions", shell]).status.success(), "{shell}");
+    }
+}

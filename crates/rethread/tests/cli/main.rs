@@ -1,0 +1,23 @@
+//! The real binary in a temporary home: exit code, stdout and stderr, as snapshots.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+
+mod ask;
+mod awareness;
+mod card;
+mod docs;
+mod empty_home;
+mod enrich;
+mod errors;
+mod facts;
+mod forget;
+mod install;
+mod install_files;
+mod search;
+mod setup;
+mod streams;
+mod sync_and_show;
+mod terminal_safety;
+mod threads;
+mod transcripts;
+mod usage;

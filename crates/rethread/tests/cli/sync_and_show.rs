@@ -1,0 +1,124 @@
+//! A home with two agents: reading, listing, showing.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::transcripts::{CLAUDE, claude, home_with_agents, read_home, user};
+
+#[test]
+fn sync_reads_what_is_new_and_then_nothing() {
+    let home = home_with_agents();
+    assert_snapshot!("dry_run", home.snapshot(&["sync", "--dry-run"]));
+    assert_snapshot!("dry_run_json", home.snapshot(&["sync", "--dry-run", "--json"]));
+    assert!(!home.has_rethread_dir());
+    assert_snapshot!("sync_json", home.snapshot(&["sync", "--json"]));
+    assert_snapshot!("sync_again", home.snapshot(&["sync"]));
+}
+
+#[test]
+fn sync_can_be_narrowed() {
+    let home = home_with_agents();
+    assert_snapshot!("sync_agent", home.snapshot(&["sync", "--agent", "pi"]));
+    let path = home.path(&format!(".claude/projects/-home-dev-app/{CLAUDE}.jsonl"));
+    assert_snapshot!("sync_path", home.snapshot(&["sync", "--path", path.to_str().unwrap()]));
+    assert_snapshot!("sync_nothing_there", home.snapshot(&["sync", "--path", "no/such/file", "--json"]));
+}
+
+#[test]
+fn warnings_are_listed_until_there_are_too_many() {
+    let home = home_with_agents();
+    home.write(".claude/projects/-x/22222222-2222-4222-8222-222222222222.jsonl", &"not json\n".repeat(12));
+    assert_snapshot!("sync_warnings", home.snapshot(&["sync"]));
+}
+
+#[test]
+fn sessions_are_listed_newest_first() {
+    let home = read_home();
+    assert_snapshot!("sessions_all", home.snapshot(&["sessions", "--all-projects"]));
+    assert_snapshot!(
+        "sessions_everything",
+        home.snapshot(&["sessions", "--all-projects", "--children", "--include-empty"])
+    );
+    assert_snapshot!("sessions_for_ref", home.snapshot(&["sessions", "--all-projects", "--for-ref"]));
+    assert_snapshot!("sessions_of_a_project", home.snapshot(&["sessions", "--project", "/home/dev/api"]));
+    assert_snapshot!(
+        "sessions_idle",
+        home.snapshot(&["sessions", "--all-projects", "--state", "active", "--limit", "1"])
+    );
+    assert_snapshot!("sessions_elsewhere", home.snapshot(&["sessions"]));
+    assert_snapshot!("sessions_json", home.snapshot(&["sessions", "--all-projects", "--limit", "2", "--json"]));
+}
+
+#[test]
+fn sessions_are_those_of_the_project_at_hand() {
+    let home = read_home();
+    let here = home.work_dir().display().to_string();
+    let lines = claude("33333333-0000-4000-8000-000000000003", &[user("11:40:00", &json!("What is on my desk?"))]);
+    home.write(
+        ".claude/projects/-desk/33333333-0000-4000-8000-000000000003.jsonl",
+        &lines.replace("/home/dev/app", &here),
+    );
+    home.run(&["sync"]);
+    assert_snapshot!("sessions_here", home.snapshot(&["sessions"]));
+}
+
+#[test]
+fn names_are_cut_at_the_width_of_the_terminal() {
+    let home = read_home();
+    let narrow = home.command(&["sessions", "--all-projects"]).env("COLUMNS", "72").output().unwrap();
+    assert_snapshot!("sessions_narrow", home.snapshot_of(&narrow));
+    let narrow = home.command(&["show", "last line"]).env("COLUMNS", "72").output().unwrap();
+    assert_snapshot!("show_narrow", home.snapshot_of(&narrow));
+}
+
+#[test]
+fn s000_30_a_session_is_shown_as_a_conversation() {
+    let home = read_home();
+    assert_snapshot!("show", home.snapshot(&["show", "Fix the parser's last line"]));
+    assert_snapshot!("show_lines", home.snapshot(&["show", "Fix the parser's last line", "--lines", "3"]));
+    assert_snapshot!("show_text", home.snapshot(&["show", "Fix the parser's last line", "--profile", "text"]));
+    assert_snapshot!("show_bytes", home.snapshot(&["show", "Fix the parser's last line", "--bytes", "40"]));
+    assert_snapshot!("show_branches", home.snapshot(&["show", "coupons", "--profile", "full"]));
+    assert_snapshot!("show_json", home.snapshot(&["show", "coupons", "--json", "--profile", "full"]));
+    assert_snapshot!("show_tools_json", home.snapshot(&["show", CLAUDE, "--json", "--lines", "4"]));
+}
+
+#[test]
+fn e000_07_an_empty_session_has_no_activity() {
+    let home = read_home();
+    assert_snapshot!("show_nothing", home.snapshot(&["show", "00000000-0000"]));
+}
+
+#[test]
+fn status_and_the_checks_tell_what_is_there() {
+    let home = read_home();
+    assert_snapshot!("status", home.snapshot(&["status"]));
+    assert_snapshot!("status_json", home.snapshot(&["status", "--json"]));
+    assert_snapshot!("doctor", home.snapshot(&["doctor"]));
+    assert_snapshot!("verify", home.snapshot(&["verify"]));
+    assert_snapshot!("verify_json", home.snapshot(&["verify", "--json"]));
+    assert_snapshot!("rebuild", home.snapshot(&["rebuild"]));
+}
+
+#[test]
+fn all_json_has_a_schema_and_is_one_line() {
+    let home = read_home();
+    let commands: [&[&str]; 10] = [
+        &["search", "parser", "--all-projects", "--json"],
+        &["timeline", "--all-projects", "--json"],
+        &["usage", "--all-projects", "--json"],
+        &["sessions", "--all-projects", "--json"],
+        &["show", "coupons", "--json"],
+        &["sync", "--json"],
+        &["status", "--json"],
+        &["doctor", "--json"],
+        &["verify", "--json"],
+        &["config", "show", "--json"],
+    ];
+    for command in commands {
+        let out = String::from_utf8(home.run(command).stdout).unwrap();
+        assert_eq!(out.lines().count(), 1, "{command:?}");
+        let value: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(value["schema"], 1, "{command:?}");
+    }
+}

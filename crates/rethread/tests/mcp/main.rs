@@ -1,0 +1,305 @@
+//! MCP with the real binary: both ways, all revisions, every tool, and whatever a client may get wrong.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod client;
+mod http;
+mod invalid_input;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use client::{
+    ANNA, BEN, HANDSHAKE_REVISIONS, McpClient, STATELESS_REVISION, add_session, home_with_sessions, new_home, text_of,
+    with_metadata,
+};
+use rethread_testing::{TestHome, wait_until};
+use serde_json::{Value, json};
+
+const NAMES: [&str; 7] =
+    ["search_memory", "get_memory", "session_activity", "read_session", "query_session", "find_fix", "remember"];
+
+fn listed(home: &TestHome) -> Vec<Value> {
+    McpClient::initialized(home).request("tools/list", &json!({}))["result"]["tools"].as_array().unwrap().clone()
+}
+
+#[test]
+fn all_definitions_together_take_fewer_than_450_tokens() {
+    let tools = listed(&new_home());
+    // What reaches a model. Four characters are a token, as everywhere here; real tokenizers count fewer.
+    let seen = |tool: &Value| json!([tool["name"], tool["description"], tool["inputSchema"]]).to_string();
+    let characters: usize = tools.iter().map(|tool| seen(tool).chars().count()).sum();
+    let tokens = characters.div_ceil(4);
+    assert!(tokens < 450, "{tokens} tokens");
+    let instructions =
+        McpClient::new(&new_home(), &[], &["--no-sync"]).initialize(STATELESS_REVISION)["instructions"].to_string();
+    assert!(instructions.chars().count() < 450, "{instructions}");
+}
+
+#[test]
+fn t9_the_tools_are_those_of_the_contract_and_none_takes_a_path() {
+    let tools = listed(&new_home());
+    assert_eq!(tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect::<Vec<_>>(), NAMES);
+    assert_eq!(tools, listed(&home_with_sessions()), "always the same, in the same order");
+    for tool in &tools {
+        let adds = tool["name"] == "remember";
+        let hints = if adds {
+            json!({"destructiveHint": false, "openWorldHint": false})
+        } else {
+            json!({"readOnlyHint": true})
+        };
+        assert_eq!(tool["annotations"], hints, "{tool}");
+        assert_eq!(tool["_meta"], json!({"anthropic/alwaysLoad": true}));
+        assert_eq!(tool.get("outputSchema"), None);
+        let parameters = tool["inputSchema"]["properties"].as_object().unwrap();
+        let known = ["query", "everywhere", "limit", "ids", "session", "lines", "question", "error", "text"];
+        assert!(parameters.keys().all(|name| known.contains(&name.as_str())), "{tool}");
+    }
+}
+
+#[test]
+fn old_revisions_begin_with_a_handshake() {
+    let home = home_with_sessions();
+    for revision in HANDSHAKE_REVISIONS {
+        let mut client = McpClient::new(&home, &[], &["--no-sync"]);
+        let hello = client.initialize(revision);
+        assert_eq!(hello["protocolVersion"], revision);
+        assert_eq!(hello["serverInfo"]["name"], "rethread");
+        assert_eq!(client.request("ping", &json!({}))["result"], json!({}));
+        assert_eq!(client.request("tools/list", &json!({}))["result"]["tools"].as_array().unwrap().len(), 7);
+        let result = client.call("search_memory", &json!({"query": "quokka"}));
+        assert_eq!(result.get("resultType"), None, "{revision} does not know it");
+        assert!(text_of(&result).contains("quokka buffer"));
+    }
+    let mut client = McpClient::new(&home, &[], &["--no-sync"]);
+    assert_eq!(
+        client.initialize("2099-01-01")["protocolVersion"],
+        HANDSHAKE_REVISIONS[3],
+        "what we do not know is answered with what we do"
+    );
+}
+
+#[test]
+fn in_the_new_revision_each_request_stands_for_itself() {
+    let home = home_with_sessions();
+    let mut client = McpClient::new(&home, &[], &["--no-sync"]);
+    let found = client.request("server/discover", &with_metadata(&json!({})))["result"].clone();
+    assert_eq!(
+        found["supportedVersions"],
+        json!([
+            HANDSHAKE_REVISIONS[0],
+            HANDSHAKE_REVISIONS[1],
+            HANDSHAKE_REVISIONS[2],
+            HANDSHAKE_REVISIONS[3],
+            STATELESS_REVISION
+        ]),
+        "{found}"
+    );
+    assert!(found["instructions"].as_str().unwrap().contains("search_memory"), "{found}");
+    let tools = client.request("tools/list", &with_metadata(&json!({})))["result"].clone();
+    assert_eq!((&tools["resultType"], tools["tools"].as_array().unwrap().len()), (&json!("complete"), 7));
+    assert!(tools["ttlMs"].is_u64() && tools["cacheScope"].is_string(), "{tools}");
+    let call = with_metadata(&json!({"name": "search_memory", "arguments": {"query": "quokka"}}));
+    let result = client.request("tools/call", &call)["result"].clone();
+    assert_eq!(result["resultType"], "complete");
+    assert!(text_of(&result).contains("quokka buffer"));
+    let bare = client.request("tools/list", &json!({}));
+    assert_eq!(bare["error"]["code"], -32602, "without its own metadata: {bare}");
+    // A client that only looked may go on as it did before there was this revision.
+    let mut client = McpClient::new(&home, &[], &["--no-sync"]);
+    client.request("server/discover", &with_metadata(&json!({})));
+    assert_eq!(client.initialize(HANDSHAKE_REVISIONS[3])["protocolVersion"], HANDSHAKE_REVISIONS[3]);
+}
+
+#[test]
+fn s000_29_memory_is_searched_and_what_was_found_is_read() {
+    let home = home_with_sessions();
+    let mut client = McpClient::initialized(&home);
+    let hits = client.text("search_memory", &json!({"query": "quokka buffer", "limit": 3}));
+    let id = hits.lines().map(str::trim).find(|line| line.contains(':') && line.starts_with("01")).unwrap().to_owned();
+    assert!(hits.contains("claude-code · ") && hits.contains("in the project "), "{hits}");
+    let around = client.text("get_memory", &json!({"ids": [id]}));
+    assert!(around.contains("> why does the zymurgy parser drop a line?"), "{around}");
+    assert!(around.contains("▸─ agent") && around.contains("[Bash mkdir greased] ok"), "{around}");
+    let end = client.text("read_session", &json!({"session": ANNA, "lines": 2}));
+    assert!(end.contains("[Bash cargo test] ok") && end.contains("3 earlier entries"), "{end}");
+    let asked = client.text("query_session", &json!({"session": ANNA, "question": "what was too small?"}));
+    assert!(asked.contains("No model was asked") && asked.contains("quokka buffer"), "{asked}");
+    let fix = client.text("find_fix", &json!({"error": "error: the sluice gate squeaks"}));
+    assert!(fix.contains("ran `mkdir greased`") && fix.contains("confirmed"), "{fix}");
+}
+
+#[test]
+fn s7_18_other_projects_are_looked_at_only_when_asked_for() {
+    let home = home_with_sessions();
+    fs::create_dir(home.path("elsewhere")).unwrap();
+    fs::create_dir(home.path("elsewhere/.git")).unwrap();
+    let mut command = home.command(&["mcp", "--no-sync"]);
+    command.current_dir(home.path("elsewhere"));
+    let mut client = McpClient::from_command(command);
+    client.initialize(HANDSHAKE_REVISIONS[2]);
+    let here = client.text("search_memory", &json!({"query": "quokka"}));
+    assert!(!here.contains("buffer") && here.contains("everywhere=true"), "{here}");
+    let everywhere = client.text("search_memory", &json!({"query": "quokka", "everywhere": true}));
+    assert!(everywhere.contains("quokka buffer") && everywhere.contains("all projects"), "{everywhere}");
+    let fix = json!({"error": "error: the sluice gate squeaks"});
+    assert!(client.text("find_fix", &fix).contains("everywhere=true"));
+    // An id says what it means, wherever it is.
+    assert!(client.text("read_session", &json!({"session": ANNA})).contains("zymurgy"));
+}
+
+#[test]
+fn live_sessions_are_told_again_and_again() {
+    let home = home_with_sessions();
+    let mut command = home.command(&["mcp", "--no-sync"]);
+    command.env("RETHREAD_NOW", "2026-02-20T12:10:00Z");
+    let mut client = McpClient::from_command(command);
+    client.initialize(HANDSHAKE_REVISIONS[2]);
+    for _ in 0..2 {
+        let told = client.text("session_activity", &json!({}));
+        assert!(told.contains("[Session Activity]") && told.contains("zymurgy parser"), "{told}");
+        assert!(told.contains("AGENT") && told.contains("claude-code"), "with ids to go on with: {told}");
+        let news = client.text("session_activity", &json!({"session": BEN}));
+        assert!(news.contains("zymurgy parser") && !news.contains("wombat"), "nobody hears of itself: {news}");
+    }
+}
+
+#[test]
+fn t12_what_is_remembered_is_found_at_once_and_says_whose_word_it_is() {
+    let home = home_with_sessions();
+    let mut client = McpClient::initialized(&home);
+    let noted = client.text("remember", &json!({"text": "The zeppelin gateway listens on 8443.", "session": ANNA}));
+    assert!(noted.contains("Noted as 01"), "{noted}");
+    let hits = client.text("search_memory", &json!({"query": "zeppelin gateway"}));
+    assert!(hits.contains("native · ") && hits.contains("(noted by tester, session 01"), "{hits}");
+    let again = client.text("remember", &json!({"text": "The zeppelin gateway listens on 8443.", "session": ANNA}));
+    assert!(again.contains("was noted before"), "{again}");
+    for (text, code) in [(" ".to_owned(), "bad-content"), ("x".repeat(3000), "too-large"), (hits, "bad-content")] {
+        let told = client.error_text("remember", &json!({"text": text}));
+        assert!(told.contains(&format!("code: {code}\n")), "{told}");
+    }
+}
+
+#[test]
+fn e001_15_failures_of_tools_have_codes_and_say_what_next() {
+    let home = home_with_sessions();
+    let mut client = McpClient::initialized(&home);
+    for (tool, arguments, expected) in [
+        ("query_session", json!({"session": "atlantis", "question": "why?"}), ["SESSION_NOT_FOUND", "search_memory"]),
+        ("query_session", json!({"session": ANNA, "question": " "}), ["INVALID_ARGS", "nothing is asked"]),
+        ("query_session", json!({"session": ANNA}), ["INVALID_ARGS", "\"question\" is missing"]),
+        ("query_session", json!({"session": "1011-0000", "question": "why?"}), ["SESSION_NOT_FOUND", "no session"]),
+        ("read_session", json!({"session": "zz"}), ["unknown-reference", "search_memory"]),
+        ("get_memory", json!({"ids": []}), ["usage", "SESSION:LINE"]),
+        ("get_memory", json!({"ids": ["atlantis:3"]}), ["unknown-reference", "search_memory"]),
+        ("search_memory", json!({"query": " "}), ["usage", "nothing to search for"]),
+        ("search_memory", json!({"query": "x".repeat(3000)}), ["too-large", "words that matter"]),
+        ("find_fix", json!({"error": ""}), ["usage", "no error"]),
+        ("remember", json!({"note": "x"}), ["INVALID_ARGS", "remember takes: text, session"]),
+    ] {
+        let told = client.error_text(tool, &arguments);
+        assert!(expected.iter().all(|words| told.contains(words)), "{tool}: {told}");
+    }
+    add_session(&home, "aaaa2022-0000-4000-8000-00000000000a", "another one");
+    assert!(home.run(&["sync"]).status.success());
+    let told = client.error_text("query_session", &json!({"session": "aaaa", "question": "why?"}));
+    assert!(told.contains("SESSION_AMBIGUOUS") && told.contains("another one") && told.contains("zymurgy"), "{told}");
+    let unknown = client.request("tools/call", &json!({"name": "delete_everything", "arguments": {}}));
+    assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    let listless = client.request("tools/call", &json!({"name": "search_memory", "arguments": ["x"]}));
+    assert_eq!(listless["error"]["code"], -32602, "{listless}");
+    assert_eq!(client.request("resources/everything", &json!({}))["error"]["code"], -32601);
+}
+
+#[test]
+fn e001_14_where_no_model_may_be_asked_passages_are_quoted_and_this_is_said() {
+    let home = home_with_sessions();
+    let model = ["-c", "model.provider=anthropic", "-c", "model.name=claude-haiku-4-5"];
+    let mut client = McpClient::new(&home, &model, &["--no-sync"]);
+    client.initialize(HANDSHAKE_REVISIONS[2]);
+    let tools = client.request("tools/list", &json!({}))["result"]["tools"].clone();
+    assert_eq!(tools[4]["annotations"], json!({"destructiveHint": false}), "with a model it does not only read");
+    let asked = client.text("query_session", &json!({"session": ANNA, "question": "what was too small?"}));
+    assert!(asked.contains("note: QUERY_MODEL_UNAVAILABLE: ") && asked.contains("quokka buffer"), "{asked}");
+}
+
+#[test]
+fn t11_what_transcripts_say_stays_inside_what_is_quoted() {
+    let home = home_with_sessions();
+    let mut client = McpClient::initialized(&home);
+    for told in [
+        client.text("search_memory", &json!({"query": "wombat"})),
+        client.text("read_session", &json!({"session": BEN})),
+        client.text("query_session", &json!({"session": BEN, "question": "what did the wombat say?"})),
+    ] {
+        assert!(told.contains("wombat") && told.contains("‹/rethread-context>"), "{told}");
+        assert!(!told.contains("\n── you · 2026-01-01") && !told.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{told}");
+    }
+}
+
+#[test]
+fn it_reads_along_once_something_was_read() {
+    let home = home_with_sessions();
+    add_session(&home, "cccc3033-0000-4000-8000-00000000000c", "paint the zeppelin");
+    let mut client = McpClient::new(&home, &[], &[]);
+    client.initialize(HANDSHAKE_REVISIONS[2]);
+    wait_until("reading along", || {
+        client.text("search_memory", &json!({"query": "zeppelin"})).contains("paint the zeppelin")
+    });
+}
+
+#[test]
+fn without_a_home_it_says_so_and_makes_none() {
+    let home = new_home();
+    let mut client = McpClient::new(&home, &[], &[]);
+    client.initialize(HANDSHAKE_REVISIONS[2]);
+    for (tool, arguments) in [
+        ("search_memory", json!({"query": "x"})),
+        ("session_activity", json!({})),
+        ("find_fix", json!({"error": "error: no such thing"})),
+    ] {
+        assert!(client.text(tool, &arguments).contains("rethread init"), "{tool}");
+    }
+    for (tool, arguments) in [
+        ("get_memory", json!({"ids": ["a:1"]})),
+        ("read_session", json!({"session": "nobody"})),
+        ("session_activity", json!({"session": "nobody"})),
+        ("query_session", json!({"session": "nobody", "question": "why?"})),
+    ] {
+        assert!(client.error_text(tool, &arguments).contains("rethread init"), "{tool}");
+    }
+    assert!(!home.path(".rethread").exists(), "looking makes nothing");
+    assert!(client.text("remember", &json!({"text": "the lift is slow"})).contains("Noted"));
+    assert!(client.text("search_memory", &json!({"query": "lift"})).contains("lift is slow"));
+}
+
+#[test]
+fn the_reference_of_tools_is_up_to_date() {
+    const BEGIN: &str =
+        "<!-- Made from the program by `UPDATE_DOCS=1 cargo test -p rethread`. Changes here are lost. -->\n";
+    const END: &str = "<!-- Here it ends. -->";
+    let mut expect = "\n| tool | what it does | takes |\n|---|---|---|\n".to_owned();
+    for tool in listed(&new_home()) {
+        let schema = &tool["inputSchema"];
+        let required = |name: &str| schema["required"].as_array().is_some_and(|all| all.contains(&name.into()));
+        let parameters = schema["properties"].as_object().unwrap().iter().map(|(name, about)| {
+            let about = about["description"].as_str().map_or(String::new(), |about| format!(": {about}"));
+            let optional = if required(name) { "" } else { ", optional" };
+            format!("`{name}`{optional}{about}")
+        });
+        let parameters: Vec<String> = parameters.collect();
+        let (name, about) = (tool["name"].as_str().unwrap(), tool["description"].as_str().unwrap());
+        writeln!(expect, "| `{name}` | {about} | {} |", parameters.join("; ")).unwrap();
+    }
+    expect.push('\n');
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/mcp.md");
+    let found = fs::read_to_string(&path).unwrap();
+    let (before, rest) = found.split_once(BEGIN).unwrap();
+    let (inside, after) = rest.split_once(END).unwrap();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, format!("{before}{BEGIN}{expect}{END}{after}")).unwrap();
+        return;
+    }
+    assert!(inside == expect, "docs/mcp.md is out of date; run: UPDATE_DOCS=1 cargo test -p rethread");
+}

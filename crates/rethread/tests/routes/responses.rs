@@ -1,0 +1,191 @@
+//! What routes answer: within the shapes they promise, and a GET without leaving a trace.
+
+use rethread_testing::{StubModel, TranscriptBuilder};
+use serde_json::Value;
+
+use crate::fixture::ApiFixture;
+use crate::json_schema::misfits;
+
+/// Every GET with something to ask for; `{id}` is a session of an agent, `{thread}` a thread.
+const ASKED: [&str; 44] = [
+    "/api/sessions",
+    "/api/sessions?state=ended&agent=pi&includeEmpty=true&children=true&limit=1&offset=0&project=/home/dev/site",
+    "/api/sessions/{id}",
+    "/api/sessions/{thread}",
+    "/api/sessions/{thread}?messages=1",
+    "/api/sessions/{id}/records",
+    "/api/sessions/{id}/records?from=0&limit=2&profile=full",
+    "/api/sessions/{id}/records?line=3&limit=4",
+    "/api/sessions/{thread}/records?before=2",
+    "/api/sessions/{id}/episodes",
+    "/api/sessions/{thread}/episodes?from=1&limit=1",
+    "/api/sessions/{thread}/context",
+    "/api/sessions/{thread}/context?limit=1",
+    "/api/sessions/{id}/card",
+    "/api/sessions/{thread}/card",
+    "/api/sessions/{id}/activity",
+    "/api/sessions/{thread}/activity",
+    "/api/sessions/{id}/resume",
+    "/api/sessions/{thread}/resume",
+    "/api/sessions/{id}/handoff",
+    "/api/sessions/{id}/injections",
+    "/api/search?query=parser",
+    "/api/search?kind=prompt&kind=answer&agent=claude-code&full=true&exchange=true&limit=100",
+    "/api/search?query=parser&file=parser.rs&tool=Edit&since=2020&until=now&session={id}&project=/home/dev/parser",
+    "/api/timeline",
+    "/api/timeline?session={id}&file=parser.rs",
+    "/api/timeline?around={id}:3&limit=3",
+    "/api/facts",
+    "/api/facts?kind=file&asOf=2030&limit=500",
+    "/api/facts?entity=parser",
+    "/api/fix?error=error[E0308]:+mismatched+types",
+    "/api/decisions",
+    "/api/decisions?query=tabs&all=true&asOf=2030",
+    "/api/workflows",
+    "/api/files?path=src/parser.rs",
+    "/api/files?path=nothing",
+    "/api/resolve?text=as+in+@@plans+and+@@{id}",
+    "/api/usage",
+    "/api/usage?by=model&agent=pi&since=2020&until=2030",
+    "/api/usage?by=project&project=/home/dev/site",
+    "/api/status",
+    "/api/doctor",
+    "/api/health",
+    "/api/openapi.json",
+];
+
+fn path(api: &ApiFixture, asked: &str) -> String {
+    asked.replace("{id}", &api.session).replace("{thread}", &api.thread)
+}
+
+/// The shape that the document promises for an answer.
+fn promised<'d>(document: &'d Value, method: &str, asked: &str, status: u16) -> &'d Value {
+    let route = asked.split('?').next().unwrap().replace("{thread}", "{id}");
+    let response = &document["paths"][&route][method.to_lowercase()]["responses"][status.to_string()];
+    let response = match response["$ref"].as_str() {
+        Some(place) => document.pointer(place.trim_start_matches('#')).unwrap(),
+        None => response,
+    };
+    assert!(!response.is_null(), "{method} {asked} promises no {status}");
+    &response["content"]["application/json"]["schema"]
+}
+
+fn fits(api: &ApiFixture, document: &Value, method: &str, asked: &str, body: Option<&str>, expect: u16) -> Value {
+    let answer = api.client.request(method, &path(api, asked), body);
+    assert_eq!(answer.status, expect, "{method} {asked}: {answer:?}");
+    let told: Value = serde_json::from_str(&answer.body).unwrap_or(Value::Null);
+    let wrong = misfits(document, promised(document, method, asked, expect), &told);
+    assert_eq!(wrong, Vec::<String>::new(), "{method} {asked}");
+    told
+}
+
+#[test]
+fn t4_a_get_never_writes_and_answers_in_the_shape_it_promises() {
+    let api = ApiFixture::new();
+    let document = api.document();
+    let gets = api.routes().into_iter().filter(|(method, _)| method == "GET");
+    for (_, row) in gets {
+        let is_asked = |asked: &&str| asked.split('?').next().unwrap().replace("{thread}", "{id}") == row;
+        assert!(ASKED.iter().any(is_asked), "{row} is not asked");
+    }
+    api.assert_unchanged(|| {
+        for asked in ASKED {
+            fits(&api, &document, "GET", asked, None, 200);
+            assert_eq!(api.client.request("HEAD", &path(&api, asked), None).status, 200, "{asked}");
+        }
+    });
+    // Not even what is noted of requests, where nothing was refused.
+    let logs = api.home.path(".rethread/logs");
+    let noted = || {
+        std::fs::read_dir(&logs).unwrap().map(|log| std::fs::read(log.unwrap().path()).unwrap().len()).sum::<usize>()
+    };
+    let before = noted();
+    api.client.request("GET", "/api/sessions", None);
+    api.client.request("HEAD", "/api/sessions", None);
+    assert_eq!(noted(), before);
+}
+
+#[test]
+fn whoever_is_told_something_answers_in_the_shape_it_promises() {
+    let api = ApiFixture::new();
+    let document = api.document();
+    let session = format!("\"session\":\"{}\"", api.session);
+    let ask = format!("{{{session},\"question\":\"what about the parser?\"}}");
+    let plan = format!("{{{session},\"question\":\"what?\",\"dryRun\":true}}");
+    let other_model = format!("{{{session},\"question\":\"what?\",\"model\":\"x\"}}");
+    let inject = format!("{{{session},\"prompt\":\"mend @@plans\"}}");
+    let asked: [(&str, &str, &str, u16); 22] = [
+        ("POST", "/api/sessions", r#"{"name":"n","systemPrompt":"s","model":"m","cronJobId":"nightly"}"#, 201),
+        ("POST", "/api/sessions", "{}", 201),
+        ("PATCH", "/api/sessions/{thread}", r#"{"name":"other","alias":"o","task":"t","note":"n"}"#, 200),
+        ("PATCH", "/api/sessions/{id}", r#"{"state":"ended"}"#, 200),
+        ("PATCH", "/api/sessions/{id}", r#"{"state":"suspended"}"#, 409),
+        ("POST", "/api/sessions/{thread}/compact", r#"{"dryRun":true,"focus":"all"}"#, 200),
+        ("POST", "/api/sessions/{thread}/compact", "{}", 200),
+        ("POST", "/api/sessions/{id}/compact", "{}", 409),
+        ("POST", "/api/sessions/{id}/card", "{}", 409),
+        ("POST", "/api/sessions/{id}/card", r#"{"dryRun":true}"#, 409),
+        ("POST", "/api/sessions/{id}/activity", "{}", 200),
+        ("POST", "/api/inject", &inject, 200),
+        ("POST", "/api/inject", r#"{"session":"nobody"}"#, 404),
+        ("POST", "/api/search", r#"{"query":"parser","kind":["prompt","tool"],"full":true}"#, 200),
+        ("POST", "/api/fix", r#"{"error":"error: boom\n  at x"}"#, 200),
+        ("POST", "/api/resolve", r#"{"text":"@@o and @@x"}"#, 200),
+        ("POST", "/api/ask", &ask, 200),
+        ("POST", "/api/ask", &plan, 200),
+        ("POST", "/api/sync", "{}", 200),
+        ("POST", "/api/sync", r#"{"dryRun":true,"agent":"pi","since":"30d"}"#, 200),
+        ("POST", "/api/links", "{}", 201),
+        ("DELETE", "/api/sessions/{thread}", "", 204),
+    ];
+    for (method, path, body, expect) in asked {
+        fits(&api, &document, method, path, (method != "DELETE").then_some(body), expect);
+    }
+    let codes = [
+        (ask.replace(&api.session, "nobody"), 404, "SESSION_NOT_FOUND"),
+        (other_model, 409, "QUERY_MODEL_UNAVAILABLE"),
+        (format!("{{{session},\"question\":\"  \"}}"), 400, "INVALID_ARGS"),
+    ];
+    for (body, status, code) in codes {
+        let told = fits(&api, &document, "POST", "/api/ask", Some(&body), status);
+        assert_eq!(told["error"]["code"], code, "e001-15");
+        assert!(told["error"]["kind"].is_string(), "{told}");
+    }
+}
+
+#[test]
+fn an_empty_home_answers_too() {
+    let api = ApiFixture::empty();
+    let document = api.document();
+    for asked in ASKED.iter().filter(|asked| !asked.contains('{')) {
+        fits(&api, &document, "GET", asked, None, 200);
+    }
+    assert!(!api.home.path(".rethread/memory.db").exists(), "nobody made a store");
+}
+
+#[test]
+fn a_get_asks_no_model_and_a_post_may() {
+    let model = StubModel::with_embeddings(|| 1);
+    let asked = || model.requests().len();
+    let home = crate::fixture::new_home();
+    let settings = format!(
+        "[embeddings]\nendpoint = \"{}\"\nmodel = \"ideas\"\n[budget]\ndaily_tokens = 100000\n",
+        model.openai_url()
+    );
+    home.write(".rethread/config.toml", &settings);
+    let session = "9a9eadc8-c1f1-493e-a0f1-884aa996b05b";
+    let transcript = TranscriptBuilder::new(session).user("mend the parser");
+    home.write(&format!(".claude/projects/-app/{session}.jsonl"), transcript.build());
+    assert!(home.run(&["sync", "--quiet"]).status.success());
+    let known = asked();
+    assert!(known > 0, "the model was asked when it was read");
+    let api = ApiFixture::in_home(home);
+    let spent = || api.client.json("GET", "/api/status", None)["budget"]["requests"].clone();
+    let before = spent();
+    let found = api.client.json("GET", "/api/search?query=parser", None);
+    assert_eq!((found["hits"].as_array().unwrap().len(), &found["degraded"]), (1, &Value::Null));
+    assert_eq!((asked(), spent()), (known, before.clone()));
+    api.client.json("POST", "/api/search", Some(r#"{"query":"parser"}"#));
+    assert_eq!(asked(), known + 1);
+    assert_ne!(spent(), before);
+}

@@ -1,0 +1,133 @@
+//! Keeps the house in order: arrows between crates, openings, sizes, words that do not belong.
+//!
+//! Reads the tree as text and builds nothing. Each check is one test; what it finds is listed as
+//! `file:line`, with what to do about it.
+
+mod checks;
+mod text;
+mod tree;
+
+use checks::{bad_ids, forbidden_arrows, inherits_lints, machine_paths, mentions, opening, sql, too_long, words};
+use tree::{files_below, manifests, over, report, root, rust_files, shown, tracked_files};
+
+/// Which crate may use which: the table of ARCHITECTURE.md.
+const ARROWS: [(&str, &[&str]); 9] = [
+    ("model", &[]),
+    ("ingest", &["model"]),
+    ("store", &["model"]),
+    ("index", &["model", "store"]),
+    ("recall", &["model", "store", "index"]),
+    ("llm", &["model"]),
+    ("engine", &["model", "ingest", "store", "index", "recall", "llm"]),
+    ("rethread", &["model", "engine"]),
+    // Only a dev-dependency of the others, which the check does not count.
+    ("testing", &["model", "store", "engine"]),
+];
+
+/// Files in `crates/ingest/src/parse/` that are no agent's.
+const PARSE_HELPERS: [&str; 8] = ["mod", "content", "human", "loose", "out", "outcome", "repair", "tool"];
+
+#[test]
+fn each_crate_uses_only_the_crates_the_architecture_allows() {
+    let found = over(&manifests(), |name, text| {
+        let folder = name.split('/').nth(1).unwrap_or_default();
+        let Some((_, allowed)) = ARROWS.iter().find(|(from, _)| *from == folder) else {
+            let known = name.starts_with("benches/");
+            return if known { vec![] } else { vec![(1, format!("{folder} is not in ARROWS"))] };
+        };
+        forbidden_arrows(text, allowed)
+    });
+    report(&found, "turn the dependency round, or change ARCHITECTURE.md and ARROWS first");
+}
+
+#[test]
+fn only_the_store_uses_sql_and_only_llm_the_binary_and_the_test_kit_connect() {
+    let mut found =
+        over(&rust_files(), |name, text| if name.starts_with("crates/store/") { vec![] } else { sql(text) });
+    found.extend(over(&rust_files(), |name, text| words(text, &kept_out(name))));
+    found.extend(over(&manifests(), |name, text| mentions(text, &kept_out(name))));
+    report(&found, "call the store's or the llm crate's functions instead");
+}
+
+#[test]
+fn each_rust_file_opens_with_a_sentence() {
+    let found = over(&rust_files(), |_, text| opening(text));
+    report(&found, "write on line 1 what the file does: `//! Splits entries into episodes.`");
+}
+
+#[test]
+fn no_file_and_no_function_is_too_long() {
+    let found = over(&rust_files(), |_, text| too_long(text));
+    report(&found, "find the second idea in it; a function that must be long says `// tidy: long because …`");
+}
+
+#[test]
+fn each_parsed_agent_has_a_source_and_a_fixture() {
+    let ingest = root().join("crates/ingest");
+    let mut found = Vec::new();
+    for file in files_below(&ingest.join("src/parse"), &["rs"]) {
+        let agent = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if file.parent() != Some(&ingest.join("src/parse")) || PARSE_HELPERS.contains(&&*agent) {
+            continue;
+        }
+        if !ingest.join(format!("src/source/{agent}.rs")).exists() {
+            found.push(format!("{}:1: no src/source/{agent}.rs", shown(&file)));
+        }
+        let folders = [agent.clone(), agent.replace('_', "-")];
+        let fixtures = folders.map(|folder| ingest.join("tests/fixtures").join(folder));
+        if fixtures.iter().all(|folder| files_below(folder, &[]).is_empty()) {
+            found.push(format!("{}:1: no file in tests/fixtures/{agent}/", shown(&file)));
+        }
+    }
+    report(&found, "add what is missing, or name the helper in PARSE_HELPERS");
+}
+
+#[test]
+fn only_the_printer_prints() {
+    let found = over(&rust_files(), |name, text| {
+        let may =
+            name == "crates/rethread/src/printer.rs" || name.starts_with("benches/") || name.ends_with("/build.rs");
+        if may { vec![] } else { words(text, &["println!", "print!", "eprintln!", "eprint!"]) }
+    });
+    report(&found, "give the text to the printer, or log it with tracing");
+}
+
+#[test]
+fn nothing_unfinished_or_silenced_is_left() {
+    let needles = ["todo!", "unimplemented!", "dbg!", "#[allow(", "#![allow("];
+    let found = over(&rust_files(), |_, text| words(text, &needles));
+    report(&found, "finish it; for a lint write `#[expect(lint, reason = \"…\")]`");
+}
+
+#[test]
+fn no_path_of_this_machine_is_in_the_tree() {
+    let found = over(&tracked_files(), |_, text| machine_paths(text));
+    report(&found, "write a path that exists for everybody, or invent one such as /home/dev/app");
+}
+
+#[test]
+fn behaviour_ids_have_their_shape() {
+    let found = over(&rust_files(), |_, text| bad_ids(text));
+    report(&found, "an id reads S000-13 (in test names s000_13_…): S, E or L, 000 to 004, two digits");
+}
+
+#[test]
+fn each_package_takes_the_lints_of_the_workspace() {
+    let found =
+        over(
+            &manifests(),
+            |_, text| {
+                if inherits_lints(text) { vec![] } else { vec![(1, "no [lints] workspace = true".into())] }
+            },
+        );
+    report(&found, "add `[lints]` and `workspace = true` to the manifest");
+}
+
+/// Names of databases and networks that the file `name` must not use.
+fn kept_out(name: &str) -> Vec<&'static str> {
+    let within = |folders: &[&str]| folders.iter().any(|folder| name.starts_with(folder));
+    let database: &[&str] = if within(&["crates/store/"]) { &[] } else { &["rusqlite"] };
+    let outward = within(&["crates/llm/", "crates/rethread/", "crates/testing/"]);
+    let network: &[&str] = if outward { &[] } else { &["ureq", "reqwest", "TcpStream"] };
+    [database, network].concat()
+}

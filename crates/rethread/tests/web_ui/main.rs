@@ -1,0 +1,234 @@
+//! The page with the real binary: who sees it, that nothing in it can do anything, and that looking changes nothing.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::path::PathBuf;
+
+use rethread_testing::{ApiResponse, TestHome, TestServer, TranscriptBuilder, contents_below, tool_call_block};
+use serde_json::{Value, json};
+
+const SESSION: &str = "9a9eadc8-c1f1-493e-a0f1-884aa996b05b";
+/// Whatever a transcript could say to a browser, a terminal, or a reader of Markdown.
+const EVIL: &str = "<script>alert(1)</script><img src=x onerror=alert(2)> [go](javascript:alert(3)) \
+    \u{1b}]52;c;aGk=\u{7}\u{1b}[2J \u{202e}\"'> <style>*{display:none}</style>";
+/// Pages that need no session.
+const PAGES: [&str; 11] = [
+    "/",
+    "/search",
+    "/search?q=parser",
+    "/memory",
+    "/memory/errors",
+    "/memory/decisions?all=1",
+    "/memory/workflows",
+    "/memory/graph",
+    "/memory/graph?of=cargo%20test",
+    "/usage?since=all",
+    "/health",
+];
+
+/// A synced home with one session whose every text is hostile.
+fn hostile_home() -> TestHome {
+    let home = TestHome::with_binary(env!("CARGO_BIN_EXE_rethread"));
+    let error = format!("Exit code 101\nerror[E0433]: failed to resolve {EVIL}");
+    let path = format!("/app<b>/{EVIL}.rs");
+    let edit = json!({"file_path": path, "old_string": "a", "new_string": "b"});
+    let lines = TranscriptBuilder::new(SESSION)
+        .cwd("/app<b>")
+        .branch(EVIL)
+        .model(EVIL)
+        .times("2026-02-20T12:00:00Z".parse().unwrap(), 1)
+        .user(format!("Use rustls instead of {EVIL} because {EVIL} parser"))
+        .line(call("toolu_1", "Bash", &json!({"command": format!("cargo test # {EVIL}")})))
+        .tool_result("toolu_1", &error, true)
+        .line(call("toolu_2", "Edit", &edit))
+        .tool_result("toolu_2", EVIL, false)
+        .line(call("toolu_3", "Bash", &json!({"command": "cargo test"})))
+        .tool_result("toolu_3", "ok", false)
+        .assistant(&format!("# {EVIL}\n\n{EVIL}\n\n```{EVIL}\n{EVIL}\n```"))
+        .raw(&json!({"type": "ai-title", "aiTitle": EVIL, "sessionId": SESSION}));
+    home.write(&format!(".claude/projects/-app/{SESSION}.jsonl"), lines.build());
+    home.run_ok(&["sync"]);
+    home
+}
+
+/// A tool call that took tokens.
+fn call(id: &str, name: &str, input: &Value) -> Value {
+    json!({"type": "assistant", "message": {"role": "assistant", "id": format!("msg_{id}"), "model": EVIL,
+        "content": [tool_call_block(id, name, input)], "usage": {"input_tokens": 9, "output_tokens": 9}}})
+}
+
+/// The cookie of a browser that followed the link.
+fn cookie(server: &TestServer) -> String {
+    let path = server.login_path();
+    let first = server.send(&[&format!("GET {path}"), "Accept: text/html"], "");
+    assert_eq!(first.status, 200, "{first:?}");
+    let cookie = first.head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
+    format!("Cookie: {}", cookie.split(';').next().unwrap())
+}
+
+/// A page as a browser asks for it.
+fn get_page(server: &TestServer, path: &str, cookie: &str) -> ApiResponse {
+    server.send(&[&format!("GET {path}"), cookie, "Accept: text/html,application/xhtml+xml"], "")
+}
+
+fn session_id(home: &TestHome) -> String {
+    let listed = home.run(&["sessions", "--all-projects", "--json"]);
+    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    listed["sessions"][0]["id"].as_str().unwrap().to_owned()
+}
+
+fn pages(home: &TestHome) -> Vec<String> {
+    let id = session_id(home);
+    let of_session =
+        [format!("/sessions/{id}"), format!("/sessions/{id}?line=4&all=1"), format!("/sessions/{id}?from=0")];
+    PAGES.map(str::to_owned).into_iter().chain(of_session).collect()
+}
+
+#[test]
+fn each_page_is_shown_to_whoever_is_logged_in_and_to_nobody_else() {
+    let home = hostile_home();
+    let server = home.serve(&["--no-watch"]);
+    let cookie = cookie(&server);
+    for path in pages(&home) {
+        let shown = get_page(&server, &path, &cookie);
+        assert_eq!(shown.status, 200, "{path}: {}", shown.body);
+        assert!(
+            shown.head.contains("text/html") && shown.head.contains("cache-control: no-store"),
+            "{path}: {}",
+            shown.head
+        );
+        assert!(shown.body.contains("<main id=\"main\"") && shown.body.contains("</html>"), "{path}");
+        let refused = get_page(&server, &path, "X-Nothing: 1");
+        assert_eq!(refused.status, 401, "{path}");
+        assert!(refused.body.contains("rethread open") && !refused.body.contains("parser"), "{path}: {}", refused.body);
+        let program = server.send(&[&format!("GET {path}")], "");
+        assert_eq!((program.status, program.body.contains("\"error\":{")), (401, true), "{path}: {}", program.body);
+    }
+}
+
+#[test]
+fn t24_what_is_stored_is_text_on_every_page() {
+    let home = hostile_home();
+    let server = home.serve(&["--no-watch"]);
+    let cookie = cookie(&server);
+    let mut seen = 0;
+    for path in pages(&home) {
+        let shown = get_page(&server, &path, &cookie);
+        let body = shown.body;
+        seen += usize::from(body.contains("&lt;script&gt;"));
+        for harm in
+            ["<script>", "<img", "onerror=alert(2)>", "href=\"javascript", "<style", " style=\"", "onclick", "app<b>"]
+        {
+            assert!(!body.contains(harm), "{path}: {harm}");
+        }
+        // The only elements that run are ours, by their names.
+        let ours = body.matches("<script src=\"/static/").count();
+        assert_eq!(body.matches("<script").count(), ours, "{path}");
+        let dangerous = body.chars().find(|c| rethread_model::is_dangerous(*c));
+        assert_eq!(dangerous, None, "{path}");
+    }
+    assert!(seen >= 8, "the evil words stand on {seen} pages");
+}
+
+#[test]
+fn t24_the_policy_lets_nothing_run_but_our_own_files() {
+    let home = hostile_home();
+    let server = home.serve(&["--no-watch"]);
+    let cookie = cookie(&server);
+    for path in ["/", "/nowhere", "/static/page.css", "/login"] {
+        let head = get_page(&server, path, &cookie).head;
+        let policy = head.lines().find_map(|line| line.strip_prefix("content-security-policy: ")).unwrap();
+        assert!(policy.contains("default-src 'none'") && policy.contains("script-src 'self'"), "{path}: {policy}");
+        assert!(!policy.contains("unsafe") && head.contains("x-content-type-options: nosniff"), "{path}: {head}");
+    }
+}
+
+#[test]
+fn what_went_wrong_is_a_page_for_people_and_json_for_programs() {
+    let home = hostile_home();
+    let server = home.serve(&["--no-watch"]);
+    let cookie = cookie(&server);
+    let wrong = [
+        ("/nowhere", 404),
+        ("/sessions/01ARZ3NDEKTSV4RRFFQ69G5FAV", 404),
+        ("/sessions/nonsense", 400),
+        ("/sessions/..%2f..%2fetc%2fpasswd", 400),
+        ("/?state=sleeping", 400),
+        ("/?agent=nobody", 400),
+        ("/search?q=x&kind=nothing", 400),
+        ("/search?q=x&since=sometime", 400),
+        ("/memory/graph?kind=nothing", 400),
+        ("/?from=minus", 400),
+    ];
+    for (path, status) in wrong {
+        let shown = get_page(&server, path, &cookie);
+        assert_eq!(shown.status, status, "{path}: {}", shown.body);
+        assert!(shown.body.contains("<h1>") && shown.body.contains("href=\"/\""), "{path}: {}", shown.body);
+        let told = server.send(&[&format!("GET {path}"), &cookie], "");
+        assert_eq!((told.status, told.body.contains("\"error\":{")), (status, true), "{path}: {}", told.body);
+    }
+    let used = server.send(&["GET /login?code=used", "Accept: text/html"], "");
+    assert_eq!((used.status, used.body.contains("rethread open")), (403, true), "{}", used.body);
+}
+
+#[test]
+fn an_empty_home_is_told_what_to_do_next_and_stays_empty() {
+    let home = TestHome::with_binary(env!("CARGO_BIN_EXE_rethread"));
+    let server = home.serve(&["--no-watch"]);
+    let cookie = cookie(&server);
+    for path in [
+        "/",
+        "/search?q=x",
+        "/memory",
+        "/memory/errors",
+        "/memory/decisions",
+        "/memory/workflows",
+        "/memory/graph",
+        "/usage",
+        "/health",
+    ] {
+        let shown = get_page(&server, path, &cookie);
+        assert_eq!((shown.status, shown.body.contains("rethread init")), (200, true), "{path}: {}", shown.body);
+    }
+    assert!(!home.path(".rethread/memory.db").exists(), "looking makes no store");
+}
+
+#[test]
+fn looking_at_pages_changes_nothing() {
+    let home = hostile_home();
+    let server = home.serve(&["--no-watch"]);
+    let cookie = cookie(&server);
+    // Whoever opens the store first makes its side files.
+    get_page(&server, "/", &cookie);
+    let before = contents_below(&home.path(".rethread"));
+    assert!(before.len() > 3, "{before:?}");
+    for path in pages(&home) {
+        assert_eq!(get_page(&server, &path, &cookie).status, 200, "{path}");
+    }
+    let after = contents_below(&home.path(".rethread"));
+    let differs = |path: &&PathBuf| before.get(*path) != after.get(*path);
+    let changed: Vec<&PathBuf> = before.keys().chain(after.keys()).filter(differs).collect();
+    assert!(changed.is_empty(), "{changed:?} changed");
+}
+
+#[test]
+fn files_of_the_page_are_kept_by_browsers_until_they_change() {
+    let home = TestHome::with_binary(env!("CARGO_BIN_EXE_rethread"));
+    let server = home.serve(&["--no-watch"]);
+    let page = server.send(&["GET /login", "Accept: text/html"], "").body;
+    let named = page.split("href=\"").find_map(|rest| rest.strip_prefix("/static/page.css?v=")).unwrap();
+    let version = named.split('"').next().unwrap();
+    let ask = |path: &str, more: &str| server.send(&[&format!("GET {path}"), more], "");
+    let first = ask(&format!("/static/page.css?v={version}"), "X-Nothing: 1");
+    assert_eq!(first.status, 200);
+    assert!(first.head.contains("immutable") && first.head.contains(&format!("etag: \"{version}\"")), "{}", first.head);
+    let plain = ask("/static/page.css", "X-Nothing: 1");
+    assert!(plain.head.contains("cache-control: no-cache"), "{}", plain.head);
+    assert_eq!(ask("/static/page.css", &format!("If-None-Match: \"{version}\"")).status, 304);
+    for (name, kind) in [("page.js", "text/javascript"), ("theme.js", "text/javascript"), ("icon.svg", "image/svg+xml")]
+    {
+        let file = ask(&format!("/static/{name}"), "X-Nothing: 1");
+        assert_eq!((file.status, file.head.contains(kind)), (200, true), "{}", file.head);
+    }
+    assert_eq!(ask("/static/nothing.js", "X-Nothing: 1").status, 404);
+}

@@ -1,0 +1,30 @@
+//! Test helpers for the integration tests of all crates. Never a dependency of shipped code.
+//!
+//! Only integration tests use this crate. A unit test inside a crate that this one depends on would see two
+//! copies of its own types.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+#![expect(clippy::missing_panics_doc, reason = "every helper panics when the test cannot go on")]
+
+mod api_client;
+mod api_socket;
+mod files;
+mod fixtures;
+mod home;
+mod server;
+mod snapshot;
+mod stub_model;
+mod transcript;
+mod wait;
+
+pub use api_client::{ApiClient, ApiResponse, exchange};
+pub use api_socket::{ApiSocket, EventStream};
+pub use files::{contents_below, files_below};
+pub use fixtures::{
+    BRANCHES, CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, NATIVE_THREAD, PI_FILE, PI_VERSION_1, SUB_AGENT,
+};
+pub use home::{TestHome, assert_same_dump, dump_of};
+pub use server::TestServer;
+pub use stub_model::{StubModel, StubReply, StubRequest, events};
+pub use transcript::{PiTranscriptBuilder, TranscriptBuilder, text_block, tool_call_block, tool_result_block};
+pub use wait::{WAIT_LIMIT, wait_until};
