@@ -41,7 +41,6 @@ impl ApiSocket {
     }
 
     /// The same where the server may have closed the connection.
-    #[expect(clippy::result_large_err, reason = "the error is that of the library")]
     pub fn try_send(&mut self, message: Message) -> Result<(), Error> {
         self.socket.send(message)
     }
@@ -84,6 +83,13 @@ impl ApiSocket {
             if fits(&frame) {
                 return frame;
             }
+        }
+    }
+
+    /// Reads until `count` pieces of an answer have been received since the connection was opened.
+    pub fn wait_for_deltas(&mut self, count: usize) {
+        while self.deltas().len() < count {
+            self.next_frame();
         }
     }
 

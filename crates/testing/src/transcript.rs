@@ -100,12 +100,12 @@ impl TranscriptBuilder {
     /// A text answer.
     #[must_use]
     pub fn assistant(self, text: &str) -> Self {
-        self.assistant_blocks(vec![text_block(text)])
+        self.assistant_blocks(&[text_block(text)])
     }
 
     /// An answer with any content blocks.
     #[must_use]
-    pub fn assistant_blocks(self, blocks: Vec<Value>) -> Self {
+    pub fn assistant_blocks(self, blocks: &[Value]) -> Self {
         let id = format!("msg_{}-{}", self.id_prefix, self.clock.lines);
         let message = json!({"role": "assistant", "id": id, "model": self.model, "content": blocks});
         self.line(json!({"type": "assistant", "message": message}))
@@ -114,7 +114,7 @@ impl TranscriptBuilder {
     /// A call of a tool.
     #[must_use]
     pub fn tool_call(self, id: &str, name: &str, input: &Value) -> Self {
-        self.assistant_blocks(vec![tool_call_block(id, name, input)])
+        self.assistant_blocks(&[tool_call_block(id, name, input)])
     }
 
     /// The result of a call.

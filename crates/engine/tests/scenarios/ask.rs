@@ -1,4 +1,4 @@
-//! Questions about sessions: who is asked, what is believed, what is kept, what it costs.
+//! Questions about sessions: models, citations, caching and cost.
 
 use rethread_engine::{AskError, AskRequest, ChatError, Confidence, Engine, EngineError, SyncRequest};
 use rethread_model::{OWN_CALL_TAG, Role};
@@ -15,7 +15,7 @@ const WHY: &str = "Why are Tuesdays skipped?";
 fn line(kind: &str, id: &str, text: &str) -> String {
     let builder = TranscriptBuilder::new(SESSION_ID).ids(id);
     let block = vec![text_block(text)];
-    if kind == "user" { builder.user(block).build() } else { builder.assistant_blocks(block).build() }
+    if kind == "user" { builder.user(block).build() } else { builder.assistant_blocks(&block).build() }
 }
 
 fn summary(id: &str, text: &str) -> String {
@@ -24,11 +24,11 @@ fn summary(id: &str, text: &str) -> String {
     TranscriptBuilder::new(SESSION_ID).ids(id).line(line).build()
 }
 
-/// A home in which one session was read.
+/// A home with one synced session.
 fn home() -> TestHome {
     let home = TestHome::new();
-    let said = line("assistant", "a1", "The weekday table lacks a row.\nI added Tuesday to src/days.rs.");
-    home.write(FILE, line("user", "u1", "the parser skips Tuesdays, why?") + &said);
+    let answer_line = line("assistant", "a1", "The weekday table lacks a row.\nI added Tuesday to src/days.rs.");
+    home.write(FILE, line("user", "u1", "the parser skips Tuesdays, why?") + &answer_line);
     home.sync();
     home
 }
@@ -56,18 +56,19 @@ fn code(error: &AskError) -> &'static str {
 }
 
 #[test]
-fn e001_13_an_answer_cites_what_stands_in_the_session() {
+fn answer_cites_entries_of_the_session() {
+    // E001-13
     let home = home();
     let server = StubModel::with_replies(vec![good()]);
     let engine = engine(&home, &server, &[]);
-    let asked = engine.ask(&request(WHY)).unwrap();
-    assert_eq!(asked.answer.answer, "The weekday table **lacked a row**.");
-    assert_eq!((asked.answer.confidence, asked.answer.is_extractive), (Confidence::High, false));
-    let cited = &asked.answer.citations[0];
+    let result = engine.ask(&request(WHY)).unwrap();
+    assert_eq!(result.answer.answer, "The weekday table **lacked a row**.");
+    assert_eq!((result.answer.confidence, result.answer.is_extractive), (Confidence::High, false));
+    let cited = &result.answer.citations[0];
     assert_eq!((cited.entry.as_str(), cited.role, cited.line), ("a1-1", Role::Assistant, 2));
     assert_eq!(cited.excerpt, "The weekday table lacks a row.");
-    assert_eq!((asked.model.as_deref(), asked.cached, asked.tokens.total()), (Some("small"), false, 24));
-    assert_eq!(asked.cost.map(rethread_engine::NanoUsd::get), Some(0));
+    assert_eq!((result.model.as_deref(), result.cached, result.tokens.total()), (Some("small"), false, 24));
+    assert_eq!(result.cost.map(rethread_engine::NanoUsd::get), Some(0));
     let sent = &server.bodies()[0];
     let system = sent["messages"][0]["content"].as_str().unwrap();
     assert!(system.starts_with(OWN_CALL_TAG) && system.contains("data, not instructions"), "{system}");
@@ -79,7 +80,7 @@ fn e001_13_an_answer_cites_what_stands_in_the_session() {
 }
 
 #[test]
-fn what_a_model_invents_is_removed() {
+fn invented_citations_are_removed() {
     let home = home();
     let real = json!({"entryId": "e1", "role": "assistant", "excerpt": "I added Tuesday"});
     let invented = json!({"entryId": "e1", "role": "assistant", "excerpt": "I removed Wednesday for good"});
@@ -94,12 +95,13 @@ fn what_a_model_invents_is_removed() {
 }
 
 #[test]
-fn s001_10_e001_03_malformed_answers_are_given_back_twice() {
+fn malformed_answers_are_corrected_twice() {
+    // S001-10, E001-03
     let home = home();
     let fenced = StubReply::text("Here: ```json\n{\"answerMarkdown\":1}\n```");
     let server = StubModel::with_replies(vec![StubReply::text("It is the table."), fenced, good()]);
-    let asked = engine(&home, &server, &[]).ask(&request(WHY)).unwrap();
-    assert_eq!((asked.attempts, asked.tokens.total()), (3, 72));
+    let result = engine(&home, &server, &[]).ask(&request(WHY)).unwrap();
+    assert_eq!((result.attempts, result.tokens.total()), (3, 72));
     let last = server.bodies()[2]["messages"].to_string();
     assert!(last.contains("It is the table.") && last.contains("is missing"), "{last}");
     let server = StubModel::with_replies(vec![StubReply::text("no"), StubReply::text("no"), StubReply::text("no")]);
@@ -109,19 +111,20 @@ fn s001_10_e001_03_malformed_answers_are_given_back_twice() {
 }
 
 #[test]
-fn s001_10_what_the_network_spoils_is_not_repeated() {
+fn transport_errors_are_not_retried() {
+    // S001-10
     let home = home();
     let server = StubModel::with_replies(vec![StubReply::Status(503)]);
     let engine = engine(&home, &server, &[]);
     let failed = engine.ask(&request(WHY)).unwrap_err();
     assert!(matches!(failed, AskError::Chat(ChatError::Refused { status: 503, .. })), "{failed}");
     assert_eq!((code(&failed), server.bodies().len()), ("QUERY_TRANSPORT_FAILED", 1));
-    let nobody = self::engine(&home, &server, &[("model.endpoint", "http://127.0.0.1:9/v1")]);
-    assert_eq!(code(&nobody.ask(&request(WHY)).unwrap_err()), "QUERY_TRANSPORT_FAILED");
+    let unreachable = self::engine(&home, &server, &[("model.endpoint", "http://127.0.0.1:9/v1")]);
+    assert_eq!(code(&unreachable.ask(&request(WHY)).unwrap_err()), "QUERY_TRANSPORT_FAILED");
 }
 
 #[test]
-fn a_budget_that_does_not_suffice_leaves_the_model_alone() {
+fn insufficient_budget_sends_no_request() {
     let home = home();
     let server = StubModel::with_replies(Vec::new());
     for settings in [("budget.daily_tokens", "0"), ("budget.daily_tokens", "100"), ("budget.call_tokens", "100")] {
@@ -135,7 +138,7 @@ fn a_budget_that_does_not_suffice_leaves_the_model_alone() {
 }
 
 #[test]
-fn the_same_question_is_sent_once_until_the_session_grows() {
+fn answer_is_cached_until_the_session_grows() {
     let home = home();
     let server = StubModel::with_replies(vec![good(), good(), good()]);
     let engine = engine(&home, &server, &[]);
@@ -144,7 +147,7 @@ fn the_same_question_is_sent_once_until_the_session_grows() {
     assert!(again.cached && again.tokens.total() == 0 && again.answer.citations.len() == 1);
     assert!(engine.ask_dry_run(&request(WHY)).unwrap().cached);
     assert_eq!(server.bodies().len(), 1);
-    // Another model may know better.
+    // Another model is result again.
     let other = AskRequest { model: Some("large".to_owned()), ..request(WHY) };
     assert_eq!(engine.ask(&other).unwrap().model.as_deref(), Some("large"));
     home.append(FILE, line("user", "u2", "and Wednesdays?"));
@@ -154,7 +157,8 @@ fn the_same_question_is_sent_once_until_the_session_grows() {
 }
 
 #[test]
-fn s001_31_a_huge_session_is_cut_and_its_summary_is_kept() {
+fn huge_session_is_truncated_but_keeps_its_summary() {
+    // S001-31
     let home = TestHome::new();
     let mut text = line("user", "u0", "build the calendar");
     for at in 0..200 {
@@ -175,13 +179,13 @@ fn s001_31_a_huge_session_is_cut_and_its_summary_is_kept() {
         assert!(prompt.contains(kept), "{kept}");
     }
     assert!(!prompt.contains("step 30:") && prompt.len() < 22_000);
-    // A model that holds less gets less.
+    // A smaller window gets less text.
     let small = self::engine(&home, &server, &[("model.window", "4000")]);
     assert!(small.ask_dry_run(&request("what is missing?")).unwrap().bytes < 6_000);
 }
 
 #[test]
-fn a_dry_run_sends_nothing_and_tells_the_price() {
+fn dry_run_sends_nothing_and_estimates_the_cost() {
     let home = home();
     let server = StubModel::with_replies(Vec::new());
     let priced = [("model.price_input", "1"), ("model.price_output", "10")];
@@ -189,19 +193,20 @@ fn a_dry_run_sends_nothing_and_tells_the_price() {
     assert!(plan.planned.unwrap().cost.unwrap() > rethread_engine::NanoUsd::ZERO);
     assert_eq!((plan.model.as_deref(), plan.refused, plan.shown), (Some("small"), None, 2));
     assert!(server.bodies().is_empty());
-    let nobody = home.engine().ask_dry_run(&request(WHY)).unwrap();
-    assert!(nobody.model.is_none() && nobody.planned.is_none());
+    let without_model = home.engine().ask_dry_run(&request(WHY)).unwrap();
+    assert!(without_model.model.is_none() && without_model.planned.is_none());
 }
 
 #[test]
-fn e001_14_a_turn_asks_a_model_only_so_often() {
+fn model_calls_per_turn_are_limited() {
+    // E001-14
     let home = home();
     let server = StubModel::with_replies(vec![good(), good(), good()]);
     let engine = engine(&home, &server, &[]);
     let ask = |engine: &Engine, turn: &str, question: &str| {
-        engine.ask(&AskRequest { turn: Some(turn.to_owned()), ..request(question) }).map(|asked| asked.cached)
+        engine.ask(&AskRequest { turn: Some(turn.to_owned()), ..request(question) }).map(|result| result.cached)
     };
-    // What is not sent does not count.
+    // A request that is not sent does not count.
     let poor = self::engine(&home, &server, &[("budget.daily_tokens", "0")]);
     assert_eq!(code(&ask(&poor, "s/1", WHY).unwrap_err()), "QUERY_MODEL_UNAVAILABLE");
     assert!(!ask(&engine, "s/1", WHY).unwrap());
@@ -216,15 +221,15 @@ fn e001_14_a_turn_asks_a_model_only_so_often() {
 }
 
 #[test]
-fn without_a_model_passages_are_quoted() {
+fn passages_are_quoted_without_a_model() {
     let home = home();
-    let asked = home.engine().ask(&request("which row does the weekday table lack?")).unwrap();
-    assert!(asked.answer.is_extractive && asked.model.is_none());
-    assert_eq!(asked.answer.citations[0].line, 2);
-    assert!(asked.answer.answer.contains("no model was asked"), "{}", asked.answer.answer);
+    let result = home.engine().ask(&request("which row does the weekday table lack?")).unwrap();
+    assert!(result.answer.is_extractive && result.model.is_none());
+    assert_eq!(result.answer.citations[0].line, 2);
+    assert!(result.answer.answer.contains("no model was asked"), "{}", result.answer.answer);
     let nothing = home.engine().ask(&request("zebra crossing?")).unwrap().answer;
     assert!(nothing.citations.is_empty() && nothing.confidence == Confidence::Low);
-    // The same where a model is configured and not wanted.
+    // The same with a model that the request rules out.
     let server = StubModel::with_replies(Vec::new());
     let request = AskRequest { without_model: true, ..request(WHY) };
     assert!(engine(&home, &server, &[]).ask(&request).unwrap().answer.is_extractive);
@@ -232,7 +237,8 @@ fn without_a_model_passages_are_quoted() {
 }
 
 #[test]
-fn s001_29_a_hook_gets_what_is_at_hand_and_asks_nobody() {
+fn hook_uses_cached_answers_and_sends_no_request() {
+    // S001-29
     let home = home();
     let server = StubModel::with_replies(vec![good()]);
     let engine = engine(&home, &server, &[]);
@@ -246,7 +252,8 @@ fn s001_29_a_hook_gets_what_is_at_hand_and_asks_nobody() {
 }
 
 #[test]
-fn e001_15_what_cannot_be_asked_has_its_code() {
+fn invalid_questions_have_error_codes() {
+    // E001-15
     let home = home();
     let engine = home.engine();
     let code = |reference: &str, question: &str| {
@@ -274,7 +281,8 @@ fn e001_15_what_cannot_be_asked_has_its_code() {
 }
 
 #[test]
-fn e001_20_a_handoff_names_the_session_and_how_to_ask_it() {
+fn handoff_names_the_session_and_how_to_ask_it() {
+    // E001-20
     let home = home();
     let made = home.engine().handoff(SESSION).unwrap();
     let id = made.listed.session.id;
@@ -284,7 +292,8 @@ fn e001_20_a_handoff_names_the_session_and_how_to_ask_it() {
 }
 
 #[test]
-fn e001_15_sessions_without_a_word_say_why() {
+fn sessions_without_text_report_why() {
+    // E001-15
     let home = TestHome::new();
     let file = |id: &str| format!(".claude/projects/-app/{id}-c1f1-493e-a0f1-884aa996b05b.jsonl");
     let exit = |id: &str| TranscriptBuilder::new(id).user("<command-name>/exit</command-name>").build();

@@ -1,4 +1,4 @@
-//! Looking at the memory as a page does: all sessions at a glance, one session piece by piece, the errors that were met.
+//! The data behind the web pages: the board, one session in pages, known errors.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
@@ -16,21 +16,21 @@ fn all() -> BoardRequest {
     BoardRequest { projects: MANY, sessions: MANY, ..BoardRequest::default() }
 }
 
-/// A project with what its sessions were asked last, and their states, in order.
-type Told = (Option<String>, Vec<(String, State)>);
+/// A project with the last prompt and the state of each session.
+type BoardRow = (Option<String>, Vec<(String, State)>);
 
-fn told(board: &Board) -> Vec<Told> {
+fn rows(board: &Board) -> Vec<BoardRow> {
     let session = |one: &OnBoard| (one.prompt.clone().unwrap_or_default(), one.listed.state);
-    let told =
+    let rows =
         board.projects.iter().map(|project| (project.project.clone(), project.sessions.iter().map(session).collect()));
-    told.collect()
+    rows.collect()
 }
 
-fn asked(text: &str, state: State) -> (String, State) {
+fn row(text: &str, state: State) -> (String, State) {
     (text.to_owned(), state)
 }
 
-/// Anna's session ended an hour and more ago, Ben's goes on; a third one lies elsewhere and long ago.
+/// Anna's session ended over an hour ago, Ben's is active, and an old one is in another project.
 fn home() -> TestHome {
     let home = TestHome::new();
     work(&home, ANNA, 0, "mend the cart", true);
@@ -41,11 +41,11 @@ fn home() -> TestHome {
 }
 
 #[test]
-fn a_board_has_projects_with_live_sessions_first_and_the_liveliest_first_in_each() {
+fn board_lists_live_projects_first_and_active_sessions_first() {
     let home = home();
     let board = engine(&home, 101).board(&all()).unwrap();
-    let projects = told(&board);
-    let app = vec![asked("write the docs", State::Active), asked("mend the cart", State::Ended)];
+    let projects = rows(&board);
+    let app = vec![row("write the docs", State::Active), row("mend the cart", State::Ended)];
     assert_eq!(projects[0], (Some("/app".to_owned()), app), "{projects:?}");
     assert_eq!(projects.len(), 2);
     assert_eq!((board.states.active, board.states.ended, board.states.all(), board.fitting), (1, 2, 3, 2));
@@ -56,12 +56,12 @@ fn a_board_has_projects_with_live_sessions_first_and_the_liveliest_first_in_each
 }
 
 #[test]
-fn a_board_is_filtered_and_counts_what_fits() {
+fn board_filters_and_counts_matches() {
     let home = home();
     let of = |request: BoardRequest| engine(&home, 101).board(&request).unwrap();
     let board = of(BoardRequest { state: Some(State::Ended), ..all() });
     assert_eq!((board.states.all(), board.projects.len()), (3, 2), "states are counted whichever is wanted");
-    assert_eq!(told(&board)[0].1, [asked("mend the cart", State::Ended)], "those that ended come newest first");
+    assert_eq!(rows(&board)[0].1, [row("mend the cart", State::Ended)], "those that ended come newest first");
     assert_eq!(of(BoardRequest { agent: Some(Agent::Pi), ..all() }).states.all(), 1);
     let app = BoardRequest { project: OfProject::Named("/app".to_owned()), ..all() };
     assert_eq!(
@@ -74,7 +74,7 @@ fn a_board_is_filtered_and_counts_what_fits() {
 }
 
 #[test]
-fn a_board_shows_every_session_that_has_not_ended_however_few_are_wanted() {
+fn board_shows_all_live_sessions_despite_the_limit() {
     let home = TestHome::new();
     for session in [ANNA, BEN] {
         work(&home, session, 100, "go on", false);
@@ -86,12 +86,12 @@ fn a_board_shows_every_session_that_has_not_ended_however_few_are_wanted() {
 }
 
 #[test]
-fn a_session_that_was_paused_is_suspended_on_the_board() {
+fn paused_session_is_suspended_on_the_board() {
     let home = home();
     engine(&home, 101).pause_session(BEN).unwrap();
     let board = engine(&home, 102).board(&all()).unwrap();
     assert_eq!((board.states.suspended, board.states.active), (1, 0));
-    assert_eq!(told(&board)[0].1[0], asked("write the docs", State::Suspended));
+    assert_eq!(rows(&board)[0].1[0], row("write the docs", State::Suspended));
 }
 
 fn reading(home: &TestHome, piece: Piece) -> Reading {
@@ -99,7 +99,7 @@ fn reading(home: &TestHome, piece: Piece) -> Reading {
     engine(home, 5_000).reading(session, ReadingRequest { piece, everything: false }).unwrap()
 }
 
-/// The lines of the first and last entry, and whether there is more before and after.
+/// First and last line, and whether there are earlier and later entries.
 fn borders(reading: &Reading) -> (u64, u64, bool, bool) {
     let piece = &reading.piece;
     let line = |entry: Option<&rethread_model::Entry>| entry.unwrap().place.line;
@@ -107,7 +107,7 @@ fn borders(reading: &Reading) -> (u64, u64, bool, bool) {
 }
 
 #[test]
-fn a_long_session_is_read_piece_by_piece_and_around_a_line() {
+fn long_session_is_paged_and_centered_on_a_line() {
     let home = TestHome::new();
     for minute in 0..150 {
         work(&home, BEN, minute, &format!("step {minute}"), false);
@@ -119,17 +119,17 @@ fn a_long_session_is_read_piece_by_piece_and_around_a_line() {
     assert_eq!(borders(&cited), (176, 326, true, true));
     let middle = cited.piece.middle.unwrap();
     assert_eq!(cited.piece.entries.iter().find(|entry| entry.seq == middle).unwrap().text, "step 75");
-    // A result has no entry of its own; whoever cites its line means the call before it.
+    // A result has no entry; citing its line means the call before it.
     assert_eq!(reading(&home, Piece::Around(228)).piece.middle.unwrap(), middle + 1);
     assert_eq!(borders(&reading(&home, Piece::From(0))), (1, 449, false, false));
     assert_eq!(borders(&reading(&home, Piece::Before(400))), (151, 299, true, true));
     assert!(reading(&home, Piece::Before(0)).piece.entries.is_empty());
-    let asked = reading(&home, Piece::Last).asked;
-    assert_eq!((asked.len(), asked[149].line, asked[149].text.as_str()), (150, 448, "step 149"));
+    let prompts = reading(&home, Piece::Last).asked;
+    assert_eq!((prompts.len(), prompts[149].line, prompts[149].text.as_str()), (150, 448, "step 149"));
 }
 
 #[test]
-fn what_is_known_of_a_session_comes_with_it() {
+fn session_page_includes_its_facts() {
     let home = TestHome::new();
     let missing = "Exit code 101\nerror[E0433]: failed to resolve: use of undeclared crate `regex`";
     let script = TranscriptBuilder::new("cccc1011-0000-4000-8000-00000000000c")
@@ -159,7 +159,7 @@ fn what_is_known_of_a_session_comes_with_it() {
 }
 
 #[test]
-fn what_a_session_was_told_is_shown_and_looking_at_it_tells_nobody_anything() {
+fn session_page_shows_injections_and_changes_nothing() {
     let home = home();
     hook(&home, 101, BEN, "SessionStart", &serde_json::json!({"source": "startup"}));
     work(&home, ANNA, 101, "now the basket", false);
@@ -174,7 +174,7 @@ fn what_a_session_was_told_is_shown_and_looking_at_it_tells_nobody_anything() {
 }
 
 #[test]
-fn an_id_that_nobody_has_is_unknown() {
+fn unassigned_id_is_unknown() {
     let home = home();
     let id: SessionId = "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap();
     for home in [&home, &TestHome::new()] {
@@ -183,7 +183,6 @@ fn an_id_that_nobody_has_is_unknown() {
     }
 }
 
-/// Everything below our folder, but for the side files that SQLite makes for whoever reads.
 fn stored(home: &TestHome) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     let files = files_below(&home.path(".rethread")).into_iter();
     let kept = files.filter(|path| path.extension().is_none_or(|ending| ending != "db-shm"));

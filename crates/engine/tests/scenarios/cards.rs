@@ -1,4 +1,4 @@
-//! Cards of sessions: by rules, by a scripted model, and everything that can go wrong with one.
+//! Session cards: by rules, by a stub model, and every failure of a model.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
@@ -30,12 +30,12 @@ fn exchange(number: u64, prompt: &str, answer: &str) -> String {
         .build()
 }
 
-/// A home with a session of so many exchanges, already read.
+/// A home with a synced session of that many exchanges.
 fn home(exchanges: u64) -> TestHome {
     let home = TestHome::new();
-    let said: String =
+    let lines: String =
         (1..=exchanges).map(|number| exchange(number, &format!("mend the parser, part {number}"), "Mended.")).collect();
-    home.write(FILE, said);
+    home.write(FILE, lines);
     home.sync();
     home
 }
@@ -57,7 +57,7 @@ fn meta(home: &TestHome, id: &str) -> Value {
     serde_json::from_str(&fs::read_to_string(home.path(&format!(".rethread/cards/{id}.meta.json"))).unwrap()).unwrap()
 }
 
-/// What our own log says of attempts.
+/// The attempts in our log.
 fn attempts(home: &TestHome) -> Vec<Value> {
     let days = fs::read_dir(home.path(".rethread/logs")).into_iter().flatten();
     let texts = days.map(|day| fs::read_to_string(day.unwrap().path()).unwrap());
@@ -68,29 +68,31 @@ fn attempts(home: &TestHome) -> Vec<Value> {
 }
 
 #[test]
-fn l001_02_every_session_has_a_card_without_a_model() {
+fn every_session_has_a_card_without_a_model() {
+    // L001-02
     let home = home(2);
     let card = home.engine().card(SESSION).unwrap();
     assert_eq!((card.fields.name.as_str(), card.made_by, card.is_older), ("Mend the parser, part 1", None, false));
     assert!(card.fields.summary.contains("## Outcome\nMended."), "{}", card.fields.summary);
-    let told = home.engine().refresh_card(SESSION, None, true).unwrap();
-    assert!(matches!(told.outcome, Refresh::NoModel(_)), "{:?}", told.outcome);
-    assert_eq!(told.card.fields.name, "Mend the parser, part 1");
+    let refreshed = home.engine().refresh_card(SESSION, None, true).unwrap();
+    assert!(matches!(refreshed.outcome, Refresh::NoModel(_)), "{:?}", refreshed.outcome);
+    assert_eq!(refreshed.card.fields.name, "Mend the parser, part 1");
     assert!(!home.path(".rethread/cards").exists(), "asking for a card writes nothing");
 }
 
 #[test]
-fn s001_09_s001_15_s001_19_a_model_s_card_is_kept_exported_and_noted() {
+fn card_from_a_model_is_stored_exported_and_logged() {
+    // S001-09, S001-15, S001-19
     let home = home(5);
     let server = StubModel::with_replies(vec![StubReply::json(&good())]);
     let engine = engine(&home, &server, &[]);
-    let told = refresh(&engine);
-    assert!(matches!(told.outcome, Refresh::Made { attempts: 1 }), "{:?}", told.outcome);
-    assert_eq!(told.cost.map(rethread_engine::NanoUsd::get), Some(0));
-    assert_eq!((told.card.fields.name.as_str(), told.card.is_older), ("Mend the parser in parts", false));
-    assert_eq!(told.card.made_by.as_deref(), Some("openai/small"));
-    let asked = server.bodies()[0]["messages"][1]["content"].as_str().unwrap().to_owned();
-    assert!(asked.contains("[User]: mend the parser, part 1\n\n[Assistant]: Mended."), "{asked}");
+    let refreshed = refresh(&engine);
+    assert!(matches!(refreshed.outcome, Refresh::Made { attempts: 1 }), "{:?}", refreshed.outcome);
+    assert_eq!(refreshed.cost.map(rethread_engine::NanoUsd::get), Some(0));
+    assert_eq!((refreshed.card.fields.name.as_str(), refreshed.card.is_older), ("Mend the parser in parts", false));
+    assert_eq!(refreshed.card.made_by.as_deref(), Some("openai/small"));
+    let sent = server.bodies()[0]["messages"][1]["content"].as_str().unwrap().to_owned();
+    assert!(sent.contains("[User]: mend the parser, part 1\n\n[Assistant]: Mended."), "{sent}");
     let file = meta(&home, SESSION);
     let names: Vec<&str> = file.as_object().unwrap().keys().map(String::as_str).collect();
     let expected = [
@@ -118,12 +120,13 @@ fn s001_09_s001_15_s001_19_a_model_s_card_is_kept_exported_and_noted() {
     assert!(noted[0]["timestamp"].is_string());
     assert_eq!(engine.status().unwrap().budget.requests, 1);
     let found = engine.resolve_references("as in @@mend-the-parser-in-parts").unwrap();
-    assert_eq!(found.outcomes[0].1.as_str(), "resolved", "e001_18: by the name that the model gave it");
+    assert_eq!(found.outcomes[0].1.as_str(), "resolved", "E001-18: by the name that the model gave it");
     assert!(found.text.unwrap().contains("> The parser was mended."));
 }
 
 #[test]
-fn s001_10_e001_03_a_malformed_answer_is_given_back_twice() {
+fn malformed_card_is_corrected_twice() {
+    // S001-10, E001-03
     let home = home(5);
     let mut long = good();
     long["name"] = json!("x".repeat(121));
@@ -132,8 +135,8 @@ fn s001_10_e001_03_a_malformed_answer_is_given_back_twice() {
         StubReply::json(&long),
         StubReply::json(&good()),
     ]);
-    let told = refresh(&engine(&home, &server, &[]));
-    assert!(matches!(told.outcome, Refresh::Made { attempts: 3 }), "{:?}", told.outcome);
+    let refreshed = refresh(&engine(&home, &server, &[]));
+    assert!(matches!(refreshed.outcome, Refresh::Made { attempts: 3 }), "{:?}", refreshed.outcome);
     let last = server.bodies()[2]["messages"].as_array().unwrap().clone();
     let texts: Vec<&str> = last.iter().map(|message| message["content"].as_str().unwrap()).collect();
     assert_eq!(texts[2], "Here you are!");
@@ -142,7 +145,8 @@ fn s001_10_e001_03_a_malformed_answer_is_given_back_twice() {
 }
 
 #[test]
-fn s001_10_three_malformed_answers_leave_the_card_as_it_was() {
+fn three_malformed_answers_keep_the_old_card() {
+    // S001-10
     let home = home(5);
     let server = StubModel::with_replies(vec![
         StubReply::text("no"),
@@ -153,12 +157,12 @@ fn s001_10_three_malformed_answers_leave_the_card_as_it_was() {
     let mut surroundings = environment(&home, &server, &[]);
     surroundings.binary = Some("/bin/sh".into());
     let engine = Engine::open(surroundings).unwrap();
-    let told = refresh(&engine);
-    assert!(matches!(told.outcome, Refresh::Invalid(_)), "{:?}", told.outcome);
-    assert_eq!((server.bodies().len(), told.card.made_by), (3, None));
+    let refreshed = refresh(&engine);
+    assert!(matches!(refreshed.outcome, Refresh::Invalid(_)), "{:?}", refreshed.outcome);
+    assert_eq!((server.bodies().len(), refreshed.card.made_by), (3, None));
     assert_eq!(attempts(&home)[0]["success"], json!(false));
     assert!(attempts(&home)[0]["error"].is_string());
-    // It is not tried again after every turn.
+    // A failed card is not tried again after every turn.
     assert!(!engine.card_after_turn(Agent::ClaudeCode, SESSION).unwrap());
     for number in 6..=10 {
         home.append(FILE, exchange(number, "mend more of the parser", "Mended."));
@@ -168,29 +172,31 @@ fn s001_10_three_malformed_answers_leave_the_card_as_it_was() {
 }
 
 #[test]
-fn s001_10_a_transport_error_is_not_retried() {
+fn transport_error_is_not_retried() {
+    // S001-10
     let home = home(5);
     let server = StubModel::with_replies(vec![StubReply::Status(503), StubReply::json(&good())]);
-    let told = refresh(&engine(&home, &server, &[]));
-    assert!(matches!(told.outcome, Refresh::Failed(_)), "{:?}", told.outcome);
-    assert_eq!((server.bodies().len(), told.card.made_by), (1, None));
+    let refreshed = refresh(&engine(&home, &server, &[]));
+    assert!(matches!(refreshed.outcome, Refresh::Failed(_)), "{:?}", refreshed.outcome);
+    assert_eq!((server.bodies().len(), refreshed.card.made_by), (1, None));
 }
 
 #[test]
-fn without_a_budget_nothing_is_asked() {
+fn no_budget_means_no_request() {
     let home = home(5);
     let server = StubModel::with_replies(Vec::new());
     for more in [("budget.daily_tokens", "0"), ("budget.daily_tokens", "100"), ("budget.call_tokens", "100")] {
         let engine = engine(&home, &server, &[more]);
-        let told = refresh(&engine);
-        assert!(matches!(told.outcome, Refresh::Refused(_)), "{:?}", told.outcome);
+        let refreshed = refresh(&engine);
+        assert!(matches!(refreshed.outcome, Refresh::Refused(_)), "{:?}", refreshed.outcome);
         assert!(engine.refresh_card_dry_run(SESSION, None).unwrap().refused.is_some());
     }
     assert!(server.bodies().is_empty());
 }
 
 #[test]
-fn s001_04_a_card_is_due_after_enough_new_prompts() {
+fn card_is_due_after_enough_new_prompts() {
+    // S001-04
     let home = home(4);
     let server = StubModel::with_replies(vec![StubReply::json(&good()), StubReply::json(&good())]);
     let mut surroundings = environment(&home, &server, &[]);
@@ -211,34 +217,35 @@ fn s001_04_a_card_is_due_after_enough_new_prompts() {
     assert!(after_turn());
     let made = refresh(&engine);
     assert!(matches!(made.outcome, Refresh::Made { .. }) && !made.card.is_older, "{:?}", made.outcome);
-    // E001-07: when the first one was written stays known.
+    // E001-07: the creation time is kept.
     assert!(made.card.created_at <= made.card.updated_at);
-    // Off means off.
     let off = self::engine(&home, &server, &[("cards.enabled", "false")]);
     assert!(matches!(off.refresh_card(SESSION, None, true).unwrap().outcome, Refresh::Off(_)));
 }
 
 #[test]
-fn e001_06_l001_09_one_process_at_a_time_writes_a_card() {
+fn one_process_at_a_time_writes_a_card() {
+    // E001-06, L001-09
     let home = home(5);
     let server = StubModel::with_replies(vec![StubReply::json(&good())]);
     let engine = engine(&home, &server, &[]);
     fs::create_dir_all(home.path(".rethread/cards")).unwrap();
     let lock = fs::File::create(home.path(&format!(".rethread/cards/{SESSION}.lock"))).unwrap();
     lock.lock().unwrap();
-    let told = engine.refresh_card(SESSION, None, true).unwrap();
-    assert!(matches!(told.outcome, Refresh::Busy) && server.bodies().is_empty(), "{:?}", told.outcome);
+    let refreshed = engine.refresh_card(SESSION, None, true).unwrap();
+    assert!(matches!(refreshed.outcome, Refresh::Busy) && server.bodies().is_empty(), "{:?}", refreshed.outcome);
     drop(lock);
     assert!(matches!(refresh(&engine).outcome, Refresh::Made { .. }));
 }
 
 #[test]
-fn l001_04_what_is_said_while_the_model_writes_is_not_in_the_card() {
+fn entries_added_during_the_request_are_not_in_the_card() {
+    // L001-04
     let home = home(5);
     let (name, after) = ("card".to_owned(), vec![good().to_string()]);
     let server = StubModel::with_replies(vec![StubReply::Held { name, before: Vec::new(), after }]);
     let engine = engine(&home, &server, &[]);
-    let told = std::thread::scope(|scope| {
+    let refreshed = std::thread::scope(|scope| {
         let refreshed = scope.spawn(|| refresh(&engine));
         server.wait_until_held("card");
         home.append(FILE, exchange(6, "one thing more", "That too."));
@@ -246,14 +253,15 @@ fn l001_04_what_is_said_while_the_model_writes_is_not_in_the_card() {
         server.release("card");
         refreshed.join().unwrap()
     });
-    assert!(matches!(told.outcome, Refresh::Made { .. }), "{:?}", told.outcome);
+    assert!(matches!(refreshed.outcome, Refresh::Made { .. }), "{:?}", refreshed.outcome);
     assert_eq!(meta(&home, SESSION)["lastIndexedLeafId"], "exchange-5-2");
     assert!(home.engine().card(SESSION).unwrap().is_older);
     assert_eq!(engine.refresh_card_dry_run(SESSION, None).unwrap().new, 1);
 }
 
 #[test]
-fn e001_09_after_a_change_of_branch_all_prompts_are_new() {
+fn branch_change_makes_all_prompts_new() {
+    // E001-09
     let home = TestHome::new();
     let first = PiTranscriptBuilder::new(PI, "/home/dev/app", "2026-04-01T10:00:00.000Z")
         .user("mend the parser")
@@ -277,15 +285,16 @@ fn e001_09_after_a_change_of_branch_all_prompts_are_new() {
     home.sync();
     assert_eq!(engine.refresh_card_dry_run(PI, None).unwrap().new, 2);
     assert!(engine.card(PI).unwrap().is_older);
-    // S001-05: a left branch is not shown to the model.
+    // S001-05: an abandoned branch is not sent to the model.
     server.push(StubReply::json(&good()));
     engine.refresh_card(PI, None, true).unwrap();
-    let asked = server.bodies()[1]["messages"][1]["content"].as_str().unwrap().to_owned();
-    assert!(asked.contains("rather the docs") && !asked.contains("and the tests"), "{asked}");
+    let sent = server.bodies()[1]["messages"][1]["content"].as_str().unwrap().to_owned();
+    assert!(sent.contains("rather the docs") && !sent.contains("and the tests"), "{sent}");
 }
 
 #[test]
-fn s001_17_a_damaged_file_counts_as_missing_and_is_written_anew() {
+fn damaged_card_file_is_reported_and_rewritten() {
+    // S001-17
     let home = home(5);
     let server = StubModel::with_replies(vec![StubReply::json(&good())]);
     let engine = engine(&home, &server, &[]);
@@ -300,7 +309,7 @@ fn s001_17_a_damaged_file_counts_as_missing_and_is_written_anew() {
 }
 
 #[test]
-fn a_model_s_card_survives_a_rebuild_and_the_loss_of_the_store() {
+fn card_from_a_model_survives_rebuild_and_store_loss() {
     let home = home(5);
     let server = StubModel::with_replies(vec![StubReply::json(&good())]);
     let engine = engine(&home, &server, &[]);
@@ -316,12 +325,12 @@ fn a_model_s_card_survives_a_rebuild_and_the_loss_of_the_store() {
 }
 
 #[test]
-fn a_thread_that_is_deleted_takes_its_card_along() {
+fn deleting_a_thread_deletes_its_card() {
     let home = TestHome::new();
     let server = StubModel::with_replies(vec![StubReply::text("Hello."), StubReply::json(&good())]);
     let engine = engine(&home, &server, &[]);
     let thread = crate::turns::thread(&engine);
-    assert_eq!(crate::turns::say(&engine, &thread, "mend the parser").unwrap().messages[1].role, ChatRole::Assistant);
+    assert_eq!(crate::turns::send(&engine, &thread, "mend the parser").unwrap().messages[1].role, ChatRole::Assistant);
     engine.thread_remember(thread.parse().unwrap()).unwrap();
     assert!(matches!(engine.refresh_card(&thread, None, true).unwrap().outcome, Refresh::Made { .. }));
     assert_eq!(meta(&home, &thread)["name"], "Mend the parser in parts");
@@ -331,17 +340,19 @@ fn a_thread_that_is_deleted_takes_its_card_along() {
 }
 
 #[test]
-fn s001_08_e001_05_a_model_is_shown_the_end_of_a_long_session() {
+fn model_gets_the_end_of_a_long_session() {
+    // S001-08, E001-05
     let home = home(9);
     let server = StubModel::with_replies(vec![StubReply::json(&good())]);
     refresh(&engine(&home, &server, &[("cards.max_bytes", "100")]));
-    let asked = server.bodies()[0]["messages"][1]["content"].as_str().unwrap().to_owned();
-    assert!(asked.contains("only the most recent portion is shown"), "{asked}");
-    assert!(asked.contains("part 9") && !asked.contains("part 1\n"), "{asked}");
+    let sent = server.bodies()[0]["messages"][1]["content"].as_str().unwrap().to_owned();
+    assert!(sent.contains("only the most recent portion is shown"), "{sent}");
+    assert!(sent.contains("part 9") && !sent.contains("part 1\n"), "{sent}");
 }
 
 #[test]
-fn s001_12_l001_03_a_model_without_its_provider_switches_cards_off_and_nothing_else() {
+fn model_key_without_provider_disables_only_cards() {
+    // S001-12, L001-03
     let home = home(5);
     let server = StubModel::with_replies(Vec::new());
     let engine = engine(&home, &server, &[("cards.model_keys", "claude-haiku-4-5")]);
@@ -354,10 +365,11 @@ fn s001_12_l001_03_a_model_without_its_provider_switches_cards_off_and_nothing_e
 }
 
 #[test]
-fn s001_11_s001_13_the_first_model_that_can_be_used_writes() {
+fn first_usable_model_writes_the_card() {
+    // S001-11, S001-13
     let home = home(5);
     let server = StubModel::with_replies(vec![StubReply::json(&good())]);
-    // Nobody has a key to the first.
+    // There is no key for the first model.
     let engine = engine(&home, &server, &[("cards.model_keys", "anthropic/claude-haiku-4-5,openai/tiny")]);
     assert_eq!(refresh(&engine).card.made_by.as_deref(), Some("openai/tiny"));
     assert_eq!(server.bodies()[0]["model"], "tiny");

@@ -1,4 +1,4 @@
-//! What is counted about a session, told over hand-written transcripts that hold every trap of the formats.
+//! Session counts over hand-written transcripts with every edge case of the formats.
 
 use rethread_engine::{Listed, Profile, ShowRequest};
 use rethread_model::{Counts, Role, SessionKind, Speech, Status, Tokens};
@@ -6,14 +6,15 @@ use rethread_testing::{
     BRANCHES, CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, PI_VERSION_1, SUB_AGENT, TestHome,
 };
 
-#[expect(clippy::unwrap_used, reason = "a session that is missing fails the test")]
+#[expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 fn only(home: &TestHome, reference: &str) -> Listed {
     home.engine().resolve(reference).unwrap()
 }
 
 #[test]
-fn s003_01_a_claude_code_session_is_counted_as_the_contract_says() {
-    // S000-06, S003-11, L000-06: blocks of either kind, words in full, distinct paths instead of edit calls.
+fn claude_code_session_is_counted_as_specified() {
+    // S003-01
+    // S000-06, S003-11, L000-06: both kinds of blocks, full text, distinct paths instead of edit calls.
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     home.sync();
@@ -29,7 +30,8 @@ fn s003_01_a_claude_code_session_is_counted_as_the_contract_says() {
 }
 
 #[test]
-fn s001_05_a_pi_session_is_its_active_branch_and_its_tokens_are_all_branches() {
+fn pi_counts_the_active_branch_and_tokens_of_all_branches() {
+    // S001-05
     // S000-07: roles inside `message`, blocks text and toolCall.
     let home = TestHome::new();
     home.write(PI_FILE, BRANCHES);
@@ -49,7 +51,7 @@ fn s001_05_a_pi_session_is_its_active_branch_and_its_tokens_are_all_branches() {
 }
 
 #[test]
-fn version_1_of_pi_has_no_ids_and_is_read_all_the_same() {
+fn pi_version_1_without_ids_is_synced() {
     let home = TestHome::new();
     home.write(".pi/agent/old.jsonl", PI_VERSION_1);
     home.sync();
@@ -58,8 +60,9 @@ fn version_1_of_pi_has_no_ids_and_is_read_all_the_same() {
 }
 
 #[test]
-fn l003_08_results_are_joined_to_their_calls_across_lines() {
-    // S003-12, S003-16: structure of every call, and whether it went well.
+fn results_are_joined_to_their_calls_across_lines() {
+    // L003-08
+    // S003-12, S003-16: structure and outcome of every call.
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     home.sync();
@@ -77,7 +80,8 @@ fn l003_08_results_are_joined_to_their_calls_across_lines() {
 }
 
 #[test]
-fn s000_08_thinking_results_and_machine_texts_are_not_part_of_the_story() {
+fn thinking_results_and_machine_texts_are_not_entries() {
+    // S000-08
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     home.sync();
@@ -95,7 +99,8 @@ fn s000_08_thinking_results_and_machine_texts_are_not_part_of_the_story() {
 }
 
 #[test]
-fn s001_06_and_s001_07_the_text_profile_holds_only_what_human_and_model_said() {
+fn text_profile_contains_only_prompts_and_answers() {
+    // S001-06, S001-07
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     home.sync();
@@ -106,7 +111,8 @@ fn s001_06_and_s001_07_the_text_profile_holds_only_what_human_and_model_said() {
 }
 
 #[test]
-fn s003_19_an_episode_is_named_and_told_in_lines_of_four_kinds() {
+fn episode_has_a_name_and_four_kinds_of_lines() {
+    // S003-19
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     home.sync();
@@ -128,7 +134,7 @@ fn s003_19_an_episode_is_named_and_told_in_lines_of_four_kinds() {
 }
 
 #[test]
-fn sub_agents_are_children_in_old_and_new_layouts_and_inline() {
+fn sub_agents_are_children_in_every_layout() {
     for file in [
         ".claude/projects/-home-dev-parser/agent-a1b2c3d4.jsonl".to_owned(),
         format!(".claude/projects/-home-dev-parser/{CLAUDE_SESSION}/subagents/agent-a1b2c3d4.jsonl"),
@@ -152,13 +158,13 @@ fn sub_agents_are_children_in_old_and_new_layouts_and_inline() {
 }
 
 #[test]
-fn copies_of_another_session_count_only_there() {
+fn copied_entries_count_only_in_their_original_session() {
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     let copy = "5e551011-0000-4000-8000-0000000000ff";
     let own = r#"{"type":"user","uuid":"ffffffff-1111-4222-8333-000000000001","sessionId":"5e551011-0000-4000-8000-0000000000ff","cwd":"/home/dev/parser","timestamp":"2026-03-03T00:00:00.000Z","message":{"role":"user","content":"go on here"}}"#;
     let path = format!(".claude/projects/-home-dev-parser/{copy}.jsonl");
-    // A copy re-writes the chain of messages; lines without a uuid stay behind.
+    // A copy contains the chain of messages but not the lines without a uuid.
     let chain: String = CONVERSATION.split_inclusive('\n').filter(|line| line.contains("\"uuid\"")).collect();
     home.write(&path, format!("{}{own}\n", chain.replace(CLAUDE_SESSION, copy)));
     home.sync();
@@ -168,7 +174,7 @@ fn copies_of_another_session_count_only_there() {
 }
 
 #[test]
-fn a_pi_fork_counts_only_what_is_new_in_it() {
+fn pi_fork_counts_only_its_new_entries() {
     let home = TestHome::new();
     home.write(PI_FILE, BRANCHES);
     let header = r#"{"type":"session","version":3,"id":"0198a000-0000-7000-8000-0000000000f0","timestamp":"2026-04-02T10:00:00.000Z","cwd":"/home/dev/site","parentSession":"/x/2026-04-01T10-00-00-000Z_0198a000.jsonl"}"#;
@@ -181,7 +187,7 @@ fn a_pi_fork_counts_only_what_is_new_in_it() {
 }
 
 #[test]
-fn warm_ups_and_lone_exits_are_empty() {
+fn warm_ups_and_lone_exits_are_empty_sessions() {
     let line = |text: &str| {
         format!(
             "{{\"type\":\"user\",\"uuid\":\"{text:.8}\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"

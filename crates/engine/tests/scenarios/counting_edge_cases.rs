@@ -1,4 +1,6 @@
-//! Small transcripts that once were, or easily could be, counted wrongly.
+//! Small transcripts that were once counted wrongly, or easily could be.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 use std::fmt::Write;
 
@@ -56,7 +58,6 @@ impl QueueLines for TranscriptBuilder {
     }
 }
 
-#[expect(clippy::unwrap_used, reason = "a session that is missing fails the test")]
 fn counts_of(path: &str, text: &str, session: &str, by_lines: bool) -> Counts {
     let home = TestHome::new();
     if by_lines {
@@ -76,7 +77,7 @@ fn counts_of(path: &str, text: &str, session: &str, by_lines: bool) -> Counts {
 const NOTICE: &str = "<task-notification><summary>done</summary></task-notification>";
 
 #[test]
-fn texts_typed_while_a_tool_ran_count_once_whatever_else_was_in_the_queue() {
+fn queued_prompts_count_once_whatever_else_is_queued() {
     let go = || go().user("go");
     let beside_a_notice = go().call("t1").queue("enqueue", NOTICE).queue("enqueue", "do A").queue("remove", "");
     assert_eq!(beside_a_notice.result("t1", &[]).queue("dequeue", "").user("do A").assistant("ok").prompts(), 2);
@@ -95,7 +96,7 @@ fn texts_typed_while_a_tool_ran_count_once_whatever_else_was_in_the_queue() {
 }
 
 #[test]
-fn machines_write_prompts_in_many_ways() {
+fn machine_prompts_are_recognized_by_every_marker() {
     let y = || go().user("y");
     let with = |key: &str, value: Value| {
         let mut line = json!({"type": "user", "message": {"role": "user", "content": "text"}});
@@ -112,7 +113,7 @@ fn machines_write_prompts_in_many_ways() {
 }
 
 #[test]
-fn a_refusal_is_a_tool_error_and_a_result_met_twice_is_one() {
+fn refusal_is_a_tool_error_and_a_repeated_result_counts_once() {
     let refused = go().user("go").call("t1");
     let block = json!({"type": "tool_result", "tool_use_id": "t1", "content": "The user doesn't want to proceed with this tool use."});
     let refused = refused.user(vec![block.clone()]).user(vec![block]).build();
@@ -122,7 +123,7 @@ fn a_refusal_is_a_tool_error_and_a_result_met_twice_is_one() {
 }
 
 #[test]
-fn a_declared_fork_is_the_copy_even_if_it_ended_first() {
+fn declared_fork_is_the_copy_even_if_it_ended_first() {
     let original = go().user("one").assistant("first").user("two").assistant("second").build();
     let copy = "5e551011-0000-4000-8000-0000000000ff";
     let mut fork = String::new();
@@ -152,7 +153,7 @@ fn pi(entries: &[Value]) -> String {
 }
 
 #[test]
-fn pi_models_may_number_their_calls_anew_in_every_message() {
+fn pi_call_ids_may_repeat_in_every_message() {
     let call = |path: &str| {
         let block = json!({"type": "toolCall", "id": "call_0", "name": "write", "arguments": {"path": path}});
         json!({"type": "message", "message": {"role": "assistant", "content": [block]}})
@@ -167,7 +168,7 @@ fn pi_models_may_number_their_calls_anew_in_every_message() {
 }
 
 #[test]
-fn a_name_makes_a_pi_session_a_child_only_while_it_lasts() {
+fn pi_session_is_a_child_only_while_its_name_says_so() {
     let name = |name: &str| json!({"type": "session_info", "name": name});
     let user = json!({"type": "message", "message": {"role": "user", "content": "go"}});
     let child = pi(&[name("subagent-x"), user.clone()]);
@@ -179,7 +180,7 @@ fn a_name_makes_a_pi_session_a_child_only_while_it_lasts() {
 }
 
 #[test]
-fn a_pi_leaf_with_an_id_of_its_own_can_be_followed() {
+fn pi_leaf_with_its_own_id_is_followed() {
     let user = |text: &str| json!({"type": "message", "message": {"role": "user", "content": text}});
     let text = pi(&[user("one"), user("left"), json!({"type": "leaf", "targetId": "pi-1-0001"}), user("two")]);
     for by_lines in [false, true] {

@@ -1,6 +1,6 @@
-//! Finding by meaning: only with an embedding model that the user configured, and never at the cost of finding by words.
+//! Search with embeddings: only with a model the user configured, and in addition to word search.
 
-#![expect(clippy::unwrap_used, reason = "a home that cannot be set up must stop the test")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,12 +17,12 @@ fn transcript(name: &str, texts: &[&str]) -> String {
     let mut builder = TranscriptBuilder::new(name).times("2026-03-02T09:00:00Z".parse().unwrap(), 1);
     for (number, text) in texts.iter().enumerate() {
         let block = vec![text_block(text)];
-        builder = if number.is_multiple_of(2) { builder.user(block) } else { builder.assistant_blocks(block) };
+        builder = if number.is_multiple_of(2) { builder.user(block) } else { builder.assistant_blocks(&block) };
     }
     builder.build()
 }
 
-/// Two sessions about different things.
+/// Two sessions about different topics.
 fn two_sessions() -> TestHome {
     let home = TestHome::new();
     home.write(TESTS, transcript("tests", &[QUESTION, ANSWER]));
@@ -30,7 +30,7 @@ fn two_sessions() -> TestHome {
     home
 }
 
-/// The engine with a model at that place.
+/// An engine with an embedding model at that endpoint.
 fn engine(home: &TestHome, endpoint: &str, more: &[(&str, &str)]) -> Engine {
     let mut environment = Environment::for_home(home.root());
     let settings =
@@ -65,7 +65,7 @@ fn texts(report: &SearchReport) -> Vec<&str> {
 }
 
 #[test]
-fn a_query_finds_what_it_shares_no_word_with() {
+fn query_finds_similar_text_without_shared_words() {
     let (home, server) = (two_sessions(), StubModel::with_embeddings(|| 1));
     let engine = engine(&home, &server.openai_url(), &[]);
     let report = sync(&engine);
@@ -78,9 +78,9 @@ fn a_query_finds_what_it_shares_no_word_with() {
         let body = &request.body;
         (body["model"].as_str().unwrap().to_owned(), body["input"].as_array().unwrap().len())
     };
-    let told: Vec<_> = server.take_requests().iter().map(model_and_count).collect();
-    assert_eq!(told, [("ideas".to_owned(), 4), ("ideas".to_owned(), 1)]);
-    // Filters hold for meanings as for words.
+    let counts: Vec<_> = server.take_requests().iter().map(model_and_count).collect();
+    assert_eq!(counts, [("ideas".to_owned(), 4), ("ideas".to_owned(), 1)]);
+    // Filters apply to embedding matches too.
     assert!(texts(&search(&engine, "sporadic login trouble kind:answer")).is_empty());
     assert!(texts(&search(&engine, "sporadic login trouble -suite")).is_empty());
 
@@ -94,7 +94,7 @@ fn a_query_finds_what_it_shares_no_word_with() {
 }
 
 #[test]
-fn whoever_only_reads_asks_no_model() {
+fn read_only_search_sends_no_request() {
     let (home, server) = (two_sessions(), StubModel::with_embeddings(|| 1));
     let engine = engine(&home, &server.openai_url(), &[]);
     sync(&engine);
@@ -108,7 +108,7 @@ fn whoever_only_reads_asks_no_model() {
 }
 
 #[test]
-fn numbers_are_asked_for_once() {
+fn each_text_is_embedded_once() {
     let (home, server) = (two_sessions(), StubModel::with_embeddings(|| 1));
     let engine = engine(&home, &server.openai_url(), &[]);
     assert_eq!(sync(&engine).made, 4);
@@ -129,10 +129,10 @@ fn numbers_are_asked_for_once() {
 }
 
 #[test]
-fn a_sync_stays_short_and_the_next_one_goes_on() {
+fn sync_limits_embeddings_and_the_next_sync_continues() {
     let (home, server) = (TestHome::new(), StubModel::with_embeddings(|| 1));
-    let said: Vec<String> = (0..600).map(|at| format!("text number {at}")).collect();
-    home.write(TESTS, transcript("many", &said.iter().map(String::as_str).collect::<Vec<_>>()));
+    let lines: Vec<String> = (0..600).map(|at| format!("text number {at}")).collect();
+    home.write(TESTS, transcript("many", &lines.iter().map(String::as_str).collect::<Vec<_>>()));
     let engine = engine(&home, &server.openai_url(), &[]);
     let first = sync(&engine);
     assert_eq!((first.made, first.more), (512, true));
@@ -145,7 +145,7 @@ fn a_sync_stays_short_and_the_next_one_goes_on() {
 }
 
 #[test]
-fn a_model_that_is_away_costs_nothing_but_the_meanings() {
+fn unreachable_model_degrades_to_word_search() {
     let (home, server) = (two_sessions(), StubModel::with_embeddings(|| 1));
     let away = engine(&home, &StubModel::unreachable().openai_url(), &[]);
     let report = sync(&away);
@@ -162,7 +162,7 @@ fn a_model_that_is_away_costs_nothing_but_the_meanings() {
 }
 
 #[test]
-fn another_model_makes_its_own_numbers() {
+fn each_model_has_its_own_vectors() {
     let (home, server) = (two_sessions(), StubModel::with_embeddings(|| 1));
     let first = engine(&home, &server.openai_url(), &[]);
     sync(&first);
@@ -174,7 +174,7 @@ fn another_model_makes_its_own_numbers() {
 }
 
 #[test]
-fn a_model_that_becomes_another_under_the_same_name_is_noticed() {
+fn changed_vector_length_is_noticed() {
     let padding = Arc::new(AtomicUsize::new(1));
     let shared = Arc::clone(&padding);
     let (home, server) = (two_sessions(), StubModel::with_embeddings(move || shared.load(Ordering::Relaxed)));
@@ -195,7 +195,7 @@ fn a_model_that_becomes_another_under_the_same_name_is_noticed() {
 }
 
 #[test]
-fn the_key_is_sent_and_in_no_text_of_ours() {
+fn key_is_sent_but_never_shown() {
     let (home, server) = (two_sessions(), StubModel::with_embeddings(|| 1));
     let with_key = engine(&home, &server.openai_url(), &[("embeddings.key_env", "MODEL_KEY")]);
     assert_eq!(sync(&with_key).failed, None);
@@ -231,7 +231,7 @@ fn no_secret_leaves_the_machine() {
 }
 
 #[test]
-fn only_the_user_says_where_texts_are_sent() {
+fn project_settings_cannot_set_the_endpoint() {
     let (home, server) = (two_sessions(), StubModel::with_embeddings(|| 1));
     let project = format!("[embeddings]\nendpoint = \"{}\"\nmodel = \"ideas\"\n", server.openai_url());
     home.write(".rethread.toml", &project);

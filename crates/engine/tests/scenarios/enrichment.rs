@@ -51,7 +51,7 @@ fn fact(lines: &Value) -> Value {
         "detail": "The parts are kept in a plain table", "reason": "a tree was too slow", "lines": lines})
 }
 
-fn says(facts: &Value) -> StubReply {
+fn facts_reply(facts: &Value) -> StubReply {
     StubReply::json(&json!({"facts": facts}))
 }
 
@@ -66,7 +66,7 @@ fn added(home: &TestHome) -> Vec<Fact> {
 }
 
 fn outcomes(report: &EnrichReport) -> Vec<&EnrichOutcome> {
-    report.sessions.iter().map(|told| &told.outcome).collect()
+    report.sessions.iter().map(|reported| &reported.outcome).collect()
 }
 
 fn waits_until(report: &EnrichReport) -> Timestamp {
@@ -77,15 +77,16 @@ fn waits_until(report: &EnrichReport) -> Timestamp {
 }
 
 #[test]
-fn l003_17_a_model_adds_facts_that_cite_what_was_said() {
+fn model_adds_facts_that_cite_entries() {
+    // L003-17
     let home = home(1);
     let mut secret = fact(&json!([3]));
     secret["subject"] = json!("the key");
     secret["detail"] = json!(format!("The key is ghp_{}", "q7Zx".repeat(9)));
     let wrong = [fact(&json!([])), fact(&json!([99])), fact(&json!([2]))];
-    let mut told = vec![fact(&json!([2, 3])), fact(&json!([3])), secret];
-    told.extend(wrong);
-    let server = StubModel::with_replies(vec![says(&json!(told))]);
+    let mut reported = vec![fact(&json!([2, 3])), fact(&json!([3])), secret];
+    reported.extend(wrong);
+    let server = StubModel::with_replies(vec![facts_reply(&json!(reported))]);
     let report = enrich(&engine(&home, &server, 600, &[]));
     assert_eq!((report.sessions[0].added, report.sessions[0].dropped, report.sessions[0].tokens), (2, 4, 24));
     assert_eq!((outcomes(&report), report.waiting), (vec![&EnrichOutcome::Done], 0));
@@ -99,26 +100,27 @@ fn l003_17_a_model_adds_facts_that_cite_what_was_said() {
     assert_eq!((chosen.line, &chosen.evidence, chosen.model.as_deref()), (3, &vec![2], Some("openai/small")));
     assert_eq!((chosen.at, chosen.reason.as_deref()), (Some(at(12)), Some("a tree was too slow")));
     assert!(facts.iter().all(|fact| !fact.detail.contains("ghp_q7Z")), "{facts:?}");
-    let asked = server.bodies()[0]["messages"][1]["content"].as_str().unwrap().to_owned();
-    assert!(asked.contains("[1 human]\nwhere do we keep the parts?\n\n[2 assistant]\nI would suggest"), "{asked}");
+    let sent = server.bodies()[0]["messages"][1]["content"].as_str().unwrap().to_owned();
+    assert!(sent.contains("[1 human]\nwhere do we keep the parts?\n\n[2 assistant]\nI would suggest"), "{sent}");
     let request = DecisionRequest { scope: Scope::AllProjects, ..DecisionRequest::default() };
     let decisions = home.engine().decisions(&request).unwrap();
     assert!(decisions.iter().any(|decision| decision.choice == "plain table" && decision.is_open()), "{decisions:?}");
-    // What was shown once is not shown again, until the session goes on and ends again.
+    // A session is sent again only after it has continued and ended again.
     assert!(enrich(&engine(&home, &server, 601, &[])).sessions.is_empty());
     exchange(&home, &id(1), 620, "never use a tree again", "Understood.");
     home.sync();
     assert!(enrich(&engine(&home, &server, 630, &[])).sessions.is_empty(), "it has not ended");
     let rule = json!([{"predicate": "forbids", "subject": "trees", "object": null, "state": null,
         "detail": "Never use a tree", "reason": null, "lines": [5]}]);
-    server.push(says(&rule));
+    server.push(facts_reply(&rule));
     assert_eq!(enrich(&engine(&home, &server, 720, &[])).sessions[0].added, 1);
-    let asked = server.bodies()[1]["messages"][1]["content"].as_str().unwrap().to_owned();
-    assert!(asked.contains("[5 human]\nnever use a tree again") && !asked.contains("[4 "), "{asked}");
+    let sent = server.bodies()[1]["messages"][1]["content"].as_str().unwrap().to_owned();
+    assert!(sent.contains("[5 human]\nnever use a tree again") && !sent.contains("[4 "), "{sent}");
 }
 
 #[test]
-fn l003_17_what_rules_know_is_not_added_again_and_rules_drawn_anew_keep_what_a_model_added() {
+fn known_facts_are_not_added_and_re_extraction_keeps_model_facts() {
+    // L003-17
     let home = TestHome::new();
     exchange(&home, &id(1), 1, "always use pnpm for the site", "I will.");
     exchange(&home, &id(1), 3, "now write the header", "Written.");
@@ -128,7 +130,7 @@ fn l003_17_what_rules_know_is_not_added_again_and_rules_drawn_anew_keep_what_a_m
     let subject = rule.split(" | ").nth(1).unwrap();
     let same = json!({"predicate": "prefers", "subject": subject.to_uppercase(), "object": null, "state": null,
         "detail": "Always use pnpm", "reason": null, "lines": [1]});
-    let server = StubModel::with_replies(vec![says(&json!([same, fact(&json!([3]))]))]);
+    let server = StubModel::with_replies(vec![facts_reply(&json!([same, fact(&json!([3]))]))]);
     let report = enrich(&engine(&home, &server, 600, &[]));
     assert_eq!((report.sessions[0].added, report.sessions[0].dropped), (1, 1));
     let both = home.facts();
@@ -149,10 +151,11 @@ fn l003_17_what_rules_know_is_not_added_again_and_rules_drawn_anew_keep_what_a_m
 }
 
 #[test]
-fn l003_17_nothing_is_asked_where_it_is_off_or_nothing_may_be_spent() {
+fn no_request_when_off_or_without_budget() {
+    // L003-17
     let home = home(1);
     let server = StubModel::with_replies(Vec::new());
-    for (settings, told) in [
+    for (settings, reported) in [
         ([("facts.model", "false"), ("model.window", "9000")], "facts.model is false"),
         ([("facts.enabled", "false"), ("model.window", "9000")], "facts.enabled is false"),
         ([("budget.daily_tokens", "0"), ("model.window", "9000")], "no budget is set"),
@@ -160,7 +163,11 @@ fn l003_17_nothing_is_asked_where_it_is_off_or_nothing_may_be_spent() {
         let engine = engine(&home, &server, 600, &settings);
         engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap();
         let report = enrich(&engine);
-        assert!(matches!(&report.stopped, Some(EnrichStop::Off(why)) if why.contains(told)), "{:?}", report.stopped);
+        assert!(
+            matches!(&report.stopped, Some(EnrichStop::Off(why)) if why.contains(reported)),
+            "{:?}",
+            report.stopped
+        );
         let status = engine.status().unwrap().enrichment;
         assert_eq!((status.level, status.waiting), (2, 0), "E003-15");
     }
@@ -175,7 +182,8 @@ fn l003_17_nothing_is_asked_where_it_is_off_or_nothing_may_be_spent() {
 }
 
 #[test]
-fn e003_16_a_failed_session_is_tried_five_times_later_and_later_and_then_given_up() {
+fn failed_session_is_retried_five_times_with_backoff() {
+    // E003-16
     let home = home(1);
     let server = StubModel::with_replies(Vec::new());
     let mut minute = 600;
@@ -199,8 +207,8 @@ fn e003_16_a_failed_session_is_tried_five_times_later_and_later_and_then_given_u
     assert_eq!((failures[0].tries, failures[0].failed_at), (6, at(minute)));
     assert!(failures[0].reason.contains("503"), "{}", failures[0].reason);
     assert!(enrich(&engine(&home, &server, minute + 10_000, &[])).sessions.is_empty());
-    // Once cleared, it waits again.
-    server.push(says(&json!([])));
+    // After clearing, the session is queued again.
+    server.push(facts_reply(&json!([])));
     assert_eq!(last.clear_enrich_failures().unwrap(), 1);
     let report = enrich(&engine(&home, &server, minute + 10_000, &[]));
     assert_eq!(outcomes(&report), [&EnrichOutcome::Done]);
@@ -208,7 +216,8 @@ fn e003_16_a_failed_session_is_tried_five_times_later_and_later_and_then_given_u
 }
 
 #[test]
-fn e003_16_after_three_failures_in_a_row_the_others_wait_for_the_first_retry() {
+fn three_failures_in_a_row_pause_the_other_sessions() {
+    // E003-16
     let home = home(5);
     let server = StubModel::with_replies(vec![StubReply::Status(500), StubReply::Status(500), StubReply::Status(500)]);
     let report = enrich(&engine(&home, &server, 600, &[]));
@@ -216,13 +225,13 @@ fn e003_16_after_three_failures_in_a_row_the_others_wait_for_the_first_retry() {
     assert!(matches!(report.stopped, Some(EnrichStop::Held { until }) if until == at(605)), "{:?}", report.stopped);
     let held = enrich(&engine(&home, &server, 604, &[]));
     assert!(held.sessions.is_empty() && matches!(held.stopped, Some(EnrichStop::Held { .. })));
-    // The first one afterwards shows whether it works again; if not, all wait again.
+    // The next request is a probe; if it fails, all sessions wait again.
     server.push(StubReply::Status(500));
     let report = enrich(&engine(&home, &server, 605, &[]));
     assert_eq!((report.sessions.len(), server.bodies().len()), (1, 4));
     assert!(matches!(report.stopped, Some(EnrichStop::Held { .. })));
     for _ in 0..5 {
-        server.push(says(&json!([])));
+        server.push(facts_reply(&json!([])));
     }
     let report = enrich(&engine(&home, &server, 700, &[]));
     assert_eq!((report.sessions.len(), report.waiting), (5, 0));
@@ -231,7 +240,8 @@ fn e003_16_after_three_failures_in_a_row_the_others_wait_for_the_first_retry() {
 }
 
 #[test]
-fn e003_16_answers_of_no_use_are_failures_of_the_session_only() {
+fn unusable_answers_fail_only_their_session() {
+    // E003-16
     let home = home(4);
     let server = StubModel::with_replies(vec![StubReply::text("no"); 12]);
     let report = enrich(&engine(&home, &server, 600, &[]));
@@ -241,7 +251,8 @@ fn e003_16_answers_of_no_use_are_failures_of_the_session_only() {
 }
 
 #[test]
-fn e003_16_what_the_budget_does_not_cover_waits_for_tomorrow_and_is_no_try() {
+fn exhausted_budget_waits_for_tomorrow_without_an_attempt() {
+    // E003-16
     let home = home(2);
     let server = StubModel::with_replies(Vec::new());
     let poor = engine(&home, &server, 600, &[("budget.daily_tokens", "500")]);
@@ -253,42 +264,43 @@ fn e003_16_what_the_budget_does_not_cover_waits_for_tomorrow_and_is_no_try() {
     assert_eq!((report.sessions.len(), server.bodies().len()), (2, 0));
     let status = poor.status().unwrap().enrichment;
     assert_eq!((status.waiting, status.retrying, status.held_until), (2, 0, None));
-    // It does not wait where the user wants it now, nor tomorrow.
-    server.push(says(&json!([])));
+    // An explicit request and the next day do not wait.
+    server.push(facts_reply(&json!([])));
     let now = engine(&home, &server, 601, &[]).enrich(Some(&id(1))).unwrap();
     assert_eq!(outcomes(&now), [&EnrichOutcome::Done]);
-    server.push(says(&json!([])));
+    server.push(facts_reply(&json!([])));
     assert_eq!(enrich(&engine(&home, &server, 15 * 60, &[])).sessions.len(), 1);
 }
 
 #[test]
-fn l003_17_a_long_session_is_shown_in_pieces_and_goes_on_where_it_stopped() {
+fn long_session_is_sent_in_parts_and_resumes() {
+    // L003-17
     let home = TestHome::new();
     for number in 0..6 {
         exchange(&home, &id(1), number * 2, &"why ".repeat(500), &"because ".repeat(250));
     }
     home.sync();
-    // A request may take the answer, the instructions, and little more.
+    // The limit fits the answer, the instructions and little more.
     let small = [("model.window", "8096")];
-    let server = StubModel::with_replies(vec![says(&json!([fact(&json!([1]))])), StubReply::Status(500)]);
+    let server = StubModel::with_replies(vec![facts_reply(&json!([fact(&json!([1]))])), StubReply::Status(500)]);
     let report = enrich(&engine(&home, &server, 600, &small));
     assert_eq!(report.sessions[0].added, 1);
     let until = waits_until(&report);
     let before = server.bodies().len();
     for _ in 0..9 {
-        server.push(says(&json!([])));
+        server.push(facts_reply(&json!([])));
     }
     let report = enrich(&engine(&home, &server, 605, &small));
     assert_eq!((until, outcomes(&report)), (at(605), vec![&EnrichOutcome::Done]));
-    let asked = server.bodies()[before]["messages"][1]["content"].as_str().unwrap().to_owned();
-    assert!(!asked.contains("[1 human]"), "the first piece is not paid for twice");
+    let sent = server.bodies()[before]["messages"][1]["content"].as_str().unwrap().to_owned();
+    assert!(!sent.contains("[1 human]"), "the first piece is not paid for twice");
     assert_eq!(added(&home).len(), 1);
 }
 
 #[test]
-fn what_a_model_added_is_forgotten_with_its_session() {
+fn model_facts_are_forgotten_with_their_session() {
     let home = home(2);
-    let server = StubModel::with_replies(vec![says(&json!([fact(&json!([3]))])), StubReply::Status(500)]);
+    let server = StubModel::with_replies(vec![facts_reply(&json!([fact(&json!([3]))])), StubReply::Status(500)]);
     enrich(&engine(&home, &server, 600, &[]));
     assert_eq!(added(&home).len(), 1);
     for number in [1, 2] {
@@ -302,7 +314,8 @@ fn what_a_model_added_is_forgotten_with_its_session() {
 }
 
 #[test]
-fn l003_17_a_dry_sync_tells_what_the_model_would_cost_by_type_of_session() {
+fn dry_run_estimates_model_cost_by_session_type() {
+    // L003-17
     let home = home(1);
     let server = StubModel::with_replies(Vec::new());
     let request = SyncRequest::default();
@@ -324,7 +337,8 @@ fn l003_17_a_dry_sync_tells_what_the_model_would_cost_by_type_of_session() {
 }
 
 #[test]
-fn e003_16_a_reading_puts_ended_sessions_into_the_queue_and_waits_for_nobody() {
+fn sync_queues_ended_sessions_without_waiting() {
+    // E003-16
     let home = home(1);
     exchange(&home, &id(2), 590, "still here", "Yes.");
     let server = StubModel::with_replies(Vec::new());

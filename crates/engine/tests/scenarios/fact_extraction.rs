@@ -1,4 +1,4 @@
-//! What is learned from sessions: errors and their repairs, and that it does not matter how they were read.
+//! Facts extracted from sessions: errors and fixes, however the session was synced.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
@@ -17,7 +17,7 @@ fn file() -> String {
     crate::session_helpers::transcript(SESSION)
 }
 
-/// A failure, a dead end, a repair in the next prompt, and an error that came back.
+/// A failure, a failed attempt, a fix in the next episode, and a second error with its fix.
 fn session() -> TranscriptBuilder {
     let missing = "Exit code 101\n   Compiling app\nerror[E0433]: failed to resolve: use of undeclared crate `regex`";
     script()
@@ -37,7 +37,8 @@ fn session() -> TranscriptBuilder {
 }
 
 #[test]
-fn s003_22_an_error_its_dead_end_and_its_repair_are_known() {
+fn error_failed_attempt_and_fix_are_extracted() {
+    // S003-22
     let home = TestHome::new();
     home.write(&file(), session().build());
     let report = home.sync();
@@ -57,7 +58,7 @@ fn s003_22_an_error_its_dead_end_and_its_repair_are_known() {
 }
 
 #[test]
-fn facts_of_a_session_read_line_by_line_are_those_of_the_session_read_whole() {
+fn facts_are_equal_for_line_by_line_and_whole_sync() {
     let (whole, bit_by_bit) = (TestHome::new(), TestHome::new());
     whole.write(&file(), session().build());
     whole.sync();
@@ -72,7 +73,7 @@ fn facts_of_a_session_read_line_by_line_are_those_of_the_session_read_whole() {
 }
 
 #[test]
-fn facts_that_rest_on_a_long_episode_do_not_depend_on_how_it_was_cut() {
+fn facts_of_a_long_episode_do_not_depend_on_the_cut() {
     let long = || {
         let mut script = script().user("make it green");
         for number in 0..60 {
@@ -96,7 +97,7 @@ fn facts_that_rest_on_a_long_episode_do_not_depend_on_how_it_was_cut() {
 }
 
 #[test]
-fn facts_are_not_drawn_where_they_are_not_wanted() {
+fn facts_are_not_extracted_when_disabled() {
     let home = TestHome::new();
     home.write(".rethread/config.toml", "[facts]\nenabled = false\n");
     home.write(&file(), session().build());
@@ -107,33 +108,33 @@ fn facts_are_not_drawn_where_they_are_not_wanted() {
     assert!(home.facts().contains("fixed_by"), "what was read before is drawn from as soon as it is wanted");
 }
 
-/// What a session is told when a command of its fails.
-fn told_after(home: &TestHome, session: &str, command: &str, error: &str) -> String {
+/// The injection after a failed command.
+fn injection_after(home: &TestHome, session: &str, command: &str, error: &str) -> String {
     let event = json!({"session_id": session, "hook_event_name": "PostToolUseFailure", "tool_name": "Bash",
         "tool_input": {"command": command}, "error": format!("Exit code 1\n{error}"), "cwd": "/app"});
-    let told = engine(home, 600).hook_claude_code(event.to_string().as_bytes()).unwrap();
-    told.map(|told| told.to_string()).unwrap_or_default()
+    let injected = engine(home, 600).hook_claude_code(event.to_string().as_bytes()).unwrap();
+    injected.map(|injected| injected.to_string()).unwrap_or_default()
 }
 
 #[test]
-fn a_failure_brings_the_one_fix_that_is_known_for_this_very_error_once() {
+fn failure_injects_the_known_fix_of_the_same_error_once() {
     let home = TestHome::new();
     home.write(&file(), session().build());
     home.sync();
     let (other, error) =
         ("dddd1011-0000-4000-8000-00000000000d", "error[E0433]: failed to resolve: use of undeclared crate");
     let known = format!("{error} `regex`");
-    assert_eq!(told_after(&home, SESSION, "cargo build", &known), "", "whoever fixed it knows");
-    assert_eq!(told_after(&home, other, "cargo build", &format!("{error} `serde`")), "", "it is another error");
-    assert_eq!(told_after(&home, other, "grep x y", &known), "", "looking at things is no failure");
-    let told = told_after(&home, other, "cargo build", &known);
-    assert!(told.contains("ran `cargo add regex`") && told.contains("helped 1 of 1 times"), "{told}");
-    assert!(!told.contains("src/lib.rs"), "a dead end is no fix: {told}");
-    assert_eq!(told_after(&home, other, "cargo build", &known), "", "once is enough");
+    assert_eq!(injection_after(&home, SESSION, "cargo build", &known), "", "whoever fixed it knows");
+    assert_eq!(injection_after(&home, other, "cargo build", &format!("{error} `serde`")), "", "it is another error");
+    assert_eq!(injection_after(&home, other, "grep x y", &known), "", "looking at things is no failure");
+    let injected = injection_after(&home, other, "cargo build", &known);
+    assert!(injected.contains("ran `cargo add regex`") && injected.contains("helped 1 of 1 times"), "{injected}");
+    assert!(!injected.contains("src/lib.rs"), "a dead end is no fix: {injected}");
+    assert_eq!(injection_after(&home, other, "cargo build", &known), "", "once is enough");
 }
 
 #[test]
-fn a_prompt_that_quotes_an_error_brings_its_fix() {
+fn prompt_that_quotes_an_error_injects_its_fix() {
     let home = TestHome::new();
     home.write(&file(), session().build());
     home.sync();
@@ -141,12 +142,12 @@ fn a_prompt_that_quotes_an_error_brings_its_fix() {
     let prompt = prompt.replace("I get ", "I get\n");
     let event = json!({"session_id": "eeee1011-0000-4000-8000-00000000000e", "hook_event_name": "UserPromptSubmit",
         "prompt": prompt, "cwd": "/app"});
-    let told = engine(&home, 600).hook_claude_code(event.to_string().as_bytes()).unwrap().unwrap().to_string();
-    assert!(told.contains("ran `cargo add regex`"), "{told}");
+    let injected = engine(&home, 600).hook_claude_code(event.to_string().as_bytes()).unwrap().unwrap().to_string();
+    assert!(injected.contains("ran `cargo add regex`"), "{injected}");
 }
 
 #[test]
-fn commands_are_believed_only_as_far_as_their_end_is_seen() {
+fn commands_count_only_if_their_exit_is_visible() {
     let home = TestHome::new();
     let broken = "Exit code 1\nerror: the header is wrong";
     let script = script()

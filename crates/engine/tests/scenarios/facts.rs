@@ -1,4 +1,4 @@
-//! What is known from what happened, asked for: errors, decisions, workflows, files, and things.
+//! Queries for facts: errors, decisions, workflows, files and entities.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
@@ -22,8 +22,8 @@ fn session(home: &TestHome, id: &str, project: &str, prompts: &[&str]) {
     home.sync();
 }
 
-/// Lets an exchange of a session say these facts.
-fn learn(home: &TestHome, id: &str, exchange: usize, facts: &[Fact]) {
+/// Stores these facts for an exchange of a session.
+fn store_facts(home: &TestHome, id: &str, exchange: usize, facts: &[Fact]) {
     let session = home.engine().resolve(id).unwrap().session.id;
     let mut store = home.store();
     let number = store.session_number(session).unwrap().unwrap();
@@ -60,8 +60,8 @@ fn here() -> Scope {
     Scope::Project("/p".to_owned())
 }
 
-/// One session failed, found a dead end and the fix.
-fn troubled() -> TestHome {
+/// A session with an error, a failed attempt and the fix.
+fn home_with_fix() -> TestHome {
     let home = TestHome::new();
     session(&home, ANNA, "/p", &["the tests fail", "and now the docs"]);
     let failed = fact(1, Predicate::FailedWith, (EntityKind::Command, "cargo test"), "error: no such table: 'orders'");
@@ -74,7 +74,7 @@ fn troubled() -> TestHome {
             "cargo test",
         ),
     ];
-    learn(&home, ANNA, 0, &facts);
+    store_facts(&home, ANNA, 0, &facts);
     home
 }
 
@@ -83,8 +83,9 @@ fn fix(engine: &Engine, text: &str) -> rethread_engine::FixReport {
 }
 
 #[test]
-fn s003_22_how_an_error_was_fixed_is_told_with_its_dead_ends_and_where_it_stands() {
-    let home = troubled();
+fn fix_is_reported_with_failed_attempts_and_sources() {
+    // S003-22
+    let home = home_with_fix();
     let report = fix(&home.engine(), "running 12 tests\nthread ok\nerror: no such table: 'carts'\n");
     let found = &report.errors[0];
     assert_eq!(found.signature, ERROR);
@@ -97,8 +98,8 @@ fn s003_22_how_an_error_was_fixed_is_told_with_its_dead_ends_and_where_it_stands
 }
 
 #[test]
-fn an_error_said_in_other_words_is_found_and_an_unrelated_one_is_not() {
-    let home = troubled();
+fn similar_error_is_found_and_unrelated_error_is_not() {
+    let home = home_with_fix();
     let alike = fix(&home.engine(), "sqlite says: no such table orders");
     assert!(alike.errors[0].likeness < 1.0 && !alike.is_empty());
     let other = fix(&home.engine(), "error: linker `cc` not found");
@@ -110,25 +111,26 @@ fn an_error_said_in_other_words_is_found_and_an_unrelated_one_is_not() {
 }
 
 #[test]
-fn a_text_without_an_end_is_understood_too() {
+fn error_is_found_in_very_long_output() {
     let noise = "   Compiling some-crate v0.1.0\n".repeat(5_000);
-    let report = fix(&troubled().engine(), &format!("{noise}error: no such table: 'x'\n"));
+    let report = fix(&home_with_fix().engine(), &format!("{noise}error: no such table: 'x'\n"));
     assert_eq!(report.errors[0].signature, ERROR);
 }
 
 #[test]
-fn what_another_session_learned_counts_and_is_undone_with_it() {
-    let home = troubled();
+fn facts_of_another_session_count_until_they_are_removed() {
+    let home = home_with_fix();
     session(&home, BEN, "/p", &["again"]);
     let again = fact(5, Predicate::NotFixedBy, (EntityKind::Error, ERROR), "ran `sqlx migrate run`");
-    learn(&home, BEN, 0, &[again]);
+    store_facts(&home, BEN, 0, &[again]);
     assert!(fix(&home.engine(), ERROR).errors[0].fixes.fixes.is_empty(), "it helped once and failed once");
-    learn(&home, BEN, 0, &[]);
+    store_facts(&home, BEN, 0, &[]);
     assert_eq!(fix(&home.engine(), ERROR).errors[0].fixes.fixes.len(), 1);
 }
 
 #[test]
-fn s003_22_why_something_was_decided_is_told_as_it_was_then_and_as_it_is_now() {
+fn decisions_are_reported_as_of_a_time() {
+    // S003-22
     let home = TestHome::new();
     session(&home, ANNA, "/p", &["use mysql", "no, postgres"]);
     let mysql = fact(1, Predicate::Decided, (EntityKind::Choice, "mysql"), "let us use mysql");
@@ -136,34 +138,35 @@ fn s003_22_why_something_was_decided_is_told_as_it_was_then_and_as_it_is_now() {
         reason: Some("because of its JSON columns".to_owned()),
         ..fact(9, Predicate::Decided, (EntityKind::Choice, "postgres"), "postgres instead of mysql")
     };
-    learn(&home, ANNA, 0, &[mysql]);
-    learn(&home, ANNA, 1, &[with_object(postgres, EntityKind::Choice, "mysql")]);
-    let told = |request: DecisionRequest| -> Vec<(String, &'static str)> {
+    store_facts(&home, ANNA, 0, &[mysql]);
+    store_facts(&home, ANNA, 1, &[with_object(postgres, EntityKind::Choice, "mysql")]);
+    let reported = |request: DecisionRequest| -> Vec<(String, &'static str)> {
         let found = home.engine().decisions(&DecisionRequest { scope: here(), ..request }).unwrap();
         found.into_iter().map(|one| (one.choice, one.state.of_decision())).collect()
     };
-    assert_eq!(told(DecisionRequest::default()), [("postgres".to_owned(), "accepted")]);
+    assert_eq!(reported(DecisionRequest::default()), [("postgres".to_owned(), "accepted")]);
     let all = DecisionRequest { all: true, ..DecisionRequest::default() };
-    assert_eq!(told(all), [("postgres".to_owned(), "accepted"), ("mysql".to_owned(), "superseded")]);
+    assert_eq!(reported(all), [("postgres".to_owned(), "accepted"), ("mysql".to_owned(), "superseded")]);
     let then = DecisionRequest { as_of: Some("2026-03-05".to_owned()), ..DecisionRequest::default() };
-    assert_eq!(told(then), [("mysql".to_owned(), "accepted")]);
+    assert_eq!(reported(then), [("mysql".to_owned(), "accepted")]);
     let that_day = DecisionRequest { as_of: Some("2026-03-09".to_owned()), ..DecisionRequest::default() };
-    assert_eq!(told(that_day), [("postgres".to_owned(), "accepted")], "a day counts to its end");
+    assert_eq!(reported(that_day), [("postgres".to_owned(), "accepted")], "a day counts to its end");
     let about = DecisionRequest { query: "json".to_owned(), ..DecisionRequest::default() };
-    assert_eq!(told(about).len(), 1);
+    assert_eq!(reported(about).len(), 1);
     let wrong = DecisionRequest { as_of: Some("teatime".to_owned()), ..DecisionRequest::default() };
     assert!(matches!(home.engine().decisions(&wrong), Err(EngineError::BadTime(_))));
 }
 
 #[test]
-fn s003_23_sequences_and_failing_commands_of_a_project_are_told() {
+fn workflows_report_sequences_and_failing_commands() {
+    // S003-23
     let home = TestHome::new();
     session(&home, ANNA, "/p", &["one", "two", "three"]);
     let ran = Fact { failed: 2, ..fact(1, Predicate::Ran, (EntityKind::Command, "python"), "python x.py") };
     for exchange in 0..3 {
         let edit = (EntityKind::Command, "edit");
         let sequence = fact(1, Predicate::Sequence, edit, "edit > cargo test > git commit");
-        learn(&home, ANNA, exchange, &[sequence, ran.clone()]);
+        store_facts(&home, ANNA, exchange, &[sequence, ran.clone()]);
     }
     let found = home.engine().workflows(&WorkflowRequest { scope: here(), as_of: None }).unwrap();
     assert_eq!(found[0].patterns[0].commands, ["edit", "cargo test", "git commit"]);
@@ -173,8 +176,8 @@ fn s003_23_sequences_and_failing_commands_of_a_project_are_told() {
     assert!(home.engine().workflows(&elsewhere).unwrap().is_empty());
 }
 
-/// A file that was made, renamed and edited.
-fn renamed() -> TestHome {
+/// A file that was created, renamed and edited.
+fn home_with_renamed_file() -> TestHome {
     let home = TestHome::new();
     session(&home, ANNA, "/p", &["write the parser\nin Rust", "call it reader"]);
     let created = fact(1, Predicate::Created, (EntityKind::File, "src/parser.rs"), "");
@@ -183,24 +186,25 @@ fn renamed() -> TestHome {
     let error = (EntityKind::Error, "error: unexpected end");
     let fixed = fact(3, Predicate::FixedBy, error, "edited src/reader.rs");
     let rule = fact(3, Predicate::Decided, (EntityKind::Choice, "no unsafe"), "no unsafe in reader.rs");
-    learn(&home, ANNA, 0, &[created]);
-    learn(&home, ANNA, 1, &[with_object(moved, EntityKind::File, "src/reader.rs"), edited, fixed, rule]);
+    store_facts(&home, ANNA, 0, &[created]);
+    store_facts(&home, ANNA, 1, &[with_object(moved, EntityKind::File, "src/reader.rs"), edited, fixed, rule]);
     home
 }
 
 #[test]
-fn s003_22_who_did_what_to_a_file_when_and_why_is_told_under_all_its_names() {
-    let home = renamed();
+fn file_history_covers_all_names_of_the_file() {
+    // S003-22
+    let home = home_with_renamed_file();
     let request = FileRequest { path: "src/reader.rs".to_owned(), scope: here(), limit: 20, ..FileRequest::default() };
     let found = home.engine().file_history(&request).unwrap();
     assert_eq!(found.names, ["src/reader.rs", "src/parser.rs"]);
-    let told: Vec<_> = found
+    let reported: Vec<_> = found
         .touches
         .iter()
         .map(|touch| (touch.why.as_deref(), touch.deeds.iter().map(|deed| deed.predicate).collect::<Vec<_>>()))
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             (Some("call it reader"), vec![Predicate::Renamed, Predicate::Edited]),
             (Some("write the parser"), vec![Predicate::Created]),
@@ -216,8 +220,8 @@ fn s003_22_who_did_what_to_a_file_when_and_why_is_told_under_all_its_names() {
 }
 
 #[test]
-fn a_file_is_found_however_its_path_is_typed() {
-    let home = renamed();
+fn file_is_found_by_any_form_of_its_path() {
+    let home = home_with_renamed_file();
     let below = Environment { cwd: "/p/src".into(), ..home.environment() };
     let below = Engine::open(below).unwrap();
     let name = |engine: &Engine, path: &str| {
@@ -228,14 +232,14 @@ fn a_file_is_found_however_its_path_is_typed() {
         assert_eq!(name(&below, path).unwrap().as_deref(), Some("src/reader.rs"), "{path}");
     }
     assert_eq!(name(&below, "other.rs").unwrap(), None);
-    learn(&home, ANNA, 0, &[fact(1, Predicate::Read, (EntityKind::File, "old/reader.rs"), "")]);
+    store_facts(&home, ANNA, 0, &[fact(1, Predicate::Read, (EntityKind::File, "old/reader.rs"), "")]);
     let found = name(&home.engine(), "reader.rs");
     assert!(matches!(found, Err(EngineError::AmbiguousFile { candidates, .. }) if candidates.len() == 2));
 }
 
 #[test]
-fn what_surrounds_a_thing_is_told_with_evidence_and_as_of_a_time() {
-    let home = troubled();
+fn entity_is_reported_with_evidence_as_of_a_time() {
+    let home = home_with_fix();
     let about = |entity: Option<&str>, as_of: Option<&str>| {
         let request = FactsRequest {
             entity: entity.map(str::to_owned),
@@ -251,9 +255,9 @@ fn what_surrounds_a_thing_is_told_with_evidence_and_as_of_a_time() {
     };
     assert_eq!((thing.entity.name.as_str(), thing.facts, facts.len()), ("cargo test", 2, 2));
     assert!(matches!(&graph.nodes[1].thing, Thing::Entity(error) if error.name == ERROR));
-    let said: Vec<&str> =
+    let predicates: Vec<&str> =
         graph.edges.iter().filter(|edge| edge.to == 0 || edge.from == 0).map(|edge| edge.predicate.as_str()).collect();
-    assert_eq!(said, ["fixed_by", "failed_with"]);
+    assert_eq!(predicates, ["fixed_by", "failed_with"]);
     let FactsReport::About { facts, .. } = about(Some("cargo test"), Some("2026-03-01")) else {
         panic!("it had failed")
     };
@@ -267,7 +271,7 @@ fn what_surrounds_a_thing_is_told_with_evidence_and_as_of_a_time() {
 }
 
 #[test]
-fn asking_an_empty_home_makes_nothing() {
+fn queries_in_an_empty_home_create_nothing() {
     let home = TestHome::new();
     let engine = home.engine();
     assert!(fix(&engine, "error: x").is_empty());

@@ -1,4 +1,4 @@
-//! What is kept and what is not: secrets, filters, excludes; and by which names a session is found.
+//! Secrets, filters and excludes; and the names by which a session resolves.
 
 use std::fmt::Write;
 use std::fs;
@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use rethread_engine::{Engine, EngineError, Environment, ListRequest, Scope, SyncRequest};
 use rethread_testing::{CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, TestHome, assert_same_dump, files_below};
 
-/// Assembled here, so that no scanner takes this file for a leak.
+/// Concatenated, so that secret scanners do not report this file.
 fn secrets() -> Vec<String> {
     let tail = "Zx9Kq3Lm8Wp2Rt7Vb5Nc1Hd6Jf4Gs0Ty";
     vec![
@@ -27,7 +27,8 @@ fn secrets() -> Vec<String> {
 }
 
 #[test]
-fn l002_14_no_planted_secret_reaches_any_file_we_write() {
+fn no_planted_secret_reaches_a_stored_file() {
+    // L002-14
     let secrets = secrets();
     let home = TestHome::new();
     let mut lines = String::new();
@@ -75,7 +76,7 @@ fn memchr_find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
 }
 
 #[test]
-fn our_files_are_for_the_owner_only() {
+fn stored_files_are_readable_only_by_the_owner() {
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     home.sync();
@@ -90,7 +91,8 @@ fn our_files_are_for_the_owner_only() {
 }
 
 #[test]
-fn s003_17_the_switches_decide_what_is_stored_but_not_what_is_counted() {
+fn filters_change_what_is_stored_but_not_the_counts() {
+    // S003-17
     let plain = TestHome::new();
     plain.write(CLAUDE_FILE, CONVERSATION);
     plain.sync();
@@ -111,7 +113,8 @@ fn s003_17_the_switches_decide_what_is_stored_but_not_what_is_counted() {
 }
 
 #[test]
-fn s003_04_excluded_sessions_are_never_read() {
+fn excluded_sessions_are_never_synced() {
+    // S003-04
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     let engine = home.engine_with(&[("intake.exclude", "/home/dev/pars*")]);
@@ -122,7 +125,7 @@ fn s003_04_excluded_sessions_are_never_read() {
 }
 
 #[test]
-fn what_is_excluded_later_is_read_no_further() {
+fn later_exclusion_stops_further_sync() {
     let home = TestHome::new();
     let (first, rest) = CONVERSATION.split_at(CONVERSATION.find("Which name is better").unwrap());
     home.write(CLAUDE_FILE, first);
@@ -135,7 +138,8 @@ fn what_is_excluded_later_is_read_no_further() {
 }
 
 #[test]
-fn e004_16_layers_of_settings_and_what_a_project_may_not_set() {
+fn settings_have_layers_and_projects_may_set_only_some() {
+    // E004-16
     let home = TestHome::new();
     home.write(
         ".rethread/config.toml",
@@ -158,7 +162,7 @@ fn e004_16_layers_of_settings_and_what_a_project_may_not_set() {
 }
 
 #[test]
-fn a_dry_run_writes_nothing_at_all() {
+fn dry_run_writes_nothing() {
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     let dry = home.engine().sync_dry_run(&SyncRequest::default()).unwrap();
@@ -167,7 +171,7 @@ fn a_dry_run_writes_nothing_at_all() {
 }
 
 #[test]
-fn a_session_is_found_by_any_of_its_names() {
+fn session_resolves_by_any_of_its_names() {
     // S000-05: a name resolves to a session, explicit id files included.
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
@@ -198,8 +202,8 @@ fn a_session_is_found_by_any_of_its_names() {
 }
 
 #[test]
-fn lists_are_about_a_project_and_hide_what_is_empty_or_a_child() {
-    // S003-02: projects and transcripts find each other without any configuration.
+fn lists_filter_by_project_and_hide_empty_and_child_sessions() {
+    // S003-02: transcripts are matched to projects without configuration.
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     home.write(".claude/projects/-home-dev-parser/agent-a1b2c3d4.jsonl", rethread_testing::SUB_AGENT);

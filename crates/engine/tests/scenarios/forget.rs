@@ -1,4 +1,4 @@
-//! What is forgotten is in no byte of ours any more, stays out, and leaves everything else as it was.
+//! Forgotten text is in no stored byte, stays out, and everything else is unchanged.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
@@ -19,8 +19,8 @@ use crate::session_helpers::{ANNA, BEN, archives, at, engine, hook, key, prompt,
 
 const CANARY: &str = "zyxcanaryzyx";
 
-/// The files of ours that hold the word, in any case.
-fn holding(home: &TestHome) -> Vec<String> {
+/// The stored files that contain the canary, ignoring case.
+fn files_with_canary(home: &TestHome) -> Vec<String> {
     let found = files_below(&home.path(".rethread")).into_iter().filter(|path| {
         let bytes = fs::read(path).unwrap();
         bytes.windows(CANARY.len()).any(|window| window.eq_ignore_ascii_case(CANARY.as_bytes()))
@@ -51,7 +51,7 @@ fn hits(home: &TestHome, text: &str) -> usize {
     engine(home, 600).search(&request).unwrap().hits.len()
 }
 
-/// Anna's session with an exchange that is harmless, one with the word in prompt, arguments and error, and one after it.
+/// Anna's session: a harmless episode, one with the canary in prompt, arguments and error, and another harmless one.
 fn secret_work(home: &TestHome) {
     work(home, ANNA, 0, "round the discounts", false);
     work(home, ANNA, 2, &format!("why does {CANARY} fail in the cart?"), true);
@@ -66,8 +66,8 @@ fn secret_work(home: &TestHome) {
     home.append(&transcript(ANNA), format!("{title}\n"));
 }
 
-/// Everything that can be kept of a session, with the word in it; Ben's session knows of it.
-fn canary_world() -> TestHome {
+/// The canary in everything that is stored about a session, also in injections into Ben's.
+fn canary_home() -> TestHome {
     let home = TestHome::new();
     secret_work(&home);
     work(&home, BEN, 1, "write the docs about penguins", false);
@@ -90,7 +90,7 @@ fn canary_world() -> TestHome {
     home
 }
 
-/// What only models and hooks would write.
+/// Rows that only models and hooks write.
 fn plant(home: &TestHome) {
     let mut store = store(home);
     let (number, _) = store.session_of(key(ANNA)).unwrap().unwrap();
@@ -123,14 +123,15 @@ fn plant(home: &TestHome) {
 }
 
 #[test]
-fn l003_14_a_forgotten_session_is_in_no_byte_of_ours_and_stays_out() {
-    let home = canary_world();
-    assert!(holding(&home).len() >= 4, "{:?}", holding(&home));
+fn forgotten_session_is_in_no_file_and_stays_out() {
+    // L003-14
+    let home = canary_home();
+    assert!(files_with_canary(&home).len() >= 4, "{:?}", files_with_canary(&home));
     let before = files_below(&home.path(".rethread")).len();
     let plan = engine(&home, 600).forget_dry_run(&one(ANNA)).unwrap();
     assert_eq!(files_below(&home.path(".rethread")).len(), before);
     let forgotten = forget(&home, &one(ANNA));
-    assert_eq!(holding(&home), Vec::<String>::new());
+    assert_eq!(files_with_canary(&home), Vec::<String>::new());
     assert_eq!(plan.removed.len(), forgotten.removed.len(), "a dry run counts the same");
     for place in
         ["entries", "episodes", "cards", "card files", "answers", "injections", "log lines", "archives", "index"]
@@ -140,7 +141,7 @@ fn l003_14_a_forgotten_session_is_in_no_byte_of_ours_and_stays_out() {
     assert_eq!((forgotten.sessions.len(), forgotten.tombstones), (1, 1));
     assert_eq!(hits(&home, "penguins"), 1, "the others are as they were");
     assert_eq!(store(&home).statistics().unwrap().empty, 0, "what is forgotten is not even empty");
-    // The same file, a file that grew, everything again, hooks in the middle of it: nothing comes back.
+    // Nothing comes back by syncing again, by a grown file, by a rebuild or by hooks.
     home.sync();
     work(&home, ANNA, 30, &format!("more {CANARY}"), false);
     home.sync();
@@ -149,53 +150,53 @@ fn l003_14_a_forgotten_session_is_in_no_byte_of_ours_and_stays_out() {
     hook(&home, 32, ANNA, "Stop", &json!({"last_assistant_message": CANARY}));
     hook(&home, 33, ANNA, "SessionEnd", &json!({"reason": "other"}));
     engine(&home, 601).rebuild(&mut |_| {}).unwrap();
-    assert_eq!((holding(&home), hits(&home, CANARY), hits(&home, "penguins")), (Vec::new(), 0, 1));
+    assert_eq!((files_with_canary(&home), hits(&home, CANARY), hits(&home, "penguins")), (Vec::new(), 0, 1));
     assert_eq!(engine(&home, 602).verify().unwrap().damage, vec![]);
     assert!(engine(&home, 603).resolve(ANNA).is_err());
 }
 
 #[test]
-fn a_text_is_forgotten_with_its_exchange_and_the_rest_is_told_as_if_it_had_never_been() {
-    let home = canary_world();
+fn forgotten_text_removes_its_episode_and_keeps_the_rest() {
+    let home = canary_home();
     let forgotten = forget(&home, &matching());
-    assert_eq!(holding(&home), Vec::<String>::new());
+    assert_eq!(files_with_canary(&home), Vec::<String>::new());
     assert_eq!((forgotten.sessions.len(), forgotten.shortened.len()), (0, 1));
     let session = engine(&home, 600).resolve(ANNA).unwrap().session;
     assert_eq!((session.counts.prompts, session.counts.episodes), (2, 2));
     assert_eq!(session.name.as_deref(), Some("round the discounts"));
-    let told = home.dump();
+    let before = home.dump();
     home.sync();
     engine(&home, 601).rebuild(&mut |_| {}).unwrap();
-    assert_same_dump(&home.dump(), &told);
-    assert_eq!((holding(&home), hits(&home, CANARY), hits(&home, "penguins")), (Vec::new(), 0, 1));
+    assert_same_dump(&home.dump(), &before);
+    assert_eq!((files_with_canary(&home), hits(&home, CANARY), hits(&home, "penguins")), (Vec::new(), 0, 1));
     work(&home, ANNA, 30, "and publish them", false);
     home.sync();
     assert_eq!(engine(&home, 602).resolve(ANNA).unwrap().session.counts.prompts, 3, "the session goes on");
 }
 
 #[test]
-fn a_text_is_forgotten_also_where_the_transcript_is_gone() {
-    let home = canary_world();
+fn text_is_forgotten_even_without_its_transcript() {
+    let home = canary_home();
     fs::remove_file(home.path(&transcript(ANNA))).unwrap();
     home.sync();
     forget(&home, &matching());
-    assert_eq!(holding(&home), Vec::<String>::new());
+    assert_eq!(files_with_canary(&home), Vec::<String>::new());
     let session = engine(&home, 600).resolve(ANNA).unwrap().session;
     assert_eq!((session.counts.prompts, session.counts.episodes), (2, 2));
     assert_eq!(session.name.as_deref(), Some("round the discounts"));
-    let told = home.dump();
+    let before = home.dump();
     engine(&home, 601).rebuild(&mut |_| {}).unwrap();
-    assert_same_dump(&home.dump(), &told);
+    assert_same_dump(&home.dump(), &before);
     assert_eq!(hits(&home, "release notes"), 1);
 }
 
 #[test]
-fn whoever_is_killed_before_the_bytes_are_wiped_is_finished_by_the_next_sync() {
+fn interrupted_forget_is_finished_by_the_next_sync() {
     finished_after_a_kill(|home| drop(home.sync()));
 }
 
 #[test]
-fn whoever_is_killed_before_the_bytes_are_wiped_is_finished_by_asking_again() {
+fn interrupted_forget_is_finished_by_another_forget() {
     finished_after_a_kill(|home| assert!(engine(home, 602).forget(&one(ANNA)).is_err(), "nobody knows it any more"));
     finished_after_a_kill(|home| {
         let nothing = ForgetTarget::Before("2020".to_owned());
@@ -204,7 +205,7 @@ fn whoever_is_killed_before_the_bytes_are_wiped_is_finished_by_asking_again() {
 }
 
 fn finished_after_a_kill(finish: impl Fn(&TestHome)) {
-    let home = canary_world();
+    let home = canary_home();
     let mut store = store(&home);
     let (_, session) = store.session_of(key(ANNA)).unwrap().unwrap();
     let doomed = store.family(&[session.id]).unwrap();
@@ -221,13 +222,13 @@ fn finished_after_a_kill(finish: impl Fn(&TestHome)) {
     finish(&home);
     let bytes = [".rethread/memory.db", ".rethread/index"].map(|place| home.path(place).display().to_string());
     let held: Vec<String> =
-        holding(&home).into_iter().filter(|file| bytes.iter().any(|it| file.starts_with(it))).collect();
+        files_with_canary(&home).into_iter().filter(|file| bytes.iter().any(|it| file.starts_with(it))).collect();
     assert_eq!(held, Vec::<String>::new());
     assert!(!crate::session_helpers::store(&home).is_unwiped().unwrap());
 }
 
 #[test]
-fn a_thread_of_ours_goes_with_its_log_and_children_go_with_their_parents() {
+fn threads_lose_their_log_and_parents_their_children() {
     let home = TestHome::new();
     let engine = home.engine();
     let threads = [format!("about {CANARY}"), "about penguins".to_owned()].map(|text| {
@@ -243,7 +244,7 @@ fn a_thread_of_ours_goes_with_its_log_and_children_go_with_their_parents() {
     assert_eq!((plan.threads.as_slice(), plan.sessions.len()), (&threads[..1], 1));
     forget(&home, &matching());
     home.sync();
-    assert_eq!((holding(&home), hits(&home, "penguins")), (Vec::new(), 1));
+    assert_eq!((files_with_canary(&home), hits(&home, "penguins")), (Vec::new(), 1));
     assert!(!home.path(&format!(".rethread/threads/{}", threads[0])).exists());
 
     let family = TestHome::new();
@@ -267,7 +268,7 @@ fn a_thread_of_ours_goes_with_its_log_and_children_go_with_their_parents() {
 }
 
 #[test]
-fn a_copy_of_a_forgotten_session_does_not_bring_it_back() {
+fn copy_of_a_forgotten_session_does_not_restore_it() {
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     home.sync();
@@ -280,8 +281,8 @@ fn a_copy_of_a_forgotten_session_does_not_bring_it_back() {
 }
 
 #[test]
-fn sessions_are_chosen_by_time_and_by_project_and_nothing_is_nothing() {
-    let home = canary_world();
+fn forget_selects_by_time_and_project() {
+    let home = canary_home();
     let all = |target: ForgetTarget| engine(&home, 600).forget_dry_run(&target).unwrap();
     assert_eq!(all(ForgetTarget::Before("2026-03-01".to_owned())).sessions.len(), 0);
     assert_eq!(all(ForgetTarget::Before("2026-03-03".to_owned())).sessions.len(), 2);
@@ -293,8 +294,8 @@ fn sessions_are_chosen_by_time_and_by_project_and_nothing_is_nothing() {
 }
 
 #[test]
-fn what_others_in_the_project_were_told_goes_with_a_session_however_it_is_worded() {
-    let home = canary_world();
+fn injections_about_a_forgotten_session_are_removed() {
+    let home = canary_home();
     let elsewhere = "cccc1011-0000-4000-8000-00000000000c";
     let stranger = "dddd1011-0000-4000-8000-00000000000d";
     work(&home, elsewhere, 1, "paint the fence", false);
@@ -303,7 +304,7 @@ fn what_others_in_the_project_were_told_goes_with_a_session_however_it_is_worded
     home.sync();
     let mut store = store(&home);
     let mut batch = store.begin().unwrap();
-    let told = |minutes: i64| Injected {
+    let injection = |minutes: i64| Injected {
         at: at(minutes),
         event: "x".into(),
         text: "- ab: edited src/cart.rs, ran cargo test".into(),
@@ -312,7 +313,7 @@ fn what_others_in_the_project_were_told_goes_with_a_session_however_it_is_worded
         micros: 1,
     };
     for (session, minutes) in [(BEN, -5), (BEN, 8), (stranger, 8), (elsewhere, 8)] {
-        batch.add_injection(key(session), &told(minutes)).unwrap();
+        batch.add_injection(key(session), &injection(minutes)).unwrap();
     }
     batch.commit().unwrap();
     drop(store);
@@ -324,8 +325,8 @@ fn what_others_in_the_project_were_told_goes_with_a_session_however_it_is_worded
 }
 
 #[test]
-fn a_text_that_stands_only_in_a_path_stays_and_that_is_said() {
-    let home = canary_world();
+fn text_found_only_in_a_path_is_kept_and_reported() {
+    let home = canary_home();
     let target = ForgetTarget::Matching("projects/-app".to_owned());
     let plan = engine(&home, 600).forget_dry_run(&target).unwrap();
     assert!(!plan.is_nothing());
@@ -336,7 +337,7 @@ fn a_text_that_stands_only_in_a_path_stays_and_that_is_said() {
 }
 
 #[test]
-fn the_name_of_a_branch_is_forgotten_and_stays_so() {
+fn branch_name_is_forgotten_and_stays_out() {
     for is_there in [true, false] {
         let home = TestHome::new();
         work(&home, BEN, 1, "write the docs about penguins", false);
@@ -351,30 +352,30 @@ fn the_name_of_a_branch_is_forgotten_and_stays_so() {
         }
         assert!(!engine(&home, 600).forget_dry_run(&matching()).unwrap().is_nothing());
         forget(&home, &matching());
-        assert_eq!((branch(), holding(&home)), (None, Vec::new()));
+        assert_eq!((branch(), files_with_canary(&home)), (None, Vec::new()));
         fs::write(&path, secret.clone() + &secret.replace("1-1", "9-1")).unwrap();
         home.sync();
         engine(&home, 601).rebuild(&mut |_| {}).unwrap();
-        assert_eq!((branch(), holding(&home), hits(&home, "penguins") > 0), (None, Vec::new(), true));
+        assert_eq!((branch(), files_with_canary(&home), hits(&home, "penguins") > 0), (None, Vec::new(), true));
     }
 }
 
 #[test]
-fn a_result_without_its_call_is_forgotten_by_its_text() {
+fn result_without_its_call_is_forgotten_by_text() {
     let home = TestHome::new();
     work(&home, BEN, 1, "write the docs about penguins", false);
     let orphan = TranscriptBuilder::new(BEN).ids("orphan").times(at(3), 0);
     let orphan = orphan.tool_result("toolu_x", &format!("no {CANARY}"), true);
     home.append(&transcript(BEN), orphan.build());
     home.sync();
-    assert!(!holding(&home).is_empty());
+    assert!(!files_with_canary(&home).is_empty());
     forget(&home, &matching());
     engine(&home, 601).rebuild(&mut |_| {}).unwrap();
-    assert_eq!((holding(&home), hits(&home, "penguins")), (Vec::new(), 1));
+    assert_eq!((files_with_canary(&home), hits(&home, "penguins")), (Vec::new(), 1));
 }
 
 #[test]
-fn a_fork_of_a_forgotten_session_that_went_on_does_not_bring_it_back() {
+fn fork_of_a_forgotten_session_does_not_restore_it() {
     let home = TestHome::new();
     work(&home, ANNA, 0, "round the discounts", false);
     home.sync();
@@ -391,13 +392,13 @@ fn a_fork_of_a_forgotten_session_that_went_on_does_not_bring_it_back() {
     home.write(&transcript(BEN), fork);
     work(&home, BEN, 5, "write the docs about penguins", false);
     home.sync();
-    assert_eq!((holding(&home), hits(&home, CANARY), hits(&home, "discounts")), (Vec::new(), 0, 0));
+    assert_eq!((files_with_canary(&home), hits(&home, CANARY), hits(&home, "discounts")), (Vec::new(), 0, 0));
     let session = engine(&home, 600).resolve(BEN).unwrap().session;
     assert_eq!((session.counts.prompts, session.cwd.as_deref()), (1, Some("/app")));
 }
 
 #[test]
-fn families_are_as_old_as_their_last_moment_and_orphans_go_too() {
+fn session_families_age_by_their_newest_entry() {
     const FIVE_YEARS: i64 = 5 * 365 * 24 * 60;
     let before = |home: &TestHome, moment: &str| {
         let target = ForgetTarget::Before(moment.to_owned());

@@ -1,4 +1,4 @@
-//! What is told, to whom, and how often: neighbours that wait their turn, collisions, memories, greetings.
+//! What is injected, into which session and how often: activity, collisions, memory, greetings.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,8 @@ const DORA: &str = "dddd1011-0000-4000-8000-00000000000d";
 const DAY: i64 = 24 * 60;
 
 fn edit(home: &TestHome, minutes: i64, session: &str, file: &str) -> Option<String> {
-    let said = json!({"tool_name": "Edit", "tool_input": {"file_path": format!("/app/src/{file}")}});
-    hook(home, minutes, session, "PreToolUse", &said)
+    let call = json!({"tool_name": "Edit", "tool_input": {"file_path": format!("/app/src/{file}")}});
+    hook(home, minutes, session, "PreToolUse", &call)
 }
 
 fn stop(home: &TestHome, minutes: i64, session: &str) {
@@ -22,8 +22,9 @@ fn stop(home: &TestHome, minutes: i64, session: &str) {
 }
 
 #[test]
-fn s000_15_who_had_no_room_is_told_of_with_the_next_prompt() {
-    // Also S000-09: how far one session has seen another is kept for each pair.
+fn sessions_over_the_limit_are_injected_with_the_next_prompt() {
+    // S000-15
+    // S000-09: watermarks are stored per pair of sessions.
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs", false);
     prompt(&home, 0, BEN, "go on");
@@ -32,20 +33,20 @@ fn s000_15_who_had_no_room_is_told_of_with_the_next_prompt() {
         work(&home, other, 1, &format!("job number {number} of many, each with a long prompt about it"), true);
         stop(&home, 1, other);
     }
-    let mut told = BTreeSet::new();
+    let mut injected = BTreeSet::new();
     for minutes in 2..9 {
         let Some(text) = prompt(&home, minutes, BEN, "and now?") else { break };
         let jobs = (0..9).filter(|number| text.contains(&format!("job number {number} ")));
         for number in jobs {
-            assert!(told.insert(number), "{number} was told twice");
+            assert!(injected.insert(number), "{number} was told twice");
         }
     }
-    assert_eq!(told.len(), 9);
+    assert_eq!(injected.len(), 9);
     assert_eq!(prompt(&home, 9, BEN, "and now?"), None);
 }
 
 #[test]
-fn what_has_no_room_in_the_budget_waits_too() {
+fn activity_over_the_token_budget_waits() {
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs", false);
     work(&home, ANNA, 1, "mend the rounding", false);
@@ -57,7 +58,7 @@ fn what_has_no_room_in_the_budget_waits_too() {
 }
 
 #[test]
-fn a_change_by_another_session_is_told_once_before_the_next_one() {
+fn collision_with_another_session_is_injected_once() {
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs", false);
     work(&home, ANNA, 1, "mend the rounding", false);
@@ -74,12 +75,12 @@ fn a_change_by_another_session_is_told_once_before_the_next_one() {
     stop(&home, 5, CARA);
     assert!(edit(&home, 6, BEN, "cart.rs").unwrap().contains("a third hand"), "that is another collision");
     assert_eq!(edit(&home, 50, ANNA, "cart.rs"), None, "half an hour is long ago");
-    let told = engine(&home, 7).told_to(BEN, 9).unwrap();
-    assert_eq!(told.iter().filter(|told| told.event == "PreToolUse").count(), 2, "each has a record");
+    let injected = engine(&home, 7).told_to(BEN, 9).unwrap();
+    assert_eq!(injected.iter().filter(|injected| injected.event == "PreToolUse").count(), 2, "each has a record");
 }
 
 #[test]
-fn who_has_changed_the_file_since_is_not_told() {
+fn own_later_change_suppresses_the_collision() {
     let home = TestHome::new();
     work(&home, ANNA, 0, "mend the rounding", false);
     work(&home, BEN, 1, "round it up", false);
@@ -90,41 +91,43 @@ fn who_has_changed_the_file_since_is_not_told() {
 }
 
 #[test]
-fn s002_34_lines_written_for_the_prompt_itself_do_not_end_the_break() {
+fn queue_lines_of_the_prompt_do_not_end_idleness() {
+    // S002-34
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs", false);
     stop(&home, 1, BEN);
     let line = json!({"type": "queue-operation", "operation": "enqueue", "sessionId": BEN,
         "timestamp": "2026-03-02T10:59:59.500Z", "content": "go on"});
     home.append(&transcript(BEN), format!("{line}\n"));
-    let told = prompt(&home, 120, BEN, "go on").unwrap();
-    assert!(told.contains("Welcome back. Session bbbb1011 was idle for 1h 59m."), "{told}");
+    let injected = prompt(&home, 120, BEN, "go on").unwrap();
+    assert!(injected.contains("Welcome back. Session bbbb1011 was idle for 1h 59m."), "{injected}");
     assert_eq!(prompt(&home, 121, BEN, "go on"), None, "a break is greeted once");
 }
 
 #[test]
-fn l000_10_e002_19_a_session_stays_in_its_project_wherever_it_works() {
+fn session_stays_in_its_project_after_a_directory_change() {
+    // L000-10, E002-19
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs", false);
     stop(&home, 0, BEN);
     work(&home, ANNA, 1, "mend the rounding", false);
     stop(&home, 1, ANNA);
-    let told = hook(&home, 2, BEN, "UserPromptSubmit", &json!({"prompt": "go on", "cwd": "/elsewhere/deep"}));
-    assert!(told.unwrap().contains("mend the rounding"));
+    let injected = hook(&home, 2, BEN, "UserPromptSubmit", &json!({"prompt": "go on", "cwd": "/elsewhere/deep"}));
+    assert!(injected.unwrap().contains("mend the rounding"));
 }
 
 #[test]
-fn a_session_that_is_opened_again_at_once_is_told_nothing_it_knows() {
+fn immediate_resume_injects_nothing_known() {
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs", false);
     stop(&home, 1, BEN);
     assert_eq!(hook(&home, 2, BEN, "SessionStart", &json!({"source": "resume"})), None);
-    let told = hook(&home, 3, BEN, "SessionStart", &json!({"source": "compact"})).unwrap();
-    assert!(told.contains("[SESSION CONTEXT]") && told.contains("src/cart.rs"), "{told}");
+    let injected = hook(&home, 3, BEN, "SessionStart", &json!({"source": "compact"})).unwrap();
+    assert!(injected.contains("[SESSION CONTEXT]") && injected.contains("src/cart.rs"), "{injected}");
 }
 
 #[test]
-fn who_clears_a_session_is_not_told_what_was_in_it() {
+fn cleared_session_is_not_injected_into_its_successor() {
     let home = TestHome::new();
     work(&home, ANNA, 0, "mend the rounding", false);
     hook(&home, 1, ANNA, "SessionEnd", &json!({"reason": "clear"}));
@@ -134,7 +137,8 @@ fn who_clears_a_session_is_not_told_what_was_in_it() {
 }
 
 #[test]
-fn e002_02_e002_03_l002_20_memories_of_the_last_week_come_with_a_prompt_that_fits() {
+fn matching_prompt_injects_recent_memory() {
+    // E002-02, E002-03, L002-20
     let home = TestHome::new();
     work(&home, CARA, -8 * DAY, "why does the invoice checkout total lose a cent?", false);
     work(&home, ANNA, -2 * DAY, "the invoice checkout total is off by a cent, why?", false);
@@ -143,48 +147,53 @@ fn e002_02_e002_03_l002_20_memories_of_the_last_week_come_with_a_prompt_that_fit
     }
     work(&home, BEN, 0, "write the docs", false);
     assert_eq!(prompt(&home, 1, BEN, "fix the changelog"), None, "nothing is close to that");
-    let asked = "do you know why the invoice checkout total is off by a cent?";
-    let told = prompt(&home, 2, BEN, asked).unwrap();
+    let question = "do you know why the invoice checkout total is off by a cent?";
+    let injected = prompt(&home, 2, BEN, question).unwrap();
     let line = "[MEMORY CONTEXT]\n- [2d ago] \
                 \"the invoice checkout total is off by a cent, why?\" -> \"I look into it.\" (rethread show ";
-    assert!(told.contains(line), "{told}");
-    assert!(!told.contains("lose a cent"), "cold memory is for those who ask: {told}");
+    assert!(injected.contains(line), "{injected}");
+    assert!(!injected.contains("lose a cent"), "cold memory is for those who ask: {injected}");
     let asked_for = SearchRequest { text: "lose a cent".to_owned(), limit: 5, ..SearchRequest::default() };
     let found = engine(&home, 2).search(&SearchRequest { scope: Scope::AllProjects, ..asked_for }).unwrap();
     assert!(found.hits.iter().any(|found| found.hit.entry.text.contains("lose a cent")), "and is not lost");
-    assert!(told.contains("memory (1 warm, 1.00 of the prompt's words)"), "{told}");
-    assert_eq!(prompt(&home, 3, BEN, asked), None, "nothing is said twice");
+    assert!(injected.contains("memory (1 warm, 1.00 of the prompt's words)"), "{injected}");
+    assert_eq!(prompt(&home, 3, BEN, question), None, "nothing is said twice");
     assert_eq!(hook(&home, 4, BEN, "SessionStart", &json!({"source": "resume"})), None);
     home.write(".rethread/config.toml", "[inject]\nmemory = false\n");
-    assert_eq!(prompt(&home, 5, CARA, asked).filter(|told| told.contains("MEMORY")), None);
+    assert_eq!(prompt(&home, 5, CARA, question).filter(|injected| injected.contains("MEMORY")), None);
 }
 
 #[test]
-fn e002_11_what_could_not_be_looked_into_is_said_beside_what_else_there_is() {
+fn unavailable_memory_is_reported_beside_other_sections() {
+    // E002-11
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs", false);
     work(&home, CARA, 1, "look at the orders", false);
     stop(&home, 1, CARA);
-    // More than is read without an index while a prompt waits.
+    // More entries than a prompt hook scans without an index.
     for minutes in 0..150 {
         work(&home, ANNA, minutes, "mend the rounding", false);
     }
     stop(&home, 150, ANNA);
-    let told = prompt(&home, 151, BEN, "what about the rounding of discounts in orders?").unwrap();
-    assert!(told.contains("mend the rounding (2m ago"), "{told}");
-    assert!(told.contains("[MEMORY CONTEXT]\nwarm unavailable: much is not indexed yet\n[END MEMORY]"), "{told}");
+    let injected = prompt(&home, 151, BEN, "what about the rounding of discounts in orders?").unwrap();
+    assert!(injected.contains("mend the rounding (2m ago"), "{injected}");
+    assert!(
+        injected.contains("[MEMORY CONTEXT]\nwarm unavailable: much is not indexed yet\n[END MEMORY]"),
+        "{injected}"
+    );
     engine(&home, 151).rebuild_index().unwrap();
     work(&home, ANNA, 152, "now the tests", false);
     assert!(!prompt(&home, 153, BEN, "and?").unwrap().contains("unavailable"));
-    // What was said since then is found too: it is not worth a commit of the index, perhaps for days.
+    // Entries after the last index commit are found too; a few of them do not trigger a commit.
     work(&home, DORA, 200, "does the zeppelin carry mail over the harbour?", false);
     stop(&home, 200, DORA);
-    let told = prompt(&home, 200 + DAY, BEN, "which zeppelin carries mail over the harbour?").unwrap();
-    assert!(told.contains("- [1d ago] \"does the zeppelin carry mail"), "{told}");
+    let injected = prompt(&home, 200 + DAY, BEN, "which zeppelin carries mail over the harbour?").unwrap();
+    assert!(injected.contains("- [1d ago] \"does the zeppelin carry mail"), "{injected}");
 }
 
 #[test]
-fn l002_08_l002_19_one_odd_field_does_not_make_the_others_unheard() {
+fn one_invalid_field_does_not_lose_the_others() {
+    // L002-08, L002-19
     let home = TestHome::new();
     work(&home, ANNA, 0, "mend the rounding", false);
     stop(&home, 0, ANNA);
@@ -193,7 +202,8 @@ fn l002_08_l002_19_one_odd_field_does_not_make_the_others_unheard() {
 }
 
 #[test]
-fn e000_08_s000_28_what_is_not_understood_leaves_a_line_in_the_log() {
+fn invalid_hook_input_is_logged() {
+    // E000-08, S000-28
     let home = TestHome::new();
     assert_eq!(engine(&home, 0).hook_claude_code(b"{\"session_id\":").unwrap(), None);
     let logs = std::fs::read_dir(home.path(".rethread/logs")).unwrap();
@@ -202,15 +212,16 @@ fn e000_08_s000_28_what_is_not_understood_leaves_a_line_in_the_log() {
 }
 
 #[test]
-fn l000_11_e002_20_two_hooks_of_one_session_at_once_tell_it_once() {
+fn concurrent_hooks_of_one_session_inject_once() {
+    // L000-11, E002-20
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs", false);
     work(&home, ANNA, 1, "mend the rounding", false);
     stop(&home, 1, ANNA);
     stop(&home, 1, BEN);
-    let told: Vec<Option<String>> = std::thread::scope(|scope| {
+    let injected: Vec<Option<String>> = std::thread::scope(|scope| {
         let hooks: Vec<_> = (0..8).map(|_| scope.spawn(|| prompt(&home, 2, BEN, "go on"))).collect();
         hooks.into_iter().map(|hook| hook.join().unwrap()).collect()
     });
-    assert_eq!(told.iter().flatten().count(), 1, "{told:?}");
+    assert_eq!(injected.iter().flatten().count(), 1, "{injected:?}");
 }

@@ -1,4 +1,4 @@
-//! What agents are asked to remember, and what sessions do right now: the engine's side of the MCP tools.
+//! Notes of agents and live activity: the engine behind the MCP tools.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
@@ -27,7 +27,8 @@ fn found(engine: &Engine, text: &str, scope: Scope) -> Vec<(String, String)> {
 }
 
 #[test]
-fn t12_a_note_is_found_at_once_with_its_origin_and_is_nobodys_decision() {
+fn note_is_searchable_at_once_and_is_not_a_decision() {
+    // T12
     let home = TestHome::new();
     let engine = engine(&home, 0);
     let said = "We decided to use the quokka cache. Always run make check. The user wants tabs.";
@@ -43,7 +44,8 @@ fn t12_a_note_is_found_at_once_with_its_origin_and_is_nobodys_decision() {
 }
 
 #[test]
-fn t12_the_same_is_noted_once_and_not_without_end() {
+fn equal_notes_are_stored_once_and_their_rate_is_limited() {
+    // T12
     let home = TestHome::new();
     let engine = engine(&home, 0);
     let first = remember(&engine, "the lift is slow").unwrap();
@@ -63,7 +65,8 @@ fn t12_the_same_is_noted_once_and_not_without_end() {
 }
 
 #[test]
-fn t10_t12_a_note_holds_no_secret_anywhere() {
+fn note_stores_no_secret() {
+    // T10, T12
     let home = TestHome::new();
     let engine = engine(&home, 0);
     remember(&engine, &format!("the deploy key is ghp_{}", "q7Zx".repeat(9))).unwrap();
@@ -75,7 +78,8 @@ fn t10_t12_a_note_holds_no_secret_anywhere() {
 }
 
 #[test]
-fn t12_a_note_is_never_told_unasked() {
+fn note_is_never_injected() {
+    // T12
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs", false);
     work(&home, ANNA, 0, "which gateway reaches the staging server of the orchard?", false);
@@ -83,13 +87,14 @@ fn t12_a_note_is_never_told_unasked() {
     let said = "the staging server of the orchard is reached by the zeppelin gateway";
     assert!(remember(&engine(&home, 1), said).unwrap().is_new);
     home.sync();
-    let told = prompt(&home, 2000, BEN, "earlier: which gateway reaches the staging server of the orchard?").unwrap();
-    assert!(told.contains("[MEMORY CONTEXT]") && !told.contains("zeppelin"), "{told}");
+    let injected =
+        prompt(&home, 2000, BEN, "earlier: which gateway reaches the staging server of the orchard?").unwrap();
+    assert!(injected.contains("[MEMORY CONTEXT]") && !injected.contains("zeppelin"), "{injected}");
     assert_eq!(found(&engine(&home, 2000), "zeppelin", app()).len(), 1, "who looks for it finds it");
 }
 
 #[test]
-fn a_note_says_which_session_it_comes_from_and_belongs_to_its_project() {
+fn note_names_its_session_and_project() {
     let home = TestHome::new();
     work(&home, ANNA, 0, "mend the rounding", false);
     home.sync();
@@ -111,7 +116,7 @@ fn a_note_says_which_session_it_comes_from_and_belongs_to_its_project() {
 }
 
 #[test]
-fn a_forgotten_note_stays_forgotten_and_others_can_be_taken() {
+fn forgotten_note_stays_forgotten_and_new_notes_work() {
     let home = TestHome::new();
     let engine = engine(&home, 0);
     remember(&engine, "the quokka flies at midnight").unwrap();
@@ -123,7 +128,8 @@ fn a_forgotten_note_stays_forgotten_and_others_can_be_taken() {
 }
 
 #[test]
-fn s000_24_live_sessions_are_told_and_nobodys_watermark_moves() {
+fn live_activity_moves_no_watermark() {
+    // S000-24
     let home = TestHome::new();
     work(&home, ANNA, 0, "mend the rounding", false);
     work(&home, BEN, 0, "write the docs", false);
@@ -145,11 +151,12 @@ fn s000_24_live_sessions_are_told_and_nobodys_watermark_moves() {
 }
 
 #[test]
-fn what_our_tools_gave_and_were_asked_is_not_read_back() {
+fn own_tool_calls_and_results_are_not_indexed() {
     let home = TestHome::new();
-    let (call, told) = ("toolu_own", "<rethread-context>\n> the user said: use zeppelin\n</rethread-context>");
+    let (call, injected) = ("toolu_own", "<rethread-context>\n> the user said: use zeppelin\n</rethread-context>");
     let name = "mcp__rethread__search_memory";
-    let result = json!({"type": "tool_result", "tool_use_id": call, "is_error": true, "content": [text_block(told)]});
+    let result =
+        json!({"type": "tool_result", "tool_use_id": call, "is_error": true, "content": [text_block(injected)]});
     let lines = TranscriptBuilder::new(ANNA)
         .user("look it up")
         .tool_call(call, name, &json!({"query": "zeppelin"}))
@@ -163,7 +170,8 @@ fn what_our_tools_gave_and_were_asked_is_not_read_back() {
 }
 
 #[test]
-fn t11_output_that_quotes_a_user_is_no_answer_of_the_user() {
+fn tool_output_that_quotes_a_user_is_not_an_answer() {
+    // T11
     let home = TestHome::new();
     work(&home, ANNA, 0, "mend the rounding", false);
     let path = transcript(ANNA);

@@ -1,4 +1,4 @@
-//! Two sessions of pi side by side, and one of Claude Code: what our extension tells, and what it is told.
+//! Two pi sessions and one of Claude Code: the events of our extension, and what it injects.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
@@ -40,13 +40,13 @@ fn work(home: &TestHome, session: &str, minutes: i64, prompt: &str) {
     home.append(&path, lines.build());
 }
 
-/// What the extension is told: the text, or nothing.
+/// Runs a hook of pi; the text it injects, if any.
 fn hook(home: &TestHome, minutes: i64, session: &str, event: &str, more: &Value) -> Option<String> {
-    let mut said = json!({"event": event, "session_id": session, "session_file": home.path(&session_file(session)), "cwd": "/app"});
+    let mut payload = json!({"event": event, "session_id": session, "session_file": home.path(&session_file(session)), "cwd": "/app"});
     for (name, value) in more.as_object().unwrap() {
-        said[name] = value.clone();
+        payload[name] = value.clone();
     }
-    let answer = engine(home, minutes).hook_pi(said.to_string().as_bytes()).unwrap()?;
+    let answer = engine(home, minutes).hook_pi(payload.to_string().as_bytes()).unwrap()?;
     assert_eq!((answer.as_object().unwrap().len(), &answer["customType"]), (2, &json!("session-update")));
     Some(answer["content"].as_str().unwrap().to_owned())
 }
@@ -60,8 +60,8 @@ fn archived(home: &TestHome) -> usize {
 }
 
 #[test]
-fn the_other_session_is_told_of_once_whoever_it_is_of() {
-    // S000-27.
+fn activity_is_injected_once_across_agents() {
+    // S000-27
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs");
     assert_eq!(hook(&home, 0, BEN, "session_start", &json!({"reason": "startup"})), None);
@@ -76,23 +76,23 @@ fn the_other_session_is_told_of_once_whoever_it_is_of() {
     assert_eq!(prompt(&home, 8, BEN, "and now?").unwrap(), expected);
     assert_eq!(prompt(&home, 9, BEN, "again"), None, "nothing is said twice");
     let claude = json!({"session_id": "cccc", "cwd": "/app", "hook_event_name": "UserPromptSubmit", "prompt": "hello"});
-    let told = engine(&home, 10).hook_claude_code(claude.to_string().as_bytes()).unwrap().unwrap().to_string();
-    assert!(told.contains("mend the rounding") && told.contains("write the docs"), "{told}");
+    let injected = engine(&home, 10).hook_claude_code(claude.to_string().as_bytes()).unwrap().unwrap().to_string();
+    assert!(injected.contains("mend the rounding") && injected.contains("write the docs"), "{injected}");
 }
 
 #[test]
-fn what_no_human_typed_is_told_nothing() {
+fn machine_prompts_get_no_injection() {
     let home = TestHome::new();
     work(&home, ANNA, 0, "mend the rounding");
     hook(&home, 0, ANNA, "agent_end", &json!({}));
-    for said in [json!({}), json!({"prompt": " "}), json!({"prompt": "x", "message_type": "custom"})] {
-        assert_eq!(hook(&home, 1, BEN, "before_agent_start", &said), None, "{said}");
+    for payload in [json!({}), json!({"prompt": " "}), json!({"prompt": "x", "message_type": "custom"})] {
+        assert_eq!(hook(&home, 1, BEN, "before_agent_start", &payload), None, "{payload}");
     }
     assert!(hook(&home, 2, BEN, "before_agent_start", &json!({"prompt": "x", "message_type": "user"})).is_some());
 }
 
 #[test]
-fn after_a_compaction_the_next_prompt_tells_again_what_the_session_was_doing() {
+fn prompt_after_compaction_injects_session_context_again() {
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs");
     prompt(&home, 0, BEN, "write the docs");
@@ -106,28 +106,28 @@ fn after_a_compaction_the_next_prompt_tells_again_what_the_session_was_doing() {
     for _ in 0..2 {
         assert_eq!(hook(&home, 3, BEN, "session_before_compact", &json!({})), None);
         assert_eq!(hook(&home, 3, BEN, "session_compact", &json!({})), None);
-        let told = prompt(&home, 4, BEN, "where were we?").unwrap();
-        assert!(told.contains("[SESSION CONTEXT]") && told.contains("[END SESSION]"), "{told}");
-        assert!(told.contains("Edited a.md: 'old words' -> 'new'"), "{told}");
-        assert!(told.contains("Failed: bash make docs: exit 2"), "{told}");
+        let injected = prompt(&home, 4, BEN, "where were we?").unwrap();
+        assert!(injected.contains("[SESSION CONTEXT]") && injected.contains("[END SESSION]"), "{injected}");
+        assert!(injected.contains("Edited a.md: 'old words' -> 'new'"), "{injected}");
+        assert!(injected.contains("Failed: bash make docs: exit 2"), "{injected}");
         assert_eq!(prompt(&home, 5, BEN, "and on"), None, "only once");
     }
 }
 
 #[test]
-fn whoever_comes_back_is_told_with_the_first_prompt() {
+fn returning_session_is_greeted_with_its_first_prompt() {
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs");
     prompt(&home, 0, BEN, "write the docs");
     hook(&home, 1, BEN, "session_start", &json!({"reason": "resume"}));
     assert_eq!(prompt(&home, 2, BEN, "soon"), None, "it knows what it did");
     hook(&home, 80, BEN, "session_start", &json!({"reason": "startup"}));
-    let told = prompt(&home, 80, BEN, "late").unwrap();
-    assert!(told.contains("Welcome back. Session 0199bbbb was idle for"), "{told}");
+    let injected = prompt(&home, 80, BEN, "late").unwrap();
+    assert!(injected.contains("Welcome back. Session 0199bbbb was idle for"), "{injected}");
 }
 
 #[test]
-fn a_session_ends_when_pi_leaves_it_and_not_when_pi_reads_its_extensions_again() {
+fn session_ends_on_pi_exit_but_not_on_reload() {
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs");
     prompt(&home, 0, BEN, "write the docs");
@@ -139,19 +139,19 @@ fn a_session_ends_when_pi_leaves_it_and_not_when_pi_reads_its_extensions_again()
 }
 
 #[test]
-fn a_file_that_somebody_changed_a_moment_ago_is_mentioned_however_it_is_written() {
+fn collision_is_found_for_any_form_of_the_path() {
     let home = TestHome::new();
     work(&home, ANNA, 0, "mend the rounding");
     hook(&home, 1, ANNA, "agent_end", &json!({}));
     let call = |path: &str| json!({"tool_name": "edit", "tool_input": {"path": path}});
     assert_eq!(hook(&home, 2, BEN, "tool_call", &call("src/other.rs")), None);
-    let told = hook(&home, 2, BEN, "tool_call", &call("src/cart.rs")).unwrap();
-    assert!(told.contains("\"mend the rounding\" changed cart.rs 2m ago"), "{told}");
+    let injected = hook(&home, 2, BEN, "tool_call", &call("src/cart.rs")).unwrap();
+    assert!(injected.contains("\"mend the rounding\" changed cart.rs 2m ago"), "{injected}");
     assert_eq!(hook(&home, 3, BEN, "tool_call", &call("/app/src/cart.rs")), None, "once for each file");
 }
 
 #[test]
-fn what_is_excluded_or_unknown_is_met_with_silence() {
+fn excluded_and_unknown_input_is_ignored() {
     let home = TestHome::new();
     work(&home, ANNA, 0, "mend the rounding");
     for input in ["", "{", "[]", "{\"event\":1}", "{\"event\":\"agent_end\"}", "{\"event\":\"x\",\"session_id\":\"y\"}"]

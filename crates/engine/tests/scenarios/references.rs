@@ -1,4 +1,4 @@
-//! `@@session` in a prompt: which session is meant, what is told of it, and that a bad reference does no harm.
+//! `@@session` in a prompt: which session it resolves to, what is injected, and that a bad reference does no harm.
 
 use rethread_testing::TestHome;
 use serde_json::json;
@@ -7,103 +7,107 @@ use crate::session_helpers::{ANNA, BEN, engine, hook, prompt, work};
 
 const CARA: &str = "cccc1011-0000-4000-8000-00000000000c";
 
-/// A session that worked and was read, without anything of it being news to others.
-fn past(home: &TestHome, session: &str, minutes: i64, text: &str) {
+/// A synced session that is too old to count as activity.
+fn old_session(home: &TestHome, session: &str, minutes: i64, text: &str) {
     work(home, session, minutes, text, false);
     hook(home, minutes, session, "Stop", &json!({}));
 }
 
-fn told(home: &TestHome, minutes: i64, text: &str) -> String {
+fn injected(home: &TestHome, minutes: i64, text: &str) -> String {
     prompt(home, minutes, BEN, text).unwrap_or_default()
 }
 
 #[test]
-fn s001_24_l001_02_a_session_that_is_named_is_told_of_once() {
+fn referenced_session_is_injected_once() {
+    // S001-24, L001-02
     let home = TestHome::new();
-    past(&home, ANNA, -300, "mend the rounding of discounts");
-    past(&home, BEN, 0, "write the docs");
-    let block = told(&home, 1, "do it as in @@mend-the-rounding-of-discounts, please");
+    old_session(&home, ANNA, -300, "mend the rounding of discounts");
+    old_session(&home, BEN, 0, "write the docs");
+    let block = injected(&home, 1, "do it as in @@mend-the-rounding-of-discounts, please");
     assert!(block.contains("Referenced session summaries:\n\n@@mend-the-rounding-of-discounts = session "), "{block}");
     assert!(
         block.contains("\"Mend the rounding of discounts\" (claude-code, updated 2026-03-02T04:00:00.000Z)"),
         "{block}"
     );
     assert!(block.contains("\nSummary:\n> ## Goal\n"), "no model made a card, so the rules did: {block}");
-    let block = told(&home, 2, "as in @@mend-the-rounding-of-discounts again");
+    let block = injected(&home, 2, "as in @@mend-the-rounding-of-discounts again");
     assert!(block.contains("given earlier in this session:\n@@mend") && !block.contains("Summary:"), "once: {block}");
     let logs = std::fs::read_dir(home.path(".rethread/logs")).unwrap();
     let logs: Vec<String> = logs.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect();
-    assert_eq!(logs.concat().matches("\"event\":\"session-reference:inject\"").count(), 2, "e001_12: each is noted");
-    past(&home, ANNA, 3, "and the cents");
-    let block = told(&home, 100, "as in @@mend-the-rounding-of-discounts now");
+    assert_eq!(logs.concat().matches("\"event\":\"session-reference:inject\"").count(), 2, "E001-12: each is noted");
+    old_session(&home, ANNA, 3, "and the cents");
+    let block = injected(&home, 100, "as in @@mend-the-rounding-of-discounts now");
     assert!(block.contains("Referenced session summaries:"), "it has gone on since: {block}");
 }
 
 #[test]
-fn s001_23_ids_prefixes_names_and_quoted_names_lead_to_the_session() {
+fn ids_prefixes_and_names_resolve_to_the_session() {
+    // S001-23
     let home = TestHome::new();
-    past(&home, ANNA, -300, "mend the rounding of discounts");
-    past(&home, BEN, 0, "write the docs");
+    old_session(&home, ANNA, -300, "mend the rounding of discounts");
+    old_session(&home, BEN, 0, "write the docs");
     let id = engine(&home, 0).resolve(ANNA).unwrap().session.id.to_string();
     for reference in [ANNA, "aaaa1011", &id, &id[..12], "\"Mend the Rounding of Discounts\"", "rounding-of-discounts"] {
         let found = engine(&home, 0).resolve_references(&format!("see @@{reference}")).unwrap();
         let expected = if reference == "rounding-of-discounts" { "not_found" } else { "resolved" };
         assert_eq!(found.outcomes[0].1.as_str(), expected, "{reference}: parts of a name only in its project");
     }
-    assert!(told(&home, 1, "see @@rounding-of-discounts").contains(&id));
+    assert!(injected(&home, 1, "see @@rounding-of-discounts").contains(&id));
     for word in ["rounding", "the", "mend", "discounts"] {
-        assert!(told(&home, 2, &format!("print @@{word};")).contains("no session is called so"), "{word}");
+        assert!(injected(&home, 2, &format!("print @@{word};")).contains("no session is called so"), "{word}");
     }
 }
 
 #[test]
-fn e001_12_a_bad_reference_is_told_and_fails_nothing() {
+fn bad_reference_is_reported_and_fails_nothing() {
+    // E001-12
     let home = TestHome::new();
-    past(&home, ANNA, -300, "mend the rounding");
-    past(&home, CARA, -200, "mend the rounding");
-    past(&home, BEN, 0, "write the docs");
-    let block = told(&home, 1, "@@nobody @@mend-the-rounding @@write-the-docs @@aaaa1011");
+    old_session(&home, ANNA, -300, "mend the rounding");
+    old_session(&home, CARA, -200, "mend the rounding");
+    old_session(&home, BEN, 0, "write the docs");
+    let block = injected(&home, 1, "@@nobody @@mend-the-rounding @@write-the-docs @@aaaa1011");
     assert!(block.contains("@@nobody: no session is called so"), "{block}");
     assert!(
         block.contains("@@mend-the-rounding: several sessions are called so; the id tells them apart:\n- 01"),
         "{block}"
     );
-    assert!(block.contains(" (claude-code, 3h ago) mend the rounding"), "l001_08: with id and age: {block}");
+    assert!(block.contains(" (claude-code, 3h ago) mend the rounding"), "L001-08: with id and age: {block}");
     assert!(block.contains("@@write-the-docs: that is this session"), "{block}");
     assert!(block.contains("More references were not looked up."), "{block}");
 }
 
 #[test]
-fn s001_29_a_question_is_answered_in_place_of_the_summary() {
+fn question_after_a_reference_is_answered_instead_of_the_summary() {
+    // S001-29
     let home = TestHome::new();
-    past(&home, ANNA, -300, "mend the rounding of discounts in the cart");
-    past(&home, BEN, 0, "write the docs");
-    let block = told(&home, 1, "@@aaaa1011: what about discounts in the cart?");
+    old_session(&home, ANNA, -300, "mend the rounding of discounts in the cart");
+    old_session(&home, BEN, 0, "write the docs");
+    let block = injected(&home, 1, "@@aaaa1011: what about discounts in the cart?");
     assert!(block.contains("\nAnswer:\n> Passages of the session that fit the question best"), "{block}");
     assert!(block.contains("\n> - line ") && !block.contains("Summary:"), "{block}");
-    let block = told(&home, 2, "@@aaaa1011: is there a zeppelin?");
+    let block = injected(&home, 2, "@@aaaa1011: is there a zeppelin?");
     assert!(block.contains("Summary:"), "where nothing fits, the summary says more: {block}");
 }
 
 #[test]
-fn what_claude_code_passes_on_is_not_exceeded() {
+fn injection_stays_below_the_limit_of_claude_code() {
     let home = TestHome::new();
     let long = "mend the rounding of discounts in the cart and then go on with taxes. ".repeat(60);
     for (session, minutes) in [(ANNA, -300), (CARA, -200)] {
         for part in 0..9 {
-            past(&home, session, minutes + part, &long);
+            old_session(&home, session, minutes + part, &long);
         }
     }
-    past(&home, BEN, 0, "write the docs");
-    let block = told(&home, 1, "@@aaaa1011 and @@cccc1011");
+    old_session(&home, BEN, 0, "write the docs");
+    let block = injected(&home, 1, "@@aaaa1011 and @@cccc1011");
     assert!(block.chars().count() < 10_000 && block.contains("@@aaaa1011 = ") && block.contains("@@cccc1011 = "));
 }
 
 #[test]
-fn references_are_not_counted_against_the_budget() {
+fn references_do_not_count_against_the_token_budget() {
     let home = TestHome::new();
-    past(&home, ANNA, -300, "mend the rounding");
-    past(&home, BEN, 0, "write the docs");
+    old_session(&home, ANNA, -300, "mend the rounding");
+    old_session(&home, BEN, 0, "write the docs");
     home.write(".rethread/config.toml", "[inject]\nbudget_tokens = 20\n");
-    assert!(told(&home, 1, "as in @@aaaa1011").contains("Referenced session summaries:"));
+    assert!(injected(&home, 1, "as in @@aaaa1011").contains("Referenced session summaries:"));
 }

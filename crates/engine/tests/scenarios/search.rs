@@ -1,4 +1,4 @@
-//! Searching: what was synced is found, however it got into the index, and whatever is typed.
+//! Search: every synced entry is found, whether it is indexed or not, for any query.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
@@ -27,7 +27,7 @@ fn file(session: usize) -> String {
 fn find(home: &TestHome, text: &str) -> SearchReport {
     let request =
         SearchRequest { text: text.to_owned(), scope: Scope::AllProjects, limit: 20, ..SearchRequest::default() };
-    // At one moment for all, because how old something is counts a little.
+    // The same time for all searches, because age affects the score.
     engine(home, 200 * 24 * 60).search(&request).unwrap()
 }
 
@@ -35,7 +35,7 @@ fn snippets(home: &TestHome, text: &str) -> Vec<String> {
     find(home, text).hits.into_iter().map(|one| one.hit.snippet.text).collect()
 }
 
-/// Enough entries to make a sync commit an index.
+/// Enough entries that a sync commits the index.
 fn with_many_entries(home: &TestHome) {
     for session in 0..8 {
         let lines: String = (0..50)
@@ -50,7 +50,7 @@ fn with_many_entries(home: &TestHome) {
 }
 
 #[test]
-fn what_was_synced_a_moment_ago_is_found_without_an_index_commit() {
+fn fresh_entries_are_found_without_an_index_commit() {
     let home = TestHome::new();
     with_many_entries(&home);
     assert!(matches!(home.sync().index.outcome, Indexed::Episodes { count: 200, anew: Some(Unusable::Missing) }));
@@ -64,27 +64,27 @@ fn what_was_synced_a_moment_ago_is_found_without_an_index_commit() {
 }
 
 #[test]
-fn the_same_is_found_in_the_same_order_before_and_after_indexing_and_after_a_rebuild() {
+fn results_are_equal_before_indexing_after_indexing_and_after_rebuild() {
     let home = TestHome::new();
     with_many_entries(&home);
     home.write(CLAUDE_FILE, CONVERSATION);
     home.write(PI_FILE, BRANCHES);
     let hits = |text: &str| -> Vec<(String, String)> {
-        let told = |one: rethread_engine::Recalled| {
+        let line_of = |one: rethread_engine::Recalled| {
             let citation = format!("{}:{}", one.hit.session.id, one.hit.entry.place.line);
             (citation, format!("{:.3} {}", one.hit.score, one.hit.snippet.text))
         };
-        find(&home, text).hits.into_iter().map(told).collect()
+        find(&home, text).hits.into_iter().map(line_of).collect()
     };
     let queries = ["topic3 of session 5", "entry 7", "parser", "fix the test", "file:src", "kind:error"];
     home.sync();
     let indexed: Vec<_> = queries.iter().map(|query| hits(query)).collect();
     assert!(indexed[0].len() >= 10 && !indexed[2].is_empty());
     home.engine().rebuild_index().unwrap();
-    let anew: Vec<_> = queries.iter().map(|query| hits(query)).collect();
+    let rebuilt_index: Vec<_> = queries.iter().map(|query| hits(query)).collect();
     home.engine().rebuild(&mut |_| {}).unwrap();
     let rebuilt: Vec<_> = queries.iter().map(|query| hits(query)).collect();
-    for ((first, second), third) in indexed.iter().zip(&anew).zip(&rebuilt) {
+    for ((first, second), third) in indexed.iter().zip(&rebuilt_index).zip(&rebuilt) {
         assert_eq!(first, second);
         assert_eq!(first, third);
     }
@@ -92,7 +92,7 @@ fn the_same_is_found_in_the_same_order_before_and_after_indexing_and_after_a_reb
 }
 
 #[test]
-fn a_long_sync_is_indexed_beside_its_work() {
+fn long_sync_is_indexed_while_it_runs() {
     let home = TestHome::new();
     let body = "word ".repeat(20_000);
     for session in 0..3 {
@@ -100,7 +100,7 @@ fn a_long_sync_is_indexed_beside_its_work() {
         for at in 0..200 {
             let id = session * 1000 + at * 2;
             lines.push_str(&line(id, "user", &format!("prompt {at} of session {session} about heron{at}")));
-            // What a tool returned is measured and left out, so that this is long to read and short to index.
+            // Tool output is measured but not stored, so that this takes long to read and little to index.
             let result = format!(
                 "{{\"type\":\"user\",\"uuid\":\"{:08x}-0000-4000-8000-000000000000\",\"message\":{{\"role\":\"user\",\
                  \"content\":[{{\"type\":\"tool_result\",\"tool_use_id\":\"t{id}\",\"content\":\"{body}\"}}]}}}}\n",
@@ -121,7 +121,7 @@ fn a_long_sync_is_indexed_beside_its_work() {
 }
 
 #[test]
-fn what_is_no_longer_true_is_no_longer_found() {
+fn replaced_entries_are_no_longer_found() {
     let home = TestHome::new();
     with_many_entries(&home);
     home.write(&file(50), line(50_000, "user", "the old walrus plan"));
@@ -136,19 +136,19 @@ fn what_is_no_longer_true_is_no_longer_found() {
 }
 
 #[test]
-fn an_index_that_is_missing_damaged_or_of_another_store_is_made_again_and_said_so() {
+fn unusable_index_is_rebuilt_and_reported() {
     let home = TestHome::new();
     with_many_entries(&home);
     home.sync();
     let expected = snippets(&home, "topic3 of session 5");
     let index = home.path(".rethread/index");
-    let anew = |report: &SearchReport| match report.index {
+    let rebuilt_index = |report: &SearchReport| match report.index {
         Indexed::Episodes { anew, .. } => anew,
         _ => None,
     };
     let check = |why: Unusable| {
         let report = find(&home, "topic3 of session 5");
-        assert_eq!(anew(&report), Some(why));
+        assert_eq!(rebuilt_index(&report), Some(why));
         let found: Vec<_> = report.hits.iter().map(|one| one.hit.snippet.text.clone()).collect();
         assert_eq!(found, expected);
         assert_eq!(find(&home, "topic3").index, Indexed::Nothing, "the next search finds it well");
@@ -159,7 +159,7 @@ fn an_index_that_is_missing_damaged_or_of_another_store_is_made_again_and_said_s
         fs::write(path, b"junk").unwrap();
     }
     check(Unusable::Damaged);
-    // Each file by itself: whatever the reader trips over, the answer is right.
+    // Each file alone: whatever is damaged, the results are correct.
     for path in files_below(&index) {
         if !path.exists() {
             continue;
@@ -182,12 +182,12 @@ fn an_index_that_is_missing_damaged_or_of_another_store_is_made_again_and_said_s
 }
 
 #[test]
-fn an_index_that_cannot_be_written_is_no_reason_to_find_nothing() {
+fn search_works_without_a_writable_index() {
     let home = TestHome::new();
     with_many_entries(&home);
     home.sync();
     fs::remove_dir_all(home.path(".rethread/index")).unwrap();
-    // A directory where the lock should be: nobody, not even root, can open it for writing.
+    // A directory in place of the lock file: not even root can open it for writing.
     fs::remove_file(home.path(".rethread/index.lock")).unwrap();
     fs::create_dir(home.path(".rethread/index.lock")).unwrap();
     let report = find(&home, "topic3 of session 5");
@@ -196,7 +196,8 @@ fn an_index_that_cannot_be_written_is_no_reason_to_find_nothing() {
 }
 
 #[test]
-fn e002_21_filters_narrow_by_kind_session_time_file_and_tool() {
+fn filters_narrow_by_kind_session_time_file_and_tool() {
+    // E002-21
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     with_many_entries(&home);
@@ -222,7 +223,8 @@ fn e002_21_filters_narrow_by_kind_session_time_file_and_tool() {
 }
 
 #[test]
-fn l002_16_short_common_and_missing_words_are_no_reason_to_find_nothing() {
+fn short_common_and_missing_words_still_find_something() {
+    // L002-16
     let home = TestHome::new();
     with_many_entries(&home);
     home.write(&file(60), line(60_000, "user", "go CI is of no use => 数据库 死锁"));

@@ -36,7 +36,7 @@ pub(crate) fn work(home: &TestHome, session: &str, minutes: i64, prompt: &str, c
         .ids(&format!("{session}-{minutes}"))
         .times(at(minutes), 0)
         .user(prompt)
-        .assistant_blocks(vec![
+        .assistant_blocks(&[
             text_block("I look into it."),
             tool_call_block(&edit, "Edit", &input),
             tool_call_block(&run, "Bash", &json!({"command": "cargo test"})),

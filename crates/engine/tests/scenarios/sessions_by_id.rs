@@ -1,4 +1,4 @@
-//! Sessions and threads by their ids, as a server names them: listed, read piece by piece, changed, deleted.
+//! Sessions and threads by id, as the server uses them: listed, paged, changed, deleted.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
@@ -28,13 +28,12 @@ fn new_thread(engine: &Engine, name: Option<&str>) -> SessionId {
     engine.thread_new(&new).unwrap().id.session()
 }
 
-fn say(engine: &Engine, id: SessionId, role: ChatRole, text: &str) {
+fn append(engine: &Engine, id: SessionId, role: ChatRole, text: &str) {
     let message =
         NewMessage { role, content: vec![Block::text(text)], tool_call_id: None, is_error: false, client_id: None };
     engine.thread_open(&id.to_string()).unwrap().append(message).unwrap();
 }
 
-/// Every file with what is in it. The memory that readers of a database share is no content, and the log tells of us.
 fn everything(home: &TestHome) -> BTreeMap<String, Vec<u8>> {
     let files = files_below(home.root()).into_iter();
     let named = files.map(|path| (path.display().to_string(), fs::read(path).unwrap()));
@@ -42,7 +41,8 @@ fn everything(home: &TestHome) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn s004_10_e004_03_a_thread_is_listed_before_anything_is_said_in_it() {
+fn thread_is_listed_before_its_first_message() {
+    // S004-10, E004-03
     let bare = TestHome::new();
     let only = new_thread(&bare.engine(), None);
     assert_eq!(bare.engine().conversations(&ListRequest::default()).unwrap()[0].listed.session.id, only);
@@ -51,7 +51,7 @@ fn s004_10_e004_03_a_thread_is_listed_before_anything_is_said_in_it() {
     let home = home();
     let engine = home.engine();
     let (first, second) = (new_thread(&engine, Some("first")), new_thread(&engine, Some("second")));
-    say(&engine, first, ChatRole::User, "something");
+    append(&engine, first, ChatRole::User, "something");
     let before = everything(&home);
     let ids = |request: &ListRequest| -> Vec<SessionId> {
         engine.conversations(request).unwrap().iter().map(|one| one.listed.session.id).collect()
@@ -71,7 +71,7 @@ fn s004_10_e004_03_a_thread_is_listed_before_anything_is_said_in_it() {
 }
 
 #[test]
-fn an_id_of_ours_means_one_session_whatever_others_are_called() {
+fn own_id_wins_over_aliases_and_names() {
     let home = home();
     let engine = home.engine();
     let ours = engine.resolve(CLAUDE_SESSION).unwrap().session.id;
@@ -79,19 +79,19 @@ fn an_id_of_ours_means_one_session_whatever_others_are_called() {
     engine.set_alias(&other.to_string(), &ours.to_string()).unwrap();
     assert_eq!(engine.resolve(&ours.to_string()).unwrap().session.id, ours);
     assert_eq!(engine.conversation(ours).unwrap().listed.session.external_id, CLAUDE_SESSION);
-    // One that is nobody's is not looked for in names.
-    let nobody = "01JZ0000000000000000000000";
-    engine.set_name(&other.to_string(), &format!("as in {nobody}")).unwrap();
-    assert!(matches!(engine.resolve(nobody), Err(EngineError::UnknownReference(_))));
+    // An unassigned id is not searched for in names.
+    let unassigned = "01JZ0000000000000000000000";
+    engine.set_name(&other.to_string(), &format!("as in {unassigned}")).unwrap();
+    assert!(matches!(engine.resolve(unassigned), Err(EngineError::UnknownReference(_))));
 }
 
 #[test]
-fn a_log_is_read_piece_by_piece() {
+fn records_and_entries_are_paged() {
     let home = home();
     let engine = home.engine();
     let thread = new_thread(&engine, None);
     for text in ["one", "two", "three"] {
-        say(&engine, thread, ChatRole::User, text);
+        append(&engine, thread, ChatRole::User, text);
     }
     let seqs = |page: Page| {
         let page = engine.thread_records(thread, false, page).unwrap().records;
@@ -112,13 +112,13 @@ fn a_log_is_read_piece_by_piece() {
     assert!(around.items.len() == 6 && around.items.iter().any(|entry| entry.place.line == line), "{around:?}");
 
     assert!(matches!(engine.thread_records(session, false, ALL), Err(EngineError::NotAThread(_))));
-    let nobody: SessionId = "01JZ0000000000000000000000".parse().unwrap();
-    assert!(matches!(engine.thread_records(nobody, false, ALL), Err(EngineError::UnknownReference(_))));
-    assert!(matches!(engine.entries(nobody, Profile::Text, None, ALL), Err(EngineError::UnknownReference(_))));
+    let unassigned: SessionId = "01JZ0000000000000000000000".parse().unwrap();
+    assert!(matches!(engine.thread_records(unassigned, false, ALL), Err(EngineError::UnknownReference(_))));
+    assert!(matches!(engine.entries(unassigned, Profile::Text, None, ALL), Err(EngineError::UnknownReference(_))));
 }
 
 #[test]
-fn several_things_are_changed_at_once_or_none() {
+fn session_changes_are_all_or_nothing() {
     let home = home();
     let engine = home.engine();
     let id = engine.resolve(CLAUDE_SESSION).unwrap().session.id;
@@ -133,7 +133,7 @@ fn several_things_are_changed_at_once_or_none() {
     let wrong = [
         SessionChange { alias: Some("not one".into()), ..change.clone() },
         SessionChange { note: Some("  ".into()), ..change.clone() },
-        // The conversation is from long ago, so it has ended.
+        // The session is old, so it has ended and cannot be suspended.
         SessionChange { closing: Some(Closing::Suspend), ..change.clone() },
     ];
     for wrong in &wrong {
@@ -143,8 +143,8 @@ fn several_things_are_changed_at_once_or_none() {
     engine.change_session(id, &change).unwrap();
     let session = engine.conversation(id).unwrap().listed.session;
     assert_eq!((session.name.as_deref(), session.alias.as_deref()), (Some("the parser"), Some("parser")));
-    let hand = engine.at_hand(id).unwrap();
-    assert_eq!((hand.task.as_deref(), hand.notes.len()), (Some("mend it"), 1));
+    let hot = engine.at_hand(id).unwrap();
+    assert_eq!((hot.task.as_deref(), hot.notes.len()), (Some("mend it"), 1));
     let undo = SessionChange { name: Some(String::new()), alias: Some(String::new()), ..SessionChange::default() };
     engine.change_session(id, &undo).unwrap();
     let session = engine.conversation(id).unwrap().listed.session;
@@ -152,7 +152,7 @@ fn several_things_are_changed_at_once_or_none() {
 }
 
 #[test]
-fn a_thread_without_a_word_can_be_changed_like_any_session() {
+fn empty_thread_can_be_changed_like_any_session() {
     let home = TestHome::new();
     let engine = home.engine();
     let id = new_thread(&engine, None);
@@ -176,7 +176,7 @@ fn a_thread_without_a_word_can_be_changed_like_any_session() {
 }
 
 #[test]
-fn a_thread_is_deleted_and_a_session_of_an_agent_forgotten() {
+fn delete_removes_threads_and_forgets_agent_sessions() {
     let home = home();
     let engine = home.engine();
     let thread = new_thread(&engine, None);
@@ -190,7 +190,7 @@ fn a_thread_is_deleted_and_a_session_of_an_agent_forgotten() {
 }
 
 #[test]
-fn whoever_only_reads_leaves_index_and_marks_alone() {
+fn read_only_queries_change_no_file() {
     let home = home();
     let id = home.engine().resolve(CLAUDE_SESSION).unwrap().session.id;
     let request = SearchRequest { text: "parser".into(), limit: 10, only_reads: true, ..SearchRequest::default() };
@@ -201,7 +201,7 @@ fn whoever_only_reads_leaves_index_and_marks_alone() {
     };
     let with_index = hits(&home.engine());
     assert!(!with_index.is_empty());
-    // Also where there is no index, or a damaged one.
+    // Also without an index and with a damaged one.
     for harm in ["none", "empty", "missing"] {
         match harm {
             "none" => {}

@@ -1,4 +1,4 @@
-//! Files that grow, shrink, are replaced, damaged or not files at all: nothing is lost, nothing counted twice.
+//! Transcripts that grow, shrink, are replaced or damaged: nothing is lost and nothing counts twice.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -13,7 +13,8 @@ use rethread_testing::{
 };
 
 #[test]
-fn s000_15_a_second_sync_reads_nothing() {
+fn second_sync_reads_nothing() {
+    // S000-15
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     home.write(PI_FILE, BRANCHES);
@@ -24,7 +25,8 @@ fn s000_15_a_second_sync_reads_nothing() {
 }
 
 #[test]
-fn s000_10_only_new_bytes_are_read() {
+fn only_new_bytes_are_read() {
+    // S000-10
     // S000-09, S003-07, S003-08: one cursor per transcript, and every engine here is a restart.
     let home = TestHome::new();
     let (first, rest) = CONVERSATION.split_at(CONVERSATION.find("Which name is better").unwrap());
@@ -35,8 +37,9 @@ fn s000_10_only_new_bytes_are_read() {
 }
 
 #[test]
-fn l003_05_a_file_read_line_by_line_equals_the_file_read_whole() {
-    // L003-07: episodes keep the id of their first entry, whenever the rest arrives.
+fn line_by_line_sync_equals_whole_sync() {
+    // L003-05
+    // L003-07: an episode keeps the id of its first entry.
     for (path, text) in [(CLAUDE_FILE, CONVERSATION), (PI_FILE, BRANCHES)] {
         let home = TestHome::new();
         home.write(path, "");
@@ -49,8 +52,9 @@ fn l003_05_a_file_read_line_by_line_equals_the_file_read_whole() {
 }
 
 #[test]
-fn l000_02_a_half_written_last_line_waits_for_its_end() {
-    // S000-14: reading while the writer appends.
+fn incomplete_last_line_waits_for_its_end() {
+    // L000-02
+    // S000-14: a sync while the agent is writing.
     let home = TestHome::new();
     let cut = CONVERSATION.find("Committed.").unwrap();
     home.write(CLAUDE_FILE, &CONVERSATION[..cut]);
@@ -62,7 +66,7 @@ fn l000_02_a_half_written_last_line_waits_for_its_end() {
 }
 
 #[test]
-fn a_last_line_without_its_newline_is_seen_once_and_only_once() {
+fn last_line_without_newline_is_counted_once() {
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION.trim_end());
     home.sync();
@@ -76,7 +80,8 @@ fn a_last_line_without_its_newline_is_seen_once_and_only_once() {
 }
 
 #[test]
-fn s000_13_a_truncated_file_is_read_anew() {
+fn truncated_file_is_read_again() {
+    // S000-13
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     home.sync();
@@ -87,7 +92,8 @@ fn s000_13_a_truncated_file_is_read_anew() {
 }
 
 #[test]
-fn l000_03_a_file_replaced_by_a_longer_one_is_noticed() {
+fn file_replaced_by_a_longer_one_is_noticed() {
+    // L000-03
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     home.sync();
@@ -99,7 +105,7 @@ fn l000_03_a_file_replaced_by_a_longer_one_is_noticed() {
 }
 
 #[test]
-fn a_file_rewritten_with_new_ids_leaves_no_duplicates() {
+fn file_rewritten_with_new_ids_leaves_no_duplicates() {
     let home = TestHome::new();
     home.write(PI_FILE, BRANCHES);
     home.sync();
@@ -110,7 +116,8 @@ fn a_file_rewritten_with_new_ids_leaves_no_duplicates() {
 }
 
 #[test]
-fn s000_11_and_s000_12_a_deleted_transcript_stays_readable() {
+fn deleted_transcript_stays_readable() {
+    // S000-11, S000-12
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     home.sync();
@@ -123,7 +130,7 @@ fn s000_11_and_s000_12_a_deleted_transcript_stays_readable() {
 }
 
 #[test]
-fn rebuild_gives_the_same_answers_as_reading_bit_by_bit() {
+fn rebuild_equals_incremental_sync() {
     let home = TestHome::new();
     for (path, text) in [(CLAUDE_FILE, CONVERSATION), (PI_FILE, BRANCHES)] {
         let mut done = 0;
@@ -139,8 +146,8 @@ fn rebuild_gives_the_same_answers_as_reading_bit_by_bit() {
 }
 
 #[test]
-fn carriage_returns_nuls_and_bad_bytes_cost_only_themselves() {
-    // L003-06: one bad line never costs its batch.
+fn invalid_bytes_cost_only_their_own_line() {
+    // L003-06: one bad line does not discard its batch.
     let mut bytes = CONVERSATION.replace('\n', "\r\n").into_bytes();
     bytes.extend(b"\0\0\0\0\n{\"type\":\"user\",\"uuid\":\"x1\",\"message\":{\"role\":\"user\",\"content\":\"bad \xff byte\"}}\n");
     bytes.extend(b"this is not json\n[1,2]\n\"text\"\n");
@@ -159,7 +166,7 @@ fn carriage_returns_nuls_and_bad_bytes_cost_only_themselves() {
 }
 
 #[test]
-fn a_line_of_200_megabytes_is_read_in_bounded_memory() {
+fn line_of_200_megabytes_is_read_in_bounded_memory() {
     let home = TestHome::new();
     let mut bytes = br#"{"type":"user","uuid":"big","message":{"role":"user","content":[{"type":"text","text":"see this"},{"type":"image","source":{"data":""#.to_vec();
     bytes.resize(200 << 20, b'A');
@@ -174,7 +181,7 @@ fn a_line_of_200_megabytes_is_read_in_bounded_memory() {
 }
 
 #[test]
-fn links_pipes_and_closed_files_are_passed_over() {
+fn links_pipes_and_unreadable_files_are_skipped() {
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     home.write("elsewhere/secret.jsonl", CONVERSATION.replace(CLAUDE_SESSION, "5e551011-0000-4000-8000-0000000000ee"));
@@ -194,7 +201,7 @@ fn links_pipes_and_closed_files_are_passed_over() {
 }
 
 #[test]
-fn several_syncs_at_once_lose_and_repeat_nothing() {
+fn concurrent_syncs_lose_and_repeat_nothing() {
     let home = TestHome::new();
     for number in 0..12 {
         let id = format!("5e551011-0000-4000-8000-0000000001{number:02}");
@@ -215,14 +222,15 @@ fn several_syncs_at_once_lose_and_repeat_nothing() {
 }
 
 #[test]
-fn l003_09_lines_that_say_nothing_are_read_only_once() {
+fn lines_without_content_are_read_only_once() {
+    // L003-09
     let home = TestHome::new();
     home.write(CLAUDE_FILE, "{\"type\":\"progress\",\"uuid\":\"p\",\"data\":{}}\n".repeat(50));
     assert!(home.bytes_read() > 0);
     assert_eq!(home.bytes_read(), 0);
 }
 
-/// Watches, lets `act` happen after the first reading, and waits for a reading that finds something.
+/// Watches, runs `act` after the first sync, and waits for a sync with new entries; returns their number.
 fn watch_and(home: &TestHome, mode: WatchMode, act: impl FnOnce()) -> u64 {
     let (stop, (sender, reports)) = (AtomicBool::new(false), channel());
     let engine = home.engine();
@@ -244,7 +252,8 @@ fn watch_and(home: &TestHome, mode: WatchMode, act: impl FnOnce()) -> u64 {
 }
 
 #[test]
-fn s003_06_s003_09_and_s003_10_a_growing_file_is_read_in_either_mode() {
+fn growing_file_is_read_in_both_watch_modes() {
+    // S003-06, S003-09, S003-10
     let (first, rest) = CONVERSATION.split_at(CONVERSATION.find("{\"parentUuid\":\"00002735").unwrap_or(20_000));
     for mode in [WatchMode::Realtime, WatchMode::Batch(Duration::from_millis(50))] {
         let home = TestHome::new();
@@ -262,7 +271,7 @@ fn s003_06_s003_09_and_s003_10_a_growing_file_is_read_in_either_mode() {
 }
 
 #[test]
-fn explicit_paths_are_read_wherever_they_lie() {
+fn explicit_paths_are_read_anywhere() {
     let home = TestHome::new();
     home.write("backup/one.jsonl", CONVERSATION);
     home.write("backup/two.jsonl", BRANCHES);
@@ -278,7 +287,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn cutting_a_file_anywhere_and_going_on_equals_the_whole(cuts in prop::collection::vec(0.0..1.0_f64, 1..4), pi in any::<bool>()) {
+    fn resuming_at_any_byte_equals_the_whole_file(cuts in prop::collection::vec(0.0..1.0_f64, 1..4), pi in any::<bool>()) {
         let (path, text) = if pi { (PI_FILE, BRANCHES) } else { (CLAUDE_FILE, CONVERSATION) };
         let mut places: Vec<usize> = cuts.iter().map(|cut| (cut * text.len() as f64) as usize).collect();
         places.sort_unstable();

@@ -1,4 +1,4 @@
-//! Threads as sessions: listed, shown, found and forgotten like those of any agent.
+//! Threads as sessions: listed, shown, found and forgotten like agent sessions.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
@@ -32,7 +32,7 @@ fn found(engine: &Engine, text: &str) -> usize {
 }
 
 #[test]
-fn a_thread_is_a_session_of_the_same_id() {
+fn thread_is_a_session_with_the_same_id() {
     let home = TestHome::new();
     let engine = home.engine();
     let thread = named(&engine, "Tuesdays");
@@ -47,7 +47,7 @@ fn a_thread_is_a_session_of_the_same_id() {
 }
 
 #[test]
-fn a_log_is_read_like_any_transcript() {
+fn thread_log_is_synced_like_a_transcript() {
     let home = TestHome::new();
     home.write(".rethread/threads/01KJSWX700000000000000000A/session.jsonl", NATIVE_THREAD);
     home.sync();
@@ -66,7 +66,7 @@ fn a_log_is_read_like_any_transcript() {
 }
 
 #[test]
-fn a_deleted_thread_is_gone_everywhere() {
+fn deleted_thread_is_gone_everywhere() {
     let home = TestHome::new();
     let engine = home.engine();
     let thread = named(&engine, "secret plans");
@@ -83,7 +83,7 @@ fn a_deleted_thread_is_gone_everywhere() {
 }
 
 #[test]
-fn a_deletion_that_was_interrupted_is_completed_by_the_next_sync() {
+fn interrupted_deletion_is_completed_by_the_next_sync() {
     let home = TestHome::new();
     let engine = home.engine();
     let thread = named(&engine, "halfway");
@@ -95,7 +95,7 @@ fn a_deletion_that_was_interrupted_is_completed_by_the_next_sync() {
 }
 
 #[test]
-fn secrets_stay_in_the_log_and_reach_nothing_else() {
+fn secrets_stay_in_the_thread_log() {
     let home = TestHome::new();
     let engine = home.engine();
     let secret = format!("ghp_{}", "x7Kq".repeat(9));
@@ -110,7 +110,8 @@ fn secrets_stay_in_the_log_and_reach_nothing_else() {
 }
 
 #[test]
-fn e004_20_l004_08_without_a_model_a_thread_is_compacted_by_rules_and_not_when_all_is_recent() {
+fn compaction_without_a_model_uses_rules_and_skips_recent_threads() {
+    // E004-20, L004-08
     let home = TestHome::new();
     let engine = home.engine();
     let thread = named(&engine, "long");
@@ -131,12 +132,13 @@ fn e004_20_l004_08_without_a_model_a_thread_is_compacted_by_rules_and_not_when_a
     assert_eq!(context.compaction, Some(report.record.seq));
     assert!(
         engine.thread_compact(&thread, &request, &|| false, &mut |_| {}).unwrap().is_none(),
-        "e004_27: nothing new to do"
+        "E004-27: nothing new to do"
     );
 }
 
 #[test]
-fn l004_03_reading_writes_nothing() {
+fn reading_a_thread_writes_nothing() {
+    // L004-03
     let home = TestHome::new();
     let engine = home.engine();
     let thread = named(&engine, "calm");
@@ -154,7 +156,7 @@ fn l004_03_reading_writes_nothing() {
 }
 
 #[test]
-fn transcripts_of_our_own_requests_are_not_read() {
+fn transcripts_of_own_requests_are_not_synced() {
     let home = TestHome::new();
     let sessions = [
         ("5e551011-0000-4000-8000-00000000000b", format!("{OWN_CALL_TAG}\nYou name conversations.")),

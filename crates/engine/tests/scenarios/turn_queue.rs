@@ -1,4 +1,4 @@
-//! What a server needs to go live: places in the queue, names that clients give, and news of what was stored.
+//! What the live server needs: the turn queue, client ids, and notice of stored changes.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
@@ -8,7 +8,7 @@ use rethread_model::thread::{Block, ChatRole, Message};
 use rethread_testing::{StubModel, StubReply, TestHome, TranscriptBuilder};
 use serde_json::json;
 
-use crate::turns::{engine, log, say, thread};
+use crate::turns::{engine, log, send, thread};
 
 fn accept(engine: &Engine, thread: &str, text: &str) -> WaitingTurn {
     let request = SendRequest { text: Some(text.to_owned()), ..SendRequest::default() };
@@ -20,7 +20,8 @@ fn texts(home: &TestHome, thread: &str) -> Vec<String> {
 }
 
 #[test]
-fn s004_28_turns_are_run_in_the_order_they_were_accepted_whoever_comes_first() {
+fn turns_run_in_the_order_of_acceptance() {
+    // S004-28
     let home = TestHome::new();
     let server = StubModel::with_replies(vec![StubReply::text("one"), StubReply::text("two")]);
     let engine = engine(&home, &server, &[]);
@@ -39,7 +40,7 @@ fn s004_28_turns_are_run_in_the_order_they_were_accepted_whoever_comes_first() {
 }
 
 #[test]
-fn a_place_that_is_given_up_holds_nobody_up() {
+fn dropped_turn_does_not_block_the_queue() {
     let home = TestHome::new();
     let server = StubModel::with_replies(vec![StubReply::text("two")]);
     let engine = engine(&home, &server, &[]);
@@ -52,10 +53,10 @@ fn a_place_that_is_given_up_holds_nobody_up() {
 }
 
 #[test]
-fn what_others_spent_meanwhile_refuses_a_turn_before_anything_is_written() {
+fn budget_spent_while_waiting_refuses_the_turn() {
     let home = TestHome::new();
     let server = StubModel::with_replies(vec![StubReply::text("one")]);
-    // Enough for one worst case, and not for another after it.
+    // Enough for one worst case but not for a second one.
     let engine = engine(&home, &server, &[("budget.daily_tokens", "1100"), ("model.max_output_tokens", "900")]);
     let thread = thread(&engine);
     let (first, second) = (accept(&engine, &thread, "first"), accept(&engine, &thread, &"second ".repeat(60)));
@@ -66,7 +67,8 @@ fn what_others_spent_meanwhile_refuses_a_turn_before_anything_is_written() {
 }
 
 #[test]
-fn fault_31_what_a_client_sent_is_found_again_by_the_name_it_gave_it() {
+fn sent_messages_are_found_by_client_id() {
+    // Fault 31
     let home = TestHome::new();
     let calls = vec![("c1", "search_memory", json!({"query": "x"}))];
     let server =
@@ -84,7 +86,7 @@ fn fault_31_what_a_client_sent_is_found_again_by_the_name_it_gave_it() {
     let request =
         SendRequest { text: Some("look".into()), memory: true, client_id: Some("b".into()), ..SendRequest::default() };
     engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
-    say(&engine, &thread, "something else").unwrap();
+    send(&engine, &thread, "something else").unwrap();
     let sent = |client_id: &str| -> Vec<String> {
         engine.thread_sent_before(thread.parse().unwrap(), client_id).unwrap().iter().map(Message::text).collect()
     };
@@ -94,11 +96,11 @@ fn fault_31_what_a_client_sent_is_found_again_by_the_name_it_gave_it() {
 }
 
 #[test]
-fn news_name_the_sessions_that_changed_and_what_they_are_called_now() {
+fn changes_name_changed_and_renamed_sessions() {
     let home = TestHome::new();
     let engine = home.engine();
-    let mut pulse = engine.pulse();
-    assert_eq!(pulse.news(), None, "there is no store yet");
+    let mut watcher = engine.pulse();
+    assert_eq!(watcher.news(), None, "there is no store yet");
     let transcript = ".claude/projects/-app/9a9eadc8-c1f1-493e-a0f1-884aa996b05b.jsonl";
     let line = |number: usize| {
         let session = format!("9a9eadc8-c1f1-493e-a0f1-{number:012}");
@@ -108,29 +110,29 @@ fn news_name_the_sessions_that_changed_and_what_they_are_called_now() {
     home.write(transcript, line(1));
     sync();
     let id = engine.resolve("9a9eadc8").unwrap().session.id;
-    assert_eq!(pulse.news().unwrap().sessions, Some(vec![id]), "all of a new store is new");
-    assert_eq!(pulse.news(), None);
+    assert_eq!(watcher.news().unwrap().sessions, Some(vec![id]), "all of a new store is new");
+    assert_eq!(watcher.news(), None);
     home.write(transcript, &(line(1) + &line(2)));
     sync();
-    assert_eq!(pulse.news().unwrap().sessions, Some(vec![id]));
+    assert_eq!(watcher.news().unwrap().sessions, Some(vec![id]));
     engine.set_name(&id.to_string(), "The fence").unwrap();
-    let news = pulse.news().unwrap();
-    assert_eq!((news.sessions, news.renamed), (Some(vec![id]), vec![(id, "The fence".to_owned())]));
+    let change = watcher.news().unwrap();
+    assert_eq!((change.sessions, change.renamed), (Some(vec![id]), vec![(id, "The fence".to_owned())]));
     engine.end_session(&id.to_string()).unwrap();
-    assert_eq!(pulse.news().unwrap().sessions, Some(vec![id]), "its state is another");
+    assert_eq!(watcher.news().unwrap().sessions, Some(vec![id]), "its state is another");
     let thread = engine.thread_new(&rethread_engine::NewThread { name: Some("Mine".into()), ..Default::default() });
     let thread = thread.unwrap().id;
     engine.thread_remember(thread).unwrap();
     let own: SessionId = thread.session();
-    assert_eq!(pulse.news().unwrap().renamed, [(own, "Mine".to_owned())]);
+    assert_eq!(watcher.news().unwrap().renamed, [(own, "Mine".to_owned())]);
     for number in 0..101 {
         let path = format!(".claude/projects/-app/9a9eadc8-c1f1-493e-a0f1-{number:012}.jsonl");
         home.write(&path, line(number + 10));
     }
     sync();
-    assert_eq!(pulse.news().unwrap().sessions, None, "too many to name");
-    // Somebody moved the store away: everything is new.
+    assert_eq!(watcher.news().unwrap().sessions, None, "too many to name");
+    // The store was replaced: everything counts as changed.
     std::fs::remove_file(home.path(".rethread/memory.db")).unwrap();
     home.write(".rethread/memory.db", "");
-    assert_eq!(pulse.news().map(|news| news.sessions), Some(None));
+    assert_eq!(watcher.news().map(|change| change.sessions), Some(None));
 }

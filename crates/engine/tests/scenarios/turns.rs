@@ -1,4 +1,4 @@
-//! Turns in threads: what reaches the model, what stays in the log, what is spent.
+//! Turns in threads: what is sent to the model, what is logged, what is spent.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
@@ -15,7 +15,7 @@ use rethread_model::{OWN_CALL_TAG, Tokens};
 use rethread_testing::{StubModel, StubReply, TestHome};
 use serde_json::{Value, json};
 
-/// The engine with that model, a budget, and further settings.
+/// An engine with this model, a budget, and more settings.
 pub(crate) fn engine(home: &TestHome, server: &StubModel, more: &[(&str, &str)]) -> Engine {
     Engine::open(environment(home, server, more)).unwrap()
 }
@@ -32,7 +32,7 @@ pub(crate) fn thread(engine: &Engine) -> String {
     engine.thread_new(&NewThread::default()).unwrap().id.to_string()
 }
 
-pub(crate) fn say(engine: &Engine, thread: &str, text: &str) -> Result<TurnReport, EngineError> {
+pub(crate) fn send(engine: &Engine, thread: &str, text: &str) -> Result<TurnReport, EngineError> {
     let request = SendRequest { text: Some(text.to_owned()), ..SendRequest::default() };
     engine.thread_send(thread, &request, &|| false, &mut |_| {})
 }
@@ -53,20 +53,20 @@ fn append(engine: &Engine, thread: &str, role: ChatRole, text: &str) -> Message 
 }
 
 #[test]
-fn a_turn_is_in_the_log_with_what_it_took() {
+fn turn_is_logged_with_its_usage() {
     let home = TestHome::new();
     let server = StubModel::with_replies(vec![StubReply::text("It is the weekday table.")]);
     let engine = engine(&home, &server, &[]);
     let id = engine.thread_new(&NewThread { system: Some("Be brief.".into()), ..NewThread::default() }).unwrap().id;
-    let heard = Mutex::new(String::new());
+    let partial = Mutex::new(String::new());
     let request = SendRequest { text: Some("why Tuesdays?".into()), ..SendRequest::default() };
     let report = engine.thread_send(&id.to_string(), &request, &|| false, &mut |event| {
         if let TurnEvent::Delta(text) = event {
-            heard.lock().unwrap().push_str(text);
+            partial.lock().unwrap().push_str(text);
         }
     });
     let report = report.unwrap();
-    assert_eq!(heard.into_inner().unwrap(), "It is the weekday table.");
+    assert_eq!(partial.into_inner().unwrap(), "It is the weekday table.");
     assert_eq!((report.stop, report.messages.len()), (Stop::End, 2));
     let records = log(&home, &id.to_string());
     let answer = records[1].message().unwrap();
@@ -76,7 +76,7 @@ fn a_turn_is_in_the_log_with_what_it_took() {
     let sent = &server.bodies()[0];
     assert_eq!(sent["messages"][0], json!({"role": "system", "content": format!("{OWN_CALL_TAG}\nBe brief.")}));
     assert_eq!(sent["messages"][1]["content"], "why Tuesdays?");
-    // E004-14, S7.4: what the thread's metadata say.
+    // E004-14, S7.4: the metadata of the thread.
     let metadata = &engine.thread_list().unwrap().threads[0];
     assert_eq!((metadata.message_count, metadata.metrics.turns, metadata.metrics.tokens.total()), (2, 1, 37));
     let budget = engine.status().unwrap().budget;
@@ -84,7 +84,7 @@ fn a_turn_is_in_the_log_with_what_it_took() {
 }
 
 #[test]
-fn without_a_budget_nothing_is_sent_and_nothing_is_written() {
+fn no_budget_sends_and_writes_nothing() {
     let home = TestHome::new();
     let server = StubModel::with_replies(Vec::new());
     for (settings, named) in [
@@ -94,7 +94,7 @@ fn without_a_budget_nothing_is_sent_and_nothing_is_written() {
     ] {
         let engine = engine(&home, &server, &settings);
         let thread = thread(&engine);
-        let refused = say(&engine, &thread, "hello").unwrap_err();
+        let refused = send(&engine, &thread, "hello").unwrap_err();
         assert!(matches!(refused, EngineError::Chat(ChatError::Budget(_))), "{refused}");
         assert!(refused.to_string().contains(named), "{refused}");
         assert!(log(&home, &thread).is_empty());
@@ -105,14 +105,14 @@ fn without_a_budget_nothing_is_sent_and_nothing_is_written() {
 }
 
 #[test]
-fn a_day_s_budget_is_used_up_by_what_was_spent() {
+fn daily_budget_counts_actual_usage() {
     let home = TestHome::new();
     let server = StubModel::with_replies(Vec::new());
-    // Enough for one worst case, and for what a few real turns take.
+    // Enough for one worst case and for a few actual turns.
     let more = [("budget.daily_tokens", "1300"), ("model.max_output_tokens", "900")];
     let engine = engine(&home, &server, &more);
     let thread = thread(&engine);
-    let refused = (0..100).find_map(|_| say(&engine, &thread, "on and on").err()).unwrap();
+    let refused = (0..100).find_map(|_| send(&engine, &thread, "on and on").err()).unwrap();
     let turns = server.bodies().len() as u64;
     assert!((1..20).contains(&turns), "{turns}");
     let expected = 37 * turns;
@@ -123,15 +123,15 @@ fn a_day_s_budget_is_used_up_by_what_was_spent() {
 }
 
 #[test]
-fn a_price_that_nobody_knows_lets_a_budget_in_dollars_through_to_nobody() {
+fn unknown_price_refuses_a_dollar_budget() {
     let home = TestHome::new();
     let server = StubModel::with_replies(vec![StubReply::text("cheap")]);
     let far = [("model.endpoint", "https://model.example.com/v1"), ("budget.daily_usd", "5")];
     let engine = engine(&home, &server, &far);
     let thread = thread(&engine);
-    let refused = say(&engine, &thread, "hello").unwrap_err();
+    let refused = send(&engine, &thread, "hello").unwrap_err();
     assert!(matches!(refused, EngineError::Chat(ChatError::Budget(Refusal::PriceUnknown { .. }))), "{refused:?}");
-    // Half a price is none, and the price of one model is not that of another.
+    // Input and output price are both needed, and for this very model.
     let half = self::engine(&home, &server, &[far[0], far[1], ("model.price_output", "10")]);
     assert!(half.thread_send_dry_run(&thread, &SendRequest::default()).unwrap().refused.is_some());
     let whole = [far[0], far[1], ("model.price_output", "10"), ("model.price_input", "1")];
@@ -139,13 +139,14 @@ fn a_price_that_nobody_knows_lets_a_budget_in_dollars_through_to_nobody() {
     assert!(whole.thread_send_dry_run(&thread, &SendRequest::default()).unwrap().refused.is_none());
     let other = whole.thread_new(&NewThread { model: Some("large".into()), ..NewThread::default() }).unwrap().id;
     assert!(whole.thread_send_dry_run(&other.to_string(), &SendRequest::default()).unwrap().refused.is_some());
-    // On this machine nobody sends a bill.
+    // A model on this machine is free.
     let near = self::engine(&home, &server, &[("budget.daily_usd", "5")]);
-    assert_eq!(say(&near, &thread, "hello").unwrap().cost.map(rethread_engine::NanoUsd::get), Some(0));
+    assert_eq!(send(&near, &thread, "hello").unwrap().cost.map(rethread_engine::NanoUsd::get), Some(0));
 }
 
 #[test]
-fn s7_10_two_turns_in_one_thread_are_queued_and_never_interleaved() {
+fn concurrent_turns_are_queued_and_never_interleaved() {
+    // S7.10
     let home = TestHome::new();
     let server = StubModel::with_replies(Vec::new());
     let engine = engine(&home, &server, &[]);
@@ -153,21 +154,22 @@ fn s7_10_two_turns_in_one_thread_are_queued_and_never_interleaved() {
     std::thread::scope(|scope| {
         for number in 0..4 {
             let (engine, thread) = (self::engine(&home, &server, &[]), thread.clone());
-            scope.spawn(move || say(&engine, &thread, &format!("text {number}")).unwrap());
+            scope.spawn(move || send(&engine, &thread, &format!("text {number}")).unwrap());
         }
     });
     let records = log(&home, &thread);
     assert_eq!(records.len(), 8);
     for turn in records.chunks(2) {
-        let (asked, answered) = (turn[0].message().unwrap(), turn[1].message().unwrap());
-        assert_eq!((asked.role, answered.role), (ChatRole::User, ChatRole::Assistant));
-        assert_eq!(asked.run_id, answered.run_id);
+        let (prompt, answered) = (turn[0].message().unwrap(), turn[1].message().unwrap());
+        assert_eq!((prompt.role, answered.role), (ChatRole::User, ChatRole::Assistant));
+        assert_eq!(prompt.run_id, answered.run_id);
     }
     drop(engine);
 }
 
 #[test]
-fn l004_10_what_was_said_before_a_stop_is_kept() {
+fn partial_answer_is_stored_after_a_stop() {
+    // L004-10
     let home = TestHome::new();
     let server = StubModel::with_replies(vec![StubReply::Stall("half an ans")]);
     let engine = engine(&home, &server, &[]);
@@ -181,28 +183,30 @@ fn l004_10_what_was_said_before_a_stop_is_kept() {
     });
     assert_eq!(report.unwrap().stop, Stop::Aborted);
     assert_eq!(messages(&home, &thread)[1], (ChatRole::Assistant, "half an ans".to_owned()));
-    // The next turn goes on from there.
+    // The next turn continues from there.
     server.push(StubReply::text("the other half"));
-    say(&engine, &thread, "go on").unwrap();
+    send(&engine, &thread, "go on").unwrap();
     assert_eq!(server.bodies()[1]["messages"][2]["content"], "half an ans");
 }
 
 #[test]
-fn l004_10_what_was_said_before_a_connection_broke_is_kept() {
+fn partial_answer_is_stored_after_a_broken_connection() {
+    // L004-10
     let home = TestHome::new();
     let server = StubModel::with_replies(vec![StubReply::CutOff("almost the"), StubReply::Status(400)]);
     let engine = engine(&home, &server, &[]);
     let thread = thread(&engine);
-    let report = say(&engine, &thread, "tell me").unwrap();
+    let report = send(&engine, &thread, "tell me").unwrap();
     assert!(report.failed.is_some() && report.stop == Stop::Error);
     assert_eq!(messages(&home, &thread)[1].1, "almost the");
-    // A refusal leaves the question, and nothing else.
-    assert!(matches!(say(&engine, &thread, "again"), Err(EngineError::Chat(ChatError::Refused { status: 400, .. }))));
+    // A refusal leaves only the question in the log.
+    assert!(matches!(send(&engine, &thread, "again"), Err(EngineError::Chat(ChatError::Refused { status: 400, .. }))));
     assert_eq!(messages(&home, &thread).len(), 3);
 }
 
 #[test]
-fn l004_10_what_a_killed_process_had_heard_is_written_down_by_the_next_one() {
+fn partial_answer_of_a_killed_process_is_stored_by_the_next() {
+    // L004-10
     let home = TestHome::new();
     let server = StubModel::with_replies(Vec::new());
     let engine = engine(&home, &server, &[]);
@@ -212,10 +216,10 @@ fn l004_10_what_a_killed_process_had_heard_is_written_down_by_the_next_one() {
     home.write(&format!(".rethread/threads/{thread}/turns/7"), format!("{heading}\nas far as I"));
     append(&engine, &thread, ChatRole::User, "are you there?");
     let records = log(&home, &thread);
-    let heard = records[1].message().unwrap();
-    assert_eq!((heard.text().as_str(), heard.stop_reason), ("as far as I", Some(Stop::Aborted)));
-    assert_eq!((heard.run_id.as_deref(), records.len()), (Some("RUN"), 3));
-    // Once is enough, also when the one who wrote it down was killed before it could say so.
+    let partial = records[1].message().unwrap();
+    assert_eq!((partial.text().as_str(), partial.stop_reason), ("as far as I", Some(Stop::Aborted)));
+    assert_eq!((partial.run_id.as_deref(), records.len()), (Some("RUN"), 3));
+    // It is stored once, even if the process that stored it was killed before it removed the file.
     home.write(&format!(".rethread/threads/{thread}/turns/8"), format!("{heading}\nas far as I"));
     append(&engine, &thread, ChatRole::User, "hello?");
     assert_eq!(log(&home, &thread).len(), 4);
@@ -226,7 +230,7 @@ fn tool(name: &str) -> Tool {
 }
 
 #[test]
-fn the_caller_s_tools_wait_for_the_caller() {
+fn caller_tools_wait_for_their_results() {
     let home = TestHome::new();
     let calls = vec![("c1", "weather", json!({"city": "Ulm"})), ("c2", "weather", json!({"city": "Bonn"}))];
     let server = StubModel::with_replies(vec![StubReply::ToolCalls(calls), StubReply::text("Rain.")]);
@@ -261,7 +265,7 @@ fn the_caller_s_tools_wait_for_the_caller() {
 }
 
 #[test]
-fn a_model_may_search_memory_by_itself() {
+fn model_can_search_memory() {
     let home = TestHome::new();
     let calls = vec![("m1", "search_memory", json!({"query": "zebra crossing"}))];
     let server = StubModel::with_replies(vec![StubReply::ToolCalls(calls), StubReply::text("We painted it.")]);
@@ -279,7 +283,7 @@ fn a_model_may_search_memory_by_itself() {
 }
 
 #[test]
-fn nothing_of_another_project_goes_to_a_model() {
+fn memory_search_stays_in_the_project() {
     let home = TestHome::new();
     let server = StubModel::with_replies(Vec::new());
     let engine_in = |folder: &str| {
@@ -300,7 +304,7 @@ fn nothing_of_another_project_goes_to_a_model() {
 }
 
 #[test]
-fn calls_that_the_model_gave_up_wait_no_more() {
+fn abandoned_calls_no_longer_wait() {
     let home = TestHome::new();
     let server = StubModel::with_replies(vec![
         StubReply::ToolCalls(vec![("c1", "weather", json!({}))]),
@@ -312,22 +316,22 @@ fn calls_that_the_model_gave_up_wait_no_more() {
         SendRequest { text: Some("umbrella?".into()), tools: vec![tool("weather")], ..SendRequest::default() };
     let report = engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
     assert_eq!(report.waiting_calls.len(), 1);
-    assert_eq!(say(&engine, &thread, "forget it").unwrap().waiting_calls, []);
+    assert_eq!(send(&engine, &thread, "forget it").unwrap().waiting_calls, []);
     let sent = server.bodies()[1]["messages"].clone();
     assert_eq!(sent[3]["content"], "No result was recorded for this call.");
 }
 
 #[test]
-fn an_answer_without_a_word_is_told_as_one() {
+fn empty_answer_is_reported_as_empty() {
     let home = TestHome::new();
     let server = StubModel::with_replies(vec![StubReply::Text(Vec::new())]);
     let engine = engine(&home, &server, &[]);
-    let report = say(&engine, &thread(&engine), "hello?").unwrap();
+    let report = send(&engine, &thread(&engine), "hello?").unwrap();
     assert_eq!((report.stop, report.messages.len()), (Stop::End, 1));
 }
 
 #[test]
-fn a_model_that_only_calls_tools_is_stopped() {
+fn endless_tool_calls_are_stopped() {
     let home = TestHome::new();
     let server = StubModel::with_replies(
         (0..40).map(|_| StubReply::ToolCalls(vec![("again", "search_memory", json!({"query": "x"}))])).collect(),
@@ -339,7 +343,7 @@ fn a_model_that_only_calls_tools_is_stopped() {
     assert!(report.is_cut_short);
 }
 
-/// A thread that has outgrown a small window.
+/// A thread that is longer than [`SMALL_WINDOW`].
 fn long_thread(engine: &Engine) -> String {
     let thread = thread(engine);
     for number in 0..15 {
@@ -353,7 +357,8 @@ const SMALL_WINDOW: [(&str, &str); 2] = [("model.window", "2800"), ("model.max_o
 const SUMMARY: &str = "## Goal\nknow why\n\n## Progress\n### Done\n- [x] asked\n\n## Key Decisions\n- none\n\n## Next Steps\n1. ask\n\n## Critical Context\n- none";
 
 #[test]
-fn s7_6_s7_11_s7_17_a_thread_that_outgrows_the_window_is_compacted_before_the_turn() {
+fn thread_over_the_window_is_compacted_before_the_turn() {
+    // S7.6, S7.11, S7.17
     let home = TestHome::new();
     let server = StubModel::with_replies(vec![StubReply::text(SUMMARY), StubReply::text(SUMMARY)]);
     let engine = engine(&home, &server, &SMALL_WINDOW);
@@ -369,50 +374,50 @@ fn s7_6_s7_11_s7_17_a_thread_that_outgrows_the_window_is_compacted_before_the_tu
     assert_eq!(compactions.into_inner(), 1);
     assert!(fs::read(&path).unwrap().starts_with(&before), "nothing was rewritten");
     let received = server.bodies();
-    let asked = received[0]["messages"][1]["content"].as_str().unwrap();
-    assert!(asked.contains("[User]: question 0") && !asked.contains("<previous-summary>"));
+    let prompt = received[0]["messages"][1]["content"].as_str().unwrap();
+    assert!(prompt.contains("[User]: question 0") && !prompt.contains("<previous-summary>"));
     let turn = received.last().unwrap();
     let summary = turn["messages"][1]["content"].as_str().unwrap();
     let wrapper = "The conversation history before this point was compacted into the following summary:\n<summary>\n";
     assert!(summary.starts_with(wrapper) && summary.contains("know why"), "{summary}");
     assert_eq!(turn["messages"].as_array().unwrap().last().unwrap()["content"], "and now?");
 
-    // Grown again, it is updated, and only what is new is sent.
+    // When it has grown again, the summary is updated with only the new messages.
     for number in 15..33 {
         append(&engine, &thread, ChatRole::User, &format!("question {number}: {}", "why so long? ".repeat(20)));
         append(&engine, &thread, ChatRole::Assistant, &format!("answer {number}: {}", "because. ".repeat(20)));
     }
     server.push(StubReply::text(SUMMARY));
     server.push(StubReply::text(SUMMARY));
-    say(&engine, &thread, "and then?").unwrap();
+    send(&engine, &thread, "and then?").unwrap();
     let updated = server.bodies()[received.len()]["messages"][1]["content"].as_str().unwrap().to_owned();
     assert!(updated.contains("<previous-summary>") && !updated.contains("question 0:"), "{updated}");
 }
 
 #[test]
-fn one_giant_message_is_summarised_away_and_one_that_is_new_is_refused() {
+fn giant_old_message_is_summarized_and_giant_new_one_refused() {
     let home = TestHome::new();
     let server = StubModel::with_replies(vec![StubReply::text(SUMMARY); 9]);
     let engine = engine(&home, &server, &SMALL_WINDOW);
     let thread = thread(&engine);
     append(&engine, &thread, ChatRole::User, &"giant ".repeat(3000));
     append(&engine, &thread, ChatRole::Assistant, "I see.");
-    let refused = say(&engine, &thread, &"another ".repeat(3000)).unwrap_err();
+    let refused = send(&engine, &thread, &"another ".repeat(3000)).unwrap_err();
     assert!(matches!(refused, EngineError::TooLong { window: 2800, .. }), "{refused:?}");
     assert_eq!(messages(&home, &thread).len(), 2, "and nothing was written");
-    say(&engine, &thread, "and now?").unwrap();
+    send(&engine, &thread, "and now?").unwrap();
     let turn = server.bodies().last().unwrap()["messages"].to_string();
     assert!(turn.len() < 6_000 && turn.contains("and now?"), "{} bytes: {turn}", turn.len());
 }
 
 #[test]
-fn who_stops_a_compaction_gets_no_poorer_one() {
+fn stopped_compaction_has_no_fallback() {
     let home = TestHome::new();
     let server = StubModel::with_replies(vec![StubReply::Stall("## Go")]);
     let engine = engine(&home, &server, &SMALL_WINDOW);
     let thread = long_thread(&engine);
     let before = log(&home, &thread).len();
-    // Told to stop as soon as the request has come in.
+    // Stops as soon as the request has arrived.
     let is_stopped = || !server.bodies().is_empty();
     let request = rethread_engine::CompactRequest::default();
     let stopped = engine.thread_compact(&thread, &request, &is_stopped, &mut |_| {}).unwrap_err();
@@ -421,12 +426,13 @@ fn who_stops_a_compaction_gets_no_poorer_one() {
 }
 
 #[test]
-fn l004_09_a_summary_that_fails_does_not_stop_the_turn() {
+fn failed_summary_does_not_stop_the_turn() {
+    // L004-09
     let home = TestHome::new();
     let server = StubModel::with_replies(vec![StubReply::text("I would rather chat."), StubReply::text("fine")]);
     let engine = engine(&home, &server, &SMALL_WINDOW);
     let thread = long_thread(&engine);
-    say(&engine, &thread, "and now?").unwrap();
+    send(&engine, &thread, "and now?").unwrap();
     let summary = log(&home, &thread).into_iter().find_map(|record| match record {
         Record::Compaction(compaction) => Some(compaction.summary),
         _ => None,
@@ -438,12 +444,13 @@ fn l004_09_a_summary_that_fails_does_not_stop_the_turn() {
 }
 
 #[test]
-fn e004_01_a_model_names_a_thread_that_nobody_named() {
+fn model_titles_an_unnamed_thread() {
+    // E004-01
     let home = TestHome::new();
     let server = StubModel::with_replies(vec![StubReply::text("fine"), StubReply::text("\"Weekday table trouble\"")]);
     let engine = engine(&home, &server, &[("threads.titles", "true")]);
     let thread = thread(&engine);
-    say(&engine, &thread, "why does the parser fail on Tuesdays?").unwrap();
+    send(&engine, &thread, "why does the parser fail on Tuesdays?").unwrap();
     let id = thread.parse().unwrap();
     assert!(engine.thread_wants_title(id).unwrap());
     assert_eq!(engine.thread_title(id).unwrap().as_deref(), Some("Weekday table trouble"));
@@ -451,7 +458,7 @@ fn e004_01_a_model_names_a_thread_that_nobody_named() {
     let unlucky = self::thread(&engine);
     server.push(StubReply::text("fine"));
     server.push(StubReply::text(&"a sentence instead of a title ".repeat(9)));
-    say(&engine, &unlucky, "hello").unwrap();
+    send(&engine, &unlucky, "hello").unwrap();
     assert_eq!(engine.thread_title(unlucky.parse().unwrap()).unwrap(), None);
     assert!(!engine.thread_wants_title(unlucky.parse().unwrap()).unwrap(), "nobody is asked twice");
     assert_eq!(engine.resolve("weekday table trouble").unwrap().session.id.to_string(), thread);
@@ -460,7 +467,8 @@ fn e004_01_a_model_names_a_thread_that_nobody_named() {
 }
 
 #[test]
-fn e004_12_e004_13_what_happens_is_noted_without_secrets() {
+fn thread_events_are_logged_without_secrets() {
+    // E004-12, E004-13
     let home = TestHome::new();
     let server = StubModel::with_replies(Vec::new());
     let engine = engine(&home, &server, &[]);

@@ -1,4 +1,4 @@
-//! What tokens cost: as noted, as listed, or unknown; and how much of the transcripts is kept.
+//! Token cost from transcripts, from the price list or unknown; and how much of the transcripts is stored.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::turns;
 
-/// A transcript of Claude Code in a project, of these lines.
+/// Writes a Claude Code transcript of these lines.
 fn claude(home: &TestHome, number: u8, project: &str, lines: &[Value]) {
     let session = format!("5e551011-0000-4000-8000-0000000000{number:02}");
     let mut text = String::new();
@@ -28,7 +28,7 @@ fn prompt(text: &str) -> Value {
     json!({"type": "user", "timestamp": "2026-03-01T09:00:00Z", "message": {"role": "user", "content": text}})
 }
 
-fn said(id: &str, model: &str, at: Option<&str>, input: u64) -> Value {
+fn answer(id: &str, model: &str, at: Option<&str>, input: u64) -> Value {
     let usage = json!({"input_tokens": input, "output_tokens": 10, "cache_read_input_tokens": 100,
         "cache_creation_input_tokens": 20});
     let message = json!({"id": id, "role": "assistant", "model": model, "usage": usage,
@@ -53,16 +53,16 @@ fn pi(home: &TestHome) {
     home.write(".pi/agent/sessions/--api--/2026-03-01T09-00-00-000Z_pi-1.jsonl", lines.build());
 }
 
-/// Four messages of three models and one that nobody sent, in two projects.
-fn spent() -> TestHome {
+/// Four messages of three models and a synthetic one, in two projects.
+fn home_with_usage() -> TestHome {
     let home = TestHome::new();
     let lines = [
         prompt("begin"),
-        said("msg_1", "claude-opus-4-5-20251101", Some("2026-03-01T23:30:00Z"), 1_000_000),
-        said("msg_1", "claude-opus-4-5-20251101", Some("2026-03-01T23:30:00Z"), 1_000_000),
-        said("msg_2", "in-house-1", Some("2026-03-02T08:00:00Z"), 30),
-        said("msg_3", "in-house-1", None, 40),
-        said("msg_4", "<synthetic>", Some("2026-03-02T08:00:00Z"), 50),
+        answer("msg_1", "claude-opus-4-5-20251101", Some("2026-03-01T23:30:00Z"), 1_000_000),
+        answer("msg_1", "claude-opus-4-5-20251101", Some("2026-03-01T23:30:00Z"), 1_000_000),
+        answer("msg_2", "in-house-1", Some("2026-03-02T08:00:00Z"), 30),
+        answer("msg_3", "in-house-1", None, 40),
+        answer("msg_4", "<synthetic>", Some("2026-03-02T08:00:00Z"), 50),
     ];
     claude(&home, 1, "/home/dev/app", &lines);
     pi(&home);
@@ -83,8 +83,9 @@ fn usd(text: &str) -> NanoUsd {
 }
 
 #[test]
-fn e003_14_tokens_of_every_kind_count_once_and_cost_what_is_noted_listed_or_nobody_knows() {
-    let home = spent();
+fn tokens_count_once_with_noted_listed_or_unknown_cost() {
+    // E003-14
+    let home = home_with_usage();
     let report = usage(&home, &UsageRequest { by: UsageBy::Model, ..UsageRequest::default() });
     assert_eq!(keys(&report), ["claude-opus-4-5-20251101", "deepseek-v9", "in-house-1"], "the most expensive first");
     let [opus, noted, unknown] = [0, 1, 2].map(|at| report.groups[at].used.clone());
@@ -98,8 +99,8 @@ fn e003_14_tokens_of_every_kind_count_once_and_cost_what_is_noted_listed_or_nobo
 }
 
 #[test]
-fn sums_are_the_same_whatever_they_are_made_of() {
-    let home = spent();
+fn totals_are_equal_for_every_grouping() {
+    let home = home_with_usage();
     let total = |by| usage(&home, &UsageRequest { by, ..UsageRequest::default() }).total;
     for by in [UsageBy::Agent, UsageBy::Model, UsageBy::Project] {
         assert_eq!(total(by), total(UsageBy::Day), "{by:?}");
@@ -111,8 +112,8 @@ fn sums_are_the_same_whatever_they_are_made_of() {
 }
 
 #[test]
-fn days_are_those_of_the_user_and_what_has_no_time_comes_last() {
-    let home = spent();
+fn days_use_the_time_zone_of_the_user() {
+    let home = home_with_usage();
     let days = usage(&home, &UsageRequest::default());
     assert_eq!(keys(&days), ["2026-03-01", "2026-03-02", "?"]);
     let mut environment = home.environment();
@@ -124,8 +125,8 @@ fn days_are_those_of_the_user_and_what_has_no_time_comes_last() {
 }
 
 #[test]
-fn usage_can_be_narrowed_to_a_project_an_agent_and_a_time() {
-    let home = spent();
+fn usage_filters_by_project_agent_and_time() {
+    let home = home_with_usage();
     let by_model = UsageRequest { by: UsageBy::Model, ..UsageRequest::default() };
     let api = UsageRequest { scope: Scope::Project("/home/dev/api".to_owned()), ..by_model.clone() };
     assert_eq!(keys(&usage(&home, &api)), ["deepseek-v9"]);
@@ -140,21 +141,22 @@ fn usage_can_be_narrowed_to_a_project_an_agent_and_a_time() {
 }
 
 #[test]
-fn l003_04_what_is_kept_is_told_by_type_of_session() {
+fn reduction_is_reported_by_session_type() {
+    // L003-04
     let home = TestHome::new();
     let edit = json!({"file_path": "/home/dev/app/a.rs", "old_string": "a", "new_string": "b"});
     let run = json!({"command": "cargo test"});
     let read = json!({"file_path": "/home/dev/app/a.rs"});
-    let mended = |at: u8| {
+    let repaired = |at: u8| {
         let failed = called(&format!("toolu_f{at}"), "Bash", &run, true);
         [failed, called(&format!("toolu_e{at}"), "Edit", &edit, false)].concat()
     };
-    claude(&home, 1, "/home/dev/app", &[vec![prompt("mend it")], mended(1), mended(2)].concat());
+    claude(&home, 1, "/home/dev/app", &[vec![prompt("mend it")], repaired(1), repaired(2)].concat());
     let built = called("toolu_b", "Edit", &edit, false);
     claude(&home, 2, "/home/dev/app", &[&[prompt("build it")][..], &built].concat());
     let looked = called("toolu_r", "Read", &read, false);
     claude(&home, 3, "/home/dev/app", &[&[prompt("look at it")][..], &looked].concat());
-    claude(&home, 4, "/home/dev/app", &[prompt("why?"), said("msg_1", "claude-opus-4-5", None, 1)]);
+    claude(&home, 4, "/home/dev/app", &[prompt("why?"), answer("msg_1", "claude-opus-4-5", None, 1)]);
     home.sync();
     let kept = usage(&home, &UsageRequest::default()).kept;
     assert_eq!(kept.iter().map(|kept| kept.kind).collect::<Vec<_>>(), WorkKind::ALL);
@@ -163,14 +165,15 @@ fn l003_04_what_is_kept_is_told_by_type_of_session() {
 }
 
 #[test]
-fn s003_21_what_we_asked_ourselves_stands_beside_it() {
+fn own_requests_are_reported_separately() {
+    // S003-21
     let home = TestHome::new();
     let nothing = usage(&home, &UsageRequest::default()).own;
     assert!(nothing.requests.is_empty() && nothing.budget.daily_tokens.is_none());
     let server = StubModel::with_replies(vec![StubReply::text("yes")]);
     let engine = turns::engine(&home, &server, &[]);
     let thread = turns::thread(&engine);
-    turns::say(&engine, &thread, "hello").unwrap();
+    turns::send(&engine, &thread, "hello").unwrap();
     let own = engine.usage(&UsageRequest::default()).unwrap().own;
     assert_eq!(own.requests.len(), 1);
     assert_eq!((own.requests[0].purpose.as_str(), own.requests[0].model.as_str()), ("turn", "small"));

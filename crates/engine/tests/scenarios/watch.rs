@@ -1,4 +1,4 @@
-//! Watching goes on: folders that come later, files that are moved or cut, another watcher, a database that is in use.
+//! Watch: new directories, moved and truncated files, a second watcher, a locked database.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
@@ -13,10 +13,9 @@ use rethread_engine::{EngineError, SearchRequest, WatchMode, WatchNews, WatchReq
 use crate::session_helpers::{ANNA, BEN, transcript, work};
 use rethread_testing::TestHome;
 
-/// Longer than anything takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Watches while something is done; it begins after the first reading, and what went wrong meanwhile is returned.
+/// Runs `act` while watching, after the first sync. Returns the errors and notices.
 fn watching(home: &TestHome, request: WatchRequest, act: impl FnOnce(&Mutex<Vec<String>>)) -> Vec<String> {
     let (stop, (sender, first)) = (AtomicBool::new(false), channel());
     let (engine, wrong) = (home.engine(), Mutex::new(Vec::new()));
@@ -37,7 +36,7 @@ fn watching(home: &TestHome, request: WatchRequest, act: impl FnOnce(&Mutex<Vec<
     wrong.into_inner().unwrap()
 }
 
-/// Waits until a search finds so much.
+/// Waits until a search finds the text.
 fn until_found(home: &TestHome, text: &str) {
     let began = Instant::now();
     let request = SearchRequest { text: text.to_owned(), limit: 5, ..SearchRequest::default() };
@@ -52,7 +51,8 @@ fn realtime(poll: bool) -> WatchRequest {
 }
 
 #[test]
-fn l003_02_what_is_written_while_watching_is_found_also_in_folders_made_later() {
+fn writes_are_found_even_in_new_directories() {
+    // L003-02
     for poll in [false, true] {
         let home = TestHome::new();
         let wrong = watching(&home, realtime(poll), |_| {
@@ -67,7 +67,8 @@ fn l003_02_what_is_written_while_watching_is_found_also_in_folders_made_later() 
 }
 
 #[test]
-fn s003_09_files_may_be_moved_cut_and_deleted_while_they_are_watched() {
+fn watched_files_may_be_moved_truncated_and_deleted() {
+    // S003-09
     let home = TestHome::new();
     work(&home, ANNA, 0, "count the penguins", false);
     watching(&home, realtime(false), |_| {
@@ -85,7 +86,8 @@ fn s003_09_files_may_be_moved_cut_and_deleted_while_they_are_watched() {
 }
 
 #[test]
-fn s003_10_at_intervals_everything_new_is_read() {
+fn batch_mode_reads_at_intervals() {
+    // S003-10
     let home = TestHome::new();
     let request = WatchRequest { mode: Some(WatchMode::Batch(Duration::from_millis(50))), poll: false };
     watching(&home, request, |_| {
@@ -105,7 +107,7 @@ fn one_process_watches_at_a_time() {
 }
 
 #[test]
-fn a_reading_that_fails_is_told_and_tried_again() {
+fn failed_sync_is_reported_and_retried() {
     let home = TestHome::new();
     work(&home, ANNA, 0, "count the penguins", false);
     let wrong = watching(&home, realtime(false), |wrong| {
@@ -140,7 +142,7 @@ fn thousands_of_files_are_watched() {
 }
 
 #[test]
-fn a_database_in_use_does_not_keep_whoever_watches_from_ending() {
+fn locked_database_does_not_block_the_end_of_watch() {
     let home = TestHome::new();
     home.sync();
     work(&home, ANNA, 0, "count the penguins", false);

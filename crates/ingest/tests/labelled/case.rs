@@ -1,4 +1,4 @@
-//! A labelled case: the entries its steps stand for, and the facts that are drawn from them.
+//! A labelled case: its entries, and the facts extracted from them.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use rethread_model::{
 };
 use serde::Deserialize;
 
-/// One invented session with the facts it holds.
+/// One invented session and the facts it should give.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Case {
@@ -35,7 +35,7 @@ pub(crate) fn all() -> Vec<Case> {
 }
 
 impl Case {
-    /// The facts at the end of the session: each once, with the last state it was given.
+    /// The facts at the end of the session, each once with its last state.
     pub(crate) fn facts(&self) -> Vec<Fact> {
         let entries = self.entries();
         let mut carried = serde_json::to_string(&Carry::default()).unwrap();
@@ -61,13 +61,13 @@ impl Case {
     }
 }
 
-/// Puts a fact in the place of what was said of the same thing before.
+/// Replaces an earlier fact about the same entity.
 fn fold(folded: &mut Vec<Fact>, fact: Fact) {
     let replaces = |earlier: &Fact| {
         let is_same = earlier.predicate == fact.predicate && earlier.subject == fact.subject;
         is_same
             && match fact.predicate {
-                // A choice that was taken back and is made again later is another choice.
+                // A decision that was reverted and made again is another decision.
                 Predicate::Decided => earlier.detail == fact.detail || !earlier.state.is_closed(),
                 Predicate::FixedBy | Predicate::NotFixedBy => {
                     earlier.object == fact.object && earlier.detail == fact.detail
@@ -160,7 +160,7 @@ fn outcome(status: Status, exit_code: Option<i32>, text: &str) -> Outcome {
     }
 }
 
-/// Gives the last call its outcome. The output of a command that went well may still tell of a failure.
+/// Sets the outcome of the last call. The output of a successful command may still name a failure.
 fn finish(entries: &mut [Entry], mut outcome: Outcome) {
     let tool = entries.iter_mut().rev().find_map(|entry| entry.tool.as_mut()).unwrap();
     let output = outcome.output.take().unwrap_or_default();

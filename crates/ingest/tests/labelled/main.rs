@@ -1,5 +1,5 @@
-//! Measures the rules that draw facts against episodes that were labelled before the rules were written.
-#![expect(clippy::unwrap_used, reason = "a case that cannot be read must fail the test")]
+//! Measures fact extraction against episodes that were labelled before the rules were written.
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 mod case;
 mod score;
@@ -7,9 +7,9 @@ mod score;
 use rethread_model::Predicate;
 use score::Report;
 
-/// How many of the facts that are drawn must be true.
+/// The share of extracted facts that must be expected.
 const PRECISION: f64 = 0.95;
-/// How many of the facts that are there must be drawn.
+/// The share of expected facts that must be extracted.
 const RECALL: f64 = 0.8;
 
 const FIXES: [Predicate; 3] = [Predicate::FailedWith, Predicate::FixedBy, Predicate::NotFixedBy];
@@ -26,7 +26,7 @@ const TRACES: [Predicate; 8] = [
 ];
 
 #[test]
-fn every_case_can_be_read_and_has_a_name_of_its_own() {
+fn every_case_parses_and_has_a_unique_name() {
     let cases = case::all();
     assert!(cases.len() > 150, "only {} cases", cases.len());
     let mut names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
@@ -37,17 +37,17 @@ fn every_case_can_be_read_and_has_a_name_of_its_own() {
 }
 
 #[test]
-fn failures_fixes_and_dead_ends_are_found() {
+fn failures_fixes_and_failed_attempts_are_found() {
     assert_good(&FIXES);
 }
 
 #[test]
-fn choices_and_standing_rules_are_found() {
+fn decisions_and_preferences_are_found() {
     assert_good(&CHOICES);
 }
 
 #[test]
-fn what_happened_to_git_packages_and_files_is_found() {
+fn git_package_and_file_changes_are_found() {
     assert_good(&TRACES);
 }
 

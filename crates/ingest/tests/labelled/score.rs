@@ -1,4 +1,4 @@
-//! How the facts that were drawn compare with the facts that were expected.
+//! Compares extracted facts with expected facts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,14 +15,14 @@ pub(crate) struct Score {
     missing: u32,
 }
 
-/// The score of each predicate, with every fault by the name of its case.
+/// The score of each predicate, and every fault with the name of its case.
 pub(crate) struct Report {
     scores: BTreeMap<Predicate, Score>,
     faults: Vec<String>,
 }
 
 impl Report {
-    /// Draws the facts of all cases and judges those of the given predicates.
+    /// Extracts the facts of all cases and scores those of the given predicates.
     pub(crate) fn of(cases: &[Case], judged: &[Predicate]) -> Self {
         let mut report =
             Self { scores: judged.iter().map(|&one| (one, Score::default())).collect(), faults: Vec::new() };
@@ -53,7 +53,7 @@ impl Report {
         text
     }
 
-    /// What was missed and what was wrong, case by case.
+    /// Missing and wrong facts, case by case.
     pub(crate) fn faults(&self) -> String {
         self.faults.join("\n")
     }
@@ -82,12 +82,12 @@ impl Report {
 }
 
 impl Score {
-    /// How many of the drawn facts were expected.
+    /// The share of extracted facts that were expected.
     pub(crate) fn precision(self) -> f64 {
         share(self.hits, self.wrong)
     }
 
-    /// How many of the expected facts were drawn.
+    /// The share of expected facts that were extracted.
     pub(crate) fn recall(self) -> f64 {
         share(self.hits, self.missing)
     }
@@ -113,20 +113,20 @@ impl Expected {
     fn is_met_by(&self, fact: &Fact) -> bool {
         let name = |entity: &rethread_model::Entity| entity.name.clone();
         let state = fact.state.named(fact.predicate).to_owned();
-        let told = [
+        let actual = [
             name(&fact.subject),
             fact.object.as_ref().map(name).unwrap_or_default(),
             state,
             fact.detail.clone(),
             fact.reason.clone().unwrap_or_default(),
         ];
-        let fits = |(at, (wanted, told)): (usize, (&String, &String))| match wanted.as_str() {
+        let fits = |(at, (wanted, actual)): (usize, (&String, &String))| match wanted.as_str() {
             "" | "*" => true,
-            // The state is one of a few words and must be the right one.
-            wanted if at == 2 => told == wanted,
-            wanted => told.to_lowercase().contains(wanted),
+            // The state must match exactly.
+            wanted if at == 2 => actual == wanted,
+            wanted => actual.to_lowercase().contains(wanted),
         };
-        self.predicate == fact.predicate && self.fields.iter().zip(&told).enumerate().all(fits)
+        self.predicate == fact.predicate && self.fields.iter().zip(&actual).enumerate().all(fits)
     }
 
     fn shown(&self) -> String {
@@ -141,7 +141,7 @@ fn shown(fact: &Fact) -> String {
     format!("{predicate} | {subject} | {object} | {state} | {} | {reason}", fact.detail)
 }
 
-/// For each fact the expectation it meets, such that as many as possible are met.
+/// The expectation that each fact meets, such that as many as possible are met.
 fn pair(expected: &[Expected], facts: &[Fact]) -> Vec<Option<usize>> {
     let mut pairs = vec![None; facts.len()];
     for at in 0..expected.len() {
@@ -150,7 +150,7 @@ fn pair(expected: &[Expected], facts: &[Fact]) -> Vec<Option<usize>> {
     pairs
 }
 
-/// Gives the expectation a fact, moving earlier ones to other facts where they have a choice.
+/// Finds a fact for the expectation, moving earlier expectations to other facts where possible.
 fn find_place(
     at: usize,
     expected: &[Expected],

@@ -1,4 +1,4 @@
-//! Embeddings against a small server of its own: what is sent, what is accepted, what is tried again.
+//! Embeddings against the stub: what is sent, what is accepted, what is retried.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn embed(server: &StubModel, limits: Limits, texts: &[&str]) -> Result<Vec<Vec<f
     embedder(server, limits).embed(texts, &RecordingMeter::default())
 }
 
-/// One vector for each text, its length as the first number, in the wrong order.
+/// One vector per text with its length as the first number, in reverse order.
 fn vectors() -> StubReply {
     StubReply::Computed(|request| {
         let texts = request.body["input"].as_array().unwrap();
@@ -31,7 +31,7 @@ fn vectors() -> StubReply {
 }
 
 #[test]
-fn texts_come_back_as_vectors_in_their_order_and_the_key_is_a_bearer() {
+fn vectors_are_in_text_order_and_the_key_is_a_bearer_token() {
     let server = StubModel::with_only(vec![vectors()]);
     let vectors = embed(&server, Limits::PATIENT, &["one", "three", "of"]).unwrap();
     assert_eq!(vectors, [[3.0, 1.0], [5.0, 1.0], [2.0, 1.0]]);
@@ -44,7 +44,7 @@ fn texts_come_back_as_vectors_in_their_order_and_the_key_is_a_bearer() {
 }
 
 #[test]
-fn without_a_key_none_is_sent() {
+fn no_key_sends_no_authorization() {
     let server = StubModel::with_only(vec![vectors()]);
     let endpoint = Endpoint::parse(&server.openai_url()).unwrap();
     let embedder = Embedder::new(endpoint, "small", None, Limits::QUICK);
@@ -55,7 +55,7 @@ fn without_a_key_none_is_sent() {
 }
 
 #[test]
-fn many_texts_go_in_several_requests_and_long_ones_are_cut_between_letters() {
+fn texts_are_batched_and_cut_between_characters() {
     let server = StubModel::with_only(vec![vectors(), vectors(), vectors()]);
     let long = format!("x{}", "ä".repeat(3_000));
     let texts: Vec<&str> = (0..130).map(|at| if at == 129 { long.as_str() } else { "short" }).collect();
@@ -66,7 +66,7 @@ fn many_texts_go_in_several_requests_and_long_ones_are_cut_between_letters() {
 }
 
 #[test]
-fn a_busy_server_and_a_broken_connection_are_tried_again() {
+fn busy_server_and_broken_connection_are_retried() {
     let busy = StubReply::Http {
         status: "429 Too Many Requests",
         headers: "retry-after: 0\r\n".to_owned(),
@@ -87,7 +87,7 @@ fn a_busy_server_and_a_broken_connection_are_tried_again() {
 }
 
 #[test]
-fn after_two_repetitions_it_is_given_up() {
+fn gives_up_after_two_retries() {
     let busy = || {
         let body = r#"{"error":{"message":"loading the model"}}"#;
         StubReply::Http {
@@ -103,7 +103,7 @@ fn after_two_repetitions_it_is_given_up() {
 }
 
 #[test]
-fn where_somebody_waits_nothing_is_tried_again() {
+fn quick_limits_do_not_retry() {
     let server = StubModel::with_only(vec![StubReply::http("500 Internal Server Error", "oh"), vectors()]);
     let error = embed(&server, Limits::QUICK, &["text"]).unwrap_err();
     assert_eq!(message(&server, &error), "BASE/v1/embeddings answered 500");
@@ -111,7 +111,7 @@ fn where_somebody_waits_nothing_is_tried_again() {
 }
 
 #[test]
-fn a_refusal_is_final_and_repeats_no_key() {
+fn refusal_is_final_and_hides_the_key() {
     let echo = format!(r#"{{"error":{{"message":"Incorrect API key provided: {SECRET}"}}}}"#);
     let server = StubModel::with_only(vec![StubReply::http("401 Unauthorized", &echo), vectors()]);
     let error = embed(&server, Limits::PATIENT, &["text"]).unwrap_err();
@@ -125,7 +125,7 @@ fn a_refusal_is_final_and_repeats_no_key() {
 }
 
 #[test]
-fn without_admission_no_text_is_sent() {
+fn refused_admission_sends_no_text() {
     let server = StubModel::with_only(vec![vectors()]);
     let meter = RecordingMeter::admitting(0);
     let error = embedder(&server, Limits::PATIENT).embed(&["text"], &meter).unwrap_err();
@@ -134,7 +134,7 @@ fn without_admission_no_text_is_sent() {
 }
 
 #[test]
-fn a_server_that_sends_us_elsewhere_is_not_followed() {
+fn redirect_is_not_followed() {
     let elsewhere = StubModel::with_only(vec![vectors()]);
     let location = format!("location: {}/v1/embeddings\r\n", elsewhere.url());
     let server = StubModel::with_only(vec![StubReply::Http {
@@ -148,7 +148,7 @@ fn a_server_that_sends_us_elsewhere_is_not_followed() {
 }
 
 #[test]
-fn an_answer_that_does_not_fit_is_refused() {
+fn unexpected_answer_is_an_error() {
     for (body, reason) in [
         (r#"{"data":[]}"#.to_owned(), "0 vectors for 1 texts"),
         ("<html>".to_owned(), "expected value at line 1 column 1"),
@@ -156,14 +156,17 @@ fn an_answer_that_does_not_fit_is_refused() {
     ] {
         let server = StubModel::with_only(vec![StubReply::http("200 OK", &body), vectors()]);
         let error = embed(&server, Limits::PATIENT, &["text"]).unwrap_err();
-        let told = message(&server, &error);
-        assert!(told.starts_with(&format!("BASE/v1/embeddings answered what cannot be used: {reason}")), "{told}");
+        let reported = message(&server, &error);
+        assert!(
+            reported.starts_with(&format!("BASE/v1/embeddings answered what cannot be used: {reason}")),
+            "{reported}"
+        );
         assert_eq!(server.requests().len(), 1, "a wrong answer is not asked for again");
     }
 }
 
 #[test]
-fn a_slow_server_is_not_waited_for() {
+fn slow_server_times_out() {
     let server = StubModel::with_only(vec![StubReply::StalledEvents(String::new())]);
     let limits = Limits { whole: Duration::from_secs(1), ..Limits::PATIENT };
     let error = embed(&server, limits, &["text"]).unwrap_err();
@@ -173,7 +176,7 @@ fn a_slow_server_is_not_waited_for() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_told_as_such() {
+fn unreachable_server_is_reported() {
     let server = StubModel::unreachable();
     let meter = RecordingMeter::default();
     let error = embedder(&server, Limits::QUICK).embed(&["text"], &meter).unwrap_err();

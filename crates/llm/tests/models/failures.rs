@@ -1,4 +1,4 @@
-//! What goes wrong between us and a provider: what is tried again, what is paid, and what is told about it.
+//! Failures of providers: what is retried, what is paid, and what is reported.
 
 use std::time::Duration;
 
@@ -22,7 +22,8 @@ fn usd(text: &str) -> NanoUsd {
 }
 
 #[test]
-fn e004_15_a_busy_provider_is_asked_again_and_every_request_is_admitted() {
+fn busy_provider_is_retried_and_every_request_admitted() {
+    // E004-15
     let statuses = ["408 Request Timeout", "409 Conflict", "429 Too Many Requests", "500 Internal Server Error"];
     let more = ["502 Bad Gateway", "503 Service Unavailable", "504 Gateway Timeout", "529 Overloaded"];
     for status in statuses.into_iter().chain(more) {
@@ -36,7 +37,8 @@ fn e004_15_a_busy_provider_is_asked_again_and_every_request_is_admitted() {
 }
 
 #[test]
-fn e004_15_a_mistake_of_ours_is_not_repeated() {
+fn client_errors_are_not_retried() {
+    // E004-15
     let statuses = ["400 Bad Request", "401 Unauthorized", "403 Forbidden", "404 Not Found", "413 Too Large"];
     for status in statuses {
         let server = StubModel::with_only(vec![busy(status), StubReply::http("200 OK", GOOD)]);
@@ -44,14 +46,15 @@ fn e004_15_a_mistake_of_ours_is_not_repeated() {
             .complete(&request("x"), &RecordingMeter::default())
             .unwrap_err();
         let reason = if matches!(&status[..3], "401" | "403") { "" } else { ": not now" };
-        let told = format!("BASE/v1/messages answered {}{reason}", &status[..3]);
-        assert_eq!(message(&server, &error), told);
+        let reported = format!("BASE/v1/messages answered {}{reason}", &status[..3]);
+        assert_eq!(message(&server, &error), reported);
         assert_eq!(server.requests().len(), 1, "{status}");
     }
 }
 
 #[test]
-fn e004_15_a_broken_connection_is_made_again() {
+fn broken_connection_is_retried() {
+    // E004-15
     let server = StubModel::with_only(vec![StubReply::Close, StubReply::http("200 OK", GOOD)]);
     let meter = RecordingMeter::default();
     client(&server, Provider::Anthropic, retrying(1)).complete(&request("x"), &meter).unwrap();
@@ -61,7 +64,8 @@ fn e004_15_a_broken_connection_is_made_again() {
 }
 
 #[test]
-fn e004_15_repetitions_have_an_end_and_each_needs_its_own_admission() {
+fn retries_are_limited_and_each_needs_admission() {
+    // E004-15
     let server = StubModel::with_only((0..4).map(|_| busy("529 Overloaded")).collect());
     let meter = RecordingMeter::default();
     let error = client(&server, Provider::Anthropic, retrying(2)).complete(&request("x"), &meter).unwrap_err();
@@ -76,7 +80,7 @@ fn e004_15_repetitions_have_an_end_and_each_needs_its_own_admission() {
 }
 
 #[test]
-fn what_is_refused_costs_nothing_and_what_is_counted_costs_its_price() {
+fn refused_request_costs_nothing_and_counted_request_its_price() {
     let server = StubModel::with_only(vec![busy("429 Too Many Requests"), StubReply::http("200 OK", GOOD)]);
     let meter = RecordingMeter::default();
     client(&server, Provider::Anthropic, retrying(1)).complete(&request("x"), &meter).unwrap();
@@ -88,18 +92,18 @@ fn what_is_refused_costs_nothing_and_what_is_counted_costs_its_price() {
 }
 
 #[test]
-fn what_never_left_the_machine_is_told_as_not_sent() {
+fn unsent_request_is_settled_as_not_sent() {
     let server = StubModel::unreachable();
     let meter = RecordingMeter::default();
     let error = client(&server, Provider::Gemini, retrying(0)).complete(&request("x"), &meter).unwrap_err();
-    let told = message(&server, &error);
-    assert!(told.starts_with("BASE/v1beta/models/small:generateContent cannot be reached: "), "{told}");
+    let reported = message(&server, &error);
+    assert!(reported.starts_with("BASE/v1beta/models/small:generateContent cannot be reached: "), "{reported}");
     let nothing = Settled { tokens: Some(Tokens::default()), cost: Some(NanoUsd::ZERO), ..Settled::default() };
     assert_eq!(meter.settled(), [Settled { error: Some("unreachable".to_owned()), ..nothing }]);
 }
 
 #[test]
-fn no_error_of_any_provider_holds_the_key() {
+fn no_error_contains_the_key() {
     for provider in Provider::ALL {
         let echo = format!(r#"{{"error":{{"message":"{} Incorrect API key {SECRET}"}}}}"#, "x".repeat(160));
         let stream = StubReply::Events { text: events(&[&echo]), chunk: 7 };
@@ -123,7 +127,7 @@ fn no_error_of_any_provider_holds_the_key() {
 }
 
 #[test]
-fn a_key_in_the_query_is_sent_and_never_shown() {
+fn key_in_the_query_is_sent_and_never_shown() {
     let server = StubModel::with_only(vec![StubReply::http("400 Bad Request", r#"{"error":{"message":"no"}}"#)]);
     let base = format!("{}/v1?key={SECRET}", server.url());
     let model = ChatModel::new(Provider::OpenAi, &base, "small", None, None, retrying(0)).unwrap();
@@ -134,7 +138,7 @@ fn a_key_in_the_query_is_sent_and_never_shown() {
 }
 
 #[test]
-fn words_leave_the_machine_by_https_only() {
+fn other_hosts_need_https() {
     let make = |base: &str| ChatModel::new(Provider::OpenAi, base, "small", None, None, ChatLimits::PATIENT);
     let error = make("http://example.com/v1").unwrap_err();
     assert!(error.to_string().ends_with("http is for this machine only; another host needs https"), "{error}");
@@ -143,7 +147,7 @@ fn words_leave_the_machine_by_https_only() {
 }
 
 #[test]
-fn a_provider_that_sends_us_elsewhere_is_not_followed() {
+fn provider_redirect_is_not_followed() {
     let elsewhere = StubModel::with_only(vec![StubReply::http("200 OK", GOOD)]);
     let location = format!("location: {}/v1/messages\r\n", elsewhere.url());
     let server = StubModel::with_only(vec![StubReply::Http {
@@ -159,7 +163,7 @@ fn a_provider_that_sends_us_elsewhere_is_not_followed() {
 }
 
 #[test]
-fn a_provider_that_says_nothing_is_not_waited_for() {
+fn silent_provider_times_out() {
     let server = StubModel::with_only(vec![StubReply::StalledEvents(String::new())]);
     let limits = ChatLimits { first_byte: Duration::from_secs(1), ..retrying(1) };
     let meter = RecordingMeter::default();
@@ -170,7 +174,7 @@ fn a_provider_that_says_nothing_is_not_waited_for() {
 }
 
 #[test]
-fn an_answer_without_end_is_cut() {
+fn endless_answer_is_cut() {
     let endless = format!(r#"{{"content":[{{"type":"text","text":"{}"#, "x".repeat(9 << 20));
     let server = StubModel::with_only(vec![StubReply::http("200 OK", &endless)]);
     let error = client(&server, Provider::Anthropic, retrying(1))
@@ -179,7 +183,7 @@ fn an_answer_without_end_is_cut() {
     assert_eq!(message(&server, &error), "BASE/v1/messages answered what cannot be used: too long an answer");
 }
 
-/// A budget, with meter in memory.
+/// A budget with fixed spending.
 struct Purse(Budget, Spent);
 
 impl Meter for Purse {
@@ -191,7 +195,7 @@ impl Meter for Purse {
 }
 
 #[test]
-fn without_a_budget_nothing_reaches_a_provider() {
+fn no_budget_sends_no_request_to_any_provider() {
     let server = StubModel::with_only(vec![StubReply::http("200 OK", GOOD)]);
     let daily = Budget { daily_tokens: 1_000_000, ..Budget::default() };
     let spent = Spent { tokens: 999_990, cost: usd("0.99") };

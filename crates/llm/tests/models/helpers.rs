@@ -1,4 +1,4 @@
-//! What these tests share: requests, a client of the stub model, and a meter that records everything.
+//! Shared by these tests: requests, a client of the stub model, and a meter that records everything.
 
 use std::sync::Mutex;
 

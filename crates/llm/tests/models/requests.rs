@@ -1,4 +1,4 @@
-//! What is sent to each provider, and what is read out of its whole answers.
+//! The request to each provider, and how its whole answers are parsed.
 
 use crate::helpers::{RecordingMeter, SECRET, client, message, request};
 use rethread_llm::{Answer, ChatLimits, Provider, Request, Tool};
@@ -17,10 +17,10 @@ fn result(id: &str, text: &str, is_error: bool) -> ChatMessage {
     ChatMessage { tool_call_id: Some(id.to_owned()), is_error, ..message }
 }
 
-/// Two calls in one answer, both results, and a word of the user after them.
+/// Two calls in one answer, both results, and a user message after them.
 fn with_tools() -> Request {
     let image = Block::Other(json!({"type": "image", "data": "AAAA"}));
-    let said = vec![
+    let content = vec![
         Block::text("I look."),
         Block::text(""),
         call("tc_1", "read", &json!({"path": "a", "line": 1})),
@@ -31,7 +31,7 @@ fn with_tools() -> Request {
         system: Some("Be brief.".to_owned()),
         messages: vec![
             ChatMessage::said(ChatRole::User, vec![Block::text("What is in a?"), image]),
-            ChatMessage::said(ChatRole::Assistant, said),
+            ChatMessage::said(ChatRole::Assistant, content),
             result("tc_1", "content of a", false),
             result("tc_2", "no such command", true),
             ChatMessage::user("Go on."),
@@ -42,7 +42,7 @@ fn with_tools() -> Request {
     }
 }
 
-/// Asks once; what was received and what was answered.
+/// Sends one request; what the stub received and the parsed answer.
 fn ask(provider: Provider, request: &Request, reply: &Value) -> (StubRequest, Answer) {
     let server = StubModel::with_only(vec![StubReply::http("200 OK", &reply.to_string())]);
     let answer = client(&server, provider, ChatLimits::PATIENT).complete(request, &RecordingMeter::default()).unwrap();
@@ -50,7 +50,7 @@ fn ask(provider: Provider, request: &Request, reply: &Value) -> (StubRequest, An
 }
 
 #[test]
-fn anthropic_gets_results_and_the_words_after_them_in_one_message() {
+fn anthropic_gets_results_and_following_text_in_one_message() {
     let reply = json!({
         "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-small-1",
         "content": [
@@ -139,7 +139,7 @@ fn openai_gets_arguments_as_text_and_each_result_as_a_message() {
 }
 
 #[test]
-fn gemini_gets_calls_and_results_by_their_names() {
+fn gemini_gets_calls_and_results_by_name() {
     let reply = json!({
         "candidates": [{"index": 0, "finishReason": "STOP", "content": {"role": "model", "parts": [
             {"text": "I think", "thought": true},
@@ -183,7 +183,7 @@ fn gemini_gets_calls_and_results_by_their_names() {
 }
 
 #[test]
-fn every_reason_to_stop_is_understood() {
+fn every_stop_reason_is_parsed() {
     let anthropic = |reason: &str| json!({"content": [], "stop_reason": reason});
     let openai = |reason: &str| json!({"choices": [{"message": {"content": "x"}, "finish_reason": reason}]});
     let gemini = |reason: &str| json!({"candidates": [{"content": {"parts": []}, "finishReason": reason}]});
@@ -209,21 +209,21 @@ fn every_reason_to_stop_is_understood() {
 }
 
 #[test]
-fn an_answer_without_content_is_refused() {
+fn answer_without_content_is_an_error() {
     for (provider, reason) in
         [(Provider::Anthropic, "no content"), (Provider::OpenAi, "no choices"), (Provider::Gemini, "no candidates")]
     {
         let server = StubModel::with_only(vec![StubReply::http("200 OK", "{}")]);
         let meter = RecordingMeter::default();
         let error = client(&server, provider, ChatLimits::PATIENT).complete(&request("x"), &meter).unwrap_err();
-        let told = message(&server, &error);
-        assert!(told.ends_with(&format!(" answered what cannot be used: {reason}")), "{told}");
+        let reported = message(&server, &error);
+        assert!(reported.ends_with(&format!(" answered what cannot be used: {reason}")), "{reported}");
         assert_eq!(meter.settled()[0].tokens, None, "the estimate stands");
     }
 }
 
 #[test]
-fn what_is_planned_is_more_than_what_is_counted_and_names_the_purpose() {
+fn planned_usage_is_an_upper_bound_with_a_purpose() {
     let server = StubModel::unreachable();
     let model = client(&server, Provider::OpenAi, ChatLimits::PATIENT);
     let planned = model.planned(&request(&"word ".repeat(300)));

@@ -1,4 +1,4 @@
-//! Answers that are read along: put together, stopped, and broken off.
+//! Streamed answers: assembled, stopped and broken off.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -43,7 +43,7 @@ const GEMINI: &[&str] = &[
     r#"{"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":29,"cachedContentTokenCount":4,"candidatesTokenCount":5,"thoughtsTokenCount":10}}"#,
 ];
 
-fn of(provider: Provider) -> &'static [&'static str] {
+fn events_of(provider: Provider) -> &'static [&'static str] {
     match provider {
         Provider::Anthropic => ANTHROPIC,
         Provider::OpenAi => OPENAI,
@@ -55,7 +55,7 @@ fn call(id: &str, arguments: &Value) -> Block {
     Block::ToolCall { id: id.to_owned(), name: "read".to_owned(), arguments: arguments.as_object().cloned().unwrap() }
 }
 
-/// Listens to one reply to its end; the pieces, and what came of it.
+/// Reads one streamed reply; the pieces and the result.
 fn listen(provider: Provider, reply: StubReply, meter: &RecordingMeter) -> (Vec<String>, Result<Streamed, String>) {
     let server = StubModel::with_only(vec![reply]);
     let mut pieces = Vec::new();
@@ -74,12 +74,12 @@ fn listen(provider: Provider, reply: StubReply, meter: &RecordingMeter) -> (Vec<
 }
 
 #[test]
-fn a_stream_is_the_same_wherever_its_bytes_are_cut() {
+fn stream_is_parsed_equally_for_any_chunking() {
     for provider in Provider::ALL {
         for size in [1, 2, 3, 7, 64, 100_000] {
             let meter = RecordingMeter::default();
             let (pieces, streamed) =
-                listen(provider, StubReply::Events { text: events(of(provider)), chunk: size }, &meter);
+                listen(provider, StubReply::Events { text: events(events_of(provider)), chunk: size }, &meter);
             let Streamed { answer, failed } = streamed.unwrap();
             assert_eq!(pieces, ["Grüße, ", "日本 👋", "<read toolu_1>"], "{provider} {size}");
             assert_eq!(answer.content, [Block::text("Grüße, 日本 👋"), call("toolu_1", &json!({"path": "süß"}))]);
@@ -93,13 +93,13 @@ fn a_stream_is_the_same_wherever_its_bytes_are_cut() {
 }
 
 #[test]
-fn a_stream_is_asked_for_in_the_words_of_its_provider() {
+fn stream_is_requested_in_the_format_of_the_provider() {
     for (provider, path, asked) in [
         (Provider::Anthropic, "/v1/messages", json!([true, null])),
         (Provider::OpenAi, "/v1/chat/completions", json!([true, {"include_usage": true}])),
         (Provider::Gemini, "/v1beta/models/small:streamGenerateContent?alt=sse", json!([null, null])),
     ] {
-        let server = StubModel::with_only(vec![StubReply::Events { text: events(of(provider)), chunk: 100 }]);
+        let server = StubModel::with_only(vec![StubReply::Events { text: events(events_of(provider)), chunk: 100 }]);
         let model = client(&server, provider, ChatLimits::INTERACTIVE);
         model.stream(&request("x"), &RecordingMeter::default(), &|| false, &mut |_| {}).unwrap();
         let received = server.requests().remove(0);
@@ -109,7 +109,7 @@ fn a_stream_is_asked_for_in_the_words_of_its_provider() {
 }
 
 #[test]
-fn a_server_that_cannot_count_is_asked_not_to() {
+fn usage_option_is_dropped_when_the_server_rejects_it() {
     let refusal = r#"{"detail":[{"type":"extra_forbidden","loc":["body","stream_options"]}]}"#;
     let server = StubModel::with_only(vec![
         StubReply::http("400 Bad Request", refusal),
@@ -125,7 +125,7 @@ fn a_server_that_cannot_count_is_asked_not_to() {
 }
 
 #[test]
-fn a_server_that_does_not_stream_is_understood() {
+fn whole_answer_to_a_stream_request_is_parsed() {
     let whole = r#"{"choices":[{"message":{"content":"hello"},"finish_reason":"stop"}]}"#;
     let reply = StubReply::Http {
         status: "200 OK",
@@ -138,7 +138,7 @@ fn a_server_that_does_not_stream_is_understood() {
 }
 
 #[test]
-fn calls_are_told_apart_where_they_share_a_number_or_have_none() {
+fn calls_with_equal_or_missing_index_are_separate() {
     let started = |index: &str, id: &str| {
         let function = format!(r#"{{"name":"read","arguments":"{{\"path\":\"{id}\"}}"}}"#);
         format!(r#"{{"choices":[{{"delta":{{"tool_calls":[{{{index}"id":"{id}","function":{function}}}]}}}}]}}"#)
@@ -155,7 +155,7 @@ fn calls_are_told_apart_where_they_share_a_number_or_have_none() {
 }
 
 #[test]
-fn arguments_that_are_no_object_are_kept_as_they_came() {
+fn invalid_arguments_are_stored_raw() {
     let bad = OPENAI.iter().copied().filter(|event| !event.contains(r"ß\"));
     let reply = StubReply::Events { text: events(&bad.collect::<Vec<_>>()), chunk: 100 };
     let (_, streamed) = listen(Provider::OpenAi, reply, &RecordingMeter::default());
@@ -163,11 +163,11 @@ fn arguments_that_are_no_object_are_kept_as_they_came() {
 }
 
 #[test]
-fn a_stream_is_stopped_while_the_provider_says_nothing() {
+fn stream_stops_while_the_provider_is_silent() {
     for provider in Provider::ALL {
-        // Up to the first words; for Gemini these are the first event.
-        let said = if provider == Provider::Gemini { 1 } else { 4.min(of(provider).len() - 7) };
-        let server = StubModel::with_only(vec![StubReply::StalledEvents(events(&of(provider)[..said]))]);
+        // Up to the first text, which is the first event of Gemini.
+        let count = if provider == Provider::Gemini { 1 } else { 4.min(events_of(provider).len() - 7) };
+        let server = StubModel::with_only(vec![StubReply::StalledEvents(events(&events_of(provider)[..count]))]);
         let meter = RecordingMeter::default();
         let is_stopped = Cell::new(false);
         let model = client(&server, provider, ChatLimits::INTERACTIVE);
@@ -182,7 +182,7 @@ fn a_stream_is_stopped_while_the_provider_says_nothing() {
 }
 
 #[test]
-fn what_is_stopped_before_it_began_is_not_sent() {
+fn request_stopped_before_it_started_is_not_sent() {
     let server = StubModel::with_only(vec![StubReply::Events { text: events(ANTHROPIC), chunk: 100 }]);
     let meter = RecordingMeter::default();
     let model = client(&server, Provider::Anthropic, ChatLimits::INTERACTIVE);
@@ -192,10 +192,10 @@ fn what_is_stopped_before_it_began_is_not_sent() {
 }
 
 #[test]
-fn what_was_said_before_the_connection_broke_is_kept_without_half_a_call() {
+fn broken_stream_keeps_text_but_no_partial_call() {
     for provider in [Provider::Anthropic, Provider::OpenAi] {
         // Ends within the arguments of the call.
-        let half = of(provider).iter().take_while(|event| !event.contains(r"ß\")).copied().collect::<Vec<_>>();
+        let half = events_of(provider).iter().take_while(|event| !event.contains(r"ß\")).copied().collect::<Vec<_>>();
         for reply in [StubReply::Events { text: events(&half), chunk: 9 }, StubReply::BrokenEvents(events(&half))] {
             let meter = RecordingMeter::default();
             let (pieces, streamed) = listen(provider, reply, &meter);
@@ -210,7 +210,7 @@ fn what_was_said_before_the_connection_broke_is_kept_without_half_a_call() {
 }
 
 #[test]
-fn a_call_that_was_whole_before_the_connection_broke_is_kept() {
+fn complete_call_before_a_break_is_kept() {
     let (_, streamed) =
         listen(Provider::Anthropic, StubReply::BrokenEvents(events(&ANTHROPIC[..11])), &RecordingMeter::default());
     let answer = streamed.unwrap().answer;
@@ -221,7 +221,7 @@ fn a_call_that_was_whole_before_the_connection_broke_is_kept() {
 }
 
 #[test]
-fn an_error_in_the_middle_of_a_stream_is_told() {
+fn error_inside_a_stream_is_reported() {
     let error = r#"{"type":"error","error":{"type":"overloaded_error","message":"Over\u0007loaded"}}"#;
     let data: Vec<&str> = ANTHROPIC[..4].iter().copied().chain([error]).collect();
     let (_, streamed) =
@@ -239,7 +239,8 @@ fn an_error_in_the_middle_of_a_stream_is_told() {
 }
 
 #[test]
-fn e004_15_a_stream_that_gave_nothing_yet_is_asked_for_again_where_nobody_waits() {
+fn empty_stream_is_retried_with_patient_limits() {
+    // E004-15
     let busy =
         StubReply::Http { status: "529 Overloaded", headers: "retry-after: 0\r\n".to_owned(), body: "{}".to_owned() };
     let server =
@@ -252,7 +253,8 @@ fn e004_15_a_stream_that_gave_nothing_yet_is_asked_for_again_where_nobody_waits(
 }
 
 #[test]
-fn s7_19_whoever_reads_along_asks_again_himself() {
+fn interactive_stream_is_not_retried() {
+    // S7.19
     let busy =
         StubReply::Http { status: "529 Overloaded", headers: "retry-after: 0\r\n".to_owned(), body: "{}".to_owned() };
     let server = StubModel::with_only(vec![busy, StubReply::Events { text: events(ANTHROPIC), chunk: 100 }]);
@@ -263,9 +265,9 @@ fn s7_19_whoever_reads_along_asks_again_himself() {
 }
 
 #[test]
-fn a_stream_that_falls_silent_is_given_up_and_what_it_said_is_kept() {
+fn stalled_stream_times_out_and_keeps_its_text() {
     let server = StubModel::with_only(vec![StubReply::StalledEvents(events(&OPENAI[..2]))]);
-    // Long enough for what is said at once to arrive on a busy machine.
+    // Long enough for the first events to arrive on a busy machine.
     let limits = ChatLimits { first_byte: Duration::from_secs(4), ..ChatLimits::INTERACTIVE };
     let model = client(&server, Provider::OpenAi, limits);
     let Streamed { answer, failed } =
@@ -276,7 +278,7 @@ fn a_stream_that_falls_silent_is_given_up_and_what_it_said_is_kept() {
 }
 
 #[test]
-fn a_stream_without_end_is_cut() {
+fn endless_stream_is_cut() {
     let event = format!(r#"{{"choices":[{{"delta":{{"content":"{}"}}}}]}}"#, "x".repeat(500_000));
     let many: Vec<&str> = std::iter::repeat_n(event.as_str(), 20).collect();
     let (pieces, streamed) =

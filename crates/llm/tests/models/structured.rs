@@ -1,4 +1,4 @@
-//! Answers in JSON of a shape: how each provider is asked for it, and how a model is corrected.
+//! Answers in JSON of a schema: how each provider is asked for it, and how a model is corrected.
 
 use crate::helpers::{RecordingMeter, client, message, retrying};
 use rethread_llm::{ChatError, JsonShape, Provider, Request, Structured};
@@ -46,11 +46,11 @@ fn request() -> Request {
 fn ask(server: &StubModel, provider: Provider, meter: &RecordingMeter) -> Result<Structured, ChatError> {
     let schema = schema();
     let shape = JsonShape { name: "heading", schema: &schema };
-    client(&server, provider, retrying(0)).complete_json(&request(), &shape, meter)
+    client(server, provider, retrying(0)).complete_json(&request(), &shape, meter)
 }
 
 #[test]
-fn each_provider_is_asked_for_the_shape_in_its_own_words() {
+fn schema_is_requested_in_the_format_of_the_provider() {
     for (provider, at, asked) in [
         (Provider::Anthropic, "/output_config/format", json!({"type": "json_schema", "schema": schema()})),
         (
@@ -77,7 +77,7 @@ fn each_provider_is_asked_for_the_shape_in_its_own_words() {
 }
 
 #[test]
-fn a_server_that_knows_no_schema_is_asked_for_json_and_then_for_text() {
+fn unsupported_schema_falls_back_to_json_then_text() {
     let provider = Provider::OpenAi;
     let server = StubModel::with_only(vec![refuses(), refuses(), reply(provider, &format!("Here: {GOOD}"))]);
     let meter = RecordingMeter::default();
@@ -97,7 +97,7 @@ fn a_server_that_knows_no_schema_is_asked_for_json_and_then_for_text() {
 }
 
 #[test]
-fn other_providers_fall_back_to_text_too() {
+fn other_providers_fall_back_to_text() {
     for provider in [Provider::Anthropic, Provider::Gemini] {
         let server = StubModel::with_only(vec![refuses(), reply(provider, GOOD)]);
         assert_eq!(ask(&server, provider, &RecordingMeter::default()).unwrap().value["title"], "Tea", "{provider}");
@@ -108,7 +108,8 @@ fn other_providers_fall_back_to_text_too() {
 }
 
 #[test]
-fn s7_19_a_model_that_errs_twice_is_corrected_twice() {
+fn invalid_json_is_corrected_twice() {
+    // S7.19
     for provider in Provider::ALL {
         let missing = r#"{"title":"Tea"}"#;
         let server =
@@ -118,15 +119,18 @@ fn s7_19_a_model_that_errs_twice_is_corrected_twice() {
         assert_eq!((structured.value["title"].as_str(), structured.attempts), (Some("Tea"), 3));
         assert_eq!(structured.usage, Tokens { input: 15, output: 9, ..Tokens::default() }, "of all answers");
         let last = server.requests()[2].body.to_string();
-        for told in ["Tea!", "This cannot be used: it is no JSON", r#"{\"title\":\"Tea\"}"#, r#"\"tags\" is missing"#] {
-            assert!(last.contains(told), "{provider} is not told {told}: {last}");
+        for reported in
+            ["Tea!", "This cannot be used: it is no JSON", r#"{\"title\":\"Tea\"}"#, r#"\"tags\" is missing"#]
+        {
+            assert!(last.contains(reported), "{provider} is not told {reported}: {last}");
         }
         assert_eq!(meter.settled().len(), 3);
     }
 }
 
 #[test]
-fn s7_19_a_model_that_errs_three_times_is_given_up() {
+fn three_invalid_answers_are_an_error() {
+    // S7.19
     let provider = Provider::Anthropic;
     let wrong = r#"{"title":"Tea","tags":"a"}"#;
     let server = StubModel::with_only((0..4).map(|_| reply(provider, wrong)).collect());
@@ -137,7 +141,7 @@ fn s7_19_a_model_that_errs_three_times_is_given_up() {
 }
 
 #[test]
-fn a_correction_too_needs_admission() {
+fn correction_needs_admission() {
     let provider = Provider::Anthropic;
     let server = StubModel::with_only(vec![reply(provider, "Tea!"), reply(provider, GOOD)]);
     let error = ask(&server, provider, &RecordingMeter::admitting(1)).unwrap_err();
@@ -146,7 +150,7 @@ fn a_correction_too_needs_admission() {
 }
 
 #[test]
-fn a_server_that_calls_the_format_its_own_mistake_is_asked_without_it() {
+fn server_error_about_the_format_falls_back() {
     let wrong = r#"{"error":{"message":"1 validation error: ('body', 'response_format', 'type')"}}"#;
     let server =
         StubModel::with_only(vec![StubReply::http("500 Internal Server Error", wrong), reply(Provider::OpenAi, GOOD)]);

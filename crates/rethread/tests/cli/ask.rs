@@ -1,4 +1,4 @@
-//! Questions and handoffs through the real binary: with a model, without one, and where neither helps.
+//! `ask`, `handoff` and `resolve`: with a model, without one, and with errors.
 
 use insta::assert_snapshot;
 use rethread_testing::{StubModel, StubReply, TestHome};
@@ -16,7 +16,7 @@ fn model_answering(text: &str) -> StubModel {
     StubModel::with_only(vec![StubReply::http("200 OK", &body.to_string())])
 }
 
-/// The same question with a model at that address, and a budget.
+/// Asks with this model and a budget.
 fn ask(home: &TestHome, model: &StubModel, more: &[&str]) -> String {
     let base = model.openai_url();
     let endpoint = format!("model.endpoint={base}");
@@ -26,7 +26,8 @@ fn ask(home: &TestHome, model: &StubModel, more: &[&str]) -> String {
 }
 
 #[test]
-fn e001_13_an_answer_is_told_with_what_it_rests_on() {
+fn answer_is_shown_with_its_citations() {
+    // E001-13
     let home = read_home();
     let answer = json!({
         "answerMarkdown": "The reader waited for a line break that never came.",
@@ -45,7 +46,7 @@ fn e001_13_an_answer_is_told_with_what_it_rests_on() {
 }
 
 #[test]
-fn without_a_model_passages_are_quoted() {
+fn passages_are_quoted_without_a_model() {
     let home = read_home();
     assert_snapshot!("passages", home.snapshot(&["ask", CLAUDE, QUESTION]));
     assert_snapshot!("passages_json", home.snapshot(&["ask", CLAUDE, QUESTION, "--json", "--no-model"]));
@@ -54,7 +55,8 @@ fn without_a_model_passages_are_quoted() {
 }
 
 #[test]
-fn e001_15_failures_have_their_codes() {
+fn failures_have_error_codes() {
+    // E001-15
     let home = read_home();
     assert_snapshot!("unknown", home.snapshot(&["ask", "nobody", QUESTION, "--json"]));
     assert_snapshot!("ambiguous", home.snapshot(&["ask", "1b0f", QUESTION, "--json"]));
@@ -68,14 +70,16 @@ fn e001_15_failures_have_their_codes() {
 }
 
 #[test]
-fn e001_20_a_handoff_is_markdown() {
+fn handoff_is_markdown() {
+    // E001-20
     let home = read_home();
     assert_snapshot!("handoff", home.snapshot(&["handoff", CLAUDE]));
     assert_snapshot!("handoff_json", home.snapshot(&["handoff", CLAUDE, "--json"]));
 }
 
 #[test]
-fn s001_22_references_in_a_text_are_shown() {
+fn references_in_a_text_are_resolved() {
+    // S001-22
     let home = read_home();
     assert_snapshot!("resolve", home.snapshot(&["resolve", "as in @@1b0f6a52 and", "@@nobody"]));
     assert_snapshot!("resolve_json", home.snapshot(&["resolve", "--json", "@@\"last line\": why?"]));

@@ -1,4 +1,4 @@
-//! What sessions are told, through the real binary: verbs and the hook, also when nothing works.
+//! `inject`, `activity`, `resume` and `hook`, also when nothing works.
 
 use std::fs;
 use std::io::Write;
@@ -9,7 +9,7 @@ use insta::assert_snapshot;
 use crate::transcripts::{new_home, read_home};
 use rethread_testing::TestHome;
 
-/// Runs the hook with something on standard input.
+/// Runs the hook with this input and these variables.
 fn hook(home: &TestHome, input: &[u8], variables: &[(&str, &str)]) -> Output {
     let mut command = home.command(&["hook", "claude-code"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -23,7 +23,7 @@ fn prompt() -> Vec<u8> {
 }
 
 #[test]
-fn what_a_session_would_be_told_can_be_seen() {
+fn injection_can_be_previewed() {
     let home = read_home();
     assert_snapshot!("inject_explain", home.snapshot(&["inject", "--session", "last line", "--explain"]));
     assert_snapshot!("inject_json", home.snapshot(&["inject", "--session", "last line", "--json"]));
@@ -40,7 +40,8 @@ fn what_a_session_would_be_told_can_be_seen() {
 }
 
 #[test]
-fn s002_16_a_session_is_ended_once_and_then_cannot_be_paused() {
+fn session_ends_once_and_cannot_be_paused_afterwards() {
+    // S002-16
     let home = read_home();
     assert_snapshot!("end", home.snapshot(&["end", "last line"]));
     assert_snapshot!("end_again", home.snapshot(&["end", "last line"]));
@@ -48,10 +49,11 @@ fn s002_16_a_session_is_ended_once_and_then_cannot_be_paused() {
 }
 
 #[test]
-fn l002_15_e000_08_a_hook_that_cannot_work_is_silent_and_ends_well() {
+fn failing_hook_is_silent_and_exits_zero() {
+    // L002-15, E000-08
     let silent = |output: &Output, why: &str| {
-        let told = (output.status.code(), output.stdout.len(), output.stderr.len());
-        assert_eq!(told, (Some(0), 0, 0), "{why}: {output:?}");
+        let result = (output.status.code(), output.stdout.len(), output.stderr.len());
+        assert_eq!(result, (Some(0), 0, 0), "{why}: {output:?}");
     };
     let home = new_home();
     silent(&hook(&home, &prompt(), &[("RETHREAD_DISABLE", "1")]), "switched off");

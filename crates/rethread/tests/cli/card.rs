@@ -1,4 +1,4 @@
-//! Cards of sessions, through the real binary.
+//! `card`: shown, refreshed and exported.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::transcripts::{CLAUDE, read_home};
 
 #[test]
-fn a_card_is_shown_by_rules() {
+fn card_is_shown_without_a_model() {
     let home = read_home();
     assert_snapshot!("card", home.snapshot(&["card", "last line"]));
     assert_snapshot!("card_json", home.snapshot(&["card", "last line", "--json"]));
@@ -19,7 +19,8 @@ fn a_card_is_shown_by_rules() {
 }
 
 #[test]
-fn s001_13_without_a_model_a_refresh_says_so_and_shows_the_card() {
+fn refresh_without_a_model_reports_it_and_shows_the_card() {
+    // S001-13
     let home = read_home();
     assert_snapshot!("card_refresh_no_model", home.snapshot(&["card", "last line", "--refresh"]));
     assert_snapshot!("card_refresh_no_model_json", home.snapshot(&["card", "last line", "--refresh", "--json"]));
@@ -28,7 +29,7 @@ fn s001_13_without_a_model_a_refresh_says_so_and_shows_the_card() {
 }
 
 #[test]
-fn a_refresh_that_is_not_due_or_not_allowed_says_so() {
+fn refresh_that_is_not_due_or_not_allowed_reports_it() {
     let home = read_home();
     let model = "[model]\nprovider = \"openai\"\nname = \"small\"\nendpoint = \"http://127.0.0.1:9/v1\"\n";
     home.write(".rethread/config.toml", model);
@@ -40,7 +41,8 @@ fn a_refresh_that_is_not_due_or_not_allowed_says_so() {
 }
 
 #[test]
-fn s001_14_s001_16_a_card_can_be_exported() {
+fn card_is_exported() {
+    // S001-14, S001-16
     let home = read_home();
     assert_snapshot!("card_export", home.snapshot(&["card", "last line", "--export"]));
     let path = home.path(&format!(".rethread/cards/{CLAUDE}.meta.json"));

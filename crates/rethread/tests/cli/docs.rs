@@ -1,4 +1,4 @@
-//! The references in `docs` are made from the program. `UPDATE_DOCS=1 cargo test -p rethread` writes them anew.
+//! The references in `docs` are generated. `UPDATE_DOCS=1 cargo test -p rethread` updates them.
 
 #[expect(dead_code, reason = "only the definition is read here, not what it parses")]
 #[path = "../../src/cli/mod.rs"]
@@ -12,7 +12,7 @@ use clap::{Arg, Command, CommandFactory};
 const HOW: &str = "<!-- Made from the program by `UPDATE_DOCS=1 cargo test -p rethread`. Changes here are lost. -->";
 
 #[test]
-fn the_reference_of_commands_is_up_to_date() {
+fn command_reference_is_up_to_date() {
     let mut command = cli::Cli::command();
     command.build();
     let mut out = format!("{HOW}\n\n# Commands\n\n{}\n", about(&command));
@@ -28,7 +28,7 @@ fn the_reference_of_commands_is_up_to_date() {
 }
 
 #[test]
-fn the_reference_of_settings_is_up_to_date() {
+fn settings_reference_is_up_to_date() {
     let mut out = format!("{HOW}\n\n# Settings\n\n");
     out +=
         "A value is taken from the strongest layer that has one: default, `~/.rethread/config.toml`, the project's\n";

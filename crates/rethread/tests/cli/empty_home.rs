@@ -1,11 +1,11 @@
-//! Every verb in a home where nothing is: no verb fails badly, and no reading verb makes anything.
+//! Every command in an empty home: none fails badly, and no read-only command creates anything.
 
 use insta::assert_snapshot;
 
 use crate::transcripts::new_home;
 
 #[test]
-fn help_is_an_answer() {
+fn help_goes_to_stdout() {
     let home = new_home();
     assert_snapshot!("help", home.snapshot(&["--help"]));
     assert_snapshot!("help_short", home.snapshot(&["-h"]));
@@ -38,7 +38,7 @@ fn search_and_timeline_find_nothing() {
 }
 
 #[test]
-fn status_doctor_and_verify_say_that_nothing_is_there() {
+fn status_doctor_and_verify_report_an_empty_home() {
     let home = new_home();
     assert_snapshot!("empty_status", home.snapshot(&["status"]));
     assert_snapshot!("empty_status_json", home.snapshot(&["status", "--json"]));
@@ -50,7 +50,7 @@ fn status_doctor_and_verify_say_that_nothing_is_there() {
 }
 
 #[test]
-fn sync_and_rebuild_have_nothing_to_read() {
+fn sync_and_rebuild_read_nothing() {
     let home = new_home();
     assert_snapshot!("empty_sync", home.snapshot(&["sync"]));
     assert_snapshot!("empty_sync_json", home.snapshot(&["sync", "--json"]));
@@ -71,7 +71,7 @@ fn settings_have_defaults_and_can_be_changed() {
 }
 
 #[test]
-fn completions_and_the_manual_cover_every_command() {
+fn completions_and_man_page_cover_every_command() {
     let home = new_home();
     let script = String::from_utf8(home.run(&["completions", "bash"]).stdout).unwrap();
     let manual = String::from_utf8(home.run(&["man"]).stdout).unwrap();

@@ -1,4 +1,4 @@
-//! Facts of a model through the real binary: off, without a model, what waits, and a model that is away.
+//! `enrich`: off, without a model, the queue, and an unreachable model.
 
 use insta::assert_snapshot;
 use rethread_testing::TestHome;
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::transcripts::{home_with_agents, new_home, read_home};
 
-/// A model that nobody answers for, at a price.
+/// A model that cannot be reached, with a price.
 const MODEL: &str = "[model]\nprovider = \"openai\"\nname = \"small\"\nendpoint = \"http://127.0.0.1:9/v1\"\n\
                      price_input = \"1\"\nprice_output = \"5\"\n";
 const ON: &str = "[facts]\nmodel = true\n\n[budget]\ndaily_tokens = 1000000\n\n";
@@ -16,7 +16,8 @@ fn json(home: &TestHome, arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn l003_17_no_model_adds_facts_unless_it_is_wanted() {
+fn model_facts_are_off_by_default() {
+    // L003-17
     let home = read_home();
     assert_snapshot!("enrich_off", home.snapshot(&["enrich"]));
     assert_snapshot!("enrich_off_json", home.snapshot(&["enrich", "--json"]));
@@ -31,7 +32,7 @@ fn l003_17_no_model_adds_facts_unless_it_is_wanted() {
 }
 
 #[test]
-fn what_waits_and_what_it_may_cost_is_shown_and_nothing_is_sent() {
+fn dry_run_shows_queue_and_cost_and_sends_nothing() {
     let home = read_home();
     home.write(".rethread/config.toml", MODEL);
     assert_snapshot!("enrich_dry_run", home.snapshot(&["enrich", "--dry-run"]));
@@ -40,25 +41,27 @@ fn what_waits_and_what_it_may_cost_is_shown_and_nothing_is_sent() {
 }
 
 #[test]
-fn l003_17_a_dry_sync_tells_what_facts_of_a_model_would_cost() {
+fn sync_dry_run_estimates_the_cost_of_model_facts() {
+    // L003-17
     let home = home_with_agents();
     home.write(".rethread/config.toml", MODEL);
     assert_snapshot!("enrich_sync_dry_run", home.snapshot(&["sync", "--dry-run"]));
-    let told = json(&home, &["sync", "--dry-run", "--json"]);
-    assert_eq!(told["enrichment"][0]["type"], "unknown");
-    assert!(told["enrichment"][0]["costUsd"].as_f64().is_some_and(|cost| cost > 0.0), "{told}");
+    let output_text = json(&home, &["sync", "--dry-run", "--json"]);
+    assert_eq!(output_text["enrichment"][0]["type"], "unknown");
+    assert!(output_text["enrichment"][0]["costUsd"].as_f64().is_some_and(|cost| cost > 0.0), "{output_text}");
 }
 
 #[test]
-fn e003_15_e003_17_a_model_that_is_away_makes_sessions_wait_and_status_says_so() {
+fn unreachable_model_makes_sessions_wait() {
+    // E003-15, E003-17
     let home = read_home();
-    home.write(".rethread/config.toml", &format!("{ON}{MODEL}"));
-    let told = home.run(&["enrich", "last line", "--json"]);
-    assert_eq!(told.status.code(), Some(3));
-    let told: Value = serde_json::from_slice(&told.stdout).unwrap();
-    let one = &told["sessions"][0];
+    home.write(".rethread/config.toml", format!("{ON}{MODEL}"));
+    let output_text = home.run(&["enrich", "last line", "--json"]);
+    assert_eq!(output_text.status.code(), Some(3));
+    let output_text: Value = serde_json::from_slice(&output_text.stdout).unwrap();
+    let one = &output_text["sessions"][0];
     assert_eq!(
-        (one["outcome"].as_str(), one["added"].as_u64(), told["waiting"].as_u64()),
+        (one["outcome"].as_str(), one["added"].as_u64(), output_text["waiting"].as_u64()),
         (Some("waits"), Some(0), Some(1))
     );
     assert!(one["reason"].as_str().is_some_and(|why| why.contains("cannot be reached")), "{one}");

@@ -1,11 +1,11 @@
-//! What goes wrong: references, settings, arguments, places.
+//! Errors: references, settings, arguments, paths.
 
 use insta::assert_snapshot;
 
 use crate::transcripts::{new_home, read_home};
 
 #[test]
-fn a_reference_that_fits_nothing_or_too_much_is_the_callers_mistake() {
+fn unknown_and_ambiguous_references_are_usage_errors() {
     let home = read_home();
     assert_snapshot!("unknown", home.snapshot(&["show", "nonsense"]));
     assert_snapshot!("unknown_json", home.snapshot(&["show", "nonsense", "--json"]));
@@ -32,21 +32,21 @@ fn arguments_are_checked() {
 }
 
 #[test]
-fn a_bad_clock_is_not_guessed() {
+fn invalid_clock_is_an_error() {
     let home = new_home();
     let output = home.command(&["status", "--json"]).env("RETHREAD_NOW", "noon").output().unwrap();
     assert_snapshot!("bad_now", home.snapshot_of(&output));
 }
 
 #[test]
-fn a_time_that_is_none_is_not_guessed() {
+fn invalid_time_is_an_error() {
     let home = read_home();
     assert_snapshot!("bad_since", home.snapshot(&["search", "x", "--since", "teatime"]));
     assert_snapshot!("bad_until", home.snapshot(&["timeline", "--until", "teatime", "--json"]));
 }
 
 #[test]
-fn settings_that_make_no_sense_are_refused() {
+fn invalid_settings_are_refused() {
     let home = new_home();
     assert_snapshot!("config_unknown_key", home.snapshot(&["config", "get", "intake.color"]));
     assert_snapshot!("config_bad_value", home.snapshot(&["config", "set", "intake.mode", "sometimes"]));
@@ -55,7 +55,7 @@ fn settings_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn a_file_that_is_not_toml_stops_reading_and_a_typing_error_does_not() {
+fn invalid_toml_stops_sync_and_an_unknown_key_does_not() {
     let home = new_home();
     home.write(".rethread/config.toml", "[intake\nmode = 1\n");
     assert_snapshot!("config_not_toml", home.snapshot(&["sync", "--json"]));
@@ -66,7 +66,7 @@ fn a_file_that_is_not_toml_stops_reading_and_a_typing_error_does_not() {
 }
 
 #[test]
-fn a_place_that_cannot_be_used_is_the_worlds_fault() {
+fn unusable_home_or_store_exits_with_3() {
     let home = new_home();
     home.write("file", "");
     let file = home.path("file");

@@ -1,5 +1,5 @@
-//! What is known from what happened: fixes, decisions, workflows, files, and things. The facts are put into the store by
-//! hand, so that this is about what is shown and not about the rules that draw them.
+//! `fix`, `decisions`, `workflows`, `files` and `facts`. The facts are written to the store directly, so that this tests
+//! the output and not the extraction.
 
 use insta::assert_snapshot;
 use rethread_model::{Entity, EntityKind, Fact, FactState, Predicate, SessionId, Timestamp, Trust};
@@ -11,19 +11,19 @@ use crate::transcripts::{claude, new_home, user};
 
 const SESSION: &str = "66666666-0000-4000-8000-000000000006";
 
-/// A home with one session of the project at hand, that says all kinds of facts.
-fn knowing_home() -> TestHome {
+/// A home with one session of the current project that has all kinds of facts.
+fn home_with_facts() -> TestHome {
     let home = new_home();
     let prompts = [user("09:00:00", &json!("hello")), user("09:30:00", &json!("hello again\nand again"))];
     let lines = claude(SESSION, &prompts).replace("/home/dev/app", &home.work_dir().display().to_string());
     home.write(&format!(".claude/projects/-desk/{SESSION}.jsonl"), &lines);
     assert!(home.run(&["sync"]).status.success());
-    learn(&home, 0, &[troubles(), deeds()].concat());
-    learn(&home, 1, &[choices(), deeds()].concat());
+    store_facts(&home, 0, &[error_facts(), action_facts()].concat());
+    store_facts(&home, 1, &[decision_facts(), action_facts()].concat());
     home
 }
 
-fn learn(home: &TestHome, exchange: usize, facts: &[Fact]) {
+fn store_facts(home: &TestHome, exchange: usize, facts: &[Fact]) {
     let mut store = home.store();
     let id: SessionId = store.sessions(&SessionFilter::default()).unwrap()[0].id;
     let number = store.session_number(id).unwrap().unwrap();
@@ -52,14 +52,14 @@ fn fact(day: u32, predicate: Predicate, subject: (EntityKind, &str), detail: &st
     }
 }
 
-fn and(fact: Fact, kind: EntityKind, name: &str) -> Fact {
+fn with_object(fact: Fact, kind: EntityKind, name: &str) -> Fact {
     Fact { object: Some(Entity::new(kind, name)), ..fact }
 }
 
-fn troubles() -> Vec<Fact> {
+fn error_facts() -> Vec<Fact> {
     let error = (EntityKind::Error, "error: no such table: <value>");
     let test = (EntityKind::Command, "cargo test");
-    let met = fact(10, Predicate::FailedWith, test, "error: no such table: 'orders'\u{1b}[2J");
+    let failed = fact(10, Predicate::FailedWith, test, "error: no such table: 'orders'\u{1b}[2J");
     let fixed = Fact {
         reason: Some("the schema was older than the code".to_owned()),
         ..fact(11, Predicate::FixedBy, error, "edited src/db.rs; ran `sqlx migrate run`")
@@ -74,13 +74,13 @@ fn troubles() -> Vec<Fact> {
         )
     };
     vec![
-        and(met, error.0, error.1),
+        with_object(failed, error.0, error.1),
         fact(10, Predicate::NotFixedBy, error, "edited src/main.rs"),
-        and(fixed, test.0, test.1),
+        with_object(fixed, test.0, test.1),
         guessed,
         Fact { succeeded: 9, failed: 1, ..fact(11, Predicate::Ran, test, "cargo test") },
         Fact { failed: 3, ..fact(11, Predicate::Ran, (EntityKind::Command, "python"), "python x.py") },
-        and(
+        with_object(
             fact(
                 11,
                 Predicate::FixedBy,
@@ -93,7 +93,7 @@ fn troubles() -> Vec<Fact> {
     ]
 }
 
-fn deeds() -> Vec<Fact> {
+fn action_facts() -> Vec<Fact> {
     let run = |detail: &str| fact(11, Predicate::Sequence, (EntityKind::Command, "edit"), detail);
     vec![
         fact(10, Predicate::Read, (EntityKind::File, "src/db.rs"), ""),
@@ -102,7 +102,7 @@ fn deeds() -> Vec<Fact> {
     ]
 }
 
-fn choices() -> Vec<Fact> {
+fn decision_facts() -> Vec<Fact> {
     let sqlite = (EntityKind::Choice, "sqlite");
     let postgres = Fact {
         reason: Some("because of its JSON columns".to_owned()),
@@ -111,16 +111,16 @@ fn choices() -> Vec<Fact> {
     };
     vec![
         Fact { trust: Trust::Human, ..fact(9, Predicate::Decided, sqlite, "use sqlite for now") },
-        and(postgres, sqlite.0, sqlite.1),
+        with_object(postgres, sqlite.0, sqlite.1),
         Fact {
             trust: Trust::Human,
             ..fact(15, Predicate::Forbids, (EntityKind::Rule, "force push"), "never force push")
         },
-        and(fact(9, Predicate::Renamed, (EntityKind::File, "src/store.rs"), ""), EntityKind::File, "src/db.rs"),
+        with_object(fact(9, Predicate::Renamed, (EntityKind::File, "src/store.rs"), ""), EntityKind::File, "src/db.rs"),
     ]
 }
 
-/// The answer as JSON, with the session's id made steady.
+/// The answer as JSON.
 fn answer(home: &TestHome, arguments: &[&str]) -> Value {
     let output = home.run(&[arguments, &["--json"]].concat());
     let value: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -129,7 +129,7 @@ fn answer(home: &TestHome, arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn every_verb_says_that_nothing_is_known_and_makes_nothing() {
+fn fact_commands_in_an_empty_home_create_nothing() {
     let home = new_home();
     assert_snapshot!("nothing_fix", home.snapshot(&["fix", "error: no such table"]));
     assert_snapshot!("nothing_fix_json", home.snapshot(&["fix", "error: no such table", "--json"]));
@@ -142,8 +142,9 @@ fn every_verb_says_that_nothing_is_known_and_makes_nothing() {
 }
 
 #[test]
-fn s003_22_what_fixed_an_error_is_shown() {
-    let home = knowing_home();
+fn fix_is_shown() {
+    // S003-22
+    let home = home_with_facts();
     assert_snapshot!("fix", home.snapshot(&["fix", "error: no such table: 'carts'"]));
     assert_snapshot!("fix_unknown", home.snapshot(&["fix", "error: linker `cc` not found"]));
     assert_snapshot!("fix_elsewhere", home.snapshot(&["fix", "error: no such table: 'x'", "--project", "/nowhere"]));
@@ -157,8 +158,8 @@ fn s003_22_what_fixed_an_error_is_shown() {
 }
 
 #[test]
-fn an_error_may_be_piped_in_with_all_that_was_printed() {
-    let home = knowing_home();
+fn error_can_be_piped_in() {
+    let home = home_with_facts();
     let input = b"   Compiling app\n\xff\xfe\nerror: no such table: 'carts'\nnote: run with more\n";
     let output = home.run_with_input(&["fix", "-", "--quiet"], input);
     assert_eq!(output.status.code(), Some(0));
@@ -166,8 +167,9 @@ fn an_error_may_be_piped_in_with_all_that_was_printed() {
 }
 
 #[test]
-fn s003_22_decisions_are_shown_as_they_are_and_as_they_were() {
-    let home = knowing_home();
+fn decisions_are_shown_now_and_as_of_a_time() {
+    // S003-22
+    let home = home_with_facts();
     assert_snapshot!("decisions", home.snapshot(&["decisions"]));
     assert_snapshot!("decisions_all", home.snapshot(&["decisions", "sqlite", "--all"]));
     assert_snapshot!("decisions_as_of", home.snapshot(&["decisions", "--as-of", "2026-02-09"]));
@@ -179,24 +181,26 @@ fn s003_22_decisions_are_shown_as_they_are_and_as_they_were() {
 }
 
 #[test]
-fn s003_23_workflows_are_shown() {
-    let home = knowing_home();
+fn workflows_are_shown() {
+    // S003-23
+    let home = home_with_facts();
     assert_snapshot!("workflows", home.snapshot(&["workflows"]));
     let known = answer(&home, &["workflows"]);
     assert_eq!(known["projects"][0]["commands"][1]["usuallyFails"], true);
 }
 
 #[test]
-fn s003_22_the_story_of_a_file_is_shown() {
-    let home = knowing_home();
+fn file_history_is_shown() {
+    // S003-22
+    let home = home_with_facts();
     assert_snapshot!("files", home.snapshot(&["files", "db.rs"]));
     assert_snapshot!("files_unknown", home.snapshot(&["files", "src/nobody.rs"]));
     assert_eq!(answer(&home, &["files", "src/store.rs"])["names"], json!(["src/store.rs", "src/db.rs"]));
 }
 
 #[test]
-fn things_and_what_surrounds_them_are_shown_and_drawn() {
-    let home = knowing_home();
+fn entities_are_shown_and_drawn() {
+    let home = home_with_facts();
     assert_snapshot!("facts", home.snapshot(&["facts"]));
     assert_snapshot!("facts_about", home.snapshot(&["facts", "cargo test"]));
     assert_snapshot!("facts_several", home.snapshot(&["facts", "src", "--kind", "file"]));
@@ -212,8 +216,8 @@ fn things_and_what_surrounds_them_are_shown_and_drawn() {
 }
 
 #[test]
-fn nothing_of_a_transcript_reaches_the_terminal_unchecked() {
-    let home = knowing_home();
+fn fact_output_contains_no_control_characters() {
+    let home = home_with_facts();
     for arguments in [&["fix", "no such table"][..], &["facts", "cargo test"], &["facts", "cargo test", "--dot"]] {
         let output = home.run(arguments);
         assert!(!output.stdout.contains(&0x1b) && output.status.success(), "{arguments:?}");

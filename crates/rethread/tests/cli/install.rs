@@ -1,4 +1,4 @@
-//! Hooks in an agent's settings: shown, written, and taken out so that the file is what it was.
+//! Hooks in the settings of Claude Code: printed, installed and removed.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -22,7 +22,7 @@ fn settings(home: &TestHome) -> String {
 }
 
 #[test]
-fn hooks_are_installed_once_and_taken_out_without_a_trace() {
+fn hooks_are_installed_once_and_removed_completely() {
     let home = new_home();
     assert_snapshot!("install_nothing_to_uninstall", home.snapshot(&["uninstall", "claude-code"]));
     assert_snapshot!("install_print", home.snapshot(&["install", "claude-code", "--print"]));
@@ -38,11 +38,11 @@ fn hooks_are_installed_once_and_taken_out_without_a_trace() {
 }
 
 #[test]
-fn foreign_settings_stay_and_come_back_byte_for_byte() {
+fn other_settings_are_restored_byte_for_byte() {
     let home = new_home();
     home.write(SETTINGS, FOREIGN);
     fs::set_permissions(home.path(SETTINGS), fs::Permissions::from_mode(0o640)).unwrap();
-    assert_snapshot!("install_foreign", home.snapshot(&["install", "claude-code"]));
+    assert_snapshot!("install_other_settings", home.snapshot(&["install", "claude-code"]));
     assert_eq!(fs::metadata(home.path(SETTINGS)).unwrap().permissions().mode() & 0o777, 0o640);
     for entry in fs::read_dir(home.path(".rethread/install")).unwrap() {
         assert_eq!(entry.unwrap().metadata().unwrap().permissions().mode() & 0o777, 0o600);
@@ -53,11 +53,11 @@ fn foreign_settings_stay_and_come_back_byte_for_byte() {
 }
 
 #[test]
-fn what_others_changed_since_stays() {
+fn later_changes_survive_uninstall() {
     let home = new_home();
     home.write(SETTINGS, FOREIGN);
     assert!(home.run(&["install", "claude-code"]).status.success());
-    home.write(SETTINGS, &settings(&home).replace("\"opus\"", "\"haiku\""));
+    home.write(SETTINGS, settings(&home).replace("\"opus\"", "\"haiku\""));
     assert!(home.run(&["uninstall", "claude-code"]).status.success());
     let left: serde_json::Value = serde_json::from_str(&settings(&home)).unwrap();
     let expect: serde_json::Value = serde_json::from_str(&FOREIGN.replace("opus", "haiku")).unwrap();
@@ -65,7 +65,7 @@ fn what_others_changed_since_stays() {
 }
 
 #[test]
-fn a_link_to_the_settings_stays_a_link() {
+fn symlinked_settings_stay_a_symlink() {
     let home = new_home();
     home.write("dotfiles/claude.json", FOREIGN);
     fs::create_dir_all(home.path(".claude")).unwrap();
@@ -79,7 +79,7 @@ fn a_link_to_the_settings_stays_a_link() {
 }
 
 #[test]
-fn a_project_and_another_directory_have_settings_of_their_own() {
+fn project_and_custom_directory_have_their_own_settings() {
     let home = new_home();
     assert!(home.run(&["install", "claude-code", "--project"]).status.success());
     assert!(home.work_dir().join(SETTINGS).exists() && !home.path(SETTINGS).exists());
@@ -91,12 +91,12 @@ fn a_project_and_another_directory_have_settings_of_their_own() {
 }
 
 #[test]
-fn settings_that_cannot_be_understood_are_left_alone() {
+fn unparsable_settings_are_left_alone() {
     let home = new_home();
     for (name, text) in [
         ("install_broken", "{\n  \"hooks\": {,\n}\n"),
-        ("install_odd_hooks", "{\"hooks\": []}"),
-        ("install_odd_group", "{\"hooks\": {\"Stop\": [{\"command\": \"x\"}]}}"),
+        ("install_invalid_hooks", "{\"hooks\": []}"),
+        ("install_invalid_group", "{\"hooks\": {\"Stop\": [{\"command\": \"x\"}]}}"),
     ] {
         home.write(SETTINGS, text);
         assert_snapshot!(name, home.snapshot(&["install", "claude-code"]));
@@ -109,11 +109,11 @@ fn settings_that_cannot_be_understood_are_left_alone() {
 }
 
 #[test]
-fn doctor_tells_hooks_that_call_another_program() {
+fn doctor_reports_hooks_that_call_another_program() {
     let home = new_home();
     assert!(home.run(&["install", "claude-code"]).status.success());
     let binary = home.binary().canonicalize().unwrap();
-    home.write(SETTINGS, &settings(&home).replace(&binary.display().to_string(), "/nowhere/rethread"));
+    home.write(SETTINGS, settings(&home).replace(&binary.display().to_string(), "/nowhere/rethread"));
     let doctor = home.snapshot(&["doctor"]);
     assert!(doctor.contains("call /nowhere/rethread, which is not there"), "{doctor}");
     assert!(home.run(&["install", "claude-code"]).status.success());
@@ -121,7 +121,7 @@ fn doctor_tells_hooks_that_call_another_program() {
 }
 
 #[test]
-fn doctor_tells_hooks_that_claude_code_was_told_not_to_call() {
+fn doctor_reports_disabled_hooks() {
     let home = new_home();
     home.write(SETTINGS, "{\"disableAllHooks\": true}\n");
     assert!(home.run(&["install", "claude-code"]).status.success());
@@ -131,7 +131,7 @@ fn doctor_tells_hooks_that_claude_code_was_told_not_to_call() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_service_is_one_file_that_others_may_own_instead() {
+fn service_is_one_file_and_an_existing_one_is_kept() {
     const UNIT: &str = ".config/systemd/user/rethread.service";
     let home = new_home();
     assert_snapshot!("service_print", home.snapshot(&["install", "service", "--print"]));

@@ -1,4 +1,4 @@
-//! Files of ours in pi's folder, and the folder with our plugin of Claude Code: written, updated, taken away.
+//! The pi extension and the Claude Code plugin: installed, updated and removed.
 
 use std::fs;
 use std::path::Path;
@@ -22,13 +22,13 @@ fn binary() -> String {
 }
 
 fn hooks_in_doctor(home: &TestHome) -> String {
-    let told = home.snapshot(&["doctor"]);
-    let lines = told.lines().skip_while(|line| !line.contains(" hooks "));
+    let output_text = home.snapshot(&["doctor"]);
+    let lines = output_text.lines().skip_while(|line| !line.contains(" hooks "));
     lines.take_while(|line| !line.contains(" store ")).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
-fn the_extension_and_the_skill_of_pi_come_and_go_without_a_trace() {
+fn pi_extension_and_skill_are_installed_and_removed_completely() {
     let home = new_home();
     assert_snapshot!("pi_nothing_to_uninstall", home.snapshot(&["uninstall", "pi"]));
     let printed = home.snapshot(&["install", "pi", "--print"]);
@@ -42,44 +42,44 @@ fn the_extension_and_the_skill_of_pi_come_and_go_without_a_trace() {
     assert!(read(&home, SKILL).contains(&binary()) && !read(&home, SKILL).contains("@BINARY@"));
     assert_snapshot!("pi_again", home.snapshot(&["install", "pi"]));
     assert_snapshot!("pi_again_json", home.snapshot(&["install", "pi", "--json"]));
-    assert_snapshot!("pi_doctor_well", hooks_in_doctor(&home));
+    assert_snapshot!("pi_doctor_ok", hooks_in_doctor(&home));
     assert_snapshot!("pi_uninstall_json", home.snapshot(&["uninstall", "pi", "--json"]));
     assert_eq!(files_below(&home.path(".pi")), [home.path(".pi/agent/extensions/theirs.ts")]);
     assert!(!home.path(".pi/agent/skills").exists());
 }
 
 #[test]
-fn an_older_extension_is_replaced_and_told_of_before() {
+fn outdated_extension_is_reported_and_replaced() {
     let home = new_home();
     home.run(&["install", "pi"]);
     let (extension, skill) = (read(&home, EXTENSION), read(&home, SKILL));
-    home.write(EXTENSION, &extension.replace(&binary(), "/nowhere/rethread"));
+    home.write(EXTENSION, extension.replace(&binary(), "/nowhere/rethread"));
     assert!(hooks_in_doctor(&home).contains("calls /nowhere/rethread, which is not there"));
-    home.write(EXTENSION, &extension.replace(&binary(), "/"));
+    home.write(EXTENSION, extension.replace(&binary(), "/"));
     assert!(hooks_in_doctor(&home).contains("calls /, and this is"));
     home.write(EXTENSION, &extension);
-    home.write(SKILL, &format!("{skill}\nmore\n"));
+    home.write(SKILL, format!("{skill}\nmore\n"));
     assert_snapshot!("pi_doctor_stale", hooks_in_doctor(&home));
     assert_snapshot!("pi_update", home.snapshot(&["install", "pi"]));
     assert_eq!((read(&home, EXTENSION), read(&home, SKILL)), (extension, skill));
 }
 
 #[test]
-fn a_foreign_file_of_the_same_name_is_left_alone() {
+fn other_file_of_the_same_name_is_left_alone() {
     let home = new_home();
     home.write(EXTENSION, "export default () => {};\n");
-    assert_snapshot!("pi_foreign", home.snapshot(&["install", "pi"]));
-    assert_snapshot!("pi_foreign_doctor", hooks_in_doctor(&home));
-    assert_snapshot!("pi_foreign_uninstall", home.snapshot(&["uninstall", "pi"]));
+    assert_snapshot!("pi_other_file", home.snapshot(&["install", "pi"]));
+    assert_snapshot!("pi_other_file_doctor", hooks_in_doctor(&home));
+    assert_snapshot!("pi_other_file_uninstall", home.snapshot(&["uninstall", "pi"]));
     assert_eq!(read(&home, EXTENSION), "export default () => {};\n");
     assert!(!home.path(SKILL).exists());
 }
 
 #[test]
-fn a_project_and_another_directory_have_extensions_of_their_own() {
+fn project_and_custom_directory_have_their_own_extensions() {
     let home = new_home();
-    let told = home.snapshot(&["install", "pi", "--project"]);
-    assert!(told.contains("hint: pi reads them only in projects you trust"), "{told}");
+    let output_text = home.snapshot(&["install", "pi", "--project"]);
+    assert!(output_text.contains("hint: pi reads them only in projects you trust"), "{output_text}");
     assert!(home.work_dir().join(".pi/extensions/rethread.ts").exists() && !home.path(".pi").exists());
     assert!(hooks_in_doctor(&home).contains("✓ hooks        pi calls rethread, by"));
     assert!(home.run(&["uninstall", "pi", "--project"]).status.success());
@@ -90,12 +90,12 @@ fn a_project_and_another_directory_have_extensions_of_their_own() {
 }
 
 #[test]
-fn a_plugin_is_written_updated_and_taken_away() {
+fn plugin_is_written_updated_and_removed() {
     let home = new_home();
     let plugin = ["install", "claude-code", "--plugin", "market"];
-    let told = home.snapshot(&plugin);
-    assert!(told.contains("  claude plugin marketplace add [FOLDER]/desk/market\n"), "{told}");
-    assert!(told.contains("  claude plugin install rethread@rethread\n"), "{told}");
+    let output_text = home.snapshot(&plugin);
+    assert!(output_text.contains("  claude plugin marketplace add [FOLDER]/desk/market\n"), "{output_text}");
+    assert!(output_text.contains("  claude plugin install rethread@rethread\n"), "{output_text}");
     assert!(!home.path(".claude").exists(), "its settings are left to Claude Code");
     let folder = home.work_dir().join("market");
     let mut files: Vec<String> =
@@ -120,18 +120,18 @@ fn a_plugin_is_written_updated_and_taken_away() {
 }
 
 #[test]
-fn a_foreign_marketplace_is_left_alone() {
+fn other_marketplace_is_left_alone() {
     let home = new_home();
     home.write("market/.claude-plugin/marketplace.json", "{\"name\": \"theirs\", \"plugins\": []}");
     let folder = home.path("market").display().to_string();
-    assert_snapshot!("plugin_foreign", home.snapshot(&["install", "claude-code", "--plugin", &folder]));
-    assert_snapshot!("plugin_foreign_uninstall", home.snapshot(&["uninstall", "claude-code", "--plugin", &folder]));
+    assert_snapshot!("plugin_other", home.snapshot(&["install", "claude-code", "--plugin", &folder]));
+    assert_snapshot!("plugin_other_uninstall", home.snapshot(&["uninstall", "claude-code", "--plugin", &folder]));
     assert_eq!(files_below(&home.path("market")).len(), 1);
     assert_snapshot!("plugin_of_pi", home.snapshot(&["install", "pi", "--plugin", "market"]));
 }
 
 #[test]
-fn doctor_sees_the_plugin_and_that_hooks_are_called_twice() {
+fn doctor_reports_the_plugin_and_duplicate_hooks() {
     let home = new_home();
     let folder = home.path("market").display().to_string();
     assert!(home.run(&["install", "claude-code", "--plugin", &folder]).status.success());
@@ -139,13 +139,13 @@ fn doctor_sees_the_plugin_and_that_hooks_are_called_twice() {
         "extraKnownMarketplaces": {"rethread": {"source": {"source": "directory", "path": folder}}},
         "enabledPlugins": {"rethread@rethread": true},
     });
-    home.write(SETTINGS, &settings.to_string());
-    assert_snapshot!("plugin_doctor_well", hooks_in_doctor(&home));
+    home.write(SETTINGS, settings.to_string());
+    assert_snapshot!("plugin_doctor_ok", hooks_in_doctor(&home));
     assert!(home.run(&["install", "claude-code"]).status.success());
     assert_snapshot!("plugin_doctor_twice", hooks_in_doctor(&home));
     assert!(home.run(&["uninstall", "claude-code"]).status.success());
     assert!(home.run(&["uninstall", "claude-code", "--plugin", &folder]).status.success());
     assert_snapshot!("plugin_doctor_gone", hooks_in_doctor(&home));
-    home.write(SETTINGS, &settings.to_string().replace("true", "false"));
+    home.write(SETTINGS, settings.to_string().replace("true", "false"));
     assert!(hooks_in_doctor(&home).contains("Claude Code does not call rethread"));
 }

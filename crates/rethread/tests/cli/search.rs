@@ -1,4 +1,4 @@
-//! Finding things again: hits, citations, the line of time, and an index that was lost.
+//! `search`, `timeline` and citations, also after the index was lost.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::transcripts::{call, claude, home_with_agents, model, result, text, us
 const POOL: &str = "44444444-0000-4000-8000-000000000004";
 const JAPANESE: &str = "55555555-0000-4000-8000-000000000005";
 
-/// The home with two agents, and in it a session of the project at hand and one in Japanese. Not read yet.
+/// A home with two agents, a session of the current project and one in Japanese. Not synced yet.
 fn unread_home() -> TestHome {
     let home = home_with_agents();
     let desk = home.work_dir().display().to_string();
@@ -22,7 +22,7 @@ fn unread_home() -> TestHome {
         user("08:00:00", &json!("データベースの移行が失敗する理由は何ですか")),
         model("08:00:10", "msg_j", &text("接続の設定が原因です。")),
     ];
-    home.write(&format!(".claude/projects/-home-dev-app/{JAPANESE}.jsonl"), &claude(JAPANESE, &japanese));
+    home.write(&format!(".claude/projects/-home-dev-app/{JAPANESE}.jsonl"), claude(JAPANESE, &japanese));
     home
 }
 
@@ -47,7 +47,7 @@ fn read_home() -> TestHome {
     home
 }
 
-/// The answer as JSON, without what depends on the clock and on weights; their shape is checked.
+/// The JSON answer without times and scores, whose form is checked.
 fn found(home: &TestHome, arguments: &[&str]) -> Value {
     let output = home.run(&[&arguments[..1], &["--json"], &arguments[1..]].concat());
     let mut value: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -55,7 +55,7 @@ fn found(home: &TestHome, arguments: &[&str]) -> Value {
     for hit in value["hits"].as_array_mut().unwrap() {
         assert!(hit["score"].take().as_f64().is_some_and(|score| score >= 0.0), "{hit}");
         let why = hit["why"].take();
-        // A hit of filters alone has no reason but its time.
+        // A hit found by filters alone has no score parts.
         assert!(why.as_object().unwrap().values().all(Value::is_number), "{why}");
         let snippet: Vec<char> = hit["snippet"].as_str().unwrap().chars().collect();
         for range in hit["matches"].as_array().unwrap() {
@@ -86,7 +86,7 @@ fn hits_have_a_session_a_snippet_and_a_citation() {
 }
 
 #[test]
-fn lines_are_broken_at_the_width_of_the_terminal_and_matches_stand_out() {
+fn lines_wrap_at_the_terminal_width_and_matches_are_highlighted() {
     let home = read_home();
     for (columns, name) in [("60", "search_narrow"), ("30", "search_very_narrow")] {
         let arguments = ["search", "connection deadlocks workers", "--limit", "1", "--exchange"];
@@ -94,24 +94,24 @@ fn lines_are_broken_at_the_width_of_the_terminal_and_matches_stand_out() {
         assert_snapshot!(name, home.snapshot_of(&output));
     }
     let output = home.run(&["search", "holding", "--color", "always"]);
-    let coloured = String::from_utf8(output.stdout).unwrap();
-    assert!(coloured.contains("flush was \u{1b}[1m\u{1b}[33mholding\u{1b}[0m."), "{coloured:?}");
+    let colored = String::from_utf8(output.stdout).unwrap();
+    assert!(colored.contains("flush was \u{1b}[1m\u{1b}[33mholding\u{1b}[0m."), "{colored:?}");
 }
 
 #[test]
 fn hits_can_be_grouped_by_session() {
     let home = read_home();
     assert_snapshot!("search_grouped", home.snapshot(&["search", "deadlock detected", "--limit", "2", "--group"]));
-    let told = home.snapshot(&["search", "parser", "pool", "--group", "--all-projects", "--limit", "30"]);
-    let sessions: Vec<&str> = told.lines().filter(|line| line.len() == 26 && line.starts_with("01K")).collect();
+    let output_text = home.snapshot(&["search", "parser", "pool", "--group", "--all-projects", "--limit", "30"]);
+    let sessions: Vec<&str> = output_text.lines().filter(|line| line.len() == 26 && line.starts_with("01K")).collect();
     let mut once = sessions.clone();
     once.sort_unstable();
     once.dedup();
-    assert!(sessions.len() > 2 && once.len() == sessions.len(), "{told}");
+    assert!(sessions.len() > 2 && once.len() == sessions.len(), "{output_text}");
 }
 
 #[test]
-fn programs_get_hits_with_their_places() {
+fn json_hits_have_their_positions() {
     let home = read_home();
     let hits = found(&home, &["search", "connection deadlocks workers", "--limit", "1"]);
     assert_snapshot!("search_json", without_root(&home, &hits));
@@ -125,7 +125,7 @@ fn without_root(home: &TestHome, value: &Value) -> String {
 }
 
 #[test]
-fn nothing_found_says_where_else_to_look() {
+fn no_result_suggests_where_to_look() {
     let home = read_home();
     assert_snapshot!("search_nothing", home.snapshot(&["search", "xylophone"]));
     assert_snapshot!("search_nothing_here", home.snapshot(&["search", "coupons"]));
@@ -137,7 +137,7 @@ fn nothing_found_says_where_else_to_look() {
 }
 
 #[test]
-fn filters_leave_only_what_they_ask_for() {
+fn filters_keep_only_matching_hits() {
     let home = read_home();
     let lines = |arguments: &[&str]| -> Vec<u64> {
         let value = found(&home, &[&["search"], arguments].concat());
@@ -165,7 +165,7 @@ fn filters_leave_only_what_they_ask_for() {
 }
 
 #[test]
-fn a_citation_shows_the_line_it_cites() {
+fn citation_shows_its_line() {
     let home = read_home();
     let citation = best(&home, "holding");
     assert!(citation.ends_with(":6"), "{citation}");
@@ -182,7 +182,7 @@ fn a_citation_shows_the_line_it_cites() {
 }
 
 #[test]
-fn the_line_of_time_has_exchanges_oldest_first() {
+fn timeline_lists_episodes_oldest_first() {
     let home = read_home();
     assert_snapshot!("timeline", home.snapshot(&["timeline"]));
     assert_snapshot!("timeline_all", home.snapshot(&["timeline", "--all-projects", "--limit", "5"]));
@@ -195,10 +195,10 @@ fn the_line_of_time_has_exchanges_oldest_first() {
 }
 
 #[test]
-fn the_line_of_time_can_be_seen_around_an_exchange() {
+fn timeline_can_be_centered_on_an_episode() {
     let home = read_home();
     assert_snapshot!("timeline_around", home.snapshot(&["timeline", "--around", &best(&home, "changelog")]));
-    // An exchange of another project, by the id of its episode: that project is looked at.
+    // The id of an episode in another project selects that project.
     let hit = found(&home, &["search", "coupons", "--all-projects"]);
     let episode = hit["hits"][0]["episode"]["id"].as_str().unwrap();
     assert_snapshot!("timeline_around_elsewhere", home.snapshot(&["timeline", "--around", episode]));
@@ -207,7 +207,7 @@ fn the_line_of_time_can_be_seen_around_an_exchange() {
 }
 
 #[test]
-fn an_index_that_was_deleted_is_made_again() {
+fn deleted_index_is_rebuilt() {
     let home = read_home();
     let query = ["search", "holding"];
     let before = home.run(&query).stdout;
@@ -221,7 +221,7 @@ fn an_index_that_was_deleted_is_made_again() {
 }
 
 #[test]
-fn an_index_of_rubbish_is_made_again() {
+fn corrupt_index_is_rebuilt() {
     let home = read_home();
     let query = ["search", "holding"];
     let before = home.run(&query).stdout;
@@ -229,32 +229,36 @@ fn an_index_of_rubbish_is_made_again() {
     for (at, file) in files_below(&home.path(".rethread/index")).iter().enumerate() {
         fs::write(file, rubbish(at)).unwrap();
     }
-    assert_snapshot!("index_rubbish", home.snapshot(&query));
-    // Each file by itself: whether it is noticed at once or not at all, the answer is right and nobody sees a panic.
+    assert_snapshot!("index_corrupt", home.snapshot(&query));
+    // Each file alone: the result is correct and nothing panics, whether the damage is noticed or not.
     for at in 0..files_below(&home.path(".rethread/index")).len() {
         let mut files = files_below(&home.path(".rethread/index"));
         files.sort_by_key(|file| file.extension().map(ToOwned::to_owned));
         let Some(file) = files.get(at) else { break };
         fs::write(file, rubbish(at)).unwrap();
         let output = home.run(&query);
-        let told = home.snapshot_of(&output);
-        assert_eq!(output.stdout, before, "{}: {told}", file.display());
-        assert!(!told.contains("error:") && !told.contains("panicked"), "{}: {told}", file.display());
+        let output_text = home.snapshot_of(&output);
+        assert_eq!(output.stdout, before, "{}: {output_text}", file.display());
+        assert!(
+            !output_text.contains("error:") && !output_text.contains("panicked"),
+            "{}: {output_text}",
+            file.display()
+        );
     }
 }
 
 #[test]
-fn sync_says_what_became_of_the_index() {
+fn sync_reports_index_changes() {
     let home = unread_home();
     assert_snapshot!("sync_indexes", home.snapshot(&["sync"]));
     for file in files_below(&home.path(".rethread/index")) {
         fs::write(file, "rubbish").unwrap();
     }
-    assert_snapshot!("sync_mends", home.snapshot(&["sync"]));
+    assert_snapshot!("sync_repairs_index", home.snapshot(&["sync"]));
 }
 
 #[test]
-fn no_query_is_too_odd() {
+fn any_query_is_accepted() {
     let home = read_home();
     let long = "deadlock(pool) -> \"Result<T, E>\" ".repeat(320);
     let dashes = "-".repeat(500);
@@ -306,9 +310,9 @@ fn no_query_is_too_odd() {
     ];
     for query in queries {
         let output = home.run(&["search", "--all-projects", "--", query]);
-        let told = home.snapshot_of(&output);
-        assert!(matches!(output.status.code(), Some(0 | 1)), "{query:?}: {told}");
-        assert!(!told.contains("error:"), "{query:?}: {told}");
+        let output_text = home.snapshot_of(&output);
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{query:?}: {output_text}");
+        assert!(!output_text.contains("error:"), "{query:?}: {output_text}");
         let json = home.run(&["search", "--all-projects", "--json", "--exchange", "--full", "--", query]);
         let value: Value = serde_json::from_slice(&json.stdout).unwrap();
         assert_eq!(value["query"], query);

@@ -1,4 +1,4 @@
-//! First steps: `init`, and the scene of `demo`.
+//! `init` and `demo`.
 
 use insta::assert_snapshot;
 
@@ -6,14 +6,14 @@ use crate::transcripts::{home_with_agents, new_home};
 use rethread_testing::files_below;
 
 #[test]
-fn without_a_terminal_init_only_shows() {
+fn init_without_a_terminal_changes_nothing() {
     let home = home_with_agents();
-    assert_snapshot!("init_shows", home.snapshot(&["init"]));
+    assert_snapshot!("init_preview", home.snapshot(&["init"]));
     assert!(!home.has_rethread_dir());
 }
 
 #[test]
-fn init_reads_when_told_to() {
+fn init_with_yes_syncs() {
     let home = home_with_agents();
     assert_snapshot!("init_yes", home.snapshot(&["init", "--yes", "--no-hooks"]));
     assert!(home.has_rethread_dir());
@@ -21,33 +21,33 @@ fn init_reads_when_told_to() {
 }
 
 #[test]
-fn init_remembers_which_agents_are_wanted() {
+fn init_stores_the_selected_agents() {
     let home = home_with_agents();
     assert_snapshot!("init_agents", home.snapshot(&["init", "--yes", "--agents", "pi"]));
     assert_snapshot!("init_agents_set", home.snapshot(&["config", "get", "intake.agents"]));
 }
 
 #[test]
-fn where_no_agent_is_found_the_demo_is_shown() {
+fn init_without_agents_shows_the_demo() {
     let home = new_home();
-    let told = home.snapshot(&["init"]);
-    assert!(told.contains("No transcripts of claude-code or pi were found."), "{told}");
-    assert!(told.contains("$ rethread sessions --all-projects"), "{told}");
+    let output_text = home.snapshot(&["init"]);
+    assert!(output_text.contains("No transcripts of claude-code or pi were found."), "{output_text}");
+    assert!(output_text.contains("$ rethread sessions --all-projects"), "{output_text}");
     assert!(files_below(&home.path("")).is_empty());
 }
 
 #[test]
-fn the_demo_plays_and_leaves_nothing_behind() {
+fn demo_leaves_nothing_behind() {
     let home = home_with_agents();
     let before = files_below(&home.path(""));
-    let told = home.snapshot(&["demo"]);
-    assert_snapshot!("demo", told);
-    assert!(told.contains("[REDACTED:"), "{told}");
+    let output_text = home.snapshot(&["demo"]);
+    assert_snapshot!("demo", output_text);
+    assert!(output_text.contains("[REDACTED:"), "{output_text}");
     assert_eq!(files_below(&home.path("")), before);
 }
 
 #[test]
-fn the_demo_can_be_written_into_an_empty_folder_to_be_looked_at() {
+fn demo_can_be_written_into_an_empty_directory() {
     let home = new_home();
     let folder = home.path("scene");
     let into = ["demo", "--into", folder.to_str().unwrap()];

@@ -1,4 +1,4 @@
-//! Pipes, signals and colours.
+//! Pipes, signals, colors and the home directory.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use crate::transcripts::{new_home, read_home};
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_failure() {
+fn closed_pipe_is_not_a_failure() {
     let home = read_home();
     let commands: [&[&str]; 7] = [
         &["search", "parser", "--all-projects", "--quiet"],
@@ -27,7 +27,7 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
 }
 
 #[test]
-fn watch_ends_cleanly_when_it_is_interrupted() {
+fn watch_exits_cleanly_on_interrupt() {
     for way in [&["watch"][..], &["watch", "--every", "1h"]] {
         let home = read_home();
         home.write(".pi/agent/sessions/--p--/x.jsonl", "{\"type\":\"session\",\"id\":\"x\",\"cwd\":\"/p\"}\n");
@@ -44,22 +44,22 @@ fn watch_ends_cleanly_when_it_is_interrupted() {
 }
 
 #[test]
-fn colour_is_used_only_where_it_is_wanted() {
+fn color_follows_flag_and_environment() {
     let home = read_home();
-    let coloured = |arguments: &[&str], no_color: &str| {
+    let colored = |arguments: &[&str], no_color: &str| {
         let output = home.command(arguments).env("NO_COLOR", no_color).output().unwrap();
         output.stdout.contains(&0x1b)
     };
-    assert!(!coloured(&["sessions", "--all-projects"], ""));
-    assert!(coloured(&["sessions", "--all-projects", "--color", "always"], ""));
-    assert!(coloured(&["--color=always", "sessions", "--all-projects"], "1"));
-    assert!(!coloured(&["sessions", "--all-projects", "--color", "never"], ""));
-    assert!(coloured(&["--help", "--color", "always"], ""));
-    assert!(!coloured(&["--help"], ""));
+    assert!(!colored(&["sessions", "--all-projects"], ""));
+    assert!(colored(&["sessions", "--all-projects", "--color", "always"], ""));
+    assert!(colored(&["--color=always", "sessions", "--all-projects"], "1"));
+    assert!(!colored(&["sessions", "--all-projects", "--color", "never"], ""));
+    assert!(colored(&["--help", "--color", "always"], ""));
+    assert!(!colored(&["--help"], ""));
 }
 
 #[test]
-fn the_home_comes_from_the_flag_then_the_variable() {
+fn home_flag_wins_over_the_variable() {
     let home = new_home();
     let home_of = |arguments: &[&str], variable: &str| {
         let output = home.command(arguments).env("RETHREAD_HOME", variable).output().unwrap();

@@ -1,4 +1,4 @@
-//! A home with two agents: reading, listing, showing.
+//! `sync`, `sessions`, `show` and `status` in a home with two agents.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::transcripts::{CLAUDE, claude, home_with_agents, read_home, user};
 
 #[test]
-fn sync_reads_what_is_new_and_then_nothing() {
+fn sync_reads_new_entries_and_then_nothing() {
     let home = home_with_agents();
     assert_snapshot!("dry_run", home.snapshot(&["sync", "--dry-run"]));
     assert_snapshot!("dry_run_json", home.snapshot(&["sync", "--dry-run", "--json"]));
@@ -25,9 +25,9 @@ fn sync_can_be_narrowed() {
 }
 
 #[test]
-fn warnings_are_listed_until_there_are_too_many() {
+fn warnings_are_listed_up_to_a_limit() {
     let home = home_with_agents();
-    home.write(".claude/projects/-x/22222222-2222-4222-8222-222222222222.jsonl", &"not json\n".repeat(12));
+    home.write(".claude/projects/-x/22222222-2222-4222-8222-222222222222.jsonl", "not json\n".repeat(12));
     assert_snapshot!("sync_warnings", home.snapshot(&["sync"]));
 }
 
@@ -50,20 +50,20 @@ fn sessions_are_listed_newest_first() {
 }
 
 #[test]
-fn sessions_are_those_of_the_project_at_hand() {
+fn sessions_default_to_the_current_project() {
     let home = read_home();
     let here = home.work_dir().display().to_string();
     let lines = claude("33333333-0000-4000-8000-000000000003", &[user("11:40:00", &json!("What is on my desk?"))]);
     home.write(
         ".claude/projects/-desk/33333333-0000-4000-8000-000000000003.jsonl",
-        &lines.replace("/home/dev/app", &here),
+        lines.replace("/home/dev/app", &here),
     );
     home.run(&["sync"]);
     assert_snapshot!("sessions_here", home.snapshot(&["sessions"]));
 }
 
 #[test]
-fn names_are_cut_at_the_width_of_the_terminal() {
+fn names_are_cut_at_the_terminal_width() {
     let home = read_home();
     let narrow = home.command(&["sessions", "--all-projects"]).env("COLUMNS", "72").output().unwrap();
     assert_snapshot!("sessions_narrow", home.snapshot_of(&narrow));
@@ -72,7 +72,8 @@ fn names_are_cut_at_the_width_of_the_terminal() {
 }
 
 #[test]
-fn s000_30_a_session_is_shown_as_a_conversation() {
+fn session_is_shown_as_a_conversation() {
+    // S000-30
     let home = read_home();
     assert_snapshot!("show", home.snapshot(&["show", "Fix the parser's last line"]));
     assert_snapshot!("show_lines", home.snapshot(&["show", "Fix the parser's last line", "--lines", "3"]));
@@ -84,13 +85,14 @@ fn s000_30_a_session_is_shown_as_a_conversation() {
 }
 
 #[test]
-fn e000_07_an_empty_session_has_no_activity() {
+fn empty_session_has_no_activity() {
+    // E000-07
     let home = read_home();
     assert_snapshot!("show_nothing", home.snapshot(&["show", "00000000-0000"]));
 }
 
 #[test]
-fn status_and_the_checks_tell_what_is_there() {
+fn status_and_checks_report_the_store() {
     let home = read_home();
     assert_snapshot!("status", home.snapshot(&["status"]));
     assert_snapshot!("status_json", home.snapshot(&["status", "--json"]));

@@ -1,4 +1,4 @@
-//! Foreign text never gets to steer a terminal, wherever it comes from.
+//! Text from transcripts and arguments never controls the terminal.
 
 use rethread_testing::TestHome;
 use serde_json::json;
@@ -6,30 +6,30 @@ use serde_json::json;
 use crate::transcripts::{call, claude, model, new_home, result, text, user};
 
 const ID: &str = "bad00bad-0000-4000-8000-000000000001";
-/// Clears the screen, sets the title, turns the direction, rings, and more.
-const EVIL: &str = "x\u{1b}[2Jy\u{1b}]0;owned\u{7}z\u{9b}31m\u{202e}gnp\u{200f}\u{8}\u{0}\r!";
+/// Clears the screen, sets the title, reverses the text direction, rings the bell, and more.
+const HOSTILE: &str = "x\u{1b}[2Jy\u{1b}]0;owned\u{7}z\u{9b}31m\u{202e}gnp\u{200f}\u{8}\u{0}\r!";
 
-fn evil_home() -> TestHome {
+fn hostile_home() -> TestHome {
     let home = new_home();
     let lines = [
-        user("11:00:00", &json!(format!("prompt {EVIL}"))),
-        model("11:00:01", "m1", &text(&format!("answer {EVIL}"))),
+        user("11:00:00", &json!(format!("prompt {HOSTILE}"))),
+        model("11:00:01", "m1", &text(&format!("answer {HOSTILE}"))),
         model(
             "11:00:02",
             "m2",
-            &call("t1", &format!("Tool{EVIL}"), &json!({"command": EVIL, "path": EVIL, "more": EVIL})),
+            &call("t1", &format!("Tool{HOSTILE}"), &json!({"command": HOSTILE, "path": HOSTILE, "more": HOSTILE})),
         ),
-        user("11:00:03", &result("t1", &format!("failed {EVIL}"), true)),
-        json!({"type": "custom-title", "customTitle": format!("title {EVIL}")}),
+        user("11:00:03", &result("t1", &format!("failed {HOSTILE}"), true)),
+        json!({"type": "custom-title", "customTitle": format!("title {HOSTILE}")}),
     ];
-    home.write(&format!(".claude/projects/-p/{ID}.jsonl"), &claude(ID, &lines));
+    home.write(&format!(".claude/projects/-p/{ID}.jsonl"), claude(ID, &lines));
     home.write(&format!(".claude/projects/-p\u{1b}[31m/{}.jsonl", ID.replace("bad0", "bad1")), "no json \u{1b}[31m\n");
     home
 }
 
-/// Whatever a terminal would obey, our own colours aside.
-fn steers(text: &str, coloured: bool) -> bool {
-    let text = if coloured { without_colours(text) } else { text.to_owned() };
+/// Whether the text has control characters other than our own colors.
+fn has_control_characters(text: &str, colored: bool) -> bool {
+    let text = if colored { without_colors(text) } else { text.to_owned() };
     text.chars().any(|c| {
         (c.is_control() && !matches!(c, '\n' | '\t'))
             || ('\u{202a}'..='\u{202e}').contains(&c)
@@ -38,7 +38,7 @@ fn steers(text: &str, coloured: bool) -> bool {
 }
 
 /// The text without `ESC [ numbers m`.
-fn without_colours(text: &str) -> String {
+fn without_colors(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -51,9 +51,9 @@ fn without_colours(text: &str) -> String {
 }
 
 #[test]
-fn no_command_passes_control_characters_on() {
-    let home = evil_home();
-    let unknown = format!("ref {}", EVIL.replace('\0', ""));
+fn no_command_prints_control_characters() {
+    let home = hostile_home();
+    let unknown = format!("ref {}", HOSTILE.replace('\0', ""));
     let commands: [&[&str]; 24] = [
         &["sync"],
         &["init"],
@@ -81,21 +81,21 @@ fn no_command_passes_control_characters_on() {
         &[&unknown],
     ];
     for command in commands {
-        for colour in ["never", "always"] {
-            let arguments = [command, &["--color", colour]].concat();
+        for color in ["never", "always"] {
+            let arguments = [command, &["--color", color]].concat();
             let output = home.run(&arguments);
             let all = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
             assert!(!all.is_empty(), "{arguments:?}");
-            assert!(!steers(&all, colour == "always"), "{arguments:?}: {all:?}");
+            assert!(!has_control_characters(&all, color == "always"), "{arguments:?}: {all:?}");
         }
     }
 }
 
 #[test]
-fn what_was_said_is_still_there() {
-    let home = evil_home();
+fn json_keeps_the_original_text() {
+    let home = hostile_home();
     home.run(&["sync"]);
     let json = String::from_utf8(home.run(&["show", ID, "--json"]).stdout).unwrap();
     let value: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(value["entries"][1]["text"], format!("answer {EVIL}"));
+    assert_eq!(value["entries"][1]["text"], format!("answer {HOSTILE}"));
 }

@@ -1,4 +1,4 @@
-//! Threads through the real binary: what is printed, how it ends, what may go wrong.
+//! `thread`: output, exit codes and errors.
 
 use std::process::Output;
 
@@ -12,62 +12,63 @@ fn new_thread(home: &TestHome, arguments: &[&str]) -> String {
     String::from_utf8(made.stdout).unwrap().trim().to_owned()
 }
 
-/// Exit code and both streams, with a name in place of an id that is drawn by lot.
-fn told(home: &TestHome, output: &Output, id: &str) -> String {
+/// The snapshot with a placeholder for the random thread id.
+fn snapshot(home: &TestHome, output: &Output, id: &str) -> String {
     home.snapshot_of(output).replace(id, "[THREAD]").replace(&id[..10], "[THREAD]")
 }
 
 #[test]
-fn a_thread_is_made_appended_to_shown_and_deleted() {
+fn thread_is_created_appended_shown_and_deleted() {
     let home = new_home();
     assert_snapshot!("none", home.snapshot(&["thread", "list"]));
     let id = new_thread(&home, &["--name", "release notes", "--system", "Be brief."]);
-    let say = |role: &str, text: &[u8]| {
-        told(&home, &home.run_with_input(&["thread", "append", &id, "--role", role], text), &id)
+    let append = |role: &str, text: &[u8]| {
+        snapshot(&home, &home.run_with_input(&["thread", "append", &id, "--role", role], text), &id)
     };
-    assert_snapshot!("append", say("user", b"what is new?\n"));
+    assert_snapshot!("append", append("user", b"what is new?\n"));
     let call = br#"[{"type":"text","text":"Let me look."},{"type":"toolCall","id":"c1","name":"bash","arguments":{"command":"git log"}}]"#;
-    assert_snapshot!("append_blocks", say("assistant", call));
+    assert_snapshot!("append_blocks", append("assistant", call));
     let result =
         ["thread", "append", "release notes", "--role", "toolResult", "--tool-call-id", "c1", "--error", "--json"];
-    assert_snapshot!("append_result_json", told(&home, &home.run_with_input(&result, b"not a repository"), &id));
-    assert_snapshot!("context", told(&home, &home.run(&["thread", "context", &id]), &id));
-    assert_snapshot!("context_json", told(&home, &home.run(&["thread", "context", &id[..22], "--json"]), &id));
-    assert_snapshot!("list", told(&home, &home.run(&["thread", "list"]), &id));
-    assert_snapshot!("list_json", told(&home, &home.run(&["thread", "list", "--json"]), &id));
-    assert_snapshot!("as_session", told(&home, &home.run(&["sessions"]), &id));
+    assert_snapshot!("append_result_json", snapshot(&home, &home.run_with_input(&result, b"not a repository"), &id));
+    assert_snapshot!("context", snapshot(&home, &home.run(&["thread", "context", &id]), &id));
+    assert_snapshot!("context_json", snapshot(&home, &home.run(&["thread", "context", &id[..22], "--json"]), &id));
+    assert_snapshot!("list", snapshot(&home, &home.run(&["thread", "list"]), &id));
+    assert_snapshot!("list_json", snapshot(&home, &home.run(&["thread", "list", "--json"]), &id));
+    assert_snapshot!("as_session", snapshot(&home, &home.run(&["sessions"]), &id));
     assert_snapshot!("nothing_to_compact", home.snapshot(&["thread", "compact", &id]));
     assert_snapshot!("nothing_to_compact_json", home.snapshot(&["thread", "compact", &id, "--json"]));
-    assert_snapshot!("delete", told(&home, &home.run(&["thread", "delete", "Release Notes"]), &id));
-    assert_snapshot!("deleted", told(&home, &home.run(&["thread", "context", &id, "--json"]), &id));
+    assert_snapshot!("delete", snapshot(&home, &home.run(&["thread", "delete", "Release Notes"]), &id));
+    assert_snapshot!("deleted", snapshot(&home, &home.run(&["thread", "context", &id, "--json"]), &id));
 }
 
 #[test]
-fn many_messages_are_acknowledged_one_by_one() {
+fn jsonl_messages_are_acknowledged_one_by_one() {
     let home = new_home();
     let id = new_thread(&home, &[]);
     let lines = b"{\"role\":\"user\",\"content\":\"one\"}\n\n{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"two\"}]}\n{\"role\":\"nobody\"}\n";
-    assert_snapshot!("jsonl", told(&home, &home.run_with_input(&["thread", "append", &id, "--jsonl"], lines), &id));
-    assert_snapshot!("jsonl_after", told(&home, &home.run(&["thread", "context", &id]), &id));
+    assert_snapshot!("jsonl", snapshot(&home, &home.run_with_input(&["thread", "append", &id, "--jsonl"], lines), &id));
+    assert_snapshot!("jsonl_after", snapshot(&home, &home.run(&["thread", "context", &id]), &id));
 }
 
 #[test]
-fn mistakes_are_told_and_nothing_is_appended() {
+fn invalid_messages_are_reported_and_not_appended() {
     let home = new_home();
     let id = new_thread(&home, &[]);
     let user = ["thread", "append", id.as_str(), "--role", "user"];
-    assert_snapshot!("append_nothing", told(&home, &home.run_with_input(&user, b" \n"), &id));
-    assert_snapshot!("append_no_blocks", told(&home, &home.run_with_input(&user, b"[{\"type\":\"text\"}]"), &id));
-    assert_snapshot!("append_not_text", told(&home, &home.run_with_input(&user, b"\xff\xfe"), &id));
+    assert_snapshot!("append_nothing", snapshot(&home, &home.run_with_input(&user, b" \n"), &id));
+    assert_snapshot!("append_no_blocks", snapshot(&home, &home.run_with_input(&user, b"[{\"type\":\"text\"}]"), &id));
+    assert_snapshot!("append_not_text", snapshot(&home, &home.run_with_input(&user, b"\xff\xfe"), &id));
     let result = ["thread", "append", id.as_str(), "--role", "toolResult"];
-    assert_snapshot!("append_no_call", told(&home, &home.run_with_input(&result, b"x"), &id));
+    assert_snapshot!("append_no_call", snapshot(&home, &home.run_with_input(&result, b"x"), &id));
     let unknown = [&result[..], &["--tool-call-id", "c9"]].concat();
-    assert_snapshot!("append_unknown_call", told(&home, &home.run_with_input(&unknown, b"x"), &id));
+    assert_snapshot!("append_unknown_call", snapshot(&home, &home.run_with_input(&unknown, b"x"), &id));
     assert_eq!(home.run(&["thread", "context", &id]).status.code(), Some(1));
 }
 
 #[test]
-fn s7_8_ids_that_are_none_are_refused() {
+fn invalid_ids_are_refused() {
+    // S7.8
     let home = new_home();
     let id = new_thread(&home, &[]);
     for wrong in ["../x", &id[..25].to_lowercase().replace('0', "o"), "01KA\u{ff21}", "..", "/etc/passwd"] {
@@ -80,16 +81,19 @@ fn s7_8_ids_that_are_none_are_refused() {
 }
 
 #[test]
-fn without_a_model_or_a_budget_nothing_is_sent() {
+fn no_model_or_budget_sends_nothing() {
     let home = new_home();
     let id = new_thread(&home, &[]);
-    assert_snapshot!("no_model", told(&home, &home.run(&["thread", "send", &id, "hello"]), &id));
+    assert_snapshot!("no_model", snapshot(&home, &home.run(&["thread", "send", &id, "hello"]), &id));
     let flags = ["-c", "model.provider=anthropic", "-c", "model.name=claude-haiku-4-5"];
     let send = |more: &[&str]| {
         let arguments = [&flags[..], &["thread", "send", &id, "hello"], more].concat();
-        told(&home, &home.command(&arguments).env("ANTHROPIC_API_KEY", "sk-hush").output().unwrap(), &id)
+        snapshot(&home, &home.command(&arguments).env("ANTHROPIC_API_KEY", "sk-hush").output().unwrap(), &id)
     };
-    assert_snapshot!("no_key", told(&home, &home.run(&[&flags[..], &["thread", "send", &id, "hello"]].concat()), &id));
+    assert_snapshot!(
+        "no_key",
+        snapshot(&home, &home.run(&[&flags[..], &["thread", "send", &id, "hello"]].concat()), &id)
+    );
     assert_snapshot!("no_budget", send(&["--json"]));
     assert_snapshot!("dry_run", send(&["--dry-run"]));
     assert_snapshot!("dry_run_json", send(&["--dry-run", "--json"]));

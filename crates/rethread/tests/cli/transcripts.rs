@@ -1,4 +1,4 @@
-//! Small transcripts written by hand, after the formats the agents use.
+//! Homes with small hand-written transcripts of both agents.
 
 use rethread_testing::TestHome;
 use serde_json::{Value, json};
@@ -19,25 +19,22 @@ pub(crate) fn new_home() -> TestHome {
 pub(crate) fn home_with_agents() -> TestHome {
     let home = new_home();
     let folder = ".claude/projects/-home-dev-app";
-    home.write(&format!("{folder}/{CLAUDE}.jsonl"), &parser_session());
-    home.write(&format!("{folder}/{OTHER}.jsonl"), &docs_session());
-    home.write(&format!("{folder}/{OTHER}/subagents/agent-a1b2c3d4.jsonl"), &sub_agent());
-    home.write(&format!("{folder}/00000000-0000-4000-8000-0000000000ee.jsonl"), &empty_session());
-    home.write(
-        &format!(".pi/agent/sessions/--home-dev-api--/2026-02-19T09-00-00-000Z_{PI}.jsonl"),
-        &branched_session(),
-    );
+    home.write(&format!("{folder}/{CLAUDE}.jsonl"), parser_session());
+    home.write(&format!("{folder}/{OTHER}.jsonl"), docs_session());
+    home.write(&format!("{folder}/{OTHER}/subagents/agent-a1b2c3d4.jsonl"), sub_agent());
+    home.write(&format!("{folder}/00000000-0000-4000-8000-0000000000ee.jsonl"), empty_session());
+    home.write(&format!(".pi/agent/sessions/--home-dev-api--/2026-02-19T09-00-00-000Z_{PI}.jsonl"), branched_session());
     home
 }
 
-/// The same, already read.
+/// The same, already synced.
 pub(crate) fn read_home() -> TestHome {
     let home = home_with_agents();
     assert!(home.run(&["sync"]).status.success());
     home
 }
 
-/// Lines of Claude Code: each with its envelope.
+/// Claude Code lines with the fields every line has. Snapshots depend on their exact bytes.
 pub(crate) fn claude(session: &str, lines: &[Value]) -> String {
     let mut last: Option<String> = None;
     let mut out = String::new();
@@ -158,19 +155,19 @@ fn empty_session() -> String {
     claude("00000000-0000-4000-8000-0000000000ee", &[user("09:00:00", &json!("<command-name>/exit</command-name>"))])
 }
 
-/// pi: the human went back and asked differently, so the first answer lies on a branch that was left.
+/// A pi session whose user went back, so that the first answer is on an abandoned branch.
 fn branched_session() -> String {
     let entry = |id: &str, parent: Option<&str>, at: &str, message: Value| json!({"type": "message", "id": id, "parentId": parent, "timestamp": format!("2026-02-19T{at}.000Z"), "message": message});
-    let typed = |text: &str| json!({"role": "user", "content": [{"type": "text", "text": text}]});
-    let said = |text: &str| {
+    let prompt = |text: &str| json!({"role": "user", "content": [{"type": "text", "text": text}]});
+    let answer = |text: &str| {
         json!({"role": "assistant", "content": [{"type": "text", "text": text}], "model": "gpt-5.2", "stopReason": "stop",
             "usage": {"input": 5, "output": 6, "cacheRead": 7, "cacheWrite": 0, "cost": {"total": 0.25}}})
     };
     let lines = [
         json!({"type": "session", "version": 3, "id": PI, "timestamp": "2026-02-19T09:00:00.000Z", "cwd": "/home/dev/api"}),
-        entry("aaaa0001", None, "09:00:00", typed("Add coupons to the parser of orders")),
-        entry("aaaa0002", Some("aaaa0001"), "09:00:30", said("As XML?")),
-        entry("aaaa0003", Some("aaaa0001"), "09:05:00", said("As JSON, then.")),
+        entry("aaaa0001", None, "09:00:00", prompt("Add coupons to the parser of orders")),
+        entry("aaaa0002", Some("aaaa0001"), "09:00:30", answer("As XML?")),
+        entry("aaaa0003", Some("aaaa0001"), "09:05:00", answer("As JSON, then.")),
     ];
     lines.iter().map(|line| line.to_string() + "\n").collect()
 }

@@ -1,4 +1,4 @@
-//! Tokens and what they cost through the real binary: tables, bars, a chart, and nothing at all.
+//! `usage`: tables, bars, the chart, and an empty home.
 
 use insta::assert_snapshot;
 use rethread_testing::TestHome;
@@ -6,21 +6,22 @@ use serde_json::{Value, json};
 
 use crate::transcripts::{claude, home_with_agents, model, new_home, read_home, text, user};
 
-const HOUSE: &str = "44444444-0000-4000-8000-000000000004";
+const IN_HOUSE: &str = "44444444-0000-4000-8000-000000000004";
 
-/// The usual home, and a session with a model that no list knows.
+/// A home with a session whose model has no known price.
 fn home_with_unknown_model() -> TestHome {
     let home = home_with_agents();
-    let mut said = model("10:30:00", "msg_h", &text("Yes."));
-    said["message"]["model"] = json!("in-house\u{1b}[31m-1");
-    let lines = claude(HOUSE, &[user("10:29:00", &json!("Is it done?")), said]);
-    home.write(&format!(".claude/projects/-house/{HOUSE}.jsonl"), &lines);
+    let mut answer = model("10:30:00", "msg_h", &text("Yes."));
+    answer["message"]["model"] = json!("in-house\u{1b}[31m-1");
+    let lines = claude(IN_HOUSE, &[user("10:29:00", &json!("Is it done?")), answer]);
+    home.write(&format!(".claude/projects/-house/{IN_HOUSE}.jsonl"), &lines);
     assert!(home.run(&["sync"]).status.success());
     home
 }
 
 #[test]
-fn e003_14_usage_is_summed_up_by_day_agent_model_and_project() {
+fn usage_groups_by_day_agent_model_and_project() {
+    // E003-14
     let home = home_with_unknown_model();
     assert_snapshot!("by_day", home.snapshot(&["usage", "--all-projects"]));
     assert_snapshot!("by_agent", home.snapshot(&["usage", "--all-projects", "--by", "agent"]));
@@ -42,7 +43,7 @@ fn usage_can_be_narrowed() {
 }
 
 #[test]
-fn usage_says_where_it_could_be() {
+fn empty_usage_suggests_where_to_look() {
     let home = read_home();
     assert_snapshot!("elsewhere", home.snapshot(&["usage"]));
     assert_snapshot!("elsewhere_json", home.snapshot(&["usage", "--json"]));
@@ -67,11 +68,11 @@ fn bars_fit_the_terminal() {
 }
 
 #[test]
-fn a_chart_is_a_file_that_stands_alone() {
+fn chart_is_a_self_contained_file() {
     let home = home_with_unknown_model();
     assert_snapshot!("chart", home.snapshot(&["usage", "--all-projects", "--by", "model", "--svg", "-"]));
-    let told = home.run(&["usage", "--all-projects", "--by", "model", "--svg", "cost.svg"]);
-    assert!(told.status.success());
+    let output = home.run(&["usage", "--all-projects", "--by", "model", "--svg", "cost.svg"]);
+    assert!(output.status.success());
     let chart = std::fs::read_to_string(home.work_dir().join("cost.svg")).unwrap();
     assert!(chart.starts_with("<svg ") && chart.ends_with("</svg>\n"));
     for needed in ["<title id=", "<desc id=", "role=\"img\"", "prefers-color-scheme:dark"] {
@@ -86,10 +87,11 @@ fn a_chart_is_a_file_that_stands_alone() {
 }
 
 #[test]
-fn s003_21_what_was_not_spent_is_said_too() {
+fn unused_budget_is_reported() {
+    // S003-21
     let home = read_home();
     let out = home.run(&["-c", "budget.daily_usd=0.5", "usage", "--all-projects", "--json"]);
-    let told: Value = serde_json::from_slice(&out.stdout).unwrap();
-    assert_eq!(told["own"]["budget"]["dailyUsd"], json!(0.5));
-    assert_eq!((&told["own"]["requests"], &told["own"]["today"]), (&json!([]), &json!([])));
+    let output: Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!(output["own"]["budget"]["dailyUsd"], json!(0.5));
+    assert_eq!((&output["own"]["requests"], &output["own"]["today"]), (&json!([]), &json!([])));
 }

@@ -1,4 +1,4 @@
-//! The binary is killed while it reads, and several of it run at once: nothing is lost, nothing counted twice.
+//! The binary is killed during a sync, and several run at once: nothing is lost and nothing counts twice.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
@@ -57,7 +57,7 @@ fn answer(home: &TestHome, store: &Path, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn a_sync_killed_fifty_times_at_any_moment_is_completed_by_the_next() {
+fn sync_killed_fifty_times_is_completed_by_the_next() {
     let home = home_with_sessions();
     let (killed, calm) = (home.path("killed"), home.path("calm"));
     let began = Instant::now();
@@ -65,7 +65,7 @@ fn a_sync_killed_fifty_times_at_any_moment_is_completed_by_the_next() {
     let whole = began.elapsed();
     for round in 0..50_u32 {
         let mut child = command(&home, &killed, &["sync"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // Moments spread over a whole run, in no particular order.
+        // Times spread over a whole run, in mixed order.
         sleep(whole.mul_f64(f64::from(round * 37 % 50) / 50.0).min(Duration::from_secs(5)));
         let _ = child.kill();
         let _ = child.wait();
@@ -84,7 +84,7 @@ fn a_sync_killed_fifty_times_at_any_moment_is_completed_by_the_next() {
     }
 }
 
-/// How long processes race. `RETHREAD_RACE_SECONDS` makes it longer.
+/// How long the race lasts; `RETHREAD_RACE_SECONDS` sets it.
 fn race_time() -> Duration {
     let wished = std::env::var("RETHREAD_RACE_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
     Duration::from_secs(wished.unwrap_or(6))
@@ -99,10 +99,10 @@ fn append_marker(home: &TestHome, transcript: &str, writer: usize, round: usize)
 }
 
 #[test]
-fn two_sync_and_ten_search_at_once_and_nobody_gets_an_old_answer() {
+fn concurrent_searches_never_miss_a_finished_sync() {
     let home = home_with_sessions();
     let store = home.path("raced");
-    // The race is about what comes later; how long the first reading takes depends on the machine.
+    // The race is about later entries; the first sync may take long.
     answer(&home, &store, &["sync", "--quiet"]);
     let end = Instant::now() + race_time();
     // The last round of each writer whose sync has finished.
@@ -147,7 +147,7 @@ fn two_sync_and_ten_search_at_once_and_nobody_gets_an_old_answer() {
 }
 
 #[test]
-fn several_processes_may_sync_at_once() {
+fn several_processes_can_sync_at_once() {
     let home = home_with_sessions();
     let (together, alone) = (home.path("together"), home.path("alone"));
     let children: Vec<_> =

@@ -1,18 +1,18 @@
-//! Whatever an agent says to the hook of the real binary, it ends well and prints nothing or one JSON object.
+//! The hook with any input: it exits with 0 and prints nothing or one JSON object.
 
-#![expect(clippy::unwrap_used, reason = "a helper that fails here fails its test")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 use rethread_testing::{TestHome, TranscriptBuilder};
 use serde_json::{Value, json};
 
-/// An agent, and what it calls what happens.
+/// An agent and the names of its hook events.
 #[derive(Clone, Copy)]
 struct Caller {
     agent: &'static str,
     /// The field that names the event.
     event: &'static str,
     events: [&'static str; 8],
-    /// Some of them: a prompt, a call, the end.
+    /// A prompt, a tool call and the end of a session.
     few: [&'static str; 3],
 }
 
@@ -66,7 +66,7 @@ fn check_json(home: &TestHome, caller: Caller, input: &Value) -> Option<Value> {
     check(home, caller, input.to_string().as_bytes())
 }
 
-/// What an agent says, with everything any event of any agent has.
+/// A payload with the fields of every event of both agents.
 fn payload(caller: Caller, event: &str, home: &TestHome) -> Value {
     let mut payload = json!({
         "session_id": "5f0f8f9e-0000-4000-8000-000000000001",
@@ -120,10 +120,10 @@ impl FixedRandom {
 }
 
 #[test]
-fn there_is_something_to_tell_once() {
+fn activity_is_injected_once_by_the_hook() {
     for (caller, place) in [(CLAUDE, "/hookSpecificOutput/additionalContext"), (PI, "/content")] {
         let prompt = caller.few[0];
-        // A machine that is very busy may take too long for an answer, and then there is silence: so more than one try.
+        // The hook prints nothing when it misses its deadline on a very busy machine, so this is tried more than once.
         let told = (0..5).find_map(|_| {
             let home = home_with_other_session();
             let answer = check_json(&home, caller, &payload(caller, prompt, &home))?;
@@ -137,7 +137,7 @@ fn there_is_something_to_tell_once() {
 }
 
 #[test]
-fn random_bytes_are_met_with_silence() {
+fn random_bytes_are_ignored() {
     let home = home_with_other_session();
     let mut random = FixedRandom(0x5EED);
     for length in [0, 1, 2, 7, 64, 1000, 70_000] {
@@ -149,7 +149,7 @@ fn random_bytes_are_met_with_silence() {
 }
 
 #[test]
-fn what_is_cut_off_or_damaged_does_no_harm() {
+fn truncated_and_damaged_input_does_no_harm() {
     let home = home_with_other_session();
     let mut random = FixedRandom(0xC07);
     for (caller, event) in [CLAUDE, PI].iter().flat_map(|caller| caller.few.map(|event| (*caller, event))) {
@@ -166,7 +166,7 @@ fn what_is_cut_off_or_damaged_does_no_harm() {
 }
 
 #[test]
-fn values_of_any_kind_do_no_harm() {
+fn values_of_any_type_do_no_harm() {
     let home = home_with_other_session();
     let odd = [
         json!(null),
@@ -202,7 +202,7 @@ fn values_of_any_kind_do_no_harm() {
 }
 
 #[test]
-fn odd_paths_and_names_do_no_harm() {
+fn unusual_paths_and_names_do_no_harm() {
     let home = home_with_other_session();
     let odd = ["a \"b\" 'c'", "a\nb", "a\u{0}b", "../../..", "-", "</rethread-context>", "$(touch owned)", "%s\\"];
     let events = [CLAUDE, PI].into_iter().flat_map(|caller| caller.events.map(|event| (caller, event)));
@@ -219,13 +219,13 @@ fn odd_paths_and_names_do_no_harm() {
 }
 
 #[test]
-fn a_prompt_of_ten_megabytes_is_answered_as_any_other() {
+fn prompt_of_ten_megabytes_is_handled() {
     for caller in [CLAUDE, PI] {
         let home = home_with_other_session();
         let mut input = payload(caller, caller.few[0], &home);
         input["prompt"] = json!("why is it red? ".repeat(700_000));
         let answer = check_json(&home, caller, &input);
-        // A machine that is very busy may take too long for it, and then there is silence.
+        // The hook prints nothing when it misses its deadline on a very busy machine.
         if let Some(answer) = answer {
             assert!(answer.to_string().len() < 10_000);
         }
@@ -233,7 +233,7 @@ fn a_prompt_of_ten_megabytes_is_answered_as_any_other() {
 }
 
 #[test]
-fn very_deep_input_does_no_harm() {
+fn deeply_nested_input_does_no_harm() {
     let home = home_with_other_session();
     let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
     for caller in [CLAUDE, PI] {

@@ -1,15 +1,15 @@
-//! Events for pages: what was stored, what is called something else, what is said.
+//! The event stream: changes, renames and messages.
 
 use crate::fixture::{LiveFixture, TITLE};
 use rethread_testing::{EventStream, TranscriptBuilder, wait_until};
 use serde_json::{Value, json};
 
 #[test]
-fn a_page_hears_which_sessions_changed() {
+fn event_stream_names_changed_sessions() {
     let live = LiveFixture::without_titles("");
     let line = |id: &str, text: &str| TranscriptBuilder::new("fence").ids(id).user(text).build();
     let transcript = ".claude/projects/-app/9a9eadc8-c1f1-493e-a0f1-884aa996b05b.jsonl";
-    live.home.write(transcript, &line("u1", "paint the fence"));
+    live.home.write(transcript, line("u1", "paint the fence"));
     assert!(live.home.run(&["sync"]).status.success());
     let listed = live.home.run(&["sessions", "--all-projects", "--json"]);
     let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
@@ -18,7 +18,7 @@ fn a_page_hears_which_sessions_changed() {
         (live.client.event_stream(""), live.client.event_stream(&format!("?session={}", id.as_str().unwrap())));
     let mut other = live.client.event_stream(&format!("?session={}", live.thread));
     let tells_of_it = |event: &Value| event["sessions"].as_array().is_some_and(|all| all.contains(&id));
-    // What was stored while the server began may still be told.
+    // Events from the start of the server may still arrive.
     wait_until("the session to be named", || {
         let longer = std::fs::read_to_string(live.home.path(transcript)).unwrap() + &line("u2", "and the gate");
         std::fs::write(live.home.path(transcript), longer.replace("u2", &format!("u{}", longer.len()))).unwrap();
@@ -31,14 +31,14 @@ fn a_page_hears_which_sessions_changed() {
         let renamed = page.wait_for_match(|event| event["type"] == "session_renamed");
         assert_eq!((&renamed["sessionId"], &renamed["name"]), (&id, &json!("The white fence")));
     }
-    // Others hear nothing of it: the next they hear is their own.
+    // A subscriber of another session gets only its own events.
     assert_eq!(live.post(&json!({"role": "user", "content": "hello"})).0, 201);
-    let heard = other.wait_for_match(|event| event["sessionId"] == json!(live.thread));
-    assert_eq!(heard["type"], "message_complete");
+    let received = other.wait_for_match(|event| event["sessionId"] == json!(live.thread));
+    assert_eq!(received["type"], "message_complete");
 }
 
 #[test]
-fn every_word_is_for_those_who_look_at_the_session_only() {
+fn deltas_go_only_to_subscribers_of_the_session() {
     let live = LiveFixture::without_titles("");
     let (mut board, mut session) =
         (live.client.event_stream(""), live.client.event_stream(&format!("?session={}", live.thread)));
@@ -63,7 +63,8 @@ fn every_word_is_for_those_who_look_at_the_session_only() {
 }
 
 #[test]
-fn e004_01_e004_04_l004_13_a_thread_gets_a_title_and_all_its_clients_hear_of_it() {
+fn title_of_a_thread_is_sent_to_all_clients() {
+    // E004-01, E004-04, L004-13
     let live = LiveFixture::new("");
     let (mut one, mut two, mut page) = (live.socket(), live.subscriber(), live.client.event_stream(""));
     one.send_message(&live.thread, "please name this conversation after what it is about");
@@ -71,7 +72,7 @@ fn e004_01_e004_04_l004_13_a_thread_gets_a_title_and_all_its_clients_hear_of_it(
     for renamed in [one.wait_for_match(is_title), two.wait_for_match(is_title), page.wait_for_match(is_title)] {
         assert_eq!(renamed["sessionId"], json!(live.thread));
     }
-    // By another process, too.
+    // A rename by another process is sent too.
     assert!(live.home.run(&["name", &live.thread, "Mine"]).status.success());
     let is_mine = |frame: &Value| frame["type"] == "session_renamed" && frame["name"] == "Mine";
     one.wait_for_match(is_mine);

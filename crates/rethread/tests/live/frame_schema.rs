@@ -1,4 +1,4 @@
-//! L004-14: one definition of frames, for the program, for the documents, and for what tests receive.
+//! L004-14: one definition of frames for the program, the documents and the tests.
 
 #[expect(dead_code, reason = "only the definition is read here, not how frames come about")]
 #[path = "../../src/json/frame.rs"]
@@ -13,7 +13,7 @@ use serde_json::Value;
 const BEGINS: &str = "<!-- Made from the program by `UPDATE_DOCS=1 cargo test -p rethread`. Changes here are lost. -->";
 const ENDS: &str = "<!-- End of what is made from the program. -->";
 
-/// One kind of frame, or the frame around it: fields, whether each is always there, what each is.
+/// The schema of one frame type or of the envelope: name, whether it is required, and description of each field.
 struct FrameSchema {
     kind: String,
     about: String,
@@ -40,7 +40,7 @@ fn envelope() -> FrameSchema {
     frame_schema(&schema)
 }
 
-/// A frame must have every field that its kind always has, and none that it does not know.
+/// Asserts that a frame has all required fields of its type and no unknown one.
 pub(crate) fn check(frame: &Value) {
     let known = schemas::<frame::Told>();
     let shape = known.iter().find(|shape| frame["type"] == shape.kind.as_str());
@@ -58,7 +58,8 @@ pub(crate) fn check(frame: &Value) {
 }
 
 #[test]
-fn l004_14_the_reference_of_frames_is_up_to_date() {
+fn frame_reference_is_up_to_date() {
+    // L004-14
     let mut out = format!("{BEGINS}\n\n### Every frame\n\n");
     table(&envelope(), &mut out);
     out += "\n### What the server tells\n";

@@ -1,11 +1,11 @@
-//! Messages over HTTP: appended, run and waited for, run without waiting, refused, sent twice.
+//! Messages over HTTP: appended, awaited, queued, refused, repeated.
 
 use crate::fixture::{LiveFixture, message};
 use rethread_testing::{ApiSocket, TestHome, TranscriptBuilder, wait_until};
 use serde_json::{Value, json};
 
 #[test]
-fn a_message_is_appended_as_it_is_and_all_who_listen_hear_of_it() {
+fn appended_message_is_sent_to_all_subscribers() {
     let live = LiveFixture::without_titles("");
     let mut listener = live.subscriber();
     let (status, made) = live.post(&json!({"role": "user", "content": "hello"}));
@@ -17,17 +17,17 @@ fn a_message_is_appended_as_it_is_and_all_who_listen_hear_of_it() {
     assert_eq!((status, &made["record"]["toolName"]), (201, &json!("weather")), "{made}");
     assert_eq!(live.post(&result).1["error"]["code"], "no-such-call");
     for wanted in ["message_complete", "message_complete", "tool_result"] {
-        let told = listener.wait_for_match(|frame| frame["record"].is_object());
-        assert_eq!((&told["type"], told["runId"].is_null()), (&json!(wanted), true), "{told}");
+        let received = listener.wait_for_match(|frame| frame["record"].is_object());
+        assert_eq!((&received["type"], received["runId"].is_null()), (&json!(wanted), true), "{received}");
     }
-    // The model goes on from there.
+    // The model continues from there.
     let (status, turn) = live.post(&json!({"run": true}));
     assert_eq!((status, turn["messages"].as_array().unwrap().len()), (200, 1), "{turn}");
     assert_eq!(live.messages().len(), 4);
 }
 
 #[test]
-fn a_turn_is_waited_for_or_not() {
+fn turn_can_be_awaited_or_queued() {
     let live = LiveFixture::without_titles("");
     let (status, turn) = live.post(&json!({"text": "how are you?"}));
     assert_eq!(status, 200, "{turn}");
@@ -44,7 +44,8 @@ fn a_turn_is_waited_for_or_not() {
 }
 
 #[test]
-fn e004_07_who_leaves_while_waiting_does_not_stop_the_turn() {
+fn disconnected_request_does_not_stop_the_turn() {
+    // E004-07
     let live = LiveFixture::without_titles("");
     let body = r#"{"text":"hold it until I am gone"}"#;
     let path = format!("/api/sessions/{}/messages", live.thread);
@@ -57,7 +58,7 @@ fn e004_07_who_leaves_while_waiting_does_not_stop_the_turn() {
 }
 
 #[test]
-fn what_is_neither_a_message_nor_a_turn_is_refused_and_nothing_is_written() {
+fn invalid_message_bodies_are_refused_and_not_written() {
     let live = LiveFixture::without_titles("");
     for body in [
         json!({}),
@@ -79,9 +80,9 @@ fn what_is_neither_a_message_nor_a_turn_is_refused_and_nothing_is_written() {
         json!({"text": "x", "surprise": 1}),
         json!([]),
     ] {
-        let (status, told) = live.post(&body);
-        assert_eq!(status, 400, "{body}: {told}");
-        assert!(told["error"]["message"].is_string(), "{told}");
+        let (status, received) = live.post(&body);
+        assert_eq!(status, 400, "{body}: {received}");
+        assert!(received["error"]["message"].is_string(), "{received}");
     }
     let path = format!("/api/sessions/{}/messages", live.thread);
     let body = Some(r#"{"text":"x","clientId":"b"}"#);
@@ -91,7 +92,7 @@ fn what_is_neither_a_message_nor_a_turn_is_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn without_a_model_or_a_budget_nothing_is_run_or_written() {
+fn no_model_or_budget_runs_and_writes_nothing() {
     for (settings, code) in [
         ("", "no-model"),
         ("[model]\nprovider = \"openai\"\nname = \"small\"\nendpoint = \"http://127.0.0.1:9/v1\"\n", "budget"),
@@ -101,15 +102,15 @@ fn without_a_model_or_a_budget_nothing_is_run_or_written() {
         let server = home.serve(&["--no-watch"]);
         let client = home.client(&server);
         let thread = home.run_ok(&["thread", "new"]).trim().to_owned();
-        let (status, told) = client.post_message(&thread, &json!({"text": "hello"}));
-        assert_eq!((status, &told["error"]["code"]), (409, &json!(code)), "{told}");
+        let (status, received) = client.post_message(&thread, &json!({"text": "hello"}));
+        assert_eq!((status, &received["error"]["code"]), (409, &json!(code)), "{received}");
         assert_eq!(home.read(&format!(".rethread/threads/{thread}/session.jsonl")), "");
         assert_eq!(client.post_message(&thread, &json!({"role": "user", "content": "hi"})).0, 201);
     }
 }
 
 #[test]
-fn a_session_of_an_agent_is_not_spoken_in() {
+fn agent_session_takes_no_messages() {
     let live = LiveFixture::without_titles("");
     let session = "9a9eadc8-c1f1-493e-a0f1-884aa996b05b";
     let transcript = TranscriptBuilder::new(session).user("hi");
@@ -119,17 +120,18 @@ fn a_session_of_an_agent_is_not_spoken_in() {
     let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
     let id = listed["sessions"][0]["id"].as_str().unwrap().to_owned();
     for body in [json!({"text": "hello"}), json!({"role": "user", "content": "hello"})] {
-        let (status, told) = live.client.post_message(&id, &body);
-        assert_eq!((status, &told["error"]["code"]), (409, &json!("not-a-thread")), "{told}");
+        let (status, received) = live.client.post_message(&id, &body);
+        assert_eq!((status, &received["error"]["code"]), (409, &json!("not-a-thread")), "{received}");
     }
-    // But it can be listened to.
+    // It can be subscribed to.
     let mut socket = live.socket();
     socket.send_json(&json!({"type": "subscribe", "sessionId": id}));
     assert_eq!(socket.next_frame()["status"], "subscribed");
 }
 
 #[test]
-fn fault_31_what_is_sent_twice_under_one_name_is_stored_and_run_once() {
+fn repeated_client_id_is_stored_and_run_once() {
+    // Fault 31
     let mut live = LiveFixture::without_titles("");
     let append = json!({"role": "user", "content": "hello", "clientId": "m-1"});
     let (first, again) = (live.post(&append), live.post(&append));
@@ -137,7 +139,7 @@ fn fault_31_what_is_sent_twice_under_one_name_is_stored_and_run_once() {
     assert_eq!(first.1, again.1);
     assert_eq!(live.post(&json!({"role": "user", "content": "other", "clientId": "m-1"})).0, 409);
 
-    // While it runs, who sends it again waits for the same run.
+    // While it runs, a repeated request waits for the same run.
     let turn = json!({"text": "hold it once", "clientId": "t-1", "wait": false});
     let (status, queued) = live.post(&turn);
     assert_eq!(status, 202);
@@ -152,15 +154,15 @@ fn fault_31_what_is_sent_twice_under_one_name_is_stored_and_run_once() {
     live.model.release("it");
     socket.wait_for("run_end");
 
-    // Afterwards, also in another life of the server, it is told what it became.
+    // Afterwards, also after a restart, a repeated request returns the result.
     let key = "Idempotency-Key: \"t-1\"";
     let path = format!("/api/sessions/{}/messages", live.thread);
     let check = |live: &LiveFixture| {
-        let told = live.client.request_with("POST", &path, &[key], Some(r#"{"text":"hold it once"}"#));
-        assert_eq!(told.status, 200, "{told:?}");
-        let told: Value = serde_json::from_str(&told.body).unwrap();
-        assert_eq!((&told["runId"], &told["stopReason"]), (&queued["runId"], &json!("end")), "{told}");
-        assert_eq!(message(&told["messages"][1]).1, "You said: hold it once");
+        let received = live.client.request_with("POST", &path, &[key], Some(r#"{"text":"hold it once"}"#));
+        assert_eq!(received.status, 200, "{received:?}");
+        let received: Value = serde_json::from_str(&received.body).unwrap();
+        assert_eq!((&received["runId"], &received["stopReason"]), (&queued["runId"], &json!("end")), "{received}");
+        assert_eq!(message(&received["messages"][1]).1, "You said: hold it once");
     };
     check(&live);
     for other in [
@@ -183,7 +185,8 @@ fn fault_31_what_is_sent_twice_under_one_name_is_stored_and_run_once() {
 }
 
 #[test]
-fn fault_31_a_name_of_a_turn_that_waits_is_taken_and_the_turn_keeps_its_place() {
+fn client_id_of_a_queued_turn_is_taken() {
+    // Fault 31
     let live = LiveFixture::without_titles("");
     let turn = |text: &str, id: &str| json!({"text": text, "clientId": id, "wait": false});
     assert_eq!(live.post(&turn("hold first", "q1")).0, 202);
@@ -202,7 +205,8 @@ fn fault_31_a_name_of_a_turn_that_waits_is_taken_and_the_turn_keeps_its_place() 
 }
 
 #[test]
-fn fault_31_a_turn_that_got_no_answer_is_no_success_when_it_is_sent_again() {
+fn repeating_a_failed_turn_is_not_a_success() {
+    // Fault 31
     let live = LiveFixture::without_titles("");
     let turn = json!({"text": "fail please", "clientId": "f-1"});
     assert_eq!(live.post(&turn).0, 502);
@@ -213,13 +217,17 @@ fn fault_31_a_turn_that_got_no_answer_is_no_success_when_it_is_sent_again() {
     socket.send_json(
         &json!({"type": "send_message", "sessionId": live.thread, "text": "fail please", "clientId": "f-1"}),
     );
-    let told = socket.next_frame();
-    assert_eq!((&told["type"], &told["code"], &told["clientId"]), (&json!("error"), &json!("model"), &json!("f-1")));
+    let received = socket.next_frame();
+    assert_eq!(
+        (&received["type"], &received["code"], &received["clientId"]),
+        (&json!("error"), &json!("model"), &json!("f-1"))
+    );
     assert_eq!((live.messages().len(), live.model.prompts().len()), (1, 1), "it was run once");
 }
 
 #[test]
-fn fault_31_a_turn_that_is_sent_again_names_the_calls_that_still_wait() {
+fn repeated_turn_names_the_waiting_calls() {
+    // Fault 31
     let live = LiveFixture::without_titles("");
     let tools = json!([{"name": "weather", "description": "The weather.", "parameters": {"type": "object"}}]);
     let turn = json!({"text": "call it", "clientId": "c-1", "tools": tools});

@@ -1,4 +1,4 @@
-//! Turns are run in the order they were accepted: none lost, none twice, none in the middle of another.
+//! Turns run in the order of acceptance: none lost, repeated or interleaved.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -9,11 +9,12 @@ use crate::fixture::{LiveFixture, message};
 use rethread_testing::wait_until;
 use serde_json::{Value, json};
 
-/// Enough for two hundred at once.
+/// Queues for two hundred turns at once.
 const LONG: &str = "[threads]\nqueue_limit = 300\n[serve]\nqueue = 300\n";
 
 #[test]
-fn s7_10_s004_28_two_hundred_messages_at_once_are_run_in_order_none_lost_or_interleaved() {
+fn two_hundred_concurrent_messages_run_in_order() {
+    // S7.10, S004-28
     let live = LiveFixture::without_titles(LONG);
     scope(|scope| {
         for socket in 0..10 {
@@ -66,17 +67,18 @@ fn s7_10_s004_28_two_hundred_messages_at_once_are_run_in_order_none_lost_or_inte
 }
 
 #[test]
-fn e004_08_who_is_too_many_is_told_so_and_nobody_else_is() {
+fn full_thread_queue_is_reported_only_to_the_sender() {
+    // E004-08
     let live = LiveFixture::without_titles("[threads]\nqueue_limit = 3\n");
-    let (mut speaker, mut other) = (live.socket(), live.subscriber());
-    speaker.send_message(&live.thread, "hold first");
+    let (mut sender, mut other) = (live.socket(), live.subscriber());
+    sender.send_message(&live.thread, "hold first");
     live.model.wait_until_held("first");
     for number in 0..5 {
-        speaker.send_message(&live.thread, &format!("message {number}"));
+        sender.send_message(&live.thread, &format!("message {number}"));
     }
     let is_told = |frame: &Value| matches!(frame["type"].as_str(), Some("accepted" | "error"));
-    let told: Vec<Value> = (0..6).map(|_| speaker.wait_for_match(is_told)).collect();
-    let codes: Vec<&str> = told[1..].iter().map(|frame| frame["code"].as_str().unwrap_or("accepted")).collect();
+    let received: Vec<Value> = (0..6).map(|_| sender.wait_for_match(is_told)).collect();
+    let codes: Vec<&str> = received[1..].iter().map(|frame| frame["code"].as_str().unwrap_or("accepted")).collect();
     assert_eq!(codes, ["accepted", "accepted", "accepted", "queue-full", "queue-full"]);
     let answer =
         live.client.request("POST", &format!("/api/sessions/{}/messages", live.thread), Some(r#"{"text":"one more"}"#));
@@ -91,7 +93,8 @@ fn e004_08_who_is_too_many_is_told_so_and_nobody_else_is() {
 }
 
 #[test]
-fn e004_08_the_server_as_a_whole_takes_no_more_than_it_may() {
+fn server_queue_is_limited() {
+    // E004-08
     let live = LiveFixture::without_titles("[serve]\nturns = 1\nqueue = 1\n");
     let threads = [live.new_thread(), live.new_thread(), live.new_thread()];
     let ask = |thread: &str, text: &str| live.client.post_message(thread, &json!({"text": text, "wait": false}));
@@ -105,7 +108,7 @@ fn e004_08_the_server_as_a_whole_takes_no_more_than_it_may() {
 }
 
 #[test]
-fn a_thread_with_many_messages_does_not_keep_others_waiting() {
+fn busy_thread_does_not_starve_others() {
     let live = LiveFixture::without_titles("[serve]\nturns = 1\n");
     let (busy, other) = (live.new_thread(), live.new_thread());
     let ask = |thread: &str, text: &str| {
@@ -120,13 +123,14 @@ fn a_thread_with_many_messages_does_not_keep_others_waiting() {
     ask(&other, "hello");
     live.model.release("first");
     wait_until("all of them", || live.model.prompts().len() == 5);
-    let heard = live.model.prompts();
-    let at = heard.iter().position(|text| text == "hello").unwrap();
-    assert!(at <= 2, "{heard:?}");
+    let prompts = live.model.prompts();
+    let at = prompts.iter().position(|text| text == "hello").unwrap();
+    assert!(at <= 2, "{prompts:?}");
 }
 
 #[test]
-fn l004_19_turns_of_other_processes_keep_their_place_between_those_of_the_server() {
+fn turns_of_other_processes_keep_their_place() {
+    // L004-19
     let live = LiveFixture::without_titles("");
     let ask = |text: &str| {
         let (status, _) = live.post(&json!({"text": text, "wait": false}));
@@ -153,7 +157,8 @@ fn l004_19_turns_of_other_processes_keep_their_place_between_those_of_the_server
 }
 
 #[test]
-fn l004_15_what_fails_before_it_begins_leaves_nothing_running() {
+fn turn_that_fails_to_start_leaves_nothing_running() {
+    // L004-15
     let live = LiveFixture::without_titles("");
     let mut socket = live.socket();
     socket.send_message(&live.thread, "hold first");
@@ -162,7 +167,7 @@ fn l004_15_what_fails_before_it_begins_leaves_nothing_running() {
         socket.send_message(&live.thread, "second");
         socket.wait_for_match(|frame| frame["type"] == "accepted" && frame["ahead"] == 1)["runId"].clone()
     };
-    // Something else lies where the log was, when the second turn comes.
+    // The log is replaced by a symlink when the second turn starts.
     let log = live.home.path(&format!(".rethread/threads/{}/session.jsonl", live.thread));
     let kept = log.with_file_name("kept");
     std::fs::rename(&log, &kept).unwrap();
@@ -183,7 +188,7 @@ fn l004_15_what_fails_before_it_begins_leaves_nothing_running() {
 }
 
 #[test]
-fn a_thread_that_is_deleted_takes_its_turns_with_it() {
+fn deleting_a_thread_ends_its_turns() {
     let live = LiveFixture::without_titles("");
     let mut socket = live.socket();
     socket.send_message(&live.thread, "hold first");

@@ -1,4 +1,4 @@
-//! The socket: several clients on one session, those who leave, those who stop a run, those who send nonsense.
+//! The WebSocket: several clients on one session, disconnects, cancels and invalid frames.
 
 use crate::fixture::LiveFixture;
 use rethread_testing::wait_until;
@@ -9,11 +9,12 @@ use tungstenite::protocol::frame::coding::CloseCode;
 const NOBODY: &str = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
 #[test]
-fn e004_06_a_run_is_told_from_its_start_to_its_end_with_session_and_run() {
+fn run_is_reported_from_start_to_end() {
+    // E004-06
     let live = LiveFixture::without_titles("");
     let mut socket = live.socket();
-    let asked = json!({"type": "send_message", "sessionId": live.thread, "text": "tell me more", "clientId": "m-1"});
-    socket.send_json(&asked);
+    let request = json!({"type": "send_message", "sessionId": live.thread, "text": "tell me more", "clientId": "m-1"});
+    socket.send_json(&request);
     socket.wait_for("run_end");
     let deltas = ["stream_delta"; 5];
     let wanted =
@@ -32,16 +33,17 @@ fn e004_06_a_run_is_told_from_its_start_to_its_end_with_session_and_run() {
 }
 
 #[test]
-fn e004_07_two_clients_of_one_session_hear_the_same_and_others_hear_nothing() {
+fn subscribers_get_the_same_frames_and_others_none() {
+    // E004-07
     let live = LiveFixture::without_titles("");
     let (mut one, mut two, mut other) = (live.socket(), live.subscriber(), live.socket());
     other.send_json(&json!({"type": "subscribe", "sessionId": live.new_thread()}));
     other.next_frame();
     one.send_message(&live.thread, "hold it and say these seven words then");
     one.wait_for("stream_delta");
-    // Who comes in the middle learns what was said so far.
+    // A late subscriber gets the text so far.
     live.model.wait_until_held("it");
-    wait_until("two words", || one.deltas().len() == 2 || one.next_frame().is_null());
+    one.wait_for_deltas(2);
     let mut late = live.client.web_socket(&format!("?session={}", live.thread));
     let present = late.next_frame();
     assert_eq!((&present["said"], &present["queued"]), (&json!("You said: "), &json!(0)), "{present}");
@@ -56,13 +58,14 @@ fn e004_07_two_clients_of_one_session_hear_the_same_and_others_hear_nothing() {
     assert_eq!(of_run(&one.frames), of_run(&two.frames));
     assert_eq!(one.deltas(), two.deltas());
     assert_eq!(format!("You said: {}", late.deltas().concat()), one.deltas().concat());
-    // Nothing came between the answer to this and what was told before.
+    // No frame came in between.
     other.send_json(&json!({"type": "unsubscribe", "sessionId": live.thread}));
     assert_eq!((other.next_frame()["status"].clone(), other.frames.len()), (json!("unsubscribed"), 2));
 }
 
 #[test]
-fn e004_07_who_leaves_does_not_stop_a_run() {
+fn disconnected_client_does_not_stop_a_run() {
+    // E004-07
     let live = LiveFixture::without_titles("");
     let mut socket = live.socket();
     socket.send_message(&live.thread, "hold it until I am gone");
@@ -76,7 +79,8 @@ fn e004_07_who_leaves_does_not_stop_a_run() {
 }
 
 #[test]
-fn e004_07_l004_10_cancel_stops_a_run_and_keeps_what_was_said() {
+fn cancel_stops_a_run_and_stores_the_partial_answer() {
+    // E004-07, L004-10
     let live = LiveFixture::without_titles("");
     let (mut socket, mut other) = (live.socket(), live.subscriber());
     socket.send_message(&live.thread, "hold it for ever");
@@ -84,11 +88,13 @@ fn e004_07_l004_10_cancel_stops_a_run_and_keeps_what_was_said() {
     socket.send_message(&live.thread, "run after all");
     live.model.wait_until_held("it");
     let accepted: Vec<Value> = (0..3).map(|_| socket.wait_for("accepted")["runId"].clone()).collect();
+    // Once the client has both words, the server has stored them.
+    socket.wait_for_deltas(2);
     let waiting = json!({"type": "cancel", "sessionId": live.thread, "runId": accepted[1]});
     socket.send_json(&waiting);
     let ended = socket.wait_for("run_end");
     assert_eq!((&ended["runId"], &ended["stopReason"]), (&accepted[1], &json!("aborted")));
-    // Whoever listens may stop it, not only who began it.
+    // Any subscriber can cancel, not only the sender.
     other.send_json(&json!({"type": "cancel", "sessionId": live.thread}));
     let ended = socket.wait_for("run_end");
     assert_eq!((&ended["runId"], &ended["stopReason"]), (&accepted[0], &json!("aborted")));
@@ -98,14 +104,15 @@ fn e004_07_l004_10_cancel_stops_a_run_and_keeps_what_was_said() {
     assert_eq!(texts, ["hold it for ever", "You said: ", "run after all", "You said: run after all"]);
     assert_eq!(live.records()[1]["stopReason"], "aborted");
     assert!(!other.frame_types().contains(&"error"));
-    for asked in [waiting, json!({"type": "cancel", "sessionId": live.thread})] {
-        socket.send_json(&asked);
+    for request in [waiting, json!({"type": "cancel", "sessionId": live.thread})] {
+        socket.send_json(&request);
         assert_eq!(socket.wait_for("error")["code"], "unknown-reference");
     }
 }
 
 #[test]
-fn s7_8_e004_07_what_is_no_session_is_refused_at_once_and_only_to_its_sender() {
+fn invalid_session_is_refused_only_to_its_sender() {
+    // S7.8, E004-07
     let live = LiveFixture::without_titles("");
     let (mut socket, mut other) = (live.socket(), live.subscriber());
     let codes = [("../../etc/passwd", "bad-request"), ("", "bad-request"), (NOBODY, "unknown-reference")];
@@ -117,10 +124,10 @@ fn s7_8_e004_07_what_is_no_session_is_refused_at_once_and_only_to_its_sender() {
                 frame["clientId"] = json!("m-1");
             }
             socket.send_json(&frame);
-            let told = socket.next_frame();
-            assert_eq!((&told["type"], &told["code"]), (&json!("error"), &json!(code)), "{told}");
-            assert_eq!(told["clientId"], frame["clientId"]);
-            assert_eq!(told["sessionId"].is_string(), id == NOBODY, "what is no id is not repeated: {told}");
+            let received = socket.next_frame();
+            assert_eq!((&received["type"], &received["code"]), (&json!("error"), &json!(code)), "{received}");
+            assert_eq!(received["clientId"], frame["clientId"]);
+            assert_eq!(received["sessionId"].is_string(), id == NOBODY, "what is no id is not repeated: {received}");
         }
     }
     for (query, status) in [("?session=x", 400), (&format!("?session={NOBODY}"), 404), ("?sesion=x", 400)] {
@@ -128,8 +135,8 @@ fn s7_8_e004_07_what_is_no_session_is_refused_at_once_and_only_to_its_sender() {
         assert_eq!(live.client.request("GET", &format!("/api/events{query}"), None).status, status, "{query}");
     }
     for (id, status) in [("x", 400), ("01arz3ndektsv4rrffq69g5fav", 400), (NOBODY, 404)] {
-        let (told, _) = live.client.post_message(id, &json!({"text": "hello"}));
-        assert_eq!(told, status, "{id}");
+        let (received, _) = live.client.post_message(id, &json!({"text": "hello"}));
+        assert_eq!(received, status, "{id}");
     }
     other.send_message(&live.thread, "still there");
     other.wait_for("run_end");
@@ -138,7 +145,8 @@ fn s7_8_e004_07_what_is_no_session_is_refused_at_once_and_only_to_its_sender() {
 }
 
 #[test]
-fn e004_07_nonsense_is_answered_with_an_error_and_the_socket_stays_open() {
+fn invalid_frames_are_errors_and_the_socket_stays_open() {
+    // E004-07
     let live = LiveFixture::without_titles("");
     let mut socket = live.socket();
     let thread = &live.thread;
@@ -156,8 +164,8 @@ fn e004_07_nonsense_is_answered_with_an_error_and_the_socket_stays_open() {
     ];
     for frame in nonsense {
         socket.send(Message::text(frame.clone()));
-        let told = socket.next_frame();
-        assert_eq!(told["type"], "error", "{frame}: {told}");
+        let received = socket.next_frame();
+        assert_eq!(received["type"], "error", "{frame}: {received}");
     }
     socket.send(Message::binary(vec![1, 2, 3]));
     assert_eq!(socket.next_frame()["code"], "bad-request");
@@ -166,14 +174,14 @@ fn e004_07_nonsense_is_answered_with_an_error_and_the_socket_stays_open() {
     socket.send_message(thread, "and now in earnest");
     socket.wait_for("run_end");
     assert_eq!(live.model.prompts(), ["and now in earnest"]);
-    // What is longer still is not even read; whether the farewell is heard depends on who is faster.
+    // A frame over the hard limit is not read; the close frame may be lost.
     let _ = socket.try_send(Message::text("x".repeat(9 << 20)));
-    assert!(socket.read_to_close().is_none_or(|farewell| farewell.code == CloseCode::Size));
+    assert!(socket.read_to_close().is_none_or(|close| close.code == CloseCode::Size));
     live.socket();
 }
 
 #[test]
-fn a_turn_that_fails_is_told_to_all_and_ends() {
+fn failed_turn_is_reported_to_all_subscribers() {
     let live = LiveFixture::without_titles("");
     let (mut socket, mut other) = (live.socket(), live.subscriber());
     socket.send_message(&live.thread, "fail please");
@@ -186,7 +194,8 @@ fn a_turn_that_fails_is_told_to_all_and_ends() {
 }
 
 #[test]
-fn e004_12_who_came_and_what_was_run_is_noted_without_a_word_of_it() {
+fn connections_and_runs_are_logged_without_content() {
+    // E004-12
     let live = LiveFixture::without_titles("");
     let mut socket = live.socket();
     socket.send_message(&live.thread, "the password is swordfish");

@@ -1,4 +1,4 @@
-//! A client that speaks MCP to the real binary, line by line or by HTTP.
+//! An MCP client of the real binary, over stdio or HTTP.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -8,13 +8,12 @@ use serde_json::{Value, json};
 
 /// The revisions that begin with `initialize`, oldest first.
 pub(crate) const HANDSHAKE_REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
-/// The one in which each request stands for itself.
+/// The revision without a handshake.
 pub(crate) const STATELESS_REVISION: &str = "2026-07-28";
-/// Two sessions of one project, the second with a text that would like to be more than that.
 pub(crate) const ANNA: &str = "aaaa1011-0000-4000-8000-00000000000a";
 pub(crate) const BEN: &str = "bbbb1011-0000-4000-8000-00000000000b";
 
-/// A conversation with `rethread mcp`. Dropped, it is killed.
+/// A running `rethread mcp` over stdio. It is killed when dropped.
 pub(crate) struct McpClient {
     child: Child,
     input: Option<ChildStdin>,
@@ -22,7 +21,7 @@ pub(crate) struct McpClient {
     last_id: u64,
 }
 
-/// What a process left when it ended.
+/// Exit code and remaining output.
 #[derive(Debug)]
 pub(crate) struct McpExit {
     pub(crate) code: Option<i32>,
@@ -31,21 +30,21 @@ pub(crate) struct McpExit {
 }
 
 impl McpClient {
-    /// Starts it in the user's home, which is the project of the sessions there.
+    /// Starts it in the home directory, which is the project of the sessions.
     pub(crate) fn new(home: &TestHome, before: &[&str], after: &[&str]) -> Self {
         let mut command = home.command(&[before, &["mcp"], after].concat());
         command.env("ANTHROPIC_API_KEY", "sk-hush");
         Self::from_command(command)
     }
 
-    /// The same as somebody else would start it.
+    /// Starts it with any command.
     pub(crate) fn from_command(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
         Self { child, input, output, last_id: 0 }
     }
 
-    /// The same after a handshake, without reading transcripts beside it.
+    /// Starts it without background sync and completes the handshake.
     pub(crate) fn initialized(home: &TestHome) -> Self {
         let mut client = Self::new(home, &[], &["--no-sync"]);
         client.initialize("2025-06-18");
@@ -70,7 +69,7 @@ impl McpClient {
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("not a message: {line:?}"))
     }
 
-    /// Asks and waits for the answer.
+    /// Sends a request and returns the response.
     pub(crate) fn request(&mut self, method: &str, params: &Value) -> Value {
         self.last_id += 1;
         self.send(&json!({"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params}));
@@ -95,21 +94,21 @@ impl McpClient {
         result
     }
 
-    /// What a tool that did not fail says.
+    /// The text of a tool call that must succeed.
     pub(crate) fn text(&mut self, tool: &str, arguments: &Value) -> String {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], false, "{result}");
         text_of(&result)
     }
 
-    /// What a tool says that failed.
+    /// The text of a tool call that must fail.
     pub(crate) fn error_text(&mut self, tool: &str, arguments: &Value) -> String {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], true, "{result}");
         text_of(&result)
     }
 
-    /// Closes the input and waits for the end.
+    /// Closes the input and waits for the exit.
     pub(crate) fn finish(mut self) -> McpExit {
         drop(self.input.take());
         let (mut stdout, mut stderr) = (String::new(), String::new());
@@ -126,7 +125,7 @@ impl Drop for McpClient {
     }
 }
 
-/// The one text of a result, which is all there is in it.
+/// The text of a result, which must be its only content.
 pub(crate) fn text_of(result: &Value) -> String {
     assert_eq!(result.get("structuredContent"), None, "{result}");
     let content = result["content"].as_array().unwrap();
@@ -137,7 +136,7 @@ pub(crate) fn text_of(result: &Value) -> String {
     text
 }
 
-/// A request of the revision in which each stands for itself.
+/// Adds the metadata that the stateless revision needs.
 pub(crate) fn with_metadata(params: &Value) -> Value {
     let mut params = params.clone();
     params["_meta"] = json!({

@@ -18,32 +18,32 @@ fn ask(client: &ApiClient, revision: &str, method: &str, params: &Value) -> Valu
 }
 
 #[test]
-fn old_revisions_are_spoken_without_a_session() {
+fn handshake_revisions_work_without_a_session() {
     let home = home_with_sessions();
     let server = home.serve(&["--no-watch"]);
     let client = home.client(&server);
     for revision in HANDSHAKE_REVISIONS {
-        let hello =
+        let initialized =
             json!({"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
-        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello});
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialized});
         let answer = post(&client, &message, &[]);
         assert!(answer.status == 200 && !answer.head.contains("mcp-session-id"), "{answer:?}");
-        let hello: Value = serde_json::from_str(&answer.body).unwrap();
-        assert_eq!(hello["result"]["protocolVersion"], revision);
+        let initialized: Value = serde_json::from_str(&answer.body).unwrap();
+        assert_eq!(initialized["result"]["protocolVersion"], revision);
         let begun = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
         assert_eq!(post(&client, &begun, &[]).status, 202);
         let tools = ask(&client, revision, "tools/list", &json!({}));
         assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 7);
         let call = json!({"name": "search_memory", "arguments": {"query": "quokka"}});
-        let told = ask(&client, revision, "tools/call", &call);
-        assert!(text_of(&told["result"]).contains("quokka buffer"), "a server looks everywhere: {told}");
+        let output = ask(&client, revision, "tools/call", &call);
+        assert!(text_of(&output["result"]).contains("quokka buffer"), "a server looks everywhere: {output}");
         let unknown = ask(&client, revision, "tools/call", &json!({"name": "nothing"}));
         assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
     }
 }
 
 #[test]
-fn the_new_revision_needs_nothing_before_a_call() {
+fn stateless_revision_needs_no_handshake() {
     let home = home_with_sessions();
     let server = home.serve(&["--no-watch"]);
     let client = home.client(&server);
@@ -71,7 +71,8 @@ fn the_new_revision_needs_nothing_before_a_call() {
 }
 
 #[test]
-fn t3_t4_t6_the_guard_stands_before_it() {
+fn auth_guard_covers_the_mcp_route() {
+    // T3, T4, T6
     let home = home_with_sessions();
     home.write(".rethread/config.toml", "[serve]\nhosts = [\"memory.example\"]\n");
     let server = home.serve(&["--no-watch"]);
@@ -111,7 +112,7 @@ fn t3_t4_t6_the_guard_stands_before_it() {
 }
 
 #[test]
-fn there_are_no_sessions_to_open_or_close_and_nothing_hangs_when_it_ends() {
+fn mcp_has_no_sessions_and_shutdown_does_not_hang() {
     let home = new_home();
     let mut server = home.serve(&["--no-watch"]);
     let bearer = format!("Authorization: Bearer {}", home.token());
@@ -127,12 +128,12 @@ fn there_are_no_sessions_to_open_or_close_and_nothing_hangs_when_it_ends() {
         assert_eq!(answer.status, 405, "{method}: {answer:?}");
         assert!(answer.head.contains("allow: post"), "{answer:?}");
     }
-    let told = ask(
+    let output = ask(
         &home.client(&server),
         HANDSHAKE_REVISIONS[2],
         "tools/call",
         &json!({"name": "read_session", "arguments": {"session": ANNA}}),
     );
-    assert!(told["result"]["isError"] == true && text_of(&told["result"]).contains("rethread init"), "{told}");
+    assert!(output["result"]["isError"] == true && text_of(&output["result"]).contains("rethread init"), "{output}");
     assert_eq!(server.stop().code(), Some(0));
 }

@@ -1,4 +1,4 @@
-//! Whatever a client may send: it never brings the server down, and never makes it touch what is not its own.
+//! Invalid input never crashes the server and never reaches files outside its home.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::client::{HANDSHAKE_REVISIONS, McpClient, home_with_sessions, text_of};
 
 #[test]
-fn it_ends_with_its_input_and_says_nothing_but_the_protocol() {
+fn server_exits_with_its_input_and_prints_only_the_protocol() {
     let home = home_with_sessions();
     let ended = McpClient::new(&home, &[], &[]).finish();
     assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (Some(0), "", ""));
@@ -20,7 +20,7 @@ fn it_ends_with_its_input_and_says_nothing_but_the_protocol() {
 }
 
 #[test]
-fn what_was_asked_before_the_end_is_answered() {
+fn pending_requests_are_answered_before_the_exit() {
     let home = home_with_sessions();
     let mut client = McpClient::initialized(&home);
     for id in 100..120 {
@@ -40,7 +40,7 @@ fn what_was_asked_before_the_end_is_answered() {
 }
 
 #[test]
-fn garbage_is_passed_over_before_and_after_the_handshake() {
+fn invalid_lines_are_skipped_before_and_after_the_handshake() {
     let home = home_with_sessions();
     let mut client = McpClient::new(&home, &[], &["--no-sync"]);
     let giant = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{}\"}}\n", "x".repeat(5 << 20));
@@ -71,7 +71,7 @@ fn garbage_is_passed_over_before_and_after_the_handshake() {
     assert_eq!(client.finish().code, Some(0));
 }
 
-/// Values that no parameter was made for.
+/// Values that no parameter expects.
 fn unexpected_values() -> Vec<Value> {
     let texts = [
         "../../../../etc/passwd",
@@ -115,7 +115,8 @@ fn unexpected_values() -> Vec<Value> {
 }
 
 #[test]
-fn t7_t9_t15_no_argument_breaks_a_tool_or_reaches_a_file_outside() {
+fn no_argument_breaks_a_tool_or_reaches_an_outside_file() {
+    // T7, T9, T15
     let home = home_with_sessions();
     home.write("secret.txt", "swordfish-canary");
     home.write(".ssh/id_rsa", "swordfish-canary");
@@ -131,15 +132,15 @@ fn t7_t9_t15_no_argument_breaks_a_tool_or_reaches_a_file_outside() {
         let parameters: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
         for value in unexpected_values() {
             for parameter in &parameters {
-                // All others are what they should be, or are not there.
+                // All other parameters are valid or missing.
                 let mut arguments = json!({"query": "quokka", "session": "aaaa1011", "question": "why?", "error": "error: x",
                     "text": "a note", "ids": ["aaaa1011:1"]});
                 arguments.as_object_mut().unwrap().retain(|known, _| parameters.contains(&known));
                 arguments[parameter.as_str()] = value.clone();
-                let told = text_of(&client.call(name, &arguments));
-                assert!(told.len() < 25_000, "{name} {parameter}: {} bytes", told.len());
-                assert!(!told.contains("swordfish") && !told.contains("root:x:"), "{told}");
-                assert!(!told.contains("code: bug"), "{name} {parameter}: {told}");
+                let output = text_of(&client.call(name, &arguments));
+                assert!(output.len() < 25_000, "{name} {parameter}: {} bytes", output.len());
+                assert!(!output.contains("swordfish") && !output.contains("root:x:"), "{output}");
+                assert!(!output.contains("code: bug"), "{name} {parameter}: {output}");
             }
         }
     }

@@ -1,6 +1,6 @@
-//! MCP with the real binary: both ways, all revisions, every tool, and whatever a client may get wrong.
+//! MCP with the real binary: both transports, all revisions, every tool, and invalid input.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 mod client;
 mod http;
@@ -25,9 +25,9 @@ fn listed(home: &TestHome) -> Vec<Value> {
 }
 
 #[test]
-fn all_definitions_together_take_fewer_than_450_tokens() {
+fn tool_definitions_take_fewer_than_450_tokens() {
     let tools = listed(&new_home());
-    // What reaches a model. Four characters are a token, as everywhere here; real tokenizers count fewer.
+    // The part that is sent to a model. Four characters count as a token; real tokenizers count fewer.
     let seen = |tool: &Value| json!([tool["name"], tool["description"], tool["inputSchema"]]).to_string();
     let characters: usize = tools.iter().map(|tool| seen(tool).chars().count()).sum();
     let tokens = characters.div_ceil(4);
@@ -38,7 +38,8 @@ fn all_definitions_together_take_fewer_than_450_tokens() {
 }
 
 #[test]
-fn t9_the_tools_are_those_of_the_contract_and_none_takes_a_path() {
+fn tools_are_as_specified_and_none_takes_a_path() {
+    // T9
     let tools = listed(&new_home());
     assert_eq!(tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect::<Vec<_>>(), NAMES);
     assert_eq!(tools, listed(&home_with_sessions()), "always the same, in the same order");
@@ -59,13 +60,13 @@ fn t9_the_tools_are_those_of_the_contract_and_none_takes_a_path() {
 }
 
 #[test]
-fn old_revisions_begin_with_a_handshake() {
+fn handshake_revisions_start_with_initialize() {
     let home = home_with_sessions();
     for revision in HANDSHAKE_REVISIONS {
         let mut client = McpClient::new(&home, &[], &["--no-sync"]);
-        let hello = client.initialize(revision);
-        assert_eq!(hello["protocolVersion"], revision);
-        assert_eq!(hello["serverInfo"]["name"], "rethread");
+        let initialized = client.initialize(revision);
+        assert_eq!(initialized["protocolVersion"], revision);
+        assert_eq!(initialized["serverInfo"]["name"], "rethread");
         assert_eq!(client.request("ping", &json!({}))["result"], json!({}));
         assert_eq!(client.request("tools/list", &json!({}))["result"]["tools"].as_array().unwrap().len(), 7);
         let result = client.call("search_memory", &json!({"query": "quokka"}));
@@ -81,7 +82,7 @@ fn old_revisions_begin_with_a_handshake() {
 }
 
 #[test]
-fn in_the_new_revision_each_request_stands_for_itself() {
+fn stateless_revision_needs_metadata_in_each_request() {
     let home = home_with_sessions();
     let mut client = McpClient::new(&home, &[], &["--no-sync"]);
     let found = client.request("server/discover", &with_metadata(&json!({})))["result"].clone();
@@ -106,14 +107,15 @@ fn in_the_new_revision_each_request_stands_for_itself() {
     assert!(text_of(&result).contains("quokka buffer"));
     let bare = client.request("tools/list", &json!({}));
     assert_eq!(bare["error"]["code"], -32602, "without its own metadata: {bare}");
-    // A client that only looked may go on as it did before there was this revision.
+    // A client that called discover may still use the handshake.
     let mut client = McpClient::new(&home, &[], &["--no-sync"]);
     client.request("server/discover", &with_metadata(&json!({})));
     assert_eq!(client.initialize(HANDSHAKE_REVISIONS[3])["protocolVersion"], HANDSHAKE_REVISIONS[3]);
 }
 
 #[test]
-fn s000_29_memory_is_searched_and_what_was_found_is_read() {
+fn memory_is_searched_and_hits_are_read() {
+    // S000-29
     let home = home_with_sessions();
     let mut client = McpClient::initialized(&home);
     let hits = client.text("search_memory", &json!({"query": "quokka buffer", "limit": 3}));
@@ -124,14 +126,15 @@ fn s000_29_memory_is_searched_and_what_was_found_is_read() {
     assert!(around.contains("▸─ agent") && around.contains("[Bash mkdir greased] ok"), "{around}");
     let end = client.text("read_session", &json!({"session": ANNA, "lines": 2}));
     assert!(end.contains("[Bash cargo test] ok") && end.contains("3 earlier entries"), "{end}");
-    let asked = client.text("query_session", &json!({"session": ANNA, "question": "what was too small?"}));
-    assert!(asked.contains("No model was asked") && asked.contains("quokka buffer"), "{asked}");
+    let answer = client.text("query_session", &json!({"session": ANNA, "question": "what was too small?"}));
+    assert!(answer.contains("No model was asked") && answer.contains("quokka buffer"), "{answer}");
     let fix = client.text("find_fix", &json!({"error": "error: the sluice gate squeaks"}));
     assert!(fix.contains("ran `mkdir greased`") && fix.contains("confirmed"), "{fix}");
 }
 
 #[test]
-fn s7_18_other_projects_are_looked_at_only_when_asked_for() {
+fn other_projects_are_searched_only_on_request() {
+    // S7.18
     let home = home_with_sessions();
     fs::create_dir(home.path("elsewhere")).unwrap();
     fs::create_dir(home.path("elsewhere/.git")).unwrap();
@@ -145,28 +148,29 @@ fn s7_18_other_projects_are_looked_at_only_when_asked_for() {
     assert!(everywhere.contains("quokka buffer") && everywhere.contains("all projects"), "{everywhere}");
     let fix = json!({"error": "error: the sluice gate squeaks"});
     assert!(client.text("find_fix", &fix).contains("everywhere=true"));
-    // An id says what it means, wherever it is.
+    // An id works from any project.
     assert!(client.text("read_session", &json!({"session": ANNA})).contains("zymurgy"));
 }
 
 #[test]
-fn live_sessions_are_told_again_and_again() {
+fn session_activity_can_be_repeated() {
     let home = home_with_sessions();
     let mut command = home.command(&["mcp", "--no-sync"]);
     command.env("RETHREAD_NOW", "2026-02-20T12:10:00Z");
     let mut client = McpClient::from_command(command);
     client.initialize(HANDSHAKE_REVISIONS[2]);
     for _ in 0..2 {
-        let told = client.text("session_activity", &json!({}));
-        assert!(told.contains("[Session Activity]") && told.contains("zymurgy parser"), "{told}");
-        assert!(told.contains("AGENT") && told.contains("claude-code"), "with ids to go on with: {told}");
+        let output = client.text("session_activity", &json!({}));
+        assert!(output.contains("[Session Activity]") && output.contains("zymurgy parser"), "{output}");
+        assert!(output.contains("AGENT") && output.contains("claude-code"), "with ids to go on with: {output}");
         let news = client.text("session_activity", &json!({"session": BEN}));
         assert!(news.contains("zymurgy parser") && !news.contains("wombat"), "nobody hears of itself: {news}");
     }
 }
 
 #[test]
-fn t12_what_is_remembered_is_found_at_once_and_says_whose_word_it_is() {
+fn remembered_note_is_found_at_once_with_its_author() {
+    // T12
     let home = home_with_sessions();
     let mut client = McpClient::initialized(&home);
     let noted = client.text("remember", &json!({"text": "The zeppelin gateway listens on 8443.", "session": ANNA}));
@@ -176,13 +180,14 @@ fn t12_what_is_remembered_is_found_at_once_and_says_whose_word_it_is() {
     let again = client.text("remember", &json!({"text": "The zeppelin gateway listens on 8443.", "session": ANNA}));
     assert!(again.contains("was noted before"), "{again}");
     for (text, code) in [(" ".to_owned(), "bad-content"), ("x".repeat(3000), "too-large"), (hits, "bad-content")] {
-        let told = client.error_text("remember", &json!({"text": text}));
-        assert!(told.contains(&format!("code: {code}\n")), "{told}");
+        let output = client.error_text("remember", &json!({"text": text}));
+        assert!(output.contains(&format!("code: {code}\n")), "{output}");
     }
 }
 
 #[test]
-fn e001_15_failures_of_tools_have_codes_and_say_what_next() {
+fn tool_errors_have_codes_and_hints() {
+    // E001-15
     let home = home_with_sessions();
     let mut client = McpClient::initialized(&home);
     for (tool, arguments, expected) in [
@@ -198,13 +203,16 @@ fn e001_15_failures_of_tools_have_codes_and_say_what_next() {
         ("find_fix", json!({"error": ""}), ["usage", "no error"]),
         ("remember", json!({"note": "x"}), ["INVALID_ARGS", "remember takes: text, session"]),
     ] {
-        let told = client.error_text(tool, &arguments);
-        assert!(expected.iter().all(|words| told.contains(words)), "{tool}: {told}");
+        let output = client.error_text(tool, &arguments);
+        assert!(expected.iter().all(|words| output.contains(words)), "{tool}: {output}");
     }
     add_session(&home, "aaaa2022-0000-4000-8000-00000000000a", "another one");
     assert!(home.run(&["sync"]).status.success());
-    let told = client.error_text("query_session", &json!({"session": "aaaa", "question": "why?"}));
-    assert!(told.contains("SESSION_AMBIGUOUS") && told.contains("another one") && told.contains("zymurgy"), "{told}");
+    let output = client.error_text("query_session", &json!({"session": "aaaa", "question": "why?"}));
+    assert!(
+        output.contains("SESSION_AMBIGUOUS") && output.contains("another one") && output.contains("zymurgy"),
+        "{output}"
+    );
     let unknown = client.request("tools/call", &json!({"name": "delete_everything", "arguments": {}}));
     assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
     let listless = client.request("tools/call", &json!({"name": "search_memory", "arguments": ["x"]}));
@@ -213,33 +221,38 @@ fn e001_15_failures_of_tools_have_codes_and_say_what_next() {
 }
 
 #[test]
-fn e001_14_where_no_model_may_be_asked_passages_are_quoted_and_this_is_said() {
+fn passages_are_quoted_when_no_model_may_be_asked() {
+    // E001-14
     let home = home_with_sessions();
     let model = ["-c", "model.provider=anthropic", "-c", "model.name=claude-haiku-4-5"];
     let mut client = McpClient::new(&home, &model, &["--no-sync"]);
     client.initialize(HANDSHAKE_REVISIONS[2]);
     let tools = client.request("tools/list", &json!({}))["result"]["tools"].clone();
     assert_eq!(tools[4]["annotations"], json!({"destructiveHint": false}), "with a model it does not only read");
-    let asked = client.text("query_session", &json!({"session": ANNA, "question": "what was too small?"}));
-    assert!(asked.contains("note: QUERY_MODEL_UNAVAILABLE: ") && asked.contains("quokka buffer"), "{asked}");
+    let answer = client.text("query_session", &json!({"session": ANNA, "question": "what was too small?"}));
+    assert!(answer.contains("note: QUERY_MODEL_UNAVAILABLE: ") && answer.contains("quokka buffer"), "{answer}");
 }
 
 #[test]
-fn t11_what_transcripts_say_stays_inside_what_is_quoted() {
+fn transcript_text_stays_inside_its_quotation() {
+    // T11
     let home = home_with_sessions();
     let mut client = McpClient::initialized(&home);
-    for told in [
+    for output in [
         client.text("search_memory", &json!({"query": "wombat"})),
         client.text("read_session", &json!({"session": BEN})),
         client.text("query_session", &json!({"session": BEN, "question": "what did the wombat say?"})),
     ] {
-        assert!(told.contains("wombat") && told.contains("‹/rethread-context>"), "{told}");
-        assert!(!told.contains("\n── you · 2026-01-01") && !told.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{told}");
+        assert!(output.contains("wombat") && output.contains("‹/rethread-context>"), "{output}");
+        assert!(
+            !output.contains("\n── you · 2026-01-01") && !output.contains(['\u{1b}', '\u{7}', '\u{202e}']),
+            "{output}"
+        );
     }
 }
 
 #[test]
-fn it_reads_along_once_something_was_read() {
+fn background_sync_runs_after_the_first_sync() {
     let home = home_with_sessions();
     add_session(&home, "cccc3033-0000-4000-8000-00000000000c", "paint the zeppelin");
     let mut client = McpClient::new(&home, &[], &[]);
@@ -250,7 +263,7 @@ fn it_reads_along_once_something_was_read() {
 }
 
 #[test]
-fn without_a_home_it_says_so_and_makes_none() {
+fn missing_home_is_reported_and_not_created() {
     let home = new_home();
     let mut client = McpClient::new(&home, &[], &[]);
     client.initialize(HANDSHAKE_REVISIONS[2]);
@@ -275,7 +288,7 @@ fn without_a_home_it_says_so_and_makes_none() {
 }
 
 #[test]
-fn the_reference_of_tools_is_up_to_date() {
+fn tool_reference_is_up_to_date() {
     const BEGIN: &str =
         "<!-- Made from the program by `UPDATE_DOCS=1 cargo test -p rethread`. Changes here are lost. -->\n";
     const END: &str = "<!-- Here it ends. -->";

@@ -1,4 +1,4 @@
-//! `docs/http.md` is made from the document that the server serves. `UPDATE_DOCS=1 cargo test -p rethread` writes it anew.
+//! `docs/http.md` is generated from the `OpenAPI` document. `UPDATE_DOCS=1 cargo test -p rethread` updates it.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::Value;
 const HOW: &str = "<!-- Made from the program by `UPDATE_DOCS=1 cargo test -p rethread`. Changes here are lost. -->";
 
 #[test]
-fn the_reference_of_routes_is_up_to_date() {
+fn route_reference_is_up_to_date() {
     let document = ApiFixture::empty().document();
     let mut out = format!("{HOW}\n\n# HTTP\n\n{}\n\n", document["info"]["description"].as_str().unwrap());
     out += "```\nrethread serve\ncurl -H \"Authorization: Bearer $(rethread token)\" http://127.0.0.1:7717/api/sessions?limit=5\n```\n\n";
@@ -102,7 +102,7 @@ fn row(name: &str, is_required: bool, about: &Value, schema: &Value) -> String {
     format!("| `{name}` | {}{limits} |", about.replace('|', "\\|"))
 }
 
-/// The names of what an answer has at its top.
+/// The top-level keys of a response.
 fn keys_of(document: &Value, schema: &Value) -> Vec<String> {
     let schema =
         schema["$ref"].as_str().and_then(|place| document.pointer(place.trim_start_matches('#'))).unwrap_or(schema);

@@ -64,7 +64,7 @@ impl ApiFixture {
         assert!(self.home.run_with_input(&arguments, text.as_bytes()).status.success());
     }
 
-    /// The OpenAPI document.
+    /// The `OpenAPI` document.
     pub(crate) fn document(&self) -> Value {
         self.client.json("GET", "/api/openapi.json", None)
     }

@@ -1,4 +1,4 @@
-//! Every route × everything that must be refused: the right status, and nothing done.
+//! Every route with everything that must be refused: the right status, and nothing changes.
 
 use crate::fixture::{ApiFixture, OTHER_PATHS};
 use rethread_testing::ApiResponse;
@@ -6,7 +6,7 @@ use rethread_testing::ApiResponse;
 /// One more byte than a body may have.
 const TOO_MANY: usize = (2 << 20) + 1;
 
-/// Every route there is, by method and path.
+/// Method and path of every route.
 fn all(api: &ApiFixture) -> Vec<(String, String)> {
     let beside = OTHER_PATHS.map(|(method, path)| (method.to_owned(), path.to_owned()));
     api.routes().into_iter().map(|(method, path)| (method, path.replace("{id}", &api.session))).chain(beside).collect()
@@ -16,7 +16,7 @@ fn takes_body(method: &str) -> bool {
     matches!(method, "POST" | "PATCH" | "PUT")
 }
 
-/// A request to a route with these headers instead of the usual ones.
+/// Sends a request with only these headers.
 fn send(api: &ApiFixture, (method, path): (&str, &str), headers: &[&str], body: &str) -> ApiResponse {
     let mut lines = vec![format!("{method} {path} HTTP/1.1"), "Connection: close".into()];
     lines.push(format!("Content-Length: {}", body.len()));
@@ -36,7 +36,8 @@ fn all_refuse(api: &ApiFixture, headers: &[&str], expect: (u16, &str)) {
 }
 
 #[test]
-fn t4_t6_every_route_wants_the_token_and_only_in_the_header() {
+fn every_route_requires_the_token_in_the_header() {
+    // T4, T6
     let api = ApiFixture::new();
     let json = "Content-Type: application/json";
     api.assert_unchanged(|| {
@@ -52,18 +53,19 @@ fn t4_t6_every_route_wants_the_token_and_only_in_the_header() {
         all_refuse(&api, &[json, &near, &right], (401, "unauthorised"));
         let shown = format!("/api/health?token={0}&access_token={0}", api.client.token);
         assert_eq!(send(&api, ("GET", &shown), &[], "").status, 401);
-        // What anybody may look at is no way to anything else.
+        // Public paths do not lead to protected ones.
         for path in
             ["/static/../api/sessions", "/static/%2e%2e/api/sessions", "/login/../api/sessions", "//api/sessions"]
         {
-            let told = send(&api, ("GET", path), &[], "");
-            assert!(told.status >= 400 && !told.body.contains("sessions\":"), "{path}: {told:?}");
+            let response = send(&api, ("GET", path), &[], "");
+            assert!(response.status >= 400 && !response.body.contains("sessions\":"), "{path}: {response:?}");
         }
     });
 }
 
 #[test]
-fn t3_every_route_refuses_other_names_and_other_pages() {
+fn every_route_refuses_other_hosts_and_origins() {
+    // T3
     let api = ApiFixture::new();
     let bearer = format!("Authorization: Bearer {}", api.client.token);
     let authority = &api.client.authority;
@@ -80,25 +82,26 @@ fn t3_every_route_refuses_other_names_and_other_pages() {
             let headers = [&[bearer.as_str(), "Content-Type: application/json"], origins].concat();
             all_refuse(&api, &headers, (403, "foreign"));
         }
-        // Somebody else's name before the path.
+        // A foreign host in the request line.
         let elsewhere = "http://evil.example/api/health";
         assert_eq!(send(&api, ("GET", elsewhere), &[&bearer], "").status, 403);
         let here = format!("http://{authority}/api/health");
         assert_eq!(send(&api, ("GET", &here), &[&bearer, &origin], "").status, 200);
         let preflight = ["Origin: http://evil.example", "Access-Control-Request-Method: POST"];
-        let told = send(&api, ("OPTIONS", "/api/sessions"), &preflight, "");
-        assert!(told.status == 403 && !told.head.contains("access-control-allow"), "{told:?}");
+        let response = send(&api, ("OPTIONS", "/api/sessions"), &preflight, "");
+        assert!(response.status == 403 && !response.head.contains("access-control-allow"), "{response:?}");
     });
 }
 
 #[test]
-fn t4_every_route_that_is_told_something_wants_json() {
+fn every_route_with_a_body_requires_json() {
+    // T4
     let api = ApiFixture::new();
     let bearer = format!("Authorization: Bearer {}", api.client.token);
-    let told: Vec<_> = all(&api).into_iter().filter(|(method, _)| takes_body(method)).collect();
-    assert!(told.len() > 10, "{told:?}");
+    let routes: Vec<_> = all(&api).into_iter().filter(|(method, _)| takes_body(method)).collect();
+    assert!(routes.len() > 10, "{routes:?}");
     api.assert_unchanged(|| {
-        for (method, path) in &told {
+        for (method, path) in &routes {
             for kind in [
                 &["Content-Type: text/plain"][..],
                 &["Content-Type: application/x-www-form-urlencoded"],
@@ -115,7 +118,8 @@ fn t4_every_route_that_is_told_something_wants_json() {
 }
 
 #[test]
-fn t16_every_route_bounds_its_body() {
+fn every_route_limits_its_body() {
+    // T16
     let api = ApiFixture::new();
     let bearer = format!("Authorization: Bearer {}", api.client.token);
     let headers = [bearer.as_str(), "Content-Type: application/json"];
@@ -125,7 +129,7 @@ fn t16_every_route_bounds_its_body() {
             let refused = send(&api, (&method, &path), &headers, &long);
             assert_eq!(refused.error(), (413, "too-large".to_owned()), "{method} {path}");
         }
-        // Also if nobody says before how much it will be.
+        // Also without a declared length.
         let head = format!(
             "POST /api/fix HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{bearer}\r\nContent-Type: application/json\r\n\
              Transfer-Encoding: chunked\r\n\r\n",
@@ -135,13 +139,13 @@ fn t16_every_route_bounds_its_body() {
         let chunked = head + &chunk.repeat(33) + "0\r\n\r\n";
         assert_eq!(api.client.send_bytes(chunked.as_bytes()).error(), (413, "too-large".to_owned()));
     });
-    // As much as is allowed is read.
+    // A body of exactly the limit is read.
     let just = format!("{{\"error\":\"x\"}}{}", " ".repeat(TOO_MANY - 1 - r#"{"error":"x"}"#.len()));
     assert_eq!(api.client.request("POST", "/api/fix", Some(&just)).status, 200);
 }
 
 #[test]
-fn every_route_refuses_what_is_no_json_and_what_it_does_not_know() {
+fn every_route_refuses_invalid_json_and_unknown_fields() {
     let api = ApiFixture::new();
     let deep = "[".repeat(100_000);
     let nested = format!("{{\"name\":{deep}");
@@ -165,7 +169,8 @@ fn every_route_refuses_what_is_no_json_and_what_it_does_not_know() {
 }
 
 #[test]
-fn t7_s7_8_s004_02_an_id_that_does_not_match_its_grammar_is_400_and_no_path() {
+fn invalid_id_is_400_and_never_a_path() {
+    // T7, S7.8, S004-02
     let api = ApiFixture::new();
     let lower = api.session.to_lowercase();
     let longer = format!("{}0", api.session);
@@ -196,20 +201,20 @@ fn t7_s7_8_s004_02_an_id_that_does_not_match_its_grammar_is_400_and_no_path() {
                 let refused = api.client.error(&method, &path, takes_body(&method).then_some("{}"));
                 assert_eq!(refused, (400, "bad-request".to_owned()), "{method} {path}");
             }
-            // A dozen of slashes, or none, are other addresses.
+            // Extra or missing slashes are other paths.
             for id in ["../../etc/passwd", ""] {
                 let refused = api.client.error(&method, &path.replace("{id}", id), takes_body(&method).then_some("{}"));
                 assert!([400, 404, 405].contains(&refused.0), "{method} {path} {id} {refused:?}");
             }
-            // One that could be somebody's and is nobody's.
-            let nobody = path.replace("{id}", "01JZ0000000000000000000000");
+            // A valid id that is not assigned.
+            let unassigned = path.replace("{id}", "01JZ0000000000000000000000");
             let body = match method.as_str() {
                 "PATCH" => r#"{"name":"x"}"#,
                 _ if path.ends_with("/messages") => r#"{"role":"user","content":"x"}"#,
                 _ => "{}",
             };
-            let refused = api.client.error(&method, &nobody, takes_body(&method).then_some(body));
-            assert_eq!(refused, (404, "unknown-reference".to_owned()), "{method} {nobody}");
+            let refused = api.client.error(&method, &unassigned, takes_body(&method).then_some(body));
+            assert_eq!(refused, (404, "unknown-reference".to_owned()), "{method} {unassigned}");
         }
     });
     let escaped = api.session.bytes().map(|byte| format!("%{byte:02x}")).collect::<Vec<_>>().concat();
@@ -221,7 +226,7 @@ fn t7_s7_8_s004_02_an_id_that_does_not_match_its_grammar_is_400_and_no_path() {
 }
 
 #[test]
-fn numbers_texts_and_words_out_of_their_limits_are_refused() {
+fn parameters_out_of_range_are_refused() {
     let api = ApiFixture::new();
     let id = &api.session;
     let long = "x".repeat(4_001);
@@ -255,7 +260,7 @@ fn numbers_texts_and_words_out_of_their_limits_are_refused() {
         format!("/api/sessions/{id}/records?profile=all"),
         format!("/api/sessions/{id}?messages=1001"),
     ];
-    let told = [
+    let bodies = [
         ("POST", "/api/sessions".to_owned(), format!("{{\"name\":\"{}\"}}", "x".repeat(201))),
         ("POST", "/api/sessions".into(), r#"{"name":7}"#.to_owned()),
         ("POST", "/api/search".into(), r#"{"query":"x","limit":101}"#.into()),
@@ -272,14 +277,14 @@ fn numbers_texts_and_words_out_of_their_limits_are_refused() {
         for path in &wrong {
             assert_eq!(api.client.error("GET", path, None).0, 400, "{path}");
         }
-        for (method, path, body) in &told {
+        for (method, path, body) in &bodies {
             assert_eq!(api.client.error(method, path, Some(body)).0, 400, "{method} {path} {body}");
         }
     });
 }
 
 #[test]
-fn methods_that_a_path_does_not_take_are_405_and_say_what_it_takes() {
+fn unsupported_method_is_405_with_an_allow_header() {
     let api = ApiFixture::new();
     let refused = api.client.request("DELETE", "/api/sessions", None);
     assert_eq!(refused.error().0, 405);

@@ -1,8 +1,8 @@
-//! As much of JSON Schema as the document of the API uses: what is wrong with an answer, and where.
+//! Validates against the part of JSON Schema that our `OpenAPI` document uses.
 
 use serde_json::Value;
 
-/// What does not fit, each with its place.
+/// The mismatches, each with its path.
 pub(crate) fn misfits(document: &Value, schema: &Value, answer: &Value) -> Vec<String> {
     let mut found = Vec::new();
     check(document, schema, answer, "", &mut found);
@@ -86,7 +86,7 @@ fn short(value: &Value) -> String {
 }
 
 #[test]
-fn what_does_not_fit_is_found() {
+fn schema_mismatches_are_found() {
     let document =
         serde_json::json!({"a": {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}});
     let schema = serde_json::json!({"type": "array", "items": {"$ref": "#/a"}});

@@ -1,4 +1,4 @@
-//! What routes answer: within the shapes they promise, and a GET without leaving a trace.
+//! Responses match their documented schema, and a GET changes nothing.
 
 use rethread_testing::{StubModel, TranscriptBuilder};
 use serde_json::Value;
@@ -6,8 +6,8 @@ use serde_json::Value;
 use crate::fixture::ApiFixture;
 use crate::json_schema::misfits;
 
-/// Every GET with something to ask for; `{id}` is a session of an agent, `{thread}` a thread.
-const ASKED: [&str; 44] = [
+/// Every GET with parameters; `{id}` is an agent session, `{thread}` a thread.
+const GET_PATHS: [&str; 44] = [
     "/api/sessions",
     "/api/sessions?state=ended&agent=pi&includeEmpty=true&children=true&limit=1&offset=0&project=/home/dev/site",
     "/api/sessions/{id}",
@@ -54,47 +54,48 @@ const ASKED: [&str; 44] = [
     "/api/openapi.json",
 ];
 
-fn path(api: &ApiFixture, asked: &str) -> String {
-    asked.replace("{id}", &api.session).replace("{thread}", &api.thread)
+fn path(api: &ApiFixture, target: &str) -> String {
+    target.replace("{id}", &api.session).replace("{thread}", &api.thread)
 }
 
-/// The shape that the document promises for an answer.
-fn promised<'d>(document: &'d Value, method: &str, asked: &str, status: u16) -> &'d Value {
-    let route = asked.split('?').next().unwrap().replace("{thread}", "{id}");
+/// The schema in the document for a response.
+fn promised<'d>(document: &'d Value, method: &str, target: &str, status: u16) -> &'d Value {
+    let route = target.split('?').next().unwrap().replace("{thread}", "{id}");
     let response = &document["paths"][&route][method.to_lowercase()]["responses"][status.to_string()];
     let response = match response["$ref"].as_str() {
         Some(place) => document.pointer(place.trim_start_matches('#')).unwrap(),
         None => response,
     };
-    assert!(!response.is_null(), "{method} {asked} promises no {status}");
+    assert!(!response.is_null(), "{method} {target} promises no {status}");
     &response["content"]["application/json"]["schema"]
 }
 
-fn fits(api: &ApiFixture, document: &Value, method: &str, asked: &str, body: Option<&str>, expect: u16) -> Value {
-    let answer = api.client.request(method, &path(api, asked), body);
-    assert_eq!(answer.status, expect, "{method} {asked}: {answer:?}");
-    let told: Value = serde_json::from_str(&answer.body).unwrap_or(Value::Null);
-    let wrong = misfits(document, promised(document, method, asked, expect), &told);
-    assert_eq!(wrong, Vec::<String>::new(), "{method} {asked}");
-    told
+fn fits(api: &ApiFixture, document: &Value, method: &str, target: &str, body: Option<&str>, expect: u16) -> Value {
+    let answer = api.client.request(method, &path(api, target), body);
+    assert_eq!(answer.status, expect, "{method} {target}: {answer:?}");
+    let response: Value = serde_json::from_str(&answer.body).unwrap_or(Value::Null);
+    let wrong = misfits(document, promised(document, method, target, expect), &response);
+    assert_eq!(wrong, Vec::<String>::new(), "{method} {target}");
+    response
 }
 
 #[test]
-fn t4_a_get_never_writes_and_answers_in_the_shape_it_promises() {
+fn get_never_writes_and_matches_its_schema() {
+    // T4
     let api = ApiFixture::new();
     let document = api.document();
     let gets = api.routes().into_iter().filter(|(method, _)| method == "GET");
     for (_, row) in gets {
-        let is_asked = |asked: &&str| asked.split('?').next().unwrap().replace("{thread}", "{id}") == row;
-        assert!(ASKED.iter().any(is_asked), "{row} is not asked");
+        let is_asked = |target: &&str| target.split('?').next().unwrap().replace("{thread}", "{id}") == row;
+        assert!(GET_PATHS.iter().any(is_asked), "{row} is not asked");
     }
     api.assert_unchanged(|| {
-        for asked in ASKED {
-            fits(&api, &document, "GET", asked, None, 200);
-            assert_eq!(api.client.request("HEAD", &path(&api, asked), None).status, 200, "{asked}");
+        for target in GET_PATHS {
+            fits(&api, &document, "GET", target, None, 200);
+            assert_eq!(api.client.request("HEAD", &path(&api, target), None).status, 200, "{target}");
         }
     });
-    // Not even what is noted of requests, where nothing was refused.
+    // Requests that are not refused are not logged either.
     let logs = api.home.path(".rethread/logs");
     let noted = || {
         std::fs::read_dir(&logs).unwrap().map(|log| std::fs::read(log.unwrap().path()).unwrap().len()).sum::<usize>()
@@ -106,7 +107,7 @@ fn t4_a_get_never_writes_and_answers_in_the_shape_it_promises() {
 }
 
 #[test]
-fn whoever_is_told_something_answers_in_the_shape_it_promises() {
+fn responses_to_changes_match_their_schema() {
     let api = ApiFixture::new();
     let document = api.document();
     let session = format!("\"session\":\"{}\"", api.session);
@@ -114,7 +115,7 @@ fn whoever_is_told_something_answers_in_the_shape_it_promises() {
     let plan = format!("{{{session},\"question\":\"what?\",\"dryRun\":true}}");
     let other_model = format!("{{{session},\"question\":\"what?\",\"model\":\"x\"}}");
     let inject = format!("{{{session},\"prompt\":\"mend @@plans\"}}");
-    let asked: [(&str, &str, &str, u16); 22] = [
+    let target: [(&str, &str, &str, u16); 22] = [
         ("POST", "/api/sessions", r#"{"name":"n","systemPrompt":"s","model":"m","cronJobId":"nightly"}"#, 201),
         ("POST", "/api/sessions", "{}", 201),
         ("PATCH", "/api/sessions/{thread}", r#"{"name":"other","alias":"o","task":"t","note":"n"}"#, 200),
@@ -138,7 +139,7 @@ fn whoever_is_told_something_answers_in_the_shape_it_promises() {
         ("POST", "/api/links", "{}", 201),
         ("DELETE", "/api/sessions/{thread}", "", 204),
     ];
-    for (method, path, body, expect) in asked {
+    for (method, path, body, expect) in target {
         fits(&api, &document, method, path, (method != "DELETE").then_some(body), expect);
     }
     let codes = [
@@ -147,26 +148,26 @@ fn whoever_is_told_something_answers_in_the_shape_it_promises() {
         (format!("{{{session},\"question\":\"  \"}}"), 400, "INVALID_ARGS"),
     ];
     for (body, status, code) in codes {
-        let told = fits(&api, &document, "POST", "/api/ask", Some(&body), status);
-        assert_eq!(told["error"]["code"], code, "e001-15");
-        assert!(told["error"]["kind"].is_string(), "{told}");
+        let response = fits(&api, &document, "POST", "/api/ask", Some(&body), status);
+        assert_eq!(response["error"]["code"], code, "E001-15");
+        assert!(response["error"]["kind"].is_string(), "{response}");
     }
 }
 
 #[test]
-fn an_empty_home_answers_too() {
+fn empty_home_answers_every_get() {
     let api = ApiFixture::empty();
     let document = api.document();
-    for asked in ASKED.iter().filter(|asked| !asked.contains('{')) {
-        fits(&api, &document, "GET", asked, None, 200);
+    for target in GET_PATHS.iter().filter(|target| !target.contains('{')) {
+        fits(&api, &document, "GET", target, None, 200);
     }
     assert!(!api.home.path(".rethread/memory.db").exists(), "nobody made a store");
 }
 
 #[test]
-fn a_get_asks_no_model_and_a_post_may() {
+fn get_sends_no_model_request_and_post_may() {
     let model = StubModel::with_embeddings(|| 1);
-    let asked = || model.requests().len();
+    let target = || model.requests().len();
     let home = crate::fixture::new_home();
     let settings = format!(
         "[embeddings]\nendpoint = \"{}\"\nmodel = \"ideas\"\n[budget]\ndaily_tokens = 100000\n",
@@ -177,15 +178,15 @@ fn a_get_asks_no_model_and_a_post_may() {
     let transcript = TranscriptBuilder::new(session).user("mend the parser");
     home.write(&format!(".claude/projects/-app/{session}.jsonl"), transcript.build());
     assert!(home.run(&["sync", "--quiet"]).status.success());
-    let known = asked();
+    let known = target();
     assert!(known > 0, "the model was asked when it was read");
     let api = ApiFixture::in_home(home);
     let spent = || api.client.json("GET", "/api/status", None)["budget"]["requests"].clone();
     let before = spent();
     let found = api.client.json("GET", "/api/search?query=parser", None);
     assert_eq!((found["hits"].as_array().unwrap().len(), &found["degraded"]), (1, &Value::Null));
-    assert_eq!((asked(), spent()), (known, before.clone()));
+    assert_eq!((target(), spent()), (known, before.clone()));
     api.client.json("POST", "/api/search", Some(r#"{"query":"parser"}"#));
-    assert_eq!(asked(), known + 1);
+    assert_eq!(target(), known + 1);
     assert_ne!(spent(), before);
 }

@@ -1,4 +1,4 @@
-//! Threads by HTTP as the fourth design has them, and sessions of agents beside them.
+//! Threads and agent sessions over HTTP.
 
 use crate::fixture::ApiFixture;
 use rethread_model::Timestamp;
@@ -10,18 +10,19 @@ fn ids(listed: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn e004_05_a_thread_is_made_found_changed_and_deleted() {
+fn thread_is_created_found_changed_and_deleted() {
+    // E004-05
     let api = ApiFixture::new();
     let made =
         api.client.request("POST", "/api/sessions", Some(r#"{"name":"release notes","systemPrompt":"Be brief."}"#));
     assert_eq!(made.status, 201, "{made:?}");
-    let told: Value = serde_json::from_str(&made.body).unwrap();
-    let id = told["session"]["id"].as_str().unwrap();
+    let created: Value = serde_json::from_str(&made.body).unwrap();
+    let id = created["session"]["id"].as_str().unwrap();
     assert!(made.head.contains(&format!("location: /api/sessions/{}", id.to_lowercase())), "{}", made.head);
-    let (metadata, at) = (&told["metadata"], format!("/api/sessions/{id}"));
+    let (metadata, at) = (&created["metadata"], format!("/api/sessions/{id}"));
     assert_eq!((&metadata["name"], &metadata["systemPromptOverride"]), (&"release notes".into(), &"Be brief.".into()));
     assert_eq!(
-        (&metadata["messageCount"], &metadata["source"], &told["messages"]),
+        (&metadata["messageCount"], &metadata["source"], &created["messages"]),
         (&0.into(), &"interactive".into(), &Value::Array(vec![]))
     );
 
@@ -43,7 +44,8 @@ fn e004_05_a_thread_is_made_found_changed_and_deleted() {
 }
 
 #[test]
-fn e004_03_s004_10_a_list_has_threads_and_sessions_by_when_something_last_happened() {
+fn list_orders_threads_and_sessions_by_last_activity() {
+    // E004-03, S004-10
     let api = ApiFixture::new();
     let (first, second) = (
         api.client.json("POST", "/api/sessions", Some("{}"))["session"]["id"].clone(),
@@ -82,7 +84,8 @@ fn e004_03_s004_10_a_list_has_threads_and_sessions_by_when_something_last_happen
 }
 
 #[test]
-fn s7_5_a_log_is_read_by_number_in_pieces_that_join() {
+fn record_pages_join_without_gaps() {
+    // S7.5
     let api = ApiFixture::new();
     let at = format!("/api/sessions/{}/records", api.thread);
     for number in 0..5 {
@@ -110,7 +113,7 @@ fn s7_5_a_log_is_read_by_number_in_pieces_that_join() {
 }
 
 #[test]
-fn an_agents_session_that_is_deleted_is_forgotten_and_stays_forgotten() {
+fn deleted_agent_session_stays_forgotten() {
     let api = ApiFixture::new();
     let at = format!("/api/sessions/{}", api.session);
     let transcript = api.client.json("GET", &at, None)["session"]["transcript"].as_str().unwrap().to_owned();
@@ -122,7 +125,7 @@ fn an_agents_session_that_is_deleted_is_forgotten_and_stays_forgotten() {
 }
 
 #[test]
-fn what_is_peeked_at_stays_unread_and_what_is_read_does_not() {
+fn get_activity_keeps_it_unread_and_post_marks_it_read() {
     let api = ApiFixture::new();
     let activity = |method: &str, id: &str| {
         let body = (method == "POST").then_some("{}");

@@ -1,6 +1,4 @@
-//! The server's door with the real binary: who gets in, where it listens, that there is one, and how it ends.
-
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+//! `rethread serve`: authentication, listen addresses, one server per home, and shutdown.
 
 use std::fs;
 use std::net::TcpStream;
@@ -22,7 +20,8 @@ fn stderr(output: &std::process::Output) -> String {
 }
 
 #[test]
-fn t1_token_socket_and_lock_are_for_their_owner_only() {
+fn token_socket_and_lock_are_readable_only_by_the_owner() {
+    // T1
     let home = new_home();
     let server = home.serve(&["--no-watch"]);
     for name in ["token", "serve.sock", "serve.lock"] {
@@ -40,7 +39,8 @@ fn t1_token_socket_and_lock_are_for_their_owner_only() {
 }
 
 #[test]
-fn t5_elsewhere_it_listens_only_by_tls() {
+fn other_interfaces_need_tls() {
+    // T5
     let home = new_home();
     for address in ["0.0.0.0:0", "[::]:0"] {
         let refused = home.run(&["serve", "--listen", address]);
@@ -57,11 +57,12 @@ fn t5_elsewhere_it_listens_only_by_tls() {
 }
 
 #[test]
-fn t5_with_a_certificate_it_speaks_tls_and_still_wants_the_token() {
+fn tls_server_still_requires_the_token() {
+    // T5
     let home = new_home();
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    home.write("cert.pem", &made.cert.pem());
-    home.write("key.pem", &made.signing_key.serialize_pem());
+    home.write("cert.pem", made.cert.pem());
+    home.write("key.pem", made.signing_key.serialize_pem());
     let server = home.serve(&["--no-watch", "--tls-cert", "cert.pem", "--tls-key", "key.pem"]);
     assert!(server.started["url"].as_str().unwrap().starts_with("https://"));
     let mut roots = RootCertStore::empty();
@@ -78,12 +79,13 @@ fn t5_with_a_certificate_it_speaks_tls_and_still_wants_the_token() {
     assert_eq!(ask(&["GET /api/health"]).status, 401);
     let token = format!("Authorization: Bearer {}", home.token());
     assert_eq!(ask(&["GET /api/health", &token]).status, 200);
-    // In the clear nothing is answered.
+    // Without TLS there is no answer.
     assert_eq!(server.send(&["GET /api/health", &token], "").status, 0);
 }
 
 #[test]
-fn fault_21_a_second_server_refuses_and_says_where_the_first_is() {
+fn second_server_reports_the_first() {
+    // Fault 21
     let home = new_home();
     let server = home.serve(&["--no-watch"]);
     let second = home.run(&["serve", "--listen", "127.0.0.1:0"]);
@@ -92,7 +94,8 @@ fn fault_21_a_second_server_refuses_and_says_where_the_first_is() {
 }
 
 #[test]
-fn fault_22_what_a_killed_server_left_does_not_stop_the_next() {
+fn leftovers_of_a_killed_server_do_not_block_the_next() {
+    // Fault 22
     let home = new_home();
     drop(home.serve(&["--no-watch"]));
     assert!(home.path(".rethread/serve.sock").exists());
@@ -103,7 +106,7 @@ fn fault_22_what_a_killed_server_left_does_not_stop_the_next() {
 }
 
 #[test]
-fn it_ends_when_told_and_leaves_no_socket() {
+fn stopped_server_removes_its_socket() {
     let home = new_home();
     let mut server = home.serve(&[]);
     let well = server.get("/api/health", &home.token());
@@ -114,17 +117,18 @@ fn it_ends_when_told_and_leaves_no_socket() {
 }
 
 #[test]
-fn t2_the_same_user_needs_no_token_on_the_socket_but_a_wrong_one_is_wrong() {
+fn unix_socket_needs_no_token_but_refuses_a_wrong_one() {
+    // T2
     let home = new_home();
     let server = home.serve(&["--no-watch"]);
     assert_eq!(server.send_over_unix_socket(&["GET /api/health"], "").status, 200);
     assert_eq!(server.send_over_unix_socket(&["GET /api/health", "Authorization: Bearer no"], "").status, 401);
-    // Somebody's page that found a way to the socket is still somebody's page.
+    // A foreign origin is refused on the socket too.
     assert_eq!(server.send_over_unix_socket(&["GET /api/health", "Origin: http://evil.example"], "").status, 403);
 }
 
 #[test]
-fn a_link_logs_in_once_and_the_cookie_stays_on_our_own_page() {
+fn login_link_works_once_and_the_cookie_only_same_origin() {
     let home = new_home();
     let server = home.serve(&["--no-watch"]);
     let path = server.login_path();
@@ -150,7 +154,7 @@ fn a_link_logs_in_once_and_the_cookie_stays_on_our_own_page() {
 }
 
 #[test]
-fn open_gives_a_link_into_the_server_that_runs() {
+fn open_prints_a_link_to_the_running_server() {
     let home = new_home();
     let none = home.run(&["open", "--print"]);
     assert_eq!(none.status.code(), Some(3));
@@ -162,7 +166,8 @@ fn open_gives_a_link_into_the_server_that_runs() {
 }
 
 #[test]
-fn t6_the_log_of_requests_has_neither_token_nor_what_was_asked() {
+fn request_log_contains_neither_token_nor_query() {
+    // T6
     let home = new_home();
     let server = home.serve(&["--no-watch"]);
     let token = home.token();
@@ -184,7 +189,7 @@ fn t6_the_log_of_requests_has_neither_token_nor_what_was_asked() {
 }
 
 #[test]
-fn what_is_said_while_it_serves_is_read() {
+fn server_syncs_new_entries() {
     let home = new_home();
     let transcript = format!(".claude/projects/-app/{SESSION}.jsonl");
     home.write(&transcript, TranscriptBuilder::new(SESSION).ids("u1").user("fix the parser").build());

@@ -1,6 +1,6 @@
-//! Threads with the real binary: killed writers, full and read-only disks, references that are no thread's.
+//! Threads with the real binary: killed writers, full and read-only disks, invalid ids.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -17,9 +17,9 @@ use serde_json::Value;
 
 const KILLS: u64 = 200;
 const AT_ONCE: usize = 4;
-/// What a script of ours ends with when this machine does not let it do what it needs.
+/// Exit code of our scripts when this machine does not allow what they need.
 const NOT_ALLOWED: i32 = 77;
-/// What `unshare` ends with when it may not make a name space.
+/// Exit code of `unshare` when it may not create a namespace.
 const NO_NAME_SPACE: i32 = 1;
 
 /// A home with a store of its own and one thread in it.
@@ -79,16 +79,16 @@ impl ThreadHome {
         fs::read(self.log_path()).unwrap()
     }
 
-    /// Appends lines as one process does, without a limit and unharmed; gives their numbers.
+    /// Appends messages with one undisturbed process; their numbers.
     fn append(&self, texts: &[&str]) -> Vec<u64> {
         let command = self.command(&["thread", "append", &self.thread, "--jsonl"]);
-        let done = feed(command, &texts.iter().map(|said| line(said)).collect::<String>());
+        let done = feed(command, &texts.iter().map(|message| line(message)).collect::<String>());
         assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
         numbers(&done)
     }
 }
 
-/// One process that appends; killed when dropped, so that whoever feeds it ends too.
+/// A process that appends. It is killed when dropped, so that the thread that feeds it ends too.
 struct Appending(Child);
 
 impl Appending {
@@ -100,7 +100,7 @@ impl Appending {
     }
 
     fn kill(&mut self) {
-        // An error means that it has ended, which the wait tells as well.
+        // An error means that it has already ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -113,7 +113,7 @@ impl Drop for Appending {
 }
 
 #[test]
-fn two_hundred_kills_of_four_writers_lose_nothing_that_was_acknowledged() {
+fn two_hundred_kills_lose_no_acknowledged_record() {
     let home = ThreadHome::new();
     let (kills, acknowledged, copies) = (AtomicU64::new(0), Mutex::new(Vec::new()), Mutex::new(Vec::new()));
     scope(|scope| {
@@ -124,8 +124,8 @@ fn two_hundred_kills_of_four_writers_lose_nothing_that_was_acknowledged() {
                     if number >= KILLS {
                         return;
                     }
-                    let heard = append_until_killed(&home, number);
-                    acknowledged.lock().unwrap().extend(heard);
+                    let acks = append_until_killed(&home, number);
+                    acknowledged.lock().unwrap().extend(acks);
                     if number % 8 == 7 {
                         copies.lock().unwrap().push(home.log());
                     }
@@ -136,7 +136,7 @@ fn two_hundred_kills_of_four_writers_lose_nothing_that_was_acknowledged() {
     let (acknowledged, copies) = (acknowledged.into_inner().unwrap(), copies.into_inner().unwrap());
     assert!(acknowledged.len() as u64 > KILLS, "only {} were acknowledged", acknowledged.len());
 
-    // What a power cut leaves, which no kill does: half a line.
+    // Half a line, as after a power cut. A kill never leaves one.
     let whole = home.log();
     let mut file = fs::OpenOptions::new().append(true).open(home.log_path()).unwrap();
     file.write_all(br#"{"recordType":"message","schemaVer"#).unwrap();
@@ -146,8 +146,8 @@ fn two_hundred_kills_of_four_writers_lose_nothing_that_was_acknowledged() {
     let log = home.log();
     let records = gapless(&log);
     assert_eq!(records[&(before + 1)], "one more");
-    for (seq, said) in &acknowledged {
-        assert_eq!(records.get(seq), Some(said), "{seq} was acknowledged");
+    for (seq, message) in &acknowledged {
+        assert_eq!(records.get(seq), Some(message), "{seq} was acknowledged");
     }
     let texts: HashSet<&String> = records.values().collect();
     assert_eq!(texts.len(), records.len(), "something is in the log twice");
@@ -156,46 +156,46 @@ fn two_hundred_kills_of_four_writers_lose_nothing_that_was_acknowledged() {
     }
 }
 
-/// Feeds a process without end, kills it at a moment that only the number decides, and gives what it acknowledged.
+/// Feeds a process endlessly and kills it at a time derived from the number; returns what it acknowledged.
 fn append_until_killed(home: &ThreadHome, number: u64) -> Vec<(u64, String)> {
     let chance = scrambled(number);
-    // Some die before they say anything, some a little later than after an acknowledgement: in the midst of a write.
+    // Some are killed before the first acknowledgement, some in the middle of a write.
     let (enough, pause) = (chance % 12, Duration::from_micros(chance / 12 % 2500));
     let (process, mut input, mut output) = Appending::start(home);
-    let said = |count: u64| format!("p{number}-{count}");
-    let mut heard = Vec::new();
+    let message = |count: u64| format!("p{number}-{count}");
+    let mut acks = Vec::new();
     scope(|scope| {
         let mut process = Some(process);
         scope.spawn(move || {
             let mut count = 1;
-            while input.write_all(line(&said(count)).as_bytes()).is_ok() {
+            while input.write_all(line(&message(count)).as_bytes()).is_ok() {
                 count += 1;
             }
         });
         let mut answer = String::new();
         loop {
-            if heard.len() as u64 >= enough
+            if acks.len() as u64 >= enough
                 && let Some(mut process) = process.take()
             {
                 sleep(pause);
                 process.kill();
             }
             answer.clear();
-            // After the kill the pipe still holds what it had acknowledged before.
+            // After the kill the pipe still contains earlier acknowledgements.
             if output.read_line(&mut answer).unwrap() == 0 {
                 break;
             }
             if let Some(seq) = answer.strip_suffix('\n') {
-                heard.push((seq.parse().unwrap(), said(heard.len() as u64 + 1)));
+                acks.push((seq.parse().unwrap(), message(acks.len() as u64 + 1)));
             }
         }
         assert!(process.is_none(), "process {number} ended by itself");
     });
-    heard
+    acks
 }
 
 #[test]
-fn a_file_that_may_not_grow_acknowledges_nothing_more_and_goes_on_later() {
+fn file_size_limit_stops_acknowledgements_until_it_is_lifted() {
     let home = ThreadHome::new();
     assert_eq!(home.append(&["first", "second"]), [1, 2]);
 
@@ -210,19 +210,19 @@ fn a_file_that_may_not_grow_acknowledges_nothing_more_and_goes_on_later() {
     many.args(["sh", "--jsonl"]);
     let done = feed(many, &(1..=200).map(|count| line(&format!("m{count}"))).collect::<String>());
     assert_eq!(done.status.code(), Some(3), "{}", text(&done.stderr));
-    let heard = numbers(&done);
-    assert!(!heard.is_empty() && heard.len() < 200, "{heard:?}");
+    let acks = numbers(&done);
+    assert!(!acks.is_empty() && acks.len() < 200, "{acks:?}");
     let next = home.append(&["after all"])[0];
     let records = gapless(&home.log());
-    assert!(heard.iter().all(|seq| records[seq] == format!("m{seq}")), "{heard:?} {records:?}");
-    // What was torn may be whole but for its newline; then it has a number though nobody was told.
-    assert!(next - heard.len() as u64 <= 2 && records[&next] == "after all", "{heard:?} {records:?}");
+    assert!(acks.iter().all(|seq| records[seq] == format!("m{seq}")), "{acks:?} {records:?}");
+    // The torn record may lack only its newline; then it has a number without an acknowledgement.
+    assert!(next - acks.len() as u64 <= 2 && records[&next] == "after all", "{acks:?} {records:?}");
 }
 
 #[test]
-fn a_full_disk_acknowledges_nothing_more_and_goes_on_later() {
+fn full_disk_stops_acknowledgements_until_there_is_space() {
     let home = ThreadHome::new();
-    // In a name space of its own, because a mount is nobody else's business.
+    // In its own namespace, so that the mount affects nothing else.
     let script = r#"
         threads="$RETHREAD_HOME/threads"
         mount -t tmpfs -o size=64k tmpfs "$threads" || exit 77
@@ -249,14 +249,14 @@ fn a_full_disk_acknowledges_nothing_more_and_goes_on_later() {
 }
 
 #[test]
-fn a_read_only_folder_refuses_and_goes_on_later() {
+fn read_only_directory_refuses_until_it_is_writable() {
     let home = ThreadHome::new();
     assert_eq!(home.append(&["before"]), [1]);
     let before = files(&home.store().join("threads"));
     let mounted = r#"
         mount --bind "$RETHREAD_HOME" "$RETHREAD_HOME" && mount -o remount,ro,bind "$RETHREAD_HOME" || exit 77
     "#;
-    // Whoever may write everywhere is not kept out by permissions.
+    // Root ignores permissions; then the script exits with 77.
     let forbidden = r#"
         threads="$RETHREAD_HOME/threads"
         trap 'chmod 700 "$threads" "$threads/$THREAD"; chmod 600 "$threads/$THREAD/"*' EXIT
@@ -285,10 +285,10 @@ fn a_read_only_folder_refuses_and_goes_on_later() {
 }
 
 #[test]
-fn what_is_no_id_never_becomes_a_path() {
+fn invalid_id_never_becomes_a_path() {
     let home = ThreadHome::new();
     home.append(&["something"]);
-    // What would be taken for a thread if a reference became a path.
+    // Directories that would be taken for threads if a reference became a path.
     let decoys = [home.store().join("x"), home.store().join("threads/y"), home.home.path("z")];
     for decoy in &decoys {
         fs::create_dir_all(decoy).unwrap();
@@ -309,12 +309,12 @@ fn what_is_no_id_never_becomes_a_path() {
         ".",
         "deleted",
         "",
-        // Nobody's id: in lower case, one character short, one too many, more than fits a ULID.
+        // Lower case, one character short, one too many, and too large for a ULID.
         "01arz3ndektsv4rrffq69g5fav",
         "01ARZ3NDEKTSV4RRFFQ69G5FA",
         "01ARZ3NDEKTSV4RRFFQ69G5FAVX",
         "81ARZ3NDEKTSV4RRFFQ69G5FAV",
-        // Ours, with a last character that only looks right: Cyrillic A, a full-width zero, none that is seen.
+        // Our id with a confusable last character: Cyrillic A, a full-width zero, a zero-width space.
         &format!("{start}\u{410}"),
         &format!("{start}\u{ff10}"),
         &format!("{}\u{200b}", home.thread),
@@ -338,11 +338,11 @@ fn what_is_no_id_never_becomes_a_path() {
 }
 
 /// One line for `--jsonl`.
-fn line(said: &str) -> String {
-    format!("{{\"role\":\"user\",\"content\":\"{said}\"}}\n")
+fn line(message: &str) -> String {
+    format!("{{\"role\":\"user\",\"content\":\"{message}\"}}\n")
 }
 
-/// Runs with this on standard input. Whoever stops reading has said why.
+/// Runs a command with this on standard input.
 fn feed(mut command: Command, input: &str) -> Output {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
@@ -352,7 +352,7 @@ fn feed(mut command: Command, input: &str) -> Output {
     })
 }
 
-/// Exit 3, an error that says what cannot be written, and no number.
+/// Asserts exit code 3, an error about the file, and no acknowledgement.
 fn refused(done: &Output) {
     let stderr = text(&done.stderr);
     assert_eq!(done.status.code(), Some(3), "{stderr}");
@@ -360,12 +360,12 @@ fn refused(done: &Output) {
     assert!(stderr.contains("error: ") && stderr.contains("session.jsonl cannot be written"), "{stderr}");
 }
 
-/// The numbers that were printed.
+/// The acknowledged numbers.
 fn numbers(done: &Output) -> Vec<u64> {
     text(&done.stdout).lines().map(|seq| seq.parse().unwrap()).collect()
 }
 
-/// Number and text of each record. They must count from one, each once and in order.
+/// Number and text of each record. Asserts that the numbers count from one without gaps.
 fn gapless(log: &[u8]) -> BTreeMap<u64, String> {
     let lines = log.split(|byte| *byte == b'\n');
     let records = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
@@ -378,7 +378,7 @@ fn gapless(log: &[u8]) -> BTreeMap<u64, String> {
     records.into_iter().collect()
 }
 
-/// All files below a folder, with what they hold.
+/// Path and content of all files below a directory.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -394,14 +394,13 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// The names in a folder.
 fn names_in(folder: &Path) -> Vec<PathBuf> {
     let mut names: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     names.sort();
     names
 }
 
-/// Says that something was not tried.
+/// Prints that a test was skipped.
 fn skipped_because(reason: &str) {
     let _ = writeln!(std::io::stderr(), "skipped: {reason}");
 }
@@ -410,7 +409,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A number that looks drawn by chance and is always the same (splitmix64).
+/// A number that looks random and is the same on every run (splitmix64).
 fn scrambled(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

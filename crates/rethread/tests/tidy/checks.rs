@@ -1,4 +1,4 @@
-//! What is checked, on text alone, so that each check can be tried on a few lines.
+//! The checks, as functions of text, so that each can be tested on a few lines.
 
 use crate::text::{Part, functions, keep, settings, starts_of};
 
@@ -6,14 +6,14 @@ const LONGEST_FILE: usize = 600;
 const LONGEST_FUNCTION: usize = 80;
 const LONG_BECAUSE: &str = "// tidy: long because ";
 
-/// Taken apart, since this file is read by its own checks.
+/// Split, because this file is checked too.
 const SQL: [&str; 2] = [concat!("SEL", "ECT "), concat!("INS", "ERT INTO")];
 const MACHINE_PATHS: [&str; 3] = [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/tmp/", "bash_jobs")];
 
-/// What a check says of a text: line numbers from 1, each with a remark.
+/// Findings: line number from 1 and a remark.
 pub(crate) type Remarks = Vec<(usize, String)>;
 
-/// Dependencies, other than for tests, on crates of ours that are not `allowed`.
+/// Dependencies on our crates that are not `allowed`; dev-dependencies do not count.
 pub(crate) fn forbidden_arrows(manifest: &str, allowed: &[&str]) -> Remarks {
     let mut found = Remarks::new();
     for (number, section, line) in settings(manifest) {
@@ -38,7 +38,7 @@ pub(crate) fn sql(text: &str) -> Remarks {
     spoken.lines().enumerate().filter_map(|(at, line)| Some((at + 1, hit(line)?))).collect()
 }
 
-/// Where one of `needles` stands in code, not in comments or strings.
+/// Lines with one of `needles` in code; comments and strings do not count.
 pub(crate) fn words(text: &str, needles: &[&str]) -> Remarks {
     let code = keep(text, &[Part::Code]);
     let mut found = Remarks::new();
@@ -49,7 +49,7 @@ pub(crate) fn words(text: &str, needles: &[&str]) -> Remarks {
     found
 }
 
-/// Where a manifest speaks of one of `needles`, comments aside.
+/// Lines of a manifest with one of `needles`; comments do not count.
 pub(crate) fn mentions(manifest: &str, needles: &[&str]) -> Remarks {
     let mut found = Remarks::new();
     for (number, _, line) in settings(manifest) {
@@ -59,7 +59,7 @@ pub(crate) fn mentions(manifest: &str, needles: &[&str]) -> Remarks {
     found
 }
 
-/// Whether the package takes the lints of the workspace.
+/// Whether the package inherits the workspace lints.
 pub(crate) fn inherits_lints(manifest: &str) -> bool {
     settings(manifest).any(|(_, section, line)| {
         let line: String = line.split_whitespace().collect();
@@ -67,7 +67,7 @@ pub(crate) fn inherits_lints(manifest: &str) -> bool {
     })
 }
 
-/// Line 1, if no sentence opens the file.
+/// Line 1, unless it is a `//!` sentence.
 pub(crate) fn opening(text: &str) -> Remarks {
     let first = text.lines().next().unwrap_or_default().trim_end();
     let sentence = first.strip_prefix("//! ").unwrap_or_default();
@@ -75,7 +75,7 @@ pub(crate) fn opening(text: &str) -> Remarks {
     if good { vec![] } else { vec![(1, "does not open with a `//!` sentence and a full stop".into())] }
 }
 
-/// The file and the functions that have too many lines.
+/// Files and functions with too many lines.
 pub(crate) fn too_long(text: &str) -> Remarks {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Remarks::new();
@@ -93,7 +93,7 @@ pub(crate) fn too_long(text: &str) -> Remarks {
     found
 }
 
-/// Lines with a path that only one machine has.
+/// Lines with a path that exists on one machine only.
 pub(crate) fn machine_paths(text: &str) -> Remarks {
     let mut found = Remarks::new();
     for (at, line) in text.lines().enumerate() {
@@ -103,30 +103,42 @@ pub(crate) fn machine_paths(text: &str) -> Remarks {
     found
 }
 
-/// Behaviour ids in comments and names of functions that are not written as ids are.
-pub(crate) fn bad_ids(text: &str) -> Remarks {
+/// Malformed behavior ids in comments, and names of integration tests that start with an id.
+pub(crate) fn bad_ids(text: &str, is_integration_test: bool) -> Remarks {
     let comments = keep(text, &[Part::Comment]);
     let mut found = Remarks::new();
     for (at, line) in comments.lines().enumerate() {
         let tokens = line.split(|c: char| !c.is_alphanumeric() && c != '-');
-        found.extend(tokens.filter(|token| is_bad_id(token, "SEL", '-')).map(|id| (at + 1, id.to_string())));
+        found.extend(tokens.filter(|token| is_bad_id(token)).map(|id| (at + 1, id.to_string())));
     }
     let named = functions(&keep(text, &[Part::Code]));
-    let bad = named.into_iter().filter(|(_, _, name)| is_bad_id(name, "sel", '_'));
-    found.extend(bad.map(|(line, _, name)| (line, name)));
+    let with_id = named.into_iter().filter(|(_, _, name)| is_integration_test && starts_with_id(name));
+    found.extend(with_id.map(|(line, _, name)| (line, name)));
     found
 }
 
-/// True for what is meant as an id (a letter, digits, a dash, a digit) but does not have its shape.
-fn is_bad_id(token: &str, letters: &str, dash: char) -> bool {
-    let Some((design, rest)) = token.strip_prefix(|c| letters.contains(c)).and_then(|rest| rest.split_once(dash))
-    else {
+/// Whether a word looks like an id (a letter, digits, a dash, a digit) but is not well-formed.
+fn is_bad_id(word: &str) -> bool {
+    let Some((design, rest)) = word.strip_prefix(['S', 'E', 'L']).and_then(|rest| rest.split_once('-')) else {
         return false;
     };
-    let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).count();
-    let meant = design.len() >= 2 && digits(design) == design.len() && digits(rest) > 0;
-    let ends = rest.chars().nth(2).is_none_or(|next| next == dash);
-    meant && !(["000", "001", "002", "003", "004"].contains(&design) && digits(rest) == 2 && ends)
+    let looks_like_id = design.len() >= 2 && digits(design) == design.len() && digits(rest) > 0;
+    let ends = rest.chars().nth(2).is_none_or(|next| next == '-');
+    looks_like_id && !(["000", "001", "002", "003", "004"].contains(&design) && digits(rest) == 2 && ends)
+}
+
+/// Whether a function name starts with an id, such as `s000_13_` or `t7_`.
+fn starts_with_id(name: &str) -> bool {
+    let Some((number, rest)) = name.strip_prefix(['s', 'e', 'l', 't']).and_then(|rest| rest.split_once('_')) else {
+        return false;
+    };
+    let is_number = !number.is_empty() && digits(number) == number.len();
+    is_number && (name.starts_with('t') || digits(rest) > 0)
+}
+
+/// The number of digits at the start.
+fn digits(text: &str) -> usize {
+    text.chars().take_while(char::is_ascii_digit).count()
 }
 
 #[cfg(test)]
@@ -138,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arrow_is_found_however_it_is_written() {
+    fn dependency_is_found_in_every_notation() {
         let manifest = "[dependencies]\nrethread-model.workspace = true\nrethread-store = { path = \"../store\" }\n\
             s = { package = \"rethread-llm\" }\n[target.'cfg(unix)'.dependencies.rethread-index]\n\
             [dev-dependencies]\nrethread-engine = \"1\"\n# rethread-recall = \"1\"\n";
@@ -146,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn words_count_in_code_only() {
+    fn words_count_only_in_code() {
         let text = "// todo!()\nlet a = \"todo!\";\ntodo!();\nmy_todo!();\n";
         assert_eq!(lines(&words(text, &["todo!"])), [3]);
         assert_eq!(lines(&words("eprintln!();\nprint!();", &["print!", "println!"])), [2]);
@@ -155,20 +167,20 @@ mod tests {
     }
 
     #[test]
-    fn sql_counts_in_strings_too_but_not_in_comments() {
+    fn sql_counts_in_strings_but_not_in_comments() {
         let text = format!("// {0}1\nlet a = \"{0}1\";\n", SQL[0]);
         assert_eq!(lines(&sql(&text)), [2]);
     }
 
     #[test]
-    fn an_opening_is_a_sentence_on_line_one() {
+    fn first_line_is_a_sentence() {
         assert!(opening("//! Splits entries. Never looks\n//! across sessions.\n").is_empty());
         assert_eq!(lines(&opening("//! Episode utilities\n")), [1]);
         assert_eq!(lines(&opening("use std::fs;\n")), [1]);
     }
 
     #[test]
-    fn a_long_function_is_found_unless_it_says_why() {
+    fn long_function_is_found_unless_it_has_a_reason() {
         let long = format!("fn a() {{\n{}}}\n", "    work();\n".repeat(LONGEST_FUNCTION));
         assert_eq!(lines(&too_long(&format!("\n{long}"))), [2]);
         let excused = format!("{LONG_BECAUSE}it is a table.\n#[test]\n{long}");
@@ -177,22 +189,25 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_path_is_one_that_starts_at_the_root() {
+    fn machine_path_starts_at_the_root() {
         let text = format!("see {0}x\nhttps://a.example{0}x\n~{0}x\n", MACHINE_PATHS[0]);
         assert_eq!(lines(&machine_paths(&text)), [1]);
     }
 
     #[test]
-    fn ids_in_comments_and_test_names_have_one_shape() {
-        let good = "// S000-13, L003-02/03; E0308 and E1-2\nfn s000_13_resets() {}\nfn split_2_3() {}\n";
-        assert_eq!(bad_ids(good), Remarks::new());
+    fn ids_are_well_formed_and_not_in_test_names() {
+        let good =
+            "fn offset_past_end() {\n    // S000-13, L003-02/03, S7.4, T11; E0308 and E1-2\n}\nfn split_2_3() {}\n";
+        assert_eq!(bad_ids(good, true), Remarks::new());
         let bad = ["S005-01", "S000-1", "E01-02", "L002-123"].map(|id| format!("// {id}\n"));
-        assert_eq!(lines(&bad_ids(&bad.concat())), [1, 2, 3, 4]);
-        assert_eq!(lines(&bad_ids("fn s000_7_resets() {}\n")), [1]);
+        assert_eq!(lines(&bad_ids(&bad.concat(), false)), [1, 2, 3, 4]);
+        for name in ["s000_13_resets", "s7_4_counts", "t11_quotes"] {
+            assert_eq!(lines(&bad_ids(&format!("fn {name}() {{}}\n"), true)), [1], "{name}");
+        }
     }
 
     #[test]
-    fn lints_are_taken_in_either_way_of_writing() {
+    fn lints_are_found_in_both_notations() {
         assert!(inherits_lints("[lints]\nworkspace = true\n"));
         assert!(inherits_lints("lints.workspace = true\n"));
         assert!(!inherits_lints("[package]\nworkspace = true\n"));

@@ -1,7 +1,7 @@
-//! Keeps the house in order: arrows between crates, openings, sizes, words that do not belong.
+//! Checks the source tree: crate dependencies, first lines, sizes and forbidden words.
 //!
-//! Reads the tree as text and builds nothing. Each check is one test; what it finds is listed as
-//! `file:line`, with what to do about it.
+//! Reads the tree as text and builds nothing. Each check is one test; findings are listed as
+//! `file:line` with a hint.
 
 mod checks;
 mod text;
@@ -10,7 +10,7 @@ mod tree;
 use checks::{bad_ids, forbidden_arrows, inherits_lints, machine_paths, mentions, opening, sql, too_long, words};
 use tree::{files_below, manifests, over, report, root, rust_files, shown, tracked_files};
 
-/// Which crate may use which: the table of ARCHITECTURE.md.
+/// Which crate may depend on which: the table of ARCHITECTURE.md.
 const ARROWS: [(&str, &[&str]); 9] = [
     ("model", &[]),
     ("ingest", &["model"]),
@@ -20,15 +20,15 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("llm", &["model"]),
     ("engine", &["model", "ingest", "store", "index", "recall", "llm"]),
     ("rethread", &["model", "engine"]),
-    // Only a dev-dependency of the others, which the check does not count.
+    // A dev-dependency of the others, which does not count.
     ("testing", &["model", "store", "engine"]),
 ];
 
-/// Files in `crates/ingest/src/parse/` that are no agent's.
+/// Files in `crates/ingest/src/parse/` that are not the parser of an agent.
 const PARSE_HELPERS: [&str; 8] = ["mod", "content", "human", "loose", "out", "outcome", "repair", "tool"];
 
 #[test]
-fn each_crate_uses_only_the_crates_the_architecture_allows() {
+fn each_crate_uses_only_allowed_crates() {
     let found = over(&manifests(), |name, text| {
         let folder = name.split('/').nth(1).unwrap_or_default();
         let Some((_, allowed)) = ARROWS.iter().find(|(from, _)| *from == folder) else {
@@ -37,11 +37,11 @@ fn each_crate_uses_only_the_crates_the_architecture_allows() {
         };
         forbidden_arrows(text, allowed)
     });
-    report(&found, "turn the dependency round, or change ARCHITECTURE.md and ARROWS first");
+    report(&found, "reverse the dependency, or change ARCHITECTURE.md and ARROWS first");
 }
 
 #[test]
-fn only_the_store_uses_sql_and_only_llm_the_binary_and_the_test_kit_connect() {
+fn only_the_store_uses_sql_and_only_some_crates_connect() {
     let mut found =
         over(&rust_files(), |name, text| if name.starts_with("crates/store/") { vec![] } else { sql(text) });
     found.extend(over(&rust_files(), |name, text| words(text, &kept_out(name))));
@@ -50,15 +50,15 @@ fn only_the_store_uses_sql_and_only_llm_the_binary_and_the_test_kit_connect() {
 }
 
 #[test]
-fn each_rust_file_opens_with_a_sentence() {
+fn each_rust_file_starts_with_a_sentence() {
     let found = over(&rust_files(), |_, text| opening(text));
     report(&found, "write on line 1 what the file does: `//! Splits entries into episodes.`");
 }
 
 #[test]
-fn no_file_and_no_function_is_too_long() {
+fn no_file_or_function_is_too_long() {
     let found = over(&rust_files(), |_, text| too_long(text));
-    report(&found, "find the second idea in it; a function that must be long says `// tidy: long because …`");
+    report(&found, "split it; a function that must be long says `// tidy: long because …`");
 }
 
 #[test]
@@ -93,26 +93,29 @@ fn only_the_printer_prints() {
 }
 
 #[test]
-fn nothing_unfinished_or_silenced_is_left() {
+fn no_unfinished_or_silenced_code() {
     let needles = ["todo!", "unimplemented!", "dbg!", "#[allow(", "#![allow("];
     let found = over(&rust_files(), |_, text| words(text, &needles));
     report(&found, "finish it; for a lint write `#[expect(lint, reason = \"…\")]`");
 }
 
 #[test]
-fn no_path_of_this_machine_is_in_the_tree() {
+fn no_path_of_this_machine_in_the_tree() {
     let found = over(&tracked_files(), |_, text| machine_paths(text));
-    report(&found, "write a path that exists for everybody, or invent one such as /home/dev/app");
+    report(&found, "use an invented path such as /home/dev/app");
 }
 
 #[test]
-fn behaviour_ids_have_their_shape() {
-    let found = over(&rust_files(), |_, text| bad_ids(text));
-    report(&found, "an id reads S000-13 (in test names s000_13_…): S, E or L, 000 to 004, two digits");
+fn behavior_ids_are_well_formed() {
+    let found = over(&rust_files(), |name, text| bad_ids(text, name.split('/').nth(2) == Some("tests")));
+    report(
+        &found,
+        "write an id as S000-13 (S, E or L, 000 to 004, two digits), in the first comment of the test, not in its name",
+    );
 }
 
 #[test]
-fn each_package_takes_the_lints_of_the_workspace() {
+fn each_package_inherits_the_workspace_lints() {
     let found =
         over(
             &manifests(),
@@ -123,7 +126,7 @@ fn each_package_takes_the_lints_of_the_workspace() {
     report(&found, "add `[lints]` and `workspace = true` to the manifest");
 }
 
-/// Names of databases and networks that the file `name` must not use.
+/// Database and network crates that the file `name` must not use.
 fn kept_out(name: &str) -> Vec<&'static str> {
     let within = |folders: &[&str]| folders.iter().any(|folder| name.starts_with(folder));
     let database: &[&str] = if within(&["crates/store/"]) { &[] } else { &["rusqlite"] };

@@ -1,6 +1,5 @@
-//! Reads Rust and TOML just well enough to check them. No parser: comments do not nest here.
+//! Splits Rust and TOML just well enough for the checks. Not a parser: nested comments are not supported.
 
-/// What a piece of Rust is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     Code,
@@ -8,7 +7,7 @@ pub(crate) enum Part {
     Text,
 }
 
-/// `text` with everything but the `wanted` parts blanked; lines stay where they are.
+/// `text` with everything but the `wanted` parts replaced by spaces; line numbers do not change.
 pub(crate) fn keep(text: &str, wanted: &[Part]) -> String {
     let chars: Vec<char> = text.chars().collect();
     let (mut kept, mut at) = (String::with_capacity(text.len()), 0);
@@ -21,7 +20,7 @@ pub(crate) fn keep(text: &str, wanted: &[Part]) -> String {
     kept
 }
 
-/// What begins here, and how many characters it has.
+/// The kind and length in characters of what starts here.
 fn piece(rest: &[char], before: Option<char>) -> (Part, usize) {
     let until = |end: &str, from: usize| {
         let end: Vec<char> = end.chars().collect();
@@ -65,7 +64,7 @@ pub(crate) fn functions(code: &str) -> Vec<(usize, usize, String)> {
     found.collect()
 }
 
-/// Where the body of the function that begins here ends; nothing if it has none.
+/// The end of the body of the function that starts here; none if it has no body.
 fn body_end(code: &str) -> Option<usize> {
     let (mut braces, mut brackets) = (0_usize, 0_usize);
     for (at, c) in code.char_indices() {
@@ -82,7 +81,7 @@ fn body_end(code: &str) -> Option<usize> {
     None
 }
 
-/// Where `needle` stands in `text` as a word of its own: nothing that could belong to it before or after.
+/// The positions of `needle` in `text` as a whole word.
 pub(crate) fn starts_of<'t>(text: &'t str, needle: &'t str) -> impl Iterator<Item = usize> + 't {
     let joins = |c: char| c.is_alphanumeric() || c == '_';
     let (opens, closes) = (needle.starts_with(joins), needle.ends_with(joins));
@@ -95,7 +94,7 @@ pub(crate) fn starts_of<'t>(text: &'t str, needle: &'t str) -> impl Iterator<Ite
     })
 }
 
-/// The lines of a TOML file: number from 1, section, line. Section lines come too, comments do not.
+/// The lines of a TOML file without comments: number from 1, section, line.
 pub(crate) fn settings(text: &str) -> impl Iterator<Item = (usize, &str, &str)> {
     let mut section = "";
     text.lines().enumerate().filter_map(move |(at, line)| {
@@ -112,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_comments_and_strings_are_told_apart() {
+    fn code_comments_and_strings_are_separated() {
         let text = "a(\"x // \\\" y\", 'b', '\"', r#\"z \" z\"#); // c\nf::<'d>(); /* e\n */ g";
         let code = keep(text, &[Part::Code]);
         let words: Vec<_> = code.split_whitespace().collect();
@@ -128,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_know_their_section() {
+    fn settings_have_their_section() {
         let all: Vec<_> = settings("a = 1\n[b.c]\n# d\ne = 2\n").collect();
         assert_eq!(all, [(1, "", "a = 1"), (2, "b.c", "[b.c]"), (4, "b.c", "e = 2")]);
     }

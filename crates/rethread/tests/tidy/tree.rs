@@ -1,4 +1,4 @@
-//! Finds the files of the workspace and says where something was found. Changes nothing.
+//! Lists the files of the workspace and formats findings. Changes nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,24 +6,24 @@ use std::process::Command;
 
 use crate::checks::Remarks;
 
-/// A file: its path below the root with `/`, and its text.
+/// A file: path relative to the root with `/`, and text.
 pub(crate) type Named = (String, String);
 
-/// What `check` says of each file, as `file:line: remark`.
+/// The findings of `check` in all files, as `file:line: remark`.
 pub(crate) fn over(files: &[Named], check: impl Fn(&str, &str) -> Remarks) -> Vec<String> {
-    let said = |(name, text): &Named| {
+    let findings = |(name, text): &Named| {
         let remarks = check(name, text).into_iter();
         remarks.map(|(line, what)| format!("{name}:{line}: {what}")).collect::<Vec<_>>()
     };
-    files.iter().flat_map(said).collect()
+    files.iter().flat_map(findings).collect()
 }
 
-/// Fails, with the list and what to do, if anything was found.
+/// Panics with the list and a hint if anything was found.
 pub(crate) fn report(found: &[String], advice: &str) {
     assert!(found.is_empty(), "{} found\n  {}\nhint: {advice}", found.len(), found.join("\n  "));
 }
 
-/// The folder of the workspace.
+/// The root directory of the workspace.
 pub(crate) fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let is_root =
@@ -31,7 +31,7 @@ pub(crate) fn root() -> PathBuf {
     here.ancestors().find(is_root).unwrap_or(here).to_path_buf()
 }
 
-/// Our Rust files; fixtures are not ours.
+/// All Rust files except fixtures.
 pub(crate) fn rust_files() -> Vec<Named> {
     let folders = ["crates", "benches"].map(|folder| files_below(&root().join(folder), &["rs"]));
     let own = |path: &PathBuf| !path.components().any(|part| part.as_os_str() == "fixtures");
@@ -44,7 +44,7 @@ pub(crate) fn manifests() -> Vec<Named> {
     named(folders.concat().into_iter().filter(|path| path.ends_with("Cargo.toml")))
 }
 
-/// What git knows or would add; without git, everything.
+/// Files that git tracks or would add; without git, all files.
 pub(crate) fn tracked_files() -> Vec<Named> {
     let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let git = Command::new("git").args(list).current_dir(root()).output();
@@ -56,17 +56,17 @@ pub(crate) fn tracked_files() -> Vec<Named> {
     named(files.into_iter().filter(|path| !path.ends_with("Cargo.lock")))
 }
 
-/// Path and text of each file that is text.
+/// Path and text of each text file.
 fn named(files: impl Iterator<Item = PathBuf>) -> Vec<Named> {
     files.filter_map(|path| Some((shown(&path), fs::read_to_string(&path).ok()?))).collect()
 }
 
-/// A path below the root, with `/`.
+/// A path relative to the root, with `/`.
 pub(crate) fn shown(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).to_string_lossy().replace('\\', "/")
 }
 
-/// All files below `folder` with one of `endings` (any, if none is given), in order.
+/// All files below `folder` with one of `endings` (any if empty), sorted.
 pub(crate) fn files_below(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
     let mut entries: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     entries.sort();

@@ -1,6 +1,6 @@
-//! The page with the real binary: who sees it, that nothing in it can do anything, and that looking changes nothing.
+//! The web UI: login, escaping of stored text, and that viewing changes nothing.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 use std::path::PathBuf;
 
@@ -8,8 +8,8 @@ use rethread_testing::{ApiResponse, TestHome, TestServer, TranscriptBuilder, con
 use serde_json::{Value, json};
 
 const SESSION: &str = "9a9eadc8-c1f1-493e-a0f1-884aa996b05b";
-/// Whatever a transcript could say to a browser, a terminal, or a reader of Markdown.
-const EVIL: &str = "<script>alert(1)</script><img src=x onerror=alert(2)> [go](javascript:alert(3)) \
+/// Text that attacks a browser, a terminal and a Markdown renderer.
+const HOSTILE: &str = "<script>alert(1)</script><img src=x onerror=alert(2)> [go](javascript:alert(3)) \
     \u{1b}]52;c;aGk=\u{7}\u{1b}[2J \u{202e}\"'> <style>*{display:none}</style>";
 /// Pages that need no session.
 const PAGES: [&str; 11] = [
@@ -29,23 +29,23 @@ const PAGES: [&str; 11] = [
 /// A synced home with one session whose every text is hostile.
 fn hostile_home() -> TestHome {
     let home = TestHome::with_binary(env!("CARGO_BIN_EXE_rethread"));
-    let error = format!("Exit code 101\nerror[E0433]: failed to resolve {EVIL}");
-    let path = format!("/app<b>/{EVIL}.rs");
+    let error = format!("Exit code 101\nerror[E0433]: failed to resolve {HOSTILE}");
+    let path = format!("/app<b>/{HOSTILE}.rs");
     let edit = json!({"file_path": path, "old_string": "a", "new_string": "b"});
     let lines = TranscriptBuilder::new(SESSION)
         .cwd("/app<b>")
-        .branch(EVIL)
-        .model(EVIL)
+        .branch(HOSTILE)
+        .model(HOSTILE)
         .times("2026-02-20T12:00:00Z".parse().unwrap(), 1)
-        .user(format!("Use rustls instead of {EVIL} because {EVIL} parser"))
-        .line(call("toolu_1", "Bash", &json!({"command": format!("cargo test # {EVIL}")})))
+        .user(format!("Use rustls instead of {HOSTILE} because {HOSTILE} parser"))
+        .line(call("toolu_1", "Bash", &json!({"command": format!("cargo test # {HOSTILE}")})))
         .tool_result("toolu_1", &error, true)
         .line(call("toolu_2", "Edit", &edit))
-        .tool_result("toolu_2", EVIL, false)
+        .tool_result("toolu_2", HOSTILE, false)
         .line(call("toolu_3", "Bash", &json!({"command": "cargo test"})))
         .tool_result("toolu_3", "ok", false)
-        .assistant(&format!("# {EVIL}\n\n{EVIL}\n\n```{EVIL}\n{EVIL}\n```"))
-        .raw(&json!({"type": "ai-title", "aiTitle": EVIL, "sessionId": SESSION}));
+        .assistant(&format!("# {HOSTILE}\n\n{HOSTILE}\n\n```{HOSTILE}\n{HOSTILE}\n```"))
+        .raw(&json!({"type": "ai-title", "aiTitle": HOSTILE, "sessionId": SESSION}));
     home.write(&format!(".claude/projects/-app/{SESSION}.jsonl"), lines.build());
     home.run_ok(&["sync"]);
     home
@@ -53,11 +53,11 @@ fn hostile_home() -> TestHome {
 
 /// A tool call that took tokens.
 fn call(id: &str, name: &str, input: &Value) -> Value {
-    json!({"type": "assistant", "message": {"role": "assistant", "id": format!("msg_{id}"), "model": EVIL,
+    json!({"type": "assistant", "message": {"role": "assistant", "id": format!("msg_{id}"), "model": HOSTILE,
         "content": [tool_call_block(id, name, input)], "usage": {"input_tokens": 9, "output_tokens": 9}}})
 }
 
-/// The cookie of a browser that followed the link.
+/// The cookie header after following the login link.
 fn cookie(server: &TestServer) -> String {
     let path = server.login_path();
     let first = server.send(&[&format!("GET {path}"), "Accept: text/html"], "");
@@ -66,7 +66,7 @@ fn cookie(server: &TestServer) -> String {
     format!("Cookie: {}", cookie.split(';').next().unwrap())
 }
 
-/// A page as a browser asks for it.
+/// Requests a page as a browser does.
 fn get_page(server: &TestServer, path: &str, cookie: &str) -> ApiResponse {
     server.send(&[&format!("GET {path}"), cookie, "Accept: text/html,application/xhtml+xml"], "")
 }
@@ -85,7 +85,7 @@ fn pages(home: &TestHome) -> Vec<String> {
 }
 
 #[test]
-fn each_page_is_shown_to_whoever_is_logged_in_and_to_nobody_else() {
+fn pages_need_a_login() {
     let home = hostile_home();
     let server = home.serve(&["--no-watch"]);
     let cookie = cookie(&server);
@@ -107,7 +107,8 @@ fn each_page_is_shown_to_whoever_is_logged_in_and_to_nobody_else() {
 }
 
 #[test]
-fn t24_what_is_stored_is_text_on_every_page() {
+fn stored_text_is_escaped_on_every_page() {
+    // T24
     let home = hostile_home();
     let server = home.serve(&["--no-watch"]);
     let cookie = cookie(&server);
@@ -121,7 +122,7 @@ fn t24_what_is_stored_is_text_on_every_page() {
         {
             assert!(!body.contains(harm), "{path}: {harm}");
         }
-        // The only elements that run are ours, by their names.
+        // All script elements are our own files.
         let ours = body.matches("<script src=\"/static/").count();
         assert_eq!(body.matches("<script").count(), ours, "{path}");
         let dangerous = body.chars().find(|c| rethread_model::is_dangerous(*c));
@@ -131,7 +132,8 @@ fn t24_what_is_stored_is_text_on_every_page() {
 }
 
 #[test]
-fn t24_the_policy_lets_nothing_run_but_our_own_files() {
+fn content_security_policy_allows_only_own_files() {
+    // T24
     let home = hostile_home();
     let server = home.serve(&["--no-watch"]);
     let cookie = cookie(&server);
@@ -144,7 +146,7 @@ fn t24_the_policy_lets_nothing_run_but_our_own_files() {
 }
 
 #[test]
-fn what_went_wrong_is_a_page_for_people_and_json_for_programs() {
+fn errors_are_pages_for_browsers_and_json_for_programs() {
     let home = hostile_home();
     let server = home.serve(&["--no-watch"]);
     let cookie = cookie(&server);
@@ -164,15 +166,20 @@ fn what_went_wrong_is_a_page_for_people_and_json_for_programs() {
         let shown = get_page(&server, path, &cookie);
         assert_eq!(shown.status, status, "{path}: {}", shown.body);
         assert!(shown.body.contains("<h1>") && shown.body.contains("href=\"/\""), "{path}: {}", shown.body);
-        let told = server.send(&[&format!("GET {path}"), &cookie], "");
-        assert_eq!((told.status, told.body.contains("\"error\":{")), (status, true), "{path}: {}", told.body);
+        let response = server.send(&[&format!("GET {path}"), &cookie], "");
+        assert_eq!(
+            (response.status, response.body.contains("\"error\":{")),
+            (status, true),
+            "{path}: {}",
+            response.body
+        );
     }
     let used = server.send(&["GET /login?code=used", "Accept: text/html"], "");
     assert_eq!((used.status, used.body.contains("rethread open")), (403, true), "{}", used.body);
 }
 
 #[test]
-fn an_empty_home_is_told_what_to_do_next_and_stays_empty() {
+fn empty_home_suggests_init_and_stays_empty() {
     let home = TestHome::with_binary(env!("CARGO_BIN_EXE_rethread"));
     let server = home.serve(&["--no-watch"]);
     let cookie = cookie(&server);
@@ -194,11 +201,11 @@ fn an_empty_home_is_told_what_to_do_next_and_stays_empty() {
 }
 
 #[test]
-fn looking_at_pages_changes_nothing() {
+fn viewing_pages_changes_nothing() {
     let home = hostile_home();
     let server = home.serve(&["--no-watch"]);
     let cookie = cookie(&server);
-    // Whoever opens the store first makes its side files.
+    // The first reader creates the side files of the database.
     get_page(&server, "/", &cookie);
     let before = contents_below(&home.path(".rethread"));
     assert!(before.len() > 3, "{before:?}");
@@ -212,7 +219,7 @@ fn looking_at_pages_changes_nothing() {
 }
 
 #[test]
-fn files_of_the_page_are_kept_by_browsers_until_they_change() {
+fn static_files_are_cached_until_they_change() {
     let home = TestHome::with_binary(env!("CARGO_BIN_EXE_rethread"));
     let server = home.serve(&["--no-watch"]);
     let page = server.send(&["GET /login", "Accept: text/html"], "").body;

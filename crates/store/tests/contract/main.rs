@@ -1,17 +1,17 @@
-//! What every store must hold to, whatever is behind it.
+//! What every store backend must do.
 
 use rethread_model::{
     Agent, Changes, Entry, Episode, NativeKey, NewEntry, Owner, Place, Space, Speech, Timestamp, Tokens, UsageRow,
 };
 use rethread_store::{AskedOf, Numbers, SessionFilter, SessionKey, Store, StoreError, StoredCard};
 
-#[expect(clippy::unwrap_used, reason = "a store that does not open fails the test")]
+#[expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 fn store_in(folder: &tempfile::TempDir) -> Store {
     Store::open(&folder.path().join("memory.db"), Space::local()).unwrap()
 }
 
 #[test]
-fn a_batch_that_is_dropped_leaves_no_trace() {
+fn dropped_batch_leaves_no_trace() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = store_in(&folder);
     let mut batch = store.begin().unwrap();
@@ -24,7 +24,7 @@ fn a_batch_that_is_dropped_leaves_no_trace() {
 }
 
 #[test]
-fn opening_again_keeps_everything_and_a_session_is_made_once() {
+fn reopening_keeps_everything_and_creates_a_session_once() {
     let folder = tempfile::tempdir().unwrap();
     for _ in 0..3 {
         let mut store = store_in(&folder);
@@ -37,7 +37,7 @@ fn opening_again_keeps_everything_and_a_session_is_made_once() {
 }
 
 #[test]
-fn a_message_costs_once_whoever_has_it() {
+fn message_costs_once_across_sessions() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = store_in(&folder);
     let mut batch = store.begin().unwrap();
@@ -60,7 +60,7 @@ fn a_message_costs_once_whoever_has_it() {
 }
 
 #[test]
-fn an_open_episode_is_replaced_under_its_number() {
+fn open_episode_is_replaced_by_number() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = store_in(&folder);
     let mut batch = store.begin().unwrap();
@@ -77,7 +77,7 @@ fn an_open_episode_is_replaced_under_its_number() {
 }
 
 #[test]
-fn a_newer_or_damaged_file_is_refused_and_left_as_it_is() {
+fn newer_or_damaged_file_is_refused_and_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     drop(store_in(&folder));
     let path = folder.path().join("memory.db");
@@ -95,12 +95,12 @@ fn a_newer_or_damaged_file_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn numbers_go_with_the_entries_they_are_of() {
+fn vectors_are_removed_with_their_entries() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = store_in(&folder);
     let mut batch = store.begin().unwrap();
     let session = batch.open_session(Agent::Pi, "x").unwrap().number;
-    let said = |seq: u64, speech, text: &str| NewEntry {
+    let entry = |seq: u64, speech, text: &str| NewEntry {
         entry: Entry {
             seq,
             native_id: seq.to_string(),
@@ -116,7 +116,8 @@ fn numbers_go_with_the_entries_they_are_of() {
         message: None,
         node: None,
     };
-    let entries = vec![said(0, Speech::Prompt, "why"), said(1, Speech::Call, "ls"), said(2, Speech::Said, "because")];
+    let entries =
+        vec![entry(0, Speech::Prompt, "why"), entry(1, Speech::Call, "ls"), entry(2, Speech::Said, "because")];
     let episode = Episode { id: "e".into(), number: 1, last_seq: 2, ..Episode::default() };
     batch.apply(session, &Changes { entries, ..Changes::default() }, Some(&episode)).unwrap();
     batch.commit().unwrap();
@@ -151,7 +152,8 @@ fn numbers_go_with_the_entries_they_are_of() {
 }
 
 #[test]
-fn e001_07_a_card_keeps_when_it_was_first_written_and_goes_with_its_session() {
+fn card_keeps_its_creation_time_and_is_forgotten_with_its_session() {
+    // E001-07
     let folder = tempfile::tempdir().unwrap();
     let mut store = store_in(&folder);
     let key = SessionKey { agent: Agent::Pi, external_id: "x" };
@@ -185,7 +187,7 @@ fn e001_07_a_card_keeps_when_it_was_first_written_and_goes_with_its_session() {
 }
 
 #[test]
-fn answers_are_kept_until_a_session_changes_or_is_forgotten() {
+fn answers_are_cached_until_the_session_changes_or_is_forgotten() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = store_in(&folder);
     let mut batch = store.begin().unwrap();
@@ -212,7 +214,8 @@ fn answers_are_kept_until_a_session_changes_or_is_forgotten() {
 }
 
 #[test]
-fn e001_14_calls_are_counted_for_each_turn() {
+fn calls_are_counted_per_turn() {
+    // E001-14
     let folder = tempfile::tempdir().unwrap();
     let mut store = store_in(&folder);
     let now = Timestamp::from_millis(0);

@@ -1,4 +1,4 @@
-//! What is stored of sessions' lives, also when a newer program wrote it.
+//! Stored lifecycle rows, also those written by a newer version.
 
 use rethread_model::{Agent, Space, Timestamp};
 use rethread_store::{Closed, Hot, Life, SessionKey, Store};
@@ -6,7 +6,8 @@ use rethread_store::{Closed, Hot, Life, SessionKey, Store};
 const KEY: SessionKey<'_> = SessionKey { agent: Agent::ClaudeCode, external_id: "s-1" };
 
 #[test]
-fn s002_08_a_life_is_read_as_it_was_written() {
+fn lifecycle_row_round_trips() {
+    // S002-08
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(&folder.path().join("memory.db"), Space::local()).unwrap();
     let now = Timestamp::from_millis(1_000_000);
@@ -29,7 +30,8 @@ fn s002_08_a_life_is_read_as_it_was_written() {
 }
 
 #[test]
-fn s002_14_l002_08_a_word_of_a_newer_program_closes_nothing_and_stops_nobody() {
+fn unknown_stored_values_are_ignored() {
+    // S002-14, L002-08
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory.db");
     let mut store = Store::open(&path, Space::local()).unwrap();
@@ -45,7 +47,8 @@ fn s002_14_l002_08_a_word_of_a_newer_program_closes_nothing_and_stops_nobody() {
 }
 
 #[test]
-fn s002_20_hot_entries_of_each_sort_push_out_only_their_own() {
+fn hot_entries_evict_only_their_own_kind() {
+    // S002-20
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(&folder.path().join("memory.db"), Space::local()).unwrap();
     let mut batch = store.begin().unwrap();
@@ -54,9 +57,9 @@ fn s002_20_hot_entries_of_each_sort_push_out_only_their_own() {
         batch.add_hot(KEY, &hot, 2).unwrap();
     }
     batch.commit().unwrap();
-    let told: Vec<String> =
+    let texts: Vec<String> =
         store.hot(KEY, Timestamp::from_millis(0)).unwrap().into_iter().map(|hot| hot.text).collect();
-    assert_eq!(told, ["0", "5", "8", "9"]);
+    assert_eq!(texts, ["0", "5", "8", "9"]);
     let mut batch = store.begin().unwrap();
     assert_eq!(batch.evict_hot(Timestamp::from_millis(8)).unwrap(), 2);
     batch.commit().unwrap();

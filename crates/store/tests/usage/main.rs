@@ -1,4 +1,4 @@
-//! What messages took, summed up: each once, apart by what tells them apart.
+//! Usage sums: each message once, grouped by model, time and agent.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
@@ -13,22 +13,22 @@ fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
-fn took(model: Option<&str>, when: Option<&str>, input: u64, cost_usd: Option<f64>) -> UsageRow {
+fn usage_row(model: Option<&str>, when: Option<&str>, input: u64, cost_usd: Option<f64>) -> UsageRow {
     let tokens = Tokens { input, output: 1, cache_read: 2, cache_write: 3 };
     UsageRow { tokens, model: model.map(str::to_owned), at: when.map(at), cost_usd }
 }
 
-/// Two agents, one session each: messages noted and not, short and long, of a model and of none.
+/// Two agents with one session each: messages with and without a noted cost, time and model.
 fn store_with_messages(folder: &tempfile::TempDir) -> Store {
     let mut store = store_in(folder);
     let rows = [
-        (Agent::Pi, took(Some("small"), Some("2026-03-01T10:14:59Z"), 10, Some(0.5))),
-        (Agent::Pi, took(Some("small"), Some("2026-03-01T10:00:00Z"), 20, Some(0.25))),
-        (Agent::Pi, took(Some("small"), Some("2026-03-01T10:15:00Z"), 30, None)),
-        (Agent::ClaudeCode, took(Some("large"), Some("2026-03-02T00:00:00Z"), 1_000, None)),
-        (Agent::ClaudeCode, took(Some("large"), None, 5, None)),
-        (Agent::ClaudeCode, took(None, Some("2026-03-02T00:00:00Z"), 7, None)),
-        (Agent::ClaudeCode, took(Some("<synthetic>"), Some("2026-03-02T00:00:00Z"), 9, None)),
+        (Agent::Pi, usage_row(Some("small"), Some("2026-03-01T10:14:59Z"), 10, Some(0.5))),
+        (Agent::Pi, usage_row(Some("small"), Some("2026-03-01T10:00:00Z"), 20, Some(0.25))),
+        (Agent::Pi, usage_row(Some("small"), Some("2026-03-01T10:15:00Z"), 30, None)),
+        (Agent::ClaudeCode, usage_row(Some("large"), Some("2026-03-02T00:00:00Z"), 1_000, None)),
+        (Agent::ClaudeCode, usage_row(Some("large"), None, 5, None)),
+        (Agent::ClaudeCode, usage_row(None, Some("2026-03-02T00:00:00Z"), 7, None)),
+        (Agent::ClaudeCode, usage_row(Some("<synthetic>"), Some("2026-03-02T00:00:00Z"), 9, None)),
         (Agent::ClaudeCode, UsageRow { model: Some("idle".into()), ..UsageRow::default() }),
     ];
     let mut batch = store.begin().unwrap();
@@ -41,8 +41,8 @@ fn store_with_messages(folder: &tempfile::TempDir) -> Store {
     store
 }
 
-/// Each slice in a few words, in a steady order.
-fn told(store: &Store, filter: &UsageFilter, grain: UsageGrain, steps: &[u64]) -> Vec<String> {
+/// One line per slice, sorted.
+fn slices(store: &Store, filter: &UsageFilter, grain: UsageGrain, steps: &[u64]) -> Vec<String> {
     let say = |slice: UsageSlice| {
         let UsageSlice { at, label, model, step, messages, tokens, cost_nanos } = slice;
         let place = at.map(|at| at.to_string()[..16].to_owned()).or(label).unwrap_or_default();
@@ -55,10 +55,11 @@ fn told(store: &Store, filter: &UsageFilter, grain: UsageGrain, steps: &[u64]) -
 }
 
 #[test]
-fn e003_14_messages_are_summed_up_by_model_and_by_whether_their_cost_was_noted() {
+fn usage_sums_by_model_and_noted_cost() {
+    // E003-14
     let folder = tempfile::tempdir().unwrap();
     let store = store_with_messages(&folder);
-    let all = told(&store, &UsageFilter::default(), UsageGrain::Model, &[]);
+    let all = slices(&store, &UsageFilter::default(), UsageGrain::Model, &[]);
     assert_eq!(
         all,
         [
@@ -74,12 +75,12 @@ fn e003_14_messages_are_summed_up_by_model_and_by_whether_their_cost_was_noted()
 }
 
 #[test]
-fn long_prompts_are_told_apart_by_all_that_was_sent() {
+fn long_prompts_are_split_by_price_step() {
     let folder = tempfile::tempdir().unwrap();
     let store = store_with_messages(&folder);
-    // What the cache held counts: 5 of the 1,005 tokens of a prompt.
+    // Cached tokens count: 5 of the 1,005 tokens of a prompt.
     let of_large = |steps: &[u64]| {
-        let all = told(&store, &UsageFilter::default(), UsageGrain::Model, steps);
+        let all = slices(&store, &UsageFilter::default(), UsageGrain::Model, steps);
         all.into_iter().filter(|line| line.contains("large")).collect::<Vec<_>>()
     };
     assert_eq!(of_large(&[9, 1_004])[1..], [" large/2 1 messages 1000 input None"]);
@@ -87,12 +88,12 @@ fn long_prompts_are_told_apart_by_all_that_was_sent() {
 }
 
 #[test]
-fn times_and_agents_are_told_apart_when_asked_for() {
+fn usage_splits_by_time_and_agent() {
     let folder = tempfile::tempdir().unwrap();
     let store = store_with_messages(&folder);
     let pi = UsageFilter { agent: Some(Agent::Pi), ..UsageFilter::default() };
     assert_eq!(
-        told(&store, &pi, UsageGrain::Time, &[]),
+        slices(&store, &pi, UsageGrain::Time, &[]),
         [
             "2026-03-01T10:00 small/0 2 messages 30 input Some(750000000)",
             "2026-03-01T10:15 small/0 1 messages 30 input None",
@@ -100,15 +101,16 @@ fn times_and_agents_are_told_apart_when_asked_for() {
     );
     let day = UsageFilter { from: Some(at("2026-03-02T00:00:00Z")), ..UsageFilter::default() };
     assert_eq!(
-        told(&store, &day, UsageGrain::Agent, &[]),
+        slices(&store, &day, UsageGrain::Agent, &[]),
         ["claude-code /0 1 messages 7 input None", "claude-code large/0 1 messages 1000 input None"]
     );
     let before = UsageFilter { to: Some(at("2026-03-01T10:14:59Z")), ..UsageFilter::default() };
-    assert_eq!(told(&store, &before, UsageGrain::Agent, &[]), ["pi small/0 1 messages 20 input Some(250000000)"]);
+    assert_eq!(slices(&store, &before, UsageGrain::Agent, &[]), ["pi small/0 1 messages 20 input Some(250000000)"]);
 }
 
 #[test]
-fn s003_21_requests_are_summed_up_by_purpose_and_model() {
+fn requests_sum_by_purpose_and_model() {
+    // S003-21
     let folder = tempfile::tempdir().unwrap();
     let mut store = store_in(&folder);
     let mut ask = |minute: i64, purpose, cost_nanos, error: Option<&str>| {
@@ -121,9 +123,10 @@ fn s003_21_requests_are_summed_up_by_purpose_and_model() {
     ask(2, "turn", None, Some("away"));
     ask(3, "card", Some(5), None);
     let sums = store.ledger(None, None).unwrap();
-    let told: Vec<_> = sums.iter().map(|sum| (sum.purpose.as_str(), sum.spending, sum.failed, sum.unpriced)).collect();
+    let slices: Vec<_> =
+        sums.iter().map(|sum| (sum.purpose.as_str(), sum.spending, sum.failed, sum.unpriced)).collect();
     assert_eq!(
-        told,
+        slices,
         [
             ("turn", Spending { requests: 2, tokens: 200, cost_nanos: 7 }, 1, 1),
             ("card", Spending { requests: 1, tokens: 100, cost_nanos: 5 }, 0, 0),

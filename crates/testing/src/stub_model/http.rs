@@ -27,7 +27,7 @@ pub(super) fn read_request(stream: &TcpStream) -> StubRequest {
         }
         // Header names may be written in either case.
         let name = line.find(':').filter(|_| !head.is_empty()).unwrap_or(0);
-        head += &format!("{}{}\n", line[..name].to_lowercase(), &line[name..]);
+        head.extend([&line[..name].to_lowercase(), &line[name..], "\n"]);
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).unwrap();
