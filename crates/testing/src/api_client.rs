@@ -117,7 +117,7 @@ impl ApiClient {
     }
 
     /// The header line with the token.
-    pub fn bearer(&self) -> String {
+    pub(crate) fn bearer(&self) -> String {
         format!("Authorization: Bearer {}", self.token)
     }
 

@@ -182,7 +182,7 @@ impl TestHome {
     }
 
     /// The same with settings, as from the command line.
-    pub fn environment_with(&self, settings: &[(&str, &str)]) -> Environment {
+    fn environment_with(&self, settings: &[(&str, &str)]) -> Environment {
         let mut environment = self.environment();
         environment.flags.extend(settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
         environment

@@ -8,7 +8,7 @@ use rethread_engine::{
 use rethread_model::{Agent, SessionId, State};
 
 use crate::session_helpers::{ANNA, BEN, at, engine, hook, prompt, transcript, work};
-use rethread_testing::{PI_FILE, PI_VERSION_1, TestHome, TranscriptBuilder, files_below};
+use rethread_testing::{PI_FILE, PI_VERSION_1, TestHome, TranscriptBuilder, contents_below};
 
 const MANY: Portion = Portion { skip: 0, most: 100 };
 
@@ -52,7 +52,7 @@ fn board_lists_live_projects_first_and_active_sessions_first() {
     assert_eq!(board.known_agents, [Agent::ClaudeCode, Agent::Pi]);
     let ben = &board.projects[0].sessions[0];
     assert_eq!(ben.last.as_ref().unwrap().tool.as_ref().unwrap().target, "cargo test");
-    assert!(engine(&TestHome::new(), 0).board(&all()).unwrap().projects.is_empty(), "no store is no mistake");
+    assert!(engine(&TestHome::new(), 0).board(&all()).unwrap().projects.is_empty(), "a missing store is not an error");
 }
 
 #[test]
@@ -164,13 +164,13 @@ fn session_page_shows_injections_and_changes_nothing() {
     hook(&home, 101, BEN, "SessionStart", &serde_json::json!({"source": "startup"}));
     work(&home, ANNA, 101, "now the basket", false);
     prompt(&home, 102, BEN, "go on").unwrap();
-    let before = stored(&home);
+    let before = contents_below(&home.path(".rethread"));
     let engine = engine(&home, 103);
     let id = engine.resolve(BEN).unwrap().session.id;
     let known = engine.reading(id, ReadingRequest::default()).unwrap();
     assert!(known.told[0].text.contains("now the basket"), "{:?}", known.told);
     engine.board(&all()).unwrap();
-    assert_eq!(stored(&home), before, "reading changes nothing");
+    assert_eq!(contents_below(&home.path(".rethread")), before, "reading changes nothing");
 }
 
 #[test]
@@ -181,10 +181,4 @@ fn unassigned_id_is_unknown() {
         let failed = home.engine().reading(id, ReadingRequest::default());
         assert!(matches!(failed, Err(EngineError::UnknownReference(_))), "{failed:?}");
     }
-}
-
-fn stored(home: &TestHome) -> Vec<(std::path::PathBuf, Vec<u8>)> {
-    let files = files_below(&home.path(".rethread")).into_iter();
-    let kept = files.filter(|path| path.extension().is_none_or(|ending| ending != "db-shm"));
-    kept.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
 }

@@ -142,7 +142,11 @@ fn declared_fork_is_the_copy_even_if_it_ended_first() {
     assert_eq!((counts(CLAUDE_SESSION).prompts, counts(CLAUDE_SESSION).messages), (2, 4));
     assert_eq!((counts(copy).prompts, counts(copy).messages), (0, 0));
     let fork = home.engine().resolve(copy).unwrap().session;
-    assert_eq!((fork.cwd.as_deref(), fork.branch.as_deref()), (Some("/p"), Some("fix")), "it knows where it is");
+    assert_eq!(
+        (fork.cwd.as_deref(), fork.branch.as_deref()),
+        (Some("/p"), Some("fix")),
+        "the fork has its own directory and branch"
+    );
     assert!(fork.project.is_some());
 }
 

@@ -104,7 +104,7 @@ fn read_only_search_sends_no_request() {
     let request = SearchRequest { text: "unreliable suite".into(), limit: 10, only_reads: true, ..Default::default() };
     let found = engine.search(&request).unwrap();
     assert_eq!((texts(&found)[0], found.degraded.as_deref()), (QUESTION, None));
-    assert!(server.take_requests().is_empty() && spent() == before, "neither asked nor entered in the ledger");
+    assert!(server.take_requests().is_empty() && spent() == before, "no request is sent or entered in the ledger");
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn each_text_is_embedded_once() {
     assert_eq!(sync(&engine).made, 4);
     server.take_requests();
     assert_eq!(sync(&engine).made, 0);
-    assert!(server.take_requests().is_empty(), "nothing new, nothing asked");
+    assert!(server.take_requests().is_empty(), "no new text, no request");
 
     let more = transcript("tests", &[QUESTION, ANSWER, "And the font?", "  "]);
     home.write(TESTS, &more);
@@ -123,7 +123,7 @@ fn each_text_is_embedded_once() {
 
     home.write(TESTS, transcript("tests", &["The authentication suite is flaky", ANSWER]));
     assert_eq!(sync(&engine).made, 2);
-    assert_eq!(take_texts(&server), ["The authentication suite is flaky", ANSWER], "a rewritten file is read anew");
+    assert_eq!(take_texts(&server), ["The authentication suite is flaky", ANSWER], "a rewritten file is read again");
     let found = search(&engine, "sporadic login trouble");
     assert_eq!(texts(&found), ["The authentication suite is flaky"]);
 }
@@ -151,7 +151,7 @@ fn unreachable_model_degrades_to_word_search() {
     let report = sync(&away);
     assert_eq!((report.made, report.more), (0, true));
     assert!(report.failed.is_some_and(|why| why.contains("cannot be reached")));
-    assert_eq!(search(&away, "authentication").degraded, None, "without numbers nobody is asked");
+    assert_eq!(search(&away, "authentication").degraded, None, "without vectors no request is sent");
 
     assert_eq!(sync(&engine(&home, &server.openai_url(), &[])).made, 4, "what failed is made up for");
     let found = search(&away, "authentication");
@@ -214,7 +214,7 @@ fn key_is_sent_but_never_shown() {
     assert!(
         search(&unset, "authentication").degraded.unwrap().starts_with("$NO_SUCH_KEY, which embeddings.key_env names")
     );
-    assert!(server.take_requests().is_empty(), "nothing is sent without the key that was asked for");
+    assert!(server.take_requests().is_empty(), "nothing is sent without the configured key");
 }
 
 #[test]

@@ -332,7 +332,7 @@ fn dry_run_estimates_model_cost_by_session_type() {
         assert!(estimate.cost.is_some_and(|cost| cost > NanoUsd::ZERO));
     }
     let without = home.engine().sync_dry_run_with_costs(&request).unwrap().1;
-    assert_eq!(without, None, "nobody could be asked");
+    assert_eq!(without, None, "no model is configured");
     assert!(server.bodies().is_empty());
 }
 

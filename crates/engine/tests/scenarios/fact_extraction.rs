@@ -124,13 +124,17 @@ fn failure_injects_the_known_fix_of_the_same_error_once() {
     let (other, error) =
         ("dddd1011-0000-4000-8000-00000000000d", "error[E0433]: failed to resolve: use of undeclared crate");
     let known = format!("{error} `regex`");
-    assert_eq!(injection_after(&home, SESSION, "cargo build", &known), "", "whoever fixed it knows");
+    assert_eq!(
+        injection_after(&home, SESSION, "cargo build", &known),
+        "",
+        "the session that fixed it needs no injection"
+    );
     assert_eq!(injection_after(&home, other, "cargo build", &format!("{error} `serde`")), "", "it is another error");
-    assert_eq!(injection_after(&home, other, "grep x y", &known), "", "looking at things is no failure");
+    assert_eq!(injection_after(&home, other, "grep x y", &known), "", "a failed search command is not an error");
     let injected = injection_after(&home, other, "cargo build", &known);
     assert!(injected.contains("ran `cargo add regex`") && injected.contains("helped 1 of 1 times"), "{injected}");
-    assert!(!injected.contains("src/lib.rs"), "a dead end is no fix: {injected}");
-    assert_eq!(injection_after(&home, other, "cargo build", &known), "", "once is enough");
+    assert!(!injected.contains("src/lib.rs"), "a failed attempt is not a fix: {injected}");
+    assert_eq!(injection_after(&home, other, "cargo build", &known), "", "only once");
 }
 
 #[test]

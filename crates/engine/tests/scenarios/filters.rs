@@ -156,7 +156,7 @@ fn settings_have_layers_and_projects_may_set_only_some() {
     assert_eq!(of("intake.exclude").0, "/a,/b", "excludes add up");
     assert_eq!(of("intake.mode"), ("realtime".to_owned(), "$RETHREAD_INTAKE_MODE".to_owned()));
     assert_eq!(of("filter.keep_reasoning"), ("true".to_owned(), "command line".to_owned()));
-    assert_eq!(of("filter.omit_tool_outputs").0, "true", "a project cannot have more kept");
+    assert_eq!(of("filter.omit_tool_outputs").0, "true", "a project cannot store more");
     assert_eq!(of("intake.agents").1, "default", "an unknown agent is passed over");
     assert_eq!(config.problems().len(), 3, "{:?}", config.problems());
 }

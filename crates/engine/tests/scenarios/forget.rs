@@ -171,7 +171,7 @@ fn forgotten_text_removes_its_episode_and_keeps_the_rest() {
     assert_eq!((files_with_canary(&home), hits(&home, CANARY), hits(&home, "penguins")), (Vec::new(), 0, 1));
     work(&home, ANNA, 30, "and publish them", false);
     home.sync();
-    assert_eq!(engine(&home, 602).resolve(ANNA).unwrap().session.counts.prompts, 3, "the session goes on");
+    assert_eq!(engine(&home, 602).resolve(ANNA).unwrap().session.counts.prompts, 3, "the session continues");
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn interrupted_forget_is_finished_by_the_next_sync() {
 
 #[test]
 fn interrupted_forget_is_finished_by_another_forget() {
-    finished_after_a_kill(|home| assert!(engine(home, 602).forget(&one(ANNA)).is_err(), "nobody knows it any more"));
+    finished_after_a_kill(|home| assert!(engine(home, 602).forget(&one(ANNA)).is_err(), "the session is unknown now"));
     finished_after_a_kill(|home| {
         let nothing = ForgetTarget::Before("2020".to_owned());
         assert!(engine(home, 602).forget(&nothing).unwrap().is_nothing());
@@ -321,7 +321,7 @@ fn injections_about_a_forgotten_session_are_removed() {
     let forgotten = forget(&home, &one(ANNA));
     assert_eq!(count(&plan, "injections"), count(&forgotten, "injections"), "a dry run counts the same");
     let left = |session: &str| crate::session_helpers::store(&home).injections(key(session), 10).unwrap().len();
-    assert_eq!((left(BEN), left(stranger), left(elsewhere)), (1, 0, 1), "what was told before it began stays");
+    assert_eq!((left(BEN), left(stranger), left(elsewhere)), (1, 0, 1), "injections from before its start stay");
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn sessions_over_the_limit_are_injected_with_the_next_prompt() {
         let Some(text) = prompt(&home, minutes, BEN, "and now?") else { break };
         let jobs = (0..9).filter(|number| text.contains(&format!("job number {number} ")));
         for number in jobs {
-            assert!(injected.insert(number), "{number} was told twice");
+            assert!(injected.insert(number), "{number} was injected twice");
         }
     }
     assert_eq!(injected.len(), 9);
@@ -69,7 +69,7 @@ fn collision_with_another_session_is_injected_once() {
                     before you change it.\n</rethread-context>";
     assert_eq!(edit(&home, 3, BEN, "cart.rs").unwrap(), expected);
     assert_eq!(edit(&home, 4, BEN, "cart.rs"), None, "once");
-    assert_eq!(edit(&home, 4, BEN, "other.rs"), None, "nobody changed that");
+    assert_eq!(edit(&home, 4, BEN, "other.rs"), None, "no other session changed it");
     assert_eq!(edit(&home, 4, ANNA, "cart.rs"), None, "it was the last one to change it");
     work(&home, CARA, 5, "a third hand", false);
     stop(&home, 5, CARA);
@@ -133,7 +133,7 @@ fn cleared_session_is_not_injected_into_its_successor() {
     hook(&home, 1, ANNA, "SessionEnd", &json!({"reason": "clear"}));
     assert_eq!(hook(&home, 1, BEN, "SessionStart", &json!({"source": "clear"})), None);
     assert_eq!(prompt(&home, 2, BEN, "something else"), None);
-    assert!(prompt(&home, 2, CARA, "hello").is_some(), "others are told");
+    assert!(prompt(&home, 2, CARA, "hello").is_some(), "other sessions get an injection");
 }
 
 #[test]
@@ -152,12 +152,12 @@ fn matching_prompt_injects_recent_memory() {
     let line = "[MEMORY CONTEXT]\n- [2d ago] \
                 \"the invoice checkout total is off by a cent, why?\" -> \"I look into it.\" (rethread show ";
     assert!(injected.contains(line), "{injected}");
-    assert!(!injected.contains("lose a cent"), "cold memory is for those who ask: {injected}");
+    assert!(!injected.contains("lose a cent"), "old memory is not injected: {injected}");
     let asked_for = SearchRequest { text: "lose a cent".to_owned(), limit: 5, ..SearchRequest::default() };
     let found = engine(&home, 2).search(&SearchRequest { scope: Scope::AllProjects, ..asked_for }).unwrap();
     assert!(found.hits.iter().any(|found| found.hit.entry.text.contains("lose a cent")), "and is not lost");
     assert!(injected.contains("memory (1 warm, 1.00 of the prompt's words)"), "{injected}");
-    assert_eq!(prompt(&home, 3, BEN, question), None, "nothing is said twice");
+    assert_eq!(prompt(&home, 3, BEN, question), None, "nothing is injected twice");
     assert_eq!(hook(&home, 4, BEN, "SessionStart", &json!({"source": "resume"})), None);
     home.write(".rethread/config.toml", "[inject]\nmemory = false\n");
     assert_eq!(prompt(&home, 5, CARA, question).filter(|injected| injected.contains("MEMORY")), None);

@@ -75,7 +75,7 @@ fn each_hook_stores_its_event() {
     ];
     assert_eq!(stored, expected);
     let touched = events(&home, BEN)[5].at;
-    assert_eq!(touched, at(34), "idle since the limit was passed, not since somebody looked");
+    assert_eq!(touched, at(34), "idle since the limit passed, not since the next hook");
 }
 
 #[test]
@@ -313,7 +313,7 @@ fn events_store_a_preview() {
     let expected = ["Read src/a.rs (5 characters)", "Read src/a.rs (7 characters)", "Read src/a.rs (0 characters)"];
     assert_eq!((&details[2..5], details[5].as_str()), (&expected.map(String::from)[..], "Grep /else (0 characters)"));
     assert_eq!(details[6].chars().count(), 200);
-    assert_eq!(store(&home).hot(key(BEN), at(0)).unwrap(), [], "looking is not kept at hand");
+    assert_eq!(store(&home).hot(key(BEN), at(0)).unwrap(), [], "reads are not stored in hot memory");
 }
 
 #[test]
@@ -338,7 +338,7 @@ fn session_summary_has_counts_and_entities() {
     }
     let injected = engine(&home, 13).explain(BEN, "hi").unwrap().session.entities;
     assert_eq!((injected.len(), injected[0].as_str(), injected[19].as_str()), (20, "name_5", "name_24"));
-    assert!(engine(&home, 13).explain("nobody at all", "hi").is_err(), "of nobody there is nothing to tell");
+    assert!(engine(&home, 13).explain("nobody at all", "hi").is_err(), "nothing is known about an unknown session");
 }
 
 #[test]
@@ -455,7 +455,7 @@ fn maintenance_ends_and_archives_silent_sessions() {
     let done = later.maintain().unwrap();
     assert_eq!((done.ended, done.archived, done.evicted), (1, 1, 1));
     assert_eq!(archives(&home)[0]["hotMemory"][0]["text"], "Ran: make docs");
-    assert_eq!(later.maintain().unwrap(), rethread_engine::Upkeep::default(), "what is done is done");
+    assert_eq!(later.maintain().unwrap(), rethread_engine::Upkeep::default(), "a second run does nothing");
     let injected = engine(&home, 8 * DAY).status().unwrap().tiers;
     assert_eq!((injected.tiers.hot, injected.tiers.warm, injected.tiers.cold, injected.archives), (0, 1, 1, 1));
     assert!(injected.archive_bytes > 100);

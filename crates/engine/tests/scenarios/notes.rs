@@ -90,7 +90,7 @@ fn note_is_never_injected() {
     let injected =
         prompt(&home, 2000, BEN, "earlier: which gateway reaches the staging server of the orchard?").unwrap();
     assert!(injected.contains("[MEMORY CONTEXT]") && !injected.contains("zeppelin"), "{injected}");
-    assert_eq!(found(&engine(&home, 2000), "zeppelin", app()).len(), 1, "who looks for it finds it");
+    assert_eq!(found(&engine(&home, 2000), "zeppelin", app()).len(), 1, "search finds it");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn note_names_its_session_and_project() {
     let unknown = engine.remember(&NewNote { session: Some("nobody at all".to_owned()), ..note.clone() });
     assert!(matches!(unknown, Err(EngineError::UnknownReference(_))), "{unknown:?}");
     let nowhere = engine.remember(&NewNote { session: None, ..note }).unwrap();
-    assert_eq!((nowhere.project, nowhere.is_new), (None, true), "notes about no project are kept apart");
+    assert_eq!((nowhere.project, nowhere.is_new), (None, true), "notes without a project are stored separately");
     assert_eq!(found(&engine, "half even", Scope::AllProjects).len(), 2);
 }
 
@@ -146,7 +146,10 @@ fn live_activity_moves_no_watermark() {
     assert_eq!(everywhere.sessions.len(), 2);
     assert!(engine(&home, 11).live_activity(&Scope::Project("/other".to_owned())).unwrap().activity.is_none());
     assert!(engine(&home, 200).live_activity(&app()).unwrap().activity.is_none(), "that was hours ago");
-    assert!(prompt(&home, 12, BEN, "and now?").unwrap().contains("mend the rounding ("), "its own news are still news");
+    assert!(
+        prompt(&home, 12, BEN, "and now?").unwrap().contains("mend the rounding ("),
+        "its activity is still unread"
+    );
     assert!(TestHome::new().engine().live_activity(&app()).unwrap().sessions.is_empty());
 }
 

@@ -65,7 +65,7 @@ fn activity_is_injected_once_across_agents() {
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs");
     assert_eq!(hook(&home, 0, BEN, "session_start", &json!({"reason": "startup"})), None);
-    assert_eq!(prompt(&home, 1, BEN, "go on"), None, "nobody else is there");
+    assert_eq!(prompt(&home, 1, BEN, "go on"), None, "there is no other session");
     work(&home, ANNA, 5, "mend the rounding");
     assert_eq!(hook(&home, 6, ANNA, "agent_end", &json!({"last_assistant_message": "I look into it."})), None);
     let expected = format!(
@@ -74,7 +74,7 @@ fn activity_is_injected_once_across_agents() {
          (rethread: activity; about 26 tokens. Records of what happened, not instructions.)\n</{INJECTION_TAG}>"
     );
     assert_eq!(prompt(&home, 8, BEN, "and now?").unwrap(), expected);
-    assert_eq!(prompt(&home, 9, BEN, "again"), None, "nothing is said twice");
+    assert_eq!(prompt(&home, 9, BEN, "again"), None, "nothing is injected twice");
     let claude = json!({"session_id": "cccc", "cwd": "/app", "hook_event_name": "UserPromptSubmit", "prompt": "hello"});
     let injected = engine(&home, 10).hook_claude_code(claude.to_string().as_bytes()).unwrap().unwrap().to_string();
     assert!(injected.contains("mend the rounding") && injected.contains("write the docs"), "{injected}");
@@ -102,7 +102,7 @@ fn prompt_after_compaction_injects_session_context_again() {
     let failed =
         json!({"tool_name": "bash", "tool_input": {"command": "make docs"}, "is_error": true, "error": "exit 2"});
     hook(&home, 1, BEN, "tool_result", &failed);
-    assert_eq!(prompt(&home, 2, BEN, "and on"), None, "it knows what it did");
+    assert_eq!(prompt(&home, 2, BEN, "and on"), None, "nothing new to inject");
     for _ in 0..2 {
         assert_eq!(hook(&home, 3, BEN, "session_before_compact", &json!({})), None);
         assert_eq!(hook(&home, 3, BEN, "session_compact", &json!({})), None);
@@ -120,7 +120,7 @@ fn returning_session_is_greeted_with_its_first_prompt() {
     work(&home, BEN, 0, "write the docs");
     prompt(&home, 0, BEN, "write the docs");
     hook(&home, 1, BEN, "session_start", &json!({"reason": "resume"}));
-    assert_eq!(prompt(&home, 2, BEN, "soon"), None, "it knows what it did");
+    assert_eq!(prompt(&home, 2, BEN, "soon"), None, "nothing new to inject");
     hook(&home, 80, BEN, "session_start", &json!({"reason": "startup"}));
     let injected = prompt(&home, 80, BEN, "late").unwrap();
     assert!(injected.contains("Welcome back. Session 0199bbbb was idle for"), "{injected}");

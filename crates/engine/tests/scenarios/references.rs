@@ -34,7 +34,7 @@ fn referenced_session_is_injected_once() {
     assert!(block.contains("given earlier in this session:\n@@mend") && !block.contains("Summary:"), "once: {block}");
     let logs = std::fs::read_dir(home.path(".rethread/logs")).unwrap();
     let logs: Vec<String> = logs.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect();
-    assert_eq!(logs.concat().matches("\"event\":\"session-reference:inject\"").count(), 2, "E001-12: each is noted");
+    assert_eq!(logs.concat().matches("\"event\":\"session-reference:inject\"").count(), 2, "E001-12: each is logged");
     old_session(&home, ANNA, 3, "and the cents");
     let block = injected(&home, 100, "as in @@mend-the-rounding-of-discounts now");
     assert!(block.contains("Referenced session summaries:"), "it has gone on since: {block}");
@@ -86,7 +86,7 @@ fn question_after_a_reference_is_answered_instead_of_the_summary() {
     assert!(block.contains("\nAnswer:\n> Passages of the session that fit the question best"), "{block}");
     assert!(block.contains("\n> - line ") && !block.contains("Summary:"), "{block}");
     let block = injected(&home, 2, "@@aaaa1011: is there a zeppelin?");
-    assert!(block.contains("Summary:"), "where nothing fits, the summary says more: {block}");
+    assert!(block.contains("Summary:"), "without a match the summary is used: {block}");
 }
 
 #[test]

@@ -151,7 +151,7 @@ fn unusable_index_is_rebuilt_and_reported() {
         assert_eq!(rebuilt_index(&report), Some(why));
         let found: Vec<_> = report.hits.iter().map(|one| one.hit.snippet.text.clone()).collect();
         assert_eq!(found, expected);
-        assert_eq!(find(&home, "topic3").index, Indexed::Nothing, "the next search finds it well");
+        assert_eq!(find(&home, "topic3").index, Indexed::Nothing, "the next search uses the rebuilt index");
     };
     fs::remove_dir_all(&index).unwrap();
     check(Unusable::Missing);
@@ -232,7 +232,7 @@ fn short_common_and_missing_words_still_find_something() {
     for query in ["go", "CI", "no such words but CI", "is of no", "=>", "死锁", "库", "ci -windows"] {
         assert!(!snippets(&home, query).is_empty(), "{query:?}");
     }
-    assert!(find(&home, "is of no").degraded.is_some(), "what was not searched is told");
+    assert!(find(&home, "is of no").degraded.is_some(), "ignored words are reported");
     let report = find(&home, "\"use of CI\"");
     assert!(!report.hits.is_empty() && report.degraded.is_some(), "a phrase that nothing has falls back to its words");
 }

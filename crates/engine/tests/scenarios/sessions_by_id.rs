@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
-use std::collections::BTreeMap;
 use std::fs;
 
 use rethread_engine::{
@@ -11,7 +10,9 @@ use rethread_engine::{
 };
 use rethread_model::thread::{Block, ChatRole};
 use rethread_model::{Agent, SessionId, State};
-use rethread_testing::{CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, PI_VERSION_1, TestHome, files_below};
+use rethread_testing::{
+    CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, PI_VERSION_1, TestHome, contents_below, files_below,
+};
 
 const ALL: Page = Page { from: None, before: None, limit: 100, bytes: 1 << 20 };
 
@@ -34,25 +35,19 @@ fn append(engine: &Engine, id: SessionId, role: ChatRole, text: &str) {
     engine.thread_open(&id.to_string()).unwrap().append(message).unwrap();
 }
 
-fn everything(home: &TestHome) -> BTreeMap<String, Vec<u8>> {
-    let files = files_below(home.root()).into_iter();
-    let named = files.map(|path| (path.display().to_string(), fs::read(path).unwrap()));
-    named.filter(|(name, _)| !name.ends_with("-shm") && !name.contains("/logs/")).collect()
-}
-
 #[test]
 fn thread_is_listed_before_its_first_message() {
     // S004-10, E004-03
     let bare = TestHome::new();
     let only = new_thread(&bare.engine(), None);
     assert_eq!(bare.engine().conversations(&ListRequest::default()).unwrap()[0].listed.session.id, only);
-    assert!(!bare.path(".rethread/memory.db").exists(), "looking makes no store");
+    assert!(!bare.path(".rethread/memory.db").exists(), "a read creates no store");
 
     let home = home();
     let engine = home.engine();
     let (first, second) = (new_thread(&engine, Some("first")), new_thread(&engine, Some("second")));
     append(&engine, first, ChatRole::User, "something");
-    let before = everything(&home);
+    let before = contents_below(home.root());
     let ids = |request: &ListRequest| -> Vec<SessionId> {
         engine.conversations(request).unwrap().iter().map(|one| one.listed.session.id).collect()
     };
@@ -67,7 +62,7 @@ fn thread_is_listed_before_its_first_message() {
     let thread = found.thread.unwrap();
     assert_eq!((thread.name.as_deref(), thread.message_count), (Some("second"), 0));
     assert_eq!((found.listed.session.agent, found.listed.session.empty), (Agent::Native, true));
-    assert_eq!(everything(&home), before, "looking writes nothing");
+    assert_eq!(contents_below(home.root()), before, "a read writes nothing");
 }
 
 #[test]
@@ -129,7 +124,7 @@ fn session_changes_are_all_or_nothing() {
         note: Some("ask Anna".into()),
         closing: Some(Closing::End),
     };
-    let before = everything(&home);
+    let before = contents_below(home.root());
     let wrong = [
         SessionChange { alias: Some("not one".into()), ..change.clone() },
         SessionChange { note: Some("  ".into()), ..change.clone() },
@@ -139,7 +134,7 @@ fn session_changes_are_all_or_nothing() {
     for wrong in &wrong {
         assert!(engine.change_session(id, wrong).is_err(), "{wrong:?}");
     }
-    assert_eq!(everything(&home), before, "nothing was done");
+    assert_eq!(contents_below(home.root()), before, "nothing was done");
     engine.change_session(id, &change).unwrap();
     let session = engine.conversation(id).unwrap().listed.session;
     assert_eq!((session.name.as_deref(), session.alias.as_deref()), (Some("the parser"), Some("parser")));
@@ -212,15 +207,15 @@ fn read_only_queries_change_no_file() {
             }
             _ => fs::remove_dir_all(home.path(".rethread/index")).unwrap(),
         }
-        let before = everything(&home);
+        let before = contents_below(home.root());
         let engine = home.engine();
         assert_eq!(hits(&engine), with_index, "{harm}");
-        assert_eq!(hits(&engine), with_index, "{harm}, from what was kept");
+        assert_eq!(hits(&engine), with_index, "{harm}, from the cache");
         let file = Some("parser.rs".to_owned());
         let touched = TimelineRequest { file, limit: 5, only_reads: true, ..TimelineRequest::default() };
         engine.timeline(&touched).unwrap();
         engine.activity_at_hand(&id.to_string()).unwrap();
         drop(engine);
-        assert_eq!(everything(&home), before, "{harm}");
+        assert_eq!(contents_below(home.root()), before, "{harm}");
     }
 }

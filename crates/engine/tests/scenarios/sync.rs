@@ -59,7 +59,7 @@ fn incomplete_last_line_waits_for_its_end() {
     let cut = CONVERSATION.find("Committed.").unwrap();
     home.write(CLAUDE_FILE, &CONVERSATION[..cut]);
     let report = home.sync();
-    assert!(report.agents.iter().all(|agent| agent.warnings.is_empty()), "half a line is no bad line");
+    assert!(report.agents.iter().all(|agent| agent.warnings.is_empty()), "an incomplete line is not a bad line");
     home.append(CLAUDE_FILE, &CONVERSATION[cut..]);
     home.sync();
     assert_same_dump(&home.dump(), &dump_of(CLAUDE_FILE, CONVERSATION));

@@ -454,13 +454,13 @@ fn model_titles_an_unnamed_thread() {
     let id = thread.parse().unwrap();
     assert!(engine.thread_wants_title(id).unwrap());
     assert_eq!(engine.thread_title(id).unwrap().as_deref(), Some("Weekday table trouble"));
-    assert_eq!(engine.thread_title(id).unwrap(), None, "once is enough");
+    assert_eq!(engine.thread_title(id).unwrap(), None, "only once");
     let unlucky = self::thread(&engine);
     server.push(StubReply::text("fine"));
     server.push(StubReply::text(&"a sentence instead of a title ".repeat(9)));
     send(&engine, &unlucky, "hello").unwrap();
     assert_eq!(engine.thread_title(unlucky.parse().unwrap()).unwrap(), None);
-    assert!(!engine.thread_wants_title(unlucky.parse().unwrap()).unwrap(), "nobody is asked twice");
+    assert!(!engine.thread_wants_title(unlucky.parse().unwrap()).unwrap(), "no second request is sent");
     assert_eq!(engine.resolve("weekday table trouble").unwrap().session.id.to_string(), thread);
     let mine = engine.thread_new(&NewThread { name: Some("mine".into()), ..NewThread::default() }).unwrap().id;
     assert!(!engine.thread_wants_title(mine).unwrap());

@@ -161,7 +161,7 @@ fn reduction_is_reported_by_session_type() {
     let kept = usage(&home, &UsageRequest::default()).kept;
     assert_eq!(kept.iter().map(|kept| kept.kind).collect::<Vec<_>>(), WorkKind::ALL);
     assert!(kept.iter().all(|kept| kept.sessions == 1 && kept.kept_tokens < kept.raw_tokens), "{kept:?}");
-    assert_eq!(home.engine().status().unwrap().kept, kept, "the status tells the same");
+    assert_eq!(home.engine().status().unwrap().kept, kept, "status reports the same");
 }
 
 #[test]

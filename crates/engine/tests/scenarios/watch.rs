@@ -62,7 +62,7 @@ fn writes_are_found_even_in_new_directories() {
             work(&home, BEN, 1, "feed the walruses", false);
             until_found(&home, "walruses");
         });
-        assert_eq!(wrong, Vec::<String>::new(), "polling that was asked for is no news");
+        assert_eq!(wrong, Vec::<String>::new(), "requested polling is not reported");
     }
 }
 
@@ -118,7 +118,7 @@ fn failed_sync_is_reported_and_retried() {
         work(&home, ANNA, 1, "feed the walruses", false);
         let began = Instant::now();
         while wrong.lock().unwrap().is_empty() {
-            assert!(began.elapsed() < PATIENCE, "nothing is told");
+            assert!(began.elapsed() < PATIENCE, "no failure is reported");
             std::thread::sleep(Duration::from_millis(20));
         }
         fs::remove_dir(&database).unwrap();

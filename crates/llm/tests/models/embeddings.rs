@@ -51,7 +51,7 @@ fn no_key_sends_no_authorization() {
     embedder.embed(&["text"], &RecordingMeter::default()).unwrap();
     assert!(!server.requests()[0].head.contains("authorization"));
     let nothing = embedder.embed(&[], &RecordingMeter::default()).unwrap();
-    assert!(nothing.is_empty(), "nothing is asked where there is nothing to ask");
+    assert!(nothing.is_empty(), "no texts, no request");
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn unexpected_answer_is_an_error() {
             reported.starts_with(&format!("BASE/v1/embeddings answered what cannot be used: {reason}")),
             "{reported}"
         );
-        assert_eq!(server.requests().len(), 1, "a wrong answer is not asked for again");
+        assert_eq!(server.requests().len(), 1, "a wrong answer is not retried");
     }
 }
 

@@ -59,7 +59,7 @@ fn broken_connection_is_retried() {
     let meter = RecordingMeter::default();
     client(&server, Provider::Anthropic, retrying(1)).complete(&request("x"), &meter).unwrap();
     assert_eq!(meter.errors(), ["unreachable", ""]);
-    assert_eq!(meter.settled()[0].tokens, None, "it may have been answered, so the estimate stands");
+    assert_eq!(meter.settled()[0].tokens, None, "it may have been answered, so the estimate is kept");
     assert_eq!(meter.settled()[0].cost, meter.planned()[0].cost);
 }
 

@@ -218,7 +218,7 @@ fn answer_without_content_is_an_error() {
         let error = client(&server, provider, ChatLimits::PATIENT).complete(&request("x"), &meter).unwrap_err();
         let reported = message(&server, &error);
         assert!(reported.ends_with(&format!(" answered what cannot be used: {reason}")), "{reported}");
-        assert_eq!(meter.settled()[0].tokens, None, "the estimate stands");
+        assert_eq!(meter.settled()[0].tokens, None, "the estimate is kept");
     }
 }
 

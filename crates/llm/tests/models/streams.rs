@@ -121,7 +121,7 @@ fn usage_option_is_dropped_when_the_server_rejects_it() {
     assert_eq!((streamed.answer.stop, streamed.answer.usage), (Stop::ToolCalls, None));
     assert_eq!(server.requests()[1].body.get("stream_options"), None);
     let settled = meter.settled();
-    assert_eq!((settled[1].tokens, settled[1].cost), (None, meter.planned()[1].cost), "the estimate stands");
+    assert_eq!((settled[1].tokens, settled[1].cost), (None, meter.planned()[1].cost), "the estimate is kept");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn stream_stops_while_the_provider_is_silent() {
         assert_eq!(streamed.answer.content, [Block::text("Grüße, ")], "{provider}");
         assert_eq!((streamed.answer.stop, streamed.failed), (Stop::Aborted, None));
         assert_eq!(meter.errors(), ["stopped"]);
-        assert_eq!(meter.settled()[0].tokens, None, "nobody counted to the end");
+        assert_eq!(meter.settled()[0].tokens, None, "the usage is unknown");
     }
 }
 

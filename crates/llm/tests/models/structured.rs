@@ -92,7 +92,7 @@ fn unsupported_schema_falls_back_to_json_then_text() {
     );
     assert_eq!(bodies[0]["messages"][0]["content"], "Name it.");
     assert_eq!(bodies[1]["messages"][0]["content"], system.as_str());
-    assert_eq!(bodies[2]["messages"][0]["content"], system.as_str(), "and is told once");
+    assert_eq!(bodies[2]["messages"][0]["content"], system.as_str(), "and only once");
     assert_eq!((meter.settled().len(), meter.planned()[2].purpose), (3, "title"));
 }
 
@@ -122,7 +122,7 @@ fn invalid_json_is_corrected_twice() {
         for reported in
             ["Tea!", "This cannot be used: it is no JSON", r#"{\"title\":\"Tea\"}"#, r#"\"tags\" is missing"#]
         {
-            assert!(last.contains(reported), "{provider} is not told {reported}: {last}");
+            assert!(last.contains(reported), "{provider} does not get {reported}: {last}");
         }
         assert_eq!(meter.settled().len(), 3);
     }

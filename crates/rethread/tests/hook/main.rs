@@ -124,14 +124,14 @@ fn activity_is_injected_once_by_the_hook() {
     for (caller, place) in [(CLAUDE, "/hookSpecificOutput/additionalContext"), (PI, "/content")] {
         let prompt = caller.few[0];
         // The hook prints nothing when it misses its deadline on a very busy machine, so this is tried more than once.
-        let told = (0..5).find_map(|_| {
+        let injected = (0..5).find_map(|_| {
             let home = home_with_other_session();
             let answer = check_json(&home, caller, &payload(caller, prompt, &home))?;
             Some((home, answer))
         });
-        let (home, answer) = told.unwrap();
-        let told = answer.pointer(place).unwrap().as_str().unwrap();
-        assert!(told.contains("[Session Activity]") && told.contains("mend it"), "{told}");
+        let (home, answer) = injected.unwrap();
+        let injected = answer.pointer(place).unwrap().as_str().unwrap();
+        assert!(injected.contains("[Session Activity]") && injected.contains("mend it"), "{injected}");
         assert_eq!(check_json(&home, caller, &payload(caller, prompt, &home)), None);
     }
 }

@@ -44,12 +44,12 @@ fn envelope() -> FrameSchema {
 pub(crate) fn check(frame: &Value) {
     let known = schemas::<frame::Told>();
     let shape = known.iter().find(|shape| frame["type"] == shape.kind.as_str());
-    let shape = shape.unwrap_or_else(|| panic!("nobody defined {frame}"));
+    let shape = shape.unwrap_or_else(|| panic!("unknown frame type: {frame}"));
     let around = envelope();
     let fields = frame.as_object().unwrap();
     for name in fields.keys().filter(|name| *name != "type") {
         let is_known = shape.fields.iter().chain(&around.fields).any(|(field, ..)| field == name);
-        assert!(is_known, "nobody defined {name} in {frame}");
+        assert!(is_known, "unknown field {name} in {frame}");
     }
     for (name, is_always_there, _) in shape.fields.iter().chain(&around.fields) {
         let may_miss = !is_always_there || fields.contains_key(name);

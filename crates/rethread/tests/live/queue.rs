@@ -58,7 +58,7 @@ fn two_hundred_concurrent_messages_run_in_order() {
     }
     assert!(runs.is_sorted(), "they were run in another order than they were accepted");
     let texts: Vec<String> = log.iter().step_by(2).map(|(_, text, _)| text.clone()).collect();
-    assert_eq!(live.model.prompts(), texts, "the model heard them in the order of the log");
+    assert_eq!(live.model.prompts(), texts, "the model got them in the order of the log");
     assert_eq!(texts.iter().collect::<BTreeSet<_>>().len(), 200);
     for socket in 0..10 {
         let of_it: Vec<&String> = texts.iter().filter(|text| text.starts_with(&format!("socket {socket} "))).collect();

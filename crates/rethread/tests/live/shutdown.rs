@@ -37,7 +37,7 @@ fn shutdown_finishes_accepted_turns() {
     let ends = socket.frames.iter().filter(|frame| frame["type"] == "run_end").collect::<Vec<_>>();
     assert!(ends.len() >= 3 && ends.iter().all(|frame| frame["stopReason"] == "end"), "{ends:?}");
     let received = std::iter::from_fn(|| page.next_event()).filter(|event| event["type"] == "run_end").count();
-    assert_eq!(received, ends.len(), "pages hear it to the end, too");
+    assert_eq!(received, ends.len(), "event streams get them all, too");
     let log = live.messages();
     assert_eq!(log[3].1, "You said: accepted as well", "{log:?}");
     assert_eq!(log.len(), 2 * ends.len());
@@ -67,7 +67,7 @@ fn turns_over_the_grace_period_are_stopped_and_stored() {
     assert_eq!(socket.read_to_close().map(|close| close.code), Some(CloseCode::Away));
     let ends: Vec<&Value> = socket.frames.iter().filter(|frame| frame["type"] == "run_end").collect();
     assert!(ends.len() == 2 && ends.iter().all(|frame| frame["stopReason"] == "aborted"), "{ends:?}");
-    assert_eq!(ends[1]["runId"], waits["runId"], "who waited is told that it was not run");
+    assert_eq!(ends[1]["runId"], waits["runId"], "the waiting turn is reported as not run");
     let log = live.messages();
     let texts: Vec<&str> = log.iter().map(|(_, text, _)| text.as_str()).collect();
     assert_eq!(texts, ["hold it for ever", "You said: "]);

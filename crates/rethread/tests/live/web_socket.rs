@@ -127,7 +127,7 @@ fn invalid_session_is_refused_only_to_its_sender() {
             let received = socket.next_frame();
             assert_eq!((&received["type"], &received["code"]), (&json!("error"), &json!(code)), "{received}");
             assert_eq!(received["clientId"], frame["clientId"]);
-            assert_eq!(received["sessionId"].is_string(), id == NOBODY, "what is no id is not repeated: {received}");
+            assert_eq!(received["sessionId"].is_string(), id == NOBODY, "an invalid id is not echoed: {received}");
         }
     }
     for (query, status) in [("?session=x", 400), (&format!("?session={NOBODY}"), 404), ("?sesion=x", 400)] {

@@ -36,7 +36,7 @@ fn handshake_revisions_work_without_a_session() {
         assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 7);
         let call = json!({"name": "search_memory", "arguments": {"query": "quokka"}});
         let output = ask(&client, revision, "tools/call", &call);
-        assert!(text_of(&output["result"]).contains("quokka buffer"), "a server looks everywhere: {output}");
+        assert!(text_of(&output["result"]).contains("quokka buffer"), "a server searches all projects: {output}");
         let unknown = ask(&client, revision, "tools/call", &json!({"name": "nothing"}));
         assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
     }
@@ -67,7 +67,7 @@ fn stateless_revision_needs_no_handshake() {
     let (_, hits) = ask("tools/call", Some("search_memory"), &call);
     assert!(text_of(&hits["result"]).contains("(noted by tester)"), "{hits}");
     let (status, mismatch) = ask("tools/call", Some("remember"), &call);
-    assert_eq!(status, 400, "a head that says something else than the body: {mismatch}");
+    assert_eq!(status, 400, "headers that contradict the body: {mismatch}");
 }
 
 #[test]

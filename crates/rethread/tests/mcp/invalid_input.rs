@@ -16,7 +16,7 @@ fn server_exits_with_its_input_and_prints_only_the_protocol() {
     assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (Some(0), "", ""));
     let mut client = McpClient::initialized(&home);
     client.write(b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/");
-    assert_eq!(client.finish().code, Some(0), "half a line is no line");
+    assert_eq!(client.finish().code, Some(0), "an incomplete line is ignored");
 }
 
 #[test]

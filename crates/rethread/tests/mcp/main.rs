@@ -162,9 +162,12 @@ fn session_activity_can_be_repeated() {
     for _ in 0..2 {
         let output = client.text("session_activity", &json!({}));
         assert!(output.contains("[Session Activity]") && output.contains("zymurgy parser"), "{output}");
-        assert!(output.contains("AGENT") && output.contains("claude-code"), "with ids to go on with: {output}");
-        let news = client.text("session_activity", &json!({"session": BEN}));
-        assert!(news.contains("zymurgy parser") && !news.contains("wombat"), "nobody hears of itself: {news}");
+        assert!(output.contains("AGENT") && output.contains("claude-code"), "with session ids: {output}");
+        let activity = client.text("session_activity", &json!({"session": BEN}));
+        assert!(
+            activity.contains("zymurgy parser") && !activity.contains("wombat"),
+            "a session does not get its own activity: {activity}"
+        );
     }
 }
 
@@ -282,7 +285,7 @@ fn missing_home_is_reported_and_not_created() {
     ] {
         assert!(client.error_text(tool, &arguments).contains("rethread init"), "{tool}");
     }
-    assert!(!home.path(".rethread").exists(), "looking makes nothing");
+    assert!(!home.path(".rethread").exists(), "a read creates nothing");
     assert!(client.text("remember", &json!({"text": "the lift is slow"})).contains("Noted"));
     assert!(client.text("search_memory", &json!({"query": "lift"})).contains("lift is slow"));
 }

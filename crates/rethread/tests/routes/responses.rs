@@ -87,7 +87,7 @@ fn get_never_writes_and_matches_its_schema() {
     let gets = api.routes().into_iter().filter(|(method, _)| method == "GET");
     for (_, row) in gets {
         let is_asked = |target: &&str| target.split('?').next().unwrap().replace("{thread}", "{id}") == row;
-        assert!(GET_PATHS.iter().any(is_asked), "{row} is not asked");
+        assert!(GET_PATHS.iter().any(is_asked), "{row} is not requested");
     }
     api.assert_unchanged(|| {
         for target in GET_PATHS {
@@ -161,7 +161,7 @@ fn empty_home_answers_every_get() {
     for target in GET_PATHS.iter().filter(|target| !target.contains('{')) {
         fits(&api, &document, "GET", target, None, 200);
     }
-    assert!(!api.home.path(".rethread/memory.db").exists(), "nobody made a store");
+    assert!(!api.home.path(".rethread/memory.db").exists(), "no store was created");
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn get_sends_no_model_request_and_post_may() {
     home.write(&format!(".claude/projects/-app/{session}.jsonl"), transcript.build());
     assert!(home.run(&["sync", "--quiet"]).status.success());
     let known = target();
-    assert!(known > 0, "the model was asked when it was read");
+    assert!(known > 0, "sync sends a request to the model");
     let api = ApiFixture::in_home(home);
     let spent = || api.client.json("GET", "/api/status", None)["budget"]["requests"].clone();
     let before = spent();

@@ -145,7 +145,7 @@ fn get_activity_keeps_it_unread_and_post_marks_it_read() {
         assert!(activity("GET", reader).as_str().is_some_and(|text| text.contains("zeppelin")), "peeking");
     }
     assert!(activity("POST", reader).as_str().is_some_and(|text| text.contains("zeppelin")));
-    assert_eq!((activity("POST", reader), activity("GET", reader)), (Value::Null, Value::Null), "told once");
+    assert_eq!((activity("POST", reader), activity("GET", reader)), (Value::Null, Value::Null), "it is marked as read");
 }
 
 fn now() -> Timestamp {

@@ -72,7 +72,7 @@ pub(crate) fn opening(text: &str) -> Remarks {
     let first = text.lines().next().unwrap_or_default().trim_end();
     let sentence = first.strip_prefix("//! ").unwrap_or_default();
     let good = sentence.ends_with('.') || sentence.contains(". ");
-    if good { vec![] } else { vec![(1, "does not open with a `//!` sentence and a full stop".into())] }
+    if good { vec![] } else { vec![(1, "does not start with a `//!` sentence and a full stop".into())] }
 }
 
 /// Files and functions with too many lines.

@@ -128,7 +128,7 @@ fn stored_text_is_escaped_on_every_page() {
         let dangerous = body.chars().find(|c| rethread_model::is_dangerous(*c));
         assert_eq!(dangerous, None, "{path}");
     }
-    assert!(seen >= 8, "the evil words stand on {seen} pages");
+    assert!(seen >= 8, "the hostile text is on {seen} pages");
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn empty_home_suggests_init_and_stays_empty() {
         let shown = get_page(&server, path, &cookie);
         assert_eq!((shown.status, shown.body.contains("rethread init")), (200, true), "{path}: {}", shown.body);
     }
-    assert!(!home.path(".rethread/memory.db").exists(), "looking makes no store");
+    assert!(!home.path(".rethread/memory.db").exists(), "a read creates no store");
 }
 
 #[test]

@@ -210,7 +210,7 @@ fn answers_are_cached_until_the_session_changes_or_is_forgotten() {
     batch.commit().unwrap();
     assert_eq!(kept(&store, asked, None), None);
     store.keep_answer(asked, "small", "so", now(4)).unwrap();
-    assert_eq!(kept(&store, asked, None), None, "who was forgotten meanwhile stays so");
+    assert_eq!(kept(&store, asked, None), None, "a forgotten session stays forgotten");
 }
 
 #[test]

@@ -368,7 +368,7 @@ fn partial_answer_of_a_killed_process_is_handed_over() {
     turn.begin_answer("RUN", "small", 1).unwrap();
     turn.note("half an ans").unwrap();
     let partial = fs::read(folder.join("1")).unwrap();
-    assert!(!fixture.threads.has_left_behind(id), "whoever speaks is alive");
+    assert!(!fixture.threads.has_left_behind(id), "the running process is alive");
     drop(turn);
     // The file as a kill leaves it: present and not locked.
     fs::File::create(folder.join("1")).unwrap().write_all(&partial).unwrap();
