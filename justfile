@@ -1,12 +1,13 @@
-# The daily commands. `just` alone lists them.
+# Daily commands. Run `just` to list them.
 
 _list:
     @just --list
 
-# Everything that must hold before a commit.
-check: fmt-check lint test
+# Run all checks before a commit.
+check:
+    .ci/run
 
-# All tests, the tidiness of the tree among them.
+# Run all tests, with the repository checks.
 test *ARGS:
     cargo test --workspace --locked {{ARGS}}
 
@@ -14,26 +15,26 @@ test *ARGS:
 fmt:
     cargo fmt --all
 
-# Fail where the code is not formatted.
+# Fail if the code is not formatted.
 fmt-check:
     cargo fmt --all --check
 
-# Clippy, with every warning an error.
+# Run clippy with warnings as errors.
 lint:
     cargo clippy --workspace --all-targets --locked -- -D warnings
 
-# Measure, for example `just bench ingest --save`.
+# Run a benchmark, for example `just bench ingest --save`.
 bench *ARGS="ingest":
     scripts/bench {{ARGS}}
 
-# How much of what the rules draw is true, by kind, with every miss.
+# Precision and recall of fact extraction, by kind, with every miss.
 facts:
     cargo test -p rethread-ingest --locked --test labelled report -- --ignored --nocapture
 
-# Two sessions side by side, in a temporary home.
+# Show two sessions working side by side, in a temporary home.
 demo:
     cargo run --release --locked -p rethread -- demo
 
-# Licences, advisories and sources of what we depend on; needs cargo-deny.
+# Check licenses, advisories and sources of dependencies; needs cargo-deny.
 deny:
     cargo deny check
