@@ -3,15 +3,14 @@
 
 usage: reference_counts.py [--verbose] FILE_OR_DIR...
 
-Prints one JSON line per session with the numbers that design/CLI.md defines under "JSON that others rely on".
-Written from the specification (CLI.md, FORMATS.md 1, 2 and 14, BEHAVIOURS.md 6 and 7), slow and plain on purpose:
-everything is held in memory, and each rule has one function.
+Prints one JSON line per session with the counts that `rethread sessions --json` must report. Shares no code with the
+Rust implementation. Slow and simple on purpose: everything is held in memory, and each rule has one function.
 
-Overall order of work
+Steps
   1. read every *.jsonl file; decide by content whether it is Claude Code, pi or neither
-  2. put files together into sessions
-  3. find the lines that are copies (of a line of the same session, or of another session's line)
-  4. count what is left
+  2. group files into sessions
+  3. find copied lines (of the same session, or of another session)
+  4. count the remaining lines
 """
 import argparse
 import json
@@ -34,7 +33,7 @@ class Line:
 
 
 def read_lines(path):
-    """The object lines of a file. Lines end with LF only: U+2028 and other Unicode separators are ordinary characters."""
+    """The JSON object lines of a file. Lines end with LF only: U+2028 and other Unicode separators are ordinary characters."""
     with open(path, "rb") as f:
         data = f.read()
     out = []
@@ -52,7 +51,7 @@ def read_lines(path):
 
 
 def find_files(arguments):
-    """Every file named, and every *.jsonl below each directory named; no file twice."""
+    """Every given file and every *.jsonl file in each given folder, without duplicates."""
     seen, out = set(), []
     for a in arguments:
         found = []
@@ -146,7 +145,7 @@ def without_injected(text):
 
 
 def same_text(text):
-    """The form in which two texts are compared: runs of white space do not matter."""
+    """Normalizes a text for comparison: runs of white space are equal to one space."""
     return " ".join(text.split())
 
 
@@ -162,7 +161,7 @@ def edited_path(tool_name, tool_input):
     """The path that a call writes or edits, as written, or None. Whether the call succeeded does not matter."""
     if not isinstance(tool_name, str) or tool_name.lower() not in WRITING_TOOLS or not isinstance(tool_input, dict):
         return None
-    if tool_input.get("command") == "view":               # str_replace_based_edit_tool can also only look
+    if tool_input.get("command") == "view":               # str_replace_based_edit_tool can also just view a file
         return None
     for k in PATH_KEYS:
         if string(tool_input.get(k)):
@@ -234,7 +233,7 @@ class ClaudeSession:
         return self.files[0].child
 
     def lines(self):
-        """The session's own lines: inline sidechain lines of a main session belong to nobody here."""
+        """The session's own lines, without inline sidechain lines of a main session."""
         for f in self.files:
             for l in f.lines:
                 if self.child or l.obj.get("isSidechain") is not True:
@@ -249,8 +248,8 @@ def claude_sessions(files):
 
 
 def usable(obj):
-    """Can this line stand for its uuid? A user or assistant line without any content cannot: a broken line must not
-    make a good line with the same uuid disappear."""
+    """Whether this line may represent its uuid. A user or assistant line without content may not: a broken line must not
+    hide a good line with the same uuid."""
     if obj.get("type") not in ("user", "assistant"):
         return True
     message = obj.get("message")
@@ -323,7 +322,7 @@ def tag_content(text, tag):
 
 
 def typed_text(text):
-    """What a human typed in this piece of text of a user line, or None."""
+    """The part of a user line's text that a human typed, or None."""
     text = without_injected(text)
     if not text or text == "(no content)" or INTERRUPTION.fullmatch(text) or text.startswith(NOT_TYPED_PREFIXES):
         return None
@@ -337,13 +336,13 @@ def typed_text(text):
 
 
 def typed_in_blocks(blocks):
-    """The typed texts of the text blocks, joined, or None; each block is judged by itself."""
+    """The typed texts of the text blocks, joined, or None. Each block is classified separately."""
     pieces = [t for b in blocks if (t := typed_text(text_of(b)))]
     return "\n".join(pieces) if pieces else None
 
 
 def not_by_a_human(obj):
-    """True for an envelope that says so itself."""
+    """Whether the fields around the message say that no human wrote it."""
     origin = obj.get("origin")
     kind = origin.get("kind") if isinstance(origin, dict) else None
     return bool(obj.get("isMeta") or obj.get("isCompactSummary") or obj.get("isVisibleInTranscriptOnly")
@@ -361,7 +360,7 @@ class Shown:
     position: int
     text: str
     kind: str                 # "user": a plain user line; "beside": beside a tool result; "queued": a queued command
-    human: bool               # False: the line says itself that no human wrote it
+    human: bool               # False: the line is marked as not written by a human
 
 
 def shown_in_user_line(position, obj):
@@ -374,7 +373,7 @@ def shown_in_user_line(position, obj):
         return None                                        # a tool result whose block is broken
     text = typed_in_blocks(blocks)
     if text is None and not beside and any(b.get("type") in ("image", "document") for b in blocks):
-        text = ""                                          # a pasted picture and nothing else
+        text = ""                                          # only a pasted image
     if text is None:
         return None
     return Shown(position, text, "beside" if beside else "user", not not_by_a_human(obj))
@@ -392,7 +391,7 @@ def shown_in_attachment(position, obj):
 
 
 def typed_in_raw_queue(content):
-    """What a human typed, in queue content: there a slash command or `!` command is still as typed, without tags."""
+    """The text a human typed, from queue content, where slash commands and `!` commands are still without tags."""
     text = typed_in_blocks(as_blocks(content))
     if text is None or text.startswith("!"):
         return None
@@ -405,7 +404,7 @@ def typed_in_raw_queue(content):
 @dataclass
 class Enqueued:
     position: int
-    text: str | None          # None: not a prompt (notification, command without arguments), but it takes a place
+    text: str | None          # None: not a prompt (notification, command without arguments), but it occupies a place in the queue
     taken_back: bool = False
     can_be: tuple = ("user", "beside", "queued")           # the kinds of Shown it can have turned into
 
@@ -502,7 +501,7 @@ def is_error_result(block):
 
 
 def says_something(block):
-    """Text or a tool call. Thinking, and blank text, is not enough to make a message."""
+    """Whether a block is text or a tool call. Thinking or blank text alone does not make a message."""
     return bool(text_of(block).strip()) or block.get("type") in ("tool_use", "server_tool_use", "mcp_tool_use")
 
 
@@ -556,7 +555,7 @@ def count_claude(session, copies, summaries):
 
 
 def summary_place(line, uuid):
-    """What a summary's leafUuid is looked up by: a real UUID anywhere, any other id within its directory only."""
+    """The lookup key of a summary's leafUuid: a real UUID is global, any other id is local to its folder."""
     return uuid if is_uuid(uuid) else (os.path.dirname(line.path), uuid)
 
 
@@ -605,7 +604,7 @@ class PiFile:
 
 
 def identity(entry):
-    """What makes two entries the same one: id and timestamp, or in version 1, without ids, all of it."""
+    """The identity of an entry: id and timestamp; in version 1, which has no ids, the whole entry."""
     o = entry.obj
     if string(o.get("id")):
         return (o["id"], str(o.get("timestamp")))
@@ -634,7 +633,7 @@ def active_branch(f):
 
 
 def pi_sessions(files):
-    """Files by session id; the newest file of a session, the one that decides on the active branch, comes last."""
+    """Files by session id. The newest file of a session, which determines the active branch, is last."""
     sessions = {}
     for f in files:
         sessions.setdefault(f.header["id"], []).append(f)
@@ -651,7 +650,7 @@ def id_in_file_name(path):
 
 
 def pi_parent(f, sessions):
-    """The id of the session this one was branched from, as far as the path in the header tells."""
+    """The id of the session this one was branched from, taken from the path in the header."""
     path = f.parent_path()
     if path is None:
         return None
@@ -726,7 +725,7 @@ def count_pi(session_id, sessions):
     }
 
 # ---------------------------------------------------------------------------------------------------------------------
-# All together
+# All sessions
 # ---------------------------------------------------------------------------------------------------------------------
 
 def count_all(paths, warn=lambda message: None):
@@ -758,7 +757,7 @@ def count_all(paths, warn=lambda message: None):
 def main():
     ap = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     ap.add_argument("paths", nargs="+", metavar="FILE_OR_DIR")
-    ap.add_argument("--verbose", action="store_true", help="say on stderr which files were passed over")
+    ap.add_argument("--verbose", action="store_true", help="print skipped files to stderr")
     a = ap.parse_args()
     warn = (lambda m: print(m, file=sys.stderr)) if a.verbose else (lambda m: None)
     for r in count_all(find_files(a.paths), warn):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks of the tricky counting rules on small inline transcripts. Run: python3 -m unittest -v test_reference_counts"""
+"""Tests of the counting rules with small inline transcripts. Run: python3 -m unittest -v test_reference_counts"""
 import json
 import os
 import subprocess
@@ -22,7 +22,7 @@ class Base(unittest.TestCase):
         self.n = 0
 
     def write(self, name, lines):
-        """Lines are dictionaries, or strings that are written as they are."""
+        """Writes a file. Lines are dictionaries, or strings that are written unchanged."""
         path = os.path.join(self.dir.name, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as f:

@@ -1,12 +1,12 @@
-//! Invents identifiers in the shapes agents use. None of them was ever issued by anyone.
+//! Generates random identifiers in the formats agents use.
 
 use crate::random::Random;
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
-const API: &[u8; 32] = b"123456789ABCDEFGHJKLMNPQRSTUVWXa";
+const API_ID_CHARS: &[u8; 32] = b"123456789ABCDEFGHJKLMNPQRSTUVWXa";
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// A lower-case UUID of version 4.
+/// A lower-case UUID, version 4.
 pub fn uuid(random: &mut Random) -> String {
     let mut id = hex(random, 32);
     id.replace_range(12..13, "4");
@@ -19,21 +19,21 @@ pub fn uuid(random: &mut Random) -> String {
 
 /// `len` lower-case hexadecimal digits.
 pub fn hex(random: &mut Random, len: usize) -> String {
-    draw(random, HEX, 4, len)
+    random_text(random, HEX, 4, len)
 }
 
 /// `len` characters of base64 (no padding).
 pub fn base64(random: &mut Random, len: usize) -> String {
-    draw(random, BASE64, 6, len)
+    random_text(random, BASE64, 6, len)
 }
 
-/// An identifier of an API, such as `toolu_01…` or `msg_01…`.
+/// An API identifier such as `toolu_01…` or `msg_01…`.
 pub fn api_id(random: &mut Random, prefix: &str) -> String {
-    format!("{prefix}01{}", draw(random, API, 5, 22))
+    format!("{prefix}01{}", random_text(random, API_ID_CHARS, 5, 22))
 }
 
-/// `len` characters of an alphabet with `2^bits_each` letters.
-fn draw(random: &mut Random, alphabet: &[u8], bits_each: u32, len: usize) -> String {
+/// `len` random characters of an alphabet with `2^bits_each` characters.
+fn random_text(random: &mut Random, alphabet: &[u8], bits_each: u32, len: usize) -> String {
     let mut text = String::with_capacity(len);
     let (mut pool, mut left) = (0_u64, 0_u32);
     let mask = alphabet.len() - 1;
@@ -54,7 +54,7 @@ mod tests {
     use crate::random::Random;
 
     #[test]
-    fn ids_have_the_shape_of_the_real_ones() {
+    fn ids_have_the_real_format() {
         let mut random = Random::new(3);
         let id = uuid(&mut random);
         let dashes: Vec<_> = id.match_indices('-').map(|(at, _)| at).collect();

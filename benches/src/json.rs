@@ -1,27 +1,27 @@
-//! Writes JSON lines, keys in the order they are given. `serde_json`'s own maps would sort them.
+//! Writes JSON lines with keys in the given order. `serde_json` maps would sort them.
 
 /// Appends one object and a newline to `out`.
-pub fn line(out: &mut Vec<u8>, body: impl FnOnce(&mut Object)) {
-    braced(out, body);
+pub fn write_line(out: &mut Vec<u8>, body: impl FnOnce(&mut JsonObjectWriter)) {
+    write_object(out, body);
     out.push(b'\n');
 }
 
-/// An object being written; each call adds one key.
+/// Writes a JSON object; each call adds one key.
 #[derive(Debug)]
-pub struct Object<'o> {
+pub struct JsonObjectWriter<'o> {
     out: &'o mut Vec<u8>,
     empty: bool,
 }
 
-impl Object<'_> {
+impl JsonObjectWriter<'_> {
     /// `"key":"value"`, escaped.
     pub fn text(&mut self, key: &str, value: &str) {
         self.key(key);
-        quoted(self.out, value);
+        write_string(self.out, value);
     }
 
     /// `"key":"value"`, or `"key":null`.
-    pub fn maybe(&mut self, key: &str, value: Option<&str>) {
+    pub fn optional_text(&mut self, key: &str, value: Option<&str>) {
         match value {
             Some(value) => self.text(key, value),
             None => self.raw(key, "null"),
@@ -38,54 +38,54 @@ impl Object<'_> {
         self.raw(key, if value { "true" } else { "false" });
     }
 
-    /// `"key":value` with `value` already JSON.
+    /// `"key":value`, where `value` is already JSON.
     pub fn raw(&mut self, key: &str, value: &str) {
         self.key(key);
         self.out.extend_from_slice(value.as_bytes());
     }
 
     /// `"key":{…}`.
-    pub fn object(&mut self, key: &str, body: impl FnOnce(&mut Object)) {
+    pub fn object(&mut self, key: &str, body: impl FnOnce(&mut JsonObjectWriter)) {
         self.key(key);
-        braced(self.out, body);
+        write_object(self.out, body);
     }
 
     /// `"key":[…]`.
-    pub fn list(&mut self, key: &str, body: impl FnOnce(&mut List)) {
+    pub fn list(&mut self, key: &str, body: impl FnOnce(&mut JsonListWriter)) {
         self.key(key);
         self.out.push(b'[');
-        body(&mut List { out: self.out, empty: true });
+        body(&mut JsonListWriter { out: self.out, empty: true });
         self.out.push(b']');
     }
 
     fn key(&mut self, key: &str) {
-        separate(self.out, &mut self.empty);
-        quoted(self.out, key);
+        write_separator(self.out, &mut self.empty);
+        write_string(self.out, key);
         self.out.push(b':');
     }
 }
 
-/// A list being written; each call adds one item.
+/// Writes a JSON array; each call adds one item.
 #[derive(Debug)]
-pub struct List<'o> {
+pub struct JsonListWriter<'o> {
     out: &'o mut Vec<u8>,
     empty: bool,
 }
 
-impl List<'_> {
-    /// A string.
+impl JsonListWriter<'_> {
+    /// Adds a string.
     pub fn text(&mut self, value: &str) {
-        separate(self.out, &mut self.empty);
-        quoted(self.out, value);
+        write_separator(self.out, &mut self.empty);
+        write_string(self.out, value);
     }
 
-    /// An object.
-    pub fn object(&mut self, body: impl FnOnce(&mut Object)) {
-        separate(self.out, &mut self.empty);
-        braced(self.out, body);
+    /// Adds an object.
+    pub fn object(&mut self, body: impl FnOnce(&mut JsonObjectWriter)) {
+        write_separator(self.out, &mut self.empty);
+        write_object(self.out, body);
     }
 
-    /// A text block, as in the content of messages.
+    /// Adds a text block, as in message content.
     pub fn text_block(&mut self, text: &str) {
         self.object(|block| {
             block.text("type", "text");
@@ -94,33 +94,33 @@ impl List<'_> {
     }
 }
 
-fn braced(out: &mut Vec<u8>, body: impl FnOnce(&mut Object)) {
+fn write_object(out: &mut Vec<u8>, body: impl FnOnce(&mut JsonObjectWriter)) {
     out.push(b'{');
-    body(&mut Object { out, empty: true });
+    body(&mut JsonObjectWriter { out, empty: true });
     out.push(b'}');
 }
 
-fn separate(out: &mut Vec<u8>, empty: &mut bool) {
+fn write_separator(out: &mut Vec<u8>, empty: &mut bool) {
     if !std::mem::replace(empty, false) {
         out.push(b',');
     }
 }
 
-fn quoted(out: &mut Vec<u8>, text: &str) {
+fn write_string(out: &mut Vec<u8>, text: &str) {
     // Neither writing to a vector nor encoding a string can fail.
     let _ = serde_json::to_writer(out, text);
 }
 
 #[cfg(test)]
 mod tests {
-    use super::line;
+    use super::write_line;
 
     #[test]
     fn keys_keep_their_order_and_text_is_escaped() {
         let mut out = Vec::new();
-        line(&mut out, |o| {
+        write_line(&mut out, |o| {
             o.text("z", "a\"b\n");
-            o.maybe("y", None);
+            o.optional_text("y", None);
             o.list("x", |list| {
                 list.text("1");
                 list.object(|o| o.number("n", 2));

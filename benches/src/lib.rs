@@ -1,18 +1,18 @@
-//! Writes synthetic agent homes for the benchmarks. No line of it is anybody's real text.
+//! Generates synthetic agent homes for the benchmarks. Contains no real text.
 //!
-//! Modules in the order data meets them: [`generator`] runs it; [`plan`] decides which files there are and how big each
-//! is; [`words`], [`author`] and [`work`] invent what people and agents say and do; [`claude`] and [`pi`]
-//! write it down in the shapes those agents use. [`talk`] writes another kind of home: many short exchanges, and
-//! queries about them. The same seed gives the same bytes.
+//! Modules in the order data passes through them: [`generator`] runs a program; [`plan`] decides which files there are
+//! and how large each is; [`vocabulary`], [`text_generator`] and [`actions`] generate prompts, answers and tool calls;
+//! [`claude`] and [`pi`] write them in the formats of those agents. [`talk`] generates another kind of home: many short
+//! episodes, and queries about them. The same seed gives the same bytes.
 
 pub mod generator;
 pub mod plan;
 
-pub mod author;
+pub mod actions;
 pub mod ids;
 pub mod random;
-pub mod words;
-pub mod work;
+pub mod text_generator;
+pub mod vocabulary;
 pub mod workspace;
 
 pub mod json;
@@ -24,3 +24,6 @@ pub mod pi;
 pub mod talk;
 
 pub mod parallel;
+
+#[cfg(test)]
+mod testing;

@@ -1,12 +1,12 @@
-//! Does the same to many things on as many threads as there are cores, and adds up what came of it.
+//! Runs a function for many items on one thread per core and sums the results.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The sum of what `work` gives for each of `items`, which are taken in order.
+/// Sum of `work` over all `items`. Items are started in order.
 ///
 /// # Errors
-/// The first error of each thread ends that thread; one of them is given back.
+/// The first error of a thread ends that thread; one of these errors is returned.
 pub fn sum<T: Sync>(items: &[T], work: impl Fn(&T) -> io::Result<u64> + Sync) -> io::Result<u64> {
     let next = AtomicUsize::new(0);
     let take = || -> io::Result<u64> {

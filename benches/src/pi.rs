@@ -1,61 +1,61 @@
-//! Writes sessions as pi does: a header of version 3, then a tree of entries, one per line.
+//! Writes transcripts in the format of pi: a version 3 header, then a tree of entries, one per line.
 
 use std::io::{self, Write};
 
-use crate::author::Author;
+use crate::actions::SyntheticAction;
 use crate::ids;
-use crate::json::{self, List, Object};
-use crate::plan::Transcript;
+use crate::json::{self, JsonListWriter, JsonObjectWriter};
+use crate::plan::TranscriptPlan;
 use crate::random::Random;
+use crate::text_generator::TextGenerator;
 use crate::time;
-use crate::words::Words;
-use crate::work::Action;
-use crate::workspace::Workspace;
+use crate::vocabulary::Vocabulary;
+use crate::workspace::SyntheticWorkspace;
 
-/// What a turn's last lines take, about.
-const CLOSING: usize = 2_000;
+/// Approximate bytes of the last lines of a turn.
+const CLOSING_BYTES: usize = 2_000;
 const MODEL: &str = "claude-opus-4-5";
 const CENTS_PER_MILLION: [u64; 4] = [500, 2_500, 50, 625];
 
-/// Writes the transcript to `sink`; says when the session ended, in ms since 1970.
+/// Writes the transcript to `sink`. Returns when the session ended, in ms since 1970.
 ///
 /// # Errors
 /// When `sink` cannot be written.
-pub fn write(plan: &Transcript, words: &Words, sink: &mut impl Write) -> io::Result<u64> {
-    let mut session = Session::new(plan, words);
-    session.head();
+pub fn write(plan: &TranscriptPlan, words: &Vocabulary, sink: &mut impl Write) -> io::Result<u64> {
+    let mut session = PiTranscriptWriter::new(plan, words);
+    session.write_header();
     loop {
         session.turn();
         sink.write_all(&session.out)?;
         session.flushed += session.out.len();
         session.out.clear();
-        if session.room() == 0 {
+        if session.remaining_bytes() == 0 {
             return Ok(session.clock);
         }
     }
 }
 
 /// A transcript being written.
-struct Session<'p> {
-    plan: &'p Transcript,
-    author: Author<'p>,
-    workspace: Workspace,
+struct PiTranscriptWriter<'p> {
+    plan: &'p TranscriptPlan,
+    text: TextGenerator<'p>,
+    workspace: SyntheticWorkspace,
     out: Vec<u8>,
     flushed: usize,
     clock: u64,
-    /// The entry the next one hangs on.
+    /// Id of the current entry, the parent of the next one.
     leaf: Option<String>,
-    /// Entries at which a turn began, to which the person may go back.
+    /// Ids of the entries that started a turn. A branch goes back to one of them.
     turns: Vec<String>,
     compaction_at: usize,
 }
 
-impl<'p> Session<'p> {
-    fn new(plan: &'p Transcript, words: &'p Words) -> Self {
+impl<'p> PiTranscriptWriter<'p> {
+    fn new(plan: &'p TranscriptPlan, words: &'p Vocabulary) -> Self {
         Self {
             plan,
-            author: Author::new(words, plan.seed),
-            workspace: Workspace::new(&plan.cwd),
+            text: TextGenerator::new(words, plan.seed),
+            workspace: SyntheticWorkspace::new(&plan.cwd),
             out: Vec::new(),
             flushed: 0,
             clock: plan.started,
@@ -65,12 +65,12 @@ impl<'p> Session<'p> {
         }
     }
 
-    const fn room(&self) -> usize {
+    const fn remaining_bytes(&self) -> usize {
         self.plan.bytes.saturating_sub(self.flushed + self.out.len())
     }
 
-    fn head(&mut self) {
-        json::line(&mut self.out, |line| {
+    fn write_header(&mut self) {
+        json::write_line(&mut self.out, |line| {
             line.text("type", "session");
             line.number("version", 3);
             line.text("id", &self.plan.session);
@@ -85,38 +85,38 @@ impl<'p> Session<'p> {
     }
 
     fn turn(&mut self) {
-        self.clock += self.author.random.below(600_000);
+        self.clock += self.text.random.below(600_000);
         self.between_turns();
-        let prompt = self.author.prompt(self.room());
+        let prompt = self.text.prompt(self.remaining_bytes());
         let id = self.message("user", |message, _| {
             message.list("content", |list| list.text_block(&prompt));
         });
         self.turns.push(id);
-        for _ in 0..self.author.random.between(1, 14) {
-            if self.room() < CLOSING {
+        for _ in 0..self.text.random.between(1, 14) {
+            if self.remaining_bytes() < CLOSING_BYTES {
                 break;
             }
             self.calls();
         }
-        let answer = self.author.answer(self.room());
+        let answer = self.text.answer(self.remaining_bytes());
         self.assistant("stop", |list| list.text_block(&answer));
     }
 
-    /// Branches, compactions, commands of the person, names.
+    /// Branches, compactions, shell commands of the user, session names.
     fn between_turns(&mut self) {
         if self.flushed > self.compaction_at {
             self.compaction_at = self.flushed + 900_000;
             self.compaction();
         }
-        match self.author.random.below(100) {
+        match self.text.random.below(100) {
             0..4 if self.turns.len() > 2 => self.branch(),
             4..6 => self.bash_execution(),
             6..8 => {
-                let name = self.author.title();
+                let name = self.text.title();
                 self.entry("session_info", |line| line.text("name", &name));
             }
             8..10 => {
-                let note = self.author.prose(200);
+                let note = self.text.prose(200);
                 self.entry("custom_message", |line| {
                     line.text("customType", "linter");
                     line.text("content", &note);
@@ -127,11 +127,11 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Goes back to an earlier turn; what came after it stays in the file.
+    /// Goes back to an earlier turn. The entries after it stay in the file.
     fn branch(&mut self) {
         let left = self.leaf.clone().unwrap_or_default();
-        self.leaf = Some(self.author.random.pick(&self.turns).clone());
-        let summary = self.author.prose(500);
+        self.leaf = Some(self.text.random.pick(&self.turns).clone());
+        let summary = self.text.prose(500);
         self.entry("branch_summary", |line| {
             line.text("fromId", &left);
             line.text("summary", &summary);
@@ -139,9 +139,9 @@ impl<'p> Session<'p> {
     }
 
     fn compaction(&mut self) {
-        let summary = self.author.prose(2_500);
+        let summary = self.text.prose(2_500);
         let kept = self.turns.last().cloned().unwrap_or_default();
-        let (read, modified) = (self.author.path(), self.author.path());
+        let (read, modified) = (self.text.path(), self.text.path());
         self.entry("compaction", |line| {
             line.text("summary", &summary);
             line.text("firstKeptEntryId", &kept);
@@ -154,7 +154,7 @@ impl<'p> Session<'p> {
     }
 
     fn bash_execution(&mut self) {
-        let output = self.author.output(600.min(self.room()));
+        let output = self.text.output(600.min(self.remaining_bytes()));
         self.message("bashExecution", |message, _| {
             message.text("command", "git status --short");
             message.text("output", &output);
@@ -164,15 +164,15 @@ impl<'p> Session<'p> {
         });
     }
 
-    /// A message with one to three calls, and their results.
+    /// Writes a message with one to three calls, and their results.
     fn calls(&mut self) {
-        let room = self.room().saturating_sub(CLOSING) / 2;
-        let count = *self.author.random.pick(&[1, 1, 1, 2, 3]);
-        let calls: Vec<(String, Action)> = (0..count).map(|_| self.draw(room / count)).collect();
-        let thinking = self.author.chance(if room > CLOSING { 40 } else { 0 }).then(|| self.thinking());
-        let text = self.author.chance(40);
-        let text = text.then(|| self.author.answer(room));
-        let reason = if self.author.chance(2) { "aborted" } else { "toolUse" };
+        let max_bytes = self.remaining_bytes().saturating_sub(CLOSING_BYTES) / 2;
+        let count = *self.text.random.pick(&[1, 1, 1, 2, 3]);
+        let calls: Vec<(String, SyntheticAction)> = (0..count).map(|_| self.random_call(max_bytes / count)).collect();
+        let thinking = self.text.chance(if max_bytes > CLOSING_BYTES { 40 } else { 0 }).then(|| self.thinking());
+        let text = self.text.chance(40);
+        let text = text.then(|| self.text.answer(max_bytes));
+        let reason = if self.text.chance(2) { "aborted" } else { "toolUse" };
         self.assistant(reason, |list| {
             if let Some((thought, signature)) = thinking {
                 list.object(|block| {
@@ -188,7 +188,7 @@ impl<'p> Session<'p> {
                 list.object(|block| {
                     block.text("type", "toolCall");
                     block.text("id", id);
-                    block.text("name", name(action));
+                    block.text("name", tool_name(action));
                     block.object("arguments", |arguments| write_arguments(action, arguments));
                 });
             }
@@ -200,36 +200,36 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// One of the four tools that pi has.
-    fn draw(&mut self, room: usize) -> (String, Action) {
-        let id = ids::api_id(&mut self.author.random, "toolu_");
+    /// A random call of one of pi's four tools.
+    fn random_call(&mut self, max_bytes: usize) -> (String, SyntheticAction) {
+        let id = ids::api_id(&mut self.text.random, "toolu_");
         loop {
-            let action = Action::draw(&mut self.author, &mut self.workspace, room);
-            if !name(&action).is_empty() {
+            let action = SyntheticAction::random(&mut self.text, &mut self.workspace, max_bytes);
+            if !tool_name(&action).is_empty() {
                 return (id, action);
             }
         }
     }
 
     fn thinking(&mut self) -> (String, String) {
-        let bytes = self.author.random.size(400, 0.9).min(self.room() / 4);
-        let thought = self.author.prose(bytes);
-        (thought, ids::base64(&mut self.author.random, 600))
+        let bytes = self.text.random.size(400, 0.9).min(self.remaining_bytes() / 4);
+        let thought = self.text.prose(bytes);
+        (thought, ids::base64(&mut self.text.random, 600))
     }
 
-    fn result(&mut self, id: &str, action: &Action) {
+    fn result(&mut self, id: &str, action: &SyntheticAction) {
         let (text, failed) = match action {
-            Action::Read(file) => (file.content.clone(), false),
-            Action::Run(command) => (command.output.clone(), command.exit > 0),
-            Action::Edit(change) => (format!("Replaced text in {}.", change.path), false),
-            Action::Write(file) => (format!("Wrote {} bytes.", file.content.len()), false),
+            SyntheticAction::Read(file) => (file.content.clone(), false),
+            SyntheticAction::Run(command) => (command.output.clone(), command.exit > 0),
+            SyntheticAction::Edit(change) => (format!("Replaced text in {}.", change.path), false),
+            SyntheticAction::Write(file) => (format!("Wrote {} bytes.", file.content.len()), false),
             _ => (String::new(), false),
         };
         self.message("toolResult", |message, _| {
             message.text("toolCallId", id);
-            message.text("toolName", name(action));
+            message.text("toolName", tool_name(action));
             message.list("content", |list| list.text_block(&text));
-            if let Action::Edit(change) = action {
+            if let SyntheticAction::Edit(change) = action {
                 let diff = format!("-{}\n+{}", change.old, change.new);
                 message.object("details", |details| details.text("diff", &diff));
             }
@@ -237,7 +237,7 @@ impl<'p> Session<'p> {
         });
     }
 
-    fn assistant(&mut self, reason: &str, content: impl FnOnce(&mut List)) {
+    fn assistant(&mut self, reason: &str, content: impl FnOnce(&mut JsonListWriter)) {
         self.message("assistant", |message, random| {
             message.list("content", content);
             message.text("api", "anthropic-messages");
@@ -251,8 +251,8 @@ impl<'p> Session<'p> {
         });
     }
 
-    fn message(&mut self, role: &str, fields: impl FnOnce(&mut Object, &mut Random)) -> String {
-        let mut random = Random::new(self.author.random.bits());
+    fn message(&mut self, role: &str, fields: impl FnOnce(&mut JsonObjectWriter, &mut Random)) -> String {
+        let mut random = Random::new(self.text.random.bits());
         let at = self.clock;
         self.entry("message", |line| {
             line.object("message", |message| {
@@ -263,14 +263,14 @@ impl<'p> Session<'p> {
         })
     }
 
-    /// Appends an entry below the leaf and makes it the leaf. Gives its id.
-    fn entry(&mut self, kind: &str, fields: impl FnOnce(&mut Object)) -> String {
-        self.clock += self.author.random.between(5, 9_000);
-        let id = ids::hex(&mut self.author.random, 8);
-        json::line(&mut self.out, |line| {
+    /// Appends an entry as a child of the leaf and makes it the leaf. Returns its id.
+    fn entry(&mut self, kind: &str, fields: impl FnOnce(&mut JsonObjectWriter)) -> String {
+        self.clock += self.text.random.between(5, 9_000);
+        let id = ids::hex(&mut self.text.random, 8);
+        json::write_line(&mut self.out, |line| {
             line.text("type", kind);
             line.text("id", &id);
-            line.maybe("parentId", self.leaf.as_deref());
+            line.optional_text("parentId", self.leaf.as_deref());
             line.text("timestamp", &time::iso(self.clock));
             fields(line);
         });
@@ -279,27 +279,27 @@ impl<'p> Session<'p> {
     }
 }
 
-/// pi's name for a tool; empty where pi has none.
-const fn name(action: &Action) -> &'static str {
+/// pi's name of the tool. Empty if pi has no such tool.
+const fn tool_name(action: &SyntheticAction) -> &'static str {
     match action {
-        Action::Read(_) => "read",
-        Action::Edit(_) => "edit",
-        Action::Write(_) => "write",
-        Action::Run(_) => "bash",
+        SyntheticAction::Read(_) => "read",
+        SyntheticAction::Edit(_) => "edit",
+        SyntheticAction::Write(_) => "write",
+        SyntheticAction::Run(_) => "bash",
         _ => "",
     }
 }
 
-fn write_arguments(action: &Action, arguments: &mut Object) {
+fn write_arguments(action: &SyntheticAction, arguments: &mut JsonObjectWriter) {
     match action {
-        Action::Read(file) => arguments.text("path", &file.path),
-        Action::Run(command) => arguments.text("command", &command.line),
-        Action::Edit(change) => {
+        SyntheticAction::Read(file) => arguments.text("path", &file.path),
+        SyntheticAction::Run(command) => arguments.text("command", &command.line),
+        SyntheticAction::Edit(change) => {
             arguments.text("path", &change.path);
             arguments.text("oldText", &change.old);
             arguments.text("newText", &change.new);
         }
-        Action::Write(file) => {
+        SyntheticAction::Write(file) => {
             arguments.text("path", &file.path);
             arguments.text("content", &file.content);
         }
@@ -307,8 +307,8 @@ fn write_arguments(action: &Action, arguments: &mut Object) {
     }
 }
 
-/// Tokens and their price, as pi writes both.
-fn write_usage(random: &mut Random, usage: &mut Object) {
+/// Writes token counts and their cost, as pi does.
+fn write_usage(random: &mut Random, usage: &mut JsonObjectWriter) {
     const KEYS: [&str; 4] = ["input", "output", "cacheRead", "cacheWrite"];
     let tokens = [random.between(1, 3_000), random.between(1, 4_000), random.below(120_000), random.below(9_000)];
     for (key, count) in KEYS.iter().zip(tokens) {
@@ -324,7 +324,7 @@ fn write_usage(random: &mut Random, usage: &mut Object) {
     });
 }
 
-/// Cents per million tokens, times tokens, as dollars.
+/// Formats cents per million tokens times tokens as dollars.
 fn dollars(price: u64) -> String {
     format!("{}.{:08}", price / 100_000_000, price % 100_000_000)
 }
@@ -333,24 +333,18 @@ fn dollars(price: u64) -> String {
 mod tests {
     use std::collections::HashSet;
 
-    use serde_json::Value;
-
-    use crate::plan::{Wish, transcripts};
-    use crate::words::Words;
+    use crate::plan::HomeSpec;
+    use crate::testing::parsed_transcripts;
 
     #[test]
-    fn entries_form_a_tree_below_a_header() -> Result<(), Box<dyn std::error::Error>> {
-        let words = Words::new(6);
-        let plans = transcripts(Wish { bytes: 9_000_000, files: 20, seed: 6 }, &words);
-        for plan in plans.iter().filter(|plan| plan.path.starts_with(".pi")) {
-            let mut out = Vec::new();
-            super::write(plan, &words, &mut out)?;
-            let mut lines = std::str::from_utf8(&out)?.lines().map(serde_json::from_str::<Value>);
-            let header = lines.next().transpose()?.unwrap_or_default();
+    fn entries_form_a_tree_after_a_header() -> Result<(), Box<dyn std::error::Error>> {
+        let spec = HomeSpec { bytes: 9_000_000, files: 20, seed: 6 };
+        for lines in parsed_transcripts(spec, ".pi", super::write)? {
+            let mut lines = lines.into_iter();
+            let header = lines.next().unwrap_or_default();
             assert_eq!((&header["type"], &header["version"]), (&"session".into(), &3.into()));
             let mut known = HashSet::from([None]);
             for line in lines {
-                let line = line?;
                 let parent = line["parentId"].as_str().map(String::from);
                 assert!(known.contains(&parent), "no parent for {line:.300}");
                 known.insert(line["id"].as_str().map(String::from));

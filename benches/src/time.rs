@@ -1,16 +1,16 @@
-//! Turns milliseconds since 1970 into ISO 8601 text. Knows UTC only, and no clock.
+//! Formats milliseconds since 1970 as ISO 8601 in UTC. Does not read the clock.
 
-/// Milliseconds of one day.
-pub const DAY: u64 = 86_400_000;
+/// Milliseconds per day.
+pub const DAY_MS: u64 = 86_400_000;
 
-/// `2026-11-01T00:00:00.000Z`, the end of all synthetic histories.
-pub const NEWEST: u64 = 20_758 * DAY;
+/// `2026-11-01T00:00:00.000Z`, the latest start time of a synthetic session.
+pub const NEWEST_MS: u64 = 20_758 * DAY_MS;
 
 /// Such as `2026-02-20T20:17:15.095Z`.
 #[must_use]
 pub fn iso(ms: u64) -> String {
-    let (year, month, day) = date(ms / DAY);
-    let (hour, minute) = (ms % DAY / 3_600_000, ms % 3_600_000 / 60_000);
+    let (year, month, day) = date(ms / DAY_MS);
+    let (hour, minute) = (ms % DAY_MS / 3_600_000, ms % 3_600_000 / 60_000);
     let (second, ms) = (ms % 60_000 / 1000, ms % 1000);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
 }
@@ -32,13 +32,13 @@ const fn date(days: u64) -> (u64, u64, u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{DAY, NEWEST, iso};
+    use super::{DAY_MS, NEWEST_MS, iso};
 
     #[test]
-    fn known_days_come_out_right() {
+    fn known_dates_are_formatted_correctly() {
         assert_eq!(iso(0), "1970-01-01T00:00:00.000Z");
         assert_eq!(iso(951_782_400_000), "2000-02-29T00:00:00.000Z");
-        assert_eq!(iso(NEWEST), "2026-11-01T00:00:00.000Z");
-        assert_eq!(iso(NEWEST - DAY + 73_035_095), "2026-10-31T20:17:15.095Z");
+        assert_eq!(iso(NEWEST_MS), "2026-11-01T00:00:00.000Z");
+        assert_eq!(iso(NEWEST_MS - DAY_MS + 73_035_095), "2026-10-31T20:17:15.095Z");
     }
 }

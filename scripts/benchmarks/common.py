@@ -1,4 +1,4 @@
-"""What the benchmarks share: building, running, timing, telling. Standard library only."""
+"""Shared code of the benchmarks: building, running, timing, reporting. Standard library only."""
 import contextlib, datetime, json, os, platform, shutil, statistics, subprocess, sys, tempfile, time
 from pathlib import Path
 
@@ -9,23 +9,23 @@ RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 class Failed(Exception):
-    """Something that had to work did not; the message says what."""
+    """A required step failed; the message says which."""
 
 
 class Missing(Exception):
-    """What is to be measured with is not there; the message says what, and where to get it."""
+    """A required tool or data set is missing; the message says which, and where to get it."""
 
 
 def standard_options(parser, name):
-    """What every benchmark but the oldest understands."""
-    parser.add_argument("--binary", type=Path, metavar="PATH", help="the rethread to measure (default: the one built here)")
-    parser.add_argument("--keep", action="store_true", help="leave the generated homes where they are")
+    """Adds the options that all benchmarks except `ingest` share."""
+    parser.add_argument("--binary", type=Path, metavar="PATH", help="the rethread binary to measure (default: build it)")
+    parser.add_argument("--keep", action="store_true", help="keep the generated homes")
     parser.add_argument("--save", action="store_true", help=f"write benches/results/{name}-DATE.json")
-    parser.add_argument("--skip-build", action="store_true", help="use the binaries that are there")
+    parser.add_argument("--skip-build", action="store_true", help="use the existing binaries")
 
 
 def build(skip, helpers, binary=None):
-    """Builds; gives the paths of `rethread` and of our helpers, and the arguments that `sync` takes."""
+    """Builds the binaries. Returns the paths of `rethread` and the helpers, and the arguments for `sync`."""
     if not skip:
         say("building")
         packages = ["-p", "rethread-bench"] + ([] if binary else ["-p", "rethread"])
@@ -39,23 +39,23 @@ def build(skip, helpers, binary=None):
     tools["rethread"] = binary.absolute() if binary else folder / "rethread"
     for path in tools.values():
         if not path.exists():
-            raise Failed(f"{path} is not there" + ("" if path == binary else "; run without --skip-build"))
+            raise Failed(f"{path} does not exist" + ("" if path == binary else "; run without --skip-build"))
     tools["sync"] = ["sync", "--json"] + (["--all-projects"] if "--all-projects" in help_of(tools, "sync") else [])
     return tools
 
 
 def help_of(tools, verb):
-    """What `rethread VERB --help` says; nothing if there is no such verb."""
+    """Output of `rethread VERB --help`; empty if there is no such command."""
     return subprocess.run([tools["rethread"], verb, "--help"], capture_output=True, text=True).stdout
 
 
 def surroundings(home, memory):
-    """Nothing but PATH, HOME and RETHREAD_HOME."""
+    """A minimal environment: PATH, HOME and RETHREAD_HOME."""
     return {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": str(home), "RETHREAD_HOME": str(memory)}
 
 
 def sync(tools, home, memory, more=None):
-    """One `rethread sync` with nothing but PATH, HOME, RETHREAD_HOME and what is given more in its environment."""
+    """Runs `rethread sync` in a minimal environment, plus the variables in `more`."""
     environment = {**surroundings(home, memory), **(more or {})}
     done = run([tools["rethread"], *tools["sync"]], home, environment, fine=(0, 1))
     try:
@@ -68,7 +68,7 @@ def sync(tools, home, memory, more=None):
 
 
 def run(command, folder, environment=None, fine=(0,)):
-    """Runs to the end. Gives output, wall time in seconds and peak memory in bytes."""
+    """Runs a command. Returns output, wall time in seconds and peak memory in bytes."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         start = time.perf_counter()
         child = subprocess.Popen([str(part) for part in command], cwd=folder, env=environment,
@@ -80,12 +80,12 @@ def run(command, folder, environment=None, fine=(0,)):
         err.seek(0)
         if child.returncode not in fine:
             text = err.read().decode(errors="replace").strip()
-            raise Failed(f"{' '.join(map(str, command))} ended with {child.returncode}\n{text}")
+            raise Failed(f"{' '.join(map(str, command))} exited with {child.returncode}\n{text}")
         return {"output": out.read().decode(), "wall": wall, "rss": usage.ru_maxrss * RSS_UNIT}
 
 
 def floor(runs):
-    """What measuring itself costs: a process that does nothing. The kernel counts our own memory in its peak."""
+    """Measuring overhead: an empty process. The kernel includes our own memory in its peak."""
     idle = [run(["true"], ROOT) for _ in range(runs)]
     return {"processMs": statistics.median(done["wall"] for done in idle) * 1000, "rssMb": max(done["rss"] for done in idle) / MB}
 
@@ -119,7 +119,7 @@ def first_line(command):
 
 @contextlib.contextmanager
 def workspace(keep):
-    """A temporary folder, removed afterwards unless it is to be kept."""
+    """A temporary folder, removed afterwards unless `keep` is set."""
     work = Path(tempfile.mkdtemp(prefix="rethread-bench-"))
     try:
         yield work
@@ -130,23 +130,39 @@ def workspace(keep):
             shutil.rmtree(work, ignore_errors=True)
 
 
+def run_benchmark(name, tools, options, recorded, measure, goals, table):
+    """Measures in a temporary folder, then compares with the goals, prints the table and saves the report if asked.
+
+    `recorded` names the options that the report shows; `measure` gets the tools, the folder and the options.
+    """
+    with workspace(options.keep) as work:
+        report = begin(name, tools)
+        report["options"] = {key.replace("_", "-"): getattr(options, key) for key in recorded}
+        report.update(measure(tools, work, options))
+    report["goals"] = goals(report)
+    print(table(report))
+    if options.save:
+        save(report)
+    return 0
+
+
 def begin(name, tools):
     return {"benchmark": name, "date": datetime.date.today().isoformat(), "machine": machine(tools)}
 
 
 def judged(rows):
-    """Goals as (what, value, ">=" or "<=", goal), each with whether it was met."""
+    """Turns goals given as (what, value, ">=" or "<=", goal) into results with `met`."""
     return [{"what": what, "value": value, "goal": f"{sign} {goal:g}", "met": value >= goal if sign == ">=" else value <= goal}
             for what, value, sign, goal in rows]
 
 
 def goal_rows(goals):
-    rows = [("goal", "measured", "wanted", "")]
+    rows = [("goal", "measured", "target", "")]
     return rows + [(goal["what"], f"{goal['value']:.1f}", goal["goal"], "met" if goal["met"] else "NOT MET") for goal in goals]
 
 
 def columns(rows):
-    """Lines of four columns, the second to the right."""
+    """Formats rows of four columns, the second right-aligned."""
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     return [f"{a:<{widths[0]}}  {b:>{widths[1]}}  {c:<{widths[2]}}  {d}".rstrip() for a, b, c, d in rows]
 

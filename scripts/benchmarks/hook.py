@@ -1,36 +1,32 @@
-"""What a prompt waits for our hook: the whole process, beside a process that does nothing and one of Node."""
+"""Latency of the prompt hook as a whole process, compared with an empty process and with Node."""
 import argparse, datetime, json, os, shutil, statistics, subprocess, threading, time
 
-from .common import (Failed, begin, build, columns, goal_rows, headline, judged, save, say, standard_options, surroundings, sync,
-                     workspace)
+from .common import (Failed, build, columns, goal_rows, headline, judged, run_benchmark, say, standard_options,
+                     surroundings, sync)
 
 GOAL_P50, GOAL_P99, GOAL_NODE, GOAL_TOGETHER, GOAL_RESOLVE = 10, 50, 0.1, 150, 10
 PROJECTS = 50
 
 
 def main(arguments):
-    """One prompt hook after another in turns with other processes; then those of all live sessions at once."""
+    """Runs single prompt hooks, alternating with other processes; then the hooks of all active sessions at once."""
     options = hook_options(arguments)
     tools = build(options.skip_build, [], options.binary)
-    with workspace(options.keep) as work:
-        report = begin("hook", tools)
-        report["options"] = {key: getattr(options, key) for key in ("sessions", "live", "runs", "rounds")}
-        home = Home(work, tools, options)
-        report.update({"alone": alone(home, options.runs), "together": together(home, options.rounds)})
-    report["goals"] = goals(report)
-    print(table(report))
-    if options.save:
-        save(report)
-    return 0
+    return run_benchmark("hook", tools, options, ("sessions", "live", "runs", "rounds"), measure, goals, table)
+
+
+def measure(tools, work, options):
+    home = Home(work, tools, options)
+    return {"alone": alone(home, options.runs), "together": together(home, options.rounds)}
 
 
 def hook_options(arguments):
     parser = argparse.ArgumentParser(prog="scripts/bench hook")
     number = dict(type=int, metavar="N")
-    parser.add_argument("--sessions", default=5_000, help="sessions that are known (default %(default)s)", **number)
-    parser.add_argument("--live", default=20, help="of them at work in one project (default %(default)s)", **number)
-    parser.add_argument("--runs", default=200, help="whole processes of each kind (default %(default)s)", **number)
-    parser.add_argument("--rounds", default=10, help="rounds of all live sessions at once (default %(default)s)", **number)
+    parser.add_argument("--sessions", default=5_000, help="stored sessions (default %(default)s)", **number)
+    parser.add_argument("--live", default=20, help="sessions active in one project (default %(default)s)", **number)
+    parser.add_argument("--runs", default=200, help="processes of each kind (default %(default)s)", **number)
+    parser.add_argument("--rounds", default=10, help="rounds with all active sessions at once (default %(default)s)", **number)
     standard_options(parser, "hook")
     options = parser.parse_args(arguments)
     for name, least in (("sessions", options.live), ("live", 2), ("runs", 1), ("rounds", 1)):
@@ -40,7 +36,7 @@ def hook_options(arguments):
 
 
 class Home:
-    """Many sessions of Claude Code, some of them at work now in one project."""
+    """Many Claude Code sessions, some of them active in one project."""
 
     def __init__(self, work, tools, options):
         self.folder, self.binary, self.lines = work / "home", str(tools["rethread"]), 0
@@ -50,22 +46,22 @@ class Home:
         say(f"writing {options.sessions} sessions")
         now = time.time()
         for number in range(options.live, options.sessions):
-            # One an hour, the newest three days ago.
+            # One per hour, the newest three days old.
             self.exchange(number, self.folder / "code" / f"p{number % PROJECTS}", now - (72 + number) * 3600)
         for number in range(options.live):
             self.exchange(number, self.project, now - 5 - number * 10)
         self.live = [self.said(number) for number in range(options.live)]
-        say("reading them")
+        say("syncing")
         found = sync(tools, self.folder, work / "memory")
         if found["sessions"] != options.sessions:
-            raise Failed(f"{options.sessions} sessions were written and {found['sessions']} found")
+            raise Failed(f"wrote {options.sessions} sessions, but sync found {found['sessions']}")
 
     def transcript(self, number, project):
         slug = str(project).replace("/", "-").replace(".", "-")
         return self.folder / ".claude" / "projects" / slug / f"{session_id(number)}.jsonl"
 
     def exchange(self, number, project, seconds):
-        """A prompt, a command, its result and an answer, at the end of a session's transcript."""
+        """Appends a prompt, a command, its result and an answer to a session's transcript."""
         self.lines += 1
         at, mark = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).isoformat(timespec="milliseconds"), self.lines
         call = {"type": "tool_use", "id": f"toolu_{mark}", "name": "Bash", "input": {"command": f"cargo test case_{mark}"}}
@@ -84,7 +80,7 @@ class Home:
                 file.write(json.dumps(line) + "\n")
 
     def said(self, number):
-        """A file with what Claude Code says to the hook when somebody types a prompt in a session."""
+        """Writes the hook payload that Claude Code sends for a prompt. Returns the file."""
         said = {"session_id": session_id(number), "transcript_path": str(self.transcript(number, self.project)), "cwd": str(self.project),
                 "hook_event_name": "UserPromptSubmit", "permission_mode": "default", "prompt": "why is the build red since this morning?"}
         path = self.folder / f"said-{number}.json"
@@ -92,10 +88,10 @@ class Home:
         return path
 
     def hook(self, number, must_answer):
-        """One prompt hook from start to exit, in milliseconds."""
+        """Runs one prompt hook. Returns the milliseconds from start to exit."""
         wall, answer = timed([self.binary, "hook", "claude-code"], self.environment, self.live[number])
         if must_answer is not None and bool(answer) != must_answer:
-            raise Failed(f"the hook of session {number} {'said nothing' if must_answer else f'said {answer}'}")
+            raise Failed(f"the hook of session {number} {'printed nothing' if must_answer else f'unexpectedly printed {answer}'}")
         return wall
 
 
@@ -104,23 +100,23 @@ def session_id(number):
 
 
 def timed(command, environment, said=None):
-    """Wall time in milliseconds of a process that must end well, and what it printed."""
+    """Runs a process that must succeed. Returns the wall time in milliseconds and its output."""
     with open(said or os.devnull, "rb") as standard_input:
         start = time.perf_counter()
         done = subprocess.run(command, env=environment, stdin=standard_input, capture_output=True)
         wall = (time.perf_counter() - start) * 1000
     if done.returncode or done.stderr:
-        raise Failed(f"{' '.join(command)} ended with {done.returncode}\n{done.stderr.decode(errors='replace')}")
+        raise Failed(f"{' '.join(command)} exited with {done.returncode}\n{done.stderr.decode(errors='replace')}")
     return wall, done.stdout.decode()
 
 
 def alone(home, runs):
-    """A prompt with nothing new, one after another session went on, and other processes, in turns."""
-    say("one after another")
+    """Alternates a prompt without new activity, a prompt with new activity, and other processes."""
+    say("single hooks")
     node = shutil.which("node")
     walls = {"quiet": [], "news": [], "true": [], "node": [], "resolve": []}
     home.hook(0, must_answer=True)
-    # A few sessions are told of with each prompt; at the end nothing is new.
+    # Each prompt injects the activity of a few sessions; at the end there is none left.
     for _ in home.live:
         home.hook(0, must_answer=None)
     for turn in range(runs):
@@ -135,8 +131,8 @@ def alone(home, runs):
 
 
 def together(home, rounds):
-    """All live sessions at once, each with something new in its own transcript. Counts those that said nothing."""
-    say("all at once")
+    """Runs the hooks of all active sessions at once, each with new entries. Counts those without output."""
+    say("all hooks at once")
     walls, silent, wrong = [], [], []
     for _ in range(rounds):
         for number in range(len(home.live)):
@@ -169,16 +165,16 @@ def spread_of(walls):
 
 
 def goals(report):
-    """Each goal with the number it is held against."""
+    """Compares the results with the goals."""
     alone, rows = report["alone"], []
-    for key, what in (("quiet", "nothing new"), ("news", "something new")):
-        rows += [(f"the prompt hook, {what}, p50 in ms", alone[key]["ms"]["p50"], "<=", GOAL_P50),
-                 (f"the prompt hook, {what}, p99 in ms", alone[key]["ms"]["p99"], "<=", GOAL_P99)]
+    for key, what in (("quiet", "no new activity"), ("news", "new activity")):
+        rows += [(f"prompt hook, {what}, p50 in ms", alone[key]["ms"]["p50"], "<=", GOAL_P50),
+                 (f"prompt hook, {what}, p99 in ms", alone[key]["ms"]["p99"], "<=", GOAL_P99)]
     if "node" in alone:
-        rows.append(("the prompt hook, something new / `node -e 0`, p50", alone["news"]["ms"]["p50"] / alone["node"]["ms"]["p50"], "<=", GOAL_NODE))
+        rows.append(("prompt hook, new activity / `node -e 0`, p50", alone["news"]["ms"]["p50"] / alone["node"]["ms"]["p50"], "<=", GOAL_NODE))
     together = report["together"]
     rows += [("all sessions at once, p99 in ms", together["ms"]["p99"], "<=", GOAL_TOGETHER),
-             ("hooks that said nothing, all sessions at once", together["silent"], "<=", 0),
+             ("hooks without output, all sessions at once", together["silent"], "<=", 0),
              ("`resolve` of one reference, p50 in ms", alone["resolve"]["ms"]["p50"], "<=", GOAL_RESOLVE)]
     return judged(rows)
 
@@ -190,12 +186,12 @@ def table(report):
             for goal, (what, value, wanted, met) in zip([{}] + report["goals"], rows)]
     rows += [("", "", "", ""), ("also measured", "", "", "")]
     base = alone["true"]["ms"]["p50"]
-    for key, what in (("quiet", "the hook, nothing new"), ("news", "the hook, something new"), ("resolve", "`resolve`"),
-                      ("true", "a process that does nothing"), ("node", "`node -e 0`")):
+    for key, what in (("quiet", "hook, no new activity"), ("news", "hook, new activity"), ("resolve", "`resolve`"),
+                      ("true", "empty process"), ("node", "`node -e 0`")):
         if key in alone:
-            rows.append((f"{what}, p50 in ms", f"{alone[key]['ms']['p50']:.1f}", "", tail(alone[key]) + f"; {alone[key]['ms']['p50'] / base:.1f} times `true`"))
+            rows.append((f"{what}, p50 in ms", f"{alone[key]['ms']['p50']:.1f}", "", tail(alone[key]) + f"; {alone[key]['ms']['p50'] / base:.1f} x `true`"))
     rows.append((f"{options['live']} hooks at once, p50 in ms", f"{all_at_once['ms']['p50']:.1f}", "", tail(all_at_once)))
-    head = [headline(report), f"{options['sessions']} sessions known, {options['live']} at work in the project; whole processes", ""]
+    head = [headline(report), f"{options['sessions']} sessions stored, {options['live']} active in the project; whole processes", ""]
     return "\n".join([""] + head + columns(rows))
 
 

@@ -1,41 +1,33 @@
-"""First sync, sync with nothing new, and the cost of one more megabyte, on synthetic homes."""
+"""Measures the first sync, a sync without changes, and the cost of one more megabyte, on synthetic homes."""
 import argparse, json, os, shutil, statistics, subprocess, time
 
-from .common import (MB, Failed, begin, build, columns, floor, goal_rows, headline, judged, run, save, say, spread, sync,
-                     workspace)
+from .common import (MB, Failed, build, columns, floor, goal_rows, headline, judged, run, run_benchmark, say, spread,
+                     sync)
 
 GOAL_RATE, GOAL_RSS, GOAL_NOTHING_NEW, GOAL_REREAD, GOAL_FACTS = 200, 300, 30, 1.5, 0.25
 
 
 def main(arguments):
-    """First sync, sync with nothing new, and the cost of one more megabyte."""
+    """Runs all ingest measurements."""
     options = ingest_options(arguments)
     tools = build(options.skip_build, ["generate-home", "line-scan"])
-    with workspace(options.keep) as work:
-        report = begin("ingest", tools)
-        report["options"] = {key.replace("_", "-"): getattr(options, key) for key in
-                             ("megabytes", "files", "rounds", "small_megabytes", "small_files", "huge_megabytes")}
-        report.update(measure(tools, work, options))
-    report["goals"] = goals(report)
-    print(table(report))
-    if options.save:
-        save(report)
-    return 0
+    recorded = ("megabytes", "files", "rounds", "small_megabytes", "small_files", "huge_megabytes")
+    return run_benchmark("ingest", tools, options, recorded, measure, goals, table)
 
 
 def ingest_options(arguments):
     parser = argparse.ArgumentParser(prog="scripts/bench ingest")
     number = dict(type=int, metavar="N")
-    parser.add_argument("--megabytes", default=1000, help="size of the big home (default %(default)s)", **number)
+    parser.add_argument("--megabytes", default=1000, help="size of the large home (default %(default)s)", **number)
     parser.add_argument("--files", default=1200, help="transcripts in it (default %(default)s)", **number)
     parser.add_argument("--rounds", default=3, help="line scans and first syncs, alternating (default %(default)s)", **number)
-    parser.add_argument("--small-megabytes", default=50, help="size of the home for nothing-new (default %(default)s)", **number)
+    parser.add_argument("--small-megabytes", default=50, help="size of the home for the sync without changes (default %(default)s)", **number)
     parser.add_argument("--small-files", default=5000, help="transcripts in it (default %(default)s)", **number)
     parser.add_argument("--huge-megabytes", default=200, help="size of the one huge session (default %(default)s)", **number)
-    parser.add_argument("--runs", default=15, help="runs of a sync with nothing new (default %(default)s)", **number)
-    parser.add_argument("--keep", action="store_true", help="leave the generated homes where they are")
+    parser.add_argument("--runs", default=15, help="runs of a sync without changes (default %(default)s)", **number)
+    parser.add_argument("--keep", action="store_true", help="keep the generated homes")
     parser.add_argument("--save", action="store_true", help="write benches/results/ingest-DATE.json")
-    parser.add_argument("--skip-build", action="store_true", help="use the binaries that are there")
+    parser.add_argument("--skip-build", action="store_true", help="use the existing binaries")
     options = parser.parse_args(arguments)
     for name in ("megabytes", "files", "rounds", "small_megabytes", "small_files", "huge_megabytes", "runs"):
         if getattr(options, name) < 1:
@@ -48,7 +40,7 @@ def measure(tools, work, options):
     generated = generate(tools, big, options.megabytes, options.files)
     generate(tools, small, options.small_megabytes, options.small_files)
     generate(tools, huge, options.huge_megabytes, 1)
-    os.sync()  # so that writing the homes to disk does not run into the measuring
+    os.sync()  # so that writing the homes to disk does not disturb the measurement
     report = {"generatedMbPerSecond": rate(generated)}
     report["floor"] = floor(options.runs)
     report.update(first_sync(tools, work, big, options.rounds))
@@ -60,9 +52,9 @@ def measure(tools, work, options):
 
 
 def first_sync(tools, work, home, rounds):
-    """Line scan and first sync in turns, so that both meet the same state of the machine."""
+    """Alternates line scan and first sync, so that both run under the same conditions."""
     memory = work / "memory-big"
-    scan(tools, home)  # warms the page cache; not counted
+    scan(tools, home)  # fills the page cache; not counted
     scans, syncs, without = [], [], []
     for number in range(1, rounds + 1):
         say(f"first sync, round {number} of {rounds}")
@@ -78,7 +70,7 @@ def first_sync(tools, work, home, rounds):
     sync_rates = [size / MB / run["wall"] for run in syncs]
     read = syncs[-1]["bytesRead"]
     if read < 0.99 * size:
-        say(f"warning: the sync says it read {read / MB:.1f} MB of {size / MB:.1f} MB; its rate is not a rate of the whole")
+        say(f"warning: sync read only {read / MB:.1f} MB of {size / MB:.1f} MB, so its rate is too high")
     return {"lineScan": {"files": scans[0]["files"], "bytes": size, "lines": scans[0]["lines"],
                          "mbPerSecond": statistics.median(scan_rates), "all": scan_rates},
             "firstSync": {"mbPerSecond": statistics.median(sync_rates), "all": sync_rates,
@@ -93,8 +85,8 @@ def first_sync(tools, work, home, rounds):
 
 
 def nothing_new(tools, work, home, runs):
-    """The whole process, from start to exit, when no file changed."""
-    say("nothing new")
+    """A whole sync process, from start to exit, when no file changed."""
+    say("no changes")
     memory = work / "memory-small"
     files = sync(tools, home, memory)["files"]
     sync(tools, home, memory)
@@ -102,7 +94,7 @@ def nothing_new(tools, work, home, runs):
     for _ in range(runs):
         walls.append(sync(tools, home, memory)["wall"] * 1000)
         began = time.perf_counter()
-        # What only listing and looking at the files costs on this machine, beside it.
+        # For comparison: the cost of only listing the files and reading their sizes.
         subprocess.run(["find", str(home), "-name", "*.jsonl", "-size", "+1000000k"], check=True, capture_output=True)
         finds.append((time.perf_counter() - began) * 1000)
     return {"files": files, "medianMs": statistics.median(walls), "minMs": min(walls), "maxMs": max(walls), "runs": runs,
@@ -110,7 +102,7 @@ def nothing_new(tools, work, home, runs):
 
 
 def append(tools, home, memory, target, options, rounds=5):
-    """Appends a megabyte of new lines to one session, five times over, and syncs after each."""
+    """Appends a megabyte of new lines to one session, five times, and syncs after each."""
     if not memory.exists():
         sync(tools, home, memory)
     sync(tools, home, memory)
@@ -128,7 +120,7 @@ def append(tools, home, memory, target, options, rounds=5):
 
 
 def new_lines(tools, folder, target, seed):
-    """A megabyte of entries never seen before, as if `target`'s own session had gone on."""
+    """A megabyte of new entries that continue the session in `target`."""
     generate(tools, folder, 1, 1, seed)
     donor = largest(folder)
     theirs, ours = first_entry(donor), first_entry(target)
@@ -149,16 +141,16 @@ def first_entry(path):
 
 
 def largest(home):
-    """The largest main session of Claude Code below a home."""
+    """The largest main Claude Code session in a home."""
     return max((home / ".claude/projects").glob("*/*.jsonl"), key=lambda path: path.stat().st_size)
 
 
 def goals(report):
-    """Each goal with the number it is held against."""
+    """Compares the results with the goals."""
     append_read = max(case["readPerAppended"] for case in report["append"].values())
     rows = [("first sync, MB/s", report["firstSync"]["mbPerSecond"], ">=", GOAL_RATE),
             ("first sync, peak RSS in MB", report["firstSync"]["peakRssMb"], "<=", GOAL_RSS),
-            (f"nothing new in {report['nothingNew']['files']} files, ms", report["nothingNew"]["medianMs"], "<=", GOAL_NOTHING_NEW),
+            (f"no changes in {report['nothingNew']['files']} files, ms", report["nothingNew"]["medianMs"], "<=", GOAL_NOTHING_NEW),
             ("bytes read per byte appended", append_read, "<=", GOAL_REREAD),
             ("facts, share of the first sync's time", report["facts"]["shareOfFirstSync"], "<=", GOAL_FACTS)]
     return judged(rows)
@@ -170,17 +162,17 @@ def table(report):
     rows += [("", "", "", ""), ("also measured", "", "", ""),
              ("line scan, MB/s", f"{scan_['mbPerSecond']:.0f}", "", spread(scan_["all"])),
              ("first sync, MB/s", f"{first['mbPerSecond']:.1f}", "", spread(first["all"])),
-             ("first sync, times slower than the line scan", f"{first['timesSlowerThanLineScan']:.1f}", "", ""),
+             ("first sync / line scan, time", f"{first['timesSlowerThanLineScan']:.1f}", "", ""),
              ("first sync, seconds", f"{first['seconds']:.2f}", "", f"{first['entries']} entries, {first['episodes']} episodes"),
-             ("facts drawn", f"{report['facts']['facts']}", "", "rounds with and without them in turns"),
-             ("nothing new, ms", f"{idle['medianMs']:.1f}", "", spread([idle["minMs"], idle["maxMs"]])),
-             ("find with a size test over the same files, ms", f"{idle['findMs']:.1f}", "",
-              f"nothing new is {idle['medianMs'] / idle['findMs']:.2f} x that")]
+             ("facts extracted", f"{report['facts']['facts']}", "", "rounds with and without them alternate"),
+             ("no changes, ms", f"{idle['medianMs']:.1f}", "", spread([idle["minMs"], idle["maxMs"]])),
+             ("`find` with a size test over the same files, ms", f"{idle['findMs']:.1f}", "",
+              f"a sync without changes takes {idle['medianMs'] / idle['findMs']:.2f} x that")]
     for name, case in report["append"].items():
-        words = {"bigHome": "1 MB more in the big home, ms", "hugeSession": "1 MB more in one huge session, ms"}[name]
-        detail = f"{case['fileMb']:.0f} MB file; {case['nothingNewMs']:.1f} ms with nothing new; read {case['readPerAppended']:.2f} x"
+        words = {"bigHome": "1 MB appended in the large home, ms", "hugeSession": "1 MB appended to one huge session, ms"}[name]
+        detail = f"{case['fileMb']:.0f} MB file; {case['nothingNewMs']:.1f} ms without changes; read {case['readPerAppended']:.2f} x"
         rows.append((words, f"{case['medianMs']:.1f}", "", detail))
-    rows.append(("a process that does nothing, ms", f"{floor_['processMs']:.1f}", "", f"RSS {floor_['rssMb']:.0f} MB (ours, counted by the kernel)"))
+    rows.append(("empty process, ms", f"{floor_['processMs']:.1f}", "", f"RSS {floor_['rssMb']:.0f} MB (includes the benchmark's own memory)"))
     head = [headline(report),
             f"{scan_['bytes'] / MB:.0f} MB in {scan_['files']} files, {scan_['lines']} lines, page cache warm; medians", ""]
     return "\n".join([""] + head + columns(rows))

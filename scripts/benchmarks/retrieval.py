@@ -1,11 +1,11 @@
-"""What a search finds on two public sets of conversations with labelled evidence, and what each part of the ranking adds."""
+"""Search quality on two public conversation data sets with labeled evidence, and the effect of each ranking feature."""
 import argparse, json, sys, time
 from pathlib import Path
 
 from .common import (SHARED, Failed, Missing, begin, build, columns, headline, help_of, run, save, say, standard_options,
                      sync, workspace)
 
-# name, set, level, metric, what must hold, what is wanted
+# name, data set, level, metric, minimum, goal
 HEADLINES = [("LoCoMo turn R@10", "locomo", "turn", "R@10", 80, 88),
              ("LoCoMo session R@10", "locomo", "session", "R@10", 95, 97),
              ("LongMemEval-S session hit@5", "longmemeval", "session", "hit@5", 98.5, 99.3),
@@ -16,24 +16,24 @@ DATA = {"locomo": ("locomo_dev_corpus.jsonl", "locomo_dev_questions.jsonl"),
         "longmemeval": ("longmemeval_dev.jsonl", "longmemeval_dev_questions.jsonl")}
 SCRIPTS = ("as-transcripts.py", "run-search.py", "score.py")
 CUTOFFS = "1,5,10,20,50"
-# The halves that weights are fitted on in turn. They show how even the numbers are; they are held out only for weights
-# that were fitted on the other half, and those of the table were fitted on both.
+# The halves that weights are fitted on in turn. They show how stable the numbers are. They are held out only for weights
+# fitted on the other half; the built-in weights were fitted on both.
 LOCOMO_FIRST = ("conv-26", "conv-41", "conv-43")
 QUICK_LOCOMO, QUICK_LONGMEMEVAL = ("conv-26", "conv-47"), 12
 
 
 def main(arguments):
-    """Asks the real binary both sets, and the same engine in one process the rest."""
+    """Runs both data sets with the real binary, and the remaining measurements with the engine in one process."""
     options = retrieval_options(arguments)
     bench = Bench(options)
     bench.tools = build(options.skip_build, ["ask"], options.binary)
     if "--all-projects" not in help_of(bench.tools, "search"):
-        raise Failed(f"{bench.tools['rethread']} has no verb `search`")
+        raise Failed(f"{bench.tools['rethread']} has no command `search`")
     with workspace(options.keep) as bench.work:
         report = begin("retrieval", bench.tools)
         report["options"] = {"quick": options.quick, "ablation": options.ablation}
         report.update(measure(bench, options))
-    print(told(report))
+    print(shown(report))
     if options.save:
         save(report)
     return 0
@@ -41,17 +41,17 @@ def main(arguments):
 
 def retrieval_options(arguments):
     parser = argparse.ArgumentParser(prog="scripts/bench retrieval")
-    parser.add_argument("--quick", action="store_true", help="a part of the questions only: shows that it works, not how well")
-    parser.add_argument("--ablation", action="store_true", help="also without each part of the ranking in turn")
+    parser.add_argument("--quick", action="store_true", help="use only some questions: shows that it works, not how well")
+    parser.add_argument("--ablation", action="store_true", help="also measure without each ranking feature in turn")
     parser.add_argument("--data", type=Path, default=SHARED / "bench", metavar="DIR",
-                        help="the sets and their scripts (default: ../shared/bench)")
+                        help="folder with the data sets and their scripts (default: ../shared/bench)")
     standard_options(parser, "retrieval")
     options = parser.parse_args(arguments)
     wanted = [*SCRIPTS, *(name for names in DATA.values() for name in names)]
     missing = [name for name in wanted if not (options.data / name).exists()]
     if missing:
-        raise Missing(f"the retrieval sets are not there: no {missing[0]} in {options.data}\n"
-                      "hint: they are no part of this repository; give their folder with --data DIR")
+        raise Missing(f"retrieval data sets not found: no {missing[0]} in {options.data}\n"
+                      "hint: they are not part of this repository; set their folder with --data DIR")
     return options
 
 
@@ -71,7 +71,7 @@ def measure(bench, options):
 
 
 def halves(bench, name):
-    """The questions of a set in two files."""
+    """Splits the questions of a data set into two files."""
     questions = read_lines(bench.questions(name))
     if name == "locomo":
         first = [question["conv"] in LOCOMO_FIRST for question in questions]
@@ -87,14 +87,14 @@ def halves(bench, name):
 
 
 def page_of_ten(bench, name, answers):
-    """Sessions found by somebody who sees ten hits: the scripts ask for fifty, and the later ones add sessions."""
+    """Sessions found on a page of ten hits. The scripts request fifty, and later hits add sessions."""
     path = bench.work / f"{name}-ten.jsonl"
     write_lines(path, [{"qid": answer["qid"], "ranked": answer["ranked"][:10]} for answer in read_lines(answers)])
     return bench.score(bench.questions(name), path)[0]["session"]["ALL"]
 
 
 def merged(bench):
-    """All sessions of LongMemEval in one home, as on the first day of somebody with years of them."""
+    """All sessions of LongMemEval in one home, like a new user with years of history."""
     say("all sessions in one home")
     destination = bench.transcripts("longmemeval", bench.work / "merged", "--merge")
     home = destination / "all"
@@ -108,16 +108,16 @@ def merged(bench):
 
 
 def ablation(bench, with_all):
-    """The four headline numbers without each part in turn."""
+    """The four headline numbers without each feature in turn."""
     parts = json.loads(run([bench.tools["ask"], "--parts"], bench.work)["output"])
     rows = []
     for part in [None, *parts]:
-        say(f"without {part['part']}" if part else "with all parts")
+        say(f"without {part['part']}" if part else "with all features")
         scores = {name: bench.score(bench.questions(name), bench.ask_engine(bench.homes[name], name, "ablation", part))[0]
                   for name in DATA}
         rows.append({**(part or {"part": None}), "headline": headlines(scores)})
     if rows[0]["headline"] != with_all:
-        say("warning: the engine in one process does not score as the binary does; is --binary of another commit?")
+        say("warning: engine and binary have different scores; was --binary built from another commit?")
     return rows
 
 
@@ -126,7 +126,7 @@ def headlines(sets):
 
 
 class Bench:
-    """The sets, where their homes are, and who is asked."""
+    """The data sets, their homes, and the programs to run."""
 
     def __init__(self, options):
         self.data, self.tools, self.work, self.homes, self.files = options.data.absolute(), None, None, {}, {}
@@ -135,7 +135,7 @@ class Bench:
         return self.files[name][1]
 
     def prepare(self, name, quick):
-        """Makes the homes of a set, of few conversations if it has to be quick."""
+        """Creates the homes of a data set; with `quick`, only of a few conversations."""
         say(f"{name}: transcripts")
         self.files[name] = tuple(self.data / file for file in DATA[name])
         if quick:
@@ -158,13 +158,13 @@ class Bench:
         return destination
 
     def ask_binary(self, name):
-        """All questions, each to a process of its own."""
-        say(f"{name}: asking the binary")
+        """Runs every question in its own process."""
+        say(f"{name}: running the binary")
         command = [sys.executable, self.data / "run-search.py", self.tools["rethread"], self.homes[name], self.questions(name)]
         return self.keep_run(f"{name}-binary.jsonl", command)
 
     def ask_engine(self, homes, name, label, without=None):
-        """All questions to the engine, in one process."""
+        """Runs all questions with the engine in one process."""
         command = [self.tools["ask"], homes, self.questions(name)]
         return self.keep_run(f"{name}-{label}.jsonl", command + (["--without", without["part"]] if without else []))
 
@@ -173,11 +173,11 @@ class Bench:
         path.write_text(run(command, self.work)["output"])
         answers = read_lines(path)
         if not any(answer["ranked_sessions"] for answer in answers):
-            raise Failed(f"not one of {len(answers)} questions found anything: {' '.join(map(str, command))}")
+            raise Failed(f"none of {len(answers)} questions found anything: {' '.join(map(str, command))}")
         return path
 
     def score(self, questions, answers):
-        """The scores of a run and their table, by the set's own scorer."""
+        """The scores of a run and their table, from the data set's own scorer."""
         out = self.work / "scores.json"
         command = [sys.executable, self.data / "score.py", questions, answers, "--k", CUTOFFS, "--json", out]
         table = run(command, self.work)["output"]
@@ -192,12 +192,12 @@ def write_lines(path, rows):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
-# ---- telling --------------------------------------------------------------------------------
+# ---- report ---------------------------------------------------------------------------------
 
-def told(report):
+def shown(report):
     lines = ["", headline(report)]
     if report["options"]["quick"]:
-        lines.append("QUICK: a part of the questions only; these numbers say nothing about quality")
+        lines.append("QUICK: only some of the questions; these numbers do not measure quality")
     lines += ["", *columns(goal_lines(report)), "", *half_lines(report)]
     for name, table in report["tables"].items():
         lines += ["", name, table]
@@ -208,7 +208,7 @@ def told(report):
 
 
 def goal_lines(report):
-    rows = [("what", "measured", "floor / goal", "")]
+    rows = [("metric", "measured", "minimum / goal", "")]
     for what, *_, least, goal in HEADLINES:
         value = report["headline"][what]
         rows.append((what, f"{value:.1f}", f">= {least:g} / {goal:g}", verdict(value, least, goal)))
@@ -219,7 +219,7 @@ def goal_lines(report):
         rows.append((f"{name}, session R@10 on a page of ten hits", f"{100 * page['R@10']:.1f}", "", f"hit {100 * page['hit@10']:.1f}"))
     all_ = report["merged"]
     rows.append(("merged home, first sync in seconds", f"{all_['syncSeconds']:.1f}", "",
-                 f"{all_['sessions']} sessions, {all_['entries']} entries, {all_['bytes'] / 1e6:.0f} MB; indexed with it"))
+                 f"{all_['sessions']} sessions, {all_['entries']} entries, {all_['bytes'] / 1e6:.0f} MB; including indexing"))
     return rows
 
 
@@ -229,8 +229,8 @@ def verdict(value, least, goal):
 
 
 def half_lines(report):
-    """The same numbers for each half, with the weights of the table."""
-    rows = [("halves of the questions (NOT held out: the weights saw both)", "first", "second", "")]
+    """The headline numbers for each half, with the built-in weights."""
+    rows = [("halves of the questions (NOT held out: weights were fitted on both)", "first", "second", "")]
     for what, name, level, metric, _, _ in HEADLINES:
         values = [half[level]["ALL"] for half in report["halves"][name]]
         rows.append((what, *(f"{100 * value[metric]:.1f}" for value in values), f"n = {values[0]['n']} | {values[1]['n']}"))
@@ -239,7 +239,7 @@ def half_lines(report):
 
 def ablation_lines(rows):
     names = [what for what, *_ in HEADLINES]
-    lines = ["without each part in turn: " + " | ".join(names), f"{'all parts':<12}" + "".join(f"{rows[0]['headline'][name]:9.2f}" for name in names)]
+    lines = ["without each feature in turn: " + " | ".join(names), f"{'all':<12}" + "".join(f"{rows[0]['headline'][name]:9.2f}" for name in names)]
     for row in rows[1:]:
         cells = "".join(f"{row['headline'][name]:9.2f} ({row['headline'][name] - rows[0]['headline'][name]:+.2f})" for name in names)
         lines.append(f"- {row['part']:<10}{cells}  {row['weight']:g}, {row['meaning']}")

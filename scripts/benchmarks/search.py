@@ -1,9 +1,9 @@
-"""How long a search takes among many exchanges, what its index costs, and whether it finds what is new."""
+"""Search latency over many episodes, cost of the index, and whether new entries are found at once."""
 import argparse, fcntl, json, os, shutil, statistics, sys, uuid
 from pathlib import Path
 
-from .common import (MB, SHARED, Failed, begin, build, columns, floor, goal_rows, headline, help_of, judged, run, save, say,
-                     spread, standard_options, surroundings, sync, workspace)
+from .common import (MB, SHARED, Failed, build, columns, floor, goal_rows, headline, help_of, judged, run, run_benchmark,
+                     say, spread, standard_options, surroundings, sync)
 
 EPISODES_PER_SESSION = 25
 GOAL_COLD_P50, GOAL_COLD_P99, GOAL_WARM_P50, GOAL_INDEX_SHARE, GOAL_INDEX_TIME = 15, 60, 3, 8, 60
@@ -11,32 +11,25 @@ NEW_WORD = "zyxquorblat"
 
 
 def main(arguments):
-    """Generates a home, syncs it, asks, and asks for what was said a moment ago."""
+    """Generates a home, syncs it, runs queries, and searches for entries that were just written."""
     options = search_options(arguments)
     tools = build(options.skip_build, ["generate-talk", "query-latency"], options.binary)
     if "--all-projects" not in help_of(tools, "search"):
-        raise Failed(f"{tools['rethread']} has no verb `search`")
-    with workspace(options.keep) as work:
-        report = begin("search", tools)
-        report["options"] = {key: getattr(options, key) for key in ("episodes", "sessions", "seed", "syncs", "rounds")}
-        report.update(measure(tools, work, options))
-    report["goals"] = goals(report)
-    print(table(report))
-    if options.save:
-        save(report)
-    return 0
+        raise Failed(f"{tools['rethread']} has no command `search`")
+    recorded = ("episodes", "sessions", "seed", "syncs", "rounds")
+    return run_benchmark("search", tools, options, recorded, measure, goals, table)
 
 
 def search_options(arguments):
     parser = argparse.ArgumentParser(prog="scripts/bench search")
     number = dict(type=int, metavar="N")
-    parser.add_argument("--episodes", default=200_000, help="exchanges to search in (default %(default)s)", **number)
-    parser.add_argument("--sessions", default=0, help=f"sessions (default: one for each {EPISODES_PER_SESSION} exchanges)", **number)
-    parser.add_argument("--seed", default=1, help="decides what is said (default %(default)s)", **number)
-    parser.add_argument("--syncs", default=3, help="first syncs, in turns with indexing alone (default %(default)s)", **number)
-    parser.add_argument("--rounds", default=5, help="times each query is asked in one process (default %(default)s)", **number)
+    parser.add_argument("--episodes", default=200_000, help="episodes to search in (default %(default)s)", **number)
+    parser.add_argument("--sessions", default=0, help=f"sessions (default: one per {EPISODES_PER_SESSION} episodes)", **number)
+    parser.add_argument("--seed", default=1, help="random seed (default %(default)s)", **number)
+    parser.add_argument("--syncs", default=3, help="first syncs, alternating with indexing alone (default %(default)s)", **number)
+    parser.add_argument("--rounds", default=5, help="runs of each query in one process (default %(default)s)", **number)
     parser.add_argument("--corpus", type=Path, default=SHARED / "corpus", metavar="DIR",
-                        help="real transcripts with as-home.py, if there are any (default: ../shared/corpus)")
+                        help="folder of real transcripts with as-home.py, optional (default: ../shared/corpus)")
     standard_options(parser, "search")
     options = parser.parse_args(arguments)
     options.sessions = options.sessions or -(-options.episodes // EPISODES_PER_SESSION)
@@ -65,17 +58,17 @@ def measure(tools, work, options):
 
 
 def generate(tools, home, options):
-    say(f"generating {options.episodes} exchanges in {options.sessions} sessions")
+    say(f"generating {options.episodes} episodes in {options.sessions} sessions")
     command = [tools["generate-talk"], home, "--episodes", options.episodes, "--sessions", options.sessions, "--seed", options.seed]
     done = json.loads(run(command, home.parent)["output"])
-    os.sync()  # so that writing the home to disk does not run into the measuring
+    os.sync()  # so that writing the home to disk does not disturb the measurement
     return done
 
 
 # ---- the index ------------------------------------------------------------------------------
 
 def first_sync(tools, home, memory, rounds):
-    """First syncs with and without indexing in turns, and the index alone."""
+    """Alternates first syncs with and without indexing, and indexing alone."""
     bare, syncs, alone = [], [], []
     for number in range(1, rounds + 1):
         say(f"first sync, round {number} of {rounds}")
@@ -85,7 +78,7 @@ def first_sync(tools, home, memory, rounds):
         syncs.append(sync(tools, home, memory))
         alone.append(index_alone(tools, home, memory))
     without, whole, index = (statistics.median(done["wall"] for done in runs) for runs in (bare, syncs, alone))
-    # In pairs, since the two of a round meet the same state of the machine.
+    # In pairs, because both syncs of a round run under the same conditions.
     added = [100 * (both["wall"] / one["wall"] - 1) for both, one in zip(syncs, bare)]
     return {"seconds": whole, "all": [done["wall"] for done in syncs], "withoutIndexSeconds": without,
             "allWithoutIndex": [done["wall"] for done in bare], "indexSeconds": index,
@@ -95,7 +88,7 @@ def first_sync(tools, home, memory, rounds):
 
 
 def sync_without_index(tools, home, memory):
-    """A sync that finds another process at the index leaves it alone: here we are that process."""
+    """A sync skips indexing while another process holds the index lock; here we hold it."""
     memory.mkdir(mode=0o700)
     with open(memory / "index.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -107,7 +100,7 @@ def rebuilds(tools):
 
 
 def index_alone(tools, home, memory):
-    """Makes the index again from the store: with the verb for it, or by a search that finds none."""
+    """Rebuilds the index from the store: with `rebuild --index-only`, or with a search that finds no index."""
     shutil.rmtree(memory / "index")
     if rebuilds(tools):
         return run([tools["rethread"], "rebuild", "--index-only"], home, surroundings(home, memory))
@@ -122,25 +115,25 @@ def sizes(memory, raw):
 
 
 def corpus(tools, work, folder):
-    """What the index takes of real transcripts; nothing if there are none."""
+    """Index size for real transcripts; None if there are none."""
     script = folder / "as-home.py"
     if not script.exists():
-        say(f"no real transcripts: {script} is not there")
+        say(f"no real transcripts: {script} does not exist")
         return None
     say("real transcripts")
     home, memory = work / "corpus", work / "corpus" / ".rethread"
     run([sys.executable, script, home], work)
     raw = sum(path.stat().st_size for path in home.rglob("*") if path.is_file())
     done = sync(tools, home, memory)
-    # Only what was read counts: agents that are not known yet have transcripts there, too.
+    # Count only bytes that were read: the folder also has transcripts of unsupported agents.
     return {**sizes(memory, done["bytesRead"]), "placed": raw, "sessions": done["sessions"], "entries": done["entries"],
             "episodes": done["episodes"], "seconds": done["wall"]}
 
 
-# ---- asking ---------------------------------------------------------------------------------
+# ---- queries --------------------------------------------------------------------------------
 
 def ask(tools, home, memory, query, limit=10):
-    """One search in a process of its own; its answer is under "found"."""
+    """Runs one search in its own process; the result is under "found"."""
     command = [tools["rethread"], "search", "--json", "--all-projects", "--limit", limit, "--", query]
     done = run(command, home, surroundings(home, memory), fine=(0, 1))
     try:
@@ -151,7 +144,7 @@ def ask(tools, home, memory, query, limit=10):
 
 
 def cold(tools, home, memory, queries):
-    """Each query in a process of its own, the page cache warm."""
+    """Runs each query in its own process, with a filled page cache."""
     for query in queries[::10]:
         ask(tools, home, memory, query)
     by, own, hits, empty, degraded = {}, [], 0, 0, []
@@ -166,12 +159,12 @@ def cold(tools, home, memory, queries):
     return {"queries": len(queries), "hits": hits, "withoutHits": empty, "degraded": degraded,
             "ms": percentiles([ms for all_ in by.values() for ms in all_]),
             "byWords": {name: percentiles(by[name]) for name in sorted(by, key=lambda name: (len(name), name))},
-            # What the search itself says it took: the rest is starting, reading the configuration, printing.
+            # Time reported by the search itself; the rest is startup, reading the configuration and printing.
             "ownMs": percentiles(own), "startMs": starting(tools, home, memory)}
 
 
 def starting(tools, home, memory, runs=25):
-    """What the binary takes to start and do nothing."""
+    """Startup time of the binary."""
     version = [run([tools["rethread"], "--version"], home, surroundings(home, memory)) for _ in range(runs)]
     return statistics.median(done["wall"] for done in version) * 1000
 
@@ -187,8 +180,8 @@ def percentiles(values):
 
 
 def after_append(tools, home, memory):
-    """Somebody says something new; it has to be found at once, though it is too little for a commit of the index."""
-    say("asking for what was said a moment ago")
+    """New entries must be found at once, although they are too few for an index commit."""
+    say("searching for new entries")
     target = max((home / ".claude/projects").glob("*/*.jsonl"), key=lambda path: path.stat().st_size)
     before = index_state(memory)
     with open(target, "ab") as file:
@@ -197,7 +190,7 @@ def after_append(tools, home, memory):
     done = ask(tools, home, memory, f"why did the {NEW_WORD} fail")
     best = done["found"]["hits"][:1]
     if not best or best[0]["session"]["externalId"] != target.stem or NEW_WORD not in json.dumps(best[0]):
-        raise Failed(f"what was said a moment ago was not found: {target} has {NEW_WORD!r}, the best hit is {best!r:.500}")
+        raise Failed(f"new entry not found: {target} contains {NEW_WORD!r}, the best hit is {best!r:.500}")
     return {"syncMs": synced["wall"] * 1000, "searchMs": done["wall"] * 1000, "indexTouched": index_state(memory) != before}
 
 
@@ -206,7 +199,7 @@ def index_state(memory):
 
 
 def new_exchange(target):
-    """A prompt and an answer that go on where a transcript ends."""
+    """A prompt and an answer that continue a transcript."""
     with open(target, "rb") as file:
         last = json.loads(file.readlines()[-1])
     ask_id, answer_id = str(uuid.uuid4()), str(uuid.uuid4())
@@ -220,10 +213,10 @@ def new_exchange(target):
     return "".join(json.dumps(line) + "\n" for line in (prompt, answer)).encode()
 
 
-# ---- telling --------------------------------------------------------------------------------
+# ---- report ---------------------------------------------------------------------------------
 
 def goals(report):
-    """Each goal with the number it is held against."""
+    """Compares the results with the goals."""
     cold_, warm, first = report["cold"]["ms"], report["inProcess"]["byWords"], report["firstSync"]
     rows = [("cold process, p50 in ms", cold_["p50"], "<=", GOAL_COLD_P50),
             ("cold process, p99 in ms", cold_["p99"], "<=", GOAL_COLD_P99),
@@ -240,26 +233,26 @@ def table(report):
     rows = goal_rows(report["goals"]) + [("", "", "", ""), ("also measured", "", "", "")]
     for words, ms in cold_["byWords"].items():
         rows.append((f"cold process, {named(words)}, p50 in ms", f"{ms['p50']:.1f}", "", tail(ms)))
-    rows += [("cold process, as the search itself counts, p50 in ms", f"{cold_['ownMs']['p50']:.1f}", "", tail(cold_["ownMs"])),
-             ("the binary doing nothing, ms", f"{cold_['startMs']:.1f}", "", "rethread --version"),
-             ("a process that does nothing, ms", f"{report['floor']['processMs']:.1f}", "", "true"),
-             ("cold queries that find nothing", str(cold_["withoutHits"]), "", f"of {cold_['queries']}; {len(cold_['degraded'])} degraded")]
+    rows += [("cold process, time reported by the search, p50 in ms", f"{cold_['ownMs']['p50']:.1f}", "", tail(cold_["ownMs"])),
+             ("startup of the binary, ms", f"{cold_['startMs']:.1f}", "", "rethread --version"),
+             ("empty process, ms", f"{report['floor']['processMs']:.1f}", "", "true"),
+             ("cold queries without hits", str(cold_["withoutHits"]), "", f"of {cold_['queries']}; {len(cold_['degraded'])} degraded")]
     for words, part in warm["byWords"].items():
-        found = f"{part['hitsPerQuery']:.1f} hits a query, {part['withoutHits']} of {part['queries']} without"
+        found = f"{part['hitsPerQuery']:.1f} hits per query, {part['withoutHits']} of {part['queries']} without"
         rows.append((f"in one process, {named(words)}, p50 in ms", f"{part['ms']['p50']:.2f}", "", f"{tail(part['ms'])}; {found}"))
-    rows += [("in one process, the first search, ms", f"{warm['firstMs']:.1f}", "", "opening everything included"),
-             ("search among what is not indexed yet, ms", f"{new['searchMs']:.1f}", "",
-              f"found; the index was {'changed' if new['indexTouched'] else 'left alone'} by a sync of {new['syncMs']:.1f} ms"),
+    rows += [("in one process, first search, ms", f"{warm['firstMs']:.1f}", "", "including opening the store and index"),
+             ("search with unindexed entries, ms", f"{new['searchMs']:.1f}", "",
+              f"found; a sync of {new['syncMs']:.1f} ms {'changed' if new['indexTouched'] else 'did not change'} the index"),
              ("first sync, seconds", f"{first['seconds']:.2f}", "",
               f"{spread(first['all'])}; {first['entries']} entries, {first['episodes']} episodes, {first['peakRssMb']:.0f} MB RSS"),
              ("first sync without indexing, seconds", f"{first['withoutIndexSeconds']:.2f}", "", spread(first["allWithoutIndex"])),
-             ("the index alone, seconds", f"{first['indexSeconds']:.2f}", "", f"{spread(first['allIndex'])}; by {first['indexedBy']}"),
+             ("indexing alone, seconds", f"{first['indexSeconds']:.2f}", "", f"{spread(first['allIndex'])}; by {first['indexedBy']}"),
              ("index, MB", f"{size['index'] / MB:.1f}", "", f"{size['indexPercent']:.1f} % of the transcripts"),
              ("memory.db, MB", f"{size['database'] / MB:.1f}", "", f"{size['databasePercent']:.1f} % of the transcripts")]
     if real:
         rows.append(("index of real transcripts, MB", f"{real['index'] / MB:.1f}", "",
                      f"of {real['transcripts'] / MB:.0f} MB read, memory.db {real['database'] / MB:.1f} MB; {real['sessions']} sessions"))
-    head = [headline(report), f"{home['episodes']} exchanges in {home['files']} sessions, {home['bytes'] / MB:.0f} MB, page cache warm", ""]
+    head = [headline(report), f"{home['episodes']} episodes in {home['files']} sessions, {home['bytes'] / MB:.0f} MB, page cache warm", ""]
     return "\n".join([""] + head + columns(rows))
 
 

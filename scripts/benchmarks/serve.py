@@ -1,21 +1,21 @@
-"""How quickly the server answers, beside a request for nothing; whether its memory grows; how soon MCP answers."""
+"""Server latency compared with the health route, memory growth under load, and startup time of MCP."""
 import argparse, json, os, re, shutil, signal, statistics, subprocess, time
 from pathlib import Path
 from urllib.parse import quote
 
-from .common import (MB, Failed, Missing, begin, build, columns, floor, goal_rows, headline, judged, run, save, say,
-                     standard_options, surroundings, sync, workspace)
+from .common import (MB, Failed, Missing, build, columns, floor, goal_rows, headline, judged, run, run_benchmark, say,
+                     standard_options, surroundings, sync)
 
 EPISODES_PER_SESSION = 25
 GOAL_FIRST_ANSWER = 30
-# What every client says first; the answer to the second line is the first one that is of use.
+# The first messages of every client; the response to `tools/list` is the first useful one.
 GREETING = [{"jsonrpc": "2.0", "id": 1, "method": "initialize",
              "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}},
             {"jsonrpc": "2.0", "method": "notifications/initialized"},
             {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}]
 PERCENTILE = re.compile(r"^\s+(50|75|90|99)%\s+([\d.]+)(us|ms|s)\s*$", re.M)
 UNIT = {"us": 0.001, "ms": 1, "s": 1000}
-# Each request takes the next line, so that no answer comes from having been asked just now.
+# Each request uses the next path, so that no response comes from a cache of the previous one.
 WRK = """
 local paths, at = {}, 0
 for line in io.lines(os.getenv("PATHS")) do paths[#paths + 1] = line end
@@ -27,29 +27,26 @@ end
 
 
 def main(arguments):
-    """Generates a home, serves it, and has `wrk` ask from a second process on loopback."""
+    """Generates a home, serves it, and runs `wrk` against it on loopback."""
     options = serve_options(arguments)
     if not shutil.which("wrk"):
-        raise Missing("wrk is not there; it is in Debian's packages and in Homebrew")
+        raise Missing("wrk is not installed; it is available in Debian and Homebrew")
     tools = build(options.skip_build, ["generate-talk"], options.binary)
-    with workspace(options.keep) as work:
-        report = begin("serve", tools)
-        report["options"] = {key: getattr(options, key) for key in ("episodes", "seconds", "connections", "minutes", "runs")}
-        report.update(measure(tools, work, options))
-    report["goals"] = judged([("MCP, start to the list of tools, p50 ms", report["mcp"]["p50Ms"], "<=", GOAL_FIRST_ANSWER)])
-    print(table(report))
-    if options.save:
-        save(report)
-    return 0
+    recorded = ("episodes", "seconds", "connections", "minutes", "runs")
+    return run_benchmark("serve", tools, options, recorded, measure, goals, table)
+
+
+def goals(report):
+    return judged([("MCP, start to the list of tools, p50 ms", report["mcp"]["p50Ms"], "<=", GOAL_FIRST_ANSWER)])
 
 
 def serve_options(arguments):
     parser = argparse.ArgumentParser(prog="scripts/bench serve")
     number = dict(type=int, metavar="N")
-    parser.add_argument("--episodes", default=20_000, help="exchanges to search in (default %(default)s)", **number)
-    parser.add_argument("--seconds", default=10, help="how long each route is asked (default %(default)s)", **number)
-    parser.add_argument("--connections", default=16, help="connections at a time (default %(default)s)", **number)
-    parser.add_argument("--minutes", default=10, help="how long its memory is watched under load (default %(default)s)", **number)
+    parser.add_argument("--episodes", default=20_000, help="episodes to search in (default %(default)s)", **number)
+    parser.add_argument("--seconds", default=10, help="load time per route (default %(default)s)", **number)
+    parser.add_argument("--connections", default=16, help="parallel connections (default %(default)s)", **number)
+    parser.add_argument("--minutes", default=10, help="how long to watch memory under load (default %(default)s)", **number)
     parser.add_argument("--runs", default=50, help="starts of MCP (default %(default)s)", **number)
     standard_options(parser, "serve")
     return parser.parse_args(arguments)
@@ -58,7 +55,7 @@ def serve_options(arguments):
 def measure(tools, work, options):
     home = work / "talk"
     memory = home / ".rethread"
-    say(f"generating {options.episodes} exchanges")
+    say(f"generating {options.episodes} episodes")
     sessions = -(-options.episodes // EPISODES_PER_SESSION)
     command = [tools["generate-talk"], home, "--episodes", options.episodes, "--sessions", sessions, "--seed", 1]
     run(command, work)
@@ -78,7 +75,7 @@ def measure(tools, work, options):
         load.ask("warm-up", routes["search"], 3)
         report = {"mcp": mcp, "rssBeforeMb": rss(server.pid), "routes": {}}
         for name, paths in routes.items():
-            say(f"asking {name} for {options.seconds} s")
+            say(f"loading {name} for {options.seconds} s")
             report["routes"][name] = load.ask(name, paths, options.seconds)
         report["memory"] = watch_memory(load, routes, server.pid, options.minutes)
         return report
@@ -88,7 +85,7 @@ def measure(tools, work, options):
 
 
 def first_answers(tools, home, environment, runs):
-    """From starting the process to the whole list of tools, with what a process that does nothing takes beside it."""
+    """Time from process start to the list of tools, and the time of an empty process for comparison."""
     lines = "".join(json.dumps(line) + "\n" for line in GREETING)
     times = []
     for _ in range(runs):
@@ -107,7 +104,7 @@ def first_answers(tools, home, environment, runs):
 
 
 class Load:
-    """`wrk` against one server."""
+    """Runs `wrk` against one server."""
 
     def __init__(self, work, url, token, connections):
         self.work, self.url, self.token, self.connections = work, url, token, connections
@@ -122,7 +119,7 @@ class Load:
                    "-s", str(self.script), self.url]
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         if done.returncode:
-            raise Failed(f"wrk ended with {done.returncode}: {done.stderr.strip()}")
+            raise Failed(f"wrk exited with {done.returncode}: {done.stderr.strip()}")
         return read_wrk(done.stdout)
 
 
@@ -137,10 +134,10 @@ def read_wrk(text):
 
 
 def watch_memory(load, routes, pid, minutes):
-    """Memory under a mixed load: the first minute is for getting warm, the last is compared with the second."""
+    """Samples memory under a mixed load. The first minute is warm-up; compare the end with the value after it."""
     if not minutes:
         return None
-    say(f"watching its memory under load for {minutes} min")
+    say(f"watching memory under load for {minutes} min")
     mixed = routes["search"] + routes["sessions"] * len(routes["search"])
     samples, requests, errors = [], 0, 0
     ends = time.monotonic() + 60 * minutes
@@ -157,20 +154,20 @@ def rss(pid):
 
 
 def table(report):
-    rows = [("route", "p50", "p99", "requests a second, errors, p50 beside health")]
+    rows = [("route", "p50", "p99", "requests per second, errors, p50 relative to health")]
     floor = report["routes"]["health"]["p50Ms"]
     for name, done in report["routes"].items():
         more = f"{done['perSecond']:.0f}/s, {done['errors']} errors, {done['p50Ms'] / floor:.1f}x"
         rows.append((name, f"{done['p50Ms']:.2f} ms", f"{done['p99Ms']:.2f} ms", more))
     mcp = report["mcp"]
-    beside = f"beside a process that does nothing {mcp['p50Ms'] / mcp['processMs']:.1f}x"
-    rows.append(("mcp", f"{mcp['p50Ms']:.2f} ms", "", f"start to the list of tools, {mcp['mostMs']:.1f} ms at most, {beside}"))
+    relative = f"{mcp['p50Ms'] / mcp['processMs']:.1f}x an empty process"
+    rows.append(("mcp", f"{mcp['p50Ms']:.2f} ms", "", f"start to the list of tools, max {mcp['mostMs']:.1f} ms, {relative}"))
     lines = [headline(report), "", *columns(rows), "", *columns(goal_rows(report["goals"]))]
     memory = report["memory"]
     if memory:
         samples = memory["samplesMb"]
         early = samples[min(6, len(samples) - 1)]
         lines += ["", f"memory: {report['rssBeforeMb']:.0f} MB before, {early:.0f} MB after the first minute, "
-                      f"{samples[-1]:.0f} MB at the end, {max(samples):.0f} MB at most; "
+                      f"{samples[-1]:.0f} MB at the end, {max(samples):.0f} MB max; "
                       f"{memory['requests']} requests, {memory['errors']} errors"]
     return "\n".join(lines)

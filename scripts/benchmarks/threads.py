@@ -1,26 +1,17 @@
-"""Appending to threads and reading them, held against a bare file on the same disk in the same run."""
+"""Appending to and reading threads, compared with a plain file on the same disk in the same run."""
 import argparse, json, statistics, subprocess, time
 
-from .common import (MB, Failed, begin, build, columns, floor, goal_rows, headline, judged, run, save, say, standard_options,
-                     surroundings, workspace)
+from .common import (MB, Failed, build, columns, floor, goal_rows, headline, judged, run, run_benchmark, say,
+                     standard_options, surroundings)
 
 GOAL_APPEND, GOAL_LONG, GOAL_TOGETHER = 1.3, 1.3, 2
 
 
 def main(arguments):
-    """Append against a bare write and flush, in one process; then `rethread thread append` as a whole process."""
+    """Compares an append with a plain write and fsync in one process; then runs `rethread thread append` as a process."""
     options = threads_options(arguments)
     tools = build(options.skip_build, ["thread-log"], options.binary)
-    with workspace(options.keep) as work:
-        report = begin("threads", tools)
-        report["options"] = {key: getattr(options, key) for key in ("records", "appends", "rounds", "runs")}
-        report.update(measure(tools, work, options))
-    report["ratios"] = ratios(report)
-    report["goals"] = goals(report)
-    print(table(report))
-    if options.save:
-        save(report)
-    return 0
+    return run_benchmark("threads", tools, options, ("records", "appends", "rounds", "runs"), measure, goals, table)
 
 
 def threads_options(arguments):
@@ -28,8 +19,8 @@ def threads_options(arguments):
     number = dict(type=int, metavar="N")
     parser.add_argument("--records", default=100_000, help="records of the long thread (default %(default)s)", **number)
     parser.add_argument("--appends", default=400, help="appends of each kind (default %(default)s)", **number)
-    parser.add_argument("--rounds", default=5, help="rounds of reading, and of eight writers against one (default %(default)s)", **number)
-    parser.add_argument("--runs", default=40, help="whole processes (default %(default)s)", **number)
+    parser.add_argument("--rounds", default=5, help="rounds of reading, and of eight writers compared with one (default %(default)s)", **number)
+    parser.add_argument("--runs", default=40, help="processes of `rethread thread append` (default %(default)s)", **number)
     standard_options(parser, "threads")
     options = parser.parse_args(arguments)
     for name, least in (("records", 1), ("appends", 8), ("rounds", 1), ("runs", 1)):
@@ -46,11 +37,12 @@ def measure(tools, work, options):
     report = {"inProcess": json.loads(run(command, work)["output"])}
     report["floor"] = floor(options.runs)
     report["process"] = whole_process(tools, work, options.runs)
+    report["ratios"] = ratios(report)
     return report
 
 
 def whole_process(tools, work, runs):
-    """`rethread thread append` from start to exit: what was said is on disk and in memory."""
+    """`rethread thread append` from start to exit: the message is in the log and in the store."""
     say("whole processes")
     home, memory = work / "home", work / "memory"
     home.mkdir()
@@ -63,8 +55,8 @@ def whole_process(tools, work, runs):
         done = subprocess.run(command, cwd=home, env=environment, input=b"why is the build red since this morning?", capture_output=True)
         walls.append((time.perf_counter() - start) * 1000)
         if done.returncode or done.stdout.decode().strip() != str(number):
-            raise Failed(f"append {number} ended with {done.returncode} and said {done.stdout!r}\n{done.stderr.decode()}")
-    walls = sorted(walls[1:])  # the first one makes the store
+            raise Failed(f"append {number} exited with {done.returncode} and printed {done.stdout!r}\n{done.stderr.decode()}")
+    walls = sorted(walls[1:])  # the first one creates the store
     return {"runs": runs, "ms": {"p50": statistics.median(walls), "p90": walls[len(walls) * 9 // 10], "max": walls[-1]}}
 
 
@@ -78,11 +70,11 @@ def ratios(report):
 
 
 def goals(report):
-    """Each goal with the number it is held against."""
+    """Compares the results with the goals."""
     found = report["ratios"]
-    return judged([("append / bare write and flush, p50", found["appendPerBare"], "<=", GOAL_APPEND),
-                   (f"append at {report['inProcess']['records']} records / at none, p50", found["longPerEmpty"], "<=", GOAL_LONG),
-                   ("eight writers on one log / one, records a second", found["togetherPerAlone"], ">=", GOAL_TOGETHER)])
+    return judged([("append / plain write and fsync, p50", found["appendPerBare"], "<=", GOAL_APPEND),
+                   (f"append at {report['inProcess']['records']} records / in a new thread, p50", found["longPerEmpty"], "<=", GOAL_LONG),
+                   ("eight writers on one log / one writer, records per second", found["togetherPerAlone"], ">=", GOAL_TOGETHER)])
 
 
 def table(report):
@@ -90,15 +82,15 @@ def table(report):
     append, opened, read, together = (inside[key] for key in ("append", "open", "read", "together"))
     rows = goal_rows(report["goals"]) + [("", "", "", ""), ("also measured", "", "", "")]
     rows[1:4] = [(what, f"{goal['value']:.2f}", wanted, met) for goal, (what, _, wanted, met) in zip(report["goals"], rows[1:4])]
-    for what, key in (("a bare write and flush", "bareUs"), ("an append to a short thread", "emptyUs"), ("an append to the long thread", "longUs")):
+    for what, key in (("plain write and fsync", "bareUs"), ("append to a short thread", "emptyUs"), ("append to the long thread", "longUs")):
         rows.append((f"{what}, p50 in µs", f"{append[key]['p50']:.0f}", "", f"p90 {append[key]['p90']:.0f}, p99 {append[key]['p99']:.0f}, max {append[key]['max']:.0f}"))
-    rows += [("the first append to the long thread, ms", f"{opened['firstAppendMs']:.1f}", "", "with nothing but its log; counts all of it"),
-             ("the first append after that by another, ms", f"{opened['laterMs']:.2f}", "", "with metadata.json"),
+    rows += [("first append to the long thread, ms", f"{opened['firstAppendMs']:.1f}", "", "without metadata.json; scans the whole log"),
+             ("first append after reopening, ms", f"{opened['laterMs']:.2f}", "", "with metadata.json"),
              ("reading the long thread, ms", f"{read['readMs']:.1f}", "",
-              f"{inside['logBytes'] / MB:.1f} MB; {report['ratios']['readPerWc']:.1f} times `wc -l`, which takes {read['wcMs']:.1f}"),
-             ("one writer, records a second", f"{together['alonePerSecond']:.0f}", "", ""),
-             ("eight writers, records a second", f"{together['togetherPerSecond']:.0f}", "", "in one process, each waits for the disk"),
-             ("`rethread thread append`, p50 in ms", f"{process['p50']:.1f}", "", f"p90 {process['p90']:.1f}, max {process['max']:.1f}; memory included"),
-             ("a process that does nothing, ms", f"{report['floor']['processMs']:.1f}", "", "true")]
+              f"{inside['logBytes'] / MB:.1f} MB; {report['ratios']['readPerWc']:.1f} x `wc -l`, which takes {read['wcMs']:.1f} ms"),
+             ("one writer, records per second", f"{together['alonePerSecond']:.0f}", "", ""),
+             ("eight writers, records per second", f"{together['togetherPerSecond']:.0f}", "", "in one process, each waits for fsync"),
+             ("`rethread thread append`, p50 in ms", f"{process['p50']:.1f}", "", f"p90 {process['p90']:.1f}, max {process['max']:.1f}; includes the store"),
+             ("empty process, ms", f"{report['floor']['processMs']:.1f}", "", "true")]
     head = [headline(report), f"{inside['records']} records of {inside['recordBytes']} bytes in the long thread", ""]
     return "\n".join([""] + head + columns(rows))

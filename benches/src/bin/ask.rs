@@ -1,4 +1,4 @@
-//! Asks every question of a retrieval benchmark in one process and prints a run for its scorer.
+//! Runs every question of a retrieval benchmark in one process and prints the results for its scorer.
 
 use std::collections::HashMap;
 use std::fs;
@@ -6,29 +6,28 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use rethread_engine::{Engine, Environment, Scope, SearchRequest, SyncRequest, Weights};
-use rethread_recall::{TABLE, Weight};
+use rethread_engine::{Engine, Environment, FeatureWeights, SearchRequest, SessionScope, SyncRequest};
+use rethread_recall::{FEATURE_TABLE, FeatureWeight};
 use serde_json::{Value, json};
 
 const USAGE: &str =
     "usage: ask DEST QUESTIONS.jsonl [--without PART]… (DEST as written by as-transcripts.py), or ask --parts";
 
-type Failure = Box<dyn std::error::Error>;
+type BoxError = Box<dyn std::error::Error>;
 
-/// What is to be done.
-enum Wish {
-    Ask { home: PathBuf, questions: PathBuf, weights: Weights },
-    Parts,
+enum AskCommand {
+    Ask { home: PathBuf, questions: PathBuf, weights: FeatureWeights },
+    ListFeatures,
 }
 
 fn main() -> ExitCode {
-    let Some(wish) = arguments(std::env::args().skip(1)) else {
-        let _ = writeln!(io::stderr(), "error: arguments not understood\nhint: {USAGE}");
+    let Some(command) = parse_arguments(std::env::args().skip(1)) else {
+        let _ = writeln!(io::stderr(), "error: invalid arguments\nhint: {USAGE}");
         return ExitCode::from(2);
     };
-    let done = match &wish {
-        Wish::Ask { home, questions, weights } => ask(home, questions, weights),
-        Wish::Parts => parts(),
+    let done = match &command {
+        AskCommand::Ask { home, questions, weights } => ask(home, questions, weights),
+        AskCommand::ListFeatures => print_features(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -39,14 +38,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// The wish, or nothing if it cannot be understood; a part that does not exist cannot.
-fn arguments(mut given: impl Iterator<Item = String>) -> Option<Wish> {
-    let (mut weights, mut paths) = (Weights::default(), Vec::new());
+/// Parses the arguments. `None` if they are invalid, for example if a score feature does not exist.
+fn parse_arguments(mut given: impl Iterator<Item = String>) -> Option<AskCommand> {
+    let (mut weights, mut paths) = (FeatureWeights::default(), Vec::new());
     while let Some(argument) = given.next() {
         match argument.as_str() {
-            "--parts" => return Some(Wish::Parts),
+            "--parts" => return Some(AskCommand::ListFeatures),
             "--without" => {
-                let part = given.next().filter(|part| TABLE.iter().any(|line| line.part == part))?;
+                let part = given.next().filter(|part| FEATURE_TABLE.iter().any(|line| line.feature == part))?;
                 weights = weights.without(&part);
             }
             _ if argument.starts_with('-') => return None,
@@ -54,17 +53,17 @@ fn arguments(mut given: impl Iterator<Item = String>) -> Option<Wish> {
         }
     }
     let [home, questions] = <[PathBuf; 2]>::try_from(paths).ok()?;
-    Some(Wish::Ask { home, questions, weights })
+    Some(AskCommand::Ask { home, questions, weights })
 }
 
-/// Prints the table of parts, for `--without`.
-fn parts() -> Result<(), Failure> {
-    let line = |line: &Weight| json!({"part": line.part, "weight": line.weight, "meaning": line.meaning});
-    let table: Vec<Value> = TABLE.iter().map(line).collect();
+/// Prints the table of score features that `--without` accepts.
+fn print_features() -> Result<(), BoxError> {
+    let line = |line: &FeatureWeight| json!({"part": line.feature, "weight": line.weight, "meaning": line.description});
+    let table: Vec<Value> = FEATURE_TABLE.iter().map(line).collect();
     Ok(writeln!(io::stdout(), "{}", Value::from(table))?)
 }
 
-fn ask(home: &Path, questions: &Path, weights: &Weights) -> Result<(), Failure> {
+fn ask(home: &Path, questions: &Path, weights: &FeatureWeights) -> Result<(), BoxError> {
     let (entries, sessions) = labels(&home.join("map.jsonl"))?;
     let merged = home.join("all").is_dir();
     let mut engines: HashMap<String, Engine> = HashMap::new();
@@ -78,8 +77,12 @@ fn ask(home: &Path, questions: &Path, weights: &Weights) -> Result<(), Failure> 
             engine.sync(&SyncRequest::default(), &mut |_| {})?;
             engines.insert(folder.clone(), engine);
         }
-        let request =
-            SearchRequest { text: text("question"), scope: Scope::AllProjects, limit: 50, ..SearchRequest::default() };
+        let request = SearchRequest {
+            text: text("question"),
+            scope: SessionScope::AllProjects,
+            limit: 50,
+            ..SearchRequest::default()
+        };
         let report = engines[&folder].search_with(&request, weights)?;
         let (mut ranked, mut ranked_sessions) = (Vec::new(), Vec::new());
         for recalled in &report.hits {
@@ -96,10 +99,10 @@ fn ask(home: &Path, questions: &Path, weights: &Weights) -> Result<(), Failure> 
     Ok(out.flush()?)
 }
 
-type Labels = HashMap<(String, String), String>;
+type BenchmarkLabels = HashMap<(String, String), String>;
 
-/// What the benchmark calls the entries and sessions.
-fn labels(path: &Path) -> Result<(Labels, Labels), Failure> {
+/// The benchmark's labels of entries and sessions.
+fn labels(path: &Path) -> Result<(BenchmarkLabels, BenchmarkLabels), BoxError> {
     let (mut entries, mut sessions) = (HashMap::new(), HashMap::new());
     for line in fs::read_to_string(path)?.lines() {
         let row: Value = serde_json::from_str(line)?;

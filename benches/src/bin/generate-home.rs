@@ -1,4 +1,4 @@
-//! Writes a synthetic home of transcripts and prints what it wrote. The same seed, the same bytes.
+//! Generates a synthetic home with transcripts and prints a report. The same seed gives the same bytes.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime};
 
-use rethread_bench::plan::{self, Kind, Transcript, Wish};
-use rethread_bench::words::Words;
+use rethread_bench::plan::{self, HomeSpec, TranscriptKind, TranscriptPlan};
+use rethread_bench::vocabulary::Vocabulary;
 use rethread_bench::{claude, generator, parallel, pi};
 
 const USAGE: &str = "usage: generate-home DEST --megabytes N --files M [--seed S]";
 
 fn main() -> ExitCode {
-    generator::run(USAGE, arguments(std::env::args().skip(1)), generate)
+    generator::run(USAGE, parse_arguments(std::env::args().skip(1)), generate)
 }
 
-/// The home and the wish, or nothing if they cannot be understood.
-fn arguments(mut given: impl Iterator<Item = String>) -> Option<(PathBuf, Wish)> {
+/// Parses the arguments. `None` if they are invalid.
+fn parse_arguments(mut given: impl Iterator<Item = String>) -> Option<(PathBuf, HomeSpec)> {
     let mut home = None;
     let (mut megabytes, mut files, mut seed) = (None, None, 1);
     while let Some(argument) = given.next() {
@@ -30,14 +30,14 @@ fn arguments(mut given: impl Iterator<Item = String>) -> Option<(PathBuf, Wish)>
         }
     }
     let bytes = megabytes?.checked_mul(1_000_000)?;
-    Some((home?, Wish { bytes, files: files?, seed }))
+    Some((home?, HomeSpec { bytes, files: files?, seed }))
 }
 
-fn generate(home: &Path, wish: Wish) -> io::Result<serde_json::Value> {
+fn generate(home: &Path, spec: HomeSpec) -> io::Result<serde_json::Value> {
     let start = Instant::now();
-    let words = Words::new(wish.seed);
-    let mut plans = plan::transcripts(wish, &words);
-    // The largest first, so that no thread is left alone with one at the end.
+    let words = Vocabulary::new(spec.seed);
+    let mut plans = plan::plan_transcripts(spec, &words);
+    // Largest first, so that no single large file delays the end.
     plans.sort_by_key(|plan| std::cmp::Reverse(plan.bytes));
     let bytes = parallel::sum(&plans, |plan| write_one(home, plan, &words))?;
     Ok(serde_json::json!({
@@ -47,18 +47,18 @@ fn generate(home: &Path, wish: Wish) -> io::Result<serde_json::Value> {
     }))
 }
 
-/// Writes one transcript, dated when its session ended.
-fn write_one(home: &Path, plan: &Transcript, words: &Words) -> io::Result<u64> {
+/// Writes one transcript and sets its modification time to the end of the session.
+fn write_one(home: &Path, plan: &TranscriptPlan, words: &Vocabulary) -> io::Result<u64> {
     let path = home.join(&plan.path);
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
     let mut sink = BufWriter::with_capacity(1 << 16, File::create(&path)?);
     let ended = match &plan.kind {
-        Kind::Pi => pi::write(plan, words, &mut sink)?,
-        Kind::Claude(_) => claude::write(plan, words, &mut sink)?,
-        Kind::ClaudeAgent(agent) => {
-            fs::write(path.with_extension("meta.json"), claude::sidecar(agent))?;
+        TranscriptKind::Pi => pi::write(plan, words, &mut sink)?,
+        TranscriptKind::Claude(_) => claude::write(plan, words, &mut sink)?,
+        TranscriptKind::ClaudeAgent(agent) => {
+            fs::write(path.with_extension("meta.json"), claude::subagent_meta(agent))?;
             claude::write(plan, words, &mut sink)?
         }
     };

@@ -1,6 +1,6 @@
-//! Counts the lines of all `*.jsonl` below a folder. The bar that a sync is measured by.
+//! Counts the lines of all `*.jsonl` files in a folder. The baseline for measuring a sync.
 //!
-//! Two threads, a plain read into a buffer, `memchr`; nothing is parsed.
+//! Two threads, plain reads into a buffer, `memchr`; no parsing.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -15,7 +15,7 @@ const BUFFER: usize = 1 << 20;
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     let (Some(folder), None) = (arguments.next(), arguments.next()) else {
-        let _ = writeln!(io::stderr(), "error: one folder is needed\nhint: usage: line-scan DIR");
+        let _ = writeln!(io::stderr(), "error: expected one folder\nhint: usage: line-scan DIR");
         return ExitCode::from(2);
     };
     match scan(Path::new(&folder)).and_then(|report| writeln!(io::stdout(), "{report}")) {
@@ -53,7 +53,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Bytes and lines of all files.
+/// Total bytes and lines of all files.
 fn count_all(files: &[PathBuf]) -> io::Result<(usize, usize)> {
     let next = AtomicUsize::new(0);
     let work = || -> io::Result<(usize, usize)> {

@@ -1,29 +1,29 @@
-//! The fields around every entry of Claude Code, and the lines without them.
+//! Common fields of Claude Code entries, and lines without them.
 
-use super::{Era, Session};
+use super::{ClaudeTranscriptWriter, ReleaseStyle};
 use crate::ids;
-use crate::json::{self, Object};
-use crate::plan::Kind;
+use crate::json::{self, JsonObjectWriter};
+use crate::plan::TranscriptKind;
 use crate::time;
 
-impl Session<'_> {
-    /// Appends an entry that hangs on the last one. Gives its uuid.
+impl ClaudeTranscriptWriter<'_> {
+    /// Appends an entry as a child of the last one. Returns its uuid.
     ///
     /// `body` is written before uuid and timestamp, `tail` after them, as Claude Code does.
     pub(super) fn entry(
         &mut self,
         kind: &str,
-        body: impl FnOnce(&mut Object),
-        tail: impl FnOnce(&mut Object),
+        body: impl FnOnce(&mut JsonObjectWriter),
+        tail: impl FnOnce(&mut JsonObjectWriter),
     ) -> String {
-        self.clock += self.author.random.between(5, 9_000);
-        let uuid = ids::uuid(&mut self.author.random);
+        self.clock += self.text.random.between(5, 9_000);
+        let uuid = ids::uuid(&mut self.text.random);
         let mut out = std::mem::take(&mut self.out);
-        json::line(&mut out, |line| {
-            line.maybe("parentUuid", self.parent.as_deref());
-            line.flag("isSidechain", self.is_agent());
-            if self.era == Era::Progress {
-                self.surroundings(line);
+        json::write_line(&mut out, |line| {
+            line.optional_text("parentUuid", self.parent.as_deref());
+            line.flag("isSidechain", self.is_subagent());
+            if self.release_style == ReleaseStyle::Progress {
+                self.context_fields(line);
             } else if kind == "user" {
                 line.text("promptId", &self.prompt_id);
             }
@@ -37,8 +37,8 @@ impl Session<'_> {
             line.text("uuid", &uuid);
             line.text("timestamp", &time::iso(self.clock));
             tail(line);
-            if self.era == Era::Attachment {
-                self.surroundings(line);
+            if self.release_style == ReleaseStyle::Attachment {
+                self.context_fields(line);
             }
         });
         self.out = out;
@@ -47,23 +47,23 @@ impl Session<'_> {
     }
 
     /// Appends a line that is not part of the conversation.
-    pub(super) fn aside(&mut self, kind: &str, body: impl FnOnce(&mut Object)) {
-        json::line(&mut self.out, |line| {
+    pub(super) fn plain_line(&mut self, kind: &str, body: impl FnOnce(&mut JsonObjectWriter)) {
+        json::write_line(&mut self.out, |line| {
             line.text("type", kind);
             body(line);
         });
     }
 
-    fn surroundings(&self, line: &mut Object) {
+    fn context_fields(&self, line: &mut JsonObjectWriter) {
         line.text("userType", "external");
-        if self.era == Era::Attachment {
+        if self.release_style == ReleaseStyle::Attachment {
             line.text("entrypoint", "cli");
         }
         line.text("cwd", &self.plan.cwd);
         line.text("sessionId", &self.plan.session);
         line.text("version", self.version);
         line.text("gitBranch", &self.branch);
-        if let Kind::ClaudeAgent(agent) = &self.plan.kind {
+        if let TranscriptKind::ClaudeAgent(agent) = &self.plan.kind {
             line.text("agentId", &agent.id);
         }
         line.text("slug", &self.slug);

@@ -1,65 +1,65 @@
-//! How Claude Code writes its tools' inputs and results, field by field.
+//! Tool inputs and results in the format of Claude Code.
 
 use std::fmt::Write as _;
 
-use crate::json::Object;
-use crate::work::{Action, Command};
-use crate::workspace::Change;
+use crate::actions::{SyntheticAction, SyntheticCommand};
+use crate::json::JsonObjectWriter;
+use crate::workspace::SyntheticEdit;
 
-/// What stands in place of a result that the person did not allow.
-pub(super) const REFUSED: &str = "The user doesn't want to proceed with this tool use.";
+/// Result of a call the user rejected.
+pub(super) const REJECTED: &str = "The user doesn't want to proceed with this tool use.";
 
-/// The name of the tool.
-pub(super) const fn name(action: &Action) -> &'static str {
+/// Claude Code's name of the tool.
+pub(super) const fn tool_name(action: &SyntheticAction) -> &'static str {
     match action {
-        Action::Read(_) | Action::Picture { .. } => "Read",
-        Action::Edit(_) => "Edit",
-        Action::Write(_) => "Write",
-        Action::Run(_) => "Bash",
-        Action::Search(_) => "Grep",
-        Action::Fetch { .. } => "WebFetch",
-        Action::Plan(_) => "TodoWrite",
-        Action::Delegate { .. } => "Task",
+        SyntheticAction::Read(_) | SyntheticAction::Image { .. } => "Read",
+        SyntheticAction::Edit(_) => "Edit",
+        SyntheticAction::Write(_) => "Write",
+        SyntheticAction::Run(_) => "Bash",
+        SyntheticAction::Search(_) => "Grep",
+        SyntheticAction::Fetch { .. } => "WebFetch",
+        SyntheticAction::Plan(_) => "TodoWrite",
+        SyntheticAction::Delegate { .. } => "Task",
     }
 }
 
-/// The fields of `input`.
-pub(super) fn input(action: &Action, input: &mut Object) {
+/// Writes the fields of `input`.
+pub(super) fn write_input(action: &SyntheticAction, input: &mut JsonObjectWriter) {
     match action {
-        Action::Read(file) => input.text("file_path", &file.path),
-        Action::Picture { path, .. } => input.text("file_path", path),
-        Action::Edit(change) => {
+        SyntheticAction::Read(file) => input.text("file_path", &file.path),
+        SyntheticAction::Image { path, .. } => input.text("file_path", path),
+        SyntheticAction::Edit(change) => {
             input.flag("replace_all", false);
             input.text("file_path", &change.path);
             input.text("old_string", &change.old);
             input.text("new_string", &change.new);
         }
-        Action::Write(file) => {
+        SyntheticAction::Write(file) => {
             input.text("file_path", &file.path);
             input.text("content", &file.content);
         }
-        Action::Run(command) => input.text("command", &command.line),
-        Action::Search(search) => {
+        SyntheticAction::Run(command) => input.text("command", &command.line),
+        SyntheticAction::Search(search) => {
             input.text("pattern", &search.pattern);
             input.text("output_mode", "content");
         }
-        Action::Fetch { url, prompt, .. } => {
+        SyntheticAction::Fetch { url, prompt, .. } => {
             input.text("url", url);
             input.text("prompt", prompt);
         }
-        Action::Plan(items) => todos(input, "todos", items),
-        Action::Delegate { prompt, .. } => {
+        SyntheticAction::Plan(items) => write_todos(input, "todos", items),
+        SyntheticAction::Delegate { prompt, .. } => {
             input.text("subagent_type", "Explore");
             input.text("prompt", prompt);
         }
     }
 }
 
-/// `content` of the result block, and `is_error` where Claude Code writes it.
-pub(super) fn content(action: &Action, block: &mut Object) {
+/// Writes `content` of the result block, and `is_error` where Claude Code does.
+pub(super) fn write_content(action: &SyntheticAction, block: &mut JsonObjectWriter) {
     match action {
-        Action::Read(file) => block.text("content", &numbered(&file.content, 1)),
-        Action::Picture { data, .. } => block.list("content", |list| {
+        SyntheticAction::Read(file) => block.text("content", &with_line_numbers(&file.content, 1)),
+        SyntheticAction::Image { data, .. } => block.list("content", |list| {
             list.object(|image| {
                 image.text("type", "image");
                 image.object("source", |source| {
@@ -69,37 +69,37 @@ pub(super) fn content(action: &Action, block: &mut Object) {
                 });
             });
         }),
-        Action::Edit(change) => block.text("content", &edited(change)),
-        Action::Write(file) => {
+        SyntheticAction::Edit(change) => block.text("content", &edit_text(change)),
+        SyntheticAction::Write(file) => {
             block.text("content", &format!("File created successfully at: {}", file.path));
         }
-        Action::Run(command) => {
+        SyntheticAction::Run(command) => {
             block.text("content", &shell_text(command));
             block.flag("is_error", command.exit > 0);
         }
-        Action::Search(search) => block.text("content", &search.matches),
-        Action::Fetch { result, .. } => block.text("content", result),
-        Action::Plan(_) => block.text("content", "Todos have been modified successfully."),
-        Action::Delegate { report, .. } => {
+        SyntheticAction::Search(search) => block.text("content", &search.matches),
+        SyntheticAction::Fetch { result, .. } => block.text("content", result),
+        SyntheticAction::Plan(_) => block.text("content", "Todos have been modified successfully."),
+        SyntheticAction::Delegate { report, .. } => {
             block.list("content", |list| list.text_block(report));
         }
     }
 }
 
-/// `toolUseResult`: an object, or a string when a command failed.
-pub(super) fn result(action: &Action, agent: &str, line: &mut Object) {
-    if let Action::Run(command) = action
+/// Writes `toolUseResult`: an object, or a string when a command failed.
+pub(super) fn write_result(action: &SyntheticAction, agent: &str, line: &mut JsonObjectWriter) {
+    if let SyntheticAction::Run(command) = action
         && command.exit > 0
     {
         line.text("toolUseResult", &format!("Error: {}", shell_text(command)));
     } else {
-        line.object("toolUseResult", |result| fields(action, agent, result));
+        line.object("toolUseResult", |result| write_result_fields(action, agent, result));
     }
 }
 
-fn fields(action: &Action, agent: &str, result: &mut Object) {
+fn write_result_fields(action: &SyntheticAction, agent: &str, result: &mut JsonObjectWriter) {
     match action {
-        Action::Read(file) => {
+        SyntheticAction::Read(file) => {
             result.text("type", "text");
             result.object("file", |object| {
                 let lines = file.content.matches('\n').count() as u64;
@@ -110,7 +110,7 @@ fn fields(action: &Action, agent: &str, result: &mut Object) {
                 object.number("totalLines", lines);
             });
         }
-        Action::Picture { data, .. } => {
+        SyntheticAction::Image { data, .. } => {
             result.text("type", "image");
             result.object("file", |file| {
                 file.text("base64", data);
@@ -118,28 +118,28 @@ fn fields(action: &Action, agent: &str, result: &mut Object) {
                 file.number("originalSize", data.len() as u64 / 4 * 3);
             });
         }
-        Action::Edit(change) => edit_fields(change, result),
-        Action::Write(file) => {
+        SyntheticAction::Edit(change) => write_edit_fields(change, result),
+        SyntheticAction::Write(file) => {
             result.text("type", "create");
             result.text("filePath", &file.path);
             result.text("content", &file.content);
             result.raw("structuredPatch", "[]");
-            result.maybe("originalFile", None);
+            result.optional_text("originalFile", None);
         }
-        Action::Run(command) => {
+        SyntheticAction::Run(command) => {
             result.text("stdout", &command.output);
             result.text("stderr", "");
             result.flag("interrupted", false);
             result.flag("isImage", false);
         }
-        Action::Search(search) => {
+        SyntheticAction::Search(search) => {
             result.text("mode", "content");
             result.number("numFiles", search.files.len() as u64);
             result.list("filenames", |list| search.files.iter().for_each(|name| list.text(name)));
             result.text("content", &search.matches);
             result.number("numLines", search.matches.matches('\n').count() as u64);
         }
-        Action::Fetch { url, result: text, .. } => {
+        SyntheticAction::Fetch { url, result: text, .. } => {
             result.number("bytes", text.len() as u64);
             result.number("code", 200);
             result.text("codeText", "OK");
@@ -147,11 +147,11 @@ fn fields(action: &Action, agent: &str, result: &mut Object) {
             result.number("durationMs", 900);
             result.text("url", url);
         }
-        Action::Plan(items) => {
+        SyntheticAction::Plan(items) => {
             result.raw("oldTodos", "[]");
-            todos(result, "newTodos", items);
+            write_todos(result, "newTodos", items);
         }
-        Action::Delegate { prompt, report } => {
+        SyntheticAction::Delegate { prompt, report } => {
             result.text("status", "completed");
             result.text("prompt", prompt);
             result.text("agentId", agent);
@@ -163,7 +163,7 @@ fn fields(action: &Action, agent: &str, result: &mut Object) {
     }
 }
 
-fn edit_fields(change: &Change, result: &mut Object) {
+fn write_edit_fields(change: &SyntheticEdit, result: &mut JsonObjectWriter) {
     let rows = |text: &str| text.matches('\n').count() as u64;
     result.text("filePath", &change.path);
     result.text("oldString", &change.old);
@@ -185,7 +185,7 @@ fn edit_fields(change: &Change, result: &mut Object) {
     result.flag("replaceAll", false);
 }
 
-fn todos(object: &mut Object, key: &str, items: &[String]) {
+fn write_todos(object: &mut JsonObjectWriter, key: &str, items: &[String]) {
     object.list(key, |list| {
         for item in items {
             list.object(|todo| {
@@ -197,20 +197,20 @@ fn todos(object: &mut Object, key: &str, items: &[String]) {
     });
 }
 
-fn shell_text(command: &Command) -> String {
+fn shell_text(command: &SyntheticCommand) -> String {
     match command.exit {
         0 => command.output.clone(),
         exit => format!("Exit code {exit}\n{}", command.output),
     }
 }
 
-fn edited(change: &Change) -> String {
+fn edit_text(change: &SyntheticEdit) -> String {
     let path = &change.path;
-    format!("The file {path} has been updated.\n{}", numbered(&change.new, change.line))
+    format!("The file {path} has been updated.\n{}", with_line_numbers(&change.new, change.line))
 }
 
 /// `text` with line numbers, as the tools show files to the model.
-fn numbered(text: &str, first: u64) -> String {
+fn with_line_numbers(text: &str, first: u64) -> String {
     let mut shown = String::with_capacity(text.len() * 5 / 4);
     for (number, row) in (first..).zip(text.lines()) {
         let _ = writeln!(shown, "{number:>6}\u{2192}{row}");

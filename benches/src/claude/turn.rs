@@ -1,15 +1,15 @@
-//! One turn: a prompt, messages with tool calls and their results, an answer.
+//! Writes one turn: a prompt, messages with tool calls and their results, an answer.
 
-use super::{Session, tools};
+use super::{ClaudeTranscriptWriter, tools};
+use crate::actions::SyntheticAction;
 use crate::ids;
-use crate::json::Object;
-use crate::work::Action;
+use crate::json::JsonObjectWriter;
 
-/// What the lines after the last tool call take, about.
-const CLOSING: usize = 3_000;
+/// Approximate bytes of the lines after the last tool call.
+const CLOSING_BYTES: usize = 3_000;
 
-/// One answer of the API, of which each block becomes a line of its own.
-struct Message {
+/// One API response. Each of its blocks is written as a separate line.
+struct ClaudeApiMessage {
     id: String,
     request: String,
     input: u64,
@@ -18,23 +18,23 @@ struct Message {
     cache_write: u64,
 }
 
-/// A call that waits for its result.
-struct Call {
+/// A call whose result is not written yet.
+struct OpenCall {
     id: String,
-    /// The uuid of the line that made it.
+    /// Uuid of the line with the call.
     line: String,
-    action: Action,
-    /// The sub-agent at work, where the action is one's.
+    action: SyntheticAction,
+    /// Id of the subagent, used if the action is a subagent task.
     agent: String,
 }
 
-impl Session<'_> {
-    /// Appends a turn; stops early when the transcript has its size.
+impl ClaudeTranscriptWriter<'_> {
+    /// Appends a turn. Stops early when the transcript has reached its size.
     pub(super) fn turn(&mut self) {
         self.before_prompt();
         self.prompt();
-        for _ in 0..self.author.random.between(1, 13) {
-            if self.room() < CLOSING {
+        for _ in 0..self.text.random.between(1, 13) {
+            if self.remaining_bytes() < CLOSING_BYTES {
                 break;
             }
             self.message_with_calls();
@@ -44,21 +44,21 @@ impl Session<'_> {
     }
 
     fn prompt(&mut self) {
-        self.clock += self.author.random.below(600_000);
-        self.prompt_id = ids::uuid(&mut self.author.random);
-        if self.author.chance(2) && self.prompt_parent.is_some() {
-            // The person went back and sent the last prompt in other words.
+        self.clock += self.text.random.below(600_000);
+        self.prompt_id = ids::uuid(&mut self.text.random);
+        if self.text.chance(2) && self.prompt_parent.is_some() {
+            // The user edited the last prompt and sent it again.
             self.parent.clone_from(&self.prompt_parent);
         }
         self.prompt_parent.clone_from(&self.parent);
-        let text = self.author.prompt(self.room());
-        let as_blocks = self.author.chance(25);
+        let text = self.text.prompt(self.remaining_bytes());
+        let as_blocks = self.text.chance(25);
         self.user_text(&text, as_blocks);
     }
 
-    /// A user entry with text, as a string or as a block.
+    /// Writes a user entry with text, as a string or as a block.
     pub(super) fn user_text(&mut self, text: &str, as_block: bool) {
-        let body = |line: &mut Object| {
+        let body = |line: &mut JsonObjectWriter| {
             line.object("message", |message| {
                 message.text("role", "user");
                 if as_block {
@@ -71,18 +71,19 @@ impl Session<'_> {
         self.entry("user", body, |line| line.text("permissionMode", "default"));
     }
 
-    /// A message of thinking, text and calls, and then the results of the calls.
+    /// Writes a message of thinking, text and calls, followed by the results.
     fn message_with_calls(&mut self) {
         let message = self.message();
-        if self.author.chance(30) && self.room() > 2 * CLOSING {
-            self.think(&message);
+        if self.text.chance(30) && self.remaining_bytes() > 2 * CLOSING_BYTES {
+            self.write_thinking(&message);
         }
-        if self.author.chance(80) {
-            let text = self.author.answer(self.room());
+        if self.text.chance(80) {
+            let text = self.text.answer(self.remaining_bytes());
             self.assistant(&message, None, |block| text_block(block, &text));
         }
-        let count = if self.room() > 3 * CLOSING { *self.author.random.pick(&[1, 1, 1, 1, 2, 3]) } else { 1 };
-        let calls: Vec<Call> = (0..count).map(|_| self.call(&message)).collect();
+        let count =
+            if self.remaining_bytes() > 3 * CLOSING_BYTES { *self.text.random.pick(&[1, 1, 1, 1, 2, 3]) } else { 1 };
+        let calls: Vec<OpenCall> = (0..count).map(|_| self.call(&message)).collect();
         for call in calls {
             self.while_running(&call.action, &call.id, &call.agent);
             self.result(&call);
@@ -91,19 +92,19 @@ impl Session<'_> {
 
     fn closing(&mut self) {
         let message = self.message();
-        if self.author.chance(3) {
+        if self.text.chance(3) {
             self.user_text("[Request interrupted by user]", true);
-        } else if self.author.chance(1) {
+        } else if self.text.chance(1) {
             self.api_error();
         } else {
-            let text = self.author.answer(self.room());
+            let text = self.text.answer(self.remaining_bytes());
             self.assistant(&message, Some("end_turn"), |block| text_block(block, &text));
         }
     }
 
-    fn message(&mut self) -> Message {
-        let random = &mut self.author.random;
-        Message {
+    fn message(&mut self) -> ClaudeApiMessage {
+        let random = &mut self.text.random;
+        ClaudeApiMessage {
             id: ids::api_id(random, "msg_"),
             request: ids::api_id(random, "req_"),
             input: random.between(1, 12),
@@ -113,11 +114,11 @@ impl Session<'_> {
         }
     }
 
-    fn think(&mut self, message: &Message) {
-        let bytes = self.author.random.size(700, 0.9).min(self.room() / 2);
-        let thought = self.author.prose(bytes);
-        let length = self.author.random.size(700, 0.6) / 4 * 4;
-        let signature = ids::base64(&mut self.author.random, length) + "==";
+    fn write_thinking(&mut self, message: &ClaudeApiMessage) {
+        let bytes = self.text.random.size(700, 0.9).min(self.remaining_bytes() / 2);
+        let thought = self.text.prose(bytes);
+        let length = self.text.random.size(700, 0.6) / 4 * 4;
+        let signature = ids::base64(&mut self.text.random, length) + "==";
         self.assistant(message, None, |block| {
             block.text("type", "thinking");
             block.text("thinking", &thought);
@@ -125,33 +126,33 @@ impl Session<'_> {
         });
     }
 
-    fn call(&mut self, message: &Message) -> Call {
-        let room = self.room().saturating_sub(CLOSING) / 3;
-        let mut id = ids::api_id(&mut self.author.random, "toolu_");
-        let mut agent = ids::hex(&mut self.author.random, 7);
+    fn call(&mut self, message: &ClaudeApiMessage) -> OpenCall {
+        let max_bytes = self.remaining_bytes().saturating_sub(CLOSING_BYTES) / 3;
+        let mut id = ids::api_id(&mut self.text.random, "toolu_");
+        let mut agent = ids::hex(&mut self.text.random, 7);
         let action = if let Some(next) = self.agents.pop() {
             (id, agent) = (next.call, next.id);
-            Action::delegate(&mut self.author, room)
-        } else if self.picture_is_due() {
-            let bytes = self.author.random.index(350_000) + 520_000;
-            Action::picture(&mut self.author, &self.workspace, bytes)
+            SyntheticAction::delegate(&mut self.text, max_bytes)
+        } else if self.is_image_due() {
+            let bytes = self.text.random.index(350_000) + 520_000;
+            SyntheticAction::image(&mut self.text, &self.workspace, bytes)
         } else {
-            Action::draw(&mut self.author, &mut self.workspace, room)
+            SyntheticAction::random(&mut self.text, &mut self.workspace, max_bytes)
         };
         let line = self.assistant(message, Some("tool_use"), |block| {
             block.text("type", "tool_use");
             block.text("id", &id);
-            block.text("name", tools::name(&action));
-            block.object("input", |input| tools::input(&action, input));
+            block.text("name", tools::tool_name(&action));
+            block.object("input", |input| tools::write_input(&action, input));
         });
-        Call { id, line, action, agent }
+        OpenCall { id, line, action, agent }
     }
 
-    /// The user entry that carries what a tool gave back, once as text and once as data.
-    fn result(&mut self, call: &Call) {
+    /// Writes the user entry with a tool result, once as text and once as data.
+    fn result(&mut self, call: &OpenCall) {
         self.parent = Some(call.line.clone());
-        let refused = self.author.random.below(1000) < 8;
-        let body = |line: &mut Object| {
+        let refused = self.text.random.below(1000) < 8;
+        let body = |line: &mut JsonObjectWriter| {
             line.object("message", |message| {
                 message.text("role", "user");
                 message.list("content", |list| {
@@ -159,10 +160,10 @@ impl Session<'_> {
                         block.text("tool_use_id", &call.id);
                         block.text("type", "tool_result");
                         if refused {
-                            block.text("content", tools::REFUSED);
+                            block.text("content", tools::REJECTED);
                             block.flag("is_error", true);
                         } else {
-                            tools::content(&call.action, block);
+                            tools::write_content(&call.action, block);
                         }
                     });
                 });
@@ -172,24 +173,29 @@ impl Session<'_> {
             if refused {
                 line.text("toolUseResult", "User rejected tool use");
             } else {
-                tools::result(&call.action, &call.agent, line);
+                tools::write_result(&call.action, &call.agent, line);
             }
             line.text("sourceToolAssistantUUID", &call.line);
         });
     }
 
-    /// One line of a message with one block; the usage is repeated on each.
-    fn assistant(&mut self, message: &Message, stop: Option<&str>, block: impl FnOnce(&mut Object)) -> String {
-        let body = |line: &mut Object| {
+    /// Writes one line with one block of a message. The usage is repeated on each line.
+    fn assistant(
+        &mut self,
+        message: &ClaudeApiMessage,
+        stop: Option<&str>,
+        block: impl FnOnce(&mut JsonObjectWriter),
+    ) -> String {
+        let body = |line: &mut JsonObjectWriter| {
             line.object("message", |body| {
                 body.text("model", "claude-opus-4-5-20251101");
                 body.text("id", &message.id);
                 body.text("type", "message");
                 body.text("role", "assistant");
                 body.list("content", |list| list.object(block));
-                body.maybe("stop_reason", stop);
-                body.maybe("stop_sequence", None);
-                body.object("usage", |usage| message.usage(usage));
+                body.optional_text("stop_reason", stop);
+                body.optional_text("stop_sequence", None);
+                body.object("usage", |usage| message.write_usage(usage));
             });
             line.text("requestId", &message.request);
         };
@@ -197,7 +203,7 @@ impl Session<'_> {
     }
 
     fn api_error(&mut self) {
-        let body = |line: &mut Object| {
+        let body = |line: &mut JsonObjectWriter| {
             line.object("message", |body| {
                 body.text("model", "<synthetic>");
                 body.text("role", "assistant");
@@ -213,8 +219,8 @@ impl Session<'_> {
     }
 }
 
-impl Message {
-    fn usage(&self, usage: &mut Object) {
+impl ClaudeApiMessage {
+    fn write_usage(&self, usage: &mut JsonObjectWriter) {
         usage.number("input_tokens", self.input);
         usage.number("cache_creation_input_tokens", self.cache_write);
         usage.number("cache_read_input_tokens", self.cache_read);
@@ -227,7 +233,7 @@ impl Message {
     }
 }
 
-fn text_block(block: &mut Object, text: &str) {
+fn text_block(block: &mut JsonObjectWriter, text: &str) {
     block.text("type", "text");
     block.text("text", text);
 }

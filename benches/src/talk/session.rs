@@ -1,78 +1,78 @@
-//! Invents what is said and done in one session, exchange by exchange, before any format is chosen for it.
+//! Generates the episodes of one session, independent of a transcript format.
 
-use super::plan::Plan;
-use super::world::{Project, World, name, some, topic};
-use crate::author::{Author, capitalised};
+use super::plan::TalkSessionPlan;
+use super::shared_content::{TalkContent, TalkProject, pick_many, random_identifier, random_topic};
+use crate::text_generator::{TextGenerator, capitalize};
 
 const TOPICS: usize = 25;
 const FILES: usize = 8;
 const NAMES: usize = 12;
-/// Words that come up in one exchange and nowhere else in the session.
-const OWN: usize = 4;
+/// Words that occur in only one episode of the session.
+const EPISODE_WORDS: usize = 4;
 
-/// One prompt with everything up to the answer.
+/// A prompt, tool calls and an answer.
 #[derive(Debug)]
-pub struct Exchange {
-    /// What the person asked, 8 to 60 words.
+pub struct TalkEpisode {
+    /// User prompt, 8 to 60 words.
     pub prompt: String,
-    /// What the agent did.
-    pub calls: Vec<Call>,
-    /// What it said in the end, 20 to 150 words.
+    /// Tool calls of the agent.
+    pub calls: Vec<TalkCall>,
+    /// Final answer, 20 to 150 words.
     pub answer: String,
 }
 
-/// A tool call with what came back.
+/// A tool call with its result.
 #[derive(Debug)]
-pub struct Call {
-    /// The tool's name.
+pub struct TalkCall {
+    /// Name of the tool.
     pub tool: &'static str,
-    /// Its fields.
+    /// Input fields in order.
     pub input: Vec<(&'static str, String)>,
-    /// What came back.
+    /// Text of the result.
     pub result: String,
-    /// Whether that is an error.
+    /// Whether the result is an error.
     pub failed: bool,
 }
 
-/// The people and the agent of one session. Gives the same exchanges whenever it is asked.
+/// Generates one session. Deterministic: the same plan always gives the same episodes.
 #[derive(Debug)]
-pub struct Session<'w> {
-    project: &'w Project,
-    author: Author<'w>,
+pub struct TalkSession<'w> {
+    project: &'w TalkProject,
+    text: TextGenerator<'w>,
     topics: Vec<String>,
-    /// Paths below the project that this session works on.
+    /// Project files this session works on, as relative paths.
     pub files: Vec<&'w str>,
-    /// Names in the code that this session is about.
+    /// Code identifiers this session is about.
     pub names: Vec<String>,
-    own: Vec<String>,
+    episode_words: Vec<String>,
 }
 
-impl<'w> Session<'w> {
-    /// The session of a plan, before its first exchange.
+impl<'w> TalkSession<'w> {
+    /// Creates a session from its plan, before the first episode.
     #[must_use]
-    pub fn new(plan: &Plan, world: &'w World) -> Self {
-        let mut author = Author::new(&world.words, plan.seed);
-        let project = &world.projects[plan.project];
-        let files = some(&mut author.random, &project.files, FILES);
-        let shared = some(&mut author.random, &project.names, NAMES / 2).into_iter().map(str::to_owned);
+    pub fn new(plan: &TalkSessionPlan, content: &'w TalkContent) -> Self {
+        let mut text = TextGenerator::new(&content.words, plan.seed);
+        let project = &content.projects[plan.project];
+        let files = pick_many(&mut text.random, &project.files, FILES);
+        let shared = pick_many(&mut text.random, &project.names, NAMES / 2).into_iter().map(str::to_owned);
         let mut names: Vec<String> = shared.collect();
-        names.extend((0..NAMES / 2).map(|_| name(&mut author)));
-        let topics = (0..TOPICS).map(|_| topic(&mut author)).collect();
-        Self { project, author, topics, files, names, own: Vec::new() }
+        names.extend((0..NAMES / 2).map(|_| random_identifier(&mut text)));
+        let topics = (0..TOPICS).map(|_| random_topic(&mut text)).collect();
+        Self { project, text, topics, files, names, episode_words: Vec::new() }
     }
 
-    /// The next exchange.
-    pub fn exchange(&mut self) -> Exchange {
-        self.own = (0..OWN).map(|_| self.author.name().to_owned()).collect();
-        let asked = self.author.random.size(15, 0.6).clamp(8, 60);
-        let said = self.author.random.size(38, 0.5).clamp(20, 150);
+    /// Generates the next episode.
+    pub fn next_episode(&mut self) -> TalkEpisode {
+        self.episode_words = (0..EPISODE_WORDS).map(|_| self.text.content_word().to_owned()).collect();
+        let asked = self.text.random.size(15, 0.6).clamp(8, 60);
+        let said = self.text.random.size(38, 0.5).clamp(20, 150);
         let prompt = self.prose(asked);
-        let calls = *self.author.random.pick(&[0, 0, 0, 0, 0, 0, 1, 1, 2, 4]);
+        let calls = *self.text.random.pick(&[0, 0, 0, 0, 0, 0, 1, 1, 2, 4]);
         let calls = (0..calls).map(|_| self.call()).collect();
-        Exchange { prompt, calls, answer: self.prose(said) }
+        TalkEpisode { prompt, calls, answer: self.prose(said) }
     }
 
-    /// Sentences of `words` words altogether.
+    /// Sentences with `words` words in total.
     fn prose(&mut self, words: usize) -> String {
         let mut text = String::with_capacity(words * 8);
         let (mut left, mut start) = (words, true);
@@ -80,8 +80,8 @@ impl<'w> Session<'w> {
         while left > 0 {
             let word = self.word();
             if start {
-                sentence = self.author.random.index(12) + 5;
-                text.push_str(&capitalised(&word));
+                sentence = self.text.random.index(12) + 5;
+                text.push_str(&capitalize(&word));
             } else {
                 text.push(' ');
                 text.push_str(&word);
@@ -90,7 +90,7 @@ impl<'w> Session<'w> {
             sentence -= 1;
             start = sentence == 0 || left == 0;
             if start {
-                text.push(*self.author.random.pick(&['.', '.', '.', '?']));
+                text.push(*self.text.random.pick(&['.', '.', '.', '?']));
                 text.push_str(if left == 0 { "" } else { " " });
             }
         }
@@ -98,36 +98,36 @@ impl<'w> Session<'w> {
     }
 
     fn word(&mut self) -> String {
-        let random = &mut self.author.random;
+        let random = &mut self.text.random;
         match random.below(100) {
             0..18 => random.pick(&self.topics).clone(),
             18..25 => random.pick(&self.project.topics).clone(),
-            25..30 => random.pick(&self.own).clone(),
+            25..30 => random.pick(&self.episode_words).clone(),
             30..33 => format!("`{}`", random.pick(&self.names)),
             33 => (*random.pick(&self.files)).to_owned(),
-            _ => self.author.word().to_owned(),
+            _ => self.text.word().to_owned(),
         }
     }
 
-    fn call(&mut self) -> Call {
-        let path = *self.author.random.pick(&self.files);
+    fn call(&mut self) -> TalkCall {
+        let path = *self.text.random.pick(&self.files);
         let full = format!("{}/{path}", self.project.cwd);
-        let failed = self.author.chance(8);
-        let mut call = match self.author.random.below(10) {
-            0..3 => Call { tool: "Read", input: vec![("file_path", full)], result: self.author.code(90), failed },
+        let failed = self.text.chance(8);
+        let mut call = match self.text.random.below(10) {
+            0..3 => TalkCall { tool: "Read", input: vec![("file_path", full)], result: self.text.code(90), failed },
             3..6 => self.edit(full, failed),
-            _ => self.run(path, failed),
+            _ => self.run_command(path, failed),
         };
         if failed && call.tool != "Bash" {
-            call.result = format!("<tool_use_error>{}</tool_use_error>", self.problem(path));
+            call.result = format!("<tool_use_error>{}</tool_use_error>", self.error_text(path));
         }
         call
     }
 
-    fn edit(&mut self, path: String, failed: bool) -> Call {
+    fn edit(&mut self, path: String, failed: bool) -> TalkCall {
         let result = format!("The file {path} has been updated.");
-        let (old, new) = (self.author.code(40), self.author.code(60));
-        Call {
+        let (old, new) = (self.text.code(40), self.text.code(60));
+        TalkCall {
             tool: "Edit",
             input: vec![("file_path", path), ("old_string", old), ("new_string", new)],
             result,
@@ -135,8 +135,8 @@ impl<'w> Session<'w> {
         }
     }
 
-    fn run(&mut self, path: &str, failed: bool) -> Call {
-        let (random, one) = (&mut self.author.random, self.names.first().map_or("all", String::as_str));
+    fn run_command(&mut self, path: &str, failed: bool) -> TalkCall {
+        let (random, one) = (&mut self.text.random, self.names.first().map_or("all", String::as_str));
         let command = match random.below(5) {
             0 => format!("cargo test {one}"),
             1 => format!("git diff --stat {path}"),
@@ -144,39 +144,39 @@ impl<'w> Session<'w> {
             3 => format!("python3 {path} --limit {}", random.below(500)),
             _ => format!("wc -l {path}"),
         };
-        let output = self.author.output(70);
-        let result = if failed { format!("Exit code 1\n{}\n{output}", self.problem(path)) } else { output };
-        Call { tool: "Bash", input: vec![("command", command)], result, failed }
+        let output = self.text.output(70);
+        let result = if failed { format!("Exit code 1\n{}\n{output}", self.error_text(path)) } else { output };
+        TalkCall { tool: "Bash", input: vec![("command", command)], result, failed }
     }
 
-    fn problem(&mut self, path: &str) -> String {
-        let name = self.author.random.pick(&self.names).clone();
-        let (line, what) = (self.author.random.below(900), self.author.title());
+    fn error_text(&mut self, path: &str) -> String {
+        let name = self.text.random.pick(&self.names).clone();
+        let (line, what) = (self.text.random.below(900), self.text.title());
         format!("error[E{line:04}]: {what} `{name}` --> {path}:{line}:9")
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Session;
-    use crate::talk::plan::{Wish, sessions};
-    use crate::talk::world::World;
+    use super::TalkSession;
+    use crate::talk::plan::{TalkSpec, plan_sessions};
+    use crate::talk::shared_content::TalkContent;
 
     #[test]
-    fn prompts_and_answers_have_their_lengths() {
-        let world = World::new(1, 10);
-        let plans = sessions(Wish { episodes: 500, sessions: 10, seed: 1 }, &world);
+    fn prompts_and_answers_have_the_expected_lengths() {
+        let content = TalkContent::new(1, 10);
+        let plans = plan_sessions(TalkSpec { episodes: 500, sessions: 10, seed: 1 }, &content);
         let mut calls = 0;
         for plan in &plans {
-            let mut session = Session::new(plan, &world);
+            let mut session = TalkSession::new(plan, &content);
             for _ in 0..plan.episodes {
-                let exchange = session.exchange();
+                let exchange = session.next_episode();
                 let count = |text: &str| text.split_whitespace().count();
                 assert!((8..=60).contains(&count(&exchange.prompt)), "{}", exchange.prompt);
                 assert!((20..=150).contains(&count(&exchange.answer)), "{}", exchange.answer);
                 calls += exchange.calls.len();
             }
         }
-        assert!((250..600).contains(&calls), "{calls} calls in 500 exchanges");
+        assert!((250..600).contains(&calls), "{calls} calls in 500 episodes");
     }
 }

@@ -1,39 +1,39 @@
-//! Writes a session down as Claude Code does, leaving out what a sync leaves out anyway.
+//! Writes a session in the format of Claude Code, without the content that a sync skips.
 
 use std::io::{self, Write};
 
-use super::plan::Plan;
-use super::session::{Call, Exchange, Session};
-use super::world::World;
+use super::plan::TalkSessionPlan;
+use super::session::{TalkCall, TalkEpisode, TalkSession};
+use super::shared_content::TalkContent;
 use crate::ids;
-use crate::json::{self, Object};
+use crate::json::{self, JsonObjectWriter};
 use crate::random::Random;
 use crate::time;
 
-/// Ids have a stream of their own, so that the exchanges can be invented again without writing them.
-const IDS: u64 = 0x1D5;
-/// Calls that are made at once.
-const AT_ONCE: usize = 4;
+/// Ids have their own random numbers, so that the episodes can be generated again without writing them.
+const ID_SEED: u64 = 0x1D5;
+/// Maximum parallel calls in one message.
+const MAX_PARALLEL_CALLS: usize = 4;
 
-/// Writes the session to `sink`; says when it ended, in ms since 1970.
+/// Writes the session to `sink`. Returns when it ended, in ms since 1970.
 ///
 /// # Errors
 /// When `sink` cannot be written.
-pub fn write(plan: &Plan, world: &World, sink: &mut impl Write) -> io::Result<u64> {
-    let mut session = Session::new(plan, world);
-    let cwd = &world.projects[plan.project].cwd;
-    let random = Random::new(plan.seed ^ IDS);
-    let mut lines = Lines { plan, cwd, random, clock: plan.started, parent: None, out: Vec::new() };
+pub fn write(plan: &TalkSessionPlan, content: &TalkContent, sink: &mut impl Write) -> io::Result<u64> {
+    let mut session = TalkSession::new(plan, content);
+    let cwd = &content.projects[plan.project].cwd;
+    let random = Random::new(plan.seed ^ ID_SEED);
+    let mut lines = TalkTranscriptWriter { plan, cwd, random, clock: plan.started, parent: None, out: Vec::new() };
     for _ in 0..plan.episodes {
-        lines.exchange(&session.exchange());
+        lines.write_episode(&session.next_episode());
         sink.write_all(&lines.out)?;
         lines.out.clear();
     }
     Ok(lines.clock)
 }
 
-struct Lines<'p> {
-    plan: &'p Plan,
+struct TalkTranscriptWriter<'p> {
+    plan: &'p TalkSessionPlan,
     cwd: &'p str,
     random: Random,
     clock: u64,
@@ -41,19 +41,19 @@ struct Lines<'p> {
     out: Vec<u8>,
 }
 
-impl Lines<'_> {
-    fn exchange(&mut self, exchange: &Exchange) {
+impl TalkTranscriptWriter<'_> {
+    fn write_episode(&mut self, exchange: &TalkEpisode) {
         self.clock += self.random.below(600_000);
-        self.user(|message| message.text("content", &exchange.prompt));
-        for calls in exchange.calls.chunks(AT_ONCE) {
-            self.calls(calls);
+        self.write_user(|message| message.text("content", &exchange.prompt));
+        for calls in exchange.calls.chunks(MAX_PARALLEL_CALLS) {
+            self.write_calls(calls);
         }
-        self.assistant("end_turn", |message| message.list("content", |list| list.text_block(&exchange.answer)));
+        self.write_assistant("end_turn", |message| message.list("content", |list| list.text_block(&exchange.answer)));
     }
 
-    fn calls(&mut self, calls: &[Call]) {
+    fn write_calls(&mut self, calls: &[TalkCall]) {
         let made: Vec<_> = calls.iter().map(|call| (ids::api_id(&mut self.random, "toolu_"), call)).collect();
-        self.assistant("tool_use", |message| {
+        self.write_assistant("tool_use", |message| {
             message.list("content", |list| {
                 for (id, call) in &made {
                     list.object(|block| {
@@ -66,7 +66,7 @@ impl Lines<'_> {
                 }
             });
         });
-        self.user(|message| {
+        self.write_user(|message| {
             message.list("content", |list| {
                 for (id, call) in &made {
                     list.object(|block| {
@@ -82,16 +82,16 @@ impl Lines<'_> {
         });
     }
 
-    fn user(&mut self, content: impl FnOnce(&mut Object)) {
-        self.entry("user", |message| {
+    fn write_user(&mut self, content: impl FnOnce(&mut JsonObjectWriter)) {
+        self.write_entry("user", |message| {
             message.text("role", "user");
             content(message);
         });
     }
 
-    fn assistant(&mut self, stop: &str, content: impl FnOnce(&mut Object)) {
+    fn write_assistant(&mut self, stop: &str, content: impl FnOnce(&mut JsonObjectWriter)) {
         let (id, output) = (ids::api_id(&mut self.random, "msg_"), self.random.between(20, 900));
-        self.entry("assistant", |message| {
+        self.write_entry("assistant", |message| {
             message.text("id", &id);
             message.text("type", "message");
             message.text("role", "assistant");
@@ -105,11 +105,11 @@ impl Lines<'_> {
         });
     }
 
-    fn entry(&mut self, kind: &str, message: impl FnOnce(&mut Object)) {
+    fn write_entry(&mut self, kind: &str, message: impl FnOnce(&mut JsonObjectWriter)) {
         self.clock += self.random.between(500, 20_000);
         let uuid = ids::uuid(&mut self.random);
-        json::line(&mut self.out, |line| {
-            line.maybe("parentUuid", self.parent.as_deref());
+        json::write_line(&mut self.out, |line| {
+            line.optional_text("parentUuid", self.parent.as_deref());
             line.flag("isSidechain", false);
             line.text("cwd", self.cwd);
             line.text("sessionId", &self.plan.id);
@@ -127,17 +127,18 @@ impl Lines<'_> {
 mod tests {
     use serde_json::Value;
 
-    use crate::talk::plan::{Wish, sessions};
-    use crate::talk::world::World;
+    use crate::talk::plan::{TalkSpec, plan_sessions};
+    use crate::talk::shared_content::TalkContent;
 
     #[test]
-    fn the_same_seed_gives_the_same_lines_and_each_hangs_on_the_one_before() -> Result<(), Box<dyn std::error::Error>> {
-        let wish = Wish { episodes: 60, sessions: 4, seed: 9 };
+    fn the_same_seed_gives_the_same_lines_and_each_follows_the_previous_one() -> Result<(), Box<dyn std::error::Error>>
+    {
+        let spec = TalkSpec { episodes: 60, sessions: 4, seed: 9 };
         let write = || -> Result<Vec<u8>, Box<dyn std::error::Error>> {
-            let world = World::new(wish.seed, wish.sessions);
+            let content = TalkContent::new(spec.seed, spec.sessions);
             let mut out = Vec::new();
-            for plan in sessions(wish, &world) {
-                super::write(&plan, &world, &mut out)?;
+            for plan in plan_sessions(spec, &content) {
+                super::write(&plan, &content, &mut out)?;
             }
             Ok(out)
         };

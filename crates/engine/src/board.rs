@@ -1,45 +1,45 @@
-//! All sessions at a glance: by project and state, with what each was last asked and did.
+//! An overview of all sessions by project and state, with the last prompt and the last entry of each.
 
 use std::collections::BTreeMap;
 
-use rethread_model::{Agent, Entry, State};
-use rethread_store::{Glance, Life, SessionKey, Store};
+use rethread_model::{Agent, Entry, SessionState};
+use rethread_store::{BoardRow, LifecycleRow, SessionKey, Store};
 
 use crate::awareness::Lifecycle;
-use crate::{Engine, EngineError, Listed, Used};
+use crate::{Engine, EngineError, ListedSession, UsageTotals};
 
-/// So many sessions of a project that have not ended are shown, however few are wanted.
-const MOST_LIVE: usize = 24;
+/// Up to this many live sessions of a project are shown even if the requested limit is lower.
+const MAX_LIVE_ALWAYS_SHOWN: usize = 24;
 
-/// Which sessions of humans are looked over. Those in which nothing happened never are.
+/// Which sessions to show on the board. Only sessions started by a user; empty ones are never shown.
 #[derive(Clone, Debug, Default)]
 pub struct BoardRequest {
-    /// Where.
-    pub project: OfProject,
-    /// Of one agent.
+    /// Only sessions of this project.
+    pub project: ProjectFilter,
+    /// Only sessions of this agent.
     pub agent: Option<Agent>,
-    /// In one state.
-    pub state: Option<State>,
-    /// Which projects, counted in the order they are shown.
-    pub projects: Portion,
-    /// Which sessions of each of them; of those that have not ended more, if there are more.
-    pub sessions: Portion,
+    /// Only sessions in this state.
+    pub state: Option<SessionState>,
+    /// Which projects, counted in display order.
+    pub projects: ListRange,
+    /// Which sessions of each project. Live sessions may exceed the limit, see [`Board::projects`].
+    pub sessions: ListRange,
 }
 
-/// Where sessions on a board come from.
+/// Selects the sessions of a board by project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum OfProject {
-    /// From anywhere.
+pub enum ProjectFilter {
+    /// Sessions of any project.
     #[default]
     Any,
-    /// From this project, or this directory where there is no project.
+    /// Sessions of this project, or of this directory if it is not in a project.
     Named(String),
-    /// From nowhere that was noted.
+    /// Sessions without a known directory.
     Unknown,
 }
 
-impl OfProject {
-    fn fits(&self, project: Option<&str>) -> bool {
+impl ProjectFilter {
+    fn matches(&self, project: Option<&str>) -> bool {
         match self {
             Self::Any => true,
             Self::Named(name) => project == Some(name.as_str()),
@@ -48,137 +48,137 @@ impl OfProject {
     }
 }
 
-/// A part of a list.
+/// An offset and a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Portion {
-    /// So many are left out before it.
+pub struct ListRange {
+    /// Number of items to skip.
     pub skip: usize,
-    /// At most so many.
-    pub most: usize,
+    /// Maximum number of items after that.
+    pub limit: usize,
 }
 
-impl Portion {
-    fn of<T>(self, all: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
-        all.into_iter().skip(self.skip).take(self.most)
+impl ListRange {
+    fn apply<T>(self, all: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
+        all.into_iter().skip(self.skip).take(self.limit)
     }
 }
 
-/// How many sessions are in which state.
+/// Number of sessions in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StateCounts {
-    /// At work.
+    /// Sessions with recent activity.
     pub active: u64,
-    /// Quiet for a while.
+    /// Sessions without recent activity.
     pub idle: u64,
-    /// Paused on purpose.
+    /// Sessions suspended by the user.
     pub suspended: u64,
-    /// Over.
+    /// Sessions that have ended.
     pub ended: u64,
 }
 
 impl StateCounts {
-    /// How many are in this state.
-    pub const fn of(&self, state: State) -> u64 {
+    /// The number of sessions in one state.
+    pub const fn count(&self, state: SessionState) -> u64 {
         match state {
-            State::Active => self.active,
-            State::Idle => self.idle,
-            State::Suspended => self.suspended,
-            State::Ended => self.ended,
+            SessionState::Active => self.active,
+            SessionState::Idle => self.idle,
+            SessionState::Suspended => self.suspended,
+            SessionState::Ended => self.ended,
         }
     }
 
-    /// How many there are.
-    pub const fn all(&self) -> u64 {
+    /// The number of sessions in all states.
+    pub const fn total(&self) -> u64 {
         self.active + self.idle + self.suspended + self.ended
     }
 
-    fn add(&mut self, state: State) {
+    fn add(&mut self, state: SessionState) {
         match state {
-            State::Active => self.active += 1,
-            State::Idle => self.idle += 1,
-            State::Suspended => self.suspended += 1,
-            State::Ended => self.ended += 1,
+            SessionState::Active => self.active += 1,
+            SessionState::Idle => self.idle += 1,
+            SessionState::Suspended => self.suspended += 1,
+            SessionState::Ended => self.ended += 1,
         }
     }
 }
 
-/// All sessions at a glance.
+/// An overview of all sessions.
 #[derive(Clone, Debug, Default)]
 pub struct Board {
-    /// Sessions of the wanted project and agent, by state.
+    /// Sessions of the requested project and agent, by state.
     pub states: StateCounts,
-    /// The wanted projects: those with active sessions first, then those with idle or suspended ones, by name; then the
-    /// others, newest first.
+    /// The requested projects: those with active sessions first, then those with idle or suspended ones, both by name;
+    /// then the others, newest first. Each shows its live sessions even beyond the limit, up to a fixed number.
     pub projects: Vec<BoardProject>,
-    /// How many projects have sessions that fit.
-    pub fitting: usize,
-    /// All projects there are, by name, with how many sessions each has.
-    pub known_projects: Vec<(Option<String>, u64)>,
-    /// All agents there are.
-    pub known_agents: Vec<Agent>,
+    /// Number of projects with matching sessions, before `projects` is limited.
+    pub matching_project_count: usize,
+    /// All projects by name, with their number of sessions. `None` means sessions without a known directory.
+    pub all_projects: Vec<(Option<String>, u64)>,
+    /// All agents that have sessions.
+    pub all_agents: Vec<Agent>,
 }
 
-/// A project on the board.
+/// A project on the board, with its sessions.
 #[derive(Clone, Debug)]
 pub struct BoardProject {
-    /// Its root; nothing for sessions of no known place.
+    /// The project root. `None` for sessions without a known directory.
     pub project: Option<String>,
-    /// Its sessions that fit, by state.
+    /// All matching sessions of the project, by state.
     pub states: StateCounts,
-    /// The wanted ones: those that have not ended first.
-    pub sessions: Vec<OnBoard>,
+    /// The requested sessions, live ones first.
+    pub sessions: Vec<BoardSession>,
 }
 
 /// A session on the board.
 #[derive(Clone, Debug)]
-pub struct OnBoard {
-    /// The session.
-    pub listed: Listed,
-    /// What it is working on, where somebody said it.
+pub struct BoardSession {
+    /// The session and its current state.
+    pub listed: ListedSession,
+    /// The task set by the user, if any.
     pub task: Option<String>,
-    /// The beginning of what it was asked last.
-    pub prompt: Option<String>,
-    /// What it said or did last.
-    pub last: Option<Entry>,
-    /// What its messages took and cost.
-    pub used: Used,
+    /// The beginning of the last prompt.
+    pub last_prompt: Option<String>,
+    /// The last entry of the session.
+    pub last_entry: Option<Entry>,
+    /// Tokens and cost of the session's messages.
+    pub usage: UsageTotals,
 }
 
-type Placed<'g> = (&'g Glance, State);
+type GlanceWithState<'g> = (&'g BoardRow, SessionState);
 
 impl Engine {
-    /// The sessions of humans by project and state.
+    /// The sessions started by users, by project and state.
     pub fn board(&self, request: &BoardRequest) -> Result<Board, EngineError> {
         let Some(store) = self.reader()? else { return Ok(Board::default()) };
-        store.at_one_moment(|store| self.board_in(store, request))
+        store.in_read_transaction(|store| self.board_in(store, request))
     }
 
     fn board_in(&self, store: &Store, request: &BoardRequest) -> Result<Board, EngineError> {
-        let glances = store.glances()?;
-        let (lifecycle, now) = (Lifecycle::of(&self.config), self.now());
+        let glances = store.board_rows()?;
+        let (lifecycle, now) = (Lifecycle::from_config(&self.config), self.now());
         let mut board = Board::default();
         let mut known: BTreeMap<Option<&str>, u64> = BTreeMap::new();
-        let mut by_project: BTreeMap<Option<&str>, Vec<Placed<'_>>> = BTreeMap::new();
+        let mut by_project: BTreeMap<Option<&str>, Vec<GlanceWithState<'_>>> = BTreeMap::new();
         for glance in &glances {
             let project = glance.project.as_deref();
             *known.entry(project).or_default() += 1;
-            if !board.known_agents.contains(&glance.agent) {
-                board.known_agents.push(glance.agent);
+            if !board.all_agents.contains(&glance.agent) {
+                board.all_agents.push(glance.agent);
             }
-            let is_wanted = request.project.fits(project) && request.agent.is_none_or(|agent| agent == glance.agent);
+            let is_wanted = request.project.matches(project) && request.agent.is_none_or(|agent| agent == glance.agent);
             if !is_wanted {
                 continue;
             }
-            let state = lifecycle.state(life_of(glance).as_ref(), glance.last_at, now);
+            let state = lifecycle.state(life_of(glance).as_ref(), glance.last_activity_at, now);
             board.states.add(state);
             if request.state.is_none_or(|wanted| wanted == state) {
                 by_project.entry(project).or_default().push((glance, state));
             }
         }
-        board.known_agents.sort_unstable();
-        board.known_projects = known.into_iter().map(|(name, count)| (name.map(str::to_owned), count)).collect();
-        board.fitting = by_project.len();
-        for (project, sessions) in request.projects.of(in_order(by_project)) {
+        board.all_agents.sort_unstable();
+        board.all_projects = known.into_iter().map(|(name, count)| (name.map(str::to_owned), count)).collect();
+        board.matching_project_count = by_project.len();
+        for (project, sessions) in request.projects.apply(sort_projects(by_project)) {
             board.projects.push(board_project(store, project, sessions, request.sessions)?);
         }
         Ok(board)
@@ -188,60 +188,63 @@ impl Engine {
 fn board_project(
     store: &Store,
     project: Option<&str>,
-    mut sessions: Vec<Placed<'_>>,
-    wanted: Portion,
+    mut sessions: Vec<GlanceWithState<'_>>,
+    wanted: ListRange,
 ) -> Result<BoardProject, EngineError> {
     let mut states = StateCounts::default();
     for (_, state) in &sessions {
         states.add(*state);
     }
-    // Those at work keep their places while they are; those that ended stay in the order they did.
+    // Live sessions keep their position while they are live; ended sessions keep the order in which they ended.
     sessions.sort_by_key(|(glance, state)| {
-        let place = if *state == State::Ended { 0 } else { glance.number.get() };
-        (rank(*state), std::cmp::Reverse(place))
+        let place = if *state == SessionState::Ended { 0 } else { glance.number.get() };
+        (state_rank(*state), std::cmp::Reverse(place))
     });
-    let live = (states.all() - states.ended) as usize;
-    let wanted = Portion { most: wanted.most.max(live.min(MOST_LIVE)), ..wanted };
+    let live = (states.total() - states.ended) as usize;
+    let wanted = ListRange { limit: wanted.limit.max(live.min(MAX_LIVE_ALWAYS_SHOWN)), ..wanted };
     let mut shown = Vec::new();
-    for (glance, state) in wanted.of(sessions) {
+    for (glance, state) in wanted.apply(sessions) {
         let Some(session) = store.session_by_number(glance.number)? else { continue };
-        let life = store.life(SessionKey { agent: session.agent, external_id: &session.external_id })?;
-        let words = store.last_words(glance.number)?;
-        shown.push(OnBoard {
-            listed: Listed { session, state },
+        let life = store.lifecycle(SessionKey { agent: session.agent, external_id: &session.external_id })?;
+        let words = store.session_tail(glance.number)?;
+        shown.push(BoardSession {
+            listed: ListedSession { session, state },
             task: life.and_then(|life| life.task),
-            prompt: words.prompt,
-            last: words.entry,
-            used: Used::of_session(store, glance.number)?,
+            last_prompt: words.last_prompt,
+            last_entry: words.last_entry,
+            usage: UsageTotals::for_session(store, glance.number)?,
         });
     }
     Ok(BoardProject { project: project.map(str::to_owned), states, sessions: shown })
 }
 
-/// The liveliest first.
-const fn rank(state: State) -> u8 {
+/// Sort order of states: the most active first.
+const fn state_rank(state: SessionState) -> u8 {
     match state {
-        State::Active => 0,
-        State::Idle => 1,
-        State::Suspended => 2,
-        State::Ended => 3,
+        SessionState::Active => 0,
+        SessionState::Idle => 1,
+        SessionState::Suspended => 2,
+        SessionState::Ended => 3,
     }
 }
 
-/// As much of a session's life as its state depends on.
-fn life_of(glance: &Glance) -> Option<Life> {
+/// Only as much of a session's lifecycle as its state depends on.
+fn life_of(glance: &BoardRow) -> Option<LifecycleRow> {
     let touched_at = glance.touched_at?;
-    Some(Life { closed: glance.closed, ..Life::begin(touched_at) })
+    Some(LifecycleRow { closed: glance.closed, ..LifecycleRow::new(touched_at) })
 }
 
-/// Projects in the order they are shown. Those at work stay where they are, whoever speaks last; sessions come newest
-/// first.
-fn in_order<'g>(by_project: BTreeMap<Option<&'g str>, Vec<Placed<'g>>>) -> Vec<(Option<&'g str>, Vec<Placed<'g>>)> {
+/// Sorts the projects for display. Projects with live sessions are sorted by name, so that they do not move with each
+/// new message; the others by their newest session.
+fn sort_projects<'g>(
+    by_project: BTreeMap<Option<&'g str>, Vec<GlanceWithState<'g>>>,
+) -> Vec<(Option<&'g str>, Vec<GlanceWithState<'g>>)> {
     let mut all: Vec<_> = by_project.into_iter().collect();
     all.sort_by_key(|(_, sessions)| {
-        let liveliest = sessions.iter().map(|(_, state)| rank(*state)).min().unwrap_or(rank(State::Ended));
-        let last = sessions.iter().filter_map(|(glance, _)| glance.last_at).max();
-        (liveliest, std::cmp::Reverse(last.filter(|_| liveliest == rank(State::Ended))))
+        let liveliest =
+            sessions.iter().map(|(_, state)| state_rank(*state)).min().unwrap_or(state_rank(SessionState::Ended));
+        let last = sessions.iter().filter_map(|(glance, _)| glance.last_activity_at).max();
+        (liveliest, std::cmp::Reverse(last.filter(|_| liveliest == state_rank(SessionState::Ended))))
     });
     all
 }

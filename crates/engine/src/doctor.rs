@@ -1,8 +1,8 @@
-//! What is well, what is not, and how to mend it.
+//! Checks for `doctor`: finds problems with sources, hooks, store, model and configuration, and suggests fixes.
 
 use std::os::unix::fs::PermissionsExt;
 
-use rethread_index::{Lag, Unusable, lag};
+use rethread_index::{IndexLag, IndexProblem, index_lag};
 use rethread_ingest::source::{self, project};
 use rethread_llm::{ChatLimits, NanoUsd};
 use rethread_model::Agent;
@@ -10,195 +10,210 @@ use rethread_store::Store;
 
 use crate::{Engine, EngineError, ModelError};
 
-/// How many single problems are named before the rest is only counted.
-const MOST_NAMED: usize = 5;
+/// At most this many problems are listed one by one; the rest are counted.
+const MAX_PROBLEMS_LISTED: usize = 5;
 
-/// How something is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Health {
-    /// As it should be.
-    Well,
-    /// Worth knowing, nothing to do.
-    Note,
-    /// Needs mending.
-    Ill,
+pub enum FindingLevel {
+    /// Works as intended.
+    Ok,
+    /// Worth knowing, no action needed.
+    Info,
+    /// Needs to be fixed.
+    Problem,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What was looked at: a source, the store, the configuration.
+    /// What was checked: a source, the store, the configuration …
     pub area: String,
-    /// How it is.
-    pub health: Health,
-    /// What was found.
+    /// How severe it is.
+    pub level: FindingLevel,
+    /// What was found, as a sentence.
     pub message: String,
-    /// How to mend it.
+    /// How to fix it, with a command.
     pub hint: Option<String>,
 }
 
-/// Everything that was looked at.
+/// The results of all checks.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnosis {
-    /// In the order it was looked at.
+    /// In the order of the checks.
     pub findings: Vec<Finding>,
 }
 
 impl Diagnosis {
-    /// Whether anything needs mending.
-    pub fn is_ill(&self) -> bool {
-        self.findings.iter().any(|finding| finding.health == Health::Ill)
+    /// Whether any finding is a problem.
+    pub fn has_problems(&self) -> bool {
+        self.findings.iter().any(|finding| finding.level == FindingLevel::Problem)
     }
 
-    pub(crate) fn add(&mut self, area: &str, health: Health, message: String, hint: Option<&str>) {
-        self.findings.push(Finding { area: area.to_owned(), health, message, hint: hint.map(str::to_owned) });
+    pub(crate) fn add(&mut self, area: &str, health: FindingLevel, message: String, hint: Option<&str>) {
+        self.findings.push(Finding { area: area.to_owned(), level: health, message, hint: hint.map(str::to_owned) });
     }
 }
 
 impl Engine {
-    /// Looks at each source, the hooks, the store and the configuration. Changes nothing.
+    /// Checks sources, hooks, store, model and configuration. Changes nothing.
     pub fn doctor(&self) -> Result<Diagnosis, EngineError> {
         let mut diagnosis = Diagnosis::default();
-        self.look_at_sources(&mut diagnosis);
-        self.look_at_hooks(&mut diagnosis);
-        self.look_at_store(&mut diagnosis);
-        self.look_at_model(&mut diagnosis);
-        self.look_at_enrichment(&mut diagnosis);
-        self.look_at_config(&mut diagnosis);
+        self.check_sources(&mut diagnosis);
+        self.check_hooks(&mut diagnosis);
+        self.check_store(&mut diagnosis);
+        self.check_model(&mut diagnosis);
+        self.check_enrichment(&mut diagnosis);
+        self.check_config(&mut diagnosis);
         Ok(diagnosis)
     }
 
-    fn look_at_sources(&self, diagnosis: &mut Diagnosis) {
-        let surroundings = self.surroundings();
+    fn check_sources(&self, diagnosis: &mut Diagnosis) {
+        let source_config = self.source_config();
         let mut total = 0;
-        for agent in Agent::OTHERS {
-            for root in source::roots(agent, &surroundings) {
+        for agent in Agent::EXTERNAL {
+            for root in source::roots(agent, &source_config) {
                 let (found, warnings) = source::discover(&root);
                 total += found.len();
                 let noun = if found.len() == 1 { "transcript" } else { "transcripts" };
-                let message = format!("{} {noun} found in {} ({})", found.len(), root.path.display(), root.reason);
-                let health = if found.is_empty() { Health::Note } else { Health::Well };
+                let message = format!("{} {noun} in {} ({})", found.len(), root.path.display(), root.reason);
+                let health = if found.is_empty() { FindingLevel::Info } else { FindingLevel::Ok };
                 diagnosis.add(agent.as_str(), health, message, None);
                 if agent == Agent::ClaudeCode && !found.is_empty() {
-                    diagnosis.findings.push(self.this_directory(&found));
+                    diagnosis.findings.push(self.current_directory_finding(&found));
                 }
-                for warning in warnings.iter().take(MOST_NAMED) {
+                for warning in warnings.iter().take(MAX_PROBLEMS_LISTED) {
                     let message = format!("{}: {}", warning.file, warning.message);
-                    diagnosis.add(agent.as_str(), Health::Note, message, None);
+                    diagnosis.add(agent.as_str(), FindingLevel::Info, message, None);
                 }
             }
         }
         if total == 0 {
             diagnosis.add(
                 "sources",
-                Health::Ill,
-                "no transcripts of any agent were found".to_owned(),
-                Some("start an agent once, or name another directory: rethread config set sources.claude-code DIR"),
+                FindingLevel::Problem,
+                "no transcripts of any agent found".to_owned(),
+                Some("start an agent once, or add its directory: rethread config set sources.claude-code DIR"),
             );
         }
     }
 
-    /// How many of the transcripts Claude Code probably wrote for the current directory. Only a hint: several
-    /// directories can share one folder.
-    fn this_directory(&self, found: &[source::Found]) -> Finding {
+    /// How many transcripts Claude Code probably wrote for the current directory. An estimate: several directories can
+    /// share one folder.
+    fn current_directory_finding(&self, found: &[source::TranscriptFile]) -> Finding {
         let folder = project::claude_folder_name(&self.environment.cwd.to_string_lossy());
         let here = found.iter().filter(|one| one.path.components().any(|part| part.as_os_str() == folder.as_str()));
-        let message =
-            format!("{} of them are of this directory, as far as the name of their folder tells", here.count());
-        Finding { area: Agent::ClaudeCode.to_string(), health: Health::Note, message, hint: None }
+        let message = format!("{} of them belong to the current directory, judged by their folder name", here.count());
+        Finding { area: Agent::ClaudeCode.to_string(), level: FindingLevel::Info, message, hint: None }
     }
 
-    fn look_at_store(&self, diagnosis: &mut Diagnosis) {
+    fn check_store(&self, diagnosis: &mut Diagnosis) {
         let area = "store";
         let store = match self.reader() {
             Ok(Some(store)) => store,
             Ok(None) => {
-                let message = format!("there is no store in {} yet", self.folder.display());
-                return diagnosis.add(area, Health::Ill, message, Some("run: rethread sync"));
+                let message = format!("no store in {} yet: nothing synced", self.folder.display());
+                return diagnosis.add(area, FindingLevel::Problem, message, Some("run: rethread sync"));
             }
             Err(error) => {
-                let hint = "move the file away and run: rethread sync";
-                return diagnosis.add(area, Health::Ill, with_causes(&error), Some(hint));
+                let hint = "move the file away, then run: rethread sync";
+                return diagnosis.add(area, FindingLevel::Problem, with_cause(&error), Some(hint));
             }
         };
         match store.statistics() {
             Ok(statistics) => {
                 let message = format!("{} sessions, {} entries", statistics.sessions, statistics.entries);
-                diagnosis.add(area, Health::Well, message, None);
+                diagnosis.add(area, FindingLevel::Ok, message, None);
             }
-            Err(error) => diagnosis.add(area, Health::Ill, with_causes(&error), Some("run: rethread verify")),
+            Err(error) => diagnosis.add(area, FindingLevel::Problem, with_cause(&error), Some("run: rethread verify")),
         }
-        if store.is_unwiped().unwrap_or_default() {
-            let message = "bytes of what was forgotten are still in the files".to_owned();
-            diagnosis.add(area, Health::Ill, message, Some("stop other rethread processes and run: rethread sync"));
+        if store.needs_wipe().unwrap_or_default() {
+            let message = "forgotten text is not yet erased from the store's files".to_owned();
+            diagnosis.add(
+                area,
+                FindingLevel::Problem,
+                message,
+                Some("stop other rethread processes, then run: rethread sync"),
+            );
         }
-        self.look_at_index(&store, diagnosis);
+        self.check_index(&store, diagnosis);
         let loose =
             |path: &std::path::Path| std::fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o077 != 0);
         if loose(&self.folder) || loose(&self.database()) {
-            let message = format!("others can look into {}", self.folder.display());
-            diagnosis.add(area, Health::Ill, message, Some("run: chmod -R go-rwx on it"));
+            let message = format!("other users can read {}", self.folder.display());
+            let hint = format!("run: chmod -R go-rwx {}", self.folder.display());
+            diagnosis.add(area, FindingLevel::Problem, message, Some(&hint));
         }
-        let problems = store.problems().unwrap_or_default();
-        for problem in problems.iter().take(MOST_NAMED) {
+        let problems = store.transcript_problems().unwrap_or_default();
+        for problem in problems.iter().take(MAX_PROBLEMS_LISTED) {
             let message = format!("{}:{}: {}", problem.path, problem.line, problem.message);
-            diagnosis.add("transcripts", Health::Note, message, None);
+            diagnosis.add("transcripts", FindingLevel::Info, message, None);
         }
-        if problems.len() > MOST_NAMED {
-            let message = format!("{} more lines could not be read", problems.len() - MOST_NAMED);
-            diagnosis.add("transcripts", Health::Note, message, None);
+        if problems.len() > MAX_PROBLEMS_LISTED {
+            let message = format!("{} more transcript lines could not be read", problems.len() - MAX_PROBLEMS_LISTED);
+            diagnosis.add("transcripts", FindingLevel::Info, message, None);
         }
     }
 
-    fn look_at_index(&self, store: &Store, diagnosis: &mut Diagnosis) {
+    fn check_index(&self, store: &Store, diagnosis: &mut Diagnosis) {
         let area = "index";
-        match lag(&self.index_folder(), store, u64::MAX) {
-            Ok(Lag::None) => diagnosis.add(area, Health::Well, "everything is indexed".to_owned(), None),
-            Ok(Lag::Entries(entries)) => {
-                let message =
-                    format!("up to {entries} entries are not indexed yet; a search reads them from the store");
-                diagnosis.add(area, Health::Note, message, None);
+        match index_lag(&self.index_folder(), store, u64::MAX) {
+            Ok(IndexLag::None) => diagnosis.add(area, FindingLevel::Ok, "all entries are indexed".to_owned(), None),
+            Ok(IndexLag::Entries(entries)) => {
+                let message = format!("up to {entries} entries not indexed yet; search reads them from the store");
+                diagnosis.add(area, FindingLevel::Info, message, None);
             }
-            Ok(Lag::Unusable(why)) => {
-                let message = format!("the search index {}; the next sync or search makes it again", describe(why));
-                diagnosis.add(area, Health::Note, message, None);
+            Ok(IndexLag::Unusable(why)) => {
+                let message =
+                    format!("the search index {}; the next sync or search rebuilds it", describe_unusable(why));
+                diagnosis.add(area, FindingLevel::Info, message, None);
             }
             Err(error) => {
-                diagnosis.add(area, Health::Ill, with_causes(&error), Some("run: rethread rebuild --index-only"));
+                diagnosis.add(
+                    area,
+                    FindingLevel::Problem,
+                    with_cause(&error),
+                    Some("run: rethread rebuild --index-only"),
+                );
             }
         }
     }
 
-    /// A model that is configured must have its key and a budget; none is needed.
-    fn look_at_model(&self, diagnosis: &mut Diagnosis) {
+    /// A model is optional, but a configured one needs its key and a budget.
+    fn check_model(&self, diagnosis: &mut Diagnosis) {
         let area = "model";
-        let model = match self.model(None, ChatLimits::PATIENT) {
+        let model = match self.model(None, ChatLimits::BACKGROUND) {
             Ok(model) => model.chat,
             Err(ModelError::NotConfigured) => {
-                let message = "no language model is configured; everything works without one".to_owned();
-                return diagnosis.add(area, Health::Note, message, None);
+                let message = "no language model configured (optional)".to_owned();
+                return diagnosis.add(area, FindingLevel::Info, message, None);
             }
             Err(error) => {
-                return diagnosis.add(area, Health::Ill, with_causes(&error), Some("see: rethread config show"));
+                return diagnosis.add(
+                    area,
+                    FindingLevel::Problem,
+                    with_cause(&error),
+                    Some("run: rethread config show"),
+                );
             }
         };
         let budget = self.budget();
         let (name, endpoint) = (model.model(), model.endpoint());
         if budget.daily_tokens == 0 && budget.daily_usd == NanoUsd::default() {
-            let message = format!("{name} at {endpoint} is configured, and no budget: nothing is sent to it");
+            let message = format!("{name} at {endpoint} is configured without a budget, so no requests are sent");
             let hint = "run: rethread config set budget.daily_usd 1, or budget.daily_tokens 100000";
-            return diagnosis.add(area, Health::Ill, message, Some(hint));
+            return diagnosis.add(area, FindingLevel::Problem, message, Some(hint));
         }
         if budget.daily_usd > NanoUsd::default() && model.price().is_none() {
-            let message = format!("no price is known for {name}, so a budget in dollars lets nothing through");
-            let hint = "run: rethread config set model.price_input …, and model.price_output …";
-            return diagnosis.add(area, Health::Ill, message, Some(hint));
+            let message = format!("the price of {name} is unknown, so the budget in dollars blocks all requests");
+            let hint = "run: rethread config set model.price_input USD, and the same for model.price_output";
+            return diagnosis.add(area, FindingLevel::Problem, message, Some(hint));
         }
-        diagnosis.add(area, Health::Well, format!("{name} at {endpoint}"), None);
+        diagnosis.add(area, FindingLevel::Ok, format!("{name} at {endpoint}"), None);
     }
 
-    /// Only where a model is to add facts: off is as good as on.
-    fn look_at_enrichment(&self, diagnosis: &mut Diagnosis) {
+    /// Only if a model is configured to add facts: without it there is nothing to check.
+    fn check_enrichment(&self, diagnosis: &mut Diagnosis) {
         if !self.config.flag("facts.model") {
             return;
         }
@@ -206,47 +221,49 @@ impl Engine {
         let status = self.reader().and_then(|store| self.enrichment_status(store.as_ref()));
         let status = match status {
             Ok(status) => status,
-            Err(error) => return diagnosis.add(area, Health::Ill, with_causes(&error), Some("run: rethread verify")),
+            Err(error) => {
+                return diagnosis.add(area, FindingLevel::Problem, with_cause(&error), Some("run: rethread verify"));
+            }
         };
         let reason = status.reason.map_or_else(String::new, |reason| format!(" ({reason})"));
-        let waiting = format!("{} sessions wait, {} failed", status.waiting, status.failed);
+        let waiting = format!("{} sessions waiting, {} failed", status.queued, status.failed);
         let (health, how) = match status.level {
-            0 => (Health::Well, "the model adds facts to what rules draw"),
-            1 => (Health::Note, "the model cannot be reached, so sessions wait for it"),
-            _ => (Health::Note, "facts are drawn by rules only"),
+            0 => (FindingLevel::Ok, "a model extracts facts in addition to the rules"),
+            1 => (FindingLevel::Info, "the model cannot be reached; sessions wait for it"),
+            _ => (FindingLevel::Info, "facts are extracted by rules only"),
         };
         diagnosis.add(area, health, format!("{how}{reason}: {waiting}"), None);
         if status.failed > 0 {
-            let message = format!("{} sessions are not shown to the model any more", status.failed);
-            diagnosis.add(area, Health::Note, message, Some("see: rethread enrich --failed"));
+            let message = format!("the model failed for {} sessions; they are not retried", status.failed);
+            diagnosis.add(area, FindingLevel::Info, message, Some("run: rethread enrich --failed"));
         }
     }
 
-    fn look_at_config(&self, diagnosis: &mut Diagnosis) {
+    fn check_config(&self, diagnosis: &mut Diagnosis) {
         let problems = self.config.problems();
         for problem in problems {
-            let message = format!("{}: {}", problem.place, problem.message);
-            diagnosis.add("config", Health::Ill, message, Some("see: rethread config show --origin"));
+            let message = format!("{}: {}", problem.location, problem.message);
+            diagnosis.add("config", FindingLevel::Problem, message, Some("run: rethread config show --origin"));
         }
         if problems.is_empty() {
             let changed =
-                self.config.settings().iter().filter(|setting| setting.layer != crate::Layer::Default).count();
-            diagnosis.add("config", Health::Well, format!("{changed} settings changed from their defaults"), None);
+                self.config.settings().iter().filter(|setting| setting.layer != crate::ConfigLayer::Default).count();
+            diagnosis.add("config", FindingLevel::Ok, format!("{changed} settings changed from their defaults"), None);
         }
     }
 }
 
-/// What is the matter with an index, as the end of a sentence.
-fn describe(why: Unusable) -> &'static str {
+/// Why an index cannot be used, as the end of a sentence.
+fn describe_unusable(why: IndexProblem) -> &'static str {
     match why {
-        Unusable::Missing => "is not there",
-        Unusable::Damaged => "is damaged",
-        Unusable::OtherVersion => "was made by another version",
-        Unusable::OtherStore => "was made from another store",
+        IndexProblem::Missing => "does not exist",
+        IndexProblem::Damaged => "is damaged",
+        IndexProblem::OtherVersion => "was created by another version of rethread",
+        IndexProblem::OtherStore => "was created from another store",
     }
 }
 
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+pub(crate) fn with_cause(error: &dyn std::error::Error) -> String {
     match error.source() {
         None => error.to_string(),
         Some(cause) => format!("{error} ({cause})"),

@@ -1,4 +1,4 @@
-//! What the caller tells the engine about the world: home, directory, variables, clock.
+//! What the engine knows about its surroundings: home, current directory, variables, clock. Set by the caller.
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -6,17 +6,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use jiff::tz::TimeZone;
 use rethread_model::Timestamp;
 
-/// Where the time comes from.
+/// The source of the current time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// The machine.
+    /// The system clock.
     System,
-    /// Always the same moment, for tests and demonstrations.
+    /// Always the same time, for tests and the demo.
     Frozen(Timestamp),
 }
 
 impl Clock {
-    /// The moment it is now.
+    /// The current time in milliseconds since the Unix epoch.
     pub fn now(self) -> Timestamp {
         match self {
             Clock::Frozen(moment) => moment,
@@ -28,43 +28,43 @@ impl Clock {
     }
 }
 
-/// The world as the engine may see it.
+/// Everything the engine may know about the process and the machine. Nothing else is read.
 #[derive(Clone, Debug)]
 pub struct Environment {
     /// The user's home directory.
     pub home: PathBuf,
-    /// The directory the user is in.
+    /// The current directory.
     pub cwd: PathBuf,
-    /// Environment variables.
+    /// Environment variables, as name and value.
     pub variables: Vec<(String, String)>,
-    /// Settings given on the command line, as `key` and `value`.
-    pub flags: Vec<(String, String)>,
-    /// An explicit directory for our own files.
+    /// Settings from the command line, as key and value.
+    pub config_overrides: Vec<(String, String)>,
+    /// The directory for our own files, if set explicitly. Overrides `RETHREAD_HOME`.
     pub rethread_home: Option<PathBuf>,
-    /// The program itself, for hooks to call; nothing where it is not known.
+    /// The path of this program, for hooks and detached processes. `None` if unknown.
     pub binary: Option<PathBuf>,
-    /// Where the time comes from.
+    /// The source of the current time.
     pub clock: Clock,
-    /// Where the user's days begin and end.
-    pub zone: TimeZone,
+    /// The time zone in which the user's days start and end.
+    pub time_zone: TimeZone,
 }
 
 impl Environment {
-    /// A world with nothing but a home directory; the user is in it.
+    /// An environment with only a home directory, which is also the current directory. For tests and examples.
     pub fn for_home(home: &Path) -> Self {
         Self {
             home: home.to_owned(),
             cwd: home.to_owned(),
             variables: Vec::new(),
-            flags: Vec::new(),
+            config_overrides: Vec::new(),
             rethread_home: None,
             binary: None,
             clock: Clock::System,
-            zone: TimeZone::UTC,
+            time_zone: TimeZone::UTC,
         }
     }
 
-    /// The directory for our own files: given, else `RETHREAD_HOME`, else `~/.rethread`.
+    /// The directory for our own files: the explicit one, else `RETHREAD_HOME`, else `~/.rethread`.
     pub(crate) fn rethread_folder(&self) -> PathBuf {
         let variable = self.variables.iter().find(|(name, value)| name == "RETHREAD_HOME" && !value.is_empty());
         let named = self.rethread_home.clone().or_else(|| variable.map(|(_, value)| PathBuf::from(value)));

@@ -1,31 +1,31 @@
-//! Episodes as plain text, the form in which they are searched, quoted and handed on.
+//! Episodes as plain text, the form in which they are searched, quoted and passed on.
 
-use rethread_model::{Entry, Episode, Role, ToolUse};
+use rethread_model::{Entry, EntryRole, Episode, ToolUse};
 use rethread_store::EntryFilter;
 
-use crate::{Engine, EngineError, Listed};
+use crate::{Engine, EngineError, ListedSession};
 
-/// One exchange as text.
+/// One episode as plain text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EpisodeText {
-    /// `session-<the agent's id>-<number>`.
+    /// `session-<the agent's session id>-<episode number>`.
     pub name: String,
-    /// The episode.
+    /// Number, times and lines of the episode.
     pub episode: Episode,
-    /// Lines that begin with `User:`, `Agent:`, `Action:` or `Error:`.
+    /// Lines starting with `User:`, `Agent:`, `Action:` or `Error:`.
     pub text: String,
 }
 
 impl Engine {
-    /// The session a reference means, exchange by exchange. Branches the session left are not told.
-    pub fn episodes(&self, reference: &str) -> Result<(Listed, Vec<EpisodeText>), EngineError> {
+    /// The episodes of a session as text. Abandoned branches are left out.
+    pub fn episodes(&self, reference: &str) -> Result<(ListedSession, Vec<EpisodeText>), EngineError> {
         let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let listed = self.resolve_in(&store, reference)?;
         let entries = store.entries(listed.session.id, EntryFilter::default())?;
-        let episodes = store.episodes(listed.session.id)?.into_iter().filter(|episode| !episode.abandoned);
+        let episodes = store.episodes(listed.session.id)?.into_iter().filter(|episode| !episode.is_abandoned);
         let texts = episodes.map(|episode| EpisodeText {
             name: format!("session-{}-{}", listed.session.external_id, episode.number),
-            text: text_of(entries.iter().filter(|entry| entry.episode == Some(episode.number))),
+            text: episode_text(entries.iter().filter(|entry| entry.episode == Some(episode.number))),
             episode,
         });
         let texts = texts.collect();
@@ -33,22 +33,22 @@ impl Engine {
     }
 }
 
-fn text_of<'a>(entries: impl Iterator<Item = &'a Entry>) -> String {
+fn episode_text<'a>(entries: impl Iterator<Item = &'a Entry>) -> String {
     let mut lines = Vec::new();
     for entry in entries {
-        match (entry.speech.role(), &entry.tool) {
-            (Role::User, _) => lines.push(format!("User: {}", entry.text)),
-            (Role::Assistant, _) => lines.push(format!("Agent: {}", entry.text)),
-            (Role::Error, _) => lines.push(format!("Error: {}", entry.text)),
-            (Role::Tool, Some(tool)) => lines.extend(action(tool)),
+        match (entry.kind.role(), &entry.tool) {
+            (EntryRole::User, _) => lines.push(format!("User: {}", entry.text)),
+            (EntryRole::Assistant, _) => lines.push(format!("Agent: {}", entry.text)),
+            (EntryRole::Error, _) => lines.push(format!("Error: {}", entry.text)),
+            (EntryRole::Tool, Some(tool)) => lines.extend(action_lines(tool)),
             _ => {}
         }
     }
     lines.join("\n")
 }
 
-/// What was done, and the error if it failed.
-fn action(tool: &ToolUse) -> impl Iterator<Item = String> {
+/// The tool call with its result, and the error if it failed.
+fn action_lines(tool: &ToolUse) -> impl Iterator<Item = String> {
     let arguments = [tool.target.as_str(), tool.arguments.as_str()];
     let arguments: Vec<&str> = arguments.into_iter().filter(|part| !part.is_empty()).collect();
     let call = format!("Action: {}({})", tool.name, arguments.join(", "));

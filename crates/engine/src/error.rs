@@ -1,151 +1,151 @@
-//! Why a verb could not be done. Each error knows whose fault it is and what to do next.
+//! Errors of the engine. Exit codes and hints are added by the command line.
 
 use std::path::PathBuf;
 
 use rethread_index::IndexError;
-use rethread_ingest::source::exclude::BadPattern;
+use rethread_ingest::source::exclude::InvalidPattern;
 use rethread_llm::ChatError;
-use rethread_model::thread::Metadata;
+use rethread_model::thread::ThreadMetadata;
 use rethread_model::{Session, SessionId, UnknownAgent};
 use rethread_recall::SearchError;
 use rethread_store::{StoreError, ThreadError};
 
-use crate::{BadContent, BadNote, ConfigError, InstallError, ModelError};
+use crate::{ConfigError, InstallError, InvalidMessageContent, InvalidNote, ModelError};
 
-/// Why a verb could not be done.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// The store.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The search index.
+    /// The search index failed.
     #[error(transparent)]
     Index(#[from] IndexError),
-    /// The configuration.
+    /// The configuration is invalid or could not be changed.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The settings of an agent.
+    /// An agent's settings could not be read or changed.
     #[error(transparent)]
     Install(#[from] InstallError),
-    /// A pattern in the configuration.
+    /// An exclude pattern in the configuration is invalid.
     #[error(transparent)]
-    Exclude(#[from] BadPattern),
-    /// An agent nobody knows.
+    Exclude(#[from] InvalidPattern),
+    /// The configuration or the caller named an unknown agent.
     #[error(transparent)]
     Agent(#[from] UnknownAgent),
-    /// Our own directory.
-    #[error("the directory {} cannot be used", path.display())]
+    /// Our own directory, or a file in it, cannot be used.
+    #[error("cannot use {}", path.display())]
     Folder {
-        /// The directory.
+        /// The directory or file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         #[source]
         cause: std::io::Error,
     },
     /// A path given by the user does not exist.
-    #[error("there is nothing at {}", .0.display())]
-    NothingThere(PathBuf),
-    /// No session fits a reference.
-    #[error("no session fits {0:?}")]
+    #[error("path \"{}\" does not exist", .0.display())]
+    PathNotFound(PathBuf),
+    /// No session matches a reference.
+    #[error("no session matches {0:?}")]
     UnknownReference(String),
-    /// A time given by the user cannot be understood.
-    #[error("{0:?} is no time")]
-    BadTime(String),
-    /// A text to look for without any character that is seen.
-    #[error("there is no text to look for")]
-    NoText,
-    /// Several files that something is known of end like the path that was given.
-    #[error("{path:?} fits {} files", candidates.len())]
+    /// A time given by the user cannot be parsed.
+    #[error("invalid time {0:?}")]
+    InvalidTime(String),
+    /// A search text without any visible character.
+    #[error("the search text is empty")]
+    EmptySearchText,
+    /// Several known files end with the given path.
+    #[error("{path:?} matches {} files", candidates.len())]
     AmbiguousFile {
         /// The path as given.
         path: String,
-        /// Those that fit.
+        /// The matching files.
         candidates: Vec<String>,
     },
-    /// Several sessions fit a reference.
-    #[error("{reference:?} fits {} sessions", candidates.len())]
+    /// Several sessions match a reference.
+    #[error("{reference:?} matches {} sessions", candidates.len())]
     AmbiguousReference {
-        /// The reference.
+        /// The reference as given.
         reference: String,
-        /// Those that fit.
+        /// The matching sessions.
         candidates: Vec<Session>,
     },
-    /// A thread.
+    /// A thread's log cannot be read or written.
     #[error(transparent)]
     Thread(#[from] ThreadError),
-    /// No thread fits a reference.
-    #[error("no thread fits {0:?}")]
+    /// No thread matches a reference.
+    #[error("no thread matches {0:?}")]
     UnknownThread(String),
-    /// Several threads fit a reference.
-    #[error("{reference:?} fits {} threads", candidates.len())]
+    /// Several threads match a reference.
+    #[error("{reference:?} matches {} threads", candidates.len())]
     AmbiguousThread {
-        /// The reference.
+        /// The reference as given.
         reference: String,
-        /// Those that fit.
-        candidates: Vec<Metadata>,
+        /// The matching threads.
+        candidates: Vec<ThreadMetadata>,
     },
-    /// A tool's result that does not say which call it answers.
-    #[error("a tool's result must name the call it answers")]
-    ResultWithoutCall,
-    /// A message that no provider takes.
+    /// A tool result without the id of its call.
+    #[error("a tool result needs the id of its tool call")]
+    MissingToolCallId,
+    /// A message that no provider accepts.
     #[error(transparent)]
-    Content(#[from] BadContent),
-    /// A note that is not taken.
+    Content(#[from] InvalidMessageContent),
+    /// A note that was rejected.
     #[error(transparent)]
-    Note(#[from] BadNote),
-    /// What a model would get is more than it holds, also after a compaction.
-    #[error("about {tokens} tokens do not fit into the model's window of {window}")]
-    TooLong {
-        /// By estimate.
+    Note(#[from] InvalidNote),
+    /// The context exceeds the model's window, even after a compaction.
+    #[error("the context of about {tokens} tokens exceeds the model's window of {window} tokens")]
+    ContextTooLong {
+        /// Estimated tokens of the context.
         tokens: u64,
-        /// What the model holds.
+        /// Tokens the model accepts.
         window: u64,
     },
-    /// A session of an agent, where only a thread of ours will do.
-    #[error("the session {0} is kept by its agent; only a thread of ours can do that")]
+    /// A session of an agent was given where a thread is needed.
+    #[error("session {0} belongs to an agent; this works only for threads")]
     NotAThread(SessionId),
-    /// A session that has ended cannot be paused.
-    #[error("the session {0} has ended")]
-    HasEnded(SessionId),
-    /// A text that cannot be a short name.
-    #[error("{0:?} is no alias")]
-    BadAlias(String),
+    /// A session that has ended cannot be suspended.
+    #[error("session {0} has already ended")]
+    SessionEnded(SessionId),
+    /// A text that cannot be used as an alias.
+    #[error("invalid alias {0:?}")]
+    InvalidAlias(String),
     /// A note without any text.
-    #[error("there is nothing to note")]
-    NothingToNote,
-    /// Nobody has said anything that a model could answer.
-    #[error("there is nothing to answer in this thread")]
+    #[error("the note is empty")]
+    EmptyNote,
+    /// The last message of the thread is not one that a model answers.
+    #[error("this thread has no message to answer")]
     NothingToAnswer,
-    /// Whoever waited was told to stop. Nothing was done.
-    #[error("stopped while waiting for the turn")]
+    /// The caller was stopped while waiting. Nothing was done.
+    #[error("stopped while waiting in the thread's queue")]
     Stopped,
-    /// There is no model to ask.
+    /// No model can be used.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The model gave nothing.
+    /// The request to the model failed.
     #[error(transparent)]
     Chat(#[from] ChatError),
-    /// A part of a session's memory could not be written down: a mistake of ours.
-    #[error("the memory of a session cannot be written")]
-    Memory(#[source] serde_json::Error),
-    /// The token of the server.
-    #[error("the token {} cannot be used", path.display())]
+    /// The state of a session could not be serialized: a bug.
+    #[error("cannot serialize the state of a session")]
+    SerializeState(#[source] serde_json::Error),
+    /// The file with the server's API token cannot be used.
+    #[error("cannot use the token file {}", path.display())]
     Token {
-        /// The file.
+        /// The token file.
         path: PathBuf,
-        /// Why.
+        /// Why it cannot be used.
         #[source]
         cause: std::io::Error,
     },
-    /// Another process serves already.
-    #[error("another rethread serves already{}", told(says.as_ref()))]
-    AlreadyServed {
-        /// What it says of itself.
-        says: Option<serde_json::Value>,
+    /// Another process runs the server for this home.
+    #[error("a server is already running{}", server_description(server_info.as_ref()))]
+    ServerAlreadyRunning {
+        /// What that server published about itself: URL and process id.
+        server_info: Option<serde_json::Value>,
     },
-    /// Another process watches already.
-    #[error("another rethread watches for {} already", .0.display())]
-    AlreadyWatched(PathBuf),
+    /// Another process runs `rethread watch` for this home.
+    #[error("`rethread watch` is already running for {}", .0.display())]
+    WatchAlreadyRunning(PathBuf),
 }
 
 impl From<SearchError> for EngineError {
@@ -157,10 +157,10 @@ impl From<SearchError> for EngineError {
     }
 }
 
-/// Who serves, and where, as it says itself.
-fn told(says: Option<&serde_json::Value>) -> String {
-    let Some(says) = says else { return String::new() };
-    let at = says.get("url").and_then(serde_json::Value::as_str).map(|url| format!(" at {url}"));
-    let by = says.get("pid").map(|pid| format!(" (process {pid})"));
-    at.unwrap_or_default() + &by.unwrap_or_default()
+/// URL and process id of the running server, as the end of a sentence.
+fn server_description(server: Option<&serde_json::Value>) -> String {
+    let Some(server) = server else { return String::new() };
+    let at = server.get("url").and_then(serde_json::Value::as_str).map(|url| format!(" at {url}"));
+    let pid = server.get("pid").map(|pid| format!(" (pid {pid})"));
+    at.unwrap_or_default() + &pid.unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Our own directory: made for the owner only, and refused when others could look into it.
+//! Our own directory and the files in it: readable only by the owner, locked and written atomically.
 
 use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::EngineError;
 
-/// Makes the directory if it is missing, and closes it to others.
-pub(crate) fn prepare(folder: &Path) -> Result<(), EngineError> {
+/// Creates the directory if it is missing, and removes the permissions of other users.
+pub(crate) fn ensure_private_folder(folder: &Path) -> Result<(), EngineError> {
     let failed = |cause| EngineError::Folder { path: folder.to_owned(), cause };
     match fs::metadata(folder) {
         Ok(data) if !data.is_dir() => Err(failed(std::io::Error::other("not a directory"))),
@@ -19,8 +19,8 @@ pub(crate) fn prepare(folder: &Path) -> Result<(), EngineError> {
     }
 }
 
-/// The lock on a file, held as long as the file is open. Nothing if another process has it.
-pub(crate) fn lock(path: &Path) -> Result<Option<File>, EngineError> {
+/// Locks a file as long as the returned handle is open. `None` if another process holds the lock.
+pub(crate) fn try_lock_file(path: &Path) -> Result<Option<File>, EngineError> {
     let failed = |cause| EngineError::Folder { path: path.to_owned(), cause };
     let file = fs::OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
     let file = file.map_err(failed)?;
@@ -31,13 +31,14 @@ pub(crate) fn lock(path: &Path) -> Result<Option<File>, EngineError> {
     }
 }
 
-/// Writes a file of ours in one step: readers see the old or the new one, never half of it.
-pub(crate) fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
-    write_with(path, text, Permissions::from_mode(0o600))
+/// Replaces one of our files atomically: readers see the old or the new content, never a mix. Only the owner can
+/// read it.
+pub(crate) fn write_atomic(path: &Path, text: &str) -> std::io::Result<()> {
+    write_atomic_with(path, text, Permissions::from_mode(0o600))
 }
 
-/// Writes a file in one step, with these permissions.
-pub(crate) fn write_with(path: &Path, text: &str, permissions: Permissions) -> std::io::Result<()> {
+/// Replaces a file atomically and gives it these permissions.
+pub(crate) fn write_atomic_with(path: &Path, text: &str, permissions: Permissions) -> std::io::Result<()> {
     use std::io::Write;
     let temporary = path.with_extension(format!("tmp-{}", std::process::id()));
     let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;

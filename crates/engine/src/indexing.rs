@@ -1,49 +1,51 @@
-//! Keeps the search index up to the store.
+//! Updates the search index from the store.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rethread_index::{Followed, Follower, IndexError, Lag, Patience, Unusable, discard, follow, lag};
+use rethread_index::{
+    IndexError, IndexLag, IndexProblem, IndexUpdate, IndexUpdater, LockWait, delete_index, index_lag, update_index,
+};
 use rethread_model::Space;
 use rethread_store::Store;
 
 use crate::{Engine, EngineError};
 
-/// Fewer entries than this are left to be read from the store: a commit of the index costs more than reading them.
-pub(crate) const WORTH_A_COMMIT: u64 = 256;
+/// With fewer new entries the index is not updated: a commit costs more than reading them from the store.
+pub(crate) const MIN_ENTRIES_TO_COMMIT: u64 = 256;
 
-/// More are left to a sync or a search, which have the time.
-const DONE_IN_PASSING: u64 = 4_096;
+/// With more new entries a hook does not update the index; a sync or a search does, as they have more time.
+const MAX_ENTRIES_QUICK: u64 = 4_096;
 
-/// How long to wait for more to index.
-const BREATH: Duration = Duration::from_millis(20);
+/// Wait between two attempts to find more to index.
+const IDLE_WAIT: Duration = Duration::from_millis(20);
 
-/// What became of the search index.
+/// How the search index was updated.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IndexReport {
     /// What was done.
-    pub outcome: Indexed,
-    /// How long it took; of a long sync, beside which it was done, only what it took longer.
+    pub outcome: IndexOutcome,
+    /// How long it took. If the index was updated during a long sync, only the time after the sync.
     pub seconds: f64,
 }
 
-/// What was done to the search index. Whatever it is, a search finds everything.
+/// What was done to the search index. Searches find everything in any case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Indexed {
-    /// Nothing worth a commit was missing.
+pub enum IndexOutcome {
+    /// Too little was missing to be worth a commit.
     #[default]
-    Nothing,
-    /// Another process is indexing.
+    UpToDate,
+    /// Another process is updating the index.
     Busy,
-    /// So many new and changed episodes were indexed.
-    Episodes {
-        /// How many.
+    /// New and changed episodes were indexed.
+    Updated {
+        /// Number of episodes.
         count: u64,
-        /// Why everything was indexed anew, if it was.
-        anew: Option<Unusable>,
+        /// Why the whole index was rebuilt, if it was.
+        rebuild_reason: Option<IndexProblem>,
     },
-    /// It could not be brought up to date.
+    /// The update failed, with the reason. Searches read the rest from the store.
     Failed(String),
 }
 
@@ -52,95 +54,95 @@ impl Engine {
         self.folder.join("index")
     }
 
-    /// Throws the index away and makes it again from what is stored.
+    /// Deletes the index and rebuilds it from the store.
     pub fn rebuild_index(&self) -> Result<IndexReport, EngineError> {
         let start = Instant::now();
         let Some(store) = self.reader()? else { return Ok(IndexReport::default()) };
         let folder = self.index_folder();
-        discard(&folder)?;
-        let outcome = outcome(follow(&folder, &store, Patience::Wait)?);
+        delete_index(&folder)?;
+        let outcome = index_outcome(update_index(&folder, &store, LockWait::Wait)?);
         Ok(IndexReport { outcome, seconds: start.elapsed().as_secs_f64() })
     }
 
-    /// Brings the index up to the store if that takes no more than a moment, for the prompt that comes next.
-    pub(crate) fn follow_in_passing(&self, store: &Store) {
+    /// Updates the index if that takes only a moment, so that the next prompt finds it up to date.
+    pub(crate) fn update_index_quickly(&self, store: &Store) {
         let folder = self.index_folder();
-        // What cannot be done now is done by the next sync or search, which also say what is wrong.
-        if let Ok(Lag::Entries(entries)) = lag(&folder, store, DONE_IN_PASSING + 1)
-            && (WORTH_A_COMMIT..=DONE_IN_PASSING).contains(&entries)
+        // If it cannot be done now, the next sync or search does it, and reports errors.
+        if let Ok(IndexLag::Entries(entries)) = index_lag(&folder, store, MAX_ENTRIES_QUICK + 1)
+            && (MIN_ENTRIES_TO_COMMIT..=MAX_ENTRIES_QUICK).contains(&entries)
         {
-            let _ = follow(&folder, store, Patience::None);
+            let _ = update_index(&folder, store, LockWait::Skip);
         }
     }
 
-    /// Brings the index up to the store if enough is missing. What goes wrong is told, and no reason to fail a sync.
-    pub(crate) fn follow_store(&self, store: &Store) -> IndexReport {
+    /// Updates the index if enough is missing. Errors are reported, but do not fail the sync.
+    pub(crate) fn update_index(&self, store: &Store) -> IndexReport {
         let start = Instant::now();
         let folder = self.index_folder();
-        let done = lag(&folder, store, WORTH_A_COMMIT).and_then(|lag| match lag {
-            Lag::None => Ok(Indexed::Nothing),
-            Lag::Entries(entries) if entries <= WORTH_A_COMMIT => Ok(Indexed::Nothing),
-            _ => follow(&folder, store, Patience::None).map(outcome),
+        let done = index_lag(&folder, store, MIN_ENTRIES_TO_COMMIT).and_then(|lag| match lag {
+            IndexLag::None => Ok(IndexOutcome::UpToDate),
+            IndexLag::Entries(entries) if entries <= MIN_ENTRIES_TO_COMMIT => Ok(IndexOutcome::UpToDate),
+            _ => update_index(&folder, store, LockWait::Skip).map(index_outcome),
         });
-        let outcome = done.unwrap_or_else(|error| Indexed::Failed(with_cause(&error)));
+        let outcome = done.unwrap_or_else(|error| IndexOutcome::Failed(with_cause(&error)));
         IndexReport { outcome, seconds: start.elapsed().as_secs_f64() }
     }
 }
 
 impl Engine {
-    /// Does the work and, if it is long, indexes beside it what it has stored so far: a sync leaves a core half idle.
-    pub(crate) fn index_beside<T>(&self, is_long: bool, work: impl FnOnce() -> T) -> (T, Option<IndexReport>) {
+    /// Runs the work. If it is long, indexes in parallel what it has stored so far: a sync leaves one core half idle.
+    pub(crate) fn index_alongside<T>(&self, is_long: bool, work: impl FnOnce() -> T) -> (T, Option<IndexReport>) {
         if !is_long {
             return (work(), None);
         }
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            let following = scope.spawn(|| self.follow_until(&done));
-            let finished = Finished(&done);
+            let following = scope.spawn(|| self.index_until_done(&done));
+            let finished = DoneOnDrop(&done);
             let answer = work();
             drop(finished);
             let start = Instant::now();
             let outcome = match following.join() {
-                Ok(Ok(followed)) => outcome(followed),
-                Ok(Err(error)) => Indexed::Failed(with_cause(&error)),
-                Err(_) => Indexed::Failed("indexing stopped by a mistake in rethread itself".to_owned()),
+                Ok(Ok(followed)) => index_outcome(followed),
+                Ok(Err(error)) => IndexOutcome::Failed(with_cause(&error)),
+                Err(_) => IndexOutcome::Failed("indexing failed: internal error".to_owned()),
             };
             (answer, Some(IndexReport { outcome, seconds: start.elapsed().as_secs_f64() }))
         })
     }
 
-    fn follow_until(&self, done: &AtomicBool) -> Result<Followed, IndexError> {
+    fn index_until_done(&self, done: &AtomicBool) -> Result<IndexUpdate, IndexError> {
         let store = Store::open(&self.database(), Space::local())?;
-        let Some(mut follower) = Follower::begin(&self.index_folder(), &store, Patience::None)? else {
-            return Ok(Followed::Busy);
+        let Some(mut follower) = IndexUpdater::begin(&self.index_folder(), &store, LockWait::Skip)? else {
+            return Ok(IndexUpdate::Busy);
         };
         loop {
             let is_done = done.load(Ordering::Acquire);
             if is_done {
-                follower.step(&store)?;
+                follower.index_new(&store)?;
                 return follower.finish();
             }
-            if follower.step_while_growing(&store)? == 0 {
-                std::thread::sleep(BREATH);
+            if follower.index_closed_episodes(&store)? == 0 {
+                std::thread::sleep(IDLE_WAIT);
             }
         }
     }
 }
 
-/// Says that the work is done, also when it ends by a panic.
-struct Finished<'a>(&'a AtomicBool);
+/// Sets the flag when dropped, so also after a panic.
+struct DoneOnDrop<'a>(&'a AtomicBool);
 
-impl Drop for Finished<'_> {
+impl Drop for DoneOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Release);
     }
 }
 
-pub(crate) fn outcome(followed: Followed) -> Indexed {
+pub(crate) fn index_outcome(followed: IndexUpdate) -> IndexOutcome {
     match followed {
-        Followed::UpToDate => Indexed::Nothing,
-        Followed::Busy => Indexed::Busy,
-        Followed::Caught { episodes, anew } => Indexed::Episodes { count: episodes, anew },
+        IndexUpdate::UpToDate => IndexOutcome::UpToDate,
+        IndexUpdate::Busy => IndexOutcome::Busy,
+        IndexUpdate::Updated { episodes, rebuild_reason } => IndexOutcome::Updated { count: episodes, rebuild_reason },
     }
 }
 

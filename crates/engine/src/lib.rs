@@ -1,6 +1,7 @@
-//! The façade of Rethread: one function per verb. Owns configuration, clock and the order of the stages.
+//! The facade of Rethread: one function per command. Owns the configuration, the clock and the order of the stages.
 //!
-//! It reads neither the environment nor the terminal: the caller passes an [`Environment`] in and prints what comes out.
+//! It reads neither the process environment nor the terminal: the caller passes in an [`Environment`] and prints the
+//! results.
 //!
 //! ```
 //! use rethread_engine::{Engine, Environment, SyncRequest};
@@ -20,10 +21,13 @@
 
 mod awareness;
 mod board;
+mod budget;
 mod cards;
+mod change_watcher;
 mod config;
 mod detached;
 mod doctor;
+mod embeddings;
 mod enrichment;
 mod environment;
 mod episodes;
@@ -35,47 +39,48 @@ mod hook;
 mod indexing;
 mod install;
 mod journal;
-mod kept;
-mod maintain;
-mod meaning;
 mod model;
 mod notes;
 mod paging;
-mod pulse;
 mod questions;
-mod reading;
+mod rebuild;
+mod reduction;
 mod references;
 mod search;
-mod serving;
+mod search_cache;
+mod server_files;
+mod session_page;
 mod sessions;
 mod show;
-mod spending;
 mod status;
 mod sync;
 mod threads;
 mod timeline;
 mod token;
 mod usage;
-mod warm;
 mod watch;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use rethread_ingest::source::Surroundings;
+use rethread_ingest::source::SourceConfig;
 use rethread_model::{Agent, Space, Timestamp};
 use rethread_store::Store;
 
-use warm::Warm;
+use search_cache::SearchCache;
 
 pub use awareness::{
-    AtHand, Closing, Ended, Explained, LiveActivity, SessionChange, SessionSummary, TierStatus, Upkeep,
+    CloseAction, EndedSession, InjectionExplanation, LiveActivity, MaintenanceReport, SessionChange, SessionSummary,
+    TaskAndNotes, TierStatus,
 };
-pub use board::{Board, BoardProject, BoardRequest, OfProject, OnBoard, Portion, StateCounts};
-pub use cards::{Card, CardPlan, Refresh, Refreshed};
-pub use config::{Config, ConfigError, ConfigProblem, KEYS, Key, Layer, Setting, Value};
-pub use doctor::{Diagnosis, Finding, Health};
+pub use board::{Board, BoardProject, BoardRequest, BoardSession, ListRange, ProjectFilter, StateCounts};
+pub use budget::BudgetStatus;
+pub use cards::{CardPlan, CardRefresh, CardRefreshOutcome, SessionCard};
+pub use change_watcher::{ChangeReport, ChangeWatcher};
+pub use config::{Config, ConfigError, ConfigLayer, ConfigProblem, SETTING_KEYS, Setting, SettingKey, SettingValue};
+pub use doctor::{Diagnosis, Finding, FindingLevel};
+pub use embeddings::EmbeddingReport;
 pub use enrichment::{
     EnrichFailure, EnrichOutcome, EnrichPlan, EnrichReport, EnrichStop, EnrichedSession, EnrichmentEstimate,
     EnrichmentStatus, PlannedEnrichment,
@@ -87,151 +92,163 @@ pub use facts::{
     DecisionRequest, ErrorsReport, ErrorsRequest, FactsReport, FactsRequest, FileHistory, FileRequest, FixReport,
     FixRequest, KnownError, WorkflowRequest,
 };
-pub use forget::{ForgetTarget, Forgotten, Removed};
-pub use indexing::{IndexReport, Indexed};
-pub use install::{DiffLine, FileChange, InstallError, Place, Plan, SettingsOf};
-pub use kept::{Kept, WorkKind};
-pub use maintain::{RebuildReport, VerifyReport};
-pub use meaning::EmbeddingReport;
+pub use forget::{ForgetReport, ForgetTarget, RemovedCount};
+pub use indexing::{IndexOutcome, IndexReport};
+pub use install::{DiffLine, FileChange, InstallError, InstallLocation, InstallPlan, InstallScope};
 pub use model::ModelError;
-pub use notes::{BadNote, NewNote, Noted};
-pub use paging::{Page, Paged};
-pub use pulse::{News, Pulse};
-pub use questions::{AskError, AskPlan, AskRequest, Asked, HandedOff};
-pub use reading::{ChangedFile, Reading, ReadingRequest};
+pub use notes::{InvalidNote, NewNote, SavedNote};
+pub use paging::{ListPage, PageRequest};
+pub use questions::{AnsweredQuestion, AskError, AskPlan, AskRequest, HandoffReport};
+pub use rebuild::{RebuildReport, VerifyReport};
+pub use reduction::{SessionType, SessionTypeReduction};
 pub use references::ResolvedReferences;
-pub use rethread_index::{IndexError, Lag as IndexLag, Unusable};
-pub use rethread_llm::{ChatError, NanoUsd, PRICES_AS_OF, Refusal, Tool};
+pub use rethread_index::{IndexError, IndexLag, IndexProblem};
+pub use rethread_llm::{BudgetRefusal, ChatError, NanoUsd, PRICES_AS_OF, ToolDefinition};
 pub use rethread_recall::{
-    Activity, Answer, Candidate, CardFields, Citation, CommandUse, Composed, Confidence, Decision, Deed, Edge, Fix,
-    Fixes, Graph, Hit, Kind, Node, Outcome, Part, PartKind, Pattern, Reference, Referenced, Snippet, Source, Thing,
-    Touch, Weights, Why, Workflow, told,
+    ActivityBlock, CardFields, Citation, CitedAnswer, CommandSequence, CommandStats, ComposedInjection, Confidence,
+    Decision, EntityGraph, FactSource, FeatureWeights, FileAction, FileTouch, Fix, GraphEdge, GraphItem, GraphNode,
+    HitKind, InjectionSection, KnownFixes, ReferenceCandidate, ReferenceOutcome, ReferencedSession, ScoreContribution,
+    SearchHit, SectionKind, SessionReference, Snippet, Workflow, wrap_for_model,
 };
 pub use rethread_store::{
-    Injected, KnownFact, KnownThing, LedgerSum, LineProblem, Piece, PieceOfSession, Prompted, Scope, Spending,
-    Statistics, StoreError, ThreadError, Tiers,
+    EntityFacts, EntryPage, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, MemoryTiers, ModelSpending,
+    SessionScope, StoreError, StoreStatistics, ThreadError, ThreadLineProblem,
 };
-pub use search::{Recalled, SearchReport, SearchRequest, expects_panic};
-pub use serving::Served;
-pub use sessions::{ListRequest, Listed};
-pub use show::{Profile, ShowRequest, Shown};
-pub use spending::BudgetStatus;
-pub use status::Status;
-pub use sync::{AgentReport, DryRun, Progress, SyncReport, SyncRequest};
+pub use search::{HitWithExchange, SearchReport, SearchRequest, expects_panic};
+pub use server_files::ServerLock;
+pub use session_page::{ChangedFile, SessionPage, SessionPageRequest};
+pub use sessions::{ListedSession, SessionListRequest};
+pub use show::{LogProfile, SessionLog, ShowRequest};
+pub use status::EngineStatus;
+pub use sync::{AgentSyncPlan, AgentSyncReport, ReadProgress, SyncReport, SyncRequest};
 pub use threads::{
-    BadContent, CompactReport, CompactRequest, Conversation, NewMessage, NewThread, OpenThread, PlannedCost, SendPlan,
-    SendRequest, Summariser, ThreadContext, ThreadList, ThreadPage, TurnEvent, TurnReport, WaitingTurn, content_of,
+    CompactReport, CompactRequest, Conversation, InvalidMessageContent, NewMessage, NewThread, OpenThread, PendingTurn,
+    PlannedCost, SendPlan, SendRequest, Summarizer, ThreadContext, ThreadList, ThreadLogPage, TurnEvent, TurnReport,
+    parse_content,
 };
-pub use timeline::{Happened, Timeline, TimelineRequest};
-pub use token::secret;
-pub use usage::{OwnUsage, UsageBy, UsageGroup, UsageReport, UsageRequest, Used};
-pub use watch::{WatchMode, WatchNews, WatchRequest};
+pub use timeline::{Timeline, TimelineEpisode, TimelineRequest};
+pub use token::random_secret;
+pub use usage::{OwnUsage, UsageGroup, UsageGrouping, UsageReport, UsageRequest, UsageTotals};
+pub use watch::{WatchEvent, WatchMode, WatchRequest};
 
-/// How many times longer than for an answer is waited for another process, to note what happened.
-const PATIENCE_TO_NOTE: u32 = 5;
+/// Recording an event waits this many times longer for another process than answering a request does.
+const EVENT_TIMEOUT_FACTOR: u32 = 5;
 
-/// Everything Rethread can do, for one user on one machine.
+/// Everything Rethread can do, for one user on one machine. Each command is one method.
 #[derive(Debug)]
 pub struct Engine {
     environment: Environment,
     config: Config,
     folder: PathBuf,
-    /// What the last search had open, for the next one.
-    warm: Warm,
-    /// How long the store is waited for, where somebody cannot wait as long as usual.
-    patience: Option<Duration>,
-    /// Whether what is written is left to be folded back by others.
-    is_in_a_hurry: bool,
+    /// The store and index snapshot of the last search, reused by the next one.
+    search_cache: SearchCache,
+    /// How long to wait for the store's lock. `None` means the default of [`Store`].
+    store_timeout: Option<Duration>,
+    /// Leaves the checkpoint of the write-ahead log to other processes, because this one must finish quickly.
+    should_skip_checkpoint: bool,
 }
 
 impl Engine {
-    /// Reads the configuration. Nothing is created before the first verb that writes.
+    /// Reads the configuration. Creates nothing: the first command that writes does.
     pub fn open(environment: Environment) -> Result<Self, EngineError> {
         let folder = environment.rethread_folder();
         let config = Config::load(&environment, &folder)?;
-        Ok(Self { environment, config, folder, warm: Warm::default(), patience: None, is_in_a_hurry: false })
+        Ok(Self {
+            environment,
+            config,
+            folder,
+            search_cache: SearchCache::default(),
+            store_timeout: None,
+            should_skip_checkpoint: false,
+        })
     }
 
-    /// The same for somebody who cannot wait for another process that is writing.
+    /// Limits the wait for another process that is writing, and skips the checkpoint on close. For hooks, which must
+    /// return quickly.
     #[must_use]
-    pub fn within(self, patience: Duration) -> Self {
-        Self { patience: Some(patience), is_in_a_hurry: true, ..self }
+    pub fn with_hook_timeout(self, patience: Duration) -> Self {
+        Self { store_timeout: Some(patience), should_skip_checkpoint: true, ..self }
     }
 
-    /// The same for somebody who tries again later, and has time for all else.
+    /// Limits the wait for another process that is writing. For callers that retry later.
     #[must_use]
-    pub fn waiting_at_most(self, patience: Duration) -> Self {
-        Self { patience: Some(patience), ..self }
+    pub fn with_store_timeout(self, patience: Duration) -> Self {
+        Self { store_timeout: Some(patience), ..self }
     }
 
-    /// The resolved configuration.
+    /// The resolved configuration, all layers merged.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The directory that holds everything of ours.
+    /// The directory that holds all of Rethread's own files.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The moment it is now.
+    /// The current time, by the configured clock.
     pub fn now(&self) -> Timestamp {
         self.environment.clock.now()
     }
 
-    /// Whether anything was ever read here.
-    pub fn is_begun(&self) -> bool {
+    /// Whether a store exists, which means that something was synced here before.
+    pub fn has_store(&self) -> bool {
         self.database().exists()
     }
 
-    /// Where the user's days begin and end.
-    pub fn zone(&self) -> &TimeZone {
-        &self.environment.zone
+    /// The time zone in which the user's days start and end.
+    pub fn time_zone(&self) -> &TimeZone {
+        &self.environment.time_zone
     }
 
     fn database(&self) -> PathBuf {
         self.folder.join("memory.db")
     }
 
-    /// The store for reading; nothing if there is none yet, because reading never creates it.
+    /// Opens the store for reading. `None` if there is none yet: reading never creates it.
     fn reader(&self) -> Result<Option<Store>, EngineError> {
-        if !self.is_begun() {
+        if !self.has_store() {
             return Ok(None);
         }
         self.writer().map(Some)
     }
 
     fn writer(&self) -> Result<Store, EngineError> {
-        home::prepare(&self.folder)?;
-        Ok(match self.patience {
-            Some(patience) if self.is_in_a_hurry => Store::open_within(&self.database(), Space::local(), patience)?,
-            Some(patience) => Store::open_waiting(&self.database(), Space::local(), patience)?,
+        home::ensure_private_folder(&self.folder)?;
+        Ok(match self.store_timeout {
+            Some(patience) if self.should_skip_checkpoint => {
+                Store::open_low_latency(&self.database(), Space::local(), patience)?
+            }
+            Some(patience) => Store::open_with_timeout(&self.database(), Space::local(), patience)?,
             None => Store::open(&self.database(), Space::local())?,
         })
     }
 
-    /// The same for somebody who only notes what happened: nobody waits for an answer, and it would be lost.
-    fn recorder(&self) -> Result<Store, EngineError> {
-        home::prepare(&self.folder)?;
-        Ok(match self.patience {
-            Some(patience) => Store::open_within(&self.database(), Space::local(), patience * PATIENCE_TO_NOTE)?,
+    /// Opens the store to record an event. Waits longer than usual: no answer depends on it, and a lost event cannot be
+    /// recovered.
+    fn event_writer(&self) -> Result<Store, EngineError> {
+        home::ensure_private_folder(&self.folder)?;
+        Ok(match self.store_timeout {
+            Some(patience) => {
+                Store::open_low_latency(&self.database(), Space::local(), patience * EVENT_TIMEOUT_FACTOR)?
+            }
             None => Store::open(&self.database(), Space::local())?,
         })
     }
 
-    /// Where agents' files are looked for, with what the configuration adds.
-    fn surroundings(&self) -> Surroundings {
-        let extra = Agent::OTHERS.iter().flat_map(|agent| {
+    /// Where to look for transcripts, including the paths from the configuration.
+    fn source_config(&self) -> SourceConfig {
+        let extra = Agent::EXTERNAL.iter().flat_map(|agent| {
             let key = format!("sources.{agent}");
             self.config.list(&key).into_iter().map(move |path| (*agent, path))
         });
-        let mut surroundings = Surroundings {
+        let mut source_config = SourceConfig {
             home: self.environment.home.clone(),
-            variables: self.environment.variables.clone(),
-            threads: Some(self.folder.join("threads")),
+            env_vars: self.environment.variables.clone(),
+            threads_dir: Some(self.folder.join("threads")),
             extra_roots: Vec::new(),
         };
-        surroundings.extra_roots = extra.map(|(agent, path)| (agent, surroundings.expand(&path))).collect();
-        surroundings
+        source_config.extra_roots = extra.map(|(agent, path)| (agent, source_config.expand_home(&path))).collect();
+        source_config
     }
 }

@@ -1,86 +1,91 @@
-//! The language model the user configured. Without one everything works all the same.
+//! The configured language model. Everything also works without one.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use rethread_llm::{ChatError, ChatLimits, ChatModel, Key, Price, Provider, built_in_price};
+use rethread_llm::{ApiKey, ChatError, ChatLimits, ChatModel, Price, Provider, built_in_price};
 
 use crate::Engine;
 
-/// Longer files hold something else than a key.
-const LONGEST_KEY: u64 = 64 * 1024;
+/// A larger file is certainly not a key.
+const MAX_KEY_FILE_BYTES: u64 = 64 * 1024;
 
-/// Why there is no model to ask.
+/// Why no model can be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
-    /// Nobody configured one.
-    #[error("no language model is configured")]
+    /// No model is configured.
+    #[error("no language model configured")]
     NotConfigured,
-    /// The variable with the key is not set.
-    #[error("the key to the model is not there: ${0} is not set")]
-    NoKey(String),
+    /// The environment variable with the key is not set.
+    #[error("missing API key: ${0} is not set")]
+    MissingKey(String),
     /// The file with the key cannot be used.
-    #[error("the key file {} cannot be used: {reason}", path.display())]
+    #[error("cannot use the key file {}: {reason}", path.display())]
     KeyFile {
-        /// The file.
+        /// The path from `model.key_file`.
         path: PathBuf,
-        /// Why.
+        /// Why it cannot be used.
         reason: String,
     },
-    /// The settings make no sense to the client.
+    /// The client rejects the settings.
     #[error(transparent)]
     Chat(#[from] ChatError),
 }
 
-/// A model, and how much it holds.
+/// A model with its context window and output limit, both in tokens.
 #[derive(Debug)]
-pub(crate) struct Model {
+pub(crate) struct ConfiguredModel {
     pub(crate) chat: ChatModel,
     pub(crate) window: u64,
     pub(crate) max_output_tokens: u64,
 }
 
 impl Engine {
-    /// The name of the configured model; empty if there is none.
+    /// The name of the configured model. Empty if there is none.
     pub fn model_name(&self) -> &str {
         if self.config.text("model.provider") == "none" { "" } else { self.config.text("model.name") }
     }
 
     /// The configured model, or another one of the same provider.
-    pub(crate) fn model(&self, chosen: Option<&str>, limits: ChatLimits) -> Result<Model, ModelError> {
+    pub(crate) fn model(&self, chosen: Option<&str>, limits: ChatLimits) -> Result<ConfiguredModel, ModelError> {
         let config = &self.config;
         let provider: Provider = config.text("model.provider").parse().map_err(|_| ModelError::NotConfigured)?;
         let name = chosen.filter(|name| !name.is_empty()).unwrap_or_else(|| self.model_name());
         if name.is_empty() {
             return Err(ModelError::NotConfigured);
         }
-        self.model_of(provider, name, limits)
+        self.provider_model(provider, name, limits)
     }
 
-    /// A model of any provider. The configured endpoint, key and price are for the configured one only.
-    pub(crate) fn model_of(&self, provider: Provider, name: &str, limits: ChatLimits) -> Result<Model, ModelError> {
+    /// A model of any provider. The configured endpoint, key and price apply only to the configured provider.
+    pub(crate) fn provider_model(
+        &self,
+        provider: Provider,
+        name: &str,
+        limits: ChatLimits,
+    ) -> Result<ConfiguredModel, ModelError> {
         let config = &self.config;
         let is_configured = config.text("model.provider") == provider.as_str();
         let own = if is_configured { config.text("model.endpoint") } else { "" };
-        let base = if own.is_empty() { provider.default_base() } else { own };
-        let key = if is_configured { self.model_key(provider, own.is_empty())? } else { self.usual_key(provider)? };
-        let price = self.price(provider, name, base);
+        let base = if own.is_empty() { provider.default_base_url() } else { own };
+        let key = if is_configured { self.model_key(provider, own.is_empty())? } else { self.default_key(provider)? };
+        let price = self.model_price(provider, name, base);
         let chat = ChatModel::new(provider, base, name, key, price, limits)?;
         let window = config.number("model.window").max(1);
         let max_output_tokens = config.number("model.max_output_tokens").clamp(1, window);
-        Ok(Model { chat, window, max_output_tokens })
+        Ok(ConfiguredModel { chat, window, max_output_tokens })
     }
 
-    /// The key in the provider's usual variable.
-    fn usual_key(&self, provider: Provider) -> Result<Option<Key>, ModelError> {
+    /// The key in the provider's default environment variable.
+    fn default_key(&self, provider: Provider) -> Result<Option<ApiKey>, ModelError> {
         let name = provider.key_variable();
         let value = self.environment.variables.iter().find(|(variable, value)| variable == name && !value.is_empty());
-        let (_, value) = value.ok_or_else(|| ModelError::NoKey(name.to_owned()))?;
-        Ok(Some(Key::parse(value)?))
+        let (_, value) = value.ok_or_else(|| ModelError::MissingKey(name.to_owned()))?;
+        Ok(Some(ApiKey::parse(value)?))
     }
 
-    /// The key, from a file or a variable. A server of one's own may need none.
-    fn model_key(&self, provider: Provider, is_required: bool) -> Result<Option<Key>, ModelError> {
+    /// The key, from a file or a variable. A self-hosted server may need none.
+    fn model_key(&self, provider: Provider, is_required: bool) -> Result<Option<ApiKey>, ModelError> {
         let file = self.config.text("model.key_file");
         if !file.is_empty() {
             return self.key_from_file(file).map(Some);
@@ -89,33 +94,33 @@ impl Engine {
         let name = if named.is_empty() { provider.key_variable() } else { named };
         let value = self.environment.variables.iter().find(|(variable, value)| variable == name && !value.is_empty());
         match value {
-            Some((_, value)) if !named.is_empty() || is_required => Ok(Some(Key::parse(value)?)),
-            // A provider's own key is not for somebody else's server.
+            Some((_, value)) if !named.is_empty() || is_required => Ok(Some(ApiKey::parse(value)?)),
+            // A provider's own key must not be sent to another server.
             Some(_) => Ok(None),
             None if named.is_empty() && !is_required => Ok(None),
-            None => Err(ModelError::NoKey(name.to_owned())),
+            None => Err(ModelError::MissingKey(name.to_owned())),
         }
     }
 
-    fn key_from_file(&self, file: &str) -> Result<Key, ModelError> {
-        let path = self.surroundings().expand(file);
+    fn key_from_file(&self, file: &str) -> Result<ApiKey, ModelError> {
+        let path = self.source_config().expand_home(file);
         let unusable = |reason: String| ModelError::KeyFile { path: path.clone(), reason };
         let about = std::fs::metadata(&path).map_err(|error| unusable(error.to_string()))?;
         if about.permissions().mode() & 0o077 != 0 {
-            return Err(unusable("others can read it; run chmod 600 on it".to_owned()));
+            return Err(unusable("other users can read it; run chmod 600 on it".to_owned()));
         }
-        if !about.is_file() || about.len() > LONGEST_KEY {
-            return Err(unusable("it is no file with a key".to_owned()));
+        if !about.is_file() || about.len() > MAX_KEY_FILE_BYTES {
+            return Err(unusable("it does not contain a key".to_owned()));
         }
         let text = std::fs::read_to_string(&path).map_err(|error| unusable(error.to_string()))?;
-        Key::parse(&text).map_err(|error| unusable(error.to_string()))
+        ApiKey::parse(&text).map_err(|error| unusable(error.to_string()))
     }
 
-    /// What tokens cost: as configured, else by the table. A model on this machine costs nothing.
-    fn price(&self, provider: Provider, name: &str, base: &str) -> Option<Price> {
-        let table = if base == provider.default_base() { built_in_price(provider, name) } else { None };
-        let known = table.or(rethread_llm::is_local(base).then_some(Price::FREE));
-        // The configured price is that of the configured model, not of one that was chosen for a thread.
+    /// The price of tokens: as configured, else from the built-in table. A model on this machine is free.
+    fn model_price(&self, provider: Provider, name: &str, base: &str) -> Option<Price> {
+        let table = if base == provider.default_base_url() { built_in_price(provider, name) } else { None };
+        let known = table.or(rethread_llm::is_local_url(base).then_some(Price::FREE));
+        // The configured price applies to the configured model, not to one chosen for a thread.
         if name != self.model_name() || self.config.text("model.provider") != provider.as_str() {
             return known;
         }
@@ -123,7 +128,7 @@ impl Engine {
         if input.is_none() && output.is_none() {
             return known;
         }
-        // Half a price is none: the other half must not be free.
+        // With only one half of a price the other half must not count as free.
         let input = input.or(known.map(|price| price.input))?;
         let output = output.or(known.map(|price| price.output))?;
         Some(Price { input, output, cache_read: input, cache_write: input })

@@ -1,177 +1,184 @@
-//! What agents are asked to remember: notes in a thread of their project, found and forgotten like everything said.
+//! Notes that agents ask to remember: stored in one thread per project, searchable and forgettable like all entries.
 //!
-//! An agent writes them, so they are an agent's words and never a human's decision. They are short, few in an hour, kept
-//! once, without secrets, and each says who noted it.
+//! An agent writes them, so they count as an agent's words and never as a user's decision. Notes are short, limited per
+//! hour, stored once, without secrets, and each names its author.
 
 use std::fs::File;
 use std::time::Duration;
 
-use rethread_model::thread::{Block, ChatRole, Message, Metadata, NameOrigin, Record, ThreadId};
-use rethread_model::{INJECTION_TAG, Timestamp, clip, is_dangerous, one_line};
-use rethread_store::{EntryFilter, Scope};
+use rethread_model::thread::{
+    ChatRole, ContentBlock, NameOrigin, ThreadId, ThreadMessage, ThreadMetadata, ThreadRecord,
+};
+use rethread_model::{INJECTION_TAG, Timestamp, clip, is_unsafe_to_display, one_line};
+use rethread_store::{EntryFilter, SessionScope};
 use serde_json::Value;
 
 use crate::{Engine, EngineError, home};
 
-/// Characters of a note.
-const LONGEST_NOTE: usize = 2_000;
-/// Notes of one project in an hour. Whoever wants more writes down what it reads.
-const MOST_IN_AN_HOUR: usize = 30;
+/// Maximum length of a note.
+const MAX_NOTE_CHARS: usize = 2_000;
+/// Limit for one project. An agent that needs more is copying what it reads.
+const MAX_NOTES_PER_HOUR: usize = 30;
 const HOUR_MILLIS: i64 = 3_600_000;
-/// Characters of the name of whoever notes something.
-const NAME_CHARS: usize = 40;
-/// Stands in the metadata of a thread that holds notes; its value is the project they are about.
-const NOTES_OF: &str = "notesOf";
-/// Begins the line that says whose note it is.
-const BY: &str = "\n(noted by ";
-/// How often, and how long each time, another process that notes something is waited for.
-const TRIES: u32 = 250;
-const PAUSE: Duration = Duration::from_millis(20);
+/// Maximum length of an author's name.
+const MAX_AUTHOR_CHARS: usize = 40;
+/// Metadata key of a thread that holds notes. Its value is the project they are about.
+const NOTES_PROJECT_KEY: &str = "notesOf";
+/// Start of the line that names the author of a note. Part of the stored text.
+const AUTHOR_LINE_START: &str = "\n(noted by ";
+/// How often, and after which pause, to retry while another process holds the notes lock.
+const MAX_LOCK_ATTEMPTS: u32 = 250;
+const LOCK_RETRY_WAIT: Duration = Duration::from_millis(20);
 
-/// Something to remember.
+/// A note to store.
 #[derive(Clone, Debug, Default)]
 pub struct NewNote {
-    /// What.
+    /// The text. At most 2,000 characters.
     pub text: String,
-    /// The program that says so.
-    pub by: Option<String>,
-    /// The session it comes from, if that is known.
+    /// The program that writes it.
+    pub author: Option<String>,
+    /// The session it comes from, if known.
     pub session: Option<String>,
-    /// The project it is about, where the session does not tell.
-    pub scope: Scope,
+    /// The project it is about. Used only without a session.
+    pub scope: SessionScope,
 }
 
-/// A note that is kept.
+/// A stored note.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Noted {
-    /// Where it stands.
+pub struct SavedNote {
+    /// Where to find it: `THREAD:LINE`.
     pub citation: String,
-    /// The project it is about, if it is about one.
+    /// The project it is about, if any.
     pub project: Option<String>,
-    /// Whether it was noted just now, and not before.
+    /// False if the same note was stored before.
     pub is_new: bool,
 }
 
-/// Why something was not noted.
+/// Why a note was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadNote {
-    /// Nothing is said.
-    #[error("there is nothing to remember")]
+pub enum InvalidNote {
+    /// It has no visible text.
+    #[error("the note is empty")]
     Empty,
-    /// Too much is said.
-    #[error("a note may have {LONGEST_NOTE} characters, and this one has {0}")]
+    /// It has this many characters.
+    #[error("the note has {0} characters; at most {MAX_NOTE_CHARS} are allowed")]
     TooLong(usize),
-    /// It is what we told.
-    #[error("a note that quotes what rethread told would be read back as news")]
-    Quoted,
-    /// Too often.
-    #[error("{MOST_IN_AN_HOUR} notes were taken in the last hour")]
+    /// It contains text that Rethread injected.
+    #[error("the note quotes text injected by rethread, which would be injected again")]
+    QuotesInjection,
+    /// The project has reached its hourly limit.
+    #[error("too many notes: {MAX_NOTES_PER_HOUR} in the last hour")]
     TooMany,
 }
 
 impl Engine {
-    /// Keeps a note. When this returns well, it is on disk.
-    pub fn remember(&self, note: &NewNote) -> Result<Noted, EngineError> {
-        let text = checked(&note.text)?;
+    /// Stores a note. It is on disk when this returns `Ok`.
+    pub fn remember(&self, note: &NewNote) -> Result<SavedNote, EngineError> {
+        let text = clean_note(&note.text)?;
         let session = note.session.as_deref().map(|reference| self.resolve(reference)).transpose()?;
         let session = session.map(|listed| listed.session);
         let project = match (&session, &note.scope) {
             (Some(session), _) => session.project.clone().or_else(|| session.cwd.clone()),
-            (None, Scope::Project(project)) => Some(project.clone()),
-            (None, Scope::AllProjects) => None,
+            (None, SessionScope::Project(project)) => Some(project.clone()),
+            (None, SessionScope::AllProjects) => None,
         };
-        let by = note.by.as_deref().map(name).filter(|name| !name.is_empty()).unwrap_or_else(|| "an agent".to_owned());
+        let by = note
+            .author
+            .as_deref()
+            .map(author_name)
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| "an agent".to_owned());
         let from = session.map_or_else(String::new, |session| format!(", session {}", session.id));
-        home::prepare(&self.folder)?;
-        let _alone = self.alone_with_notes()?;
+        home::ensure_private_folder(&self.folder)?;
+        let _lock = self.lock_notes()?;
         let id = self.notes_thread(project.as_deref())?;
         let records = self.threads().read(id)?.records;
-        let known = records.iter().filter_map(Record::message);
-        if let Some(same) = known.clone().find(|message| said(&message.text()) == text) {
-            return Ok(Noted { citation: self.citation_of(id, same.seq)?, project, is_new: false });
+        let known = records.iter().filter_map(ThreadRecord::message);
+        if let Some(same) = known.clone().find(|message| note_text(&message.text()) == text) {
+            return Ok(SavedNote { citation: self.record_citation(id, same.seq)?, project, is_new: false });
         }
         let hour_ago = Timestamp::from_millis(self.now().as_millis() - HOUR_MILLIS);
-        if known.filter(|message| message.timestamp > hour_ago).count() >= MOST_IN_AN_HOUR {
-            return Err(BadNote::TooMany.into());
+        if known.filter(|message| message.timestamp > hour_ago).count() >= MAX_NOTES_PER_HOUR {
+            return Err(InvalidNote::TooMany.into());
         }
-        let content = vec![Block::text(format!("{text}{BY}{by}{from})"))];
-        let mut message = Message::new(ChatRole::Assistant, content, self.now());
+        let content = vec![ContentBlock::text(format!("{text}{AUTHOR_LINE_START}{by}{from})"))];
+        let mut message = ThreadMessage::new(ChatRole::Assistant, content, self.now());
         message.cwd.clone_from(&project);
-        let written = self.threads().open(id)?.append(Record::Message(message))?;
-        // It is on disk: whatever is wrong with the store, the next sync reads it.
-        if let Err(error) = self.thread_remember(id) {
-            self.note_trouble("remember", &error);
+        let written = self.threads().open(id)?.append(ThreadRecord::Message(message))?;
+        // The note is on disk: if the store fails now, the next sync reads it.
+        if let Err(error) = self.sync_thread(id) {
+            self.log_error("remember", &error);
         }
-        Ok(Noted { citation: self.citation_of(id, written.seq().unwrap_or_default())?, project, is_new: true })
+        Ok(SavedNote { citation: self.record_citation(id, written.seq().unwrap_or_default())?, project, is_new: true })
     }
 
-    /// The thread with the notes about a project; made if there is none.
+    /// The thread with the notes of a project. Created if missing.
     fn notes_thread(&self, project: Option<&str>) -> Result<ThreadId, EngineError> {
         let wanted = Value::from(project.unwrap_or_default());
         let (threads, _) = self.threads().list()?;
-        if let Some(found) = threads.iter().find(|thread| thread.extra.get(NOTES_OF) == Some(&wanted)) {
+        if let Some(found) = threads.iter().find(|thread| thread.extra.get(NOTES_PROJECT_KEY) == Some(&wanted)) {
             return Ok(found.id);
         }
         let now = self.now();
-        let mut metadata = Metadata::new(ThreadId::draw(now), now);
+        let mut metadata = ThreadMetadata::new(ThreadId::generate(now), now);
         let folder = project.and_then(|project| project.trim_end_matches('/').rsplit('/').next());
         let folder = folder.map(one_line).filter(|folder| !folder.is_empty());
         metadata.name = Some(folder.map_or_else(|| "Notes".to_owned(), |folder| format!("Notes: {folder}")));
         metadata.name_from = Some(NameOrigin::User);
-        metadata.extra.insert(NOTES_OF.to_owned(), wanted);
+        metadata.extra.insert(NOTES_PROJECT_KEY.to_owned(), wanted);
         self.threads().create(&metadata)?;
-        self.note("session_created", Some(metadata.id), &[("source", "notes".into())]);
+        self.log_event("session_created", Some(metadata.id), &[("source", "notes".into())]);
         Ok(metadata.id)
     }
 
-    /// Where a record of a thread is found; by its number as long as the store does not know it.
-    fn citation_of(&self, id: ThreadId, seq: u64) -> Result<String, EngineError> {
+    /// The citation of a record. Until the store knows the record, its number is used as the line.
+    fn record_citation(&self, id: ThreadId, seq: u64) -> Result<String, EngineError> {
         let native = format!("seq-{seq}");
         let entries = match self.reader()? {
-            Some(store) => store.entries(id.session(), EntryFilter::default())?,
+            Some(store) => store.entries(id.session_id(), EntryFilter::default())?,
             None => Vec::new(),
         };
-        let line = entries.iter().find(|entry| entry.native_id == native).map_or(seq, |entry| entry.place.line);
+        let line = entries.iter().find(|entry| entry.native_id == native).map_or(seq, |entry| entry.location.line);
         Ok(format!("{id}:{line}"))
     }
 
-    /// Waits until nobody else notes anything.
-    fn alone_with_notes(&self) -> Result<File, EngineError> {
+    /// Takes the notes lock. Waits for other processes.
+    fn lock_notes(&self) -> Result<File, EngineError> {
         let path = self.folder.join("notes.lock");
-        for _ in 0..TRIES {
-            if let Some(lock) = home::lock(&path)? {
+        for _ in 0..MAX_LOCK_ATTEMPTS {
+            if let Some(lock) = home::try_lock_file(&path)? {
                 return Ok(lock);
             }
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(LOCK_RETRY_WAIT);
         }
         let cause = std::io::Error::other("another process has been writing notes for too long");
         Err(EngineError::Folder { path, cause })
     }
 }
 
-/// The text as it is kept: without secrets, and without what nobody sees.
-fn checked(text: &str) -> Result<String, BadNote> {
+/// The text to store: without secrets and invisible characters.
+fn clean_note(text: &str) -> Result<String, InvalidNote> {
     let length = text.trim().chars().count();
-    if length > LONGEST_NOTE {
-        return Err(BadNote::TooLong(length));
+    if length > MAX_NOTE_CHARS {
+        return Err(InvalidNote::TooLong(length));
     }
-    let text: String = text.chars().filter(|c| !is_dangerous(*c)).collect();
+    let text: String = text.chars().filter(|c| !is_unsafe_to_display(*c)).collect();
     if text.to_lowercase().contains(&format!("<{INJECTION_TAG}")) {
-        return Err(BadNote::Quoted);
+        return Err(InvalidNote::QuotesInjection);
     }
     let text = Engine::without_secrets(text.trim());
-    if text.is_empty() { Err(BadNote::Empty) } else { Ok(text) }
+    if text.is_empty() { Err(InvalidNote::Empty) } else { Ok(text) }
 }
 
-/// A note without the line that says whose it is.
-fn said(text: &str) -> &str {
-    text.rsplit_once(BY).map_or(text, |(said, _)| said)
+/// A note without the line that names its author.
+fn note_text(text: &str) -> &str {
+    text.rsplit_once(AUTHOR_LINE_START).map_or(text, |(said, _)| said)
 }
 
-/// A program's name as it can stand in our own line.
-fn name(text: &str) -> String {
+/// A program's name, reduced to characters that are safe inside our own line.
+fn author_name(text: &str) -> String {
     let plain: String = one_line(text).chars().filter(|c| c.is_alphanumeric() || " ._/-".contains(*c)).collect();
-    clip(plain.trim(), NAME_CHARS).into_owned()
+    clip(plain.trim(), MAX_AUTHOR_CHARS).into_owned()
 }
 
 #[cfg(test)]
@@ -179,19 +186,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn t12_a_note_is_short_says_something_and_quotes_nothing_of_ours() {
-        assert_eq!(checked(" \n\u{202e}"), Err(BadNote::Empty));
-        assert_eq!(checked(&"é".repeat(LONGEST_NOTE + 1)), Err(BadNote::TooLong(LONGEST_NOTE + 1)));
-        assert_eq!(checked("as told: <Rethread-Context>x"), Err(BadNote::Quoted));
-        assert_eq!(checked(" use\u{1b}[2J tabs\n"), Ok("use[2J tabs".to_owned()));
+    // T12
+    fn a_note_is_short_not_empty_and_quotes_no_injection() {
+        assert_eq!(clean_note(" \n\u{202e}"), Err(InvalidNote::Empty));
+        assert_eq!(clean_note(&"é".repeat(MAX_NOTE_CHARS + 1)), Err(InvalidNote::TooLong(MAX_NOTE_CHARS + 1)));
+        assert_eq!(clean_note("as told: <Rethread-Context>x"), Err(InvalidNote::QuotesInjection));
+        assert_eq!(clean_note(" use\u{1b}[2J tabs\n"), Ok("use[2J tabs".to_owned()));
         let secret = format!("the key is ghp_{}", "q7Zx".repeat(9));
-        assert!(!checked(&secret).unwrap().contains("q7Zx"));
+        assert!(!clean_note(&secret).unwrap().contains("q7Zx"));
     }
 
     #[test]
-    fn a_program_cannot_write_more_than_its_name() {
-        assert_eq!(name("claude-code\n(noted by root)"), "claude-code noted by root");
-        assert_eq!(name("x".repeat(100).as_str()).chars().count(), NAME_CHARS);
-        assert_eq!(said("use tabs\n(noted by codex)"), "use tabs");
+    fn an_author_cannot_write_more_than_a_name() {
+        assert_eq!(author_name("claude-code\n(noted by root)"), "claude-code noted by root");
+        assert_eq!(author_name("x".repeat(100).as_str()).chars().count(), MAX_AUTHOR_CHARS);
+        assert_eq!(note_text("use tabs\n(noted by codex)"), "use tabs");
     }
 }

@@ -1,20 +1,20 @@
-//! The log of a session, in one of three profiles and within a size.
+//! The log of a session, in one of three profiles, with an optional size limit.
 
-use rethread_model::{Entry, Episode, Role, SessionId, Speech};
+use rethread_model::{Entry, EntryKind, EntryRole, Episode, SessionId};
 use rethread_store::{EntryFilter, Store};
 
-use crate::sessions::stored;
-use crate::{Engine, EngineError, Listed, Page, Paged};
+use crate::sessions::stored_session;
+use crate::{Engine, EngineError, ListPage, ListedSession, PageRequest};
 
 /// How much of a session is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Profile {
-    /// What human and model said.
+pub enum LogProfile {
+    /// Only prompts and answers.
     Text,
-    /// That, and what was done.
+    /// Also tool calls.
     #[default]
     Structure,
-    /// Everything that is stored, left branches and machine texts included.
+    /// Everything stored, including abandoned branches and machine-written texts.
     Full,
 }
 
@@ -22,102 +22,103 @@ pub enum Profile {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ShowRequest {
     /// How much of it.
-    pub profile: Profile,
-    /// At most this many entries, counted from the end.
-    pub lines: Option<u64>,
-    /// At most this many bytes of text, counted from the end.
-    pub bytes: Option<u64>,
+    pub profile: LogProfile,
+    /// Maximum number of entries, counted from the end.
+    pub max_entries: Option<u64>,
+    /// Maximum bytes of text, counted from the end.
+    pub max_bytes: Option<u64>,
 }
 
-/// A session's log.
+/// The log of a session.
 #[derive(Clone, Debug)]
-pub struct Shown {
-    /// The session.
-    pub listed: Listed,
-    /// Its entries, oldest first.
+pub struct SessionLog {
+    /// The session and its current state.
+    pub listed: ListedSession,
+    /// The entries, oldest first.
     pub entries: Vec<Entry>,
-    /// Its episodes.
+    /// All episodes of the session.
     pub episodes: Vec<Episode>,
-    /// How many fitting entries come before the first one shown.
-    pub earlier: u64,
-    /// The line that was cited, if one was.
-    pub cited: Option<u64>,
+    /// Number of matching entries before the first one shown.
+    pub earlier_entries: u64,
+    /// The line of the citation, if the reference was one.
+    pub cited_line: Option<u64>,
 }
 
-/// Entries shown around a cited line.
-const AROUND: u64 = 20;
+/// Number of entries shown around a cited line.
+const ENTRIES_AROUND_CITATION: u64 = 20;
 
 impl Engine {
-    /// The log of the session a reference means.
-    pub fn show(&self, reference: &str, request: ShowRequest) -> Result<Shown, EngineError> {
+    /// The log of the session that a reference or citation identifies.
+    pub fn show(&self, reference: &str, request: ShowRequest) -> Result<SessionLog, EngineError> {
         let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let (listed, cited) = self.resolve_citation(&store, reference)?;
-        let mut entries = fitting(&store, &listed, request.profile)?;
+        let mut entries = profile_entries(&store, &listed, request.profile)?;
         if let Some(line) = cited {
-            // Whoever follows a citation wants to see what led there and what came of it.
-            keep_around(&mut entries, line, request.lines.unwrap_or(AROUND) as usize);
+            // For a citation, show what led to that line and what followed.
+            keep_around(&mut entries, line, request.max_entries.unwrap_or(ENTRIES_AROUND_CITATION) as usize);
         }
         let all = entries.len();
-        if let Some(lines) = request.lines {
+        if let Some(lines) = request.max_entries {
             entries.drain(..entries.len().saturating_sub(lines as usize));
         }
-        if let Some(bytes) = request.bytes {
+        if let Some(bytes) = request.max_bytes {
             keep_last_bytes(&mut entries, bytes as usize);
         }
         let episodes = store.episodes(listed.session.id)?;
-        Ok(Shown { listed, earlier: (all - entries.len()) as u64, entries, episodes, cited })
+        Ok(SessionLog { listed, earlier_entries: (all - entries.len()) as u64, entries, episodes, cited_line: cited })
     }
 
-    /// A piece of the log of a session; `from` may be named by a line of its transcript, with some of what led there.
+    /// A page of a session's log. `around` starts the page a little before a line of the transcript.
     pub fn entries(
         &self,
         id: SessionId,
-        profile: Profile,
+        profile: LogProfile,
         around: Option<u64>,
-        page: Page,
-    ) -> Result<(Listed, Paged<Entry>), EngineError> {
+        page: PageRequest,
+    ) -> Result<(ListedSession, ListPage<Entry>), EngineError> {
         let unknown = || EngineError::UnknownReference(id.to_string());
         let store = self.reader()?.ok_or_else(unknown)?;
-        let listed = self.listed(&store, stored(&store, id)?.ok_or_else(unknown)?)?;
-        let entries = fitting(&store, &listed, profile)?;
+        let listed = self.listed_session(&store, stored_session(&store, id)?.ok_or_else(unknown)?)?;
+        let entries = profile_entries(&store, &listed, profile)?;
         let from = around.and_then(|line| {
-            let at = entries.partition_point(|entry| entry.place.line < line);
+            let at = entries.partition_point(|entry| entry.location.line < line);
             entries.get(at.saturating_sub(page.limit / 3)).map(|entry| entry.seq)
         });
-        let page = Page { from: page.from.or(from), ..page };
-        Ok((listed, page.of(entries, |entry| entry.seq, bytes_of)))
+        let page = PageRequest { from: page.from.or(from), ..page };
+        Ok((listed, page.apply(entries, |entry| entry.seq, entry_bytes)))
     }
 }
 
-/// The entries of a session that a profile shows.
-fn fitting(store: &Store, listed: &Listed, profile: Profile) -> Result<Vec<Entry>, EngineError> {
-    let full = profile == Profile::Full;
-    let mut entries = store.entries(listed.session.id, EntryFilter { abandoned: full, meta: full, last: None })?;
-    if profile == Profile::Text {
+/// The entries of a session that the profile includes.
+fn profile_entries(store: &Store, listed: &ListedSession, profile: LogProfile) -> Result<Vec<Entry>, EngineError> {
+    let full = profile == LogProfile::Full;
+    let mut entries =
+        store.entries(listed.session.id, EntryFilter { include_abandoned: full, include_meta: full, last: None })?;
+    if profile == LogProfile::Text {
         entries.retain(|entry| {
-            matches!(entry.speech.role(), Role::User | Role::Assistant) && entry.speech != Speech::Task
+            matches!(entry.kind.role(), EntryRole::User | EntryRole::Assistant) && entry.kind != EntryKind::Task
         });
     }
     Ok(entries)
 }
 
-/// All that is stored of an entry.
-fn bytes_of(entry: &Entry) -> usize {
+/// Size of everything stored for an entry.
+fn entry_bytes(entry: &Entry) -> usize {
     let tool = entry.tool.as_ref();
     let outcome = tool.and_then(|tool| tool.outcome.as_ref());
     let output = outcome.and_then(|outcome| outcome.output.as_ref()).map_or(0, String::len);
     entry.text.len() + tool.map_or(0, |tool| tool.arguments.len() + tool.target.len()) + output
 }
 
-/// Keeps so many entries around a line: one third before it, the rest from it on.
+/// Keeps `count` entries around a line: one third before it, the rest from it on.
 fn keep_around(entries: &mut Vec<Entry>, line: u64, count: usize) {
-    let at = entries.partition_point(|entry| entry.place.line < line);
+    let at = entries.partition_point(|entry| entry.location.line < line);
     let from = at.saturating_sub(count / 3).min(entries.len().saturating_sub(count));
     entries.truncate(from + count);
     entries.drain(..from);
 }
 
-/// Drops the oldest entries until the rest fits; a single entry that is too long loses its beginning.
+/// Drops the oldest entries until the rest fits. A single entry that is too long loses its beginning.
 fn keep_last_bytes(entries: &mut Vec<Entry>, limit: usize) {
     let mut total = 0;
     let fitting = entries.iter().rev().take_while(|entry| {
@@ -135,7 +136,7 @@ fn keep_last_bytes(entries: &mut Vec<Entry>, limit: usize) {
 
 #[cfg(test)]
 mod tests {
-    use rethread_model::Place;
+    use rethread_model::EntryLocation;
 
     use super::*;
 
@@ -143,18 +144,19 @@ mod tests {
         Entry {
             seq: 0,
             native_id: String::new(),
-            place: Place::default(),
+            location: EntryLocation::default(),
             at: None,
-            speech: Speech::Said,
+            kind: EntryKind::AssistantText,
             text: text.to_owned(),
             tool: None,
             episode: None,
-            abandoned: false,
+            is_abandoned: false,
         }
     }
 
     #[test]
-    fn s001_08_the_most_recent_part_is_kept_and_no_character_is_cut() {
+    // S001-08
+    fn the_newest_part_is_kept_and_no_character_is_split() {
         let check = |limit, expect: &[&str]| {
             let mut entries = vec![entry("one"), entry("zwei"), entry("drü")];
             keep_last_bytes(&mut entries, limit);

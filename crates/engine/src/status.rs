@@ -1,40 +1,40 @@
-//! Sizes, counts and versions.
+//! Sizes, counts and versions for `status`.
 
 use std::path::PathBuf;
 
-use rethread_index::{Lag as IndexLag, lag};
-use rethread_store::{Statistics, UsageFilter};
+use rethread_index::IndexLag;
+use rethread_store::{StoreStatistics, UsageFilter};
 
-use crate::{BudgetStatus, Engine, EngineError, EnrichmentStatus, Kept, TierStatus, kept};
+use crate::{BudgetStatus, Engine, EngineError, EnrichmentStatus, SessionTypeReduction, TierStatus, reduction};
 
-/// How much there is and where.
+/// Sizes, counts and versions.
 #[derive(Clone, Debug)]
-pub struct Status {
-    /// Our directory.
+pub struct EngineStatus {
+    /// The directory of our own files.
     pub folder: PathBuf,
-    /// Bytes of the database with its side files.
+    /// Bytes of the database including its WAL files.
     pub database_bytes: u64,
     /// Bytes of the search index.
     pub index_bytes: u64,
-    /// How far the search index is behind the store; what it lacks is read from the store.
+    /// How far the search index is behind the store. Searches read the missing entries from the store.
     pub index_lag: IndexLag,
-    /// What the database holds; nothing before the first sync.
-    pub statistics: Option<Statistics>,
-    /// How much of the transcripts is kept, by type of session.
-    pub kept: Vec<Kept>,
-    /// How much lies in which tier of memory.
+    /// Counts of what is stored. `None` before the first sync.
+    pub statistics: Option<StoreStatistics>,
+    /// How much of the transcripts is kept, by session type.
+    pub reductions: Vec<SessionTypeReduction>,
+    /// Sizes of the three memory tiers.
     pub tiers: TierStatus,
-    /// What may be spent on models, and what was today.
+    /// The daily model budget and today's spending.
     pub budget: BudgetStatus,
-    /// How it stands with the model that adds facts.
+    /// The state of fact extraction by a model.
     pub enrichment: EnrichmentStatus,
-    /// Version of the program.
+    /// Version of this program.
     pub version: &'static str,
 }
 
 impl Engine {
-    /// Sizes, counts and versions.
-    pub fn status(&self) -> Result<Status, EngineError> {
+    /// Collects sizes, counts and versions.
+    pub fn status(&self) -> Result<EngineStatus, EngineError> {
         let (mut statistics, mut index_lag, mut tiers) = (None, IndexLag::None, TierStatus::default());
         let mut kept = Vec::new();
         let store = self.reader()?;
@@ -42,22 +42,22 @@ impl Engine {
         let enrichment = self.enrichment_status(store.as_ref())?;
         if let Some(store) = store {
             statistics = Some(store.statistics()?);
-            kept = kept::by_kind(&store.work(&UsageFilter::default())?);
+            kept = reduction::reduction_by_type(&store.work_counts(&UsageFilter::default())?);
             tiers = self.tier_status(&store)?;
-            index_lag = lag(&self.index_folder(), &store, u64::MAX)?;
+            index_lag = rethread_index::index_lag(&self.index_folder(), &store, u64::MAX)?;
         }
         let database = self.database();
         let sizes = ["", "-wal", "-shm"].iter().map(|suffix| {
             let path = format!("{}{suffix}", database.display());
             std::fs::metadata(path).map_or(0, |data| data.len())
         });
-        Ok(Status {
+        Ok(EngineStatus {
             folder: self.folder.clone(),
             database_bytes: sizes.sum(),
-            index_bytes: rethread_index::size(&self.index_folder()),
+            index_bytes: rethread_index::size_bytes(&self.index_folder()),
             index_lag,
             statistics,
-            kept,
+            reductions: kept,
             tiers,
             budget,
             enrichment,

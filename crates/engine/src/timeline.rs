@@ -1,63 +1,63 @@
-//! Exchanges of all sessions in the order they happened.
+//! Episodes of all sessions in chronological order.
 
 use std::collections::BTreeSet;
 
 use rethread_model::{Episode, Session, Timestamp, ToolKind};
 use rethread_recall::SearchError;
-use rethread_store::{EpisodeKey, EpisodeWindow, Scope, Store};
+use rethread_store::{EpisodeKey, EpisodeWindow, SessionScope, Store};
 
 use crate::search::{answer_of, prompt_of};
-use crate::{Engine, EngineError, Indexed};
+use crate::{Engine, EngineError, IndexOutcome};
 
-/// Which exchanges.
+/// Which episodes to list.
 #[derive(Clone, Debug, Default)]
 pub struct TimelineRequest {
-    /// Where.
-    pub scope: Scope,
-    /// Only in the session this reference means.
+    /// Only sessions of this project, or of all projects.
+    pub scope: SessionScope,
+    /// Only the session with this reference.
     pub session: Option<String>,
-    /// Those before and after this one: a citation (`SESSION:LINE`) or the id of an episode.
+    /// Episodes before and after this one: a citation (`SESSION:LINE`) or an episode id.
     pub around: Option<String>,
-    /// Only those that touched this file.
+    /// Only episodes that touched this file.
     pub file: Option<String>,
-    /// Not before.
+    /// Start time: a date, a span such as `7d`, or words such as `last week`.
     pub since: Option<String>,
-    /// Not after.
+    /// End time, in the same formats.
     pub until: Option<String>,
-    /// At most this many.
+    /// Maximum number of episodes.
     pub limit: usize,
-    /// Write nothing: the index stays as it is, and what it lacks is read from the store.
-    pub only_reads: bool,
+    /// Write nothing: the index is not updated, and entries missing from it are read from the store.
+    pub read_only: bool,
 }
 
-/// One exchange on the line.
+/// One episode of the timeline.
 #[derive(Clone, Debug)]
-pub struct Happened {
-    /// The session.
+pub struct TimelineEpisode {
+    /// The session it belongs to.
     pub session: Session,
-    /// The exchange.
+    /// Number, times and lines.
     pub episode: Episode,
-    /// What the human asked.
+    /// The prompt.
     pub prompt: Option<String>,
-    /// What the agent said last.
+    /// The agent's last message.
     pub answer: Option<String>,
-    /// Files that were written or edited.
+    /// Files written or edited in it, sorted.
     pub edited: Vec<String>,
-    /// Whether it is the one that was asked about.
+    /// Whether it is the one given as `around`.
     pub is_anchor: bool,
 }
 
-/// Exchanges, oldest first.
+/// Episodes in chronological order.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
     /// Oldest first.
-    pub episodes: Vec<Happened>,
-    /// What had to be done to the index first.
-    pub index: Indexed,
+    pub episodes: Vec<TimelineEpisode>,
+    /// What was done to the index first.
+    pub index: IndexOutcome,
 }
 
 impl Engine {
-    /// Exchanges in the order they happened: the last ones, or those around one.
+    /// Lists episodes in chronological order: the last ones, or those around one.
     pub fn timeline(&self, request: &TimelineRequest) -> Result<Timeline, EngineError> {
         let Some(store) = self.reader()? else {
             return match &request.around {
@@ -65,15 +65,15 @@ impl Engine {
                 None => Ok(Timeline::default()),
             };
         };
-        let anchor = request.around.as_deref().map(|id| self.anchor(&store, id)).transpose()?;
-        let mut index = Indexed::Nothing;
+        let anchor = request.around.as_deref().map(|id| self.find_anchor(&store, id)).transpose()?;
+        let mut index = IndexOutcome::UpToDate;
         let among = match &request.file {
             None => None,
-            Some(file) if request.only_reads => {
-                Some(self.with_snapshot_as_it_is(&store, |snapshot| touching(snapshot, file))?)
+            Some(file) if request.read_only => {
+                Some(self.with_snapshot_read_only(&store, |snapshot| episodes_touching(snapshot, file))?)
             }
             Some(file) => {
-                let (keys, done) = self.with_snapshot(&store, |snapshot| touching(snapshot, file))?;
+                let (keys, done) = self.with_snapshot(&store, |snapshot| episodes_touching(snapshot, file))?;
                 index = done;
                 Some(keys)
             }
@@ -85,8 +85,8 @@ impl Engine {
         let window = EpisodeWindow {
             scope: request.scope.clone(),
             session,
-            from: request.since.as_deref().map(|text| self.moment(text, false)).transpose()?,
-            to: request.until.as_deref().map(|text| self.moment(text, true)).transpose()?,
+            from: request.since.as_deref().map(|text| self.parse_time(text, false)).transpose()?,
+            to: request.until.as_deref().map(|text| self.parse_time(text, true)).transpose()?,
             anchor: anchor.map(|(_, at)| at),
             among,
             limit: request.limit,
@@ -94,13 +94,13 @@ impl Engine {
         let keys = store.episodes_in(&window)?;
         let mut episodes = Vec::with_capacity(keys.len());
         for key in keys {
-            episodes.extend(happened(&store, key, anchor.map(|(key, _)| key))?);
+            episodes.extend(timeline_episode(&store, key, anchor.map(|(key, _)| key))?);
         }
         Ok(Timeline { episodes, index })
     }
 
-    /// The episode that a citation or an id means, and when it was.
-    fn anchor(&self, store: &Store, id: &str) -> Result<(EpisodeKey, Timestamp), EngineError> {
+    /// The episode that a citation or an episode id identifies, and its start time.
+    fn find_anchor(&self, store: &Store, id: &str) -> Result<(EpisodeKey, Timestamp), EngineError> {
         let unknown = || EngineError::UnknownReference(id.to_owned());
         let key = if let Some(key) = store.episode_by_id(id)? {
             key
@@ -120,7 +120,7 @@ impl Engine {
     }
 }
 
-fn touching(snapshot: &rethread_index::Snapshot, file: &str) -> Result<Vec<EpisodeKey>, SearchError> {
+fn episodes_touching(snapshot: &rethread_index::IndexSnapshot, file: &str) -> Result<Vec<EpisodeKey>, SearchError> {
     let mut keys = BTreeSet::new();
     for segment in snapshot.segments() {
         keys.extend(segment.with_path(file)?.into_iter().map(|doc| segment.episode(doc)));
@@ -128,17 +128,21 @@ fn touching(snapshot: &rethread_index::Snapshot, file: &str) -> Result<Vec<Episo
     Ok(keys.into_iter().collect())
 }
 
-fn happened(store: &Store, key: EpisodeKey, anchor: Option<EpisodeKey>) -> Result<Option<Happened>, EngineError> {
+fn timeline_episode(
+    store: &Store,
+    key: EpisodeKey,
+    anchor: Option<EpisodeKey>,
+) -> Result<Option<TimelineEpisode>, EngineError> {
     let (Some(session), Some(episode)) = (store.session_by_number(key.session)?, store.episode_at(key)?) else {
         return Ok(None);
     };
-    let entries = store.entries_of(key)?;
+    let entries = store.episode_entries(key)?;
     let calls = entries.iter().filter_map(|entry| entry.tool.as_ref());
     let edits = calls.filter(|tool| matches!(tool.kind, Some(ToolKind::Write | ToolKind::Edit)));
     let mut edited: Vec<String> = edits.flat_map(|tool| tool.paths.iter().cloned()).collect();
     edited.sort();
     edited.dedup();
-    Ok(Some(Happened {
+    Ok(Some(TimelineEpisode {
         prompt: prompt_of(&entries).map(str::to_owned),
         answer: answer_of(&entries).map(str::to_owned),
         edited,

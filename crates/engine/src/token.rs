@@ -1,4 +1,4 @@
-//! The token that whoever talks to the server must show: one line in a file that only its owner can read.
+//! The API token of the server: one line in a file that only its owner can read.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -6,16 +6,16 @@ use std::path::PathBuf;
 
 use crate::{Engine, EngineError, home};
 
-/// Random bytes of a token. Nobody guesses 256 bits.
-const BYTES: usize = 32;
+/// Random bytes of a token. 256 bits cannot be guessed.
+const TOKEN_BYTES: usize = 32;
 
 impl Engine {
-    /// Where the token is kept.
+    /// The file that holds the token.
     pub fn token_path(&self) -> PathBuf {
         self.folder.join("token")
     }
 
-    /// The token; made if there is none yet. One that others could have read is refused.
+    /// The API token. Created if there is none yet. A file that other users can read is rejected.
     pub fn token(&self) -> Result<String, EngineError> {
         let path = self.token_path();
         let failed = |cause| EngineError::Token { path: path.clone(), cause };
@@ -28,34 +28,34 @@ impl Engine {
             return Err(failed(std::io::Error::other("not a regular file")));
         }
         if data.permissions().mode() & 0o077 != 0 || data.uid() != rustix::process::geteuid().as_raw() {
-            return Err(failed(std::io::Error::other("others could read it")));
+            return Err(failed(std::io::Error::other("other users can read it")));
         }
         let token = fs::read_to_string(&path).map_err(failed)?.trim().to_owned();
-        if token.len() == 2 * BYTES && token.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        if token.len() == 2 * TOKEN_BYTES && token.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Ok(token);
         }
-        Err(failed(std::io::Error::other("no token is in it")))
+        Err(failed(std::io::Error::other("it does not contain a token")))
     }
 
-    /// A new token; the old one is worth nothing from now on.
+    /// Creates a new token. The old one becomes invalid at once.
     pub fn rotate_token(&self) -> Result<String, EngineError> {
         let token = self.new_token()?;
-        self.note("token_rotated", None, &[]);
+        self.log_event("token_rotated", None, &[]);
         Ok(token)
     }
 
     fn new_token(&self) -> Result<String, EngineError> {
-        home::prepare(&self.folder)?;
+        home::ensure_private_folder(&self.folder)?;
         let path = self.token_path();
-        let token = secret().map_err(|cause| EngineError::Token { path: path.clone(), cause })?;
-        home::write_whole(&path, &format!("{token}\n")).map_err(|cause| EngineError::Token { path, cause })?;
+        let token = random_secret().map_err(|cause| EngineError::Token { path: path.clone(), cause })?;
+        home::write_atomic(&path, &format!("{token}\n")).map_err(|cause| EngineError::Token { path, cause })?;
         Ok(token)
     }
 }
 
-/// A text that nobody can guess.
-pub fn secret() -> std::io::Result<String> {
-    let mut bytes = [[0; BYTES / 2]; 2];
+/// A random text of 64 hexadecimal digits.
+pub fn random_secret() -> std::io::Result<String> {
+    let mut bytes = [[0; TOKEN_BYTES / 2]; 2];
     getrandom::fill(bytes.as_flattened_mut()).map_err(std::io::Error::other)?;
     let [one, other] = bytes.map(u128::from_ne_bytes);
     Ok(format!("{one:032x}{other:032x}"))

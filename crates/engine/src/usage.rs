@@ -1,30 +1,30 @@
-//! What the agents' tokens cost, and ours.
+//! Tokens and cost of the agents' messages, and of our own requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::tz::TimeZone;
-use rethread_llm::{NanoUsd, list_price, price_steps};
+use rethread_llm::{NanoUsd, list_price, price_thresholds};
 use rethread_model::{Agent, Timestamp, Tokens};
-use rethread_store::{LedgerSum, Scope, SessionNumber, Store, UsageFilter, UsageGrain, UsageSlice};
+use rethread_store::{LedgerTotal, SessionNumber, SessionScope, Store, UsageFilter, UsageGrain, UsageTotal};
 
-use crate::{BudgetStatus, Engine, EngineError, Kept, kept};
+use crate::{BudgetStatus, Engine, EngineError, SessionTypeReduction, reduction};
 
-/// What is summed up together.
+/// How usage is grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum UsageBy {
-    /// Days of the user's time zone, oldest first; what has no time comes last.
+pub enum UsageGrouping {
+    /// By day in the user's time zone, oldest first. Messages without a time come last.
     #[default]
     Day,
-    /// Agents, the most expensive first.
+    /// By agent, most expensive first.
     Agent,
-    /// Models as the agents named them, the most expensive first.
+    /// By model as named in the transcripts, most expensive first.
     Model,
-    /// Projects, the most expensive first.
+    /// By project, most expensive first.
     Project,
 }
 
-impl UsageBy {
-    /// The name in JSON and on the command line.
+impl UsageGrouping {
+    /// The name used in JSON and on the command line.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Day => "day",
@@ -35,79 +35,79 @@ impl UsageBy {
     }
 }
 
-/// Which usage.
+/// Which usage to report.
 #[derive(Clone, Debug, Default)]
 pub struct UsageRequest {
-    /// Where.
-    pub scope: Scope,
-    /// What is summed up together.
-    pub by: UsageBy,
-    /// Of one agent.
+    /// Only sessions of this project, or of all projects.
+    pub scope: SessionScope,
+    /// How to group.
+    pub group_by: UsageGrouping,
+    /// Only this agent.
     pub agent: Option<Agent>,
-    /// Not before.
+    /// Start time: a date, a span such as `7d`, or words such as `last week`.
     pub since: Option<String>,
-    /// Not after.
+    /// End time, in the same formats.
     pub until: Option<String>,
 }
 
-/// What messages took and cost.
+/// Tokens and cost of a group of messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Used {
-    /// Messages of models.
+pub struct UsageTotals {
+    /// Number of messages by models.
     pub messages: u64,
-    /// Their tokens.
+    /// Their tokens by kind.
     pub tokens: Tokens,
-    /// What the agents noted as the cost of some of them.
-    pub noted: Option<NanoUsd>,
-    /// What others cost by the price lists.
-    pub estimated: Option<NanoUsd>,
-    /// Tokens whose cost nobody knows.
+    /// Cost of the messages for which the transcript states one.
+    pub stated_cost: Option<NanoUsd>,
+    /// Cost of the others by list price.
+    pub estimated_cost: Option<NanoUsd>,
+    /// Tokens without a known price.
     pub unpriced_tokens: u64,
-    /// The models they are of; an empty name where none was noted.
+    /// The models without a known price. The empty name means messages without a model.
     pub unpriced_models: BTreeSet<String>,
 }
 
-impl Used {
-    /// What is known of the cost; nothing where nothing is.
+impl UsageTotals {
+    /// The known cost: stated plus estimated. `None` if neither is known.
     pub fn cost(&self) -> Option<NanoUsd> {
-        match (self.noted, self.estimated) {
+        match (self.stated_cost, self.estimated_cost) {
             (Some(noted), Some(estimated)) => Some(noted.plus(estimated)),
             (noted, estimated) => noted.or(estimated),
         }
     }
 
-    /// Adds what others took and cost.
-    pub fn add(&mut self, other: &Used) {
+    /// Adds the totals of another group.
+    pub fn add(&mut self, other: &UsageTotals) {
         let both = |one: Option<NanoUsd>, other: Option<NanoUsd>| match (one, other) {
             (Some(one), Some(other)) => Some(one.plus(other)),
             (one, other) => one.or(other),
         };
         self.messages += other.messages;
         self.tokens = self.tokens.plus(other.tokens);
-        self.noted = both(self.noted, other.noted);
-        self.estimated = both(self.estimated, other.estimated);
+        self.stated_cost = both(self.stated_cost, other.stated_cost);
+        self.estimated_cost = both(self.estimated_cost, other.estimated_cost);
         self.unpriced_tokens = self.unpriced_tokens.saturating_add(other.unpriced_tokens);
         self.unpriced_models.extend(other.unpriced_models.iter().cloned());
     }
 
-    /// What the messages of one session took and cost.
-    pub(crate) fn of_session(store: &Store, session: SessionNumber) -> Result<Self, EngineError> {
-        let steps = price_steps();
+    /// Totals of one session.
+    pub(crate) fn for_session(store: &Store, session: SessionNumber) -> Result<Self, EngineError> {
+        let steps = price_thresholds();
         let mut used = Self::default();
         for slice in store.session_usage(session, &steps)? {
-            used.add(&Self::of(&slice, &steps));
+            used.add(&Self::from_slice(&slice, &steps));
         }
         Ok(used)
     }
 
-    fn of(slice: &UsageSlice, steps: &[u64]) -> Self {
+    fn from_slice(slice: &UsageTotal, steps: &[u64]) -> Self {
         let mut used = Self { messages: slice.messages, tokens: slice.tokens, ..Self::default() };
         let model = slice.model.as_deref().unwrap_or_default();
-        // All prompts of a slice lie between the same two lengths, so one just above the lower stands for them.
-        let prompt = slice.step.checked_sub(1).and_then(|at| steps.get(at)).map_or(0, |step| step + 1);
+        // All prompts of a slice lie between the same two price steps, so any length between them gives the price.
+        let prompt = slice.price_step.checked_sub(1).and_then(|at| steps.get(at)).map_or(0, |step| step + 1);
         match (slice.cost_nanos, list_price(model, prompt)) {
-            (Some(nanos), _) => used.noted = Some(NanoUsd::new(nanos)),
-            (None, Some(price)) => used.estimated = Some(price.cost(slice.tokens)),
+            (Some(nanos), _) => used.stated_cost = Some(NanoUsd::new(nanos)),
+            (None, Some(price)) => used.estimated_cost = Some(price.cost(slice.tokens)),
             (None, None) => {
                 used.unpriced_tokens = slice.tokens.total();
                 used.unpriced_models.insert(model.to_owned());
@@ -117,61 +117,61 @@ impl Used {
     }
 }
 
-/// What was used together.
+/// The usage of one day, agent, model or project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageGroup {
-    /// The day (`2026-02-20`), agent, model or project; nothing where it is not known.
+    /// The day (`2026-02-20`), agent, model or project. `None` if unknown.
     pub key: Option<String>,
-    /// What was used.
-    pub used: Used,
+    /// Tokens and cost of the group.
+    pub totals: UsageTotals,
 }
 
-/// What Rethread itself asked of models, in all projects.
+/// Requests that Rethread itself sent to models, in all projects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnUsage {
-    /// In the time that was asked about, by purpose and model, most tokens first.
-    pub requests: Vec<LedgerSum>,
-    /// The same today.
-    pub today: Vec<LedgerSum>,
-    /// What may be spent in a day, and what was spent today.
+    /// In the requested time, by purpose and model, most tokens first.
+    pub requests: Vec<LedgerTotal>,
+    /// The same for today.
+    pub today: Vec<LedgerTotal>,
+    /// The daily budget and today's spending.
     pub budget: BudgetStatus,
 }
 
-/// What the agents and we used.
+/// Usage by the agents and by Rethread.
 #[derive(Clone, Debug)]
 pub struct UsageReport {
-    /// Not before.
+    /// Start of the requested time, inclusive.
     pub from: Option<Timestamp>,
-    /// Before.
+    /// End of the requested time, exclusive.
     pub to: Option<Timestamp>,
-    /// What the agents used, in the order of what it is grouped by.
+    /// Usage by the agents, sorted as described by the grouping.
     pub groups: Vec<UsageGroup>,
-    /// All groups together.
-    pub total: Used,
-    /// How much of the transcripts is kept, by type of session.
-    pub kept: Vec<Kept>,
-    /// What we used.
+    /// The sum of all groups.
+    pub total: UsageTotals,
+    /// How much of the transcripts is kept, by session type.
+    pub reductions: Vec<SessionTypeReduction>,
+    /// Requests sent by Rethread itself.
     pub own: OwnUsage,
 }
 
 impl Engine {
-    /// What the agents' tokens cost, what is kept of their transcripts, and what we asked of models.
+    /// Tokens and cost by the agents, the reduction of their transcripts, and our own requests.
     pub fn usage(&self, request: &UsageRequest) -> Result<UsageReport, EngineError> {
-        let from = request.since.as_deref().map(|text| self.moment(text, false)).transpose()?;
-        let to = request.until.as_deref().map(|text| self.moment(text, true)).transpose()?;
+        let from = request.since.as_deref().map(|text| self.parse_time(text, false)).transpose()?;
+        let to = request.until.as_deref().map(|text| self.parse_time(text, true)).transpose()?;
         let store = self.reader()?;
         let filter = UsageFilter { scope: request.scope.clone(), agent: request.agent, from, to };
         let (mut groups, mut work) = (Vec::new(), Vec::new());
         if let Some(store) = &store {
-            groups = groups_of(store, &filter, request.by, &self.environment.zone)?;
-            work = store.work(&filter)?;
+            groups = usage_groups(store, &filter, request.group_by, &self.environment.time_zone)?;
+            work = store.work_counts(&filter)?;
         }
-        let mut total = Used::default();
+        let mut total = UsageTotals::default();
         for group in &groups {
-            total.add(&group.used);
+            total.add(&group.totals);
         }
         let own = self.own_usage(store.as_ref(), from, to)?;
-        Ok(UsageReport { from, to, groups, total, kept: kept::by_kind(&work), own })
+        Ok(UsageReport { from, to, groups, total, reductions: reduction::reduction_by_type(&work), own })
     }
 
     fn own_usage(
@@ -180,50 +180,50 @@ impl Engine {
         from: Option<Timestamp>,
         to: Option<Timestamp>,
     ) -> Result<OwnUsage, EngineError> {
-        let ledger = |from, to| Ok::<_, EngineError>(store.map(|store| store.ledger(from, to)).transpose()?);
+        let ledger = |from, to| Ok::<_, EngineError>(store.map(|store| store.ledger_totals(from, to)).transpose()?);
         Ok(OwnUsage {
             requests: ledger(from, to)?.unwrap_or_default(),
-            today: ledger(Some(self.day_began()), None)?.unwrap_or_default(),
+            today: ledger(Some(self.day_start()), None)?.unwrap_or_default(),
             budget: self.budget_status(store)?,
         })
     }
 }
 
-fn groups_of(
+fn usage_groups(
     store: &Store,
     filter: &UsageFilter,
-    by: UsageBy,
+    by: UsageGrouping,
     zone: &TimeZone,
 ) -> Result<Vec<UsageGroup>, EngineError> {
     let grain = match by {
-        UsageBy::Day => UsageGrain::Time,
-        UsageBy::Agent => UsageGrain::Agent,
-        UsageBy::Model => UsageGrain::Model,
-        UsageBy::Project => UsageGrain::Project,
+        UsageGrouping::Day => UsageGrain::Time,
+        UsageGrouping::Agent => UsageGrain::Agent,
+        UsageGrouping::Model => UsageGrain::Model,
+        UsageGrouping::Project => UsageGrain::Project,
     };
-    let steps = price_steps();
-    let mut groups: BTreeMap<Option<String>, Used> = BTreeMap::new();
+    let steps = price_thresholds();
+    let mut groups: BTreeMap<Option<String>, UsageTotals> = BTreeMap::new();
     for slice in store.usage(filter, grain, &steps)? {
-        let used = Used::of(&slice, &steps);
+        let used = UsageTotals::from_slice(&slice, &steps);
         let key = match by {
-            UsageBy::Day => slice.at.and_then(|at| day_of(at, zone)),
-            UsageBy::Model => slice.model,
-            UsageBy::Agent | UsageBy::Project => slice.label,
+            UsageGrouping::Day => slice.at.and_then(|at| local_day(at, zone)),
+            UsageGrouping::Model => slice.model,
+            UsageGrouping::Agent | UsageGrouping::Project => slice.label,
         };
         groups.entry(key).or_default().add(&used);
     }
-    let mut groups: Vec<UsageGroup> = groups.into_iter().map(|(key, used)| UsageGroup { key, used }).collect();
-    if by == UsageBy::Day {
+    let mut groups: Vec<UsageGroup> = groups.into_iter().map(|(key, used)| UsageGroup { key, totals: used }).collect();
+    if by == UsageGrouping::Day {
         groups.sort_by_key(|group| group.key.is_none());
     } else {
-        // The order of names stays where cost and tokens are equal.
-        groups.sort_by_key(|group| std::cmp::Reverse((group.used.cost(), group.used.tokens.total())));
+        // The sort is stable: groups with equal cost and tokens remain sorted by name.
+        groups.sort_by_key(|group| std::cmp::Reverse((group.totals.cost(), group.totals.tokens.total())));
     }
     Ok(groups)
 }
 
-/// The day in the user's time zone.
-fn day_of(at: Timestamp, zone: &TimeZone) -> Option<String> {
+/// The day in the user's time zone, as `2026-02-20`.
+fn local_day(at: Timestamp, zone: &TimeZone) -> Option<String> {
     let moment = jiff::Timestamp::from_millisecond(at.as_millis()).ok()?;
     Some(moment.to_zoned(zone.clone()).date().to_string())
 }

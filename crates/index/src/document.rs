@@ -1,93 +1,93 @@
-//! What of an entry is indexed.
+//! Turns stored entries into index documents, one episode at a time.
 
-use rethread_model::{Entry, Speech};
-use rethread_store::{EpisodeKey, Feed, FeedEntry, Head, SessionNumber, Since, Store};
+use rethread_model::{Entry, EntryKind};
+use rethread_store::{EpisodeKey, FeedCursor, FeedEntry, FeedItem, SessionNumber, Store, StoreHead};
 
 use crate::error::IndexError;
-use crate::novelty::{Conversations, is_said};
-use crate::traits::Traits;
+use crate::novelty::{SessionWords, is_conversation};
+use crate::traits::EntryTraits;
 
-/// An episode number takes this many bits beside its session's number.
-const NUMBER_BITS: u32 = 24;
+/// Bits of an episode code that hold the episode number; the rest holds the session number.
+const EPISODE_NUMBER_BITS: u32 = 24;
 
-/// Stands for "no time is known".
+/// Marks an entry without a known time.
 pub(crate) const NO_TIME: i64 = i64::MIN;
 
-/// One entry, ready to be indexed.
+/// The searchable content of one entry.
 #[derive(Clone, Debug)]
-pub(crate) struct Document {
+pub(crate) struct IndexDocument {
     pub text: String,
     pub files: Vec<String>,
     pub tools: Vec<String>,
-    /// Who speaks, where every text of the exchange begins with a name and a colon.
+    /// Speaker in lower case, in an episode where every text begins with a name and a colon.
     pub speaker: Option<String>,
     pub episode: EpisodeKey,
     pub seq: u64,
     pub at: i64,
-    pub traits: Traits,
+    pub traits: EntryTraits,
 }
 
-/// One step of what an index has to take in.
+/// A change the index has to apply.
 #[derive(Debug)]
-pub(crate) enum Step {
-    /// Everything known of the session is out of date.
-    Retold(SessionNumber),
-    /// Everything known of the episode is out of date; this is it now.
-    Episode(EpisodeKey, Vec<Document>),
+pub(crate) enum IndexChange {
+    /// Drop all documents of the session.
+    SessionReset(SessionNumber),
+    /// Replace all documents of the episode with these.
+    Episode(EpisodeKey, Vec<IndexDocument>),
 }
 
-impl Document {
-    fn of(entry: &FeedEntry<'_>) -> Self {
-        let call = entry.tool.map(|_| [entry.tool, entry.target, entry.arguments, entry.error]);
+impl IndexDocument {
+    fn from_entry(entry: &FeedEntry<'_>) -> Self {
+        let call = entry.tool_name.map(|_| [entry.tool_name, entry.target, entry.arguments, entry.error]);
         let files = entry.paths.and_then(|paths| serde_json::from_str(paths).ok()).unwrap_or_default();
-        let tools = entry.tool.into_iter().chain(entry.tool_kind).map(str::to_lowercase).collect();
+        let tools = entry.tool_name.into_iter().chain(entry.tool_kind).map(str::to_lowercase).collect();
         Self {
-            text: join(entry.text, call),
+            text: join_text(entry.text, call),
             files,
             tools,
             speaker: None,
             episode: entry.episode,
             seq: entry.seq,
             at: entry.at.map_or(NO_TIME, rethread_model::Timestamp::as_millis),
-            traits: Traits::of(entry.speech, entry.failed, entry.text),
+            traits: EntryTraits::from_text(entry.kind, entry.is_failure, entry.text),
         }
     }
 }
 
-/// Tells what changed since then, one whole episode at a time.
-pub(crate) fn episodes(
+/// Calls `each` with every change since then, one whole episode at a time.
+pub(crate) fn for_each_change(
     store: &Store,
-    since: Since,
-    each: impl FnMut(Step) -> Result<(), IndexError>,
-) -> Result<Head, IndexError> {
-    let mut gatherer = Gatherer { store, each, open: None, conversations: Conversations::default() };
-    let head = store.feed(since, |step| gatherer.take(step))?;
+    since: FeedCursor,
+    each: impl FnMut(IndexChange) -> Result<(), IndexError>,
+) -> Result<StoreHead, IndexError> {
+    let mut gatherer = EpisodeCollector { store, on_change: each, open: None, session_words: SessionWords::default() };
+    let head = store.feed(since, |step| gatherer.push(step))?;
     gatherer.close()?;
     Ok(head)
 }
 
-/// Puts the entries of an episode together.
-struct Gatherer<'s, F> {
+/// Collects the entries of an episode.
+struct EpisodeCollector<'s, F> {
     store: &'s Store,
-    conversations: Conversations,
-    each: F,
-    open: Option<(EpisodeKey, Vec<Document>)>,
+    session_words: SessionWords,
+    on_change: F,
+    open: Option<(EpisodeKey, Vec<IndexDocument>)>,
 }
 
-impl<F: FnMut(Step) -> Result<(), IndexError>> Gatherer<'_, F> {
-    fn take(&mut self, step: Feed<'_>) -> Result<(), IndexError> {
+impl<F: FnMut(IndexChange) -> Result<(), IndexError>> EpisodeCollector<'_, F> {
+    fn push(&mut self, step: FeedItem<'_>) -> Result<(), IndexError> {
         match step {
-            Feed::Retold(session) => {
-                self.conversations.forget(session);
-                return (self.each)(Step::Retold(session));
+            FeedItem::SessionRebuilt(session) => {
+                self.session_words.clear(session);
+                return (self.on_change)(IndexChange::SessionReset(session));
             }
-            Feed::Episode(key) => {
+            FeedItem::EpisodeChanged(key) => {
                 self.close()?;
                 self.open = Some((key, Vec::new()));
             }
-            Feed::Entry(entry) => {
+            FeedItem::Entry(entry) => {
                 if let Some((_, documents)) = &mut self.open {
-                    documents.push(Document::of(&entry));
+                    documents.push(IndexDocument::from_entry(&entry));
                 }
             }
         }
@@ -96,48 +96,49 @@ impl<F: FnMut(Step) -> Result<(), IndexError>> Gatherer<'_, F> {
 
     fn close(&mut self) -> Result<(), IndexError> {
         let Some((key, mut documents)) = self.open.take() else { return Ok(()) };
-        name_speakers(&mut documents);
+        assign_speakers(&mut documents);
         if let Some(first) = documents.first() {
-            self.conversations.prepare(self.store, key.session, first.seq)?;
+            self.session_words.prepare(self.store, key.session, first.seq)?;
         }
-        for document in documents.iter_mut().filter(|document| is_said(document.traits.speech())) {
-            let novelty = self.conversations.add(key.session, &document.text);
+        for document in documents.iter_mut().filter(|document| is_conversation(document.traits.kind())) {
+            let novelty = self.session_words.add(key.session, &document.text);
             document.traits = document.traits.with_novelty(novelty);
         }
-        (self.each)(Step::Episode(key, documents))
+        (self.on_change)(IndexChange::Episode(key, documents))
     }
 }
 
-/// The words of an entry that can be searched: of a tool call, its name, what it was given and the error it gave.
+/// The searchable text of an entry. For a tool call: its name, target, arguments and error.
 pub fn searchable_text(entry: &Entry) -> String {
     let tool = entry.tool.as_ref();
     let error = tool.and_then(|tool| tool.outcome.as_ref()).and_then(|outcome| outcome.error.as_deref());
     let parts = tool.map(|tool| [Some(tool.name.as_str()), Some(&tool.target), Some(&tool.arguments), error]);
-    join(&entry.text, parts)
+    join_text(&entry.text, parts)
 }
 
-fn join(text: &str, call: Option<[Option<&str>; 4]>) -> String {
+fn join_text(text: &str, call: Option<[Option<&str>; 4]>) -> String {
     let Some(parts) = call else { return text.to_owned() };
     let parts: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
     parts.join("\n")
 }
 
-/// In a chat log every text begins with the name of who speaks. A single `Error: …` is not a name, so all texts of an
-/// exchange must have one, and there must be two.
-fn name_speakers(documents: &mut [Document]) {
-    let is_text = |document: &Document| matches!(document.traits.speech(), Speech::Prompt | Speech::Said);
+/// In a chat log, every text begins with the speaker's name. A single `Error: …` is not a name, so all texts of an
+/// episode must have one, and there must be at least two.
+fn assign_speakers(documents: &mut [IndexDocument]) {
+    let is_text =
+        |document: &IndexDocument| matches!(document.traits.kind(), EntryKind::Prompt | EntryKind::AssistantText);
     let texts = documents.iter().filter(|document| is_text(document));
-    let named = texts.clone().filter(|document| speaker(&document.text).is_some()).count();
+    let named = texts.clone().filter(|document| speaker_name(&document.text).is_some()).count();
     if named < 2 || named < texts.count() {
         return;
     }
     for document in documents.iter_mut().filter(|document| is_text(document)) {
-        document.speaker = speaker(&document.text);
+        document.speaker = speaker_name(&document.text);
     }
 }
 
-/// The name before a colon at the beginning of a text, in lower case.
-fn speaker(text: &str) -> Option<String> {
+/// The name before a colon at the start of a text, in lower case.
+fn speaker_name(text: &str) -> Option<String> {
     let (name, rest) = text.split_once(':')?;
     let is_name = name.len() <= 40
         && rest.starts_with(char::is_whitespace)
@@ -148,13 +149,13 @@ fn speaker(text: &str) -> Option<String> {
     is_name.then(|| name.to_lowercase())
 }
 
-/// Session and number in one, as the index keeps it.
-pub(crate) fn episode_code(key: EpisodeKey) -> u64 {
-    (key.session.get() << NUMBER_BITS) | (key.number & ((1 << NUMBER_BITS) - 1))
+/// Session and episode number in one integer, as stored in the index.
+pub(crate) fn encode_episode(key: EpisodeKey) -> u64 {
+    (key.session.get() << EPISODE_NUMBER_BITS) | (key.number & ((1 << EPISODE_NUMBER_BITS) - 1))
 }
 
-/// The way back.
-pub(crate) fn episode_of(code: u64) -> EpisodeKey {
-    let number = code & ((1 << NUMBER_BITS) - 1);
-    EpisodeKey { session: SessionNumber::new(code >> NUMBER_BITS), number }
+/// Inverse of [`encode_episode`].
+pub(crate) fn decode_episode(code: u64) -> EpisodeKey {
+    let number = code & ((1 << EPISODE_NUMBER_BITS) - 1);
+    EpisodeKey { session: SessionNumber::new(code >> EPISODE_NUMBER_BITS), number }
 }

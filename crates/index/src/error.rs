@@ -1,25 +1,25 @@
-//! Why the index could not be used.
+//! Errors of the search index.
 
 use std::path::PathBuf;
 
 use rethread_store::StoreError;
 
-/// Why the index could not be used.
+/// Why the index could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// The store it follows.
+    /// Reading the store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Files of the index.
-    #[error("the search index {} cannot be written", path.display())]
+    /// Writing the index files failed.
+    #[error("cannot write the search index {}", path.display())]
     File {
-        /// Which.
+        /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The I/O error.
         #[source]
         cause: std::io::Error,
     },
-    /// The index is damaged; it can be made again.
+    /// The index is damaged and must be rebuilt.
     #[error("the search index is damaged")]
     Damaged(#[source] Box<tantivy::TantivyError>),
 }

@@ -1,26 +1,27 @@
-//! The full-text index: a projection of the store that can be deleted and made again at any time.
+//! The full-text index. It is derived from the store and can be deleted and rebuilt at any time.
 //!
-//! [`follow`] brings it up to the store; a [`Snapshot`] reads it together with what the store has and it has not.
+//! [`update_index`] brings it up to date; an [`IndexSnapshot`] reads it together with stored entries that are not
+//! indexed yet.
 
 pub mod words;
 
 mod document;
 mod error;
-mod follow;
 mod inspect;
 mod novelty;
 mod payload;
 mod schema;
 mod segment;
 mod snapshot;
-mod tail;
 mod traits;
+mod unindexed;
+mod update;
 
 pub use document::searchable_text;
 pub use error::IndexError;
-pub use follow::{Followed, Follower, Patience, discard, follow};
-pub use inspect::{count, size, verify};
-pub use payload::Unusable;
-pub use segment::{Doc, Segment};
-pub use snapshot::{Lag, Snapshot, lag};
-pub use traits::Traits;
+pub use inspect::{count_documents, size_bytes, verify_index};
+pub use payload::IndexProblem;
+pub use segment::{DocId, IndexSegment};
+pub use snapshot::{IndexLag, IndexSnapshot, index_lag};
+pub use traits::EntryTraits;
+pub use update::{IndexUpdate, IndexUpdater, LockWait, delete_index, update_index};

@@ -1,64 +1,64 @@
-//! What a commit says about itself: which store it follows, how far, and in which version.
+//! The payload of an index commit: which store it was made from, up to which change, in which version.
 
 use std::path::Path;
 
-use rethread_store::Head;
+use rethread_store::StoreHead;
 use serde::{Deserialize, Serialize};
 use tantivy::Index;
 
-use crate::schema::VERSION;
+use crate::schema::INDEX_VERSION;
 
-/// Why an index cannot be used as it is.
+/// Why an index cannot be used and must be rebuilt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unusable {
-    /// There is none.
+pub enum IndexProblem {
+    /// There is no index.
     Missing,
     /// It cannot be read.
     Damaged,
-    /// Another version of the program made it.
+    /// It was made by another version of the program.
     OtherVersion,
-    /// It was made from another database, or the database was put back to an earlier moment.
+    /// It was made from another database, or the database was restored to an earlier state.
     OtherStore,
 }
 
-/// The commit payload, not the segment count, says how far the index is.
+/// Stored with each commit, so that index content and position are always consistent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Payload {
+pub(crate) struct CommitPayload {
     version: u32,
     store: i64,
     pub(crate) change: i64,
 }
 
-impl Payload {
-    pub(crate) fn of(head: Head) -> Self {
-        Self { version: VERSION, store: head.identity, change: head.change }
+impl CommitPayload {
+    pub(crate) fn for_head(head: StoreHead) -> Self {
+        Self { version: INDEX_VERSION, store: head.identity, change: head.change }
     }
 
     pub(crate) fn to_text(self) -> String {
         serde_json::to_string(&self).unwrap_or_default()
     }
 
-    /// Reads the payload of the index in that folder.
-    pub(crate) fn load(folder: &Path) -> Result<Self, Unusable> {
+    /// Reads the payload of the index in a folder.
+    pub(crate) fn load(folder: &Path) -> Result<Self, IndexProblem> {
         if !folder.join("meta.json").exists() {
-            return Err(Unusable::Missing);
+            return Err(IndexProblem::Missing);
         }
-        let index = Index::open_in_dir(folder).map_err(|_| Unusable::Damaged)?;
-        Self::of_index(&index)
+        let index = Index::open_in_dir(folder).map_err(|_| IndexProblem::Damaged)?;
+        Self::from_index(&index)
     }
 
-    pub(crate) fn of_index(index: &Index) -> Result<Self, Unusable> {
-        let metas = index.load_metas().map_err(|_| Unusable::Damaged)?;
-        let text = metas.payload.ok_or(Unusable::Damaged)?;
-        let payload: Self = serde_json::from_str(&text).map_err(|_| Unusable::OtherVersion)?;
+    pub(crate) fn from_index(index: &Index) -> Result<Self, IndexProblem> {
+        let metas = index.load_metas().map_err(|_| IndexProblem::Damaged)?;
+        let text = metas.payload.ok_or(IndexProblem::Damaged)?;
+        let payload: Self = serde_json::from_str(&text).map_err(|_| IndexProblem::OtherVersion)?;
         let (schema, _) = crate::schema::schema();
-        let same = payload.version == VERSION && index.schema() == schema;
-        if same { Ok(payload) } else { Err(Unusable::OtherVersion) }
+        let same = payload.version == INDEX_VERSION && index.schema() == schema;
+        if same { Ok(payload) } else { Err(IndexProblem::OtherVersion) }
     }
 
-    /// Whether the payload is of this store, and not ahead of it.
-    pub(crate) fn of_store(self, head: Head) -> Result<Self, Unusable> {
+    /// Checks that the index was made from this store and is not ahead of it.
+    pub(crate) fn check_store(self, head: StoreHead) -> Result<Self, IndexProblem> {
         let same = self.store == head.identity && self.change <= head.change;
-        if same { Ok(self) } else { Err(Unusable::OtherStore) }
+        if same { Ok(self) } else { Err(IndexProblem::OtherStore) }
     }
 }

@@ -1,4 +1,4 @@
-//! The fields of the index and how they are split into words.
+//! Fields of the index and their tokenizers.
 
 use std::borrow::Cow;
 
@@ -7,45 +7,45 @@ use tantivy::schema::{
 };
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
 
-use crate::words::{Splitter, Words};
+use crate::words::{WordList, WordSplitter};
 
-/// Raised whenever the fields or the splitting of words change: an index of another version is made again.
-pub(crate) const VERSION: u32 = 1;
+/// Increase when the fields or the word splitting change. An index of another version is rebuilt.
+pub(crate) const INDEX_VERSION: u32 = 1;
 
-const TEXT: &str = "rethread";
-const PATH: &str = "path";
+const TEXT_TOKENIZER: &str = "rethread";
+const PATH_TOKENIZER: &str = "path";
 
-/// One document per entry. Nothing is stored: the text is in the store.
+/// Fields of a document; there is one document per entry. The text itself is only in the store.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fields {
-    /// Words of the entry.
+pub(crate) struct IndexFields {
+    /// Searchable text of the entry.
     pub text: Field,
-    /// Parts of the paths a tool worked on, in order.
+    /// Path segments of the files a tool call worked on, in order.
     pub file: Field,
-    /// Name and kind of the tool.
+    /// Name and kind of the tool, in lower case.
     pub tool: Field,
-    /// Who speaks, in a chat log with names.
+    /// Speaker, in a chat log with names.
     pub speaker: Field,
-    /// Number of the session.
+    /// Session number in the store.
     pub session: Field,
-    /// Session and number of the episode in one.
+    /// Session and episode number, see `encode_episode`.
     pub episode: Field,
-    /// Position in the session.
+    /// Position of the entry in the session.
     pub seq: Field,
-    /// Milliseconds since 1970.
+    /// Milliseconds since the Unix epoch.
     pub at: Field,
-    /// What kind of text it is, and what is remarkable about it.
+    /// Packed [`EntryTraits`](crate::EntryTraits).
     pub traits: Field,
 }
 
-/// The schema and its fields.
-pub(crate) fn schema() -> (Schema, Fields) {
+pub(crate) fn schema() -> (Schema, IndexFields) {
     let mut schema = Schema::builder();
     let positions = IndexRecordOption::WithFreqsAndPositions;
-    let words = TextFieldIndexing::default().set_tokenizer(TEXT).set_index_option(positions);
-    let parts = TextFieldIndexing::default().set_tokenizer(PATH).set_fieldnorms(false).set_index_option(positions);
+    let words = TextFieldIndexing::default().set_tokenizer(TEXT_TOKENIZER).set_index_option(positions);
+    let parts =
+        TextFieldIndexing::default().set_tokenizer(PATH_TOKENIZER).set_fieldnorms(false).set_index_option(positions);
     let column = || NumericOptions::default() | FAST;
-    let fields = Fields {
+    let fields = IndexFields {
         text: schema.add_text_field("text", TextOptions::default().set_indexing_options(words)),
         file: schema.add_text_field("file", TextOptions::default().set_indexing_options(parts)),
         tool: schema.add_text_field("tool", STRING),
@@ -59,15 +59,15 @@ pub(crate) fn schema() -> (Schema, Fields) {
     (schema.build(), fields)
 }
 
-/// Our way to split text, known to the index by name.
+/// Our tokenizers, registered under the names the schema uses.
 pub(crate) fn tokenizers() -> TokenizerManager {
     let tokenizers = TokenizerManager::default();
-    tokenizers.register(TEXT, TextTokenizer::default());
-    tokenizers.register(PATH, PathTokenizer);
+    tokenizers.register(TEXT_TOKENIZER, TextTokenizer::default());
+    tokenizers.register(PATH_TOKENIZER, PathTokenizer);
     tokenizers
 }
 
-/// The parts of a path with their places. A file is known by its name with and without its ending.
+/// The segments of a path with their positions. A file name is indexed with and without its extension.
 pub(crate) fn path_parts(path: &str) -> Vec<(usize, String)> {
     let mut parts = Vec::new();
     for (place, part) in path.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | "~")).enumerate() {
@@ -82,11 +82,11 @@ pub(crate) fn path_parts(path: &str) -> Vec<(usize, String)> {
 
 #[derive(Default)]
 struct TextTokenizer {
-    splitter: Splitter,
-    words: Words,
+    splitter: WordSplitter,
+    words: WordList,
 }
 
-// Each indexing thread gets its own; what one remembers is of no use to another.
+// Each indexing thread gets an empty copy; cached stems are not shared.
 impl Clone for TextTokenizer {
     fn clone(&self) -> Self {
         Self::default()
@@ -94,17 +94,17 @@ impl Clone for TextTokenizer {
 }
 
 impl Tokenizer for TextTokenizer {
-    type TokenStream<'a> = Stream<'a>;
+    type TokenStream<'a> = IndexTokenStream<'a>;
 
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> Stream<'a> {
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> IndexTokenStream<'a> {
         self.splitter.split(text, &mut self.words);
-        let words = self.words.iter().map(|word| Piece {
+        let words = self.words.iter().map(|word| IndexToken {
             text: word.text.into(),
             position: word.position,
             start: word.start,
             end: word.end,
         });
-        Stream { pieces: Box::new(words), token: Token::default() }
+        IndexTokenStream { tokens: Box::new(words), token: Token::default() }
     }
 }
 
@@ -112,35 +112,35 @@ impl Tokenizer for TextTokenizer {
 struct PathTokenizer;
 
 impl Tokenizer for PathTokenizer {
-    type TokenStream<'a> = Stream<'a>;
+    type TokenStream<'a> = IndexTokenStream<'a>;
 
-    fn token_stream<'a>(&'a mut self, path: &'a str) -> Stream<'a> {
-        let parts = path_parts(path).into_iter().map(|(position, part)| Piece {
+    fn token_stream<'a>(&'a mut self, path: &'a str) -> IndexTokenStream<'a> {
+        let parts = path_parts(path).into_iter().map(|(position, part)| IndexToken {
             text: part.into(),
             position,
             start: 0,
             end: 0,
         });
-        Stream { pieces: Box::new(parts), token: Token::default() }
+        IndexTokenStream { tokens: Box::new(parts), token: Token::default() }
     }
 }
 
-struct Piece<'a> {
+struct IndexToken<'a> {
     text: Cow<'a, str>,
     position: usize,
     start: usize,
     end: usize,
 }
 
-/// What tantivy wants to be given: one token at a time, in a buffer that is used again.
-struct Stream<'a> {
-    pieces: Box<dyn Iterator<Item = Piece<'a>> + 'a>,
+/// Adapter to tantivy, which reads one token at a time from a reused buffer.
+struct IndexTokenStream<'a> {
+    tokens: Box<dyn Iterator<Item = IndexToken<'a>> + 'a>,
     token: Token,
 }
 
-impl TokenStream for Stream<'_> {
+impl TokenStream for IndexTokenStream<'_> {
     fn advance(&mut self) -> bool {
-        let Some(piece) = self.pieces.next() else { return false };
+        let Some(piece) = self.tokens.next() else { return false };
         self.token.text.clear();
         self.token.text.push_str(&piece.text);
         self.token.position = piece.position;

@@ -1,6 +1,6 @@
-//! A part of the index that is read: postings by word, columns by document.
+//! A searchable part of the index: postings by word, columns by document.
 //!
-//! On disk it is a segment of tantivy; what the index has not seen yet is a [`Tail`] in memory. Both answer alike.
+//! It is either a tantivy segment on disk or an [`UnindexedSegment`] in memory with entries that are not indexed yet.
 
 use std::sync::Arc;
 
@@ -12,50 +12,50 @@ use tantivy::query::{EnableScoring, PhraseQuery, Query};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet, InvertedIndexReader, SegmentReader, TERMINATED, Term};
 
-use crate::document::{NO_TIME, episode_code, episode_of};
+use crate::document::{NO_TIME, decode_episode, encode_episode};
 use crate::error::IndexError;
-use crate::schema::{Fields, path_parts};
-use crate::tail::Tail;
-use crate::traits::Traits;
-use crate::words::Words;
+use crate::schema::{IndexFields, path_parts};
+use crate::traits::EntryTraits;
+use crate::unindexed::UnindexedSegment;
+use crate::words::WordList;
 
-/// A document's number in its segment.
-pub type Doc = u32;
+/// Number of a document within its segment.
+pub type DocId = u32;
 
-/// One part of the index.
+/// One searchable part of the index, on disk or in memory.
 #[derive(Debug)]
-pub struct Segment(Kind);
+pub struct IndexSegment(SegmentStorage);
 
 #[derive(Debug)]
-enum Kind {
-    Disk(Box<Disk>),
-    Tail(Box<Tail>),
+enum SegmentStorage {
+    Disk(Box<DiskSegment>),
+    Memory(Box<UnindexedSegment>),
 }
 
-struct Disk {
+struct DiskSegment {
     reader: SegmentReader,
-    fields: Fields,
+    fields: IndexFields,
     text: Arc<InvertedIndexReader>,
     lengths: FieldNormReader,
     episode: Column<u64>,
     seq: Column<u64>,
     at: Column<i64>,
     traits: Column<u64>,
-    /// One bit per document that is out of date; empty when none is.
+    /// One bit per outdated document; empty if there is none.
     hidden: Vec<u64>,
     hidden_count: u64,
 }
 
-impl std::fmt::Debug for Disk {
+impl std::fmt::Debug for DiskSegment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Disk").field("documents", &self.reader.max_doc()).finish_non_exhaustive()
     }
 }
 
-impl Segment {
-    pub(crate) fn open(reader: &SegmentReader, fields: Fields) -> Result<Self, IndexError> {
+impl IndexSegment {
+    pub(crate) fn open(reader: &SegmentReader, fields: IndexFields) -> Result<Self, IndexError> {
         let columns = reader.fast_fields();
-        Ok(Self(Kind::Disk(Box::new(Disk {
+        Ok(Self(SegmentStorage::Disk(Box::new(DiskSegment {
             text: reader.inverted_index(fields.text)?,
             lengths: reader.get_fieldnorms_reader(fields.text)?,
             episode: columns.u64("episode")?,
@@ -69,161 +69,161 @@ impl Segment {
         }))))
     }
 
-    pub(crate) fn of_tail(tail: Tail) -> Self {
-        Self(Kind::Tail(Box::new(tail)))
+    pub(crate) fn from_unindexed(tail: UnindexedSegment) -> Self {
+        Self(SegmentStorage::Memory(Box::new(tail)))
     }
 
     /// One more than the largest document number.
-    pub fn limit(&self) -> Doc {
+    pub fn doc_limit(&self) -> DocId {
         match &self.0 {
-            Kind::Disk(disk) => disk.reader.max_doc(),
-            Kind::Tail(tail) => tail.len(),
+            SegmentStorage::Disk(disk) => disk.reader.max_doc(),
+            SegmentStorage::Memory(tail) => tail.len(),
         }
     }
 
-    /// Whether the document is still true.
-    pub fn is_alive(&self, doc: Doc) -> bool {
+    /// False if the document was deleted or replaced by a newer version.
+    pub fn is_alive(&self, doc: DocId) -> bool {
         match &self.0 {
-            Kind::Disk(disk) => disk.is_alive(doc),
-            Kind::Tail(_) => true,
+            SegmentStorage::Disk(disk) => disk.is_alive(doc),
+            SegmentStorage::Memory(_) => true,
         }
     }
 
-    /// Adds the documents with that word, and how often each has it.
-    pub fn postings(&self, word: &str, found: &mut Vec<(Doc, u32)>) -> Result<(), IndexError> {
+    /// Appends the documents that contain a word, each with its number of occurrences.
+    pub fn postings(&self, word: &str, found: &mut Vec<(DocId, u32)>) -> Result<(), IndexError> {
         match &self.0 {
-            Kind::Disk(disk) => disk.postings(word, found),
-            Kind::Tail(tail) => {
+            SegmentStorage::Disk(disk) => disk.postings(word, found),
+            SegmentStorage::Memory(tail) => {
                 found.extend_from_slice(tail.postings(word));
                 Ok(())
             }
         }
     }
 
-    /// Documents in which these words follow each other as in the text they were split from.
-    pub fn with_phrase(&self, words: &Words) -> Result<Vec<Doc>, IndexError> {
+    /// Documents that contain these words at the same distances as in the text they were split from.
+    pub fn with_phrase(&self, words: &WordList) -> Result<Vec<DocId>, IndexError> {
         let places: Vec<(usize, String)> = words.iter().map(|word| (word.position, word.text.to_owned())).collect();
         match &self.0 {
-            Kind::Disk(disk) => disk.with_phrase(disk.fields.text, &places),
-            Kind::Tail(tail) => Ok(tail.with_phrase(&places)),
+            SegmentStorage::Disk(disk) => disk.with_phrase(disk.fields.text, &places),
+            SegmentStorage::Memory(tail) => Ok(tail.with_phrase(&places)),
         }
     }
 
-    /// Documents of tool calls on files whose path contains these parts next to each other.
-    pub fn with_path(&self, path: &str) -> Result<Vec<Doc>, IndexError> {
-        // Each place once: what is typed is matched as typed, `wal` and `wal.rs` both find `wal.rs`.
+    /// Documents of tool calls on files whose path contains these segments in sequence.
+    pub fn with_path(&self, path: &str) -> Result<Vec<DocId>, IndexError> {
+        // One form per position, as typed: `wal` and `wal.rs` both find `wal.rs`.
         let mut parts = path_parts(path);
         parts.reverse();
         parts.dedup_by_key(|(place, _)| *place);
         parts.reverse();
         match &self.0 {
-            Kind::Disk(disk) => disk.with_phrase(disk.fields.file, &parts),
-            Kind::Tail(tail) => Ok(tail.with_path(&parts)),
+            SegmentStorage::Disk(disk) => disk.with_phrase(disk.fields.file, &parts),
+            SegmentStorage::Memory(tail) => Ok(tail.with_path(&parts)),
         }
     }
 
-    /// Documents of calls of a tool, by its name or kind in lower case.
-    pub fn with_tool(&self, tool: &str) -> Result<Vec<Doc>, IndexError> {
+    /// Documents of calls of a tool, given its name or kind in lower case.
+    pub fn with_tool(&self, tool: &str) -> Result<Vec<DocId>, IndexError> {
         match &self.0 {
-            Kind::Disk(disk) => disk.with_term(&Term::from_field_text(disk.fields.tool, tool)),
-            Kind::Tail(tail) => Ok(tail.with_tool(tool)),
+            SegmentStorage::Disk(disk) => disk.with_term(&Term::from_field_text(disk.fields.tool, tool)),
+            SegmentStorage::Memory(tail) => Ok(tail.with_tool(tool)),
         }
     }
 
-    /// Documents in which this name, in lower case, stands before what is said.
-    pub fn with_speaker(&self, name: &str) -> Result<Vec<Doc>, IndexError> {
+    /// Documents of this speaker, given in lower case.
+    pub fn with_speaker(&self, name: &str) -> Result<Vec<DocId>, IndexError> {
         match &self.0 {
-            Kind::Disk(disk) => disk.with_term(&Term::from_field_text(disk.fields.speaker, name)),
-            Kind::Tail(tail) => Ok(tail.with_speaker(name)),
+            SegmentStorage::Disk(disk) => disk.with_term(&Term::from_field_text(disk.fields.speaker, name)),
+            SegmentStorage::Memory(tail) => Ok(tail.with_speaker(name)),
         }
     }
 
-    /// Words that begin with these letters, at most `most` of them.
-    pub fn words_beginning(&self, letters: &str, most: usize) -> Result<Vec<String>, IndexError> {
+    /// At most `most` words with this prefix.
+    pub fn words_with_prefix(&self, letters: &str, most: usize) -> Result<Vec<String>, IndexError> {
         match &self.0 {
-            Kind::Disk(disk) => disk.words_beginning(letters, most),
-            Kind::Tail(tail) => Ok(tail.words_beginning(letters, most)),
+            SegmentStorage::Disk(disk) => disk.words_with_prefix(letters, most),
+            SegmentStorage::Memory(tail) => Ok(tail.words_with_prefix(letters, most)),
         }
     }
 
-    /// In how many documents a word stands, counting some that are out of date.
-    pub fn frequency(&self, word: &str) -> Result<u32, IndexError> {
+    /// Number of documents that contain a word. May include outdated ones.
+    pub fn doc_frequency(&self, word: &str) -> Result<u32, IndexError> {
         match &self.0 {
-            Kind::Disk(disk) => Ok(disk.text.doc_freq(&Term::from_field_text(disk.fields.text, word))?),
-            Kind::Tail(tail) => Ok(tail.postings(word).len() as u32),
+            SegmentStorage::Disk(disk) => Ok(disk.text.doc_freq(&Term::from_field_text(disk.fields.text, word))?),
+            SegmentStorage::Memory(tail) => Ok(tail.postings(word).len() as u32),
         }
     }
 
-    /// Documents of a session.
-    pub fn of_session(&self, session: u64) -> Result<Vec<Doc>, IndexError> {
+    /// Documents of a session, given its number.
+    pub fn in_session(&self, session: u64) -> Result<Vec<DocId>, IndexError> {
         match &self.0 {
-            Kind::Disk(disk) => disk.with_term(&Term::from_field_u64(disk.fields.session, session)),
-            Kind::Tail(tail) => Ok(tail.of_session(session)),
+            SegmentStorage::Disk(disk) => disk.with_term(&Term::from_field_u64(disk.fields.session, session)),
+            SegmentStorage::Memory(tail) => Ok(tail.in_session(session)),
         }
     }
 
-    /// The number of words a document has, rounded as the index rounds it.
-    pub fn length(&self, doc: Doc) -> u32 {
+    /// Number of words in a document, rounded the way tantivy stores it.
+    pub fn word_count(&self, doc: DocId) -> u32 {
         match &self.0 {
-            Kind::Disk(disk) => disk.lengths.fieldnorm(doc),
-            Kind::Tail(tail) => tail.length(doc),
+            SegmentStorage::Disk(disk) => disk.lengths.fieldnorm(doc),
+            SegmentStorage::Memory(tail) => tail.word_count(doc),
         }
     }
 
-    /// The episode a document belongs to.
-    pub fn episode(&self, doc: Doc) -> EpisodeKey {
+    /// Episode of a document.
+    pub fn episode(&self, doc: DocId) -> EpisodeKey {
         match &self.0 {
-            Kind::Disk(disk) => episode_of(disk.episode.first(doc).unwrap_or_default()),
-            Kind::Tail(tail) => tail.document(doc).episode,
+            SegmentStorage::Disk(disk) => decode_episode(disk.episode.first(doc).unwrap_or_default()),
+            SegmentStorage::Memory(tail) => tail.document(doc).episode,
         }
     }
 
-    /// The entry's position in its session.
-    pub fn seq(&self, doc: Doc) -> u64 {
+    /// Position of the document's entry in its session.
+    pub fn seq(&self, doc: DocId) -> u64 {
         match &self.0 {
-            Kind::Disk(disk) => disk.seq.first(doc).unwrap_or_default(),
-            Kind::Tail(tail) => tail.document(doc).seq,
+            SegmentStorage::Disk(disk) => disk.seq.first(doc).unwrap_or_default(),
+            SegmentStorage::Memory(tail) => tail.document(doc).seq,
         }
     }
 
-    /// When it was said, if known.
-    pub fn at(&self, doc: Doc) -> Option<Timestamp> {
+    /// Time of the document's entry, if known.
+    pub fn at(&self, doc: DocId) -> Option<Timestamp> {
         let at = match &self.0 {
-            Kind::Disk(disk) => disk.at.first(doc).unwrap_or(NO_TIME),
-            Kind::Tail(tail) => tail.document(doc).at,
+            SegmentStorage::Disk(disk) => disk.at.first(doc).unwrap_or(NO_TIME),
+            SegmentStorage::Memory(tail) => tail.document(doc).at,
         };
         (at != NO_TIME).then(|| Timestamp::from_millis(at))
     }
 
-    /// What kind of text it is.
-    pub fn traits(&self, doc: Doc) -> Traits {
+    /// Kind and text features of the document's entry.
+    pub fn traits(&self, doc: DocId) -> EntryTraits {
         match &self.0 {
-            Kind::Disk(disk) => Traits(disk.traits.first(doc).unwrap_or_default()),
-            Kind::Tail(tail) => tail.document(doc).traits,
+            SegmentStorage::Disk(disk) => EntryTraits(disk.traits.first(doc).unwrap_or_default()),
+            SegmentStorage::Memory(tail) => tail.document(doc).traits,
         }
     }
 
-    /// How many living documents there are.
-    pub fn count(&self) -> u64 {
+    /// Number of documents that are not deleted or outdated.
+    pub fn live_count(&self) -> u64 {
         match &self.0 {
-            Kind::Disk(disk) => u64::from(disk.reader.num_docs()) - disk.hidden_count,
-            Kind::Tail(tail) => u64::from(tail.len()),
+            SegmentStorage::Disk(disk) => u64::from(disk.reader.num_docs()) - disk.hidden_count,
+            SegmentStorage::Memory(tail) => u64::from(tail.len()),
         }
     }
 
     pub(crate) fn hide_session(&mut self, session: u64) -> Result<(), IndexError> {
-        let Kind::Disk(disk) = &mut self.0 else { return Ok(()) };
+        let SegmentStorage::Disk(disk) = &mut self.0 else { return Ok(()) };
         disk.hide(&Term::from_field_u64(disk.fields.session, session))
     }
 
     pub(crate) fn hide_episode(&mut self, key: EpisodeKey) -> Result<(), IndexError> {
-        let Kind::Disk(disk) = &mut self.0 else { return Ok(()) };
-        disk.hide(&Term::from_field_u64(disk.fields.episode, episode_code(key)))
+        let SegmentStorage::Disk(disk) = &mut self.0 else { return Ok(()) };
+        disk.hide(&Term::from_field_u64(disk.fields.episode, encode_episode(key)))
     }
 }
 
-impl Disk {
-    fn is_alive(&self, doc: Doc) -> bool {
+impl DiskSegment {
+    fn is_alive(&self, doc: DocId) -> bool {
         let hidden = self.hidden.get(doc as usize / 64).is_some_and(|bits| bits & (1 << (doc % 64)) != 0);
         !hidden && !self.reader.is_deleted(doc)
     }
@@ -232,7 +232,7 @@ impl Disk {
         self.hidden.is_empty() && !self.reader.has_deletes()
     }
 
-    fn postings(&self, word: &str, found: &mut Vec<(Doc, u32)>) -> Result<(), IndexError> {
+    fn postings(&self, word: &str, found: &mut Vec<(DocId, u32)>) -> Result<(), IndexError> {
         let term = Term::from_field_text(self.fields.text, word);
         let Some(mut blocks) = self.text.read_block_postings(&term, IndexRecordOption::WithFreqs)? else {
             return Ok(());
@@ -253,7 +253,7 @@ impl Disk {
         }
     }
 
-    fn words_beginning(&self, letters: &str, most: usize) -> Result<Vec<String>, IndexError> {
+    fn words_with_prefix(&self, letters: &str, most: usize) -> Result<Vec<String>, IndexError> {
         let mut words = Vec::new();
         let mut stream = self.text.terms().range().ge(letters).into_stream()?;
         while words.len() < most && stream.advance() {
@@ -265,7 +265,7 @@ impl Disk {
         Ok(words)
     }
 
-    fn with_phrase(&self, field: Field, words: &[(usize, String)]) -> Result<Vec<Doc>, IndexError> {
+    fn with_phrase(&self, field: Field, words: &[(usize, String)]) -> Result<Vec<DocId>, IndexError> {
         let terms = words.iter().map(|(place, word)| (*place, Term::from_field_text(field, word)));
         let terms: Vec<(usize, Term)> = terms.collect();
         match terms.as_slice() {
@@ -280,13 +280,13 @@ impl Disk {
         }
     }
 
-    fn with_term(&self, term: &Term) -> Result<Vec<Doc>, IndexError> {
+    fn with_term(&self, term: &Term) -> Result<Vec<DocId>, IndexError> {
         let index = self.reader.inverted_index(term.field())?;
         let postings = index.read_postings(term, IndexRecordOption::Basic)?;
         Ok(postings.map(|mut docs| self.collect(&mut docs)).unwrap_or_default())
     }
 
-    fn collect(&self, docs: &mut dyn DocSet) -> Vec<Doc> {
+    fn collect(&self, docs: &mut dyn DocSet) -> Vec<DocId> {
         let mut found = Vec::new();
         while docs.doc() != TERMINATED {
             if self.is_alive(docs.doc()) {
@@ -302,7 +302,7 @@ impl Disk {
             if self.hidden.is_empty() {
                 self.hidden = vec![0; self.reader.max_doc() as usize / 64 + 1];
             }
-            // Only living ones are found here, so each is counted once.
+            // Only current documents are found here, so each is counted once.
             self.hidden[doc as usize / 64] |= 1 << (doc % 64);
             self.hidden_count += 1;
         }

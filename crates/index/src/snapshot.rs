@@ -1,103 +1,106 @@
-//! The index as of one moment, together with what the store has and the index has not.
+//! A consistent view of the index, together with stored entries that are not indexed yet.
 
 use std::path::Path;
 
-use rethread_store::{Since, Store};
+use rethread_store::{FeedCursor, Store};
 use tantivy::{Index, ReloadPolicy};
 
-use crate::document::{self, Step};
+use crate::document::{self, IndexChange};
 use crate::error::IndexError;
-use crate::payload::{Payload, Unusable};
+use crate::payload::{CommitPayload, IndexProblem};
 use crate::schema;
-use crate::segment::Segment;
-use crate::tail::Tail;
+use crate::segment::IndexSegment;
+use crate::unindexed::UnindexedSegment;
 
-/// Everything there is to search, as of one moment.
+/// Everything that can be searched, as of one point in time.
 #[derive(Debug)]
-pub struct Snapshot {
-    segments: Vec<Segment>,
+pub struct IndexSnapshot {
+    segments: Vec<IndexSegment>,
 }
 
-/// How far an index is behind its store.
+/// How far the index is behind the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lag {
-    /// It has everything.
+pub enum IndexLag {
+    /// Up to date.
     None,
-    /// Some entries are not indexed; they are read from the store.
+    /// Number of entries that are not indexed yet. Searches read them from the store.
     Entries(u64),
-    /// It cannot be used.
-    Unusable(Unusable),
+    /// The index cannot be used.
+    Unusable(IndexProblem),
 }
 
-/// How far the index in that folder is behind the store; entries are counted up to `enough`.
-pub fn lag(folder: &Path, store: &Store, enough: u64) -> Result<Lag, IndexError> {
+/// How far the index in a folder is behind the store. Counting stops at `enough` entries.
+pub fn index_lag(folder: &Path, store: &Store, enough: u64) -> Result<IndexLag, IndexError> {
     let head = store.head()?;
-    Ok(match Payload::load(folder).and_then(|payload| payload.of_store(head)) {
-        Ok(payload) if payload.change == head.change => Lag::None,
-        Ok(payload) => Lag::Entries(store.entries_after(payload.change, enough)?),
-        Err(why) => Lag::Unusable(why),
+    Ok(match CommitPayload::load(folder).and_then(|payload| payload.check_store(head)) {
+        Ok(payload) if payload.change == head.change => IndexLag::None,
+        Ok(payload) => IndexLag::Entries(store.count_changed_entries(payload.change, enough)?),
+        Err(why) => IndexLag::Unusable(why),
     })
 }
 
-impl Snapshot {
-    /// Opens the index for reading. What it lacks is read from the store.
+impl IndexSnapshot {
+    /// Opens the index. Entries that are not indexed yet are read from the store.
     pub fn open(folder: &Path, store: &Store) -> Result<Self, IndexError> {
         let index = Index::open_in_dir(folder)?;
-        // The payload is read before the segments: if a commit comes between the two, what it added is read twice,
-        // once from the store, and hidden in the index.
-        let payload = Payload::of_index(&index).map_err(|_| damaged("its commit says nothing about the store"))?;
-        let mut snapshot = Self::of_index(index)?;
+        // The payload is read before the segments. If a commit happens in between, its entries are also read from the
+        // store, and their copies in the index are hidden.
+        let payload =
+            CommitPayload::from_index(&index).map_err(|_| damaged_index("the commit has no valid payload"))?;
+        let mut snapshot = Self::from_index(index)?;
         if store.head()?.change != payload.change {
-            snapshot.read_tail(store, payload.change)?;
+            snapshot.read_unindexed(store, payload.change)?;
         }
         Ok(snapshot)
     }
 
-    /// Opens the index for somebody who cannot wait: what it lacks is read from the store if it is little, and left out
-    /// otherwise. Nothing if the index cannot be used.
-    pub fn open_quickly(folder: &Path, store: &Store, little: u64) -> Result<Option<Self>, IndexError> {
+    /// Opens the index for time-critical callers: entries that are not indexed are read from the store if there are at most
+    /// `little` of them, and skipped otherwise. `None` if the index cannot be used.
+    pub fn open_bounded(folder: &Path, store: &Store, little: u64) -> Result<Option<Self>, IndexError> {
         if !folder.join("meta.json").exists() {
             return Ok(None);
         }
         let index = Index::open_in_dir(folder)?;
         let head = store.head()?;
-        let Ok(payload) = Payload::of_index(&index).and_then(|payload| payload.of_store(head)) else {
+        let Ok(payload) = CommitPayload::from_index(&index).and_then(|payload| payload.check_store(head)) else {
             return Ok(None);
         };
-        let mut snapshot = Self::of_index(index)?;
-        if payload.change != head.change && store.entries_after(payload.change, little + 1)? <= little {
-            snapshot.read_tail(store, payload.change)?;
+        let mut snapshot = Self::from_index(index)?;
+        if payload.change != head.change && store.count_changed_entries(payload.change, little + 1)? <= little {
+            snapshot.read_unindexed(store, payload.change)?;
         }
         Ok(Some(snapshot))
     }
 
-    /// What is in the index.
-    pub(crate) fn of_index(mut index: Index) -> Result<Self, IndexError> {
+    /// A snapshot of the index alone, without unindexed entries.
+    pub(crate) fn from_index(mut index: Index) -> Result<Self, IndexError> {
         index.set_tokenizers(schema::tokenizers());
         let (_, fields) = schema::schema();
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let searcher = reader.searcher();
-        let opened = searcher.segment_readers().iter().map(|reader| Segment::open(reader, fields));
+        let opened = searcher.segment_readers().iter().map(|reader| IndexSegment::open(reader, fields));
         Ok(Self { segments: opened.collect::<Result<_, _>>()? })
     }
 
-    /// A snapshot without an index: everything is read from the store.
-    pub fn of_store(store: &Store) -> Result<Self, IndexError> {
+    /// A snapshot without an index. Everything is read from the store.
+    pub fn from_store(store: &Store) -> Result<Self, IndexError> {
         let mut snapshot = Self { segments: Vec::new() };
-        snapshot.read_tail(store, 0)?;
+        snapshot.read_unindexed(store, 0)?;
         Ok(snapshot)
     }
 
-    /// The parts, in no order that means anything.
-    pub fn segments(&self) -> &[Segment] {
+    /// The segments, in no particular order.
+    pub fn segments(&self) -> &[IndexSegment] {
         &self.segments
     }
 
-    fn read_tail(&mut self, store: &Store, after: i64) -> Result<(), IndexError> {
-        let mut tail = Tail::default();
-        document::episodes(store, Since::change(after), |step| match step {
-            Step::Retold(session) => self.segments.iter_mut().try_for_each(|s| s.hide_session(session.get())),
-            Step::Episode(key, documents) => {
+    fn read_unindexed(&mut self, store: &Store, after: i64) -> Result<(), IndexError> {
+        let mut tail = UnindexedSegment::default();
+        document::for_each_change(store, FeedCursor::after_change(after), |step| match step {
+            IndexChange::SessionReset(session) => {
+                self.segments.iter_mut().try_for_each(|s| s.hide_session(session.get()))
+            }
+            IndexChange::Episode(key, documents) => {
                 for document in documents {
                     tail.add(document);
                 }
@@ -105,12 +108,12 @@ impl Snapshot {
             }
         })?;
         if tail.len() > 0 {
-            self.segments.push(Segment::of_tail(tail));
+            self.segments.push(IndexSegment::from_unindexed(tail));
         }
         Ok(())
     }
 }
 
-fn damaged(what: &str) -> IndexError {
+fn damaged_index(what: &str) -> IndexError {
     IndexError::Damaged(Box::new(tantivy::TantivyError::InternalError(what.to_owned())))
 }

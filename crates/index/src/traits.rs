@@ -1,129 +1,132 @@
-//! What is remarkable about a text, read off once when it is indexed and packed into one number.
+//! Features of an entry's text, computed once when it is indexed and packed into one integer.
 
-use rethread_model::Speech;
+use rethread_model::EntryKind;
 
 use crate::novelty::Novelty;
 
-/// What is remarkable about an entry.
+/// Kind and text features of an entry, packed into 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Traits(pub(crate) u64);
+pub struct EntryTraits(pub(crate) u64);
 
-/// How much of a long text is looked at; a log pasted into a prompt is not prose.
-const LOOKED_AT: usize = 2_000;
-/// Capitalised words inside sentences are counted up to this.
-const MOST_NAMES: u64 = 2;
+/// Bytes of a long text that are analyzed; a log pasted into a prompt is not prose.
+const MAX_PROSE_BYTES: usize = 2_000;
+/// Capitalized words inside sentences are counted up to this.
+const MAX_NAMES: u64 = 2;
 
-const SPEECH: u64 = 0xF;
+const KIND_MASK: u64 = 0xF;
 const FAILED: u64 = 1 << 4;
-const ENDS_ASKING: u64 = 1 << 5;
-const ASKS: u64 = 1 << 6;
-const TELLS_TIME: u64 = 1 << 7;
-const OF_SELF: u64 = 1 << 8;
-const NAMES: u32 = 9;
-const NEW: u32 = 11;
-const ECHOES: u32 = 15;
-const LENGTH: u32 = 18;
+const ENDS_WITH_QUESTION: u64 = 1 << 5;
+const HAS_QUESTION: u64 = 1 << 6;
+const MENTIONS_TIME: u64 = 1 << 7;
+const FIRST_PERSON: u64 = 1 << 8;
+const NAMES_SHIFT: u32 = 9;
+const NOVELTY_SHIFT: u32 = 11;
+const ECHOES_SHIFT: u32 = 15;
+const LENGTH_SHIFT: u32 = 18;
 
-const SPEECHES: [Speech; 15] = [
-    Speech::Prompt,
-    Speech::Task,
-    Speech::Answer,
-    Speech::Said,
-    Speech::Reasoning,
-    Speech::Call,
-    Speech::Failure,
-    Speech::Summary,
-    Speech::Recap,
-    Speech::Command,
-    Speech::Shell,
-    Speech::Note,
-    Speech::Notice,
-    Speech::Interruption,
-    Speech::Injected,
+const ENTRY_KINDS: [EntryKind; 15] = [
+    EntryKind::Prompt,
+    EntryKind::Task,
+    EntryKind::Answer,
+    EntryKind::AssistantText,
+    EntryKind::Reasoning,
+    EntryKind::Call,
+    EntryKind::Failure,
+    EntryKind::Summary,
+    EntryKind::Recap,
+    EntryKind::Command,
+    EntryKind::Shell,
+    EntryKind::Note,
+    EntryKind::Notice,
+    EntryKind::Interruption,
+    EntryKind::Injected,
 ];
 
-impl Traits {
-    pub(crate) fn of(speech: Speech, failed: bool, text: &str) -> Self {
-        let code = SPEECHES.iter().position(|known| *known == speech).unwrap_or(SPEECHES.len() - 1);
-        let mut bits = code as u64 | (text.chars().count() as u64) << LENGTH;
+impl EntryTraits {
+    pub(crate) fn from_text(speech: EntryKind, failed: bool, text: &str) -> Self {
+        let code = ENTRY_KINDS.iter().position(|known| *known == speech).unwrap_or(ENTRY_KINDS.len() - 1);
+        let mut bits = code as u64 | (text.chars().count() as u64) << LENGTH_SHIFT;
         let mut set = |when: bool, bit: u64| bits |= if when { bit } else { 0 };
         set(failed, FAILED);
-        set(text.trim_end().ends_with(['?', '？']), ENDS_ASKING);
-        set(text.contains(['?', '？']), ASKS);
-        if speech != Speech::Call {
-            let prose = &text[..text.floor_char_boundary(LOOKED_AT)];
-            set(tells_time(prose), TELLS_TIME);
-            set(prose.split(|c: char| !c.is_alphanumeric()).any(is_self), OF_SELF);
-            bits |= names(prose) << NAMES;
+        set(text.trim_end().ends_with(['?', '？']), ENDS_WITH_QUESTION);
+        set(text.contains(['?', '？']), HAS_QUESTION);
+        if speech != EntryKind::Call {
+            let prose = &text[..text.floor_char_boundary(MAX_PROSE_BYTES)];
+            set(mentions_time(prose), MENTIONS_TIME);
+            set(prose.split(|c: char| !c.is_alphanumeric()).any(is_first_person_word), FIRST_PERSON);
+            bits |= count_names(prose) << NAMES_SHIFT;
         }
         Self(bits)
     }
 
     pub(crate) fn with_novelty(self, novelty: Novelty) -> Self {
-        Self(self.0 | novelty.fifteenths << NEW | novelty.echoes << ECHOES)
+        Self(self.0 | novelty.new_fifteenths << NOVELTY_SHIFT | novelty.echoes << ECHOES_SHIFT)
     }
 
-    /// What kind of text it is.
-    pub fn speech(self) -> Speech {
-        SPEECHES.get((self.0 & SPEECH) as usize).copied().unwrap_or(Speech::Injected)
+    /// Kind of the entry.
+    pub fn kind(self) -> EntryKind {
+        ENTRY_KINDS.get((self.0 & KIND_MASK) as usize).copied().unwrap_or(EntryKind::Injected)
     }
 
-    /// Whether it is a failed tool call or a failure of the agent.
-    pub fn failed(self) -> bool {
+    /// Whether it is a failed tool call or an error of the agent.
+    pub fn has_failed(self) -> bool {
         self.0 & FAILED != 0
     }
 
     /// Whether it ends in a question mark.
-    pub fn ends_asking(self) -> bool {
-        self.0 & ENDS_ASKING != 0
+    pub fn ends_with_question(self) -> bool {
+        self.0 & ENDS_WITH_QUESTION != 0
     }
 
-    /// Whether it asks anything.
-    pub fn asks(self) -> bool {
-        self.0 & ASKS != 0
+    /// Whether it contains a question mark.
+    pub fn has_question(self) -> bool {
+        self.0 & HAS_QUESTION != 0
     }
 
-    /// Whether it says when something was or will be.
-    pub fn tells_time(self) -> bool {
-        self.0 & TELLS_TIME != 0
+    /// Whether it mentions a time, such as a day, month, year or "last week".
+    pub fn mentions_time(self) -> bool {
+        self.0 & MENTIONS_TIME != 0
     }
 
-    /// Whether someone speaks of themselves.
-    pub fn of_self(self) -> bool {
-        self.0 & OF_SELF != 0
+    /// Whether it is written in the first person.
+    pub fn is_first_person(self) -> bool {
+        self.0 & FIRST_PERSON != 0
     }
 
-    /// How many different names it has inside its sentences: 0, 1, or 2 for more.
-    pub fn names(self) -> u64 {
-        (self.0 >> NAMES) & 3
+    /// Number of distinct names inside its sentences: 0, 1, or 2 for two or more.
+    pub fn name_count(self) -> u64 {
+        (self.0 >> NAMES_SHIFT) & 3
     }
 
-    /// Share of its words that were new in the conversation.
+    /// Share of its words that were new in the session, 0 to 1.
     pub fn novelty(self) -> f32 {
-        ((self.0 >> NEW) & 0xF) as f32 / 15.0
+        ((self.0 >> NOVELTY_SHIFT) & 0xF) as f32 / 15.0
     }
 
-    /// How much it repeats of the text before it, from 0 to 1.
+    /// How much it repeats the previous text, 0 to 1.
     pub fn echo(self) -> f32 {
-        ((self.0 >> ECHOES) & 7) as f32 / 4.0
+        ((self.0 >> ECHOES_SHIFT) & 7) as f32 / 4.0
     }
 
-    /// Characters it has.
-    pub fn characters(self) -> u64 {
-        self.0 >> LENGTH
+    /// Length in characters.
+    pub fn char_count(self) -> u64 {
+        self.0 >> LENGTH_SHIFT
     }
 }
 
-fn is_self(word: &str) -> bool {
+fn is_first_person_word(word: &str) -> bool {
     matches!(word, "I" | "my" | "My" | "me" | "we" | "We" | "our" | "myself")
 }
 
-/// Whether a text has words that say when: days, months, years, "last week", "two days ago".
-fn tells_time(text: &str) -> bool {
+/// Whether a text mentions a time: days, months, years, "last week", "two days ago".
+fn mentions_time(text: &str) -> bool {
     let mut before = String::new();
     for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
         let word = word.to_ascii_lowercase();
-        if is_time(&word) || (introduces_span(&before) && is_span(&word)) || (is_amount(&before) && is_unit(&word)) {
+        if is_time_word(&word)
+            || (precedes_time_span(&before) && is_time_span(&word))
+            || (is_amount(&before) && is_time_unit(&word))
+        {
             return true;
         }
         before = word;
@@ -131,7 +134,7 @@ fn tells_time(text: &str) -> bool {
     false
 }
 
-fn is_time(word: &str) -> bool {
+fn is_time_word(word: &str) -> bool {
     const MONTHS: [&str; 11] = [
         "january",
         "february",
@@ -153,11 +156,11 @@ fn is_time(word: &str) -> bool {
     is_year || is_ordinal || OTHER.contains(&word) || MONTHS.contains(&word) || DAYS.contains(&word)
 }
 
-fn introduces_span(word: &str) -> bool {
+fn precedes_time_span(word: &str) -> bool {
     matches!(word, "last" | "next" | "this" | "past")
 }
 
-fn is_span(word: &str) -> bool {
+fn is_time_span(word: &str) -> bool {
     const SPANS: [&str; 12] = [
         "night", "week", "weeks", "weekend", "month", "months", "year", "years", "summer", "winter", "morning", "past",
     ];
@@ -168,31 +171,31 @@ fn is_amount(word: &str) -> bool {
     matches!(word, "two" | "three" | "four" | "five" | "six" | "few" | "of") || word.bytes().all(|b| b.is_ascii_digit())
 }
 
-fn is_unit(word: &str) -> bool {
+fn is_time_unit(word: &str) -> bool {
     matches!(word, "day" | "days" | "week" | "weeks" | "month" | "months" | "year" | "years")
 }
 
-/// Different words with a capital that do not begin a sentence.
-fn names(text: &str) -> u64 {
+/// Counts distinct capitalized words that do not start a sentence, up to [`MAX_NAMES`].
+fn count_names(text: &str) -> u64 {
     let mut first: Option<&str> = None;
     let mut before = '.';
     for word in text.split(' ') {
         let name = word.trim_end_matches(|c: char| !c.is_alphanumeric());
         let inside = before.is_ascii_lowercase() || matches!(before, ',' | ';');
         before = word.chars().next_back().unwrap_or(before);
-        if !inside || !name.starts_with(|c: char| c.is_ascii_uppercase()) || is_first_person(name) {
+        if !inside || !name.starts_with(|c: char| c.is_ascii_uppercase()) || is_pronoun_i(name) {
             continue;
         }
         match first {
             None => first = Some(name),
-            Some(known) if known != name => return MOST_NAMES,
+            Some(known) if known != name => return MAX_NAMES,
             Some(_) => {}
         }
     }
     u64::from(first.is_some())
 }
 
-fn is_first_person(word: &str) -> bool {
+fn is_pronoun_i(word: &str) -> bool {
     word == "I" || word.starts_with("I'") || word.starts_with("I’")
 }
 
@@ -201,28 +204,28 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expect: &str) {
-        let traits = Traits::of(Speech::Prompt, false, text);
-        let mut told = Vec::new();
-        if traits.asks() {
-            told.push(if traits.ends_asking() { "asks" } else { "asked" });
+        let traits = EntryTraits::from_text(EntryKind::Prompt, false, text);
+        let mut found = Vec::new();
+        if traits.has_question() {
+            found.push(if traits.ends_with_question() { "asks" } else { "asked" });
         }
-        if traits.tells_time() {
-            told.push("time");
+        if traits.mentions_time() {
+            found.push("time");
         }
-        if traits.of_self() {
-            told.push("self");
+        if traits.is_first_person() {
+            found.push("self");
         }
-        let names = format!("{} names", traits.names());
-        if traits.names() > 0 {
-            told.push(&names);
+        let names = format!("{} names", traits.name_count());
+        if traits.name_count() > 0 {
+            found.push(&names);
         }
-        assert_eq!(told.join(", "), expect, "{text:?}");
-        assert_eq!(traits.characters(), text.chars().count() as u64);
-        assert_eq!(traits.speech(), Speech::Prompt);
+        assert_eq!(found.join(", "), expect, "{text:?}");
+        assert_eq!(traits.char_count(), text.chars().count() as u64);
+        assert_eq!(traits.kind(), EntryKind::Prompt);
     }
 
     #[test]
-    fn texts_are_read_for_what_is_remarkable_in_them() {
+    fn text_features_are_detected() {
         check("fix the parser", "");
         check("Why does it fail? Look.", "asked");
         check("why does it fail? ", "asks");
@@ -236,10 +239,10 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_text_survives_packing() {
-        for speech in SPEECHES {
-            assert_eq!(Traits::of(speech, true, "x").speech(), speech);
-            assert!(Traits::of(speech, true, "x").failed());
+    fn every_entry_kind_survives_packing() {
+        for speech in ENTRY_KINDS {
+            assert_eq!(EntryTraits::from_text(speech, true, "x").kind(), speech);
+            assert!(EntryTraits::from_text(speech, true, "x").has_failed());
         }
     }
 }

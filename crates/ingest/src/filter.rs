@@ -1,29 +1,29 @@
-//! What is kept of a transcript. The defaults keep the conversation and the structure of what was done.
+//! What is stored of a transcript. The defaults keep the conversation and the structure of tool calls.
 
 use serde::{Deserialize, Serialize};
 
-/// Switches over what is stored. Counting is not affected by any of them.
+/// Switches for what is stored. None of them affects counting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the configuration, with its name")]
-pub struct Filter {
-    /// Keep what humans typed.
+#[expect(clippy::struct_excessive_bools, reason = "each is a named configuration switch")]
+pub struct TranscriptFilter {
+    /// Keep prompts typed by humans.
     pub keep_user_messages: bool,
-    /// Keep what the model said.
+    /// Keep text written by the model.
     pub keep_agent_responses: bool,
     /// Keep targets and arguments of tool calls.
     pub keep_tool_structure: bool,
-    /// Leave out what tools returned; its size and one line on it stay.
+    /// Omit tool outputs; their size and a one-line summary are still stored.
     pub omit_tool_outputs: bool,
-    /// Leave out file contents and replaced texts among tool arguments; their size stays.
+    /// Omit file contents and replaced text in tool arguments; their size is still stored.
     pub omit_file_contents: bool,
-    /// Keep the model's reasoning. Off, because it is private and misleads later readers.
+    /// Keep the model's reasoning. Off by default, because it is private and can mislead later readers.
     pub keep_reasoning: bool,
-    /// The longest summary of a tool's result, in characters.
+    /// Maximum length of a tool result's summary, in characters.
     pub max_output_summary_chars: usize,
 }
 
-impl Default for Filter {
+impl Default for TranscriptFilter {
     fn default() -> Self {
         Self {
             keep_user_messages: true,

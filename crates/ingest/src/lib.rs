@@ -1,32 +1,33 @@
-//! From the bytes of any agent's transcript to normalised, redacted entries and episodes.
+//! Turns any agent's transcript into normalized, redacted entries and episodes.
 //!
-//! `source` finds and reads files, `parse` turns one line into events, `redact` keeps secrets out of them,
-//! `story` makes the events of many lines one session. Only `source` touches the file system.
+//! `source` finds and reads files, `parse` turns one line into events, `redact` removes secrets from them, `assemble`
+//! combines the events of many lines into one session. Only `source` touches the file system.
 //!
 //! ```
-//! use rethread_ingest::{Filter, Parser, Redactor, What};
-//! use rethread_model::{Agent, Place};
+//! use rethread_ingest::{EventBody, Redactor, TranscriptFilter, TranscriptParser};
+//! use rethread_model::{Agent, EntryLocation};
 //!
-//! let (filter, redactor) = (Filter::default(), Redactor::new());
-//! let mut parser = Parser::new(Agent::ClaudeCode, &filter, &redactor);
+//! let (filter, redactor) = (TranscriptFilter::default(), Redactor::new());
+//! let mut parser = TranscriptParser::new(Agent::ClaudeCode, &filter, &redactor);
 //! let line = br#"{"type":"user","uuid":"u1","message":{"role":"user","content":"fix the parser"}}"#;
-//! let parsed = parser.line(line, Place { line: 1, offset: 0, length: line.len() as u64 });
-//! assert!(matches!(&parsed.events[0].what, What::Text { text, .. } if text == "fix the parser"));
+//! let parsed = parser.parse_line(line, EntryLocation { line: 1, offset: 0, length: line.len() as u64 });
+//! assert!(matches!(&parsed.events[0].body, EventBody::Text { text, .. } if text == "fix the parser"));
 //! ```
 
+mod assemble;
 pub mod facts;
 mod filter;
 mod parse;
 mod redact;
 pub mod source;
-mod story;
 
-pub use filter::Filter;
+pub use assemble::{
+    PART_TOKENS, RebuiltEpisodes, RemainingEntry, SessionAssembler, SessionInfo, StoredState, blocked_keys,
+    explicit_title, queued_prompt_key, rebuild_episodes, state_texts, subagent_conversation, title_key,
+};
+pub use filter::TranscriptFilter;
 pub use parse::{
-    EntryWay, Event, Header, Parsed, Parser, QueueStep, TitleRank, Typed, Voice, What, is_own_tool, tool_kind,
+    EventBody, EventScope, ParsedLine, PromptDelivery, PromptOrigin, QueueStep, SessionHeader, TitleRank,
+    TranscriptEvent, TranscriptParser, is_own_tool, tool_kind,
 };
-pub use redact::{Findings, Redactor};
-pub use story::{
-    KeptEntry, Known, PART_TOKENS, Retold, Setting, Story, given_title, keys_of_memory, remembered_texts, retell,
-    side_name, title_key, typed_key,
-};
+pub use redact::{RedactionFindings, Redactor};

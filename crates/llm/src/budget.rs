@@ -1,118 +1,122 @@
-//! How much may be spent. Where nothing is said, nothing.
+//! Spending limits for model requests. Without a daily limit, nothing may be sent.
 
-use crate::{NanoUsd, Planned};
+use crate::{NanoUsd, RequestEstimate};
 
-/// What the user allows; 0 is "not set". With both daily limits at 0 nothing may be sent.
+/// The user's limits; 0 means "not set". With both daily limits at 0, nothing may be sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// Tokens of one day.
+    /// Tokens per day.
     pub daily_tokens: u64,
-    /// Dollars of one day.
+    /// US dollars per day.
     pub daily_usd: NanoUsd,
-    /// Tokens of one request.
+    /// Tokens per request.
     pub call_tokens: u64,
-    /// Dollars of one request.
+    /// US dollars per request.
     pub call_usd: NanoUsd,
 }
 
-/// What was spent today, with what is under way.
+/// Spending of the current day, including requests that are still running.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
-    /// Tokens of every kind.
+pub struct SpentToday {
+    /// Input, output and cache tokens together.
     pub tokens: u64,
-    /// Dollars.
+    /// Cost in US dollars.
     pub cost: NanoUsd,
 }
 
-/// Why a request may not be sent.
+/// Why the budget does not allow a request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    /// Nobody allowed anything.
+pub enum BudgetRefusal {
+    /// Neither daily limit is set.
     #[error("no budget is set, so nothing is sent; set budget.daily_tokens or budget.daily_usd")]
     NoBudget,
-    /// The day's tokens do not suffice.
-    #[error("budget.daily_tokens is {limit}: {spent} are spent, and this needs up to {needed}")]
-    DailyTokens {
-        /// What is allowed.
-        limit: u64,
-        /// What was spent today.
-        spent: u64,
-        /// What this request may take.
-        needed: u64,
-    },
-    /// The day's dollars do not suffice.
-    #[error("budget.daily_usd is {limit}: {spent} is spent, and this needs up to {needed}")]
-    DailyUsd {
-        /// What is allowed.
-        limit: NanoUsd,
-        /// What was spent today.
-        spent: NanoUsd,
-        /// What this request may cost.
-        needed: NanoUsd,
-    },
-    /// One request would take too many tokens.
-    #[error("budget.call_tokens is {limit}, and this needs up to {needed}")]
-    CallTokens {
-        /// What is allowed.
-        limit: u64,
-        /// What this request may take.
-        needed: u64,
-    },
-    /// One request would cost too much.
-    #[error("budget.call_usd is {limit}, and this needs up to {needed}")]
-    CallUsd {
-        /// What is allowed.
-        limit: NanoUsd,
-        /// What this request may cost.
-        needed: NanoUsd,
-    },
-    /// Dollars are limited, and nobody knows what the model costs.
+    /// The request would exceed the daily token limit.
     #[error(
-        "the price of {model} is unknown, so budget.daily_usd and budget.call_usd cannot be kept; \
+        "daily token budget exceeded: {spent} of {limit} spent, this request needs up to {needed} (budget.daily_tokens)"
+    )]
+    DailyTokens {
+        /// The configured limit.
+        limit: u64,
+        /// Spent today, including running requests.
+        spent: u64,
+        /// The most tokens this request can use.
+        needed: u64,
+    },
+    /// The request would exceed the daily dollar limit.
+    #[error(
+        "daily cost budget exceeded: {spent} of {limit} spent, this request needs up to {needed} (budget.daily_usd)"
+    )]
+    DailyUsd {
+        /// The configured limit.
+        limit: NanoUsd,
+        /// Spent today, including running requests.
+        spent: NanoUsd,
+        /// The most this request can cost.
+        needed: NanoUsd,
+    },
+    /// The request alone exceeds the token limit per request.
+    #[error("token budget per request exceeded: limit {limit}, this request needs up to {needed} (budget.call_tokens)")]
+    CallTokens {
+        /// The configured limit.
+        limit: u64,
+        /// The most tokens this request can use.
+        needed: u64,
+    },
+    /// The request alone exceeds the dollar limit per request.
+    #[error("cost budget per request exceeded: limit {limit}, this request needs up to {needed} (budget.call_usd)")]
+    CallUsd {
+        /// The configured limit.
+        limit: NanoUsd,
+        /// The most this request can cost.
+        needed: NanoUsd,
+    },
+    /// A dollar limit is set, but the price of the model is unknown.
+    #[error(
+        "the price of {model} is unknown, so budget.daily_usd and budget.call_usd cannot be enforced; \
          set its price, or limit tokens instead"
     )]
-    PriceUnknown {
-        /// The model.
+    UnknownPrice {
+        /// Name of the model without a price.
         model: String,
     },
-    /// What is spent cannot be written down.
-    #[error("what is spent cannot be written down, so nothing is sent: {reason}")]
-    Books {
-        /// What is wrong.
+    /// The ledger cannot be written, so spending could not be limited.
+    #[error("cannot write the spending ledger, so nothing is sent: {reason}")]
+    LedgerUnavailable {
+        /// The underlying error.
         reason: String,
     },
 }
 
 impl Budget {
-    /// Whether this may be sent after what was spent: every limit that is set must hold for both together.
-    pub fn check(&self, spent: &Spent, planned: &Planned) -> Result<(), Refusal> {
+    /// Checks every limit that is set against what was already spent plus this request.
+    pub fn check(&self, spent: &SpentToday, planned: &RequestEstimate) -> Result<(), BudgetRefusal> {
         if self.daily_tokens == 0 && self.daily_usd == NanoUsd::ZERO {
-            return Err(Refusal::NoBudget);
+            return Err(BudgetRefusal::NoBudget);
         }
         self.check_tokens(spent.tokens, planned.input_tokens.saturating_add(planned.output_tokens))?;
         if self.daily_usd == NanoUsd::ZERO && self.call_usd == NanoUsd::ZERO {
             return Ok(());
         }
-        let needed = planned.cost.ok_or_else(|| Refusal::PriceUnknown { model: planned.model.clone() })?;
+        let needed = planned.cost.ok_or_else(|| BudgetRefusal::UnknownPrice { model: planned.model.clone() })?;
         self.check_usd(spent.cost, needed)
     }
 
-    fn check_tokens(&self, spent: u64, needed: u64) -> Result<(), Refusal> {
+    fn check_tokens(&self, spent: u64, needed: u64) -> Result<(), BudgetRefusal> {
         if self.call_tokens > 0 && needed > self.call_tokens {
-            return Err(Refusal::CallTokens { limit: self.call_tokens, needed });
+            return Err(BudgetRefusal::CallTokens { limit: self.call_tokens, needed });
         }
         if self.daily_tokens > 0 && spent.saturating_add(needed) > self.daily_tokens {
-            return Err(Refusal::DailyTokens { limit: self.daily_tokens, spent, needed });
+            return Err(BudgetRefusal::DailyTokens { limit: self.daily_tokens, spent, needed });
         }
         Ok(())
     }
 
-    fn check_usd(&self, spent: NanoUsd, needed: NanoUsd) -> Result<(), Refusal> {
+    fn check_usd(&self, spent: NanoUsd, needed: NanoUsd) -> Result<(), BudgetRefusal> {
         if self.call_usd > NanoUsd::ZERO && needed > self.call_usd {
-            return Err(Refusal::CallUsd { limit: self.call_usd, needed });
+            return Err(BudgetRefusal::CallUsd { limit: self.call_usd, needed });
         }
         if self.daily_usd > NanoUsd::ZERO && spent.plus(needed) > self.daily_usd {
-            return Err(Refusal::DailyUsd { limit: self.daily_usd, spent, needed });
+            return Err(BudgetRefusal::DailyUsd { limit: self.daily_usd, spent, needed });
         }
         Ok(())
     }
@@ -127,8 +131,8 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn planned(cost: Option<&str>) -> Planned {
-        Planned {
+    fn planned(cost: Option<&str>) -> RequestEstimate {
+        RequestEstimate {
             provider: Provider::OpenAi,
             model: "small".to_owned(),
             purpose: "turn",
@@ -138,10 +142,10 @@ mod tests {
         }
     }
 
-    fn check(budget: Budget, spent_tokens: u64, spent_usd: &str, cost: Option<&str>, told: &str) {
-        let spent = Spent { tokens: spent_tokens, cost: usd(spent_usd) };
+    fn check(budget: Budget, spent_tokens: u64, spent_usd: &str, cost: Option<&str>, message: &str) {
+        let spent = SpentToday { tokens: spent_tokens, cost: usd(spent_usd) };
         let refused = budget.check(&spent, &planned(cost)).err().map(|refusal| refusal.to_string());
-        assert_eq!(refused.unwrap_or_default(), told, "{budget:?}");
+        assert_eq!(refused.unwrap_or_default(), message, "{budget:?}");
     }
 
     #[test]
@@ -152,39 +156,38 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_may_be_reached_and_not_passed() {
+    fn a_limit_may_be_reached_but_not_exceeded() {
         let daily = Budget { daily_tokens: 1_000, ..Budget::default() };
         check(daily, 900, "0", None, "");
-        check(daily, 901, "0", None, "budget.daily_tokens is 1000: 901 are spent, and this needs up to 100");
-        check(
-            daily,
-            u64::MAX,
-            "0",
-            None,
-            &format!("budget.daily_tokens is 1000: {} are spent, and this needs up to 100", u64::MAX),
-        );
+        let message = |spent: u64, limit: u64| {
+            format!(
+                "daily token budget exceeded: {spent} of {limit} spent, this request needs up to 100 (budget.daily_tokens)"
+            )
+        };
+        check(daily, 901, "0", None, &message(901, 1_000));
+        check(daily, u64::MAX, "0", None, &message(u64::MAX, 1_000));
         let call = Budget { call_tokens: 99, ..daily };
-        check(call, 0, "0", None, "budget.call_tokens is 99, and this needs up to 100");
+        let per_request =
+            "token budget per request exceeded: limit 99, this request needs up to 100 (budget.call_tokens)";
+        check(call, 0, "0", None, per_request);
         let daily = Budget { daily_usd: usd("1"), ..Budget::default() };
         check(daily, 0, "0.75", Some("0.25"), "");
-        check(daily, 0, "0.76", Some("0.25"), "budget.daily_usd is $1.00: $0.76 is spent, and this needs up to $0.25");
+        let cost =
+            "daily cost budget exceeded: $0.76 of $1.00 spent, this request needs up to $0.25 (budget.daily_usd)";
+        check(daily, 0, "0.76", Some("0.25"), cost);
         let call = Budget { call_usd: usd("0.2"), ..daily };
-        check(call, 0, "0", Some("0.25"), "budget.call_usd is $0.20, and this needs up to $0.25");
-        check(
-            Budget { daily_tokens: 50, ..daily },
-            0,
-            "0",
-            Some("0"),
-            "budget.daily_tokens is 50: 0 are spent, and this needs up to 100",
-        );
+        let per_request =
+            "cost budget per request exceeded: limit $0.20, this request needs up to $0.25 (budget.call_usd)";
+        check(call, 0, "0", Some("0.25"), per_request);
+        check(Budget { daily_tokens: 50, ..daily }, 0, "0", Some("0"), &message(0, 50));
     }
 
     #[test]
-    fn dollars_cannot_be_limited_where_the_price_is_unknown() {
-        let told = "the price of small is unknown, so budget.daily_usd and budget.call_usd cannot be kept; \
+    fn a_dollar_limit_needs_a_known_price() {
+        let message = "the price of small is unknown, so budget.daily_usd and budget.call_usd cannot be enforced; \
             set its price, or limit tokens instead";
-        check(Budget { daily_usd: usd("1"), ..Budget::default() }, 0, "0", None, told);
-        check(Budget { daily_tokens: 1_000, call_usd: usd("1"), ..Budget::default() }, 0, "0", None, told);
+        check(Budget { daily_usd: usd("1"), ..Budget::default() }, 0, "0", None, message);
+        check(Budget { daily_tokens: 1_000, call_usd: usd("1"), ..Budget::default() }, 0, "0", None, message);
         check(Budget { daily_tokens: 1_000, ..Budget::default() }, 0, "0", None, "");
     }
 }

@@ -1,4 +1,4 @@
-//! Where a model answers. Texts leave this machine by https only.
+//! Address of a model API. Other hosts must use https; plain http is allowed for this machine only.
 
 use std::net::IpAddr;
 
@@ -6,55 +6,55 @@ use ureq::http::Uri;
 
 use crate::ChatError;
 
-/// The last part of the path of every OpenAI-compatible endpoint for embeddings.
-const EMBEDDINGS: &str = "/embeddings";
+/// Last path segment of every OpenAI-compatible embeddings endpoint.
+const EMBEDDINGS_PATH: &str = "/embeddings";
 
-/// The whole address that requests are sent to.
+/// Full URL that requests are sent to.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint {
     url: String,
-    /// Without the query, which may hold something secret.
-    shown: String,
+    /// The URL without its query, which may contain a secret.
+    display_url: String,
 }
 
 impl Endpoint {
-    /// Of an OpenAI-compatible `/v1/embeddings`: takes a base such as `http://127.0.0.1:11434/v1`, or the whole address.
+    /// Parses an OpenAI-compatible embeddings endpoint from a base URL such as `http://127.0.0.1:11434/v1` or the full URL.
     pub fn parse(text: &str) -> Result<Self, ChatError> {
-        Self::at(text, EMBEDDINGS)
+        Self::join(text, EMBEDDINGS_PATH)
     }
 
-    /// This path at a base, which may already end with the path or with its beginning.
-    pub(crate) fn at(text: &str, path: &str) -> Result<Self, ChatError> {
+    /// Appends `path` to a base URL that may already end with all or the first segments of `path`.
+    pub(crate) fn join(text: &str, path: &str) -> Result<Self, ChatError> {
         let text = text.trim();
         let refuse = |reason| {
-            // Whatever stands before an `@` or after a `?` may be secret.
+            // Anything before an `@` or after a `?` may be secret.
             let shown = text.rsplit('@').next().unwrap_or_default().split('?').next().unwrap_or_default();
-            Err(ChatError::Endpoint { endpoint: shown.to_owned(), reason })
+            Err(ChatError::InvalidEndpoint { endpoint: shown.to_owned(), reason })
         };
-        let Ok(uri) = text.parse::<Uri>() else { return refuse("it is not a URL") };
+        let Ok(uri) = text.parse::<Uri>() else { return refuse("not a URL") };
         let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
-            return refuse("it must begin with https:// or http://");
+            return refuse("must start with https:// or http://");
         };
         if authority.as_str().contains('@') {
-            return refuse("it must not hold a password; name the variable with the key in key_env");
+            return refuse("must not contain a password; put the key in an environment variable and set key_env");
         }
         match scheme {
             "https" => {}
             "http" if is_loopback(authority.host()) => {}
-            "http" => return refuse("http is for this machine only; another host needs https"),
-            _ => return refuse("it must begin with https:// or http://"),
+            "http" => return refuse("http is allowed for this machine only; use https"),
+            _ => return refuse("must start with https:// or http://"),
         }
-        let path = joined(uri.path().trim_end_matches('/'), path);
+        let path = join_paths(uri.path().trim_end_matches('/'), path);
         let shown = format!("{scheme}://{authority}{path}");
         let url = uri.query().map_or_else(|| shown.clone(), |query| format!("{shown}?{query}"));
-        Ok(Self { url, shown })
+        Ok(Self { url, display_url: shown })
     }
 
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    /// The same with one more part of a query, which is not shown.
+    /// Adds a query parameter. It is sent but not displayed.
     #[must_use]
     pub(crate) fn with_query(mut self, part: &str) -> Self {
         self.url.push(if self.url.contains('?') { '&' } else { '?' });
@@ -62,9 +62,9 @@ impl Endpoint {
         self
     }
 
-    /// Whether it is at this host, over https.
-    pub(crate) fn is_at(&self, host: &str) -> bool {
-        self.shown
+    /// Whether this is an https URL of exactly this host.
+    pub(crate) fn has_host(&self, host: &str) -> bool {
+        self.display_url
             .strip_prefix("https://")
             .and_then(|rest| rest.strip_prefix(host))
             .is_some_and(|rest| rest.starts_with('/'))
@@ -73,25 +73,25 @@ impl Endpoint {
 
 impl std::fmt::Display for Endpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.shown)
+        f.write_str(&self.display_url)
     }
 }
 
 impl std::fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Endpoint({})", self.shown)
+        write!(f, "Endpoint({})", self.display_url)
     }
 }
 
-/// The path after the base; what both have in common, such as `/v1`, stands there once.
-fn joined(base: &str, path: &str) -> String {
+/// Joins both paths. An overlap, such as `/v1` at the end of the base, is not repeated.
+fn join_paths(base: &str, path: &str) -> String {
     let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]).rev();
     let common = ends.map(|end| &path[..end]).find(|beginning| base.ends_with(beginning)).unwrap_or_default();
     format!("{base}{}", &path[common.len()..])
 }
 
-/// Whether an address is one of this machine, where nobody sends a bill.
-pub fn is_local(address: &str) -> bool {
+/// Whether a URL points to this machine, where models are free of charge.
+pub fn is_local_url(address: &str) -> bool {
     address.trim().parse::<Uri>().is_ok_and(|uri| uri.host().is_some_and(is_loopback))
 }
 
@@ -105,12 +105,12 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &str) {
-        let told = Endpoint::parse(text).map_or_else(|error| error.to_string(), |endpoint| endpoint.to_string());
-        assert_eq!(told, expected, "{text}");
+        let shown = Endpoint::parse(text).map_or_else(|error| error.to_string(), |endpoint| endpoint.to_string());
+        assert_eq!(shown, expected, "{text}");
     }
 
     #[test]
-    fn a_base_and_a_whole_address_mean_the_same() {
+    fn a_base_url_and_a_full_url_give_the_same_endpoint() {
         check("http://127.0.0.1:11434/v1", "http://127.0.0.1:11434/v1/embeddings");
         check("http://localhost:11434/v1/", "http://localhost:11434/v1/embeddings");
         check("http://[::1]:8080/v1/embeddings", "http://[::1]:8080/v1/embeddings");
@@ -119,8 +119,8 @@ mod tests {
     }
 
     #[test]
-    fn what_base_and_path_have_in_common_stands_once() {
-        let at = |base, path| Endpoint::at(base, path).map(|endpoint| endpoint.to_string());
+    fn an_overlap_of_base_and_path_is_not_repeated() {
+        let at = |base, path| Endpoint::join(base, path).map(|endpoint| endpoint.to_string());
         let messages = Ok("https://example.com/v1/messages".to_owned());
         assert_eq!(at("https://example.com", "/v1/messages"), messages);
         assert_eq!(at("https://example.com/v1/", "/v1/messages"), messages);
@@ -129,30 +129,33 @@ mod tests {
     }
 
     #[test]
-    fn a_query_is_sent_and_not_shown() {
+    fn a_query_is_sent_but_not_displayed() {
         let endpoint = Endpoint::parse("https://example.com/v1?api-version=2");
         assert!(endpoint.as_ref().is_ok_and(|endpoint| endpoint.url().ends_with("/v1/embeddings?api-version=2")));
         assert_eq!(format!("{endpoint:?}"), "Ok(Endpoint(https://example.com/v1/embeddings))");
         let more = endpoint.map(|endpoint| endpoint.with_query("alt=sse"));
         assert!(more.as_ref().is_ok_and(|endpoint| endpoint.url().ends_with("?api-version=2&alt=sse")));
-        assert!(more.is_ok_and(|endpoint| endpoint.is_at("example.com") && !endpoint.is_at("example")));
+        assert!(more.is_ok_and(|endpoint| endpoint.has_host("example.com") && !endpoint.has_host("example")));
     }
 
     #[test]
-    fn texts_leave_the_machine_by_https_only() {
-        let only = "cannot be used: http is for this machine only; another host needs https";
-        check("http://example.com/v1", &format!("the endpoint http://example.com/v1 {only}"));
-        check("http://127.0.0.1.example.com/v1", &format!("the endpoint http://127.0.0.1.example.com/v1 {only}"));
-        check("http://192.168.1.4/v1", &format!("the endpoint http://192.168.1.4/v1 {only}"));
-        let begin = "cannot be used: it must begin with https:// or http://";
-        check("ftp://example.com/v1", &format!("the endpoint ftp://example.com/v1 {begin}"));
-        check("localhost:11434", &format!("the endpoint localhost:11434 {begin}"));
-        check("no url", "the endpoint no url cannot be used: it is not a URL");
+    fn other_hosts_need_https() {
+        let only = "http is allowed for this machine only; use https";
+        check("http://example.com/v1", &format!("invalid endpoint \"http://example.com/v1\": {only}"));
+        check(
+            "http://127.0.0.1.example.com/v1",
+            &format!("invalid endpoint \"http://127.0.0.1.example.com/v1\": {only}"),
+        );
+        check("http://192.168.1.4/v1", &format!("invalid endpoint \"http://192.168.1.4/v1\": {only}"));
+        let scheme = "must start with https:// or http://";
+        check("ftp://example.com/v1", &format!("invalid endpoint \"ftp://example.com/v1\": {scheme}"));
+        check("localhost:11434", &format!("invalid endpoint \"localhost:11434\": {scheme}"));
+        check("no url", "invalid endpoint \"no url\": not a URL");
     }
 
     #[test]
-    fn a_password_in_the_address_is_refused_and_not_repeated() {
-        let told = Endpoint::parse("https://me:hush@example.com/v1?k=hush").err().map(|error| error.to_string());
-        assert!(told.is_some_and(|told| told.contains("example.com/v1 ") && !told.contains("hush")));
+    fn a_password_in_the_url_is_rejected_and_not_repeated() {
+        let message = Endpoint::parse("https://me:hush@example.com/v1?k=hush").err().map(|error| error.to_string());
+        assert!(message.is_some_and(|message| message.contains("example.com/v1\"") && !message.contains("hush")));
     }
 }

@@ -1,80 +1,80 @@
-//! Why a model gave nothing. No error holds a key, and what a server wrote is shortened.
+//! Errors of model requests. They never contain a key, and text from a server is shortened.
 
-use crate::Refusal;
+use crate::BudgetRefusal;
 
-/// Why a model was not asked, or why its answer is of no use.
+/// Why a request was not sent, failed, or got an unusable response.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChatError {
-    /// The address cannot be used.
-    #[error("the endpoint {endpoint} cannot be used: {reason}")]
-    Endpoint {
-        /// The address, without what may be secret in it.
+    /// The configured URL is not allowed.
+    #[error("invalid endpoint \"{endpoint}\": {reason}")]
+    InvalidEndpoint {
+        /// The URL without user info and query, which may contain secrets.
         endpoint: String,
-        /// What is wrong with it.
+        /// What is wrong.
         reason: &'static str,
     },
-    /// The key cannot be sent.
-    #[error("the key is empty or has signs that cannot be sent")]
-    Key,
-    /// It may not be sent.
+    /// The API key cannot be put into an HTTP header.
+    #[error("the API key is empty or contains characters that an HTTP header cannot carry")]
+    InvalidKey,
+    /// The budget does not allow the request.
     #[error(transparent)]
-    Budget(#[from] Refusal),
-    /// Nobody answered.
-    #[error("{endpoint} cannot be reached: {cause}")]
+    Budget(#[from] BudgetRefusal),
+    /// The connection failed.
+    #[error("cannot reach {endpoint}: {cause}")]
     Unreachable {
-        /// The address.
+        /// The URL without its query.
         endpoint: String,
-        /// What the network says.
+        /// The network error.
         cause: String,
     },
-    /// The answer took too long.
+    /// The server did not respond in time.
     #[error("{endpoint} did not answer within {seconds} s")]
-    Slow {
-        /// The address.
+    Timeout {
+        /// The URL without its query.
         endpoint: String,
-        /// How long was waited.
+        /// The timeout that expired.
         seconds: u64,
     },
-    /// The server answered that it will not.
-    #[error("{endpoint} answered {status}{message}")]
-    Refused {
-        /// The address.
+    /// The server responded with an error status.
+    #[error("{endpoint} returned HTTP {status}{message}")]
+    HttpStatus {
+        /// The URL without its query.
         endpoint: String,
         /// The HTTP status.
         status: u16,
-        /// What it says about it: nothing, or a colon and a short text.
+        /// Empty, or a colon and the server's shortened message.
         message: String,
     },
-    /// The server answered something else than was asked for.
-    #[error("{endpoint} answered what cannot be used: {reason}")]
-    Answer {
-        /// The address.
+    /// The response does not have the requested form.
+    #[error("{endpoint} returned an unusable response: {reason}")]
+    InvalidResponse {
+        /// The URL without its query.
         endpoint: String,
-        /// What is wrong with it.
+        /// What is wrong.
         reason: String,
     },
-    /// The answer broke off, or the server said in the middle of it that it cannot go on.
-    #[error("{endpoint} broke off its answer: {reason}")]
-    Stream {
-        /// The address.
+    /// The connection was lost during the response, or the server reported an error in the middle of it.
+    #[error("the response from {endpoint} was interrupted: {reason}")]
+    Interrupted {
+        /// The URL without its query.
         endpoint: String,
-        /// What happened.
+        /// Why it was interrupted.
         reason: String,
     },
 }
 
 impl ChatError {
-    /// What went wrong in a word or two, for the books.
-    pub(crate) fn in_short(&self) -> String {
+    /// Two or three words for the ledger.
+    pub(crate) fn short_reason(&self) -> String {
         match self {
-            Self::Endpoint { .. } => "bad endpoint".to_owned(),
-            Self::Key => "bad key".to_owned(),
+            Self::InvalidEndpoint { .. } => "invalid endpoint".to_owned(),
+            Self::InvalidKey => "invalid key".to_owned(),
             Self::Budget(_) => "over budget".to_owned(),
             Self::Unreachable { .. } => "unreachable".to_owned(),
-            Self::Slow { .. } => "too slow".to_owned(),
-            Self::Refused { status, .. } => format!("status {status}"),
-            Self::Answer { .. } => "unusable answer".to_owned(),
-            Self::Stream { .. } => "broken off".to_owned(),
+            Self::Timeout { .. } => "timed out".to_owned(),
+            Self::HttpStatus { status, .. } => format!("status {status}"),
+            Self::InvalidResponse { .. } => "unusable response".to_owned(),
+            Self::Interrupted { .. } => "interrupted".to_owned(),
         }
     }
 }

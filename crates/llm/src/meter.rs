@@ -1,48 +1,48 @@
-//! Who keeps the books. Every request is admitted before it is sent and settled after, each repetition too.
+//! Interface to the spending ledger. Every request, including each retry, is admitted before it is sent and settled after.
 
 use rethread_model::Tokens;
 
-use crate::{NanoUsd, Provider, Refusal};
+use crate::{BudgetRefusal, NanoUsd, Provider};
 
-/// Keeps the books of what is sent. Without its admission nothing is.
+/// Records the spending of requests and enforces the budget. Nothing is sent without its admission.
 pub trait Meter {
-    /// Whether this may be sent. What is admitted counts as spent until it is settled.
-    fn admit(&self, planned: &Planned) -> Result<Admission, Refusal>;
+    /// Admits or rejects a request. An admitted request counts as spent until it is settled.
+    fn admit(&self, planned: &RequestEstimate) -> Result<Admission, BudgetRefusal>;
 
-    /// What became of it. Called once for each admission, unless the process ends before.
-    fn settle(&self, admission: Admission, settled: &Settled);
+    /// Records the actual usage. Called once per admission, unless the process is killed before.
+    fn settle(&self, admission: Admission, settled: &RequestSettlement);
 }
 
-/// A request before it is sent, and the most it may take.
+/// A request before it is sent, with the most it can use.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Planned {
-    /// Who is asked.
+pub struct RequestEstimate {
+    /// API the request is sent to.
     pub provider: Provider,
-    /// Which model.
+    /// Model name as configured.
     pub model: String,
-    /// What for.
+    /// Short label for the ledger, such as `turn` or `embeddings`.
     pub purpose: &'static str,
-    /// Tokens of the input: a generous estimate.
+    /// Input tokens: an upper estimate.
     pub input_tokens: u64,
-    /// The most tokens of output that are asked for.
+    /// Output tokens: the limit sent with the request.
     pub output_tokens: u64,
-    /// What all of it would cost; nothing where the price is unknown.
+    /// Cost if all of these tokens are used. `None` if the price is unknown.
     pub cost: Option<NanoUsd>,
 }
 
-/// The number under which a meter admitted a request.
+/// Ledger id of an admitted request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Admission(pub u64);
 
-/// What became of a request.
+/// Actual usage and result of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Settled {
-    /// Tokens as the provider counted them. None: nobody counted, and the estimate stands.
+pub struct RequestSettlement {
+    /// Tokens reported by the provider. `None`: not reported, the estimate is used.
     pub tokens: Option<Tokens>,
-    /// What it cost, or, where nobody counted, was planned to. None where the price is unknown.
+    /// Actual cost, or the estimate if no tokens were reported. `None` if the price is unknown.
     pub cost: Option<NanoUsd>,
-    /// What went wrong, in a few words.
+    /// What failed, in two or three words.
     pub error: Option<String>,
-    /// False if the connection failed before anything was sent: that costs nothing.
+    /// False if the connection failed before anything was sent, which costs nothing.
     pub was_sent: bool,
 }

@@ -1,38 +1,38 @@
-//! Sums of money, in whole numbers: budgets are compared, so nothing is ever rounded away.
+//! Amounts of money as integers, because budgets are compared and must not be rounded.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Billionths in a dollar.
+/// Nanodollars per dollar.
 const DOLLAR: u64 = 1_000_000_000;
-/// Decimals of a dollar that are told apart.
+/// Decimal places of a dollar amount.
 const DECIMALS: usize = 9;
 
-/// Whole billionths of a US dollar.
+/// An amount in billionths of a US dollar. Arithmetic saturates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NanoUsd(u64);
 
 impl NanoUsd {
-    /// Nothing.
+    /// $0.00.
     pub const ZERO: Self = Self(0);
 
-    /// So many billionths.
+    /// Creates an amount from billionths of a dollar.
     pub const fn new(billionths: u64) -> Self {
         Self(billionths)
     }
 
-    /// How many billionths.
+    /// The amount in billionths of a dollar.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// Both together, or the largest sum there is.
+    /// Saturating sum.
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
-    /// So many times as much, or the largest sum there is.
+    /// Saturating product.
     #[must_use]
     pub const fn times(self, count: u64) -> Self {
         Self(self.0.saturating_mul(count))
@@ -50,9 +50,10 @@ impl fmt::Display for NanoUsd {
 impl FromStr for NanoUsd {
     type Err = String;
 
-    /// Takes dollars such as `0.25` or `$3`, without sign or exponent.
+    /// Parses dollars such as `0.25` or `$3`, without sign or exponent.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let bad = || format!("{:?} is no sum in dollars such as 0.25", text.chars().take(40).collect::<String>());
+        let bad =
+            || format!("invalid amount {:?}: use dollars such as 0.25", text.chars().take(40).collect::<String>());
         let plain = text.trim();
         let plain = plain.strip_prefix('$').unwrap_or(plain);
         let (whole, part) = plain.split_once('.').unwrap_or((plain, ""));
@@ -77,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_read_and_shown_without_loss() {
+    fn amounts_are_parsed_and_printed_without_loss() {
         check("0.25", 250_000_000, "$0.25");
         check("$3", 3_000_000_000, "$3.00");
         check(" .000000001 ", 1, "$0.000000001");
@@ -87,14 +88,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sum_is_refused() {
+    fn invalid_amounts_are_rejected() {
         for text in ["", ".", "$", "-1", "+1", "1e3", "1,5", "0.0000000001", "18446744074", "1.2.3", "nan", "１"] {
             assert!(text.parse::<NanoUsd>().is_err(), "{text}");
         }
     }
 
     #[test]
-    fn sums_stop_at_the_largest() {
+    fn arithmetic_saturates() {
         assert_eq!(NanoUsd::new(u64::MAX).plus(NanoUsd::new(1)).get(), u64::MAX);
         assert_eq!(NanoUsd::new(3).times(2).get(), 6);
         assert_eq!(NanoUsd::new(u64::MAX).times(2).get(), u64::MAX);

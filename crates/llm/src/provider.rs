@@ -1,24 +1,24 @@
-//! Whose way of speaking an endpoint understands. Many others understand the one of `OpenAI`.
+//! The supported model APIs. Many other providers and local servers are compatible with the `OpenAI` API.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A way of speaking to models over HTTP.
+/// An HTTP API for models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Provider {
-    /// The Messages API of Anthropic.
+    /// Anthropic Messages API.
     Anthropic,
-    /// Chat completions of `OpenAI`, which local servers and many others speak too.
+    /// `OpenAI` chat completions, also used by local servers and many other providers.
     OpenAi,
-    /// `generateContent` of Google.
+    /// Google `generateContent`.
     Gemini,
 }
 
 impl Provider {
-    /// All of them.
+    /// All supported APIs.
     pub const ALL: [Self; 3] = [Self::Anthropic, Self::OpenAi, Self::Gemini];
 
-    /// The name in the configuration.
+    /// Name in the configuration.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic",
@@ -27,8 +27,8 @@ impl Provider {
         }
     }
 
-    /// Where the provider itself answers.
-    pub const fn default_base(self) -> &'static str {
+    /// Base URL of the provider's own API.
+    pub const fn default_base_url(self) -> &'static str {
         match self {
             Self::Anthropic => "https://api.anthropic.com",
             Self::OpenAi => "https://api.openai.com/v1",
@@ -36,7 +36,7 @@ impl Provider {
         }
     }
 
-    /// The environment variable its users keep the key in.
+    /// Environment variable that usually holds the provider's API key.
     pub const fn key_variable(self) -> &'static str {
         match self {
             Self::Anthropic => "ANTHROPIC_API_KEY",
@@ -58,7 +58,7 @@ impl FromStr for Provider {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = Self::ALL.into_iter().find(|provider| provider.as_str() == text.trim());
         found.ok_or_else(|| {
-            format!("{:?} is none of anthropic, openai, gemini", text.chars().take(40).collect::<String>())
+            format!("invalid provider {:?}: use anthropic, openai or gemini", text.chars().take(40).collect::<String>())
         })
     }
 }
@@ -68,10 +68,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_provider_is_named_by_one_word() {
+    fn provider_names_are_parsed() {
         for provider in Provider::ALL {
             assert_eq!(provider.to_string().parse(), Ok(provider));
         }
-        assert_eq!("mistral".parse::<Provider>(), Err("\"mistral\" is none of anthropic, openai, gemini".to_owned()));
+        assert_eq!(
+            "mistral".parse::<Provider>(),
+            Err("invalid provider \"mistral\": use anthropic, openai or gemini".to_owned())
+        );
     }
 }

@@ -13,21 +13,21 @@ pub enum Agent {
     ClaudeCode,
     /// The pi coding agent.
     Pi,
-    /// Nobody else: our own threads.
+    /// Rethread itself: our own threads.
     Native,
 }
 
-/// No agent of that name can be read.
+/// The name is not one of the supported agents.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown agent {0:?}; known are: claude-code, pi, native")]
+#[error("unknown agent {0:?}; use claude-code, pi or native")]
 pub struct UnknownAgent(pub String);
 
 impl Agent {
-    /// All of them, in the order they are shown.
+    /// Every agent, in display order.
     pub const ALL: [Agent; 3] = [Agent::ClaudeCode, Agent::Pi, Agent::Native];
 
-    /// Those whose transcripts are theirs.
-    pub const OTHERS: [Agent; 2] = [Agent::ClaudeCode, Agent::Pi];
+    /// Agents other than Rethread: their transcripts are not written by us.
+    pub const EXTERNAL: [Agent; 2] = [Agent::ClaudeCode, Agent::Pi];
 
     /// The name in commands, JSON and the store.
     pub const fn as_str(self) -> &'static str {

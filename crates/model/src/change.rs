@@ -1,111 +1,111 @@
-//! What a reading of a transcript changes: the words between `ingest`, which finds it out, and `store`, which keeps it.
+//! The changes that reading a transcript produces: `ingest` computes them, `store` writes them.
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::{Entry, Episode, NativeKey, Outcome, Place, Speech, Timestamp, Tokens};
+use crate::{Entry, EntryKind, EntryLocation, Episode, NativeKey, Timestamp, Tokens, ToolOutcome};
 
-/// Who has an entry.
+/// Which session owns an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owner {
-    /// This session.
-    Here,
+pub enum EntryOwner {
+    /// The session being read.
+    ThisSession,
     /// Another session.
-    Elsewhere,
-    /// Nobody any more, and nobody shall have it again.
+    OtherSession,
+    /// The entry was forgotten on the user's order and must not be stored again.
     Forgotten,
 }
 
-/// A new entry with the keys it is found by.
+/// A new entry with the keys used to look it up.
 #[derive(Clone, Debug)]
 pub struct NewEntry {
-    /// The entry.
+    /// The entry to add.
     pub entry: Entry,
     /// Key of its native id.
-    pub key: NativeKey,
-    /// Key of its API message.
-    pub message: Option<NativeKey>,
-    /// Key of the tree node it stands on, for agents that have a tree.
-    pub node: Option<NativeKey>,
+    pub native_key: NativeKey,
+    /// Key of the API message it came from.
+    pub message_key: Option<NativeKey>,
+    /// Key of its tree node, for agents that store a tree of entries.
+    pub node_key: Option<NativeKey>,
 }
 
-/// What an API message cost.
+/// Token usage and cost of one API message.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct UsageRow {
-    /// Tokens.
+pub struct MessageUsage {
+    /// Tokens of this message.
     pub tokens: Tokens,
-    /// Model.
+    /// The model that answered.
     pub model: Option<String>,
-    /// When.
+    /// Time of the message.
     pub at: Option<Timestamp>,
-    /// US dollars, where noted.
+    /// Cost in US dollars, if the transcript reports it.
     pub cost_usd: Option<f64>,
 }
 
-/// What a batch of events changed, to be stored in one transaction.
+/// Everything a batch of events changed in one session; stored in one transaction.
 #[derive(Debug, Default)]
-pub struct Changes {
+pub struct SessionChanges {
     /// Entries to add.
     pub entries: Vec<NewEntry>,
-    /// Results of calls stored earlier.
-    pub outcomes: Vec<(u64, Outcome)>,
-    /// Tool errors to add to episodes that are no longer open.
+    /// Results of calls that were stored earlier, by the call's `seq`.
+    pub outcomes: Vec<(u64, ToolOutcome)>,
+    /// Tool errors to add to closed episodes, by episode number.
     pub late_errors: BTreeMap<u64, u64>,
     /// Usage by API message.
-    pub usage: HashMap<NativeKey, UsageRow>,
-    /// Paths newly edited.
-    pub edited: Vec<String>,
-    /// Episodes that ended.
-    pub closed: Vec<Episode>,
+    pub usage: HashMap<NativeKey, MessageUsage>,
+    /// Paths edited for the first time in this session.
+    pub edited_paths: Vec<String>,
+    /// Episodes that are complete.
+    pub closed_episodes: Vec<Episode>,
     /// New nodes of the agent's tree.
-    pub nodes: Vec<NodeRow>,
-    /// Names for sessions by one of their entries.
-    pub titles_elsewhere: Vec<(NativeKey, String)>,
-    /// Steps of the queue of typed texts, by which they are recognised when met again.
-    pub queued: Vec<NativeKey>,
-    /// Entries whose own line came later: their ids.
-    pub renamed: Vec<(u64, String, NativeKey)>,
-    /// Entries that a human took back.
-    pub taken_back: Vec<u64>,
-    /// Whether the branch changed, so that the story must be told again from what is stored.
-    pub retell: bool,
+    pub nodes: Vec<TreeNode>,
+    /// Titles for other sessions, each identified by the key of one of their entries.
+    pub other_session_titles: Vec<(NativeKey, String)>,
+    /// Steps of the prompt queue, stored so that they are recognized if they are read again.
+    pub queue_steps: Vec<NativeKey>,
+    /// Entries whose own line came later than their text: `seq`, new native id and its key.
+    pub renamed_entries: Vec<(u64, String, NativeKey)>,
+    /// `seq` of queued prompts that the user retracted.
+    pub retracted: Vec<u64>,
+    /// Whether the active branch changed, so that episodes must be rebuilt from the stored entries.
+    pub should_rebuild_episodes: bool,
 }
 
-/// A node of the agent's tree of entries: one transcript line.
+/// A node of the agent's entry tree: one transcript line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NodeRow {
-    /// The line it stands on.
+pub struct TreeNode {
+    /// Transcript line, counted from 1.
     pub line: u64,
     /// Key of its id inside the session.
     pub id: NativeKey,
-    /// Key of the id it follows.
+    /// Key of the parent node's id.
     pub parent: Option<NativeKey>,
-    /// Key of its id and time, by which a copy in another file is recognised.
+    /// Key of its id and time; a copy in another file has the same lineage.
     pub lineage: NativeKey,
 }
 
-/// What must be known of a stored entry to tell the story again.
+/// The fields of a stored entry that are needed to rebuild episodes.
 #[derive(Clone, Debug)]
-pub struct Skeleton {
+pub struct EntryOutline {
     /// Position in the session.
     pub seq: u64,
-    /// The agent's id.
+    /// The agent's id of the entry.
     pub native_id: String,
-    /// Where it stands.
-    pub place: Place,
-    /// When it was said.
+    /// Position in the transcript.
+    pub location: EntryLocation,
+    /// Time of the entry, if the agent recorded it.
     pub at: Option<Timestamp>,
-    /// What kind of text it is.
-    pub speech: Speech,
+    /// Kind of entry.
+    pub kind: EntryKind,
     /// The API message it belongs to.
-    pub message: Option<NativeKey>,
-    /// The tree node it stands on.
-    pub node: Option<NativeKey>,
-    /// Bytes kept of it.
+    pub message_key: Option<NativeKey>,
+    /// The tree node it belongs to.
+    pub node_key: Option<NativeKey>,
+    /// Bytes of text stored for it.
     pub kept_bytes: u64,
     /// Whether its result was flagged as an error.
     pub is_error: bool,
-    /// The paths it changed.
-    pub edited: Vec<String>,
-    /// Whether a human took it back before it was sent.
-    pub taken_back: bool,
+    /// Paths it changed.
+    pub edited_paths: Vec<String>,
+    /// Whether the user retracted it before it was sent.
+    pub is_retracted: bool,
 }

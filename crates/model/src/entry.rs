@@ -1,13 +1,13 @@
-//! One message or event of a transcript, normalised and redacted.
+//! One message or event of a transcript, normalized and redacted.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Timestamp, ToolUse};
 
-/// Who speaks in an entry, as shown and stored.
+/// The author of an entry, as shown and stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Role {
+pub enum EntryRole {
     /// A human.
     User,
     /// The model.
@@ -16,51 +16,52 @@ pub enum Role {
     Tool,
     /// A failure of the agent itself, such as an API error.
     Error,
-    /// A summary the agent made of earlier entries.
+    /// A summary of earlier entries that the agent wrote.
     Summary,
-    /// Everything else worth keeping: commands, notes, notifications, interruptions.
+    /// Everything else worth storing: commands, notes, notifications, interruptions.
     Meta,
 }
 
-impl Role {
+impl EntryRole {
     /// The name in JSON and the store.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Role::User => "user",
-            Role::Assistant => "assistant",
-            Role::Tool => "tool",
-            Role::Error => "error",
-            Role::Summary => "summary",
-            Role::Meta => "meta",
+            EntryRole::User => "user",
+            EntryRole::Assistant => "assistant",
+            EntryRole::Tool => "tool",
+            EntryRole::Error => "error",
+            EntryRole::Summary => "summary",
+            EntryRole::Meta => "meta",
         }
     }
 
-    /// From the name in the store; anything unknown is `Meta`.
+    /// Parses the stored name; unknown names become `Meta`.
     pub fn from_stored(name: &str) -> Self {
         match name {
-            "user" => Role::User,
-            "assistant" => Role::Assistant,
-            "tool" => Role::Tool,
-            "error" => Role::Error,
-            "summary" => Role::Summary,
-            _ => Role::Meta,
+            "user" => EntryRole::User,
+            "assistant" => EntryRole::Assistant,
+            "tool" => EntryRole::Tool,
+            "error" => EntryRole::Error,
+            "summary" => EntryRole::Summary,
+            _ => EntryRole::Meta,
         }
     }
 }
 
-/// What kind of text an entry is; finer than its role, because counting depends on it.
+/// The kind of an entry; finer than its role, because counting depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Speech {
-    /// A prompt that a human typed. Starts an episode and counts as a prompt.
+pub enum EntryKind {
+    /// A prompt typed by a human. Starts an episode and counts as a prompt.
     Prompt,
-    /// Instructions that the parent model wrote for a sub-agent. Starts an episode, counts nowhere.
+    /// Instructions that a parent model wrote for a sub-agent. Starts an episode but is not counted as a prompt.
     Task,
-    /// What a human answered to a question or said when refusing a tool call.
+    /// A human's answer to a question, or the reason given for refusing a tool call.
     Answer,
-    /// Text of the model.
-    Said,
-    /// Reasoning of the model; kept only when the filter asks for it.
+    /// Text written by the model.
+    #[serde(rename = "assistant")]
+    AssistantText,
+    /// The model's reasoning; stored only if the filter keeps it.
     Reasoning,
     /// A tool call.
     Call,
@@ -76,111 +77,111 @@ pub enum Speech {
     Shell,
     /// A note the user left with `#`.
     Note,
-    /// A message of the machine: background task finished, other agent wrote.
+    /// A system notification, such as a finished background task or a message from another agent.
     Notice,
     /// The user stopped the agent.
     Interruption,
-    /// Text that an extension or a skill put into the conversation.
+    /// Text that an extension or a skill added to the conversation.
     Injected,
 }
 
-impl Speech {
-    /// Who speaks.
-    pub const fn role(self) -> Role {
+impl EntryKind {
+    /// The author of entries of this kind.
+    pub const fn role(self) -> EntryRole {
         match self {
-            Speech::Prompt | Speech::Task | Speech::Answer => Role::User,
-            Speech::Said => Role::Assistant,
-            Speech::Call => Role::Tool,
-            Speech::Failure => Role::Error,
-            Speech::Summary | Speech::Recap => Role::Summary,
-            Speech::Reasoning
-            | Speech::Command
-            | Speech::Shell
-            | Speech::Note
-            | Speech::Notice
-            | Speech::Interruption
-            | Speech::Injected => Role::Meta,
+            EntryKind::Prompt | EntryKind::Task | EntryKind::Answer => EntryRole::User,
+            EntryKind::AssistantText => EntryRole::Assistant,
+            EntryKind::Call => EntryRole::Tool,
+            EntryKind::Failure => EntryRole::Error,
+            EntryKind::Summary | EntryKind::Recap => EntryRole::Summary,
+            EntryKind::Reasoning
+            | EntryKind::Command
+            | EntryKind::Shell
+            | EntryKind::Note
+            | EntryKind::Notice
+            | EntryKind::Interruption
+            | EntryKind::Injected => EntryRole::Meta,
         }
     }
 
-    /// Whether an entry of this kind begins a new episode.
+    /// Whether an entry of this kind starts a new episode.
     pub const fn starts_episode(self) -> bool {
-        matches!(self, Speech::Prompt | Speech::Task)
+        matches!(self, EntryKind::Prompt | EntryKind::Task)
     }
 
     /// The name in the store.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Speech::Prompt => "prompt",
-            Speech::Task => "task",
-            Speech::Answer => "answer",
-            Speech::Said => "said",
-            Speech::Reasoning => "reasoning",
-            Speech::Call => "call",
-            Speech::Failure => "failure",
-            Speech::Summary => "summary",
-            Speech::Recap => "recap",
-            Speech::Command => "command",
-            Speech::Shell => "shell",
-            Speech::Note => "note",
-            Speech::Notice => "notice",
-            Speech::Interruption => "interruption",
-            Speech::Injected => "injected",
+            EntryKind::Prompt => "prompt",
+            EntryKind::Task => "task",
+            EntryKind::Answer => "answer",
+            EntryKind::AssistantText => "assistant",
+            EntryKind::Reasoning => "reasoning",
+            EntryKind::Call => "call",
+            EntryKind::Failure => "failure",
+            EntryKind::Summary => "summary",
+            EntryKind::Recap => "recap",
+            EntryKind::Command => "command",
+            EntryKind::Shell => "shell",
+            EntryKind::Note => "note",
+            EntryKind::Notice => "notice",
+            EntryKind::Interruption => "interruption",
+            EntryKind::Injected => "injected",
         }
     }
 
-    /// From the name in the store; anything unknown is text that somebody put in.
+    /// Parses the stored name; unknown names become `Injected`.
     pub fn from_stored(name: &str) -> Self {
         match name {
-            "prompt" => Speech::Prompt,
-            "task" => Speech::Task,
-            "answer" => Speech::Answer,
-            "said" => Speech::Said,
-            "reasoning" => Speech::Reasoning,
-            "call" => Speech::Call,
-            "failure" => Speech::Failure,
-            "summary" => Speech::Summary,
-            "recap" => Speech::Recap,
-            "command" => Speech::Command,
-            "shell" => Speech::Shell,
-            "note" => Speech::Note,
-            "notice" => Speech::Notice,
-            "interruption" => Speech::Interruption,
-            _ => Speech::Injected,
+            "prompt" => EntryKind::Prompt,
+            "task" => EntryKind::Task,
+            "answer" => EntryKind::Answer,
+            "assistant" => EntryKind::AssistantText,
+            "reasoning" => EntryKind::Reasoning,
+            "call" => EntryKind::Call,
+            "failure" => EntryKind::Failure,
+            "summary" => EntryKind::Summary,
+            "recap" => EntryKind::Recap,
+            "command" => EntryKind::Command,
+            "shell" => EntryKind::Shell,
+            "note" => EntryKind::Note,
+            "notice" => EntryKind::Notice,
+            "interruption" => EntryKind::Interruption,
+            _ => EntryKind::Injected,
         }
     }
 }
 
-/// Where an entry stands in its transcript.
+/// The position of an entry in its transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Place {
-    /// Line, counted from 1.
+pub struct EntryLocation {
+    /// Line number, counted from 1.
     pub line: u64,
     /// Byte offset of the line's first byte.
     pub offset: u64,
-    /// Length of the line in bytes, with its newline.
+    /// Length of the line in bytes, including its newline.
     pub length: u64,
 }
 
-/// One normalised message or event of a transcript.
+/// One normalized message or event of a transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Position among the session's entries, from 0, in transcript order.
     pub seq: u64,
-    /// The agent's own id: a uuid, a tool call id, or a derived one where the agent gives none.
+    /// The agent's own id: a uuid, a tool call id, or a derived id if the agent has none.
     pub native_id: String,
-    /// Where it stands.
-    pub place: Place,
-    /// When it was said, if the agent noted it.
+    /// Position in the transcript.
+    pub location: EntryLocation,
+    /// Time of the entry, if the agent recorded it.
     pub at: Option<Timestamp>,
-    /// What kind of text it is.
-    pub speech: Speech,
-    /// The text, redacted. For a tool call: one line on what was done.
+    /// Kind of entry.
+    pub kind: EntryKind,
+    /// The redacted text. For a tool call: a one-line summary of the call.
     pub text: String,
-    /// The tool call, for entries of that kind.
+    /// The tool call, for entries of kind `Call`.
     pub tool: Option<ToolUse>,
-    /// Number of the episode it belongs to, if any has begun.
+    /// Number of its episode; `None` before the first episode starts.
     pub episode: Option<u64>,
-    /// Set when the entry lies on a branch the session left, or was taken back.
-    pub abandoned: bool,
+    /// Set if the entry is on an abandoned branch or was retracted.
+    pub is_abandoned: bool,
 }

@@ -1,36 +1,36 @@
-//! One exchange: from a human prompt to the next.
+//! One episode: a human prompt and everything up to the next one.
 
 use crate::Timestamp;
 
-/// One exchange of a session. The last one stays open and is updated in place under the same id.
+/// One episode of a session. The last one stays open and is updated in place under the same id.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Episode {
-    /// Stable id, derived from the native id of the first entry.
+    /// Stable id, derived from the native id of its first entry.
     pub id: String,
     /// Position in the session, from 1.
     pub number: u64,
-    /// First entry.
+    /// `seq` of the first entry.
     pub first_seq: u64,
-    /// Last entry so far.
+    /// `seq` of the last entry so far.
     pub last_seq: u64,
-    /// The first entries of its parts: long episodes are split at entry borders for indexing.
-    pub parts: Vec<u64>,
-    /// Lines of the transcript, first and last.
+    /// `seq` of the first entry of each part: long episodes are split between entries for indexing.
+    pub part_starts: Vec<u64>,
+    /// First and last transcript line.
     pub lines: (u64, u64),
-    /// Bytes of the transcript, from the first byte of the first line to the end of the last.
+    /// Byte range in the transcript: start of the first line to the end of the last.
     pub bytes: (u64, u64),
-    /// When it began.
+    /// Time of the first entry.
     pub started_at: Option<Timestamp>,
-    /// When its last entry was written.
+    /// Time of the last entry.
     pub ended_at: Option<Timestamp>,
-    /// Tool calls in it.
+    /// Number of tool calls.
     pub tool_calls: u64,
-    /// Tool errors in it.
+    /// Number of failed tool calls.
     pub tool_errors: u64,
-    /// Estimated tokens of the kept text.
+    /// Estimated tokens of the stored text.
     pub kept_tokens: u64,
     /// Whether more entries may follow.
-    pub open: bool,
-    /// Whether it lies on a branch the session left.
-    pub abandoned: bool,
+    pub is_open: bool,
+    /// Whether it is on an abandoned branch.
+    pub is_abandoned: bool,
 }

@@ -1,10 +1,10 @@
-//! What is known of the world from what happened: subject, predicate, object, and what it rests on.
+//! Facts extracted from sessions: subject, predicate, object, and the evidence for them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
 
-/// What kind of thing a fact is about.
+/// The kind of an entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EntityKind {
@@ -12,13 +12,13 @@ pub enum EntityKind {
     File,
     /// A program and its subcommand, without arguments.
     Command,
-    /// An error, by its signature.
+    /// An error, identified by its signature.
     Error,
-    /// What was chosen, or chosen against.
-    Choice,
-    /// A standing wish of the user.
-    Rule,
-    /// A commit, by the first line of its message.
+    /// An option that was decided for or against.
+    Decision,
+    /// A preference or prohibition of the user.
+    Preference,
+    /// A commit, identified by the first line of its message.
     Commit,
     /// A git branch.
     Branch,
@@ -27,9 +27,17 @@ pub enum EntityKind {
 }
 
 impl EntityKind {
-    /// All kinds.
-    pub const ALL: [Self; 8] =
-        [Self::File, Self::Command, Self::Error, Self::Choice, Self::Rule, Self::Commit, Self::Branch, Self::Package];
+    /// Every kind.
+    pub const ALL: [Self; 8] = [
+        Self::File,
+        Self::Command,
+        Self::Error,
+        Self::Decision,
+        Self::Preference,
+        Self::Commit,
+        Self::Branch,
+        Self::Package,
+    ];
 
     /// The name in JSON and the store.
     pub const fn as_str(self) -> &'static str {
@@ -37,37 +45,37 @@ impl EntityKind {
             Self::File => "file",
             Self::Command => "command",
             Self::Error => "error",
-            Self::Choice => "choice",
-            Self::Rule => "rule",
+            Self::Decision => "decision",
+            Self::Preference => "preference",
             Self::Commit => "commit",
             Self::Branch => "branch",
             Self::Package => "package",
         }
     }
 
-    /// From the name in the store.
+    /// Parses the stored name.
     pub fn from_stored(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 }
 
-/// A thing that facts are about. Two facts are about the same thing when kind and name are equal.
+/// What a fact is about. Two entities are the same if kind and name are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Entity {
-    /// What it is.
+    /// Kind of entity.
     pub kind: EntityKind,
-    /// Its canonical name.
+    /// Canonical name, as compared and stored.
     pub name: String,
 }
 
 impl Entity {
-    /// The thing of that kind and name.
+    /// An entity of that kind and name.
     pub fn new(kind: EntityKind, name: impl Into<String>) -> Self {
         Self { kind, name: name.into() }
     }
 }
 
-/// What a fact says of its subject.
+/// What a fact states about its subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Predicate {
@@ -79,27 +87,27 @@ pub enum Predicate {
     Created,
     /// A file was removed.
     Deleted,
-    /// A file got the name of the object.
+    /// A file was renamed to the object.
     Renamed,
     /// A command was run.
     Ran,
-    /// A command failed with the object, an error.
+    /// A command failed with the object, which is an error.
     FailedWith,
-    /// An error went away after what the detail tells; the object is the command that shows it.
+    /// An error was fixed by what the detail describes; the object is the command that verified it.
     FixedBy,
-    /// An error stayed in spite of what the detail tells: a dead end.
+    /// An error remained despite what the detail describes: a failed attempt.
     NotFixedBy,
-    /// A choice was made; the object is what was chosen against.
+    /// A decision was made; the object is the rejected option.
     Decided,
-    /// The user wants it so, always.
+    /// The user always wants it this way.
     Prefers,
     /// The user never wants it.
     Forbids,
     /// A commit was made, on the branch that is the object.
     Committed,
-    /// A commit or a file was taken back.
+    /// A commit or a file was reverted.
     Reverted,
-    /// A branch was made.
+    /// A branch was created.
     Branched,
     /// A branch was merged.
     Merged,
@@ -107,12 +115,12 @@ pub enum Predicate {
     Added,
     /// A package was removed.
     Removed,
-    /// The commands of a stretch of work, in order, as the detail lists them; the subject is the first.
+    /// The commands of a span, in order, as listed in the detail; the subject is the first command.
     Sequence,
 }
 
 impl Predicate {
-    /// All of them.
+    /// Every predicate.
     pub const ALL: [Self; 19] = [
         Self::Read,
         Self::Edited,
@@ -160,24 +168,24 @@ impl Predicate {
         }
     }
 
-    /// From the name in the store.
+    /// Parses the stored name.
     pub fn from_stored(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|predicate| predicate.as_str() == name)
     }
 }
 
-/// How sure a fact is. A decision's states have names of their own: proposed, accepted, rejected, superseded.
+/// How certain a fact is. Decisions have their own names: proposed, accepted, rejected, superseded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FactState {
-    /// It may be so; of a decision: proposed.
+    /// Possible but not verified; for a decision: proposed.
     Hypothesis,
-    /// It was seen; of a decision: accepted.
+    /// Observed; for a decision: accepted.
     #[default]
     Confirmed,
-    /// It was seen to be wrong; of a decision: rejected.
+    /// Observed to be wrong; for a decision: rejected.
     Refuted,
-    /// Something else took its place.
+    /// Replaced by a later fact.
     Superseded,
 }
 
@@ -192,8 +200,8 @@ impl FactState {
         }
     }
 
-    /// The name of a decision's state.
-    pub const fn of_decision(self) -> &'static str {
+    /// The name of this state for a decision.
+    pub const fn decision_name(self) -> &'static str {
         match self {
             Self::Hypothesis => "proposed",
             Self::Confirmed => "accepted",
@@ -202,12 +210,12 @@ impl FactState {
         }
     }
 
-    /// The name readers know, which depends on what is said.
-    pub const fn named(self, predicate: Predicate) -> &'static str {
-        if matches!(predicate, Predicate::Decided) { self.of_decision() } else { self.as_str() }
+    /// The name shown to users, which depends on the predicate.
+    pub const fn display_name(self, predicate: Predicate) -> &'static str {
+        if matches!(predicate, Predicate::Decided) { self.decision_name() } else { self.as_str() }
     }
 
-    /// From the name in the store; anything unknown is only a hypothesis.
+    /// Parses the stored name; unknown names become `Hypothesis`.
     pub fn from_stored(name: &str) -> Self {
         match name {
             "confirmed" => Self::Confirmed,
@@ -218,7 +226,7 @@ impl FactState {
     }
 }
 
-/// Whose word a fact rests on: the least trusted of its evidence.
+/// The source a fact relies on; the least trusted of its evidence counts. Ordered from least to most trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {
@@ -226,9 +234,9 @@ pub enum Trust {
     Web,
     /// Output of a tool.
     Tool,
-    /// A model's words.
+    /// Text written by a model.
     Assistant,
-    /// A human's words.
+    /// Text written by a human.
     Human,
 }
 
@@ -243,7 +251,7 @@ impl Trust {
         }
     }
 
-    /// From the name in the store; anything unknown is trusted least.
+    /// Parses the stored name; unknown names get the lowest trust.
     pub fn from_stored(name: &str) -> Self {
         match name {
             "human" => Self::Human,
@@ -254,37 +262,37 @@ impl Trust {
     }
 }
 
-/// One thing that was learned from a stretch of a session. What later stretches say of the same thing is told apart
-/// from it, and both are put together when somebody asks: so nothing need be undone when a session is forgotten.
+/// One fact extracted from a span of a session. Facts of later spans about the same entity are stored separately and
+/// merged when queried, so nothing has to be undone when a session is forgotten.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// What is said.
+    /// What is stated.
     pub predicate: Predicate,
-    /// Of what.
+    /// The entity it is about.
     pub subject: Entity,
-    /// And of what else.
+    /// The second entity, if the predicate has one.
     pub object: Option<Entity>,
-    /// In words: the command as typed, the sentence of a decision, what was done about an error.
+    /// In words: the command as typed, the sentence of a decision, the steps taken against an error.
     pub detail: String,
-    /// Why, where a reason was given.
+    /// The reason, if one was given.
     pub reason: Option<String>,
-    /// The words of an output it is about, such as the line of an error.
+    /// The quoted output it is about, such as the line of an error.
     pub quote: Option<String>,
-    /// How sure it is.
+    /// How certain it is.
     pub state: FactState,
-    /// How often it went well.
-    pub succeeded: u64,
-    /// How often it did not.
-    pub failed: u64,
-    /// Whose word it is.
+    /// Number of successes.
+    pub success_count: u64,
+    /// Number of failures.
+    pub failure_count: u64,
+    /// The least trusted source it relies on.
     pub trust: Trust,
-    /// The transcript's line that says it.
+    /// The transcript line that states it.
     pub line: u64,
-    /// Other lines it rests on.
-    pub evidence: Vec<u64>,
-    /// Since when it holds in the world.
+    /// Other transcript lines that support it.
+    pub evidence_lines: Vec<u64>,
+    /// When it became true.
     pub at: Option<Timestamp>,
-    /// The model that added it; nothing for a rule.
+    /// The model that extracted it; `None` if it was extracted by rules.
     pub model: Option<String>,
 }
 
@@ -293,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_stored_is_read_back() {
+    fn stored_names_round_trip() {
         for predicate in Predicate::ALL {
             assert_eq!(Predicate::from_stored(predicate.as_str()), Some(predicate));
             let json = serde_json::to_string(&predicate).unwrap();
@@ -301,6 +309,8 @@ mod tests {
         }
         for kind in EntityKind::ALL {
             assert_eq!(EntityKind::from_stored(kind.as_str()), Some(kind));
+            let json = serde_json::to_string(&kind).unwrap();
+            assert_eq!(json, format!("\"{}\"", kind.as_str()));
         }
         for state in [FactState::Hypothesis, FactState::Confirmed, FactState::Refuted, FactState::Superseded] {
             assert_eq!(FactState::from_stored(state.as_str()), state);
@@ -311,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn trust_is_ordered_from_the_web_to_the_human() {
+    fn trust_is_ordered_from_web_to_human() {
         assert!(Trust::Web < Trust::Tool && Trust::Tool < Trust::Assistant && Trust::Assistant < Trust::Human);
     }
 }

@@ -1,4 +1,4 @@
-//! The words of Rethread: sessions, entries, episodes and their ids. No I/O, no clock, no SQL.
+//! The domain types of Rethread: sessions, entries, episodes, facts and their ids. No I/O, no clock, no SQL.
 //!
 //! ```
 //! use rethread_model::{Agent, SessionId, Timestamp};
@@ -23,19 +23,21 @@ mod tool;
 mod warning;
 
 pub use agent::{Agent, UnknownAgent};
-pub use change::{Changes, NewEntry, NodeRow, Owner, Skeleton, UsageRow};
-pub use entry::{Entry, Place, Role, Speech};
+pub use change::{EntryOutline, EntryOwner, MessageUsage, NewEntry, SessionChanges, TreeNode};
+pub use entry::{Entry, EntryKind, EntryLocation, EntryRole};
 pub use episode::Episode;
 pub use fact::{Entity, EntityKind, Fact, FactState, Predicate, Trust};
-pub use id::{BadId, NativeKey, SessionId, Space};
-pub use session::{Counts, Session, SessionKind, State, Tokens};
-pub use text::{clip, estimate_text, estimate_tokens, first_line, is_dangerous, one_line, relative};
-pub use time::{BadTimestamp, Timestamp};
-pub use tool::{Outcome, Status, ToolKind, ToolUse};
+pub use id::{InvalidSessionId, NativeKey, SessionId, Space};
+pub use session::{Session, SessionCounts, SessionKind, SessionState, Tokens};
+pub use text::{
+    clip, estimate_byte_tokens, estimate_text_tokens, first_line, is_unsafe_to_display, one_line, relative_path,
+};
+pub use time::{InvalidTimestamp, Timestamp};
+pub use tool::{ToolKind, ToolOutcome, ToolStatus, ToolUse};
 pub use warning::Warning;
 
-/// Marks the requests of our own model calls, so that an agent that keeps a transcript of them gives us nothing to read.
+/// Marks prompts of our own model calls, so that an agent's transcript of such a call is not read as a session.
 pub const OWN_CALL_TAG: &str = "<rethread-own-call/>";
 
-/// The tag around every text that Rethread gives to an agent, so that it is never read back in as memory.
+/// The tag around all text that Rethread injects, so that injected text is never read back as memory.
 pub const INJECTION_TAG: &str = "rethread-context";

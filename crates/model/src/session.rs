@@ -1,34 +1,34 @@
-//! One conversation of an agent and what is counted about it.
+//! One conversation of an agent, with its counts.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Agent, SessionId, Timestamp};
 
-/// What is counted about a session.
+/// What is counted in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Counts {
-    /// Texts that a human typed.
+pub struct SessionCounts {
+    /// Prompts typed by a human.
     pub prompts: u64,
-    /// Prompts and messages of the model.
+    /// Prompts plus messages of the model.
     pub messages: u64,
-    /// Tool calls.
+    /// Number of tool calls.
     pub tool_calls: u64,
     /// Tool results flagged as errors.
     pub tool_errors: u64,
-    /// Distinct paths written or edited.
+    /// Distinct paths that were written or edited.
     pub files_edited: u64,
-    /// Episodes.
+    /// Number of episodes.
     pub episodes: u64,
 }
 
-/// Tokens as the agent's provider counted them, each API message once.
+/// Tokens as counted by the provider; each API message counts once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Tokens {
-    /// Uncached input.
+    /// Input that was not cached.
     pub input: u64,
-    /// Output.
+    /// Generated tokens.
     pub output: u64,
     /// Input read from the cache.
     pub cache_read: u64,
@@ -37,14 +37,14 @@ pub struct Tokens {
 }
 
 impl Session {
-    /// A place in it, as `show` takes it.
+    /// A reference to a line of this session, in the form that `show` accepts.
     pub fn citation(&self, line: u64) -> String {
         format!("{}:{line}", self.id)
     }
 }
 
 impl Tokens {
-    /// Both together.
+    /// The sum, field by field.
     #[must_use]
     pub fn plus(self, other: Tokens) -> Tokens {
         Tokens {
@@ -55,12 +55,12 @@ impl Tokens {
         }
     }
 
-    /// All parts together.
+    /// The sum of all fields.
     pub fn total(self) -> u64 {
         [self.output, self.cache_read, self.cache_write].into_iter().fold(self.input, u64::saturating_add)
     }
 
-    /// The larger of both, part by part: later lines of one API message repeat or complete its usage.
+    /// The maximum, field by field: later lines of an API message repeat or complete its usage.
     #[must_use]
     pub fn max(self, other: Tokens) -> Tokens {
         Tokens {
@@ -72,73 +72,73 @@ impl Tokens {
     }
 }
 
-/// How a session came to be.
+/// Whether a human or another agent started a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SessionKind {
     /// Started by a human.
     Main,
-    /// A sub-agent's session. Never listed as "another session".
+    /// Started by an agent (a sub-agent). Never listed as "another session".
     Child,
 }
 
-/// Where a session is in its life.
+/// Activity state of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
-    /// Something happened within the idle timeout.
+pub enum SessionState {
+    /// Had activity within the idle timeout.
     Active,
-    /// Quiet for longer than the idle timeout.
+    /// No activity for longer than the idle timeout.
     Idle,
-    /// Paused on purpose.
+    /// Paused by the user.
     Suspended,
-    /// Quiet for more than twice the idle timeout, or closed.
+    /// No activity for more than twice the idle timeout, or closed.
     Ended,
 }
 
 /// One conversation of an agent, as stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
-    /// Our id.
+    /// Our own id of the session.
     pub id: SessionId,
-    /// Whose session.
+    /// The agent that wrote the transcript.
     pub agent: Agent,
-    /// The agent's own id.
+    /// The agent's id of the session.
     pub external_id: String,
-    /// How it came to be.
+    /// Main session or sub-agent.
     pub kind: SessionKind,
-    /// The session this one is a child of.
+    /// The parent session, for a sub-agent.
     pub parent: Option<SessionId>,
-    /// A short unique name given by the user or an explicit id file.
+    /// A short unique name, given by the user or by an explicit id file.
     pub alias: Option<String>,
-    /// The name shown: the agent's title, or the first prompt.
+    /// The displayed name: the agent's title, or the first prompt.
     pub name: Option<String>,
-    /// The directory the session began in.
+    /// The directory the session started in.
     pub cwd: Option<String>,
-    /// Git root of that directory, shared by all worktrees; else the directory.
+    /// Git root of `cwd`, shared by all worktrees; `cwd` itself outside a repository.
     pub project: Option<String>,
-    /// A stable 16-hex name of the project that hides its path.
+    /// A stable name of the project, 16 hex digits, that hides its path.
     pub namespace: Option<String>,
-    /// The git branch last seen.
+    /// The most recent git branch.
     pub branch: Option<String>,
-    /// The model last used.
+    /// The most recent model.
     pub model: Option<String>,
     /// Time of the first entry.
     pub started_at: Option<Timestamp>,
     /// Time of the last entry.
     pub last_activity_at: Option<Timestamp>,
-    /// The transcript file.
+    /// Path of the transcript file.
     pub transcript: Option<String>,
-    /// What was counted.
-    pub counts: Counts,
-    /// Tokens used.
+    /// Counts of prompts, messages, tool calls and so on.
+    pub counts: SessionCounts,
+    /// Tokens used by the agent.
     pub tokens: Tokens,
-    /// Cost in US dollars as the agent noted it, if it did.
+    /// Cost in US dollars, if the agent reports it.
     pub cost_usd: Option<f64>,
     /// Estimated tokens of the raw transcript.
     pub raw_tokens: u64,
-    /// Estimated tokens of what we kept of it.
+    /// Estimated tokens of what is stored of it.
     pub kept_tokens: u64,
-    /// Whether nothing worth listing happened in it: a warm-up, a lone `/exit`.
-    pub empty: bool,
+    /// Whether it has no content worth listing: a warm-up, a lone `/exit`.
+    pub is_empty: bool,
 }

@@ -1,10 +1,10 @@
-//! Shortening and measuring text without ever cutting a character.
+//! Shortens and measures text. Never cuts inside a character.
 
 use std::borrow::Cow;
 
-/// At most `max` characters of the text; a cut is shown by `…`, which is counted.
+/// Cuts the text to at most `max` characters; a cut ends with `…`, which counts.
 pub fn clip(text: &str, max: usize) -> Cow<'_, str> {
-    // Bytes bound characters from above, so most texts need no counting.
+    // The byte length is an upper bound for the characters, so most texts need no counting.
     if text.len() <= max {
         return Cow::Borrowed(text);
     }
@@ -18,12 +18,12 @@ pub fn clip(text: &str, max: usize) -> Cow<'_, str> {
     }
 }
 
-/// The first line that has something on it, without surrounding blanks.
+/// The first non-blank line, trimmed.
 pub fn first_line(text: &str) -> &str {
     text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("")
 }
 
-/// The text on one line: every run of white space and control characters becomes one blank.
+/// The text on one line: every run of white space and control characters becomes one space.
 pub fn one_line(text: &str) -> String {
     text.split(|c: char| c.is_whitespace() || c.is_control())
         .filter(|word| !word.is_empty())
@@ -31,11 +31,11 @@ pub fn one_line(text: &str) -> String {
         .join(" ")
 }
 
-/// Whether a terminal or an editor would do something with it instead of showing it.
-pub fn is_dangerous(c: char) -> bool {
+/// Whether a terminal or an editor would interpret the character instead of showing it.
+pub fn is_unsafe_to_display(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
-        // Marks, embeddings, overrides and isolates of direction; line separators; invisible tags; invisible operators.
+        // Bidirectional marks, embeddings, overrides, isolates; line separators; invisible tags and operators.
         '\u{061c}'
         | '\u{200e}'
         | '\u{200f}'
@@ -48,19 +48,19 @@ pub fn is_dangerous(c: char) -> bool {
     }
 }
 
-/// A path without the directory of its project; as it is where it lies elsewhere.
-pub fn relative<'p>(path: &'p str, project: Option<&str>) -> &'p str {
+/// The path relative to the project; unchanged if it is outside the project.
+pub fn relative_path<'p>(path: &'p str, project: Option<&str>) -> &'p str {
     let inside = project.and_then(|project| path.strip_prefix(project));
     inside.and_then(|path| path.strip_prefix('/')).filter(|path| !path.is_empty()).unwrap_or(path)
 }
 
-/// Tokens of a text: four characters make one, rounded up.
-pub fn estimate_text(text: &str) -> u64 {
+/// Estimated tokens of a text: four characters per token, rounded up.
+pub fn estimate_text_tokens(text: &str) -> u64 {
     (text.chars().count() as u64).div_ceil(4)
 }
 
-/// Tokens of a text of that many bytes: four bytes make one, rounded up.
-pub const fn estimate_tokens(bytes: u64) -> u64 {
+/// Estimated tokens of a number of bytes: four bytes per token, rounded up.
+pub const fn estimate_byte_tokens(bytes: u64) -> u64 {
     bytes.div_ceil(4)
 }
 
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clipping_never_cuts_a_character() {
+    fn clip_never_cuts_a_character() {
         assert_eq!(clip("héllo", 5), "héllo");
         assert_eq!(clip("héllo wörld", 5), "héll…");
         assert_eq!(clip("日本語", 2), "日…");
@@ -77,15 +77,15 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_shortened_only_inside_its_project() {
-        assert_eq!(relative("/app/src/a.rs", Some("/app")), "src/a.rs");
-        assert_eq!(relative("/application/a.rs", Some("/app")), "/application/a.rs");
-        assert_eq!((relative("/app", Some("/app")), relative("/app/", Some("/app"))), ("/app", "/app/"));
-        assert_eq!(relative("a.rs", None), "a.rs");
+    fn path_is_shortened_only_inside_its_project() {
+        assert_eq!(relative_path("/app/src/a.rs", Some("/app")), "src/a.rs");
+        assert_eq!(relative_path("/application/a.rs", Some("/app")), "/application/a.rs");
+        assert_eq!((relative_path("/app", Some("/app")), relative_path("/app/", Some("/app"))), ("/app", "/app/"));
+        assert_eq!(relative_path("a.rs", None), "a.rs");
     }
 
     #[test]
-    fn one_line_swallows_control_characters() {
+    fn one_line_removes_control_characters() {
         assert_eq!(one_line("a\n\tb\u{1b} c"), "a b c");
         assert_eq!(first_line("\n  \n x \ny"), "x");
     }

@@ -1,4 +1,4 @@
-//! A moment in UTC with millisecond precision; written as RFC 3339, compared as a number.
+//! A point in time in UTC with millisecond precision; written as RFC 3339, compared as a number.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,10 +9,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(i64);
 
-/// The text was not an RFC 3339 moment.
+/// The text is not a valid RFC 3339 time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("not an RFC 3339 time: {0:?}")]
-pub struct BadTimestamp(pub String);
+#[error("invalid RFC 3339 time {0:?}")]
+pub struct InvalidTimestamp(pub String);
 
 impl Timestamp {
     /// From Unix milliseconds.
@@ -25,22 +25,22 @@ impl Timestamp {
         self.0
     }
 
-    /// Milliseconds from `earlier` to this moment; negative when `earlier` is later.
+    /// Milliseconds from `earlier` to this time; negative if `earlier` is later.
     pub const fn millis_since(self, earlier: Timestamp) -> i64 {
         self.0 - earlier.0
     }
 }
 
 impl FromStr for Timestamp {
-    type Err = BadTimestamp;
+    type Err = InvalidTimestamp;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if let Some(millis) = parse_usual(text.as_bytes()) {
+        if let Some(millis) = parse_common_form(text.as_bytes()) {
             return Ok(Self(millis));
         }
         text.parse::<jiff::Timestamp>()
             .map(|moment| Self(moment.as_millisecond()))
-            .map_err(|_| BadTimestamp(text.to_owned()))
+            .map_err(|_| InvalidTimestamp(text.to_owned()))
     }
 }
 
@@ -66,8 +66,8 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
-/// Agents write `2026-02-20T20:17:15.095Z` on every line, so this one shape is read without the general parser.
-fn parse_usual(text: &[u8]) -> Option<i64> {
+/// Fast path for the form agents write on every line: `2026-02-20T20:17:15.095Z`.
+fn parse_common_form(text: &[u8]) -> Option<i64> {
     let shaped = text.len() == 24
         && text[4] == b'-'
         && text[7] == b'-'
@@ -86,7 +86,7 @@ fn parse_usual(text: &[u8]) -> Option<i64> {
     };
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
     let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
-    // Days of short months and leap seconds are left to the general parser.
+    // Days after the 28th and leap seconds are left to the general parser.
     if !(1..=12).contains(&month) || !(1..=28).contains(&day) || hour > 23 || minute > 59 || second > 59 {
         return None;
     }
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_usual_shape_and_the_general_one_agree() {
+    fn fast_path_and_general_parser_agree() {
         check("2026-02-20T20:17:15.095Z", "2026-02-20T20:17:15.095Z");
         check("2024-02-29T23:59:59.999Z", "2024-02-29T23:59:59.999Z");
         check("2025-12-31T00:00:00.000Z", "2025-12-31T00:00:00.000Z");
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn invalid_times_are_rejected() {
         for text in ["", "yesterday", "2026-13-01T00:00:00.000Z", "2026-02-30T00:00:00.000Z"] {
             assert!(text.parse::<Timestamp>().is_err(), "{text}");
         }

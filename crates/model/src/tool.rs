@@ -1,14 +1,14 @@
-//! What an agent did with a tool, in words that do not depend on the agent.
+//! A tool call of an agent, in terms that do not depend on the agent.
 
 use serde::{Deserialize, Serialize};
 
-/// The kind of thing a tool does, whatever an agent calls it.
+/// What a tool does, whatever an agent calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolKind {
     /// Reads a file.
     Read,
-    /// Looks for files or text.
+    /// Searches for files or text.
     Search,
     /// Writes a whole file.
     Write,
@@ -42,7 +42,7 @@ impl ToolKind {
         }
     }
 
-    /// From the name in the store; anything unknown is `Other`.
+    /// Parses the stored name; unknown names become `Other`.
     pub fn from_stored(name: &str) -> Self {
         match name {
             "read" => ToolKind::Read,
@@ -63,30 +63,30 @@ impl ToolKind {
     }
 }
 
-/// One tool call: which tool, on what, and how it went.
+/// One tool call: the tool, its target and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct ToolUse {
     /// The agent's own name of the tool.
     pub name: String,
-    /// What it does.
+    /// What the tool does.
     pub kind: Option<ToolKind>,
-    /// The primary argument: a path, a command, a pattern, an address.
+    /// The primary argument: a path, a command, a pattern, a URL.
     pub target: String,
-    /// A command with its line breaks and without long texts, where the target does not hold all of it.
+    /// The command with its line breaks and without long texts, if `target` does not contain all of it.
     pub script: Option<String>,
     /// The other arguments, shortened, as `name=value` pairs.
     pub arguments: String,
     /// All paths among the arguments, as written.
     pub paths: Vec<String>,
-    /// How it went; none while the result is not known.
-    pub outcome: Option<Outcome>,
+    /// The outcome; `None` until the result is read.
+    pub outcome: Option<ToolOutcome>,
 }
 
-/// How a tool call went.
+/// Whether a tool call succeeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
-    /// The result was not flagged.
+pub enum ToolStatus {
+    /// The result was not flagged as an error.
     Ok,
     /// The result was flagged as an error.
     Error,
@@ -94,47 +94,47 @@ pub enum Status {
     Rejected,
 }
 
-impl Status {
+impl ToolStatus {
     /// The name in JSON and the store.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Status::Ok => "ok",
-            Status::Error => "error",
-            Status::Rejected => "rejected",
+            ToolStatus::Ok => "ok",
+            ToolStatus::Error => "error",
+            ToolStatus::Rejected => "rejected",
         }
     }
 
-    /// From the name in the store; anything unknown is an error, because "ok" must never be guessed.
+    /// Parses the stored name; unknown names become `Error`, because success must never be guessed.
     pub fn from_stored(name: &str) -> Self {
         match name {
-            "ok" => Status::Ok,
-            "rejected" => Status::Rejected,
-            _ => Status::Error,
+            "ok" => ToolStatus::Ok,
+            "rejected" => ToolStatus::Rejected,
+            _ => ToolStatus::Error,
         }
     }
 
     /// Whether it counts as a tool error.
     pub const fn is_error(self) -> bool {
-        !matches!(self, Status::Ok)
+        !matches!(self, ToolStatus::Ok)
     }
 }
 
-/// The measured result of a tool call. The result's own text is not part of it unless the filter says so.
+/// The measured result of a tool call. The result's text is not included unless the filter keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outcome {
-    /// Whether it went well.
-    pub status: Status,
-    /// One line on what came back: size, number of items, keys.
+pub struct ToolOutcome {
+    /// Whether the call succeeded.
+    pub status: ToolStatus,
+    /// A one-line summary of the result: size, number of items, keys.
     pub summary: String,
-    /// The line that names the error, at most 500 characters. A command whose exit code was hidden may have one although
-    /// it was not flagged.
+    /// The line that identifies the error, at most 500 characters. A command whose exit code was hidden, for example by
+    /// a pipe, can have one without being flagged.
     pub error: Option<String>,
-    /// Exit code of a command, where given.
+    /// Exit code of a command, if reported.
     pub exit_code: Option<i32>,
-    /// Lines of the result.
+    /// Number of lines of the result.
     pub lines: u64,
-    /// Bytes of the result.
+    /// Size of the result in bytes.
     pub bytes: u64,
-    /// The beginning of the result, kept only when the filter asks for tool outputs.
+    /// The beginning of the result; stored only if the filter keeps tool outputs.
     pub output: Option<String>,
 }

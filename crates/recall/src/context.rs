@@ -1,57 +1,61 @@
-//! Builds what a model gets of a thread: the latest summary, then every message it does not stand for.
+//! Builds the context a model gets of a thread: the latest summary, then every message it does not replace.
 
-use rethread_model::thread::{ChatMessage, ChatRole, Compaction, Message, Record, Stop};
+use rethread_model::thread::{ChatMessage, ChatRole, Compaction, StopReason, ThreadMessage, ThreadRecord};
 
-/// What a model gets of a thread.
+/// The context a model gets of a thread.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Context {
-    /// The messages, in the order of the log. They are not paired up yet.
+pub struct ModelContext {
+    /// Messages in log order. Tool calls and results are not paired yet.
     pub messages: Vec<ChatMessage>,
-    /// Tokens they take: as the provider counted them where it did, else estimated.
+    /// Token count: as reported by the provider where available, else estimated.
     pub tokens: u64,
-    /// The number of the compaction that was applied.
-    pub compaction: Option<u64>,
+    /// Sequence number of the compaction that was applied.
+    pub compaction_seq: Option<u64>,
 }
 
 /// Builds the context of a thread from the records of its log.
-pub fn build_context(records: &[Record]) -> Context {
-    let current = Current::of(records);
-    let summary = current.compaction.map(|compaction| ChatMessage::user(wrapped(&compaction.summary)));
-    let tokens = current.tokens(summary.as_ref());
+pub fn build_context(records: &[ThreadRecord]) -> ModelContext {
+    let current = ActiveRecords::from_records(records);
+    let summary = current.compaction.map(|compaction| ChatMessage::user(wrap_summary(&compaction.summary)));
+    let tokens = current.token_count(summary.as_ref());
     let messages = summary.into_iter().chain(current.messages.iter().copied().map(ChatMessage::from)).collect();
-    Context { messages, tokens, compaction: current.compaction.map(|compaction| compaction.seq) }
+    ModelContext { messages, tokens, compaction_seq: current.compaction.map(|compaction| compaction.seq) }
 }
 
-/// The part of a log that the latest compaction left standing.
-pub(crate) struct Current<'a> {
-    /// The latest compaction.
+/// The part of a log that is in effect after the latest compaction.
+pub(crate) struct ActiveRecords<'a> {
     pub(crate) compaction: Option<&'a Compaction>,
-    /// The messages it does not stand for, in the order of the log.
-    pub(crate) messages: Vec<&'a Message>,
+    /// Messages the compaction does not replace, in log order.
+    pub(crate) messages: Vec<&'a ThreadMessage>,
     /// How many of them were written before the compaction.
-    pub(crate) older: usize,
+    pub(crate) older_count: usize,
 }
 
-impl<'a> Current<'a> {
-    pub(crate) fn of(records: &'a [Record]) -> Self {
+impl<'a> ActiveRecords<'a> {
+    pub(crate) fn from_records(records: &'a [ThreadRecord]) -> Self {
         let latest = records.iter().enumerate().rev().find_map(|(at, record)| match record {
-            Record::Compaction(compaction) => Some((at, compaction)),
+            ThreadRecord::Compaction(compaction) => Some((at, compaction)),
             _ => None,
         });
         let Some((at, compaction)) = latest else {
-            return Self { compaction: None, messages: records.iter().filter_map(Record::message).collect(), older: 0 };
+            return Self {
+                compaction: None,
+                messages: records.iter().filter_map(ThreadRecord::message).collect(),
+                older_count: 0,
+            };
         };
-        let before = records[..at].iter().filter_map(Record::message);
-        let mut messages: Vec<&Message> = before.filter(|message| message.seq >= compaction.first_kept_seq).collect();
+        let before = records[..at].iter().filter_map(ThreadRecord::message);
+        let mut messages: Vec<&ThreadMessage> =
+            before.filter(|message| message.seq >= compaction.first_kept_seq).collect();
         let older = messages.len();
-        messages.extend(records[at..].iter().filter_map(Record::message));
-        Self { compaction: Some(compaction), messages, older }
+        messages.extend(records[at..].iter().filter_map(ThreadRecord::message));
+        Self { compaction: Some(compaction), messages, older_count: older }
     }
 
-    /// A provider's count covers everything up to its answer, if the answer was given on this very context.
-    fn tokens(&self, summary: Option<&ChatMessage>) -> u64 {
-        let mut answers = self.messages.iter().enumerate().skip(self.older).rev();
-        let counted = answers.find_map(|(at, message)| Some((at, usage(message)?)));
+    /// A provider's count covers everything up to its answer, but only if the answer was given on this same context.
+    fn token_count(&self, summary: Option<&ChatMessage>) -> u64 {
+        let mut answers = self.messages.iter().enumerate().skip(self.older_count).rev();
+        let counted = answers.find_map(|(at, message)| Some((at, reported_usage(message)?)));
         let (from, known) = match counted {
             Some((at, usage)) => (at + 1, usage),
             None => (0, summary.map_or(0, ChatMessage::estimated_tokens)),
@@ -60,14 +64,14 @@ impl<'a> Current<'a> {
     }
 }
 
-/// What a provider counted for an answer that came to its end. Some send zeros, which say nothing.
-fn usage(message: &Message) -> Option<u64> {
-    let failed = matches!(message.stop_reason, Some(Stop::Aborted | Stop::Error));
+/// Tokens the provider reported for a completed answer. Some report zeros, which are ignored.
+fn reported_usage(message: &ThreadMessage) -> Option<u64> {
+    let failed = matches!(message.stop_reason, Some(StopReason::Aborted | StopReason::Error));
     let total = message.usage?.total();
     (message.role == ChatRole::Assistant && !failed && total > 0).then_some(total)
 }
 
-fn wrapped(summary: &str) -> String {
+fn wrap_summary(summary: &str) -> String {
     format!(
         "The conversation history before this point was compacted into the following summary:\n\
          <summary>\n{summary}\n</summary>"
@@ -76,33 +80,33 @@ fn wrapped(summary: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rethread_model::thread::Block;
+    use rethread_model::thread::ContentBlock;
     use rethread_model::{Timestamp, Tokens};
     use serde_json::Map;
 
     use super::*;
 
-    fn says(seq: u64, role: ChatRole, text: &str) -> Record {
-        let mut message = Message::new(role, vec![Block::text(text)], Timestamp::default());
+    fn message_record(seq: u64, role: ChatRole, text: &str) -> ThreadRecord {
+        let mut message = ThreadMessage::new(role, vec![ContentBlock::text(text)], Timestamp::default());
         message.seq = seq;
-        Record::Message(message)
+        ThreadRecord::Message(message)
     }
 
-    fn user(seq: u64, text: &str) -> Record {
-        says(seq, ChatRole::User, text)
+    fn user(seq: u64, text: &str) -> ThreadRecord {
+        message_record(seq, ChatRole::User, text)
     }
 
-    fn answer(seq: u64, text: &str, counted: u64, stop: Stop) -> Record {
-        let mut record = says(seq, ChatRole::Assistant, text);
-        if let Record::Message(message) = &mut record {
+    fn answer(seq: u64, text: &str, counted: u64, stop: StopReason) -> ThreadRecord {
+        let mut record = message_record(seq, ChatRole::Assistant, text);
+        if let ThreadRecord::Message(message) = &mut record {
             message.usage = Some(Tokens { input: counted, output: 10, cache_read: 20, cache_write: 30 });
             message.stop_reason = Some(stop);
         }
         record
     }
 
-    fn compaction(seq: u64, first_kept_seq: u64, summary: &str) -> Record {
-        Record::Compaction(Compaction {
+    fn compaction(seq: u64, first_kept_seq: u64, summary: &str) -> ThreadRecord {
+        ThreadRecord::Compaction(Compaction {
             seq,
             first_kept_seq,
             summary: summary.to_owned(),
@@ -114,55 +118,59 @@ mod tests {
         })
     }
 
-    fn check(records: &[Record], expect: &[&str]) {
+    fn check(records: &[ThreadRecord], expect: &[&str]) {
         let texts: Vec<String> = build_context(records).messages.iter().map(ChatMessage::text).collect();
         assert_eq!(texts, expect);
     }
 
     #[test]
-    fn s7_3_without_a_compaction_every_message_is_given_in_order() {
-        let unknown = Record::Other(Map::new());
-        check(&[user(1, "a"), unknown, says(2, ChatRole::Assistant, "b"), user(3, "c")], &["a", "b", "c"]);
+    fn without_a_compaction_every_message_is_included_in_order() {
+        // S7.3
+        let unknown = ThreadRecord::Other(Map::new());
+        check(&[user(1, "a"), unknown, message_record(2, ChatRole::Assistant, "b"), user(3, "c")], &["a", "b", "c"]);
         check(&[], &[]);
     }
 
     #[test]
-    fn s7_11_a_compaction_replaces_what_is_before_the_first_kept() {
-        let told = "The conversation history before this point was compacted into the following summary:\n<summary>\nS\n</summary>";
+    fn a_compaction_replaces_everything_before_the_first_kept_message() {
+        // S7.11
+        let rendered = "The conversation history before this point was compacted into the following summary:\n<summary>\nS\n</summary>";
         let records = [user(1, "a"), user(2, "b"), user(3, "c"), compaction(4, 3, "S"), user(5, "d")];
-        check(&records, &[told, "c", "d"]);
+        check(&records, &[rendered, "c", "d"]);
         let context = build_context(&records);
         assert_eq!(context.messages[0].role, ChatRole::User);
-        assert_eq!(context.compaction, Some(4));
+        assert_eq!(context.compaction_seq, Some(4));
     }
 
     #[test]
-    fn s004_13_only_the_latest_compaction_counts() {
-        let told = "The conversation history before this point was compacted into the following summary:\n<summary>\nnew\n</summary>";
+    fn only_the_latest_compaction_counts() {
+        // S004-13
+        let rendered = "The conversation history before this point was compacted into the following summary:\n<summary>\nnew\n</summary>";
         let records =
             [user(1, "a"), user(2, "b"), compaction(3, 2, "old"), user(4, "c"), compaction(5, 4, "new"), user(6, "d")];
-        check(&records, &[told, "c", "d"]);
-        // What stands after the record is given whatever its number says, and only once.
-        check(&[user(1, "a"), compaction(2, 9, "new"), user(3, "b")], &[told, "b"]);
-        check(&[user(1, "a"), compaction(2, 1, "new"), user(3, "b")], &[told, "a", "b"]);
+        check(&records, &[rendered, "c", "d"]);
+        // Messages after the record are included whatever their number, and only once.
+        check(&[user(1, "a"), compaction(2, 9, "new"), user(3, "b")], &[rendered, "b"]);
+        check(&[user(1, "a"), compaction(2, 1, "new"), user(3, "b")], &[rendered, "a", "b"]);
     }
 
     #[test]
-    fn e004_24_real_usage_counts_and_the_tail_is_estimated() {
-        let tokens = |records: &[Record]| build_context(records).tokens;
+    fn reported_usage_counts_and_the_tail_is_estimated() {
+        // E004-24
+        let tokens = |records: &[ThreadRecord]| build_context(records).tokens;
         let long = "x".repeat(400);
         assert_eq!(tokens(&[user(1, &long)]), 100);
-        assert_eq!(tokens(&[user(1, &long), answer(2, "ok", 1000, Stop::End), user(3, &long)]), 1060 + 100);
-        // Aborted answers and failed ones were counted only in part.
-        for stop in [Stop::Aborted, Stop::Error] {
-            let records = [user(1, "abcd"), answer(2, "ok", 500, Stop::End), answer(3, &long, 9000, stop)];
+        assert_eq!(tokens(&[user(1, &long), answer(2, "ok", 1000, StopReason::End), user(3, &long)]), 1060 + 100);
+        // Aborted and failed answers have incomplete counts.
+        for stop in [StopReason::Aborted, StopReason::Error] {
+            let records = [user(1, "abcd"), answer(2, "ok", 500, StopReason::End), answer(3, &long, 9000, stop)];
             assert_eq!(tokens(&records), 560 + 100);
         }
-        // The count of an answer given before the compaction is of another context.
-        let before = [user(1, &long), answer(2, &long, 9000, Stop::End), compaction(3, 2, "S")];
+        // The count of an answer given before the compaction belongs to another context.
+        let before = [user(1, &long), answer(2, &long, 9000, StopReason::End), compaction(3, 2, "S")];
         let summary = build_context(&[compaction(1, 1, "S")]).tokens;
         assert_eq!(tokens(&before), summary + 100);
-        let after = [&before[..], &[user(4, "hi"), answer(5, "ho", 700, Stop::ToolCalls)]].concat();
+        let after = [&before[..], &[user(4, "hi"), answer(5, "ho", 700, StopReason::ToolCalls)]].concat();
         assert_eq!(tokens(&after), 760);
     }
 }

@@ -1,32 +1,31 @@
-//! What the wording of a question says about its answer. English; other languages simply give no cue.
+//! Detects what the wording of a question says about its answer. English only; other languages give no cues.
 
-/// What a question says about its answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Cues {
-    /// "Where did I …": someone asks about what they said themselves.
-    pub(crate) of_self: bool,
-    /// "You suggested …": someone asks about what the agent said.
-    pub(crate) of_agent: bool,
-    /// "When did …": the answer says a time.
-    pub(crate) when: bool,
+pub(crate) struct QuestionCues {
+    /// "Where did I …": asks about something the user said.
+    pub(crate) asks_about_self: bool,
+    /// "You suggested …": asks about something the agent said.
+    pub(crate) asks_about_agent: bool,
+    /// "When did …": the answer contains a time.
+    pub(crate) asks_when: bool,
 }
 
-impl Cues {
-    pub(crate) fn of(question: &str) -> Self {
+impl QuestionCues {
+    pub(crate) fn parse(question: &str) -> Self {
         let words: Vec<String> = question
             .split(|c: char| !c.is_alphanumeric())
             .filter(|word| !word.is_empty())
             .map(str::to_lowercase)
             .collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let of_agent = of_agent(&words);
+        let asks_about_agent = is_about_agent(&words);
         let of_self = words.iter().any(|word| matches!(*word, "i" | "my" | "me" | "mine" | "we" | "our"));
-        Self { of_self: of_self && !of_agent, of_agent, when: asks_when(&words) }
+        Self { asks_about_self: of_self && !asks_about_agent, asks_about_agent, asks_when: is_about_time(&words) }
     }
 }
 
-fn of_agent(words: &[&str]) -> bool {
-    const SAID: [&str; 12] = [
+fn is_about_agent(words: &[&str]) -> bool {
+    const SAYING_VERBS: [&str; 12] = [
         "mentioned",
         "told",
         "said",
@@ -40,7 +39,7 @@ fn of_agent(words: &[&str]) -> bool {
         "outlined",
         "explained",
     ];
-    let said = words.windows(2).any(|pair| pair[0] == "you" && SAID.contains(&pair[1]));
+    let said = words.windows(2).any(|pair| pair[0] == "you" && SAYING_VERBS.contains(&pair[1]));
     let remind = words.windows(2).any(|pair| pair == ["remind", "me"]);
     let talk = |word: &str| matches!(word, "conversation" | "chat" | "discussion");
     let previous = words.windows(2).any(|pair| pair[0] == "previous" && talk(pair[1]));
@@ -49,7 +48,7 @@ fn of_agent(words: &[&str]) -> bool {
     said || remind || previous || our_last
 }
 
-fn asks_when(words: &[&str]) -> bool {
+fn is_about_time(words: &[&str]) -> bool {
     match words {
         ["when", ..] | ["in", "which", ..] | ["how", "long", ..] => true,
         ["what", unit, ..] => matches!(*unit, "date" | "day" | "month" | "year"),
@@ -59,21 +58,21 @@ fn asks_when(words: &[&str]) -> bool {
     }
 }
 
-/// How much a word of a question counts, in lower case: what frames a question says less about the answer.
-pub(crate) fn weight_of(word: &str) -> f32 {
+/// Weight of a lower-case word in a question, 0 to 1. Words that only frame the question count less.
+pub(crate) fn word_weight(word: &str) -> f32 {
     const FAINT_WEIGHT: f32 = 0.15;
     const FRAME_WEIGHT: f32 = 0.5;
-    if FAINT.binary_search(&word).is_ok() {
+    if FAINT_WORDS.binary_search(&word).is_ok() {
         FAINT_WEIGHT
-    } else if FRAME.binary_search(&word).is_ok() {
+    } else if FRAMING_WORDS.binary_search(&word).is_ok() {
         FRAME_WEIGHT
     } else {
         1.0
     }
 }
 
-/// Almost nothing in prose, something in code: `make`, `go`, `type`. Sorted.
-const FAINT: [&str; 33] = [
+/// Carry almost no meaning in prose but some in code: `make`, `go`, `type`. Sorted.
+const FAINT_WORDS: [&str; 33] = [
     "anything",
     "cannot",
     "done",
@@ -110,7 +109,7 @@ const FAINT: [&str; 33] = [
 ];
 
 /// Words that frame a question. Sorted.
-const FRAME: [&str; 66] = [
+const FRAMING_WORDS: [&str; 66] = [
     "according",
     "amount",
     "besides",
@@ -184,14 +183,14 @@ mod tests {
     use super::*;
 
     fn check(question: &str, expect: &str) {
-        let cues = Cues::of(question);
-        let told = [(cues.of_self, "self"), (cues.of_agent, "agent"), (cues.when, "when")];
-        let told: Vec<&str> = told.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
-        assert_eq!(told.join(" "), expect, "{question:?}");
+        let cues = QuestionCues::parse(question);
+        let rendered = [(cues.asks_about_self, "self"), (cues.asks_about_agent, "agent"), (cues.asks_when, "when")];
+        let rendered: Vec<&str> = rendered.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
+        assert_eq!(rendered.join(" "), expect, "{question:?}");
     }
 
     #[test]
-    fn the_wording_says_who_said_it_and_what_kind_of_answer_is_meant() {
+    fn the_wording_shows_the_speaker_and_the_kind_of_answer() {
         check("fix parser", "");
         check("What did I say about the parser?", "self");
         check("Which library you suggested, I forgot", "agent");
@@ -202,8 +201,8 @@ mod tests {
     }
 
     #[test]
-    fn words_are_sorted_so_that_they_can_be_looked_up() {
-        assert!(FAINT.is_sorted() && FRAME.is_sorted());
-        assert!(weight_of("make") < weight_of("number") && weight_of("number") < weight_of("parser"));
+    fn the_word_tables_are_sorted_for_binary_search() {
+        assert!(FAINT_WORDS.is_sorted() && FRAMING_WORDS.is_sorted());
+        assert!(word_weight("make") < word_weight("number") && word_weight("number") < word_weight("parser"));
     }
 }

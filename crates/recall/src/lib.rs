@@ -1,24 +1,23 @@
-//! From a question to ranked, cited answers. The only crate with ranking.
+//! Ranking and recall: turns a query into ranked, cited results. The only crate that ranks.
 //!
-//! Also what a model gets of a thread: its [context](build_context), and a [plan] to shorten it. Models are asked by
-//! others.
+//! Also builds the [context](build_context) a model gets of a thread, and the [plan](plan_compaction) to compact it.
+//! Calls
+//! no model itself.
 //!
 //! ```
-//! use rethread_recall::{Kind, Query};
+//! use rethread_recall::{HitKind, SearchQuery};
 //!
 //! let now = "2026-03-18T15:30:00[UTC]".parse()?;
-//! let query = Query::parse(r#"flaky test "borrow checker" -windows kind:error last week"#, &now);
+//! let query = SearchQuery::parse(r#"flaky test "borrow checker" -windows kind:error last week"#, &now);
 //! assert_eq!(query.words, "flaky test borrow checker last week");
 //! assert_eq!(query.phrases, ["borrow checker"]);
 //! assert_eq!(query.excluded, ["windows"]);
-//! assert_eq!(query.kinds, [Kind::Error]);
+//! assert_eq!(query.kinds, [HitKind::Error]);
 //! assert_eq!(query.times.len(), 1);
 //! # Ok::<(), jiff::Error>(())
 //! ```
 
 mod activity;
-mod alike;
-mod allowed;
 mod candidates;
 mod card;
 mod compaction;
@@ -27,59 +26,69 @@ mod context;
 mod cues;
 mod entities;
 mod facts;
+mod fix_lines;
 mod handoff;
-mod likeness;
 mod matches;
-mod memory;
-mod page;
 mod pairs;
 mod query;
 mod question;
 mod quote;
 mod rank;
+mod recent_memory;
 mod reference;
-mod remedy;
+mod result_order;
 mod search;
+mod search_filters;
 mod session_context;
+mod similar_candidates;
+mod similarity;
 mod snippet;
 mod terms;
-mod told;
+#[cfg(test)]
+mod testing;
 mod weights;
 mod when;
+mod wrap_for_model;
 
-pub use activity::{ACTIVITY_CHARS, ACTIVITY_HEADER, Activity, OtherSession, activity};
-pub use card::{CARD_SYSTEM, CardFields, CardPrompt, CardSource, card_by_rules, card_fields, card_prompt, card_schema};
-pub use compaction::{CompactionSettings, Plan, SummaryError, SummaryRequest, plan, plan_within};
-pub use compose::{Composed, Part, PartKind, compose};
-pub use context::{Context, build_context};
-pub use entities::{ENTITIES_KEPT, entities, remember_entities};
+pub use activity::{ACTIVITY_CHARS, ACTIVITY_HEADER, ActivityBlock, OtherSession, activity_block};
+pub use card::{
+    CARD_SYSTEM_PROMPT, CardFields, CardPrompt, CardSource, card_by_rules, card_prompt, card_schema, parse_card_fields,
+};
+pub use compaction::{
+    CompactionPlan, CompactionSettings, SummaryError, SummaryRequest, plan_compaction, plan_compaction_within,
+};
+pub use compose::{ComposedInjection, InjectionSection, SectionKind, compose_injection};
+pub use context::{ModelContext, build_context};
+pub use entities::{MAX_ENTITIES, add_recent_entities, extract_entities};
 pub use facts::{
-    ALIKE_ENOUGH, CitedFact, CitedFacts, CommandUse, Decision, Deed, Edge, FACTS_SYSTEM, FactsPiece, Fix, Fixes, Graph,
-    Limits, MOST_FACTS, Node, Pattern, Source, Thing, Touch, Workflow, around, cited_facts, decisions, facts_pieces,
-    facts_schema, fixes, mentions, names_of, share_of_words, telling_words, touches, workflows,
+    CitedFact, CitedFacts, CommandSequence, CommandStats, Decision, EntityGraph, FACTS_SYSTEM_PROMPT, FactPromptChunk,
+    FactSource, FileAction, FileTouch, Fix, GraphEdge, GraphItem, GraphLimits, GraphNode, KnownFixes, MAX_FACTS,
+    MIN_WORD_OVERLAP, Workflow, all_file_names, decisions, distinctive_words, entity_graph, fact_prompt_chunks,
+    facts_schema, file_touches, known_fixes, mentions_file, parse_cited_facts, word_overlap, workflows,
 };
-pub use handoff::{Handoff, handoff};
-pub use likeness::Likeness;
-pub use memory::{
-    Memory, WARM_DAYS, WARM_MEMORIES, may_call_for_memory, memory_block, memory_line, memory_unavailable,
-};
-pub use pairs::pair_up;
-pub use query::{Kind, Query, UnknownKind};
+pub use fix_lines::{best_fix, decision_line, fix_line};
+pub use handoff::{HandoffSource, write_handoff};
+pub use pairs::pair_tool_results;
+pub use query::{HitKind, SearchQuery, UnknownHitKind};
 pub use question::{
-    Answer, Citation, Confidence, LONGEST_EXCERPT, MOST_CITATIONS, QuestionRequest, Serialised, answer_schema,
-    extracted, question_request, serialised,
+    Citation, CitedAnswer, Confidence, MAX_CITATIONS, MAX_EXCERPT_CHARS, QuestionPrompt, SerializedSession,
+    answer_schema, extractive_answer, question_prompt, serialize_session,
 };
-pub use quote::{age, short};
+pub use quote::{format_age, quote_short};
+pub use recent_memory::{
+    MAX_RECENT_MEMORIES, RECENT_MEMORY_DAYS, RecentMemory, memory_block, memory_line, memory_unavailable_block,
+    should_search_memory,
+};
 pub use reference::{
-    Candidate, MOST_REFERENCES, Outcome, REFERENCE_BYTES, REFERENCE_CUT, REFERENCE_HEADER, Reference, Referenced,
-    reference_block, reference_reminder, references,
+    MAX_REFERENCES, REFERENCE_BYTES, REFERENCE_CUT_MARK, REFERENCE_HEADER, ReferenceCandidate, ReferenceOutcome,
+    ReferencedSession, SessionReference, find_references, reference_block, reference_reminder,
 };
-pub use remedy::{best_remedy, decision_line, remedy_line};
-pub use search::{Found, Hit, Request, SearchError, search};
+pub use search::{SearchError, SearchHit, SearchInput, SearchResults, search};
 pub use session_context::{
-    Happening, NOTE_CHARS, RESUME_TOKENS, SessionView, resume_context, session_context, session_news,
+    NOTE_CHARS, RESUME_TOKENS, SessionView, TimedText, resume_context, session_context, session_update,
 };
-pub use snippet::{Snippet, marked, snippet};
-pub use told::told;
-pub use weights::{PARTS, TABLE, Weight, Weights, Why};
-pub use when::{Span, When};
+pub use similarity::SimilarityScores;
+pub use snippet::{Snippet, highlight, snippet};
+pub use weights::{FEATURE_COUNT, FEATURE_TABLE, FeatureWeight, FeatureWeights, ScoreContribution};
+pub use when::{TimePhrase, TimeSpan};
+pub use wrap_for_model::wrap_for_model;

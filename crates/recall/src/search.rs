@@ -1,196 +1,220 @@
-//! From a query to a page of hits: match, filter, rank, read, cite.
+//! Searches the index: match, filter, rank, load and cite.
 
 use jiff::Zoned;
-use rethread_index::{IndexError, Snapshot, searchable_text};
+use rethread_index::{IndexError, IndexSnapshot, searchable_text};
 use rethread_model::{Entry, Episode, Session};
 use rethread_store::{EpisodeKey, SessionNumber, Store, StoreError};
 
-use crate::allowed::{Allowed, Phrases, kind_of};
-use crate::candidates::{self, Candidates};
-use crate::matches::Matches;
-use crate::page;
-use crate::rank::{Fit, Moment, Ranked, Ranker};
-use crate::terms::Wanted;
-use crate::weights::{Values, Weights, Why};
-use crate::{Kind, Likeness, Query, Snippet, marked, snippet};
+use crate::candidates::{self, CandidateSet};
+use crate::matches::TermMatches;
+use crate::rank::{QueryFit, QueryTimes, RankedCandidate, Ranker};
+use crate::result_order;
+use crate::search_filters::{PhraseMode, SearchFilters, hit_kind};
+use crate::terms::QueryTerms;
+use crate::weights::{FeatureValues, FeatureWeights, ScoreContribution};
+use crate::{HitKind, SearchQuery, SimilarityScores, Snippet, highlight, snippet};
 
-/// Entries whose texts are looked through for what is not indexed.
-const LOOKED_THROUGH: usize = 2_000;
-/// So many words are looked for as they are; more describe what is meant.
+/// Maximum number of entries scanned for text that is not indexed.
+const MAX_SCANNED_ENTRIES: usize = 2_000;
+/// Queries with at most this many terms are taken literally; longer ones describe what is wanted.
 const FEW_WORDS: usize = 3;
-/// Bytes shown before and after what was found so.
-const LITERAL_CONTEXT: usize = 80;
+/// Bytes shown before and after a literal match.
+const LITERAL_CONTEXT_BYTES: usize = 80;
 
-/// What to look for, and where.
+/// What to search, and where.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
-    /// What to look for.
-    pub query: &'a Query,
-    /// The only sessions wanted, if not all.
+pub struct SearchInput<'a> {
+    /// Parsed query.
+    pub query: &'a SearchQuery,
+    /// Restricts the search to these sessions; `None` searches all.
     pub sessions: Option<&'a [SessionNumber]>,
-    /// Sessions of the project the user is in; they come first where all else is equal.
-    pub near: &'a [SessionNumber],
-    /// At most this many hits.
+    /// Sessions of the user's project; they rank higher when all else is equal.
+    pub project_sessions: &'a [SessionNumber],
+    /// Maximum number of hits.
     pub limit: usize,
-    /// Whole texts instead of snippets.
-    pub full: bool,
-    /// What "yesterday" is.
+    /// Return whole texts instead of snippets.
+    pub is_full_text: bool,
+    /// Current time and zone.
     pub now: &'a Zoned,
-    /// How the parts of a score are weighed.
-    pub weights: &'a Weights,
-    /// How alike entries are to the query in meaning, where an embedding model was asked.
-    pub likeness: Option<&'a Likeness>,
+    /// Feature weights.
+    pub weights: &'a FeatureWeights,
+    /// Embedding similarity of entries to the query, if a model is configured.
+    pub similarity: Option<&'a SimilarityScores>,
 }
 
-/// What was found.
+/// Result of a search.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct SearchResults {
     /// Best first.
-    pub hits: Vec<Hit>,
-    /// Entries that have at least one word of the query, or are most alike to it in meaning.
+    pub hits: Vec<SearchHit>,
+    /// Number of entries that contain a query term or are among the most similar.
     pub matched: u64,
-    /// Entries there are to search.
+    /// Number of entries in the index.
     pub searched: u64,
-    /// What was not searched, if anything.
+    /// Notice if the search was less strict or less complete than requested.
     pub degraded: Option<String>,
 }
 
 /// One entry that was found.
 #[derive(Clone, Debug)]
-pub struct Hit {
-    /// The session.
+pub struct SearchHit {
+    /// Session of the entry.
     pub session: Session,
-    /// The exchange it is part of.
+    /// Episode of the entry.
     pub episode: Option<Episode>,
-    /// Where to find that.
+    /// Key of that episode.
     pub key: EpisodeKey,
-    /// The entry.
+    /// The entry itself.
     pub entry: Entry,
-    /// What kind of entry it is.
-    pub kind: Kind,
-    /// How good it is; comparable within one answer.
+    /// Kind of entry.
+    pub kind: HitKind,
+    /// Score; comparable only within one result.
     pub score: f32,
-    /// The parts of the score.
-    pub why: Vec<Why>,
-    /// The piece that shows it.
+    /// Contributions to the score, largest first.
+    pub why: Vec<ScoreContribution>,
+    /// Excerpt with the matches.
     pub snippet: Snippet,
-    /// How many words of the query, of those that do not only frame it, stand in it or close by.
-    pub words: u32,
-    /// Their share of what all words of the query are worth: 0 to 1, also comparable between answers.
-    pub share: f32,
+    /// Number of distinctive query words in the entry or directly next to it.
+    pub matched_word_count: u32,
+    /// Their weighted share of the query's words, 0 to 1; comparable across results.
+    pub word_share: f32,
 }
 
-/// Why nothing could be found out.
+/// Why a search failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
-    /// The index.
+    /// Reading the index failed.
     #[error(transparent)]
     Index(#[from] IndexError),
-    /// The store.
+    /// Reading the store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Finds what fits best.
-pub fn search(store: &Store, snapshot: &Snapshot, request: Request<'_>) -> Result<Found, SearchError> {
+/// Finds the entries that match best.
+pub fn search(store: &Store, snapshot: &IndexSnapshot, request: SearchInput<'_>) -> Result<SearchResults, SearchError> {
     let query = request.query;
-    let wanted = Wanted::of(&query.topic, &query.words, snapshot)?;
-    let matches = Matches::find(snapshot, &wanted, store.session_count()?)?;
+    let wanted = QueryTerms::from_query(&query.topic, &query.words, snapshot)?;
+    let matches = TermMatches::find(snapshot, &wanted, store.max_session_number()?)?;
     if wanted.terms.is_empty() {
-        return newest(store, snapshot, &matches, request);
+        return search_newest(store, snapshot, &matches, request);
     }
-    let moment = Moment { now: request.now, times: &query.times };
-    let look = |phrases: Phrases| -> Result<Candidates, IndexError> {
-        let allowed = Allowed::find(snapshot, query, request.sessions, true, phrases)?;
-        let mut candidates = Candidates::by_words(snapshot, &matches, &allowed, moment, request.limit)?;
-        // Who types a word or two wants to see them; who asks wants the answer, which may use other words.
+    let moment = QueryTimes { now: request.now, times: &query.times };
+    let look = |phrases: PhraseMode| -> Result<CandidateSet, IndexError> {
+        let allowed = SearchFilters::evaluate(snapshot, query, request.sessions, true, phrases)?;
+        let mut candidates = CandidateSet::by_terms(snapshot, &matches, &allowed, moment, request.limit)?;
+        // A word or two is searched literally. A question needs neighbors too: the answer may use other words.
         if query.is_question || wanted.terms.len() > FEW_WORDS {
-            candidates.add_neighbours(snapshot, &allowed);
+            candidates.add_neighbors(snapshot, &allowed);
         }
-        if let Some(likeness) = request.likeness {
-            candidates.add_alike(snapshot, &matches, &allowed, likeness)?;
+        if let Some(likeness) = request.similarity {
+            candidates.add_similar(snapshot, &matches, &allowed, likeness)?;
         }
         Ok(candidates)
     };
-    let phrases = if query.is_question { Phrases::Preferred } else { Phrases::Required };
+    let phrases = if query.is_question { PhraseMode::Preferred } else { PhraseMode::Required };
     let mut candidates = look(phrases)?;
     let mut degraded = None;
-    if candidates.entries.is_empty() && phrases == Phrases::Required && !query.phrases.is_empty() {
-        candidates = look(Phrases::Preferred)?;
-        degraded = (!candidates.entries.is_empty())
-            .then(|| format!("nothing has {} word for word; these have its words", quoted(&query.phrases)));
+    if candidates.entries.is_empty() && phrases == PhraseMode::Required && !query.phrases.is_empty() {
+        candidates = look(PhraseMode::Preferred)?;
+        degraded = (!candidates.entries.is_empty()).then(|| {
+            format!(
+                "no entry contains {} exactly; showing entries that contain its words",
+                quote_phrases(&query.phrases)
+            )
+        });
     }
     let ranker = Ranker::new(snapshot, &matches, &wanted, &candidates, moment, request.weights);
-    let ranker = ranker.near(request.near).alike(request.likeness).look_up(query)?;
+    let ranker = ranker
+        .with_project_sessions(request.project_sessions)
+        .with_similarity(request.similarity)
+        .with_phrases(query)?;
     let words: Vec<&str> = wanted.words().collect();
     let mut hits = Vec::new();
-    for one in page::arrange(ranker.rank(), request.limit) {
-        hits.extend(read(store, &one, ranker.fit(&one.candidate), &words, request)?);
+    for one in result_order::order_results(ranker.rank(), request.limit) {
+        hits.extend(load_hit(store, &one, ranker.fit(&one.candidate), &words, request)?);
     }
-    Ok(Found { hits, matched: candidates.matched, searched: matches.entries, degraded })
+    Ok(SearchResults { hits, matched: candidates.matched, searched: matches.entry_count, degraded })
 }
 
-/// Where no word can be looked up: the newest entries that pass the filters and lie in the times that are named. Words
-/// so common that they are not indexed, and signs, are looked for in the texts themselves.
-fn newest(store: &Store, snapshot: &Snapshot, matches: &Matches, request: Request<'_>) -> Result<Found, SearchError> {
+/// Search without indexed terms: the newest entries that pass the filters and fall into the named times. Stop words and
+/// punctuation are searched in the texts themselves.
+fn search_newest(
+    store: &Store,
+    snapshot: &IndexSnapshot,
+    matches: &TermMatches,
+    request: SearchInput<'_>,
+) -> Result<SearchResults, SearchError> {
     let query = request.query;
-    let moment = Moment { now: request.now, times: &query.times };
-    let allowed = Allowed::find(snapshot, query, request.sessions, false, Phrases::Required)?;
-    let newest = candidates::newest(snapshot, &allowed, moment);
+    let moment = QueryTimes { now: request.now, times: &query.times };
+    let allowed = SearchFilters::evaluate(snapshot, query, request.sessions, false, PhraseMode::Required)?;
+    let newest = candidates::newest_entries(snapshot, &allowed, moment);
     let literal = if query.times.is_empty() { query.words.trim().to_lowercase() } else { String::new() };
     let (mut hits, mut matched) = (Vec::new(), newest.len() as u64);
     for (candidate, looked_at) in newest.iter().zip(1..) {
-        if hits.len() == request.limit || (!literal.is_empty() && looked_at > LOOKED_THROUGH) {
+        if hits.len() == request.limit || (!literal.is_empty() && looked_at > MAX_SCANNED_ENTRIES) {
             break;
         }
-        let one = Ranked { candidate: *candidate, score: 0.0, values: Values::default() };
-        let Some(mut hit) = read(store, &one, Fit::default(), &[], request)? else { continue };
+        let one = RankedCandidate { candidate: *candidate, score: 0.0, features: FeatureValues::default() };
+        let Some(mut hit) = load_hit(store, &one, QueryFit::default(), &[], request)? else { continue };
         if !literal.is_empty() {
-            let Some(found) = literally(&searchable_text(&hit.entry), &literal) else { continue };
+            let Some(found) = literal_snippet(&searchable_text(&hit.entry), &literal) else { continue };
             hit.snippet = found;
         }
-        hit.why = vec![Why { part: if literal.is_empty() { "newest" } else { "literal" }, points: 1.0 }];
+        hit.why =
+            vec![ScoreContribution { feature: if literal.is_empty() { "newest" } else { "literal" }, points: 1.0 }];
         hits.push(hit);
     }
     let mut degraded = None;
     if !literal.is_empty() {
         matched = hits.len() as u64;
-        let among = LOOKED_THROUGH.min(newest.len());
-        degraded = Some(format!("too common to be indexed: only the newest {among} entries were looked through"));
+        let among = MAX_SCANNED_ENTRIES.min(newest.len());
+        degraded = Some(format!("words too common to be indexed: only the newest {among} entries were searched"));
     }
-    Ok(Found { hits, matched, searched: matches.entries, degraded })
+    Ok(SearchResults { hits, matched, searched: matches.entry_count, degraded })
 }
 
-/// The piece of a text around another text, whatever its case.
-fn literally(text: &str, literal: &str) -> Option<Snippet> {
+/// The text around a case-insensitive match.
+fn literal_snippet(text: &str, literal: &str) -> Option<Snippet> {
     let lower = text.to_lowercase();
     let at = lower.find(literal)?;
-    // Lower case may have another length; then the beginning is near enough.
-    let from = text.floor_char_boundary(at.saturating_sub(LITERAL_CONTEXT));
-    let to = text.ceil_char_boundary((at + literal.len() + LITERAL_CONTEXT).min(text.len()));
+    // Lower-casing may change byte offsets; an approximate position is good enough.
+    let from = text.floor_char_boundary(at.saturating_sub(LITERAL_CONTEXT_BYTES));
+    let to = text.ceil_char_boundary((at + literal.len() + LITERAL_CONTEXT_BYTES).min(text.len()));
     Some(snippet(&text[from..to], &[]))
 }
 
-fn quoted(phrases: &[String]) -> String {
+fn quote_phrases(phrases: &[String]) -> String {
     phrases.iter().map(|phrase| format!("\u{201c}{phrase}\u{201d}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Reads what was found; nothing if it is gone by now.
-fn read(
+/// Loads a hit from the store; `None` if it was deleted in the meantime.
+fn load_hit(
     store: &Store,
-    ranked: &Ranked,
-    fit: Fit,
+    ranked: &RankedCandidate,
+    fit: QueryFit,
     words: &[&str],
-    request: Request<'_>,
-) -> Result<Option<Hit>, StoreError> {
-    let &Ranked { candidate, score, values } = ranked;
+    request: SearchInput<'_>,
+) -> Result<Option<SearchHit>, StoreError> {
+    let &RankedCandidate { candidate, score, features: values } = ranked;
     let key = candidate.episode;
     let Some(entry) = store.entry_at(key.session, candidate.seq)? else { return Ok(None) };
     let Some(session) = store.session_by_number(key.session)? else { return Ok(None) };
     let text = searchable_text(&entry);
     let why = values.explain(request.weights);
-    let snippet = if request.full { marked(&text, words) } else { snippet(&text, words) };
+    let snippet = if request.is_full_text { highlight(&text, words) } else { snippet(&text, words) };
     let episode = store.episode_at(key)?;
-    let kind = kind_of(entry.speech);
-    Ok(Some(Hit { session, episode, key, entry, kind, score, why, snippet, words: fit.words, share: fit.share }))
+    let kind = hit_kind(entry.kind);
+    Ok(Some(SearchHit {
+        session,
+        episode,
+        key,
+        entry,
+        kind,
+        score,
+        why,
+        snippet,
+        matched_word_count: fit.words,
+        word_share: fit.share,
+    }))
 }

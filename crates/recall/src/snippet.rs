@@ -1,31 +1,31 @@
-//! The piece of a text that shows why it was found.
+//! Cuts the part of a text that shows why it was found.
 
 use std::ops::Range;
 
 use rethread_index::words;
 
-/// About how many characters a snippet has.
-const WIDTH: usize = 220;
-/// Bytes of a long text in which the best piece is looked for.
-const LOOKED_AT: usize = 20_000;
-/// How far to look for a border between words before cutting inside one.
-const BORDER: usize = 24;
+/// Approximate width of a snippet, in characters.
+const SNIPPET_CHARS: usize = 220;
+/// Bytes of a long text that are searched for the best part.
+const MAX_SCANNED_BYTES: usize = 20_000;
+/// Characters searched for a word boundary before cutting inside a word.
+const BOUNDARY_SEARCH_CHARS: usize = 24;
 
-/// A piece of text on one line, and where in it the words of the query stand.
+/// A one-line excerpt with the positions of the matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snippet {
-    /// The piece; `…` stands where something was cut off.
+    /// The excerpt; `…` marks a cut.
     pub text: String,
-    /// Byte ranges of the words that matched.
+    /// Byte ranges of the matches in `text`.
     pub matches: Vec<Range<usize>>,
 }
 
-/// The piece of the text with the most of the words, each counted once; the beginning if it has none.
+/// The part of the text with the most different query words; the beginning if there is none.
 pub fn snippet(text: &str, wanted: &[&str]) -> Snippet {
-    let line = words_apart_by_one_space(&text[..text.floor_char_boundary(LOOKED_AT)]);
-    let places = matching(&line, wanted);
+    let line = collapse_whitespace(&text[..text.floor_char_boundary(MAX_SCANNED_BYTES)]);
+    let places = find_matches(&line, wanted);
     let start = best_start(&line, &places);
-    let (from, to) = borders(&line, start);
+    let (from, to) = snippet_bounds(&line, start);
     let mut cut = String::new();
     if from > 0 {
         cut.push('…');
@@ -37,16 +37,16 @@ pub fn snippet(text: &str, wanted: &[&str]) -> Snippet {
     }
     let inside = places.iter().filter(|(place, _)| place.start >= from && place.end <= to);
     let matches = inside.map(|(place, _)| place.start - from + shift..place.end - from + shift).collect();
-    Snippet { text: cut, matches: merged(matches) }
+    Snippet { text: cut, matches: merge_ranges(matches) }
 }
 
-/// A whole text, as it is, with the places where the words stand.
-pub fn marked(text: &str, wanted: &[&str]) -> Snippet {
-    let matches = matching(text, wanted).into_iter().map(|(place, _)| place).collect();
-    Snippet { text: text.to_owned(), matches: merged(matches) }
+/// The whole text unchanged, with the positions of the matches.
+pub fn highlight(text: &str, wanted: &[&str]) -> Snippet {
+    let matches = find_matches(text, wanted).into_iter().map(|(place, _)| place).collect();
+    Snippet { text: text.to_owned(), matches: merge_ranges(matches) }
 }
 
-fn words_apart_by_one_space(text: &str) -> String {
+fn collapse_whitespace(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !line.is_empty() {
@@ -57,8 +57,8 @@ fn words_apart_by_one_space(text: &str) -> String {
     line
 }
 
-/// Where words of the query stand, and which.
-fn matching(text: &str, wanted: &[&str]) -> Vec<(Range<usize>, usize)> {
+/// Byte range of each match, and the index of the matched word.
+fn find_matches(text: &str, wanted: &[&str]) -> Vec<(Range<usize>, usize)> {
     let words = words::split(text);
     let hits = words.iter().filter_map(|word| {
         let which = wanted.iter().position(|wanted| *wanted == word.text)?;
@@ -67,11 +67,11 @@ fn matching(text: &str, wanted: &[&str]) -> Vec<(Range<usize>, usize)> {
     hits.collect()
 }
 
-/// The place from which the most different words of the query are in sight.
+/// The offset from which the most different query words fit into one snippet.
 fn best_start(line: &str, places: &[(Range<usize>, usize)]) -> usize {
     let mut best = (0, 0);
     for (at, (place, _)) in places.iter().enumerate() {
-        let in_sight = places[at..].iter().take_while(|(other, _)| other.end <= place.start + WIDTH);
+        let in_sight = places[at..].iter().take_while(|(other, _)| other.end <= place.start + SNIPPET_CHARS);
         let mut seen: Vec<usize> = in_sight.map(|(_, which)| *which).collect();
         seen.sort_unstable();
         seen.dedup();
@@ -79,30 +79,30 @@ fn best_start(line: &str, places: &[(Range<usize>, usize)]) -> usize {
             best = (seen.len(), place.start);
         }
     }
-    // A little of what comes before makes it readable; a short text is shown whole.
-    if line.len() <= WIDTH { 0 } else { best.1.saturating_sub(WIDTH / 5) }
+    // Some leading context helps the reader; a short text is shown whole.
+    if line.len() <= SNIPPET_CHARS { 0 } else { best.1.saturating_sub(SNIPPET_CHARS / 5) }
 }
 
-/// A stretch of about the right width that begins and ends between words where it can.
-fn borders(line: &str, start: usize) -> (usize, usize) {
+/// A range of about the right width that begins and ends between words where possible.
+fn snippet_bounds(line: &str, start: usize) -> (usize, usize) {
     let mut from = start.min(line.len());
     while !line.is_char_boundary(from) {
         from -= 1;
     }
     if from > 0 {
-        let near = line[from..].char_indices().take(BORDER).find(|(_, c)| *c == ' ');
+        let near = line[from..].char_indices().take(BOUNDARY_SEARCH_CHARS).find(|(_, c)| *c == ' ');
         from += near.map_or(0, |(at, _)| at + 1);
     }
-    let mut to = line[from..].char_indices().nth(WIDTH).map_or(line.len(), |(at, _)| from + at);
+    let mut to = line[from..].char_indices().nth(SNIPPET_CHARS).map_or(line.len(), |(at, _)| from + at);
     if to < line.len() {
-        let near = line[from..to].char_indices().rev().take(BORDER).find(|(_, c)| *c == ' ');
+        let near = line[from..to].char_indices().rev().take(BOUNDARY_SEARCH_CHARS).find(|(_, c)| *c == ' ');
         to = near.map_or(to, |(at, _)| from + at);
     }
     (from, to)
 }
 
-/// Ranges that touch become one.
-fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+/// Merges overlapping and adjacent ranges.
+fn merge_ranges(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_by_key(|range| (range.start, range.end));
     let mut merged: Vec<Range<usize>> = Vec::new();
     for range in ranges {
@@ -120,15 +120,15 @@ mod tests {
 
     use super::*;
 
-    /// Matches in square brackets.
+    /// `expect` shows matches in square brackets.
     fn check(text: &str, wanted: &[&str], expect: &str) {
         let snippet = snippet(text, wanted);
-        let mut told = snippet.text.clone();
+        let mut rendered = snippet.text.clone();
         for range in snippet.matches.iter().rev() {
-            told.insert(range.end, ']');
-            told.insert(range.start, '[');
+            rendered.insert(range.end, ']');
+            rendered.insert(range.start, '[');
         }
-        assert_eq!(told, expect);
+        assert_eq!(rendered, expect);
     }
 
     #[test]
@@ -149,13 +149,13 @@ mod tests {
             found.matches.iter().map(|range| &found.text[range.clone()]).collect::<Vec<_>>(),
             ["deadlock", "pool"]
         );
-        assert!(found.text.chars().count() <= WIDTH + 2);
+        assert!(found.text.chars().count() <= SNIPPET_CHARS + 2);
     }
 
     proptest! {
         #[test]
         fn any_text_gives_ranges_inside_the_snippet(text in any::<String>(), word in "[a-z]{1,4}") {
-            for made in [snippet(&text, &[&word]), marked(&text, &[&word])] {
+            for made in [snippet(&text, &[&word]), highlight(&text, &[&word])] {
                 for range in &made.matches {
                     prop_assert!(made.text.get(range.clone()).is_some());
                 }

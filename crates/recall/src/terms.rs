@@ -1,79 +1,77 @@
-//! The words of a query as they are looked up, and what its wording says about the answer.
+//! Turns the words of a query into index terms.
 
-use rethread_index::{IndexError, Segment, Snapshot, words};
+use rethread_index::{IndexError, IndexSegment, IndexSnapshot, words};
 
-use crate::cues::{Cues, weight_of};
+use crate::cues::{QuestionCues, word_weight};
 
-/// A pair of words that is also written as one counts half.
-const JOINED: f32 = 0.5;
-/// A joined word must stand in so many entries to be taken for one.
-const JOINED_ENTRIES: u32 = 2;
-/// Shorter words are not taken apart.
-const SHORTEST_COMPOUND: usize = 7;
-const SHORTEST_HALF: usize = 3;
-/// Forms of one word that are looked up, in each part of the index.
-const MOST_FORMS: usize = 8;
-/// Words that stand in more than one of so many entries are looked up as they are: their other forms add little.
-const COMMON: u64 = 200;
-/// In a smaller collection no word is common.
-const MANY_ENTRIES: u64 = 20_000;
-/// How much longer or shorter another form of a word may be.
-const FORM_DIFFERENCE: usize = 4;
+/// Weight of two query words joined into one ("work out" as "workout").
+const JOINED_WEIGHT: f32 = 0.5;
+/// Minimum number of entries with the joined word for it to be used.
+const MIN_JOINED_ENTRIES: u32 = 2;
+/// Minimum length of a word that may be split, and of its halves, in bytes.
+const MIN_COMPOUND_BYTES: usize = 7;
+const MIN_HALF_BYTES: usize = 3;
+/// Maximum number of other forms looked up per word and segment.
+const MAX_FORMS: usize = 8;
+/// Other forms are not looked up for a word that occurs in more than one of this many entries: they add little.
+const COMMON_WORD_RATIO: u64 = 200;
+/// In a collection with fewer entries than this, the same absolute limit applies as at this size.
+const MIN_COLLECTION_SIZE: u64 = 20_000;
+/// Maximum difference in length between two forms of a word, in bytes.
+const MAX_FORM_DIFFERENCE: usize = 4;
 
-/// One word to look for.
+/// One term to look up.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Term {
-    /// As it is indexed.
+pub(crate) struct SearchTerm {
+    /// Text as indexed (stemmed).
     pub(crate) text: String,
-    /// How much it counts: words that only frame a question count less.
+    /// Weight, 0 to 1; words that only frame a question weigh less.
     pub(crate) weight: f32,
-    /// Whether it is a path, a dotted name or the like, taken as a whole.
+    /// Whether it is a path, a dotted name or similar, matched as a whole.
     pub(crate) is_compound: bool,
-    /// Words that begin alike and are probably forms of it.
+    /// Indexed words with a common prefix that are probably forms of it.
     pub(crate) forms: Vec<String>,
 }
 
-/// What a query looks for.
+/// The terms of a query.
 #[derive(Debug, Default)]
-pub(crate) struct Wanted {
-    /// Its words.
-    pub(crate) terms: Vec<Term>,
-    /// Names in it that stand before what is said in a chat log, in lower case.
+pub(crate) struct QueryTerms {
+    pub(crate) terms: Vec<SearchTerm>,
+    /// Names of chat-log speakers in the query, in lower case.
     pub(crate) speakers: Vec<String>,
-    /// What its wording says about the answer.
-    pub(crate) cues: Cues,
+    pub(crate) cues: QuestionCues,
 }
 
-impl Wanted {
-    /// Reads the words of a query; the index says which words there are.
-    pub(crate) fn of(topic: &str, question: &str, snapshot: &Snapshot) -> Result<Self, IndexError> {
-        let mut wanted = Self { cues: Cues::of(question), ..Self::default() };
-        let spoken: Vec<Spoken> = words::split(topic).iter().map(|word| Spoken::new(topic, &word)).collect();
+impl QueryTerms {
+    /// Derives the terms of a query; the index decides which compounds and forms exist.
+    pub(crate) fn from_query(topic: &str, question: &str, snapshot: &IndexSnapshot) -> Result<Self, IndexError> {
+        let mut wanted = Self { cues: QuestionCues::parse(question), ..Self::default() };
+        let spoken: Vec<TypedWord> = words::split(topic).iter().map(|word| TypedWord::new(topic, &word)).collect();
         for word in &spoken {
             if !word.is_compound && is_speaker(snapshot, &word.raw)? {
                 wanted.speakers.push(word.raw.clone());
             } else {
-                wanted.add(&word.stem, weight_of(&word.raw), word.is_compound);
+                wanted.add(&word.stem, word_weight(&word.raw), word.is_compound);
             }
         }
         if wanted.terms.is_empty() {
-            // Nothing but names: then they are what is looked for.
+            // The query consists only of names, so they are the terms.
             for word in &spoken {
                 wanted.add(&word.stem, 1.0, word.is_compound);
             }
         }
         wanted.add_joined(&spoken, snapshot)?;
         wanted.add_halves(&spoken, snapshot)?;
-        let entries: u64 = snapshot.segments().iter().map(Segment::count).sum();
+        let entries: u64 = snapshot.segments().iter().map(IndexSegment::live_count).sum();
         for term in &mut wanted.terms {
-            if u64::from(frequency(snapshot, &term.text)?) * COMMON <= entries.max(MANY_ENTRIES) {
-                term.forms = forms(snapshot, &term.text)?;
+            if u64::from(frequency(snapshot, &term.text)?) * COMMON_WORD_RATIO <= entries.max(MIN_COLLECTION_SIZE) {
+                term.forms = find_forms(snapshot, &term.text)?;
             }
         }
         Ok(wanted)
     }
 
-    /// All words that count as a match, forms included.
+    /// All indexed words that count as a match, including other forms.
     pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
         let terms = self.terms.iter().flat_map(|term| std::iter::once(&term.text).chain(&term.forms));
         terms.map(String::as_str)
@@ -81,35 +79,35 @@ impl Wanted {
 
     fn add(&mut self, stem: &str, weight: f32, is_compound: bool) {
         if self.terms.iter().all(|known| known.text != stem) {
-            self.terms.push(Term { text: stem.to_owned(), weight, is_compound, forms: Vec::new() });
+            self.terms.push(SearchTerm { text: stem.to_owned(), weight, is_compound, forms: Vec::new() });
         }
     }
 
-    /// "work out" also finds "workout".
-    fn add_joined(&mut self, spoken: &[Spoken], snapshot: &Snapshot) -> Result<(), IndexError> {
+    /// Makes "work out" also find "workout".
+    fn add_joined(&mut self, spoken: &[TypedWord], snapshot: &IndexSnapshot) -> Result<(), IndexError> {
         for pair in spoken.windows(2) {
             let [first, second] = pair else { continue };
             let adjacent = second.position == first.position + 1 && !first.is_compound && !second.is_compound;
-            if !adjacent || first.raw.len() < SHORTEST_HALF || second.raw.len() < SHORTEST_HALF {
+            if !adjacent || first.raw.len() < MIN_HALF_BYTES || second.raw.len() < MIN_HALF_BYTES {
                 continue;
             }
-            let joined = stem_of(&format!("{}{}", first.raw, second.raw));
-            if frequency(snapshot, &joined)? >= JOINED_ENTRIES {
-                self.add(&joined, JOINED, false);
+            let joined = stem(&format!("{}{}", first.raw, second.raw));
+            if frequency(snapshot, &joined)? >= MIN_JOINED_ENTRIES {
+                self.add(&joined, JOINED_WEIGHT, false);
             }
         }
         Ok(())
     }
 
-    /// "smartwatch", where nobody wrote it so, is looked up as "smart watch".
-    fn add_halves(&mut self, spoken: &[Spoken], snapshot: &Snapshot) -> Result<(), IndexError> {
+    /// Looks up "smartwatch" as "smart watch" if it is not indexed as one word.
+    fn add_halves(&mut self, spoken: &[TypedWord], snapshot: &IndexSnapshot) -> Result<(), IndexError> {
         for word in spoken {
-            let plain = word.raw.len() >= SHORTEST_COMPOUND && word.raw.bytes().all(|byte| byte.is_ascii_lowercase());
+            let plain = word.raw.len() >= MIN_COMPOUND_BYTES && word.raw.bytes().all(|byte| byte.is_ascii_lowercase());
             if !plain || self.speakers.contains(&word.raw) || frequency(snapshot, &word.stem)? > 0 {
                 continue;
             }
-            for at in (SHORTEST_HALF..=word.raw.len() - SHORTEST_HALF).rev() {
-                let halves = [stem_of(&word.raw[..at]), stem_of(&word.raw[at..])];
+            for at in (MIN_HALF_BYTES..=word.raw.len() - MIN_HALF_BYTES).rev() {
+                let halves = [stem(&word.raw[..at]), stem(&word.raw[at..])];
                 if frequency(snapshot, &halves[0])? > 0 && frequency(snapshot, &halves[1])? > 0 {
                     for half in &halves {
                         self.add(half, 1.0, false);
@@ -122,35 +120,35 @@ impl Wanted {
     }
 }
 
-/// A word as it was typed and as it is indexed.
-struct Spoken {
+/// A word as typed and as indexed.
+struct TypedWord {
     raw: String,
     stem: String,
     position: usize,
     is_compound: bool,
 }
 
-impl Spoken {
-    fn new(text: &str, word: &words::Word<'_>) -> Self {
+impl TypedWord {
+    fn new(text: &str, word: &words::IndexedWord<'_>) -> Self {
         let raw = text[word.start..word.end].to_lowercase();
         let is_compound = word.text.contains(|c: char| !c.is_alphanumeric() && c.is_ascii());
         Self { raw, stem: word.text.to_owned(), position: word.position, is_compound }
     }
 }
 
-/// The one word a text is; empty for one that says nothing.
-fn stem_of(text: &str) -> String {
+/// The stem of a one-word text; empty if it has no indexable word.
+fn stem(text: &str) -> String {
     words::split(text).iter().next().map_or_else(String::new, |word| word.text.to_owned())
 }
 
-fn frequency(snapshot: &Snapshot, word: &str) -> Result<u32, IndexError> {
+fn frequency(snapshot: &IndexSnapshot, word: &str) -> Result<u32, IndexError> {
     if word.is_empty() {
         return Ok(0);
     }
-    snapshot.segments().iter().map(|segment| segment.frequency(word)).sum()
+    snapshot.segments().iter().map(|segment| segment.doc_frequency(word)).sum()
 }
 
-fn is_speaker(snapshot: &Snapshot, name: &str) -> Result<bool, IndexError> {
+fn is_speaker(snapshot: &IndexSnapshot, name: &str) -> Result<bool, IndexError> {
     for segment in snapshot.segments() {
         if !segment.with_speaker(name)?.is_empty() {
             return Ok(true);
@@ -159,8 +157,8 @@ fn is_speaker(snapshot: &Snapshot, name: &str) -> Result<bool, IndexError> {
     Ok(false)
 }
 
-/// Words that share a long beginning with this one: photo and photograph, organise and organize.
-fn forms(snapshot: &Snapshot, word: &str) -> Result<Vec<String>, IndexError> {
+/// Indexed words that share a long prefix with this one: photo and photograph, organise and organize.
+fn find_forms(snapshot: &IndexSnapshot, word: &str) -> Result<Vec<String>, IndexError> {
     let is_plain = word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_lowercase());
     if !is_plain {
         return Ok(Vec::new());
@@ -168,9 +166,9 @@ fn forms(snapshot: &Snapshot, word: &str) -> Result<Vec<String>, IndexError> {
     let shared = (word.len() * 3).div_ceil(4).max(5).min(word.len());
     let mut forms = Vec::new();
     for segment in snapshot.segments() {
-        forms.extend(segment.words_beginning(&word[..shared], MOST_FORMS)?);
-        for shorter in word.len().saturating_sub(FORM_DIFFERENCE).max(4)..shared {
-            forms.extend(known(segment, &word[..shorter])?);
+        forms.extend(segment.words_with_prefix(&word[..shared], MAX_FORMS)?);
+        for shorter in word.len().saturating_sub(MAX_FORM_DIFFERENCE).max(4)..shared {
+            forms.extend(if_indexed(segment, &word[..shorter])?);
         }
     }
     forms.retain(|form| form != word && is_form(word, form));
@@ -179,14 +177,14 @@ fn forms(snapshot: &Snapshot, word: &str) -> Result<Vec<String>, IndexError> {
     Ok(forms)
 }
 
-fn known(segment: &Segment, word: &str) -> Result<Option<String>, IndexError> {
-    Ok((segment.frequency(word)? > 0).then(|| word.to_owned()))
+fn if_indexed(segment: &IndexSegment, word: &str) -> Result<Option<String>, IndexError> {
+    Ok((segment.doc_frequency(word)? > 0).then(|| word.to_owned()))
 }
 
-/// Whether two words begin so much alike that one is probably a form of the other.
+/// Whether two words share such a long prefix that one is probably a form of the other.
 fn is_form(word: &str, other: &str) -> bool {
     let plain = other.len() >= 4 && other.bytes().all(|byte| byte.is_ascii_lowercase());
-    if !plain || word.len().abs_diff(other.len()) > FORM_DIFFERENCE {
+    if !plain || word.len().abs_diff(other.len()) > MAX_FORM_DIFFERENCE {
         return false;
     }
     let common = word.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
@@ -199,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms_of_a_word_begin_alike() {
+    fn forms_of_a_word_share_a_prefix() {
         for (word, other, expect) in [
             ("photo", "photograph", false),
             ("photo", "photogra", true),

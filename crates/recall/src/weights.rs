@@ -1,34 +1,34 @@
-//! How the parts of a score are weighed: one table for everything.
+//! The feature weights of a score, in one table.
 //!
-//! The weights marked *fitted* come from a listwise softmax fit on labelled conversations (`LoCoMo` and LongMemEval-S,
-//! development halves; `scripts/bench retrieval` measures them, with each part left out in turn). Those marked *set*
-//! concern what these conversations do not have: tools, files, errors, projects, a present. They are small enough
-//! never to outweigh a better match, and large enough to decide between equals.
+//! Weights marked *fitted* come from a listwise softmax fit on labeled conversations (`LoCoMo` and LongMemEval-S,
+//! development halves; `scripts/bench retrieval` measures them, with each feature left out in turn). Those marked *set*
+//! are for what these conversations lack: tools, files, errors, projects, the current time. They are too small to
+//! outweigh a better match, and large enough to break ties.
 
-/// What a part adds to a score.
+/// What one feature contributes to a score.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Why {
-    /// The part's name.
-    pub part: &'static str,
-    /// What it adds.
+pub struct ScoreContribution {
+    /// Name of the feature.
+    pub feature: &'static str,
+    /// Weighted value added to the score; may be negative.
     pub points: f32,
 }
 
-/// One line of the table.
+/// One row of the table.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Weight {
-    /// The part's name, as shown in `why`.
-    pub part: &'static str,
-    /// What one unit of it is worth.
+pub struct FeatureWeight {
+    /// Name of the feature, as shown in `why`.
+    pub feature: &'static str,
+    /// Score per unit of the feature.
     pub weight: f32,
-    /// What it measures; most are shares from 0 to 1 of what all words of the query are worth.
-    pub meaning: &'static str,
+    /// What it measures. Most features are shares, 0 to 1, of the total weight of the query's words.
+    pub description: &'static str,
 }
 
-/// The parts of a score, in the order of the table.
+/// The features, in the order of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
-pub(crate) enum Part {
+pub(crate) enum ScoreFeature {
     Bm25,
     Session,
     Near,
@@ -57,60 +57,60 @@ pub(crate) enum Part {
     Meaning,
 }
 
-/// How many parts there are.
-pub const PARTS: usize = 26;
+/// Number of features.
+pub const FEATURE_COUNT: usize = 26;
 
-/// The table. One set of weights for all kinds of text.
-pub const TABLE: [Weight; PARTS] = [
-    line("bm25", 2.34, "fitted: the entry's own words, BM25"),
-    line("session", 2.99, "fitted: the words of the whole session as one text, BM25, square root"),
-    line("near", 2.19, "fitted: words in the entry or up to two entries away"),
-    line("around", 2.19, "fitted: words in the entry or up to four entries away"),
-    line("question", 4.27, "fitted: words in the entry, or in the one before it if that asks something"),
-    line("forms", 3.10, "fitted: words that stand here in another form only"),
-    line("before", 1.96, "fitted: BM25 of the entry two before, the same speaker's last word"),
-    line("asks", -0.71, "fitted: it ends in a question mark"),
-    line("human", 3.29, "fitted: a human said it, and the query asks about \"I\" or \"my\""),
-    line("agent", 0.76, "fitted: an agent said it, and the query asks what it said"),
-    line("speaker", 1.14, "fitted: the query names who speaks"),
-    line("month", 3.40, "fitted: it was said in the month, week or span the query names; 0.3 for a year"),
-    line("day", 2.97, "fitted: it was said on the day the query names, or in the two weeks after, ever less"),
-    line("when", 1.89, "fitted: it says a time, and the query asks when"),
-    line("self", 0.65, "fitted: someone speaks of themselves"),
-    line("names", 0.69, "fitted: it has names in it: none, one, more"),
-    line("long", -1.92, "fitted: logarithm of how many thousand characters it has"),
-    line("new", 2.30, "fitted: share of its words that the sixteen entries before it do not have"),
-    line("echo", -0.49, "fitted: it repeats words of the entry before"),
-    line("phrase", 2.0, "set: the query stands in it word for word"),
-    line("path", 1.0, "set: share of the query's paths and dotted names that stand in it as a whole"),
-    line("error", 0.8, "set: words in it, if it is an error"),
-    line("call", -1.0, "set: it is a tool call, which says little in many words"),
-    line("project", 0.5, "set: it is of the project the user is in"),
-    line("recent", 0.5, "set: halves with every thirty days"),
-    line("meaning", 6.0, "set: likeness of meaning, if an embedding model is configured"),
+/// The weights; one set for all kinds of text.
+pub const FEATURE_TABLE: [FeatureWeight; FEATURE_COUNT] = [
+    row("bm25", 2.34, "fitted: the entry's own words, BM25"),
+    row("session", 2.99, "fitted: the words of the whole session as one text, BM25, square root"),
+    row("near", 2.19, "fitted: words in the entry or up to two entries away"),
+    row("around", 2.19, "fitted: words in the entry or up to four entries away"),
+    row("question", 4.27, "fitted: words in the entry, or in the one before it if that asks something"),
+    row("forms", 3.10, "fitted: words that occur only in another form"),
+    row("before", 1.96, "fitted: BM25 of the entry two before, the same speaker's previous entry"),
+    row("asks", -0.71, "fitted: it ends in a question mark"),
+    row("human", 3.29, "fitted: a human said it, and the query asks about \"I\" or \"my\""),
+    row("agent", 0.76, "fitted: an agent said it, and the query asks what it said"),
+    row("speaker", 1.14, "fitted: the query names the speaker"),
+    row("month", 3.40, "fitted: it was said in the month, week or span the query names; 0.3 for a year"),
+    row("day", 2.97, "fitted: it was said on the day the query names, fading over the two weeks after"),
+    row("when", 1.89, "fitted: it states a time, and the query asks when"),
+    row("self", 0.65, "fitted: the speaker talks about themselves"),
+    row("names", 0.69, "fitted: it has names in it: none, one, more"),
+    row("long", -1.92, "fitted: logarithm of how many thousand characters it has"),
+    row("new", 2.30, "fitted: share of its words that the sixteen entries before it do not have"),
+    row("echo", -0.49, "fitted: it repeats words of the entry before"),
+    row("phrase", 2.0, "set: the query occurs in it word for word"),
+    row("path", 1.0, "set: share of the query's paths and dotted names that occur in it as a whole"),
+    row("error", 0.8, "set: words in it, if it is an error"),
+    row("call", -1.0, "set: it is a tool call, which has many words of little meaning"),
+    row("project", 0.5, "set: it belongs to the user's project"),
+    row("recent", 0.5, "set: halves every thirty days"),
+    row("meaning", 6.0, "set: embedding similarity, if an embedding model is configured"),
 ];
 
-const fn line(part: &'static str, weight: f32, meaning: &'static str) -> Weight {
-    Weight { part, weight, meaning }
+const fn row(part: &'static str, weight: f32, meaning: &'static str) -> FeatureWeight {
+    FeatureWeight { feature: part, weight, description: meaning }
 }
 
-/// Weights in use: those of the table, or with some parts switched off to see what they are worth.
+/// The weights in use: those of the table, or with features switched off to measure their effect.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Weights([f32; PARTS]);
+pub struct FeatureWeights([f32; FEATURE_COUNT]);
 
-impl Default for Weights {
+impl Default for FeatureWeights {
     fn default() -> Self {
-        Self(TABLE.map(|line| line.weight))
+        Self(FEATURE_TABLE.map(|line| line.weight))
     }
 }
 
-impl Weights {
-    /// The same without one part.
+impl FeatureWeights {
+    /// A copy with one feature switched off.
     #[must_use]
     pub fn without(&self, part: &str) -> Self {
         let mut weights = self.clone();
-        for (weight, line) in weights.0.iter_mut().zip(TABLE) {
-            if line.part == part {
+        for (weight, line) in weights.0.iter_mut().zip(FEATURE_TABLE) {
+            if line.feature == part {
                 *weight = 0.0;
             }
         }
@@ -118,34 +118,37 @@ impl Weights {
     }
 }
 
-/// What is known about one candidate, part by part.
+/// The feature values of one candidate.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Values([f32; PARTS]);
+pub(crate) struct FeatureValues([f32; FEATURE_COUNT]);
 
-impl Default for Values {
+impl Default for FeatureValues {
     fn default() -> Self {
-        Self([0.0; PARTS])
+        Self([0.0; FEATURE_COUNT])
     }
 }
 
-impl Values {
-    pub(crate) fn set(&mut self, part: Part, value: f32) {
+impl FeatureValues {
+    pub(crate) fn set(&mut self, part: ScoreFeature, value: f32) {
         self.0[part as usize] = value;
     }
 
-    pub(crate) fn set_if(&mut self, part: Part, is: bool) {
+    pub(crate) fn set_if(&mut self, part: ScoreFeature, is: bool) {
         self.set(part, f32::from(u8::from(is)));
     }
 
-    pub(crate) fn score(&self, weights: &Weights) -> f32 {
+    pub(crate) fn score(&self, weights: &FeatureWeights) -> f32 {
         self.0.iter().zip(weights.0).map(|(value, weight)| value * weight).sum()
     }
 
-    /// What each part adds, largest first; parts that add nothing are left out.
-    pub(crate) fn explain(&self, weights: &Weights) -> Vec<Why> {
+    /// What each feature contributes, largest first, without negligible ones.
+    pub(crate) fn explain(&self, weights: &FeatureWeights) -> Vec<ScoreContribution> {
         let points = self.0.iter().zip(weights.0).map(|(value, weight)| value * weight);
-        let mut why: Vec<Why> =
-            TABLE.iter().zip(points).map(|(line, points)| Why { part: line.part, points }).collect();
+        let mut why: Vec<ScoreContribution> = FEATURE_TABLE
+            .iter()
+            .zip(points)
+            .map(|(line, points)| ScoreContribution { feature: line.feature, points })
+            .collect();
         why.retain(|one| one.points.abs() >= 0.0005);
         why.sort_by(|a, b| b.points.abs().total_cmp(&a.points.abs()));
         why
@@ -157,15 +160,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_can_be_switched_off_by_name() {
-        let mut values = Values::default();
-        values.set(Part::Bm25, 0.5);
-        values.set_if(Part::Asks, true);
-        let weights = Weights::default();
+    fn features_can_be_switched_off_by_name() {
+        let mut values = FeatureValues::default();
+        values.set(ScoreFeature::Bm25, 0.5);
+        values.set_if(ScoreFeature::Asks, true);
+        let weights = FeatureWeights::default();
         let without = weights.without("asks");
         assert!(values.score(&without) > values.score(&weights));
         assert_eq!(values.explain(&without).len(), 1);
-        assert_eq!(TABLE[Part::Meaning as usize].part, "meaning");
-        assert_eq!(TABLE[Part::Phrase as usize].part, "phrase");
+        assert_eq!(FEATURE_TABLE[ScoreFeature::Meaning as usize].feature, "meaning");
+        assert_eq!(FEATURE_TABLE[ScoreFeature::Phrase as usize].feature, "phrase");
     }
 }

@@ -1,89 +1,94 @@
-//! One run from arguments to exit code: parse, do, and say what went wrong.
+//! One run of the program, from arguments to exit code: parse, execute, report errors.
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches, ValueEnum};
+use clap::{FromArgMatches, ValueEnum};
 use rethread_engine::Clock;
 
-use crate::cli::life::{Hook, HookAgent};
-use crate::cli::{Cli, Colour, Command, Global};
-use crate::commands::{self, Context};
+use crate::cli::hook::{HookAgent, HookArgs};
+use crate::cli::{self, Cli, ColorMode, Command, GlobalArgs};
+use crate::commands::{self, CommandContext};
 use crate::environment;
-use crate::failure::{Failure, Kind};
-use crate::json::Failed;
+use crate::failure::{Failure, FailureKind};
+use crate::json::ErrorResponseJson;
 use crate::printer::{self, Printer};
 use crate::render;
 
-/// Does what the arguments ask for; the exit code says how it went.
+/// Runs the command and returns the exit code.
 pub(crate) fn run(arguments: &[OsString]) -> u8 {
-    let code = run_honestly(arguments);
-    // Some agents take a 2 for a veto. A hook has none, also not when settings are newer than this program.
+    let code = run_caught(arguments);
+    // Some agents treat exit code 2 of a hook as a veto. A hook of ours must never veto, not even when the agent's
+    // settings are newer than this program and its arguments are unknown.
     if is_hook(arguments) { 0 } else { code }
 }
 
-fn run_honestly(arguments: &[OsString]) -> u8 {
+fn run_caught(arguments: &[OsString]) -> u8 {
     printer::explain_panics();
-    let done = guarded(|| match parse(arguments) {
-        Ok(cli) => obey(cli),
-        Err(said) => said,
+    let code = catch_panic(|| match parse(arguments) {
+        Ok(cli) => execute(cli),
+        Err(code) => code,
     });
-    done.unwrap_or_else(|| {
+    code.unwrap_or_else(|| {
         if wants_json(arguments) {
-            let failure = Failure::new(Kind::Bug, "a mistake in rethread itself").hint("please report it");
-            let _ = Printer::default().json(&Failed::new(&failure, Clock::System.now()));
+            let failure = Failure::new(FailureKind::Internal, "internal error (a bug)").hint("please report it");
+            let _ = Printer::default().json(&ErrorResponseJson::new(&failure, Clock::System.now()));
         }
-        Kind::Bug.exit_code()
+        FailureKind::Internal.exit_code()
     })
 }
 
-/// Nothing after a panic: its hook has told what happened.
-fn guarded(work: impl FnOnce() -> u8) -> Option<u8> {
+/// None after a panic. The panic hook has already printed it.
+fn catch_panic(work: impl FnOnce() -> u8) -> Option<u8> {
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
 fn parse(arguments: &[OsString]) -> Result<Cli, u8> {
     if let Some(command) = plain_hook(arguments) {
-        return Ok(Cli { global: Global::default(), command });
+        return Ok(Cli { global: GlobalArgs::default(), command: Some(command) });
     }
-    let command = Cli::command();
-    let parsed = command.try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = cli::command().try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
     parsed.map_err(|error| {
-        // What was typed comes back in the message, so it is shown in colour only if it is harmless.
-        let harmless =
-            arguments.iter().all(|argument| !argument.to_string_lossy().contains(rethread_model::is_dangerous));
-        let colour = if harmless { wished_colour(arguments) } else { Colour::Never };
-        let printer = Printer::new(environment::terminal(), colour, false, 0);
-        let is_mistake = error.use_stderr();
-        if printer.parser_says(&error.render(), is_mistake).is_err() || !is_mistake {
+        // The message repeats the arguments, so it is printed with escape codes only if they contain none.
+        let is_safe =
+            arguments.iter().all(|argument| !argument.to_string_lossy().contains(rethread_model::is_unsafe_to_display));
+        let color = if is_safe { requested_color(arguments) } else { ColorMode::Never };
+        let printer = Printer::new(environment::terminal(), color, false, 0);
+        let is_error = error.use_stderr();
+        if printer.clap_output(&error.render(), is_error).is_err() || !is_error {
             return 0;
         }
         if wants_json(arguments) && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
             let message = error.render().to_string();
             let message = message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            let failure = Failure::new(Kind::Usage, message).hint("see `rethread --help`");
-            let _ = printer.json(&Failed::new(&failure, Clock::System.now()));
+            let failure = Failure::new(FailureKind::Usage, message).hint("see `rethread --help`");
+            let _ = printer.json(&ErrorResponseJson::new(&failure, Clock::System.now()));
         }
-        Kind::Usage.exit_code()
+        FailureKind::Usage.exit_code()
     })
 }
 
-fn obey(cli: Cli) -> u8 {
-    let began = Instant::now();
-    let json = cli.command.wants_json();
+fn execute(cli: Cli) -> u8 {
+    let started = Instant::now();
+    let json = cli.command.as_ref().is_some_and(Command::wants_json);
     let global = cli.global;
-    let printer = Printer::new(environment::terminal(), global.colour, global.quiet, global.verbose);
+    let printer = Printer::new(environment::terminal(), global.color, global.quiet, global.verbose);
+    if cli.command.is_none() && !printer.is_read() {
+        // In a pipe the overview would be of no use; help is.
+        let _ = printer.clap_output(&cli::command().render_help(), false);
+        return 0;
+    }
     let mut clock = Clock::System;
-    let done = environment::world(global.home, global.settings).and_then(|environment| {
+    let result = environment::load(global.home, global.settings).and_then(|environment| {
         clock = environment.clock;
-        commands::run(&Context { environment, printer, zone: environment::zone() }, cli.command)
+        commands::run(&CommandContext { environment, printer, zone: environment::zone() }, cli.command)
     });
     if printer.verbosity() > 1 {
-        printer.note_line(&format!("took {:.3} s", began.elapsed().as_secs_f64()));
+        printer.note_line(&format!("took {:.3} s", started.elapsed().as_secs_f64()));
     }
-    match done {
+    match result {
         Ok(exit) => exit.code(),
         Err(failure) => {
             report(&printer, &failure, clock, json);
@@ -93,25 +98,25 @@ fn obey(cli: Cli) -> u8 {
 }
 
 fn report(printer: &Printer, failure: &Failure, clock: Clock, json: bool) {
-    if failure.kind == Kind::ClosedPipe {
+    if failure.kind == FailureKind::ClosedPipe {
         return;
     }
     let mut page = printer.side_page();
     render::failure(&mut page, failure, clock.now());
-    printer.complain(&page);
+    printer.error(&page);
     if json {
-        let _ = printer.json(&Failed::new(failure, clock.now()));
+        let _ = printer.json(&ErrorResponseJson::new(failure, clock.now()));
     }
 }
 
-/// A hook as agents call it. Describing all other commands first would take a tenth of its time.
+/// Parses a hook as agents call it. Building the whole command line first would take a tenth of its time.
 fn plain_hook(arguments: &[OsString]) -> Option<Command> {
     let [_, verb, agent] = arguments else { return None };
     let agent = agent.to_str().filter(|_| verb == "hook")?;
-    Some(Command::Hook(Hook { agent: HookAgent::from_str(agent, false).ok()? }))
+    Some(Command::Hook(HookArgs { agent: HookAgent::from_str(agent, false).ok()? }))
 }
 
-/// Whether the first word that is no option, nor the value of one, is the hook.
+/// Whether the verb is `hook`: the first word that is neither an option nor the value of one.
 fn is_hook(arguments: &[OsString]) -> bool {
     let mut is_value = false;
     for argument in arguments.iter().skip(1) {
@@ -127,20 +132,20 @@ fn is_hook(arguments: &[OsString]) -> bool {
     false
 }
 
-/// Whether a program reads the answer, where the arguments could not be understood.
+/// Whether `--json` was given, for arguments that failed to parse.
 fn wants_json(arguments: &[OsString]) -> bool {
     arguments.iter().any(|argument| argument == "--json")
 }
 
-/// The wish for colour, where the arguments could not be understood.
-fn wished_colour(arguments: &[OsString]) -> Colour {
+/// The value of `--color`, for arguments that failed to parse.
+fn requested_color(arguments: &[OsString]) -> ColorMode {
     let words: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
     let joined = words.iter().find_map(|word| word.strip_prefix("--color="));
-    let apart = || words.windows(2).find(|pair| pair[0] == "--color").map(|pair| pair[1].as_ref());
-    match joined.or_else(apart) {
-        Some("always") => Colour::Always,
-        Some("never") => Colour::Never,
-        _ => Colour::Auto,
+    let separate = || words.windows(2).find(|pair| pair[0] == "--color").map(|pair| pair[1].as_ref());
+    match joined.or_else(separate) {
+        Some("always") => ColorMode::Always,
+        Some("never") => ColorMode::Never,
+        _ => ColorMode::Auto,
     }
 }
 
@@ -149,32 +154,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_goes_no_further_and_ends_with_70() {
+    fn a_panic_is_caught_and_exits_with_70() {
         std::panic::set_hook(Box::new(|_| {}));
-        assert_eq!(guarded(|| panic!("ours")), None);
-        assert_eq!(guarded(|| 0), Some(0));
-        assert_eq!(Kind::Bug.exit_code(), 70);
+        assert_eq!(catch_panic(|| panic!("test")), None);
+        assert_eq!(catch_panic(|| 0), Some(0));
+        assert_eq!(FailureKind::Internal.exit_code(), 70);
     }
 
+    // E002-15
     #[test]
-    fn e002_15_a_hook_ends_well_whatever_it_is_called_with() {
-        let ends = |arguments: &[&str]| run(&arguments.iter().map(OsString::from).collect::<Vec<_>>());
+    fn a_hook_exits_with_0_whatever_its_arguments_are() {
+        let exit_code = |arguments: &[&str]| run(&arguments.iter().map(OsString::from).collect::<Vec<_>>());
         for arguments in [&["rethread", "hook"][..], &["rethread", "--color", "never", "hook", "nobody", "--new"]] {
-            assert_eq!(ends(arguments), 0, "{arguments:?}");
+            assert_eq!(exit_code(arguments), 0, "{arguments:?}");
         }
-        assert_eq!(ends(&["rethread", "show", "hook", "hook"]), 2);
+        assert_eq!(exit_code(&["rethread", "show", "hook", "hook"]), 2);
     }
 
     #[test]
-    fn the_command_line_is_well_defined() {
-        Cli::command().debug_assert();
+    fn the_command_line_is_consistent() {
+        cli::command().debug_assert();
     }
 
     #[test]
-    fn colour_is_known_before_the_arguments_are() {
-        let wish = |arguments: &[&str]| wished_colour(&arguments.iter().map(OsString::from).collect::<Vec<_>>());
-        assert_eq!(wish(&["rethread", "--color=never"]), Colour::Never);
-        assert_eq!(wish(&["rethread", "--color", "always"]), Colour::Always);
-        assert_eq!(wish(&["rethread", "--color"]), Colour::Auto);
+    fn color_is_found_in_arguments_that_do_not_parse() {
+        let color = |arguments: &[&str]| requested_color(&arguments.iter().map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(color(&["rethread", "--color=never"]), ColorMode::Never);
+        assert_eq!(color(&["rethread", "--color", "always"]), ColorMode::Always);
+        assert_eq!(color(&["rethread", "--color"]), ColorMode::Auto);
     }
 }

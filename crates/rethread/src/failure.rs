@@ -1,37 +1,36 @@
-//! Why a command failed: whose fault it is, what happened, what to do next.
+//! Failures of commands: error code, exit code, message, and hints on what to do next.
 
 use std::error::Error;
 use std::fmt;
 
 use rethread_engine::{
-    AskError, BadNote, ChatError, ConfigError, EngineError, IndexError, InstallError, ModelError, Refusal, StoreError,
-    ThreadError,
+    AskError, BudgetRefusal, ChatError, ConfigError, EngineError, IndexError, InstallError, InvalidNote, ModelError,
+    StoreError, ThreadError,
 };
 use rethread_model::Session;
-use rethread_model::thread::UNNAMED;
+use rethread_model::thread::UNNAMED_THREAD;
 
-/// What to do about a mistake of ours.
-const REPORT: &str = "this is a mistake in rethread itself: please report it, with the lines above and your command";
+const REPORT_BUG_HINT: &str =
+    "this is a bug in rethread: please report it with the lines above and the command you ran";
 
-/// Threads that are named when a reference could mean several.
-const MOST_CANDIDATES: usize = 5;
-/// How to find the thread that is meant.
-const LIST_THREADS: &str = "`rethread thread list` lists all threads";
+/// Candidates listed for an ambiguous reference to a thread or file.
+const MAX_CANDIDATES: usize = 5;
+const LIST_THREADS_HINT: &str = "run `rethread thread list` to see all threads";
 
-/// Whose fault a failure is and what it is called. Each kind has a stable code and an exit code.
+/// The kind of a failure. Each has a stable code, an exit code and an HTTP status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FailureKind {
     Usage,
     UnknownReference,
     AmbiguousReference,
     UnknownAgent,
-    NothingThere,
-    BadConfig,
-    BadTime,
+    NotFound,
+    InvalidConfig,
+    InvalidTime,
     NoHome,
-    Folder,
+    HomeUnusable,
     ConfigFile,
-    BadSettings,
+    InvalidSettings,
     SettingsFile,
     StoreLocked,
     StoreDisk,
@@ -40,16 +39,16 @@ pub(crate) enum Kind {
     Index,
     Watch,
     Serve,
-    /// A request that is not what the route takes.
+    /// The request does not match what the route accepts.
     BadRequest,
     UnknownPath,
-    Unauthorised,
-    /// A request under another name, or from another page.
-    Foreign,
-    BadContent,
-    NoSuchCall,
+    Unauthorized,
+    /// The `Host` or `Origin` of a request is not allowed.
+    Forbidden,
+    InvalidContent,
+    UnknownToolCall,
     NotAThread,
-    HasEnded,
+    SessionEnded,
     TooLarge,
     QueueFull,
     CardBusy,
@@ -59,97 +58,70 @@ pub(crate) enum Kind {
     Budget,
     Model,
     Output,
-    /// Whoever read our output has seen enough.
+    /// The reader of our output closed it, for example `head`. Not an error.
     ClosedPipe,
-    Bug,
+    Internal,
 }
 
-impl Kind {
-    /// The name in JSON.
+impl FailureKind {
+    /// The code in JSON. Part of the public contract.
     pub(crate) const fn code(self) -> &'static str {
-        match self {
-            Kind::Usage => "usage",
-            Kind::UnknownReference => "unknown-reference",
-            Kind::AmbiguousReference => "ambiguous-reference",
-            Kind::UnknownAgent => "unknown-agent",
-            Kind::NothingThere => "nothing-there",
-            Kind::BadConfig => "bad-config",
-            Kind::BadTime => "bad-time",
-            Kind::NoHome => "no-home",
-            Kind::Folder => "folder-unusable",
-            Kind::ConfigFile => "config-file",
-            Kind::BadSettings => "bad-settings",
-            Kind::SettingsFile => "settings-file",
-            Kind::StoreLocked => "store-locked",
-            Kind::StoreDisk => "store-disk",
-            Kind::StoreDamaged => "store-damaged",
-            Kind::StoreNewer => "store-newer",
-            Kind::Index => "index",
-            Kind::Watch => "watch",
-            Kind::Serve => "serve",
-            Kind::BadRequest => "bad-request",
-            Kind::UnknownPath => "unknown-path",
-            Kind::Unauthorised => "unauthorised",
-            Kind::Foreign => "foreign",
-            Kind::BadContent => "bad-content",
-            Kind::NoSuchCall => "no-such-call",
-            Kind::NotAThread => "not-a-thread",
-            Kind::HasEnded => "has-ended",
-            Kind::TooLarge => "too-large",
-            Kind::QueueFull => "queue-full",
-            Kind::CardBusy => "card-busy",
-            Kind::ThreadDisk => "thread-disk",
-            Kind::Stopped => "stopped",
-            Kind::NoModel => "no-model",
-            Kind::Budget => "budget",
-            Kind::Model => "model",
-            Kind::Output => "output",
-            Kind::ClosedPipe => "closed-pipe",
-            Kind::Bug => "bug",
-        }
+        self.row().0
     }
 
-    /// What the process ends with: 2 the caller's mistake, 3 the world's, 70 ours.
+    /// The exit code of the process: 2 for mistakes of the caller, 3 for the environment (disk, network, locks), 70 for
+    /// bugs in rethread, 130 for Ctrl-C.
     pub(crate) const fn exit_code(self) -> u8 {
+        self.row().1
+    }
+
+    /// The HTTP status: 4xx for mistakes of the caller and for what the configuration does not allow, 502 for models,
+    /// 503 for store and disk, 500 only for bugs.
+    pub(crate) const fn http_status(self) -> u16 {
+        self.row().2
+    }
+
+    /// Code, exit code and HTTP status of a kind.
+    const fn row(self) -> (&'static str, u8, u16) {
         match self {
-            Kind::ClosedPipe => 0,
-            Kind::Stopped => 130,
-            Kind::Usage
-            | Kind::UnknownReference
-            | Kind::AmbiguousReference
-            | Kind::UnknownAgent
-            | Kind::NothingThere
-            | Kind::BadConfig
-            | Kind::BadSettings
-            | Kind::BadRequest
-            | Kind::UnknownPath
-            | Kind::Unauthorised
-            | Kind::Foreign
-            | Kind::BadContent
-            | Kind::NoSuchCall
-            | Kind::NotAThread
-            | Kind::HasEnded
-            | Kind::TooLarge
-            | Kind::NoModel
-            | Kind::Budget
-            | Kind::BadTime => 2,
-            Kind::NoHome
-            | Kind::Folder
-            | Kind::ConfigFile
-            | Kind::SettingsFile
-            | Kind::StoreLocked
-            | Kind::StoreDisk
-            | Kind::StoreDamaged
-            | Kind::StoreNewer
-            | Kind::Index
-            | Kind::Watch
-            | Kind::Serve
-            | Kind::QueueFull
-            | Kind::CardBusy
-            | Kind::ThreadDisk
-            | Kind::Model
-            | Kind::Output => 3,
-            Kind::Bug => 70,
+            FailureKind::Usage => ("usage", 2, 400),
+            FailureKind::UnknownReference => ("unknown-reference", 2, 404),
+            FailureKind::AmbiguousReference => ("ambiguous-reference", 2, 409),
+            FailureKind::UnknownAgent => ("unknown-agent", 2, 400),
+            FailureKind::NotFound => ("not-found", 2, 404),
+            FailureKind::InvalidConfig => ("bad-config", 2, 409),
+            FailureKind::InvalidTime => ("bad-time", 2, 400),
+            FailureKind::NoHome => ("no-home", 3, 503),
+            FailureKind::HomeUnusable => ("home-unusable", 3, 503),
+            FailureKind::ConfigFile => ("config-file", 3, 503),
+            FailureKind::InvalidSettings => ("bad-settings", 2, 409),
+            FailureKind::SettingsFile => ("settings-file", 3, 503),
+            FailureKind::StoreLocked => ("store-locked", 3, 503),
+            FailureKind::StoreDisk => ("store-disk", 3, 503),
+            FailureKind::StoreDamaged => ("store-damaged", 3, 503),
+            FailureKind::StoreNewer => ("store-newer", 3, 503),
+            FailureKind::Index => ("index", 3, 503),
+            FailureKind::Watch => ("watch", 3, 503),
+            FailureKind::Serve => ("serve", 3, 503),
+            FailureKind::BadRequest => ("bad-request", 2, 400),
+            FailureKind::UnknownPath => ("unknown-path", 2, 404),
+            FailureKind::Unauthorized => ("unauthorized", 2, 401),
+            FailureKind::Forbidden => ("forbidden", 2, 403),
+            FailureKind::InvalidContent => ("bad-content", 2, 400),
+            FailureKind::UnknownToolCall => ("unknown-tool-call", 2, 409),
+            FailureKind::NotAThread => ("not-a-thread", 2, 409),
+            FailureKind::SessionEnded => ("session-ended", 2, 409),
+            FailureKind::TooLarge => ("too-large", 2, 413),
+            FailureKind::QueueFull => ("queue-full", 3, 429),
+            FailureKind::CardBusy => ("card-busy", 3, 409),
+            FailureKind::ThreadDisk => ("thread-disk", 3, 503),
+            FailureKind::Stopped => ("stopped", 130, 409),
+            FailureKind::NoModel => ("no-model", 2, 409),
+            FailureKind::Budget => ("budget", 2, 409),
+            FailureKind::Model => ("model", 3, 502),
+            FailureKind::Output => ("output", 3, 503),
+            FailureKind::ClosedPipe => ("closed-pipe", 0, 503),
+            FailureKind::Internal => ("internal-error", 70, 500),
         }
     }
 }
@@ -157,59 +129,61 @@ impl Kind {
 /// A command that failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    pub(crate) kind: Kind,
+    pub(crate) kind: FailureKind,
     pub(crate) source: Box<dyn Error + Send + Sync>,
     pub(crate) hints: Vec<String>,
-    /// The sessions that an ambiguous reference could mean.
+    /// The sessions that an ambiguous reference matches.
     pub(crate) candidates: Vec<Session>,
-    /// The name in JSON, where callers rely on another one than the kind's.
+    /// The code in JSON, where an interface defines other codes than `kind`.
     pub(crate) code: Option<&'static str>,
 }
 
 impl Failure {
-    /// A failure with nothing behind it but what is said.
-    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self::of(kind, Said(message.into()))
+    /// A failure without an underlying error.
+    pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self::from_error(kind, PlainError(message.into()))
     }
 
-    /// The same with something to do next.
+    /// Adds a hint on what to do next.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
 
-    /// Why a turn could not be run to its end.
-    pub(crate) fn of_turn(error: EngineError) -> Self {
+    /// A turn that could not be completed.
+    pub(crate) fn from_turn_error(error: EngineError) -> Self {
         let failure = Self::from(error);
         match failure.kind {
-            // A text that was not answered need not be said again.
-            Kind::Model => failure.hint("what was said is in the thread; send again without a text to try once more"),
+            // The text is stored already, so it must not be sent a second time.
+            FailureKind::Model => {
+                failure.hint("the message is stored in the thread: send again without a text to retry")
+            }
             _ => failure,
         }
     }
 
-    /// Why a model's answer broke off in the middle of a turn.
-    pub(crate) fn of_broken_answer(error: &ChatError) -> Self {
+    /// A model's answer that was interrupted in the middle of a turn.
+    pub(crate) fn from_interrupted_answer(error: &ChatError) -> Self {
         let failure = Self::from(EngineError::from(error.clone()));
-        failure.hint("what it had said is in the thread; say something to go on from there")
+        failure.hint("the partial answer is stored in the thread: send a message to continue from there")
     }
 
-    /// The same under the name that callers of one interface rely on.
-    pub(crate) fn coded(self, code: &'static str) -> Self {
+    /// Replaces the code by the one that an interface defines.
+    pub(crate) fn with_code(self, code: &'static str) -> Self {
         Self { code: Some(code), ..self }
     }
 
-    fn of(kind: Kind, source: impl Error + Send + Sync + 'static) -> Self {
+    fn from_error(kind: FailureKind, source: impl Error + Send + Sync + 'static) -> Self {
         Self { kind, source: Box::new(source), hints: Vec::new(), candidates: Vec::new(), code: None }
     }
 
-    /// What lies behind it, nearest first.
+    /// Messages of the underlying errors, closest first.
     pub(crate) fn causes(&self) -> Vec<String> {
         let mut causes = Vec::new();
         let mut next = self.source.source();
         while let Some(cause) = next {
             let said = cause.to_string();
-            // Some libraries say the same again with a number before it.
+            // Some libraries repeat the message of their source with an error number before it.
             if !causes.last().is_some_and(|before: &String| said.ends_with(before.as_str())) {
                 causes.push(said);
             }
@@ -221,22 +195,22 @@ impl Failure {
 
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
-        let (kind, hint) = judge(&error);
+        let (kind, hint) = classify(&error);
         let mut failure = match error {
             EngineError::AmbiguousReference { reference, candidates } => {
-                let message = format!("{reference:?} fits {} sessions", candidates.len());
+                let message = format!("{reference:?} matches {} sessions", candidates.len());
                 Self { candidates, ..Self::new(kind, message) }
             }
             other @ EngineError::AmbiguousThread { .. } => {
-                let named = threads_named(&other);
-                Self::of(kind, other).hint(named)
+                let named = thread_candidates(&other);
+                Self::from_error(kind, other).hint(named)
             }
             EngineError::AmbiguousFile { path, candidates } => {
-                let message = format!("{path:?} fits {} files", candidates.len());
-                let named: Vec<&str> = candidates.iter().take(MOST_CANDIDATES).map(String::as_str).collect();
-                Self::new(kind, message).hint(format!("it could be: {}", named.join("; ")))
+                let message = format!("{path:?} matches {} files", candidates.len());
+                let named: Vec<&str> = candidates.iter().take(MAX_CANDIDATES).map(String::as_str).collect();
+                Self::new(kind, message).hint(format!("candidates: {}", named.join("; ")))
             }
-            other => Self::of(kind, other),
+            other => Self::from_error(kind, other),
         };
         failure.hints.extend(hint.map(str::to_owned));
         failure
@@ -247,33 +221,33 @@ impl From<AskError> for Failure {
     fn from(error: AskError) -> Self {
         let code = error.code();
         let (kind, hint) = match &error {
-            AskError::InvalidArgs(_) => (Kind::Usage, None),
-            AskError::CallLimit { .. } => (Kind::Budget, Some("ask again in the next turn, or with --no-model")),
-            AskError::FileMissing { .. } | AskError::Empty => (Kind::NothingThere, None),
-            AskError::ParseFailed { .. } => (Kind::NothingThere, Some("`rethread doctor` tells more")),
-            AskError::Model(error) => judge_model(error),
-            AskError::Chat(error) => judge_chat(error),
-            AskError::InvalidOutput(_) => (Kind::Model, None),
-            AskError::Engine(_) => (Kind::Bug, None),
+            AskError::InvalidArgs(_) => (FailureKind::Usage, None),
+            AskError::CallLimit { .. } => (FailureKind::Budget, Some("ask again in the next turn, or use --no-model")),
+            AskError::FileMissing { .. } | AskError::SessionEmpty => (FailureKind::NotFound, None),
+            AskError::ParseFailed { .. } => (FailureKind::NotFound, Some("run `rethread doctor` for details")),
+            AskError::Model(error) => classify_model(error),
+            AskError::Chat(error) => classify_chat(error),
+            AskError::InvalidOutput(_) => (FailureKind::Model, None),
+            AskError::Engine(_) => (FailureKind::Internal, None),
         };
         let is_of_a_model = code.starts_with("QUERY_");
         let mut failure = match error {
             AskError::Engine(error) => Self::from(error),
-            other => Self { hints: hint.map(str::to_owned).into_iter().collect(), ..Self::of(kind, other) },
+            other => Self { hints: hint.map(str::to_owned).into_iter().collect(), ..Self::from_error(kind, other) },
         };
         if is_of_a_model {
-            failure = failure.hint("--no-model quotes the passages that fit best, and costs nothing");
+            failure = failure.hint("use --no-model to quote the best matching passages at no cost");
         }
         Self { code: Some(code), ..failure }
     }
 }
 
-/// The threads that a reference could mean.
-fn threads_named(error: &EngineError) -> String {
+/// Lists the threads that an ambiguous reference matches.
+fn thread_candidates(error: &EngineError) -> String {
     let EngineError::AmbiguousThread { candidates, .. } = error else { return String::new() };
-    let named = candidates.iter().take(MOST_CANDIDATES);
-    let named = named.map(|thread| format!("{} {}", thread.id, thread.name.as_deref().unwrap_or(UNNAMED)));
-    format!("it could be: {}", named.collect::<Vec<_>>().join("; "))
+    let named = candidates.iter().take(MAX_CANDIDATES);
+    let named = named.map(|thread| format!("{} {}", thread.id, thread.name.as_deref().unwrap_or(UNNAMED_THREAD)));
+    format!("candidates: {}", named.collect::<Vec<_>>().join("; "))
 }
 
 impl From<ConfigError> for Failure {
@@ -285,167 +259,210 @@ impl From<ConfigError> for Failure {
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         let closed = error.kind() == std::io::ErrorKind::BrokenPipe;
-        Self::of(if closed { Kind::ClosedPipe } else { Kind::Output }, error)
+        Self::from_error(if closed { FailureKind::ClosedPipe } else { FailureKind::Output }, error)
     }
 }
 
-fn judge(error: &EngineError) -> (Kind, Option<&'static str>) {
+fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
     match error {
-        EngineError::Store(error) | EngineError::Index(IndexError::Store(error)) => judge_store(error),
-        EngineError::Index(_) => (Kind::Index, Some("`rethread rebuild --index-only` makes it again")),
+        EngineError::Store(error) | EngineError::Index(IndexError::Store(error)) => classify_store(error),
+        EngineError::Index(_) => (FailureKind::Index, Some("run `rethread rebuild --index-only` to rebuild it")),
         EngineError::Config(ConfigError::File { .. }) => {
-            (Kind::ConfigFile, Some("look at its owner and permissions, or name another directory with --home"))
+            (FailureKind::ConfigFile, Some("check its owner and permissions, or use another directory with --home"))
         }
         EngineError::Config(ConfigError::UnknownKey(_)) => {
-            (Kind::BadConfig, Some("`rethread config show` lists all settings"))
+            (FailureKind::InvalidConfig, Some("run `rethread config show` to see all settings"))
         }
-        EngineError::Config(ConfigError::NotToml { .. } | ConfigError::Unusable { .. }) => {
-            (Kind::BadConfig, Some("mend the file, or move it away"))
-        }
-        EngineError::Config(_) => (Kind::BadConfig, None),
-        EngineError::Install(error) => judge_install(error),
-        EngineError::Exclude(_) => (Kind::BadConfig, Some("see `rethread config get intake.exclude`")),
-        EngineError::Agent(_) => (Kind::UnknownAgent, Some("see `rethread config get intake.agents`")),
-        EngineError::Folder { .. } => (Kind::Folder, Some("name another directory with --home or RETHREAD_HOME")),
-        EngineError::NothingThere(_) => (Kind::NothingThere, None),
-        EngineError::UnknownReference(_) => (
-            Kind::UnknownReference,
-            Some("`rethread sessions --all-projects` lists all sessions; `rethread sync` reads new ones"),
+        EngineError::Config(ConfigError::NotToml { .. } | ConfigError::InvalidFile { .. }) => (
+            FailureKind::InvalidConfig,
+            Some("fix the file, or move it away; `rethread config path` prints where it is"),
         ),
-        EngineError::BadTime(_) => (Kind::BadTime, Some("try 7d, yesterday, last week, 2026-03 or 2026-03-14T12:00")),
+        EngineError::Config(_) => (FailureKind::InvalidConfig, None),
+        EngineError::Install(error) => classify_install(error),
+        EngineError::Exclude(_) => {
+            (FailureKind::InvalidConfig, Some("run `rethread config get intake.exclude` to see the patterns"))
+        }
+        EngineError::Agent(_) => {
+            (FailureKind::UnknownAgent, Some("run `rethread config get intake.agents` to see the configured agents"))
+        }
+        EngineError::Folder { .. } => {
+            (FailureKind::HomeUnusable, Some("use another directory with --home or RETHREAD_HOME"))
+        }
+        EngineError::PathNotFound(_) => (FailureKind::NotFound, None),
+        EngineError::UnknownReference(_) => (
+            FailureKind::UnknownReference,
+            Some("run `rethread sessions --all-projects` to see all sessions, or `rethread sync` to read new ones"),
+        ),
+        EngineError::InvalidTime(_) => (
+            FailureKind::InvalidTime,
+            Some("use a date (2026-03-14), RFC 3339 (2026-03-14T12:00:00Z), \"yesterday\", \"last week\" or \"7d\""),
+        ),
         EngineError::AmbiguousReference { .. } => {
-            (Kind::AmbiguousReference, Some("give more of the id or of the name"))
+            (FailureKind::AmbiguousReference, Some("use more characters of the id, or the full name"))
         }
-        EngineError::AmbiguousFile { .. } => (Kind::AmbiguousReference, Some("give more of the path")),
-        EngineError::Thread(error) => judge_thread(error),
-        EngineError::UnknownThread(_) => (Kind::UnknownReference, Some(LIST_THREADS)),
-        EngineError::AmbiguousThread { .. } => (Kind::AmbiguousReference, Some("give more of the id")),
-        EngineError::ResultWithoutCall => (Kind::Usage, Some("add --tool-call-id ID")),
-        EngineError::Content(_) | EngineError::NothingToNote => (Kind::BadContent, None),
-        EngineError::Note(error) => judge_note(error),
-        EngineError::TooLong { .. } => {
-            (Kind::TooLarge, Some("if the model holds more, say so: `rethread config set model.window …`"))
+        EngineError::AmbiguousFile { .. } => (FailureKind::AmbiguousReference, Some("use more of the path")),
+        EngineError::Thread(error) => classify_thread(error),
+        EngineError::UnknownThread(_) => (FailureKind::UnknownReference, Some(LIST_THREADS_HINT)),
+        EngineError::AmbiguousThread { .. } => (FailureKind::AmbiguousReference, Some("use more characters of the id")),
+        EngineError::MissingToolCallId => (FailureKind::Usage, Some("add --tool-call-id ID")),
+        EngineError::Content(_) | EngineError::EmptyNote => (FailureKind::InvalidContent, None),
+        EngineError::Note(error) => classify_note(error),
+        EngineError::ContextTooLong { .. } => (
+            FailureKind::TooLarge,
+            Some("if the model has a larger window, run `rethread config set model.window TOKENS`"),
+        ),
+        EngineError::NotAThread(_) => (FailureKind::NotAThread, Some("run `rethread thread new` to create a thread")),
+        EngineError::SessionEnded(_) => (
+            FailureKind::SessionEnded,
+            Some("continue it with `rethread resume REF`; its next prompt makes it active again"),
+        ),
+        EngineError::InvalidAlias(_) => (
+            FailureKind::InvalidContent,
+            Some("use one word of letters, digits, dashes, dots and underscores: `rethread session alias REF ALIAS`"),
+        ),
+        EngineError::NothingToAnswer => {
+            (FailureKind::Usage, Some("pass a text, or append a tool result first with `rethread thread append`"))
         }
-        EngineError::NotAThread(_) => (Kind::NotAThread, Some("`rethread thread new` makes one")),
-        EngineError::HasEnded(_) => (Kind::HasEnded, Some("a prompt in it begins a new period of work")),
-        EngineError::BadAlias(_) => {
-            (Kind::BadContent, Some("an alias is one word of letters, digits, dashes, dots and underscores"))
+        EngineError::Stopped => (FailureKind::Stopped, None),
+        EngineError::Model(error) => classify_model(error),
+        EngineError::Chat(error) => classify_chat(error),
+        EngineError::SerializeState(_) => (FailureKind::Internal, Some(REPORT_BUG_HINT)),
+        EngineError::WatchAlreadyRunning(_) => {
+            (FailureKind::Watch, Some("one watcher is enough; stop the running one first to replace it"))
         }
-        EngineError::NothingToAnswer => (Kind::Usage, Some("give a text, or append a tool's result first")),
-        EngineError::Stopped => (Kind::Stopped, None),
-        EngineError::Model(error) => judge_model(error),
-        EngineError::Chat(error) => judge_chat(error),
-        EngineError::Memory(_) => (Kind::Bug, Some(REPORT)),
-        EngineError::AlreadyWatched(_) => (Kind::Watch, Some("one is enough; stop it first if you want this one")),
-        EngineError::AlreadyServed { .. } => (Kind::Serve, Some("one is enough; `rethread open` opens its page")),
-        EngineError::Token { .. } => (Kind::Serve, Some("`rethread token --rotate` makes a new one")),
-        EngineError::NoText => (Kind::Usage, Some("say what to look for: --matching TEXT")),
+        EngineError::ServerAlreadyRunning { .. } => {
+            (FailureKind::Serve, Some("run `rethread open` to open its web UI"))
+        }
+        EngineError::Token { .. } => (FailureKind::Serve, Some("run `rethread token --rotate` to create a new one")),
+        EngineError::EmptySearchText => (FailureKind::Usage, Some("pass the text to search for: --matching TEXT")),
     }
 }
 
-fn judge_note(error: &BadNote) -> (Kind, Option<&'static str>) {
+fn classify_note(error: &InvalidNote) -> (FailureKind, Option<&'static str>) {
     match error {
-        BadNote::Empty => (Kind::BadContent, None),
-        BadNote::Quoted => (Kind::BadContent, Some("say it in your own words")),
-        BadNote::TooLong(_) => (Kind::TooLarge, Some("keep what matters")),
-        BadNote::TooMany => (Kind::QueueFull, Some("keep what matters, later")),
+        InvalidNote::Empty => (FailureKind::InvalidContent, None),
+        InvalidNote::QuotesInjection => (FailureKind::InvalidContent, Some("write it in your own words")),
+        InvalidNote::TooLong(_) => (FailureKind::TooLarge, Some("shorten it")),
+        InvalidNote::TooMany => (FailureKind::QueueFull, Some("try again later, with fewer notes")),
     }
 }
 
-fn judge_install(error: &InstallError) -> (Kind, Option<&'static str>) {
+fn classify_install(error: &InstallError) -> (FailureKind, Option<&'static str>) {
     match error {
-        InstallError::NotJson { .. } | InstallError::Shape { .. } => {
-            (Kind::BadSettings, Some("nothing was changed; mend the file by hand, then try again"))
+        InstallError::NotJson { .. } | InstallError::UnexpectedValue { .. } => {
+            (FailureKind::InvalidSettings, Some("nothing was changed; fix the file by hand, then try again"))
         }
-        InstallError::File { .. } => (Kind::SettingsFile, Some("look at its owner and permissions")),
-        InstallError::Foreign(_) => (Kind::SettingsFile, Some("nothing was changed; move it away, then try again")),
-        InstallError::Changed(_) => (Kind::SettingsFile, Some("nothing was changed; try again")),
-        InstallError::NoBinary => (Kind::SettingsFile, Some("start rethread by its full path")),
+        InstallError::File { .. } => (FailureKind::SettingsFile, Some("check its owner and permissions")),
+        InstallError::NotOurs(_) => {
+            (FailureKind::SettingsFile, Some("nothing was changed; move the file away, then try again"))
+        }
+        InstallError::Changed(_) => (FailureKind::SettingsFile, Some("nothing was changed; try again")),
+        InstallError::NoBinary => (FailureKind::SettingsFile, Some("run rethread with its full path")),
     }
 }
 
-fn judge_thread(error: &ThreadError) -> (Kind, Option<&'static str>) {
+fn classify_thread(error: &ThreadError) -> (FailureKind, Option<&'static str>) {
     match error {
-        ThreadError::Missing { .. } | ThreadError::Deleted { .. } => (Kind::UnknownReference, Some(LIST_THREADS)),
-        ThreadError::Disk { .. } | ThreadError::Unsure { .. } => {
-            (Kind::ThreadDisk, Some("nothing was acknowledged; look at free space and permissions, then try again"))
+        ThreadError::Missing { .. } | ThreadError::Deleted { .. } => {
+            (FailureKind::UnknownReference, Some(LIST_THREADS_HINT))
         }
-        ThreadError::Foreign { .. } => (Kind::ThreadDisk, Some("move it away")),
-        ThreadError::TooLong { .. } => (Kind::TooLarge, Some("split it")),
-        ThreadError::NoSuchCall { .. } => {
-            (Kind::NoSuchCall, Some("`rethread thread context REF` shows the calls and their results"))
+        ThreadError::Disk { .. } | ThreadError::FailedEarlier { .. } => (
+            FailureKind::ThreadDisk,
+            Some("nothing was confirmed as stored; check free space and permissions, then try again"),
+        ),
+        ThreadError::NotRegularFile { .. } => (FailureKind::ThreadDisk, Some("move the file away")),
+        ThreadError::TooLong { .. } => (FailureKind::TooLarge, Some("split it into several messages")),
+        ThreadError::NoSuchCall { .. } => (
+            FailureKind::UnknownToolCall,
+            Some("run `rethread thread context REF` to see the tool calls and their results"),
+        ),
+        ThreadError::QueueFull { .. } => {
+            (FailureKind::QueueFull, Some("wait for the queued turns, or raise threads.queue_limit"))
         }
-        ThreadError::QueueFull { .. } => (Kind::QueueFull, Some("wait for them, or raise threads.queue_limit")),
     }
 }
 
-fn judge_model(error: &ModelError) -> (Kind, Option<&'static str>) {
+fn classify_model(error: &ModelError) -> (FailureKind, Option<&'static str>) {
     match error {
-        ModelError::NotConfigured => {
-            (Kind::NoModel, Some("name one: `rethread config set model.provider …` and `… model.name …`"))
+        ModelError::NotConfigured => (
+            FailureKind::NoModel,
+            Some("run `rethread config set model.provider PROVIDER` and `rethread config set model.name MODEL`"),
+        ),
+        ModelError::MissingKey(_) => {
+            (FailureKind::NoModel, Some("set the variable, or configure model.key_env or model.key_file"))
         }
-        ModelError::NoKey(_) => (Kind::NoModel, Some("set it, or name another with model.key_env or model.key_file")),
-        ModelError::KeyFile { .. } => (Kind::NoModel, None),
-        ModelError::Chat(error) => judge_chat(error),
+        ModelError::KeyFile { .. } => (FailureKind::NoModel, None),
+        ModelError::Chat(error) => classify_chat(error),
     }
 }
 
-fn judge_chat(error: &ChatError) -> (Kind, Option<&'static str>) {
+fn classify_chat(error: &ChatError) -> (FailureKind, Option<&'static str>) {
     match error {
-        ChatError::Budget(Refusal::NoBudget) => {
-            (Kind::Budget, Some("set one: `rethread config set budget.daily_usd 1`, or budget.daily_tokens"))
+        ChatError::Budget(BudgetRefusal::NoBudget) => {
+            (FailureKind::Budget, Some("run `rethread config set budget.daily_usd 1`, or set budget.daily_tokens"))
         }
-        ChatError::Budget(_) => (Kind::Budget, Some("`rethread status` shows what was spent today")),
-        ChatError::Refused { status: 401 | 403, .. } => {
-            (Kind::Model, Some("look at the key: model.key_env or model.key_file names it"))
+        ChatError::Budget(_) => (FailureKind::Budget, Some("run `rethread status` to see what was spent today")),
+        ChatError::HttpStatus { status: 401 | 403, .. } => {
+            (FailureKind::Model, Some("check the API key configured by model.key_env or model.key_file"))
         }
-        ChatError::Endpoint { .. } | ChatError::Key => (Kind::BadConfig, Some("see `rethread config show`")),
-        _ => (Kind::Model, None),
+        ChatError::InvalidEndpoint { .. } | ChatError::InvalidKey => {
+            (FailureKind::InvalidConfig, Some("run `rethread config show` to check the model settings"))
+        }
+        _ => (FailureKind::Model, None),
     }
 }
 
-fn judge_store(error: &StoreError) -> (Kind, Option<&'static str>) {
+fn classify_store(error: &StoreError) -> (FailureKind, Option<&'static str>) {
     match error {
-        StoreError::Locked { .. } => (Kind::StoreLocked, Some("wait for the other rethread, or stop it")),
-        StoreError::Disk { .. } | StoreError::File { .. } => {
-            (Kind::StoreDisk, Some("look at free space and permissions"))
+        StoreError::Locked { .. } => {
+            (FailureKind::StoreLocked, Some("wait for the other rethread process, or stop it"))
         }
-        StoreError::Damaged { .. } => {
-            (Kind::StoreDamaged, Some("move the file away and run `rethread sync`: all of it can be read again"))
+        StoreError::Disk { .. } | StoreError::Create { .. } => {
+            (FailureKind::StoreDisk, Some("check free space and permissions"))
         }
-        StoreError::Newer { .. } => (Kind::StoreNewer, Some("update rethread")),
-        StoreError::Refused { .. } => (Kind::Bug, Some(REPORT)),
+        StoreError::Damaged { .. } => (
+            FailureKind::StoreDamaged,
+            Some("move the file away and run `rethread sync` to read all transcripts again"),
+        ),
+        StoreError::Newer { .. } => {
+            (FailureKind::StoreNewer, Some("update rethread to the version that wrote it, or newer"))
+        }
+        StoreError::Outdated { .. } => (
+            FailureKind::StoreDamaged,
+            Some("delete the file and run `rethread sync` to rebuild it from the transcripts"),
+        ),
+        StoreError::Rejected { .. } => (FailureKind::Internal, Some(REPORT_BUG_HINT)),
     }
 }
 
-/// A message that is an error of its own.
+/// A plain message as an error.
 #[derive(Debug)]
-struct Said(String);
+struct PlainError(String);
 
-impl fmt::Display for Said {
+impl fmt::Display for PlainError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl Error for Said {}
+impl Error for PlainError {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_closed_pipe_is_no_failure_of_anybody() {
+    fn closed_pipe_exits_with_0() {
         let failure = Failure::from(std::io::Error::from(std::io::ErrorKind::BrokenPipe));
         assert_eq!(failure.kind.exit_code(), 0);
         assert_eq!(Failure::from(std::io::Error::from(std::io::ErrorKind::StorageFull)).kind.exit_code(), 3);
     }
 
     #[test]
-    fn errors_of_the_store_are_told_apart() {
+    fn store_errors_have_distinct_codes() {
         let newer = StoreError::Newer { path: "x".into(), found: 2, known: 1 };
-        assert_eq!((judge_store(&newer).0.code(), judge_store(&newer).0.exit_code()), ("store-newer", 3));
-        let file = StoreError::File { path: "x".into(), cause: std::io::ErrorKind::StorageFull.into() };
-        assert_eq!(judge_store(&file).0.exit_code(), 3);
+        assert_eq!((classify_store(&newer).0.code(), classify_store(&newer).0.exit_code()), ("store-newer", 3));
+        let file = StoreError::Create { path: "x".into(), cause: std::io::ErrorKind::StorageFull.into() };
+        assert_eq!(classify_store(&file).0.exit_code(), 3);
     }
 }

@@ -1,4 +1,4 @@
-//! The binary `rethread`: decodes the command line, calls the engine, prints what comes back.
+//! The binary `rethread`: parses the command line, calls the engine, prints the result.
 
 mod app;
 mod cli;

@@ -1,137 +1,136 @@
-//! The only place that writes to the terminal: answers to stdout, everything else to stderr.
+//! The only place that writes to the terminal: results to stdout, everything else to stderr.
 
 use std::io::{self, BufRead, Write};
 
 use clap::builder::StyledStr;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use rethread_engine::Progress;
+use rethread_engine::ReadProgress;
 use serde::Serialize;
 
-use crate::cli::Colour;
+use crate::cli::ColorMode;
 use crate::environment::Terminal;
 use crate::json;
-use crate::render::{Page, Tone, neutral};
+use crate::render::{TextPage, Tone, sanitize};
 
-/// Writes to both streams as their owner wishes.
+/// Writes to stdout and stderr, with color and notes as requested.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Printer {
     terminal: Terminal,
-    colour: Colour,
+    color: ColorMode,
     quiet: bool,
     verbosity: u8,
 }
 
 impl Printer {
-    /// A printer for these streams.
-    pub(crate) fn new(terminal: Terminal, colour: Colour, quiet: bool, verbosity: u8) -> Self {
-        Self { terminal, colour, quiet, verbosity }
+    pub(crate) fn new(terminal: Terminal, color: ColorMode, quiet: bool, verbosity: u8) -> Self {
+        Self { terminal, color, quiet, verbosity }
     }
 
-    /// How much is to be told: 0 as usual, 1 and 2 more.
+    /// How often `-v` was given.
     pub(crate) fn verbosity(&self) -> u8 {
         self.verbosity
     }
 
-    /// An empty page for an answer.
-    pub(crate) fn page(&self) -> Page {
-        Page::new(self.has_colour(self.terminal.stdout), self.terminal.width)
+    /// An empty page for stdout.
+    pub(crate) fn page(&self) -> TextPage {
+        TextPage::new(self.has_color(self.terminal.stdout), self.terminal.width)
     }
 
-    /// An empty page for a note.
-    pub(crate) fn side_page(&self) -> Page {
-        Page::new(self.has_colour(self.terminal.stderr), self.terminal.width)
+    /// An empty page for stderr.
+    pub(crate) fn side_page(&self) -> TextPage {
+        TextPage::new(self.has_color(self.terminal.stderr), self.terminal.width)
     }
 
-    /// Gives an answer.
-    pub(crate) fn answer(&self, page: &Page) -> io::Result<()> {
+    /// Prints a result to stdout.
+    pub(crate) fn answer(&self, page: &TextPage) -> io::Result<()> {
         self.raw(page.as_str().as_bytes())
     }
 
-    /// Gives an answer to a program: one JSON object on one line.
+    /// Prints one JSON object on one line to stdout.
     pub(crate) fn json(&self, value: &impl Serialize) -> io::Result<()> {
-        let mut text = json::text(value).map_err(io::Error::other)?;
+        let mut text = json::to_json_line(value).map_err(io::Error::other)?;
         text.push('\n');
         self.raw(text.as_bytes())
     }
 
-    /// Gives out bytes of our own making: a script, a manual.
-    #[expect(clippy::unused_self, reason = "whoever writes must hold the printer")]
+    /// Prints bytes that need no escaping to stdout: a script, a man page, a number.
+    #[expect(clippy::unused_self, reason = "writing takes a printer, so that all output goes through one")]
     pub(crate) fn raw(&self, bytes: &[u8]) -> io::Result<()> {
         write_all(&mut io::stdout().lock(), bytes)
     }
 
-    /// Says something on the side, unless nobody wants to hear it.
-    pub(crate) fn note(&self, page: &Page) {
+    /// Prints a note to stderr, unless `--quiet` was given.
+    pub(crate) fn note(&self, page: &TextPage) {
         if !self.quiet {
-            self.complain(page);
+            self.error(page);
         }
     }
 
-    /// Says one line on the side.
+    /// Prints one line to stderr, unless `--quiet` was given.
     pub(crate) fn note_line(&self, text: &str) {
         let mut page = self.side_page();
         page.line(Tone::Plain, text);
         self.note(&page);
     }
 
-    /// Says what to do next.
+    /// Prints what to do next to stderr, unless `--quiet` was given.
     pub(crate) fn hint(&self, text: &str) {
         let mut page = self.side_page();
         page.add(Tone::Strong, "hint: ").line(Tone::Plain, text);
         self.note(&page);
     }
 
-    /// Says what is not as it should be.
+    /// Prints a warning to stderr, unless `--quiet` was given.
     pub(crate) fn warn(&self, text: &str) {
         let mut page = self.side_page();
-        page.add(Tone::Careful, "warning: ").line(Tone::Plain, text);
+        page.add(Tone::Warning, "warning: ").line(Tone::Plain, text);
         self.note(&page);
     }
 
-    /// Says something that must be heard. A stderr that is closed is nobody's business.
-    #[expect(clippy::unused_self, reason = "whoever writes must hold the printer")]
-    pub(crate) fn complain(&self, page: &Page) {
+    /// Prints to stderr, also with `--quiet`. A closed stderr is ignored.
+    #[expect(clippy::unused_self, reason = "writing takes a printer, so that all output goes through one")]
+    pub(crate) fn error(&self, page: &TextPage) {
         let _ = write_all(&mut io::stderr().lock(), page.as_str().as_bytes());
     }
 
-    /// What the parser of the command line says: help as an answer, mistakes on the side.
-    pub(crate) fn parser_says(&self, text: &StyledStr, is_mistake: bool) -> io::Result<()> {
-        let colour = self.has_colour(if is_mistake { self.terminal.stderr } else { self.terminal.stdout });
-        let text = if colour { text.ansi().to_string() } else { neutral(&text.to_string()).into_owned() };
-        if is_mistake {
+    /// Prints what clap rendered: help to stdout, errors to stderr.
+    pub(crate) fn clap_output(&self, text: &StyledStr, is_error: bool) -> io::Result<()> {
+        let color = self.has_color(if is_error { self.terminal.stderr } else { self.terminal.stdout });
+        let text = if color { text.ansi().to_string() } else { sanitize(&text.to_string()).into_owned() };
+        if is_error {
             let _ = write_all(&mut io::stderr().lock(), text.as_bytes());
             return Ok(());
         }
         self.raw(text.as_bytes())
     }
 
-    /// Whether answers are read on a screen.
+    /// Whether stdout is a terminal.
     pub(crate) fn is_read(&self) -> bool {
         self.terminal.stdout
     }
 
-    /// Whether somebody is there to be asked.
+    /// Whether the user can answer a question.
     pub(crate) fn can_ask(&self) -> bool {
         self.terminal.can_ask
     }
 
-    /// Asks a question that Enter answers with yes.
+    /// Asks a yes/no question. Enter and anything unclear mean no.
     pub(crate) fn confirm(&self, question: &str) -> io::Result<bool> {
         let mut page = self.side_page();
-        page.add(Tone::Strong, question).add(Tone::Plain, " [Y/n] ");
-        self.complain(&page);
+        page.add(Tone::Strong, question).add(Tone::Plain, " [y/N] ");
+        self.error(&page);
         let mut answer = String::new();
         let read = io::stdin().lock().read_line(&mut answer)?;
         let answer = answer.trim().to_lowercase();
-        Ok(read > 0 && matches!(answer.as_str(), "" | "y" | "yes"))
+        Ok(read > 0 && matches!(answer.as_str(), "y" | "yes"))
     }
 
-    /// A bar that grows as transcripts are read; only where somebody watches.
-    pub(crate) fn bar(&self) -> Bar {
+    /// A progress bar for a sync. Hidden if stderr is not a terminal or `--quiet` was given.
+    pub(crate) fn bar(&self) -> SyncBar {
         if self.quiet || !self.terminal.stderr {
-            return Bar(None);
+            return SyncBar(None);
         }
-        let template = if self.has_colour(true) {
+        let template = if self.has_color(true) {
             "{bar:30.cyan/dim} {decimal_bytes}/{decimal_total_bytes} · {msg} · {eta}"
         } else {
             "{bar:30} {decimal_bytes}/{decimal_total_bytes} · {msg} · {eta}"
@@ -140,34 +139,33 @@ impl Printer {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("━━─"));
         }
-        Bar(Some(bar))
+        SyncBar(Some(bar))
     }
 
-    fn has_colour(&self, is_terminal: bool) -> bool {
-        match self.colour {
-            Colour::Always => true,
-            Colour::Never => false,
-            Colour::Auto => is_terminal && !self.terminal.plain,
+    fn has_color(&self, is_terminal: bool) -> bool {
+        match self.color {
+            ColorMode::Always => true,
+            ColorMode::Never => false,
+            ColorMode::Auto => is_terminal && !self.terminal.plain,
         }
     }
 }
 
-/// A progress bar, or nothing.
+/// The progress bar of a sync. None if it is hidden.
 #[derive(Debug)]
-pub(crate) struct Bar(Option<ProgressBar>);
+pub(crate) struct SyncBar(Option<ProgressBar>);
 
-impl Bar {
-    /// Shows how far the reading is.
-    pub(crate) fn show(&self, progress: Progress) {
+impl SyncBar {
+    pub(crate) fn show(&self, progress: ReadProgress) {
         if let Some(bar) = &self.0 {
-            bar.set_length(progress.of_bytes);
+            bar.set_length(progress.total_bytes);
             bar.set_position(progress.bytes);
-            bar.set_message(format!("{}/{} files", progress.files, progress.of_files));
+            bar.set_message(format!("{}/{} files", progress.files, progress.total_files));
         }
     }
 }
 
-impl Drop for Bar {
+impl Drop for SyncBar {
     fn drop(&mut self) {
         if let Some(bar) = &self.0 {
             bar.finish_and_clear();
@@ -175,21 +173,21 @@ impl Drop for Bar {
     }
 }
 
-/// Makes a panic say what to do about it instead of how to debug it.
+/// Replaces the panic message with one for users: what happened and where to report it.
 pub(crate) fn explain_panics() {
     std::panic::set_hook(Box::new(|panic| {
-        // A damaged index is being mended right now; what comes of it is told by whoever searches.
+        // Opening a damaged index may panic. The engine catches that, repairs the index and reports it.
         if rethread_engine::expects_panic() {
             return;
         }
         let message = panic.payload_as_str().unwrap_or("unknown");
         let place = panic.location().map_or_else(String::new, |place| format!(" ({}:{})", place.file(), place.line()));
-        let mut page = Page::new(false, None);
-        page.line(Tone::Plain, &format!("error: a mistake in rethread itself: {message}{place}"));
+        let mut page = TextPage::new(false, None);
+        page.line(Tone::Plain, &format!("error: internal error (a bug): {message}{place}"));
         let version = env!("CARGO_PKG_VERSION");
         page.line(
             Tone::Plain,
-            &format!("hint: please report it with the line above, your command, and the version {version}"),
+            &format!("hint: please report it with the line above, your command and version {version}"),
         );
         let _ = write_all(&mut io::stderr().lock(), page.as_str().as_bytes());
     }));
@@ -205,14 +203,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wish_on_the_command_line_is_stronger_than_the_terminal() {
+    fn the_color_flag_overrides_the_terminal() {
         let screen = Terminal { stdout: true, ..Terminal::default() };
         let plain = Terminal { plain: true, ..screen };
-        let coloured = |terminal, colour| Printer::new(terminal, colour, false, 0).has_colour(terminal.stdout);
-        assert!(coloured(screen, Colour::Auto));
-        assert!(!coloured(plain, Colour::Auto));
-        assert!(coloured(plain, Colour::Always));
-        assert!(!coloured(screen, Colour::Never));
-        assert!(!coloured(Terminal::default(), Colour::Auto));
+        let colored = |terminal, color| Printer::new(terminal, color, false, 0).has_color(terminal.stdout);
+        assert!(colored(screen, ColorMode::Auto));
+        assert!(!colored(plain, ColorMode::Auto));
+        assert!(colored(plain, ColorMode::Always));
+        assert!(!colored(screen, ColorMode::Never));
+        assert!(!colored(Terminal::default(), ColorMode::Auto));
     }
 }

@@ -1,93 +1,102 @@
-//! Sessions that a model is to add facts to: a queue that outlives every process.
+//! The persistent queue of sessions that a model adds facts to.
 
 use rethread_model::{Entry, Timestamp};
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::{Batch, SessionNumber, Store, StoreError, entries};
 
-/// So many sessions wait at the most; others are put in the queue when there is room (E003-16).
-pub const MOST_WAITING: u64 = 1_000;
+/// At most this many sessions are queued; others follow when there is space (E003-16).
+pub const MAX_QUEUED_ENRICHMENTS: u64 = 1_000;
 
-/// How often a model's provider failed in a row, and until when nobody asks it.
-const FAILURES: &str = "enrichment-failures";
-const HELD_UNTIL: &str = "enrichment-held-until";
+/// Counters: failures of the model's provider in a row, and until when it is not asked.
+const FAILURE_COUNTER: &str = "enrichment-failures";
+const BLOCKED_UNTIL_COUNTER: &str = "enrichment-blocked-until";
 
-/// A session in the queue, or one that has left it.
+/// Progress of a session that is or was in the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Enrichment {
-    /// The session.
+pub struct EnrichmentRow {
+    /// The session to enrich.
     pub session: SessionNumber,
-    /// The last entry the model was shown.
-    pub shown_to: Option<u64>,
-    /// How often it failed since it last went well.
-    pub tries: u64,
-    /// When it is tried next; nothing where it does not wait.
-    pub next_at: Option<Timestamp>,
-    /// When it failed for good.
+    /// Seq of the last entry the model was shown.
+    pub shown_seq: Option<u64>,
+    /// Failed attempts since the last success.
+    pub failed_attempts: u64,
+    /// Time of the next attempt; `None` while the session is not queued.
+    pub next_attempt_at: Option<Timestamp>,
+    /// When it was given up.
     pub failed_at: Option<Timestamp>,
-    /// Why it failed or waits.
+    /// Error of the last attempt.
     pub error: Option<String>,
-    /// When all of it had been shown.
-    pub done_at: Option<Timestamp>,
+    /// When the model had been shown everything.
+    pub completed_at: Option<Timestamp>,
 }
 
-impl Enrichment {
-    /// A session of which nothing was shown yet.
+impl EnrichmentRow {
+    /// A queued session of which the model was shown nothing yet.
     pub fn new(session: SessionNumber, next_at: Timestamp) -> Self {
-        Self { session, shown_to: None, tries: 0, next_at: Some(next_at), failed_at: None, error: None, done_at: None }
+        Self {
+            session,
+            shown_seq: None,
+            failed_attempts: 0,
+            next_attempt_at: Some(next_at),
+            failed_at: None,
+            error: None,
+            completed_at: None,
+        }
     }
 }
 
-/// What keeps failing providers from being asked again and again.
+/// Circuit breaker: stops requests to a provider that keeps failing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Breaker {
+pub struct EnrichmentBreaker {
     /// Failures in a row.
     pub failures: u64,
-    /// Nobody asks before.
-    pub until: Option<Timestamp>,
+    /// No requests before this time.
+    pub blocked_until: Option<Timestamp>,
 }
 
-/// What a model was not shown yet of a session.
+/// The entries of a session that a model was not shown yet.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Unshown {
-    /// Its entries that still count, oldest first, without what machines wrote.
+pub struct UnshownEntries {
+    /// On the current branch, oldest first, without reasoning and text written by machines.
     pub entries: Vec<Entry>,
-    /// Which telling of the session they are of.
-    pub telling: Option<u64>,
+    /// Change number of the session's last rebuild, to detect one in between; `None` if the session was removed.
+    pub rebuilt_at_change: Option<u64>,
 }
 
-const COLUMNS: &str = "session, upto_seq, tries, next_at, failed_at, error, done_at";
+const COLUMNS: &str = "session, shown_seq, failed_attempts, next_attempt_at, failed_at, error, completed_at";
 
 impl Store {
-    /// Sessions of humans with something a model was not shown yet, that neither wait nor failed; newest first.
-    pub fn enrichable(&self) -> Result<Vec<SessionNumber>, StoreError> {
+    /// Main sessions with entries a model was not shown yet that are neither queued nor failed, most recently active
+    /// first.
+    pub fn enrichable_sessions(&self) -> Result<Vec<SessionNumber>, StoreError> {
         let read = || -> rusqlite::Result<Vec<SessionNumber>> {
             let mut statement = self.connection.prepare_cached(
-                "SELECT num FROM session
-                 LEFT JOIN enrichment ON enrichment.space = session.space AND enrichment.session = session.num
-                 WHERE session.space = ?1 AND kind = 'main' AND NOT empty AND episodes > 0
-                 AND next_at IS NULL AND failed_at IS NULL AND (enrichment.session IS NULL OR EXISTS
-                     (SELECT 1 FROM episode WHERE episode.space = ?1 AND episode.session = session.num
-                      AND last_seq > coalesce(upto_seq, -1) AND NOT abandoned))
-                 ORDER BY last_at DESC, num DESC",
+                "SELECT number FROM session
+                 LEFT JOIN enrichment ON enrichment.space = session.space AND enrichment.session = session.number
+                 WHERE session.space = ?1 AND kind = 'main' AND NOT is_empty AND episodes > 0
+                 AND next_attempt_at IS NULL AND failed_at IS NULL AND (enrichment.session IS NULL OR EXISTS
+                     (SELECT 1 FROM episode WHERE episode.space = ?1 AND episode.session = session.number
+                      AND last_seq > coalesce(shown_seq, -1) AND NOT is_abandoned))
+                 ORDER BY last_activity_at DESC, number DESC",
             )?;
             statement.query_map([self.space.as_str()], |row| row.get(0).map(SessionNumber))?.collect()
         };
         read().map_err(|cause| self.err(cause))
     }
 
-    /// Sessions in the queue, those that went on last first.
-    pub fn enrichments_waiting(&self) -> Result<Vec<Enrichment>, StoreError> {
-        self.enrichments("next_at IS NOT NULL", "last_at DESC, num DESC")
+    /// Queued sessions, most recently active first.
+    pub fn queued_enrichments(&self) -> Result<Vec<EnrichmentRow>, StoreError> {
+        self.enrichments("next_attempt_at IS NOT NULL", "last_activity_at DESC, number DESC")
     }
 
-    /// Sessions that failed for good, the last one first.
-    pub fn enrichments_failed(&self) -> Result<Vec<Enrichment>, StoreError> {
-        self.enrichments("failed_at IS NOT NULL", "failed_at DESC, num DESC")
+    /// Sessions that were given up, latest first.
+    pub fn failed_enrichments(&self) -> Result<Vec<EnrichmentRow>, StoreError> {
+        self.enrichments("failed_at IS NOT NULL", "failed_at DESC, number DESC")
     }
 
-    /// What is noted of one session.
-    pub fn enrichment(&self, session: SessionNumber) -> Result<Option<Enrichment>, StoreError> {
+    /// The progress of one session.
+    pub fn enrichment(&self, session: SessionNumber) -> Result<Option<EnrichmentRow>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM enrichment WHERE space = ?1 AND session = ?2");
         let read = || {
             let values = params![self.space.as_str(), session.0];
@@ -96,18 +105,18 @@ impl Store {
         read().map_err(|cause| self.err(cause))
     }
 
-    /// How the provider fared last.
-    pub fn enrichment_breaker(&self) -> Result<Breaker, StoreError> {
-        let read = || -> rusqlite::Result<Breaker> {
+    /// The state of the circuit breaker.
+    pub fn enrichment_breaker(&self) -> Result<EnrichmentBreaker, StoreError> {
+        let read = || -> rusqlite::Result<EnrichmentBreaker> {
             let sql = "SELECT name, value FROM counter WHERE space = ?1 AND name IN (?2, ?3)";
             let mut statement = self.connection.prepare_cached(sql)?;
-            let mut rows = statement.query(params![self.space.as_str(), FAILURES, HELD_UNTIL])?;
-            let mut breaker = Breaker::default();
+            let mut rows = statement.query(params![self.space.as_str(), FAILURE_COUNTER, BLOCKED_UNTIL_COUNTER])?;
+            let mut breaker = EnrichmentBreaker::default();
             while let Some(row) = rows.next()? {
                 let value: i64 = row.get(1)?;
                 match row.get_ref(0)?.as_str()? {
-                    FAILURES => breaker.failures = value as u64,
-                    _ => breaker.until = Some(Timestamp::from_millis(value)),
+                    FAILURE_COUNTER => breaker.failures = value as u64,
+                    _ => breaker.blocked_until = Some(Timestamp::from_millis(value)),
                 }
             }
             Ok(breaker)
@@ -115,29 +124,32 @@ impl Store {
         read().map_err(|cause| self.err(cause))
     }
 
-    /// The entries after the last one a model was shown.
-    pub fn unshown(&self, session: SessionNumber, shown_to: Option<u64>) -> Result<Unshown, StoreError> {
+    /// The entries after the last one the model was shown.
+    pub fn unshown_entries(&self, session: SessionNumber, shown_to: Option<u64>) -> Result<UnshownEntries, StoreError> {
         let sql = format!(
             "SELECT {} FROM entry WHERE space = ?1 AND session = ?2 AND seq > ?3 AND episode IS NOT NULL
-             AND NOT (abandoned OR taken_back) AND speech NOT IN ('reasoning', 'command', 'notice', 'injected')
+             AND NOT (is_abandoned OR is_retracted) AND kind NOT IN ('reasoning', 'command', 'notice', 'injected')
              ORDER BY seq",
             entries::COLUMNS
         );
-        let read = || -> rusqlite::Result<Unshown> {
+        let read = || -> rusqlite::Result<UnshownEntries> {
             let values = params![self.space.as_str(), session.0, shown_to.map_or(-1, |seq| seq as i64)];
             let mut statement = self.connection.prepare_cached(&sql)?;
             let entries = statement.query_map(values, entries::from_row)?.collect::<rusqlite::Result<_>>()?;
-            Ok(Unshown { entries, telling: telling(&self.connection, self.space.as_str(), session)? })
+            Ok(UnshownEntries {
+                entries,
+                rebuilt_at_change: last_rebuild(&self.connection, self.space.as_str(), session)?,
+            })
         };
         read().map_err(|cause| self.err(cause))
     }
 
-    fn enrichments(&self, condition: &str, order: &str) -> Result<Vec<Enrichment>, StoreError> {
+    fn enrichments(&self, condition: &str, order: &str) -> Result<Vec<EnrichmentRow>, StoreError> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM enrichment JOIN session ON session.space = enrichment.space AND num = session
+            "SELECT {COLUMNS} FROM enrichment JOIN session ON session.space = enrichment.space AND number = session
              WHERE enrichment.space = ?1 AND {condition} ORDER BY {order}"
         );
-        let read = || -> rusqlite::Result<Vec<Enrichment>> {
+        let read = || -> rusqlite::Result<Vec<EnrichmentRow>> {
             self.connection.prepare_cached(&sql)?.query_map([self.space.as_str()], from_row)?.collect()
         };
         read().map_err(|cause| self.err(cause))
@@ -145,24 +157,25 @@ impl Store {
 }
 
 impl Batch<'_> {
-    /// Puts sessions into the queue as long as there is room; how many. One that waits already is left as it is.
+    /// Queues sessions while there is space and returns how many were added. Sessions that are queued already do not
+    /// change.
     pub fn queue_enrichments(&mut self, sessions: &[SessionNumber], now: Timestamp) -> Result<u64, StoreError> {
         let waiting: Option<i64> = self.one(
-            "SELECT count(*) FROM enrichment WHERE space = ?1 AND next_at IS NOT NULL",
+            "SELECT count(*) FROM enrichment WHERE space = ?1 AND next_attempt_at IS NOT NULL",
             params![self.space()],
             |row| row.get(0),
         )?;
-        let room = MOST_WAITING.saturating_sub(waiting.unwrap_or(0) as u64);
+        let free = MAX_QUEUED_ENRICHMENTS.saturating_sub(waiting.unwrap_or(0) as u64);
         let mut added = 0;
         for session in sessions {
-            if added == room {
+            if added == free {
                 break;
             }
             let is_new = self.insert(
-                "INSERT INTO enrichment (space, session, tries, next_at)
-                 SELECT space, num, 0, ?3 FROM session WHERE space = ?1 AND num = ?2 AND kind <> 'gone'
-                 ON CONFLICT DO UPDATE SET next_at = excluded.next_at, tries = 0, error = NULL
-                 WHERE next_at IS NULL AND failed_at IS NULL",
+                "INSERT INTO enrichment (space, session, failed_attempts, next_attempt_at)
+                 SELECT space, number, 0, ?3 FROM session WHERE space = ?1 AND number = ?2 AND kind <> 'removed'
+                 ON CONFLICT DO UPDATE SET next_attempt_at = excluded.next_attempt_at, failed_attempts = 0, error = NULL
+                 WHERE next_attempt_at IS NULL AND failed_at IS NULL",
                 params![self.space(), session.0, now.as_millis()],
             )?;
             added += u64::from(is_new);
@@ -170,38 +183,42 @@ impl Batch<'_> {
         Ok(added)
     }
 
-    /// Notes how it stands with a session. Of one that was forgotten meanwhile nothing is noted.
-    pub fn save_enrichment(&mut self, enrichment: &Enrichment) -> Result<(), StoreError> {
+    /// Stores the progress of a session. Does nothing if the session was removed.
+    pub fn save_enrichment(&mut self, enrichment: &EnrichmentRow) -> Result<(), StoreError> {
         let millis = |at: Option<Timestamp>| at.map(Timestamp::as_millis);
         self.run(
-            "INSERT OR REPLACE INTO enrichment (space, session, upto_seq, tries, next_at, failed_at, error, done_at)
-             SELECT space, num, ?3, ?4, ?5, ?6, ?7, ?8 FROM session WHERE space = ?1 AND num = ?2 AND kind <> 'gone'",
+            "INSERT OR REPLACE INTO enrichment (space, session, shown_seq, failed_attempts, next_attempt_at, failed_at,
+             error, completed_at)
+             SELECT space, number, ?3, ?4, ?5, ?6, ?7, ?8 FROM session WHERE space = ?1 AND number = ?2
+             AND kind <> 'removed'",
             params![
                 self.space(),
                 enrichment.session.0,
-                enrichment.shown_to.map(|seq| seq as i64),
-                enrichment.tries as i64,
-                millis(enrichment.next_at),
+                enrichment.shown_seq.map(|seq| seq as i64),
+                enrichment.failed_attempts as i64,
+                millis(enrichment.next_attempt_at),
                 millis(enrichment.failed_at),
                 enrichment.error,
-                millis(enrichment.done_at),
+                millis(enrichment.completed_at),
             ],
         )
     }
 
-    /// Lets sessions that failed for good wait again; how many.
-    pub fn clear_failed_enrichments(&mut self, now: Timestamp) -> Result<u64, StoreError> {
+    /// Queues the given-up sessions again and returns how many there were.
+    pub fn requeue_failed_enrichments(&mut self, now: Timestamp) -> Result<u64, StoreError> {
         self.count_changed(
-            "UPDATE enrichment SET failed_at = NULL, error = NULL, tries = 0, next_at = ?2
+            "UPDATE enrichment SET failed_at = NULL, error = NULL, failed_attempts = 0, next_attempt_at = ?2
              WHERE space = ?1 AND failed_at IS NOT NULL",
             params![self.space(), now.as_millis()],
         )
     }
 
-    /// Notes how the provider fares.
-    pub fn set_enrichment_breaker(&mut self, breaker: Breaker) -> Result<(), StoreError> {
+    /// Stores the state of the circuit breaker.
+    pub fn set_enrichment_breaker(&mut self, breaker: EnrichmentBreaker) -> Result<(), StoreError> {
         let failures = (breaker.failures > 0).then_some(breaker.failures as i64);
-        for (name, value) in [(FAILURES, failures), (HELD_UNTIL, breaker.until.map(Timestamp::as_millis))] {
+        for (name, value) in
+            [(FAILURE_COUNTER, failures), (BLOCKED_UNTIL_COUNTER, breaker.blocked_until.map(Timestamp::as_millis))]
+        {
             match value {
                 Some(value) => self.run(
                     "INSERT OR REPLACE INTO counter (space, name, value) VALUES (?1, ?2, ?3)",
@@ -215,31 +232,36 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Which telling of a session this is: it changes when its transcript is read anew or another branch is taken.
-    /// Nothing if the session is gone.
-    pub fn telling(&self, session: SessionNumber) -> Result<Option<u64>, StoreError> {
-        telling(self.connection(), self.space(), session).map_err(|cause| self.err(cause))
+    /// Change number of the session's last rebuild: it changes when its transcript is read again from the start or the
+    /// session moves to another branch. `None` if the session was removed.
+    pub fn rebuilt_at_change(&self, session: SessionNumber) -> Result<Option<u64>, StoreError> {
+        last_rebuild(self.connection(), self.space(), session).map_err(|cause| self.err(cause))
     }
 }
 
-fn telling(connection: &rusqlite::Connection, space: &str, session: SessionNumber) -> rusqlite::Result<Option<u64>> {
-    let mut statement =
-        connection.prepare_cached("SELECT retold FROM session WHERE space = ?1 AND num = ?2 AND kind <> 'gone'")?;
+fn last_rebuild(
+    connection: &rusqlite::Connection,
+    space: &str,
+    session: SessionNumber,
+) -> rusqlite::Result<Option<u64>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT rebuilt_at_change FROM session WHERE space = ?1 AND number = ?2 AND kind <> 'removed'",
+    )?;
     let found = statement.query_row(params![space, session.0], |row| row.get::<_, i64>(0)).optional()?;
     Ok(found.map(|change| change as u64))
 }
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<Enrichment> {
+fn from_row(row: &Row<'_>) -> rusqlite::Result<EnrichmentRow> {
     let count = |at: usize| row.get::<_, Option<i64>>(at).map(|number| number.map(|number| number as u64));
     let time = |at: usize| row.get::<_, Option<i64>>(at).map(|millis| millis.map(Timestamp::from_millis));
-    Ok(Enrichment {
+    Ok(EnrichmentRow {
         session: SessionNumber(row.get(0)?),
-        shown_to: count(1)?,
-        tries: count(2)?.unwrap_or(0),
-        next_at: time(3)?,
+        shown_seq: count(1)?,
+        failed_attempts: count(2)?.unwrap_or(0),
+        next_attempt_at: time(3)?,
         failed_at: time(4)?,
         error: row.get(5)?,
-        done_at: time(6)?,
+        completed_at: time(6)?,
     })
 }
 
@@ -258,37 +280,44 @@ mod tests {
         added
     }
 
+    // E003-16
     #[test]
-    fn e003_16_a_thousand_sessions_wait_at_the_most_and_each_once() {
+    fn at_most_a_thousand_sessions_are_queued_each_once() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::open(&folder.path().join("memory.db"), Space::local()).unwrap();
         let mut batch = store.begin().unwrap();
         let open = |number: u64| batch.open_session(Agent::Pi, &format!("s{number}")).unwrap().number;
-        let sessions: Vec<SessionNumber> = (0..MOST_WAITING + 2).map(open).collect();
+        let sessions: Vec<SessionNumber> = (0..MAX_QUEUED_ENRICHMENTS + 2).map(open).collect();
         batch.commit().unwrap();
         assert_eq!(queue(&mut store, &[sessions[0], sessions[0]]), 1);
-        assert_eq!(queue(&mut store, &sessions), MOST_WAITING - 1);
+        assert_eq!(queue(&mut store, &sessions), MAX_QUEUED_ENRICHMENTS - 1);
         assert_eq!(queue(&mut store, &sessions), 0);
         let first = store.enrichment(sessions[0]).unwrap().unwrap();
-        assert_eq!(first, Enrichment::new(sessions[0], NOW));
+        assert_eq!(first, EnrichmentRow::new(sessions[0], NOW));
         let mut batch = store.begin().unwrap();
-        let failed = Enrichment { next_at: None, failed_at: Some(NOW), tries: 6, error: Some("no".into()), ..first };
+        let failed = EnrichmentRow {
+            next_attempt_at: None,
+            failed_at: Some(NOW),
+            failed_attempts: 6,
+            error: Some("no".into()),
+            ..first
+        };
         batch.save_enrichment(&failed).unwrap();
-        batch.set_enrichment_breaker(Breaker { failures: 3, until: Some(NOW) }).unwrap();
+        batch.set_enrichment_breaker(EnrichmentBreaker { failures: 3, blocked_until: Some(NOW) }).unwrap();
         batch.commit().unwrap();
-        assert_eq!(store.enrichments_failed().unwrap(), [failed]);
-        assert_eq!(store.enrichment_breaker().unwrap(), Breaker { failures: 3, until: Some(NOW) });
-        // What failed for good leaves its place to another, and does not come back by itself.
+        assert_eq!(store.failed_enrichments().unwrap(), [failed]);
+        assert_eq!(store.enrichment_breaker().unwrap(), EnrichmentBreaker { failures: 3, blocked_until: Some(NOW) });
+        // A given-up session frees its place and is not queued again automatically.
         assert_eq!(queue(&mut store, &sessions), 1);
-        assert_eq!(store.enrichments_waiting().unwrap().len() as u64, MOST_WAITING);
+        assert_eq!(store.queued_enrichments().unwrap().len() as u64, MAX_QUEUED_ENRICHMENTS);
         let mut batch = store.begin().unwrap();
-        assert_eq!(batch.clear_failed_enrichments(NOW).unwrap(), 1);
-        batch.set_enrichment_breaker(Breaker::default()).unwrap();
-        batch.forget_session(sessions[1]).unwrap();
-        batch.save_enrichment(&Enrichment::new(sessions[1], NOW)).unwrap();
+        assert_eq!(batch.requeue_failed_enrichments(NOW).unwrap(), 1);
+        batch.set_enrichment_breaker(EnrichmentBreaker::default()).unwrap();
+        batch.remove_session(sessions[1]).unwrap();
+        batch.save_enrichment(&EnrichmentRow::new(sessions[1], NOW)).unwrap();
         batch.commit().unwrap();
-        assert_eq!(store.enrichment(sessions[1]).unwrap(), None, "nothing is noted of a session that is gone");
-        assert_eq!(store.enrichment(sessions[0]).unwrap(), Some(Enrichment::new(sessions[0], NOW)));
-        assert_eq!(store.enrichment_breaker().unwrap(), Breaker::default());
+        assert_eq!(store.enrichment(sessions[1]).unwrap(), None, "the progress of a removed session is not stored");
+        assert_eq!(store.enrichment(sessions[0]).unwrap(), Some(EnrichmentRow::new(sessions[0], NOW)));
+        assert_eq!(store.enrichment_breaker().unwrap(), EnrichmentBreaker::default());
     }
 }

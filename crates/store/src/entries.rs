@@ -1,43 +1,47 @@
-//! Entries and episodes as rows.
+//! Reads and writes rows of entries and episodes.
 
 use rethread_model::{
-    Entry, Episode, NewEntry, Outcome, Place, SessionId, Speech, Status, Timestamp, ToolKind, ToolUse,
+    Entry, EntryKind, EntryLocation, Episode, NewEntry, SessionId, Timestamp, ToolKind, ToolOutcome, ToolStatus,
+    ToolUse,
 };
 use rusqlite::{Connection, Row, params};
 
 use crate::{SessionNumber, Store, StoreError};
 
-/// Which entries of a session are wanted.
+/// Selects entries of a session.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EntryFilter {
-    /// Also entries on branches the session left.
-    pub abandoned: bool,
-    /// Also what machines wrote: commands, notices, injected texts.
-    pub meta: bool,
-    /// At most this many, counted from the end.
+    /// Include entries on branches the session left, and retracted ones.
+    pub include_abandoned: bool,
+    /// Include reasoning and what machines wrote: commands, notices, injections.
+    pub include_meta: bool,
+    /// Only this many, counted from the end.
     pub last: Option<u64>,
 }
 
-pub(crate) const COLUMNS: &str = "seq, native_id, line, offset, length, at, speech, text, episode, abandoned,
-    tool, tool_kind, target, arguments, paths, status, summary, error, exit_code, out_lines, out_bytes, output, script";
+pub(crate) const COLUMNS: &str = "seq, native_id, line, offset, length, at, kind, text, episode, is_abandoned,
+    tool_name, tool_kind, target, arguments, paths, status, summary, error, exit_code, output_lines, output_bytes,
+    output, script";
 
-pub(crate) const EPISODE_COLUMNS: &str = "id, number, first_seq, last_seq, parts, first_line, last_line, first_byte,
-    last_byte, started_at, ended_at, tool_calls, tool_errors, kept_tokens, open, abandoned";
+pub(crate) const EPISODE_COLUMNS: &str =
+    "id, number, first_seq, last_seq, span_starts, first_line, last_line, first_byte,
+    last_byte, started_at, ended_at, tool_calls, tool_errors, kept_tokens, is_open, is_abandoned";
 
 impl Store {
-    /// Entries of a session in transcript order.
+    /// Entries of a session, in transcript order.
     pub fn entries(&self, session: SessionId, filter: EntryFilter) -> Result<Vec<Entry>, StoreError> {
         let read = || -> rusqlite::Result<Vec<Entry>> {
             let sql = format!(
                 "SELECT {COLUMNS} FROM entry
-                 WHERE space = ?1 AND session = (SELECT num FROM session WHERE space = ?1 AND id = ?2)
-                 AND (?3 OR NOT (abandoned OR taken_back))
-                 AND (?4 OR speech NOT IN ('reasoning', 'command', 'notice', 'injected'))
+                 WHERE space = ?1 AND session = (SELECT number FROM session WHERE space = ?1 AND id = ?2)
+                 AND (?3 OR NOT (is_abandoned OR is_retracted))
+                 AND (?4 OR kind NOT IN ('reasoning', 'command', 'notice', 'injected'))
                  ORDER BY seq DESC LIMIT ?5"
             );
             let limit = filter.last.map_or(-1, |last| last as i64);
             let mut statement = self.connection.prepare_cached(&sql)?;
-            let values = params![self.space.as_str(), session.to_string(), filter.abandoned, filter.meta, limit];
+            let values =
+                params![self.space.as_str(), session.to_string(), filter.include_abandoned, filter.include_meta, limit];
             let mut entries: Vec<Entry> = statement.query_map(values, from_row)?.collect::<Result<_, _>>()?;
             entries.reverse();
             Ok(entries)
@@ -45,12 +49,13 @@ impl Store {
         read().map_err(|cause| self.err(cause))
     }
 
-    /// Episodes of a session in order.
+    /// Episodes of a session, in order.
     pub fn episodes(&self, session: SessionId) -> Result<Vec<Episode>, StoreError> {
         let read = || -> rusqlite::Result<Vec<Episode>> {
             let sql = format!(
                 "SELECT {EPISODE_COLUMNS} FROM episode
-                 WHERE space = ?1 AND session = (SELECT num FROM session WHERE space = ?1 AND id = ?2) ORDER BY number"
+                 WHERE space = ?1 AND session = (SELECT number FROM session WHERE space = ?1 AND id = ?2)
+                 ORDER BY number"
             );
             let mut statement = self.connection.prepare_cached(&sql)?;
             statement.query_map(params![self.space.as_str(), session.to_string()], episode)?.collect()
@@ -69,9 +74,9 @@ pub(crate) fn insert(
     let tool = entry.tool.as_ref();
     let outcome = tool.and_then(|tool| tool.outcome.as_ref());
     let mut statement = connection.prepare_cached(
-        "INSERT INTO entry (space, session, seq, native, native_id, message, node, line, offset, length, at, speech,
-         text, episode, abandoned, tool, tool_kind, target, arguments, paths, status, summary, error, exit_code,
-         out_lines, out_bytes, output, script)
+        "INSERT INTO entry (space, session, seq, native_key, native_id, message_key, node_key, line, offset, length,
+         at, kind, text, episode, is_abandoned, tool_name, tool_kind, target, arguments, paths, status, summary,
+         error, exit_code, output_lines, output_bytes, output, script)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
          ?23, ?24, ?25, ?26, ?27, ?28)",
     )?;
@@ -79,18 +84,18 @@ pub(crate) fn insert(
         space,
         session.0,
         entry.seq as i64,
-        new.key.as_stored(),
+        new.native_key.as_stored(),
         entry.native_id,
-        new.message.map(rethread_model::NativeKey::as_stored),
-        new.node.map(rethread_model::NativeKey::as_stored),
-        entry.place.line as i64,
-        entry.place.offset as i64,
-        entry.place.length as i64,
+        new.message_key.map(rethread_model::NativeKey::as_stored),
+        new.node_key.map(rethread_model::NativeKey::as_stored),
+        entry.location.line as i64,
+        entry.location.offset as i64,
+        entry.location.length as i64,
         entry.at.map(Timestamp::as_millis),
-        entry.speech.as_str(),
+        entry.kind.as_str(),
         entry.text,
         entry.episode.map(|number| number as i64),
-        entry.abandoned,
+        entry.is_abandoned,
         tool.map(|tool| tool.name.as_str()),
         tool.and_then(|tool| tool.kind).map(ToolKind::as_str),
         tool.map(|tool| tool.target.as_str()),
@@ -108,7 +113,7 @@ pub(crate) fn insert(
     Ok(())
 }
 
-/// Paths as a JSON list; nothing for none.
+/// A JSON list; None for no paths.
 fn write_paths(paths: &[String]) -> Option<String> {
     if paths.is_empty() { None } else { serde_json::to_string(paths).ok() }
 }
@@ -122,12 +127,12 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Entry> {
     Ok(Entry {
         seq: count(0)?,
         native_id: row.get(1)?,
-        place: Place { line: count(2)?, offset: count(3)?, length: count(4)? },
+        location: EntryLocation { line: count(2)?, offset: count(3)?, length: count(4)? },
         at: row.get::<_, Option<i64>>(5)?.map(Timestamp::from_millis),
-        speech: Speech::from_stored(row.get_ref(6)?.as_str()?),
+        kind: EntryKind::from_stored(row.get_ref(6)?.as_str()?),
         text: row.get(7)?,
         episode: row.get::<_, Option<i64>>(8)?.map(|number| number as u64),
-        abandoned: row.get(9)?,
+        is_abandoned: row.get(9)?,
         tool: tool(row)?,
     })
 }
@@ -145,11 +150,11 @@ fn tool(row: &Row<'_>) -> rusqlite::Result<Option<ToolUse>> {
     }))
 }
 
-fn outcome(row: &Row<'_>) -> rusqlite::Result<Option<Outcome>> {
+fn outcome(row: &Row<'_>) -> rusqlite::Result<Option<ToolOutcome>> {
     let Some(status) = row.get_ref(15)?.as_str_or_null()? else { return Ok(None) };
     let count = |at: usize| row.get::<_, Option<i64>>(at).map(|number| number.unwrap_or(0) as u64);
-    Ok(Some(Outcome {
-        status: Status::from_stored(status),
+    Ok(Some(ToolOutcome {
+        status: ToolStatus::from_stored(status),
         summary: row.get::<_, Option<String>>(16)?.unwrap_or_default(),
         error: row.get(17)?,
         exit_code: row.get(18)?,
@@ -167,7 +172,7 @@ pub(crate) fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
         number: count(1)?,
         first_seq: count(2)?,
         last_seq: count(3)?,
-        parts: row.get_ref(4)?.as_str()?.split(',').filter_map(|seq| seq.parse().ok()).collect(),
+        part_starts: row.get_ref(4)?.as_str()?.split(',').filter_map(|seq| seq.parse().ok()).collect(),
         lines: (count(5)?, count(6)?),
         bytes: (count(7)?, count(8)?),
         started_at: time(9)?,
@@ -175,7 +180,7 @@ pub(crate) fn episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
         tool_calls: count(11)?,
         tool_errors: count(12)?,
         kept_tokens: count(13)?,
-        open: row.get(14)?,
-        abandoned: row.get(15)?,
+        is_open: row.get(14)?,
+        is_abandoned: row.get(15)?,
     })
 }

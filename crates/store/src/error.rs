@@ -1,64 +1,74 @@
-//! Why the store could not answer, with where.
+//! Errors of the store, each with the path of the database.
 
 use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
-/// Why the store could not answer.
+/// A failed operation of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Another process has been writing for longer than anybody should wait.
+    /// Another process kept the write lock longer than the caller was willing to wait.
     #[error("the store {} is in use by another process", path.display())]
     Locked {
         /// The database file.
         path: PathBuf,
-        /// What SQLite says.
+        /// The error SQLite reported.
         #[source]
         cause: rusqlite::Error,
     },
-    /// The disk is full, read-only, or gave an error.
-    #[error("the store {} cannot be written or read", path.display())]
+    /// The disk is full, read-only or failing.
+    #[error("cannot read or write the store {}", path.display())]
     Disk {
         /// The database file.
         path: PathBuf,
-        /// What SQLite says.
+        /// The error SQLite reported.
         #[source]
         cause: rusqlite::Error,
     },
-    /// The file is not a database, or a damaged one.
+    /// The file is not a database, or it is corrupt.
     #[error("the store {} is damaged", path.display())]
     Damaged {
         /// The database file.
         path: PathBuf,
-        /// What SQLite says.
+        /// The error SQLite reported.
         #[source]
         cause: rusqlite::Error,
     },
-    /// A newer program made the database.
-    #[error("the store {} has schema {found}, this program knows up to {known}", path.display())]
+    /// A newer version of the program created the database.
+    #[error("the store {} has schema {found}, this version supports schema {known}", path.display())]
     Newer {
         /// The database file.
         path: PathBuf,
-        /// Its schema.
+        /// Schema of the file.
         found: i64,
-        /// The newest schema known here.
+        /// Schema this program reads and writes.
         known: i64,
     },
-    /// The file could not be made.
-    #[error("the store {} cannot be created", path.display())]
-    File {
+    /// A development build created the database; there is no upgrade from its schema.
+    #[error("the store {} has the outdated schema {found}, this version needs schema {known}", path.display())]
+    Outdated {
         /// The database file.
         path: PathBuf,
-        /// What the system says.
+        /// Schema of the file.
+        found: i64,
+        /// Schema this program reads and writes.
+        known: i64,
+    },
+    /// The database file could not be created.
+    #[error("cannot create the store {}", path.display())]
+    Create {
+        /// The database file.
+        path: PathBuf,
+        /// The error the operating system reported.
         #[source]
         cause: std::io::Error,
     },
-    /// Any other error of the database: a mistake of ours.
-    #[error("the store {} refused a request", path.display())]
-    Refused {
+    /// Any other database error, such as invalid SQL: a bug.
+    #[error("the store {} rejected a request", path.display())]
+    Rejected {
         /// The database file.
         path: PathBuf,
-        /// What SQLite says.
+        /// The error SQLite reported.
         #[source]
         cause: rusqlite::Error,
     },
@@ -77,7 +87,7 @@ impl StoreError {
                 | ErrorCode::PermissionDenied,
             ) => StoreError::Disk { path, cause },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged { path, cause },
-            _ => StoreError::Refused { path, cause },
+            _ => StoreError::Rejected { path, cause },
         }
     }
 }

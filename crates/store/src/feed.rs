@@ -1,114 +1,116 @@
-//! What has changed since a given change number, in the order an index wants it.
+//! The feed of changes since a change number, in the order a search index needs.
 
-use rethread_model::{Agent, Speech, Timestamp};
+use rethread_model::{Agent, EntryKind, Timestamp};
 use rusqlite::{Row, params};
 
-use crate::{Scope, SessionNumber, Store, StoreError};
+use crate::{SessionNumber, SessionScope, Store, StoreError};
 
-/// How far the store is, and which store it is.
+/// Identifies a store and its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Head {
-    /// A number that no other database has.
+pub struct StoreHead {
+    /// Random number of the database file.
     pub identity: i64,
-    /// The last change.
+    /// The last change number.
     pub change: i64,
 }
 
-/// An episode that is new or has changed; its entries follow it.
+/// Identifies an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EpisodeKey {
-    /// The session.
+    /// The session it is in.
     pub session: SessionNumber,
-    /// The episode's number in it.
+    /// Its number within the session, from 1.
     pub number: u64,
 }
 
-/// One entry as an index sees it, borrowed from the row it stands in.
+/// An entry as an index needs it, borrowed from its row.
 #[derive(Clone, Copy, Debug)]
 pub struct FeedEntry<'r> {
     /// The episode it belongs to.
     pub episode: EpisodeKey,
     /// Its position in the session.
     pub seq: u64,
-    /// When it was said.
+    /// Time of the entry.
     pub at: Option<Timestamp>,
-    /// What kind of text it is.
-    pub speech: Speech,
-    /// The text.
+    /// What the entry is: prompt, answer, call and so on.
+    pub kind: EntryKind,
+    /// Text of the entry.
     pub text: &'r str,
-    /// The tool's name.
-    pub tool: Option<&'r str>,
-    /// The tool's kind.
+    /// Name of the tool, for a call.
+    pub tool_name: Option<&'r str>,
+    /// Kind of the tool, as stored.
     pub tool_kind: Option<&'r str>,
-    /// What the tool worked on.
+    /// What the tool was used on, such as a path or a command.
     pub target: Option<&'r str>,
-    /// What else it was given.
+    /// Its other arguments.
     pub arguments: Option<&'r str>,
-    /// Files it worked on, as a JSON list.
+    /// Files it was used on, as a JSON list.
     pub paths: Option<&'r str>,
-    /// The error it gave.
+    /// Its error message.
     pub error: Option<&'r str>,
-    /// Whether it failed.
-    pub failed: bool,
+    /// Whether the call failed, or the entry is a failure itself.
+    pub is_failure: bool,
 }
 
-/// From which changes on a feed tells: of episodes that are closed, and of those that may still grow.
+/// Where a feed starts: one change number for closed episodes, one for those that may still grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Since {
-    /// Closed episodes and retold sessions after this change.
-    pub closed: i64,
+pub struct FeedCursor {
+    /// Closed episodes and rebuilt sessions after this change.
+    pub closed_after: i64,
     /// Open episodes after this change.
-    pub open: i64,
+    pub open_after: i64,
 }
 
-impl Since {
+impl FeedCursor {
     /// Everything after a change.
-    pub const fn change(change: i64) -> Self {
-        Self { closed: change, open: change }
+    pub const fn after_change(change: i64) -> Self {
+        Self { closed_after: change, open_after: change }
     }
 }
 
-/// One step of the feed.
+/// One item of the feed.
 #[derive(Clone, Copy, Debug)]
-pub enum Feed<'r> {
-    /// Everything known of the session is out of date; what is true of it follows.
-    Retold(SessionNumber),
-    /// Everything known of the episode is out of date; its entries follow.
-    Episode(EpisodeKey),
-    /// An entry of the episode named last.
+pub enum FeedItem<'r> {
+    /// Drop everything known about the session; its current episodes follow.
+    SessionRebuilt(SessionNumber),
+    /// Drop everything known about the episode; its current entries follow.
+    EpisodeChanged(EpisodeKey),
+    /// An entry of the last episode in the feed.
     Entry(FeedEntry<'r>),
 }
 
-/// Entries that nobody looks for: what machines wrote, what was taken back, branches that were left.
-const SEARCHABLE: &str = "NOT (entry.abandoned OR entry.taken_back)
-    AND entry.speech NOT IN ('interruption', 'injected', 'notice', 'command')";
+/// Leaves out what machines wrote, retracted prompts and abandoned branches.
+const IS_SEARCHABLE: &str = "NOT (entry.is_abandoned OR entry.is_retracted)
+    AND entry.kind NOT IN ('interruption', 'injected', 'notice', 'command')";
 
-/// Entries before the first prompt belong to the first episode here, or nobody would find them.
-pub(crate) const ENTRIES: &str = "entry ON entry.space = episode.space AND entry.session = episode.session
+/// Joins the entries of an episode. Entries before the first prompt count to the first episode, or they would not be
+/// found.
+pub(crate) const EPISODE_ENTRIES: &str = "entry ON entry.space = episode.space AND entry.session = episode.session
     AND entry.seq >= CASE WHEN episode.number = 1 THEN 0 ELSE episode.first_seq END
     AND entry.seq <= episode.last_seq AND coalesce(entry.episode, 1) = episode.number";
 
 impl Store {
-    /// How far the store is.
-    pub fn head(&self) -> Result<Head, StoreError> {
-        let read = || -> rusqlite::Result<Head> {
+    /// The state of the store.
+    pub fn head(&self) -> Result<StoreHead, StoreError> {
+        let read = || -> rusqlite::Result<StoreHead> {
             let mut statement = self.connection.prepare_cached(
-                "SELECT identity.value, coalesce((SELECT value FROM counter WHERE space = ?1 AND name = 'change'), 0)
-                 FROM identity",
+                "SELECT store_identity.value, coalesce(
+                 (SELECT value FROM counter WHERE space = ?1 AND name = 'change'), 0) FROM store_identity",
             )?;
-            statement.query_row([self.space.as_str()], |row| Ok(Head { identity: row.get(0)?, change: row.get(1)? }))
+            statement
+                .query_row([self.space.as_str()], |row| Ok(StoreHead { identity: row.get(0)?, change: row.get(1)? }))
         };
         read().map_err(|cause| self.err(cause))
     }
 
-    /// A number that changes whenever another connection stores something, as long as this one is open.
-    pub fn version(&self) -> Result<i64, StoreError> {
+    /// A number that changes when another connection commits. Only comparable while this connection is open.
+    pub fn data_version(&self) -> Result<i64, StoreError> {
         let read = self.connection.pragma_query_value(None, "data_version", |row| row.get(0));
         read.map_err(|cause| self.err(cause))
     }
 
-    /// How many entries changed episodes have, counted no further than needed to know that there are many.
-    pub fn entries_after(&self, change: i64, enough: u64) -> Result<u64, StoreError> {
+    /// How many entries the episodes changed since `change` have. Stops counting once there are more than `enough`.
+    pub fn count_changed_entries(&self, change: i64, enough: u64) -> Result<u64, StoreError> {
         let read = || -> rusqlite::Result<u64> {
             let mut statement = self.connection.prepare_cached(
                 "SELECT last_seq - first_seq + 1 FROM episode INDEXED BY episode_by_change
@@ -127,75 +129,84 @@ impl Store {
         read().map_err(|cause| self.err(cause))
     }
 
-    /// Tells everything that changed since then, as of one moment, and where that moment is.
-    pub fn feed<E>(&self, since: Since, mut each: impl FnMut(Feed<'_>) -> Result<(), E>) -> Result<Head, E>
+    /// Calls `each` with everything that changed since then, and returns the state of the store it read.
+    pub fn feed<E>(
+        &self,
+        since: FeedCursor,
+        mut each: impl FnMut(FeedItem<'_>) -> Result<(), E>,
+    ) -> Result<StoreHead, E>
     where
         E: From<StoreError>,
     {
-        // A read transaction, so that head and rows are of the same moment whoever is writing.
-        self.at_one_moment(|store| {
+        // A read transaction, so that head and rows belong to the same state while others write.
+        self.in_read_transaction(|store| {
             let head = store.head()?;
-            for session in store.retold_after(since.closed)? {
-                each(Feed::Retold(session))?;
+            for session in store.rebuilt_after(since.closed_after)? {
+                each(FeedItem::SessionRebuilt(session))?;
             }
             store.feed_entries(since, &mut each)?;
             Ok(head)
         })
     }
 
-    fn retold_after(&self, change: i64) -> Result<Vec<SessionNumber>, StoreError> {
+    fn rebuilt_after(&self, change: i64) -> Result<Vec<SessionNumber>, StoreError> {
         let read = || -> rusqlite::Result<Vec<SessionNumber>> {
             let mut statement = self.connection.prepare_cached(
-                "SELECT num FROM session INDEXED BY session_by_retold WHERE space = ?1 AND retold > ?2 ORDER BY retold",
+                "SELECT number FROM session INDEXED BY session_by_rebuild WHERE space = ?1
+                 AND rebuilt_at_change > ?2 ORDER BY rebuilt_at_change",
             )?;
             statement.query_map(params![self.space.as_str(), change], |row| row.get(0).map(SessionNumber))?.collect()
         };
         read().map_err(|cause| self.err(cause))
     }
 
-    fn feed_entries<E>(&self, since: Since, each: &mut impl FnMut(Feed<'_>) -> Result<(), E>) -> Result<(), E>
+    fn feed_entries<E>(&self, since: FeedCursor, each: &mut impl FnMut(FeedItem<'_>) -> Result<(), E>) -> Result<(), E>
     where
         E: From<StoreError>,
     {
         let err = |cause| StoreError::at(&self.path, cause);
         let sql = format!(
-            "SELECT episode.session, episode.number, entry.seq, entry.at, entry.speech, entry.text, entry.tool,
+            "SELECT episode.session, episode.number, entry.seq, entry.at, entry.kind, entry.text, entry.tool_name,
              entry.tool_kind, entry.target, entry.arguments, entry.paths, entry.error, entry.status = 'error'
-             FROM episode INDEXED BY episode_by_change LEFT JOIN {ENTRIES} AND {SEARCHABLE}
+             FROM episode INDEXED BY episode_by_change LEFT JOIN {EPISODE_ENTRIES} AND {IS_SEARCHABLE}
              WHERE episode.space = ?1 AND episode.change > min(?2, ?3)
-             AND episode.change > CASE WHEN episode.open THEN ?3 ELSE ?2 END ORDER BY episode.change"
+             AND episode.change > CASE WHEN episode.is_open THEN ?3 ELSE ?2 END ORDER BY episode.change"
         );
         let mut statement = self.connection.prepare_cached(&sql).map_err(err)?;
-        let values = params![self.space.as_str(), since.closed, since.open];
+        let values = params![self.space.as_str(), since.closed_after, since.open_after];
         let mut rows = statement.query(values).map_err(err)?;
         let mut last = None;
         while let Some(row) = rows.next().map_err(err)? {
             let key = episode_key(row).map_err(err)?;
             if last != Some(key) {
-                each(Feed::Episode(key))?;
+                each(FeedItem::EpisodeChanged(key))?;
                 last = Some(key);
             }
-            if let Some(entry) = entry(row, key).map_err(err)? {
-                each(Feed::Entry(entry))?;
+            if let Some(entry) = feed_entry(row, key).map_err(err)? {
+                each(FeedItem::Entry(entry))?;
             }
         }
         Ok(())
     }
 
     /// The numbers of all sessions in a scope.
-    pub fn session_numbers(&self, scope: &Scope) -> Result<Vec<SessionNumber>, StoreError> {
-        self.session_numbers_of(scope, &[])
+    pub fn session_numbers(&self, scope: &SessionScope) -> Result<Vec<SessionNumber>, StoreError> {
+        self.session_numbers_by_agent(scope, &[])
     }
 
-    /// The numbers of all sessions in a scope, of these agents or, if none is named, of all.
-    pub fn session_numbers_of(&self, scope: &Scope, agents: &[Agent]) -> Result<Vec<SessionNumber>, StoreError> {
+    /// The numbers of all sessions in a scope, of these agents; of all agents if the list is empty.
+    pub fn session_numbers_by_agent(
+        &self,
+        scope: &SessionScope,
+        agents: &[Agent],
+    ) -> Result<Vec<SessionNumber>, StoreError> {
         let project = match scope {
-            Scope::AllProjects => None,
-            Scope::Project(path) => Some(path.as_str()),
+            SessionScope::AllProjects => None,
+            SessionScope::Project(path) => Some(path.as_str()),
         };
         let read = || -> rusqlite::Result<Vec<SessionNumber>> {
             let mut statement = self.connection.prepare_cached(
-                "SELECT num FROM session INDEXED BY session_by_project WHERE space = ?1 AND
+                "SELECT number FROM session INDEXED BY session_by_project WHERE space = ?1 AND
                  (?2 IS NULL OR project = ?2 OR cwd = ?2 OR substr(cwd, 1, length(?2) + 1) = ?2 || '/')
                  AND (?3 = '' OR instr(?3, ' ' || agent || ' ') > 0)",
             )?;
@@ -212,22 +223,22 @@ fn episode_key(row: &Row<'_>) -> rusqlite::Result<EpisodeKey> {
     Ok(EpisodeKey { session: SessionNumber(row.get(0)?), number: row.get::<_, i64>(1)? as u64 })
 }
 
-fn entry<'r>(row: &'r Row<'_>, episode: EpisodeKey) -> rusqlite::Result<Option<FeedEntry<'r>>> {
+fn feed_entry<'r>(row: &'r Row<'_>, episode: EpisodeKey) -> rusqlite::Result<Option<FeedEntry<'r>>> {
     let text = |at: usize| -> rusqlite::Result<Option<&'r str>> { Ok(row.get_ref(at)?.as_str_or_null()?) };
     let Some(seq) = row.get::<_, Option<i64>>(2)? else { return Ok(None) };
-    let speech = Speech::from_stored(text(4)?.unwrap_or_default());
+    let speech = EntryKind::from_stored(text(4)?.unwrap_or_default());
     Ok(Some(FeedEntry {
         episode,
         seq: seq as u64,
         at: row.get::<_, Option<i64>>(3)?.map(Timestamp::from_millis),
-        speech,
+        kind: speech,
         text: text(5)?.unwrap_or_default(),
-        tool: text(6)?,
+        tool_name: text(6)?,
         tool_kind: text(7)?,
         target: text(8)?,
         arguments: text(9)?,
         paths: text(10)?,
         error: text(11)?,
-        failed: speech == Speech::Failure || row.get::<_, Option<bool>>(12)?.unwrap_or(false),
+        is_failure: speech == EntryKind::Failure || row.get::<_, Option<bool>>(12)?.unwrap_or(false),
     }))
 }

@@ -1,78 +1,80 @@
-//! The ledger of requests to models: entered before they are sent, settled afterwards, never removed.
+//! The ledger of model requests: recorded before they are sent, settled afterwards, never removed.
 
 use rethread_model::Timestamp;
 use rusqlite::{TransactionBehavior, params};
 
 use crate::{Store, StoreError};
 
-/// A request that somebody wants to send.
+/// A model request that is about to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedRequest<'a> {
-    /// When.
+    /// Time of the request.
     pub at: Timestamp,
-    /// To whom.
+    /// Provider it goes to.
     pub provider: &'a str,
-    /// To which model.
+    /// Model it goes to.
     pub model: &'a str,
-    /// What for.
+    /// What it is for, such as "card" or "facts".
     pub purpose: &'a str,
-    /// Tokens it may take at most.
+    /// Upper bound of the tokens it uses.
     pub tokens: u64,
-    /// What it may cost at most, in billionths of a dollar; nothing if no price is known.
+    /// Upper bound of its cost in billionths of a dollar; `None` if the price is unknown.
     pub cost_nanos: Option<u64>,
 }
 
-/// What became of a request. What is not known leaves the estimate as it is.
+/// The result of a model request. Values that are `None` keep the estimate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SettledRequest<'a> {
-    /// Tokens as the provider counted them.
+    /// Tokens reported by the provider.
     pub tokens: Option<u64>,
-    /// What it cost, in billionths of a dollar.
+    /// Cost in billionths of a dollar.
     pub cost_nanos: Option<u64>,
-    /// Why it failed, if it did.
+    /// Error message of a failed request.
     pub error: Option<&'a str>,
 }
 
-/// What was spent in a time.
+/// What was spent on model requests in a period of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spending {
-    /// Requests.
+pub struct ModelSpending {
+    /// Number of requests.
     pub requests: u64,
-    /// Tokens, counted or estimated.
+    /// Tokens, actual or estimated.
     pub tokens: u64,
-    /// Billionths of a dollar, as far as prices are known.
+    /// Cost in billionths of a dollar, of requests with a known price.
     pub cost_nanos: u64,
 }
 
-/// Requests to one model for one purpose.
+/// Total of the requests to one model for one purpose.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LedgerSum {
-    /// What for.
+pub struct LedgerTotal {
+    /// What they were for.
     pub purpose: String,
-    /// To whom.
+    /// Provider they went to.
     pub provider: String,
-    /// To which model.
+    /// Model they went to.
     pub model: String,
-    /// How many, and what they took.
-    pub spending: Spending,
-    /// How many of them failed.
-    pub failed: u64,
-    /// How many of them have no known cost.
-    pub unpriced: u64,
+    /// Number of requests, tokens and cost.
+    pub spending: ModelSpending,
+    /// Requests that failed.
+    pub failed_requests: u64,
+    /// Requests without a known cost.
+    pub unpriced_requests: u64,
 }
 
 impl Store {
-    /// Has everything this connection writes from now on reach the disk before it counts: for what only we know.
-    pub fn make_lasting(&self) -> Result<(), StoreError> {
+    /// From now on a commit of this connection returns only when the data is on disk: for data that cannot be read
+    /// again from transcripts.
+    pub fn sync_every_commit(&self) -> Result<(), StoreError> {
         self.connection.execute_batch("PRAGMA synchronous = FULL").map_err(|cause| self.err(cause))
     }
 
-    /// Enters a request if what was spent since a moment allows it. Nobody can enter another one in between.
-    pub fn enter_request<E>(
+    /// Records a request if `check` accepts what was spent since a time, and returns its number. Both happen in one
+    /// transaction, so that two processes cannot exceed a budget together.
+    pub fn record_request<E>(
         &mut self,
         planned: &PlannedRequest<'_>,
         since: Timestamp,
-        check: impl FnOnce(Spending) -> Result<(), E>,
+        check: impl FnOnce(ModelSpending) -> Result<(), E>,
     ) -> Result<Result<u64, E>, StoreError> {
         let space = self.space.as_str();
         let enter = || -> rusqlite::Result<Result<u64, E>> {
@@ -81,12 +83,12 @@ impl Store {
                 return Ok(Err(refusal));
             }
             let number: i64 = transaction.query_row(
-                "SELECT coalesce(max(num), 0) + 1 FROM ledger WHERE space = ?1",
+                "SELECT coalesce(max(number), 0) + 1 FROM ledger WHERE space = ?1",
                 [space],
                 |row| row.get(0),
             )?;
             transaction.execute(
-                "INSERT INTO ledger (space, num, at, provider, model, purpose, tokens, cost_nanos)
+                "INSERT INTO ledger (space, number, at, provider, model, purpose, tokens, cost_nanos)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                 params![
                     space,
@@ -95,8 +97,8 @@ impl Store {
                     planned.provider,
                     planned.model,
                     planned.purpose,
-                    signed(planned.tokens),
-                    planned.cost_nanos.map(signed),
+                    capped(planned.tokens),
+                    planned.cost_nanos.map(capped),
                 ],
             )?;
             transaction.commit()?;
@@ -105,17 +107,17 @@ impl Store {
         enter().map_err(|cause| StoreError::at(&self.path, cause))
     }
 
-    /// Notes what became of a request.
+    /// Stores the result of a request.
     pub fn settle_request(&self, number: u64, settled: &SettledRequest<'_>) -> Result<(), StoreError> {
         let settle = || {
             self.connection.execute(
                 "UPDATE ledger SET tokens = coalesce(?3, tokens), cost_nanos = coalesce(?4, cost_nanos),
-                 settled = 1, counted = ?3 IS NOT NULL, error = ?5 WHERE space = ?1 AND num = ?2",
+                 is_settled = 1, has_actual_tokens = ?3 IS NOT NULL, error = ?5 WHERE space = ?1 AND number = ?2",
                 params![
                     self.space.as_str(),
                     number as i64,
-                    settled.tokens.map(signed),
-                    settled.cost_nanos.map(signed),
+                    settled.tokens.map(capped),
+                    settled.cost_nanos.map(capped),
                     settled.error,
                 ],
             )
@@ -123,9 +125,13 @@ impl Store {
         settle().map(drop).map_err(|cause| self.err(cause))
     }
 
-    /// What was asked of which model for what, most tokens first, from one moment to before another.
-    pub fn ledger(&self, from: Option<Timestamp>, to: Option<Timestamp>) -> Result<Vec<LedgerSum>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<LedgerSum>> {
+    /// Totals per purpose and model, most tokens first, from one time (included) to another (excluded).
+    pub fn ledger_totals(
+        &self,
+        from: Option<Timestamp>,
+        to: Option<Timestamp>,
+    ) -> Result<Vec<LedgerTotal>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<LedgerTotal>> {
             let mut statement = self.connection.prepare_cached(
                 "SELECT purpose, provider, model, count(*), sum(tokens), coalesce(sum(cost_nanos), 0), count(error),
                  count(*) - count(cost_nanos) FROM ledger INDEXED BY ledger_by_time
@@ -135,13 +141,13 @@ impl Store {
             let values = params![self.space.as_str(), from.map(Timestamp::as_millis), to.map(Timestamp::as_millis)];
             let rows = statement.query_map(values, |row| {
                 let number = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
-                Ok(LedgerSum {
+                Ok(LedgerTotal {
                     purpose: row.get(0)?,
                     provider: row.get(1)?,
                     model: row.get(2)?,
-                    spending: Spending { requests: number(3)?, tokens: number(4)?, cost_nanos: number(5)? },
-                    failed: number(6)?,
-                    unpriced: number(7)?,
+                    spending: ModelSpending { requests: number(3)?, tokens: number(4)?, cost_nanos: number(5)? },
+                    failed_requests: number(6)?,
+                    unpriced_requests: number(7)?,
                 })
             })?;
             rows.collect()
@@ -149,24 +155,25 @@ impl Store {
         read().map_err(|cause| self.err(cause))
     }
 
-    /// What was spent since a moment.
-    pub fn spent_since(&self, since: Timestamp) -> Result<Spending, StoreError> {
+    /// What was spent since a time.
+    pub fn spending_since(&self, since: Timestamp) -> Result<ModelSpending, StoreError> {
         spent(&self.connection, self.space.as_str(), since).map_err(|cause| self.err(cause))
     }
 }
 
-fn spent(connection: &rusqlite::Connection, space: &str, since: Timestamp) -> rusqlite::Result<Spending> {
+fn spent(connection: &rusqlite::Connection, space: &str, since: Timestamp) -> rusqlite::Result<ModelSpending> {
     connection.query_row(
-        "SELECT count(*), coalesce(sum(tokens), 0), coalesce(sum(cost_nanos), 0) FROM ledger WHERE space = ?1 AND at >= ?2",
+        "SELECT count(*), coalesce(sum(tokens), 0), coalesce(sum(cost_nanos), 0) FROM ledger WHERE space = ?1
+         AND at >= ?2",
         params![space, since.as_millis()],
         |row| {
             let number = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
-            Ok(Spending { requests: number(0)?, tokens: number(1)?, cost_nanos: number(2)? })
+            Ok(ModelSpending { requests: number(0)?, tokens: number(1)?, cost_nanos: number(2)? })
         },
     )
 }
 
-/// Numbers beyond what the database holds stay the largest it does; sums of two thousand of them still fit.
-fn signed(number: u64) -> i64 {
+/// Caps a number so that a sum of two thousand still fits into an i64.
+fn capped(number: u64) -> i64 {
     number.min(1 << 52) as i64
 }

@@ -1,6 +1,6 @@
-//! The truth: sessions, entries and episodes in one SQLite file, threads in logs of their own. The only crate with SQL.
+//! Storage: sessions, entries, episodes and facts in one SQLite file, threads in log files. The only crate with SQL.
 //!
-//! Readers use [`Store`]; whoever writes takes a [`Batch`], whose changes become visible together or not at all.
+//! [`Store`] reads. All writing goes through a [`Batch`], whose changes become visible together or not at all.
 //!
 //! ```
 //! use rethread_store::{SessionFilter, Store};
@@ -12,36 +12,36 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod archives;
 mod batch;
+mod board_rows;
+mod cached_answers;
 mod cards;
+mod changes;
+mod embeddings;
 mod enrichment;
+mod entity_lookup;
 mod entries;
+mod entry_outlines;
+mod entry_pages;
 mod error;
-mod fact_lookup;
 mod facts;
 mod feed;
 mod forgetting;
-mod found;
-mod glances;
-mod hot;
+mod hot_memory;
 mod ledger;
-mod life;
-mod migrations;
-mod neighbours;
-mod news;
-mod numbers;
-mod pieces;
-mod questions;
+mod lifecycle;
+mod lookup;
+mod other_sessions;
+mod pending_archives;
+mod quantized_vector;
+mod schema;
 mod sessions;
-mod skeletons;
 mod statistics;
 mod threads;
 mod timeline;
 mod transcripts;
 mod usage;
-mod vectors;
-mod work;
+mod work_counts;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -50,43 +50,47 @@ use rethread_model::Space;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-pub use archives::Unarchived;
 pub use batch::{Batch, OpenedSession, SessionNumber, SessionUpdate};
-pub use cards::StoredCard;
-pub use enrichment::{Breaker, Enrichment, MOST_WAITING, Unshown};
+pub use board_rows::{BoardRow, SessionTail};
+pub use cached_answers::SessionQuestion;
+pub use cards::CardRow;
+pub use changes::ChangedSession;
+pub use embeddings::{EmbeddableEntry, PendingEmbeddings};
+pub use enrichment::{EnrichmentBreaker, EnrichmentRow, MAX_QUEUED_ENRICHMENTS, UnshownEntries};
+pub use entity_lookup::{EntityFacts, EntityQuery};
 pub use entries::EntryFilter;
+pub use entry_outlines::EntryOutlines;
+pub use entry_pages::{EntryPage, EntryRange, EpisodePrompt};
 pub use error::StoreError;
-pub use fact_lookup::{KnownThing, ThingQuery};
-pub use facts::{FactQuery, KnownFact, Stretch};
-pub use feed::{EpisodeKey, Feed, FeedEntry, Head, Since};
-pub use forgetting::{Marks, Mentions, Needle, Places};
-pub use glances::{Glance, LastWords};
-pub use hot::{Hot, Tiers};
-pub use ledger::{LedgerSum, PlannedRequest, SettledRequest, Spending};
-pub use life::{Closed, Injected, Life, LifeEvent, SessionKey, Watermark};
-pub use neighbours::Deeds;
-pub use news::ChangedSession;
-pub use numbers::Numbers;
-pub use pieces::{Piece, PieceOfSession, Prompted};
-pub use questions::AskedOf;
-pub use sessions::{Scope, SessionFilter};
-pub use skeletons::Skeletons;
-pub use statistics::{Damage, Problem, Statistics};
-pub use threads::{LONGEST_RECORD, LineProblem, LoggedRecords, Spoken, ThreadError, ThreadLog, Threads, Ticket, Turn};
+pub use facts::{FactQuery, FactRow, FactSpan};
+pub use feed::{EpisodeKey, FeedCursor, FeedEntry, FeedItem, StoreHead};
+pub use forgetting::{MentionMatcher, RowCounts, TextMatcher, TextMentions};
+pub use hot_memory::{HotMemoryRow, MemoryTiers};
+pub use ledger::{LedgerTotal, ModelSpending, PlannedRequest, SettledRequest};
+pub use lifecycle::{CloseKind, InjectionRow, LifecycleEvent, LifecycleRow, SessionKey, WatermarkMove};
+pub use other_sessions::EntriesSince;
+pub use pending_archives::PendingArchive;
+pub use quantized_vector::QuantizedVector;
+pub use sessions::{SessionFilter, SessionScope};
+pub use statistics::{FailedCheck, StoreStatistics, TranscriptProblem};
+pub use threads::{
+    MAX_RECORD_BYTES, PartialAnswer, ThreadError, ThreadLineProblem, ThreadLog, ThreadRecords, ThreadTurn, Threads,
+    TurnTicket,
+};
 pub use timeline::EpisodeWindow;
-pub use transcripts::{Cursor, Fingerprint, TranscriptNumber, TranscriptRow};
-pub use usage::{UsageFilter, UsageGrain, UsageSlice};
-pub use vectors::{Unembedded, Wordy};
-pub use work::SessionWork;
+pub use transcripts::{FileFingerprint, ReadCursor, TranscriptNumber, TranscriptRow};
+pub use usage::{UsageFilter, UsageGrain, UsageTotal};
+pub use work_counts::WorkCounts;
 
-/// How long a process waits for another one that is writing.
+/// How long a process waits for the write lock of another one.
 const BUSY_TIMEOUT: Duration = Duration::from_mins(1);
-/// Page cache in KiB; bounded so that a first sync stays small.
+/// Page cache in KiB; bounded so that a first sync does not use much memory.
 const CACHE_KIB: i64 = 32 * 1024;
-/// Pages in the write-ahead log before it is folded back: 128 MiB. A first sync touches the same index pages again
-/// and again; folding back seldom writes them once instead of many times.
+/// Pages in the write-ahead log before a checkpoint, together 256 MiB. A first sync changes the same index pages again
+/// and again; rare checkpoints write them to the database once instead of many times.
 const CHECKPOINT_PAGES: i64 = 32 * 1024;
-/// Pages after which those fold it back who otherwise leave it: whoever comes next reads all of it first.
+/// The same for a store opened by a caller in a hurry. Small, because the next process to open the database has to
+/// read the whole log first.
 const SHORT_LOG_PAGES: i64 = 40;
 
 /// One open memory database.
@@ -95,49 +99,49 @@ pub struct Store {
     connection: Connection,
     space: Space,
     path: PathBuf,
-    /// How long another process that is writing is waited for.
+    /// How long to wait for the write lock of another process.
     patience: Duration,
 }
 
 impl Store {
-    /// Opens the database, makes it if there is none, and brings its schema up to date.
+    /// Opens the database and creates it if there is none. Waits up to a minute for another process that is writing.
     pub fn open(path: &Path, space: Space) -> Result<Self, StoreError> {
-        Self::open_waiting(path, space, BUSY_TIMEOUT)
+        Self::open_with_timeout(path, space, BUSY_TIMEOUT)
     }
 
-    /// The same for somebody who cannot wait: not longer than this for another process that is writing, nor until
-    /// what was written is folded back into the database. The next one who is not in a hurry does that.
-    pub fn open_within(path: &Path, space: Space, patience: Duration) -> Result<Self, StoreError> {
-        let store = Self::open_waiting(path, space, patience)?;
-        store.leave_the_log().map_err(|cause| store.err(cause))?;
+    /// Opens the database for a caller in a hurry, such as a hook: waits at most `patience` for another process that is
+    /// writing, and leaves the checkpoint on close to the next process that has time.
+    pub fn open_low_latency(path: &Path, space: Space, patience: Duration) -> Result<Self, StoreError> {
+        let store = Self::open_with_timeout(path, space, patience)?;
+        store.skip_checkpoint_on_close().map_err(|cause| store.err(cause))?;
         Ok(store)
     }
 
-    /// Opens it, and waits not longer than this for another process that is writing.
-    pub fn open_waiting(path: &Path, space: Space, patience: Duration) -> Result<Self, StoreError> {
+    /// Opens the database and waits at most `patience` for another process that is writing, here and in later calls.
+    pub fn open_with_timeout(path: &Path, space: Space, patience: Duration) -> Result<Self, StoreError> {
         create_private(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(|cause| StoreError::at(path, cause))?;
         let mut store = Self { connection, space, path: path.to_owned(), patience };
-        store.prepare_patiently()?;
+        store.prepare_with_retries()?;
         Ok(store)
     }
 
-    /// Changing the journal of a new file does not wait for others who do the same: SQLite fails at once instead.
-    fn prepare_patiently(&mut self) -> Result<(), StoreError> {
+    /// SQLite ignores the busy timeout while the journal mode of a new file changes and fails at once, so this retries.
+    fn prepare_with_retries(&mut self) -> Result<(), StoreError> {
         let start = Instant::now();
         loop {
             let prepared = self.prepare().map_err(|cause| StoreError::at(&self.path, cause));
-            match prepared.and_then(|()| migrations::apply(&mut self.connection, &self.path)) {
+            match prepared.and_then(|()| schema::create_or_check(&mut self.connection, &self.path)) {
                 Err(StoreError::Locked { .. }) if start.elapsed() < self.patience => {
                     std::thread::sleep(Duration::from_millis(5));
                 }
-                done => return done,
+                result => return result,
             }
         }
     }
 
-    /// Begins writing. Waits for another writer; nothing is kept unless the batch is committed.
+    /// Starts a write transaction, once no other process is writing. Nothing is stored unless the batch is committed.
     pub fn begin(&mut self) -> Result<Batch<'_>, StoreError> {
         let transaction = self
             .connection
@@ -146,8 +150,9 @@ impl Store {
         Batch::new(transaction, &self.space, &self.path)
     }
 
-    /// The same for deleting what must not be found in the file either: its bytes are overwritten.
-    pub fn begin_forgetting(&mut self) -> Result<Batch<'_>, StoreError> {
+    /// Starts a write transaction in which the bytes of deleted rows are overwritten, for text that must not be
+    /// recoverable from the file.
+    pub fn begin_secure_delete(&mut self) -> Result<Batch<'_>, StoreError> {
         self.connection
             .execute_batch("PRAGMA secure_delete = ON;")
             .map_err(|cause| StoreError::at(&self.path, cause))?;
@@ -157,9 +162,9 @@ impl Store {
     fn prepare(&self) -> rusqlite::Result<()> {
         self.connection.busy_timeout(self.patience)?;
         self.connection.set_prepared_statement_cache_capacity(64);
-        // Without this, statements are planned anew when other values are bound, which costs more than running them.
+        // Without this, SQLite plans a statement again for every new set of values, which costs more than running it.
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-        // Everything here can be read again from the transcripts, so a power cut may cost the last seconds.
+        // Almost everything here can be read again from the transcripts, so a power cut may cost the last seconds.
         self.connection.execute_batch(&format!(
             "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
              PRAGMA cache_size = -{CACHE_KIB}; PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES};
@@ -167,8 +172,7 @@ impl Store {
         ))
     }
 
-    /// Leaves what is written in the write-ahead log. Whoever opens the database next reads the log, so that stays short.
-    fn leave_the_log(&self) -> rusqlite::Result<()> {
+    fn skip_checkpoint_on_close(&self) -> rusqlite::Result<()> {
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         self.connection.execute_batch(&format!("PRAGMA wal_autocheckpoint = {SHORT_LOG_PAGES};"))
     }
@@ -178,13 +182,13 @@ impl Store {
     }
 }
 
-/// SQLite gives its side files the permissions of the main one, so that is made first and for the owner only.
+/// SQLite gives its side files the permissions of the main file, so that one is created first, for the owner only.
 fn create_private(path: &Path) -> Result<(), StoreError> {
     use std::os::unix::fs::OpenOptionsExt;
-    let made = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    match made {
+    let created = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    match created {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        Err(cause) => Err(StoreError::File { path: path.to_owned(), cause }),
+        Err(cause) => Err(StoreError::Create { path: path.to_owned(), cause }),
     }
 }

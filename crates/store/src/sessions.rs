@@ -1,58 +1,60 @@
-//! Reading sessions: by filter, by reference.
+//! Reads sessions by filter or reference.
 
-use rethread_model::{Agent, Counts, Session, SessionId, SessionKind, Timestamp, Tokens, estimate_tokens};
+use rethread_model::{Agent, Session, SessionCounts, SessionId, SessionKind, Timestamp, Tokens, estimate_byte_tokens};
 use rusqlite::{Params, Row, params};
 
 use crate::{SessionNumber, Store, StoreError};
 
-/// Where sessions are looked for.
+/// Limits a query to the sessions of a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Scope {
-    /// Everywhere.
+pub enum SessionScope {
+    /// Sessions of all projects.
     #[default]
     AllProjects,
-    /// In one project: its root, or a directory below it.
+    /// Sessions of the project with this root, or started in this directory or below it.
     Project(String),
 }
 
-/// Which sessions are wanted; newest first.
+/// Selects sessions.
 #[derive(Clone, Debug, Default)]
 pub struct SessionFilter {
-    /// Where.
-    pub scope: Scope,
-    /// Of one agent.
+    /// Only sessions in this scope.
+    pub scope: SessionScope,
+    /// Only sessions of this agent.
     pub agent: Option<Agent>,
-    /// Also those in which nothing happened.
+    /// Include sessions in which nothing happened.
     pub include_empty: bool,
-    /// Also those of sub-agents.
+    /// Include sessions of sub-agents.
     pub include_children: bool,
-    /// At most this many.
+    /// Return at most this many.
     pub limit: Option<u64>,
 }
 
 pub(crate) const COLUMNS: &str =
     "session.id, session.agent, session.external_id, session.kind, parent.id, session.alias, session.name,
      session.cwd, session.project, session.namespace, session.branch, session.model, session.started_at,
-     session.last_at, session.transcript, session.prompts, session.messages, session.tool_calls,
-     session.tool_errors, session.files_edited, session.episodes, session.tokens_input, session.tokens_output,
-     session.cache_read, session.cache_write, session.cost_nanos, session.raw_bytes, session.kept_tokens, session.empty";
+     session.last_activity_at, session.transcript_path, session.prompts, session.messages, session.tool_calls,
+     session.tool_errors, session.files_edited, session.episodes, session.input_tokens, session.output_tokens,
+     session.cache_read_tokens, session.cache_write_tokens, session.cost_nanos, session.raw_bytes,
+     session.kept_tokens, session.is_empty";
 pub(crate) const COLUMN_COUNT: usize = 29;
-/// Nobody is called anything longer, and SQLite compares no pattern of any length.
-const LONGEST_REFERENCE: usize = 4_096;
+/// No reference is longer, and SQLite rejects very long GLOB patterns.
+const MAX_REFERENCE_BYTES: usize = 4_096;
 pub(crate) const TABLES: &str = "session LEFT JOIN session AS parent ON parent.space = session.space
-     AND parent.agent = session.agent AND parent.external_id = session.parent_external";
+     AND parent.agent = session.agent AND parent.external_id = session.parent_external_id";
 
 impl Store {
-    /// Sessions that fit the filter, newest first.
+    /// Sessions that match the filter, most recently active first.
     pub fn sessions(&self, filter: &SessionFilter) -> Result<Vec<Session>, StoreError> {
         let project = match &filter.scope {
-            Scope::AllProjects => None,
-            Scope::Project(path) => Some(path.as_str()),
+            SessionScope::AllProjects => None,
+            SessionScope::Project(path) => Some(path.as_str()),
         };
         self.select(
-            "(?2 IS NULL OR session.project = ?2 OR session.cwd = ?2 OR substr(session.cwd, 1, length(?2) + 1) = ?2 || '/')
-             AND (?3 IS NULL OR session.agent = ?3) AND (?4 OR NOT session.empty) AND (?5 OR session.kind = 'main')
-             ORDER BY session.last_at DESC, session.num DESC LIMIT ?6",
+            "(?2 IS NULL OR session.project = ?2 OR session.cwd = ?2 OR substr(session.cwd, 1,
+             length(?2) + 1) = ?2 || '/')
+             AND (?3 IS NULL OR session.agent = ?3) AND (?4 OR NOT session.is_empty) AND (?5 OR session.kind = 'main')
+             ORDER BY session.last_activity_at DESC, session.number DESC LIMIT ?6",
             params![
                 self.space.as_str(),
                 project,
@@ -64,59 +66,60 @@ impl Store {
         )
     }
 
-    /// Sessions with exactly that id of the agent, that alias, or that id of ours.
+    /// Sessions with exactly this external id, alias or id. Matches the last path segment of an external id too.
     pub fn sessions_by_exact_reference(&self, reference: &str) -> Result<Vec<Session>, StoreError> {
-        if reference.len() > LONGEST_REFERENCE {
+        if reference.len() > MAX_REFERENCE_BYTES {
             return Ok(Vec::new());
         }
         self.select(
-            // Ids are looked through in their indexes, which are a fraction of the sessions themselves.
-            "session.num IN (SELECT num FROM session INDEXED BY session_by_id WHERE space = ?1 AND id = ?2
-             UNION SELECT num FROM session INDEXED BY session_by_alias WHERE space = ?1 AND alias = ?2
-             UNION SELECT num FROM session INDEXED BY session_by_external WHERE space = ?1 AND (external_id = ?2
+            // Scans the indexes of ids, which are much smaller than the session rows.
+            "session.number IN (SELECT number FROM session INDEXED BY session_by_id WHERE space = ?1 AND id = ?2
+             UNION SELECT number FROM session INDEXED BY session_by_alias WHERE space = ?1 AND alias = ?2
+             UNION SELECT number FROM session INDEXED BY session_by_external_id WHERE space = ?1 AND (external_id = ?2
              OR external_id GLOB '*/' || replace(replace(?2, '[', '?'), '*', '?')))",
             params![self.space.as_str(), reference],
         )
     }
 
-    /// Sessions whose id, of ours or of the agent, begins so. The text must be free of wildcards.
+    /// Sessions whose id or external id starts with `prefix`, which must not contain GLOB wildcards.
     pub fn sessions_by_id_prefix(&self, prefix: &str) -> Result<Vec<Session>, StoreError> {
-        if prefix.len() > LONGEST_REFERENCE {
+        if prefix.len() > MAX_REFERENCE_BYTES {
             return Ok(Vec::new());
         }
         self.select(
-            "session.num IN (SELECT num FROM session INDEXED BY session_by_id WHERE space = ?1 AND id GLOB upper(?2) || '*'
-             UNION SELECT num FROM session INDEXED BY session_by_external WHERE space = ?1
+            "session.number IN (SELECT number FROM session INDEXED BY session_by_id WHERE space = ?1
+             AND id GLOB upper(?2) || '*'
+             UNION SELECT number FROM session INDEXED BY session_by_external_id WHERE space = ?1
              AND (external_id GLOB ?2 || '*' OR external_id GLOB lower(?2) || '*'))
-             ORDER BY session.last_at DESC, session.num DESC LIMIT 200",
+             ORDER BY session.last_activity_at DESC, session.number DESC LIMIT 200",
             params![self.space.as_str(), prefix],
         )
     }
 
-    /// Where a session began.
-    pub fn cwd(&self, session: SessionNumber) -> Result<Option<String>, StoreError> {
+    /// The directory a session started in.
+    pub fn session_cwd(&self, session: SessionNumber) -> Result<Option<String>, StoreError> {
         let read = || -> rusqlite::Result<Option<String>> {
             let mut statement =
-                self.connection.prepare_cached("SELECT cwd FROM session WHERE space = ?1 AND num = ?2")?;
+                self.connection.prepare_cached("SELECT cwd FROM session WHERE space = ?1 AND number = ?2")?;
             let mut rows = statement.query_map(params![self.space.as_str(), session.0], |row| row.get(0))?;
             Ok(rows.next().transpose()?.flatten())
         };
         read().map_err(|cause| self.err(cause))
     }
 
-    /// What a session's story must remember.
-    pub fn memory(&self, id: SessionId) -> Result<Option<String>, StoreError> {
+    /// The stored state of the session assembler, as JSON.
+    pub fn assembler_state(&self, id: SessionId) -> Result<Option<String>, StoreError> {
         let read = || -> rusqlite::Result<Option<String>> {
             let mut statement =
-                self.connection.prepare_cached("SELECT memory FROM session WHERE space = ?1 AND id = ?2")?;
+                self.connection.prepare_cached("SELECT assembler_state FROM session WHERE space = ?1 AND id = ?2")?;
             let mut rows = statement.query_map(params![self.space.as_str(), id.to_string()], |row| row.get(0))?;
             Ok(rows.next().transpose()?.flatten())
         };
         read().map_err(|cause| self.err(cause))
     }
 
-    /// How many sessions of humans there are, by agent.
-    pub fn sessions_by_agent(&self) -> Result<Vec<(Agent, u64)>, StoreError> {
+    /// The number of main sessions per agent.
+    pub fn session_counts_by_agent(&self) -> Result<Vec<(Agent, u64)>, StoreError> {
         let read = || -> rusqlite::Result<Vec<(Agent, u64)>> {
             let mut statement = self.connection.prepare_cached(
                 "SELECT agent, count(*) FROM session INDEXED BY session_by_agent
@@ -131,12 +134,12 @@ impl Store {
         read().map_err(|cause| self.err(cause))
     }
 
-    /// The name of every session that has one, newest first, for looking names up.
+    /// The names of all main sessions that have one, most recently active first.
     pub fn session_names(&self) -> Result<Vec<(SessionNumber, String)>, StoreError> {
         let read = || -> rusqlite::Result<Vec<(SessionNumber, String)>> {
             let mut statement = self.connection.prepare_cached(
-                "SELECT num, name FROM session WHERE space = ?1 AND name IS NOT NULL AND kind = 'main'
-                 ORDER BY last_at DESC, num DESC",
+                "SELECT number, name FROM session WHERE space = ?1 AND name IS NOT NULL AND kind = 'main'
+                 ORDER BY last_activity_at DESC, number DESC",
             )?;
             let rows = statement
                 .query_map(params![self.space.as_str()], |row| Ok((SessionNumber(row.get(0)?), row.get(1)?)))?;
@@ -147,10 +150,9 @@ impl Store {
 
     fn select(&self, condition: &str, values: impl Params) -> Result<Vec<Session>, StoreError> {
         let read = || -> rusqlite::Result<Vec<Session>> {
-            // The condition comes first in brackets when it has no ORDER BY of its own to protect.
             let sql = format!(
-                "SELECT {COLUMNS} FROM {TABLES} WHERE session.space = ?1 AND session.kind <> 'gone' AND {}",
-                bracket(condition)
+                "SELECT {COLUMNS} FROM {TABLES} WHERE session.space = ?1 AND session.kind <> 'removed' AND {}",
+                parenthesize(condition)
             );
             let mut statement = self.connection.prepare_cached(&sql)?;
             let rows = statement.query_map(values, from_row)?;
@@ -160,13 +162,13 @@ impl Store {
     }
 }
 
-/// Puts the condition in brackets and leaves what orders and limits the answer outside.
-fn bracket(condition: &str) -> String {
+/// Puts the condition in parentheses, without a trailing ORDER BY or LIMIT.
+fn parenthesize(condition: &str) -> String {
     let end = ["ORDER BY", "LIMIT"].iter().filter_map(|word| condition.find(word)).min().unwrap_or(condition.len());
     format!("({}) {}", condition[..end].trim(), &condition[end..])
 }
 
-/// A row, or nothing when a newer program wrote it for an agent unknown here.
+/// None for a row of an agent that only a newer version of the program knows.
 pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Option<Session>> {
     let Ok(agent) = row.get_ref(1)?.as_str()?.parse() else { return Ok(None) };
     let Ok(id) = row.get_ref(0)?.as_str()?.parse() else { return Ok(None) };
@@ -189,7 +191,7 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Option<Session>> {
         started_at: time(12)?,
         last_activity_at: time(13)?,
         transcript: row.get(14)?,
-        counts: Counts {
+        counts: SessionCounts {
             prompts: count(15)?,
             messages: count(16)?,
             tool_calls: count(17)?,
@@ -199,8 +201,8 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Option<Session>> {
         },
         tokens: Tokens { input: count(21)?, output: count(22)?, cache_read: count(23)?, cache_write: count(24)? },
         cost_usd: row.get::<_, Option<i64>>(25)?.map(|nanos| nanos as f64 / 1e9),
-        raw_tokens: estimate_tokens(count(26)?),
+        raw_tokens: estimate_byte_tokens(count(26)?),
         kept_tokens: count(27)?,
-        empty: row.get(28)?,
+        is_empty: row.get(28)?,
     }))
 }

@@ -1,65 +1,67 @@
-//! Sizes, counts and self-checks of the store.
+//! Counts of what is stored, and consistency checks.
 
 use rusqlite::params;
 
 use crate::{Store, StoreError};
 
-/// How much there is.
+/// Counts of what is stored.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Statistics {
-    /// Sessions of humans.
+pub struct StoreStatistics {
+    /// Main sessions.
     pub sessions: u64,
     /// Sessions of sub-agents.
-    pub children: u64,
-    /// Sessions in which nothing happened.
-    pub empty: u64,
-    /// Entries.
+    pub child_sessions: u64,
+    /// Sessions in which nothing happened, included in the counts above.
+    pub empty_sessions: u64,
+    /// Entries of all sessions.
     pub entries: u64,
-    /// Episodes.
+    /// Episodes of all sessions.
     pub episodes: u64,
-    /// Facts.
+    /// Facts of all sessions.
     pub facts: u64,
     /// Transcript files.
     pub transcripts: u64,
     /// Bytes of transcript read.
     pub bytes_read: u64,
-    /// Secrets removed, by rule.
+    /// Number of secrets removed, by rule.
     pub redactions: Vec<(String, u64)>,
     /// The last change number.
     pub change: u64,
-    /// The database's schema.
+    /// Schema version of the database.
     pub schema: u64,
 }
 
-/// A line of a transcript that could not be read.
+/// A transcript line that could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The file.
+pub struct TranscriptProblem {
+    /// Path of the transcript.
     pub path: String,
-    /// The line.
+    /// Line number, from 1.
     pub line: u64,
-    /// What is wrong.
+    /// Why it could not be parsed.
     pub message: String,
 }
 
-/// Something in the store that contradicts itself.
+/// A failed consistency check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Damage {
-    /// What was checked.
+pub struct FailedCheck {
+    /// The condition that does not hold.
     pub check: &'static str,
-    /// What was found.
-    pub found: String,
+    /// Where it does not hold.
+    pub detail: String,
 }
 
-/// Checks whose every row is a contradiction.
+const FILE_CHECK: &str = "the database file is intact";
+
+/// Conditions, and queries that return one row for each violation.
 const CHECKS: [(&str, &str); 6] = [
     (
         "every entry belongs to a session",
         "SELECT 'session ' || session || ' entry ' || seq FROM entry WHERE space = ?1
-         AND NOT EXISTS (SELECT 1 FROM session WHERE space = entry.space AND num = entry.session)",
+         AND NOT EXISTS (SELECT 1 FROM session WHERE space = entry.space AND number = entry.session)",
     ),
     (
-        "entries are numbered without gaps",
+        "entry numbers have no gaps",
         "SELECT 'session ' || session || ': ' || count(*) || ' entries, last ' || max(seq) FROM entry
          WHERE space = ?1 GROUP BY session HAVING count(*) <> max(seq) + 1",
     ),
@@ -72,38 +74,40 @@ const CHECKS: [(&str, &str); 6] = [
     (
         "no entry is stored twice in a session",
         "SELECT 'session ' || session || ' native id ' || min(native_id) FROM entry WHERE space = ?1
-         GROUP BY session, native HAVING count(*) > 1",
+         GROUP BY session, native_key HAVING count(*) > 1",
     ),
     (
-        "the tokens of a session are the sum of its messages",
-        "SELECT 'session ' || id FROM session WHERE space = ?1 AND tokens_output <> coalesce(
-         (SELECT sum(output) FROM usage WHERE space = session.space AND session = session.num), 0)",
+        "a session's tokens equal the sum of its messages",
+        "SELECT 'session ' || id FROM session WHERE space = ?1 AND output_tokens <> coalesce(
+         (SELECT sum(output_tokens) FROM usage WHERE space = session.space AND session = session.number), 0)",
     ),
     (
-        "the counted prompts are stored",
+        "prompt counts match the stored prompts",
         "SELECT 'session ' || id FROM session WHERE space = ?1 AND kind = 'main' AND prompts <> (SELECT count(*)
-         FROM entry WHERE space = session.space AND session = session.num AND speech = 'prompt'
-         AND NOT (abandoned OR taken_back))",
+         FROM entry WHERE space = session.space AND session = session.number AND kind = 'prompt'
+         AND NOT (is_abandoned OR is_retracted))",
     ),
 ];
 
 impl Store {
-    /// How much there is.
-    pub fn statistics(&self) -> Result<Statistics, StoreError> {
-        let read = || -> rusqlite::Result<Statistics> {
+    /// Counts of what is stored.
+    pub fn statistics(&self) -> Result<StoreStatistics, StoreError> {
+        let read = || -> rusqlite::Result<StoreStatistics> {
             let space = self.space.as_str();
             let count = |sql: &str| -> rusqlite::Result<u64> {
                 self.connection.query_row(sql, params![space], |row| row.get::<_, i64>(0)).map(|number| number as u64)
             };
-            Ok(Statistics {
+            Ok(StoreStatistics {
                 sessions: count("SELECT count(*) FROM session WHERE space = ?1 AND kind = 'main'")?,
-                children: count("SELECT count(*) FROM session WHERE space = ?1 AND kind = 'child'")?,
-                empty: count("SELECT count(*) FROM session WHERE space = ?1 AND empty AND kind <> 'gone'")?,
+                child_sessions: count("SELECT count(*) FROM session WHERE space = ?1 AND kind = 'child'")?,
+                empty_sessions: count(
+                    "SELECT count(*) FROM session WHERE space = ?1 AND is_empty AND kind <> 'removed'",
+                )?,
                 entries: count("SELECT count(*) FROM entry WHERE space = ?1")?,
                 episodes: count("SELECT count(*) FROM episode WHERE space = ?1")?,
                 facts: count("SELECT count(*) FROM fact WHERE space = ?1")?,
                 transcripts: count("SELECT count(*) FROM transcript WHERE space = ?1")?,
-                bytes_read: count("SELECT coalesce(sum(offset), 0) FROM transcript WHERE space = ?1")?,
+                bytes_read: count("SELECT coalesce(sum(read_offset), 0) FROM transcript WHERE space = ?1")?,
                 change: count("SELECT coalesce(max(value), 0) FROM counter WHERE space = ?1 AND name = 'change'")?,
                 schema: self.connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))? as u64,
                 redactions: self.redactions()?,
@@ -112,37 +116,38 @@ impl Store {
         read().map_err(|cause| self.err(cause))
     }
 
-    /// Lines that could not be read.
-    pub fn problems(&self) -> Result<Vec<Problem>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<Problem>> {
+    /// Transcript lines that could not be parsed, by path and line.
+    pub fn transcript_problems(&self) -> Result<Vec<TranscriptProblem>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<TranscriptProblem>> {
             let mut statement = self.connection.prepare_cached(
-                "SELECT transcript.path, problem.line, problem.message FROM problem JOIN transcript
-                 ON transcript.space = problem.space AND transcript.num = problem.transcript
-                 WHERE problem.space = ?1 ORDER BY transcript.path, problem.line",
+                "SELECT transcript.path, transcript_problem.line, transcript_problem.message
+                 FROM transcript_problem JOIN transcript
+                 ON transcript.space = transcript_problem.space AND transcript.number = transcript_problem.transcript
+                 WHERE transcript_problem.space = ?1 ORDER BY transcript.path, transcript_problem.line",
             )?;
             let rows = statement.query_map(params![self.space.as_str()], |row| {
-                Ok(Problem { path: row.get(0)?, line: row.get::<_, i64>(1)? as u64, message: row.get(2)? })
+                Ok(TranscriptProblem { path: row.get(0)?, line: row.get::<_, i64>(1)? as u64, message: row.get(2)? })
             })?;
             rows.collect()
         };
         read().map_err(|cause| self.err(cause))
     }
 
-    /// Checks the file and everything in it that must agree.
-    pub fn verify(&self) -> Result<Vec<Damage>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<Damage>> {
+    /// Checks the database file and all consistency conditions, and returns the violations.
+    pub fn verify(&self) -> Result<Vec<FailedCheck>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<FailedCheck>> {
             let mut damage = Vec::new();
             let mut statement = self.connection.prepare("PRAGMA integrity_check")?;
             for line in statement.query_map([], |row| row.get::<_, String>(0))? {
                 let found = line?;
                 if found != "ok" {
-                    damage.push(Damage { check: "the database file is whole", found });
+                    damage.push(FailedCheck { check: FILE_CHECK, detail: found });
                 }
             }
             for (check, sql) in CHECKS {
                 let mut statement = self.connection.prepare(sql)?;
                 for found in statement.query_map(params![self.space.as_str()], |row| row.get(0))? {
-                    damage.push(Damage { check, found: found? });
+                    damage.push(FailedCheck { check, detail: found? });
                 }
             }
             Ok(damage)
@@ -150,9 +155,9 @@ impl Store {
         read().map_err(|cause| self.err(cause))
     }
 
-    /// What is checked by `verify`.
-    pub fn checks() -> impl Iterator<Item = &'static str> {
-        std::iter::once("the database file is whole").chain(CHECKS.iter().map(|(check, _)| *check))
+    /// The conditions that `verify` checks.
+    pub fn check_names() -> impl Iterator<Item = &'static str> {
+        std::iter::once(FILE_CHECK).chain(CHECKS.iter().map(|(check, _)| *check))
     }
 
     fn redactions(&self) -> rusqlite::Result<Vec<(String, u64)>> {

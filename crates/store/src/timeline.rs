@@ -1,49 +1,49 @@
-//! Episodes of all sessions in the order they happened.
+//! Episodes of all sessions in chronological order.
 
 use std::collections::HashSet;
 
 use rethread_model::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
 
-use crate::{EpisodeKey, Scope, SessionNumber, Store, StoreError};
+use crate::{EpisodeKey, SessionNumber, SessionScope, Store, StoreError};
 
-/// Which episodes are wanted.
+/// Selects episodes of the timeline.
 #[derive(Clone, Debug, Default)]
 pub struct EpisodeWindow {
-    /// Where.
-    pub scope: Scope,
-    /// Of one session.
+    /// Only sessions in this scope.
+    pub scope: SessionScope,
+    /// Only this session.
     pub session: Option<SessionNumber>,
-    /// Not before.
+    /// Only episodes started at this time or later.
     pub from: Option<Timestamp>,
-    /// Before.
+    /// Only episodes started before this time.
     pub to: Option<Timestamp>,
-    /// Those around this moment; the last ones if nothing is given.
+    /// Half of the episodes before this time and half after it; `None` for the last ones.
     pub anchor: Option<Timestamp>,
-    /// Only these, if given.
+    /// Only these episodes.
     pub among: Option<Vec<EpisodeKey>>,
-    /// At most this many.
+    /// Return at most this many.
     pub limit: usize,
 }
 
-/// Sub-agents do their parent's work: on a line of what was done they would show it twice.
-const WANTED: &str = "episode.space = ?1 AND NOT episode.abandoned AND session.kind = 'main'
+/// Main sessions only: the work of sub-agents is part of their parent's episodes and would appear twice.
+const MATCHES_WINDOW: &str = "episode.space = ?1 AND NOT episode.is_abandoned AND session.kind = 'main'
     AND (?2 IS NULL OR session.project = ?2 OR session.cwd = ?2 OR substr(session.cwd, 1, length(?2) + 1) = ?2 || '/')
     AND (?3 IS NULL OR episode.session = ?3)
     AND (?4 IS NULL OR episode.started_at >= ?4) AND (?5 IS NULL OR episode.started_at < ?5)";
 
 impl Store {
-    /// Episodes in the order they happened.
+    /// Episodes of the window, in chronological order.
     pub fn episodes_in(&self, window: &EpisodeWindow) -> Result<Vec<EpisodeKey>, StoreError> {
         let Some(anchor) = window.anchor else {
-            let mut last = self.walk(window, None, Way::Back, window.limit)?;
+            let mut last = self.walk(window, None, Direction::Backward, window.limit)?;
             last.reverse();
             return Ok(last);
         };
         let half = window.limit / 2;
-        let mut around = self.walk(window, Some(anchor), Way::Back, half)?;
+        let mut around = self.walk(window, Some(anchor), Direction::Backward, half)?;
         around.reverse();
-        around.extend(self.walk(window, Some(anchor), Way::On, window.limit - around.len())?);
+        around.extend(self.walk(window, Some(anchor), Direction::Forward, window.limit - around.len())?);
         Ok(around)
     }
 
@@ -54,31 +54,32 @@ impl Store {
                 .prepare_cached(
                     "SELECT session, number FROM episode INDEXED BY episode_by_id WHERE space = ?1 AND id = ?2",
                 )?
-                .query_row(params![self.space.as_str(), id], key)
+                .query_row(params![self.space.as_str(), id], key_from_row)
                 .optional()
         };
         read().map_err(|cause| self.err(cause))
     }
 
+    /// Episodes from the anchor in one direction, nearest first.
     fn walk(
         &self,
         window: &EpisodeWindow,
         anchor: Option<Timestamp>,
-        way: Way,
+        direction: Direction,
         limit: usize,
     ) -> Result<Vec<EpisodeKey>, StoreError> {
-        let (side, order) = match way {
-            Way::Back => ("<", "DESC"),
-            Way::On => (">=", "ASC"),
+        let (side, order) = match direction {
+            Direction::Backward => ("<", "DESC"),
+            Direction::Forward => (">=", "ASC"),
         };
         let project = match &window.scope {
-            Scope::AllProjects => None,
-            Scope::Project(path) => Some(path.as_str()),
+            SessionScope::AllProjects => None,
+            SessionScope::Project(path) => Some(path.as_str()),
         };
         let sql = format!(
             "SELECT episode.session, episode.number FROM episode INDEXED BY episode_by_time
-             CROSS JOIN session ON session.space = episode.space AND session.num = episode.session
-             WHERE {WANTED} AND (?6 IS NULL OR episode.started_at {side} ?6)
+             CROSS JOIN session ON session.space = episode.space AND session.number = episode.session
+             WHERE {MATCHES_WINDOW} AND (?6 IS NULL OR episode.started_at {side} ?6)
              ORDER BY episode.started_at {order}, episode.session {order}, episode.number {order}"
         );
         let among: Option<HashSet<EpisodeKey>> = window.among.as_ref().map(|keys| keys.iter().copied().collect());
@@ -98,7 +99,7 @@ impl Store {
             while found.len() < limit
                 && let Some(row) = rows.next()?
             {
-                let key = key(row)?;
+                let key = key_from_row(row)?;
                 if among.as_ref().is_none_or(|among| among.contains(&key)) {
                     found.push(key);
                 }
@@ -110,11 +111,11 @@ impl Store {
 }
 
 #[derive(Clone, Copy)]
-enum Way {
-    Back,
-    On,
+enum Direction {
+    Backward,
+    Forward,
 }
 
-fn key(row: &Row<'_>) -> rusqlite::Result<EpisodeKey> {
+fn key_from_row(row: &Row<'_>) -> rusqlite::Result<EpisodeKey> {
     Ok(EpisodeKey { session: SessionNumber(row.get(0)?), number: row.get::<_, i64>(1)? as u64 })
 }

@@ -1,34 +1,34 @@
-//! Transcript files and how far each has been read.
+//! Transcript files and how far each was read.
 
 use rethread_model::Agent;
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::{SessionNumber, Store, StoreError};
 
-/// Our number of a transcript file, in the order files were first met.
+/// Our number of a transcript, counted from 1 in the order in which transcripts were first read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TranscriptNumber(pub(crate) i64);
 
-/// How a file is recognised when it is met again.
+/// Recognizes an unchanged or replaced file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Fingerprint {
-    /// Device of the file.
+pub struct FileFingerprint {
+    /// Device the file is on.
     pub device: u64,
-    /// Number of the file on its device.
+    /// Inode number on that device.
     pub inode: u64,
-    /// Size in bytes when it was last looked at.
+    /// Size in bytes at the last sync.
     pub size: u64,
-    /// Modification time in nanoseconds when it was last looked at.
+    /// Modification time at the last sync, in nanoseconds since 1970.
     pub mtime: i64,
 }
 
-/// How far a transcript has been read.
+/// How far a transcript was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Cursor {
-    /// Byte after the last line read; never past an unterminated line.
+pub struct ReadCursor {
+    /// Byte after the last line read. A line without a newline is not read.
     pub offset: u64,
-    /// Lines read.
-    pub line: u64,
+    /// Number of lines read.
+    pub lines: u64,
     /// Hash of the file's first bytes, up to the offset.
     pub head_hash: u64,
     /// Hash of the bytes before the offset.
@@ -38,22 +38,22 @@ pub struct Cursor {
 /// One transcript file as stored.
 #[derive(Clone, Debug)]
 pub struct TranscriptRow {
-    /// Its number.
+    /// Identifies it in later calls.
     pub number: TranscriptNumber,
-    /// Where it is.
+    /// Path of the file.
     pub path: String,
-    /// Whose it is.
+    /// The agent that writes it.
     pub agent: Agent,
-    /// Its session, if it could be told.
+    /// Its session; `None` until it is known.
     pub session: Option<SessionNumber>,
-    /// How it is recognised.
-    pub fingerprint: Fingerprint,
-    /// How far it has been read.
-    pub cursor: Cursor,
+    /// State of the file at the last sync.
+    pub fingerprint: FileFingerprint,
+    /// How far it was read.
+    pub cursor: ReadCursor,
 }
 
 pub(crate) const COLUMNS: &str =
-    "num, path, agent, session, device, inode, size, mtime, offset, line, head_hash, tail_hash";
+    "number, path, agent, session, device, inode, size, mtime, read_offset, read_lines, head_hash, tail_hash";
 
 impl Store {
     /// The transcript at that path.
@@ -66,10 +66,10 @@ impl Store {
         read().map_err(|cause| self.err(cause))
     }
 
-    /// All transcripts ever met, in the order of their numbers.
+    /// All known transcripts, by number.
     pub fn transcripts(&self) -> Result<Vec<TranscriptRow>, StoreError> {
         let read = || -> rusqlite::Result<Vec<TranscriptRow>> {
-            let sql = format!("SELECT {COLUMNS} FROM transcript WHERE space = ?1 ORDER BY num");
+            let sql = format!("SELECT {COLUMNS} FROM transcript WHERE space = ?1 ORDER BY number");
             let mut statement = self.connection.prepare_cached(&sql)?;
             let rows = statement.query_map(params![self.space.as_str()], from_row)?;
             rows.filter_map(Result::transpose).collect()
@@ -78,7 +78,7 @@ impl Store {
     }
 }
 
-/// A row, or nothing when a newer program wrote it for an agent unknown here.
+/// None for a row of an agent that only a newer version of the program knows.
 pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Option<TranscriptRow>> {
     let Ok(agent) = row.get_ref(2)?.as_str()?.parse() else { return Ok(None) };
     let unsigned = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
@@ -87,7 +87,17 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Option<TranscriptRow>>
         path: row.get(1)?,
         agent,
         session: row.get::<_, Option<i64>>(3)?.map(SessionNumber),
-        fingerprint: Fingerprint { device: unsigned(4)?, inode: unsigned(5)?, size: unsigned(6)?, mtime: row.get(7)? },
-        cursor: Cursor { offset: unsigned(8)?, line: unsigned(9)?, head_hash: unsigned(10)?, tail_hash: unsigned(11)? },
+        fingerprint: FileFingerprint {
+            device: unsigned(4)?,
+            inode: unsigned(5)?,
+            size: unsigned(6)?,
+            mtime: row.get(7)?,
+        },
+        cursor: ReadCursor {
+            offset: unsigned(8)?,
+            lines: unsigned(9)?,
+            head_hash: unsigned(10)?,
+            tail_hash: unsigned(11)?,
+        },
     }))
 }

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::Value;
 
-use crate::{ApiSocket, EventStream, TestServer, WAIT_LIMIT};
+use crate::{ApiSocket, EventClient, TestServer, WAIT_LIMIT};
 
 /// A client that sends the API token with every request.
 #[derive(Clone)]
@@ -19,7 +19,7 @@ pub struct ApiClient {
 
 /// A response, read to its end.
 #[derive(Debug)]
-pub struct ApiResponse {
+pub struct ClientResponse {
     /// 0 if the server closed the connection without one.
     pub status: u16,
     /// Status line and headers in lower case.
@@ -48,12 +48,12 @@ impl ApiClient {
     }
 
     /// A request, with a JSON body if there is one.
-    pub fn request(&self, method: &str, path: &str, body: Option<&str>) -> ApiResponse {
+    pub fn request(&self, method: &str, path: &str, body: Option<&str>) -> ClientResponse {
         self.request_with(method, path, &[], body)
     }
 
     /// The same with more header lines.
-    pub fn request_with(&self, method: &str, path: &str, headers: &[&str], body: Option<&str>) -> ApiResponse {
+    pub fn request_with(&self, method: &str, path: &str, headers: &[&str], body: Option<&str>) -> ClientResponse {
         let (line, bearer) = (format!("{method} {path}"), self.bearer());
         let mut head = vec![line.as_str(), &bearer];
         head.extend(body.map(|_| "Content-Type: application/json"));
@@ -81,7 +81,7 @@ impl ApiClient {
     }
 
     /// Sends any bytes and reads whatever comes back.
-    pub fn send_bytes(&self, bytes: &[u8]) -> ApiResponse {
+    pub fn send_bytes(&self, bytes: &[u8]) -> ClientResponse {
         let mut stream = self.connect();
         // The server may refuse and close before everything is sent.
         let _ = stream.write_all(bytes);
@@ -112,8 +112,8 @@ impl ApiClient {
     }
 
     /// Opens `/api/events` with a query such as `?session=…`. No event after this is missed.
-    pub fn event_stream(&self, query: &str) -> EventStream {
-        EventStream::open(self, query)
+    pub fn event_stream(&self, query: &str) -> EventClient {
+        EventClient::open(self, query)
     }
 
     /// The header line with the token.
@@ -128,7 +128,7 @@ impl ApiClient {
     }
 }
 
-impl ApiResponse {
+impl ClientResponse {
     /// Status and error code. Checks that the error has the form of all errors.
     pub fn error(&self) -> (u16, String) {
         let body: Value = serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("not JSON: {self:?}"));
@@ -140,7 +140,7 @@ impl ApiResponse {
 
 /// Sends one request over any stream and reads the response to its end. The first line of `head` is method and path
 /// without the version; a `Host` line is added unless there is one.
-pub fn exchange(mut stream: impl Read + Write, host: &str, head: &[&str], body: &str) -> ApiResponse {
+pub fn exchange(mut stream: impl Read + Write, host: &str, head: &[&str], body: &str) -> ClientResponse {
     let mut lines = vec![format!("{} HTTP/1.1", head[0])];
     if !head.iter().any(|line| line.starts_with("Host:")) {
         lines.push(format!("Host: {host}"));
@@ -151,12 +151,12 @@ pub fn exchange(mut stream: impl Read + Write, host: &str, head: &[&str], body: 
     read_response(stream)
 }
 
-fn read_response(mut stream: impl Read) -> ApiResponse {
+fn read_response(mut stream: impl Read) -> ClientResponse {
     let mut bytes = Vec::new();
     // An error is a peer that closed early; what it sent before still counts.
     let _ = stream.read_to_end(&mut bytes);
     let text = String::from_utf8_lossy(&bytes);
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-    ApiResponse { status, head: head.to_lowercase(), body: body.to_owned() }
+    ClientResponse { status, head: head.to_lowercase(), body: body.to_owned() }
 }

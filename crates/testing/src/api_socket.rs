@@ -118,12 +118,12 @@ impl ApiSocket {
 }
 
 /// A client of the event stream.
-pub struct EventStream {
+pub struct EventClient {
     reader: BufReader<TcpStream>,
     check_frame: fn(&Value),
 }
 
-impl EventStream {
+impl EventClient {
     pub(crate) fn open(client: &ApiClient, query: &str) -> Self {
         let (mut stream, host) = (client.connect(), &client.authority);
         let head = format!("GET /api/events{query} HTTP/1.1\r\nHost: {host}\r\n{}\r\n\r\n", client.bearer());

@@ -6,7 +6,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use rethread_engine::{Clock, Engine, Environment, ListRequest, Profile, ShowRequest, SyncReport, SyncRequest};
+use rethread_engine::{
+    Clock, Engine, Environment, LogProfile, SessionListRequest, ShowRequest, SyncReport, SyncRequest,
+};
 use rethread_model::{Fact, Space, Timestamp};
 use rethread_store::{FactQuery, Store};
 
@@ -184,7 +186,9 @@ impl TestHome {
     /// The same with settings, as from the command line.
     fn environment_with(&self, settings: &[(&str, &str)]) -> Environment {
         let mut environment = self.environment();
-        environment.flags.extend(settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
+        environment
+            .config_overrides
+            .extend(settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
         environment
     }
 
@@ -222,14 +226,25 @@ impl TestHome {
     pub fn facts(&self) -> String {
         let mut out = String::new();
         for known in self.store().facts(&FactQuery::default()).unwrap().iter().rev() {
-            let Fact { predicate, subject, object, detail, state, succeeded, failed, line, evidence, .. } = &known.fact;
+            let Fact {
+                predicate,
+                subject,
+                object,
+                detail,
+                state,
+                success_count: succeeded,
+                failure_count: failed,
+                line,
+                evidence_lines: evidence,
+                ..
+            } = &known.fact;
             let object = object.as_ref().map_or("", |object| object.name.as_str());
             writeln!(
                 out,
                 "{} | {} | {object} | {} | {detail} | {succeeded}/{failed} | line {line} {evidence:?} of episode {}",
                 predicate.as_str(),
                 subject.name,
-                state.named(*predicate),
+                state.display_name(*predicate),
                 known.episode
             )
             .unwrap();
@@ -241,12 +256,13 @@ impl TestHome {
     /// store is consistent.
     pub fn dump(&self) -> String {
         let engine = self.engine();
-        let request = ListRequest { include_empty: true, include_children: true, ..ListRequest::default() };
+        let request =
+            SessionListRequest { include_empty: true, include_children: true, ..SessionListRequest::default() };
         let mut sessions = engine.sessions(&request).unwrap();
         sessions.sort_by(|a, b| a.session.external_id.cmp(&b.session.external_id));
         let mut out = String::new();
         for listed in sessions {
-            let show = ShowRequest { profile: Profile::Full, ..ShowRequest::default() };
+            let show = ShowRequest { profile: LogProfile::Full, ..ShowRequest::default() };
             let shown = engine.show(&listed.session.id.to_string(), show).unwrap();
             writeln!(out, "{:#?}", listed.session).unwrap();
             for entry in shown.entries {

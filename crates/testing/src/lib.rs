@@ -8,6 +8,7 @@
 
 mod api_client;
 mod api_socket;
+mod facts;
 mod files;
 mod fixtures;
 mod home;
@@ -17,8 +18,9 @@ mod stub_model;
 mod transcript;
 mod wait;
 
-pub use api_client::{ApiClient, ApiResponse, exchange};
-pub use api_socket::{ApiSocket, EventStream};
+pub use api_client::{ApiClient, ClientResponse, exchange};
+pub use api_socket::{ApiSocket, EventClient};
+pub use facts::{confirmed_fact, with_object};
 pub use files::{contents_below, files_below};
 pub use fixtures::{
     BRANCHES, CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, NATIVE_THREAD, PI_FILE, PI_VERSION_1, SUB_AGENT,

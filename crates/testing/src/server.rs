@@ -7,7 +7,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use serde_json::Value;
 
-use crate::{ApiResponse, TestHome, WAIT_LIMIT, exchange};
+use crate::{ClientResponse, TestHome, WAIT_LIMIT, exchange};
 
 /// A server on a free port. It is killed when dropped.
 pub struct TestServer {
@@ -41,20 +41,20 @@ impl TestServer {
     }
 
     /// Sends a request with exactly these head lines, see [`exchange`].
-    pub fn send(&self, head: &[&str], body: &str) -> ApiResponse {
+    pub fn send(&self, head: &[&str], body: &str) -> ClientResponse {
         let stream = TcpStream::connect(self.authority()).unwrap();
         stream.set_read_timeout(Some(WAIT_LIMIT)).unwrap();
         exchange(stream, &self.authority(), head, body)
     }
 
     /// The same over the Unix socket that only the owner can open.
-    pub fn send_over_unix_socket(&self, head: &[&str], body: &str) -> ApiResponse {
+    pub fn send_over_unix_socket(&self, head: &[&str], body: &str) -> ClientResponse {
         let stream = UnixStream::connect(self.started["socket"].as_str().unwrap()).unwrap();
         exchange(stream, "localhost", head, body)
     }
 
     /// A GET with this token.
-    pub fn get(&self, path: &str, token: &str) -> ApiResponse {
+    pub fn get(&self, path: &str, token: &str) -> ClientResponse {
         self.send(&[&format!("GET {path}"), &format!("Authorization: Bearer {token}")], "")
     }
 

@@ -1,4 +1,4 @@
-//! Periods of work that are over, written to the archive. Nothing there is ever overwritten, nor half written.
+//! Writes finished work periods to the archive. An archive file is never overwritten and never left half written.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -6,68 +6,68 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rethread_model::Timestamp;
-use rethread_recall::Happening;
-use rethread_store::{Life, SessionKey, Store, Unarchived};
+use rethread_recall::TimedText;
+use rethread_store::{LifecycleRow, PendingArchive, SessionKey, Store};
 use serde_json::{Value, json};
 
 use super::Lifecycle;
-use super::lifecycle::{last_of, was_ended};
-use super::view::Own;
+use super::lifecycle::{last_event_at, was_ended};
+use super::session_view::OwnSession;
 use crate::{Engine, EngineError, home};
 
-/// Tool calls a period must have to be significant.
-const SIGNIFICANT: usize = 3;
-/// Files and tools that are named, the newest ones.
-const NAMED: usize = 5;
-/// Names that are tried for one archive.
-const TRIES: u32 = 100;
-/// Archives that are written at one touch. Whoever touches is waiting.
-const WRITTEN_AT_ONCE: u64 = 8;
+/// Minimum number of tool calls of a period that `lifecycle.archive = "significant"` archives.
+const SIGNIFICANT_TOOL_CALLS: usize = 3;
+/// Number of files and of tools listed in an archive; the newest ones are kept.
+const MAX_NAMES: usize = 5;
+/// Number of file names tried for one archive before giving up.
+const MAX_NAME_ATTEMPTS: u32 = 100;
+/// Limit on archives written per call, because a hook is waiting for the result.
+const MAX_WRITES_PER_CALL: u64 = 8;
 
 impl Engine {
-    /// The period that would end by something that happens now, as it will stand in the archive. It is told before it
-    /// ends: afterwards what it had at hand makes room for the next one.
-    pub(super) fn finished(
+    /// The period that an event at `now` would end, ready for the archive. Call this before the event is recorded:
+    /// afterwards the hot memory belongs to the next period.
+    pub(super) fn period_about_to_end(
         &self,
         store: &Store,
         key: SessionKey<'_>,
-        own: &Own,
+        own: &OwnSession,
         last_activity: Option<Timestamp>,
         now: Timestamp,
-    ) -> Result<Option<Unarchived>, EngineError> {
+    ) -> Result<Option<PendingArchive>, EngineError> {
         let Some(life) = &own.life else { return Ok(None) };
-        let is_over = Lifecycle::of(&self.config).is_over(life, last_activity, now);
+        let is_over = Lifecycle::from_config(&self.config).is_period_over(life, last_activity, now);
         if !is_over || was_ended(life) {
             return Ok(None);
         }
         let mut life = life.clone();
-        // That it ended is noted with the touch.
-        life.events += 1;
-        let ended_at = last_of(&life, last_activity);
-        self.archive_of(store, key, &life, ended_at)
+        // Recording the event also adds a `session_end` event.
+        life.event_count += 1;
+        let ended_at = last_event_at(&life, last_activity);
+        self.build_archive(store, key, &life, ended_at)
     }
 
-    /// A period as it will stand in the archive; nothing if it is not worth it.
-    pub(super) fn archive_of(
+    /// Builds the archive of a period. Returns `None` if the `lifecycle.archive` setting excludes it.
+    pub(super) fn build_archive(
         &self,
         store: &Store,
         key: SessionKey<'_>,
-        life: &Life,
+        life: &LifecycleRow,
         ended_at: Timestamp,
-    ) -> Result<Option<Unarchived>, EngineError> {
-        let own = Own::read(store, key)?.of_period(life);
-        let calls = own.deeds.entries.iter().filter(|entry| entry.tool.is_some()).count();
+    ) -> Result<Option<PendingArchive>, EngineError> {
+        let own = OwnSession::load_with_actions(store, key)?.limited_to_period(life);
+        let calls = own.actions.entries.iter().filter(|entry| entry.tool.is_some()).count();
         let is_wanted = match self.config.text("lifecycle.archive") {
             "none" => false,
-            "significant" => calls >= SIGNIFICANT,
+            "significant" => calls >= SIGNIFICANT_TOOL_CALLS,
             _ => true,
         };
         if !is_wanted {
             return Ok(None);
         }
-        let view = own.view(store, key, Lifecycle::of(&self.config), ended_at)?;
-        let newest = |all: &[String]| all[all.len().saturating_sub(NAMED)..].to_vec();
-        let told = |all: &[Happening]| -> Vec<Value> {
+        let view = own.view(store, key, Lifecycle::from_config(&self.config), ended_at)?;
+        let newest = |all: &[String]| all[all.len().saturating_sub(MAX_NAMES)..].to_vec();
+        let to_json = |all: &[TimedText]| -> Vec<Value> {
             all.iter().map(|one| json!({"at": one.at.to_string(), "text": one.text})).collect()
         };
         let archived = json!({
@@ -77,35 +77,35 @@ impl Engine {
             "externalId": key.external_id,
             "source": format!("session:{}", key.external_id),
             "period": life.period,
-            "startedAt": life.period_at.to_string(),
+            "startedAt": life.period_started_at.to_string(),
             "endedAt": ended_at.to_string(),
-            "events": life.events_of_period(),
-            "eventsInAll": life.events,
+            "events": life.period_event_count(),
+            "eventsInAll": life.event_count,
             "task": life.task,
             "files": newest(&view.files),
             "tools": newest(&own.tools()),
-            "entities": life.entities,
-            "hotMemory": told(&view.hot),
-            "notes": told(&view.notes),
-            "recentEvents": told(&view.recent),
+            "entities": life.prompt_entities,
+            "hotMemory": to_json(&view.hot_memory),
+            "notes": to_json(&view.notes),
+            "recentEvents": to_json(&view.recent_events),
         });
-        Ok(Some(Unarchived {
+        Ok(Some(PendingArchive {
             agent: key.agent,
             external_id: key.external_id.to_owned(),
             period: life.period,
-            name: name_of(&view.id, life.period_at),
-            text: format!("{archived:#}\n"),
+            file_name: archive_name(&view.id, life.period_started_at),
+            content: format!("{archived:#}\n"),
         }))
     }
 
-    /// Writes the periods that are over and not yet in the archive, also those that could not be written before. One
-    /// that cannot be written stops nobody, and is tried again.
-    pub(super) fn write_archives(&self, store: &mut Store) -> Vec<(Unarchived, PathBuf)> {
+    /// Writes the finished periods that are not archived yet, including those that failed before. A write error is
+    /// logged and never fails the caller; the period is tried again later.
+    pub(super) fn write_archives(&self, store: &mut Store) -> Vec<(PendingArchive, PathBuf)> {
         let mut written = Vec::new();
-        let waiting = match store.unarchived(WRITTEN_AT_ONCE) {
+        let waiting = match store.pending_archives(MAX_WRITES_PER_CALL) {
             Ok(waiting) => waiting,
             Err(error) => {
-                self.note_trouble("archive", &error.into());
+                self.log_error("archive", &error.into());
                 return written;
             }
         };
@@ -113,14 +113,14 @@ impl Engine {
             let done = self.write_archive(&period).and_then(|path| {
                 let mut batch = store.begin()?;
                 let key = SessionKey { agent: period.agent, external_id: &period.external_id };
-                batch.archived(key, period.period)?;
+                batch.remove_pending_archive(key, period.period)?;
                 batch.commit()?;
                 Ok(path)
             });
             match done {
                 Ok(path) => written.push((period, path)),
                 Err(error) => {
-                    self.note_trouble("archive", &error);
+                    self.log_error("archive", &error);
                     break;
                 }
             }
@@ -128,8 +128,8 @@ impl Engine {
         written
     }
 
-    /// How many archives there are, and their bytes.
-    pub(crate) fn archives(&self) -> (u64, u64) {
+    /// The number of archive files and their total size in bytes.
+    pub(crate) fn archive_totals(&self) -> (u64, u64) {
         let Ok(entries) = fs::read_dir(self.archive_folder()) else { return (0, 0) };
         let archives =
             entries.flatten().filter(|entry| Path::new(&entry.file_name()).extension().is_some_and(|it| it == "json"));
@@ -137,10 +137,11 @@ impl Engine {
             .fold((0, 0), |(count, bytes), entry| (count + 1, bytes + entry.metadata().map_or(0, |data| data.len())))
     }
 
-    fn write_archive(&self, period: &Unarchived) -> Result<PathBuf, EngineError> {
+    fn write_archive(&self, period: &PendingArchive) -> Result<PathBuf, EngineError> {
         let folder = self.archive_folder();
-        home::prepare(&folder)?;
-        write_new(&folder, &period.name, &period.text).map_err(|cause| EngineError::Folder { path: folder, cause })
+        home::ensure_private_folder(&folder)?;
+        write_new(&folder, &period.file_name, &period.content)
+            .map_err(|cause| EngineError::Folder { path: folder, cause })
     }
 
     pub(crate) fn archive_folder(&self) -> PathBuf {
@@ -148,15 +149,15 @@ impl Engine {
     }
 }
 
-/// What an archive is called: the minute the period began, and the session.
-fn name_of(id: &str, began: Timestamp) -> String {
+/// The file name of an archive: the minute the period began, then the session id.
+fn archive_name(id: &str, began: Timestamp) -> String {
     let safe: String = id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let moment = began.to_string();
     format!("{}_{}_{safe}", &moment[..10], moment[11..16].replace(':', "-"))
 }
 
-/// Writes a whole file under a name that is free. If the very same text is there already, it was written by somebody
-/// who could not say so any more.
+/// Writes a complete file under a free name. If a file with the same text already exists, an earlier process wrote it
+/// and was stopped before it could record that; its path is returned.
 fn write_new(folder: &Path, name: &str, text: &str) -> std::io::Result<PathBuf> {
     let temporary = folder.join(format!(".{name}.{}.tmp", std::process::id()));
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
@@ -170,7 +171,7 @@ fn write_new(folder: &Path, name: &str, text: &str) -> std::io::Result<PathBuf> 
 }
 
 fn link_under_free_name(temporary: &Path, folder: &Path, name: &str, text: &str) -> std::io::Result<PathBuf> {
-    for number in 1..=TRIES {
+    for number in 1..=MAX_NAME_ATTEMPTS {
         let suffix = if number == 1 { String::new() } else { format!("-{number}") };
         let path = folder.join(format!("{name}{suffix}.json"));
         match fs::hard_link(temporary, &path) {
@@ -180,7 +181,7 @@ fn link_under_free_name(temporary: &Path, folder: &Path, name: &str, text: &str)
                     return Ok(path);
                 }
             }
-            // Some file systems have no links. There a file of that name is looked for instead.
+            // Some file systems do not support hard links. There the file is renamed if the name is still free.
             Err(_) if !path.exists() => return fs::rename(temporary, &path).map(|()| path),
             Err(_) => {}
         }
@@ -193,21 +194,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn l002_07_l002_10_an_archive_is_whole_or_absent_and_never_overwritten() {
+    fn an_archive_is_complete_or_absent_and_never_overwritten() {
+        // L002-07, L002-10
         let folder = tempfile::tempdir().unwrap();
-        // A temporary file that a killed process left behind is in nobody's way.
+        // A temporary file left by a killed process must not get in the way.
         fs::write(folder.path().join(format!(".a.{}.tmp", std::process::id())), "half").unwrap();
         let paths = ["one", "two", "one"].map(|text| write_new(folder.path(), "a", text).unwrap());
         let names = paths.each_ref().map(|path| path.file_name().unwrap().to_str().unwrap());
         assert_eq!(names, ["a.json", "a-2.json", "a.json"], "the same text is not written twice");
         assert_eq!(fs::read_to_string(&paths[0]).unwrap(), "one");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing temporary is left");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "no temporary file is left");
     }
 
     #[test]
-    fn l002_10_when_no_name_is_free_nothing_is_written() {
+    fn nothing_is_written_when_no_name_is_free() {
+        // L002-10
         let folder = tempfile::tempdir().unwrap();
-        for number in 0..TRIES {
+        for number in 0..MAX_NAME_ATTEMPTS {
             write_new(folder.path(), "a", &number.to_string()).unwrap();
         }
         assert!(write_new(folder.path(), "a", "one too many").is_err());
@@ -215,8 +218,9 @@ mod tests {
     }
 
     #[test]
-    fn s002_17_the_name_is_the_minute_and_the_session() {
+    fn the_name_is_the_start_minute_and_the_session_id() {
+        // S002-17
         let began = "2026-03-02T09:07:59.999Z".parse().unwrap();
-        assert_eq!(name_of("../evil", began), "2026-03-02_09-07_---evil");
+        assert_eq!(archive_name("../evil", began), "2026-03-02_09-07_---evil");
     }
 }

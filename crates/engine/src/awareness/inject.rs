@@ -1,82 +1,81 @@
-//! What a session is told with a prompt: composed from what is new, recorded, and never said twice.
+//! Builds the text injected into a session and records it. The same thing is never injected twice.
 
 use std::path::PathBuf;
 use std::time::Instant;
 
 use rethread_ingest::source::project;
-use rethread_model::{Agent, State, Timestamp};
+use rethread_model::{Agent, SessionState, Timestamp};
 use rethread_recall::{
-    Activity, Composed, Part, PartKind, REFERENCE_CUT, SessionView, activity, compose, entities, resume_context,
+    ActivityBlock, ComposedInjection, InjectionSection, REFERENCE_CUT_MARK, SectionKind, SessionView, activity_block,
+    compose_injection, extract_entities, resume_context,
 };
-use rethread_store::{Batch, Injected, LifeEvent, SessionKey, SessionNumber, Store, StoreError, Watermark};
+use rethread_store::{
+    Batch, InjectionRow, LifecycleEvent, SessionKey, SessionNumber, Store, StoreError, WatermarkMove,
+};
 use serde_json::json;
 
 use super::Lifecycle;
-use super::neighbours::Neighbours;
-use super::view::{Own, SessionSummary};
-use super::words::{beginning, preview, without_secrets};
+use super::other_sessions::OtherSessions;
+use super::session_view::{OwnSession, SessionSummary};
+use super::tool_call_text::{preview, preview_source, without_secrets};
 use crate::{Engine, EngineError};
 
-/// Texts that machines put into a prompt's place; nobody reads an answer to them.
-const MACHINE_PROMPTS: [&str; 5] =
+/// Prefixes of prompts that were written by a program and not typed by a user; nothing is injected for them.
+const MACHINE_PROMPT_PREFIXES: [&str; 5] =
     ["<task-notification", "<teammate-message", "<cross-session-message", "<local-command", "<tick>"];
 
-/// Characters of a prompt that are kept of it as an event.
+/// Maximum length of a prompt in the event log.
 const PREVIEW_CHARS: usize = 100;
-/// Lines so young belong to what happens right now.
-const SAME_MOMENT_MILLIS: i64 = 15_000;
-/// Where Claude Code says which project it was started in.
+/// Transcript lines younger than this belong to the event that is being handled.
+const SAME_EVENT_MILLIS: i64 = 15_000;
+/// The variable in which Claude Code names the project it was started in.
 const PROJECT_VARIABLE: &str = "CLAUDE_PROJECT_DIR";
-/// Stands among what a session was told while its context is new and it was not told so.
-pub(super) const NEW_CONTEXT: &str = "rethread: the context is new";
 
-/// A session, as the agent that works in it names it.
+/// The session that an operation is about, identified the way its agent identifies it.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
-    /// The agent.
     pub(crate) agent: Agent,
-    /// The agent's id of the session.
     pub(crate) external_id: String,
-    /// Where it works.
+    /// The current working directory of the session.
     pub(crate) cwd: PathBuf,
-    /// Its transcript, if the agent says.
+    /// The transcript file, if the agent reports one.
     pub(crate) transcript: Option<PathBuf>,
 }
 
-/// What would be told, and why.
+/// What would be injected into a session, and why.
 #[derive(Clone, Debug)]
-pub struct Explained {
-    /// The block; nothing if there is nothing to say.
-    pub composed: Option<Composed>,
-    /// What was looked at and is not told, and why not.
-    pub silent: Vec<String>,
-    /// The state of the session.
-    pub state: State,
-    /// The session itself, in numbers and names.
+pub struct InjectionExplanation {
+    /// The text that would be injected; `None` if there is nothing to inject.
+    pub composed: Option<ComposedInjection>,
+    /// The sections that were skipped, each with the reason.
+    pub skipped: Vec<String>,
+    /// The lifecycle state of the session.
+    pub state: SessionState,
+    /// Key figures of the session.
     pub session: SessionSummary,
 }
 
-/// Why somebody is told something.
+/// The event that causes an injection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Occasion<'a> {
-    /// A human typed this.
+pub(crate) enum InjectionTrigger<'a> {
+    /// A human typed this prompt.
     Prompt(&'a str),
-    /// A session is opened again, with all that was said in it.
-    Return,
-    /// A session goes on with a new context: cleared or compacted.
+    /// A session was opened again with its context intact.
+    Resume,
+    /// A session continues with a new context, after a clear or a compaction.
     NewContext,
 }
 
-/// Everything that is known at one moment about a session and those beside it.
-pub(super) struct Moment {
-    pub(super) own: Own,
+/// Everything needed to decide what to inject: the session, the other sessions, and the time.
+pub(super) struct InjectionContext {
+    pub(super) own: OwnSession,
     pub(super) project: String,
-    pub(super) activity: Option<Activity>,
-    /// When something last happened in the session before this moment.
+    pub(super) activity: Option<ActivityBlock>,
+    /// Last activity in the session before the current event.
     last_activity: Option<Timestamp>,
-    neighbours: Neighbours,
+    other_sessions: OtherSessions,
     pub(super) lifecycle: Lifecycle,
-    pub(super) state: State,
+    pub(super) state: SessionState,
     pub(super) silence_millis: i64,
     pub(super) now: Timestamp,
 }
@@ -86,205 +85,220 @@ impl Caller {
         SessionKey { agent: self.agent, external_id: &self.external_id }
     }
 
-    /// The project it works in right now.
+    /// The project of its current working directory.
     pub(crate) fn project(&self) -> String {
         project::project_of(&self.cwd.to_string_lossy())
     }
 }
 
 impl Engine {
-    /// What to tell a session with a prompt. Notes that it was told.
-    pub(crate) fn told_with_prompt(&self, caller: &Caller, prompt: &str) -> Result<Option<String>, EngineError> {
+    /// The text to inject with a prompt. Marks it as injected.
+    pub(crate) fn inject_on_prompt(&self, caller: &Caller, prompt: &str) -> Result<Option<String>, EngineError> {
         let began = Instant::now();
         let mut store = self.writer()?;
         let before = last_activity(&store, caller)?;
-        self.read_own(&mut store, caller)?;
+        self.sync_caller_transcript(&mut store, caller)?;
         if is_machine_prompt(prompt) {
             return Ok(None);
         }
         let project = self.project_of(&store, caller)?;
         self.catch_up(&mut store, &project, self.now())?;
-        let event =
-            LifeEvent { at: self.now(), kind: "prompt_submitted".to_owned(), detail: preview(prompt, PREVIEW_CHARS) };
-        self.tell(&mut store, caller, Occasion::Prompt(prompt), before, &event, began)
+        let event = LifecycleEvent {
+            at: self.now(),
+            kind: "prompt_submitted".to_owned(),
+            detail: preview(prompt, PREVIEW_CHARS),
+        };
+        self.inject(&mut store, caller, InjectionTrigger::Prompt(prompt), before, &event, began)
     }
 
-    /// What to tell a session that begins again.
-    pub(crate) fn told_on_return(
+    /// The text to inject when a session starts or resumes. A new context clears the record of what was injected
+    /// before.
+    pub(crate) fn inject_on_session_start(
         &self,
         caller: &Caller,
         source: &str,
-        has_forgotten: bool,
+        is_context_new: bool,
     ) -> Result<Option<String>, EngineError> {
         let began = Instant::now();
         let mut store = self.writer()?;
         let before = last_activity(&store, caller)?;
-        self.read_own(&mut store, caller)?;
-        if has_forgotten {
+        self.sync_caller_transcript(&mut store, caller)?;
+        if is_context_new {
             let mut batch = store.begin()?;
-            batch.untell(caller.key())?;
+            batch.clear_injected(caller.key())?;
             batch.commit()?;
         }
         if source == "clear" {
             let project = self.project_of(&store, caller)?;
-            Self::pass_over_cleared(&mut store, caller.key(), &project, self.now())?;
+            Self::skip_cleared_session(&mut store, caller.key(), &project, self.now())?;
         }
         let event =
-            LifeEvent { at: self.now(), kind: "session_start".to_owned(), detail: preview(source, PREVIEW_CHARS) };
-        let occasion = if has_forgotten { Occasion::NewContext } else { Occasion::Return };
-        self.tell(&mut store, caller, occasion, before, &event, began)
+            LifecycleEvent { at: self.now(), kind: "session_start".to_owned(), detail: preview(source, PREVIEW_CHARS) };
+        let trigger = if is_context_new { InjectionTrigger::NewContext } else { InjectionTrigger::Resume };
+        self.inject(&mut store, caller, trigger, before, &event, began)
     }
 
-    /// Notes that a session's context is new: what it would be told at once, it is told with its next prompt.
-    pub(crate) fn note_new_context(&self, caller: &Caller) -> Result<(), EngineError> {
-        let mut store = self.recorder()?;
-        self.read_own(&mut store, caller)?;
+    /// Records that a session's context was replaced. Its own section is then injected with the next prompt.
+    pub(crate) fn mark_context_new(&self, caller: &Caller) -> Result<(), EngineError> {
+        let mut store = self.event_writer()?;
+        self.sync_caller_transcript(&mut store, caller)?;
         let mut batch = store.begin()?;
-        batch.untell(caller.key())?;
-        batch.tell(caller.key(), hash_of(NEW_CONTEXT), self.now())?;
+        batch.clear_injected(caller.key())?;
+        batch.set_new_context(caller.key(), true)?;
         Ok(batch.commit()?)
     }
 
-    /// What the other sessions did, for a reader; its watermark moves unless somebody only peeks.
-    pub fn activity(&self, reference: &str, peek: bool) -> Result<Option<Activity>, EngineError> {
+    /// What the other sessions did since the reader last looked. Moves the reader's watermarks unless `peek` is set.
+    pub fn activity(&self, reference: &str, peek: bool) -> Result<Option<ActivityBlock>, EngineError> {
         let mut store = self.writer()?;
         let caller = self.caller(&store, reference)?;
         let now = self.now();
         let project = self.project_of(&store, &caller)?;
         self.catch_up(&mut store, &project, now)?;
-        let moment = self.moment_of(&store, &caller, last_activity(&store, &caller)?, now)?;
+        let context = self.injection_context(&store, &caller, last_activity(&store, &caller)?, now)?;
         if !peek {
             let mut batch = store.begin()?;
-            for mark in moment.marks_told().chain(&moment.neighbours.quiet) {
-                batch.see(caller.key(), *mark)?;
+            for mark in context.injected_watermarks().chain(&context.other_sessions.quiet_watermarks) {
+                batch.move_watermark(caller.key(), *mark)?;
             }
             batch.commit()?;
         }
-        Ok(moment.activity)
+        Ok(context.activity)
     }
 
-    /// What the other sessions did, for a reader, as far as it was read: nothing is read now, moved or noted.
-    pub fn activity_at_hand(&self, reference: &str) -> Result<Option<Activity>, EngineError> {
+    /// Like [`Engine::activity`] with `peek`, but only from what is already stored: no transcript is read.
+    pub fn stored_activity(&self, reference: &str) -> Result<Option<ActivityBlock>, EngineError> {
         let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
-        Ok(self.moment_of(&store, &caller, last_activity(&store, &caller)?, self.now())?.activity)
+        Ok(self.injection_context(&store, &caller, last_activity(&store, &caller)?, self.now())?.activity)
     }
 
-    /// What the prompt hook would add, and why. Reads what is new in transcripts; moves nothing and notes nothing.
-    pub fn explain(&self, reference: &str, prompt: &str) -> Result<Explained, EngineError> {
+    /// What the prompt hook would inject, and why. Reads new transcript lines, but moves no watermark and marks nothing
+    /// as injected.
+    pub fn explain(&self, reference: &str, prompt: &str) -> Result<InjectionExplanation, EngineError> {
         let mut store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
         let before = last_activity(&store, &caller)?;
         let project = self.project_of(&store, &caller)?;
         if let Err(error) = self.catch_up(&mut store, &project, self.now()) {
-            // Who may only read is told what was read before.
-            self.note_trouble("inject", &error);
+            // A reader without write access sees what was stored before.
+            self.log_error("inject", &error);
         }
-        let moment = self.moment_of(&store, &caller, before, self.now())?;
-        let view = moment.own.view(&store, caller.key(), moment.lifecycle, moment.now)?;
-        let session = moment.own.summary(&view, moment.state, moment.now);
+        let context = self.injection_context(&store, &caller, before, self.now())?;
+        let view = context.own.view(&store, caller.key(), context.lifecycle, context.now)?;
+        let session = context.own.summary(&view, context.state, context.now);
         if is_machine_prompt(prompt) {
-            let silent = vec!["everything: a machine wrote the prompt, or nobody did".to_owned()];
-            return Ok(Explained { composed: None, silent, state: moment.state, session });
+            let silent = vec!["everything: the prompt is empty or was written by a program".to_owned()];
+            return Ok(InjectionExplanation { composed: None, skipped: silent, state: context.state, session });
         }
-        let (parts, silent) = self.parts(&store, &caller, &moment, Occasion::Prompt(prompt))?;
-        Ok(Explained { composed: self.composed(parts), silent, state: moment.state, session })
+        let (parts, silent) = self.sections(&store, &caller, &context, InjectionTrigger::Prompt(prompt))?;
+        Ok(InjectionExplanation {
+            composed: self.compose_sections(parts),
+            skipped: silent,
+            state: context.state,
+            session,
+        })
     }
 
-    /// The last texts that were given to a session, newest first.
-    pub fn told_to(&self, reference: &str, most: u64) -> Result<Vec<Injected>, EngineError> {
+    /// The last texts injected into a session, newest first.
+    pub fn injections(&self, reference: &str, most: u64) -> Result<Vec<InjectionRow>, EngineError> {
         let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
         Ok(store.injections(caller.key(), most)?)
     }
 
-    /// The words that would greet a session now.
+    /// The text that would be injected if the session resumed now.
     pub fn resume_text(&self, reference: &str) -> Result<String, EngineError> {
         let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
-        let moment = self.moment_of(&store, &caller, last_activity(&store, &caller)?, self.now())?;
-        let view = moment.past(&store, caller.key())?;
-        Ok(resume_context(&view, moment.silence_millis, moment.now))
+        let context = self.injection_context(&store, &caller, last_activity(&store, &caller)?, self.now())?;
+        let view = context.view_before_break(&store, caller.key())?;
+        Ok(resume_context(&view, context.silence_millis, context.now))
     }
 
-    fn tell(
+    fn inject(
         &self,
         store: &mut Store,
         caller: &Caller,
-        occasion: Occasion<'_>,
+        trigger: InjectionTrigger<'_>,
         before: Option<Timestamp>,
-        event: &LifeEvent,
+        event: &LifecycleEvent,
         began: Instant,
     ) -> Result<Option<String>, EngineError> {
-        // Looked at before the session is touched: afterwards it is no longer idle.
-        let (moment, parts, finished) = store.at_one_moment(|store| -> Result<_, EngineError> {
-            let moment = self.moment_of(store, caller, before, event.at)?;
-            let (parts, _) = self.parts(store, caller, &moment, occasion)?;
-            let finished = self.finished(store, caller.key(), &moment.own, moment.last_activity, moment.now)?;
-            Ok((moment, parts, finished))
+        // Must be read before the event is recorded: afterwards the session is no longer idle.
+        let (context, parts, finished) = store.in_read_transaction(|store| -> Result<_, EngineError> {
+            let context = self.injection_context(store, caller, before, event.at)?;
+            let (parts, _) = self.sections(store, caller, &context, trigger)?;
+            let finished =
+                self.period_about_to_end(store, caller.key(), &context.own, context.last_activity, context.now)?;
+            Ok((context, parts, finished))
         })?;
         let mut batch = store.begin()?;
-        let named = occasion.entities();
-        let ended = moment.lifecycle.touch(&mut batch, caller.key(), moment.last_activity, event, named)?;
+        let named = trigger.entities();
+        let ended = context.lifecycle.touch(&mut batch, caller.key(), context.last_activity, event, named)?;
         if let Some(period) = finished.filter(|finished| ended == Some(finished.period)) {
-            batch.keep_period(&period)?;
+            batch.add_pending_archive(&period)?;
         }
-        let composed = self.claim(&mut batch, caller, &moment, parts)?;
-        if matches!(occasion, Occasion::Prompt(_)) {
-            batch.untell_one(caller.key(), hash_of(NEW_CONTEXT))?;
+        let composed = self.claim_sections(&mut batch, caller, &context, parts)?;
+        if matches!(trigger, InjectionTrigger::Prompt(_)) {
+            batch.set_new_context(caller.key(), false)?;
         }
         if let Some(composed) = &composed {
-            batch.add_injection(caller.key(), &record(composed, occasion.hook(caller.agent), moment.now, began))?;
+            batch.add_injection(
+                caller.key(),
+                &injection_record(composed, trigger.hook_event_name(caller.agent), context.now, began),
+            )?;
         }
         batch.commit()?;
-        for part in composed.iter().flat_map(|composed| &composed.parts) {
-            if part.kind == PartKind::References {
-                let is_cut = part.text.contains(REFERENCE_CUT);
+        for part in composed.iter().flat_map(|composed| &composed.sections) {
+            if part.kind == SectionKind::References {
+                let is_cut = part.text.contains(REFERENCE_CUT_MARK);
                 let fields = [
                     ("outcome", part.reason.as_str().into()),
                     ("bytes", part.text.len().into()),
                     ("truncated", is_cut.into()),
                 ];
-                self.note("session-reference:inject", None, &fields);
+                self.log_event("session-reference:inject", None, &fields);
             }
         }
         self.write_archives(store);
         Ok(composed.map(|composed| composed.text))
     }
 
-    /// Puts together what has room, and notes that it is told. What another hook told at the same time is left out.
-    fn claim(
+    /// Composes the sections that fit the token budget and marks them as injected. Sections that a concurrent hook
+    /// injected first are dropped.
+    fn claim_sections(
         &self,
         batch: &mut Batch<'_>,
         caller: &Caller,
-        moment: &Moment,
-        parts: Vec<Part>,
-    ) -> Result<Option<Composed>, EngineError> {
-        for mark in &moment.neighbours.quiet {
-            batch.see(caller.key(), *mark)?;
+        context: &InjectionContext,
+        parts: Vec<InjectionSection>,
+    ) -> Result<Option<ComposedInjection>, EngineError> {
+        for mark in &context.other_sessions.quiet_watermarks {
+            batch.move_watermark(caller.key(), *mark)?;
         }
-        let Some(composed) = self.composed(parts) else { return Ok(None) };
+        let Some(composed) = self.compose_sections(parts) else { return Ok(None) };
         let mut fresh = Vec::new();
-        for part in &composed.parts {
+        for part in &composed.sections {
             let mut is_new = true;
-            if part.kind == PartKind::Activity {
-                for mark in moment.marks_told() {
-                    is_new &= batch.see(caller.key(), *mark)?;
+            if part.kind == SectionKind::Activity {
+                for mark in context.injected_watermarks() {
+                    is_new &= batch.move_watermark(caller.key(), *mark)?;
                 }
             }
-            let mut says_new = part.says.is_empty();
-            for said in &part.says {
-                says_new |= batch.tell(caller.key(), *said, moment.now)?;
+            let mut says_new = part.dedupe_keys.is_empty();
+            for key in &part.dedupe_keys {
+                says_new |= batch.mark_injected(caller.key(), *key, context.now)?;
             }
             is_new &= says_new;
             fresh.extend(is_new.then(|| part.clone()));
         }
-        Ok(if fresh.len() == composed.parts.len() { Some(composed) } else { self.composed(fresh) })
+        Ok(if fresh.len() == composed.sections.len() { Some(composed) } else { self.compose_sections(fresh) })
     }
 
-    /// The project of a session: as its transcript tells it, which a change of directory does not change.
+    /// The project of a session. The transcript decides, so a later change of directory does not change it.
     pub(super) fn project_of(&self, store: &Store, caller: &Caller) -> Result<String, EngineError> {
-        if let Some(project) = store.session_of(caller.key())?.and_then(|(_, session)| session.project) {
+        if let Some(project) = store.session_by_external_id(caller.key())?.and_then(|(_, session)| session.project) {
             return Ok(project);
         }
         let named = self.environment.variables.iter().find(|(name, _)| name == PROJECT_VARIABLE);
@@ -292,45 +306,55 @@ impl Engine {
         Ok(project::project_of(named.unwrap_or(&caller.cwd.to_string_lossy())))
     }
 
-    fn moment_of(
+    fn injection_context(
         &self,
         store: &Store,
         caller: &Caller,
         before: Option<Timestamp>,
         now: Timestamp,
-    ) -> Result<Moment, EngineError> {
-        let own = Own::read(store, caller.key())?;
-        let lifecycle = Lifecycle::of(&self.config);
-        let at = own.deeds.entries.iter().filter_map(|entry| entry.at);
-        // Agents may write lines that belong to a prompt before they tell us of it.
-        let last_activity = at.filter(|at| now.millis_since(*at) > SAME_MOMENT_MILLIS).max().max(before);
+    ) -> Result<InjectionContext, EngineError> {
+        let own = OwnSession::load_with_actions(store, caller.key())?;
+        let lifecycle = Lifecycle::from_config(&self.config);
+        let at = own.actions.entries.iter().filter_map(|entry| entry.at);
+        // Agents may write the lines of a prompt before they call the hook for it.
+        let last_activity = at.filter(|at| now.millis_since(*at) > SAME_EVENT_MILLIS).max().max(before);
         let state = if own.life.is_none() && own.stored.is_none() {
-            State::Active
+            SessionState::Active
         } else {
             lifecycle.state(own.life.as_ref(), last_activity, now)
         };
         let last = last_activity.max(own.life.as_ref().map(|life| life.touched_at));
         let silence_millis = last.map_or(0, |last| now.millis_since(last).max(0));
         let project = self.project_of(store, caller)?;
-        let neighbours = Self::neighbours(store, caller.key(), &project, now)?;
+        let neighbours = Self::other_sessions(store, caller.key(), &project, now)?;
         let branch = own.stored.as_ref().and_then(|(_, session)| session.branch.as_deref());
-        let activity = activity(&neighbours.others, &own.files(), branch, now);
-        Ok(Moment { own, project, activity, last_activity, neighbours, lifecycle, state, silence_millis, now })
+        let activity = activity_block(&neighbours.sessions, &own.files(), branch, now);
+        Ok(InjectionContext {
+            own,
+            project,
+            activity,
+            last_activity,
+            other_sessions: neighbours,
+            lifecycle,
+            state,
+            silence_millis,
+            now,
+        })
     }
 
-    fn composed(&self, parts: Vec<Part>) -> Option<Composed> {
-        compose(parts, self.config.number("inject.budget_tokens"), self.config.flag("inject.note"))
+    fn compose_sections(&self, parts: Vec<InjectionSection>) -> Option<ComposedInjection> {
+        compose_injection(parts, self.config.number("inject.budget_tokens"), self.config.flag("inject.note"))
     }
 
-    /// Reads what is new in the caller's own transcript, if there is one already.
-    pub(crate) fn read_own(&self, store: &mut Store, caller: &Caller) -> Result<(), EngineError> {
+    /// Reads new lines of the caller's own transcript, if it has one.
+    pub(crate) fn sync_caller_transcript(&self, store: &mut Store, caller: &Caller) -> Result<(), EngineError> {
         match &caller.transcript {
-            Some(path) => self.take_in_with(store, caller.agent, std::slice::from_ref(path)),
+            Some(path) => self.sync_files_with(store, caller.agent, std::slice::from_ref(path)),
             None => Ok(()),
         }
     }
 
-    /// The session a reference means, as its agent names it.
+    /// The session for a reference, in the form hooks use.
     pub(crate) fn caller(&self, store: &Store, reference: &str) -> Result<Caller, EngineError> {
         let session = self.resolve_in(store, reference)?.session;
         Ok(Caller {
@@ -342,78 +366,84 @@ impl Engine {
     }
 }
 
-impl Moment {
-    /// What the session did before its break.
-    pub(super) fn past(&self, store: &Store, key: SessionKey<'_>) -> Result<SessionView, StoreError> {
+impl InjectionContext {
+    /// The session as it was before its break.
+    pub(super) fn view_before_break(&self, store: &Store, key: SessionKey<'_>) -> Result<SessionView, StoreError> {
         let own = match &self.own.life {
-            Some(life) => &self.own.clone().of_period(life),
+            Some(life) => &self.own.clone().limited_to_period(life),
             None => &self.own,
         };
-        own.view(store, key, self.lifecycle, self.last_activity.or(own.last()).unwrap_or(self.now))
+        own.view(store, key, self.lifecycle, self.last_activity.or(own.last_event_at()).unwrap_or(self.now))
     }
 
-    /// Since when the session was silent.
-    pub(super) fn back_since(&self) -> Timestamp {
+    /// The time of the last activity before the break.
+    pub(super) fn silent_since(&self) -> Timestamp {
         Timestamp::from_millis(self.now.as_millis() - self.silence_millis)
     }
 
-    /// Whether it is about to be told what that session did.
-    pub(super) fn tells_of(&self, session: SessionNumber) -> bool {
-        self.marks_told().any(|mark| mark.session == session)
+    /// Whether the activity section covers that session.
+    pub(super) fn covers_activity_of(&self, session: SessionNumber) -> bool {
+        self.injected_watermarks().any(|mark| mark.session == session)
     }
 
-    /// How far the reader has seen others once it has been told of them. Who had no room is told of the next time.
-    fn marks_told(&self) -> impl Iterator<Item = &Watermark> {
-        let told = self.activity.iter().flat_map(|activity| &activity.told);
-        told.map(|at| &self.neighbours.marks[*at])
+    /// The watermarks of the sessions covered by the activity section. Sessions that did not fit are shown next time.
+    fn injected_watermarks(&self) -> impl Iterator<Item = &WatermarkMove> {
+        let included = self.activity.iter().flat_map(|activity| &activity.included);
+        included.map(|at| &self.other_sessions.watermarks[*at])
     }
 }
 
-impl Occasion<'_> {
-    /// What the prompt names, without secrets.
+impl InjectionTrigger<'_> {
+    /// Entities named in the prompt, without secrets.
     fn entities(self) -> Vec<String> {
         match self {
-            Occasion::Prompt(prompt) => entities(&without_secrets(beginning(prompt))),
-            Occasion::Return | Occasion::NewContext => Vec::new(),
+            InjectionTrigger::Prompt(prompt) => extract_entities(&without_secrets(preview_source(prompt))),
+            InjectionTrigger::Resume | InjectionTrigger::NewContext => Vec::new(),
         }
     }
 
-    /// The event it is recorded under, as the agent calls it.
-    fn hook(&self, agent: Agent) -> &'static str {
+    /// The agent's own name for the event; the injection is recorded under it.
+    fn hook_event_name(&self, agent: Agent) -> &'static str {
         match self {
-            Occasion::Prompt(_) if agent == Agent::Pi => "before_agent_start",
-            Occasion::Prompt(_) => "UserPromptSubmit",
-            Occasion::Return | Occasion::NewContext => "SessionStart",
+            InjectionTrigger::Prompt(_) if agent == Agent::Pi => "before_agent_start",
+            InjectionTrigger::Prompt(_) => "UserPromptSubmit",
+            InjectionTrigger::Resume | InjectionTrigger::NewContext => "SessionStart",
         }
     }
 }
 
-/// When something last happened in a session, as far as that was read.
+/// Last activity of a session, as far as its transcript has been read.
 fn last_activity(store: &Store, caller: &Caller) -> Result<Option<Timestamp>, EngineError> {
-    Ok(store.session_of(caller.key())?.and_then(|(_, session)| session.last_activity_at))
+    Ok(store.session_by_external_id(caller.key())?.and_then(|(_, session)| session.last_activity_at))
 }
 
-/// Whether nobody typed it.
+/// Whether the prompt is empty or was written by a program.
 fn is_machine_prompt(prompt: &str) -> bool {
     let prompt = prompt.trim_start();
-    prompt.is_empty() || MACHINE_PROMPTS.iter().any(|start| prompt.starts_with(start))
+    prompt.is_empty() || MACHINE_PROMPT_PREFIXES.iter().any(|start| prompt.starts_with(start))
 }
 
-pub(super) fn record(composed: &Composed, hook: &str, now: Timestamp, began: Instant) -> Injected {
-    let part = |part: &Part| json!({"kind": part.kind.as_str(), "reason": part.reason, "bytes": part.text.len()});
-    let parts: Vec<_> = composed.parts.iter().map(part).collect();
+pub(super) fn injection_record(
+    composed: &ComposedInjection,
+    hook: &str,
+    now: Timestamp,
+    began: Instant,
+) -> InjectionRow {
+    let part =
+        |part: &InjectionSection| json!({"kind": part.kind.as_str(), "reason": part.reason, "bytes": part.text.len()});
+    let parts: Vec<_> = composed.sections.iter().map(part).collect();
     let left_out: Vec<_> = composed.left_out.iter().map(part).collect();
-    Injected {
+    InjectionRow {
         at: now,
         event: hook.to_owned(),
         text: composed.text.clone(),
-        parts: json!({"told": parts, "leftOut": left_out, "tokens": composed.tokens}).to_string(),
-        hash: hash_of(&composed.text),
-        micros: began.elapsed().as_micros() as u64,
+        sections_json: json!({"included": parts, "leftOut": left_out, "tokens": composed.tokens}).to_string(),
+        text_hash: text_hash(&composed.text),
+        duration_micros: began.elapsed().as_micros() as u64,
     }
 }
 
-/// A number for a text.
-pub(super) fn hash_of(text: &str) -> u64 {
+/// A stable hash, used as a dedupe key.
+pub(super) fn text_hash(text: &str) -> u64 {
     rethread_model::NativeKey::global(Agent::Native, text).as_stored() as u64
 }

@@ -1,127 +1,136 @@
-//! The states of a session: active, idle, suspended, ended. Told by hooks, by verbs, and by silence.
+//! The lifecycle of a session: active, idle, suspended, ended. States follow from hooks, user commands and inactivity.
 
-use rethread_model::{State, Timestamp};
-use rethread_recall::remember_entities;
-use rethread_store::{Batch, Closed, Life, LifeEvent, SessionKey, StoreError};
+use rethread_model::{SessionState, Timestamp};
+use rethread_recall::add_recent_entities;
+use rethread_store::{Batch, CloseKind, LifecycleEvent, LifecycleRow, SessionKey, StoreError};
 
 use crate::Config;
 
-/// When sessions become idle, and when a period of work is over.
+/// Lifecycle limits from the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lifecycle {
-    /// Idle after so many milliseconds of silence, ended after twice as many.
+    /// Idle after this many milliseconds without activity, ended after twice as many.
     pub(crate) idle_millis: i64,
-    /// A period of work is at most so long.
-    pub(crate) period_millis: i64,
-    /// Hot entries that are kept.
-    pub(crate) hot_entries: u64,
+    /// Maximum length of a period of work.
+    pub(crate) max_period_millis: i64,
+    /// Maximum number of hot memory entries, notes excluded.
+    pub(crate) max_hot_entries: u64,
 }
 
 impl Lifecycle {
-    /// As configured.
-    pub(crate) fn of(config: &Config) -> Self {
+    pub(crate) fn from_config(config: &Config) -> Self {
         let millis = |name: &str, unit: i64| (config.number(name).min(1 << 32) as i64).saturating_mul(unit);
         Self {
             idle_millis: millis("lifecycle.idle_minutes", 60_000),
-            period_millis: millis("lifecycle.period_hours", 3_600_000),
-            hot_entries: config.number("lifecycle.hot_entries"),
+            max_period_millis: millis("lifecycle.period_hours", 3_600_000),
+            max_hot_entries: config.number("lifecycle.hot_entries"),
         }
     }
 
-    /// The state of a session now. What its transcript says counts as much as what hooks said.
-    pub(crate) fn state(&self, life: Option<&Life>, last_activity: Option<Timestamp>, now: Timestamp) -> State {
-        if let Some(closed) = life.and_then(|life| closed(life, last_activity)) {
-            return if closed == Closed::Ended { State::Ended } else { State::Suspended };
+    /// The state of a session at `now`. Transcript activity counts the same as hook events.
+    pub(crate) fn state(
+        &self,
+        life: Option<&LifecycleRow>,
+        last_activity: Option<Timestamp>,
+        now: Timestamp,
+    ) -> SessionState {
+        if let Some(closed) = life.and_then(|life| current_closure(life, last_activity)) {
+            return if closed == CloseKind::Ended { SessionState::Ended } else { SessionState::Suspended };
         }
         let last = last_activity.max(life.map(|life| life.touched_at));
-        let Some(last) = last else { return State::Ended };
-        // Strictly longer: at the limit itself the livelier state still holds.
+        let Some(last) = last else { return SessionState::Ended };
+        // Strictly greater: exactly at the limit the more active state still applies.
         match now.millis_since(last) {
-            silence if silence > 2 * self.idle_millis => State::Ended,
-            silence if silence > self.idle_millis => State::Idle,
-            _ => State::Active,
+            silence if silence > 2 * self.idle_millis => SessionState::Ended,
+            silence if silence > self.idle_millis => SessionState::Idle,
+            _ => SessionState::Active,
         }
     }
 
-    /// Whether something that happens now belongs to a new period.
-    pub(super) fn is_over(&self, life: &Life, last_activity: Option<Timestamp>, now: Timestamp) -> bool {
+    /// Whether an event at `now` starts a new period.
+    pub(super) fn is_period_over(&self, life: &LifecycleRow, last_activity: Option<Timestamp>, now: Timestamp) -> bool {
         was_ended(life)
-            || self.state(Some(life), last_activity, now) == State::Ended
-            || now.millis_since(life.period_at) > self.period_millis
+            || self.state(Some(life), last_activity, now) == SessionState::Ended
+            || now.millis_since(life.period_started_at) > self.max_period_millis
     }
 
-    /// When a session ends that somebody ends now: with the last thing that happened, if that is long ago.
-    pub(super) fn end_of(&self, last: Timestamp, now: Timestamp) -> Timestamp {
+    /// The end time of a session that is closed at `now`: its last event if that is longer ago than the idle limit.
+    pub(super) fn end_time(&self, last: Timestamp, now: Timestamp) -> Timestamp {
         if now.millis_since(last) > self.idle_millis { last } else { now }
     }
 
-    /// Notes that something happened in a session, and what was named there. Whoever was idle comes back; whoever had
-    /// ended begins a new period, and the number of the one that ends by this is given back.
+    /// Records an event and the entities it named. An idle session resumes; an ended one starts a new period. Returns
+    /// the number of the period that this ends, if any.
     pub(crate) fn touch(
         &self,
         batch: &mut Batch<'_>,
         key: SessionKey<'_>,
         last_activity: Option<Timestamp>,
-        event: &LifeEvent,
+        event: &LifecycleEvent,
         entities: Vec<String>,
     ) -> Result<Option<u64>, StoreError> {
         let now = event.at;
-        let found = batch.life(key)?;
-        let (is_new, mut life) = (found.is_none(), found.unwrap_or_else(|| Life::begin(now)));
-        let was = if is_new { State::Active } else { self.state(Some(&life), last_activity, now) };
-        let last = last_of(&life, last_activity);
+        let found = batch.lifecycle(key)?;
+        let (is_new, mut life) = (found.is_none(), found.unwrap_or_else(|| LifecycleRow::new(now)));
+        let was = if is_new { SessionState::Active } else { self.state(Some(&life), last_activity, now) };
+        let last = last_event_at(&life, last_activity);
         let mut ended = None;
-        let begins = is_new || self.is_over(&life, last_activity, now);
+        let begins = is_new || self.is_period_over(&life, last_activity, now);
         if begins {
             if !is_new && !was_ended(&life) {
                 ended = Some(life.period);
-                add(batch, key, &mut life, &plain(last, "session_end"))?;
+                add_event(batch, key, &mut life, &event_without_detail(last, "session_end"))?;
             }
             if !is_new {
                 begin_period(&mut life, now);
             }
             if event.kind != "session_start" {
-                add(batch, key, &mut life, &plain(now, "session_start"))?;
+                add_event(batch, key, &mut life, &event_without_detail(now, "session_start"))?;
             }
-        } else if matches!(was, State::Idle | State::Suspended) {
-            if was == State::Idle {
+        } else if matches!(was, SessionState::Idle | SessionState::Suspended) {
+            if was == SessionState::Idle {
                 let idle_at = Timestamp::from_millis(last.as_millis() + self.idle_millis);
-                add(batch, key, &mut life, &plain(idle_at.min(now), "session_idle"))?;
+                add_event(batch, key, &mut life, &event_without_detail(idle_at.min(now), "session_idle"))?;
             }
-            add(batch, key, &mut life, &plain(now, "session_resume"))?;
+            add_event(batch, key, &mut life, &event_without_detail(now, "session_resume"))?;
         }
-        add(batch, key, &mut life, event)?;
+        add_event(batch, key, &mut life, event)?;
         life.closed = None;
         life.touched_at = now;
-        remember_entities(&mut life.entities, entities);
-        batch.save_life(key, &life)?;
+        add_recent_entities(&mut life.prompt_entities, entities);
+        batch.save_lifecycle(key, &life)?;
         Ok(ended)
     }
 
-    /// Closes a session that lives like this if nothing is stored of it; what it was, or nothing if it is closed so
-    /// already.
+    /// Closes a session; `otherwise` is its life if none is stored. Returns the closed life, or `None` if it was
+    /// already closed that way.
     pub(crate) fn close(
         batch: &mut Batch<'_>,
         key: SessionKey<'_>,
-        (otherwise, last_activity): (&Life, Option<Timestamp>),
-        how: Closed,
-        event: &LifeEvent,
-    ) -> Result<Option<Life>, StoreError> {
-        let life = batch.life(key)?.unwrap_or_else(|| otherwise.clone());
-        let Some(mut life) = closing(life, last_activity, how, event.at) else { return Ok(None) };
-        add(batch, key, &mut life, event)?;
-        batch.save_life(key, &life)?;
+        (otherwise, last_activity): (&LifecycleRow, Option<Timestamp>),
+        how: CloseKind,
+        event: &LifecycleEvent,
+    ) -> Result<Option<LifecycleRow>, StoreError> {
+        let life = batch.lifecycle(key)?.unwrap_or_else(|| otherwise.clone());
+        let Some(mut life) = closed_life(life, last_activity, how, event.at) else { return Ok(None) };
+        add_event(batch, key, &mut life, event)?;
+        batch.save_lifecycle(key, &life)?;
         Ok(Some(life))
     }
 }
 
-/// What a session's life is once it is closed; nothing if it is closed so already.
-pub(super) fn closing(mut life: Life, last_activity: Option<Timestamp>, how: Closed, at: Timestamp) -> Option<Life> {
-    if closed(&life, last_activity).is_some_and(|was| was == how || was == Closed::Ended) {
+/// The life after closing; `None` if it was already closed that way.
+pub(super) fn closed_life(
+    mut life: LifecycleRow,
+    last_activity: Option<Timestamp>,
+    how: CloseKind,
+    at: Timestamp,
+) -> Option<LifecycleRow> {
+    if current_closure(&life, last_activity).is_some_and(|was| was == how || was == CloseKind::Ended) {
         return None;
     }
-    // It ended, and went on without telling anybody.
-    if let Some((Closed::Ended, ended_at)) = life.closed {
+    // It was ended and then continued without a hook event.
+    if let Some((CloseKind::Ended, ended_at)) = life.closed {
         begin_period(&mut life, ended_at);
     }
     life.closed = Some((how, at));
@@ -129,35 +138,40 @@ pub(super) fn closing(mut life: Life, last_activity: Option<Timestamp>, how: Clo
     Some(life)
 }
 
-/// The last thing that is known to have happened.
-pub(super) fn last_of(life: &Life, last_activity: Option<Timestamp>) -> Timestamp {
+/// Time of the last known event or transcript activity.
+pub(super) fn last_event_at(life: &LifecycleRow, last_activity: Option<Timestamp>) -> Timestamp {
     life.touched_at.max(last_activity.unwrap_or(life.touched_at))
 }
 
-/// How a session was closed, if nothing has happened in it since.
-fn closed(life: &Life, last_activity: Option<Timestamp>) -> Option<Closed> {
+/// How a session was closed, unless there was activity since.
+fn current_closure(life: &LifecycleRow, last_activity: Option<Timestamp>) -> Option<CloseKind> {
     let (closed, at) = life.closed?;
     last_activity.is_none_or(|activity| activity <= at).then_some(closed)
 }
 
-/// Whether its period was ended by name, and so is archived, whatever came after.
-pub(super) fn was_ended(life: &Life) -> bool {
-    matches!(life.closed, Some((Closed::Ended, _)))
+/// Whether its period was explicitly ended, and so is already archived, whatever came after.
+pub(super) fn was_ended(life: &LifecycleRow) -> bool {
+    matches!(life.closed, Some((CloseKind::Ended, _)))
 }
 
-fn begin_period(life: &mut Life, at: Timestamp) {
+fn begin_period(life: &mut LifecycleRow, at: Timestamp) {
     life.period += 1;
-    life.period_at = at;
-    life.events_before = life.events;
+    life.period_started_at = at;
+    life.event_count_before_period = life.event_count;
 }
 
-fn add(batch: &mut Batch<'_>, key: SessionKey<'_>, life: &mut Life, event: &LifeEvent) -> Result<(), StoreError> {
-    life.events += 1;
-    batch.add_life_event(key, life.events, event)
+fn add_event(
+    batch: &mut Batch<'_>,
+    key: SessionKey<'_>,
+    life: &mut LifecycleRow,
+    event: &LifecycleEvent,
+) -> Result<(), StoreError> {
+    life.event_count += 1;
+    batch.add_lifecycle_event(key, life.event_count, event)
 }
 
-fn plain(at: Timestamp, kind: &str) -> LifeEvent {
-    LifeEvent { at, kind: kind.to_owned(), detail: String::new() }
+fn event_without_detail(at: Timestamp, kind: &str) -> LifecycleEvent {
+    LifecycleEvent { at, kind: kind.to_owned(), detail: String::new() }
 }
 
 #[cfg(test)]
@@ -168,7 +182,7 @@ mod tests {
     const LAST: Timestamp = Timestamp::from_millis(1_000_000_000);
 
     fn lifecycle() -> Lifecycle {
-        Lifecycle { idle_millis: 30 * MINUTE, period_millis: 480 * MINUTE, hot_entries: 5 }
+        Lifecycle { idle_millis: 30 * MINUTE, max_period_millis: 480 * MINUTE, max_hot_entries: 5 }
     }
 
     fn after(millis: i64) -> Timestamp {
@@ -176,26 +190,28 @@ mod tests {
     }
 
     #[test]
-    fn s002_02_s002_11_s002_12_states_change_strictly_after_their_limits() {
-        let life = Life::begin(LAST);
+    fn states_change_strictly_after_their_limits() {
+        // S002-02, S002-11, S002-12
+        let life = LifecycleRow::new(LAST);
         for (millis, expected) in [
-            (0, State::Active),
-            (30 * MINUTE, State::Active),
-            (30 * MINUTE + 1, State::Idle),
-            (60 * MINUTE, State::Idle),
-            (60 * MINUTE + 1, State::Ended),
+            (0, SessionState::Active),
+            (30 * MINUTE, SessionState::Active),
+            (30 * MINUTE + 1, SessionState::Idle),
+            (60 * MINUTE, SessionState::Idle),
+            (60 * MINUTE + 1, SessionState::Ended),
         ] {
             assert_eq!(lifecycle().state(Some(&life), None, after(millis)), expected, "{millis}");
-            assert_eq!(lifecycle().state(None, Some(LAST), after(millis)), expected, "{millis}, by its transcript");
+            assert_eq!(lifecycle().state(None, Some(LAST), after(millis)), expected, "{millis}, from the transcript");
         }
-        let paused = Life { closed: Some((Closed::Suspended, LAST)), ..life };
-        assert_eq!(lifecycle().state(Some(&paused), None, after(i64::MAX / 2)), State::Suspended);
+        let paused = LifecycleRow { closed: Some((CloseKind::Suspended, LAST)), ..life };
+        assert_eq!(lifecycle().state(Some(&paused), None, after(i64::MAX / 2)), SessionState::Suspended);
     }
 
     #[test]
-    fn s002_11_a_period_is_over_strictly_after_eight_hours() {
-        let life = Life { touched_at: after(480 * MINUTE), ..Life::begin(LAST) };
-        assert!(!lifecycle().is_over(&life, None, after(480 * MINUTE)));
-        assert!(lifecycle().is_over(&life, None, after(480 * MINUTE + 1)));
+    fn a_period_is_over_strictly_after_eight_hours() {
+        // S002-11
+        let life = LifecycleRow { touched_at: after(480 * MINUTE), ..LifecycleRow::new(LAST) };
+        assert!(!lifecycle().is_period_over(&life, None, after(480 * MINUTE)));
+        assert!(lifecycle().is_period_over(&life, None, after(480 * MINUTE + 1)));
     }
 }

@@ -1,28 +1,28 @@
-//! What a session should know of itself and of the sessions beside it, and when.
+//! Injections, activity of other sessions, session lifecycle and hot memory.
 
 mod archive;
-mod change;
 mod collision;
-mod deeds;
 mod inject;
+mod known_fix;
 mod lifecycle;
-mod live;
-mod neighbours;
-mod news;
-mod parts;
-mod remedy;
-mod upkeep;
-mod view;
-mod warm;
-mod words;
+mod live_activity;
+mod maintenance;
+mod other_sessions;
+mod pending_notes;
+mod recent_memory;
+mod sections;
+mod session_change;
+mod session_commands;
+mod session_view;
+mod tool_call_text;
 
-pub use change::{AtHand, Closing, SessionChange};
-pub(crate) use collision::Intent;
-pub use deeds::Ended;
+pub(crate) use collision::CollisionIntent;
 pub(crate) use inject::Caller;
-pub use inject::Explained;
+pub use inject::InjectionExplanation;
 pub(crate) use lifecycle::Lifecycle;
-pub use live::LiveActivity;
-pub use upkeep::{TierStatus, Upkeep};
-pub use view::SessionSummary;
-pub(crate) use words::{Used, preview};
+pub use live_activity::LiveActivity;
+pub use maintenance::{MaintenanceReport, TierStatus};
+pub use session_change::{CloseAction, SessionChange, TaskAndNotes};
+pub use session_commands::EndedSession;
+pub use session_view::SessionSummary;
+pub(crate) use tool_call_text::{HookToolCall, preview};

@@ -1,36 +1,38 @@
-//! After a turn: whether a model should write a new card, and a process of its own that has it written.
+//! After a turn, decides whether a model should write a new card, and starts a detached process for it.
 
 use rethread_model::{Agent, SessionKind};
 use rethread_store::{SessionKey, SessionNumber, Store};
 
-use super::key;
+use super::session_key;
 use crate::{Engine, EngineError, NanoUsd};
 
 impl Engine {
-    /// Has a model write a session's card if enough is new, in a process that nobody waits for; whether one was started.
-    /// Where no model is named or nothing may be spent, this costs nothing.
+    /// Starts a detached process that has a model write the card, if there are enough new prompts. Returns whether one
+    /// was started. Returns early without reading the store if no model is configured or the budget is zero.
     pub fn card_after_turn(&self, agent: Agent, external_id: &str) -> Result<bool, EngineError> {
         let budget = self.budget();
         let may_spend = budget.daily_tokens > 0 || budget.daily_usd > NanoUsd::ZERO;
-        if !may_spend || self.cards_are_off().is_some() || !self.names_card_model() {
+        if !may_spend || self.cards_disabled_reason().is_some() || !self.has_card_model() {
             return Ok(false);
         }
         let Some(store) = self.reader()? else { return Ok(false) };
-        let Some((number, session)) = store.session_of(SessionKey { agent, external_id })? else { return Ok(false) };
-        if session.kind != SessionKind::Main || !self.is_card_due(&store, number, key(&session))? {
+        let Some((number, session)) = store.session_by_external_id(SessionKey { agent, external_id })? else {
+            return Ok(false);
+        };
+        if session.kind != SessionKind::Main || !self.is_card_due(&store, number, session_key(&session))? {
             return Ok(false);
         }
         Ok(self.start_detached(&["card", &session.id.to_string(), "--refresh"]))
     }
 
-    /// Whether enough prompts are new since the last card, and since the last attempt that failed.
+    /// Whether there are enough new prompts since the last card and since the last failed attempt.
     fn is_card_due(&self, store: &Store, number: SessionNumber, session: SessionKey<'_>) -> Result<bool, EngineError> {
         let needed = self.config.number("cards.min_new_user_messages");
-        let written = store.card(session)?.map(|card| card.leaf);
+        let written = store.card(session)?.map(|card| card.leaf_id);
         if store.prompts_after(number, written.as_deref())? < needed {
             return Ok(false);
         }
-        let Some(tried) = store.card_tried(session)? else { return Ok(true) };
+        let Some(tried) = store.failed_card_leaf(session)? else { return Ok(true) };
         Ok(store.prompts_after(number, Some(&tried))? >= needed)
     }
 }

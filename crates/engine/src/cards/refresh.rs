@@ -1,256 +1,260 @@
-//! Has a model write a session's card: one at a time, only when enough is new, within the budget.
+//! Has a model write a session's card: one process at a time, only with enough new prompts, within the budget.
 
 use std::fs::File;
 
-use rethread_llm::{ChatError, JsonShape, NanoUsd, Refusal, Request};
+use rethread_llm::{AnswerSchema, BudgetRefusal, ChatError, ChatRequest, NanoUsd};
 use rethread_model::thread::ChatMessage;
 use rethread_model::{Entry, Session, Tokens};
-use rethread_recall::{CARD_SYSTEM, CardFields, card_fields, card_prompt, card_schema};
-use rethread_store::{SessionNumber, Store, StoredCard};
+use rethread_recall::{CARD_SYSTEM_PROMPT, CardFields, card_prompt, card_schema, parse_card_fields};
+use rethread_store::{CardRow, SessionNumber, Store};
 use serde_json::{Value, json};
 
-use super::{Card, export, key, stored_fields};
-use crate::model::{Model, ModelError};
-use crate::threads::{PlannedCost, marked};
+use super::{SessionCard, export, fields_to_json, session_key};
+use crate::model::{ConfiguredModel, ModelError};
+use crate::threads::{PlannedCost, with_own_call_tag};
 use crate::{Engine, EngineError, home};
 
-/// Tokens of the longest card, with what JSON adds.
-const MOST_OUTPUT: u64 = 4_096;
+/// Output token limit: the longest card plus JSON overhead.
+const MAX_OUTPUT_TOKENS: u64 = 4_096;
 
-/// What became of asking for a card.
+/// The result of a card refresh.
 #[derive(Debug)]
-pub struct Refreshed {
-    /// The card as it is now.
-    pub card: Card,
-    /// How it went.
-    pub outcome: Refresh,
-    /// What was spent; nothing if nobody knows the price.
+pub struct CardRefresh {
+    /// The card after the refresh; unchanged unless a model wrote a new one.
+    pub card: SessionCard,
+    /// Whether a new card was written, and if not, why.
+    pub outcome: CardRefreshOutcome,
+    /// What the model calls cost; `None` if the price is unknown.
     pub cost: Option<NanoUsd>,
 }
 
-/// How asking for a card went.
+/// Whether a new card was written, and if not, why.
 #[derive(Debug)]
-pub enum Refresh {
-    /// A model wrote it.
-    Made {
-        /// How many answers it took.
+pub enum CardRefreshOutcome {
+    /// A model wrote a new card.
+    Written {
+        /// Number of model answers needed, 1 to 3.
         attempts: u32,
     },
-    /// Not enough is new.
+    /// Not enough new prompts since the last card.
     NotDue {
-        /// New prompts.
-        new: u64,
-        /// Prompts that must be new.
-        needed: u64,
+        /// Prompts since the last card.
+        new_prompts: u64,
+        /// Prompts needed, from `cards.min_new_user_messages`.
+        needed_prompts: u64,
     },
-    /// Another process is at it.
+    /// Another process is writing this card.
     Busy,
-    /// Switched off, or the settings make no sense.
-    Off(String),
-    /// There is no model to ask.
+    /// Cards are disabled or misconfigured, with the reason.
+    Disabled(String),
+    /// No usable model.
     NoModel(ModelError),
-    /// The budget does not cover it.
-    Refused(Refusal),
-    /// Three answers were of no use.
-    Invalid(String),
-    /// The model could not be asked. This is not repeated by itself.
+    /// The budget does not allow it.
+    OverBudget(BudgetRefusal),
+    /// The model gave three invalid answers; the reason for the last.
+    InvalidAnswer(String),
+    /// The request failed. It is not retried automatically.
     Failed(ChatError),
 }
 
-/// What asking for a card would take.
+/// What a card refresh would send and cost.
 #[derive(Debug)]
 pub struct CardPlan {
-    /// The card as it is now.
-    pub card: Card,
-    /// The model that would be asked.
+    /// The current card.
+    pub card: SessionCard,
+    /// Name of the model that would be asked.
     pub model: String,
-    /// What one answer would take.
+    /// Estimated tokens and cost of one request.
     pub planned: PlannedCost,
-    /// New prompts.
-    pub new: u64,
-    /// Prompts that must be new.
-    pub needed: u64,
-    /// Whether only the end of the session would be shown.
-    pub is_cut: bool,
-    /// Why it would not be asked: the budget, or the settings of cards.
-    pub refused: Option<String>,
+    /// Prompts since the last card.
+    pub new_prompts: u64,
+    /// Prompts needed, from `cards.min_new_user_messages`.
+    pub needed_prompts: u64,
+    /// Whether the session is too long and only its end would be sent.
+    pub is_truncated: bool,
+    /// Why nothing would be sent: budget or card settings.
+    pub refusal_reason: Option<String>,
 }
 
-/// A session as it was before the model was asked. What is said meanwhile is not in it (L001-04).
-struct Snapshot {
+/// The session as read before the model is asked. What happens in the meantime is not part of the card (L001-04).
+struct CardSnapshot {
     number: SessionNumber,
     session: Session,
-    said: Vec<Entry>,
+    entries: Vec<Entry>,
     leaf: String,
-    prompts: u64,
-    new: u64,
+    prompt_count: u64,
+    new_prompts: u64,
 }
 
-/// What a model wrote, and what it took.
-struct Written {
+/// A valid answer of the model.
+struct CardAnswer {
     fields: CardFields,
     attempts: u32,
     usage: Tokens,
 }
 
 impl Engine {
-    /// Has a model write the card of the session a reference means. Whatever comes of it, the card as it is comes back.
-    pub fn refresh_card(&self, reference: &str, model: Option<&str>, force: bool) -> Result<Refreshed, EngineError> {
+    /// Has a model write the card of a session. Returns the current card whatever the outcome.
+    pub fn refresh_card(&self, reference: &str, model: Option<&str>, force: bool) -> Result<CardRefresh, EngineError> {
         let store = self.writer()?;
         let (number, session) = self.session_for_card(&store, reference)?;
-        let as_it_is = |outcome, cost| {
+        let unchanged = |outcome, cost| {
             let card = self.card_of(&store, number, session.clone())?;
-            Ok(Refreshed { card, outcome, cost })
+            Ok(CardRefresh { card, outcome, cost })
         };
-        if let Some(why) = self.cards_are_off() {
-            return as_it_is(Refresh::Off(why), None);
+        if let Some(why) = self.cards_disabled_reason() {
+            return unchanged(CardRefreshOutcome::Disabled(why), None);
         }
         let model = match self.card_model(model) {
             Ok(model) => model,
-            Err(error) => return as_it_is(Refresh::NoModel(error), None),
+            Err(error) => return unchanged(CardRefreshOutcome::NoModel(error), None),
         };
-        let Some(_lock) = self.lock_card(&session)? else { return as_it_is(Refresh::Busy, None) };
+        let Some(_lock) = self.lock_card(&session)? else { return unchanged(CardRefreshOutcome::Busy, None) };
         let snapshot = self.snapshot(&store, number, session.clone())?;
         let needed = self.config.number("cards.min_new_user_messages");
-        if snapshot.said.is_empty() || (snapshot.new < needed && !force) {
-            return as_it_is(Refresh::NotDue { new: snapshot.new, needed }, None);
+        if snapshot.entries.is_empty() || (snapshot.new_prompts < needed && !force) {
+            return unchanged(
+                CardRefreshOutcome::NotDue { new_prompts: snapshot.new_prompts, needed_prompts: needed },
+                None,
+            );
         }
-        let books = self.books()?;
+        let books = self.ledger_meter()?;
         let asked = self.ask_for_card(&model, &snapshot, &books);
         let cost = books.run_cost();
-        self.note_attempt(&session, &model, &asked, cost);
+        self.log_attempt(&session, &model, &asked, cost);
         match asked {
             Ok(written) => {
                 let attempts = written.attempts;
-                let card = self.keep_card(&store, &snapshot, &model, &written)?;
-                Ok(Refreshed { card, outcome: Refresh::Made { attempts }, cost })
+                let card = self.save_card(&store, &snapshot, &model, &written)?;
+                Ok(CardRefresh { card, outcome: CardRefreshOutcome::Written { attempts }, cost })
             }
             Err(error) => {
-                let outcome = judged(error);
-                if !matches!(outcome, Refresh::Refused(_)) {
-                    self.note_vain_try(&snapshot)?;
+                let outcome = outcome_of_error(error);
+                if !matches!(outcome, CardRefreshOutcome::OverBudget(_)) {
+                    self.record_failed_attempt(&snapshot)?;
                 }
-                as_it_is(outcome, cost)
+                unchanged(outcome, cost)
             }
         }
     }
 
-    /// What asking for a card would take. Nothing is sent and nothing is written.
+    /// What a refresh would send and cost. Sends and writes nothing.
     pub fn refresh_card_dry_run(&self, reference: &str, model: Option<&str>) -> Result<CardPlan, EngineError> {
         let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let (number, session) = self.session_for_card(&store, reference)?;
         let model = self.card_model(model)?;
         let snapshot = self.snapshot(&store, number, session.clone())?;
         let (request, is_cut) = self.card_request(&model, &snapshot);
-        let planned = model.chat.planned(&request);
-        let over_budget = self.books()?.allow(&planned).err().map(|refusal| refusal.to_string());
-        let refused = self.cards_are_off().or(over_budget);
+        let planned = model.chat.estimate(&request);
+        let over_budget = self.ledger_meter()?.check_budget(&planned).err().map(|refusal| refusal.to_string());
+        let refused = self.cards_disabled_reason().or(over_budget);
         Ok(CardPlan {
             card: self.card_of(&store, number, session)?,
             model: model.chat.model().to_owned(),
             planned: planned.into(),
-            new: snapshot.new,
-            needed: self.config.number("cards.min_new_user_messages"),
-            is_cut,
-            refused,
+            new_prompts: snapshot.new_prompts,
+            needed_prompts: self.config.number("cards.min_new_user_messages"),
+            is_truncated: is_cut,
+            refusal_reason: refused,
         })
     }
 
-    fn snapshot(&self, store: &Store, number: SessionNumber, session: Session) -> Result<Snapshot, EngineError> {
-        store.at_one_moment(|store| {
-            let said = store.conversation(number, self.config.number("cards.max_bytes"))?;
+    fn snapshot(&self, store: &Store, number: SessionNumber, session: Session) -> Result<CardSnapshot, EngineError> {
+        store.in_read_transaction(|store| {
+            let said = store.branch_messages(number, self.config.number("cards.max_bytes"))?;
             let leaf = said.last().map(|entry| entry.native_id.clone()).unwrap_or_default();
             let prompts = store.prompts_after(number, None)?;
-            let before = self.written_card(store, &session)?.0.map(|(card, _)| card.leaf);
+            let before = self.written_card(store, &session)?.0.map(|(card, _)| card.leaf_id);
             let new = store.prompts_after(number, before.as_deref())?;
-            Ok(Snapshot { number, session, said, leaf, prompts, new })
+            Ok(CardSnapshot { number, session, entries: said, leaf, prompt_count: prompts, new_prompts: new })
         })
     }
 
-    fn card_request(&self, model: &Model, snapshot: &Snapshot) -> (Request, bool) {
-        let max_output_tokens = model.max_output_tokens.min(MOST_OUTPUT);
-        // Three bytes are a token at the most; the instructions take their part.
+    fn card_request(&self, model: &ConfiguredModel, snapshot: &CardSnapshot) -> (ChatRequest, bool) {
+        let max_output_tokens = model.max_output_tokens.min(MAX_OUTPUT_TOKENS);
+        // A token is assumed to be at least three bytes; the instructions need the rest.
         let room = model.window.saturating_sub(max_output_tokens + 2_000).saturating_mul(3);
         let most = self.config.number("cards.max_bytes").min(room) as usize;
-        let prompt = card_prompt(&snapshot.said, most);
-        let request = Request {
-            system: Some(marked(CARD_SYSTEM)),
+        let prompt = card_prompt(&snapshot.entries, most);
+        let request = ChatRequest {
+            system: Some(with_own_call_tag(CARD_SYSTEM_PROMPT)),
             messages: vec![ChatMessage::user(prompt.text)],
             tools: Vec::new(),
             max_output_tokens,
             purpose: "card",
         };
-        (request, prompt.is_cut)
+        (request, prompt.is_truncated)
     }
 
     fn ask_for_card(
         &self,
-        model: &Model,
-        snapshot: &Snapshot,
+        model: &ConfiguredModel,
+        snapshot: &CardSnapshot,
         books: &dyn rethread_llm::Meter,
-    ) -> Result<Written, ChatError> {
+    ) -> Result<CardAnswer, ChatError> {
         let (request, _) = self.card_request(model, snapshot);
         let schema = card_schema();
-        let shape = JsonShape { name: "session_card", schema: &schema };
+        let shape = AnswerSchema { name: "session_card", schema: &schema };
         let mut fields = CardFields::default();
         let answer = model.chat.complete_checked(&request, &shape, books, &mut |value| {
-            // A secret that is taken out may leave a longer word, so the limits are checked after it.
-            fields = card_fields(&stored_fields(&without_secrets(&card_fields(value)?)))?;
+            // Redacting a secret can make a word longer, so the limits are checked afterwards.
+            fields = parse_card_fields(&fields_to_json(&redact_fields(&parse_card_fields(value)?)))?;
             Ok(())
         })?;
-        Ok(Written { fields, attempts: answer.attempts, usage: answer.usage })
+        Ok(CardAnswer { fields, attempts: answer.attempts, usage: answer.usage })
     }
 
-    /// Keeps what a model wrote, in the store and as a file.
-    fn keep_card(
+    /// Saves the card in the store and exports it as a file.
+    fn save_card(
         &self,
         store: &Store,
-        snapshot: &Snapshot,
-        model: &Model,
-        written: &Written,
-    ) -> Result<Card, EngineError> {
+        snapshot: &CardSnapshot,
+        model: &ConfiguredModel,
+        written: &CardAnswer,
+    ) -> Result<SessionCard, EngineError> {
         let now = self.now();
         let before = self.written_card(store, &snapshot.session)?.0;
-        let stored = StoredCard {
-            fields: stored_fields(&written.fields).to_string(),
+        let stored = CardRow {
+            fields_json: fields_to_json(&written.fields).to_string(),
             model: model_key(model),
             created_at: before.map_or(now, |(card, _)| card.created_at),
             updated_at: now,
-            leaf: snapshot.leaf.clone(),
-            prompts: snapshot.prompts,
+            leaf_id: snapshot.leaf.clone(),
+            prompts: snapshot.prompt_count,
         };
         let mut writing = self.writer()?;
-        writing.make_lasting()?;
+        writing.sync_every_commit()?;
         let mut batch = writing.begin()?;
-        batch.save_card(key(&snapshot.session), &stored)?;
+        batch.save_card(session_key(&snapshot.session), &stored)?;
         batch.commit()?;
-        let damaged = export::read(&self.card_path(&snapshot.session)).err().map(|_| self.card_path(&snapshot.session));
+        let damaged =
+            export::read_card_file(&self.card_path(&snapshot.session)).err().map(|_| self.card_path(&snapshot.session));
         let card = self.card_of(&writing, snapshot.number, snapshot.session.clone())?;
         self.write_card_file(&writing, &card, &snapshot.leaf)?;
-        Ok(Card { damaged, ..card })
+        Ok(SessionCard { damaged_file: damaged, ..card })
     }
 
-    /// Another attempt by itself waits until more is new.
-    fn note_vain_try(&self, snapshot: &Snapshot) -> Result<(), EngineError> {
+    /// Remembers a failed attempt, so that the next automatic one waits for more new prompts.
+    fn record_failed_attempt(&self, snapshot: &CardSnapshot) -> Result<(), EngineError> {
         let mut store = self.writer()?;
         let mut batch = store.begin()?;
-        batch.note_card_try(key(&snapshot.session), &snapshot.leaf)?;
+        batch.record_failed_card(session_key(&snapshot.session), &snapshot.leaf)?;
         Ok(batch.commit()?)
     }
 
-    /// One process at a time writes a session's card (E001-06, L001-09). Nothing if another one is at it.
+    /// Lets one process at a time write a session's card (E001-06, L001-09). Returns `None` if another one is doing it.
     fn lock_card(&self, session: &Session) -> Result<Option<File>, EngineError> {
         let folder = self.cards_folder();
-        home::prepare(&folder)?;
-        home::lock(&folder.join(format!("{}.lock", export::file_stem(session))))
+        home::ensure_private_folder(&folder)?;
+        home::try_lock_file(&folder.join(format!("{}.lock", export::file_stem(session))))
     }
 
-    /// Notes an attempt in our own log, never in the transcript (S001-19, L001-05).
-    fn note_attempt(
+    /// Logs the attempt in our own log, never in the transcript (S001-19, L001-05).
+    fn log_attempt(
         &self,
         session: &Session,
-        model: &Model,
-        asked: &Result<Written, ChatError>,
+        model: &ConfiguredModel,
+        asked: &Result<CardAnswer, ChatError>,
         cost: Option<NanoUsd>,
     ) {
         let mut fields: Vec<(&str, Value)> = vec![
@@ -271,24 +275,24 @@ impl Engine {
             }
             Err(error) => fields.push(("error", error.to_string().into())),
         }
-        self.note("session-index:index", None, &fields);
+        self.log_event("session-index:index", None, &fields);
     }
 }
 
-fn judged(error: ChatError) -> Refresh {
+fn outcome_of_error(error: ChatError) -> CardRefreshOutcome {
     match error {
-        ChatError::Budget(refusal) => Refresh::Refused(refusal),
-        ChatError::Answer { reason, .. } => Refresh::Invalid(reason),
-        error => Refresh::Failed(error),
+        ChatError::Budget(refusal) => CardRefreshOutcome::OverBudget(refusal),
+        ChatError::InvalidResponse { reason, .. } => CardRefreshOutcome::InvalidAnswer(reason),
+        error => CardRefreshOutcome::Failed(error),
     }
 }
 
-fn model_key(model: &Model) -> String {
+fn model_key(model: &ConfiguredModel) -> String {
     format!("{}/{}", model.chat.provider(), model.chat.model())
 }
 
-/// What a model was shown has no secrets; what it writes should have none either.
-fn without_secrets(fields: &CardFields) -> CardFields {
+/// The model was shown no secrets, but redact its answer as well.
+fn redact_fields(fields: &CardFields) -> CardFields {
     CardFields {
         name: Engine::without_secrets(&fields.name),
         description: Engine::without_secrets(&fields.description),

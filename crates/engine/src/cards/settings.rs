@@ -1,59 +1,59 @@
-//! What the settings say about cards, and what is wrong with them.
+//! Card settings: validation and the choice of model.
 
 use rethread_llm::{ChatLimits, Provider};
 
-use crate::model::{Model, ModelError};
+use crate::model::{ConfiguredModel, ModelError};
 use crate::{Config, Engine};
 
-/// What is wrong with the settings of cards; then no model writes any (S001-12, L001-03).
-pub(crate) fn problem_in(config: &Config) -> Option<String> {
+/// The first invalid card setting. While there is one, no model writes cards (S001-12, L001-03).
+pub(crate) fn config_problem(config: &Config) -> Option<String> {
     let command = config.text("cards.command_name");
     let is_word = !command.is_empty() && command.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     if !is_word {
-        return Some(format!("cards.command_name must be one word, not {command:?}"));
+        return Some(format!("invalid cards.command_name {command:?}: use one word"));
     }
     let keys = config.list("cards.model_keys");
-    let bad = keys.iter().find(|key| named(key).is_none())?;
-    Some(format!(
-        "cards.model_keys must name models as provider/model, such as anthropic/claude-haiku-4-5, not {bad:?}"
-    ))
+    let bad = keys.iter().find(|key| parse_model_key(key).is_none())?;
+    Some(format!("invalid model {bad:?} in cards.model_keys: use provider/model, such as anthropic/claude-haiku-4-5"))
 }
 
 impl Engine {
-    /// Why no model may write cards, if so.
-    pub(super) fn cards_are_off(&self) -> Option<String> {
+    /// The reason why no model may write cards, or `None` if one may.
+    pub(super) fn cards_disabled_reason(&self) -> Option<String> {
         if !self.config.flag("cards.enabled") {
             return Some("cards.enabled is false".to_owned());
         }
-        problem_in(&self.config)
+        config_problem(&self.config)
     }
 
-    /// Whether any model is named that could write cards. It may still lack a key.
-    pub(super) fn names_card_model(&self) -> bool {
+    /// Whether a card model is configured. Its API key may still be missing.
+    pub(super) fn has_card_model(&self) -> bool {
         !self.config.list("cards.model_keys").is_empty() || !self.model_name().is_empty()
     }
 
-    /// The model that writes cards: the chosen one, else the first of the list that can be used, else the configured
-    /// one. Whoever waits can ask again, so nothing is repeated by itself (S001-10).
-    pub(super) fn card_model(&self, chosen: Option<&str>) -> Result<Model, ModelError> {
-        let limits = ChatLimits { retries: 0, ..ChatLimits::PATIENT };
+    /// The model that writes cards: `chosen`, else the first usable one of `cards.model_keys`, else the configured
+    /// model. No retries, because the caller can ask again (S001-10).
+    pub(super) fn card_model(&self, chosen: Option<&str>) -> Result<ConfiguredModel, ModelError> {
+        let limits = ChatLimits { retries: 0, ..ChatLimits::BACKGROUND };
         if let Some(chosen) = chosen {
-            return match named(chosen) {
-                Some((provider, name)) => self.model_of(provider, name, limits),
+            return match parse_model_key(chosen) {
+                Some((provider, name)) => self.provider_model(provider, name, limits),
                 None => self.model(Some(chosen), limits),
             };
         }
         let keys = self.config.list("cards.model_keys");
-        let mut models =
-            keys.iter().filter_map(|key| named(key)).map(|(provider, name)| self.model_of(provider, name, limits));
+        let mut models = keys
+            .iter()
+            .filter_map(|key| parse_model_key(key))
+            .map(|(provider, name)| self.provider_model(provider, name, limits));
         let Some(first) = models.next() else { return self.model(None, limits) };
-        // Where none can be used, the one that was wanted most says why.
+        // If none is usable, report the error of the most preferred one.
         first.or_else(|error| models.find_map(Result::ok).ok_or(error))
     }
 }
 
-/// A model by provider and name.
-fn named(key: &str) -> Option<(Provider, &str)> {
+/// Splits `provider/model`.
+fn parse_model_key(key: &str) -> Option<(Provider, &str)> {
     let (provider, name) = key.trim().split_once('/')?;
     let provider = provider.parse().ok()?;
     (!name.is_empty() && !name.contains(char::is_whitespace)).then_some((provider, name))
@@ -64,11 +64,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn l001_03_a_model_is_named_with_its_provider() {
-        assert_eq!(named("anthropic/claude-haiku-4-5"), Some((Provider::Anthropic, "claude-haiku-4-5")));
-        assert_eq!(named("openai/meta/llama"), Some((Provider::OpenAi, "meta/llama")));
+    fn a_model_key_names_provider_and_model() {
+        // L001-03
+        assert_eq!(parse_model_key("anthropic/claude-haiku-4-5"), Some((Provider::Anthropic, "claude-haiku-4-5")));
+        assert_eq!(parse_model_key("openai/meta/llama"), Some((Provider::OpenAi, "meta/llama")));
         for bad in ["claude-haiku-4-5", "anthropic/", "nobody/x", "", "openai/a b"] {
-            assert_eq!(named(bad), None, "{bad}");
+            assert_eq!(parse_model_key(bad), None, "{bad}");
         }
     }
 }

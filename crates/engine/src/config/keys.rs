@@ -1,214 +1,266 @@
-//! Every setting there is, with its default and what it does. The reference and the checks come from this table.
+//! All settings with type, default and help text. The reference documentation and the validation use this table.
 
-use super::Value;
+use super::SettingValue;
 
-/// The shape of a setting.
+/// The type of a setting, with its default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum SettingKind {
     Flag(bool),
     Number(u64),
     List(&'static [&'static str]),
-    /// A list of these names only; all of them by default.
+    /// A list of these names; all of them by default.
     Names(&'static [&'static str]),
     Choice(&'static str, &'static [&'static str]),
-    /// Any text; none by default.
+    /// Any string; empty by default.
     Text,
-    /// Any text; this one by default.
-    Word(&'static str),
-    /// US dollars; none by default.
+    /// Any string; this one by default.
+    TextWithDefault(&'static str),
+    /// An amount in US dollars; empty by default.
     Money,
 }
 
-/// A setting that exists.
+/// The definition of a setting.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Key {
+pub struct SettingKey {
     /// `section.field`.
     pub name: &'static str,
-    /// What it does.
+    /// Help text for the reference.
     pub help: &'static str,
-    pub(super) shape: Shape,
-    /// Whether lists of several layers are joined instead of replaced.
-    pub(super) adds_up: bool,
+    pub(super) kind: SettingKind,
+    /// Whether list values from several layers are joined instead of replaced.
+    pub(super) is_merged: bool,
 }
 
-const fn key(name: &'static str, shape: Shape, help: &'static str) -> Key {
-    Key { name, help, shape, adds_up: false }
+const fn setting(name: &'static str, shape: SettingKind, help: &'static str) -> SettingKey {
+    SettingKey { name, help, kind: shape, is_merged: false }
 }
 
-/// All settings.
-pub static KEYS: [Key; 63] = [
-    key("intake.enabled", Shape::Flag(true), "read transcripts at all; in a project's .rethread.toml: of this project"),
-    Key {
-        adds_up: true,
-        ..key(
+/// All settings, in the order of the reference.
+pub static SETTING_KEYS: [SettingKey; 63] = [
+    setting(
+        "intake.enabled",
+        SettingKind::Flag(true),
+        "read transcripts; in a project's .rethread.toml, only affects that project",
+    ),
+    SettingKey {
+        is_merged: true,
+        ..setting(
             "intake.exclude",
-            Shape::List(&[]),
-            "working directories and transcripts that are never read: paths and globs",
+            SettingKind::List(&[]),
+            "working directories and transcripts that are never read, as paths or globs",
         )
     },
-    key("intake.agents", Shape::Names(&["claude-code", "pi"]), "agents whose transcripts are read"),
-    key(
+    setting("intake.agents", SettingKind::Names(&["claude-code", "pi"]), "agents whose transcripts are read"),
+    setting(
         "intake.mode",
-        Shape::Choice("realtime", &["realtime", "batch"]),
-        "watch: read at every change, or at intervals",
+        SettingKind::Choice("realtime", &["realtime", "batch"]),
+        "watch: sync on every change (realtime) or at intervals (batch)",
     ),
-    key("intake.interval_minutes", Shape::Number(5), "watch: minutes between two readings in batch mode"),
-    key("sources.claude-code", Shape::List(&[]), "further directories with Claude Code transcripts"),
-    key("sources.pi", Shape::List(&[]), "further directories with pi transcripts"),
-    key("filter.keep_user_messages", Shape::Flag(true), "keep what humans typed"),
-    key("filter.keep_agent_responses", Shape::Flag(true), "keep what models said"),
-    key("filter.keep_tool_structure", Shape::Flag(true), "keep targets and arguments of tool calls"),
-    key("filter.omit_tool_outputs", Shape::Flag(true), "leave out what tools returned, except its size"),
-    key(
+    setting("intake.interval_minutes", SettingKind::Number(5), "watch: minutes between syncs in batch mode"),
+    setting("sources.claude-code", SettingKind::List(&[]), "additional directories with Claude Code transcripts"),
+    setting("sources.pi", SettingKind::List(&[]), "additional directories with pi transcripts"),
+    setting("filter.keep_user_messages", SettingKind::Flag(true), "store user messages"),
+    setting("filter.keep_agent_responses", SettingKind::Flag(true), "store agent responses"),
+    setting("filter.keep_tool_structure", SettingKind::Flag(true), "store targets and arguments of tool calls"),
+    setting("filter.omit_tool_outputs", SettingKind::Flag(true), "store only the size of tool outputs"),
+    setting(
         "filter.omit_file_contents",
-        Shape::Flag(true),
-        "leave out file contents among tool arguments, except their size",
+        SettingKind::Flag(true),
+        "store only the size of file contents in tool arguments",
     ),
-    key("filter.keep_reasoning", Shape::Flag(false), "keep the reasoning of models"),
-    key("filter.max_output_summary_chars", Shape::Number(200), "the longest summary of a tool's result"),
-    key(
+    setting("filter.keep_reasoning", SettingKind::Flag(false), "store the reasoning of models"),
+    setting(
+        "filter.max_output_summary_chars",
+        SettingKind::Number(200),
+        "maximum length of a tool result summary, in characters",
+    ),
+    setting(
         "facts.enabled",
-        Shape::Flag(true),
-        "draw facts from what is read: errors and their fixes, decisions, commands, files",
+        SettingKind::Flag(true),
+        "extract facts: errors and their fixes, decisions, commands, files",
     ),
-    key(
+    setting(
         "facts.model",
-        Shape::Flag(false),
-        "let the configured model add facts to sessions that ended, within the budget",
+        SettingKind::Flag(false),
+        "let the configured model extract more facts from ended sessions, within the budget",
     ),
-    key(
+    setting(
         "embeddings.endpoint",
-        Shape::Text,
-        "where an OpenAI-compatible embedding model answers, such as http://127.0.0.1:11434/v1; with a model, what was \
-         said is sent there to be found by its meaning too",
+        SettingKind::Text,
+        "URL of an OpenAI-compatible embeddings API, such as http://127.0.0.1:11434/v1; together with a model, it \
+         enables semantic search and receives the text of sessions",
     ),
-    key("embeddings.model", Shape::Text, "the embedding model's name"),
-    key("embeddings.key_env", Shape::Text, "the environment variable that holds the key to it"),
-    key(
+    setting("embeddings.model", SettingKind::Text, "name of the embedding model"),
+    setting("embeddings.key_env", SettingKind::Text, "environment variable with the API key for embeddings"),
+    setting(
         "model.provider",
-        Shape::Choice("none", &["none", "anthropic", "openai", "gemini"]),
-        "whose language model is used; openai also means every server that speaks like it: Ollama, llama.cpp, vLLM",
+        SettingKind::Choice("none", &["none", "anthropic", "openai", "gemini"]),
+        "provider of the language model; openai includes compatible servers such as Ollama, llama.cpp and vLLM",
     ),
-    key("model.name", Shape::Text, "the language model's name"),
-    key(
+    setting("model.name", SettingKind::Text, "name of the language model"),
+    setting(
         "model.endpoint",
-        Shape::Text,
-        "where it answers, such as http://127.0.0.1:11434/v1; empty is the provider's own",
+        SettingKind::Text,
+        "base URL, such as http://127.0.0.1:11434/v1; empty: the provider's default",
     ),
-    key("model.key_env", Shape::Text, "the environment variable with the key; empty is the provider's usual one"),
-    key("model.key_file", Shape::Text, "a file with the key that only its owner can read, instead of a variable"),
-    key("model.window", Shape::Number(128_000), "tokens the model can hold"),
-    key("model.max_output_tokens", Shape::Number(4_096), "tokens of the longest answer asked for"),
-    key(
-        "model.price_input",
-        Shape::Money,
-        "dollars for a million tokens read; empty is the price in the built-in table",
+    setting(
+        "model.key_env",
+        SettingKind::Text,
+        "environment variable with the API key; empty: the provider's usual one",
     ),
-    key("model.price_output", Shape::Money, "dollars for a million tokens written; empty is the price in the table"),
-    key(
-        "budget.daily_tokens",
-        Shape::Number(0),
-        "tokens that all requests of a day may take; 0 sets no limit in tokens",
+    setting(
+        "model.key_file",
+        SettingKind::Text,
+        "file with the API key, used instead of a variable; must be readable only by you",
     ),
-    key(
+    setting("model.window", SettingKind::Number(128_000), "context window of the model, in tokens"),
+    setting("model.max_output_tokens", SettingKind::Number(4_096), "maximum length of an answer, in tokens"),
+    setting("model.price_input", SettingKind::Money, "dollars per million input tokens; empty: the built-in price"),
+    setting("model.price_output", SettingKind::Money, "dollars per million output tokens; empty: the built-in price"),
+    setting("budget.daily_tokens", SettingKind::Number(0), "maximum tokens per day; 0: no token limit"),
+    setting(
         "budget.daily_usd",
-        Shape::Money,
-        "dollars that all requests of a day may cost; without a daily limit nothing is ever sent to a model",
+        SettingKind::Money,
+        "maximum cost per day in dollars; without a daily limit nothing is sent to a model",
     ),
-    key("budget.call_tokens", Shape::Number(0), "tokens that one request may take; 0 sets no limit"),
-    key("budget.call_usd", Shape::Money, "dollars that one request may cost; empty sets no limit"),
-    key("compaction.enabled", Shape::Flag(true), "summarise the beginning of threads that outgrow the model's window"),
-    key("compaction.reserve_tokens", Shape::Number(16_384), "tokens of the window that are kept free for the answer"),
-    key(
+    setting("budget.call_tokens", SettingKind::Number(0), "maximum tokens per request; 0: no limit"),
+    setting("budget.call_usd", SettingKind::Money, "maximum cost per request in dollars; empty: no limit"),
+    setting(
+        "compaction.enabled",
+        SettingKind::Flag(true),
+        "summarize the older part of threads that outgrow the context window",
+    ),
+    setting(
+        "compaction.reserve_tokens",
+        SettingKind::Number(16_384),
+        "tokens of the context window reserved for the answer",
+    ),
+    setting(
         "compaction.keep_recent_tokens",
-        Shape::Number(20_000),
-        "tokens of the end of a thread that are never summarised",
+        SettingKind::Number(20_000),
+        "tokens at the end of a thread that are never summarized",
     ),
-    key("serve.listen", Shape::Word("127.0.0.1:7717"), "address and port the server listens on"),
-    key("serve.tls_cert", Shape::Text, "certificate of the server, a PEM file; needed to listen elsewhere than here"),
-    key("serve.tls_key", Shape::Text, "key of that certificate, a PEM file"),
-    key("serve.hosts", Shape::List(&[]), "further names under which the server may be called"),
-    key("serve.turns", Shape::Number(8), "turns that the server runs at a time, of all threads together"),
-    key("serve.queue", Shape::Number(64), "turns that may wait in the server, of all threads together"),
-    key("serve.grace_seconds", Shape::Number(30), "seconds that accepted turns and requests have when the server ends"),
-    key("threads.queue_limit", Shape::Number(16), "turns that may wait in a thread while another one runs"),
-    key(
+    setting("serve.listen", SettingKind::TextWithDefault("127.0.0.1:7717"), "address and port the server listens on"),
+    setting(
+        "serve.tls_cert",
+        SettingKind::Text,
+        "TLS certificate (PEM file); required to listen on other than loopback addresses",
+    ),
+    setting("serve.tls_key", SettingKind::Text, "private key of the TLS certificate (PEM file)"),
+    setting("serve.hosts", SettingKind::List(&[]), "additional host names the server accepts"),
+    setting("serve.turns", SettingKind::Number(8), "maximum turns running at the same time, across all threads"),
+    setting("serve.queue", SettingKind::Number(64), "maximum turns waiting, across all threads"),
+    setting(
+        "serve.grace_seconds",
+        SettingKind::Number(30),
+        "seconds to let running turns and requests finish on shutdown",
+    ),
+    setting("threads.queue_limit", SettingKind::Number(16), "maximum turns waiting in one thread"),
+    setting(
         "lifecycle.idle_minutes",
-        Shape::Number(30),
-        "a session is idle after so many silent minutes, ended after twice as many",
+        SettingKind::Number(30),
+        "minutes without activity until a session is idle; after twice as many it has ended",
     ),
-    key("lifecycle.period_hours", Shape::Number(8), "the longest period of work; after it a session begins a new one"),
-    key("lifecycle.hot_entries", Shape::Number(5), "things a session did that are kept at hand"),
-    key(
+    setting(
+        "lifecycle.period_hours",
+        SettingKind::Number(8),
+        "maximum length of a work period; after it a session starts a new one",
+    ),
+    setting("lifecycle.hot_entries", SettingKind::Number(5), "number of recent actions kept in hot memory"),
+    setting(
         "lifecycle.archive",
-        Shape::Choice("all", &["all", "significant", "none"]),
-        "which periods of work are written to the archive when they end; significant ones used at least three tools",
+        SettingKind::Choice("all", &["all", "significant", "none"]),
+        "which work periods to archive when they end; significant: at least three tool calls",
     ),
-    key("inject.activity", Shape::Flag(true), "tell agents what their other sessions in the project just did"),
-    key("inject.session", Shape::Flag(true), "greet sessions that come back, and tell them what they were doing"),
-    key("inject.memory", Shape::Flag(true), "tell agents what was said in the last week that fits a prompt"),
-    key("inject.budget_tokens", Shape::Number(1_000), "tokens that are given to an agent with one prompt"),
-    key("inject.note", Shape::Flag(true), "say in a last line where it comes from"),
-    key("cards.enabled", Shape::Flag(true), "let the model write cards of sessions; off, they are made by rules"),
-    key("cards.command_name", Shape::Word("index-session"), "the command in pi that has a card written at once"),
-    key("cards.status_key", Shape::Word("session-index"), "the key of pi's status line under which cards are told"),
-    key(
+    setting("inject.activity", SettingKind::Flag(true), "inject what other sessions in the project did recently"),
+    setting("inject.session", SettingKind::Flag(true), "inject what a session was doing when it resumes"),
+    setting("inject.memory", SettingKind::Flag(true), "inject memories of the last week that match the prompt"),
+    setting("inject.budget_tokens", SettingKind::Number(1_000), "maximum tokens injected with one prompt"),
+    setting("inject.note", SettingKind::Flag(true), "end each injection with a line about its source"),
+    setting(
+        "cards.enabled",
+        SettingKind::Flag(true),
+        "let the model write session cards; if false, they are generated without a model",
+    ),
+    setting(
+        "cards.command_name",
+        SettingKind::TextWithDefault("index-session"),
+        "name of the pi command that writes a card immediately",
+    ),
+    setting(
+        "cards.status_key",
+        SettingKind::TextWithDefault("session-index"),
+        "key used for card messages in pi's status line",
+    ),
+    setting(
         "cards.min_new_user_messages",
-        Shape::Number(5),
-        "prompts that must be new before a model writes a card by itself",
+        SettingKind::Number(5),
+        "new prompts needed before a model updates a card automatically",
     ),
-    key(
+    setting(
         "cards.notification_auto_clear_ms",
-        Shape::Number(5_000),
-        "milliseconds after which pi's status line is cleared",
+        SettingKind::Number(5_000),
+        "milliseconds until pi's status line is cleared",
     ),
-    key(
+    setting(
         "cards.model_keys",
-        Shape::List(&[]),
-        "models that may write cards, as provider/model, the first that can be used; empty is the configured one",
+        SettingKind::List(&[]),
+        "models for cards as provider/model; the first usable one is used; empty: the configured model",
     ),
-    key("cards.max_bytes", Shape::Number(51_200), "bytes of a session's end that a model is shown for its card"),
-    key("ask.max_bytes", Shape::Number(160_000), "bytes of a session that a model gets with a question about it"),
-    key(
+    setting(
+        "cards.max_bytes",
+        SettingKind::Number(51_200),
+        "maximum bytes from the end of a session sent to the model for its card",
+    ),
+    setting(
+        "ask.max_bytes",
+        SettingKind::Number(160_000),
+        "maximum bytes of a session sent to the model with a question",
+    ),
+    setting(
         "ask.max_calls_per_turn",
-        Shape::Number(1),
-        "how often an agent may have a model asked about sessions in one turn: 0, 1 or 2",
+        SettingKind::Number(1),
+        "questions about sessions an agent may ask a model per turn: 0, 1 or 2",
     ),
-    key("ask.timeout_seconds", Shape::Number(30), "seconds to wait for an answer about a session"),
-    key("threads.titles", Shape::Flag(true), "let the model name threads after the first answer"),
+    setting("ask.timeout_seconds", SettingKind::Number(30), "seconds to wait for an answer"),
+    setting("threads.titles", SettingKind::Flag(true), "let the model name threads after the first answer"),
 ];
 
-impl Key {
-    /// The value that holds when nobody says otherwise.
-    pub fn default_value(&self) -> Value {
-        match self.shape {
-            Shape::Flag(flag) => Value::Flag(flag),
-            Shape::Number(number) => Value::Number(number),
-            Shape::List(list) | Shape::Names(list) => Value::List(list.iter().map(ToString::to_string).collect()),
-            Shape::Choice(choice, _) | Shape::Word(choice) => Value::Text(choice.to_owned()),
-            Shape::Text | Shape::Money => Value::Text(String::new()),
+impl SettingKey {
+    /// The built-in value.
+    pub fn default_value(&self) -> SettingValue {
+        match self.kind {
+            SettingKind::Flag(flag) => SettingValue::Flag(flag),
+            SettingKind::Number(number) => SettingValue::Number(number),
+            SettingKind::List(list) | SettingKind::Names(list) => {
+                SettingValue::List(list.iter().map(ToString::to_string).collect())
+            }
+            SettingKind::Choice(choice, _) | SettingKind::TextWithDefault(choice) => {
+                SettingValue::Text(choice.to_owned())
+            }
+            SettingKind::Text | SettingKind::Money => SettingValue::Text(String::new()),
         }
     }
 
-    /// The environment variable that sets it.
-    pub fn variable(&self) -> String {
+    /// The environment variable that sets it: `RETHREAD_SECTION_FIELD`.
+    pub fn env_variable(&self) -> String {
         format!("RETHREAD_{}", self.name.replace(['.', '-'], "_").to_uppercase())
     }
 
-    /// What its value must be, in words.
-    pub fn expected(&self) -> String {
-        match self.shape {
-            Shape::Flag(_) => "true or false".to_owned(),
-            Shape::Number(_) => "a whole number".to_owned(),
-            Shape::List(_) => "a list of texts".to_owned(),
-            Shape::Names(names) => format!("a list of {}", names.join(", ")),
-            Shape::Choice(_, choices) => choices.join(" or "),
-            Shape::Text | Shape::Word(_) => "a text".to_owned(),
-            Shape::Money => "dollars, such as 0.25".to_owned(),
+    /// A description of valid values, for error messages.
+    pub fn expected_value(&self) -> String {
+        match self.kind {
+            SettingKind::Flag(_) => "true or false".to_owned(),
+            SettingKind::Number(_) => "a whole number".to_owned(),
+            SettingKind::List(_) => "a list of strings".to_owned(),
+            SettingKind::Names(names) => format!("a list of {}", names.join(", ")),
+            SettingKind::Choice(_, choices) => choices.join(" or "),
+            SettingKind::Text | SettingKind::TextWithDefault(_) => "a string".to_owned(),
+            SettingKind::Money => "dollars, such as 0.25".to_owned(),
         }
     }
 
-    pub(super) fn parts(&self) -> (&'static str, &'static str) {
+    pub(super) fn section_and_field(&self) -> (&'static str, &'static str) {
         self.name.split_once('.').unwrap_or((self.name, ""))
     }
 }

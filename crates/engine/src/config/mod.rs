@@ -1,153 +1,156 @@
-//! Settings in layers: default, the user's file, the project's file, environment, flags. Each value knows its layer.
+//! Settings in layers: default, user file, project file, environment, flags. Each value records its layer.
 
 mod keys;
 mod value;
 
 use std::path::{Path, PathBuf};
 
-use rethread_ingest::Filter;
+use rethread_ingest::TranscriptFilter;
 use rethread_ingest::source::exclude::PROJECT_CONFIG;
 use rethread_llm::NanoUsd;
 
-pub use keys::{KEYS, Key};
-pub use value::Value;
+pub use keys::{SETTING_KEYS, SettingKey};
+pub use value::SettingValue;
 
 use crate::{Environment, home};
 
-/// Where a value comes from, weakest first.
+/// Where a value comes from; later layers override earlier ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Layer {
-    /// Built in.
+pub enum ConfigLayer {
+    /// The built-in default.
     Default,
-    /// The user's file.
+    /// The user's `config.toml`.
     User(PathBuf),
-    /// The project's file.
+    /// The project's `.rethread.toml`.
     Project(PathBuf),
-    /// An environment variable.
+    /// An environment variable with this name.
     Variable(String),
-    /// The command line.
+    /// A command line flag.
     Flag,
 }
 
-impl std::fmt::Display for Layer {
+impl std::fmt::Display for ConfigLayer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Layer::Default => f.write_str("default"),
-            Layer::User(path) | Layer::Project(path) => write!(f, "{}", path.display()),
-            Layer::Variable(name) => write!(f, "${name}"),
-            Layer::Flag => f.write_str("command line"),
+            ConfigLayer::Default => f.write_str("default"),
+            ConfigLayer::User(path) | ConfigLayer::Project(path) => write!(f, "{}", path.display()),
+            ConfigLayer::Variable(name) => write!(f, "${name}"),
+            ConfigLayer::Flag => f.write_str("command line"),
         }
     }
 }
 
-/// One setting as resolved.
+/// A resolved setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// Its key.
-    pub key: &'static Key,
-    /// Its value.
-    pub value: Value,
-    /// Where the value comes from.
-    pub layer: Layer,
+    /// Name, type and help of the setting.
+    pub key: &'static SettingKey,
+    /// The resolved value.
+    pub value: SettingValue,
+    /// The layer that the value comes from.
+    pub layer: ConfigLayer,
 }
 
-/// Something in a configuration that was passed over.
+/// A part of the configuration that was ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigProblem {
-    /// Where it stands.
-    pub place: String,
-    /// What is wrong and what holds instead.
+    /// The file, variable or section.
+    pub location: String,
+    /// What is wrong and what applies instead.
     pub message: String,
 }
 
-/// A configuration that cannot be used at all, or a change that makes no sense.
+/// An unusable configuration, or an invalid change to it.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// The file is not TOML.
+    /// The file is not valid TOML.
     #[error("{} is not valid TOML", path.display())]
     NotToml {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Where and why.
+        /// The parse error.
         #[source]
         cause: Box<toml_edit::TomlError>,
     },
-    /// A file could not be understood when the program started, and what it says matters now.
+    /// A file was already invalid when the program started, and the operation depends on it.
     #[error("{} is not valid TOML: {reason}", path.display())]
-    Unusable {
-        /// The file.
+    InvalidFile {
+        /// Path of the file.
         path: PathBuf,
-        /// Where and why.
+        /// The parse error as text.
         reason: String,
     },
-    /// No such key.
-    #[error("there is no setting {0:?}")]
+    /// There is no setting with that name.
+    #[error("unknown setting {0:?}")]
     UnknownKey(String),
-    /// The value has the wrong shape.
-    #[error("{key} must be {expected}, not {given:?}")]
-    BadValue {
-        /// The key.
+    /// The value is not valid for this setting.
+    #[error("invalid value {given:?} for {key}: expected {expected}")]
+    InvalidValue {
+        /// Name of the setting.
         key: &'static str,
-        /// What it must be.
+        /// A description of valid values.
         expected: String,
-        /// What was given.
+        /// The rejected value.
         given: String,
     },
     /// The file cannot be read or written.
-    #[error("{} cannot be read or written", path.display())]
+    #[error("cannot read or write {}", path.display())]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// The I/O error.
         #[source]
         cause: std::io::Error,
     },
 }
 
-/// All settings, resolved.
+/// All settings, resolved from every layer.
 #[derive(Clone, Debug)]
 pub struct Config {
     settings: Vec<Setting>,
     problems: Vec<ConfigProblem>,
     path: PathBuf,
-    /// A file that is no TOML, and why.
-    unusable: Option<(PathBuf, String)>,
+    /// A file that is not valid TOML, and the parse error.
+    invalid_file: Option<(PathBuf, String)>,
 }
 
 impl Config {
-    /// Resolves all layers. A bad value is passed over and noted, so that a typing error switches nothing else off.
+    /// Resolves all layers. An invalid value is ignored and reported, so that a typo disables nothing else.
     pub(crate) fn load(environment: &Environment, folder: &Path) -> Result<Self, ConfigError> {
         let path = folder.join("config.toml");
-        let settings =
-            KEYS.iter().map(|key| Setting { key, value: key.default_value(), layer: Layer::Default }).collect();
-        let mut config = Self { settings, problems: Vec::new(), path: path.clone(), unusable: None };
-        config.take_file(&path, &Layer::User(path.clone()), |_| true)?;
+        let settings = SETTING_KEYS
+            .iter()
+            .map(|key| Setting { key, value: key.default_value(), layer: ConfigLayer::Default })
+            .collect();
+        let mut config = Self { settings, problems: Vec::new(), path: path.clone(), invalid_file: None };
+        config.apply_file(&path, &ConfigLayer::User(path.clone()), |_| true)?;
         if let Some(project) = project_file(environment) {
-            // A project's file comes with the code of strangers: it may only narrow what is read.
-            config.take_file(&project, &Layer::Project(project.clone()), |key| key.name.starts_with("intake."))?;
+            // A project file may come from an untrusted repository: it may only restrict what is read.
+            config
+                .apply_file(&project, &ConfigLayer::Project(project.clone()), |key| key.name.starts_with("intake."))?;
         }
-        for key in &KEYS {
-            let name = key.variable();
+        for key in &SETTING_KEYS {
+            let name = key.env_variable();
             if let Some((_, text)) = environment.variables.iter().find(|(variable, _)| *variable == name) {
-                config.take_text(key, text, Layer::Variable(name.clone()));
+                config.apply_text(key, text, ConfigLayer::Variable(name.clone()));
             }
         }
-        for (name, text) in &environment.flags {
-            let key = find(name)?;
-            let value = Value::parse(key, text)?;
-            config.put(key, value, Layer::Flag);
+        for (name, text) in &environment.config_overrides {
+            let key = find_key(name)?;
+            let value = SettingValue::parse(key, text)?;
+            config.apply(key, value, ConfigLayer::Flag);
         }
         if config.text("embeddings.endpoint").is_empty() != config.text("embeddings.model").is_empty() {
-            let message = "embeddings need both endpoint and model; they are off".to_owned();
-            config.problems.push(ConfigProblem { place: "embeddings".to_owned(), message });
+            let message = "set both embeddings.endpoint and embeddings.model; embeddings are disabled".to_owned();
+            config.problems.push(ConfigProblem { location: "embeddings".to_owned(), message });
         }
         if (config.text("model.provider") == "none") != config.text("model.name").is_empty() {
-            let message = "a model needs both provider and name; it is off".to_owned();
-            config.problems.push(ConfigProblem { place: "model".to_owned(), message });
+            let message = "set both model.provider and model.name; the model is disabled".to_owned();
+            config.problems.push(ConfigProblem { location: "model".to_owned(), message });
         }
-        if let Some(problem) = crate::cards::problem_in(&config) {
-            let message = format!("{problem}; no model writes cards");
-            config.problems.push(ConfigProblem { place: "cards".to_owned(), message });
+        if let Some(problem) = crate::cards::config_problem(&config) {
+            let message = format!("{problem}; cards are generated without a model");
+            config.problems.push(ConfigProblem { location: "cards".to_owned(), message });
         }
         Ok(config)
     }
@@ -157,86 +160,87 @@ impl Config {
         &self.settings
     }
 
-    /// What was passed over.
+    /// Invalid parts of the configuration that were ignored.
     pub fn problems(&self) -> &[ConfigProblem] {
         &self.problems
     }
 
-    /// The user's file, whether it exists or not.
+    /// Path of the user's file, whether it exists or not.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Refuses to go on when a file could not be understood: it may say what must not be read.
-    pub(crate) fn must_be_usable(&self) -> Result<(), ConfigError> {
-        match &self.unusable {
+    /// Fails if a file could not be parsed: it may list what must not be read.
+    pub(crate) fn ensure_usable(&self) -> Result<(), ConfigError> {
+        match &self.invalid_file {
             None => Ok(()),
-            Some((path, reason)) => Err(ConfigError::Unusable { path: path.clone(), reason: reason.clone() }),
+            Some((path, reason)) => Err(ConfigError::InvalidFile { path: path.clone(), reason: reason.clone() }),
         }
     }
 
-    /// One setting.
+    /// Looks up a setting by its full name.
     pub fn get(&self, name: &str) -> Result<&Setting, ConfigError> {
         let found = self.settings.iter().find(|setting| setting.key.name == name);
         found.ok_or_else(|| ConfigError::UnknownKey(name.to_owned()))
     }
 
-    /// Changes one setting in the user's file and leaves everything else in it as it is.
+    /// Changes one setting in the user's file and leaves the rest of the file unchanged.
     pub fn set(&self, name: &str, text: &str) -> Result<(), ConfigError> {
-        let key = find(name)?;
-        let value = Value::parse(key, text)?;
+        let key = find_key(name)?;
+        let value = SettingValue::parse(key, text)?;
         let failed = |cause| ConfigError::File { path: self.path.clone(), cause };
         let old = match std::fs::read_to_string(&self.path) {
             Ok(old) => old,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(cause) => return Err(failed(cause)),
         };
-        let mut document = parse(&self.path, &old)?;
-        let (section, field) = key.parts();
+        let mut document = parse_toml(&self.path, &old)?;
+        let (section, field) = key.section_and_field();
         let table = document.entry(section).or_insert(toml_edit::table());
         table[field] = value.to_toml();
         if let Some(folder) = self.path.parent() {
-            home::prepare(folder).map_err(|_| failed(std::io::Error::other("its directory cannot be used")))?;
+            home::ensure_private_folder(folder)
+                .map_err(|_| failed(std::io::Error::other("its directory is not usable")))?;
         }
-        home::write_whole(&self.path, &document.to_string()).map_err(failed)
+        home::write_atomic(&self.path, &document.to_string()).map_err(failed)
     }
 
     pub(crate) fn flag(&self, name: &str) -> bool {
-        matches!(self.value(name), Some(Value::Flag(true)))
+        matches!(self.value(name), Some(SettingValue::Flag(true)))
     }
 
-    /// A number; 0 if there is no such setting.
+    /// The value of a number setting; 0 if there is no such setting.
     pub fn number(&self, name: &str) -> u64 {
         match self.value(name) {
-            Some(Value::Number(number)) => *number,
+            Some(SettingValue::Number(number)) => *number,
             _ => 0,
         }
     }
 
-    /// A list; empty if there is no such setting.
+    /// The value of a list setting; empty if there is no such setting.
     pub fn list(&self, name: &str) -> Vec<String> {
         match self.value(name) {
-            Some(Value::List(list)) => list.clone(),
+            Some(SettingValue::List(list)) => list.clone(),
             _ => Vec::new(),
         }
     }
 
-    /// A text; empty if there is no such setting.
+    /// The value of a string setting; empty if there is no such setting.
     pub fn text(&self, name: &str) -> &str {
         match self.value(name) {
-            Some(Value::Text(text)) => text,
+            Some(SettingValue::Text(text)) => text,
             _ => "",
         }
     }
 
-    /// Dollars; nothing if the setting is empty. A text that is none cannot have become a value.
+    /// The value of a money setting; `None` if it is empty. Invalid amounts were rejected when loading.
     pub(crate) fn money(&self, name: &str) -> Option<NanoUsd> {
         self.text(name).parse().ok()
     }
 
-    /// What is kept of transcripts.
-    pub(crate) fn filter(&self) -> Filter {
-        Filter {
+    /// The `filter.*` settings.
+    pub(crate) fn filter(&self) -> TranscriptFilter {
+        TranscriptFilter {
             keep_user_messages: self.flag("filter.keep_user_messages"),
             keep_agent_responses: self.flag("filter.keep_agent_responses"),
             keep_tool_structure: self.flag("filter.keep_tool_structure"),
@@ -247,11 +251,16 @@ impl Config {
         }
     }
 
-    fn value(&self, name: &str) -> Option<&Value> {
+    fn value(&self, name: &str) -> Option<&SettingValue> {
         self.settings.iter().find(|setting| setting.key.name == name).map(|setting| &setting.value)
     }
 
-    fn take_file(&mut self, path: &Path, layer: &Layer, allowed: fn(&Key) -> bool) -> Result<(), ConfigError> {
+    fn apply_file(
+        &mut self,
+        path: &Path,
+        layer: &ConfigLayer,
+        allowed: fn(&SettingKey) -> bool,
+    ) -> Result<(), ConfigError> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -261,26 +270,29 @@ impl Config {
             Ok(document) => document,
             Err(error) => {
                 let reason = error.to_string().trim().replace('\n', " ");
-                self.problem(path, format!("not valid TOML ({reason}); nothing is read before it is mended"));
-                self.unusable = Some((path.to_owned(), reason));
+                self.add_problem(path, format!("invalid TOML ({reason}); no transcripts are read until it is fixed"));
+                self.invalid_file = Some((path.to_owned(), reason));
                 return Ok(());
             }
         };
         for (section, item) in document.iter() {
             let Some(table) = item.as_table_like() else {
-                self.problem(path, format!("{section:?} is not a section; it was ignored"));
+                self.add_problem(path, format!("{section:?} is not a section; ignored"));
                 continue;
             };
             for (field, item) in table.iter() {
                 let name = format!("{section}.{field}");
-                match KEYS.iter().find(|key| key.name == name) {
-                    None => self.problem(path, format!("there is no setting {name:?}; it was ignored")),
+                match SETTING_KEYS.iter().find(|key| key.name == name) {
+                    None => self.add_problem(path, format!("unknown setting {name:?}; ignored")),
                     Some(key) if !allowed(key) => {
-                        self.problem(path, format!("{name} cannot be set by a project; it was ignored"));
+                        self.add_problem(path, format!("{name} cannot be set in a project file; ignored"));
                     }
-                    Some(key) => match Value::from_toml(key, item) {
-                        Some(value) => self.put(key, value, layer.clone()),
-                        None => self.problem(path, format!("{name} must be {}; it was ignored", key.expected())),
+                    Some(key) => match SettingValue::from_toml(key, item) {
+                        Some(value) => self.apply(key, value, layer.clone()),
+                        None => self.add_problem(
+                            path,
+                            format!("invalid value for {name}: expected {}; ignored", key.expected_value()),
+                        ),
                     },
                 }
             }
@@ -288,22 +300,22 @@ impl Config {
         Ok(())
     }
 
-    fn take_text(&mut self, key: &'static Key, text: &str, layer: Layer) {
-        match Value::parse(key, text) {
-            Ok(value) => self.put(key, value, layer),
+    fn apply_text(&mut self, key: &'static SettingKey, text: &str, layer: ConfigLayer) {
+        match SettingValue::parse(key, text) {
+            Ok(value) => self.apply(key, value, layer),
             Err(error) => {
                 let place = layer.to_string();
-                self.problems.push(ConfigProblem { place, message: format!("{error}; it was ignored") });
+                self.problems.push(ConfigProblem { location: place, message: format!("{error}; ignored") });
             }
         }
     }
 
-    fn put(&mut self, key: &'static Key, value: Value, layer: Layer) {
+    fn apply(&mut self, key: &'static SettingKey, value: SettingValue, layer: ConfigLayer) {
         if let Some(setting) = self.settings.iter_mut().find(|setting| setting.key.name == key.name) {
-            // Excluding more is always allowed; a stronger layer does not open what a weaker one closed.
+            // Every layer may exclude more, but a stronger layer cannot undo the exclusions of a weaker one.
             let value = match (&setting.value, value) {
-                (Value::List(before), Value::List(more)) if key.adds_up => {
-                    Value::List(before.iter().chain(&more).cloned().collect())
+                (SettingValue::List(before), SettingValue::List(more)) if key.is_merged => {
+                    SettingValue::List(before.iter().chain(&more).cloned().collect())
                 }
                 (_, value) => value,
             };
@@ -311,20 +323,20 @@ impl Config {
         }
     }
 
-    fn problem(&mut self, path: &Path, message: String) {
-        self.problems.push(ConfigProblem { place: path.display().to_string(), message });
+    fn add_problem(&mut self, path: &Path, message: String) {
+        self.problems.push(ConfigProblem { location: path.display().to_string(), message });
     }
 }
 
-fn find(name: &str) -> Result<&'static Key, ConfigError> {
-    KEYS.iter().find(|key| key.name == name).ok_or_else(|| ConfigError::UnknownKey(name.to_owned()))
+fn find_key(name: &str) -> Result<&'static SettingKey, ConfigError> {
+    SETTING_KEYS.iter().find(|key| key.name == name).ok_or_else(|| ConfigError::UnknownKey(name.to_owned()))
 }
 
-fn parse(path: &Path, text: &str) -> Result<toml_edit::DocumentMut, ConfigError> {
+fn parse_toml(path: &Path, text: &str) -> Result<toml_edit::DocumentMut, ConfigError> {
     text.parse().map_err(|cause| ConfigError::NotToml { path: path.to_owned(), cause: Box::new(cause) })
 }
 
-/// The nearest project file at or above the current directory.
+/// The nearest project file in the current directory or above it.
 fn project_file(environment: &Environment) -> Option<PathBuf> {
     environment.cwd.ancestors().map(|folder| folder.join(PROJECT_CONFIG)).find(|path| path.is_file())
 }

@@ -1,96 +1,104 @@
-//! The value of a setting: read from TOML or from a text, written back to TOML.
+//! Setting values: parsed from TOML or from text, and written back to TOML.
 
 use rethread_llm::NanoUsd;
 use toml_edit::Item;
 
 use super::ConfigError;
-use super::keys::{Key, Shape};
+use super::keys::{SettingKey, SettingKind};
 
 /// The value of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
-    /// True or false.
+pub enum SettingValue {
+    /// `true` or `false`.
     Flag(bool),
-    /// A whole number.
+    /// A non-negative integer.
     Number(u64),
-    /// A text.
+    /// A string.
     Text(String),
-    /// A list of texts.
+    /// A list of strings.
     List(Vec<String>),
 }
 
-impl std::fmt::Display for Value {
+impl std::fmt::Display for SettingValue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Value::Flag(flag) => write!(f, "{flag}"),
-            Value::Number(number) => write!(f, "{number}"),
-            Value::Text(text) => f.write_str(text),
-            Value::List(list) => f.write_str(&list.join(",")),
+            SettingValue::Flag(flag) => write!(f, "{flag}"),
+            SettingValue::Number(number) => write!(f, "{number}"),
+            SettingValue::Text(text) => f.write_str(text),
+            SettingValue::List(list) => f.write_str(&list.join(",")),
         }
     }
 }
 
-impl Value {
-    /// From a text, as given on the command line or in the environment. Lists are separated by commas.
-    pub(super) fn parse(key: &'static Key, text: &str) -> Result<Self, ConfigError> {
-        let value = match key.shape {
-            Shape::Flag(_) => match text {
-                "true" | "1" | "yes" | "on" => Some(Value::Flag(true)),
-                "false" | "0" | "no" | "off" => Some(Value::Flag(false)),
+impl SettingValue {
+    /// Parses text from the command line or an environment variable. List items are separated by commas.
+    pub(super) fn parse(key: &'static SettingKey, text: &str) -> Result<Self, ConfigError> {
+        let value = match key.kind {
+            SettingKind::Flag(_) => match text {
+                "true" | "1" | "yes" | "on" => Some(SettingValue::Flag(true)),
+                "false" | "0" | "no" | "off" => Some(SettingValue::Flag(false)),
                 _ => None,
             },
-            Shape::Number(_) => text.parse().ok().map(Value::Number),
-            Shape::List(_) | Shape::Names(_) => {
+            SettingKind::Number(_) => text.parse().ok().map(SettingValue::Number),
+            SettingKind::List(_) | SettingKind::Names(_) => {
                 let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-                Some(Value::List(parts.map(str::to_owned).collect()))
+                Some(SettingValue::List(parts.map(str::to_owned).collect()))
             }
-            Shape::Text | Shape::Word(_) | Shape::Money => Some(Value::Text(text.trim().to_owned())),
-            Shape::Choice(_, choices) => choices.contains(&text).then(|| Value::Text(text.to_owned())),
+            SettingKind::Text | SettingKind::TextWithDefault(_) | SettingKind::Money => {
+                Some(SettingValue::Text(text.trim().to_owned()))
+            }
+            SettingKind::Choice(_, choices) => choices.contains(&text).then(|| SettingValue::Text(text.to_owned())),
         };
-        value.filter(|value| value.fits(key)).ok_or_else(|| ConfigError::BadValue {
+        value.filter(|value| value.is_valid(key)).ok_or_else(|| ConfigError::InvalidValue {
             key: key.name,
-            expected: key.expected(),
+            expected: key.expected_value(),
             given: text.to_owned(),
         })
     }
 
-    pub(super) fn from_toml(key: &Key, item: &Item) -> Option<Self> {
-        let value = match key.shape {
-            Shape::Flag(_) => item.as_bool().map(Value::Flag),
-            Shape::Number(_) => item.as_integer().and_then(|number| u64::try_from(number).ok()).map(Value::Number),
-            Shape::List(_) | Shape::Names(_) => {
-                let texts = item.as_array()?.iter().map(|value| value.as_str().map(str::to_owned));
-                texts.collect::<Option<Vec<_>>>().map(Value::List)
+    pub(super) fn from_toml(key: &SettingKey, item: &Item) -> Option<Self> {
+        let value = match key.kind {
+            SettingKind::Flag(_) => item.as_bool().map(SettingValue::Flag),
+            SettingKind::Number(_) => {
+                item.as_integer().and_then(|number| u64::try_from(number).ok()).map(SettingValue::Number)
             }
-            Shape::Text | Shape::Word(_) => item.as_str().map(|text| Value::Text(text.to_owned())),
-            // Sums are texts, so that none is rounded; bare numbers are what people write.
-            Shape::Money => {
+            SettingKind::List(_) | SettingKind::Names(_) => {
+                let texts = item.as_array()?.iter().map(|value| value.as_str().map(str::to_owned));
+                texts.collect::<Option<Vec<_>>>().map(SettingValue::List)
+            }
+            SettingKind::Text | SettingKind::TextWithDefault(_) => {
+                item.as_str().map(|text| SettingValue::Text(text.to_owned()))
+            }
+            // Amounts are stored as strings to avoid rounding, but users also write bare numbers.
+            SettingKind::Money => {
                 let number =
                     || item.as_float().map(|sum| sum.to_string()).or(item.as_integer().map(|sum| sum.to_string()));
-                item.as_str().map(str::to_owned).or_else(number).map(Value::Text)
+                item.as_str().map(str::to_owned).or_else(number).map(SettingValue::Text)
             }
-            Shape::Choice(_, choices) => {
-                item.as_str().filter(|text| choices.contains(text)).map(|text| Value::Text(text.to_owned()))
+            SettingKind::Choice(_, choices) => {
+                item.as_str().filter(|text| choices.contains(text)).map(|text| SettingValue::Text(text.to_owned()))
             }
         };
-        value.filter(|value| value.fits(key))
+        value.filter(|value| value.is_valid(key))
     }
 
-    /// Whether a list of names holds only names that exist, and a sum of money is one.
-    fn fits(&self, key: &Key) -> bool {
-        match (key.shape, self) {
-            (Shape::Names(names), Value::List(list)) => list.iter().all(|name| names.contains(&name.as_str())),
-            (Shape::Money, Value::Text(text)) => text.is_empty() || text.parse::<NanoUsd>().is_ok(),
+    /// Whether every name in a list is a known one, and an amount of money parses.
+    fn is_valid(&self, key: &SettingKey) -> bool {
+        match (key.kind, self) {
+            (SettingKind::Names(names), SettingValue::List(list)) => {
+                list.iter().all(|name| names.contains(&name.as_str()))
+            }
+            (SettingKind::Money, SettingValue::Text(text)) => text.is_empty() || text.parse::<NanoUsd>().is_ok(),
             _ => true,
         }
     }
 
     pub(super) fn to_toml(&self) -> Item {
         match self {
-            Value::Flag(flag) => toml_edit::value(*flag),
-            Value::Number(number) => toml_edit::value(i64::try_from(*number).unwrap_or(i64::MAX)),
-            Value::Text(text) => toml_edit::value(text.as_str()),
-            Value::List(list) => toml_edit::value(list.iter().collect::<toml_edit::Array>()),
+            SettingValue::Flag(flag) => toml_edit::value(*flag),
+            SettingValue::Number(number) => toml_edit::value(i64::try_from(*number).unwrap_or(i64::MAX)),
+            SettingValue::Text(text) => toml_edit::value(text.as_str()),
+            SettingValue::List(list) => toml_edit::value(list.iter().collect::<toml_edit::Array>()),
         }
     }
 }

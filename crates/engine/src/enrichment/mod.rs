@@ -1,157 +1,157 @@
-//! Has a model add facts to sessions that ended: only where the user wants it, within the budget, and nobody waits.
+//! Has a model extract additional facts from ended sessions: opt-in, within the budget, in the background.
 
-mod ask;
+mod ask_model;
 mod estimate;
-mod health;
 mod queue;
+mod status;
 
 use rethread_llm::{ChatError, ChatLimits, NanoUsd};
 use rethread_model::{Session, Timestamp};
-use rethread_store::{Breaker, Enrichment, SessionNumber, Store};
+use rethread_store::{EnrichmentBreaker, EnrichmentRow, SessionNumber, Store};
 use serde_json::Value;
 
-use self::queue::{AFTER_FAILURES, first_retry};
-use crate::model::{Model, ModelError};
+use self::queue::{MAX_PROVIDER_FAILURES, first_retry};
+use crate::model::{ConfiguredModel, ModelError};
 use crate::threads::PlannedCost;
 use crate::{Engine, EngineError};
 
 pub use estimate::EnrichmentEstimate;
-pub use health::EnrichmentStatus;
+pub use status::EnrichmentStatus;
 
-/// What became of a run.
+/// The result of an enrichment run.
 #[derive(Debug, Default)]
 pub struct EnrichReport {
-    /// The model that was asked; nothing where none could be.
+    /// The model that was used, as `provider/model`; `None` if there was none.
     pub model: Option<String>,
-    /// By session, in the order they were asked about.
+    /// Results per session, in processing order.
     pub sessions: Vec<EnrichedSession>,
-    /// Sessions that still wait.
-    pub waiting: u64,
-    /// Why nobody was asked, or nobody any more.
-    pub stopped: Option<EnrichStop>,
+    /// Sessions still in the queue.
+    pub queued: u64,
+    /// Why the run did not start or stopped early.
+    pub stop_reason: Option<EnrichStop>,
 }
 
-/// What became of one session.
+/// The result for one session.
 #[derive(Clone, Debug)]
 pub struct EnrichedSession {
-    /// The session.
+    /// The session that was processed.
     pub session: Session,
-    /// Facts that were added.
+    /// Number of facts added.
     pub added: u64,
-    /// Facts that cited nothing, were known already, or were too many.
+    /// Number of facts dropped: without citation, already known, or over the limit.
     pub dropped: u64,
-    /// Tokens it took, as the provider counted them.
+    /// Tokens used, as counted by the provider.
     pub tokens: u64,
-    /// What it cost; nothing if nobody knows the price.
+    /// Cost; `None` if the price is unknown.
     pub cost: Option<NanoUsd>,
-    /// How it ended.
+    /// Whether it is done, will be retried, or was given up.
     pub outcome: EnrichOutcome,
 }
 
-/// How it ended with one session.
+/// The outcome for one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EnrichOutcome {
-    /// All of it was shown to the model.
+    /// The whole session was processed.
     Done,
-    /// It is tried again.
-    Waits {
-        /// Not before.
+    /// It will be retried.
+    Retry {
+        /// Earliest time of the next attempt.
         until: Timestamp,
-        /// What went wrong.
+        /// The error message.
         reason: String,
     },
-    /// It is not tried any more.
-    Failed {
-        /// What went wrong.
+    /// It was given up.
+    GivenUp {
+        /// The error message.
         reason: String,
     },
 }
 
-/// Why nobody was asked, or nobody any more.
+/// Why a run did not start or stopped early.
 #[derive(Debug)]
 pub enum EnrichStop {
-    /// It is switched off, or nothing may be spent.
-    Off(String),
-    /// There is no model to ask.
+    /// Enrichment is disabled or has no budget, with the reason.
+    Disabled(String),
+    /// No usable model.
     NoModel(ModelError),
-    /// Another process is at it.
+    /// Another process is running.
     Busy,
-    /// The provider failed too often in a row.
-    Held {
-        /// Nobody asks before.
+    /// The provider failed repeatedly, so requests are paused.
+    Paused {
+        /// No requests before this time.
         until: Timestamp,
     },
 }
 
-/// What a run would take.
+/// What an enrichment run would send and cost.
 #[derive(Debug)]
 pub struct EnrichPlan {
-    /// The model that would be asked.
+    /// The model that would be used, as `provider/model`.
     pub model: String,
-    /// Sessions that wait or would, in the order they would be asked about.
+    /// Sessions in the queue or eligible for it, in processing order.
     pub sessions: Vec<PlannedEnrichment>,
-    /// Nobody asks before.
-    pub held_until: Option<Timestamp>,
-    /// Why nothing would be asked: the settings.
-    pub refused: Option<String>,
+    /// If set, no requests before this time.
+    pub paused_until: Option<Timestamp>,
+    /// Why nothing would be sent: disabled or no budget.
+    pub refusal_reason: Option<String>,
 }
 
-/// What one session would take.
+/// What one session would send and cost.
 #[derive(Clone, Debug)]
 pub struct PlannedEnrichment {
-    /// The session.
+    /// The session that would be processed.
     pub session: Session,
-    /// Requests.
+    /// Number of requests.
     pub requests: u64,
-    /// The most all of them together would take, unless an answer must be corrected.
+    /// Upper bound on tokens and cost of all requests, not counting corrections of invalid answers.
     pub planned: PlannedCost,
-    /// How often it failed already.
-    pub tries: u64,
-    /// When it is tried next.
+    /// Number of failed attempts so far.
+    pub attempts: u64,
+    /// Time of the next attempt.
     pub next_at: Timestamp,
-    /// Why it waits, if something went wrong.
+    /// The error of the last attempt, if it failed.
     pub reason: Option<String>,
 }
 
-/// A session that is not tried any more.
+/// A session that was given up after repeated failures.
 #[derive(Clone, Debug)]
 pub struct EnrichFailure {
-    /// The session.
+    /// The session that was given up.
     pub session: Session,
-    /// How often it was tried.
-    pub tries: u64,
-    /// When it was given up.
+    /// Number of attempts.
+    pub attempts: u64,
+    /// Time of the last attempt.
     pub failed_at: Timestamp,
-    /// What went wrong last.
+    /// The last error message.
     pub reason: String,
 }
 
-/// What asking about one session came to.
-struct Asked {
+/// The result of processing one session.
+struct EnrichmentAttempt {
     added: u64,
     dropped: u64,
     tokens: u64,
     cost: Option<NanoUsd>,
     shown_to: Option<u64>,
-    ended: Ended,
+    end: EnrichmentEnd,
 }
 
-/// Why asking about a session ended.
-enum Ended {
-    /// All of it was shown.
-    Whole,
-    /// The session was read anew while the model was thinking, so its lines may be others.
-    Retold,
-    /// The model gave nothing.
+/// How processing of a session ended.
+enum EnrichmentEnd {
+    /// The model was shown everything.
+    Complete,
+    /// The session was rebuilt while the model was answering, so citations may point to other lines.
+    SessionRebuilt,
+    /// The request failed.
     Failed(ChatError),
 }
 
 impl Engine {
-    /// Has the model add facts to the session a reference means, or to all whose time has come.
+    /// Extracts facts from the session that `reference` resolves to, or from all sessions that are due.
     pub fn enrich(&self, reference: Option<&str>) -> Result<EnrichReport, EngineError> {
-        let stopped = |why| Ok(EnrichReport { stopped: Some(why), ..EnrichReport::default() });
-        if let Some(why) = self.enrichment_is_off() {
-            return stopped(EnrichStop::Off(why));
+        let stopped = |why| Ok(EnrichReport { stop_reason: Some(why), ..EnrichReport::default() });
+        if let Some(why) = self.enrichment_disabled_reason() {
+            return stopped(EnrichStop::Disabled(why));
         }
         let model = match self.enrichment_model() {
             Ok(model) => model,
@@ -161,136 +161,151 @@ impl Engine {
         let mut store = self.writer()?;
         let mut report = EnrichReport { model: Some(model_key(&model)), ..EnrichReport::default() };
         let due = if let Some(reference) = reference {
-            vec![self.wanted(&store, reference)?]
+            vec![self.enrichment_row(&store, reference)?]
         } else {
             self.queue_enrichments(&mut store)?;
-            report.stopped = self.held(&store)?.map(|until| EnrichStop::Held { until });
-            if report.stopped.is_some() { Vec::new() } else { self.due(&store)? }
+            report.stop_reason = self.enrichment_paused_until(&store)?.map(|until| EnrichStop::Paused { until });
+            if report.stop_reason.is_some() { Vec::new() } else { self.due_enrichments(&store)? }
         };
         for row in due {
             let Some(session) = store.session_by_number(row.session)? else { continue };
-            let asked = self.ask_about(&store, &model, &row, &session)?;
-            let (outcome, held_until) = self.note_asked(&mut store, row, &asked)?;
-            self.note_enrichment(&session, &asked, &outcome);
-            let Asked { added, dropped, tokens, cost, .. } = asked;
+            let asked = self.enrich_session(&store, &model, &row, &session)?;
+            let (outcome, held_until) = self.save_attempt(&mut store, row, &asked)?;
+            self.log_enrichment(&session, &asked, &outcome);
+            let EnrichmentAttempt { added, dropped, tokens, cost, .. } = asked;
             report.sessions.push(EnrichedSession { session, added, dropped, tokens, cost, outcome });
             if let Some(until) = held_until {
-                report.stopped = Some(EnrichStop::Held { until });
+                report.stop_reason = Some(EnrichStop::Paused { until });
                 break;
             }
         }
-        report.waiting = store.enrichments_waiting()?.len() as u64;
+        report.queued = store.queued_enrichments()?.len() as u64;
         Ok(report)
     }
 
-    /// What a run would take. Nothing is sent and nothing is written.
+    /// What a run would send and cost. Sends and writes nothing.
     pub fn enrich_dry_run(&self, reference: Option<&str>) -> Result<EnrichPlan, EngineError> {
         let model = self.enrichment_model()?;
         let mut plan = EnrichPlan {
             model: model_key(&model),
             sessions: Vec::new(),
-            held_until: None,
-            refused: self.enrichment_is_off(),
+            paused_until: None,
+            refusal_reason: self.enrichment_disabled_reason(),
         };
         let Some(store) = self.reader()? else { return Ok(plan) };
-        plan.held_until = self.held(&store)?;
+        plan.paused_until = self.enrichment_paused_until(&store)?;
         let rows = match reference {
-            Some(reference) => vec![self.wanted(&store, reference)?],
-            None => self.waiting_or_would(&store)?,
+            Some(reference) => vec![self.enrichment_row(&store, reference)?],
+            None => self.queued_or_eligible(&store)?,
         };
         for row in rows {
             let Some(session) = store.session_by_number(row.session)? else { continue };
             let (requests, planned) = self.planned_enrichment(&store, &model, &row)?;
-            let next_at = row.next_at.unwrap_or_else(|| self.now());
-            let (tries, reason) = (row.tries, row.error);
-            plan.sessions.push(PlannedEnrichment { session, requests, planned, tries, next_at, reason });
+            let next_at = row.next_attempt_at.unwrap_or_else(|| self.now());
+            let (tries, reason) = (row.failed_attempts, row.error);
+            plan.sessions.push(PlannedEnrichment { session, requests, planned, attempts: tries, next_at, reason });
         }
         Ok(plan)
     }
 
-    /// Sessions that are not tried any more, the last one first.
+    /// Sessions that were given up, most recent first.
     pub fn enrich_failures(&self) -> Result<Vec<EnrichFailure>, EngineError> {
         let Some(store) = self.reader()? else { return Ok(Vec::new()) };
         let mut all = Vec::new();
-        for row in store.enrichments_failed()? {
+        for row in store.failed_enrichments()? {
             let (Some(session), Some(failed_at)) = (store.session_by_number(row.session)?, row.failed_at) else {
                 continue;
             };
-            all.push(EnrichFailure { session, tries: row.tries, failed_at, reason: row.error.unwrap_or_default() });
+            all.push(EnrichFailure {
+                session,
+                attempts: row.failed_attempts,
+                failed_at,
+                reason: row.error.unwrap_or_default(),
+            });
         }
         Ok(all)
     }
 
-    /// Lets sessions that were given up wait again; how many.
+    /// Puts given-up sessions back into the queue. Returns how many.
     pub fn clear_enrich_failures(&self) -> Result<u64, EngineError> {
         if self.reader()?.is_none() {
             return Ok(0);
         }
         let mut store = self.writer()?;
         let mut batch = store.begin()?;
-        let cleared = batch.clear_failed_enrichments(self.now())?;
+        let cleared = batch.requeue_failed_enrichments(self.now())?;
         batch.commit()?;
         Ok(cleared)
     }
 
-    /// The configured model. What fails is tried again much later, so nothing is repeated at once.
-    fn enrichment_model(&self) -> Result<Model, ModelError> {
-        self.model(None, ChatLimits { retries: 0, ..ChatLimits::PATIENT })
+    /// The configured model without immediate retries: the queue retries much later.
+    fn enrichment_model(&self) -> Result<ConfiguredModel, ModelError> {
+        self.model(None, ChatLimits { retries: 0, ..ChatLimits::BACKGROUND })
     }
 
-    /// The session a reference means, whether or not its time has come.
-    fn wanted(&self, store: &Store, reference: &str) -> Result<Enrichment, EngineError> {
+    /// The queue row of the session that `reference` resolves to, whether or not it is due.
+    fn enrichment_row(&self, store: &Store, reference: &str) -> Result<EnrichmentRow, EngineError> {
         let session = self.resolve_in(store, reference)?.session;
         let unknown = || EngineError::UnknownReference(reference.to_owned());
         let number: SessionNumber = store.session_number(session.id)?.ok_or_else(unknown)?;
-        Ok(store.enrichment(number)?.unwrap_or_else(|| Enrichment::new(number, self.now())))
+        Ok(store.enrichment(number)?.unwrap_or_else(|| EnrichmentRow::new(number, self.now())))
     }
 
-    /// Notes what came of a session, and until when nobody is to ask if the provider failed too often.
-    fn note_asked(
+    /// Saves the result for a session. Also returns the time until which requests are paused, if the provider failed
+    /// too often.
+    fn save_attempt(
         &self,
         store: &mut Store,
-        row: Enrichment,
-        asked: &Asked,
+        row: EnrichmentRow,
+        asked: &EnrichmentAttempt,
     ) -> Result<(EnrichOutcome, Option<Timestamp>), EngineError> {
         let now = self.now();
-        let row = Enrichment { shown_to: asked.shown_to, ..row };
-        let (row, outcome) = match &asked.ended {
-            Ended::Whole => {
+        let row = EnrichmentRow { shown_seq: asked.shown_to, ..row };
+        let (row, outcome) = match &asked.end {
+            EnrichmentEnd::Complete => {
                 let (next_at, failed_at, error, done_at) = (None, None, None, Some(now));
-                (Some(Enrichment { tries: 0, next_at, failed_at, error, done_at, ..row }), EnrichOutcome::Done)
+                (
+                    Some(EnrichmentRow {
+                        failed_attempts: 0,
+                        next_attempt_at: next_at,
+                        failed_at,
+                        error,
+                        completed_at: done_at,
+                        ..row
+                    }),
+                    EnrichOutcome::Done,
+                )
             }
-            Ended::Retold => {
-                let reason = "the session was read anew meanwhile".to_owned();
-                (None, EnrichOutcome::Waits { until: now, reason })
+            EnrichmentEnd::SessionRebuilt => {
+                let reason = "the session was rebuilt during the request".to_owned();
+                (None, EnrichOutcome::Retry { until: now, reason })
             }
-            Ended::Failed(error) => {
-                let (row, outcome) = self.after_failure(&row, error);
+            EnrichmentEnd::Failed(error) => {
+                let (row, outcome) = self.schedule_retry(&row, error);
                 (Some(row), outcome)
             }
         };
         let before = store.enrichment_breaker()?.failures;
-        let failures = match &asked.ended {
-            Ended::Whole => 0,
-            Ended::Failed(error) if is_of_the_provider(error) => before + 1,
-            Ended::Failed(_) | Ended::Retold => before,
+        let failures = match &asked.end {
+            EnrichmentEnd::Complete => 0,
+            EnrichmentEnd::Failed(error) if is_provider_failure(error) => before + 1,
+            EnrichmentEnd::Failed(_) | EnrichmentEnd::SessionRebuilt => before,
         };
-        let is_held = failures > before && failures >= AFTER_FAILURES;
-        let others = if is_held { store.enrichments_waiting()? } else { Vec::new() };
+        let is_held = failures > before && failures >= MAX_PROVIDER_FAILURES;
+        let others = if is_held { store.queued_enrichments()? } else { Vec::new() };
         let held_until = is_held.then(|| first_retry(others.iter().chain(&row), now));
         let mut batch = store.begin()?;
         if let Some(row) = &row {
             batch.save_enrichment(row)?;
         }
         if failures != before {
-            batch.set_enrichment_breaker(Breaker { failures, until: held_until })?;
+            batch.set_enrichment_breaker(EnrichmentBreaker { failures, blocked_until: held_until })?;
         }
         batch.commit()?;
         Ok((outcome, held_until))
     }
 
-    /// Notes an attempt in our own log.
-    fn note_enrichment(&self, session: &Session, asked: &Asked, outcome: &EnrichOutcome) {
+    fn log_enrichment(&self, session: &Session, asked: &EnrichmentAttempt, outcome: &EnrichOutcome) {
         let mut fields: Vec<(&str, Value)> = vec![
             ("sessionId", session.external_id.as_str().into()),
             ("added", asked.added.into()),
@@ -299,22 +314,25 @@ impl Engine {
         ];
         match outcome {
             EnrichOutcome::Done => {}
-            EnrichOutcome::Waits { reason, .. } | EnrichOutcome::Failed { reason } => {
+            EnrichOutcome::Retry { reason, .. } | EnrichOutcome::GivenUp { reason } => {
                 fields.push(("error", reason.as_str().into()));
             }
         }
-        self.note("facts:enrich", None, &fields);
+        self.log_event("facts:enrich", None, &fields);
     }
 }
 
-/// Whether it is the provider that fails, and so would fail for every session.
-fn is_of_the_provider(error: &ChatError) -> bool {
+/// Whether the failure is the provider's and so would affect every session.
+fn is_provider_failure(error: &ChatError) -> bool {
     matches!(
         error,
-        ChatError::Unreachable { .. } | ChatError::Slow { .. } | ChatError::Refused { .. } | ChatError::Stream { .. }
+        ChatError::Unreachable { .. }
+            | ChatError::Timeout { .. }
+            | ChatError::HttpStatus { .. }
+            | ChatError::Interrupted { .. }
     )
 }
 
-fn model_key(model: &Model) -> String {
+fn model_key(model: &ConfiguredModel) -> String {
     format!("{}/{}", model.chat.provider(), model.chat.model())
 }

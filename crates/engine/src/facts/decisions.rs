@@ -1,32 +1,32 @@
-//! What was decided, and what the user always or never wants.
+//! Decisions, preferences and prohibitions.
 
 use rethread_model::Predicate;
 use rethread_recall::{Decision, decisions};
-use rethread_store::{FactQuery, Scope};
+use rethread_store::{FactQuery, SessionScope};
 
 use crate::{Engine, EngineError};
 
-/// Which decisions.
+/// Selects decisions, preferences and prohibitions.
 #[derive(Clone, Debug, Default)]
 pub struct DecisionRequest {
-    /// Words they must speak of.
+    /// Words they must contain.
     pub query: String,
-    /// Where.
-    pub scope: Scope,
-    /// Also those that were rejected, or that something else took the place of.
-    pub all: bool,
-    /// As it was then.
+    /// One project or all.
+    pub scope: SessionScope,
+    /// Include rejected and superseded ones.
+    pub include_inactive: bool,
+    /// Show the state at this time instead of now.
     pub as_of: Option<String>,
 }
 
 impl Engine {
-    /// Decisions and standing rules, newest first.
+    /// Decisions, preferences and prohibitions, newest first.
     pub fn decisions(&self, request: &DecisionRequest) -> Result<Vec<Decision>, EngineError> {
-        let until = self.as_of(request.as_of.as_deref())?;
+        let until = self.parse_as_of(request.as_of.as_deref())?;
         let Some(store) = self.reader()? else { return Ok(Vec::new()) };
         let predicates = [Predicate::Decided, Predicate::Prefers, Predicate::Forbids];
         let query = FactQuery { scope: request.scope.clone(), predicates: &predicates, until, ..FactQuery::default() };
         let all = decisions(&store.facts(&query)?).into_iter();
-        Ok(all.filter(|one| (request.all || one.is_open()) && one.speaks_of(&request.query)).collect())
+        Ok(all.filter(|one| (request.include_inactive || one.is_open()) && one.mentions_all(&request.query)).collect())
     }
 }

@@ -1,145 +1,145 @@
-//! What fixed an error before, and what did not.
+//! Finds what fixed an error before, and what did not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rethread_ingest::facts::{exact, telling_line};
+use rethread_ingest::facts::{exact_form, identifying_line};
 use rethread_model::{Entity, EntityKind, FactState, Predicate, SessionId, Timestamp};
-use rethread_recall::{ALIKE_ENOUGH, Fixes, Source, fixes, share_of_words, telling_words};
-use rethread_store::{FactQuery, KnownFact, Scope, Store, ThingQuery};
+use rethread_recall::{FactSource, KnownFixes, MIN_WORD_OVERLAP, distinctive_words, known_fixes, word_overlap};
+use rethread_store::{EntityQuery, FactQuery, FactRow, SessionScope, Store};
 
-use super::naming::signature;
+use super::naming::error_signature;
 use crate::{Engine, EngineError};
 
-/// More lines of a pasted text than this are not looked at: what went wrong stands near its beginning or its end.
-const MOST_LINES: usize = 400;
-/// Errors that are only alike are told no more than this many.
-const MOST_ALIKE: usize = 5;
-/// What is known of an error.
-const OF_ERRORS: [Predicate; 3] = [Predicate::FailedWith, Predicate::FixedBy, Predicate::NotFixedBy];
+/// Maximum lines of a pasted text that are examined; the error is near the beginning or the end.
+const MAX_LINES: usize = 400;
+/// Maximum number of similar errors returned.
+const MAX_SIMILAR_ERRORS: usize = 5;
+/// Predicates about errors.
+const ERROR_PREDICATES: [Predicate; 3] = [Predicate::FailedWith, Predicate::FixedBy, Predicate::NotFixedBy];
 
-/// An error that somebody met.
+/// An error to look up.
 #[derive(Clone, Debug, Default)]
 pub struct FixRequest {
-    /// What was printed: a line, or the whole output.
+    /// The printed text: one line or the whole output.
     pub text: String,
-    /// Where to look.
-    pub scope: Scope,
+    /// One project or all.
+    pub scope: SessionScope,
 }
 
-/// What is known of an error.
+/// What is known about an error.
 #[derive(Clone, Debug, Default)]
 pub struct FixReport {
-    /// What the error is called; nothing where the text says nothing.
+    /// Signature of the error; `None` if the text contains no recognizable error.
     pub signature: Option<String>,
-    /// Errors it is, or is like; the most alike first.
+    /// The same or similar errors, most similar first.
     pub errors: Vec<KnownError>,
-    /// How many errors are known there.
-    pub known: u64,
+    /// Number of known errors in scope; only counted if none was found, otherwise the number found.
+    pub known_errors: u64,
 }
 
 impl FixReport {
-    /// Whether anything was tried against it.
+    /// Whether no fix or failed attempt is known.
     pub fn is_empty(&self) -> bool {
         self.errors.iter().all(|error| error.fixes.is_empty())
     }
 }
 
-/// An error that was met before.
+/// An error that occurred before.
 #[derive(Clone, Debug)]
 pub struct KnownError {
-    /// What it is called.
+    /// Signature: the error line without variable parts.
     pub signature: String,
-    /// The line as it was printed last.
+    /// The error line as last printed.
     pub line: String,
-    /// How alike it is to what was asked, from 0 to 1; 1 is the same.
-    pub likeness: f64,
-    /// How often it was met.
-    pub seen: u64,
-    /// Where it was met last.
-    pub last: Option<Source>,
-    /// What helped and what did not.
-    pub fixes: Fixes,
+    /// Similarity to the requested error, from 0 to 1; 1 means the same signature.
+    pub similarity: f64,
+    /// Number of occurrences.
+    pub occurrences: u64,
+    /// Source of the latest fact about it.
+    pub last_source: Option<FactSource>,
+    /// Fixes and failed attempts.
+    pub fixes: KnownFixes,
 }
 
 impl KnownError {
-    /// Whether all these words stand in it, or in what was done about it.
-    pub fn speaks_of(&self, words: &str) -> bool {
-        let tried = self.fixes.fixes.iter().chain(&self.fixes.dead_ends);
+    /// Whether all words occur in the error or in what was tried against it.
+    pub fn contains_words(&self, words: &str) -> bool {
+        let tried = self.fixes.fixes.iter().chain(&self.fixes.failed_attempts);
         let parts = [&self.signature, &self.line]
             .into_iter()
-            .chain(tried.flat_map(|fix| [&fix.what].into_iter().chain(&fix.reason)));
+            .chain(tried.flat_map(|fix| [&fix.description].into_iter().chain(&fix.reason)));
         let text = parts.map(|part| part.to_lowercase()).collect::<Vec<_>>().join("\n");
         words.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
     }
 }
 
-/// Which errors that were met.
+/// Selects known errors.
 #[derive(Clone, Debug, Default)]
 pub struct ErrorsRequest {
-    /// Words that stand in the error or in what was done about it.
+    /// Words that must occur in the error or in what was tried against it.
     pub query: String,
-    /// Where.
-    pub scope: Scope,
-    /// At most so many.
+    /// One project or all.
+    pub scope: SessionScope,
+    /// Maximum number of errors.
     pub limit: usize,
 }
 
-/// Errors that were met.
+/// Known errors.
 #[derive(Clone, Debug, Default)]
 pub struct ErrorsReport {
-    /// Those against which something was tried first, then those that were only met; each newest first.
+    /// Errors with fixes or failed attempts first, then the others; each group newest first.
     pub errors: Vec<KnownError>,
-    /// How many fit, told or not.
+    /// Number of matches before `limit` was applied.
     pub total: usize,
 }
 
 impl Engine {
-    /// The errors that were met, with what helped and what did not.
+    /// Known errors with their fixes and failed attempts.
     pub fn errors(&self, request: &ErrorsRequest) -> Result<ErrorsReport, EngineError> {
         let Some(store) = self.reader()? else { return Ok(ErrorsReport::default()) };
-        let query = FactQuery { scope: request.scope.clone(), predicates: &OF_ERRORS, ..FactQuery::default() };
-        let mut errors = errors_in(store.facts(&query)?);
-        errors.retain(|error| error.speaks_of(&request.query));
+        let query = FactQuery { scope: request.scope.clone(), predicates: &ERROR_PREDICATES, ..FactQuery::default() };
+        let mut errors = known_errors_in(store.facts(&query)?);
+        errors.retain(|error| error.contains_words(&request.query));
         let total = errors.len();
         errors.truncate(request.limit);
         Ok(ErrorsReport { errors, total })
     }
 
-    /// What fixed an error before: the same error, or such as share most of its telling words.
+    /// Looks up fixes for the same error, or for errors with similar words.
     pub fn fix(&self, request: &FixRequest) -> Result<FixReport, EngineError> {
-        let signatures = signatures(&request.text);
+        let signatures = candidate_signatures(&request.text);
         let Some(store) = self.reader()? else {
             return Ok(FixReport { signature: signatures.into_iter().next(), ..FixReport::default() });
         };
         let mut errors = Vec::new();
         for name in &signatures {
-            let facts = about(&store, &request.scope, name)?;
+            let facts = facts_about_error(&store, &request.scope, name)?;
             if !facts.is_empty() {
                 let mut error = known_error(name, 1.0, &facts);
-                same_first(&mut error, &facts, &request.text);
+                put_exact_matches_first(&mut error, &facts, &request.text);
                 errors.push(error);
             }
         }
         if errors.iter().all(|error| error.fixes.is_empty()) {
             let is_new = |other: &KnownError| !signatures.contains(&other.signature);
-            errors.extend(alike(&store, request)?.into_iter().filter(is_new));
+            errors.extend(similar_errors(&store, request)?.into_iter().filter(is_new));
         }
-        // Only who finds nothing is told how much there is to find.
+        // The total is only shown when nothing was found.
         let known = if errors.is_empty() {
             let (scope, kind) = (request.scope.clone(), Some(EntityKind::Error));
-            store.known_things(&ThingQuery { scope, kind, ..ThingQuery::default() })?.len() as u64
+            store.entities_with_facts(&EntityQuery { scope, kind, ..EntityQuery::default() })?.len() as u64
         } else {
             errors.len() as u64
         };
-        Ok(FixReport { signature: signatures.into_iter().next(), errors, known })
+        Ok(FixReport { signature: signatures.into_iter().next(), errors, known_errors: known })
     }
 }
 
-/// Puts what was done about this very error before what was done about others of its kind.
-fn same_first(error: &mut KnownError, facts: &[KnownFact], text: &str) {
-    let Some(line) = telling_line(text) else { return };
-    let asked = exact(&line);
-    let is_same = |quote: &str| exact(quote) == asked;
+/// Sorts fixes for exactly this error before fixes for others with the same signature.
+fn put_exact_matches_first(error: &mut KnownError, facts: &[FactRow], text: &str) {
+    let Some(line) = identifying_line(text) else { return };
+    let asked = exact_form(&line);
+    let is_same = |quote: &str| exact_form(quote) == asked;
     let same: BTreeSet<(SessionId, u64)> = facts
         .iter()
         .filter(|known| known.fact.quote.as_deref().is_some_and(is_same))
@@ -154,63 +154,63 @@ fn same_first(error: &mut KnownError, facts: &[KnownFact], text: &str) {
     }
 }
 
-/// What the text may be called: by its most telling line, and by each of its lines.
-fn signatures(text: &str) -> Vec<String> {
+/// Candidate signatures: of the most significant line, then of each line.
+fn candidate_signatures(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
-    let begin = lines.iter().take(MOST_LINES / 2);
-    let end = lines.iter().skip(MOST_LINES / 2).rev().take(MOST_LINES / 2);
-    let named = std::iter::once(signature(text)).chain(begin.chain(end).map(|line| signature(line)));
+    let begin = lines.iter().take(MAX_LINES / 2);
+    let end = lines.iter().skip(MAX_LINES / 2).rev().take(MAX_LINES / 2);
+    let named = std::iter::once(error_signature(text)).chain(begin.chain(end).map(|line| error_signature(line)));
     let mut seen = BTreeSet::new();
     named.flatten().filter(|name| seen.insert(name.clone())).collect()
 }
 
-fn about(store: &Store, scope: &Scope, name: &str) -> Result<Vec<KnownFact>, EngineError> {
+fn facts_about_error(store: &Store, scope: &SessionScope, name: &str) -> Result<Vec<FactRow>, EngineError> {
     let entity = Entity::new(EntityKind::Error, name);
     let query =
-        FactQuery { scope: scope.clone(), predicates: &OF_ERRORS, about: Some(&entity), ..FactQuery::default() };
+        FactQuery { scope: scope.clone(), predicates: &ERROR_PREDICATES, about: Some(&entity), ..FactQuery::default() };
     Ok(store.facts(&query)?)
 }
 
-/// Errors that share enough of the telling words.
-fn alike(store: &Store, request: &FixRequest) -> Result<Vec<KnownError>, EngineError> {
-    let asked = telling_words(&signature(&request.text).unwrap_or_default());
+/// Errors that share enough significant words.
+fn similar_errors(store: &Store, request: &FixRequest) -> Result<Vec<KnownError>, EngineError> {
+    let asked = distinctive_words(&error_signature(&request.text).unwrap_or_default());
     if asked.is_empty() {
         return Ok(Vec::new());
     }
-    let query = FactQuery { scope: request.scope.clone(), predicates: &OF_ERRORS, ..FactQuery::default() };
+    let query = FactQuery { scope: request.scope.clone(), predicates: &ERROR_PREDICATES, ..FactQuery::default() };
     let mut found = Vec::new();
-    for (name, facts) in by_error(store.facts(&query)?) {
-        let mut words = telling_words(&name);
-        words.extend(telling_words(&printed(&name, &facts)));
-        let likeness = share_of_words(&asked, &words);
-        if likeness >= ALIKE_ENOUGH {
+    for (name, facts) in group_by_error(store.facts(&query)?) {
+        let mut words = distinctive_words(&name);
+        words.extend(distinctive_words(&last_printed_line(&name, &facts)));
+        let likeness = word_overlap(&asked, &words);
+        if likeness >= MIN_WORD_OVERLAP {
             found.push(known_error(&name, likeness, &facts));
         }
     }
-    let last = |error: &KnownError| error.last.as_ref().and_then(|source| source.at);
+    let last = |error: &KnownError| error.last_source.as_ref().and_then(|source| source.at);
     let has_fix = |error: &KnownError| !error.fixes.fixes.is_empty();
     found.sort_by(|a, b| {
-        let order = b.likeness.total_cmp(&a.likeness).then(has_fix(b).cmp(&has_fix(a)));
+        let order = b.similarity.total_cmp(&a.similarity).then(has_fix(b).cmp(&has_fix(a)));
         order.then(last(b).cmp(&last(a))).then(a.signature.cmp(&b.signature))
     });
-    found.truncate(MOST_ALIKE);
+    found.truncate(MAX_SIMILAR_ERRORS);
     Ok(found)
 }
 
-/// The errors that these facts speak of: those against which something was tried first, each kind newest first.
-pub(crate) fn errors_in(facts: Vec<KnownFact>) -> Vec<KnownError> {
+/// The errors in these facts: those with fixes or failed attempts first, each group newest first.
+pub(crate) fn known_errors_in(facts: Vec<FactRow>) -> Vec<KnownError> {
     let mut errors: Vec<KnownError> =
-        by_error(facts).into_iter().map(|(name, facts)| known_error(&name, 1.0, &facts)).collect();
+        group_by_error(facts).into_iter().map(|(name, facts)| known_error(&name, 1.0, &facts)).collect();
     errors.sort_by_key(|error| {
-        let last = error.last.as_ref().and_then(|source| source.at);
+        let last = error.last_source.as_ref().and_then(|source| source.at);
         (error.fixes.is_empty(), std::cmp::Reverse(last))
     });
     errors
 }
 
-/// Facts by the error they speak of; others are left out.
-fn by_error(facts: Vec<KnownFact>) -> BTreeMap<String, Vec<KnownFact>> {
-    let mut by_error: BTreeMap<String, Vec<KnownFact>> = BTreeMap::new();
+/// Groups facts by error; facts about anything else are dropped.
+fn group_by_error(facts: Vec<FactRow>) -> BTreeMap<String, Vec<FactRow>> {
+    let mut by_error: BTreeMap<String, Vec<FactRow>> = BTreeMap::new();
     for known in facts {
         let error = match known.fact.predicate {
             Predicate::FailedWith => known.fact.object.as_ref(),
@@ -224,22 +224,22 @@ fn by_error(facts: Vec<KnownFact>) -> BTreeMap<String, Vec<KnownFact>> {
     by_error
 }
 
-fn known_error(name: &str, likeness: f64, facts: &[KnownFact]) -> KnownError {
-    let at = |known: &&KnownFact| -> Option<Timestamp> { known.fact.at };
-    let met = facts.iter().filter(|known| known.fact.predicate == Predicate::FailedWith);
+fn known_error(name: &str, likeness: f64, facts: &[FactRow]) -> KnownError {
+    let at = |known: &&FactRow| -> Option<Timestamp> { known.fact.at };
+    let failures = facts.iter().filter(|known| known.fact.predicate == Predicate::FailedWith);
     KnownError {
         signature: name.to_owned(),
-        line: printed(name, facts),
-        likeness,
-        seen: met.map(|known| known.fact.failed.max(1)).sum(),
-        last: facts.iter().max_by_key(at).map(Source::of),
-        fixes: fixes(facts),
+        line: last_printed_line(name, facts),
+        similarity: likeness,
+        occurrences: failures.map(|known| known.fact.failure_count.max(1)).sum(),
+        last_source: facts.iter().max_by_key(at).map(FactSource::of_fact),
+        fixes: known_fixes(facts),
     }
 }
 
-/// The line as it was printed last, or what it is called where that is not known.
-fn printed(name: &str, facts: &[KnownFact]) -> String {
-    let mut met = facts.iter().filter(|known| known.fact.predicate == Predicate::FailedWith);
-    let told = met.find(|known| !known.fact.detail.trim().is_empty());
-    told.map_or_else(|| name.to_owned(), |known| known.fact.detail.trim().to_owned())
+/// The error line as last printed, or the signature if unknown.
+fn last_printed_line(name: &str, facts: &[FactRow]) -> String {
+    let mut failures = facts.iter().filter(|known| known.fact.predicate == Predicate::FailedWith);
+    let printed = failures.find(|known| !known.fact.detail.trim().is_empty());
+    printed.map_or_else(|| name.to_owned(), |known| known.fact.detail.trim().to_owned())
 }

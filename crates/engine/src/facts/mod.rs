@@ -1,10 +1,10 @@
-//! What is known from what happened: fixes, decisions, workflows, the story of a file, the graph around a thing.
+//! Queries over facts: fixes, decisions, workflows, file histories and the graph around an entity.
 
 mod decisions;
-mod files;
+mod entities;
+mod file_history;
 mod fix;
 mod naming;
-mod things;
 mod workflows;
 
 use rethread_model::Timestamp;
@@ -12,18 +12,18 @@ use rethread_model::Timestamp;
 use crate::{Engine, EngineError};
 
 pub use decisions::DecisionRequest;
-pub use files::{FileHistory, FileRequest};
-pub(crate) use fix::errors_in;
+pub use entities::{FactsReport, FactsRequest};
+pub use file_history::{FileHistory, FileRequest};
+pub(crate) use fix::known_errors_in;
 pub use fix::{ErrorsReport, ErrorsRequest, FixReport, FixRequest, KnownError};
-pub use things::{FactsReport, FactsRequest};
 pub use workflows::WorkflowRequest;
 
 impl Engine {
-    /// The last moment that counts when somebody asks what was known then: of a day, its end.
-    fn as_of(&self, text: Option<&str>) -> Result<Option<Timestamp>, EngineError> {
+    /// The inclusive end of an "as of" time; for a date, the end of that day.
+    fn parse_as_of(&self, text: Option<&str>) -> Result<Option<Timestamp>, EngineError> {
         let Some(text) = text else { return Ok(None) };
-        let (from, end) = (self.moment(text, false)?, self.moment(text, true)?);
-        // The end of a span is the first moment after it.
+        let (from, end) = (self.parse_time(text, false)?, self.parse_time(text, true)?);
+        // The parsed end is exclusive.
         Ok(Some(if end > from { Timestamp::from_millis(end.as_millis() - 1) } else { end }))
     }
 }

@@ -1,24 +1,24 @@
-//! How work is done in a project: commands, how they go, and sequences that come back.
+//! Workflows of a project: commands, their results, and recurring sequences.
 
 use rethread_model::Predicate;
 use rethread_recall::{Workflow, workflows};
-use rethread_store::{FactQuery, Scope};
+use rethread_store::{FactQuery, SessionScope};
 
 use crate::{Engine, EngineError};
 
-/// Whose workflows.
+/// Selects workflows.
 #[derive(Clone, Debug, Default)]
 pub struct WorkflowRequest {
-    /// Where.
-    pub scope: Scope,
-    /// As it was then.
+    /// One project or all.
+    pub scope: SessionScope,
+    /// Show the state at this time instead of now.
     pub as_of: Option<String>,
 }
 
 impl Engine {
-    /// How work is done, by project.
+    /// Workflows by project.
     pub fn workflows(&self, request: &WorkflowRequest) -> Result<Vec<Workflow>, EngineError> {
-        let until = self.as_of(request.as_of.as_deref())?;
+        let until = self.parse_as_of(request.as_of.as_deref())?;
         let Some(store) = self.reader()? else { return Ok(Vec::new()) };
         let predicates = [Predicate::Ran, Predicate::Sequence, Predicate::FixedBy];
         let query = FactQuery { scope: request.scope.clone(), predicates: &predicates, until, ..FactQuery::default() };

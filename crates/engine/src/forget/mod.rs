@@ -1,7 +1,7 @@
-//! Forgetting: sessions, or every exchange with a text in it, and all that was derived, kept or told of them.
+//! Forgets sessions, or every episode that contains a text, together with everything derived from them.
 //!
-//! Files go first, then rows in one transaction with the tombstones, then the bytes: whoever is killed in between and
-//! asks again finds what is left, and a sync finishes what only concerns bytes.
+//! Order: files, then rows and tombstones in one transaction, then the bytes in index and database. After an
+//! interruption, running it again finds what is left, and a sync finishes the last step.
 
 mod files;
 mod text;
@@ -10,145 +10,149 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use rethread_index::{Patience, discard, follow};
-use rethread_ingest::remembered_texts;
+use rethread_index::{LockWait, delete_index, update_index};
+use rethread_ingest::state_texts;
 use rethread_model::thread::ThreadId;
 use rethread_model::{Agent, Session, SessionId, Timestamp};
-use rethread_store::{Marks, Needle, Places, SessionFilter, SessionNumber, Store, ThreadError};
+use rethread_store::{MentionMatcher, RowCounts, SessionFilter, SessionNumber, Store, TextMatcher, ThreadError};
 
 use crate::{Engine, EngineError};
 
-/// Sub-agents of sub-agents of sub-agents: nobody goes deeper than this.
-const DEEPEST_FAMILY: usize = 64;
+/// Limit on the depth of nested sub-agents.
+const MAX_FAMILY_DEPTH: usize = 64;
 
-/// What is to be forgotten.
+/// What to forget.
 #[derive(Clone, Debug)]
 pub enum ForgetTarget {
-    /// The sessions that references mean, with their sub-agents.
+    /// The sessions with these references, with their sub-agents.
     Sessions(Vec<String>),
-    /// All sessions of the project at a path.
+    /// All sessions of the project at this path.
     Project(PathBuf),
-    /// All sessions in which nothing happened since a moment, as people write it.
+    /// All sessions without activity since this time, as typed by the user.
     Before(String),
-    /// Every exchange that contains a text, and whatever else does.
+    /// Every episode that contains this text, and everything else that does.
     Matching(String),
 }
 
-/// What was forgotten, or would be.
+/// What was forgotten, or would be in a dry run.
 #[derive(Clone, Debug, Default)]
-pub struct Forgotten {
-    /// Sessions that go whole, sub-agents among them.
+pub struct ForgetReport {
+    /// Sessions that are removed completely, including sub-agents.
     pub sessions: Vec<Session>,
-    /// Sessions that stay, and lose exchanges or names.
-    pub shortened: Vec<Session>,
-    /// Threads of ours whose logs go: nobody else has them.
+    /// Sessions that lose only some episodes or names.
+    pub partial_sessions: Vec<Session>,
+    /// Threads whose logs are deleted. There is no other copy of them.
     pub threads: Vec<ThreadId>,
-    /// What there was, where, and what of it is still there.
-    pub removed: Vec<Removed>,
-    /// What contains the text and stays, because it says where somebody else's files are.
-    pub staying: Places,
-    /// What keeps it from coming back: sessions, and entries of sessions that stay.
+    /// Counts by place: what was found, and what remains.
+    pub removed: Vec<RemovedCount>,
+    /// What contains the text and is kept, because it is the path of a file that is not ours.
+    pub retained: RowCounts,
+    /// Number of tombstones, which keep forgotten sessions and entries from being read again.
     pub tombstones: u64,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 
-/// What there was in one place.
+/// Counts for one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Removed {
-    /// What people call it.
+pub struct RemovedCount {
+    /// Name of the place, shown to users.
     pub place: &'static str,
-    /// How many there were.
+    /// Number of items found.
     pub count: u64,
-    /// How many are still there, read back afterwards.
-    pub left: u64,
+    /// Number of items still present when checked afterwards.
+    pub remaining: u64,
 }
 
-impl Forgotten {
-    /// Whether there was anything.
-    pub fn is_nothing(&self) -> bool {
-        self.staying.is_empty() && self.removed.iter().all(|removed| removed.count == 0 && removed.left == 0)
+impl ForgetReport {
+    /// Whether nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.retained.is_empty() && self.removed.iter().all(|removed| removed.count == 0 && removed.remaining == 0)
     }
 
-    /// Where something is left.
-    pub fn left(&self) -> impl Iterator<Item = &Removed> {
-        self.removed.iter().filter(|removed| removed.left > 0)
+    /// Places where something remains.
+    pub fn remaining(&self) -> impl Iterator<Item = &RemovedCount> {
+        self.removed.iter().filter(|removed| removed.remaining > 0)
     }
 }
 
-/// All that is to go.
+/// Everything that will be forgotten.
 #[derive(Debug, Default)]
-struct Doom {
-    /// Sessions that go whole.
-    whole: Vec<(SessionNumber, Session)>,
-    /// By what is recognised that others were told of them.
-    marks: Marks,
-    /// When that was asked.
-    asked_at: Timestamp,
-    /// The text.
-    needle: Option<Needle>,
-    /// Entries of sessions that stay.
+struct ForgetPlan {
+    /// Sessions to remove completely.
+    whole_sessions: Vec<(SessionNumber, Session)>,
+    /// Identifies mentions of these sessions in injections of others.
+    marks: MentionMatcher,
+    /// When the plan was made.
+    planned_at: Timestamp,
+    /// The text to forget.
+    needle: Option<TextMatcher>,
+    /// Entries to remove from sessions that are kept.
     entries: BTreeMap<SessionNumber, BTreeSet<u64>>,
-    /// Sessions that stay and are told again.
-    shortened: Vec<(SessionNumber, Session)>,
-    /// Threads of ours.
+    /// Sessions that are kept and rebuilt without those entries.
+    partial_sessions: Vec<(SessionNumber, Session)>,
+    /// Threads to delete.
     threads: Vec<ThreadId>,
-    /// What there is in the database.
-    places: Places,
-    /// What contains the text and stays.
-    staying: Places,
+    /// Counts in the database.
+    places: RowCounts,
+    /// Counts of what contains the text and is kept.
+    retained: RowCounts,
 }
 
 impl Engine {
     /// What would be forgotten. Writes nothing.
-    pub fn forget_dry_run(&self, target: &ForgetTarget) -> Result<Forgotten, EngineError> {
+    pub fn forget_dry_run(&self, target: &ForgetTarget) -> Result<ForgetReport, EngineError> {
         let start = Instant::now();
-        let Some(store) = self.store_to_forget_in(target)? else { return Ok(Forgotten::default()) };
-        let doom = self.doom(&store, target)?;
-        let there = self.all_places(&doom);
-        let tombstones = doom.whole.len() + doom.entries.values().map(BTreeSet::len).sum::<usize>();
-        Ok(report(doom, &there, &Places::new(), tombstones as u64, start))
+        let Some(store) = self.store_for_forget(target)? else { return Ok(ForgetReport::default()) };
+        let plan = self.plan_forget(&store, target)?;
+        let there = self.count_planned(&plan);
+        let tombstones = plan.whole_sessions.len() + plan.entries.values().map(BTreeSet::len).sum::<usize>();
+        Ok(build_report(plan, &there, &RowCounts::new(), tombstones as u64, start))
     }
 
-    /// Forgets it for good, and reads back what is left.
-    pub fn forget(&self, target: &ForgetTarget) -> Result<Forgotten, EngineError> {
+    /// Erases the target, then checks what remains.
+    pub fn forget(&self, target: &ForgetTarget) -> Result<ForgetReport, EngineError> {
         let start = Instant::now();
-        let Some(mut store) = self.store_to_forget_in(target)? else { return Ok(Forgotten::default()) };
-        // What was forgotten before and not wiped, because somebody was killed or still reading, is not found below.
-        self.finish_forgetting(&mut store)?;
-        let doom = self.doom(&store, target)?;
-        let there = self.all_places(&doom);
+        let Some(mut store) = self.store_for_forget(target)? else { return Ok(ForgetReport::default()) };
+        // Bytes of an earlier, interrupted run would not be found below, so wipe them first.
+        self.finish_wipe(&mut store)?;
+        let plan = self.plan_forget(&store, target)?;
+        let there = self.count_planned(&plan);
         if there.values().all(|count| *count == 0) {
-            let left = self.left_of(&store, &doom)?;
-            return Ok(report(doom, &there, &left, 0, start));
+            let left = self.count_remaining(&store, &plan)?;
+            return Ok(build_report(plan, &there, &left, 0, start));
         }
-        self.remove_files(&doom)?;
-        let tombstones = self.remove_rows(&mut store, &doom)?;
-        self.finish_forgetting(&mut store)?;
-        let left = self.left_of(&store, &doom)?;
-        self.note("forgotten", None, &[("sessions", doom.whole.len().into()), ("tombstones", tombstones.into())]);
-        Ok(report(doom, &there, &left, tombstones, start))
+        self.remove_files(&plan)?;
+        let tombstones = self.remove_rows(&mut store, &plan)?;
+        self.finish_wipe(&mut store)?;
+        let left = self.count_remaining(&store, &plan)?;
+        self.log_event(
+            "forgotten",
+            None,
+            &[("sessions", plan.whole_sessions.len().into()), ("tombstones", tombstones.into())],
+        );
+        Ok(build_report(plan, &there, &left, tombstones, start))
     }
 
-    /// Wipes what was forgotten before and is still in the files, because somebody was killed or still reading.
+    /// Wipes forgotten bytes that an earlier run left behind because it was interrupted or the database was in use.
     pub fn wipe_forgotten(&self) -> Result<(), EngineError> {
-        self.reader()?.map_or(Ok(()), |mut store| self.finish_forgetting(&mut store))
+        self.reader()?.map_or(Ok(()), |mut store| self.finish_wipe(&mut store))
     }
 
-    /// Wipes the bytes of what was forgotten out of index and database, if that is still to be done.
-    pub(crate) fn finish_forgetting(&self, store: &mut Store) -> Result<(), EngineError> {
-        if !store.is_unwiped()? {
+    /// Wipes forgotten bytes from index and database, if that is still pending.
+    pub(crate) fn finish_wipe(&self, store: &mut Store) -> Result<(), EngineError> {
+        if !store.needs_wipe()? {
             return Ok(());
         }
-        // Words stay in the files of an index until they are merged away, so it is made anew.
+        // Deleted words stay in index files until a merge, so the index is rebuilt.
         let folder = self.index_folder();
-        discard(&folder)?;
-        follow(&folder, store, Patience::Wait)?;
+        delete_index(&folder)?;
+        update_index(&folder, store, LockWait::Wait)?;
         store.wipe()?;
         Ok(())
     }
 
-    fn store_to_forget_in(&self, target: &ForgetTarget) -> Result<Option<Store>, EngineError> {
+    fn store_for_forget(&self, target: &ForgetTarget) -> Result<Option<Store>, EngineError> {
         let store = self.reader()?;
         match (target, store) {
             (ForgetTarget::Sessions(references), None) => {
@@ -158,121 +162,123 @@ impl Engine {
         }
     }
 
-    fn doom(&self, store: &Store, target: &ForgetTarget) -> Result<Doom, EngineError> {
+    fn plan_forget(&self, store: &Store, target: &ForgetTarget) -> Result<ForgetPlan, EngineError> {
         let chosen = |sessions: Vec<Session>| sessions.into_iter().map(|session| session.id).collect::<Vec<_>>();
         let ids = match target {
-            ForgetTarget::Matching(text) => return self.doom_of_text(store, text),
+            ForgetTarget::Matching(text) => return self.plan_forget_text(store, text),
             ForgetTarget::Sessions(references) => {
                 let found = references.iter().map(|reference| Ok(self.resolve_in(store, reference)?.session));
                 chosen(found.collect::<Result<_, EngineError>>()?)
             }
             ForgetTarget::Project(path) => {
-                chosen(store.sessions(&SessionFilter { scope: self.project_at(path), ..everything() })?)
+                chosen(store.sessions(&SessionFilter { scope: self.project_at(path), ..all_sessions() })?)
             }
             ForgetTarget::Before(moment) => {
-                untouched_since(&store.sessions(&everything())?, self.moment(moment, false)?)
+                inactive_since(&store.sessions(&all_sessions())?, self.parse_time(moment, false)?)
             }
         };
-        let mut doom = Doom { whole: store.family(&ids)?, asked_at: self.now(), ..Doom::default() };
-        complete(store, &mut doom)?;
-        Ok(doom)
+        let mut plan = ForgetPlan {
+            whole_sessions: store.sessions_with_descendants(&ids)?,
+            planned_at: self.now(),
+            ..ForgetPlan::default()
+        };
+        add_derived(store, &mut plan)?;
+        Ok(plan)
     }
 
-    /// Everything there is, wherever it is.
-    fn all_places(&self, doom: &Doom) -> Places {
-        let mut places = doom.places.clone();
-        places.extend(self.files_of(doom).places());
-        let is_doomed = |session: SessionNumber, seq: u64| {
-            doom.whole.iter().any(|(number, _)| *number == session)
-                || doom.entries.get(&session).is_some_and(|seqs| seqs.contains(&seq))
+    /// Counts of everything in the plan, in the database, files and index.
+    fn count_planned(&self, plan: &ForgetPlan) -> RowCounts {
+        let mut places = plan.places.clone();
+        places.extend(self.files_to_forget(plan).counts());
+        let is_planned = |session: SessionNumber, seq: u64| {
+            plan.whole_sessions.iter().any(|(number, _)| *number == session)
+                || plan.entries.get(&session).is_some_and(|seqs| seqs.contains(&seq))
         };
-        // An index that cannot be read is made anew, and holds nothing then.
-        places.insert("index", rethread_index::count(&self.index_folder(), &is_doomed).unwrap_or_default());
+        // An unreadable index is rebuilt, and then contains nothing of this.
+        places.insert("index", rethread_index::count_documents(&self.index_folder(), &is_planned).unwrap_or_default());
         places
     }
 
-    /// What is still there.
-    fn left_of(&self, store: &Store, doom: &Doom) -> Result<Places, EngineError> {
-        let mut left = store.traces_of(&doom.whole, &doom.marks, doom.asked_at)?;
-        left.extend(self.files_of(doom).places());
-        left.insert("index", self.left_in_index(store, doom)?);
-        left.insert("bytes of the database", u64::from(store.is_unwiped()?));
-        if let Some(needle) = &doom.needle {
-            for (place, count) in store.rows_with(needle)? {
+    /// Counts of what remains.
+    fn count_remaining(&self, store: &Store, plan: &ForgetPlan) -> Result<RowCounts, EngineError> {
+        let mut left = store.count_session_rows(&plan.whole_sessions, &plan.marks, plan.planned_at)?;
+        left.extend(self.files_to_forget(plan).counts());
+        left.insert("index", self.remaining_in_index(store, plan)?);
+        left.insert("bytes of the database", u64::from(store.needs_wipe()?));
+        if let Some(needle) = &plan.needle {
+            for (place, count) in store.count_rows_containing(needle)? {
                 *left.entry(place).or_default() += count;
             }
-            let remembering = store.sessions_by_memory(&|memory| remembers(memory, needle))?;
+            let remembering = store.sessions_by_assembler_state(&|memory| state_contains(memory, needle))?;
             *left.entry("sessions").or_default() += remembering.len() as u64;
         }
         Ok(left)
     }
 
-    /// What the index still has. Another process may have written to it meanwhile, from what it had read before: then
-    /// it is made anew once more.
-    fn left_in_index(&self, store: &Store, doom: &Doom) -> Result<u64, EngineError> {
-        let left = self.doomed_in_index(store, doom);
+    /// Counts what remains in the index. If another process wrote to it in the meantime from older data, it is rebuilt
+    /// once more.
+    fn remaining_in_index(&self, store: &Store, plan: &ForgetPlan) -> Result<u64, EngineError> {
+        let left = self.planned_in_index(store, plan);
         if left == 0 {
             return Ok(0);
         }
-        discard(&self.index_folder())?;
-        follow(&self.index_folder(), store, Patience::Wait)?;
-        Ok(self.doomed_in_index(store, doom))
+        delete_index(&self.index_folder())?;
+        update_index(&self.index_folder(), store, LockWait::Wait)?;
+        Ok(self.planned_in_index(store, plan))
     }
 
-    /// Entries of sessions that stay are numbered anew, so there only an index that holds exactly what the store holds
-    /// has nothing that was forgotten.
-    fn doomed_in_index(&self, store: &Store, doom: &Doom) -> u64 {
+    /// Entries of kept sessions are renumbered, so only an index that matches the store exactly is known to be clean.
+    fn planned_in_index(&self, store: &Store, plan: &ForgetPlan) -> u64 {
         let folder = self.index_folder();
-        if !doom.entries.is_empty() {
-            return rethread_index::verify(&folder, store).map_or(1, |wrong| wrong.len() as u64);
+        if !plan.entries.is_empty() {
+            return rethread_index::verify_index(&folder, store).map_or(1, |wrong| wrong.len() as u64);
         }
-        let is_doomed = |session: SessionNumber, _| doom.whole.iter().any(|(number, _)| *number == session);
-        rethread_index::count(&folder, &is_doomed).unwrap_or(1)
+        let is_planned = |session: SessionNumber, _| plan.whole_sessions.iter().any(|(number, _)| *number == session);
+        rethread_index::count_documents(&folder, &is_planned).unwrap_or(1)
     }
 
-    fn remove_rows(&self, store: &mut Store, doom: &Doom) -> Result<u64, EngineError> {
-        let mut batch = store.begin_forgetting()?;
-        batch.bury(&doom.whole, &doom.marks, self.now())?;
-        let Some(needle) = &doom.needle else {
+    fn remove_rows(&self, store: &mut Store, plan: &ForgetPlan) -> Result<u64, EngineError> {
+        let mut batch = store.begin_secure_delete()?;
+        batch.forget_sessions(&plan.whole_sessions, &plan.marks, self.now())?;
+        let Some(needle) = &plan.needle else {
             batch.commit()?;
-            return Ok(doom.whole.len() as u64);
+            return Ok(plan.whole_sessions.len() as u64);
         };
-        let (kept_out, to_read) = self.remove_mentions(&mut batch, doom, needle)?;
+        let (kept_out, to_read) = self.remove_mentions(&mut batch, plan, needle)?;
         batch.commit()?;
         for (agent, paths) in to_read {
-            self.take_in_with(store, agent, &paths)?;
+            self.sync_files_with(store, agent, &paths)?;
         }
-        let mut batch = store.begin_forgetting()?;
-        for (number, _) in &doom.shortened {
-            batch.shorten_watermarks(*number)?;
+        let mut batch = store.begin_secure_delete()?;
+        for (number, _) in &plan.partial_sessions {
+            batch.lower_watermarks(*number)?;
         }
         batch.commit()?;
-        self.draw_older_facts(store)?;
-        Ok(doom.whole.len() as u64 + kept_out)
+        self.extract_outdated_facts(store)?;
+        Ok(plan.whole_sessions.len() as u64 + kept_out)
     }
 }
 
-/// Adds what follows from the sessions that go whole.
-fn complete(store: &Store, doom: &mut Doom) -> Result<(), EngineError> {
-    doom.marks = store.marks_of(&doom.whole)?;
-    for (place, count) in store.traces_of(&doom.whole, &doom.marks, doom.asked_at)? {
-        *doom.places.entry(place).or_default() += count;
+/// Adds what follows from the sessions that are removed completely.
+fn add_derived(store: &Store, plan: &mut ForgetPlan) -> Result<(), EngineError> {
+    plan.marks = store.mention_matcher(&plan.whole_sessions)?;
+    for (place, count) in store.count_session_rows(&plan.whole_sessions, &plan.marks, plan.planned_at)? {
+        *plan.places.entry(place).or_default() += count;
     }
-    let own = doom.whole.iter().filter(|(_, session)| session.agent == Agent::Native);
-    doom.threads.extend(own.filter_map(|(_, session)| session.external_id.parse::<ThreadId>().ok()));
-    doom.threads.sort_unstable();
-    doom.threads.dedup();
+    let own = plan.whole_sessions.iter().filter(|(_, session)| session.agent == Agent::Native);
+    plan.threads.extend(own.filter_map(|(_, session)| session.external_id.parse::<ThreadId>().ok()));
+    plan.threads.sort_unstable();
+    plan.threads.dedup();
     Ok(())
 }
 
-/// Sessions in whose families nothing happened since a moment, by the first of each family: one without a parent, or
-/// whose parent is not there.
-fn untouched_since(sessions: &[Session], moment: Timestamp) -> Vec<SessionId> {
+/// The root sessions of families without activity since a time. A root has no parent, or its parent is not stored.
+fn inactive_since(sessions: &[Session], moment: Timestamp) -> Vec<SessionId> {
     let parents: HashMap<SessionId, Option<SessionId>> =
         sessions.iter().map(|session| (session.id, session.parent)).collect();
     let first_of = |id: SessionId| {
         let parent = |id: &SessionId| parents.get(id).copied().flatten().filter(|parent| parents.contains_key(parent));
-        std::iter::successors(Some(id), parent).take(DEEPEST_FAMILY).last().unwrap_or(id)
+        std::iter::successors(Some(id), parent).take(MAX_FAMILY_DEPTH).last().unwrap_or(id)
     };
     let mut last: BTreeMap<SessionId, Option<Timestamp>> = BTreeMap::new();
     for session in sessions {
@@ -282,33 +288,39 @@ fn untouched_since(sessions: &[Session], moment: Timestamp) -> Vec<SessionId> {
     last.into_iter().filter(|(_, last)| last.is_some_and(|last| last < moment)).map(|(first, _)| first).collect()
 }
 
-/// Every session there is.
-fn everything() -> SessionFilter {
+fn all_sessions() -> SessionFilter {
     SessionFilter { include_empty: true, include_children: true, ..SessionFilter::default() }
 }
 
-/// Whether a story remembers a text: as a name, or in a result.
-fn remembers(memory: &str, needle: &Needle) -> bool {
-    remembered_texts(memory).iter().any(|text| needle.is_in(text))
+/// Whether a saved assembler state contains the text, as a name or in a result.
+fn state_contains(memory: &str, needle: &TextMatcher) -> bool {
+    state_texts(memory).iter().any(|text| needle.matches(text))
 }
 
-fn report(doom: Doom, there: &Places, left: &Places, tombstones: u64, start: Instant) -> Forgotten {
+fn build_report(
+    plan: ForgetPlan,
+    there: &RowCounts,
+    left: &RowCounts,
+    tombstones: u64,
+    start: Instant,
+) -> ForgetReport {
     let places: BTreeSet<&'static str> = there.keys().chain(left.keys()).copied().collect();
-    let of = |places: &Places, place: &str| places.get(place).copied().unwrap_or_default();
-    let all = places.into_iter().map(|place| Removed { place, count: of(there, place), left: of(left, place) });
-    Forgotten {
-        sessions: doom.whole.into_iter().map(|(_, session)| session).collect(),
-        shortened: doom.shortened.into_iter().map(|(_, session)| session).collect(),
-        threads: doom.threads,
-        removed: all.filter(|removed| removed.count > 0 || removed.left > 0).collect(),
-        staying: doom.staying,
+    let of = |places: &RowCounts, place: &str| places.get(place).copied().unwrap_or_default();
+    let all =
+        places.into_iter().map(|place| RemovedCount { place, count: of(there, place), remaining: of(left, place) });
+    ForgetReport {
+        sessions: plan.whole_sessions.into_iter().map(|(_, session)| session).collect(),
+        partial_sessions: plan.partial_sessions.into_iter().map(|(_, session)| session).collect(),
+        threads: plan.threads,
+        removed: all.filter(|removed| removed.count > 0 || removed.remaining > 0).collect(),
+        retained: plan.retained,
         tombstones,
         seconds: start.elapsed().as_secs_f64(),
     }
 }
 
 impl Engine {
-    /// Deletes the logs of threads. What was interrupted is finished by the next sync.
+    /// Deletes the logs of threads. The next sync finishes an interrupted deletion.
     fn remove_threads(&self, threads: &[ThreadId]) -> Result<(), EngineError> {
         for id in threads {
             match self.threads().delete(*id) {

@@ -1,33 +1,33 @@
-//! Forgetting a text: whole exchanges with it go, and what is left of their sessions is told again.
+//! Forgets a text: removes every episode that contains it and rebuilds the sessions.
 //!
-//! A session whose transcripts are all there is read again without what was forgotten, as a rebuild would do it. Where
-//! one is gone, its entries are all there is: they are taken out and the others numbered anew.
+//! If all transcripts of a session still exist, they are read again without what was forgotten. If one is missing, the
+//! stored entries are the only copy: the matching ones are removed and the rest renumbered.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use rethread_ingest::source::file;
-use rethread_ingest::{KeptEntry, Story, keys_of_memory, title_key, typed_key};
+use rethread_ingest::{RemainingEntry, SessionAssembler, blocked_keys, queued_prompt_key, title_key};
 use rethread_model::thread::ThreadId;
 use rethread_model::{Agent, NativeKey, Session};
-use rethread_store::{Batch, Needle, SessionKey, SessionNumber, Store, TranscriptRow};
+use rethread_store::{Batch, SessionKey, SessionNumber, Store, TextMatcher, TranscriptRow};
 
-use super::{Doom, complete, remembers};
-use crate::maintain::retell_kept;
-use crate::sync::hashes_of;
+use super::{ForgetPlan, add_derived, state_contains};
+use crate::rebuild::rebuild_from_entries;
+use crate::sync::prefix_hashes;
 use crate::{Engine, EngineError};
 
-/// Transcripts to be read again, by agent.
-type ToRead = BTreeMap<Agent, Vec<PathBuf>>;
+/// Transcripts to read again, by agent.
+type TranscriptsToReread = BTreeMap<Agent, Vec<PathBuf>>;
 
 impl Engine {
-    /// Everything with a text in it. A thread of ours goes whole: what stands in its log is never changed.
-    pub(super) fn doom_of_text(&self, store: &Store, text: &str) -> Result<Doom, EngineError> {
-        let needle = Needle::new(text).ok_or(EngineError::NoText)?;
-        let mut mentions = store.mentions(&needle)?;
+    /// Plans forgetting a text. A thread that contains it is removed completely, because thread logs are never changed.
+    pub(super) fn plan_forget_text(&self, store: &Store, text: &str) -> Result<ForgetPlan, EngineError> {
+        let needle = TextMatcher::new(text).ok_or(EngineError::EmptySearchText)?;
+        let mut mentions = store.find_mentions(&needle)?;
         let mut threads: BTreeSet<ThreadId> = self.threads_with(&needle)?.into_iter().collect();
         let mut affected: BTreeSet<SessionNumber> = mentions.entries.keys().copied().collect();
-        affected.extend(store.sessions_by_memory(&|memory| remembers(memory, &needle))?);
+        affected.extend(store.sessions_by_assembler_state(&|memory| state_contains(memory, &needle))?);
         let (mut whole, mut shortened) = (Vec::new(), Vec::new());
         for number in affected {
             let Some(session) = store.session_by_number(number)? else { continue };
@@ -39,96 +39,110 @@ impl Engine {
             }
         }
         for id in &threads {
-            whole.extend(store.session_number(id.session())?.map(|_| id.session()));
+            whole.extend(store.session_number(id.session_id())?.map(|_| id.session_id()));
         }
-        let whole = store.family(&whole)?;
+        let whole = store.sessions_with_descendants(&whole)?;
         for (number, _) in &whole {
-            // They are counted among what goes with the session.
+            // Already counted with the session.
             let entries = mentions.entries.remove(number).map_or(0, |seqs| seqs.len() as u64);
-            mentions.places.entry("entries").and_modify(|count| *count -= entries);
+            mentions.row_counts.entry("entries").and_modify(|count| *count -= entries);
         }
         let threads = threads.into_iter().collect();
-        let (entries, places) = (mentions.entries, mentions.places);
-        let staying = store.staying_with(&needle, &whole)?;
+        let (entries, places) = (mentions.entries, mentions.row_counts);
+        let staying = store.count_kept_rows_containing(&needle, &whole)?;
         let needle = Some(needle);
         let asked_at = self.now();
-        let mut doom =
-            Doom { whole, asked_at, needle, entries, shortened, threads, places, staying, ..Doom::default() };
-        doom.places.insert("names", names_with(store, &doom)?);
-        complete(store, &mut doom)?;
-        Ok(doom)
+        let mut plan = ForgetPlan {
+            whole_sessions: whole,
+            planned_at: asked_at,
+            needle,
+            entries,
+            partial_sessions: shortened,
+            threads,
+            places,
+            retained: staying,
+            ..ForgetPlan::default()
+        };
+        plan.places.insert("names", count_matching_names(store, &plan)?);
+        add_derived(store, &mut plan)?;
+        Ok(plan)
     }
 
-    /// Removes a text from sessions that stay: how many keys keep it out, and which transcripts are to be read again.
+    /// Removes a text from sessions that are kept. Returns the number of tombstones and the transcripts to read again.
     pub(super) fn remove_mentions(
         &self,
         batch: &mut Batch<'_>,
-        doom: &Doom,
-        needle: &Needle,
-    ) -> Result<(u64, ToRead), EngineError> {
+        plan: &ForgetPlan,
+        needle: &TextMatcher,
+    ) -> Result<(u64, TranscriptsToReread), EngineError> {
         let mut kept_out = 0;
-        for title in batch.titles_with(needle)? {
-            kept_out += batch.keep_out(Agent::ALL.iter().map(|agent| title_key(*agent, &title)))?;
+        for title in batch.titles_containing(needle)? {
+            kept_out += batch.add_forgotten_keys(Agent::ALL.iter().map(|agent| title_key(*agent, &title)))?;
         }
         batch.remove_text(needle)?;
         let none = BTreeSet::new();
-        for (number, session) in &doom.shortened {
-            let seqs = doom.entries.get(number).unwrap_or(&none);
-            kept_out += batch.keep_out(keys_to_keep_out(batch, (*number, session), seqs, needle)?)?;
+        for (number, session) in &plan.partial_sessions {
+            let seqs = plan.entries.get(number).unwrap_or(&none);
+            kept_out += batch.add_forgotten_keys(tombstone_keys(batch, (*number, session), seqs, needle)?)?;
             batch.remove_card(SessionKey { agent: session.agent, external_id: &session.external_id })?;
         }
-        let mut to_read = ToRead::new();
+        let mut to_read = TranscriptsToReread::new();
         let mut again = BTreeSet::new();
-        for (number, session) in &doom.shortened {
-            match self.files_to_read_again(batch, *number, session)? {
+        for (number, session) in &plan.partial_sessions {
+            match self.transcripts_to_reread(batch, *number, session)? {
                 Some((root, paths)) => {
                     if again.insert(root) {
                         reset_with_children(batch, root)?;
                         to_read.entry(session.agent).or_default().extend(paths);
                     }
                 }
-                None => take_out(batch, (*number, session), doom.entries.get(number).unwrap_or(&none), needle)?,
+                None => remove_entries_and_rebuild(
+                    batch,
+                    (*number, session),
+                    plan.entries.get(number).unwrap_or(&none),
+                    needle,
+                )?,
             }
         }
         Ok((kept_out, to_read))
     }
 
-    /// The transcripts of a session, or of its parent if it lives in that one's file, and the session they are of.
-    /// Nothing if they do not hold all that is stored any more, or must not be read.
-    fn files_to_read_again(
+    /// The transcripts of a session, or of its parent if it is stored in the parent's file, and the session they belong
+    /// to. `None` if they no longer contain everything that is stored, or are excluded from reading.
+    fn transcripts_to_reread(
         &self,
         batch: &Batch<'_>,
         number: SessionNumber,
         session: &Session,
     ) -> Result<Option<(SessionNumber, Vec<PathBuf>)>, EngineError> {
         let mut root = number;
-        let mut rows = batch.transcripts_of(root)?;
+        let mut rows = batch.session_transcripts(root)?;
         if let (true, Some((parent, _))) = (rows.is_empty(), session.external_id.split_once('/')) {
-            let Some(parent) = batch.number_of(SessionKey { agent: session.agent, external_id: parent })? else {
+            let Some(parent) = batch.session_number(SessionKey { agent: session.agent, external_id: parent })? else {
                 return Ok(None);
             };
             root = parent;
-            rows = batch.transcripts_of(root)?;
+            rows = batch.session_transcripts(root)?;
         }
-        let mut excludes = self.excludes()?;
-        let is_wanted = self.wanted_agents(None)?.contains(&session.agent);
+        let mut excludes = self.exclude_rules()?;
+        let is_wanted = self.agents_to_read(None)?.contains(&session.agent);
         let may_be_read = |row: &TranscriptRow| {
             let path = Path::new(&row.path);
-            is_whole(path, row) && !excludes.covers(path, session.cwd.as_deref())
+            has_all_read_bytes(path, row) && !excludes.is_excluded(path, session.cwd.as_deref())
         };
         let all = !rows.is_empty() && is_wanted && rows.iter().all(may_be_read);
         Ok(all.then(|| (root, rows.into_iter().map(|row| row.path.into()).collect())))
     }
 
-    /// Threads whose log or metadata contain a text.
-    fn threads_with(&self, needle: &Needle) -> Result<Vec<ThreadId>, EngineError> {
+    /// Threads whose log or metadata contains the text.
+    fn threads_with(&self, needle: &TextMatcher) -> Result<Vec<ThreadId>, EngineError> {
         let threads = self.threads();
         let has_it = |id: &ThreadId| {
             let log = threads.log_path(*id);
             [log.with_file_name("metadata.json"), log].iter().any(|path| {
                 std::fs::read(path).is_ok_and(|bytes| {
                     let text = String::from_utf8_lossy(&bytes);
-                    text.lines().any(|line| needle.is_in_json(line)) || needle.is_in_json(&text)
+                    text.lines().any(|line| needle.matches_json(line)) || needle.matches_json(&text)
                 })
             })
         };
@@ -136,46 +150,46 @@ impl Engine {
     }
 }
 
-/// By what the entries and names that go are recognised when they are met again.
-fn keys_to_keep_out(
+/// Keys by which the removed entries and names are recognized if they are read again.
+fn tombstone_keys(
     batch: &Batch<'_>,
     (number, session): (SessionNumber, &Session),
     seqs: &BTreeSet<u64>,
-    needle: &Needle,
+    needle: &TextMatcher,
 ) -> Result<Vec<NativeKey>, EngineError> {
     let mut keys = Vec::new();
-    for (key, typed) in batch.keys_of(number, seqs)? {
+    for (key, typed) in batch.entry_keys(number, seqs)? {
         keys.push(key);
-        keys.extend(typed.map(|text| typed_key(session.agent, &session.external_id, &text)));
+        keys.extend(typed.map(|text| queued_prompt_key(session.agent, &session.external_id, &text)));
     }
-    let memory = batch.stored_session(number)?.and_then(|(_, memory)| memory).unwrap_or_default();
-    keys.extend(keys_of_memory(session.agent, &memory, &|text| needle.is_in(text)));
+    let memory = batch.session_with_state(number)?.and_then(|(_, memory)| memory).unwrap_or_default();
+    keys.extend(blocked_keys(session.agent, &memory, &|text| needle.matches(text)));
     Ok(keys)
 }
 
-/// How many of the sessions that stay have a name with the text.
-fn names_with(store: &Store, doom: &Doom) -> Result<u64, EngineError> {
-    let known = doom.places.get("names").copied().unwrap_or_default();
-    let Some(needle) = &doom.needle else { return Ok(known) };
+/// How many of the kept sessions have a name that contains the text.
+fn count_matching_names(store: &Store, plan: &ForgetPlan) -> Result<u64, EngineError> {
+    let known = plan.places.get("names").copied().unwrap_or_default();
+    let Some(needle) = &plan.needle else { return Ok(known) };
     let mut named = 0;
-    for (_, session) in &doom.shortened {
-        let memory = store.memory(session.id)?.unwrap_or_default();
-        named += u64::from(remembers(&memory, needle));
+    for (_, session) in &plan.partial_sessions {
+        let memory = store.assembler_state(session.id)?.unwrap_or_default();
+        named += u64::from(state_contains(&memory, needle));
     }
     Ok(known + named)
 }
 
-/// Whether a file still holds what was read of it.
-fn is_whole(path: &Path, row: &TranscriptRow) -> bool {
+/// Whether a file still contains everything that was read from it.
+fn has_all_read_bytes(path: &Path, row: &TranscriptRow) -> bool {
     let opened = file::open(path);
     opened.is_ok_and(|(file, stamp)| {
-        stamp.size > 0 && file::has_only_grown(&file, stamp.size, row.cursor.offset, hashes_of(&row.cursor))
+        stamp.size > 0 && file::has_only_grown(&file, stamp.size, row.cursor.offset, prefix_hashes(&row.cursor))
     })
 }
 
-/// Lets a session and the sub-agents in its file be read from the beginning.
+/// Resets a session and the sub-agents in its file, so that they are read from the start.
 fn reset_with_children(batch: &mut Batch<'_>, root: SessionNumber) -> Result<(), EngineError> {
-    if let Some((session, _)) = batch.stored_session(root)? {
+    if let Some((session, _)) = batch.session_with_state(root)? {
         for child in batch.inline_children(session.agent, &session.external_id)? {
             batch.reset_session(child)?;
         }
@@ -183,24 +197,24 @@ fn reset_with_children(batch: &mut Batch<'_>, root: SessionNumber) -> Result<(),
     Ok(batch.reset_session(root)?)
 }
 
-/// Takes entries out of a session that cannot be read again, and tells the rest.
-fn take_out(
+/// Removes entries from a session that cannot be read again, and rebuilds the rest.
+fn remove_entries_and_rebuild(
     batch: &mut Batch<'_>,
     (number, session): (SessionNumber, &Session),
     seqs: &BTreeSet<u64>,
-    needle: &Needle,
+    needle: &TextMatcher,
 ) -> Result<(), EngineError> {
-    let Some((_, Some(memory))) = batch.stored_session(number)? else { return Ok(()) };
-    let Ok(mut story) = Story::resume(session.agent, &session.external_id, &memory) else { return Ok(()) };
-    let spoken = batch.spoken(number)?;
-    let kept: Vec<KeptEntry<'_>> = spoken
+    let Some((_, Some(memory))) = batch.session_with_state(number)? else { return Ok(()) };
+    let Ok(mut story) = SessionAssembler::resume(session.agent, &session.external_id, &memory) else { return Ok(()) };
+    let spoken = batch.entry_texts(number)?;
+    let kept: Vec<RemainingEntry<'_>> = spoken
         .iter()
         .filter(|(seq, ..)| !seqs.contains(seq))
-        .map(|(seq, speech, text)| KeptEntry { seq: *seq, speech: *speech, text })
+        .map(|(seq, speech, text)| RemainingEntry { seq: *seq, kind: *speech, text })
         .collect();
-    story.keep_only(&kept, &|text| needle.is_in(text));
+    story.retain_entries(&kept, &|text| needle.matches(text));
     batch.remove_entries(number, seqs)?;
-    let name = story.name().map(str::to_owned).or_else(|| session.name.clone().filter(|name| !needle.is_in(name)));
-    let branch = session.branch.clone().filter(|branch| !needle.is_in(branch));
-    retell_kept(batch, (number, &Session { branch, ..session.clone() }), story, name.as_deref())
+    let name = story.name().map(str::to_owned).or_else(|| session.name.clone().filter(|name| !needle.matches(name)));
+    let branch = session.branch.clone().filter(|branch| !needle.matches(branch));
+    rebuild_from_entries(batch, (number, &Session { branch, ..session.clone() }), story, name.as_deref())
 }

@@ -1,4 +1,4 @@
-//! The hooks of Claude Code.
+//! Parses Claude Code hook input and formats the answer.
 
 use std::path::PathBuf;
 
@@ -6,27 +6,27 @@ use rethread_model::Agent;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Event, lenient, lenient_path, text_of};
-use crate::awareness::{Caller, Used};
+use super::{HookEvent, lenient_path, lenient_string, string_or_empty};
+use crate::awareness::{Caller, HookToolCall};
 use crate::{Engine, EngineError};
 
-/// What Claude Code says. Unknown fields are ignored, missing ones are empty.
+/// Hook input of Claude Code. Unknown fields are ignored, missing ones are empty.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Said {
-    #[serde(deserialize_with = "lenient")]
+struct ClaudeCodePayload {
+    #[serde(deserialize_with = "lenient_string")]
     session_id: String,
     #[serde(deserialize_with = "lenient_path")]
     transcript_path: Option<PathBuf>,
     #[serde(deserialize_with = "lenient_path")]
     cwd: Option<PathBuf>,
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "lenient_string")]
     hook_event_name: String,
     agent_id: Value,
     prompt: Value,
     source: Value,
     reason: Value,
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "lenient_string")]
     tool_name: String,
     tool_input: Value,
     tool_response: Value,
@@ -36,56 +36,56 @@ struct Said {
 }
 
 impl Engine {
-    /// Answers a hook of Claude Code: the JSON to print, or nothing.
+    /// Handles a Claude Code hook. Returns the JSON to print, if any.
     pub fn hook_claude_code(&self, input: &[u8]) -> Result<Option<Value>, EngineError> {
-        let Some(said) = self.understood::<Said>(Agent::ClaudeCode, input) else { return Ok(None) };
-        // A sub-agent is part of its session, which speaks for itself.
-        if said.session_id.is_empty() || !said.agent_id.is_null() {
+        let Some(payload) = self.parse_payload::<ClaudeCodePayload>(Agent::ClaudeCode, input) else { return Ok(None) };
+        // A sub-agent belongs to its session, which has its own hook events.
+        if payload.session_id.is_empty() || !payload.agent_id.is_null() {
             return Ok(None);
         }
-        let Some(event) = said.event() else { return Ok(None) };
+        let Some(event) = payload.event() else { return Ok(None) };
         let caller = Caller {
             agent: Agent::ClaudeCode,
-            external_id: said.session_id,
-            cwd: said.cwd.unwrap_or_else(|| self.environment.cwd.clone()),
-            transcript: said.transcript_path,
+            external_id: payload.session_id,
+            cwd: payload.cwd.unwrap_or_else(|| self.environment.cwd.clone()),
+            transcript: payload.transcript_path,
         };
-        let text = self.heard(&caller, event)?;
+        let text = self.handle_event(&caller, event)?;
         Ok(text.map(
-            |text| json!({"hookSpecificOutput": {"hookEventName": said.hook_event_name, "additionalContext": text}}),
+            |text| json!({"hookSpecificOutput": {"hookEventName": payload.hook_event_name, "additionalContext": text}}),
         ))
     }
 }
 
-impl Said {
-    /// What it means; nothing where it means nothing to us.
-    fn event(&self) -> Option<Event> {
+impl ClaudeCodePayload {
+    /// The event, or `None` if it does not concern us.
+    fn event(&self) -> Option<HookEvent> {
         let source = self.source.as_str();
         Some(match self.hook_event_name.as_str() {
             "SessionStart" => {
                 let source = source.unwrap_or("startup");
                 let has_forgotten = matches!(source, "clear" | "compact");
-                Event::Begins { source: source.to_owned(), has_forgotten }
+                HookEvent::SessionStarted { source: source.to_owned(), is_context_new: has_forgotten }
             }
-            // A machine's prompt says so by its source, where the agent's version tells one.
+            // Newer versions report in `source` that a prompt was not typed by a human.
             "UserPromptSubmit" if source.is_some_and(|source| !matches!(source, "user" | "sdk")) => return None,
-            "UserPromptSubmit" => Event::Prompt(text_of(&self.prompt)),
-            "PreToolUse" => Event::Calls { tool: self.tool_name.clone(), input: self.tool_input.clone() },
-            "PostToolUse" | "PostToolUseFailure" => Event::Called(self.used()),
-            "Stop" => Event::Answered(text_of(&self.last_assistant_message)),
-            "PreCompact" => Event::Compacts,
-            "SessionEnd" => Event::Ends { reason: text_of(&self.reason) },
+            "UserPromptSubmit" => HookEvent::Prompt(string_or_empty(&self.prompt)),
+            "PreToolUse" => HookEvent::ToolStarting { tool: self.tool_name.clone(), input: self.tool_input.clone() },
+            "PostToolUse" | "PostToolUseFailure" => HookEvent::ToolFinished(self.tool_call()),
+            "Stop" => HookEvent::TurnFinished(string_or_empty(&self.last_assistant_message)),
+            "PreCompact" => HookEvent::ContextCompacting,
+            "SessionEnd" => HookEvent::SessionEnded { reason: string_or_empty(&self.reason) },
             _ => return None,
         })
     }
 
-    fn used(&self) -> Used {
+    fn tool_call(&self) -> HookToolCall {
         let error = match &self.error {
             Value::String(error) => Some(error.clone()),
             _ if self.hook_event_name == "PostToolUseFailure" => Some("failed".to_owned()),
             _ => None,
         };
-        Used {
+        HookToolCall {
             name: self.tool_name.clone(),
             input: self.tool_input.clone(),
             output_chars: match &self.tool_response {

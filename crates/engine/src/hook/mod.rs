@@ -1,6 +1,6 @@
-//! What agents' hooks say, and what they are told. Whatever is wrong with the input, there is an answer or silence.
+//! Handles hook events of agents and returns the text to inject. Invalid input never fails the agent.
 //!
-//! Each agent has its own words for what happens in a session; here they all mean the same.
+//! Each agent has its own event names; they are mapped to one set of events here.
 
 mod claude_code;
 mod pi;
@@ -13,101 +13,105 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use crate::awareness::{Caller, Intent, Used, preview};
+use crate::awareness::{Caller, CollisionIntent, HookToolCall, preview};
 use crate::{Engine, EngineError};
 
-/// Characters of an answer that are kept of it.
+/// Maximum length of an answer in the event log.
 const ANSWER_CHARS: usize = 200;
 
-/// Something that happens in a session, whatever its agent calls it.
+/// An event in a session, independent of the agent.
 #[derive(Clone, Debug)]
-enum Event {
-    /// It begins, or begins again. Whoever has forgotten is told again what it was told before.
-    Begins { source: String, has_forgotten: bool },
-    /// Its context was compacted, which it can only be told with its next prompt.
-    HasForgotten,
-    /// Somebody typed a prompt.
+enum HookEvent {
+    /// The session starts or resumes. With a new context, everything may be injected again.
+    SessionStarted { source: String, is_context_new: bool },
+    /// Its context was compacted, and nothing can be injected before its next prompt.
+    ContextCompacted,
+    /// A prompt was submitted.
     Prompt(String),
     /// A tool is about to be called.
-    Calls { tool: String, input: Value },
-    /// A tool was called.
-    Called(Used),
-    /// The agent has answered.
-    Answered(String),
+    ToolStarting { tool: String, input: Value },
+    /// A tool call finished.
+    ToolFinished(HookToolCall),
+    /// The agent finished its turn with this answer.
+    TurnFinished(String),
     /// The session's context is about to be compacted.
-    Compacts,
-    /// It is over.
-    Ends { reason: String },
+    ContextCompacting,
+    /// The session ended.
+    SessionEnded { reason: String },
 }
 
 impl Engine {
-    /// What to tell a session in which something happens. Who must not be read is not listened to either.
-    fn heard(&self, caller: &Caller, event: Event) -> Result<Option<String>, EngineError> {
-        self.config.must_be_usable()?;
-        let mut excludes = self.excludes()?;
+    /// Records an event and returns the text to inject. Excluded sessions are ignored.
+    fn handle_event(&self, caller: &Caller, event: HookEvent) -> Result<Option<String>, EngineError> {
+        self.config.ensure_usable()?;
+        let mut excludes = self.exclude_rules()?;
         let path = caller.transcript.clone().unwrap_or_default();
-        let is_wanted = self.wanted_agents(None)?.contains(&caller.agent);
-        if !is_wanted || excludes.covers(&path, caller.cwd.to_str()) {
+        let is_wanted = self.agents_to_read(None)?.contains(&caller.agent);
+        if !is_wanted || excludes.is_excluded(&path, caller.cwd.to_str()) {
             return Ok(None);
         }
         match event {
-            Event::Begins { source, has_forgotten } => self.told_on_return(caller, &source, has_forgotten),
-            Event::HasForgotten => self.note_new_context(caller).map(|()| None),
-            Event::Prompt(prompt) => self.told_with_prompt(caller, &prompt),
-            Event::Calls { tool, input } => match Intent::of(tool_kind(&tool), target(&input)) {
-                Some(intent) => self.told_before_call(caller, &intent),
-                None => Ok(None),
-            },
-            Event::Called(used) => {
-                self.note_call(caller, &used)?;
-                self.told_after_failure(caller, &used)
+            HookEvent::SessionStarted { source, is_context_new: has_forgotten } => {
+                self.inject_on_session_start(caller, &source, has_forgotten)
             }
-            Event::Answered(words) => {
-                let mut store = self.recorder()?;
-                self.read_own(&mut store, caller)?;
-                self.follow_in_passing(&store);
-                self.note_event(caller, "response_completed", &preview(&words, ANSWER_CHARS), None)?;
+            HookEvent::ContextCompacted => self.mark_context_new(caller).map(|()| None),
+            HookEvent::Prompt(prompt) => self.inject_on_prompt(caller, &prompt),
+            HookEvent::ToolStarting { tool, input } => {
+                match CollisionIntent::from_call(tool_kind(&tool), call_target(&input)) {
+                    Some(intent) => self.inject_before_call(caller, &intent),
+                    None => Ok(None),
+                }
+            }
+            HookEvent::ToolFinished(used) => {
+                self.record_tool_call(caller, &used)?;
+                self.inject_after_failure(caller, &used)
+            }
+            HookEvent::TurnFinished(answer) => {
+                let mut store = self.event_writer()?;
+                self.sync_caller_transcript(&mut store, caller)?;
+                self.update_index_quickly(&store);
+                self.record_event(caller, "response_completed", &preview(&answer, ANSWER_CHARS), None)?;
                 self.card_after_turn(caller.agent, &caller.external_id).map(|_| None)
             }
-            Event::Compacts => {
-                self.read_own(&mut self.recorder()?, caller)?;
-                self.note_event(caller, "context_compacted", "", None).map(|()| None)
+            HookEvent::ContextCompacting => {
+                self.sync_caller_transcript(&mut self.event_writer()?, caller)?;
+                self.record_event(caller, "context_compacted", "", None).map(|()| None)
             }
-            Event::Ends { reason } => self.end(caller, &reason).map(|_| None),
+            HookEvent::SessionEnded { reason } => self.end_caller(caller, &reason).map(|_| None),
         }
     }
 }
 
 impl Engine {
-    /// What an agent says, or a line in our log that it could not be understood.
-    fn understood<T: DeserializeOwned>(&self, agent: Agent, input: &[u8]) -> Option<T> {
-        let understood = serde_json::from_slice(input);
-        if let Err(error) = &understood {
+    /// Parses hook input. Invalid input is logged and gives `None`.
+    fn parse_payload<T: DeserializeOwned>(&self, agent: Agent, input: &[u8]) -> Option<T> {
+        let payload = serde_json::from_slice(input);
+        if let Err(error) = &payload {
             let fields =
                 [("agent", agent.as_str().into()), ("bytes", input.len().into()), ("why", error.to_string().into())];
-            self.note("hook_not_understood", None, &fields);
+            self.log_event("hook_not_understood", None, &fields);
         }
-        understood.ok()
+        payload.ok()
     }
 }
 
-/// A text, or nothing where something else stands: one odd field must not make the others unheard.
-fn lenient<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
-    Value::deserialize(value).map(|value| text_of(&value))
+/// Reads a string; any other type gives an empty one, so that one unexpected field does not invalidate the input.
+fn lenient_string<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
+    Value::deserialize(value).map(|value| string_or_empty(&value))
 }
 
-/// A path, or none.
+/// Reads a path; any other type gives `None`.
 fn lenient_path<'de, D: Deserializer<'de>>(value: D) -> Result<Option<PathBuf>, D::Error> {
     Value::deserialize(value).map(|value| value.as_str().map(PathBuf::from))
 }
 
-/// The text in a value; what is no text is empty.
-fn text_of(value: &Value) -> String {
+/// The string in a value; empty for other types.
+fn string_or_empty(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// The argument that says what a call is about.
-fn target(input: &Value) -> &str {
+/// The argument that names the file or command of a call.
+fn call_target(input: &Value) -> &str {
     ["file_path", "notebook_path", "path", "command"]
         .iter()
         .find_map(|name| input.get(*name)?.as_str())

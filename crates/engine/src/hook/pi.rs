@@ -1,4 +1,4 @@
-//! The events of pi, as our extension tells them (`install/pi/rethread.ts`).
+//! Parses pi events sent by our extension (`install/pi/rethread.ts`) and formats the answer.
 
 use std::path::PathBuf;
 
@@ -6,20 +6,20 @@ use rethread_model::Agent;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Event, lenient, lenient_path, text_of};
-use crate::awareness::{Caller, Used};
+use super::{HookEvent, lenient_path, lenient_string, string_or_empty};
+use crate::awareness::{Caller, HookToolCall};
 use crate::{Engine, EngineError};
 
-/// The kind of message that our extension adds; the reader of transcripts passes over it.
+/// Type of the messages our extension adds; the transcript reader skips them.
 const CUSTOM_TYPE: &str = "session-update";
 
-/// What the extension says. Unknown fields are ignored, missing ones are empty.
+/// Event sent by the extension. Unknown fields are ignored, missing ones are empty.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Said {
-    #[serde(deserialize_with = "lenient")]
+struct PiPayload {
+    #[serde(deserialize_with = "lenient_string")]
     event: String,
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "lenient_string")]
     session_id: String,
     #[serde(deserialize_with = "lenient_path")]
     session_file: Option<PathBuf>,
@@ -28,7 +28,7 @@ struct Said {
     reason: Value,
     prompt: Value,
     message_type: Value,
-    #[serde(deserialize_with = "lenient")]
+    #[serde(deserialize_with = "lenient_string")]
     tool_name: String,
     tool_input: Value,
     is_error: Value,
@@ -38,50 +38,49 @@ struct Said {
 }
 
 impl Engine {
-    /// Answers an event of pi: the message to add, or nothing.
+    /// Handles a pi event. Returns the message to add, if any.
     pub fn hook_pi(&self, input: &[u8]) -> Result<Option<Value>, EngineError> {
-        let Some(said) = self.understood::<Said>(Agent::Pi, input) else { return Ok(None) };
-        // Without a file nobody is to know of the session (`pi --no-session`), and we are not either.
-        if said.session_id.is_empty() || said.session_file.is_none() {
+        let Some(payload) = self.parse_payload::<PiPayload>(Agent::Pi, input) else { return Ok(None) };
+        // Without a file the session is private (`pi --no-session`), so it is ignored.
+        if payload.session_id.is_empty() || payload.session_file.is_none() {
             return Ok(None);
         }
-        let Some(event) = said.event() else { return Ok(None) };
+        let Some(event) = payload.event() else { return Ok(None) };
         let caller = Caller {
             agent: Agent::Pi,
-            external_id: said.session_id,
-            cwd: said.cwd.unwrap_or_else(|| self.environment.cwd.clone()),
-            transcript: said.session_file,
+            external_id: payload.session_id,
+            cwd: payload.cwd.unwrap_or_else(|| self.environment.cwd.clone()),
+            transcript: payload.session_file,
         };
-        let text = self.heard(&caller, event)?;
+        let text = self.handle_event(&caller, event)?;
         Ok(text.map(|text| json!({"customType": CUSTOM_TYPE, "content": text})))
     }
 }
 
-impl Said {
-    /// What it means; nothing where it means nothing to us.
-    fn event(&self) -> Option<Event> {
+impl PiPayload {
+    /// The event, or `None` if it does not concern us.
+    fn event(&self) -> Option<HookEvent> {
         Some(match self.event.as_str() {
-            // At `session_start` nobody can be told anything; whether a session comes back after a break is seen with
-            // its first prompt.
-            "session_compact" => Event::HasForgotten,
-            // An extension wrote it, and not a human.
+            // Nothing can be injected at `session_start`; a break is detected with the first prompt.
+            "session_compact" => HookEvent::ContextCompacted,
+            // Written by an extension, not by a human.
             "before_agent_start" if self.message_type == "custom" => return None,
-            "before_agent_start" => Event::Prompt(text_of(&self.prompt)),
-            "tool_call" => Event::Calls { tool: self.tool_name.clone(), input: self.tool_input.clone() },
-            "tool_result" => Event::Called(self.used()),
-            "agent_end" => Event::Answered(text_of(&self.last_assistant_message)),
-            "session_before_compact" => Event::Compacts,
-            // The same session goes on with its extensions read anew.
+            "before_agent_start" => HookEvent::Prompt(string_or_empty(&self.prompt)),
+            "tool_call" => HookEvent::ToolStarting { tool: self.tool_name.clone(), input: self.tool_input.clone() },
+            "tool_result" => HookEvent::ToolFinished(self.tool_call()),
+            "agent_end" => HookEvent::TurnFinished(string_or_empty(&self.last_assistant_message)),
+            "session_before_compact" => HookEvent::ContextCompacting,
+            // The same session continues; pi only reloads its extensions.
             "session_shutdown" if self.reason == "reload" => return None,
-            "session_shutdown" => Event::Ends { reason: text_of(&self.reason) },
+            "session_shutdown" => HookEvent::SessionEnded { reason: string_or_empty(&self.reason) },
             _ => return None,
         })
     }
 
-    fn used(&self) -> Used {
+    fn tool_call(&self) -> HookToolCall {
         let error = (self.is_error == true).then(|| self.error.as_str().unwrap_or("failed").to_owned());
         let (name, input) = (self.tool_name.clone(), self.tool_input.clone());
-        Used {
+        HookToolCall {
             name,
             input,
             output_chars: self.output_chars.as_u64().unwrap_or(0) as usize,

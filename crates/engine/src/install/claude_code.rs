@@ -1,54 +1,59 @@
-//! Hooks in the settings of Claude Code. The file is kept as it was, so that it can come back byte for byte.
+//! Plans our hooks in the Claude Code settings. The original file is recorded, so that uninstalling restores it byte
+//! for byte.
 
 use std::path::{Path, PathBuf};
 
 use rethread_ingest::source::project;
 use serde_json::Value;
 
-use super::change::{FileChange, Memo, Plan};
-use super::record::{self, Record};
-use super::settings::{self, Problem};
-use super::{InstallError, SettingsOf};
+use super::file_change::{FileChange, InstallPlan, RecordChange};
+use super::record::{self, InstallRecord};
+use super::settings::{self, SettingsProblem};
+use super::{InstallError, InstallScope};
 use crate::Engine;
 
 impl Engine {
-    /// The settings with our hooks in them.
-    pub(super) fn plan_hooks(&self, whose: SettingsOf, binary: &str) -> Result<Plan, InstallError> {
-        let settings = Settings::read(self.settings_path(whose))?;
-        let after = settings::with_hooks(&settings.value, binary).map_err(|problem| settings.shape(problem))?;
+    /// Plans adding our hooks.
+    pub(super) fn plan_hooks(&self, whose: InstallScope, binary: &str) -> Result<InstallPlan, InstallError> {
+        let settings = ClaudeSettings::read(self.settings_path(whose))?;
+        let after =
+            settings::with_hooks(&settings.value, binary).map_err(|problem| settings.unexpected_value(problem))?;
         let after = if after == settings.value { settings.file.before.clone() } else { Some(settings.write(&after)) };
         let kept = self.record_path(&settings.file.target);
-        let memo = Memo::Keep(kept, self.record_for(&settings, after.as_deref()));
-        Ok(Plan { memo, ..Plan::of(vec![settings.file.becoming(after)]) })
+        let memo = RecordChange::Save(kept, self.record_for(&settings, after.as_deref()));
+        Ok(InstallPlan { record_change: memo, ..InstallPlan::of_own_files(vec![settings.file.with_text(after)]) })
     }
 
-    /// The settings without our hooks; nothing if there are none.
-    pub(super) fn plan_no_hooks(&self, whose: SettingsOf) -> Result<Option<Plan>, InstallError> {
-        let settings = Settings::read(self.settings_path(whose))?;
+    /// Plans removing our hooks; `None` if there are none.
+    pub(super) fn plan_remove_hooks(&self, whose: InstallScope) -> Result<Option<InstallPlan>, InstallError> {
+        let settings = ClaudeSettings::read(self.settings_path(whose))?;
         let binary = self.binary();
         let has_hooks = settings::has_hooks(&settings.value, binary.as_deref());
         let Some(before) = settings.file.before.clone().filter(|_| has_hooks) else { return Ok(None) };
         let kept = self.record_path(&settings.file.target);
-        let after = match record::read(&kept).filter(|record| record.describes(&before)) {
+        let after = match record::read(&kept).filter(|record| record.matches_text(&before)) {
             Some(record) => record.original,
             None => Some(settings.write(&settings::without_hooks(&settings.value, binary.as_deref()))),
         };
-        Ok(Some(Plan { memo: Memo::Drop(kept), ..Plan::of(vec![settings.file.becoming(after)]) }))
+        Ok(Some(InstallPlan {
+            record_change: RecordChange::Delete(kept),
+            ..InstallPlan::of_own_files(vec![settings.file.with_text(after)])
+        }))
     }
 
-    /// The file Claude Code keeps settings in.
-    pub(super) fn settings_path(&self, whose: SettingsOf) -> PathBuf {
+    /// Path of the Claude Code settings file.
+    pub(super) fn settings_path(&self, whose: InstallScope) -> PathBuf {
         let folder = match whose {
-            SettingsOf::User => self.claude_folder(),
-            SettingsOf::Project => self.project_folder().join(".claude"),
+            InstallScope::User => self.claude_folder(),
+            InstallScope::Project => self.project_folder().join(".claude"),
         };
         folder.join("settings.json")
     }
 
     fn claude_folder(&self) -> PathBuf {
-        let surroundings = self.surroundings();
-        let named = surroundings.variable("CLAUDE_CONFIG_DIR").and_then(|list| list.split(',').next());
-        named.map_or_else(|| self.environment.home.join(".claude"), |folder| surroundings.expand(folder.trim()))
+        let surroundings = self.source_config();
+        let named = surroundings.env_var("CLAUDE_CONFIG_DIR").and_then(|list| list.split(',').next());
+        named.map_or_else(|| self.environment.home.join(".claude"), |folder| surroundings.expand_home(folder.trim()))
     }
 
     fn record_path(&self, target: &Path) -> PathBuf {
@@ -56,31 +61,31 @@ impl Engine {
         self.folder.join("install").join(name)
     }
 
-    /// What to remember: the file before the first of our changes, with whatever others changed since.
-    fn record_for(&self, settings: &Settings, after: Option<&str>) -> Record {
+    /// The record to save: the file before our first change, plus later changes by others.
+    fn record_for(&self, settings: &ClaudeSettings, after: Option<&str>) -> InstallRecord {
         let binary = self.binary();
         let known = record::read(&self.record_path(&settings.file.target));
         let text = settings.file.before.as_deref();
-        let original = match known.filter(|record| text.is_some_and(|text| record.describes(text))) {
+        let original = match known.filter(|record| text.is_some_and(|text| record.matches_text(text))) {
             Some(record) => record.original,
             None if settings::has_hooks(&settings.value, binary.as_deref()) => {
                 Some(settings.write(&settings::without_hooks(&settings.value, binary.as_deref())))
             }
             None => settings.file.before.clone(),
         };
-        Record::new(&settings.file.path, original, after.unwrap_or_default())
+        InstallRecord::new(&settings.file.path, original, after.unwrap_or_default())
     }
 }
 
-/// A settings file as it is.
+/// A parsed settings file.
 #[derive(Debug)]
-pub(super) struct Settings {
+pub(super) struct ClaudeSettings {
     file: FileChange,
-    /// An empty object where there is no file, or nothing in it.
+    /// An empty object if the file is missing or empty.
     pub(super) value: Value,
 }
 
-impl Settings {
+impl ClaudeSettings {
     pub(super) fn read(path: PathBuf) -> Result<Self, InstallError> {
         let file = FileChange::read(path)?;
         match settings::parse(file.before.as_deref().unwrap_or_default().as_bytes()) {
@@ -89,12 +94,12 @@ impl Settings {
         }
     }
 
-    /// A value in the style of this file.
+    /// Formats a value in the style of this file.
     fn write(&self, value: &Value) -> String {
-        settings::write(value, self.file.before.as_deref().unwrap_or_default())
+        settings::to_text(value, self.file.before.as_deref().unwrap_or_default())
     }
 
-    fn shape(&self, problem: Problem) -> InstallError {
-        InstallError::Shape { path: self.file.path.clone(), place: problem.place, expected: problem.expected }
+    fn unexpected_value(&self, problem: SettingsProblem) -> InstallError {
+        InstallError::UnexpectedValue { path: self.file.path.clone(), key: problem.key, expected: problem.expected }
     }
 }

@@ -1,42 +1,42 @@
-//! The lines in which two texts differ, with a few around them.
+//! A line diff of two texts, with context.
 
-/// Lines shown around a change.
-const AROUND: usize = 2;
-/// Lines on both sides, multiplied, up to which the shortest listing is looked for.
-const MOST_PAIRS: usize = 4_000_000;
+/// Context lines around a change.
+const CONTEXT_LINES: usize = 2;
+/// Largest table (old lines × new lines) for which the shortest diff is computed.
+const MAX_TABLE_CELLS: usize = 4_000_000;
 
-/// One line of a listing.
+/// One line of a diff.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DiffLine {
     /// In both texts.
-    Kept(String),
-    /// Only in the new one.
+    Unchanged(String),
+    /// Only in the new text.
     Added(String),
-    /// Only in the old one.
+    /// Only in the old text.
     Removed(String),
-    /// Lines of both texts that are not shown.
+    /// Number of unchanged lines that are not shown.
     Skipped(usize),
 }
 
-/// What makes `after` out of `before`. Empty if they are the same, line by line.
-pub(super) fn lines(before: &str, after: &str) -> Vec<DiffLine> {
+/// The diff from `before` to `after`. Empty if they are the same line by line.
+pub(super) fn diff_lines(before: &str, after: &str) -> Vec<DiffLine> {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let head = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
     let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(|(old, new)| old == new).count();
-    let mut all: Vec<DiffLine> = old[..head].iter().map(|line| DiffLine::Kept((*line).to_owned())).collect();
-    between(&old[head..old.len() - tail], &new[head..new.len() - tail], &mut all);
-    all.extend(old[old.len() - tail..].iter().map(|line| DiffLine::Kept((*line).to_owned())));
-    near_changes(all)
+    let mut all: Vec<DiffLine> = old[..head].iter().map(|line| DiffLine::Unchanged((*line).to_owned())).collect();
+    diff_middle(&old[head..old.len() - tail], &new[head..new.len() - tail], &mut all);
+    all.extend(old[old.len() - tail..].iter().map(|line| DiffLine::Unchanged((*line).to_owned())));
+    with_context_only(all)
 }
 
-/// The listing with the fewest changes, by the longest common sequence of lines.
-fn between(old: &[&str], new: &[&str], out: &mut Vec<DiffLine>) {
+/// The shortest diff, by longest common subsequence.
+fn diff_middle(old: &[&str], new: &[&str], out: &mut Vec<DiffLine>) {
     let (mut at_old, mut at_new) = (0, 0);
-    if old.len() * new.len() <= MOST_PAIRS {
+    if old.len() * new.len() <= MAX_TABLE_CELLS {
         let common = common_lengths(old, new);
         while at_old < old.len() && at_new < new.len() {
             if old[at_old] == new[at_new] {
-                out.push(DiffLine::Kept(old[at_old].to_owned()));
+                out.push(DiffLine::Unchanged(old[at_old].to_owned()));
                 (at_old, at_new) = (at_old + 1, at_new + 1);
             } else if common[at_old + 1][at_new] >= common[at_old][at_new + 1] {
                 out.push(DiffLine::Removed(old[at_old].to_owned()));
@@ -51,7 +51,7 @@ fn between(old: &[&str], new: &[&str], out: &mut Vec<DiffLine>) {
     out.extend(new[at_new..].iter().map(|line| DiffLine::Added((*line).to_owned())));
 }
 
-/// For each pair of places, how many lines the rests have in common.
+/// For each pair of positions, the length of the longest common subsequence of what follows.
 fn common_lengths(old: &[&str], new: &[&str]) -> Vec<Vec<u32>> {
     let mut table = vec![vec![0; new.len() + 1]; old.len() + 1];
     for at_old in (0..old.len()).rev() {
@@ -66,12 +66,12 @@ fn common_lengths(old: &[&str], new: &[&str]) -> Vec<Vec<u32>> {
     table
 }
 
-/// Leaves out what is far from every change.
-fn near_changes(all: Vec<DiffLine>) -> Vec<DiffLine> {
-    let changed: Vec<bool> = all.iter().map(|line| !matches!(line, DiffLine::Kept(_))).collect();
+/// Replaces lines far from any change by `Skipped`.
+fn with_context_only(all: Vec<DiffLine>) -> Vec<DiffLine> {
+    let changed: Vec<bool> = all.iter().map(|line| !matches!(line, DiffLine::Unchanged(_))).collect();
     let is_near = |at: usize| {
-        let to = (at + AROUND + 1).min(changed.len());
-        changed[at.saturating_sub(AROUND)..to].contains(&true)
+        let to = (at + CONTEXT_LINES + 1).min(changed.len());
+        changed[at.saturating_sub(CONTEXT_LINES)..to].contains(&true)
     };
     let mut out: Vec<DiffLine> = Vec::new();
     if !changed.contains(&true) {
@@ -94,20 +94,20 @@ mod tests {
     use super::*;
 
     fn check(before: &str, after: &str, expect: &str) {
-        let told: Vec<String> = lines(before, after)
+        let printed: Vec<String> = diff_lines(before, after)
             .into_iter()
             .map(|line| match line {
-                DiffLine::Kept(text) => format!(" {text}"),
+                DiffLine::Unchanged(text) => format!(" {text}"),
                 DiffLine::Added(text) => format!("+{text}"),
                 DiffLine::Removed(text) => format!("-{text}"),
                 DiffLine::Skipped(count) => format!("…{count}"),
             })
             .collect();
-        assert_eq!(told.join(" "), expect);
+        assert_eq!(printed.join(" "), expect);
     }
 
     #[test]
-    fn only_what_differs_is_listed_with_what_is_around_it() {
+    fn a_diff_shows_changes_with_context() {
         check("a\nb\n", "a\nb\n", "");
         check("", "a\nb\n", "+a +b");
         check("a\n", "", "-a");

@@ -1,11 +1,11 @@
-//! What makes agents call us: hooks in their settings, or files of ours that they read. Put in, and taken out again.
+//! Installs and removes hooks, plugin, extension and service.
 //!
-//! What would change is planned first and shown; nothing is written before [`Engine::carry_out`].
+//! Changes are planned and can be shown first; nothing is written before [`Engine::apply_install_plan`].
 
-mod change;
 mod claude_code;
 mod diff;
-mod health;
+mod doctor_checks;
+mod file_change;
 mod pi;
 mod plugin;
 mod record;
@@ -19,132 +19,132 @@ use rethread_ingest::source::project;
 
 use crate::{Engine, EngineError, home};
 
-use change::Memo;
-pub use change::{FileChange, Plan};
 pub use diff::DiffLine;
+use file_change::RecordChange;
+pub use file_change::{FileChange, InstallPlan};
 
-/// Stands in one of the first lines of each text file that is ours.
-const MARK: &str = "Written by `rethread install`";
-/// Stands in our texts for the path of the program.
-const BINARY: &str = "@BINARY@";
-/// How to look into other sessions, for any agent that reads skills.
+/// Marks our text files; it is in one of their first three lines.
+const FILE_MARKER: &str = "Written by `rethread install`";
+/// Placeholder for the program path in our files.
+const BINARY_PLACEHOLDER: &str = "@BINARY@";
+/// A skill that explains how to look up other sessions, for any agent that supports skills.
 const SKILL: &str = include_str!("skill.md");
 
-/// Where something of ours goes.
+/// What to install or remove.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// Hooks in the settings of Claude Code.
-    ClaudeCode(SettingsOf),
-    /// A folder that Claude Code takes plugins from.
+pub enum InstallLocation {
+    /// Hooks in the Claude Code settings.
+    ClaudeCode(InstallScope),
+    /// A plugin marketplace folder for Claude Code.
     Plugin(PathBuf),
-    /// An extension of pi.
-    Pi(SettingsOf),
-    /// The server as a service of the user.
+    /// The pi extension and skill.
+    Pi(InstallScope),
+    /// The server as a user service of systemd or launchd.
     Service,
 }
 
-/// Whose settings are meant.
+/// Whether to install for the user or for one project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SettingsOf {
-    /// The user's, which hold everywhere.
+pub enum InstallScope {
+    /// For the user, in all projects.
     User,
-    /// Those of the project the user is in.
+    /// For the project of the current directory.
     Project,
 }
 
-/// Why nothing could be installed or taken out. The files are as they were.
+/// Why an install or uninstall failed. The files are unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum InstallError {
-    /// The file system.
-    #[error("{} cannot be used", path.display())]
+    /// A file could not be read or written.
+    #[error("cannot read or write {}", path.display())]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// The I/O error.
         #[source]
         cause: std::io::Error,
     },
-    /// Not JSON.
-    #[error("the settings in {} are not valid JSON", path.display())]
+    /// The settings are not valid JSON.
+    #[error("invalid JSON in {}", path.display())]
     NotJson {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The parse error.
         #[source]
         cause: serde_json::Error,
     },
-    /// JSON, but not as the agent documents it.
-    #[error("in the settings in {}, {place} is not {expected}", path.display())]
-    Shape {
-        /// The file.
+    /// The settings are JSON, but not in the documented format.
+    #[error("invalid settings in {}: {key} must be {expected}", path.display())]
+    UnexpectedValue {
+        /// Path of the file.
         path: PathBuf,
-        /// The key.
-        place: String,
-        /// What should be there.
+        /// The key with the wrong value.
+        key: String,
+        /// The expected type.
         expected: &'static str,
     },
-    /// Somebody else's file is where ours should be.
-    #[error("{} is there already, and rethread did not write it", .0.display())]
-    Foreign(PathBuf),
-    /// Somebody else wrote the file between plan and change.
-    #[error("{} was changed by somebody else just now", .0.display())]
+    /// Another file already exists at our path.
+    #[error("{} already exists and was not written by rethread", .0.display())]
+    NotOurs(PathBuf),
+    /// The file changed between planning and writing.
+    #[error("{} was changed by another program in the meantime", .0.display())]
     Changed(PathBuf),
-    /// Hooks must name the program, and it is not known where it is.
-    #[error("it is not known where the program is that the hooks should call")]
+    /// The path of this program is unknown, and hooks need it.
+    #[error("cannot determine the path of the rethread program for the hooks")]
     NoBinary,
 }
 
 impl Engine {
-    /// What installing would change.
-    pub fn plan_install(&self, place: &Place) -> Result<Plan, EngineError> {
+    /// Plans an installation.
+    pub fn plan_install(&self, place: &InstallLocation) -> Result<InstallPlan, EngineError> {
         let binary = self.binary().ok_or(InstallError::NoBinary)?;
         Ok(match place {
-            Place::ClaudeCode(whose) => self.plan_hooks(*whose, &binary)?,
-            Place::Plugin(folder) => plugin::plan(&self.environment.cwd.join(folder), &binary)?,
-            Place::Pi(whose) => self.plan_extension(*whose, &binary)?,
-            Place::Service => self.plan_service(&binary)?,
+            InstallLocation::ClaudeCode(whose) => self.plan_hooks(*whose, &binary)?,
+            InstallLocation::Plugin(folder) => plugin::plan_plugin(&self.environment.cwd.join(folder), &binary)?,
+            InstallLocation::Pi(whose) => self.plan_extension(*whose, &binary)?,
+            InstallLocation::Service => self.plan_service(&binary)?,
         })
     }
 
-    /// What taking it out again would change; nothing if it is not installed.
-    pub fn plan_uninstall(&self, place: &Place) -> Result<Option<Plan>, EngineError> {
+    /// Plans a removal; `None` if it is not installed.
+    pub fn plan_uninstall(&self, place: &InstallLocation) -> Result<Option<InstallPlan>, EngineError> {
         let plan = match place {
-            Place::ClaudeCode(whose) => self.plan_no_hooks(*whose)?,
-            Place::Plugin(folder) => Some(plugin::plan_removal(&self.environment.cwd.join(folder))?),
-            Place::Pi(whose) => Some(self.plan_no_extension(*whose)?),
-            Place::Service => Some(self.plan_no_service()?),
+            InstallLocation::ClaudeCode(whose) => self.plan_remove_hooks(*whose)?,
+            InstallLocation::Plugin(folder) => Some(plugin::plan_remove_plugin(&self.environment.cwd.join(folder))?),
+            InstallLocation::Pi(whose) => Some(self.plan_remove_extension(*whose)?),
+            InstallLocation::Service => Some(self.plan_remove_service()?),
         };
         Ok(plan.filter(|plan| !plan.files.is_empty()))
     }
 
-    /// Does what was planned, unless somebody else was quicker. What was there before is kept first.
-    pub fn carry_out(&self, plan: &Plan) -> Result<(), EngineError> {
+    /// Applies a plan, unless a file has changed since planning. The original is saved first.
+    pub fn apply_install_plan(&self, plan: &InstallPlan) -> Result<(), EngineError> {
         if plan.is_empty() {
             return Ok(());
         }
         for file in plan.changes() {
-            file.must_still_hold()?;
+            file.ensure_unchanged()?;
         }
-        if let Memo::Keep(path, record) = &plan.memo {
-            home::prepare(&self.folder)?;
-            home::prepare(&self.folder.join("install"))?;
+        if let RecordChange::Save(path, record) = &plan.record_change {
+            home::ensure_private_folder(&self.folder)?;
+            home::ensure_private_folder(&self.folder.join("install"))?;
             record.write(path).map_err(|cause| EngineError::Folder { path: path.clone(), cause })?;
         }
         for file in plan.changes() {
-            file.carry_out()?;
+            file.apply()?;
         }
-        if let Memo::Drop(path) = &plan.memo {
-            // A record that stays describes a file that is no more, and is never used.
+        if let RecordChange::Delete(path) = &plan.record_change {
+            // A leftover record matches no file and is never used.
             let _ = fs::remove_file(path);
         }
         for folder in &plan.folders {
-            // Only an empty one can be removed this way.
+            // This only removes empty folders.
             let _ = fs::remove_dir(folder);
         }
         Ok(())
     }
 
-    /// The project the user is in.
+    /// The project of the current directory.
     fn project_folder(&self) -> PathBuf {
         PathBuf::from(project::project_of(&self.environment.cwd.to_string_lossy()))
     }
@@ -154,32 +154,34 @@ impl Engine {
     }
 }
 
-/// The skill, with the program it tells of.
-fn skill(binary: &str) -> String {
-    SKILL.replace(BINARY, binary)
+fn skill_text(binary: &str) -> String {
+    SKILL.replace(BINARY_PLACEHOLDER, binary)
 }
 
-/// Whether a text file is one of ours.
-fn is_ours(text: &str) -> bool {
-    text.lines().take(3).any(|line| line.contains(MARK))
+fn has_marker(text: &str) -> bool {
+    text.lines().take(3).any(|line| line.contains(FILE_MARKER))
 }
 
-/// Files as they should be, where nobody else's are.
-fn wanted(files: Vec<(PathBuf, String)>, is_ours: impl Fn(&str) -> bool) -> Result<Plan, InstallError> {
+/// Plans to write files, unless another program's file is in the way.
+fn plan_files(files: Vec<(PathBuf, String)>, is_ours: impl Fn(&str) -> bool) -> Result<InstallPlan, InstallError> {
     let mut plan = Vec::new();
     for (path, text) in files {
         let file = FileChange::read(path)?;
         if file.before.as_deref().is_some_and(|before| before != text && !is_ours(before)) {
-            return Err(InstallError::Foreign(file.path));
+            return Err(InstallError::NotOurs(file.path));
         }
-        plan.push(file.becoming(Some(text)));
+        plan.push(file.with_text(Some(text)));
     }
-    Ok(Plan::of(plan))
+    Ok(InstallPlan::of_own_files(plan))
 }
 
-/// Without those files, as far as they are ours, and without the folders they leave empty, up to one that stays.
-fn unwanted(paths: Vec<PathBuf>, above: &Path, is_ours: impl Fn(&str) -> bool) -> Result<Plan, InstallError> {
-    let mut plan = Plan::of(Vec::new());
+/// Plans to remove files that are ours, and the folders this leaves empty, up to but not including `above`.
+fn plan_file_removal(
+    paths: Vec<PathBuf>,
+    above: &Path,
+    is_ours: impl Fn(&str) -> bool,
+) -> Result<InstallPlan, InstallError> {
+    let mut plan = InstallPlan::of_own_files(Vec::new());
     for path in paths {
         let inside = path.ancestors().skip(1).take_while(|folder| *folder != above && folder.starts_with(above));
         let folders: Vec<PathBuf> =
@@ -187,7 +189,7 @@ fn unwanted(paths: Vec<PathBuf>, above: &Path, is_ours: impl Fn(&str) -> bool) -
         plan.folders.extend(folders);
         let file = FileChange::read(path)?;
         if file.before.as_deref().is_some_and(&is_ours) {
-            plan.files.push(file.becoming(None));
+            plan.files.push(file.with_text(None));
         }
     }
     plan.folders.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));

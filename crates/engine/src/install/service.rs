@@ -1,49 +1,48 @@
-//! The server as a service of the user: one file of ours that systemd, or launchd on a Mac, reads.
+//! Installs the server as a user service: one systemd unit, or a launchd property list on macOS.
 
 use std::path::PathBuf;
 
-use super::change::Plan;
-use super::{InstallError, MARK, is_ours, unwanted, wanted};
+use super::file_change::InstallPlan;
+use super::{FILE_MARKER, InstallError, has_marker, plan_file_removal, plan_files};
 use crate::Engine;
 
-/// Whether services are launchd's here, and not systemd's.
+/// Whether to use launchd instead of systemd.
 const IS_MAC: bool = cfg!(target_os = "macos");
-/// What launchd calls it.
+/// The launchd label.
 const LABEL: &str = "dev.rethread.serve";
 
 impl Engine {
-    /// The service as it should be.
-    pub(super) fn plan_service(&self, binary: &str) -> Result<Plan, InstallError> {
+    /// Plans writing the service file.
+    pub(super) fn plan_service(&self, binary: &str) -> Result<InstallPlan, InstallError> {
         let home = self.folder.display().to_string();
-        let text = if IS_MAC { property_list(binary, &home) } else { unit(binary, &home) };
-        wanted(vec![(self.service_file(), text)], is_ours)
+        let text = if IS_MAC { launchd_plist(binary, &home) } else { systemd_unit(binary, &home) };
+        plan_files(vec![(self.service_file(), text)], has_marker)
     }
 
-    /// Without it.
-    pub(super) fn plan_no_service(&self) -> Result<Plan, InstallError> {
+    /// Plans removing the service file.
+    pub(super) fn plan_remove_service(&self) -> Result<InstallPlan, InstallError> {
         let file = self.service_file();
-        // The folder is the system's: it stays, even when it is empty.
+        // The folder belongs to the system and stays even if it is empty.
         let folder = file.parent().map_or_else(PathBuf::new, PathBuf::from);
-        unwanted(vec![file], &folder, is_ours)
+        plan_file_removal(vec![file], &folder, has_marker)
     }
 
-    /// The file that systemd or launchd reads.
     fn service_file(&self) -> PathBuf {
         let home = &self.environment.home;
         if IS_MAC {
             return home.join("Library/LaunchAgents").join(format!("{LABEL}.plist"));
         }
-        let surroundings = self.surroundings();
-        let config = surroundings.variable("XDG_CONFIG_HOME").map(|folder| surroundings.expand(folder));
+        let surroundings = self.source_config();
+        let config = surroundings.env_var("XDG_CONFIG_HOME").map(|folder| surroundings.expand_home(folder));
         config.unwrap_or_else(|| home.join(".config")).join("systemd/user/rethread.service")
     }
 }
 
-/// For systemd.
-fn unit(binary: &str, home: &str) -> String {
-    let (binary, home) = (in_unit(binary), in_unit(home));
+/// The systemd unit.
+fn systemd_unit(binary: &str, home: &str) -> String {
+    let (binary, home) = (quote_for_systemd(binary), quote_for_systemd(home));
     format!(
-        "# {MARK}; `rethread uninstall service` removes it.\n\
+        "# {FILE_MARKER}; `rethread uninstall service` removes it.\n\
          [Unit]\n\
          Description=Rethread, session memory for coding agents\n\
          \n\
@@ -58,18 +57,18 @@ fn unit(binary: &str, home: &str) -> String {
     )
 }
 
-/// A word as systemd reads it: quoted, and nothing in it means anything else.
-fn in_unit(word: &str) -> String {
+/// Quotes a word for a systemd unit and escapes specifiers and variables.
+fn quote_for_systemd(word: &str) -> String {
     let word = word.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%").replace('$', "$$");
     format!("\"{word}\"")
 }
 
-/// For launchd.
-fn property_list(binary: &str, home: &str) -> String {
-    let (binary, home) = (in_xml(binary), in_xml(home));
+/// The launchd property list.
+fn launchd_plist(binary: &str, home: &str) -> String {
+    let (binary, home) = (escape_xml(binary), escape_xml(home));
     format!(
         r#"<?xml version="1.0" encoding="UTF-8"?>
-<!-- {MARK}; `rethread uninstall service` removes it. -->
+<!-- {FILE_MARKER}; `rethread uninstall service` removes it. -->
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0">
 <dict>
@@ -97,7 +96,7 @@ fn property_list(binary: &str, home: &str) -> String {
     )
 }
 
-fn in_xml(text: &str) -> String {
+fn escape_xml(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
@@ -106,21 +105,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn t21_a_path_stays_one_word_whatever_is_in_it() {
-        let unit = unit("/opt/a b/re\"thread", "/home/dev/100% $HOME \\x");
+    fn a_path_stays_one_word_whatever_it_contains() {
+        // T21
+        let unit = systemd_unit("/opt/a b/re\"thread", "/home/dev/100% $HOME \\x");
         assert!(
             unit.contains(r#"ExecStart="/opt/a b/re\"thread" --home "/home/dev/100%% $$HOME \\x" serve"#),
             "{unit}"
         );
-        assert!(is_ours(&unit));
+        assert!(has_marker(&unit));
     }
 
     #[test]
-    fn a_property_list_is_ours_and_well_formed() {
-        let list = property_list("/opt/a&b", "/home/<dev>");
+    fn a_property_list_is_marked_and_escaped() {
+        let list = launchd_plist("/opt/a&b", "/home/<dev>");
         assert!(list.contains("<string>/opt/a&amp;b</string>") && list.contains("<string>/home/&lt;dev&gt;</string>"));
-        assert!(is_ours(&list));
-        // Umask is written in decimal: nobody else may read what the server writes.
+        assert!(has_marker(&list));
+        // Umask is written in decimal; only the user may read the server's files.
         assert!(list.contains("<integer>63</integer>") && 63 == 0o077);
     }
 }

@@ -1,4 +1,4 @@
-//! Hooks put into settings and taken out of them, as text.
+//! Adding hooks to settings text and removing them.
 
 use super::*;
 
@@ -6,14 +6,14 @@ const BINARY: &str = "/opt/rethread";
 
 fn installed(text: &str) -> String {
     let value = parse(text.as_bytes()).unwrap();
-    write(&with_hooks(&value, BINARY).unwrap(), text)
+    to_text(&with_hooks(&value, BINARY).unwrap(), text)
 }
 
 fn removed(text: &str) -> String {
-    write(&without_hooks(&parse(text.as_bytes()).unwrap(), Some(BINARY)), text)
+    to_text(&without_hooks(&parse(text.as_bytes()).unwrap(), Some(BINARY)), text)
 }
 
-/// What an event looks like after installing into `hooks`, on one line.
+/// Checks an event's groups after installing into `hooks`.
 fn check(hooks: &str, event: &str, expect: &str) {
     let text = installed(&format!("{{\"hooks\": {hooks}}}"));
     let value = parse(text.as_bytes()).unwrap();
@@ -39,14 +39,14 @@ fn every_event_gets_one_group() {
 }
 
 #[test]
-fn foreign_hooks_stay_before_ours() {
+fn other_hooks_stay_before_ours() {
     let foreign = r#"{"matcher":"Bash","hooks":[{"type":"command","command":"lint"}]}"#;
     check(&format!("{{\"PreToolUse\":[{foreign}]}}"), "PreToolUse", &format!("[{foreign},{}]", ours(MATCHER)));
     check(&format!("{{\"Notification\":[{foreign}]}}"), "Notification", &format!("[{foreign}]"));
 }
 
 #[test]
-fn a_stale_hook_is_replaced_where_it_is() {
+fn an_outdated_hook_is_replaced_in_place() {
     let stale =
         r#"{"matcher":"","hooks":[{"type":"command","command":"/old/rethread","args":["hook","claude-code"]}]}"#;
     let foreign = r#"{"hooks":[{"type":"command","command":"say"}]}"#;
@@ -56,7 +56,7 @@ fn a_stale_hook_is_replaced_where_it_is() {
 }
 
 #[test]
-fn a_foreign_hook_beside_ours_keeps_its_group() {
+fn another_hook_in_our_group_keeps_that_group() {
     let shared = r#"{"hooks":[{"command":"/old/rethread","args":["hook","claude-code"]},{"command":"say"}]}"#;
     let kept = r#"{"hooks":[{"command":"say"}]}"#;
     check(&format!("{{\"Stop\":[{shared}]}}"), "Stop", &format!("[{kept},{}]", ours("")));
@@ -83,7 +83,7 @@ fn the_style_of_the_file_is_kept() {
 }
 
 #[test]
-fn what_is_not_ours_is_not_removed() {
+fn other_hooks_are_not_removed() {
     for hooks in [r#"{"Stop":[]}"#, r#"{"Stop":[{"hooks":[]}]}"#, "{}", "[]", "1", r#"{"Stop":{"a":1}}"#] {
         let value = parse(format!("{{\"hooks\":{hooks}}}").as_bytes()).unwrap();
         assert_eq!(without_hooks(&value, Some(BINARY)), value);
@@ -92,9 +92,9 @@ fn what_is_not_ours_is_not_removed() {
 }
 
 #[test]
-fn an_unexpected_shape_is_told_with_its_place() {
-    let place = |text: &str| with_hooks(&parse(text.as_bytes()).unwrap(), BINARY).unwrap_err().place;
-    assert_eq!(place("[]"), "the whole");
+fn an_invalid_value_is_reported_with_its_key() {
+    let place = |text: &str| with_hooks(&parse(text.as_bytes()).unwrap(), BINARY).unwrap_err().key;
+    assert_eq!(place("[]"), "the top level");
     assert_eq!(place(r#"{"hooks":[]}"#), "hooks");
     assert_eq!(place(r#"{"hooks":{"Stop":1}}"#), "hooks.Stop");
     assert_eq!(place(r#"{"hooks":{"Stop":[{"hooks":[]},{"hooks":1}]}}"#), "hooks.Stop[1]");

@@ -1,9 +1,9 @@
-//! A settings file through installs, foreign changes and uninstalls.
+//! Install, external edits, update and uninstall on one settings file.
 
 use super::*;
 use crate::Environment;
 
-const HOOKS: Place = Place::ClaudeCode(SettingsOf::User);
+const HOOKS: InstallLocation = InstallLocation::ClaudeCode(InstallScope::User);
 
 fn engine(folder: &Path, binary: &str) -> Engine {
     let mut environment = Environment::for_home(folder);
@@ -12,14 +12,14 @@ fn engine(folder: &Path, binary: &str) -> Engine {
 }
 
 fn install(engine: &Engine) {
-    engine.carry_out(&engine.plan_install(&HOOKS).unwrap()).unwrap();
+    engine.apply_install_plan(&engine.plan_install(&HOOKS).unwrap()).unwrap();
 }
 
 fn uninstall(engine: &Engine) {
-    engine.carry_out(&engine.plan_uninstall(&HOOKS).unwrap().unwrap()).unwrap();
+    engine.apply_install_plan(&engine.plan_uninstall(&HOOKS).unwrap().unwrap()).unwrap();
 }
 
-/// The file after install with an older and a newer program, an edit of somebody else between them, and uninstall.
+/// Installs with an older program, edits the file, installs with a newer program, and uninstalls.
 fn check(original: &str, edit: impl Fn(&str) -> String, expect: &str) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(".claude/settings.json");
@@ -43,19 +43,19 @@ fn an_update_between_install_and_uninstall_leaves_no_trace() {
 }
 
 #[test]
-fn what_somebody_changed_before_an_update_outlives_the_uninstall() {
+fn edits_made_before_an_update_survive_the_uninstall() {
     check("{\"a\":1}\n", |text| text.replace("\"a\": 1", "\"a\": 2"), "{\n  \"a\": 2\n}\n");
 }
 
 #[test]
-fn a_file_that_was_changed_after_the_plan_is_left_alone() {
+fn a_file_changed_after_planning_is_not_written() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path(), "/opt/rethread");
     let plan = engine.plan_install(&HOOKS).unwrap();
     let path = folder.path().join(".claude/settings.json");
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, "{}").unwrap();
-    let error = engine.carry_out(&plan).unwrap_err();
+    let error = engine.apply_install_plan(&plan).unwrap_err();
     assert!(matches!(error, EngineError::Install(InstallError::Changed(_))), "{error}");
     assert_eq!(fs::read_to_string(&path).unwrap(), "{}");
 }

@@ -1,4 +1,4 @@
-//! Why a question was not answered, each with the code that callers rely on (E001-15).
+//! Why a question was not answered, each with a stable code for callers (E001-15).
 
 use rethread_llm::ChatError;
 
@@ -7,58 +7,58 @@ use crate::{EngineError, ModelError};
 /// Why a question was not answered.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
-    /// What was asked makes no sense.
+    /// The request is invalid.
     #[error("{0}")]
     InvalidArgs(String),
-    /// The agent has asked often enough in this turn.
-    #[error("a model may be asked {most}× in a turn, and was")]
+    /// The agent has reached the limit of model calls per turn.
+    #[error("limit of {limit} model calls per turn reached")]
     CallLimit {
-        /// What is allowed.
-        most: u64,
+        /// The limit.
+        limit: u64,
     },
-    /// The transcript is gone, and nothing of it was stored before.
-    #[error("the transcript {path} is gone, and nothing that was said in it was read before")]
+    /// The transcript is gone, and nothing of it was stored.
+    #[error("transcript \"{path}\" does not exist, and none of its entries are stored")]
     FileMissing {
-        /// Where it was.
+        /// The path of the transcript.
         path: String,
     },
-    /// Nothing of the transcript could be understood.
-    #[error("nothing that was said could be found in {path}; line {line}: {message}")]
+    /// No entry of the transcript could be parsed.
+    #[error("no messages found in {path}; line {line}: {message}")]
     ParseFailed {
-        /// The transcript.
+        /// The path of the transcript.
         path: String,
         /// The first line that could not be read.
         line: u64,
-        /// What is wrong with it.
+        /// What is wrong with that line.
         message: String,
     },
-    /// Nobody said anything in it.
-    #[error("nothing was said in this session")]
-    Empty,
-    /// There is no model to ask.
+    /// The session has no messages.
+    #[error("this session has no messages")]
+    SessionEmpty,
+    /// No model can be used.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The model may not be asked, did not answer, or answered what cannot be used.
+    /// The budget does not allow the request, or the model failed to answer.
     #[error(transparent)]
     Chat(#[from] ChatError),
-    /// The answer of the model has the right shape and says nothing.
-    #[error("the model's answer cannot be used: {0}")]
+    /// The model's answer is valid JSON but has no usable content.
+    #[error("invalid answer from the model: {0}")]
     InvalidOutput(String),
-    /// Something else.
+    /// Any other error.
     #[error(transparent)]
     Engine(#[from] EngineError),
 }
 
 impl AskError {
-    /// The code that callers rely on.
+    /// The stable code for callers.
     pub fn code(&self) -> &'static str {
         match self {
             AskError::InvalidArgs(_) => "INVALID_ARGS",
             AskError::CallLimit { .. } => "CALL_LIMIT_EXCEEDED",
             AskError::FileMissing { .. } => "SESSION_FILE_MISSING",
             AskError::ParseFailed { .. } => "SESSION_PARSE_FAILED",
-            AskError::Empty => "SESSION_EMPTY",
-            AskError::Model(ModelError::Chat(error)) | AskError::Chat(error) => code_of(error),
+            AskError::SessionEmpty => "SESSION_EMPTY",
+            AskError::Model(ModelError::Chat(error)) | AskError::Chat(error) => chat_error_code(error),
             AskError::Model(_) => "QUERY_MODEL_UNAVAILABLE",
             AskError::InvalidOutput(_) => "QUERY_INVALID_OUTPUT",
             AskError::Engine(EngineError::UnknownReference(_)) => "SESSION_NOT_FOUND",
@@ -67,32 +67,32 @@ impl AskError {
         }
     }
 
-    /// Whether nothing reached a model.
+    /// Whether the request certainly did not reach a model, so that it does not count against the limit.
     pub(super) fn was_not_sent(&self) -> bool {
         !matches!(
             self,
             AskError::InvalidOutput(_)
                 | AskError::Chat(
-                    ChatError::Slow { .. }
-                        | ChatError::Refused { .. }
-                        | ChatError::Answer { .. }
-                        | ChatError::Stream { .. }
+                    ChatError::Timeout { .. }
+                        | ChatError::HttpStatus { .. }
+                        | ChatError::InvalidResponse { .. }
+                        | ChatError::Interrupted { .. }
                 )
         )
     }
 }
 
-fn code_of(error: &ChatError) -> &'static str {
+fn chat_error_code(error: &ChatError) -> &'static str {
     match error {
-        // A budget that is used up, a key nobody takes, a name nobody knows: asking again will not help.
+        // Budget exhausted, key rejected, unknown model: a retry will not help.
         ChatError::Budget(_)
-        | ChatError::Endpoint { .. }
-        | ChatError::Key
-        | ChatError::Refused { status: 401 | 403 | 404, .. } => "QUERY_MODEL_UNAVAILABLE",
+        | ChatError::InvalidEndpoint { .. }
+        | ChatError::InvalidKey
+        | ChatError::HttpStatus { status: 401 | 403 | 404, .. } => "QUERY_MODEL_UNAVAILABLE",
         ChatError::Unreachable { .. }
-        | ChatError::Slow { .. }
-        | ChatError::Refused { .. }
-        | ChatError::Stream { .. } => "QUERY_TRANSPORT_FAILED",
-        ChatError::Answer { .. } => "QUERY_INVALID_OUTPUT",
+        | ChatError::Timeout { .. }
+        | ChatError::HttpStatus { .. }
+        | ChatError::Interrupted { .. } => "QUERY_TRANSPORT_FAILED",
+        ChatError::InvalidResponse { .. } => "QUERY_INVALID_OUTPUT",
     }
 }

@@ -1,4 +1,4 @@
-//! Questions about one session: asks a model with the whole of it, or quotes what fits best.
+//! Questions about one session: answered by a model that gets the whole session, or by quoting matching passages.
 
 mod error;
 mod handoff;
@@ -7,208 +7,216 @@ mod passages;
 use std::path::Path;
 use std::time::Duration;
 
-use rethread_llm::{ChatLimits, JsonShape, NanoUsd, Request};
+use rethread_llm::{AnswerSchema, ChatLimits, ChatRequest, NanoUsd};
 use rethread_model::thread::ChatMessage;
-use rethread_model::{Entry, OWN_CALL_TAG, Session, Tokens, is_dangerous, one_line};
-use rethread_recall::{Answer, Serialised, answer_schema, question_request, serialised};
-use rethread_store::{AskedOf, EntryFilter, SessionNumber, Store};
+use rethread_model::{Entry, OWN_CALL_TAG, Session, Tokens, is_unsafe_to_display, one_line};
+use rethread_recall::{CitedAnswer, SerializedSession, answer_schema, question_prompt, serialize_session};
+use rethread_store::{EntryFilter, SessionNumber, SessionQuestion, Store};
 use serde_json::Value;
 
 pub use error::AskError;
-pub use handoff::HandedOff;
+pub use handoff::HandoffReport;
 
-use crate::model::{Model, ModelError};
-use crate::{Engine, EngineError, Listed, PlannedCost};
+use crate::model::{ConfiguredModel, ModelError};
+use crate::{Engine, EngineError, ListedSession, PlannedCost};
 
-/// Characters of a question.
-const LONGEST_QUESTION: usize = 4_000;
-/// No turn asks more often than this, whatever is configured (E001-14).
-const MOST_CALLS: u64 = 2;
-/// Seconds that are waited for an answer at most.
-const LONGEST_WAIT: u64 = 600;
-/// Seconds that are waited for a connection at most.
-const LONGEST_CONNECT: Duration = Duration::from_secs(10);
-/// Tokens of a request that are neither the session nor the answer.
-const FRAME_TOKENS: u64 = 1_500;
-/// Bytes that are certain to be no more than a token.
+/// Maximum length of a question, in characters.
+const MAX_QUESTION_CHARS: usize = 4_000;
+/// Upper limit of model calls per turn, whatever is configured (E001-14).
+const MAX_CALLS_PER_TURN: u64 = 2;
+/// Upper limit of the timeout for an answer, in seconds.
+const MAX_TIMEOUT_SECONDS: u64 = 600;
+const MAX_CONNECT_TIME: Duration = Duration::from_secs(10);
+/// Tokens of a request beside the session and the answer.
+const PROMPT_OVERHEAD_TOKENS: u64 = 1_500;
+/// Conservative estimate: a token has at least this many bytes.
 const BYTES_PER_TOKEN: u64 = 3;
 
 /// A question about a session.
 #[derive(Clone, Debug, Default)]
 pub struct AskRequest {
-    /// The session.
+    /// A reference to the session.
     pub reference: String,
-    /// The question.
+    /// The question, at most 4,000 characters.
     pub question: String,
     /// Another model of the configured provider.
     pub model: Option<String>,
-    /// Ask no model, also where one is configured.
-    pub without_model: bool,
-    /// The turn of an agent in which it is asked: models are asked only so often in one.
+    /// Do not use a model, even if one is configured.
+    pub skip_model: bool,
+    /// The agent's turn in which the question is asked. Model calls per turn are limited.
     pub turn: Option<String>,
-    /// Bytes of the session that a model gets at most, if not those configured.
+    /// Bytes of the session sent to the model at most. `None` uses the configuration.
     pub max_bytes: Option<u64>,
-    /// How long an answer is waited for, if not as configured.
+    /// How long to wait for an answer. `None` uses the configuration.
     pub timeout: Option<Duration>,
 }
 
-/// A question that was answered.
+/// A question with its answer.
 #[derive(Clone, Debug)]
-pub struct Asked {
-    /// The session.
-    pub listed: Listed,
+pub struct AnsweredQuestion {
+    /// The session and its current state.
+    pub listed: ListedSession,
     /// The question, without secrets.
     pub question: String,
-    /// The answer.
-    pub answer: Answer,
-    /// The model that answered; nothing if none was asked.
+    /// The answer with its citations.
+    pub answer: CitedAnswer,
+    /// The model that answered. `None` if no model was used.
     pub model: Option<String>,
-    /// Tokens it took now, as far as they were counted.
+    /// Tokens used by this call, as far as counted. Zero for a cached answer.
     pub tokens: Tokens,
-    /// What it cost now; nothing if the price is unknown.
+    /// Cost of this call. `None` if the price is unknown.
     pub cost: Option<NanoUsd>,
-    /// How many answers of the model it took.
+    /// Number of requests needed until the model's answer was valid.
     pub attempts: u32,
-    /// Whether the model had been asked before, and nothing was sent now.
+    /// Whether the answer comes from the cache, so that nothing was sent.
     pub cached: bool,
 }
 
-/// What asking would take.
+/// What asking a question would cost.
 #[derive(Clone, Debug)]
 pub struct AskPlan {
-    /// The session.
-    pub listed: Listed,
-    /// The model that would be asked; nothing if none is configured.
+    /// The session and its current state.
+    pub listed: ListedSession,
+    /// The model that would be asked. `None` if none is configured.
     pub model: Option<String>,
-    /// The most that one request would take.
+    /// Upper limit of tokens and cost of one request.
     pub planned: Option<PlannedCost>,
-    /// Why the budget does not allow it, if it does not.
-    pub refused: Option<String>,
-    /// Whether the answer is known already, so that nothing would be sent.
+    /// Why the budget does not allow the request, if so.
+    pub refusal_reason: Option<String>,
+    /// Whether the answer is cached, so that nothing would be sent.
     pub cached: bool,
     /// Bytes of the session that would be sent.
     pub bytes: u64,
-    /// Entries of it that would be sent.
-    pub shown: usize,
-    /// Entries at its beginning that would not.
-    pub left_out: usize,
+    /// Entries that would be sent.
+    pub sent_entries: usize,
+    /// Entries at the beginning of the session that would not be sent.
+    pub skipped_entries: usize,
 }
 
-/// A question with all that is known before anybody is asked.
-struct Prepared {
+/// A question with everything needed before a model is asked.
+struct PreparedQuestion {
     store: Store,
-    listed: Listed,
+    listed: ListedSession,
     number: SessionNumber,
-    /// The session's last change when its entries were read. What comes meanwhile is not answered (L001-04).
+    /// The session's change number when its entries were read. Later entries are not part of the answer (L001-04).
     change: u64,
     entries: Vec<Entry>,
     question: String,
-    /// The same, as answers are kept under it.
+    /// The normalized question, under which answers are cached.
     key: String,
 }
 
-impl Prepared {
-    fn asked(&self) -> AskedOf<'_> {
-        AskedOf { session: self.number, change: self.change, question: &self.key }
+impl PreparedQuestion {
+    fn cache_key(&self) -> SessionQuestion<'_> {
+        SessionQuestion { session: self.number, change: self.change, question: &self.key }
     }
 
-    fn kept(&self, model: &str) -> Result<Option<Answer>, EngineError> {
-        let kept = self.store.kept_answer(self.asked(), Some(model))?;
-        // An answer that an older program wrote in another shape is asked for again.
+    fn cached_answer(&self, model: &str) -> Result<Option<CitedAnswer>, EngineError> {
+        let kept = self.store.cached_answer(self.cache_key(), Some(model))?;
+        // An answer written by an older version in another format counts as not cached.
         Ok(kept.and_then(|(_, text)| serde_json::from_str(&text).ok()))
     }
 
-    fn known(self, answer: Answer, model: Option<String>, cached: bool) -> Asked {
+    fn into_answered(self, answer: CitedAnswer, model: Option<String>, cached: bool) -> AnsweredQuestion {
         let Self { listed, question, .. } = self;
         let (tokens, cost) = (Tokens::default(), Some(NanoUsd::ZERO));
-        Asked { listed, question, answer, model, tokens, cost, attempts: 0, cached }
+        AnsweredQuestion { listed, question, answer, model, tokens, cost, attempts: 0, cached }
     }
 }
 
 impl Engine {
-    /// Answers a question about a session: by a model if one is configured, otherwise by quoting what fits best.
-    pub fn ask(&self, request: &AskRequest) -> Result<Asked, AskError> {
-        let mut prepared = self.prepared(request)?;
+    /// Answers a question about a session: by a model if one is configured, otherwise by quoting matching passages.
+    pub fn ask(&self, request: &AskRequest) -> Result<AnsweredQuestion, AskError> {
+        let mut prepared = self.prepare_question(request)?;
         let Some(model) = self.question_model(request)? else {
             let answer = self.passages(&prepared.store, prepared.number, &prepared.question)?;
-            return Ok(prepared.known(answer, None, false));
+            return Ok(prepared.into_answered(answer, None, false));
         };
         let name = model.chat.model().to_owned();
-        if let Some(answer) = prepared.kept(&name)? {
-            return Ok(prepared.known(answer, Some(name), true));
+        if let Some(answer) = prepared.cached_answer(&name)? {
+            return Ok(prepared.into_answered(answer, Some(name), true));
         }
         if let Some(turn) = &request.turn {
-            let most = self.config.number("ask.max_calls_per_turn").min(MOST_CALLS);
-            if !prepared.store.count_call(turn, most, self.now()).map_err(EngineError::from)? {
-                return Err(AskError::CallLimit { most });
+            let most = self.config.number("ask.max_calls_per_turn").min(MAX_CALLS_PER_TURN);
+            if !prepared.store.count_model_call(turn, most, self.now()).map_err(EngineError::from)? {
+                return Err(AskError::CallLimit { limit: most });
             }
         }
         let asked = self.ask_model(prepared, &model, request);
         if let (Some(turn), Err(error)) = (&request.turn, &asked)
             && error.was_not_sent()
         {
-            self.writer()?.uncount_call(turn).map_err(EngineError::from)?;
+            self.writer()?.uncount_model_call(turn).map_err(EngineError::from)?;
         }
         asked
     }
 
-    /// What asking would take. Nothing is sent and nothing is written.
+    /// What asking would cost. Nothing is sent and nothing is written.
     pub fn ask_dry_run(&self, request: &AskRequest) -> Result<AskPlan, AskError> {
-        let prepared = self.prepared(request)?;
+        let prepared = self.prepare_question(request)?;
         let Some(model) = self.question_model(request)? else {
             let (model, planned, refused) = (None, None, None);
             let listed = prepared.listed;
-            return Ok(AskPlan { listed, model, planned, refused, cached: false, bytes: 0, shown: 0, left_out: 0 });
+            return Ok(AskPlan {
+                listed,
+                model,
+                planned,
+                refusal_reason: refused,
+                cached: false,
+                bytes: 0,
+                sent_entries: 0,
+                skipped_entries: 0,
+            });
         };
         let name = model.chat.model().to_owned();
-        let cached = prepared.kept(&name)?.is_some();
+        let cached = prepared.cached_answer(&name)?.is_some();
         let (question, session) = self.request_for(&prepared, &model, request);
-        let planned = model.chat.planned(&question);
-        let refused = self.books()?.allow(&planned).err().map(|refusal| refusal.to_string());
+        let planned = model.chat.estimate(&question);
+        let refused = self.ledger_meter()?.check_budget(&planned).err().map(|refusal| refusal.to_string());
         Ok(AskPlan {
             listed: prepared.listed,
             model: Some(name),
             planned: Some(planned.into()),
-            refused: refused.filter(|_| !cached),
+            refusal_reason: refused.filter(|_| !cached),
             cached,
             bytes: session.text.len() as u64,
-            shown: session.shown,
-            left_out: session.left_out,
+            sent_entries: session.shown,
+            skipped_entries: session.left_out,
         })
     }
 
-    /// An answer for somebody who cannot wait and does not pay: one that a model gave before, otherwise the passages that
-    /// fit best. No model is ever asked, and no index is made.
+    /// A quick answer without cost: a cached one, otherwise matching passages. Never asks a model and never builds an
+    /// index.
     pub fn answer_for_reference(
         &self,
         store: &Store,
         session: &Session,
         question: &str,
-    ) -> Result<Answer, EngineError> {
+    ) -> Result<CitedAnswer, EngineError> {
         let question = Self::without_secrets(question);
         let unknown = || EngineError::UnknownReference(session.id.to_string());
         let number = store.session_number(session.id)?.ok_or_else(unknown)?;
-        let key = normalised(&question);
-        let asked = AskedOf { session: number, change: store.last_change(number)?, question: &key };
-        let kept = store.kept_answer(asked, None)?.and_then(|(_, text)| serde_json::from_str(&text).ok());
+        let key = normalize_question(&question);
+        let asked = SessionQuestion { session: number, change: store.last_change(number)?, question: &key };
+        let kept = store.cached_answer(asked, None)?.and_then(|(_, text)| serde_json::from_str(&text).ok());
         match kept {
             Some(answer) => Ok(answer),
-            None => self.passages_at_hand(store, number, &question),
+            None => self.quick_passages(store, number, &question),
         }
     }
 
-    fn prepared(&self, request: &AskRequest) -> Result<Prepared, AskError> {
+    fn prepare_question(&self, request: &AskRequest) -> Result<PreparedQuestion, AskError> {
         let question = Self::without_secrets(request.question.trim());
         if question.is_empty() {
-            return Err(AskError::InvalidArgs("nothing is asked".to_owned()));
+            return Err(AskError::InvalidArgs("the question is empty".to_owned()));
         }
         let length = question.chars().count();
-        if length > LONGEST_QUESTION {
-            let message = format!("a question may have {LONGEST_QUESTION} characters, and this one has {length}");
+        if length > MAX_QUESTION_CHARS {
+            let message = format!("the question has {length} characters; at most {MAX_QUESTION_CHARS} are allowed");
             return Err(AskError::InvalidArgs(message));
         }
         if request.reference.trim().is_empty() {
-            return Err(AskError::InvalidArgs("no session is named".to_owned()));
+            return Err(AskError::InvalidArgs("the session reference is empty".to_owned()));
         }
         let unknown = || EngineError::UnknownReference(request.reference.clone());
         let store = self.reader()?.ok_or_else(unknown)?;
@@ -217,21 +225,21 @@ impl Engine {
         let change = store.last_change(number).map_err(EngineError::from)?;
         let entries = store.entries(listed.session.id, EntryFilter::default()).map_err(EngineError::from)?;
         if entries.iter().all(|entry| entry.text.trim().is_empty()) {
-            return Err(why_empty(&store, &listed.session)?);
+            return Err(empty_session_error(&store, &listed.session)?);
         }
-        let key = normalised(&question);
-        Ok(Prepared { store, listed, number, change, entries, question, key })
+        let key = normalize_question(&question);
+        Ok(PreparedQuestion { store, listed, number, change, entries, question, key })
     }
 
-    /// The model to ask; nothing where passages are wanted, or no model is configured and none was named.
-    fn question_model(&self, request: &AskRequest) -> Result<Option<Model>, AskError> {
-        if request.without_model {
+    /// The model to ask. `None` if the caller wants none, or if none is configured and none was requested.
+    fn question_model(&self, request: &AskRequest) -> Result<Option<ConfiguredModel>, AskError> {
+        if request.skip_model {
             return Ok(None);
         }
-        let configured = Duration::from_secs(self.config.number("ask.timeout_seconds").clamp(1, LONGEST_WAIT));
+        let configured = Duration::from_secs(self.config.number("ask.timeout_seconds").clamp(1, MAX_TIMEOUT_SECONDS));
         let whole = request.timeout.unwrap_or(configured);
-        // Somebody waits, and can ask again: what the network spoils is not repeated (S001-10).
-        let limits = ChatLimits { connect: whole.min(LONGEST_CONNECT), first_byte: whole, whole, retries: 0 };
+        // The caller waits and can ask again, so network errors are not retried (S001-10).
+        let limits = ChatLimits { connect: whole.min(MAX_CONNECT_TIME), idle: whole, total: whole, retries: 0 };
         match self.model(request.model.as_deref(), limits) {
             Ok(model) => Ok(Some(model)),
             Err(ModelError::NotConfigured) if request.model.is_none() => Ok(None),
@@ -239,35 +247,47 @@ impl Engine {
         }
     }
 
-    fn ask_model(&self, prepared: Prepared, model: &Model, request: &AskRequest) -> Result<Asked, AskError> {
+    fn ask_model(
+        &self,
+        prepared: PreparedQuestion,
+        model: &ConfiguredModel,
+        request: &AskRequest,
+    ) -> Result<AnsweredQuestion, AskError> {
         let (question, _) = self.request_for(&prepared, model, request);
-        let books = self.books()?;
+        let ledger = self.ledger_meter()?;
         let schema = answer_schema();
-        let shape = JsonShape { name: "answer", schema: &schema };
-        let check = |value: &Value| Answer::checked(value, &prepared.entries).map(|_| ());
-        let structured = model.chat.complete_checked(&question, &shape, &books, &mut { check })?;
-        let answer = Answer::checked(&structured.value, &prepared.entries).map_err(AskError::InvalidOutput)?;
-        let answer = harmless(answer);
+        let shape = AnswerSchema { name: "answer", schema: &schema };
+        let check = |value: &Value| CitedAnswer::from_model_json(value, &prepared.entries).map(|_| ());
+        let structured = model.chat.complete_checked(&question, &shape, &ledger, &mut { check })?;
+        let answer =
+            CitedAnswer::from_model_json(&structured.value, &prepared.entries).map_err(AskError::InvalidOutput)?;
+        let answer = sanitize_answer(answer);
         let name = model.chat.model().to_owned();
         if let Ok(text) = serde_json::to_string(&answer) {
-            let kept = prepared.store.keep_answer(prepared.asked(), &name, &text, self.now());
+            let kept = prepared.store.cache_answer(prepared.cache_key(), &name, &text, self.now());
             kept.map_err(EngineError::from)?;
         }
-        let mut asked = prepared.known(answer, Some(name), false);
-        (asked.tokens, asked.cost, asked.attempts) = (structured.usage, books.run_cost(), structured.attempts);
+        let mut asked = prepared.into_answered(answer, Some(name), false);
+        (asked.tokens, asked.cost, asked.attempts) = (structured.usage, ledger.run_cost(), structured.attempts);
         Ok(asked)
     }
 
-    /// The request, and the session as it stands in it.
-    fn request_for(&self, prepared: &Prepared, model: &Model, request: &AskRequest) -> (Request, Serialised) {
+    /// The request, and the part of the session it contains.
+    fn request_for(
+        &self,
+        prepared: &PreparedQuestion,
+        model: &ConfiguredModel,
+        request: &AskRequest,
+    ) -> (ChatRequest, SerializedSession) {
         let max_output_tokens = model.max_output_tokens.min(model.window / 4).max(1);
-        let held = model.window.saturating_sub(max_output_tokens + FRAME_TOKENS).saturating_mul(BYTES_PER_TOKEN);
+        let held =
+            model.window.saturating_sub(max_output_tokens + PROMPT_OVERHEAD_TOKENS).saturating_mul(BYTES_PER_TOKEN);
         let wanted = request.max_bytes.unwrap_or_else(|| self.config.number("ask.max_bytes"));
-        let session = serialised(&prepared.entries, wanted.min(held) as usize);
+        let session = serialize_session(&prepared.entries, wanted.min(held) as usize);
         let about = &prepared.listed.session;
         let name = about.name.as_deref().unwrap_or(&about.external_id);
-        let words = question_request(&session, name, &prepared.question);
-        let request = Request {
+        let words = question_prompt(&session, name, &prepared.question);
+        let request = ChatRequest {
             system: Some(format!("{OWN_CALL_TAG}\n{}", words.system)),
             messages: vec![ChatMessage::user(words.prompt)],
             tools: Vec::new(),
@@ -278,29 +298,34 @@ impl Engine {
     }
 }
 
-/// The question as it is kept: however it is spaced, begun with a capital or ended.
-fn normalised(question: &str) -> String {
+/// The cache key of a question: without differences in spacing, case and closing punctuation.
+fn normalize_question(question: &str) -> String {
     let line = one_line(question).to_lowercase();
     line.trim_end_matches(|c: char| c.is_whitespace() || "?!.".contains(c)).to_owned()
 }
 
-/// Why nothing is known of a session.
-fn why_empty(store: &Store, session: &Session) -> Result<AskError, EngineError> {
-    let Some(path) = &session.transcript else { return Ok(AskError::Empty) };
+/// Why a session has no messages.
+fn empty_session_error(store: &Store, session: &Session) -> Result<AskError, EngineError> {
+    let Some(path) = &session.transcript else { return Ok(AskError::SessionEmpty) };
     if !Path::new(path).exists() {
         return Ok(AskError::FileMissing { path: path.clone() });
     }
-    let problem = store.problems()?.into_iter().find(|problem| problem.path == *path);
-    Ok(problem.map_or(AskError::Empty, |problem| AskError::ParseFailed {
+    let problem = store.transcript_problems()?.into_iter().find(|problem| problem.path == *path);
+    Ok(problem.map_or(AskError::SessionEmpty, |problem| AskError::ParseFailed {
         path: path.clone(),
         line: problem.line,
         message: problem.message,
     }))
 }
 
-/// What a model said, without secrets it may have made up or repeated, and without anything a terminal would obey.
-fn harmless(answer: Answer) -> Answer {
-    let clean =
-        |text: &str| -> String { Engine::without_secrets(text).chars().filter(|c| !is_dangerous(*c)).collect() };
-    Answer { answer: clean(&answer.answer), notes: answer.notes.iter().map(|note| clean(note)).collect(), ..answer }
+/// Removes secrets and terminal control characters from a model's answer.
+fn sanitize_answer(answer: CitedAnswer) -> CitedAnswer {
+    let clean = |text: &str| -> String {
+        Engine::without_secrets(text).chars().filter(|c| !is_unsafe_to_display(*c)).collect()
+    };
+    CitedAnswer {
+        answer: clean(&answer.answer),
+        notes: answer.notes.iter().map(|note| clean(note)).collect(),
+        ..answer
+    }
 }

@@ -1,77 +1,70 @@
-//! Passages of one session that fit a question, found in the index; nobody outside is asked.
+//! Passages of one session that match a question, found in the index. No model is asked.
 
-use rethread_index::Snapshot;
+use rethread_index::IndexSnapshot;
 use rethread_model::Entry;
-use rethread_recall::{Answer, Hit, Kind, Query, Request, SearchError, Weights, extracted, search};
+use rethread_recall::{CitedAnswer, HitKind, SearchError, SearchHit, SearchQuery, extractive_answer};
 use rethread_store::{SessionNumber, Store};
 
-use crate::search::{Broken, guarded};
+use crate::search::{GuardedError, catch_index_damage, search_in_sessions};
 use crate::{Engine, EngineError};
 
-/// Hits among which passages are chosen.
-const LOOKED_AT: usize = 12;
+/// Hits from which passages are chosen.
+const MAX_HITS: usize = 12;
 
-/// A hit, and the exchange it is part of.
-type Found = (Hit, Vec<Entry>);
+/// A hit, with the entries of its episode if the hit is a prompt.
+type HitWithEntries = (SearchHit, Vec<Entry>);
 
 impl Engine {
-    /// The passages that fit, in everything that was read up to now.
+    /// The matching passages, from everything synced so far.
     pub(super) fn passages(
         &self,
         store: &Store,
         session: SessionNumber,
         question: &str,
-    ) -> Result<Answer, EngineError> {
-        let (hits, _) = self.with_snapshot(store, |snapshot| self.hits_within(store, snapshot, session, question))?;
-        Ok(extracted(&hits, question))
+    ) -> Result<CitedAnswer, EngineError> {
+        let (hits, _) =
+            self.with_snapshot(store, |snapshot| self.hits_in_session(store, snapshot, session, question))?;
+        Ok(extractive_answer(&hits, question))
     }
 
-    /// The same for somebody who cannot wait: where the index is far behind or damaged, nothing is looked up.
-    pub(super) fn passages_at_hand(
+    /// The same for callers that cannot wait: if the index is far behind or damaged, nothing is searched.
+    pub(super) fn quick_passages(
         &self,
         store: &Store,
         session: SessionNumber,
         question: &str,
-    ) -> Result<Answer, EngineError> {
-        let found = guarded(|| -> Result<Option<Vec<Found>>, SearchError> {
+    ) -> Result<CitedAnswer, EngineError> {
+        let found = catch_index_damage(|| -> Result<Option<Vec<HitWithEntries>>, SearchError> {
             let Some(snapshot) = self.quick_snapshot(store)? else { return Ok(None) };
-            self.hits_within(store, &snapshot, session, question).map(Some)
+            self.hits_in_session(store, &snapshot, session, question).map(Some)
         });
         let (hits, note) = match found {
             Ok(Some(hits)) => (hits, None),
-            Ok(None) => (Vec::new(), Some("Much is not indexed yet, so nothing was looked up.")),
-            // The next search mends it.
-            Err(Broken::Index) => (Vec::new(), Some("The index could not be read, so nothing was looked up.")),
-            Err(Broken::Other(error)) => return Err(error.into()),
+            Ok(None) => (Vec::new(), Some("Too many entries are not indexed yet, so nothing was searched.")),
+            // The next search rebuilds it.
+            Err(GuardedError::DamagedIndex) => {
+                (Vec::new(), Some("The index could not be read, so nothing was searched."))
+            }
+            Err(GuardedError::Other(error)) => return Err(error.into()),
         };
-        let mut answer = extracted(&hits, question);
+        let mut answer = extractive_answer(&hits, question);
         answer.notes.extend(note.map(str::to_owned));
         Ok(answer)
     }
 
-    fn hits_within(
+    fn hits_in_session(
         &self,
         store: &Store,
-        snapshot: &Snapshot,
+        snapshot: &IndexSnapshot,
         session: SessionNumber,
         question: &str,
-    ) -> Result<Vec<Found>, SearchError> {
-        let here = self.here_and_now();
-        let query = Query::of_prose(question, &here);
-        let request = Request {
-            query: &query,
-            sessions: Some(&[session]),
-            near: &[],
-            limit: LOOKED_AT,
-            full: false,
-            now: &here,
-            weights: &Weights::default(),
-            likeness: None,
-        };
+    ) -> Result<Vec<HitWithEntries>, SearchError> {
+        let here = self.local_now();
+        let query = SearchQuery::from_prose(question, &here);
         let mut found = Vec::new();
-        for hit in search(store, snapshot, request)?.hits {
-            // Only what answers a request is read beside it.
-            let exchange = if hit.kind == Kind::Prompt { store.entries_of(hit.key)? } else { Vec::new() };
+        for hit in search_in_sessions(store, snapshot, &query, &[session], MAX_HITS, &here)? {
+            // Other entries are needed only for a prompt, to find its answer.
+            let exchange = if hit.kind == HitKind::Prompt { store.episode_entries(hit.key)? } else { Vec::new() };
             found.push((hit, exchange));
         }
         Ok(found)

@@ -1,91 +1,95 @@
-//! Draws facts from what a reading changed, in the transaction that stores it.
+//! Extracts facts from the spans a sync changed, in the transaction that stores the entries.
 
-use rethread_ingest::facts::{Carry, RULES_VERSION, draw};
-use rethread_model::{Changes, Entry, Timestamp};
-use rethread_store::{Batch, SessionNumber, Store, Stretch};
+use rethread_ingest::facts::{ExtractionState, RULES_VERSION, extract};
+use rethread_model::{Entry, SessionChanges, Timestamp};
+use rethread_store::{Batch, FactSpan, SessionNumber, Store};
 
 use crate::{Engine, EngineError};
 
-/// So many sessions are drawn from in one transaction, so that other processes need not wait long.
-const SESSIONS_AT_ONCE: usize = 8;
+/// Sessions per transaction, so that other processes do not wait long.
+const SESSIONS_PER_BATCH: usize = 8;
 
-/// A session whose facts are drawn.
-pub(crate) struct Drawing<'a> {
+/// Extracts the facts of one session.
+pub(crate) struct FactExtraction<'a> {
     pub(crate) session: SessionNumber,
-    /// Where the project lies: paths below these directories are named without them. Empty ones are unknown.
+    /// Project root and working directory: paths below them are named relative to them. Empty ones are unknown.
     pub(crate) roots: &'a [&'a str],
-    /// When we learn it.
+    /// The time recorded as when the facts were learned.
     pub(crate) now: Timestamp,
 }
 
-impl Drawing<'_> {
-    /// Draws from the stretches that a reading touched, and from those after them as long as what is remembered
-    /// between stretches changes by it. How many facts there are more than before.
-    pub(super) fn after_changes(&self, batch: &mut Batch<'_>, changes: &Changes) -> Result<i64, EngineError> {
+impl FactExtraction<'_> {
+    /// Extracts facts from the spans a sync changed, and from later spans as long as the state carried between spans
+    /// changes. Returns by how much the number of facts grew.
+    pub(super) fn extract_after_changes(
+        &self,
+        batch: &mut Batch<'_>,
+        changes: &SessionChanges,
+    ) -> Result<i64, EngineError> {
         let first_new = changes.entries.first().map(|new| new.entry.seq);
         let Some(first) = changes.outcomes.iter().map(|(seq, _)| *seq).chain(first_new).min() else { return Ok(0) };
-        let is_touched = |stretch: Stretch| {
-            let is_inside = |seq: u64| (stretch.first_seq..=stretch.last_seq).contains(&seq);
-            first_new.is_some_and(|new| stretch.last_seq >= new)
-                || changes.outcomes.iter().any(|(seq, _)| is_inside(*seq))
+        let is_touched = |span: FactSpan| {
+            let is_inside = |seq: u64| (span.first_seq..=span.last_seq).contains(&seq);
+            first_new.is_some_and(|new| span.last_seq >= new) || changes.outcomes.iter().any(|(seq, _)| is_inside(*seq))
         };
-        self.draw(batch, first, Some(changes), is_touched)
+        self.extract(batch, first, Some(changes), is_touched)
     }
 
-    /// Draws all facts of a session anew.
-    pub(crate) fn anew(&self, batch: &mut Batch<'_>) -> Result<i64, EngineError> {
-        batch.clear_facts(self.session)?;
-        self.draw(batch, 0, None, |_| true)
+    /// Extracts all facts of a session again.
+    pub(crate) fn extract_all(&self, batch: &mut Batch<'_>) -> Result<i64, EngineError> {
+        batch.clear_rule_facts(self.session)?;
+        self.extract(batch, 0, None, |_| true)
     }
 
-    fn draw(
+    fn extract(
         &self,
         batch: &mut Batch<'_>,
         from_seq: u64,
-        changes: Option<&Changes>,
-        is_touched: impl Fn(Stretch) -> bool,
+        changes: Option<&SessionChanges>,
+        is_touched: impl Fn(FactSpan) -> bool,
     ) -> Result<i64, EngineError> {
-        let stretches = batch.stretches(self.session, from_seq)?;
-        let Some(first) = stretches.first() else { return Ok(0) };
-        // A memory that cannot be read was written by other rules: the session is drawn anew at the next sync.
+        let spans = batch.fact_spans(self.session, from_seq)?;
+        let Some(first) = spans.first() else { return Ok(0) };
+        // State that cannot be read was written by other rules: the next sync extracts the whole session again.
         let read = |stored: Option<String>| stored.and_then(|carry| serde_json::from_str(&carry).ok());
-        let mut carry: Carry = read(batch.carry_before(self.session, first.first_seq)?).unwrap_or_default();
+        let mut carry: ExtractionState =
+            read(batch.extractor_state_before(self.session, first.first_seq)?).unwrap_or_default();
         let (mut carry_changed, mut more) = (false, 0);
-        for stretch in stretches {
-            let before = batch.carry_after(self.session, stretch)?;
-            if !carry_changed && before.is_some() && !is_touched(stretch) {
+        for span in spans {
+            let before = batch.extractor_state_after(self.session, span)?;
+            if !carry_changed && before.is_some() && !is_touched(span) {
                 carry = read(before).unwrap_or_default();
                 continue;
             }
-            let drawn = if let Some(entries) = changes.and_then(|changes| in_memory(changes, stretch)) {
-                draw(carry, self.roots, &entries)
+            let extracted = if let Some(entries) = changes.and_then(|changes| new_entries_of_span(changes, span)) {
+                extract(carry, self.roots, &entries)
             } else {
-                let stored = batch.stretch_entries(self.session, stretch)?;
-                draw(carry, self.roots, &stored.iter().collect::<Vec<_>>())
+                let stored = batch.span_entries(self.session, span)?;
+                extract(carry, self.roots, &stored.iter().collect::<Vec<_>>())
             };
-            let after = serde_json::to_string(&drawn.carry).map_err(EngineError::Memory)?;
-            more += batch.put_facts(self.session, stretch, &drawn.facts, &after, self.now)?;
+            let after = serde_json::to_string(&extracted.state).map_err(EngineError::SerializeState)?;
+            more += batch.replace_rule_facts(self.session, span, &extracted.facts, &after, self.now)?;
             carry_changed = before.as_deref() != Some(after.as_str());
-            carry = drawn.carry;
+            carry = extracted.state;
         }
-        batch.set_fact_rules(self.session, RULES_VERSION)?;
+        batch.set_fact_rules_version(self.session, RULES_VERSION)?;
         Ok(more)
     }
 }
 
 impl Engine {
-    /// Draws the facts of sessions that were read before there were these rules.
-    pub(crate) fn draw_older_facts(&self, store: &mut Store) -> Result<(), EngineError> {
+    /// Extracts the facts of sessions whose facts were extracted by other versions of the rules.
+    pub(crate) fn extract_outdated_facts(&self, store: &mut Store) -> Result<(), EngineError> {
         if !self.config.flag("facts.enabled") {
             return Ok(());
         }
-        let older = store.sessions_with_other_rules(RULES_VERSION)?;
-        for some in older.chunks(SESSIONS_AT_ONCE) {
+        let older = store.sessions_with_outdated_facts(RULES_VERSION)?;
+        for some in older.chunks(SESSIONS_PER_BATCH) {
             let mut batch = store.begin()?;
             for number in some {
-                let Some((session, _)) = batch.stored_session(*number)? else { continue };
+                let Some((session, _)) = batch.session_with_state(*number)? else { continue };
                 let roots = [session.project.as_deref(), session.cwd.as_deref()].map(Option::unwrap_or_default);
-                Drawing { session: *number, roots: &roots, now: self.now() }.anew(&mut batch)?;
+                FactExtraction { session: *number, roots: &roots, now: self.now() }.extract_all(&mut batch)?;
             }
             batch.commit()?;
         }
@@ -93,16 +97,16 @@ impl Engine {
     }
 }
 
-/// The entries of a stretch, where all of them came with these changes.
-fn in_memory(changes: &Changes, stretch: Stretch) -> Option<Vec<&Entry>> {
+/// The entries of a span, if all of them are part of these changes.
+fn new_entries_of_span(changes: &SessionChanges, span: FactSpan) -> Option<Vec<&Entry>> {
     let first = changes.entries.first()?.entry.seq;
-    if stretch.first_seq < first || !changes.taken_back.is_empty() {
+    if span.first_seq < first || !changes.retracted.is_empty() {
         return None;
     }
     let inside = |entry: &&Entry| {
-        (stretch.first_seq..=stretch.last_seq).contains(&entry.seq)
-            && entry.episode == Some(stretch.episode)
-            && !entry.abandoned
+        (span.first_seq..=span.last_seq).contains(&entry.seq)
+            && entry.episode == Some(span.episode)
+            && !entry.is_abandoned
     };
     Some(changes.entries.iter().map(|new| &new.entry).filter(inside).collect())
 }

@@ -3,75 +3,75 @@
 mod facts;
 mod plan;
 mod read;
-mod tell;
+mod session_writer;
 mod write;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use rethread_ingest::source::named;
+use rethread_ingest::source::aliases;
 use rethread_model::{Agent, Timestamp, Warning};
 use rethread_store::Store;
 
 use crate::{EmbeddingReport, Engine, EngineError, EnrichmentEstimate, IndexReport};
 
-pub(crate) use plan::{Job, Plan, Start, hashes_of};
-pub(crate) use write::carry_out;
+pub(crate) use plan::{JobStart, SyncPlan, TranscriptJob, prefix_hashes};
+pub(crate) use write::run_plan;
 
-/// How often a sync starts over because another process or a rewritten file got in its way.
-const PASSES: usize = 4;
+/// How often a sync repeats because another process or a rewritten file interfered.
+const MAX_PASSES: usize = 4;
 
-/// From so many bytes on, the index is brought up while the sync goes on.
-const LONG: u64 = 50_000_000;
+/// From this many bytes on, the index is updated while the sync runs.
+const LONG_SYNC_BYTES: u64 = 50_000_000;
 
-/// What to read.
+/// Which transcripts to read.
 #[derive(Clone, Debug, Default)]
 pub struct SyncRequest {
     /// Only transcripts of this agent.
     pub agent: Option<Agent>,
-    /// Only transcripts at these paths, wherever they lie.
+    /// Only transcripts at these paths, files or directories. They need not be in a known location.
     pub paths: Vec<PathBuf>,
-    /// Only transcripts written since this moment.
+    /// Only transcripts modified since this time.
     pub since: Option<Timestamp>,
 }
 
-/// How far a sync is.
+/// Progress of a sync, for progress bars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// Bytes read.
+pub struct ReadProgress {
+    /// Bytes read so far.
     pub bytes: u64,
-    /// Bytes there are to read.
-    pub of_bytes: u64,
-    /// Files done.
+    /// Bytes to read in total.
+    pub total_bytes: u64,
+    /// Files finished.
     pub files: u64,
-    /// Files there are to read.
-    pub of_files: u64,
+    /// Files to read in total.
+    pub total_files: u64,
 }
 
-/// What a sync did.
+/// The results of a sync.
 #[derive(Clone, Debug, Default)]
 pub struct SyncReport {
     /// By agent, in the order of their names.
-    pub agents: Vec<AgentReport>,
-    /// What became of the search index.
+    pub agents: Vec<AgentSyncReport>,
+    /// What happened to the search index.
     pub index: IndexReport,
-    /// What became of the meanings; nothing where no embedding model is configured.
+    /// What happened to the embeddings. `None` if no embedding model is configured.
     pub embeddings: Option<EmbeddingReport>,
     /// How long it took.
     pub seconds: f64,
 }
 
-/// What a sync did for one agent.
+/// The results of a sync for one agent.
 #[derive(Clone, Debug)]
-pub struct AgentReport {
-    /// The agent.
+pub struct AgentSyncReport {
+    /// The agent whose transcripts were read.
     pub agent: Agent,
     /// Transcripts found.
     pub files: u64,
-    /// Transcripts that had something new.
+    /// Transcripts with new content.
     pub files_changed: u64,
-    /// Sessions known.
+    /// Sessions in the store, old and new.
     pub sessions: u64,
     /// New entries.
     pub entries: u64,
@@ -83,14 +83,14 @@ pub struct AgentReport {
     pub bytes_read: u64,
     /// Secrets removed.
     pub redactions: u64,
-    /// What could not be read.
+    /// Files and lines that could not be read.
     pub warnings: Vec<Warning>,
 }
 
-/// What a sync would do.
+/// What a sync would read for one agent.
 #[derive(Clone, Debug)]
-pub struct DryRun {
-    /// The agent.
+pub struct AgentSyncPlan {
+    /// The agent whose transcripts would be read.
     pub agent: Agent,
     /// Transcripts found.
     pub files: u64,
@@ -98,62 +98,71 @@ pub struct DryRun {
     pub files_changed: u64,
     /// Bytes that would be read.
     pub bytes: u64,
-    /// Transcripts left alone because they are excluded.
+    /// Transcripts skipped because they are excluded.
     pub excluded: u64,
 }
 
 impl Engine {
-    /// Reads what is new and stores it.
-    pub fn sync(&self, request: &SyncRequest, progress: &mut dyn FnMut(Progress)) -> Result<SyncReport, EngineError> {
+    /// Reads what is new in the transcripts and stores it.
+    pub fn sync(
+        &self,
+        request: &SyncRequest,
+        progress: &mut dyn FnMut(ReadProgress),
+    ) -> Result<SyncReport, EngineError> {
         let start = Instant::now();
         let mut store = self.writer()?;
-        self.sweep_threads(&mut store)?;
-        self.finish_forgetting(&mut store)?;
-        let mut tally = Tally::default();
+        self.finish_thread_deletions(&mut store)?;
+        self.finish_wipe(&mut store)?;
+        let mut tally = SyncTotals::default();
         let mut index = None;
-        for pass in 0..PASSES {
-            let mut plan = Plan::make(self, Some(&store), request)?;
-            if self.recover_threads(plan.threads())? {
-                plan = Plan::make(self, Some(&store), request)?;
+        for pass in 0..MAX_PASSES {
+            let mut plan = SyncPlan::build(self, Some(&store), request)?;
+            if self.recover_threads(plan.thread_ids())? {
+                plan = SyncPlan::build(self, Some(&store), request)?;
             }
             if pass == 0 {
-                tally.note_plan(&plan);
+                tally.add_plan(&plan);
             }
-            let is_long = plan.jobs.iter().map(Job::bytes_to_read).sum::<u64>() > LONG;
+            let is_long = plan.jobs.iter().map(TranscriptJob::bytes_to_read).sum::<u64>() > LONG_SYNC_BYTES;
             let work = || -> Result<bool, EngineError> {
-                Ok(plan.jobs.is_empty() || !carry_out(self, &mut store, &plan, &mut tally, progress)?)
+                Ok(plan.jobs.is_empty() || !run_plan(self, &mut store, &plan, &mut tally, progress)?)
             };
-            let (finished, indexed) = self.index_beside(is_long, work);
+            let (finished, indexed) = self.index_alongside(is_long, work);
             index = indexed.or(index);
             if finished? {
                 break;
             }
         }
-        self.draw_older_facts(&mut store)?;
-        self.give_aliases(&mut store)?;
-        if let Err(error) = self.maintain_in(&mut store) {
-            self.note_trouble("upkeep", &error);
+        self.extract_outdated_facts(&mut store)?;
+        self.save_aliases(&mut store)?;
+        if let Err(error) = self.maintain_store(&mut store) {
+            self.log_error("upkeep", &error);
         }
         let agents = tally.into_reports(&store)?;
-        let index = index.unwrap_or_else(|| self.follow_store(&store));
+        let index = index.unwrap_or_else(|| self.update_index(&store));
         let embeddings = self.embed_new(&mut store);
-        if let Err(error) = self.enrich_later(&mut store) {
-            self.note_trouble("enrichment", &error);
+        if let Err(error) = self.start_enrichment_if_due(&mut store) {
+            self.log_error("enrichment", &error);
         }
         Ok(SyncReport { agents, index, embeddings, seconds: start.elapsed().as_secs_f64() })
     }
 
-    /// Reads what is new in these transcripts, and leaves index and meanings to the next sync. Quick enough for
-    /// somebody who waits.
-    pub(crate) fn take_in(&self, agent: Agent, paths: &[PathBuf]) -> Result<(), EngineError> {
-        self.take_in_with(&mut self.writer()?, agent, paths)
+    /// Reads what is new in these transcripts. Leaves index and embeddings to the next sync, so that it is quick enough
+    /// for a waiting caller.
+    pub(crate) fn sync_files(&self, agent: Agent, paths: &[PathBuf]) -> Result<(), EngineError> {
+        self.sync_files_with(&mut self.writer()?, agent, paths)
     }
 
-    /// The same with a store that is open already.
-    pub(crate) fn take_in_with(&self, store: &mut Store, agent: Agent, paths: &[PathBuf]) -> Result<(), EngineError> {
-        for _ in 0..PASSES {
-            let plan = Plan::of_files(self, store, agent, paths)?;
-            if plan.jobs.is_empty() || !carry_out(self, store, &plan, &mut Tally::default(), &mut |_| {})? {
+    /// The same with a store that is already open.
+    pub(crate) fn sync_files_with(
+        &self,
+        store: &mut Store,
+        agent: Agent,
+        paths: &[PathBuf],
+    ) -> Result<(), EngineError> {
+        for _ in 0..MAX_PASSES {
+            let plan = SyncPlan::for_files(self, store, agent, paths)?;
+            if plan.jobs.is_empty() || !run_plan(self, store, &plan, &mut SyncTotals::default(), &mut |_| {})? {
                 break;
             }
         }
@@ -161,24 +170,24 @@ impl Engine {
     }
 
     /// What a sync would read. Writes nothing, not even an empty store.
-    pub fn sync_dry_run(&self, request: &SyncRequest) -> Result<Vec<DryRun>, EngineError> {
-        Ok(would_read(&Plan::make(self, self.reader()?.as_ref(), request)?))
+    pub fn sync_dry_run(&self, request: &SyncRequest) -> Result<Vec<AgentSyncPlan>, EngineError> {
+        Ok(plan_by_agent(&SyncPlan::build(self, self.reader()?.as_ref(), request)?))
     }
 
-    /// The same, with what it would cost to have the model add facts to that; nothing where no model can be asked.
+    /// The same, with the cost of extracting facts by the model. `None` if no model can be used.
     pub fn sync_dry_run_with_costs(
         &self,
         request: &SyncRequest,
-    ) -> Result<(Vec<DryRun>, Option<Vec<EnrichmentEstimate>>), EngineError> {
+    ) -> Result<(Vec<AgentSyncPlan>, Option<Vec<EnrichmentEstimate>>), EngineError> {
         let store = self.reader()?;
-        let plan = Plan::make(self, store.as_ref(), request)?;
+        let plan = SyncPlan::build(self, store.as_ref(), request)?;
         let estimates = self.enrichment_estimates(store.as_ref(), &plan.jobs)?;
-        Ok((would_read(&plan), estimates))
+        Ok((plan_by_agent(&plan), estimates))
     }
 
-    /// Short names from the current project's id files.
-    fn give_aliases(&self, store: &mut Store) -> Result<(), EngineError> {
-        let names = named::named_sessions(&self.environment.cwd);
+    /// Saves the aliases from the session id files of the current project.
+    fn save_aliases(&self, store: &mut Store) -> Result<(), EngineError> {
+        let names = aliases::session_aliases(&self.environment.cwd);
         if names.is_empty() {
             return Ok(());
         }
@@ -191,10 +200,10 @@ impl Engine {
 }
 
 /// What a plan would read, by agent.
-fn would_read(plan: &Plan) -> Vec<DryRun> {
-    let mut agents: BTreeMap<Agent, DryRun> = BTreeMap::new();
+fn plan_by_agent(plan: &SyncPlan) -> Vec<AgentSyncPlan> {
+    let mut agents: BTreeMap<Agent, AgentSyncPlan> = BTreeMap::new();
     for (agent, files) in &plan.files {
-        let run = DryRun { agent: *agent, files: *files, files_changed: 0, bytes: 0, excluded: 0 };
+        let run = AgentSyncPlan { agent: *agent, files: *files, files_changed: 0, bytes: 0, excluded: 0 };
         agents.insert(*agent, run);
     }
     for job in &plan.jobs {
@@ -211,15 +220,15 @@ fn would_read(plan: &Plan) -> Vec<DryRun> {
     agents.into_values().collect()
 }
 
-/// Adds up what the passes of a sync did.
+/// Sums the results of all passes of a sync.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
-    agents: BTreeMap<Agent, AgentReport>,
+pub(crate) struct SyncTotals {
+    agents: BTreeMap<Agent, AgentSyncReport>,
 }
 
-impl Tally {
-    pub(crate) fn of(&mut self, agent: Agent) -> &mut AgentReport {
-        self.agents.entry(agent).or_insert_with(|| AgentReport {
+impl SyncTotals {
+    pub(crate) fn agent_report(&mut self, agent: Agent) -> &mut AgentSyncReport {
+        self.agents.entry(agent).or_insert_with(|| AgentSyncReport {
             agent,
             files: 0,
             files_changed: 0,
@@ -233,18 +242,18 @@ impl Tally {
         })
     }
 
-    pub(crate) fn note_plan(&mut self, plan: &Plan) {
+    pub(crate) fn add_plan(&mut self, plan: &SyncPlan) {
         for (agent, files) in &plan.files {
-            self.of(*agent).files = *files;
+            self.agent_report(*agent).files = *files;
         }
         for (agent, warning) in &plan.warnings {
-            self.of(*agent).warnings.push(warning.clone());
+            self.agent_report(*agent).warnings.push(warning.clone());
         }
     }
 
-    pub(crate) fn into_reports(mut self, store: &Store) -> Result<Vec<AgentReport>, EngineError> {
-        for (agent, count) in store.sessions_by_agent()? {
-            self.of(agent).sessions = count;
+    pub(crate) fn into_reports(mut self, store: &Store) -> Result<Vec<AgentSyncReport>, EngineError> {
+        for (agent, count) in store.session_counts_by_agent()? {
+            self.agent_report(agent).sessions = count;
         }
         Ok(self.agents.into_values().collect())
     }

@@ -1,175 +1,180 @@
-//! Which transcripts have something new, and in which order they are read.
+//! Decides which transcripts to read and in which order.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
-use rethread_ingest::source::exclude::Excludes;
-use rethread_ingest::source::file::{self, Hashes, Stamp};
-use rethread_ingest::source::{self, Found, Identity, Peek, named};
+use rethread_ingest::source::exclude::ExcludeRules;
+use rethread_ingest::source::file::{self, FileStamp, PrefixHashes};
+use rethread_ingest::source::{self, SessionIdentity, TranscriptFile, TranscriptPeek, aliases};
 use rethread_model::thread::ThreadId;
 use rethread_model::{Agent, Timestamp, Warning};
-use rethread_store::{Cursor, Fingerprint, SessionNumber, Store, TranscriptRow};
+use rethread_store::{FileFingerprint, ReadCursor, SessionNumber, Store, TranscriptRow};
 
 use super::SyncRequest;
 use crate::{Engine, EngineError};
 
-/// What is to be read.
+/// The transcripts to read.
 #[derive(Debug, Default)]
-pub(crate) struct Plan {
-    /// In the order of reading, which decides who owns lines that several files share.
-    pub(crate) jobs: Vec<Job>,
+pub(crate) struct SyncPlan {
+    /// In reading order, which decides which session owns lines that several files share.
+    pub(crate) jobs: Vec<TranscriptJob>,
     /// Transcripts found, by agent.
     pub(crate) files: BTreeMap<Agent, u64>,
-    /// Transcripts left alone, by agent.
+    /// Transcripts skipped because they are excluded, by agent.
     pub(crate) excluded: BTreeMap<Agent, u64>,
-    /// What looks like a transcript and is none.
+    /// Files that look like transcripts but cannot be read.
     pub(crate) warnings: Vec<(Agent, Warning)>,
 }
 
-/// One transcript to read.
 #[derive(Debug, Clone)]
-pub(crate) struct Job {
+pub(crate) struct TranscriptJob {
     pub(crate) agent: Agent,
     pub(crate) path: PathBuf,
-    pub(crate) stamp: Stamp,
-    pub(crate) start: Start,
+    pub(crate) stamp: FileStamp,
+    pub(crate) start: JobStart,
 }
 
-/// Where reading begins.
+/// Where reading starts.
 #[derive(Debug, Clone)]
-pub(crate) enum Start {
-    /// A file met for the first time.
-    New(Identity),
-    /// A file read before, from where it was left; from the beginning if it was rewritten.
+pub(crate) enum JobStart {
+    /// A file that was never read.
+    New(SessionIdentity),
+    /// A known file, read from the stored position, or from the start if it was rewritten.
     Known(Box<TranscriptRow>),
-    /// A file read before that must be read anew.
-    Again(Box<TranscriptRow>),
+    /// A known file that must be read again from the start.
+    Reread(Box<TranscriptRow>),
 }
 
-impl Job {
+impl TranscriptJob {
     pub(crate) fn bytes_to_read(&self) -> u64 {
         match &self.start {
-            Start::Known(row) if row.cursor.offset <= self.stamp.size => self.stamp.size - row.cursor.offset,
+            JobStart::Known(row) if row.cursor.offset <= self.stamp.size => self.stamp.size - row.cursor.offset,
             _ => self.stamp.size,
         }
     }
 
-    /// Whether it is a new file of a session that somebody wants forgotten, or of a sub-agent of one.
+    /// Whether it is a new file of a forgotten session, or of a subagent of one.
     fn is_forgotten(&self, forgotten: &HashSet<(Agent, String)>) -> bool {
-        let Start::New(identity) = &self.start else { return false };
-        let ids = [Some(&identity.external_id), identity.parent.as_ref()];
+        let JobStart::New(identity) = &self.start else { return false };
+        let ids = [Some(&identity.external_id), identity.parent_external_id.as_ref()];
         ids.into_iter().flatten().any(|id| forgotten.contains(&(self.agent, id.clone())))
     }
 
-    /// The row and cursor this job builds on.
+    /// The stored row this job continues.
     pub(crate) fn row(&self) -> Option<&TranscriptRow> {
         match &self.start {
-            Start::New(_) => None,
-            Start::Known(row) | Start::Again(row) => Some(row),
+            JobStart::New(_) => None,
+            JobStart::Known(row) | JobStart::Reread(row) => Some(row),
         }
     }
 }
 
-impl Plan {
-    /// Looks at all transcripts and compares them with what was read.
-    pub(crate) fn make(engine: &Engine, store: Option<&Store>, request: &SyncRequest) -> Result<Self, EngineError> {
-        engine.config.must_be_usable()?;
-        let mut plan = Plan::default();
+impl SyncPlan {
+    /// Finds all transcripts and compares them with the stored positions.
+    pub(crate) fn build(engine: &Engine, store: Option<&Store>, request: &SyncRequest) -> Result<Self, EngineError> {
+        engine.config.ensure_usable()?;
+        let mut plan = SyncPlan::default();
         let found = plan.discover(engine, request)?;
         let known: HashMap<String, TranscriptRow> = match store {
             Some(store) => store.transcripts()?.into_iter().map(|row| (row.path.clone(), row)).collect(),
             None => HashMap::new(),
         };
-        let forgotten = store.map(Store::tombstones).transpose()?.unwrap_or_default();
-        let mut excludes = engine.excludes()?;
+        let forgotten = store.map(Store::forgotten_sessions).transpose()?.unwrap_or_default();
+        let mut excludes = engine.exclude_rules()?;
         let mut new = Vec::new();
         for found in found {
             match known.get(found.path.to_string_lossy().as_ref()) {
                 Some(row) if row.fingerprint == fingerprint(found.stamp) => {}
-                // An empty file is about to be written; what it held before stays until then.
+                // An empty file is about to be written. Its old content stays stored until then.
                 _ if found.stamp.size == 0 => {}
-                // The session of some files cannot be told before they grow.
+                // Some files cannot be assigned to a session before they grow.
                 Some(TranscriptRow { session: Some(session), .. })
                     if plan.is_excluded(&found, *session, store, &mut excludes)? => {}
                 Some(row) if row.session.is_some() => plan.jobs.push(known_job(found, row.clone())),
-                _ => new.extend(plan.look_at(found, &mut excludes)),
+                _ => new.extend(plan.identify_new(found, &mut excludes)),
             }
         }
         new.retain(|(job, _)| !job.is_forgotten(&forgotten));
         plan.jobs.sort_by_key(|job| job.row().map(|row| row.number));
-        plan.jobs.extend(in_order(new));
+        plan.jobs.extend(in_reading_order(new));
         Ok(plan)
     }
 
-    /// The threads of ours that have something new.
-    pub(crate) fn threads(&self) -> impl Iterator<Item = ThreadId> {
+    /// The threads with new records.
+    pub(crate) fn thread_ids(&self) -> impl Iterator<Item = ThreadId> {
         let own = self.jobs.iter().filter(|job| job.agent == Agent::Native);
         own.filter_map(|job| job.path.parent()?.file_name()?.to_str()?.parse().ok())
     }
 
-    /// These files and no others, whether or not they look as if they had grown: what beside them says of them may
-    /// have changed.
-    pub(crate) fn of_files(
+    /// Exactly these files, even if they have not grown: data stored beside a file, such as a thread's name, may have
+    /// changed.
+    pub(crate) fn for_files(
         engine: &Engine,
         store: &Store,
         agent: Agent,
         paths: &[PathBuf],
     ) -> Result<Self, EngineError> {
-        engine.config.must_be_usable()?;
-        let mut plan = Plan::default();
-        if !engine.wanted_agents(None)?.contains(&agent) {
+        engine.config.ensure_usable()?;
+        let mut plan = SyncPlan::default();
+        if !engine.agents_to_read(None)?.contains(&agent) {
             return Ok(plan);
         }
-        let mut excludes = engine.excludes()?;
+        let mut excludes = engine.exclude_rules()?;
         for path in paths {
             let Ok((file, stamp)) = file::open(path) else { continue };
-            let found = Found { agent, path: path.clone(), stamp };
+            let found = TranscriptFile { agent, path: path.clone(), stamp };
             let known = store.transcript(&path.to_string_lossy())?;
             match known {
-                // A thread's name stands beside its log, which need not have changed for it.
+                // A thread's name is stored beside its log, so it can change without the log.
                 Some(row) if agent != Agent::Native && row.fingerprint == fingerprint(stamp) => {}
                 Some(row) if row.session.is_some() => {
-                    let cwd = row.session.map(|session| store.cwd(session)).transpose()?.flatten();
-                    if !excludes.covers(path, cwd.as_deref()) {
+                    let cwd = row.session.map(|session| store.session_cwd(session)).transpose()?.flatten();
+                    if !excludes.is_excluded(path, cwd.as_deref()) {
                         plan.jobs.push(known_job(found, row));
                     }
                 }
                 _ => {
                     let peek = source::peek(&file, stamp.size);
-                    if !excludes.covers(path, peek.cwd.as_deref()) {
+                    if !excludes.is_excluded(path, peek.cwd.as_deref()) {
                         let identity = source::identify(&found, &peek);
-                        let new = |identity| Job { agent, path: path.clone(), stamp, start: Start::New(identity) };
+                        let new = |identity| TranscriptJob {
+                            agent,
+                            path: path.clone(),
+                            stamp,
+                            start: JobStart::New(identity),
+                        };
                         plan.jobs.extend(identity.map(new));
                     }
                 }
             }
         }
-        let forgotten = store.tombstones()?;
+        let forgotten = store.forgotten_sessions()?;
         plan.jobs.retain(|job| !job.is_forgotten(&forgotten));
         Ok(plan)
     }
 
-    fn discover(&mut self, engine: &Engine, request: &SyncRequest) -> Result<Vec<Found>, EngineError> {
+    fn discover(&mut self, engine: &Engine, request: &SyncRequest) -> Result<Vec<TranscriptFile>, EngineError> {
         let mut all = Vec::new();
-        let mut take = |plan: &mut Plan, agent: Option<Agent>, (found, warnings): (Vec<Found>, Vec<Warning>)| {
-            all.extend(found);
-            plan.warnings.extend(warnings.into_iter().map(|warning| (agent.unwrap_or(Agent::ClaudeCode), warning)));
-        };
+        let mut take =
+            |plan: &mut SyncPlan, agent: Option<Agent>, (found, warnings): (Vec<TranscriptFile>, Vec<Warning>)| {
+                all.extend(found);
+                plan.warnings.extend(warnings.into_iter().map(|warning| (agent.unwrap_or(Agent::ClaudeCode), warning)));
+            };
         if request.paths.is_empty() {
-            let surroundings = engine.surroundings();
-            for agent in engine.wanted_agents(request.agent)? {
-                for root in source::roots(agent, &surroundings) {
+            let source_config = engine.source_config();
+            for agent in engine.agents_to_read(request.agent)? {
+                for root in source::roots(agent, &source_config) {
                     take(self, Some(agent), source::discover(&root));
                 }
             }
-            if let Some(folder) = named::transcripts_folder(&engine.environment.cwd) {
+            if let Some(folder) = aliases::transcripts_folder(&engine.environment.cwd) {
                 take(self, None, source::discover_path(&folder));
             }
         }
         for path in &request.paths {
             let path = engine.environment.cwd.join(path);
             if !path.exists() {
-                return Err(EngineError::NothingThere(path));
+                return Err(EngineError::PathNotFound(path));
             }
             take(self, None, source::discover_path(&path.canonicalize().unwrap_or(path)));
         }
@@ -187,22 +192,26 @@ impl Plan {
         Ok(all)
     }
 
-    /// Whether a file read before has been excluded since.
+    /// Whether a known file has been excluded since it was read.
     fn is_excluded(
         &mut self,
-        found: &Found,
+        found: &TranscriptFile,
         session: SessionNumber,
         store: Option<&Store>,
-        excludes: &mut Excludes,
+        excludes: &mut ExcludeRules,
     ) -> Result<bool, EngineError> {
-        let cwd = store.map(|store| store.cwd(session)).transpose()?.flatten();
-        let excluded = excludes.covers(&found.path, cwd.as_deref());
+        let cwd = store.map(|store| store.session_cwd(session)).transpose()?.flatten();
+        let excluded = excludes.is_excluded(&found.path, cwd.as_deref());
         *self.excluded.entry(found.agent).or_default() += u64::from(excluded);
         Ok(excluded)
     }
 
-    /// Opens a file met for the first time to see which session it belongs to.
-    fn look_at(&mut self, found: Found, excludes: &mut Excludes) -> Option<(Job, Peek)> {
+    /// Opens a new file to find out which session it belongs to.
+    fn identify_new(
+        &mut self,
+        found: TranscriptFile,
+        excludes: &mut ExcludeRules,
+    ) -> Option<(TranscriptJob, TranscriptPeek)> {
         let (file, stamp) = match file::open(&found.path) {
             Ok(opened) => opened,
             Err(error) => {
@@ -213,18 +222,18 @@ impl Plan {
             }
         };
         let peek = source::peek(&file, stamp.size);
-        if excludes.covers(&found.path, peek.cwd.as_deref()) {
+        if excludes.is_excluded(&found.path, peek.cwd.as_deref()) {
             *self.excluded.entry(found.agent).or_default() += 1;
             return None;
         }
         let identity = source::identify(&found, &peek)?;
-        Some((Job { agent: found.agent, path: found.path, stamp, start: Start::New(identity) }, peek))
+        Some((TranscriptJob { agent: found.agent, path: found.path, stamp, start: JobStart::New(identity) }, peek))
     }
 }
 
-/// New files by their first time, those that say they are copies last. Files that begin alike are an original and its
-/// copies: the one that ended first is taken as the original.
-fn in_order(new: Vec<(Job, Peek)>) -> impl Iterator<Item = Job> {
+/// Sorts new files by their first time, declared copies last. Files with the same first time are an original and its
+/// copies: the one that ended first counts as the original.
+fn in_reading_order(new: Vec<(TranscriptJob, TranscriptPeek)>) -> impl Iterator<Item = TranscriptJob> {
     let mut beginnings: HashMap<Option<Timestamp>, u32> = HashMap::new();
     for (_, peek) in &new {
         *beginnings.entry(peek.first_at).or_default() += 1;
@@ -232,7 +241,7 @@ fn in_order(new: Vec<(Job, Peek)>) -> impl Iterator<Item = Job> {
     let keyed = new.into_iter().map(|(job, peek)| {
         let is_alone = beginnings.get(&peek.first_at) == Some(&1);
         let opened = if is_alone { None } else { file::open(&job.path).ok() };
-        let last_at = opened.and_then(|(file, stamp)| source::last_time(&file, stamp.size));
+        let last_at = opened.and_then(|(file, stamp)| source::last_timestamp(&file, stamp.size));
         ((peek.is_copy, peek.first_at, last_at), job)
     });
     let mut keyed: Vec<_> = keyed.collect();
@@ -240,26 +249,26 @@ fn in_order(new: Vec<(Job, Peek)>) -> impl Iterator<Item = Job> {
     keyed.into_iter().map(|(_, job)| job)
 }
 
-fn known_job(found: Found, row: TranscriptRow) -> Job {
-    Job { agent: found.agent, path: found.path, stamp: found.stamp, start: Start::Known(Box::new(row)) }
+fn known_job(found: TranscriptFile, row: TranscriptRow) -> TranscriptJob {
+    TranscriptJob { agent: found.agent, path: found.path, stamp: found.stamp, start: JobStart::Known(Box::new(row)) }
 }
 
-pub(crate) fn fingerprint(stamp: Stamp) -> Fingerprint {
-    Fingerprint { device: stamp.device, inode: stamp.inode, size: stamp.size, mtime: stamp.mtime }
+pub(crate) fn fingerprint(stamp: FileStamp) -> FileFingerprint {
+    FileFingerprint { device: stamp.device, inode: stamp.inode, size: stamp.size, mtime: stamp.mtime }
 }
 
-pub(crate) fn hashes_of(cursor: &Cursor) -> Hashes {
-    Hashes { head: cursor.head_hash, tail: cursor.tail_hash }
+pub(crate) fn prefix_hashes(cursor: &ReadCursor) -> PrefixHashes {
+    PrefixHashes { head: cursor.head_hash, tail: cursor.tail_hash }
 }
 
 impl Engine {
-    /// What must not be read.
-    pub(crate) fn excludes(&self) -> Result<Excludes, EngineError> {
-        Ok(Excludes::new(&self.config.list("intake.exclude"), &self.environment.home)?)
+    /// The exclude patterns from the configuration.
+    pub(crate) fn exclude_rules(&self) -> Result<ExcludeRules, EngineError> {
+        Ok(ExcludeRules::new(&self.config.list("intake.exclude"), &self.environment.home)?)
     }
 
-    /// The agents to read, as configured and asked for.
-    pub(crate) fn wanted_agents(&self, only: Option<Agent>) -> Result<Vec<Agent>, EngineError> {
+    /// The agents to read, from the request or the configuration.
+    pub(crate) fn agents_to_read(&self, only: Option<Agent>) -> Result<Vec<Agent>, EngineError> {
         if let Some(agent) = only {
             return Ok(vec![agent]);
         }
@@ -268,7 +277,7 @@ impl Engine {
         }
         let named = self.config.list("intake.agents");
         let named = named.iter().map(|name| name.parse::<Agent>().map_err(EngineError::from));
-        // What we keep ourselves is always known.
+        // Our own threads are always read.
         let own = std::iter::once(Ok(Agent::Native));
         let mut agents: Vec<Agent> = named.chain(own).collect::<Result<_, _>>()?;
         agents.dedup();

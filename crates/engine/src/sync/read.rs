@@ -1,99 +1,101 @@
-//! Reads one transcript from where it was left and turns its lines into events, a chunk at a time.
+//! Reads one transcript from its stored position and parses its lines into events, chunk by chunk.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
 
-use rethread_ingest::source::file::{self, Stamp};
-use rethread_ingest::source::lines::Lines;
-use rethread_ingest::{Event, Filter, Findings, Parser, Redactor, What};
-use rethread_store::Cursor;
+use rethread_ingest::source::file::{self, FileStamp};
+use rethread_ingest::source::lines::TranscriptLines;
+use rethread_ingest::{EventBody, RedactionFindings, Redactor, TranscriptEvent, TranscriptFilter, TranscriptParser};
+use rethread_store::ReadCursor;
 
-use super::plan::{Job, Start, fingerprint, hashes_of};
+use super::plan::{JobStart, TranscriptJob, fingerprint, prefix_hashes};
 
-/// A chunk ends at the first line border past this many bytes of transcript.
+/// A chunk ends at the first line end after this many bytes.
 const CHUNK_BYTES: u64 = 4 << 20;
 
-/// A part of a transcript, read.
+/// A parsed part of a transcript.
 #[derive(Debug, Default)]
-pub(crate) struct Chunk {
-    /// What the lines say.
-    pub(crate) events: Vec<Event>,
-    /// Lines that could not be read.
+pub(crate) struct TranscriptChunk {
+    pub(crate) events: Vec<TranscriptEvent>,
+    /// Line number and message of lines that could not be read.
     pub(crate) problems: Vec<(u64, String)>,
-    /// Where the next chunk begins.
-    pub(crate) cursor: Cursor,
-    /// Bytes of the lines in it.
+    /// Where the next chunk starts.
+    pub(crate) cursor: ReadCursor,
     pub(crate) bytes: u64,
-    /// Secrets removed.
-    pub(crate) findings: Findings,
-    /// Set on the first chunk when the file must be taken as new.
-    pub(crate) anew: bool,
-    /// Set on the last chunk: the file as it was when it was opened.
-    pub(crate) finished: Option<Stamp>,
+    /// Secrets removed, counted by rule.
+    pub(crate) findings: RedactionFindings,
+    /// Set on the first chunk if the file must be read again from the start: what was stored of it is deleted first.
+    pub(crate) is_reread: bool,
+    /// Set on the last chunk: size, inode and time of the file when it was opened.
+    pub(crate) final_stamp: Option<FileStamp>,
 }
 
-/// Reads the transcript of a job. `send` returns false when nobody wants the rest.
-pub(crate) fn read(
-    job: &Job,
-    filter: &Filter,
+/// Reads the transcript of a job. `send` returns false if the receiver is gone.
+pub(crate) fn read_transcript(
+    job: &TranscriptJob,
+    filter: &TranscriptFilter,
     redactor: &Redactor,
-    send: &mut dyn FnMut(Chunk) -> bool,
+    send: &mut dyn FnMut(TranscriptChunk) -> bool,
 ) -> std::io::Result<()> {
     let (mut file, stamp) = file::open(&job.path)?;
-    let (cursor, anew) = beginning(job, &file, stamp);
+    let (cursor, is_reread) = start_position(job, &file, stamp);
     file.seek(SeekFrom::Start(cursor.offset))?;
-    let mut parser = Parser::new(job.agent, filter, redactor);
-    let mut lines = Lines::new(&file, cursor.offset, cursor.line, stamp.size.saturating_sub(cursor.offset));
-    let mut chunk = Chunk { cursor, anew, ..Chunk::default() };
+    let mut parser = TranscriptParser::new(job.agent, filter, redactor);
+    let mut lines = TranscriptLines::new(&file, cursor.offset, cursor.lines, stamp.size.saturating_sub(cursor.offset));
+    let mut chunk = TranscriptChunk { cursor, is_reread, ..TranscriptChunk::default() };
     while let Some(line) = lines.next_line()? {
-        if line.given_up {
-            let megabytes = line.place.length >> 20;
-            chunk.problems.push((line.place.line, format!("{megabytes} MB on one line; the line was skipped")));
-        } else if line.terminated {
-            let parsed = parser.line(line.bytes, line.place);
+        if line.is_skipped {
+            let megabytes = line.location.length >> 20;
+            chunk.problems.push((line.location.line, format!("line of {megabytes} MB skipped")));
+        } else if line.has_newline {
+            let parsed = parser.parse_line(line.bytes, line.location);
             chunk.events.extend(parsed.events);
-            chunk.problems.extend(parsed.problem.map(|problem| (line.place.line, problem)));
+            chunk.problems.extend(parsed.problem.map(|problem| (line.location.line, problem)));
         } else {
-            // The last line has no newline yet. If it is a whole object it is taken in, but the cursor stays before
-            // it: it will be met again and recognised. Steps of the queue have no id to be recognised by.
-            let parsed = parser.line(line.bytes, line.place);
-            chunk.events.extend(parsed.events.into_iter().filter(|event| !matches!(event.what, What::Queue(_))));
+            // The last line has no newline yet. If it is a complete object it is used, but the cursor stays before it:
+            // it will be read again and recognized by its id. Queue events have no id, so they wait for the newline.
+            let parsed = parser.parse_line(line.bytes, line.location);
+            chunk.events.extend(parsed.events.into_iter().filter(|event| !matches!(event.body, EventBody::Queue(_))));
             break;
         }
-        chunk.bytes += line.end() - line.place.offset;
+        chunk.bytes += line.end() - line.location.offset;
         chunk.cursor.offset = line.end();
-        chunk.cursor.line = line.place.line;
+        chunk.cursor.lines = line.location.line;
         if chunk.bytes >= CHUNK_BYTES {
-            let cursor = seal(&file, &mut chunk, &mut parser)?;
-            if !send(std::mem::replace(&mut chunk, Chunk { cursor, ..Chunk::default() })) {
+            let cursor = finish_chunk(&file, &mut chunk, &mut parser)?;
+            if !send(std::mem::replace(&mut chunk, TranscriptChunk { cursor, ..TranscriptChunk::default() })) {
                 return Ok(());
             }
         }
     }
-    seal(&file, &mut chunk, &mut parser)?;
-    chunk.finished = Some(stamp);
+    finish_chunk(&file, &mut chunk, &mut parser)?;
+    chunk.final_stamp = Some(stamp);
     send(chunk);
     Ok(())
 }
 
-/// Where to begin, and whether what was stored of the file must go.
-fn beginning(job: &Job, file: &File, stamp: Stamp) -> (Cursor, bool) {
+/// Where to start, and whether what was stored of the file must be deleted first.
+fn start_position(job: &TranscriptJob, file: &File, stamp: FileStamp) -> (ReadCursor, bool) {
     match &job.start {
-        Start::New(_) => (Cursor::default(), false),
-        Start::Again(_) => (Cursor::default(), true),
+        JobStart::New(_) => (ReadCursor::default(), false),
+        JobStart::Reread(_) => (ReadCursor::default(), true),
         // After a reset there is nothing to compare with.
-        Start::Known(row) if row.cursor.offset == 0 => (Cursor::default(), false),
-        Start::Known(row) => {
+        JobStart::Known(row) if row.cursor.offset == 0 => (ReadCursor::default(), false),
+        JobStart::Known(row) => {
             let same_file = row.fingerprint.inode == 0 || row.fingerprint.inode == fingerprint(stamp).inode;
-            let grown = file::has_only_grown(file, stamp.size, row.cursor.offset, hashes_of(&row.cursor));
-            if same_file && grown { (row.cursor, false) } else { (Cursor::default(), true) }
+            let grown = file::has_only_grown(file, stamp.size, row.cursor.offset, prefix_hashes(&row.cursor));
+            if same_file && grown { (row.cursor, false) } else { (ReadCursor::default(), true) }
         }
     }
 }
 
-/// Completes a chunk with what is known at its end.
-fn seal(file: &File, chunk: &mut Chunk, parser: &mut Parser<'_>) -> std::io::Result<Cursor> {
-    let hashes = file::hashes(file, chunk.cursor.offset)?;
+/// Completes a chunk with the hashes and redactions up to its end.
+fn finish_chunk(
+    file: &File,
+    chunk: &mut TranscriptChunk,
+    parser: &mut TranscriptParser<'_>,
+) -> std::io::Result<ReadCursor> {
+    let hashes = file::hash_prefix(file, chunk.cursor.offset)?;
     chunk.cursor.head_hash = hashes.head;
     chunk.cursor.tail_hash = hashes.tail;
     chunk.findings = parser.take_findings();

@@ -1,4 +1,4 @@
-//! Carries out a plan: workers read ahead, one writer stores in the plan's order.
+//! Runs a sync plan: workers read ahead, one writer stores in the order of the plan.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,100 +7,101 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rethread_ingest::{Filter, Redactor, Story};
+use rethread_ingest::{Redactor, SessionAssembler, TranscriptFilter};
 use rethread_model::Warning;
 use rethread_store::{Batch, Store};
 
-use super::plan::{Job, Plan};
-use super::read::{Chunk, read};
-use super::tell::{Ledger, Telling};
-use super::{Progress, Tally};
+use super::plan::{SyncPlan, TranscriptJob};
+use super::read::{TranscriptChunk, read_transcript};
+use super::session_writer::{SessionWriter, SyncProgress};
+use super::{ReadProgress, SyncTotals};
 use crate::{Engine, EngineError};
 
-/// Files the workers may be ahead of the writer; bounds memory.
+/// How many files the workers may be ahead of the writer. Limits memory.
 const FILES_AHEAD: usize = 24;
 /// Chunks of one file that may wait for the writer.
 const CHUNKS_WAITING: usize = 2;
-/// A transaction is committed after this long, so that other processes need not wait.
-const LONGEST_TRANSACTION: Duration = Duration::from_millis(400);
+/// A transaction is committed after this time, so that other processes do not wait long.
+const MAX_TRANSACTION_TIME: Duration = Duration::from_millis(400);
 
 /// How long a transaction waits for the next chunk before it is committed.
-const LONGEST_IDLE: Duration = Duration::from_millis(20);
+const MAX_IDLE_TIME: Duration = Duration::from_millis(20);
 
-/// What a worker sends: a chunk, or why the file could not be read.
-type Read = Result<Chunk, std::io::Error>;
+/// Sent by a worker: a chunk, or why the file could not be read.
+type ChunkResult = Result<TranscriptChunk, std::io::Error>;
 
-/// Reads and stores all jobs of a plan. True when another pass is needed: a file was rewritten or another process
-/// was faster.
-pub(crate) fn carry_out(
+/// Reads and stores all jobs of a plan. Returns true if another pass is needed, because a file was rewritten or another
+/// process was faster.
+pub(crate) fn run_plan(
     engine: &Engine,
     store: &mut Store,
-    plan: &Plan,
-    tally: &mut Tally,
-    progress: &mut dyn FnMut(Progress),
+    plan: &SyncPlan,
+    tally: &mut SyncTotals,
+    progress: &mut dyn FnMut(ReadProgress),
 ) -> Result<bool, EngineError> {
     let learned_at = engine.config.flag("facts.enabled").then(|| engine.now());
     let filter = engine.config.filter();
     let redactor = Redactor::shared();
     let workers = thread::available_parallelism().map_or(2, usize::from).min(plan.jobs.len()).max(1);
-    let gate = Gate::default();
+    let gate = ReadAheadGate::default();
     let next = AtomicUsize::new(0);
-    let (senders, receivers): (Vec<_>, Vec<_>) = plan.jobs.iter().map(|_| sync_channel::<Read>(CHUNKS_WAITING)).unzip();
-    let senders: Vec<Mutex<Option<SyncSender<Read>>>> =
+    let (senders, receivers): (Vec<_>, Vec<_>) =
+        plan.jobs.iter().map(|_| sync_channel::<ChunkResult>(CHUNKS_WAITING)).unzip();
+    let senders: Vec<Mutex<Option<SyncSender<ChunkResult>>>> =
         senders.into_iter().map(|sender| Mutex::new(Some(sender))).collect();
     let (jobs, senders) = (&plan.jobs, &senders);
     thread::scope(|scope| {
         for _ in 0..workers {
-            scope.spawn(|| work(jobs, senders, &next, &gate, &filter, redactor));
+            scope.spawn(|| read_jobs(jobs, senders, &next, &gate, &filter, redactor));
         }
-        let mut ledger = Ledger::new(tally, learned_at);
-        let written = write_all(store, Feed::new(jobs, receivers, &gate), &mut ledger, progress);
-        gate.open();
-        written.map(|()| ledger.again)
+        let mut sync_progress = SyncProgress::new(tally, learned_at);
+        let written = write_all(store, ChunkFeed::new(jobs, receivers, &gate), &mut sync_progress, progress);
+        gate.release_all();
+        written.map(|()| sync_progress.needs_another_pass)
     })
 }
 
-/// Stores everything the workers send. Nothing is locked while it waits for them.
+/// Stores everything the workers send. Holds no lock while it waits for them.
 fn write_all(
     store: &mut Store,
-    mut feed: Feed<'_>,
-    ledger: &mut Ledger<'_>,
-    progress: &mut dyn FnMut(Progress),
+    mut feed: ChunkFeed<'_>,
+    sync_progress: &mut SyncProgress<'_>,
+    progress: &mut dyn FnMut(ReadProgress),
 ) -> Result<(), EngineError> {
-    let mut done = feed.amount();
-    let mut telling: Option<Telling<'_>> = None;
-    let mut next = feed.next(Wait::Long);
+    let mut done = feed.initial_progress();
+    let mut writer: Option<SessionWriter<'_>> = None;
+    let mut next = feed.next(FeedWait::Long);
     while next.is_some() {
         let mut batch = store.begin()?;
         let began = Instant::now();
-        if let Some(telling) = telling.as_mut() {
-            telling.check(&batch, ledger)?;
+        if let Some(writer) = writer.as_mut() {
+            writer.check_unchanged(&batch, sync_progress)?;
         }
         while let Some(step) = next.take() {
             match step {
-                Step::Begin(job) => telling = Some(Telling::new(job)),
-                Step::Chunk(chunk) => {
+                WriterStep::Begin(job) => writer = Some(SessionWriter::new(job)),
+                WriterStep::Chunk(chunk) => {
                     done.bytes += chunk.bytes;
-                    if let Some(telling) = telling.as_mut() {
-                        telling.take(&mut batch, chunk, ledger)?;
+                    if let Some(writer) = writer.as_mut() {
+                        writer.write_chunk(&mut batch, chunk, sync_progress)?;
                     }
                 }
-                Step::Failed(job, error) => {
+                WriterStep::Failed(job, error) => {
                     let message = format!("cannot be read ({error}); skipped");
                     let warning = Warning { file: job.path.display().to_string(), line: None, message };
-                    ledger.tally.of(job.agent).warnings.push(warning);
+                    sync_progress.totals.agent_report(job.agent).warnings.push(warning);
                 }
-                Step::End => done.files += 1,
+                WriterStep::End => done.files += 1,
             }
             progress(done);
-            if began.elapsed() < LONGEST_TRANSACTION {
-                next = feed.next(Wait::Short);
+            if began.elapsed() < MAX_TRANSACTION_TIME {
+                next = feed.next(FeedWait::Short);
             }
         }
         batch.commit()?;
-        next = feed.next(Wait::Long);
+        next = feed.next(FeedWait::Long);
     }
-    if ledger.has_titles {
+    if sync_progress.has_titles {
         let mut batch = store.begin()?;
         deliver_titles(&mut batch)?;
         batch.commit()?;
@@ -108,85 +109,87 @@ fn write_all(
     Ok(())
 }
 
-/// Names found in one file for a session in another.
+/// Applies titles that were found in one file for a session in another.
 fn deliver_titles(batch: &mut Batch<'_>) -> Result<(), EngineError> {
-    for (number, title) in batch.titles_to_deliver()? {
-        let Some((session, Some(memory))) = batch.stored_session(number)? else { continue };
-        let Ok(mut story) = Story::resume(session.agent, &session.external_id, &memory) else { continue };
-        story.named_elsewhere(&title);
-        let name = story.name().map(str::to_owned);
-        let memory = story.save().map_err(EngineError::Memory)?;
+    for (number, title) in batch.other_session_titles()? {
+        let Some((session, Some(memory))) = batch.session_with_state(number)? else { continue };
+        let Ok(mut assembler) = SessionAssembler::resume(session.agent, &session.external_id, &memory) else {
+            continue;
+        };
+        assembler.set_title_from_other_file(&title);
+        let name = assembler.name().map(str::to_owned);
+        let memory = assembler.save().map_err(EngineError::SerializeState)?;
         batch.rename_session(number, name.as_deref(), &memory)?;
     }
     Ok(())
 }
 
-/// What the writer does next.
-enum Step<'a> {
-    Begin(&'a Job),
-    Chunk(Chunk),
-    Failed(&'a Job, std::io::Error),
+/// The next thing for the writer to do.
+enum WriterStep<'a> {
+    Begin(&'a TranscriptJob),
+    Chunk(TranscriptChunk),
+    Failed(&'a TranscriptJob, std::io::Error),
     End,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wait {
-    /// Until something comes.
+enum FeedWait {
+    /// Until the next step is available.
     Long,
-    /// Only as long as a transaction may idle.
+    /// Only as long as a transaction may be idle.
     Short,
 }
 
-/// What the workers send, in the order of the plan.
-struct Feed<'a> {
-    jobs: &'a [Job],
-    receivers: std::vec::IntoIter<Receiver<Read>>,
-    current: Option<Receiver<Read>>,
-    begun: usize,
-    gate: &'a Gate,
+/// The chunks of all workers, in the order of the plan.
+struct ChunkFeed<'a> {
+    jobs: &'a [TranscriptJob],
+    receivers: std::vec::IntoIter<Receiver<ChunkResult>>,
+    current: Option<Receiver<ChunkResult>>,
+    started: usize,
+    gate: &'a ReadAheadGate,
 }
 
-impl<'a> Feed<'a> {
-    fn new(jobs: &'a [Job], receivers: Vec<Receiver<Read>>, gate: &'a Gate) -> Self {
-        Self { jobs, receivers: receivers.into_iter(), current: None, begun: 0, gate }
+impl<'a> ChunkFeed<'a> {
+    fn new(jobs: &'a [TranscriptJob], receivers: Vec<Receiver<ChunkResult>>, gate: &'a ReadAheadGate) -> Self {
+        Self { jobs, receivers: receivers.into_iter(), current: None, started: 0, gate }
     }
 
-    fn amount(&self) -> Progress {
-        let of_bytes = self.jobs.iter().map(Job::bytes_to_read).sum();
-        Progress { bytes: 0, of_bytes, files: 0, of_files: self.jobs.len() as u64 }
+    fn initial_progress(&self) -> ReadProgress {
+        let of_bytes = self.jobs.iter().map(TranscriptJob::bytes_to_read).sum();
+        ReadProgress { bytes: 0, total_bytes: of_bytes, files: 0, total_files: self.jobs.len() as u64 }
     }
 
-    /// The next step; nothing at the end, or when a short wait was in vain.
-    fn next(&mut self, wait: Wait) -> Option<Step<'a>> {
+    /// The next step. `None` at the end, or if nothing came during a short wait.
+    fn next(&mut self, wait: FeedWait) -> Option<WriterStep<'a>> {
         let Some(receiver) = &self.current else {
             self.current = Some(self.receivers.next()?);
-            self.begun += 1;
-            return Some(Step::Begin(&self.jobs[self.begun - 1]));
+            self.started += 1;
+            return Some(WriterStep::Begin(&self.jobs[self.started - 1]));
         };
         let received = match wait {
-            Wait::Long => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Wait::Short => receiver.recv_timeout(LONGEST_IDLE),
+            FeedWait::Long => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            FeedWait::Short => receiver.recv_timeout(MAX_IDLE_TIME),
         };
         match received {
-            Ok(Ok(chunk)) => Some(Step::Chunk(chunk)),
-            Ok(Err(error)) => Some(Step::Failed(&self.jobs[self.begun - 1], error)),
+            Ok(Ok(chunk)) => Some(WriterStep::Chunk(chunk)),
+            Ok(Err(error)) => Some(WriterStep::Failed(&self.jobs[self.started - 1], error)),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => {
                 self.current = None;
-                self.gate.advance_to(self.begun);
-                Some(Step::End)
+                self.gate.advance_to(self.started);
+                Some(WriterStep::End)
             }
         }
     }
 }
 
 /// One worker: takes files in order and reads them.
-fn work(
-    jobs: &[Job],
-    senders: &[Mutex<Option<SyncSender<Read>>>],
+fn read_jobs(
+    jobs: &[TranscriptJob],
+    senders: &[Mutex<Option<SyncSender<ChunkResult>>>],
     next: &AtomicUsize,
-    gate: &Gate,
-    filter: &Filter,
+    gate: &ReadAheadGate,
+    filter: &TranscriptFilter,
     redactor: &Redactor,
 ) {
     loop {
@@ -195,10 +198,10 @@ fn work(
         gate.wait_for(number);
         let sender = senders[number].lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(sender) = sender else { continue };
-        let reading = || read(job, filter, redactor, &mut |chunk| sender.send(Ok(chunk)).is_ok());
-        // One file that trips over a mistake of ours must not keep all the others from being read.
+        let reading = || read_transcript(job, filter, redactor, &mut |chunk| sender.send(Ok(chunk)).is_ok());
+        // A panic caused by one file must not stop the others from being read.
         let outcome = catch_unwind(AssertUnwindSafe(reading));
-        let outcome = outcome.unwrap_or_else(|_| Err(std::io::Error::other("a mistake in rethread itself")));
+        let outcome = outcome.unwrap_or_else(|_| Err(std::io::Error::other("internal error")));
         if let Err(error) = outcome {
             let _ = sender.send(Err(error));
         }
@@ -207,26 +210,26 @@ fn work(
 
 /// Keeps workers from running too far ahead of the writer.
 #[derive(Default)]
-struct Gate {
+struct ReadAheadGate {
     written: Mutex<usize>,
-    moved: Condvar,
+    advanced: Condvar,
 }
 
-impl Gate {
+impl ReadAheadGate {
     fn wait_for(&self, number: usize) {
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         while number >= written.saturating_add(FILES_AHEAD) {
-            written = self.moved.wait(written).unwrap_or_else(PoisonError::into_inner);
+            written = self.advanced.wait(written).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
     fn advance_to(&self, number: usize) {
         *self.written.lock().unwrap_or_else(PoisonError::into_inner) = number;
-        self.moved.notify_all();
+        self.advanced.notify_all();
     }
 
-    /// Lets everybody pass, after the writer has stopped.
-    fn open(&self) {
+    /// Releases all workers, after the writer has stopped.
+    fn release_all(&self) {
         self.advance_to(usize::MAX);
     }
 }

@@ -1,30 +1,30 @@
-//! What a model would get of a thread. Reading it changes nothing.
+//! The context a model would get for a thread. Reading it changes nothing.
 
 use rethread_model::thread::{ChatMessage, ThreadId};
-use rethread_recall::{build_context, pair_up};
-use rethread_store::LineProblem;
+use rethread_recall::{build_context, pair_tool_results};
+use rethread_store::ThreadLineProblem;
 
 use crate::{Engine, EngineError};
 
 /// The messages a model would get.
 #[derive(Clone, Debug)]
 pub struct ThreadContext {
-    /// The thread.
+    /// The thread the context belongs to.
     pub id: ThreadId,
-    /// In order.
+    /// In chronological order.
     pub messages: Vec<ChatMessage>,
-    /// What they take in a model's window: counted where a provider counted, estimated otherwise.
+    /// Tokens of the messages: counted by the provider where possible, otherwise estimated.
     pub tokens: u64,
-    /// The record whose summary stands for what came before, if there is one.
-    pub compaction: Option<u64>,
-    /// Instructions of the thread's own.
-    pub system: Option<String>,
+    /// Number of the compaction record whose summary replaces the messages before it.
+    pub compaction_seq: Option<u64>,
+    /// The thread's own system prompt.
+    pub system_prompt: Option<String>,
     /// Lines of the log that could not be read.
-    pub problems: Vec<LineProblem>,
+    pub problems: Vec<ThreadLineProblem>,
 }
 
 impl Engine {
-    /// The messages a model would get of a thread.
+    /// The messages a model would get for a thread.
     pub fn thread_context(&self, reference: &str) -> Result<ThreadContext, EngineError> {
         let id = self.thread_id(reference)?;
         let logged = self.threads().read(id)?;
@@ -32,10 +32,10 @@ impl Engine {
         let system = self.threads().metadata(id)?.system_prompt_override;
         Ok(ThreadContext {
             id,
-            messages: pair_up(context.messages),
+            messages: pair_tool_results(context.messages),
             tokens: context.tokens,
-            compaction: context.compaction,
-            system,
+            compaction_seq: context.compaction_seq,
+            system_prompt: system,
             problems: logged.problems,
         })
     }

@@ -1,51 +1,50 @@
-//! Sessions of agents and threads of ours in one list, also threads that memory does not know yet.
+//! Sessions of agents and our own threads in one list, including threads that are not synced yet.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use rethread_model::thread::{Metadata, ThreadId};
-use rethread_model::{Agent, Counts, Session, SessionId, SessionKind, Timestamp, Tokens};
-use rethread_store::{Life, Scope, SessionKey, Store, ThreadError};
+use rethread_model::thread::{ThreadId, ThreadMetadata};
+use rethread_model::{Agent, Session, SessionCounts, SessionId, SessionKind, Timestamp, Tokens};
+use rethread_store::{LifecycleRow, SessionKey, SessionScope, Store, ThreadError};
 
 use crate::awareness::Lifecycle;
-use crate::sessions::stored;
-use crate::{Engine, EngineError, ForgetTarget, Forgotten, ListRequest, Listed};
+use crate::sessions::stored_session;
+use crate::{Engine, EngineError, ForgetReport, ForgetTarget, ListedSession, SessionListRequest};
 
-/// A session, and what its log says if it is a thread of ours.
+/// A session, with the metadata of its log if it is a thread.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conversation {
-    /// The session.
-    pub listed: Listed,
-    /// The thread.
-    pub thread: Option<Metadata>,
+    /// The session and its current state.
+    pub listed: ListedSession,
+    /// The thread's metadata. `None` for a session of an agent.
+    pub thread: Option<ThreadMetadata>,
 }
 
 impl Conversation {
-    /// When something last happened in it.
+    /// Time of the last activity.
     pub fn last_at(&self) -> Option<Timestamp> {
         self.listed.session.last_activity_at.max(self.thread.as_ref().map(|thread| thread.last_message_at))
     }
 }
 
 impl Engine {
-    /// Conversations that fit, the one in which something last happened first. Threads are always among them, also
-    /// those in which nothing was said yet. Writes nothing.
-    pub fn conversations(&self, request: &ListRequest) -> Result<Vec<Conversation>, EngineError> {
+    /// Matching conversations, last activity first. Threads are always included, even empty ones. Writes nothing.
+    pub fn conversations(&self, request: &SessionListRequest) -> Result<Vec<Conversation>, EngineError> {
         let with_threads = request.agent.is_none_or(|agent| agent == Agent::Native);
         let threads = if with_threads { self.threads().list()?.0 } else { Vec::new() };
-        let mut threads: BTreeMap<SessionId, Metadata> =
-            threads.into_iter().map(|thread| (thread.id.session(), thread)).collect();
+        let mut threads: BTreeMap<SessionId, ThreadMetadata> =
+            threads.into_iter().map(|thread| (thread.id.session_id(), thread)).collect();
         let store = self.reader()?;
         let known = store.as_ref().map(|store| self.sessions_in(store, request)).transpose()?.unwrap_or_default();
         let mut all: Vec<Conversation> = known
             .into_iter()
             .map(|listed| Conversation { thread: threads.remove(&listed.session.id), listed })
             .collect();
-        // What is left was passed over because it is empty, because it is not read yet, or because it does not fit.
+        // The rest was skipped because it is empty, not synced yet, or does not match.
         for thread in threads.into_values() {
-            let conversation = self.of_thread(store.as_ref(), thread)?;
+            let conversation = self.thread_conversation(store.as_ref(), thread)?;
             let is_wanted = request.state.is_none_or(|state| conversation.listed.state == state)
-                && is_within(&request.scope, &conversation.listed.session);
+                && is_in_scope(&request.scope, &conversation.listed.session);
             all.extend(is_wanted.then_some(conversation));
         }
         all.sort_by_key(|one| Reverse((one.last_at(), one.listed.session.id)));
@@ -53,30 +52,30 @@ impl Engine {
         Ok(all)
     }
 
-    /// The session or thread of that id. Writes nothing.
+    /// The session or thread with this id. Writes nothing.
     pub fn conversation(&self, id: SessionId) -> Result<Conversation, EngineError> {
         let store = self.reader()?;
-        if let Some(thread) = self.thread_of(id)? {
-            return self.of_thread(store.as_ref(), thread);
+        if let Some(thread) = self.find_thread(id)? {
+            return self.thread_conversation(store.as_ref(), thread);
         }
         let unknown = || EngineError::UnknownReference(id.to_string());
         let store = store.ok_or_else(unknown)?;
-        let session = stored(&store, id)?.ok_or_else(unknown)?;
-        Ok(Conversation { listed: self.listed(&store, session)?, thread: None })
+        let session = stored_session(&store, id)?.ok_or_else(unknown)?;
+        Ok(Conversation { listed: self.listed_session(&store, session)?, thread: None })
     }
 
-    /// The thread of that id, for what only a thread of ours can do.
-    pub fn only_thread(&self, id: SessionId) -> Result<ThreadId, EngineError> {
+    /// The thread with this id, for operations that only threads support.
+    pub fn require_thread(&self, id: SessionId) -> Result<ThreadId, EngineError> {
         match self.conversation(id)?.thread {
             Some(thread) => Ok(thread.id),
             None => Err(EngineError::NotAThread(id)),
         }
     }
 
-    /// Deletes a thread, or forgets a session of an agent for good: what was removed of the latter, and what is left.
-    pub fn delete_session(&self, id: SessionId) -> Result<Option<Forgotten>, EngineError> {
+    /// Deletes a thread, or forgets a session of an agent. Returns what was removed of the latter and what remains.
+    pub fn delete_session(&self, id: SessionId) -> Result<Option<ForgetReport>, EngineError> {
         let text = id.to_string();
-        // What was forgotten before and not wiped is not found below.
+        // Sessions forgotten before but not erased yet would not be found below.
         self.wipe_forgotten()?;
         if self.conversation(id)?.thread.is_some() {
             return self.thread_delete(&text).map(|_| None);
@@ -84,22 +83,22 @@ impl Engine {
         self.forget(&ForgetTarget::Sessions(vec![text])).map(Some)
     }
 
-    /// Has memory know a thread, so that everything that is done with sessions can be done with it. Its life begins when
-    /// it is made: nothing in its log says so.
-    pub fn make_known(&self, id: SessionId) -> Result<(), EngineError> {
+    /// Adds a thread to the store, so that everything that works for sessions works for it. Its lifecycle starts with
+    /// the creation of the thread, because the log does not record a start.
+    pub fn register_thread(&self, id: SessionId) -> Result<(), EngineError> {
         let Some(thread) = self.conversation(id)?.thread else { return Ok(()) };
-        self.thread_remember(thread.id)?;
+        self.sync_thread(thread.id)?;
         let text = thread.id.to_string();
         let key = SessionKey { agent: Agent::Native, external_id: &text };
         let mut store = self.writer()?;
         let mut batch = store.begin()?;
-        if batch.life(key)?.is_none() {
-            batch.save_life(key, &Life::begin(thread.created_at))?;
+        if batch.lifecycle(key)?.is_none() {
+            batch.save_lifecycle(key, &LifecycleRow::new(thread.created_at))?;
         }
         Ok(batch.commit()?)
     }
 
-    fn thread_of(&self, id: SessionId) -> Result<Option<Metadata>, EngineError> {
+    fn find_thread(&self, id: SessionId) -> Result<Option<ThreadMetadata>, EngineError> {
         let Ok(id) = id.to_string().parse::<ThreadId>() else { return Ok(None) };
         match self.threads().metadata(id) {
             Ok(thread) => Ok(Some(thread)),
@@ -108,27 +107,28 @@ impl Engine {
         }
     }
 
-    /// A thread as a session: as memory knows it, otherwise as its metadata tell.
-    fn of_thread(&self, store: Option<&Store>, thread: Metadata) -> Result<Conversation, EngineError> {
-        let known =
-            store.map(|store| Ok::<_, EngineError>((store, stored(store, thread.id.session())?))).transpose()?;
+    /// A thread as a session: as stored, otherwise from its metadata.
+    fn thread_conversation(&self, store: Option<&Store>, thread: ThreadMetadata) -> Result<Conversation, EngineError> {
+        let known = store
+            .map(|store| Ok::<_, EngineError>((store, stored_session(store, thread.id.session_id())?)))
+            .transpose()?;
         let listed = if let Some((store, Some(session))) = known {
-            let mut listed = self.listed(store, session)?;
-            // As long as nothing was said, only the metadata tell when that was.
+            let mut listed = self.listed_session(store, session)?;
+            // While the thread has no messages, only the metadata have times.
             listed.session.started_at = listed.session.started_at.or(Some(thread.created_at));
             listed.session.last_activity_at = listed.session.last_activity_at.or(Some(thread.last_message_at));
             listed
         } else {
-            let session = self.unread(&thread);
-            let state = Lifecycle::of(&self.config).state(None, session.last_activity_at, self.now());
-            Listed { session, state }
+            let session = self.unsynced_session(&thread);
+            let state = Lifecycle::from_config(&self.config).state(None, session.last_activity_at, self.now());
+            ListedSession { session, state }
         };
         Ok(Conversation { listed, thread: Some(thread) })
     }
 
-    fn unread(&self, thread: &Metadata) -> Session {
+    fn unsynced_session(&self, thread: &ThreadMetadata) -> Session {
         Session {
-            id: thread.id.session(),
+            id: thread.id.session_id(),
             agent: Agent::Native,
             external_id: thread.id.to_string(),
             kind: SessionKind::Main,
@@ -143,19 +143,19 @@ impl Engine {
             started_at: Some(thread.created_at),
             last_activity_at: Some(thread.last_message_at),
             transcript: Some(self.threads().log_path(thread.id).display().to_string()),
-            counts: Counts::default(),
+            counts: SessionCounts::default(),
             tokens: Tokens::default(),
             cost_usd: None,
             raw_tokens: 0,
             kept_tokens: 0,
-            empty: thread.message_count == 0,
+            is_empty: thread.message_count == 0,
         }
     }
 }
 
-/// Whether a session belongs to a project, as the store judges it.
-fn is_within(scope: &Scope, session: &Session) -> bool {
-    let Scope::Project(project) = scope else { return true };
+/// Whether a session belongs to a project, by the same rule as in the store.
+fn is_in_scope(scope: &SessionScope, session: &Session) -> bool {
+    let SessionScope::Project(project) = scope else { return true };
     let below =
         |cwd: &str| cwd.strip_prefix(project.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     session.project.as_deref() == Some(project) || session.cwd.as_deref().is_some_and(below)

@@ -1,4 +1,4 @@
-//! Threads: conversations kept by us. Made, appended to, read, compacted, talked in, deleted.
+//! Threads, our own conversations: create, append, read, compact, run turns, delete.
 
 mod compact;
 mod content;
@@ -9,12 +9,13 @@ mod reference;
 mod title;
 mod tools;
 mod turn;
-mod waiting;
+mod turn_queue;
 
-pub(crate) use turn::marked;
+pub(crate) use turn::with_own_call_tag;
 
 use rethread_model::thread::{
-    Block, ChatRole, Message, Metadata, NameOrigin, Record, ThreadId, ThreadSource, cron_name,
+    ChatRole, ContentBlock, NameOrigin, ThreadId, ThreadMessage, ThreadMetadata, ThreadRecord, ThreadSource,
+    cron_thread_name,
 };
 use rethread_model::{Agent, one_line};
 use rethread_store::{Store, ThreadError, ThreadLog, Threads};
@@ -22,52 +23,52 @@ use serde_json::json;
 
 use crate::{Engine, EngineError, home};
 
-pub use compact::{CompactReport, CompactRequest, PlannedCost, Summariser};
-pub use content::{BadContent, content_of};
+pub use compact::{CompactReport, CompactRequest, PlannedCost, Summarizer};
+pub use content::{InvalidMessageContent, parse_content};
 pub use context::ThreadContext;
 pub use conversations::Conversation;
-pub use records::ThreadPage;
+pub use records::ThreadLogPage;
 pub use turn::{SendPlan, SendRequest, TurnEvent, TurnReport};
-pub use waiting::WaitingTurn;
+pub use turn_queue::PendingTurn;
 
-/// A thread to be made.
+/// A thread to create.
 #[derive(Clone, Debug, Default)]
 pub struct NewThread {
-    /// Its name; without one it is named after what is said first.
+    /// Its name. Without one it is named after its first message.
     pub name: Option<String>,
-    /// The model it is talked to with; without one it is the configured one.
+    /// The model to talk to. Without one the configured model is used.
     pub model: Option<String>,
-    /// Instructions of its own.
-    pub system: Option<String>,
-    /// The job that starts it.
+    /// Its own system prompt.
+    pub system_prompt: Option<String>,
+    /// The cron job that creates it.
     pub cron_job: Option<String>,
 }
 
-/// A message to be appended.
+/// A message to append.
 #[derive(Clone, Debug)]
 pub struct NewMessage {
-    /// Who speaks.
+    /// The role of the author.
     pub role: ChatRole,
-    /// What is said.
-    pub content: Vec<Block>,
-    /// Of a result: which call it answers.
+    /// Text, tool calls and other blocks.
+    pub content: Vec<ContentBlock>,
+    /// For a tool result: the id of the call it answers.
     pub tool_call_id: Option<String>,
-    /// Of a result: whether the tool failed.
+    /// For a tool result: whether the tool failed.
     pub is_error: bool,
-    /// What the client calls it.
+    /// The id given by the client, to detect repeated requests.
     pub client_id: Option<String>,
 }
 
-/// All threads, the one last spoken in first.
+/// All threads, last message first.
 #[derive(Debug, Default)]
 pub struct ThreadList {
-    /// Those that could be read.
-    pub threads: Vec<Metadata>,
-    /// Why others could not.
+    /// Threads that could be read.
+    pub threads: Vec<ThreadMetadata>,
+    /// Errors of the threads that could not be read.
     pub problems: Vec<ThreadError>,
 }
 
-/// A thread open for appending. Dropped, it leaves its metadata up to date.
+/// A thread open for appending. Its metadata are updated when it is dropped.
 #[derive(Debug)]
 pub struct OpenThread<'e> {
     engine: &'e Engine,
@@ -75,42 +76,47 @@ pub struct OpenThread<'e> {
 }
 
 impl Engine {
-    /// Makes a thread.
-    pub fn thread_new(&self, request: &NewThread) -> Result<Metadata, EngineError> {
-        home::prepare(&self.folder)?;
+    /// Creates a thread.
+    pub fn thread_new(&self, request: &NewThread) -> Result<ThreadMetadata, EngineError> {
+        home::ensure_private_folder(&self.folder)?;
         let now = self.now();
-        let mut metadata = Metadata::new(ThreadId::draw(now), now);
+        let mut metadata = ThreadMetadata::new(ThreadId::generate(now), now);
         let filled = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
-        metadata.name = filled(&request.name).or_else(|| request.cron_job.as_ref().map(|job| cron_name(job, now)));
+        metadata.name =
+            filled(&request.name).or_else(|| request.cron_job.as_ref().map(|job| cron_thread_name(job, now)));
         metadata.name_from = metadata.name.is_some().then_some(NameOrigin::User);
         metadata.model_is_chosen = filled(&request.model).is_some();
         metadata.model = filled(&request.model).unwrap_or_else(|| self.model_name().to_owned());
-        metadata.system_prompt_override = filled(&request.system);
+        metadata.system_prompt_override = filled(&request.system_prompt);
         if let Some(job) = &request.cron_job {
             metadata.source = ThreadSource::Cron;
             metadata.cron_job_id = Some(job.clone());
         }
         self.threads().create(&metadata)?;
-        self.note("session_created", Some(metadata.id), &[("source", json!(metadata.source))]);
+        self.log_event("session_created", Some(metadata.id), &[("source", json!(metadata.source))]);
         Ok(metadata)
     }
 
-    /// Opens a thread for appending, after writing down what a killed process left behind in it.
+    /// Opens a thread for appending. First appends what killed processes left unfinished in it.
     pub fn thread_open(&self, reference: &str) -> Result<OpenThread<'_>, EngineError> {
         let id = self.thread_id(reference)?;
         self.recover_threads(std::iter::once(id))?;
         Ok(OpenThread { engine: self, log: self.threads().open(id)? })
     }
 
-    /// What a client's id was used for in a thread: the message that has it and, if that began a turn, all others of
-    /// the turn. Nothing if it was not used.
-    pub fn thread_sent_before(&self, id: ThreadId, client_id: &str) -> Result<Vec<Message>, EngineError> {
+    /// The message with this client id and, if it started a turn, all other messages of the turn. Empty if the id was
+    /// not used yet.
+    pub fn thread_messages_by_client_id(
+        &self,
+        id: ThreadId,
+        client_id: &str,
+    ) -> Result<Vec<ThreadMessage>, EngineError> {
         let records = self.threads().read(id)?.records;
         let messages = records.into_iter().filter_map(|record| match record {
-            Record::Message(message) => Some(message),
+            ThreadRecord::Message(message) => Some(message),
             _ => None,
         });
-        let mut found: Vec<Message> = Vec::new();
+        let mut found: Vec<ThreadMessage> = Vec::new();
         for message in messages {
             let is_it = message.client_id.as_deref() == Some(client_id);
             let is_of_it = found.first().is_some_and(|first| first.run_id.is_some() && first.run_id == message.run_id);
@@ -121,68 +127,68 @@ impl Engine {
         Ok(found)
     }
 
-    /// Has a model name a thread that was answered and that nobody has named, in a process that nobody waits for.
+    /// Starts a detached process that asks a model to name the thread, if it has an answer and no name yet.
     pub fn thread_start_title(&self, id: ThreadId) -> Result<bool, EngineError> {
-        Ok(self.thread_wants_title(id)? && self.start_detached(&["thread", "title", &id.to_string()]))
+        Ok(self.thread_needs_title(id)? && self.start_detached(&["thread", "title", &id.to_string()]))
     }
 
-    /// Names a thread; an empty name lets it be named after what is said first.
+    /// Names a thread. With an empty name it is named after its first message again.
     pub(crate) fn thread_rename(&self, reference: &str, name: &str) -> Result<(), EngineError> {
         let id = self.thread_id(reference)?;
         let name = one_line(name);
-        self.threads().open(id)?.change(|metadata| {
+        self.threads().open(id)?.update_metadata(|metadata| {
             metadata.name_from = (!name.is_empty()).then_some(NameOrigin::User);
             metadata.name = (!name.is_empty()).then_some(name);
         })?;
-        self.note("session_renamed", Some(id), &[]);
-        self.thread_remember(id)
+        self.log_event("session_renamed", Some(id), &[]);
+        self.sync_thread(id)
     }
 
-    /// All threads, the one last spoken in first.
+    /// All threads, last message first.
     pub fn thread_list(&self) -> Result<ThreadList, EngineError> {
         let (threads, problems) = self.threads().list()?;
         Ok(ThreadList { threads, problems })
     }
 
-    /// Deletes a thread, and what memory holds of it.
+    /// Deletes a thread, and what is stored of it.
     pub fn thread_delete(&self, reference: &str) -> Result<ThreadId, EngineError> {
         let threads = self.threads();
         let id = self.thread_id(reference)?;
         match threads.delete(id) {
-            // Memory may still hold it.
+            // The store may still contain it.
             Ok(()) | Err(ThreadError::Deleted { .. }) => {}
             Err(error) => return Err(error.into()),
         }
         if self.database().exists() {
-            forget(&mut self.writer()?, id)?;
+            delete_stored_thread(&mut self.writer()?, id)?;
         }
         self.remove_card_file(&id.to_string());
-        self.note("session_deleted", Some(id), &[]);
+        self.log_event("session_deleted", Some(id), &[]);
         Ok(id)
     }
 
-    /// Takes what was said in a thread into memory, so that it is listed, shown and found.
-    pub fn thread_remember(&self, id: ThreadId) -> Result<(), EngineError> {
-        self.take_in(Agent::Native, &[self.threads().log_path(id)])
+    /// Syncs a thread into the store, so that it is listed, shown and found.
+    pub fn sync_thread(&self, id: ThreadId) -> Result<(), EngineError> {
+        self.sync_files(Agent::Native, &[self.threads().log_path(id)])
     }
 
-    /// Writes down what killed processes had heard in these threads; whether there was anything.
+    /// Appends the unfinished answers of killed processes to these threads. Returns whether there were any.
     pub(crate) fn recover_threads(&self, ids: impl Iterator<Item = ThreadId>) -> Result<bool, EngineError> {
         let threads = self.threads();
         let mut has_any = false;
-        for id in ids.filter(|id| threads.has_left_behind(*id)) {
-            drop(self.own_turn(&threads.open(id)?, &|| false, &mut |_| {})?);
+        for id in ids.filter(|id| threads.has_partial_answer(*id)) {
+            drop(self.wait_for_turn(&threads.open(id)?, &|| false, &mut |_| {})?);
             has_any = true;
         }
         Ok(has_any)
     }
 
-    /// Completes deletions that were interrupted.
-    pub(crate) fn sweep_threads(&self, store: &mut Store) -> Result<(), EngineError> {
+    /// Completes interrupted deletions.
+    pub(crate) fn finish_thread_deletions(&self, store: &mut Store) -> Result<(), EngineError> {
         let threads = self.threads();
         threads.sweep_all()?;
         for id in threads.deleted_ids() {
-            forget(store, id)?;
+            delete_stored_thread(store, id)?;
         }
         Ok(())
     }
@@ -193,26 +199,28 @@ impl Engine {
 }
 
 impl OpenThread<'_> {
-    /// The thread.
+    /// The id of the open thread.
     pub fn id(&self) -> ThreadId {
         self.log.id()
     }
 
-    /// Appends a message. When this returns well, it is on disk.
-    pub fn append(&self, message: NewMessage) -> Result<Message, EngineError> {
-        content::check(message.role, &message.content)?;
+    /// Appends a message. It is on disk when this returns `Ok`.
+    pub fn append(&self, message: NewMessage) -> Result<ThreadMessage, EngineError> {
+        content::check_content(message.role, &message.content)?;
         let now = self.engine.now();
         let mut record = match (message.role, &message.tool_call_id) {
-            (ChatRole::ToolResult, Some(call)) => Message::result(call, message.content, message.is_error, now),
-            (ChatRole::ToolResult, None) => return Err(EngineError::ResultWithoutCall),
-            (role, _) => Message::new(role, message.content, now),
+            (ChatRole::ToolResult, Some(call)) => {
+                ThreadMessage::tool_result(call, message.content, message.is_error, now)
+            }
+            (ChatRole::ToolResult, None) => return Err(EngineError::MissingToolCallId),
+            (role, _) => ThreadMessage::new(role, message.content, now),
         };
         if record.role == ChatRole::User {
             record.cwd = self.engine.cwd_text();
         }
         record.client_id = message.client_id;
-        match self.log.append(Record::Message(record))? {
-            Record::Message(message) => Ok(message),
+        match self.log.append(ThreadRecord::Message(record))? {
+            ThreadRecord::Message(message) => Ok(message),
             _ => Err(ThreadError::Missing { id: self.id() }.into()),
         }
     }
@@ -224,14 +232,14 @@ impl Engine {
     }
 }
 
-/// Removes from memory what it holds of a thread.
-fn forget(store: &mut Store, id: ThreadId) -> Result<(), EngineError> {
+/// Deletes what is stored of a thread.
+fn delete_stored_thread(store: &mut Store, id: ThreadId) -> Result<(), EngineError> {
     let found = store.sessions_by_exact_reference(&id.to_string())?;
-    if !found.iter().any(|session| session.id == id.session()) {
+    if !found.iter().any(|session| session.id == id.session_id()) {
         return Ok(());
     }
-    let Some(number) = store.session_number(id.session())? else { return Ok(()) };
+    let Some(number) = store.session_number(id.session_id())? else { return Ok(()) };
     let mut batch = store.begin()?;
-    batch.forget_session(number)?;
+    batch.remove_session(number)?;
     Ok(batch.commit()?)
 }

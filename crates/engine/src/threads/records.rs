@@ -1,40 +1,45 @@
-//! The log of a thread, piece by piece. Reading it changes nothing.
+//! The log of a thread, page by page. Reading it changes nothing.
 
 use rethread_model::SessionId;
-use rethread_model::thread::{Record, ThreadId};
-use rethread_store::LineProblem;
+use rethread_model::thread::{ThreadId, ThreadRecord};
+use rethread_store::ThreadLineProblem;
 
-use crate::{Engine, EngineError, Page, Paged};
+use crate::{Engine, EngineError, ListPage, PageRequest};
 
-/// A piece of a thread's log.
+/// A page of a thread's log.
 #[derive(Clone, Debug)]
-pub struct ThreadPage {
-    /// The thread.
+pub struct ThreadLogPage {
+    /// The thread the log belongs to.
     pub id: ThreadId,
-    /// Its records, by number.
-    pub records: Paged<Record>,
+    /// The records of the page, by number.
+    pub records: ListPage<ThreadRecord>,
     /// Lines of the whole log that could not be read.
-    pub problems: Vec<LineProblem>,
+    pub problems: Vec<ThreadLineProblem>,
 }
 
 impl Engine {
-    /// A piece of a thread's log: every kind of record, or only messages.
-    pub fn thread_records(&self, id: SessionId, only_messages: bool, page: Page) -> Result<ThreadPage, EngineError> {
-        let id = self.only_thread(id)?;
+    /// A page of a thread's log: all kinds of records, or only messages.
+    pub fn thread_records(
+        &self,
+        id: SessionId,
+        only_messages: bool,
+        page: PageRequest,
+    ) -> Result<ThreadLogPage, EngineError> {
+        let id = self.require_thread(id)?;
         let logged = self.threads().read(id)?;
         let mut number = 0;
         let numbered = logged.records.into_iter().map(|record| {
-            // A record that somebody wrote without a number belongs to the one before it.
+            // A record written by another program without a number gets the number of the one before it.
             number = record.seq().unwrap_or(number).max(number);
             (number, record)
         });
         let numbered = numbered.filter(|(_, record)| !only_messages || record.message().is_some()).collect();
-        let paged = page.of(numbered, |(number, _)| *number, |(_, record)| record.to_line().len());
-        let records = Paged {
+        let paged = page.apply(numbered, |(number, _)| *number, |(_, record)| record.to_line().len());
+        let records = ListPage {
             items: paged.items.into_iter().map(|(_, record)| record).collect(),
             previous: paged.previous,
             next: paged.next,
         };
-        Ok(ThreadPage { id, records, problems: logged.problems })
+        Ok(ThreadLogPage { id, records, problems: logged.problems })
     }
 }

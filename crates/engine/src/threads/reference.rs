@@ -1,22 +1,22 @@
-//! Which thread somebody means: an id, the unique beginning of one, or a name. Only a parsed id becomes a path.
+//! Resolves a reference to a thread: an id, a unique id prefix, or a name. Only a parsed id is used in a path.
 
-use rethread_model::thread::{Metadata, ThreadId};
+use rethread_model::thread::{ThreadId, ThreadMetadata};
 
 use crate::sessions::slug;
 use crate::{Engine, EngineError};
 
-/// The shortest beginning of an id that is looked up.
-const SHORTEST_PREFIX: usize = 4;
+/// Shortest prefix of an id that is looked up.
+const MIN_PREFIX_BYTES: usize = 4;
 
 impl Engine {
-    /// The one thread a reference means.
+    /// The thread that a reference identifies.
     pub fn thread_id(&self, reference: &str) -> Result<ThreadId, EngineError> {
         let reference = reference.trim();
         if let Ok(id) = reference.parse() {
             return Ok(id);
         }
         let (threads, _) = self.threads().list()?;
-        let found = fitting(&threads, reference);
+        let found = matching_threads(&threads, reference);
         match found.as_slice() {
             [] => Err(EngineError::UnknownThread(reference.chars().take(100).collect())),
             [one] => Ok(one.id),
@@ -25,24 +25,25 @@ impl Engine {
     }
 }
 
-/// Threads whose id begins so, else those that are named so.
-fn fitting(threads: &[Metadata], reference: &str) -> Vec<Metadata> {
+/// Threads by id prefix, otherwise by name.
+fn matching_threads(threads: &[ThreadMetadata], reference: &str) -> Vec<ThreadMetadata> {
     if reference.is_empty() {
         return Vec::new();
     }
     let upper = reference.to_ascii_uppercase();
-    let prefix = |metadata: &&Metadata| upper.len() >= SHORTEST_PREFIX && metadata.id.to_string().starts_with(&upper);
-    let found: Vec<Metadata> = threads.iter().filter(prefix).cloned().collect();
+    let prefix =
+        |metadata: &&ThreadMetadata| upper.len() >= MIN_PREFIX_BYTES && metadata.id.to_string().starts_with(&upper);
+    let found: Vec<ThreadMetadata> = threads.iter().filter(prefix).cloned().collect();
     if !found.is_empty() {
         return found;
     }
     let wanted = reference.to_lowercase();
-    let exact = named(threads, |name| name.to_lowercase() == wanted);
-    // What looks like a path or a program is nobody's slug. Parts of a name are not enough to delete or write by.
+    let exact = threads_by_name(threads, |name| name.to_lowercase() == wanted);
+    // A text with other characters, such as a path, is not a slug. Parts of a name are too weak to delete or write by.
     let is_slug = wanted.chars().all(|c| c.is_alphanumeric() || "-_ ".contains(c));
-    if exact.is_empty() && is_slug { named(threads, |name| slug(name) == slug(&wanted)) } else { exact }
+    if exact.is_empty() && is_slug { threads_by_name(threads, |name| slug(name) == slug(&wanted)) } else { exact }
 }
 
-fn named(threads: &[Metadata], fits: impl Fn(&str) -> bool) -> Vec<Metadata> {
+fn threads_by_name(threads: &[ThreadMetadata], fits: impl Fn(&str) -> bool) -> Vec<ThreadMetadata> {
     threads.iter().filter(|metadata| metadata.name.as_deref().is_some_and(&fits)).cloned().collect()
 }

@@ -1,120 +1,123 @@
-//! One turn: the user's text, the model's answer as it comes, and the tools it uses on the way.
+//! One turn: the user's text, the model's streamed answer, and the tools it calls.
 
 use std::time::Instant;
 
-use rethread_llm::{Answer, ChatError, ChatLimits, NanoUsd, Piece, Request, Tool};
-use rethread_model::thread::{Block, ChatMessage, ChatRole, Message, Metadata, Record, Stop, ThreadId, WaitingCall};
-use rethread_model::{OWN_CALL_TAG, Tokens, estimate_text};
-use rethread_recall::{CompactionSettings, build_context, pair_up, plan_within};
-use rethread_store::{ThreadError, ThreadLog, Turn};
+use rethread_llm::{AnswerChunk, ChatAnswer, ChatError, ChatLimits, ChatRequest, NanoUsd, ToolDefinition};
+use rethread_model::thread::{
+    ChatMessage, ChatRole, ContentBlock, PendingToolCall, StopReason, ThreadId, ThreadMessage, ThreadMetadata,
+    ThreadRecord,
+};
+use rethread_model::{OWN_CALL_TAG, Tokens, estimate_text_tokens};
+use rethread_recall::{CompactionSettings, build_context, pair_tool_results, plan_compaction_within};
+use rethread_store::{ThreadError, ThreadLog, ThreadTurn};
 use serde_json::json;
 
 use super::compact::PlannedCost;
-use super::{CompactReport, WaitingTurn, tools};
-use crate::model::Model;
-use crate::spending::Books;
+use super::{CompactReport, PendingTurn, tools};
+use crate::budget::LedgerMeter;
+use crate::model::ConfiguredModel;
 use crate::{Engine, EngineError};
 
-/// Answers of one turn: a model that only ever calls tools is stopped here.
-const MOST_ANSWERS: usize = 20;
-/// The least that is left for an answer.
-const SHORTEST_ANSWER: u64 = 256;
-/// Instructions of threads that have none of their own.
-const SYSTEM: &str = "You are a helpful assistant.";
+/// Maximum answers of one turn. Stops a model that never ends calling tools.
+const MAX_ANSWERS: usize = 20;
+/// Tokens that are always left for an answer.
+const MIN_ANSWER_TOKENS: u64 = 256;
+/// System prompt of threads without their own.
+const DEFAULT_SYSTEM_PROMPT: &str = "You are a helpful assistant.";
 
-/// What to say.
+/// What to send to the model.
 #[derive(Clone, Debug, Default)]
 pub struct SendRequest {
-    /// The user's text. Without one the model goes on, for example after its tools' results were appended.
+    /// The user's text. Without one the model continues, for example after tool results were appended.
     pub text: Option<String>,
-    /// Tools of the caller. Who gets calls answers them by appending results, and sends again.
-    pub tools: Vec<Tool>,
+    /// Tools of the caller, who answers calls by appending results and sending again.
+    pub tools: Vec<ToolDefinition>,
     /// Whether the model may search memory.
-    pub memory: bool,
-    /// What the client calls this turn; it is kept with the first message of it.
+    pub can_search_memory: bool,
+    /// The client's id of this turn. Stored with its first message.
     pub client_id: Option<String>,
 }
 
-/// What happens during a turn.
+/// Reported during a turn.
 #[derive(Debug)]
 pub enum TurnEvent<'a> {
-    /// Others are before it.
+    /// Other turns of the thread run first.
     Queued {
-        /// How many.
+        /// Number of turns ahead.
         ahead: usize,
     },
-    /// The turn has begun.
-    Begun {
-        /// Its id.
+    /// The turn has started.
+    Started {
+        /// The id of the turn.
         run_id: &'a str,
     },
-    /// The model says something.
+    /// A part of the model's text.
     Delta(&'a str),
     /// The model calls a tool.
     ToolCalled {
-        /// The call.
+        /// The id of the call.
         id: &'a str,
-        /// The tool.
+        /// The name of the tool.
         name: &'a str,
     },
-    /// A message is in the log.
-    Appended(&'a Message),
-    /// The thread was compacted.
+    /// A message was appended to the log.
+    Appended(&'a ThreadMessage),
+    /// The thread was compacted before the request.
     Compacted(&'a CompactReport),
 }
 
-/// How a turn ended.
+/// The result of a turn.
 #[derive(Debug)]
 pub struct TurnReport {
-    /// The thread.
+    /// The thread of the turn.
     pub id: ThreadId,
-    /// The turn.
+    /// The id of the turn.
     pub run_id: String,
-    /// What it added to the log.
-    pub messages: Vec<Message>,
+    /// The messages it appended to the log.
+    pub messages: Vec<ThreadMessage>,
     /// Why the model stopped.
-    pub stop: Stop,
-    /// Tokens of all answers; nothing if one of them was not counted.
+    pub stop: StopReason,
+    /// Tokens of all answers. `None` if one of them was not counted.
     pub usage: Option<Tokens>,
-    /// What everything that was sent has cost by the ledger; nothing if no price is known.
+    /// Total cost of the turn by the ledger. `None` if a price is unknown.
     pub cost: Option<NanoUsd>,
-    /// Whether the model wanted to go on, and had answered as often as it may in one turn.
+    /// Whether the limit of answers per turn ended it although the model wanted to continue.
     pub is_cut_short: bool,
-    /// Calls that wait for results of the caller.
-    pub waiting_calls: Vec<WaitingCall>,
-    /// Why the model's answer broke off, if it did. What was said is in the log.
-    pub failed: Option<ChatError>,
+    /// Tool calls that wait for results from the caller.
+    pub pending_calls: Vec<PendingToolCall>,
+    /// Why the model's answer was interrupted, if it was. The part received is in the log.
+    pub interruption: Option<ChatError>,
 }
 
-/// What a turn would take.
+/// What a turn would cost.
 #[derive(Clone, Debug)]
 pub struct SendPlan {
-    /// The thread.
+    /// The thread of the turn.
     pub id: ThreadId,
-    /// The model.
+    /// The model to ask.
     pub model: String,
-    /// What the first request may take.
+    /// Upper limit of the first request.
     pub planned: PlannedCost,
-    /// What the requests for a summary may take, if the thread is compacted first.
+    /// Upper limit of the requests for a summary, if the thread is compacted first.
     pub compaction: Option<PlannedCost>,
-    /// Why the budget does not allow it, if it does not.
-    pub refused: Option<String>,
+    /// Why the budget does not allow it, if so.
+    pub refusal_reason: Option<String>,
 }
 
-/// What one turn works with.
-struct Talk<'a> {
+/// Everything the steps of one turn share.
+struct TurnContext<'a> {
     log: &'a ThreadLog,
-    model: &'a Model,
-    books: &'a Books,
-    tools: Vec<Tool>,
+    model: &'a ConfiguredModel,
+    ledger: &'a LedgerMeter,
+    tools: Vec<ToolDefinition>,
     run_id: String,
     client_id: Option<String>,
-    metadata: Metadata,
+    metadata: ThreadMetadata,
     is_stopped: &'a dyn Fn() -> bool,
 }
 
 impl Engine {
-    /// One turn with the configured model. What the model says is kept however the turn ends.
+    /// Runs one turn with the configured model. What the model says is logged however the turn ends.
     pub fn thread_send(
         &self,
         reference: &str,
@@ -129,135 +132,144 @@ impl Engine {
         self.thread_run(waiting, is_stopped, events)
     }
 
-    /// Runs a turn that was accepted, once nobody is before it any more.
+    /// Runs an accepted turn, once no other turn is ahead of it.
     pub fn thread_run(
         &self,
-        waiting: WaitingTurn,
+        waiting: PendingTurn,
         is_stopped: &dyn Fn() -> bool,
         events: &mut dyn FnMut(TurnEvent<'_>),
     ) -> Result<TurnReport, EngineError> {
         let (id, threads) = (waiting.id(), self.threads());
-        // Whoever deletes a thread wants to hear no more of it.
+        // Deleting a thread also stops its turns.
         let is_stopped = &|| is_stopped() || threads.is_deleted(id);
         let log = threads.open(id)?;
         let (had_to_wait, run_id, request) = (waiting.ahead() > 0, waiting.run_id().to_owned(), waiting.request);
-        let Some(mut turn) = self.take_turn(&log, waiting.ticket, is_stopped)? else {
+        let Some(mut turn) = self.start_turn(&log, waiting.ticket, is_stopped)? else {
             return Err(EngineError::Stopped);
         };
         let metadata = log.metadata()?;
-        let (model, books) = (self.model_of_thread(&metadata)?, self.books()?);
+        let (model, books) = (self.thread_model(&metadata)?, self.ledger_meter()?);
         if had_to_wait {
-            // Those before it may have spent the budget, or answered what there was to answer.
-            self.must_be_able(id, &model, &books, &metadata, &request)?;
+            // Turns before it may have spent the budget or answered the last message.
+            self.check_can_run(id, &model, &books, &metadata, &request)?;
         }
         let began = Instant::now();
-        events(TurnEvent::Begun { run_id: &run_id });
-        self.note("turn_start", Some(id), &[("runId", json!(run_id))]);
-        let tools = tools_of(&request);
+        events(TurnEvent::Started { run_id: &run_id });
+        self.log_event("turn_start", Some(id), &[("runId", json!(run_id))]);
+        let tools = offered_tools(&request);
         let client_id = request.client_id.clone();
-        let talk = Talk { log: &log, model: &model, books: &books, tools, run_id, client_id, metadata, is_stopped };
+        let context =
+            TurnContext { log: &log, model: &model, ledger: &books, tools, run_id, client_id, metadata, is_stopped };
         let mut report = TurnReport {
             id,
-            run_id: talk.run_id.clone(),
+            run_id: context.run_id.clone(),
             messages: Vec::new(),
-            stop: Stop::Error,
+            stop: StopReason::Error,
             usage: Some(Tokens::default()),
             cost: None,
             is_cut_short: false,
-            waiting_calls: Vec::new(),
-            failed: None,
+            pending_calls: Vec::new(),
+            interruption: None,
         };
-        let done = self.talk(&talk, &mut turn, &request, &mut report, events);
+        let done = self.run_answers(&context, &mut turn, &request, &mut report, events);
         report.cost = books.run_cost();
-        self.note_end(&report, began.elapsed().as_millis() as u64, done.as_ref().err());
+        self.log_turn_end(&report, began.elapsed().as_millis() as u64, done.as_ref().err());
         done?;
-        report.waiting_calls = log.metadata()?.waiting_calls;
-        log.settle()?;
+        report.pending_calls = log.metadata()?.waiting_calls;
+        log.save_unsaved_metadata()?;
         Ok(report)
     }
 
-    /// Refuses a turn that could not be run. It is asked before anything is written: the text would stand in the log
-    /// twice after the next try.
-    pub(super) fn must_be_able(
+    /// Rejects a turn that could not run. Checked before anything is written: otherwise a retry would log the text
+    /// twice.
+    pub(super) fn check_can_run(
         &self,
         id: ThreadId,
-        model: &Model,
-        books: &Books,
-        metadata: &Metadata,
+        model: &ConfiguredModel,
+        books: &LedgerMeter,
+        metadata: &ThreadMetadata,
         request: &SendRequest,
     ) -> Result<(), EngineError> {
-        if request.text.is_none() && !self.has_something_to_answer(id)? {
+        if request.text.is_none() && !self.needs_answer(id)? {
             return Err(EngineError::NothingToAnswer);
         }
-        let planned = self.planned(id, model, metadata, request)?.0;
-        books.allow(&planned).map_err(ChatError::Budget)?;
+        let planned = self.plan_first_request(id, model, metadata, request)?.0;
+        books.check_budget(&planned).map_err(ChatError::Budget)?;
         Ok(())
     }
 
-    /// The model that a thread is talked to with.
-    pub(super) fn model_of_thread(&self, metadata: &Metadata) -> Result<Model, EngineError> {
+    /// The model of a thread: chosen for it, or the configured one.
+    pub(super) fn thread_model(&self, metadata: &ThreadMetadata) -> Result<ConfiguredModel, EngineError> {
         let chosen = metadata.model_is_chosen.then_some(metadata.model.as_str());
         Ok(self.model(chosen, ChatLimits::INTERACTIVE)?)
     }
 
-    /// What a turn would take. Nothing is sent and nothing is written.
+    /// What a turn would cost. Nothing is sent and nothing is written.
     pub fn thread_send_dry_run(&self, reference: &str, request: &SendRequest) -> Result<SendPlan, EngineError> {
         let id = self.thread_id(reference)?;
         let metadata = self.threads().metadata(id)?;
-        let model = self.model_of_thread(&metadata)?;
-        let (planned, compaction) = self.planned(id, &model, &metadata, request)?;
+        let model = self.thread_model(&metadata)?;
+        let (planned, compaction) = self.plan_first_request(id, &model, &metadata, request)?;
         let spent = self.budget_status(self.reader()?.as_ref())?;
-        let spent = rethread_llm::Spent { tokens: spent.tokens, cost: spent.usd };
+        let spent = rethread_llm::SpentToday { tokens: spent.tokens, cost: spent.usd };
         let refused = self.budget().check(&spent, &planned).err().map(|refusal| refusal.to_string());
-        Ok(SendPlan { id, model: model.chat.model().to_owned(), planned: planned.into(), compaction, refused })
+        Ok(SendPlan {
+            id,
+            model: model.chat.model().to_owned(),
+            planned: planned.into(),
+            compaction,
+            refusal_reason: refused,
+        })
     }
 
-    /// The estimate of the turn's first request and, if the thread is compacted before it, of those for the summary.
-    fn planned(
+    /// Estimates the turn's first request and, if the thread is compacted first, the requests for the summary.
+    fn plan_first_request(
         &self,
         id: ThreadId,
-        model: &Model,
-        metadata: &Metadata,
+        model: &ConfiguredModel,
+        metadata: &ThreadMetadata,
         request: &SendRequest,
-    ) -> Result<(rethread_llm::Planned, Option<PlannedCost>), EngineError> {
+    ) -> Result<(rethread_llm::RequestEstimate, Option<PlannedCost>), EngineError> {
         let mut records = self.threads().read(id)?.records;
         let next = request.text.as_ref().map(|text| {
-            let mut message = Message::new(ChatRole::User, vec![Block::text(text.as_str())], self.now());
+            let mut message = ThreadMessage::new(ChatRole::User, vec![ContentBlock::text(text.as_str())], self.now());
             message.seq = metadata.next_seq;
-            Record::Message(message)
+            ThreadRecord::Message(message)
         });
         records.extend(next);
-        let frame = Frame::new(self, model, metadata, &tools_of(request));
+        let frame = RequestFrame::new(self, model, metadata, &offered_tools(request));
         let mut tokens = build_context(&records).tokens;
         let mut compaction = None;
-        if frame.is_due(tokens)
-            && let Some(plan) = plan_within(&records, &frame.settings, frame.room())
+        if frame.must_compact(tokens)
+            && let Some(plan) = plan_compaction_within(&records, &frame.settings, frame.message_token_budget())
         {
             compaction = Some(super::compact::planned_summary(model, &plan, None));
             tokens = plan.tokens_after();
-            records.push(Record::Compaction(plan.record(&" ".repeat(plan.summary_tokens() as usize * 3), self.now())));
+            records.push(ThreadRecord::Compaction(
+                plan.record(&" ".repeat(plan.max_summary_tokens() as usize * 3), self.now()),
+            ));
         }
-        frame.must_hold(tokens)?;
-        let messages = pair_up(build_context(&records).messages);
-        Ok((model.chat.planned(&frame.request(tools_of(request), messages)), compaction))
+        frame.check_fits(tokens)?;
+        let messages = pair_tool_results(build_context(&records).messages);
+        Ok((model.chat.estimate(&frame.request(offered_tools(request), messages)), compaction))
     }
 
-    fn talk(
+    fn run_answers(
         &self,
-        talk: &Talk<'_>,
-        turn: &mut Turn,
+        context: &TurnContext<'_>,
+        turn: &mut ThreadTurn,
         request: &SendRequest,
         report: &mut TurnReport,
         events: &mut dyn FnMut(TurnEvent<'_>),
     ) -> Result<(), EngineError> {
         if let Some(text) = &request.text {
-            let mut message = Message::new(ChatRole::User, vec![Block::text(text.as_str())], self.now());
+            let mut message = ThreadMessage::new(ChatRole::User, vec![ContentBlock::text(text.as_str())], self.now());
             message.cwd = self.cwd_text();
-            append(talk, message, report, events)?;
+            append_turn_message(context, message, report, events)?;
         }
-        for _ in 0..MOST_ANSWERS {
-            let goes_on = self.answer(talk, turn, report, events)?;
-            if !goes_on || (talk.is_stopped)() {
+        for _ in 0..MAX_ANSWERS {
+            let should_continue = self.run_answer(context, turn, report, events)?;
+            if !should_continue || (context.is_stopped)() {
                 return Ok(());
             }
         }
@@ -265,76 +277,82 @@ impl Engine {
         Ok(())
     }
 
-    /// One answer of the model; whether it called tools, all of which were used here, and may go on.
-    fn answer(
+    /// Gets one answer of the model. Returns true if it only called tools of ours, so that it can continue.
+    fn run_answer(
         &self,
-        talk: &Talk<'_>,
-        turn: &mut Turn,
+        context: &TurnContext<'_>,
+        turn: &mut ThreadTurn,
         report: &mut TurnReport,
         events: &mut dyn FnMut(TurnEvent<'_>),
     ) -> Result<bool, EngineError> {
-        let records = match self.fitting_records(talk, events) {
+        let records = match self.records_within_window(context, events) {
             Err(EngineError::Stopped) => {
-                report.stop = Stop::Aborted;
+                report.stop = StopReason::Aborted;
                 return Ok(false);
             }
             records => records?,
         };
-        let after = records.iter().filter_map(Record::seq).max().unwrap_or(0);
-        let messages = pair_up(build_context(&records).messages);
-        let frame = Frame::new(self, talk.model, &talk.metadata, &talk.tools);
-        let request = frame.request(talk.tools.clone(), messages);
-        let name = talk.model.chat.model();
-        turn.begin_answer(&talk.run_id, name, after).map_err(|cause| disk(self, talk.log.id(), cause))?;
-        let streamed = talk.model.chat.stream(&request, talk.books, talk.is_stopped, &mut |piece| match piece {
-            Piece::Text(text) => {
-                // A note that cannot be written is missed only if this process is killed too.
-                let _ = turn.note(text);
-                events(TurnEvent::Delta(text));
-            }
-            Piece::CallStarted { id, name } => events(TurnEvent::ToolCalled { id, name }),
-        });
+        let after = records.iter().filter_map(ThreadRecord::seq).max().unwrap_or(0);
+        let messages = pair_tool_results(build_context(&records).messages);
+        let frame = RequestFrame::new(self, context.model, &context.metadata, &context.tools);
+        let request = frame.request(context.tools.clone(), messages);
+        let name = context.model.chat.model();
+        turn.begin_answer(&context.run_id, name, after).map_err(|cause| disk_error(self, context.log.id(), cause))?;
+        let streamed =
+            context.model.chat.stream(&request, context.ledger, context.is_stopped, &mut |piece| match piece {
+                AnswerChunk::Text(text) => {
+                    // If this fails, the text is lost only if the process is also killed.
+                    let _ = turn.append_answer_text(text);
+                    events(TurnEvent::Delta(text));
+                }
+                AnswerChunk::CallStarted { id, name } => events(TurnEvent::ToolCalled { id, name }),
+            });
         let streamed = match streamed {
             Ok(streamed) => streamed,
             Err(error) => {
-                turn.end_answer().map_err(|cause| disk(self, talk.log.id(), cause))?;
+                turn.end_answer().map_err(|cause| disk_error(self, context.log.id(), cause))?;
                 return Err(error.into());
             }
         };
         report.stop = streamed.answer.stop;
         report.usage = report.usage.zip(streamed.answer.usage).map(|(sum, usage)| sum.plus(usage));
-        report.failed = streamed.failed;
-        let message = self.spoken_message(streamed.answer);
-        let is_silent = message.content.is_empty();
-        let calls: Vec<Block> = message.content.iter().filter(|block| block.call_id().is_some()).cloned().collect();
-        if !is_silent {
-            append(talk, message, report, events)?;
+        report.interruption = streamed.error;
+        let message = self.answer_message(streamed.answer);
+        let is_empty = message.content.is_empty();
+        let calls: Vec<ContentBlock> =
+            message.content.iter().filter(|block| block.call_id().is_some()).cloned().collect();
+        if !is_empty {
+            append_turn_message(context, message, report, events)?;
         }
-        turn.end_answer().map_err(|cause| disk(self, talk.log.id(), cause))?;
-        if report.stop == Stop::Aborted || report.failed.is_some() {
+        turn.end_answer().map_err(|cause| disk_error(self, context.log.id(), cause))?;
+        if report.stop == StopReason::Aborted || report.interruption.is_some() {
             return Ok(false);
         }
-        self.use_tools(talk, &calls, report, events)
+        self.run_own_tools(context, &calls, report, events)
     }
 
-    /// Uses the tools that are ours; whether there were any calls and all of them were.
-    fn use_tools(
+    /// Runs the calls of our own tools. Returns true if there were any calls and all of them were ours.
+    fn run_own_tools(
         &self,
-        talk: &Talk<'_>,
-        calls: &[Block],
+        context: &TurnContext<'_>,
+        calls: &[ContentBlock],
         report: &mut TurnReport,
         events: &mut dyn FnMut(TurnEvent<'_>),
     ) -> Result<bool, EngineError> {
         let mut all_ours = !calls.is_empty();
         for call in calls {
-            let Block::ToolCall { id, name, arguments } = call else { continue };
-            self.note("tool_call", Some(talk.log.id()), &[("runId", json!(talk.run_id)), ("name", json!(name))]);
-            let is_offered = talk.tools.iter().any(|tool| tool.name == *name);
-            let used = if is_offered { self.use_own_tool(talk.log.id(), name, arguments) } else { None };
+            let ContentBlock::ToolCall { id, name, arguments } = call else { continue };
+            self.log_event(
+                "tool_call",
+                Some(context.log.id()),
+                &[("runId", json!(context.run_id)), ("name", json!(name))],
+            );
+            let is_offered = context.tools.iter().any(|tool| tool.name == *name);
+            let used = if is_offered { self.run_own_tool(context.log.id(), name, arguments) } else { None };
             match used {
                 Some((text, is_error)) => {
-                    let result = Message::result(id, vec![Block::text(text)], is_error, self.now());
-                    append(talk, result, report, events)?;
+                    let result = ThreadMessage::tool_result(id, vec![ContentBlock::text(text)], is_error, self.now());
+                    append_turn_message(context, result, report, events)?;
                 }
                 None => all_ours = false,
             }
@@ -342,33 +360,37 @@ impl Engine {
         Ok(all_ours)
     }
 
-    /// The records of the thread, compacted first if they outgrew the window.
-    fn fitting_records(
+    /// The records of the thread, compacted first if they exceed the window.
+    fn records_within_window(
         &self,
-        talk: &Talk<'_>,
+        context: &TurnContext<'_>,
         events: &mut dyn FnMut(TurnEvent<'_>),
-    ) -> Result<Vec<Record>, EngineError> {
-        let read = || self.threads().read(talk.log.id());
+    ) -> Result<Vec<ThreadRecord>, EngineError> {
+        let read = || self.threads().read(context.log.id());
         let records = read()?.records;
-        let frame = Frame::new(self, talk.model, &talk.metadata, &talk.tools);
+        let frame = RequestFrame::new(self, context.model, &context.metadata, &context.tools);
         let tokens = build_context(&records).tokens;
-        let plan = if frame.is_due(tokens) { plan_within(&records, &frame.settings, frame.room()) } else { None };
+        let plan = if frame.must_compact(tokens) {
+            plan_compaction_within(&records, &frame.settings, frame.message_token_budget())
+        } else {
+            None
+        };
         let Some(plan) = plan else {
-            frame.must_hold(tokens)?;
+            frame.check_fits(tokens)?;
             return Ok(records);
         };
-        let asked = Some((talk.model, talk.books as &dyn rethread_llm::Meter));
-        let report = self.append_summary(talk.log, &plan, asked, None, talk.is_stopped)?;
+        let asked = Some((context.model, context.ledger as &dyn rethread_llm::Meter));
+        let report = self.append_summary(context.log, &plan, asked, None, context.is_stopped)?;
         events(TurnEvent::Compacted(&report));
         let records = read()?.records;
-        frame.must_hold(build_context(&records).tokens)?;
+        frame.check_fits(build_context(&records).tokens)?;
         Ok(records)
     }
 
-    /// Notes how a turn ended.
-    fn note_end(&self, report: &TurnReport, millis: u64, error: Option<&EngineError>) {
-        let tools = report.messages.iter().flat_map(Message::calls).count();
-        let error = error.map(ToString::to_string).or_else(|| report.failed.as_ref().map(ToString::to_string));
+    /// Logs the end of a turn.
+    fn log_turn_end(&self, report: &TurnReport, millis: u64, error: Option<&EngineError>) {
+        let tools = report.messages.iter().flat_map(ThreadMessage::tool_calls).count();
+        let error = error.map(ToString::to_string).or_else(|| report.interruption.as_ref().map(ToString::to_string));
         let fields = [
             ("runId", json!(report.run_id)),
             ("usage", json!(report.usage)),
@@ -377,11 +399,11 @@ impl Engine {
             ("stop", json!(report.stop)),
             ("error", json!(error)),
         ];
-        self.note("turn_end", Some(report.id), &fields);
+        self.log_event("turn_end", Some(report.id), &fields);
     }
 
-    fn spoken_message(&self, answer: Answer) -> Message {
-        let mut message = Message::new(ChatRole::Assistant, answer.content, self.now());
+    fn answer_message(&self, answer: ChatAnswer) -> ThreadMessage {
+        let mut message = ThreadMessage::new(ChatRole::Assistant, answer.content, self.now());
         message.content.retain(|block| block.as_text().is_none_or(|text| !text.is_empty()));
         message.model = Some(answer.model);
         message.usage = answer.usage;
@@ -390,77 +412,79 @@ impl Engine {
     }
 
     /// Whether the last message is one that a model answers.
-    fn has_something_to_answer(&self, id: ThreadId) -> Result<bool, EngineError> {
+    fn needs_answer(&self, id: ThreadId) -> Result<bool, EngineError> {
         let records = self.threads().read(id)?.records;
-        let last = records.iter().rev().find_map(Record::message);
+        let last = records.iter().rev().find_map(ThreadRecord::message);
         Ok(last.is_some_and(|message| message.role != ChatRole::Assistant))
     }
 }
 
-/// Appends a message of this turn.
-fn append(
-    talk: &Talk<'_>,
-    mut message: Message,
+/// Appends a message of this turn to the log and reports it.
+fn append_turn_message(
+    context: &TurnContext<'_>,
+    mut message: ThreadMessage,
     report: &mut TurnReport,
     events: &mut dyn FnMut(TurnEvent<'_>),
 ) -> Result<(), EngineError> {
-    message.run_id = Some(talk.run_id.clone());
+    message.run_id = Some(context.run_id.clone());
     if report.messages.is_empty() {
-        message.client_id.clone_from(&talk.client_id);
+        message.client_id.clone_from(&context.client_id);
     }
-    if let Record::Message(message) = talk.log.append(Record::Message(message))? {
+    if let ThreadRecord::Message(message) = context.log.append(ThreadRecord::Message(message))? {
         events(TurnEvent::Appended(&message));
         report.messages.push(message);
     }
     Ok(())
 }
 
-/// Instructions with the mark by which our own requests are recognised.
-pub(crate) fn marked(system: &str) -> String {
+/// The system prompt with the tag by which transcripts of our own requests are recognized.
+pub(crate) fn with_own_call_tag(system: &str) -> String {
     format!("{OWN_CALL_TAG}\n{system}")
 }
 
-/// What is around the messages of a request, and how much room it leaves them.
-struct Frame {
+/// The parts of a request around its messages, and how many tokens they leave for the messages.
+struct RequestFrame {
     system: String,
     settings: CompactionSettings,
     window: u64,
     max_output_tokens: u64,
-    /// Tokens of instructions and tools.
-    own_tokens: u64,
+    /// Tokens of system prompt and tools.
+    overhead_tokens: u64,
 }
 
-impl Frame {
-    fn new(engine: &Engine, model: &Model, metadata: &Metadata, tools: &[Tool]) -> Self {
-        let system = marked(metadata.system_prompt_override.as_deref().unwrap_or(SYSTEM));
+impl RequestFrame {
+    fn new(engine: &Engine, model: &ConfiguredModel, metadata: &ThreadMetadata, tools: &[ToolDefinition]) -> Self {
+        let system = with_own_call_tag(metadata.system_prompt_override.as_deref().unwrap_or(DEFAULT_SYSTEM_PROMPT));
         let settings = engine.compaction_settings(Some(model));
-        let described = |tool: &Tool| {
-            estimate_text(&tool.name) + estimate_text(&tool.description) + estimate_text(&tool.parameters.to_string())
+        let described = |tool: &ToolDefinition| {
+            estimate_text_tokens(&tool.name)
+                + estimate_text_tokens(&tool.description)
+                + estimate_text_tokens(&tool.parameters.to_string())
         };
-        let own_tokens = estimate_text(&system) + tools.iter().map(described).sum::<u64>();
-        // An answer longer than what is kept free for it would not fit beside a full context.
-        let max_output_tokens = model.max_output_tokens.min(settings.reserve_tokens.max(SHORTEST_ANSWER));
-        Self { system, settings, window: model.window, max_output_tokens, own_tokens }
+        let overhead_tokens = estimate_text_tokens(&system) + tools.iter().map(described).sum::<u64>();
+        // A longer answer than the reserve would not fit beside a full context.
+        let max_output_tokens = model.max_output_tokens.min(settings.reserve_tokens.max(MIN_ANSWER_TOKENS));
+        Self { system, settings, window: model.window, max_output_tokens, overhead_tokens }
     }
 
-    /// Whether messages of so many tokens have to be compacted first.
-    fn is_due(&self, tokens: u64) -> bool {
-        self.settings.is_due(tokens.saturating_add(self.own_tokens), self.window)
+    /// Whether messages of this many tokens must be compacted first.
+    fn must_compact(&self, tokens: u64) -> bool {
+        self.settings.is_due(tokens.saturating_add(self.overhead_tokens), self.window)
     }
 
-    /// Tokens the messages may have after a compaction.
-    fn room(&self) -> u64 {
-        self.window.saturating_sub(self.settings.reserve_tokens).saturating_sub(self.own_tokens)
+    /// Maximum tokens of the messages after a compaction.
+    fn message_token_budget(&self) -> u64 {
+        self.window.saturating_sub(self.settings.reserve_tokens).saturating_sub(self.overhead_tokens)
     }
 
-    /// Refuses what no model of that window could read.
-    fn must_hold(&self, tokens: u64) -> Result<(), EngineError> {
-        let tokens = tokens.saturating_add(self.own_tokens);
-        if tokens <= self.window { Ok(()) } else { Err(EngineError::TooLong { tokens, window: self.window }) }
+    /// Rejects a context that exceeds the model's window.
+    fn check_fits(&self, tokens: u64) -> Result<(), EngineError> {
+        let tokens = tokens.saturating_add(self.overhead_tokens);
+        if tokens <= self.window { Ok(()) } else { Err(EngineError::ContextTooLong { tokens, window: self.window }) }
     }
 
-    fn request(&self, tools: Vec<Tool>, messages: Vec<ChatMessage>) -> Request {
-        Request {
+    fn request(&self, tools: Vec<ToolDefinition>, messages: Vec<ChatMessage>) -> ChatRequest {
+        ChatRequest {
             system: Some(self.system.clone()),
             messages,
             tools,
@@ -470,13 +494,13 @@ impl Frame {
     }
 }
 
-fn tools_of(request: &SendRequest) -> Vec<Tool> {
-    let own = request.memory.then(tools::search_memory);
+fn offered_tools(request: &SendRequest) -> Vec<ToolDefinition> {
+    let own = request.can_search_memory.then(tools::search_memory_tool);
     let taken = own.as_ref().map(|tool| tool.name.clone());
     let others = request.tools.iter().filter(|tool| Some(&tool.name) != taken.as_ref()).cloned();
     own.into_iter().chain(others).collect()
 }
 
-fn disk(engine: &Engine, id: ThreadId, cause: std::io::Error) -> EngineError {
-    ThreadError::Disk { path: engine.threads().log_path(id), doing: "written", cause }.into()
+fn disk_error(engine: &Engine, id: ThreadId, cause: std::io::Error) -> EngineError {
+    ThreadError::Disk { path: engine.threads().log_path(id), operation: "written", cause }.into()
 }

@@ -1,6 +1,6 @@
-//! Keeps reading as transcripts grow, at every change or at intervals. Nothing but the caller ends it.
+//! Syncs continuously as transcripts grow, on every change or at intervals. Only the caller ends it.
 
-mod eyes;
+mod fs_watcher;
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -15,63 +15,67 @@ use rethread_ingest::source;
 use rethread_model::Agent;
 
 use crate::{Engine, EngineError, SyncReport, SyncRequest, home};
-use eyes::Eyes;
+use fs_watcher::FsWatcher;
 
-/// Changes that come together are read together.
-const SETTLE: Duration = Duration::from_millis(100);
-/// A file that never stops growing is read so often all the same.
-const LONGEST_SETTLE: Duration = Duration::from_millis(500);
-/// Changes the system did not report are found this late.
-const LOOK_EVERYWHERE: Duration = Duration::from_mins(1);
-/// The same where the system cannot report any.
-const POLL: Duration = Duration::from_secs(2);
-/// How long a stop, or a directory that was made, may go unnoticed.
-const STOP_CHECK: Duration = Duration::from_millis(200);
-/// How long to wait after a reading that failed; twice as long after each further one, up to the longest.
-const FIRST_WAIT: Duration = Duration::from_secs(1);
-const LONGEST_WAIT: Duration = Duration::from_mins(1);
+/// Changes within this time are read together.
+const SETTLE_TIME: Duration = Duration::from_millis(100);
+/// A file that never stops growing is still read this often.
+const MAX_SETTLE_TIME: Duration = Duration::from_millis(500);
+/// Interval of full scans, which find changes that were not reported.
+const FULL_SCAN_INTERVAL: Duration = Duration::from_mins(1);
+/// The same for directories that cannot be watched.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// How long a stop request or a new directory may go unnoticed.
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(200);
+/// Wait after a failed sync. Doubles with each further failure, up to the maximum.
+const FIRST_RETRY_WAIT: Duration = Duration::from_secs(1);
+const MAX_RETRY_WAIT: Duration = Duration::from_mins(1);
 
-/// When to read.
+/// When to sync.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchMode {
-    /// At every change.
+    /// On every change.
     Realtime,
-    /// Every so often.
+    /// At this interval.
     Batch(Duration),
 }
 
 /// How to watch.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WatchRequest {
-    /// When to read; the configured way if not given.
+    /// When to sync. `None` uses the configuration.
     pub mode: Option<WatchMode>,
-    /// Look for changes every few seconds instead of letting the system report them.
+    /// Poll for changes every few seconds instead of using notifications.
     pub poll: bool,
 }
 
-/// What happens while watching.
+/// Reported while watching.
 #[derive(Clone, Copy, Debug)]
-pub enum WatchNews<'a> {
-    /// Something was read, or looked for.
-    Read(&'a SyncReport),
-    /// A reading failed, and will be tried again after this long.
+pub enum WatchEvent<'a> {
+    /// A sync finished. It may have found nothing new.
+    Synced(&'a SyncReport),
+    /// A sync failed and will be retried after this time.
     Failed(&'a EngineError, Duration),
-    /// The system cannot report changes in a directory, so it is looked through every few seconds. Told once for each.
+    /// A directory cannot be watched for this reason, so it is polled. Reported once per directory.
     Polling(&'a Path, &'a str),
 }
 
-/// Who hears what happens.
-type Tell<'a> = &'a mut dyn FnMut(WatchNews<'_>);
+type WatchCallback<'a> = &'a mut dyn FnMut(WatchEvent<'_>);
 
 impl Engine {
-    /// Reads all transcripts, then what is new in them until `stop` is set. Whatever fails is told and tried again, unless
-    /// it fails because of the settings. One process watches at a time.
-    pub fn watch(&self, request: WatchRequest, stop: &AtomicBool, tell: Tell<'_>) -> Result<(), EngineError> {
-        self.config.must_be_usable()?;
-        let _lock = self.only_watcher()?;
+    /// Syncs all transcripts, then new content until `stop` is set. Failed syncs are reported and retried, except for
+    /// invalid settings. Only one process can watch at a time.
+    pub fn watch(
+        &self,
+        request: WatchRequest,
+        stop: &AtomicBool,
+        on_event: WatchCallback<'_>,
+    ) -> Result<(), EngineError> {
+        self.config.ensure_usable()?;
+        let _lock = self.lock_watcher()?;
         match request.mode.unwrap_or_else(|| self.configured_mode()) {
-            WatchMode::Batch(interval) => self.read_at_intervals(interval, stop, tell),
-            WatchMode::Realtime => self.read_at_changes(request.poll, stop, tell),
+            WatchMode::Batch(interval) => self.sync_at_intervals(interval, stop, on_event),
+            WatchMode::Realtime => self.sync_on_changes(request.poll, stop, on_event),
         }
         Ok(())
     }
@@ -82,129 +86,128 @@ impl Engine {
         if is_batch { WatchMode::Batch(Duration::from_secs(minutes * 60)) } else { WatchMode::Realtime }
     }
 
-    /// The lock of whoever watches; it goes with the process that holds it.
-    fn only_watcher(&self) -> Result<File, EngineError> {
-        home::prepare(&self.folder)?;
-        let lock = home::lock(&self.folder.join("watch.lock"))?;
-        lock.ok_or_else(|| EngineError::AlreadyWatched(self.folder.clone()))
+    /// Takes the watch lock, which is released when the process ends.
+    fn lock_watcher(&self) -> Result<File, EngineError> {
+        home::ensure_private_folder(&self.folder)?;
+        let lock = home::try_lock_file(&self.folder.join("watch.lock"))?;
+        lock.ok_or_else(|| EngineError::WatchAlreadyRunning(self.folder.clone()))
     }
 
-    fn read_at_intervals(&self, interval: Duration, stop: &AtomicBool, tell: Tell<'_>) {
+    fn sync_at_intervals(&self, interval: Duration, stop: &AtomicBool, on_event: WatchCallback<'_>) {
         let mut failures = 0;
         while !stop.load(Ordering::Relaxed) {
-            let wait = self.read_now(&SyncRequest::default(), &mut failures, tell).map_or(interval, |again| {
-                // Who reads seldom anyway need not wait longer because of a failure.
+            let wait = self.sync_once(&SyncRequest::default(), &mut failures, on_event).map_or(interval, |again| {
+                // With long intervals a failure need not delay the next sync further.
                 again.min(interval)
             });
-            rest(wait, stop);
+            sleep_unless_stopped(wait, stop);
         }
     }
 
-    fn read_at_changes(&self, poll: bool, stop: &AtomicBool, tell: Tell<'_>) {
+    fn sync_on_changes(&self, poll: bool, stop: &AtomicBool, on_event: WatchCallback<'_>) {
         let (sender, changes) = channel();
-        let mut eyes = Eyes::new(sender, poll);
+        let mut fs_watcher = FsWatcher::new(sender, poll);
         let (mut failures, mut looked_everywhere) = (0, Instant::now());
-        // Watching begins before the first reading, so that nothing written in between is missed.
-        let mut wanted = Wanted::Everything;
+        // Watching starts before the first sync, so that nothing written in between is missed.
+        let mut next_read = NextRead::Everything;
         while !stop.load(Ordering::Relaxed) {
-            if eyes.look_at(&self.roots(), tell) {
-                wanted = Wanted::Everything;
+            if fs_watcher.watch_new_folders(&self.transcript_roots(), on_event) {
+                next_read = NextRead::Everything;
             }
-            if let Some(request) = wanted.request() {
-                if wanted == Wanted::Everything {
+            if let Some(request) = next_read.sync_request() {
+                if next_read == NextRead::Everything {
                     looked_everywhere = Instant::now();
                 }
-                if let Some(wait) = self.read_now(&request, &mut failures, tell) {
-                    rest(wait, stop);
-                    wanted = Wanted::Everything;
+                if let Some(wait) = self.sync_once(&request, &mut failures, on_event) {
+                    sleep_unless_stopped(wait, stop);
+                    next_read = NextRead::Everything;
                     continue;
                 }
             }
-            wanted = collect(&changes, &mut eyes);
-            let most = if eyes.must_poll() { POLL } else { LOOK_EVERYWHERE };
+            next_read = collect_changes(&changes, &mut fs_watcher);
+            let most = if fs_watcher.must_poll() { POLL_INTERVAL } else { FULL_SCAN_INTERVAL };
             if looked_everywhere.elapsed() > most {
-                wanted = Wanted::Everything;
+                next_read = NextRead::Everything;
             }
         }
     }
 
-    /// Reads and tells; how long to wait before it is tried again, if it failed.
-    fn read_now(&self, request: &SyncRequest, failures: &mut u32, tell: Tell<'_>) -> Option<Duration> {
+    /// Syncs and reports the result. Returns how long to wait before a retry, if it failed.
+    fn sync_once(&self, request: &SyncRequest, failures: &mut u32, on_event: WatchCallback<'_>) -> Option<Duration> {
         match self.sync(request, &mut |_| {}) {
             Ok(report) => {
                 *failures = 0;
-                tell(WatchNews::Read(&report));
+                on_event(WatchEvent::Synced(&report));
                 None
             }
-            // A file that came and went between the change and the reading: everything is looked at again.
-            Err(EngineError::NothingThere(_)) => Some(Duration::ZERO),
+            // A file was deleted between the notification and the sync: scan everything again.
+            Err(EngineError::PathNotFound(_)) => Some(Duration::ZERO),
             Err(error) => {
-                let wait = wait_after(*failures);
+                let wait = retry_wait(*failures);
                 *failures += 1;
-                tell(WatchNews::Failed(&error, wait));
+                on_event(WatchEvent::Failed(&error, wait));
                 Some(wait)
             }
         }
     }
 
-    /// Where agents keep transcripts, or would.
-    fn roots(&self) -> Vec<PathBuf> {
-        let surroundings = self.surroundings();
-        let roots = Agent::ALL.iter().flat_map(|agent| source::roots(*agent, &surroundings));
+    /// Where agents store transcripts, whether or not the directories exist.
+    fn transcript_roots(&self) -> Vec<PathBuf> {
+        let source_config = self.source_config();
+        let roots = Agent::ALL.iter().flat_map(|agent| source::roots(*agent, &source_config));
         roots.map(|root| root.path).collect()
     }
 }
 
-/// What to read next.
 #[derive(Debug, PartialEq, Eq)]
-enum Wanted {
+enum NextRead {
     Nothing,
     Paths(Vec<PathBuf>),
     Everything,
 }
 
-impl Wanted {
-    fn request(&self) -> Option<SyncRequest> {
+impl NextRead {
+    fn sync_request(&self) -> Option<SyncRequest> {
         match self {
-            Wanted::Nothing => None,
-            Wanted::Paths(paths) => Some(SyncRequest { paths: paths.clone(), ..SyncRequest::default() }),
-            Wanted::Everything => Some(SyncRequest::default()),
+            NextRead::Nothing => None,
+            NextRead::Paths(paths) => Some(SyncRequest { paths: paths.clone(), ..SyncRequest::default() }),
+            NextRead::Everything => Some(SyncRequest::default()),
         }
     }
 }
 
-fn wait_after(failures: u32) -> Duration {
-    (FIRST_WAIT * 2_u32.saturating_pow(failures.min(10))).min(LONGEST_WAIT)
+fn retry_wait(failures: u32) -> Duration {
+    (FIRST_RETRY_WAIT * 2_u32.saturating_pow(failures.min(10))).min(MAX_RETRY_WAIT)
 }
 
-fn rest(span: Duration, stop: &AtomicBool) {
+fn sleep_unless_stopped(span: Duration, stop: &AtomicBool) {
     let began = Instant::now();
     while began.elapsed() < span && !stop.load(Ordering::Relaxed) {
-        std::thread::sleep(STOP_CHECK.min(span.saturating_sub(began.elapsed())));
+        std::thread::sleep(STOP_CHECK_INTERVAL.min(span.saturating_sub(began.elapsed())));
     }
 }
 
-/// The transcripts that changed, once changes have settled; nothing when nothing happens for a while.
-fn collect(changes: &Receiver<notify::Result<Event>>, eyes: &mut Eyes) -> Wanted {
+/// The transcripts that changed, once changes have settled. Returns after a short time if nothing happens.
+fn collect_changes(changes: &Receiver<notify::Result<Event>>, fs_watcher: &mut FsWatcher) -> NextRead {
     let (mut changed, mut everything) = (BTreeSet::new(), false);
     let began = Instant::now();
     let mut first = None;
     loop {
-        // Changes that ask for nothing do not put off the end.
-        let wait = if first.is_some() { SETTLE } else { STOP_CHECK.saturating_sub(began.elapsed()) };
+        // Irrelevant changes must not extend the wait.
+        let wait = if first.is_some() { SETTLE_TIME } else { STOP_CHECK_INTERVAL.saturating_sub(began.elapsed()) };
         if wait.is_zero() {
             break;
         }
         match changes.recv_timeout(wait) {
             Ok(Ok(event)) => {
                 everything |= event.need_rescan();
-                if event.kind.is_remove() || is_renaming(&event) {
-                    event.paths.iter().for_each(|path| eyes.lose(path));
+                if event.kind.is_remove() || is_rename(&event) {
+                    event.paths.iter().for_each(|path| fs_watcher.drop_watch(path));
                 }
-                changed.extend(to_read(event));
+                changed.extend(paths_to_read(event));
             }
             Ok(Err(error)) => {
-                eyes.give_up(&error);
+                fs_watcher.stop_notifications(&error);
                 everything = true;
             }
             Err(RecvTimeoutError::Timeout) => break,
@@ -214,21 +217,21 @@ fn collect(changes: &Receiver<notify::Result<Event>>, eyes: &mut Eyes) -> Wanted
             }
         }
         let is_wanted = everything || !changed.is_empty();
-        if is_wanted && first.get_or_insert_with(Instant::now).elapsed() > LONGEST_SETTLE {
+        if is_wanted && first.get_or_insert_with(Instant::now).elapsed() > MAX_SETTLE_TIME {
             break;
         }
     }
     changed.retain(|path: &PathBuf| path.exists());
     match (everything, changed.is_empty()) {
-        (true, _) => Wanted::Everything,
-        (false, true) => Wanted::Nothing,
-        (false, false) => Wanted::Paths(changed.into_iter().collect()),
+        (true, _) => NextRead::Everything,
+        (false, true) => NextRead::Nothing,
+        (false, false) => NextRead::Paths(changed.into_iter().collect()),
     }
 }
 
-/// What a change asks to be read: transcripts, and directories that were made, because what was written into them
-/// before they were watched is reported by nobody.
-fn to_read(event: Event) -> impl Iterator<Item = PathBuf> {
+/// The paths to read after a change: transcripts, and new directories, because files written to them before they were
+/// watched are not reported.
+fn paths_to_read(event: Event) -> impl Iterator<Item = PathBuf> {
     let is_news = !event.kind.is_access() && !event.kind.is_remove();
     let is_made =
         event.kind.is_create() || matches!(event.kind, notify::EventKind::Modify(notify::event::ModifyKind::Name(_)));
@@ -238,7 +241,7 @@ fn to_read(event: Event) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-fn is_renaming(event: &Event) -> bool {
+fn is_rename(event: &Event) -> bool {
     matches!(event.kind, EventKind::Modify(ModifyKind::Name(_)))
 }
 
@@ -247,9 +250,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_that_never_cease_and_ask_for_nothing_do_not_put_off_the_end() {
+    fn endless_irrelevant_changes_do_not_extend_the_wait() {
         let (sender, changes) = channel();
-        let mut eyes = Eyes::new(channel().0, true);
+        let mut fs_watcher = FsWatcher::new(channel().0, true);
         let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -259,14 +262,14 @@ mod tests {
                     std::thread::sleep(Duration::from_millis(1));
                 }
             });
-            assert_eq!(collect(&changes, &mut eyes), Wanted::Nothing);
+            assert_eq!(collect_changes(&changes, &mut fs_watcher), NextRead::Nothing);
             is_over.store(true, Ordering::Relaxed);
         });
     }
 
     #[test]
-    fn failures_are_waited_for_longer_and_longer_but_not_for_ever() {
-        let waits: Vec<u64> = [0, 1, 2, 5, 6, 7, 1000].map(|failures| wait_after(failures).as_secs()).to_vec();
+    fn the_wait_doubles_after_each_failure_up_to_a_limit() {
+        let waits: Vec<u64> = [0, 1, 2, 5, 6, 7, 1000].map(|failures| retry_wait(failures).as_secs()).to_vec();
         assert_eq!(waits, [1, 2, 4, 32, 60, 60, 60]);
     }
 }

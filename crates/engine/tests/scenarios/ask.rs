@@ -1,7 +1,7 @@
 //! Questions about sessions: models, citations, caching and cost.
 
 use rethread_engine::{AskError, AskRequest, ChatError, Confidence, Engine, EngineError, SyncRequest};
-use rethread_model::{OWN_CALL_TAG, Role};
+use rethread_model::{EntryRole, OWN_CALL_TAG};
 use rethread_testing::{StubModel, StubReply, TestHome, TranscriptBuilder, text_block};
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ fn answer_cites_entries_of_the_session() {
     assert_eq!(result.answer.answer, "The weekday table **lacked a row**.");
     assert_eq!((result.answer.confidence, result.answer.is_extractive), (Confidence::High, false));
     let cited = &result.answer.citations[0];
-    assert_eq!((cited.entry.as_str(), cited.role, cited.line), ("a1-1", Role::Assistant, 2));
+    assert_eq!((cited.entry.as_str(), cited.role, cited.line), ("a1-1", EntryRole::Assistant, 2));
     assert_eq!(cited.excerpt, "The weekday table lacks a row.");
     assert_eq!((result.model.as_deref(), result.cached, result.tokens.total()), (Some("small"), false, 24));
     assert_eq!(result.cost.map(rethread_engine::NanoUsd::get), Some(0));
@@ -117,7 +117,7 @@ fn transport_errors_are_not_retried() {
     let server = StubModel::with_replies(vec![StubReply::Status(503)]);
     let engine = engine(&home, &server, &[]);
     let failed = engine.ask(&request(WHY)).unwrap_err();
-    assert!(matches!(failed, AskError::Chat(ChatError::Refused { status: 503, .. })), "{failed}");
+    assert!(matches!(failed, AskError::Chat(ChatError::HttpStatus { status: 503, .. })), "{failed}");
     assert_eq!((code(&failed), server.bodies().len()), ("QUERY_TRANSPORT_FAILED", 1));
     let unreachable = self::engine(&home, &server, &[("model.endpoint", "http://127.0.0.1:9/v1")]);
     assert_eq!(code(&unreachable.ask(&request(WHY)).unwrap_err()), "QUERY_TRANSPORT_FAILED");
@@ -132,7 +132,7 @@ fn insufficient_budget_sends_no_request() {
         let refused = engine.ask(&request(WHY)).unwrap_err();
         assert!(matches!(refused, AskError::Chat(ChatError::Budget(_))), "{refused}");
         assert_eq!(code(&refused), "QUERY_MODEL_UNAVAILABLE");
-        assert!(engine.ask_dry_run(&request(WHY)).unwrap().refused.is_some());
+        assert!(engine.ask_dry_run(&request(WHY)).unwrap().refusal_reason.is_some());
     }
     assert!(server.bodies().is_empty());
 }
@@ -147,7 +147,7 @@ fn answer_is_cached_until_the_session_grows() {
     assert!(again.cached && again.tokens.total() == 0 && again.answer.citations.len() == 1);
     assert!(engine.ask_dry_run(&request(WHY)).unwrap().cached);
     assert_eq!(server.bodies().len(), 1);
-    // Another model is result again.
+    // Another model is asked again.
     let other = AskRequest { model: Some("large".to_owned()), ..request(WHY) };
     assert_eq!(engine.ask(&other).unwrap().model.as_deref(), Some("large"));
     home.append(FILE, line("user", "u2", "and Wednesdays?"));
@@ -172,7 +172,7 @@ fn huge_session_is_truncated_but_keeps_its_summary() {
     let server = StubModel::with_replies(vec![good()]);
     let engine = engine(&home, &server, &[("ask.max_bytes", "20000")]);
     let plan = engine.ask_dry_run(&request("what is missing?")).unwrap();
-    assert!(plan.left_out > 100 && plan.bytes <= 20_000, "{plan:?}");
+    assert!(plan.skipped_entries > 100 && plan.bytes <= 20_000, "{plan:?}");
     engine.ask(&request("what is missing?")).unwrap();
     let prompt = server.bodies()[0]["messages"][1]["content"].as_str().unwrap().to_owned();
     for kept in ["build the calendar", "needs a moon phase", "step 199", "only the most recent portion"] {
@@ -191,7 +191,7 @@ fn dry_run_sends_nothing_and_estimates_the_cost() {
     let priced = [("model.price_input", "1"), ("model.price_output", "10")];
     let plan = engine(&home, &server, &priced).ask_dry_run(&request(WHY)).unwrap();
     assert!(plan.planned.unwrap().cost.unwrap() > rethread_engine::NanoUsd::ZERO);
-    assert_eq!((plan.model.as_deref(), plan.refused, plan.shown), (Some("small"), None, 2));
+    assert_eq!((plan.model.as_deref(), plan.refusal_reason, plan.sent_entries), (Some("small"), None, 2));
     assert!(server.bodies().is_empty());
     let without_model = home.engine().ask_dry_run(&request(WHY)).unwrap();
     assert!(without_model.model.is_none() && without_model.planned.is_none());
@@ -210,7 +210,7 @@ fn model_calls_per_turn_are_limited() {
     let poor = self::engine(&home, &server, &[("budget.daily_tokens", "0")]);
     assert_eq!(code(&ask(&poor, "s/1", WHY).unwrap_err()), "QUERY_MODEL_UNAVAILABLE");
     assert!(!ask(&engine, "s/1", WHY).unwrap());
-    assert!(ask(&engine, "s/1", WHY).unwrap(), "what is known costs nothing");
+    assert!(ask(&engine, "s/1", WHY).unwrap(), "a cached answer costs nothing");
     assert_eq!(code(&ask(&engine, "s/1", "another?").unwrap_err()), "CALL_LIMIT_EXCEEDED");
     assert!(!ask(&engine, "s/2", "another?").unwrap());
     let more = self::engine(&home, &server, &[("ask.max_calls_per_turn", "9")]);
@@ -231,7 +231,7 @@ fn passages_are_quoted_without_a_model() {
     assert!(nothing.citations.is_empty() && nothing.confidence == Confidence::Low);
     // The same with a model that the request rules out.
     let server = StubModel::with_replies(Vec::new());
-    let request = AskRequest { without_model: true, ..request(WHY) };
+    let request = AskRequest { skip_model: true, ..request(WHY) };
     assert!(engine(&home, &server, &[]).ask(&request).unwrap().answer.is_extractive);
     assert!(server.bodies().is_empty());
 }
@@ -263,7 +263,7 @@ fn invalid_questions_have_error_codes() {
     assert_eq!(code(SESSION, "  "), "INVALID_ARGS");
     assert_eq!(code("", WHY), "INVALID_ARGS");
     assert_eq!(code(SESSION, &"long ".repeat(1_000)), "INVALID_ARGS");
-    assert_eq!(code("nobody", WHY), "SESSION_NOT_FOUND");
+    assert_eq!(code("no-such-session", WHY), "SESSION_NOT_FOUND");
     let named = AskRequest { model: Some("large".to_owned()), ..request(WHY) };
     assert_eq!(engine.ask(&named).unwrap_err().code(), "QUERY_MODEL_UNAVAILABLE");
     for id in ["aaaa1111", "aaaa2222"] {

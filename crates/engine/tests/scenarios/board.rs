@@ -3,37 +3,38 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 use rethread_engine::{
-    Board, BoardRequest, EngineError, ErrorsRequest, OfProject, OnBoard, Piece, Portion, Reading, ReadingRequest,
+    Board, BoardRequest, BoardSession, EngineError, EntryRange, ErrorsRequest, ListRange, ProjectFilter, SessionPage,
+    SessionPageRequest,
 };
-use rethread_model::{Agent, SessionId, State};
+use rethread_model::{Agent, SessionId, SessionState};
 
 use crate::session_helpers::{ANNA, BEN, at, engine, hook, prompt, transcript, work};
 use rethread_testing::{PI_FILE, PI_VERSION_1, TestHome, TranscriptBuilder, contents_below};
 
-const MANY: Portion = Portion { skip: 0, most: 100 };
+const MANY: ListRange = ListRange { skip: 0, limit: 100 };
 
 fn all() -> BoardRequest {
     BoardRequest { projects: MANY, sessions: MANY, ..BoardRequest::default() }
 }
 
 /// A project with the last prompt and the state of each session.
-type BoardRow = (Option<String>, Vec<(String, State)>);
+type ExpectedProject = (Option<String>, Vec<(String, SessionState)>);
 
-fn rows(board: &Board) -> Vec<BoardRow> {
-    let session = |one: &OnBoard| (one.prompt.clone().unwrap_or_default(), one.listed.state);
+fn rows(board: &Board) -> Vec<ExpectedProject> {
+    let session = |one: &BoardSession| (one.last_prompt.clone().unwrap_or_default(), one.listed.state);
     let rows =
         board.projects.iter().map(|project| (project.project.clone(), project.sessions.iter().map(session).collect()));
     rows.collect()
 }
 
-fn row(text: &str, state: State) -> (String, State) {
+fn row(text: &str, state: SessionState) -> (String, SessionState) {
     (text.to_owned(), state)
 }
 
 /// Anna's session ended over an hour ago, Ben's is active, and an old one is in another project.
 fn home() -> TestHome {
     let home = TestHome::new();
-    work(&home, ANNA, 0, "mend the cart", true);
+    work(&home, ANNA, 0, "fix the cart", true);
     work(&home, BEN, 100, "write the docs", false);
     home.write(PI_FILE, PI_VERSION_1);
     home.sync();
@@ -45,13 +46,16 @@ fn board_lists_live_projects_first_and_active_sessions_first() {
     let home = home();
     let board = engine(&home, 101).board(&all()).unwrap();
     let projects = rows(&board);
-    let app = vec![row("write the docs", State::Active), row("mend the cart", State::Ended)];
+    let app = vec![row("write the docs", SessionState::Active), row("fix the cart", SessionState::Ended)];
     assert_eq!(projects[0], (Some("/app".to_owned()), app), "{projects:?}");
     assert_eq!(projects.len(), 2);
-    assert_eq!((board.states.active, board.states.ended, board.states.all(), board.fitting), (1, 2, 3, 2));
-    assert_eq!(board.known_agents, [Agent::ClaudeCode, Agent::Pi]);
+    assert_eq!(
+        (board.states.active, board.states.ended, board.states.total(), board.matching_project_count),
+        (1, 2, 3, 2)
+    );
+    assert_eq!(board.all_agents, [Agent::ClaudeCode, Agent::Pi]);
     let ben = &board.projects[0].sessions[0];
-    assert_eq!(ben.last.as_ref().unwrap().tool.as_ref().unwrap().target, "cargo test");
+    assert_eq!(ben.last_entry.as_ref().unwrap().tool.as_ref().unwrap().target, "cargo test");
     assert!(engine(&TestHome::new(), 0).board(&all()).unwrap().projects.is_empty(), "a missing store is not an error");
 }
 
@@ -59,18 +63,18 @@ fn board_lists_live_projects_first_and_active_sessions_first() {
 fn board_filters_and_counts_matches() {
     let home = home();
     let of = |request: BoardRequest| engine(&home, 101).board(&request).unwrap();
-    let board = of(BoardRequest { state: Some(State::Ended), ..all() });
-    assert_eq!((board.states.all(), board.projects.len()), (3, 2), "states are counted whichever is wanted");
-    assert_eq!(rows(&board)[0].1, [row("mend the cart", State::Ended)], "those that ended come newest first");
-    assert_eq!(of(BoardRequest { agent: Some(Agent::Pi), ..all() }).states.all(), 1);
-    let app = BoardRequest { project: OfProject::Named("/app".to_owned()), ..all() };
+    let board = of(BoardRequest { state: Some(SessionState::Ended), ..all() });
+    assert_eq!((board.states.total(), board.projects.len()), (3, 2), "states are counted whatever the filter");
+    assert_eq!(rows(&board)[0].1, [row("fix the cart", SessionState::Ended)], "those that ended come newest first");
+    assert_eq!(of(BoardRequest { agent: Some(Agent::Pi), ..all() }).states.total(), 1);
+    let app = BoardRequest { project: ProjectFilter::Named("/app".to_owned()), ..all() };
     assert_eq!(
-        of(BoardRequest { sessions: Portion { skip: 1, most: 1 }, ..app.clone() }).projects[0].sessions.len(),
+        of(BoardRequest { sessions: ListRange { skip: 1, limit: 1 }, ..app.clone() }).projects[0].sessions.len(),
         1
     );
-    assert_eq!((of(app.clone()).fitting, of(app).known_projects.len()), (1, 2));
-    assert_eq!(of(BoardRequest { project: OfProject::Unknown, ..all() }).fitting, 0);
-    assert_eq!(of(BoardRequest { projects: Portion { skip: 1, most: 5 }, ..all() }).projects.len(), 1);
+    assert_eq!((of(app.clone()).matching_project_count, of(app).all_projects.len()), (1, 2));
+    assert_eq!(of(BoardRequest { project: ProjectFilter::Unknown, ..all() }).matching_project_count, 0);
+    assert_eq!(of(BoardRequest { projects: ListRange { skip: 1, limit: 5 }, ..all() }).projects.len(), 1);
 }
 
 #[test]
@@ -80,7 +84,7 @@ fn board_shows_all_live_sessions_despite_the_limit() {
         work(&home, session, 100, "go on", false);
     }
     home.sync();
-    let one = BoardRequest { sessions: Portion { skip: 0, most: 1 }, ..all() };
+    let one = BoardRequest { sessions: ListRange { skip: 0, limit: 1 }, ..all() };
     assert_eq!(engine(&home, 101).board(&one).unwrap().projects[0].sessions.len(), 2);
     assert_eq!(engine(&home, 600).board(&one).unwrap().projects[0].sessions.len(), 1);
 }
@@ -91,18 +95,18 @@ fn paused_session_is_suspended_on_the_board() {
     engine(&home, 101).pause_session(BEN).unwrap();
     let board = engine(&home, 102).board(&all()).unwrap();
     assert_eq!((board.states.suspended, board.states.active), (1, 0));
-    assert_eq!(rows(&board)[0].1[0], row("write the docs", State::Suspended));
+    assert_eq!(rows(&board)[0].1[0], row("write the docs", SessionState::Suspended));
 }
 
-fn reading(home: &TestHome, piece: Piece) -> Reading {
+fn reading(home: &TestHome, piece: EntryRange) -> SessionPage {
     let session = engine(home, 5_000).resolve(BEN).unwrap().session.id;
-    engine(home, 5_000).reading(session, ReadingRequest { piece, everything: false }).unwrap()
+    engine(home, 5_000).session_page(session, SessionPageRequest { range: piece, include_all: false }).unwrap()
 }
 
 /// First and last line, and whether there are earlier and later entries.
-fn borders(reading: &Reading) -> (u64, u64, bool, bool) {
-    let piece = &reading.piece;
-    let line = |entry: Option<&rethread_model::Entry>| entry.unwrap().place.line;
+fn borders(reading: &SessionPage) -> (u64, u64, bool, bool) {
+    let piece = &reading.page;
+    let line = |entry: Option<&rethread_model::Entry>| entry.unwrap().location.line;
     (line(piece.entries.first()), line(piece.entries.last()), piece.has_earlier, piece.has_later)
 }
 
@@ -114,17 +118,17 @@ fn long_session_is_paged_and_centered_on_a_line() {
     }
     home.sync();
     // Each step has three lines and four entries: prompt, text, edit, command.
-    assert_eq!(borders(&reading(&home, Piece::Last)), (301, 449, true, false));
-    let cited = reading(&home, Piece::Around(226));
+    assert_eq!(borders(&reading(&home, EntryRange::Last)), (301, 449, true, false));
+    let cited = reading(&home, EntryRange::Around(226));
     assert_eq!(borders(&cited), (176, 326, true, true));
-    let middle = cited.piece.middle.unwrap();
-    assert_eq!(cited.piece.entries.iter().find(|entry| entry.seq == middle).unwrap().text, "step 75");
+    let middle = cited.page.center_seq.unwrap();
+    assert_eq!(cited.page.entries.iter().find(|entry| entry.seq == middle).unwrap().text, "step 75");
     // A result has no entry; citing its line means the call before it.
-    assert_eq!(reading(&home, Piece::Around(228)).piece.middle.unwrap(), middle + 1);
-    assert_eq!(borders(&reading(&home, Piece::From(0))), (1, 449, false, false));
-    assert_eq!(borders(&reading(&home, Piece::Before(400))), (151, 299, true, true));
-    assert!(reading(&home, Piece::Before(0)).piece.entries.is_empty());
-    let prompts = reading(&home, Piece::Last).asked;
+    assert_eq!(reading(&home, EntryRange::Around(228)).page.center_seq.unwrap(), middle + 1);
+    assert_eq!(borders(&reading(&home, EntryRange::From(0))), (1, 449, false, false));
+    assert_eq!(borders(&reading(&home, EntryRange::Before(400))), (151, 299, true, true));
+    assert!(reading(&home, EntryRange::Before(0)).page.entries.is_empty());
+    let prompts = reading(&home, EntryRange::Last).prompts;
     assert_eq!((prompts.len(), prompts[149].line, prompts[149].text.as_str()), (150, 448, "step 149"));
 }
 
@@ -142,12 +146,12 @@ fn session_page_includes_its_facts() {
     home.sync();
     let engine = engine(&home, 50);
     let id = engine.resolve("cccc1011").unwrap().session.id;
-    let known = engine.reading(id, ReadingRequest::default()).unwrap();
-    assert_eq!((known.errors.len(), known.errors[0].seen), (1, 1));
-    assert_eq!(known.errors[0].fixes.fixes[0].what, "edited Cargo.toml");
-    assert_eq!(known.decisions[0].choice, "rustls");
+    let known = engine.session_page(id, SessionPageRequest::default()).unwrap();
+    assert_eq!((known.errors.len(), known.errors[0].occurrences), (1, 1));
+    assert_eq!(known.errors[0].fixes.fixes[0].description, "edited Cargo.toml");
+    assert_eq!(known.decisions[0].subject, "rustls");
     assert_eq!((known.files[0].name.as_str(), known.files[0].times), ("Cargo.toml", 1));
-    assert!(known.told.is_empty() && known.children.is_empty() && known.parent.is_none());
+    assert!(known.injections.is_empty() && known.children.is_empty() && known.parent.is_none());
     let all = engine.errors(&ErrorsRequest { limit: 10, ..ErrorsRequest::default() }).unwrap();
     assert_eq!(
         (all.total, all.errors[0].line.as_str()),
@@ -167,8 +171,8 @@ fn session_page_shows_injections_and_changes_nothing() {
     let before = contents_below(&home.path(".rethread"));
     let engine = engine(&home, 103);
     let id = engine.resolve(BEN).unwrap().session.id;
-    let known = engine.reading(id, ReadingRequest::default()).unwrap();
-    assert!(known.told[0].text.contains("now the basket"), "{:?}", known.told);
+    let known = engine.session_page(id, SessionPageRequest::default()).unwrap();
+    assert!(known.injections[0].text.contains("now the basket"), "{:?}", known.injections);
     engine.board(&all()).unwrap();
     assert_eq!(contents_below(&home.path(".rethread")), before, "reading changes nothing");
 }
@@ -178,7 +182,7 @@ fn unassigned_id_is_unknown() {
     let home = home();
     let id: SessionId = "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap();
     for home in [&home, &TestHome::new()] {
-        let failed = home.engine().reading(id, ReadingRequest::default());
+        let failed = home.engine().session_page(id, SessionPageRequest::default());
         assert!(matches!(failed, Err(EngineError::UnknownReference(_))), "{failed:?}");
     }
 }

@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use rethread_engine::{Engine, Refresh, Refreshed};
+use rethread_engine::{CardRefresh, CardRefreshOutcome, Engine};
 use rethread_model::Agent;
 use rethread_model::thread::ChatRole;
 use rethread_testing::{PiTranscriptBuilder, StubModel, StubReply, TestHome, TranscriptBuilder};
@@ -34,7 +34,7 @@ fn exchange(number: u64, prompt: &str, answer: &str) -> String {
 fn home(exchanges: u64) -> TestHome {
     let home = TestHome::new();
     let lines: String =
-        (1..=exchanges).map(|number| exchange(number, &format!("mend the parser, part {number}"), "Mended.")).collect();
+        (1..=exchanges).map(|number| exchange(number, &format!("fix the parser, part {number}"), "Fixed.")).collect();
     home.write(FILE, lines);
     home.sync();
     home
@@ -42,14 +42,14 @@ fn home(exchanges: u64) -> TestHome {
 
 fn good() -> Value {
     json!({
-        "name": "Mend the parser in parts",
-        "description": "The parser was mended.",
-        "summary": "## Goal\nMend it.\n\n## Outcome\nMended.",
+        "name": "Fix the parser in parts",
+        "description": "The parser was fixed.",
+        "summary": "## Goal\nFix it.\n\n## Outcome\nFixed.",
         "tags": ["parser", "mending", "ticket:APP-1"],
     })
 }
 
-fn refresh(engine: &Engine) -> Refreshed {
+fn refresh(engine: &Engine) -> CardRefresh {
     engine.refresh_card(SESSION, None, false).unwrap()
 }
 
@@ -72,11 +72,11 @@ fn every_session_has_a_card_without_a_model() {
     // L001-02
     let home = home(2);
     let card = home.engine().card(SESSION).unwrap();
-    assert_eq!((card.fields.name.as_str(), card.made_by, card.is_older), ("Mend the parser, part 1", None, false));
-    assert!(card.fields.summary.contains("## Outcome\nMended."), "{}", card.fields.summary);
+    assert_eq!((card.fields.name.as_str(), card.model, card.is_outdated), ("Fix the parser, part 1", None, false));
+    assert!(card.fields.summary.contains("## Outcome\nFixed."), "{}", card.fields.summary);
     let refreshed = home.engine().refresh_card(SESSION, None, true).unwrap();
-    assert!(matches!(refreshed.outcome, Refresh::NoModel(_)), "{:?}", refreshed.outcome);
-    assert_eq!(refreshed.card.fields.name, "Mend the parser, part 1");
+    assert!(matches!(refreshed.outcome, CardRefreshOutcome::NoModel(_)), "{:?}", refreshed.outcome);
+    assert_eq!(refreshed.card.fields.name, "Fix the parser, part 1");
     assert!(!home.path(".rethread/cards").exists(), "asking for a card writes nothing");
 }
 
@@ -87,12 +87,12 @@ fn card_from_a_model_is_stored_exported_and_logged() {
     let server = StubModel::with_replies(vec![StubReply::json(&good())]);
     let engine = engine(&home, &server, &[]);
     let refreshed = refresh(&engine);
-    assert!(matches!(refreshed.outcome, Refresh::Made { attempts: 1 }), "{:?}", refreshed.outcome);
+    assert!(matches!(refreshed.outcome, CardRefreshOutcome::Written { attempts: 1 }), "{:?}", refreshed.outcome);
     assert_eq!(refreshed.cost.map(rethread_engine::NanoUsd::get), Some(0));
-    assert_eq!((refreshed.card.fields.name.as_str(), refreshed.card.is_older), ("Mend the parser in parts", false));
-    assert_eq!(refreshed.card.made_by.as_deref(), Some("openai/small"));
+    assert_eq!((refreshed.card.fields.name.as_str(), refreshed.card.is_outdated), ("Fix the parser in parts", false));
+    assert_eq!(refreshed.card.model.as_deref(), Some("openai/small"));
     let sent = server.bodies()[0]["messages"][1]["content"].as_str().unwrap().to_owned();
-    assert!(sent.contains("[User]: mend the parser, part 1\n\n[Assistant]: Mended."), "{sent}");
+    assert!(sent.contains("[User]: fix the parser, part 1\n\n[Assistant]: Fixed."), "{sent}");
     let file = meta(&home, SESSION);
     let names: Vec<&str> = file.as_object().unwrap().keys().map(String::as_str).collect();
     let expected = [
@@ -119,9 +119,9 @@ fn card_from_a_model_is_stored_exported_and_logged() {
     assert_eq!((&noted[0]["usage"]["input"], &noted[0]["model"]), (&json!(20), &json!("openai/small")));
     assert!(noted[0]["timestamp"].is_string());
     assert_eq!(engine.status().unwrap().budget.requests, 1);
-    let found = engine.resolve_references("as in @@mend-the-parser-in-parts").unwrap();
+    let found = engine.resolve_references("as in @@fix-the-parser-in-parts").unwrap();
     assert_eq!(found.outcomes[0].1.as_str(), "resolved", "E001-18: by the name that the model gave it");
-    assert!(found.text.unwrap().contains("> The parser was mended."));
+    assert!(found.text.unwrap().contains("> The parser was fixed."));
 }
 
 #[test]
@@ -136,12 +136,12 @@ fn malformed_card_is_corrected_twice() {
         StubReply::json(&good()),
     ]);
     let refreshed = refresh(&engine(&home, &server, &[]));
-    assert!(matches!(refreshed.outcome, Refresh::Made { attempts: 3 }), "{:?}", refreshed.outcome);
+    assert!(matches!(refreshed.outcome, CardRefreshOutcome::Written { attempts: 3 }), "{:?}", refreshed.outcome);
     let last = server.bodies()[2]["messages"].as_array().unwrap().clone();
     let texts: Vec<&str> = last.iter().map(|message| message["content"].as_str().unwrap()).collect();
     assert_eq!(texts[2], "Here you are!");
-    assert!(texts[3].contains("no JSON"), "{}", texts[3]);
-    assert!(texts[4].contains("xxx") && texts[5].contains("\"name\" has 121 characters where 120 are allowed"));
+    assert!(texts[3].contains("it is not valid JSON (expected value at line 1 column 1)"), "{}", texts[3]);
+    assert!(texts[4].contains("xxx") && texts[5].contains("\"name\" has 121 characters, at most 120 are allowed"));
 }
 
 #[test]
@@ -154,18 +154,18 @@ fn three_malformed_answers_keep_the_old_card() {
         StubReply::text("[]"),
         StubReply::json(&good()),
     ]);
-    let mut surroundings = environment(&home, &server, &[]);
-    surroundings.binary = Some("/bin/sh".into());
-    let engine = Engine::open(surroundings).unwrap();
+    let mut environment = environment(&home, &server, &[]);
+    environment.binary = Some("/bin/sh".into());
+    let engine = Engine::open(environment).unwrap();
     let refreshed = refresh(&engine);
-    assert!(matches!(refreshed.outcome, Refresh::Invalid(_)), "{:?}", refreshed.outcome);
-    assert_eq!((server.bodies().len(), refreshed.card.made_by), (3, None));
+    assert!(matches!(refreshed.outcome, CardRefreshOutcome::InvalidAnswer(_)), "{:?}", refreshed.outcome);
+    assert_eq!((server.bodies().len(), refreshed.card.model), (3, None));
     assert_eq!(attempts(&home)[0]["success"], json!(false));
     assert!(attempts(&home)[0]["error"].is_string());
     // A failed card is not tried again after every turn.
     assert!(!engine.card_after_turn(Agent::ClaudeCode, SESSION).unwrap());
     for number in 6..=10 {
-        home.append(FILE, exchange(number, "mend more of the parser", "Mended."));
+        home.append(FILE, exchange(number, "fix more of the parser", "Fixed."));
     }
     home.sync();
     assert!(engine.card_after_turn(Agent::ClaudeCode, SESSION).unwrap());
@@ -177,8 +177,8 @@ fn transport_error_is_not_retried() {
     let home = home(5);
     let server = StubModel::with_replies(vec![StubReply::Status(503), StubReply::json(&good())]);
     let refreshed = refresh(&engine(&home, &server, &[]));
-    assert!(matches!(refreshed.outcome, Refresh::Failed(_)), "{:?}", refreshed.outcome);
-    assert_eq!((server.bodies().len(), refreshed.card.made_by), (1, None));
+    assert!(matches!(refreshed.outcome, CardRefreshOutcome::Failed(_)), "{:?}", refreshed.outcome);
+    assert_eq!((server.bodies().len(), refreshed.card.model), (1, None));
 }
 
 #[test]
@@ -188,8 +188,8 @@ fn no_budget_means_no_request() {
     for more in [("budget.daily_tokens", "0"), ("budget.daily_tokens", "100"), ("budget.call_tokens", "100")] {
         let engine = engine(&home, &server, &[more]);
         let refreshed = refresh(&engine);
-        assert!(matches!(refreshed.outcome, Refresh::Refused(_)), "{:?}", refreshed.outcome);
-        assert!(engine.refresh_card_dry_run(SESSION, None).unwrap().refused.is_some());
+        assert!(matches!(refreshed.outcome, CardRefreshOutcome::OverBudget(_)), "{:?}", refreshed.outcome);
+        assert!(engine.refresh_card_dry_run(SESSION, None).unwrap().refusal_reason.is_some());
     }
     assert!(server.bodies().is_empty());
 }
@@ -199,28 +199,34 @@ fn card_is_due_after_enough_new_prompts() {
     // S001-04
     let home = home(4);
     let server = StubModel::with_replies(vec![StubReply::json(&good()), StubReply::json(&good())]);
-    let mut surroundings = environment(&home, &server, &[]);
-    surroundings.binary = Some("/bin/sh".into());
-    let engine = Engine::open(surroundings).unwrap();
+    let mut environment = environment(&home, &server, &[]);
+    environment.binary = Some("/bin/sh".into());
+    let engine = Engine::open(environment).unwrap();
     let after_turn = || engine.card_after_turn(Agent::ClaudeCode, SESSION).unwrap();
-    assert!(matches!(refresh(&engine).outcome, Refresh::NotDue { new: 4, needed: 5 }) && !after_turn());
+    assert!(
+        matches!(refresh(&engine).outcome, CardRefreshOutcome::NotDue { new_prompts: 4, needed_prompts: 5 })
+            && !after_turn()
+    );
     assert!(server.bodies().is_empty());
-    assert!(matches!(engine.refresh_card(SESSION, None, true).unwrap().outcome, Refresh::Made { .. }));
+    assert!(matches!(engine.refresh_card(SESSION, None, true).unwrap().outcome, CardRefreshOutcome::Written { .. }));
     for number in 5..=8 {
-        home.append(FILE, exchange(number, "and another part of it", "Mended."));
+        home.append(FILE, exchange(number, "and another part of it", "Fixed."));
     }
     home.sync();
-    assert!(engine.card(SESSION).unwrap().is_older);
-    assert!(matches!(refresh(&engine).outcome, Refresh::NotDue { new: 4, needed: 5 }) && !after_turn());
-    home.append(FILE, exchange(9, "the last part", "Mended."));
+    assert!(engine.card(SESSION).unwrap().is_outdated);
+    assert!(
+        matches!(refresh(&engine).outcome, CardRefreshOutcome::NotDue { new_prompts: 4, needed_prompts: 5 })
+            && !after_turn()
+    );
+    home.append(FILE, exchange(9, "the last part", "Fixed."));
     home.sync();
     assert!(after_turn());
     let made = refresh(&engine);
-    assert!(matches!(made.outcome, Refresh::Made { .. }) && !made.card.is_older, "{:?}", made.outcome);
+    assert!(matches!(made.outcome, CardRefreshOutcome::Written { .. }) && !made.card.is_outdated, "{:?}", made.outcome);
     // E001-07: the creation time is kept.
     assert!(made.card.created_at <= made.card.updated_at);
     let off = self::engine(&home, &server, &[("cards.enabled", "false")]);
-    assert!(matches!(off.refresh_card(SESSION, None, true).unwrap().outcome, Refresh::Off(_)));
+    assert!(matches!(off.refresh_card(SESSION, None, true).unwrap().outcome, CardRefreshOutcome::Disabled(_)));
 }
 
 #[test]
@@ -233,9 +239,13 @@ fn one_process_at_a_time_writes_a_card() {
     let lock = fs::File::create(home.path(&format!(".rethread/cards/{SESSION}.lock"))).unwrap();
     lock.lock().unwrap();
     let refreshed = engine.refresh_card(SESSION, None, true).unwrap();
-    assert!(matches!(refreshed.outcome, Refresh::Busy) && server.bodies().is_empty(), "{:?}", refreshed.outcome);
+    assert!(
+        matches!(refreshed.outcome, CardRefreshOutcome::Busy) && server.bodies().is_empty(),
+        "{:?}",
+        refreshed.outcome
+    );
     drop(lock);
-    assert!(matches!(refresh(&engine).outcome, Refresh::Made { .. }));
+    assert!(matches!(refresh(&engine).outcome, CardRefreshOutcome::Written { .. }));
 }
 
 #[test]
@@ -253,10 +263,10 @@ fn entries_added_during_the_request_are_not_in_the_card() {
         server.release("card");
         refreshed.join().unwrap()
     });
-    assert!(matches!(refreshed.outcome, Refresh::Made { .. }), "{:?}", refreshed.outcome);
+    assert!(matches!(refreshed.outcome, CardRefreshOutcome::Written { .. }), "{:?}", refreshed.outcome);
     assert_eq!(meta(&home, SESSION)["lastIndexedLeafId"], "exchange-5-2");
-    assert!(home.engine().card(SESSION).unwrap().is_older);
-    assert_eq!(engine.refresh_card_dry_run(SESSION, None).unwrap().new, 1);
+    assert!(home.engine().card(SESSION).unwrap().is_outdated);
+    assert_eq!(engine.refresh_card_dry_run(SESSION, None).unwrap().new_prompts, 1);
 }
 
 #[test]
@@ -264,16 +274,16 @@ fn branch_change_makes_all_prompts_new() {
     // E001-09
     let home = TestHome::new();
     let first = PiTranscriptBuilder::new(PI, "/home/dev/app", "2026-04-01T10:00:00.000Z")
-        .user("mend the parser")
-        .assistant("Mended.")
+        .user("fix the parser")
+        .assistant("Fixed.")
         .user("and the tests")
         .assistant("Those too.");
     home.write(PI_FILE, first.build());
     home.sync();
     let server = StubModel::with_replies(vec![StubReply::json(&good())]);
     let engine = engine(&home, &server, &[]);
-    assert!(matches!(engine.refresh_card(PI, None, true).unwrap().outcome, Refresh::Made { .. }));
-    assert_eq!(engine.refresh_card_dry_run(PI, None).unwrap().new, 0);
+    assert!(matches!(engine.refresh_card(PI, None, true).unwrap().outcome, CardRefreshOutcome::Written { .. }));
+    assert_eq!(engine.refresh_card_dry_run(PI, None).unwrap().new_prompts, 0);
     // Goes back to the first answer.
     let parent = format!("{PI}-0002");
     let branch = PiTranscriptBuilder::continued("branch", "2026-04-01T10:01:00.000Z")
@@ -283,8 +293,8 @@ fn branch_change_makes_all_prompts_new() {
         .assistant("Written.");
     home.append(PI_FILE, branch.build());
     home.sync();
-    assert_eq!(engine.refresh_card_dry_run(PI, None).unwrap().new, 2);
-    assert!(engine.card(PI).unwrap().is_older);
+    assert_eq!(engine.refresh_card_dry_run(PI, None).unwrap().new_prompts, 2);
+    assert!(engine.card(PI).unwrap().is_outdated);
     // S001-05: an abandoned branch is not sent to the model.
     server.push(StubReply::json(&good()));
     engine.refresh_card(PI, None, true).unwrap();
@@ -301,11 +311,11 @@ fn damaged_card_file_is_reported_and_rewritten() {
     let path = home.path(&format!(".rethread/cards/{SESSION}.meta.json"));
     home.write(&format!(".rethread/cards/{SESSION}.meta.json"), "{ half a");
     let card = engine.card(SESSION).unwrap();
-    assert_eq!((card.made_by, card.damaged.as_deref()), (None, Some(path.as_path())));
-    assert_eq!(refresh(&engine).card.damaged.as_deref(), Some(path.as_path()), "it is reported");
+    assert_eq!((card.model, card.damaged_file.as_deref()), (None, Some(path.as_path())));
+    assert_eq!(refresh(&engine).card.damaged_file.as_deref(), Some(path.as_path()), "it is reported");
     let card = engine.card(SESSION).unwrap();
-    assert_eq!((card.damaged, card.made_by.as_deref()), (None, Some("openai/small")), "once");
-    assert_eq!(meta(&home, SESSION)["name"], "Mend the parser in parts");
+    assert_eq!((card.damaged_file, card.model.as_deref()), (None, Some("openai/small")), "once");
+    assert_eq!(meta(&home, SESSION)["name"], "Fix the parser in parts");
 }
 
 #[test]
@@ -321,7 +331,7 @@ fn card_from_a_model_survives_rebuild_and_store_loss() {
     }
     home.sync();
     let card = engine.card(SESSION).unwrap();
-    assert_eq!((card.fields, card.created_at, card.is_older), (made.fields, made.created_at, false));
+    assert_eq!((card.fields, card.created_at, card.is_outdated), (made.fields, made.created_at, false));
 }
 
 #[test]
@@ -330,10 +340,10 @@ fn deleting_a_thread_deletes_its_card() {
     let server = StubModel::with_replies(vec![StubReply::text("Hello."), StubReply::json(&good())]);
     let engine = engine(&home, &server, &[]);
     let thread = crate::turns::thread(&engine);
-    assert_eq!(crate::turns::send(&engine, &thread, "mend the parser").unwrap().messages[1].role, ChatRole::Assistant);
-    engine.thread_remember(thread.parse().unwrap()).unwrap();
-    assert!(matches!(engine.refresh_card(&thread, None, true).unwrap().outcome, Refresh::Made { .. }));
-    assert_eq!(meta(&home, &thread)["name"], "Mend the parser in parts");
+    assert_eq!(crate::turns::send(&engine, &thread, "fix the parser").unwrap().messages[1].role, ChatRole::Assistant);
+    engine.sync_thread(thread.parse().unwrap()).unwrap();
+    assert!(matches!(engine.refresh_card(&thread, None, true).unwrap().outcome, CardRefreshOutcome::Written { .. }));
+    assert_eq!(meta(&home, &thread)["name"], "Fix the parser in parts");
     engine.thread_delete(&thread).unwrap();
     assert!(!home.path(&format!(".rethread/cards/{thread}.meta.json")).exists());
     assert!(engine.card(&thread).is_err());
@@ -358,9 +368,9 @@ fn model_key_without_provider_disables_only_cards() {
     let engine = engine(&home, &server, &[("cards.model_keys", "claude-haiku-4-5")]);
     let problems = engine.config().problems();
     assert!(problems.iter().any(|problem| problem.message.contains("provider/model")), "{problems:?}");
-    assert!(matches!(refresh(&engine).outcome, Refresh::Off(_)));
+    assert!(matches!(refresh(&engine).outcome, CardRefreshOutcome::Disabled(_)));
     assert!(!engine.card_after_turn(Agent::ClaudeCode, SESSION).unwrap());
-    assert_eq!(engine.card(SESSION).unwrap().made_by, None);
+    assert_eq!(engine.card(SESSION).unwrap().model, None);
     assert!(server.bodies().is_empty());
 }
 
@@ -371,8 +381,8 @@ fn first_usable_model_writes_the_card() {
     let server = StubModel::with_replies(vec![StubReply::json(&good())]);
     // There is no key for the first model.
     let engine = engine(&home, &server, &[("cards.model_keys", "anthropic/claude-haiku-4-5,openai/tiny")]);
-    assert_eq!(refresh(&engine).card.made_by.as_deref(), Some("openai/tiny"));
+    assert_eq!(refresh(&engine).card.model.as_deref(), Some("openai/tiny"));
     assert_eq!(server.bodies()[0]["model"], "tiny");
     let none = self::engine(&home, &server, &[("cards.model_keys", "anthropic/claude-haiku-4-5")]);
-    assert!(matches!(none.refresh_card(SESSION, None, true).unwrap().outcome, Refresh::NoModel(_)));
+    assert!(matches!(none.refresh_card(SESSION, None, true).unwrap().outcome, CardRefreshOutcome::NoModel(_)));
 }

@@ -1,13 +1,13 @@
 //! Session counts over hand-written transcripts with every edge case of the formats.
 
-use rethread_engine::{Listed, Profile, ShowRequest};
-use rethread_model::{Counts, Role, SessionKind, Speech, Status, Tokens};
+use rethread_engine::{ListedSession, LogProfile, ShowRequest};
+use rethread_model::{EntryKind, EntryRole, SessionCounts, SessionKind, Tokens, ToolStatus};
 use rethread_testing::{
     BRANCHES, CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, PI_VERSION_1, SUB_AGENT, TestHome,
 };
 
 #[expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
-fn only(home: &TestHome, reference: &str) -> Listed {
+fn only(home: &TestHome, reference: &str) -> ListedSession {
     home.engine().resolve(reference).unwrap()
 }
 
@@ -19,7 +19,8 @@ fn claude_code_session_is_counted_as_specified() {
     home.write(CLAUDE_FILE, CONVERSATION);
     home.sync();
     let session = only(&home, CLAUDE_SESSION).session;
-    let expect = Counts { prompts: 5, messages: 14, tool_calls: 7, tool_errors: 2, files_edited: 2, episodes: 5 };
+    let expect =
+        SessionCounts { prompts: 5, messages: 14, tool_calls: 7, tool_errors: 2, files_edited: 2, episodes: 5 };
     assert_eq!(session.counts, expect);
     assert_eq!(session.tokens, Tokens { input: 27, output: 173, cache_read: 9000, cache_write: 900 });
     assert_eq!(session.name.as_deref(), Some("Fix the lost last token"));
@@ -37,16 +38,16 @@ fn pi_counts_the_active_branch_and_tokens_of_all_branches() {
     home.write(PI_FILE, BRANCHES);
     home.sync();
     let session = only(&home, "0198a000-0000-7000-8000-000000000001").session;
-    let expect = Counts { prompts: 2, messages: 6, tool_calls: 3, tool_errors: 0, files_edited: 2, episodes: 2 };
+    let expect = SessionCounts { prompts: 2, messages: 6, tool_calls: 3, tool_errors: 0, files_edited: 2, episodes: 2 };
     assert_eq!(session.counts, expect);
     assert_eq!(session.tokens, Tokens { input: 80, output: 40, cache_read: 16, cache_write: 8 });
     assert!((session.cost_usd.unwrap() - 0.08).abs() < 1e-9);
     let show = |profile| {
         home.engine().show("Sticky header", ShowRequest { profile, ..ShowRequest::default() }).unwrap().entries
     };
-    assert!(show(Profile::Structure).iter().all(|entry| !entry.text.contains("fixed one")));
+    assert!(show(LogProfile::Structure).iter().all(|entry| !entry.text.contains("fixed one")));
     let left: Vec<String> =
-        show(Profile::Full).into_iter().filter(|entry| entry.abandoned).map(|entry| entry.text).collect();
+        show(LogProfile::Full).into_iter().filter(|entry| entry.is_abandoned).map(|entry| entry.text).collect();
     assert_eq!(left, ["No, use a fixed one", "Executed npm test", "That failed."], "kept and marked");
 }
 
@@ -72,11 +73,11 @@ fn results_are_joined_to_their_calls_across_lines() {
         entry.tool.as_ref().unwrap().outcome.clone().unwrap()
     };
     let failed = outcome("cargo test lexer");
-    assert_eq!((failed.status, failed.exit_code), (Status::Error, Some(101)));
+    assert_eq!((failed.status, failed.exit_code), (ToolStatus::Error, Some(101)));
     assert_eq!(failed.error.as_deref(), Some("error[E0308]: mismatched types"), "no stack trace");
     assert_eq!(failed.lines, 5);
-    assert_eq!(outcome("scanner.rs").status, Status::Rejected);
-    assert_eq!(outcome("git commit").status, Status::Ok);
+    assert_eq!(outcome("scanner.rs").status, ToolStatus::Rejected);
+    assert_eq!(outcome("git commit").status, ToolStatus::Ok);
 }
 
 #[test]
@@ -92,9 +93,9 @@ fn thinking_results_and_machine_texts_are_not_entries() {
     }
     let shown = home.engine().show(CLAUDE_SESSION, ShowRequest::default()).unwrap();
     let answers: Vec<&str> =
-        shown.entries.iter().filter(|entry| entry.speech == Speech::Answer).map(|entry| entry.text.as_str()).collect();
+        shown.entries.iter().filter(|entry| entry.kind == EntryKind::Answer).map(|entry| entry.text.as_str()).collect();
     assert_eq!(answers, ["Which name? → Scanner", "rename the file in place"]);
-    let summaries = shown.entries.iter().filter(|entry| entry.speech.role() == Role::Summary).count();
+    let summaries = shown.entries.iter().filter(|entry| entry.kind.role() == EntryRole::Summary).count();
     assert_eq!(summaries, 1, "a compaction summary stays a summary");
 }
 
@@ -104,9 +105,9 @@ fn text_profile_contains_only_prompts_and_answers() {
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     home.sync();
-    let request = ShowRequest { profile: Profile::Text, ..ShowRequest::default() };
+    let request = ShowRequest { profile: LogProfile::Text, ..ShowRequest::default() };
     let entries = home.engine().show(CLAUDE_SESSION, request).unwrap().entries;
-    assert!(entries.iter().all(|entry| matches!(entry.speech.role(), Role::User | Role::Assistant)));
+    assert!(entries.iter().all(|entry| matches!(entry.kind.role(), EntryRole::User | EntryRole::Assistant)));
     assert_eq!(entries.len(), 12, "5 prompts, 2 answers, 5 texts of the model");
 }
 
@@ -130,7 +131,7 @@ fn episode_has_a_name_and_four_kinds_of_lines() {
          Action: Edit(/home/dev/parser/src/lexer.rs, old_string=<7 bytes>, new_string=<14 bytes>) → ok (1 line, 26 B)"
     );
     let names: Vec<&str> = episodes.iter().map(|one| one.name.rsplit('-').next().unwrap()).collect();
-    assert_eq!(names, ["1", "2", "3", "4", "6"], "numbers stay when an exchange is taken back");
+    assert_eq!(names, ["1", "2", "3", "4", "6"], "numbers do not change when an exchange is withdrawn");
 }
 
 #[test]
@@ -197,6 +198,6 @@ fn warm_ups_and_lone_exits_are_empty_sessions() {
         let home = TestHome::new();
         home.write(CLAUDE_FILE, line(text));
         home.sync();
-        assert_eq!(only(&home, CLAUDE_SESSION).session.empty, empty, "{text}");
+        assert_eq!(only(&home, CLAUDE_SESSION).session.is_empty, empty, "{text}");
     }
 }

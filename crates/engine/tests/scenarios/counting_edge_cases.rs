@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use rethread_model::Counts;
+use rethread_model::SessionCounts;
 use rethread_testing::{
     CLAUDE_FILE, CLAUDE_SESSION, PI_FILE, PiTranscriptBuilder, TestHome, TranscriptBuilder, text_block,
     tool_result_block,
@@ -58,7 +58,7 @@ impl QueueLines for TranscriptBuilder {
     }
 }
 
-fn counts_of(path: &str, text: &str, session: &str, by_lines: bool) -> Counts {
+fn counts_of(path: &str, text: &str, session: &str, by_lines: bool) -> SessionCounts {
     let home = TestHome::new();
     if by_lines {
         home.write(path, "");
@@ -165,7 +165,7 @@ fn pi_call_ids_may_repeat_in_every_message() {
     let failed = json!({"type": "message", "message": {"role": "toolResult", "toolCallId": "call_0", "toolName": "write", "content": "no", "isError": true}});
     let user = json!({"type": "message", "message": {"role": "user", "content": "go"}});
     let text = pi(&[user, call("/a"), failed.clone(), call("/b"), failed]);
-    let expect = Counts { prompts: 1, messages: 3, tool_calls: 2, tool_errors: 2, files_edited: 2, episodes: 1 };
+    let expect = SessionCounts { prompts: 1, messages: 3, tool_calls: 2, tool_errors: 2, files_edited: 2, episodes: 1 };
     for by_lines in [false, true] {
         assert_eq!(counts_of(PI_FILE, &text, "pi-1", by_lines), expect);
     }

@@ -36,7 +36,7 @@ fn engine(home: &TestHome, endpoint: &str, more: &[(&str, &str)]) -> Engine {
     let settings =
         [("embeddings.endpoint", endpoint), ("embeddings.model", "ideas"), ("budget.daily_tokens", "9999999")];
     for (key, value) in settings.iter().chain(more) {
-        environment.flags.push(((*key).to_owned(), (*value).to_owned()));
+        environment.config_overrides.push(((*key).to_owned(), (*value).to_owned()));
     }
     environment.variables.push(("MODEL_KEY".to_owned(), "hush-hush-123".to_owned()));
     Engine::open(environment).unwrap()
@@ -69,11 +69,11 @@ fn query_finds_similar_text_without_shared_words() {
     let (home, server) = (two_sessions(), StubModel::with_embeddings(|| 1));
     let engine = engine(&home, &server.openai_url(), &[]);
     let report = sync(&engine);
-    assert_eq!((report.made, report.more, report.failed), (4, false, None));
+    assert_eq!((report.embedded, report.has_more, report.error), (4, false, None));
     let found = search(&engine, "sporadic login trouble");
     assert_eq!(texts(&found), [QUESTION], "{found:#?}");
     assert_eq!(found.degraded, None);
-    assert!(found.hits[0].hit.why.iter().any(|why| why.part == "meaning" && why.points > 4.0));
+    assert!(found.hits[0].hit.why.iter().any(|why| why.feature == "meaning" && why.points > 4.0));
     let model_and_count = |request: &StubRequest| {
         let body = &request.body;
         (body["model"].as_str().unwrap().to_owned(), body["input"].as_array().unwrap().len())
@@ -90,7 +90,7 @@ fn query_finds_similar_text_without_shared_words() {
     assert!(found.hits.is_empty() && found.degraded.is_none());
     let with_words = texts(&search(&off, "unreliable suite")).join("\n");
     assert!(with_words.starts_with(QUESTION));
-    assert!(search(&off, "unreliable suite").hits[0].hit.why.iter().all(|why| why.part != "meaning"));
+    assert!(search(&off, "unreliable suite").hits[0].hit.why.iter().all(|why| why.feature != "meaning"));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn read_only_search_sends_no_request() {
     server.take_requests();
     let spent = || engine.status().unwrap().budget.requests;
     let before = spent();
-    let request = SearchRequest { text: "unreliable suite".into(), limit: 10, only_reads: true, ..Default::default() };
+    let request = SearchRequest { text: "unreliable suite".into(), limit: 10, read_only: true, ..Default::default() };
     let found = engine.search(&request).unwrap();
     assert_eq!((texts(&found)[0], found.degraded.as_deref()), (QUESTION, None));
     assert!(server.take_requests().is_empty() && spent() == before, "no request is sent or entered in the ledger");
@@ -111,18 +111,18 @@ fn read_only_search_sends_no_request() {
 fn each_text_is_embedded_once() {
     let (home, server) = (two_sessions(), StubModel::with_embeddings(|| 1));
     let engine = engine(&home, &server.openai_url(), &[]);
-    assert_eq!(sync(&engine).made, 4);
+    assert_eq!(sync(&engine).embedded, 4);
     server.take_requests();
-    assert_eq!(sync(&engine).made, 0);
+    assert_eq!(sync(&engine).embedded, 0);
     assert!(server.take_requests().is_empty(), "no new text, no request");
 
     let more = transcript("tests", &[QUESTION, ANSWER, "And the font?", "  "]);
     home.write(TESTS, &more);
-    assert_eq!(sync(&engine).made, 1);
-    assert_eq!(take_texts(&server), ["And the font?"], "only what is new, and nothing that is blank");
+    assert_eq!(sync(&engine).embedded, 1);
+    assert_eq!(take_texts(&server), ["And the font?"], "only new text, and no blank text");
 
     home.write(TESTS, transcript("tests", &["The authentication suite is flaky", ANSWER]));
-    assert_eq!(sync(&engine).made, 2);
+    assert_eq!(sync(&engine).embedded, 2);
     assert_eq!(take_texts(&server), ["The authentication suite is flaky", ANSWER], "a rewritten file is read again");
     let found = search(&engine, "sporadic login trouble");
     assert_eq!(texts(&found), ["The authentication suite is flaky"]);
@@ -135,13 +135,13 @@ fn sync_limits_embeddings_and_the_next_sync_continues() {
     home.write(TESTS, transcript("many", &lines.iter().map(String::as_str).collect::<Vec<_>>()));
     let engine = engine(&home, &server.openai_url(), &[]);
     let first = sync(&engine);
-    assert_eq!((first.made, first.more), (512, true));
+    assert_eq!((first.embedded, first.has_more), (512, true));
     let second = sync(&engine);
-    assert_eq!((second.made, second.more), (88, false));
+    assert_eq!((second.embedded, second.has_more), (88, false));
     let mut sent = take_texts(&server);
     sent.dedup();
     assert_eq!(sent.len(), 600, "each of them once");
-    assert_eq!(sync(&engine).made, 0);
+    assert_eq!(sync(&engine).embedded, 0);
 }
 
 #[test]
@@ -149,16 +149,16 @@ fn unreachable_model_degrades_to_word_search() {
     let (home, server) = (two_sessions(), StubModel::with_embeddings(|| 1));
     let away = engine(&home, &StubModel::unreachable().openai_url(), &[]);
     let report = sync(&away);
-    assert_eq!((report.made, report.more), (0, true));
-    assert!(report.failed.is_some_and(|why| why.contains("cannot be reached")));
+    assert_eq!((report.embedded, report.has_more), (0, true));
+    assert!(report.error.is_some_and(|why| why.starts_with("cannot reach http://127.0.0.1:")));
     assert_eq!(search(&away, "authentication").degraded, None, "without vectors no request is sent");
 
-    assert_eq!(sync(&engine(&home, &server.openai_url(), &[])).made, 4, "what failed is made up for");
+    assert_eq!(sync(&engine(&home, &server.openai_url(), &[])).embedded, 4, "entries that failed are embedded now");
     let found = search(&away, "authentication");
     assert_eq!(texts(&found)[0], QUESTION);
     let degraded = found.degraded.unwrap();
-    assert!(degraded.starts_with("the embedding model could not be asked: http://127.0.0.1:"), "{degraded}");
-    assert!(degraded.ends_with("; only words were searched"), "{degraded}");
+    assert!(degraded.starts_with("the embedding request failed: cannot reach http://127.0.0.1:"), "{degraded}");
+    assert!(degraded.ends_with("; searched by words only"), "{degraded}");
 }
 
 #[test]
@@ -167,10 +167,13 @@ fn each_model_has_its_own_vectors() {
     let first = engine(&home, &server.openai_url(), &[]);
     sync(&first);
     let second = engine(&home, &server.openai_url(), &[("embeddings.model", "other")]);
-    assert!(search(&second, "sporadic login trouble").hits.is_empty(), "numbers of different models do not compare");
-    assert_eq!(sync(&second).made, 4);
+    assert!(
+        search(&second, "sporadic login trouble").hits.is_empty(),
+        "vectors of different models are not comparable"
+    );
+    assert_eq!(sync(&second).embedded, 4);
     assert_eq!(texts(&search(&second, "sporadic login trouble")), [QUESTION]);
-    assert_eq!(sync(&first).made, 4, "and back again");
+    assert_eq!(sync(&first).embedded, 4, "and back again");
 }
 
 #[test]
@@ -184,13 +187,16 @@ fn changed_vector_length_is_noticed() {
     let found = search(&engine, "sporadic authentication");
     assert_eq!(texts(&found)[0], QUESTION, "words still find it");
     let degraded = found.degraded.unwrap();
-    assert!(degraded.starts_with("the embedding model gives 7 numbers now and gave 5"), "{degraded}");
+    assert!(
+        degraded.starts_with("the embedding model returns 7 dimensions, but stored vectors have 5; "),
+        "{degraded}"
+    );
 
     home.append(TABLES, transcript("later", &["Also the index"]));
     let report = sync(&engine);
-    assert_eq!((report.made, report.more), (1, true), "the others are out of date now");
+    assert_eq!((report.embedded, report.has_more), (1, true), "the others are out of date now");
     let report = sync(&engine);
-    assert_eq!((report.made, report.more), (4, false));
+    assert_eq!((report.embedded, report.has_more), (4, false));
     assert_eq!(texts(&search(&engine, "sporadic login trouble")), [QUESTION]);
 }
 
@@ -198,7 +204,7 @@ fn changed_vector_length_is_noticed() {
 fn key_is_sent_but_never_shown() {
     let (home, server) = (two_sessions(), StubModel::with_embeddings(|| 1));
     let with_key = engine(&home, &server.openai_url(), &[("embeddings.key_env", "MODEL_KEY")]);
-    assert_eq!(sync(&with_key).failed, None);
+    assert_eq!(sync(&with_key).error, None);
     assert!(server.take_requests()[0].head.contains("authorization: Bearer hush-hush-123\n"));
     assert!(!format!("{:?}", with_key.config()).contains("hush"), "the settings name the variable only");
 
@@ -207,12 +213,15 @@ fn key_is_sent_but_never_shown() {
         &StubModel::unreachable().openai_url(),
         &[("embeddings.key_env", "MODEL_KEY"), ("embeddings.model", "new")],
     );
-    let why = sync(&away).failed.unwrap();
-    assert!(why.contains("cannot be reached") && !why.contains("hush"), "{why}");
+    let why = sync(&away).error.unwrap();
+    assert!(why.contains("cannot reach http://127.0.0.1:") && !why.contains("hush"), "{why}");
 
     let unset = engine(&home, &server.openai_url(), &[("embeddings.key_env", "NO_SUCH_KEY")]);
     assert!(
-        search(&unset, "authentication").degraded.unwrap().starts_with("$NO_SUCH_KEY, which embeddings.key_env names")
+        search(&unset, "authentication")
+            .degraded
+            .unwrap()
+            .starts_with("$NO_SUCH_KEY (from embeddings.key_env) is not set")
     );
     assert!(server.take_requests().is_empty(), "nothing is sent without the configured key");
 }
@@ -241,10 +250,15 @@ fn project_settings_cannot_set_the_endpoint() {
     assert!(server.take_requests().is_empty());
 
     home.write(".rethread/config.toml", format!("{project}[budget]\ndaily_tokens = 99999\n"));
-    assert_eq!(sync(&home.engine()).made, 4);
+    assert_eq!(sync(&home.engine()).embedded, 4);
 
     let plain = self::engine(&home, "http://model.example.com/v1", &[("embeddings.model", "far")]);
-    assert!(sync(&plain).failed.unwrap().ends_with("another host needs https"));
+    assert!(sync(&plain).error.unwrap().ends_with("http is allowed for this machine only; use https"));
     let half = self::engine(&home, "", &[]);
-    assert!(half.config().problems().iter().any(|one| one.message.contains("both endpoint and model")));
+    assert!(
+        half.config()
+            .problems()
+            .iter()
+            .any(|one| one.message.contains("both embeddings.endpoint and embeddings.model"))
+    );
 }

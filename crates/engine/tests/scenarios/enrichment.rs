@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 use rethread_engine::{
-    Clock, DecisionRequest, Engine, EnrichOutcome, EnrichReport, EnrichStop, ForgetTarget, NanoUsd, Scope, SyncRequest,
-    WorkKind,
+    Clock, DecisionRequest, Engine, EnrichOutcome, EnrichReport, EnrichStop, ForgetTarget, NanoUsd, SessionScope,
+    SessionType, SyncRequest,
 };
 use rethread_model::{Fact, FactState, Predicate, Space, Timestamp, Trust};
 use rethread_store::{FactQuery, Store};
@@ -71,7 +71,7 @@ fn outcomes(report: &EnrichReport) -> Vec<&EnrichOutcome> {
 
 fn waits_until(report: &EnrichReport) -> Timestamp {
     match outcomes(report)[..] {
-        [EnrichOutcome::Waits { until, .. }] => *until,
+        [EnrichOutcome::Retry { until, .. }] => *until,
         ref other => panic!("{other:?}"),
     }
 }
@@ -89,7 +89,7 @@ fn model_adds_facts_that_cite_entries() {
     let server = StubModel::with_replies(vec![facts_reply(&json!(reported))]);
     let report = enrich(&engine(&home, &server, 600, &[]));
     assert_eq!((report.sessions[0].added, report.sessions[0].dropped, report.sessions[0].tokens), (2, 4, 24));
-    assert_eq!((outcomes(&report), report.waiting), (vec![&EnrichOutcome::Done], 0));
+    assert_eq!((outcomes(&report), report.queued), (vec![&EnrichOutcome::Done], 0));
     assert_eq!(report.sessions[0].cost, Some(NanoUsd::ZERO));
     let facts = added(&home);
     let chosen = facts.iter().find(|fact| fact.subject.name == "plain table").unwrap();
@@ -97,14 +97,14 @@ fn model_adds_facts_that_cite_entries() {
         (chosen.predicate, chosen.state, chosen.trust),
         (Predicate::Decided, FactState::Confirmed, Trust::Assistant)
     );
-    assert_eq!((chosen.line, &chosen.evidence, chosen.model.as_deref()), (3, &vec![2], Some("openai/small")));
+    assert_eq!((chosen.line, &chosen.evidence_lines, chosen.model.as_deref()), (3, &vec![2], Some("openai/small")));
     assert_eq!((chosen.at, chosen.reason.as_deref()), (Some(at(12)), Some("a tree was too slow")));
     assert!(facts.iter().all(|fact| !fact.detail.contains("ghp_q7Z")), "{facts:?}");
     let sent = server.bodies()[0]["messages"][1]["content"].as_str().unwrap().to_owned();
     assert!(sent.contains("[1 human]\nwhere do we keep the parts?\n\n[2 assistant]\nI would suggest"), "{sent}");
-    let request = DecisionRequest { scope: Scope::AllProjects, ..DecisionRequest::default() };
+    let request = DecisionRequest { scope: SessionScope::AllProjects, ..DecisionRequest::default() };
     let decisions = home.engine().decisions(&request).unwrap();
-    assert!(decisions.iter().any(|decision| decision.choice == "plain table" && decision.is_open()), "{decisions:?}");
+    assert!(decisions.iter().any(|decision| decision.subject == "plain table" && decision.is_open()), "{decisions:?}");
     // A session is sent again only after it has continued and ended again.
     assert!(enrich(&engine(&home, &server, 601, &[])).sessions.is_empty());
     exchange(&home, &id(1), 620, "never use a tree again", "Understood.");
@@ -136,14 +136,17 @@ fn known_facts_are_not_added_and_re_extraction_keeps_model_facts() {
     let both = home.facts();
     assert_eq!(both.lines().count(), by_rules.lines().count() + 1);
     let mut store = Store::open(&home.path(".rethread/memory.db"), Space::local()).unwrap();
-    let number = store.enrichable().unwrap();
+    let number = store.enrichable_sessions().unwrap();
     assert!(number.is_empty());
     let (session, _) = store
-        .session_of(rethread_store::SessionKey { agent: rethread_model::Agent::ClaudeCode, external_id: &id(1) })
+        .session_by_external_id(rethread_store::SessionKey {
+            agent: rethread_model::Agent::ClaudeCode,
+            external_id: &id(1),
+        })
         .unwrap()
         .unwrap();
     let mut batch = store.begin().unwrap();
-    batch.set_fact_rules(session, 0).unwrap();
+    batch.set_fact_rules_version(session, 0).unwrap();
     batch.commit().unwrap();
     drop(store);
     home.sync();
@@ -164,20 +167,20 @@ fn no_request_when_off_or_without_budget() {
         engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap();
         let report = enrich(&engine);
         assert!(
-            matches!(&report.stopped, Some(EnrichStop::Off(why)) if why.contains(reported)),
+            matches!(&report.stop_reason, Some(EnrichStop::Disabled(why)) if why.contains(reported)),
             "{:?}",
-            report.stopped
+            report.stop_reason
         );
         let status = engine.status().unwrap().enrichment;
-        assert_eq!((status.level, status.waiting), (2, 0), "E003-15");
+        assert_eq!((status.level, status.queued), (2, 0), "E003-15");
     }
     let without = engine(&home, &server, 600, &[("model.provider", "none")]);
-    assert!(matches!(enrich(&without).stopped, Some(EnrichStop::NoModel(_))));
+    assert!(matches!(enrich(&without).stop_reason, Some(EnrichStop::NoModel(_))));
     assert_eq!(without.status().unwrap().enrichment.level, 2);
     let plan = engine(&home, &server, 600, &[]).enrich_dry_run(None).unwrap();
-    assert_eq!((plan.sessions.len(), plan.sessions[0].requests, plan.refused), (1, 1, None));
+    assert_eq!((plan.sessions.len(), plan.sessions[0].requests, plan.refusal_reason), (1, 1, None));
     assert!(plan.sessions[0].planned.input_tokens > 100 && plan.sessions[0].planned.cost == Some(NanoUsd::ZERO));
-    assert_eq!(engine(&home, &server, 600, &[]).status().unwrap().enrichment.waiting, 0, "a look writes nothing");
+    assert_eq!(engine(&home, &server, 600, &[]).status().unwrap().enrichment.queued, 0, "reading writes nothing");
     assert!(server.bodies().is_empty());
 }
 
@@ -196,15 +199,15 @@ fn failed_session_is_retried_five_times_with_backoff() {
         minute += wait;
     }
     let level = engine(&home, &server, minute, &[]).status().unwrap().enrichment;
-    assert_eq!((level.level, level.waiting, level.retrying, level.failed), (1, 1, 1, 0), "E003-15");
+    assert_eq!((level.level, level.queued, level.retrying, level.failed), (1, 1, 1, 0), "E003-15");
     server.push(StubReply::Status(503));
     let last = engine(&home, &server, minute, &[]);
-    assert!(matches!(outcomes(&enrich(&last))[..], [EnrichOutcome::Failed { .. }]));
+    assert!(matches!(outcomes(&enrich(&last))[..], [EnrichOutcome::GivenUp { .. }]));
     assert_eq!(server.bodies().len(), 6);
     let status = last.status().unwrap().enrichment;
-    assert_eq!((status.waiting, status.failed, status.last_failures.len()), (0, 1, 1), "E003-17");
+    assert_eq!((status.queued, status.failed, status.last_failures.len()), (0, 1, 1), "E003-17");
     let failures = last.enrich_failures().unwrap();
-    assert_eq!((failures[0].tries, failures[0].failed_at), (6, at(minute)));
+    assert_eq!((failures[0].attempts, failures[0].failed_at), (6, at(minute)));
     assert!(failures[0].reason.contains("503"), "{}", failures[0].reason);
     assert!(enrich(&engine(&home, &server, minute + 10_000, &[])).sessions.is_empty());
     // After clearing, the session is queued again.
@@ -221,21 +224,25 @@ fn three_failures_in_a_row_pause_the_other_sessions() {
     let home = home(5);
     let server = StubModel::with_replies(vec![StubReply::Status(500), StubReply::Status(500), StubReply::Status(500)]);
     let report = enrich(&engine(&home, &server, 600, &[]));
-    assert_eq!((report.sessions.len(), report.waiting, server.bodies().len()), (3, 5, 3));
-    assert!(matches!(report.stopped, Some(EnrichStop::Held { until }) if until == at(605)), "{:?}", report.stopped);
+    assert_eq!((report.sessions.len(), report.queued, server.bodies().len()), (3, 5, 3));
+    assert!(
+        matches!(report.stop_reason, Some(EnrichStop::Paused { until }) if until == at(605)),
+        "{:?}",
+        report.stop_reason
+    );
     let held = enrich(&engine(&home, &server, 604, &[]));
-    assert!(held.sessions.is_empty() && matches!(held.stopped, Some(EnrichStop::Held { .. })));
+    assert!(held.sessions.is_empty() && matches!(held.stop_reason, Some(EnrichStop::Paused { .. })));
     // The next request is a probe; if it fails, all sessions wait again.
     server.push(StubReply::Status(500));
     let report = enrich(&engine(&home, &server, 605, &[]));
     assert_eq!((report.sessions.len(), server.bodies().len()), (1, 4));
-    assert!(matches!(report.stopped, Some(EnrichStop::Held { .. })));
+    assert!(matches!(report.stop_reason, Some(EnrichStop::Paused { .. })));
     for _ in 0..5 {
         server.push(facts_reply(&json!([])));
     }
     let report = enrich(&engine(&home, &server, 700, &[]));
-    assert_eq!((report.sessions.len(), report.waiting), (5, 0));
-    assert!(report.stopped.is_none());
+    assert_eq!((report.sessions.len(), report.queued), (5, 0));
+    assert!(report.stop_reason.is_none());
     assert_eq!(engine(&home, &server, 700, &[]).status().unwrap().enrichment.level, 0);
 }
 
@@ -246,8 +253,8 @@ fn unusable_answers_fail_only_their_session() {
     let server = StubModel::with_replies(vec![StubReply::text("no"); 12]);
     let report = enrich(&engine(&home, &server, 600, &[]));
     assert_eq!((report.sessions.len(), server.bodies().len()), (4, 12));
-    assert!(report.stopped.is_none());
-    assert_eq!(report.waiting, 4);
+    assert!(report.stop_reason.is_none());
+    assert_eq!(report.queued, 4);
 }
 
 #[test]
@@ -259,11 +266,11 @@ fn exhausted_budget_waits_for_tomorrow_without_an_attempt() {
     let report = enrich(&poor);
     let tomorrow: Timestamp = "2026-03-03T00:00:00Z".parse().unwrap();
     for outcome in outcomes(&report) {
-        assert!(matches!(outcome, EnrichOutcome::Waits { until, .. } if *until == tomorrow), "{outcome:?}");
+        assert!(matches!(outcome, EnrichOutcome::Retry { until, .. } if *until == tomorrow), "{outcome:?}");
     }
     assert_eq!((report.sessions.len(), server.bodies().len()), (2, 0));
     let status = poor.status().unwrap().enrichment;
-    assert_eq!((status.waiting, status.retrying, status.held_until), (2, 0, None));
+    assert_eq!((status.queued, status.retrying, status.paused_until), (2, 0, None));
     // An explicit request and the next day do not wait.
     server.push(facts_reply(&json!([])));
     let now = engine(&home, &server, 601, &[]).enrich(Some(&id(1))).unwrap();
@@ -293,7 +300,7 @@ fn long_session_is_sent_in_parts_and_resumes() {
     let report = enrich(&engine(&home, &server, 605, &small));
     assert_eq!((until, outcomes(&report)), (at(605), vec![&EnrichOutcome::Done]));
     let sent = server.bodies()[before]["messages"][1]["content"].as_str().unwrap().to_owned();
-    assert!(!sent.contains("[1 human]"), "the first piece is not paid for twice");
+    assert!(!sent.contains("[1 human]"), "the first part is not paid for twice");
     assert_eq!(added(&home).len(), 1);
 }
 
@@ -309,7 +316,7 @@ fn model_facts_are_forgotten_with_their_session() {
     }
     assert_eq!(added(&home), []);
     let status = engine(&home, &server, 9_000, &[]).status().unwrap().enrichment;
-    assert_eq!((status.waiting, status.failed), (0, 0));
+    assert_eq!((status.queued, status.failed), (0, 0));
     assert!(enrich(&engine(&home, &server, 9_000, &[])).sessions.is_empty());
 }
 
@@ -326,7 +333,7 @@ fn dry_run_estimates_model_cost_by_session_type() {
     assert_eq!(runs.iter().map(|run| run.files_changed).sum::<u64>(), 2);
     let estimates = estimates.unwrap();
     let kinds: Vec<_> = estimates.iter().map(|estimate| (estimate.kind, estimate.sessions)).collect();
-    assert_eq!(kinds, [(None, 1), (Some(WorkKind::Chat), 1)]);
+    assert_eq!(kinds, [(None, 1), (Some(SessionType::Chat), 1)]);
     for estimate in &estimates {
         assert!((2_100..3_000).contains(&estimate.tokens), "{estimate:?}");
         assert!(estimate.cost.is_some_and(|cost| cost > NanoUsd::ZERO));
@@ -344,6 +351,6 @@ fn sync_queues_ended_sessions_without_waiting() {
     let server = StubModel::with_replies(Vec::new());
     let engine = engine(&home, &server, 600, &[]);
     engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap();
-    assert_eq!(engine.status().unwrap().enrichment.waiting, 1, "the other one has not ended");
+    assert_eq!(engine.status().unwrap().enrichment.queued, 1, "the other one has not ended");
     assert!(server.bodies().is_empty());
 }

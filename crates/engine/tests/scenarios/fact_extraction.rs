@@ -105,7 +105,7 @@ fn facts_are_not_extracted_when_disabled() {
     assert_eq!(home.facts(), "");
     home.write(".rethread/config.toml", "");
     home.sync();
-    assert!(home.facts().contains("fixed_by"), "what was read before is drawn from as soon as it is wanted");
+    assert!(home.facts().contains("fixed_by"), "facts of synced sessions are extracted once enabled");
 }
 
 /// The injection after a failed command.

@@ -3,11 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 use rethread_engine::{
-    DecisionRequest, Engine, EngineError, Environment, FactsReport, FactsRequest, FileRequest, FixRequest, Scope,
-    Thing, WorkflowRequest,
+    DecisionRequest, Engine, EngineError, Environment, FactsReport, FactsRequest, FileRequest, FixRequest, GraphItem,
+    SessionScope, WorkflowRequest,
 };
-use rethread_model::{Entity, EntityKind, Fact, FactState, Predicate, Timestamp, Trust};
-use rethread_testing::{TestHome, TranscriptBuilder};
+use rethread_model::{EntityKind, Fact, Predicate};
+use rethread_testing::{TestHome, TranscriptBuilder, confirmed_fact, with_object};
 
 const ANNA: &str = "aaaa1011-0000-4000-8000-00000000000a";
 const BEN: &str = "bbbb1011-0000-4000-8000-00000000000b";
@@ -22,42 +22,16 @@ fn session(home: &TestHome, id: &str, project: &str, prompts: &[&str]) {
     home.sync();
 }
 
-/// Stores these facts for an exchange of a session.
-fn store_facts(home: &TestHome, id: &str, exchange: usize, facts: &[Fact]) {
-    let session = home.engine().resolve(id).unwrap().session.id;
-    let mut store = home.store();
-    let number = store.session_number(session).unwrap().unwrap();
-    let mut batch = store.begin().unwrap();
-    let stretch = batch.stretches(number, 0).unwrap()[exchange];
-    batch.put_facts(number, stretch, facts, "{}", Timestamp::from_millis(0)).unwrap();
-    batch.commit().unwrap();
+fn store_facts(home: &TestHome, id: &str, span: usize, facts: &[Fact]) {
+    home.store_facts(home.engine().resolve(id).unwrap().session.id, span, facts);
 }
 
 fn fact(day: u32, predicate: Predicate, subject: (EntityKind, &str), detail: &str) -> Fact {
-    Fact {
-        predicate,
-        subject: Entity::new(subject.0, subject.1),
-        object: None,
-        detail: detail.to_owned(),
-        reason: None,
-        quote: None,
-        state: FactState::Confirmed,
-        succeeded: 0,
-        failed: 0,
-        trust: Trust::Tool,
-        line: 1,
-        evidence: vec![1],
-        at: Some(format!("2026-03-{day:02}T12:00:00Z").parse().unwrap()),
-        model: None,
-    }
+    confirmed_fact(&format!("2026-03-{day:02}T12:00:00Z"), predicate, subject, detail)
 }
 
-fn with_object(fact: Fact, kind: EntityKind, name: &str) -> Fact {
-    Fact { object: Some(Entity::new(kind, name)), ..fact }
-}
-
-fn here() -> Scope {
-    Scope::Project("/p".to_owned())
+fn here() -> SessionScope {
+    SessionScope::Project("/p".to_owned())
 }
 
 /// A session with an error, a failed attempt and the fix.
@@ -90,9 +64,9 @@ fn fix_is_reported_with_failed_attempts_and_sources() {
     let found = &report.errors[0];
     assert_eq!(found.signature, ERROR);
     assert_eq!(found.line, "error: no such table: 'orders'");
-    assert_eq!(found.fixes.fixes[0].what, "ran `sqlx migrate run`");
+    assert_eq!(found.fixes.fixes[0].description, "ran `sqlx migrate run`");
     assert_eq!(found.fixes.fixes[0].command.as_deref(), Some("cargo test"));
-    assert_eq!(found.fixes.dead_ends[0].what, "edited src/db.rs");
+    assert_eq!(found.fixes.failed_attempts[0].description, "edited src/db.rs");
     let source = &found.fixes.fixes[0].sources[0];
     assert!(home.engine().resolve(source.citation().split(':').next().unwrap()).is_ok());
 }
@@ -101,12 +75,13 @@ fn fix_is_reported_with_failed_attempts_and_sources() {
 fn similar_error_is_found_and_unrelated_error_is_not() {
     let home = home_with_fix();
     let alike = fix(&home.engine(), "sqlite says: no such table orders");
-    assert!(alike.errors[0].likeness < 1.0 && !alike.is_empty());
+    assert!(alike.errors[0].similarity < 1.0 && !alike.is_empty());
     let other = fix(&home.engine(), "error: linker `cc` not found");
     assert!(other.errors.is_empty());
-    assert_eq!(other.known, 1);
+    assert_eq!(other.known_errors, 1);
     assert!(fix(&home.engine(), "error: exit status 1").errors.is_empty());
-    let elsewhere = FixRequest { text: "error: no such table: 'x'".to_owned(), scope: Scope::Project("/q".to_owned()) };
+    let elsewhere =
+        FixRequest { text: "error: no such table: 'x'".to_owned(), scope: SessionScope::Project("/q".to_owned()) };
     assert!(home.engine().fix(&elsewhere).unwrap().is_empty());
 }
 
@@ -133,19 +108,19 @@ fn decisions_are_reported_as_of_a_time() {
     // S003-22
     let home = TestHome::new();
     session(&home, ANNA, "/p", &["use mysql", "no, postgres"]);
-    let mysql = fact(1, Predicate::Decided, (EntityKind::Choice, "mysql"), "let us use mysql");
+    let mysql = fact(1, Predicate::Decided, (EntityKind::Decision, "mysql"), "let us use mysql");
     let postgres = Fact {
         reason: Some("because of its JSON columns".to_owned()),
-        ..fact(9, Predicate::Decided, (EntityKind::Choice, "postgres"), "postgres instead of mysql")
+        ..fact(9, Predicate::Decided, (EntityKind::Decision, "postgres"), "postgres instead of mysql")
     };
     store_facts(&home, ANNA, 0, &[mysql]);
-    store_facts(&home, ANNA, 1, &[with_object(postgres, EntityKind::Choice, "mysql")]);
+    store_facts(&home, ANNA, 1, &[with_object(postgres, EntityKind::Decision, "mysql")]);
     let reported = |request: DecisionRequest| -> Vec<(String, &'static str)> {
         let found = home.engine().decisions(&DecisionRequest { scope: here(), ..request }).unwrap();
-        found.into_iter().map(|one| (one.choice, one.state.of_decision())).collect()
+        found.into_iter().map(|one| (one.subject, one.state.decision_name())).collect()
     };
     assert_eq!(reported(DecisionRequest::default()), [("postgres".to_owned(), "accepted")]);
-    let all = DecisionRequest { all: true, ..DecisionRequest::default() };
+    let all = DecisionRequest { include_inactive: true, ..DecisionRequest::default() };
     assert_eq!(reported(all), [("postgres".to_owned(), "accepted"), ("mysql".to_owned(), "superseded")]);
     let then = DecisionRequest { as_of: Some("2026-03-05".to_owned()), ..DecisionRequest::default() };
     assert_eq!(reported(then), [("mysql".to_owned(), "accepted")]);
@@ -154,7 +129,7 @@ fn decisions_are_reported_as_of_a_time() {
     let about = DecisionRequest { query: "json".to_owned(), ..DecisionRequest::default() };
     assert_eq!(reported(about).len(), 1);
     let wrong = DecisionRequest { as_of: Some("teatime".to_owned()), ..DecisionRequest::default() };
-    assert!(matches!(home.engine().decisions(&wrong), Err(EngineError::BadTime(_))));
+    assert!(matches!(home.engine().decisions(&wrong), Err(EngineError::InvalidTime(_))));
 }
 
 #[test]
@@ -162,17 +137,17 @@ fn workflows_report_sequences_and_failing_commands() {
     // S003-23
     let home = TestHome::new();
     session(&home, ANNA, "/p", &["one", "two", "three"]);
-    let ran = Fact { failed: 2, ..fact(1, Predicate::Ran, (EntityKind::Command, "python"), "python x.py") };
+    let ran = Fact { failure_count: 2, ..fact(1, Predicate::Ran, (EntityKind::Command, "python"), "python x.py") };
     for exchange in 0..3 {
         let edit = (EntityKind::Command, "edit");
         let sequence = fact(1, Predicate::Sequence, edit, "edit > cargo test > git commit");
         store_facts(&home, ANNA, exchange, &[sequence, ran.clone()]);
     }
     let found = home.engine().workflows(&WorkflowRequest { scope: here(), as_of: None }).unwrap();
-    assert_eq!(found[0].patterns[0].commands, ["edit", "cargo test", "git commit"]);
-    assert_eq!(found[0].patterns[0].times, 3);
+    assert_eq!(found[0].sequences[0].commands, ["edit", "cargo test", "git commit"]);
+    assert_eq!(found[0].sequences[0].count, 3);
     assert!(found[0].commands[0].usually_fails());
-    let elsewhere = WorkflowRequest { scope: Scope::Project("/q".to_owned()), as_of: None };
+    let elsewhere = WorkflowRequest { scope: SessionScope::Project("/q".to_owned()), as_of: None };
     assert!(home.engine().workflows(&elsewhere).unwrap().is_empty());
 }
 
@@ -185,7 +160,7 @@ fn home_with_renamed_file() -> TestHome {
     let edited = fact(3, Predicate::Edited, (EntityKind::File, "src/reader.rs"), "");
     let error = (EntityKind::Error, "error: unexpected end");
     let fixed = fact(3, Predicate::FixedBy, error, "edited src/reader.rs");
-    let rule = fact(3, Predicate::Decided, (EntityKind::Choice, "no unsafe"), "no unsafe in reader.rs");
+    let rule = fact(3, Predicate::Decided, (EntityKind::Decision, "no unsafe"), "no unsafe in reader.rs");
     store_facts(&home, ANNA, 0, &[created]);
     store_facts(&home, ANNA, 1, &[with_object(moved, EntityKind::File, "src/reader.rs"), edited, fixed, rule]);
     home
@@ -201,7 +176,7 @@ fn file_history_covers_all_names_of_the_file() {
     let reported: Vec<_> = found
         .touches
         .iter()
-        .map(|touch| (touch.why.as_deref(), touch.deeds.iter().map(|deed| deed.predicate).collect::<Vec<_>>()))
+        .map(|touch| (touch.prompt.as_deref(), touch.actions.iter().map(|action| action.predicate).collect::<Vec<_>>()))
         .collect();
     assert_eq!(
         reported,
@@ -211,7 +186,7 @@ fn file_history_covers_all_names_of_the_file() {
         ]
     );
     assert_eq!(found.fixes[0].0, "error: unexpected end");
-    assert_eq!(found.decisions[0].choice, "no unsafe");
+    assert_eq!(found.decisions[0].subject, "no unsafe");
     let later = FileRequest { since: Some("2026-03-02".to_owned()), ..request.clone() };
     assert_eq!(home.engine().file_history(&later).unwrap().touches.len(), 1);
     let first = FileRequest { limit: 1, ..request };
@@ -250,11 +225,11 @@ fn entity_is_reported_with_evidence_as_of_a_time() {
         };
         home.engine().facts_about(&request).unwrap()
     };
-    let FactsReport::About { thing, facts, graph, .. } = about(Some("cargo test --workspace"), None) else {
+    let FactsReport::About { subject: thing, facts, graph, .. } = about(Some("cargo test --workspace"), None) else {
         panic!("a command is known by its program and subcommand")
     };
     assert_eq!((thing.entity.name.as_str(), thing.facts, facts.len()), ("cargo test", 2, 2));
-    assert!(matches!(&graph.nodes[1].thing, Thing::Entity(error) if error.name == ERROR));
+    assert!(matches!(&graph.nodes[1].item, GraphItem::Entity(error) if error.name == ERROR));
     let predicates: Vec<&str> =
         graph.edges.iter().filter(|edge| edge.to == 0 || edge.from == 0).map(|edge| edge.predicate.as_str()).collect();
     assert_eq!(predicates, ["fixed_by", "failed_with"]);
@@ -262,7 +237,7 @@ fn entity_is_reported_with_evidence_as_of_a_time() {
         panic!("it had failed")
     };
     assert_eq!(facts.len(), 1, "the fix came a day later");
-    let FactsReport::Things(things) = about(None, None) else { panic!("nothing was named") };
+    let FactsReport::Entities(things) = about(None, None) else { panic!("nothing was named") };
     assert_eq!(
         things.iter().map(|thing| thing.entity.kind).collect::<Vec<_>>(),
         [EntityKind::Command, EntityKind::Error]

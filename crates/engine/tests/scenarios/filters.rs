@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use rethread_engine::{Engine, EngineError, Environment, ListRequest, Scope, SyncRequest};
+use rethread_engine::{Engine, EngineError, Environment, SessionListRequest, SessionScope, SyncRequest};
 use rethread_testing::{CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, TestHome, assert_same_dump, files_below};
 
 /// Concatenated, so that secret scanners do not report this file.
@@ -149,7 +149,7 @@ fn settings_have_layers_and_projects_may_set_only_some() {
     let mut environment = Environment::for_home(home.root());
     environment.cwd = home.path("project");
     environment.variables = vec![("RETHREAD_INTAKE_MODE".to_owned(), "realtime".to_owned())];
-    environment.flags = vec![("filter.keep_reasoning".to_owned(), "true".to_owned())];
+    environment.config_overrides = vec![("filter.keep_reasoning".to_owned(), "true".to_owned())];
     let config = Engine::open(environment).unwrap().config().clone();
     let of =
         |name: &str| config.get(name).map(|setting| (setting.value.to_string(), setting.layer.to_string())).unwrap();
@@ -157,7 +157,7 @@ fn settings_have_layers_and_projects_may_set_only_some() {
     assert_eq!(of("intake.mode"), ("realtime".to_owned(), "$RETHREAD_INTAKE_MODE".to_owned()));
     assert_eq!(of("filter.keep_reasoning"), ("true".to_owned(), "command line".to_owned()));
     assert_eq!(of("filter.omit_tool_outputs").0, "true", "a project cannot store more");
-    assert_eq!(of("intake.agents").1, "default", "an unknown agent is passed over");
+    assert_eq!(of("intake.agents").1, "default", "an unknown agent is ignored");
     assert_eq!(config.problems().len(), 3, "{:?}", config.problems());
 }
 
@@ -213,12 +213,15 @@ fn lists_filter_by_project_and_hide_empty_and_child_sessions() {
         "{\"type\":\"mode\",\"mode\":\"x\"}\n",
     );
     home.sync();
-    let list = |request: ListRequest| home.engine().sessions(&request).unwrap().len();
-    assert_eq!(list(ListRequest::default()), 2);
-    assert_eq!(list(ListRequest { include_children: true, ..ListRequest::default() }), 3);
-    assert_eq!(list(ListRequest { include_empty: true, ..ListRequest::default() }), 3);
-    assert_eq!(list(ListRequest { limit: Some(1), ..ListRequest::default() }), 1);
-    let scope = |path: &str| ListRequest { scope: Scope::Project(path.to_owned()), ..ListRequest::default() };
+    let list = |request: SessionListRequest| home.engine().sessions(&request).unwrap().len();
+    assert_eq!(list(SessionListRequest::default()), 2);
+    assert_eq!(list(SessionListRequest { include_children: true, ..SessionListRequest::default() }), 3);
+    assert_eq!(list(SessionListRequest { include_empty: true, ..SessionListRequest::default() }), 3);
+    assert_eq!(list(SessionListRequest { limit: Some(1), ..SessionListRequest::default() }), 1);
+    let scope = |path: &str| SessionListRequest {
+        scope: SessionScope::Project(path.to_owned()),
+        ..SessionListRequest::default()
+    };
     assert_eq!(list(scope("/home/dev/parser")), 1);
     assert_eq!(list(scope("/home/dev/pars")), 0);
 }

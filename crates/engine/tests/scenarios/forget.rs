@@ -5,10 +5,10 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use rethread_engine::{ForgetTarget, Forgotten, NewMessage, NewThread, SearchRequest};
+use rethread_engine::{ForgetReport, ForgetTarget, NewMessage, NewThread, SearchRequest};
 use rethread_model::Agent;
-use rethread_model::thread::{Block, ChatRole};
-use rethread_store::{AskedOf, Injected, StoredCard, Unarchived};
+use rethread_model::thread::{ChatRole, ContentBlock};
+use rethread_store::{CardRow, InjectionRow, PendingArchive, SessionQuestion};
 use rethread_testing::{
     BRANCHES, CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, TestHome, TranscriptBuilder, assert_same_dump,
     files_below,
@@ -28,9 +28,9 @@ fn files_with_canary(home: &TestHome) -> Vec<String> {
     found.map(|path| path.display().to_string()).collect()
 }
 
-fn forget(home: &TestHome, target: &ForgetTarget) -> Forgotten {
+fn forget(home: &TestHome, target: &ForgetTarget) -> ForgetReport {
     let forgotten = engine(home, 600).forget(target).unwrap();
-    assert_eq!(forgotten.left().collect::<Vec<_>>(), Vec::<&_>::new(), "something is left");
+    assert_eq!(forgotten.remaining().collect::<Vec<_>>(), Vec::<&_>::new(), "something is left");
     forgotten
 }
 
@@ -42,7 +42,7 @@ fn matching() -> ForgetTarget {
     ForgetTarget::Matching(CANARY.to_uppercase())
 }
 
-fn count(forgotten: &Forgotten, place: &str) -> u64 {
+fn count(forgotten: &ForgetReport, place: &str) -> u64 {
     forgotten.removed.iter().find(|removed| removed.place == place).map_or(0, |removed| removed.count)
 }
 
@@ -93,32 +93,38 @@ fn canary_home() -> TestHome {
 /// Rows that only models and hooks write.
 fn plant(home: &TestHome) {
     let mut store = store(home);
-    let (number, _) = store.session_of(key(ANNA)).unwrap().unwrap();
+    let (number, _) = store.session_by_external_id(key(ANNA)).unwrap().unwrap();
     let change = store.last_change(number).unwrap();
-    let asked = AskedOf { session: number, change, question: CANARY };
-    store.keep_answer(asked, "m", &format!("it is {CANARY}"), at(7)).unwrap();
+    let asked = SessionQuestion { session: number, change, question: CANARY };
+    store.cache_answer(asked, "m", &format!("it is {CANARY}"), at(7)).unwrap();
     let mut batch = store.begin().unwrap();
-    let card = StoredCard {
-        fields: json!({"name": CANARY, "description": "", "summary": CANARY, "tags": []}).to_string(),
+    let card = CardRow {
+        fields_json: json!({"name": CANARY, "description": "", "summary": CANARY, "tags": []}).to_string(),
         model: "m".to_owned(),
         created_at: at(7),
         updated_at: at(7),
-        leaf: "x".to_owned(),
+        leaf_id: "x".to_owned(),
         prompts: 1,
     };
     batch.save_card(key(ANNA), &card).unwrap();
-    let injected =
-        |text: String| Injected { at: at(7), event: "x".into(), text, parts: "{}".into(), hash: 1, micros: 1 };
+    let injected = |text: String| InjectionRow {
+        at: at(7),
+        event: "x".into(),
+        text,
+        sections_json: "{}".into(),
+        text_hash: 1,
+        duration_micros: 1,
+    };
     batch.add_injection(key(ANNA), &injected(format!("about {CANARY}"))).unwrap();
     batch.add_injection(key(BEN), &injected(format!("- The {CANARY} hunt (1m ago): edited a file"))).unwrap();
-    let period = Unarchived {
+    let period = PendingArchive {
         agent: Agent::ClaudeCode,
         external_id: ANNA.to_owned(),
         period: 9,
-        name: "x".to_owned(),
-        text: json!({"task": CANARY}).to_string(),
+        file_name: "x".to_owned(),
+        content: json!({"task": CANARY}).to_string(),
     };
-    batch.keep_period(&period).unwrap();
+    batch.add_pending_archive(&period).unwrap();
     batch.commit().unwrap();
 }
 
@@ -139,8 +145,8 @@ fn forgotten_session_is_in_no_file_and_stays_out() {
         assert!(count(&forgotten, place) > 0, "{place}: {:?}", forgotten.removed);
     }
     assert_eq!((forgotten.sessions.len(), forgotten.tombstones), (1, 1));
-    assert_eq!(hits(&home, "penguins"), 1, "the others are as they were");
-    assert_eq!(store(&home).statistics().unwrap().empty, 0, "what is forgotten is not even empty");
+    assert_eq!(hits(&home, "penguins"), 1, "the others are unchanged");
+    assert_eq!(store(&home).statistics().unwrap().empty_sessions, 0, "a forgotten session is not even listed as empty");
     // Nothing comes back by syncing again, by a grown file, by a rebuild or by hooks.
     home.sync();
     work(&home, ANNA, 30, &format!("more {CANARY}"), false);
@@ -160,7 +166,7 @@ fn forgotten_text_removes_its_episode_and_keeps_the_rest() {
     let home = canary_home();
     let forgotten = forget(&home, &matching());
     assert_eq!(files_with_canary(&home), Vec::<String>::new());
-    assert_eq!((forgotten.sessions.len(), forgotten.shortened.len()), (0, 1));
+    assert_eq!((forgotten.sessions.len(), forgotten.partial_sessions.len()), (0, 1));
     let session = engine(&home, 600).resolve(ANNA).unwrap().session;
     assert_eq!((session.counts.prompts, session.counts.episodes), (2, 2));
     assert_eq!(session.name.as_deref(), Some("round the discounts"));
@@ -200,31 +206,41 @@ fn interrupted_forget_is_finished_by_another_forget() {
     finished_after_a_kill(|home| assert!(engine(home, 602).forget(&one(ANNA)).is_err(), "the session is unknown now"));
     finished_after_a_kill(|home| {
         let nothing = ForgetTarget::Before("2020".to_owned());
-        assert!(engine(home, 602).forget(&nothing).unwrap().is_nothing());
+        assert!(engine(home, 602).forget(&nothing).unwrap().is_empty());
     });
 }
 
 fn finished_after_a_kill(finish: impl Fn(&TestHome)) {
     let home = canary_home();
     let mut store = store(&home);
-    let (_, session) = store.session_of(key(ANNA)).unwrap().unwrap();
-    let doomed = store.family(&[session.id]).unwrap();
-    let marks = store.marks_of(&doomed).unwrap();
-    let mut batch = store.begin_forgetting().unwrap();
-    batch.bury(&doomed, &marks, at(600)).unwrap();
+    let (_, session) = store.session_by_external_id(key(ANNA)).unwrap().unwrap();
+    let doomed = store.sessions_with_descendants(&[session.id]).unwrap();
+    let marks = store.mention_matcher(&doomed).unwrap();
+    let mut batch = store.begin_secure_delete().unwrap();
+    batch.forget_sessions(&doomed, &marks, at(600)).unwrap();
     batch.commit().unwrap();
-    assert!(store.is_unwiped().unwrap());
+    assert!(store.needs_wipe().unwrap());
     drop(store);
-    assert_eq!(hits(&home, CANARY), 0, "nothing is found that the store has not");
+    assert_eq!(hits(&home, CANARY), 0, "search finds nothing that is missing from the store");
     let damage = engine(&home, 601).verify().unwrap().damage;
-    assert_eq!(damage.iter().map(|damage| damage.check).collect::<Vec<_>>(), ["what was forgotten is wiped"]);
-    assert!(engine(&home, 601).doctor().unwrap().findings.iter().any(|it| it.message.contains("what was forgotten")));
+    assert_eq!(
+        damage.iter().map(|damage| damage.check).collect::<Vec<_>>(),
+        ["forgotten text is erased from the files"]
+    );
+    assert!(
+        engine(&home, 601)
+            .doctor()
+            .unwrap()
+            .findings
+            .iter()
+            .any(|it| it.message.contains("forgotten text is not yet erased"))
+    );
     finish(&home);
     let bytes = [".rethread/memory.db", ".rethread/index"].map(|place| home.path(place).display().to_string());
     let held: Vec<String> =
         files_with_canary(&home).into_iter().filter(|file| bytes.iter().any(|it| file.starts_with(it))).collect();
     assert_eq!(held, Vec::<String>::new());
-    assert!(!crate::session_helpers::store(&home).is_unwiped().unwrap());
+    assert!(!crate::session_helpers::store(&home).needs_wipe().unwrap());
 }
 
 #[test]
@@ -233,11 +249,11 @@ fn threads_lose_their_log_and_parents_their_children() {
     let engine = home.engine();
     let threads = [format!("about {CANARY}"), "about penguins".to_owned()].map(|text| {
         let id = engine.thread_new(&NewThread::default()).unwrap().id;
-        let content = vec![Block::Text(text)];
+        let content = vec![ContentBlock::Text(text)];
         let message =
             NewMessage { role: ChatRole::User, content, tool_call_id: None, is_error: false, client_id: None };
         engine.thread_open(&id.to_string()).unwrap().append(message).unwrap();
-        engine.thread_remember(id).unwrap();
+        engine.sync_thread(id).unwrap();
         id
     });
     let plan = engine.forget_dry_run(&matching()).unwrap();
@@ -252,14 +268,14 @@ fn threads_lose_their_log_and_parents_their_children() {
     family.write(".claude/projects/-home-dev-parser/agent-a1b2c3d4.jsonl", rethread_testing::SUB_AGENT);
     family.write(PI_FILE, BRANCHES);
     family.sync();
-    assert!(forget(&family, &one(CLAUDE_SESSION)).sessions.len() > 1, "sub-agents go too");
+    assert!(forget(&family, &one(CLAUDE_SESSION)).sessions.len() > 1, "sub-agents are forgotten too");
     family.sync();
     assert_eq!(
         family
             .engine()
-            .sessions(&rethread_engine::ListRequest {
+            .sessions(&rethread_engine::SessionListRequest {
                 include_children: true,
-                ..rethread_engine::ListRequest::default()
+                ..rethread_engine::SessionListRequest::default()
             })
             .unwrap()
             .len(),
@@ -287,10 +303,10 @@ fn forget_selects_by_time_and_project() {
     assert_eq!(all(ForgetTarget::Before("2026-03-01".to_owned())).sessions.len(), 0);
     assert_eq!(all(ForgetTarget::Before("2026-03-03".to_owned())).sessions.len(), 2);
     assert_eq!(all(ForgetTarget::Project("/app".into())).sessions.len(), 2);
-    assert!(all(ForgetTarget::Project("/elsewhere".into())).is_nothing());
-    assert!(all(ForgetTarget::Matching("no such text anywhere".to_owned())).is_nothing());
+    assert!(all(ForgetTarget::Project("/elsewhere".into())).is_empty());
+    assert!(all(ForgetTarget::Matching("no such text anywhere".to_owned())).is_empty());
     assert!(engine(&home, 600).forget(&ForgetTarget::Matching(" ".to_owned())).is_err());
-    assert!(engine(&home, 600).forget(&one("nobody knows")).is_err());
+    assert!(engine(&home, 600).forget(&one("no such session")).is_err());
 }
 
 #[test]
@@ -304,13 +320,13 @@ fn injections_about_a_forgotten_session_are_removed() {
     home.sync();
     let mut store = store(&home);
     let mut batch = store.begin().unwrap();
-    let injection = |minutes: i64| Injected {
+    let injection = |minutes: i64| InjectionRow {
         at: at(minutes),
         event: "x".into(),
         text: "- ab: edited src/cart.rs, ran cargo test".into(),
-        parts: "{}".into(),
-        hash: 1,
-        micros: 1,
+        sections_json: "{}".into(),
+        text_hash: 1,
+        duration_micros: 1,
     };
     for (session, minutes) in [(BEN, -5), (BEN, 8), (stranger, 8), (elsewhere, 8)] {
         batch.add_injection(key(session), &injection(minutes)).unwrap();
@@ -329,10 +345,10 @@ fn text_found_only_in_a_path_is_kept_and_reported() {
     let home = canary_home();
     let target = ForgetTarget::Matching("projects/-app".to_owned());
     let plan = engine(&home, 600).forget_dry_run(&target).unwrap();
-    assert!(!plan.is_nothing());
-    assert_eq!(plan.staying.get("paths of sessions"), Some(&2), "{:?}", plan.staying);
+    assert!(!plan.is_empty());
+    assert_eq!(plan.retained.get("paths of sessions"), Some(&2), "{:?}", plan.retained);
     let left = engine(&home, 600).forget(&target).unwrap();
-    let places: Vec<&str> = left.left().map(|left| left.place).collect();
+    let places: Vec<&str> = left.remaining().map(|left| left.place).collect();
     assert_eq!(places, ["paths of sessions", "paths of transcripts"]);
 }
 
@@ -350,7 +366,7 @@ fn branch_name_is_forgotten_and_stays_out() {
         if !is_there {
             fs::remove_file(&path).unwrap();
         }
-        assert!(!engine(&home, 600).forget_dry_run(&matching()).unwrap().is_nothing());
+        assert!(!engine(&home, 600).forget_dry_run(&matching()).unwrap().is_empty());
         forget(&home, &matching());
         assert_eq!((branch(), files_with_canary(&home)), (None, Vec::new()));
         fs::write(&path, secret.clone() + &secret.replace("1-1", "9-1")).unwrap();
@@ -409,7 +425,7 @@ fn session_families_age_by_their_newest_entry() {
     let orphan = TestHome::new();
     orphan.write(agent, child);
     orphan.sync();
-    assert_eq!(before(&orphan, "2030-01-01"), 1, "its parent is not there");
+    assert_eq!(before(&orphan, "2030-01-01"), 1, "its parent is missing");
     let day = child.split("\"timestamp\":\"").nth(1).unwrap()[..10].to_owned();
     let family = TestHome::new();
     family.write(CLAUDE_FILE, CONVERSATION);

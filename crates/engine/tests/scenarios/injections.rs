@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rethread_engine::{Scope, SearchRequest};
+use rethread_engine::{SearchRequest, SessionScope};
 use rethread_testing::TestHome;
 use serde_json::json;
 
@@ -49,40 +49,40 @@ fn sessions_over_the_limit_are_injected_with_the_next_prompt() {
 fn activity_over_the_token_budget_waits() {
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs", false);
-    work(&home, ANNA, 1, "mend the rounding", false);
+    work(&home, ANNA, 1, "fix the rounding", false);
     stop(&home, 1, ANNA);
     home.write(".rethread/config.toml", "[inject]\nbudget_tokens = 15\n");
     assert_eq!(prompt(&home, 2, BEN, "go on"), None);
     home.write(".rethread/config.toml", "");
-    assert!(prompt(&home, 3, BEN, "go on").unwrap().contains("mend the rounding"));
+    assert!(prompt(&home, 3, BEN, "go on").unwrap().contains("fix the rounding"));
 }
 
 #[test]
 fn collision_with_another_session_is_injected_once() {
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs", false);
-    work(&home, ANNA, 1, "mend the rounding", false);
+    work(&home, ANNA, 1, "fix the rounding", false);
     for session in [BEN, ANNA] {
         stop(&home, 1, session);
     }
-    let expected = "<rethread-context>\nSession \"mend the rounding\" changed cart.rs 2m ago; look at the file again \
+    let expected = "<rethread-context>\nSession \"fix the rounding\" changed cart.rs 2m ago; look at the file again \
                     before you change it.\n</rethread-context>";
     assert_eq!(edit(&home, 3, BEN, "cart.rs").unwrap(), expected);
     assert_eq!(edit(&home, 4, BEN, "cart.rs"), None, "once");
     assert_eq!(edit(&home, 4, BEN, "other.rs"), None, "no other session changed it");
-    assert_eq!(edit(&home, 4, ANNA, "cart.rs"), None, "it was the last one to change it");
+    assert_eq!(edit(&home, 4, ANNA, "cart.rs"), None, "it made the last change itself");
     work(&home, CARA, 5, "a third hand", false);
     stop(&home, 5, CARA);
     assert!(edit(&home, 6, BEN, "cart.rs").unwrap().contains("a third hand"), "that is another collision");
     assert_eq!(edit(&home, 50, ANNA, "cart.rs"), None, "half an hour is long ago");
-    let injected = engine(&home, 7).told_to(BEN, 9).unwrap();
+    let injected = engine(&home, 7).injections(BEN, 9).unwrap();
     assert_eq!(injected.iter().filter(|injected| injected.event == "PreToolUse").count(), 2, "each has a record");
 }
 
 #[test]
 fn own_later_change_suppresses_the_collision() {
     let home = TestHome::new();
-    work(&home, ANNA, 0, "mend the rounding", false);
+    work(&home, ANNA, 0, "fix the rounding", false);
     work(&home, BEN, 1, "round it up", false);
     for session in [ANNA, BEN] {
         stop(&home, 1, session);
@@ -110,10 +110,10 @@ fn session_stays_in_its_project_after_a_directory_change() {
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs", false);
     stop(&home, 0, BEN);
-    work(&home, ANNA, 1, "mend the rounding", false);
+    work(&home, ANNA, 1, "fix the rounding", false);
     stop(&home, 1, ANNA);
     let injected = hook(&home, 2, BEN, "UserPromptSubmit", &json!({"prompt": "go on", "cwd": "/elsewhere/deep"}));
-    assert!(injected.unwrap().contains("mend the rounding"));
+    assert!(injected.unwrap().contains("fix the rounding"));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn immediate_resume_injects_nothing_known() {
 #[test]
 fn cleared_session_is_not_injected_into_its_successor() {
     let home = TestHome::new();
-    work(&home, ANNA, 0, "mend the rounding", false);
+    work(&home, ANNA, 0, "fix the rounding", false);
     hook(&home, 1, ANNA, "SessionEnd", &json!({"reason": "clear"}));
     assert_eq!(hook(&home, 1, BEN, "SessionStart", &json!({"source": "clear"})), None);
     assert_eq!(prompt(&home, 2, BEN, "something else"), None);
@@ -154,9 +154,9 @@ fn matching_prompt_injects_recent_memory() {
     assert!(injected.contains(line), "{injected}");
     assert!(!injected.contains("lose a cent"), "old memory is not injected: {injected}");
     let asked_for = SearchRequest { text: "lose a cent".to_owned(), limit: 5, ..SearchRequest::default() };
-    let found = engine(&home, 2).search(&SearchRequest { scope: Scope::AllProjects, ..asked_for }).unwrap();
+    let found = engine(&home, 2).search(&SearchRequest { scope: SessionScope::AllProjects, ..asked_for }).unwrap();
     assert!(found.hits.iter().any(|found| found.hit.entry.text.contains("lose a cent")), "and is not lost");
-    assert!(injected.contains("memory (1 warm, 1.00 of the prompt's words)"), "{injected}");
+    assert!(injected.contains("memory (1 recent, 1.00 of the prompt's words)"), "{injected}");
     assert_eq!(prompt(&home, 3, BEN, question), None, "nothing is injected twice");
     assert_eq!(hook(&home, 4, BEN, "SessionStart", &json!({"source": "resume"})), None);
     home.write(".rethread/config.toml", "[inject]\nmemory = false\n");
@@ -172,13 +172,13 @@ fn unavailable_memory_is_reported_beside_other_sections() {
     stop(&home, 1, CARA);
     // More entries than a prompt hook scans without an index.
     for minutes in 0..150 {
-        work(&home, ANNA, minutes, "mend the rounding", false);
+        work(&home, ANNA, minutes, "fix the rounding", false);
     }
     stop(&home, 150, ANNA);
     let injected = prompt(&home, 151, BEN, "what about the rounding of discounts in orders?").unwrap();
-    assert!(injected.contains("mend the rounding (2m ago"), "{injected}");
+    assert!(injected.contains("fix the rounding (2m ago"), "{injected}");
     assert!(
-        injected.contains("[MEMORY CONTEXT]\nwarm unavailable: much is not indexed yet\n[END MEMORY]"),
+        injected.contains("[MEMORY CONTEXT]\nwarm unavailable: the index is too far behind\n[END MEMORY]"),
         "{injected}"
     );
     engine(&home, 151).rebuild_index().unwrap();
@@ -195,7 +195,7 @@ fn unavailable_memory_is_reported_beside_other_sections() {
 fn one_invalid_field_does_not_lose_the_others() {
     // L002-08, L002-19
     let home = TestHome::new();
-    work(&home, ANNA, 0, "mend the rounding", false);
+    work(&home, ANNA, 0, "fix the rounding", false);
     stop(&home, 0, ANNA);
     let odd = json!({"prompt": "hello", "tool_name": null, "tool_input": 7, "agent_id": null, "permission_mode": []});
     assert!(hook(&home, 1, BEN, "UserPromptSubmit", &odd).is_some());
@@ -216,7 +216,7 @@ fn concurrent_hooks_of_one_session_inject_once() {
     // L000-11, E002-20
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs", false);
-    work(&home, ANNA, 1, "mend the rounding", false);
+    work(&home, ANNA, 1, "fix the rounding", false);
     stop(&home, 1, ANNA);
     stop(&home, 1, BEN);
     let injected: Vec<Option<String>> = std::thread::scope(|scope| {

@@ -4,9 +4,9 @@
 
 use std::fs;
 
-use rethread_engine::{Engine, ListRequest};
-use rethread_model::{State, Timestamp};
-use rethread_store::Life;
+use rethread_engine::{Engine, SessionListRequest};
+use rethread_model::{SessionState, Timestamp};
+use rethread_store::LifecycleRow;
 use rethread_testing::TestHome;
 use serde_json::{Value, json};
 
@@ -19,8 +19,8 @@ fn run_command(home: &TestHome, minutes: i64, command: &str) {
     hook(home, minutes, BEN, "PostToolUse", &call);
 }
 
-fn life(home: &TestHome) -> Life {
-    store(home).life(key(BEN)).unwrap().unwrap()
+fn life(home: &TestHome) -> LifecycleRow {
+    store(home).lifecycle(key(BEN)).unwrap().unwrap()
 }
 
 /// A home in which Ben's session has started and done something.
@@ -103,10 +103,14 @@ fn fifty_events_are_stored_and_all_are_counted() {
     for _ in 0..59 {
         run_command(&home, 1, "make");
     }
-    assert_eq!((events(&home, BEN).len(), life(&home).events), (50, 60));
+    assert_eq!((events(&home, BEN).len(), life(&home).event_count), (50, 60));
     hook(&home, 2, BEN, "SessionEnd", &json!({}));
     prompt(&home, 3, BEN, "once more");
-    assert_eq!((life(&home).events, life(&home).events_of_period()), (63, 2), "a new period counts from its start");
+    assert_eq!(
+        (life(&home).event_count, life(&home).period_event_count()),
+        (63, 2),
+        "a new period counts from its start"
+    );
     let archived = &archives(&home)[0];
     assert_eq!((&archived["events"], &archived["eventsInAll"]), (&json!(61), &json!(61)));
     let injected = hook(&home, 4, BEN, "SessionStart", &json!({"source": "compact"})).unwrap();
@@ -130,7 +134,7 @@ fn prompt_resumes_or_restarts_the_session() {
     assert_eq!(after(false, 31), expected("session_idle session_resume prompt_submitted", 1, 0), "idle: resumed");
     assert_eq!(after(true, 2), expected("session_suspended session_resume prompt_submitted", 1, 0), "paused: resumed");
     let ended = "session_end session_start prompt_submitted";
-    assert_eq!(after(false, 61), expected(ended, 2, 1), "silent for too long: ended, archived, begun again");
+    assert_eq!(after(false, 61), expected(ended, 2, 1), "inactive for too long: ended, archived, started again");
     assert_eq!(after(true, 481), expected(&format!("session_suspended {ended}"), 2, 1), "older than eight hours");
 }
 
@@ -140,15 +144,15 @@ fn session_ends_once() {
     let home = started_home();
     prompt(&home, 1, BEN, "write the docs");
     let ended = engine(&home, 2).end_session(BEN).unwrap().unwrap();
-    assert!(ended.archive.is_some_and(|path| path.exists()));
+    assert!(ended.archive_path.is_some_and(|path| path.exists()));
     assert_eq!(engine(&home, 3).end_session(BEN).unwrap(), None, "there is nothing to end");
     hook(&home, 4, BEN, "SessionEnd", &json!({"reason": "other"}));
     assert_eq!((archives(&home).len(), kinds(&home, BEN).iter().filter(|kind| *kind == "session_end").count()), (1, 1));
-    assert!(!engine(&home, 5).pause_session(BEN).unwrap(), "what has ended cannot be paused");
-    assert_eq!(engine(&home, 5).resolve(BEN).unwrap().state, State::Ended);
+    assert!(!engine(&home, 5).pause_session(BEN).unwrap(), "an ended session cannot be paused");
+    assert_eq!(engine(&home, 5).resolve(BEN).unwrap().state, SessionState::Ended);
     prompt(&home, 6, BEN, "one more thing");
     let starts = kinds(&home, BEN).iter().filter(|kind| *kind == "session_end").count();
-    assert_eq!((starts, life(&home).period), (1, 2), "coming back ends nothing for a second time");
+    assert_eq!((starts, life(&home).period), (1, 2), "a return does not end the session a second time");
     hook(&home, 7, BEN, "SessionEnd", &json!({}));
     assert_eq!(archives(&home).len(), 2);
 }
@@ -200,7 +204,7 @@ fn archive_and_greeting_after_days_describe_the_old_period() {
     run_command(&home, 2, "ls -la");
     hook(&home, 3, BEN, "Stop", &json!({"last_assistant_message": "The docs are written."}));
     let injected = prompt(&home, 3 + 3 * DAY, BEN, "back again").unwrap();
-    let expected = "Welcome back. Session bbbb1011 was idle for 72h 0m.\n\nLast activity summary:\n\
+    let expected = "Welcome back. Session bbbb1011 was idle for 3 days.\n\nLast activity summary:\n\
         \u{20} - [3d ago] Asked: write the docs of src/parse.rs\n  - [3d ago] Ran: make docs\n\
         \u{20} - [3d ago] Answered: The docs are written.\n\nRecent files: src/cart.rs";
     assert!(injected.contains(expected), "{injected}");
@@ -232,7 +236,7 @@ fn failed_archive_is_logged_and_written_later() {
     prompt(&home, 1, BEN, "write the docs");
     home.write(".rethread/archive", "a file where the folder should be");
     hook(&home, 2, BEN, "SessionEnd", &json!({}));
-    assert_eq!(store(&home).unarchived(9).unwrap().len(), 1);
+    assert_eq!(store(&home).pending_archives(9).unwrap().len(), 1);
     let log = fs::read_to_string(home.path(".rethread/logs/2026-03-02.jsonl")).unwrap();
     assert!(log.contains("trouble") && log.contains("archive"), "{log}");
     fs::remove_file(home.path(".rethread/archive")).unwrap();
@@ -241,7 +245,7 @@ fn failed_archive_is_logged_and_written_later() {
     let archived = archives(&home);
     let last = archived[0]["recentEvents"].as_array().unwrap().last().unwrap();
     assert_eq!((archived.len(), &last["text"]), (1, &json!("Asked: write the docs")));
-    assert!(store(&home).unarchived(9).unwrap().is_empty());
+    assert!(store(&home).pending_archives(9).unwrap().is_empty());
 }
 
 #[test]
@@ -255,11 +259,19 @@ fn killed_process_leaves_no_second_archive() {
     let mut batch = store.begin().unwrap();
     let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
     let (agent, external_id) = (key(BEN).agent, BEN.to_owned());
-    batch.keep_period(&rethread_store::Unarchived { agent, external_id, period: 1, name, text }).unwrap();
+    batch
+        .add_pending_archive(&rethread_store::PendingArchive {
+            agent,
+            external_id,
+            period: 1,
+            file_name: name,
+            content: text,
+        })
+        .unwrap();
     batch.commit().unwrap();
     hook(&home, 3, ANNA, "Stop", &json!({}));
     assert_eq!(archives(&home).len(), 1);
-    assert!(store.unarchived(9).unwrap().is_empty());
+    assert!(store.pending_archives(9).unwrap().is_empty());
 }
 
 #[test]
@@ -283,7 +295,7 @@ fn lists_are_capped_and_keep_the_newest() {
     }
     hook(&home, 2, BEN, "Stop", &json!({}));
     let injected = engine(&home, 2).explain(BEN, "hi").unwrap().session;
-    assert_eq!((injected.files.len(), injected.tools.len(), injected.hot), (10, 10, 5));
+    assert_eq!((injected.files.len(), injected.tools.len(), injected.hot_entries), (10, 10, 5));
     hook(&home, 3, BEN, "SessionEnd", &json!({}));
     let archived = &archives(&home)[0];
     assert_eq!(archived["files"], json!(["7.rs", "8.rs", "9.rs", "10.rs", "11.rs"]));
@@ -313,7 +325,7 @@ fn events_store_a_preview() {
     let expected = ["Read src/a.rs (5 characters)", "Read src/a.rs (7 characters)", "Read src/a.rs (0 characters)"];
     assert_eq!((&details[2..5], details[5].as_str()), (&expected.map(String::from)[..], "Grep /else (0 characters)"));
     assert_eq!(details[6].chars().count(), 200);
-    assert_eq!(store(&home).hot(key(BEN), at(0)).unwrap(), [], "reads are not stored in hot memory");
+    assert_eq!(store(&home).hot_memory(key(BEN), at(0)).unwrap(), [], "reads are not stored in hot memory");
 }
 
 #[test]
@@ -326,8 +338,8 @@ fn session_summary_has_counts_and_entities() {
     engine(&home, 3).set_task(BEN, "the docs").unwrap();
     engine(&home, 3).add_note(BEN, "staging is down").unwrap();
     let injected = engine(&home, 12).explain(BEN, "hi").unwrap().session;
-    assert_eq!((injected.id.as_str(), injected.minutes, injected.state), ("bbbb1011", 12, State::Active));
-    assert_eq!((injected.events, injected.hot, injected.task.as_deref()), (4, 2, Some("the docs")));
+    assert_eq!((injected.id.as_str(), injected.minutes, injected.state), ("bbbb1011", 12, SessionState::Active));
+    assert_eq!((injected.events, injected.hot_entries, injected.task.as_deref()), (4, 2, Some("the docs")));
     assert_eq!(
         (injected.files, injected.tools),
         (vec!["src/cart.rs".to_owned()], vec!["Edit".to_owned(), "Bash".to_owned()])
@@ -338,7 +350,7 @@ fn session_summary_has_counts_and_entities() {
     }
     let injected = engine(&home, 13).explain(BEN, "hi").unwrap().session.entities;
     assert_eq!((injected.len(), injected[0].as_str(), injected[19].as_str()), (20, "name_5", "name_24"));
-    assert!(engine(&home, 13).explain("nobody at all", "hi").is_err(), "nothing is known about an unknown session");
+    assert!(engine(&home, 13).explain("no such session", "hi").is_err(), "nothing is known about an unknown session");
 }
 
 #[test]
@@ -398,12 +410,12 @@ fn equal_notes_are_both_stored_and_actions_evict_no_note() {
     for number in 0..9 {
         run_command(&home, 2, &format!("make step-{number}"));
     }
-    let hot = store(&home).hot(key(BEN), at(0)).unwrap();
+    let hot = store(&home).hot_memory(key(BEN), at(0)).unwrap();
     assert_eq!((hot.iter().filter(|hot| hot.is_note).count(), hot.len()), (2, 7));
     for number in 0..9 {
         engine.add_note(BEN, &format!("note {number}")).unwrap();
     }
-    let hot = store(&home).hot(key(BEN), at(0)).unwrap();
+    let hot = store(&home).hot_memory(key(BEN), at(0)).unwrap();
     let notes: Vec<&str> = hot.iter().filter(|hot| hot.is_note).map(|hot| hot.text.as_str()).collect();
     assert_eq!(notes, ["note 4", "note 5", "note 6", "note 7", "note 8"]);
 }
@@ -447,7 +459,7 @@ fn maintenance_ends_and_archives_silent_sessions() {
     // E002-07, E002-08
     let home = started_home();
     run_command(&home, 1, "make docs");
-    work(&home, ANNA, 3 * DAY, "mend the rounding", false);
+    work(&home, ANNA, 3 * DAY, "fix the rounding", false);
     hook(&home, 3 * DAY, ANNA, "SessionStart", &json!({"source": "startup"}));
     let call = json!({"tool_name": "Bash", "tool_input": {"command": "make"}});
     hook(&home, 3 * DAY, ANNA, "PostToolUse", &call);
@@ -455,9 +467,17 @@ fn maintenance_ends_and_archives_silent_sessions() {
     let done = later.maintain().unwrap();
     assert_eq!((done.ended, done.archived, done.evicted), (1, 1, 1));
     assert_eq!(archives(&home)[0]["hotMemory"][0]["text"], "Ran: make docs");
-    assert_eq!(later.maintain().unwrap(), rethread_engine::Upkeep::default(), "a second run does nothing");
+    assert_eq!(later.maintain().unwrap(), rethread_engine::MaintenanceReport::default(), "a second run does nothing");
     let injected = engine(&home, 8 * DAY).status().unwrap().tiers;
-    assert_eq!((injected.tiers.hot, injected.tiers.warm, injected.tiers.cold, injected.archives), (0, 1, 1, 1));
+    assert_eq!(
+        (
+            injected.counts.hot_entries,
+            injected.counts.recent_sessions,
+            injected.counts.older_sessions,
+            injected.archive_count
+        ),
+        (0, 1, 1, 1)
+    );
     assert!(injected.archive_bytes > 100);
     // Coming back starts a new period and archives nothing twice.
     prompt(&home, 3 * DAY + 20, BEN, "back");
@@ -474,7 +494,7 @@ fn times_do_not_depend_on_time_zone_or_daylight_saving() {
         let send = |later: i64, event: &str| {
             let mut environment = rethread_engine::Environment::for_home(home.root());
             environment.clock = rethread_engine::Clock::Frozen(at(minutes + later));
-            environment.zone = jiff::tz::TimeZone::posix(zone).unwrap();
+            environment.time_zone = jiff::tz::TimeZone::posix(zone).unwrap();
             let payload = json!({"session_id": BEN, "cwd": "/app", "hook_event_name": event, "prompt": "hi"});
             let engine = Engine::open(environment).unwrap();
             engine.hook_claude_code(payload.to_string().as_bytes()).unwrap();
@@ -497,13 +517,13 @@ fn ended_session_is_listed_as_ended_and_can_restart() {
     // S002-14
     let home = started_home();
     hook(&home, 1, BEN, "SessionEnd", &json!({}));
-    let listed = |minutes: i64| engine(&home, minutes).sessions(&ListRequest::default()).unwrap()[0].state;
-    assert_eq!(listed(2), State::Ended);
+    let listed = |minutes: i64| engine(&home, minutes).sessions(&SessionListRequest::default()).unwrap()[0].state;
+    assert_eq!(listed(2), SessionState::Ended);
     // It continues without hooks and then ends: a period of its own.
     work(&home, BEN, 5, "on the quiet", false);
     home.sync();
-    assert_eq!(listed(6), State::Active);
+    assert_eq!(listed(6), SessionState::Active);
     engine(&home, 7).end_session(BEN).unwrap().unwrap();
     assert_eq!((archives(&home).len(), life(&home).period), (2, 2));
-    assert_eq!(listed(8), State::Ended);
+    assert_eq!(listed(8), SessionState::Ended);
 }

@@ -5,25 +5,32 @@
 use std::fs;
 
 use rethread_engine::{
-    BadNote, DecisionRequest, Engine, EngineError, ForgetTarget, NewNote, Noted, Scope, SearchRequest, ShowRequest,
+    DecisionRequest, Engine, EngineError, ForgetTarget, InvalidNote, NewNote, SavedNote, SearchRequest, SessionScope,
+    ShowRequest,
 };
 use rethread_testing::{TestHome, TranscriptBuilder, files_below, text_block};
 use serde_json::json;
 
 use crate::session_helpers::{ANNA, BEN, engine, prompt, transcript, work};
 
-fn app() -> Scope {
-    Scope::Project("/app".to_owned())
+fn app() -> SessionScope {
+    SessionScope::Project("/app".to_owned())
 }
 
-fn remember(engine: &Engine, text: &str) -> Result<Noted, EngineError> {
-    engine.remember(&NewNote { text: text.to_owned(), by: Some("claude-code".to_owned()), session: None, scope: app() })
+fn remember(engine: &Engine, text: &str) -> Result<SavedNote, EngineError> {
+    engine.remember(&NewNote {
+        text: text.to_owned(),
+        author: Some("claude-code".to_owned()),
+        session: None,
+        scope: app(),
+    })
 }
 
-fn found(engine: &Engine, text: &str, scope: Scope) -> Vec<(String, String)> {
-    let request = SearchRequest { text: text.to_owned(), scope, limit: 10, full: true, ..SearchRequest::default() };
+fn found(engine: &Engine, text: &str, scope: SessionScope) -> Vec<(String, String)> {
+    let request =
+        SearchRequest { text: text.to_owned(), scope, limit: 10, full_text: true, ..SearchRequest::default() };
     let hits = engine.search(&request).unwrap().hits.into_iter().map(|found| found.hit);
-    hits.map(|hit| (hit.session.citation(hit.entry.place.line), hit.entry.text)).collect()
+    hits.map(|hit| (hit.session.citation(hit.entry.location.line), hit.entry.text)).collect()
 }
 
 #[test]
@@ -36,10 +43,10 @@ fn note_is_searchable_at_once_and_is_not_a_decision() {
     assert_eq!((noted.project.as_deref(), noted.is_new), (Some("/app"), true));
     let hits = found(&engine, "quokka", app());
     assert_eq!(hits, [(noted.citation.clone(), format!("{said}\n(noted by claude-code)"))]);
-    assert_eq!(found(&engine, "quokka", Scope::Project("/other".to_owned())), []);
+    assert_eq!(found(&engine, "quokka", SessionScope::Project("/other".to_owned())), []);
     let shown = engine.show(&noted.citation, ShowRequest::default()).unwrap();
     assert_eq!((shown.listed.session.name.as_deref(), shown.listed.session.counts.prompts), (Some("Notes: app"), 0));
-    let held = engine.decisions(&DecisionRequest { all: true, ..DecisionRequest::default() }).unwrap();
+    let held = engine.decisions(&DecisionRequest { include_inactive: true, ..DecisionRequest::default() }).unwrap();
     assert!(held.iter().all(|decision| decision.trust < rethread_model::Trust::Human), "{held:?}");
 }
 
@@ -55,9 +62,9 @@ fn equal_notes_are_stored_once_and_their_rate_is_limited() {
         assert!(remember(&engine, &format!("fact number {number}")).unwrap().is_new);
     }
     let refused = remember(&engine, "one too many");
-    assert!(matches!(refused, Err(EngineError::Note(BadNote::TooMany))), "{refused:?}");
+    assert!(matches!(refused, Err(EngineError::Note(InvalidNote::TooMany))), "{refused:?}");
     let later = crate::session_helpers::engine(&home, 61);
-    assert!(remember(&later, "one too many").unwrap().is_new, "an hour later there is room again");
+    assert!(remember(&later, "one too many").unwrap().is_new, "an hour later another note is allowed");
     assert_eq!(found(&later, "fact number", app()).len(), 10);
     let dump = home.dump();
     later.rebuild(&mut |_| {}).unwrap();
@@ -96,7 +103,7 @@ fn note_is_never_injected() {
 #[test]
 fn note_names_its_session_and_project() {
     let home = TestHome::new();
-    work(&home, ANNA, 0, "mend the rounding", false);
+    work(&home, ANNA, 0, "fix the rounding", false);
     home.sync();
     let engine = engine(&home, 1);
     let note =
@@ -108,11 +115,11 @@ fn note_names_its_session_and_project() {
         found(&engine, "half even", app())[0].1,
         format!("rounding is half even\n(noted by an agent, session {id})")
     );
-    let unknown = engine.remember(&NewNote { session: Some("nobody at all".to_owned()), ..note.clone() });
+    let unknown = engine.remember(&NewNote { session: Some("no such session".to_owned()), ..note.clone() });
     assert!(matches!(unknown, Err(EngineError::UnknownReference(_))), "{unknown:?}");
     let nowhere = engine.remember(&NewNote { session: None, ..note }).unwrap();
     assert_eq!((nowhere.project, nowhere.is_new), (None, true), "notes without a project are stored separately");
-    assert_eq!(found(&engine, "half even", Scope::AllProjects).len(), 2);
+    assert_eq!(found(&engine, "half even", SessionScope::AllProjects).len(), 2);
 }
 
 #[test]
@@ -122,7 +129,7 @@ fn forgotten_note_stays_forgotten_and_new_notes_work() {
     remember(&engine, "the quokka flies at midnight").unwrap();
     engine.forget(&ForgetTarget::Matching("quokka".to_owned())).unwrap();
     home.sync();
-    assert_eq!(found(&engine, "quokka midnight", Scope::AllProjects), []);
+    assert_eq!(found(&engine, "quokka midnight", SessionScope::AllProjects), []);
     assert!(remember(&engine, "the lift is slow").unwrap().is_new);
     assert_eq!(found(&engine, "lift", app()).len(), 1);
 }
@@ -131,25 +138,22 @@ fn forgotten_note_stays_forgotten_and_new_notes_work() {
 fn live_activity_moves_no_watermark() {
     // S000-24
     let home = TestHome::new();
-    work(&home, ANNA, 0, "mend the rounding", false);
+    work(&home, ANNA, 0, "fix the rounding", false);
     work(&home, BEN, 0, "write the docs", false);
     home.sync();
     work(&home, ANNA, 10, "now the tests", false);
     for _ in 0..2 {
         let live = engine(&home, 11).live_activity(&app()).unwrap();
         let text = live.activity.unwrap().text;
-        assert!(text.contains("mend the rounding (1m ago, 4 messages)") && text.contains("write the docs"), "{text}");
+        assert!(text.contains("fix the rounding (1m ago, 4 messages)") && text.contains("write the docs"), "{text}");
         let ids: Vec<&str> = live.sessions.iter().map(|listed| listed.session.external_id.as_str()).collect();
         assert_eq!(ids, [ANNA, BEN], "the newest first");
     }
-    let everywhere = engine(&home, 11).live_activity(&Scope::AllProjects).unwrap();
+    let everywhere = engine(&home, 11).live_activity(&SessionScope::AllProjects).unwrap();
     assert_eq!(everywhere.sessions.len(), 2);
-    assert!(engine(&home, 11).live_activity(&Scope::Project("/other".to_owned())).unwrap().activity.is_none());
+    assert!(engine(&home, 11).live_activity(&SessionScope::Project("/other".to_owned())).unwrap().activity.is_none());
     assert!(engine(&home, 200).live_activity(&app()).unwrap().activity.is_none(), "that was hours ago");
-    assert!(
-        prompt(&home, 12, BEN, "and now?").unwrap().contains("mend the rounding ("),
-        "its activity is still unread"
-    );
+    assert!(prompt(&home, 12, BEN, "and now?").unwrap().contains("fix the rounding ("), "its activity is still unread");
     assert!(TestHome::new().engine().live_activity(&app()).unwrap().sessions.is_empty());
 }
 
@@ -169,14 +173,14 @@ fn own_tool_calls_and_results_are_not_indexed() {
     home.sync();
     let dump = home.dump();
     assert!(dump.contains("search_memory") && !dump.contains("zeppelin"), "{dump}");
-    assert_eq!(found(&home.engine(), "zeppelin", Scope::AllProjects), []);
+    assert_eq!(found(&home.engine(), "zeppelin", SessionScope::AllProjects), []);
 }
 
 #[test]
 fn tool_output_that_quotes_a_user_is_not_an_answer() {
     // T11
     let home = TestHome::new();
-    work(&home, ANNA, 0, "mend the rounding", false);
+    work(&home, ANNA, 0, "fix the rounding", false);
     let path = transcript(ANNA);
     let grown =
         fs::read_to_string(home.path(&path)).unwrap().replace("exit 101", "log: the user said: we use zeppelin");

@@ -21,40 +21,40 @@ fn injected(home: &TestHome, minutes: i64, text: &str) -> String {
 fn referenced_session_is_injected_once() {
     // S001-24, L001-02
     let home = TestHome::new();
-    old_session(&home, ANNA, -300, "mend the rounding of discounts");
+    old_session(&home, ANNA, -300, "fix the rounding of discounts");
     old_session(&home, BEN, 0, "write the docs");
-    let block = injected(&home, 1, "do it as in @@mend-the-rounding-of-discounts, please");
-    assert!(block.contains("Referenced session summaries:\n\n@@mend-the-rounding-of-discounts = session "), "{block}");
+    let block = injected(&home, 1, "do it as in @@fix-the-rounding-of-discounts, please");
+    assert!(block.contains("Referenced session summaries:\n\n@@fix-the-rounding-of-discounts = session "), "{block}");
     assert!(
-        block.contains("\"Mend the rounding of discounts\" (claude-code, updated 2026-03-02T04:00:00.000Z)"),
+        block.contains("\"Fix the rounding of discounts\" (claude-code, updated 2026-03-02T04:00:00.000Z)"),
         "{block}"
     );
     assert!(block.contains("\nSummary:\n> ## Goal\n"), "no model made a card, so the rules did: {block}");
-    let block = injected(&home, 2, "as in @@mend-the-rounding-of-discounts again");
-    assert!(block.contains("given earlier in this session:\n@@mend") && !block.contains("Summary:"), "once: {block}");
+    let block = injected(&home, 2, "as in @@fix-the-rounding-of-discounts again");
+    assert!(block.contains("given earlier in this session:\n@@fix") && !block.contains("Summary:"), "once: {block}");
     let logs = std::fs::read_dir(home.path(".rethread/logs")).unwrap();
     let logs: Vec<String> = logs.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect();
     assert_eq!(logs.concat().matches("\"event\":\"session-reference:inject\"").count(), 2, "E001-12: each is logged");
     old_session(&home, ANNA, 3, "and the cents");
-    let block = injected(&home, 100, "as in @@mend-the-rounding-of-discounts now");
-    assert!(block.contains("Referenced session summaries:"), "it has gone on since: {block}");
+    let block = injected(&home, 100, "as in @@fix-the-rounding-of-discounts now");
+    assert!(block.contains("Referenced session summaries:"), "it has continued since: {block}");
 }
 
 #[test]
 fn ids_prefixes_and_names_resolve_to_the_session() {
     // S001-23
     let home = TestHome::new();
-    old_session(&home, ANNA, -300, "mend the rounding of discounts");
+    old_session(&home, ANNA, -300, "fix the rounding of discounts");
     old_session(&home, BEN, 0, "write the docs");
     let id = engine(&home, 0).resolve(ANNA).unwrap().session.id.to_string();
-    for reference in [ANNA, "aaaa1011", &id, &id[..12], "\"Mend the Rounding of Discounts\"", "rounding-of-discounts"] {
+    for reference in [ANNA, "aaaa1011", &id, &id[..12], "\"Fix the Rounding of Discounts\"", "rounding-of-discounts"] {
         let found = engine(&home, 0).resolve_references(&format!("see @@{reference}")).unwrap();
         let expected = if reference == "rounding-of-discounts" { "not_found" } else { "resolved" };
         assert_eq!(found.outcomes[0].1.as_str(), expected, "{reference}: parts of a name only in its project");
     }
     assert!(injected(&home, 1, "see @@rounding-of-discounts").contains(&id));
-    for word in ["rounding", "the", "mend", "discounts"] {
-        assert!(injected(&home, 2, &format!("print @@{word};")).contains("no session is called so"), "{word}");
+    for word in ["rounding", "the", "fix", "discounts"] {
+        assert!(injected(&home, 2, &format!("print @@{word};")).contains("no session with that name"), "{word}");
     }
 }
 
@@ -62,17 +62,14 @@ fn ids_prefixes_and_names_resolve_to_the_session() {
 fn bad_reference_is_reported_and_fails_nothing() {
     // E001-12
     let home = TestHome::new();
-    old_session(&home, ANNA, -300, "mend the rounding");
-    old_session(&home, CARA, -200, "mend the rounding");
+    old_session(&home, ANNA, -300, "fix the rounding");
+    old_session(&home, CARA, -200, "fix the rounding");
     old_session(&home, BEN, 0, "write the docs");
-    let block = injected(&home, 1, "@@nobody @@mend-the-rounding @@write-the-docs @@aaaa1011");
-    assert!(block.contains("@@nobody: no session is called so"), "{block}");
-    assert!(
-        block.contains("@@mend-the-rounding: several sessions are called so; the id tells them apart:\n- 01"),
-        "{block}"
-    );
-    assert!(block.contains(" (claude-code, 3h ago) mend the rounding"), "L001-08: with id and age: {block}");
-    assert!(block.contains("@@write-the-docs: that is this session"), "{block}");
+    let block = injected(&home, 1, "@@unknown @@fix-the-rounding @@write-the-docs @@aaaa1011");
+    assert!(block.contains("@@unknown: no session with that name (list them with `rethread sessions`)"), "{block}");
+    assert!(block.contains("@@fix-the-rounding: several sessions have that name, use an id:\n- 01"), "{block}");
+    assert!(block.contains(" (claude-code, 3h ago) fix the rounding"), "L001-08: with id and age: {block}");
+    assert!(block.contains("@@write-the-docs: a session cannot refer to itself"), "{block}");
     assert!(block.contains("More references were not looked up."), "{block}");
 }
 
@@ -80,7 +77,7 @@ fn bad_reference_is_reported_and_fails_nothing() {
 fn question_after_a_reference_is_answered_instead_of_the_summary() {
     // S001-29
     let home = TestHome::new();
-    old_session(&home, ANNA, -300, "mend the rounding of discounts in the cart");
+    old_session(&home, ANNA, -300, "fix the rounding of discounts in the cart");
     old_session(&home, BEN, 0, "write the docs");
     let block = injected(&home, 1, "@@aaaa1011: what about discounts in the cart?");
     assert!(block.contains("\nAnswer:\n> Passages of the session that fit the question best"), "{block}");
@@ -92,7 +89,7 @@ fn question_after_a_reference_is_answered_instead_of_the_summary() {
 #[test]
 fn injection_stays_below_the_limit_of_claude_code() {
     let home = TestHome::new();
-    let long = "mend the rounding of discounts in the cart and then go on with taxes. ".repeat(60);
+    let long = "fix the rounding of discounts in the cart and then go on with taxes. ".repeat(60);
     for (session, minutes) in [(ANNA, -300), (CARA, -200)] {
         for part in 0..9 {
             old_session(&home, session, minutes + part, &long);
@@ -106,7 +103,7 @@ fn injection_stays_below_the_limit_of_claude_code() {
 #[test]
 fn references_do_not_count_against_the_token_budget() {
     let home = TestHome::new();
-    old_session(&home, ANNA, -300, "mend the rounding");
+    old_session(&home, ANNA, -300, "fix the rounding");
     old_session(&home, BEN, 0, "write the docs");
     home.write(".rethread/config.toml", "[inject]\nbudget_tokens = 20\n");
     assert!(injected(&home, 1, "as in @@aaaa1011").contains("Referenced session summaries:"));

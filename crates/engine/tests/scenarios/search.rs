@@ -5,7 +5,9 @@
 use std::fs;
 
 use proptest::prelude::*;
-use rethread_engine::{Indexed, Kind, Scope, SearchReport, SearchRequest, TimelineRequest, Unusable};
+use rethread_engine::{
+    HitKind, IndexOutcome, IndexProblem, SearchReport, SearchRequest, SessionScope, TimelineRequest,
+};
 
 use crate::session_helpers::engine;
 use rethread_model::Timestamp;
@@ -25,8 +27,12 @@ fn file(session: usize) -> String {
 }
 
 fn find(home: &TestHome, text: &str) -> SearchReport {
-    let request =
-        SearchRequest { text: text.to_owned(), scope: Scope::AllProjects, limit: 20, ..SearchRequest::default() };
+    let request = SearchRequest {
+        text: text.to_owned(),
+        scope: SessionScope::AllProjects,
+        limit: 20,
+        ..SearchRequest::default()
+    };
     // The same time for all searches, because age affects the score.
     engine(home, 200 * 24 * 60).search(&request).unwrap()
 }
@@ -53,14 +59,17 @@ fn with_many_entries(home: &TestHome) {
 fn fresh_entries_are_found_without_an_index_commit() {
     let home = TestHome::new();
     with_many_entries(&home);
-    assert!(matches!(home.sync().index.outcome, Indexed::Episodes { count: 200, anew: Some(Unusable::Missing) }));
+    assert!(matches!(
+        home.sync().index.outcome,
+        IndexOutcome::Updated { count: 200, rebuild_reason: Some(IndexProblem::Missing) }
+    ));
     home.append(&file(3), line(99_001, "user", "the zebrafish deadlock"));
-    assert_eq!(home.sync().index.outcome, Indexed::Nothing, "too little for a commit");
+    assert_eq!(home.sync().index.outcome, IndexOutcome::UpToDate, "too little for a commit");
     assert_eq!(snippets(&home, "zebrafish"), ["the zebrafish deadlock"]);
     home.append(&file(3), line(99_002, "assistant", "it was the lock order of zebrafish"));
     home.sync();
     assert_eq!(snippets(&home, "zebrafish").len(), 2, "the open exchange is found as it grows, and only once");
-    assert_eq!(find(&home, "topic3").index, Indexed::Nothing);
+    assert_eq!(find(&home, "topic3").index, IndexOutcome::UpToDate);
 }
 
 #[test]
@@ -70,8 +79,8 @@ fn results_are_equal_before_indexing_after_indexing_and_after_rebuild() {
     home.write(CLAUDE_FILE, CONVERSATION);
     home.write(PI_FILE, BRANCHES);
     let hits = |text: &str| -> Vec<(String, String)> {
-        let line_of = |one: rethread_engine::Recalled| {
-            let citation = format!("{}:{}", one.hit.session.id, one.hit.entry.place.line);
+        let line_of = |one: rethread_engine::HitWithExchange| {
+            let citation = format!("{}:{}", one.hit.session.id, one.hit.entry.location.line);
             (citation, format!("{:.3} {}", one.hit.score, one.hit.snippet.text))
         };
         find(&home, text).hits.into_iter().map(line_of).collect()
@@ -112,11 +121,14 @@ fn long_sync_is_indexed_while_it_runs() {
     }
     let report = home.sync();
     assert!(
-        matches!(report.index.outcome, Indexed::Episodes { count: 600, anew: Some(Unusable::Missing) }),
+        matches!(
+            report.index.outcome,
+            IndexOutcome::Updated { count: 600, rebuild_reason: Some(IndexProblem::Missing) }
+        ),
         "{report:?}"
     );
     assert_eq!(snippets(&home, "heron123").len(), 3);
-    assert_eq!(find(&home, "heron123").index, Indexed::Nothing);
+    assert_eq!(find(&home, "heron123").index, IndexOutcome::UpToDate);
     assert_eq!(home.engine().verify().unwrap().damage, vec![]);
 }
 
@@ -143,22 +155,22 @@ fn unusable_index_is_rebuilt_and_reported() {
     let expected = snippets(&home, "topic3 of session 5");
     let index = home.path(".rethread/index");
     let rebuilt_index = |report: &SearchReport| match report.index {
-        Indexed::Episodes { anew, .. } => anew,
+        IndexOutcome::Updated { rebuild_reason, .. } => rebuild_reason,
         _ => None,
     };
-    let check = |why: Unusable| {
+    let check = |why: IndexProblem| {
         let report = find(&home, "topic3 of session 5");
         assert_eq!(rebuilt_index(&report), Some(why));
         let found: Vec<_> = report.hits.iter().map(|one| one.hit.snippet.text.clone()).collect();
         assert_eq!(found, expected);
-        assert_eq!(find(&home, "topic3").index, Indexed::Nothing, "the next search uses the rebuilt index");
+        assert_eq!(find(&home, "topic3").index, IndexOutcome::UpToDate, "the next search uses the rebuilt index");
     };
     fs::remove_dir_all(&index).unwrap();
-    check(Unusable::Missing);
+    check(IndexProblem::Missing);
     for path in files_below(&index) {
         fs::write(path, b"junk").unwrap();
     }
-    check(Unusable::Damaged);
+    check(IndexProblem::Damaged);
     // Each file alone: whatever is damaged, the results are correct.
     for path in files_below(&index) {
         if !path.exists() {
@@ -172,7 +184,7 @@ fn unusable_index_is_rebuilt_and_reported() {
     let meta = index.join("meta.json");
     let text = fs::read_to_string(&meta).unwrap();
     fs::write(&meta, text.replace(r#"{\"version\":1"#, r#"{\"version\":999"#)).unwrap();
-    check(Unusable::OtherVersion);
+    check(IndexProblem::OtherVersion);
     fs::remove_file(home.path(".rethread/memory.db")).unwrap();
     for side in ["-wal", "-shm"] {
         let _ = fs::remove_file(home.path(&format!(".rethread/memory.db{side}")));
@@ -205,7 +217,7 @@ fn filters_narrow_by_kind_session_time_file_and_tool() {
     let count = |request: &SearchRequest| home.engine().search(request).unwrap().hits.len();
     let all = SearchRequest { text: "entry".into(), limit: 1000, ..SearchRequest::default() };
     assert_eq!(count(&all), 400);
-    assert_eq!(count(&SearchRequest { kinds: vec![Kind::Prompt], ..all.clone() }), 200);
+    assert_eq!(count(&SearchRequest { kinds: vec![HitKind::Prompt], ..all.clone() }), 200);
     assert_eq!(count(&SearchRequest { text: "entry kind:answer".into(), ..all.clone() }), 200);
     let session = "00000003-0000-4000-8000-0000000000aa".to_owned();
     assert_eq!(count(&SearchRequest { session: Some(session), ..all.clone() }), 50);
@@ -234,7 +246,7 @@ fn short_common_and_missing_words_still_find_something() {
     }
     assert!(find(&home, "is of no").degraded.is_some(), "ignored words are reported");
     let report = find(&home, "\"use of CI\"");
-    assert!(!report.hits.is_empty() && report.degraded.is_some(), "a phrase that nothing has falls back to its words");
+    assert!(!report.hits.is_empty() && report.degraded.is_some(), "a phrase without a match falls back to its words");
 }
 
 proptest! {
@@ -252,10 +264,10 @@ proptest! {
         for text in queries.iter().map(String::as_str).chain(["entry parser", "what about topic3 yesterday?"]) {
             let request = SearchRequest { text: text.to_owned(), limit: 20, ..SearchRequest::default() };
             for one in engine.search(&request).unwrap().hits {
-                let citation = format!("{}:{}", one.hit.session.id, one.hit.entry.place.line);
+                let citation = format!("{}:{}", one.hit.session.id, one.hit.entry.location.line);
                 let shown = engine.show(&citation, rethread_engine::ShowRequest::default()).unwrap();
-                let cited = one.hit.entry.place.line;
-                prop_assert!(shown.entries.iter().any(|entry| entry.place.line == cited), "{citation} of {text:?}");
+                let cited = one.hit.entry.location.line;
+                prop_assert!(shown.entries.iter().any(|entry| entry.location.line == cited), "{citation} of {text:?}");
                 prop_assert!(!one.hit.why.is_empty(), "{citation} of {text:?} is not explained");
             }
         }

@@ -6,7 +6,7 @@ use std::fs;
 
 use rethread_engine::Engine;
 use rethread_model::{Agent, Timestamp};
-use rethread_store::{LifeEvent, SessionKey, Store};
+use rethread_store::{LifecycleEvent, SessionKey, Store};
 use rethread_testing::{TestHome, TranscriptBuilder, text_block, tool_call_block, tool_result_block};
 use serde_json::{Value, json};
 
@@ -70,8 +70,8 @@ pub(crate) fn key(session: &str) -> SessionKey<'_> {
 }
 
 /// The stored lifecycle events of a session, oldest first.
-pub(crate) fn events(home: &TestHome, session: &str) -> Vec<LifeEvent> {
-    store(home).life_events(key(session), 1000).unwrap()
+pub(crate) fn events(home: &TestHome, session: &str) -> Vec<LifecycleEvent> {
+    store(home).lifecycle_events(key(session), 1000).unwrap()
 }
 
 pub(crate) fn kinds(home: &TestHome, session: &str) -> Vec<String> {

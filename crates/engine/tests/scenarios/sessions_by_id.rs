@@ -5,16 +5,16 @@
 use std::fs;
 
 use rethread_engine::{
-    Closing, Engine, EngineError, ListRequest, NewMessage, NewThread, Page, Profile, Scope, SearchRequest,
-    SessionChange, TimelineRequest,
+    CloseAction, Engine, EngineError, LogProfile, NewMessage, NewThread, PageRequest, SearchRequest, SessionChange,
+    SessionListRequest, SessionScope, TimelineRequest,
 };
-use rethread_model::thread::{Block, ChatRole};
-use rethread_model::{Agent, SessionId, State};
+use rethread_model::thread::{ChatRole, ContentBlock};
+use rethread_model::{Agent, SessionId, SessionState};
 use rethread_testing::{
     CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, PI_VERSION_1, TestHome, contents_below, files_below,
 };
 
-const ALL: Page = Page { from: None, before: None, limit: 100, bytes: 1 << 20 };
+const ALL: PageRequest = PageRequest { from: None, before: None, limit: 100, max_bytes: 1 << 20 };
 
 fn home() -> TestHome {
     let home = TestHome::new();
@@ -26,12 +26,17 @@ fn home() -> TestHome {
 
 fn new_thread(engine: &Engine, name: Option<&str>) -> SessionId {
     let new = NewThread { name: name.map(str::to_owned), ..NewThread::default() };
-    engine.thread_new(&new).unwrap().id.session()
+    engine.thread_new(&new).unwrap().id.session_id()
 }
 
 fn append(engine: &Engine, id: SessionId, role: ChatRole, text: &str) {
-    let message =
-        NewMessage { role, content: vec![Block::text(text)], tool_call_id: None, is_error: false, client_id: None };
+    let message = NewMessage {
+        role,
+        content: vec![ContentBlock::text(text)],
+        tool_call_id: None,
+        is_error: false,
+        client_id: None,
+    };
     engine.thread_open(&id.to_string()).unwrap().append(message).unwrap();
 }
 
@@ -40,7 +45,7 @@ fn thread_is_listed_before_its_first_message() {
     // S004-10, E004-03
     let bare = TestHome::new();
     let only = new_thread(&bare.engine(), None);
-    assert_eq!(bare.engine().conversations(&ListRequest::default()).unwrap()[0].listed.session.id, only);
+    assert_eq!(bare.engine().conversations(&SessionListRequest::default()).unwrap()[0].listed.session.id, only);
     assert!(!bare.path(".rethread/memory.db").exists(), "a read creates no store");
 
     let home = home();
@@ -48,20 +53,29 @@ fn thread_is_listed_before_its_first_message() {
     let (first, second) = (new_thread(&engine, Some("first")), new_thread(&engine, Some("second")));
     append(&engine, first, ChatRole::User, "something");
     let before = contents_below(home.root());
-    let ids = |request: &ListRequest| -> Vec<SessionId> {
+    let ids = |request: &SessionListRequest| -> Vec<SessionId> {
         engine.conversations(request).unwrap().iter().map(|one| one.listed.session.id).collect()
     };
-    let all = ids(&ListRequest::default());
-    assert_eq!((all.len(), &all[..2]), (4, &[first, second][..]), "the one last spoken in comes first");
-    assert_eq!(ids(&ListRequest { limit: Some(1), ..ListRequest::default() }), [first]);
-    assert_eq!(ids(&ListRequest { agent: Some(Agent::Native), ..ListRequest::default() }), [first, second]);
-    assert_eq!(ids(&ListRequest { agent: Some(Agent::Pi), ..ListRequest::default() }).len(), 1);
-    assert_eq!(ids(&ListRequest { state: Some(State::Active), ..ListRequest::default() }), [first, second]);
-    assert_eq!(ids(&ListRequest { scope: Scope::Project("/nowhere".into()), ..ListRequest::default() }), []);
+    let all = ids(&SessionListRequest::default());
+    assert_eq!((all.len(), &all[..2]), (4, &[first, second][..]), "the one with the latest message comes first");
+    assert_eq!(ids(&SessionListRequest { limit: Some(1), ..SessionListRequest::default() }), [first]);
+    assert_eq!(
+        ids(&SessionListRequest { agent: Some(Agent::Native), ..SessionListRequest::default() }),
+        [first, second]
+    );
+    assert_eq!(ids(&SessionListRequest { agent: Some(Agent::Pi), ..SessionListRequest::default() }).len(), 1);
+    assert_eq!(
+        ids(&SessionListRequest { state: Some(SessionState::Active), ..SessionListRequest::default() }),
+        [first, second]
+    );
+    assert_eq!(
+        ids(&SessionListRequest { scope: SessionScope::Project("/nowhere".into()), ..SessionListRequest::default() }),
+        []
+    );
     let found = engine.conversation(second).unwrap();
     let thread = found.thread.unwrap();
     assert_eq!((thread.name.as_deref(), thread.message_count), (Some("second"), 0));
-    assert_eq!((found.listed.session.agent, found.listed.session.empty), (Agent::Native, true));
+    assert_eq!((found.listed.session.agent, found.listed.session.is_empty), (Agent::Native, true));
     assert_eq!(contents_below(home.root()), before, "a read writes nothing");
 }
 
@@ -88,28 +102,29 @@ fn records_and_entries_are_paged() {
     for text in ["one", "two", "three"] {
         append(&engine, thread, ChatRole::User, text);
     }
-    let seqs = |page: Page| {
+    let seqs = |page: PageRequest| {
         let page = engine.thread_records(thread, false, page).unwrap().records;
         (page.items.iter().map(|record| record.seq().unwrap()).collect::<Vec<_>>(), page.previous, page.next)
     };
-    assert_eq!(seqs(Page { limit: 2, ..ALL }), (vec![2, 3], Some(2), None));
-    assert_eq!(seqs(Page { from: Some(0), limit: 2, ..ALL }), (vec![1, 2], None, Some(3)));
+    assert_eq!(seqs(PageRequest { limit: 2, ..ALL }), (vec![2, 3], Some(2), None));
+    assert_eq!(seqs(PageRequest { from: Some(0), limit: 2, ..ALL }), (vec![1, 2], None, Some(3)));
 
     let session = engine.resolve(CLAUDE_SESSION).unwrap().session.id;
-    let (_, whole) = engine.entries(session, Profile::Structure, None, ALL).unwrap();
+    let (_, whole) = engine.entries(session, LogProfile::Structure, None, ALL).unwrap();
     let (_, first) =
-        engine.entries(session, Profile::Structure, None, Page { from: Some(0), limit: 3, ..ALL }).unwrap();
-    let rest = Page { from: first.next, ..ALL };
-    let (_, rest) = engine.entries(session, Profile::Structure, None, rest).unwrap();
+        engine.entries(session, LogProfile::Structure, None, PageRequest { from: Some(0), limit: 3, ..ALL }).unwrap();
+    let rest = PageRequest { from: first.next, ..ALL };
+    let (_, rest) = engine.entries(session, LogProfile::Structure, None, rest).unwrap();
     assert_eq!([first.items, rest.items].concat(), whole.items);
-    let line = whole.items[5].place.line;
-    let (_, around) = engine.entries(session, Profile::Structure, Some(line), Page { limit: 6, ..ALL }).unwrap();
-    assert!(around.items.len() == 6 && around.items.iter().any(|entry| entry.place.line == line), "{around:?}");
+    let line = whole.items[5].location.line;
+    let (_, around) =
+        engine.entries(session, LogProfile::Structure, Some(line), PageRequest { limit: 6, ..ALL }).unwrap();
+    assert!(around.items.len() == 6 && around.items.iter().any(|entry| entry.location.line == line), "{around:?}");
 
     assert!(matches!(engine.thread_records(session, false, ALL), Err(EngineError::NotAThread(_))));
     let unassigned: SessionId = "01JZ0000000000000000000000".parse().unwrap();
     assert!(matches!(engine.thread_records(unassigned, false, ALL), Err(EngineError::UnknownReference(_))));
-    assert!(matches!(engine.entries(unassigned, Profile::Text, None, ALL), Err(EngineError::UnknownReference(_))));
+    assert!(matches!(engine.entries(unassigned, LogProfile::Text, None, ALL), Err(EngineError::UnknownReference(_))));
 }
 
 #[test]
@@ -120,16 +135,16 @@ fn session_changes_are_all_or_nothing() {
     let change = SessionChange {
         name: Some("the parser".into()),
         alias: Some("parser".into()),
-        task: Some("mend it".into()),
+        task: Some("fix it".into()),
         note: Some("ask Anna".into()),
-        closing: Some(Closing::End),
+        close: Some(CloseAction::End),
     };
     let before = contents_below(home.root());
     let wrong = [
         SessionChange { alias: Some("not one".into()), ..change.clone() },
         SessionChange { note: Some("  ".into()), ..change.clone() },
         // The session is old, so it has ended and cannot be suspended.
-        SessionChange { closing: Some(Closing::Suspend), ..change.clone() },
+        SessionChange { close: Some(CloseAction::Suspend), ..change.clone() },
     ];
     for wrong in &wrong {
         assert!(engine.change_session(id, wrong).is_err(), "{wrong:?}");
@@ -138,8 +153,8 @@ fn session_changes_are_all_or_nothing() {
     engine.change_session(id, &change).unwrap();
     let session = engine.conversation(id).unwrap().listed.session;
     assert_eq!((session.name.as_deref(), session.alias.as_deref()), (Some("the parser"), Some("parser")));
-    let hot = engine.at_hand(id).unwrap();
-    assert_eq!((hot.task.as_deref(), hot.notes.len()), (Some("mend it"), 1));
+    let hot = engine.task_and_notes(id).unwrap();
+    assert_eq!((hot.task.as_deref(), hot.notes.len()), (Some("fix it"), 1));
     let undo = SessionChange { name: Some(String::new()), alias: Some(String::new()), ..SessionChange::default() };
     engine.change_session(id, &undo).unwrap();
     let session = engine.conversation(id).unwrap().listed.session;
@@ -151,22 +166,22 @@ fn empty_thread_can_be_changed_like_any_session() {
     let home = TestHome::new();
     let engine = home.engine();
     let id = new_thread(&engine, None);
-    engine.make_known(id).unwrap();
+    engine.register_thread(id).unwrap();
     let found = engine.conversation(id).unwrap().listed;
-    assert_eq!((found.state, found.session.name.as_deref()), (State::Active, Some("New Session")));
+    assert_eq!((found.state, found.session.name.as_deref()), (SessionState::Active, Some("New Session")));
     assert_eq!(found.session.last_activity_at, found.session.started_at);
     let change = SessionChange {
         name: Some("plans".into()),
         alias: Some("p".into()),
         task: Some("plan".into()),
         note: Some("tea".into()),
-        closing: Some(Closing::Suspend),
+        close: Some(CloseAction::Suspend),
     };
     engine.change_session(id, &change).unwrap();
     let found = engine.conversation(id).unwrap();
     assert_eq!(found.thread.unwrap().name.as_deref(), Some("plans"));
-    assert_eq!((found.listed.session.alias.as_deref(), found.listed.state), (Some("p"), State::Suspended));
-    assert_eq!(engine.at_hand(id).unwrap().task.as_deref(), Some("plan"));
+    assert_eq!((found.listed.session.alias.as_deref(), found.listed.state), (Some("p"), SessionState::Suspended));
+    assert_eq!(engine.task_and_notes(id).unwrap().task.as_deref(), Some("plan"));
     assert_eq!(engine.card("p").unwrap().fields.name, "plans");
 }
 
@@ -179,7 +194,7 @@ fn delete_removes_threads_and_forgets_agent_sessions() {
     assert!(matches!(engine.delete_session(thread), Err(EngineError::UnknownReference(_))));
     let id = engine.resolve(CLAUDE_SESSION).unwrap().session.id;
     let forgotten = engine.delete_session(id).unwrap().unwrap();
-    assert_eq!((forgotten.tombstones, forgotten.left().count()), (1, 0));
+    assert_eq!((forgotten.tombstones, forgotten.remaining().count()), (1, 0));
     home.sync();
     assert!(matches!(engine.conversation(id), Err(EngineError::UnknownReference(_))), "it does not come back");
 }
@@ -188,11 +203,11 @@ fn delete_removes_threads_and_forgets_agent_sessions() {
 fn read_only_queries_change_no_file() {
     let home = home();
     let id = home.engine().resolve(CLAUDE_SESSION).unwrap().session.id;
-    let request = SearchRequest { text: "parser".into(), limit: 10, only_reads: true, ..SearchRequest::default() };
+    let request = SearchRequest { text: "parser".into(), limit: 10, read_only: true, ..SearchRequest::default() };
     let hits = |engine: &Engine| -> Vec<String> {
         let found = engine.search(&request).unwrap();
         assert_eq!(found.degraded, None);
-        found.hits.iter().map(|one| one.hit.session.citation(one.hit.entry.place.line)).collect()
+        found.hits.iter().map(|one| one.hit.session.citation(one.hit.entry.location.line)).collect()
     };
     let with_index = hits(&home.engine());
     assert!(!with_index.is_empty());
@@ -212,9 +227,9 @@ fn read_only_queries_change_no_file() {
         assert_eq!(hits(&engine), with_index, "{harm}");
         assert_eq!(hits(&engine), with_index, "{harm}, from the cache");
         let file = Some("parser.rs".to_owned());
-        let touched = TimelineRequest { file, limit: 5, only_reads: true, ..TimelineRequest::default() };
+        let touched = TimelineRequest { file, limit: 5, read_only: true, ..TimelineRequest::default() };
         engine.timeline(&touched).unwrap();
-        engine.activity_at_hand(&id.to_string()).unwrap();
+        engine.stored_activity(&id.to_string()).unwrap();
         drop(engine);
         assert_eq!(contents_below(home.root()), before, "{harm}");
     }

@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use rethread_engine::{SyncRequest, WatchMode, WatchNews, WatchRequest};
+use rethread_engine::{SyncRequest, WatchEvent, WatchMode, WatchRequest};
 use rethread_testing::{
     BRANCHES, CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, TestHome, assert_same_dump, dump_of,
 };
@@ -59,7 +59,7 @@ fn incomplete_last_line_waits_for_its_end() {
     let cut = CONVERSATION.find("Committed.").unwrap();
     home.write(CLAUDE_FILE, &CONVERSATION[..cut]);
     let report = home.sync();
-    assert!(report.agents.iter().all(|agent| agent.warnings.is_empty()), "an incomplete line is not a bad line");
+    assert!(report.agents.iter().all(|agent| agent.warnings.is_empty()), "an incomplete line is not an invalid line");
     home.append(CLAUDE_FILE, &CONVERSATION[cut..]);
     home.sync();
     assert_same_dump(&home.dump(), &dump_of(CLAUDE_FILE, CONVERSATION));
@@ -215,7 +215,7 @@ fn concurrent_syncs_lose_and_repeat_nothing() {
         }
     });
     home.sync();
-    let sessions = home.engine().sessions(&rethread_engine::ListRequest::default()).unwrap();
+    let sessions = home.engine().sessions(&rethread_engine::SessionListRequest::default()).unwrap();
     assert_eq!(sessions.len(), 12);
     assert!(sessions.iter().all(|listed| listed.session.counts.prompts == 5 && listed.session.tokens.output == 173));
     home.dump();
@@ -237,7 +237,7 @@ fn watch_and(home: &TestHome, mode: WatchMode, act: impl FnOnce()) -> u64 {
     std::thread::scope(|scope| {
         let watching = scope.spawn(|| {
             engine.watch(WatchRequest { mode: Some(mode), poll: false }, &stop, &mut |news| {
-                let WatchNews::Read(report) = news else { return };
+                let WatchEvent::Synced(report) = news else { return };
                 let _ = sender.send(report.agents.iter().map(|agent| agent.entries).sum::<u64>());
             })
         });

@@ -5,11 +5,11 @@
 use std::fs;
 
 use rethread_engine::{
-    CompactRequest, Engine, EngineError, ListRequest, NewMessage, NewThread, SearchRequest, ShowRequest, Summariser,
-    SyncRequest,
+    CompactRequest, Engine, EngineError, NewMessage, NewThread, SearchRequest, SessionListRequest, ShowRequest,
+    Summarizer, SyncRequest,
 };
 use rethread_model::OWN_CALL_TAG;
-use rethread_model::thread::{Block, ChatRole};
+use rethread_model::thread::{ChatRole, ContentBlock};
 use rethread_testing::{NATIVE_THREAD, TestHome, TranscriptBuilder, files_below};
 
 fn named(engine: &Engine, name: &str) -> String {
@@ -17,13 +17,18 @@ fn named(engine: &Engine, name: &str) -> String {
 }
 
 fn append(engine: &Engine, thread: &str, role: ChatRole, text: &str) {
-    let message =
-        NewMessage { role, content: vec![Block::text(text)], tool_call_id: None, is_error: false, client_id: None };
+    let message = NewMessage {
+        role,
+        content: vec![ContentBlock::text(text)],
+        tool_call_id: None,
+        is_error: false,
+        client_id: None,
+    };
     let open = engine.thread_open(thread).unwrap();
     open.append(message).unwrap();
     let id = open.id();
     drop(open);
-    engine.thread_remember(id).unwrap();
+    engine.sync_thread(id).unwrap();
 }
 
 fn found(engine: &Engine, text: &str) -> usize {
@@ -38,7 +43,9 @@ fn thread_is_a_session_with_the_same_id() {
     let thread = named(&engine, "Tuesdays");
     append(&engine, &thread, ChatRole::User, "why does the parser fail?");
     append(&engine, &thread, ChatRole::Assistant, "because of the zymurgy table");
-    let listed = engine.sessions(&ListRequest { scope: engine.current_project(), ..ListRequest::default() }).unwrap();
+    let listed = engine
+        .sessions(&SessionListRequest { scope: engine.current_project(), ..SessionListRequest::default() })
+        .unwrap();
     let session = &listed[0].session;
     assert_eq!((session.id.to_string(), session.agent.as_str()), (thread.clone(), "native"));
     assert_eq!((session.name.as_deref(), session.counts.prompts, session.counts.messages), (Some("Tuesdays"), 1, 2));
@@ -125,11 +132,14 @@ fn compaction_without_a_model_uses_rules_and_skips_recent_threads() {
     let planned = engine.thread_compact_dry_run(&thread, &request).unwrap().unwrap();
     let before = fs::read(home.path(&format!(".rethread/threads/{thread}/session.jsonl"))).unwrap();
     let report = engine.thread_compact(&thread, &request, &|| false, &mut |_| {}).unwrap().unwrap();
-    assert_eq!((report.by, report.record.first_kept_seq), (Summariser::Rules(None), planned.record.first_kept_seq));
+    assert_eq!(
+        (report.summarizer, report.record.first_kept_seq),
+        (Summarizer::Rules(None), planned.record.first_kept_seq)
+    );
     assert!(report.record.summary.contains("make the parser faster"));
     assert!(fs::read(home.path(&format!(".rethread/threads/{thread}/session.jsonl"))).unwrap().starts_with(&before));
     let context = engine.thread_context(&thread).unwrap();
-    assert_eq!(context.compaction, Some(report.record.seq));
+    assert_eq!(context.compaction_seq, Some(report.record.seq));
     assert!(
         engine.thread_compact(&thread, &request, &|| false, &mut |_| {}).unwrap().is_none(),
         "E004-27: nothing new to do"
@@ -167,7 +177,8 @@ fn transcripts_of_own_requests_are_not_synced() {
         home.write(&format!(".claude/projects/-app/{session}.jsonl"), transcript);
     }
     home.sync();
-    let sessions = home.engine().sessions(&ListRequest { include_empty: true, ..ListRequest::default() }).unwrap();
+    let sessions =
+        home.engine().sessions(&SessionListRequest { include_empty: true, ..SessionListRequest::default() }).unwrap();
     assert_eq!(sessions.len(), 1);
     assert!(sessions[0].session.external_id.ends_with('c'));
 }

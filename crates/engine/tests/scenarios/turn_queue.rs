@@ -2,21 +2,21 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
-use rethread_engine::{ChatError, Engine, EngineError, NewMessage, SendRequest, SyncRequest, WaitingTurn};
+use rethread_engine::{ChatError, Engine, EngineError, NewMessage, PendingTurn, SendRequest, SyncRequest};
 use rethread_model::SessionId;
-use rethread_model::thread::{Block, ChatRole, Message};
+use rethread_model::thread::{ChatRole, ContentBlock, ThreadMessage};
 use rethread_testing::{StubModel, StubReply, TestHome, TranscriptBuilder};
 use serde_json::json;
 
 use crate::turns::{engine, log, send, thread};
 
-fn accept(engine: &Engine, thread: &str, text: &str) -> WaitingTurn {
+fn accept(engine: &Engine, thread: &str, text: &str) -> PendingTurn {
     let request = SendRequest { text: Some(text.to_owned()), ..SendRequest::default() };
     engine.thread_accept(thread, request).unwrap()
 }
 
 fn texts(home: &TestHome, thread: &str) -> Vec<String> {
-    log(home, thread).iter().filter_map(|record| record.message().map(Message::text)).collect()
+    log(home, thread).iter().filter_map(|record| record.message().map(ThreadMessage::text)).collect()
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn turns_run_in_the_order_of_acceptance() {
     assert!(first.run_id() < second.run_id());
     assert_eq!((first.ahead(), second.ahead()), (0, 1));
     assert!(first.is_next() && !second.is_next());
-    assert!(texts(&home, &thread).is_empty(), "accepted is not written yet");
+    assert!(texts(&home, &thread).is_empty(), "an accepted message is not written yet");
     std::thread::scope(|scope| {
         let late = scope.spawn(|| engine.thread_run(second, &|| false, &mut |_| {}).unwrap());
         engine.thread_run(first, &|| false, &mut |_| {}).unwrap();
@@ -77,21 +77,30 @@ fn sent_messages_are_found_by_client_id() {
     let thread = thread(&engine);
     let message = NewMessage {
         role: ChatRole::User,
-        content: vec![Block::text("noted")],
+        content: vec![ContentBlock::text("noted")],
         tool_call_id: None,
         is_error: false,
         client_id: Some("a".into()),
     };
     engine.thread_open(&thread).unwrap().append(message).unwrap();
-    let request =
-        SendRequest { text: Some("look".into()), memory: true, client_id: Some("b".into()), ..SendRequest::default() };
+    let request = SendRequest {
+        text: Some("look".into()),
+        can_search_memory: true,
+        client_id: Some("b".into()),
+        ..SendRequest::default()
+    };
     engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
     send(&engine, &thread, "something else").unwrap();
     let sent = |client_id: &str| -> Vec<String> {
-        engine.thread_sent_before(thread.parse().unwrap(), client_id).unwrap().iter().map(Message::text).collect()
+        engine
+            .thread_messages_by_client_id(thread.parse().unwrap(), client_id)
+            .unwrap()
+            .iter()
+            .map(ThreadMessage::text)
+            .collect()
     };
     assert_eq!(sent("a"), ["noted"]);
-    assert_eq!(sent("b"), ["look", "", "nothing was found", "found"], "and all of its turn");
+    assert_eq!(sent("b"), ["look", "", "no results", "found"], "and all of its turn");
     assert!(sent("c").is_empty());
 }
 
@@ -99,8 +108,8 @@ fn sent_messages_are_found_by_client_id() {
 fn changes_name_changed_and_renamed_sessions() {
     let home = TestHome::new();
     let engine = home.engine();
-    let mut watcher = engine.pulse();
-    assert_eq!(watcher.news(), None, "there is no store yet");
+    let mut watcher = engine.change_watcher();
+    assert_eq!(watcher.poll(), None, "there is no store yet");
     let transcript = ".claude/projects/-app/9a9eadc8-c1f1-493e-a0f1-884aa996b05b.jsonl";
     let line = |number: usize| {
         let session = format!("9a9eadc8-c1f1-493e-a0f1-{number:012}");
@@ -110,29 +119,29 @@ fn changes_name_changed_and_renamed_sessions() {
     home.write(transcript, line(1));
     sync();
     let id = engine.resolve("9a9eadc8").unwrap().session.id;
-    assert_eq!(watcher.news().unwrap().sessions, Some(vec![id]), "all of a new store is new");
-    assert_eq!(watcher.news(), None);
+    assert_eq!(watcher.poll().unwrap().sessions, Some(vec![id]), "all of a new store is new");
+    assert_eq!(watcher.poll(), None);
     home.write(transcript, &(line(1) + &line(2)));
     sync();
-    assert_eq!(watcher.news().unwrap().sessions, Some(vec![id]));
+    assert_eq!(watcher.poll().unwrap().sessions, Some(vec![id]));
     engine.set_name(&id.to_string(), "The fence").unwrap();
-    let change = watcher.news().unwrap();
+    let change = watcher.poll().unwrap();
     assert_eq!((change.sessions, change.renamed), (Some(vec![id]), vec![(id, "The fence".to_owned())]));
     engine.end_session(&id.to_string()).unwrap();
-    assert_eq!(watcher.news().unwrap().sessions, Some(vec![id]), "its state is another");
+    assert_eq!(watcher.poll().unwrap().sessions, Some(vec![id]), "its state differs");
     let thread = engine.thread_new(&rethread_engine::NewThread { name: Some("Mine".into()), ..Default::default() });
     let thread = thread.unwrap().id;
-    engine.thread_remember(thread).unwrap();
-    let own: SessionId = thread.session();
-    assert_eq!(watcher.news().unwrap().renamed, [(own, "Mine".to_owned())]);
+    engine.sync_thread(thread).unwrap();
+    let own: SessionId = thread.session_id();
+    assert_eq!(watcher.poll().unwrap().renamed, [(own, "Mine".to_owned())]);
     for number in 0..101 {
         let path = format!(".claude/projects/-app/9a9eadc8-c1f1-493e-a0f1-{number:012}.jsonl");
         home.write(&path, line(number + 10));
     }
     sync();
-    assert_eq!(watcher.news().unwrap().sessions, None, "too many to name");
+    assert_eq!(watcher.poll().unwrap().sessions, None, "too many to name");
     // The store was replaced: everything counts as changed.
     std::fs::remove_file(home.path(".rethread/memory.db")).unwrap();
     home.write(".rethread/memory.db", "");
-    assert_eq!(watcher.news().map(|change| change.sessions), Some(None));
+    assert_eq!(watcher.poll().map(|change| change.sessions), Some(None));
 }

@@ -7,10 +7,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rethread_engine::{
-    ChatError, Engine, EngineError, Environment, NewMessage, NewThread, Refusal, SendRequest, Tool, TurnEvent,
-    TurnReport,
+    BudgetRefusal, ChatError, Engine, EngineError, Environment, NewMessage, NewThread, SendRequest, ToolDefinition,
+    TurnEvent, TurnReport,
 };
-use rethread_model::thread::{Block, ChatRole, Message, Record, Stop};
+use rethread_model::thread::{ChatRole, ContentBlock, StopReason, ThreadMessage, ThreadRecord};
 use rethread_model::{OWN_CALL_TAG, Tokens};
 use rethread_testing::{StubModel, StubReply, TestHome};
 use serde_json::{Value, json};
@@ -22,9 +22,9 @@ pub(crate) fn engine(home: &TestHome, server: &StubModel, more: &[(&str, &str)])
 
 pub(crate) fn environment(home: &TestHome, server: &StubModel, more: &[(&str, &str)]) -> Environment {
     let mut environment = home.environment();
-    environment.flags.extend(server.settings());
+    environment.config_overrides.extend(server.settings());
     let settings = [("threads.titles", "false")].into_iter().chain(more.iter().copied());
-    environment.flags.extend(settings.map(|(key, value)| (key.to_owned(), value.to_owned())));
+    environment.config_overrides.extend(settings.map(|(key, value)| (key.to_owned(), value.to_owned())));
     environment
 }
 
@@ -37,17 +37,17 @@ pub(crate) fn send(engine: &Engine, thread: &str, text: &str) -> Result<TurnRepo
     engine.thread_send(thread, &request, &|| false, &mut |_| {})
 }
 
-pub(crate) fn log(home: &TestHome, thread: &str) -> Vec<Record> {
+pub(crate) fn log(home: &TestHome, thread: &str) -> Vec<ThreadRecord> {
     let bytes = fs::read(home.path(&format!(".rethread/threads/{thread}/session.jsonl"))).unwrap();
-    bytes.split(|byte| *byte == b'\n').filter_map(|line| Record::parse(line).ok()).collect()
+    bytes.split(|byte| *byte == b'\n').filter_map(|line| ThreadRecord::parse(line).ok()).collect()
 }
 
 fn messages(home: &TestHome, thread: &str) -> Vec<(ChatRole, String)> {
-    log(home, thread).iter().filter_map(Record::message).map(|message| (message.role, message.text())).collect()
+    log(home, thread).iter().filter_map(ThreadRecord::message).map(|message| (message.role, message.text())).collect()
 }
 
-fn append(engine: &Engine, thread: &str, role: ChatRole, text: &str) -> Message {
-    let content = vec![Block::text(text)];
+fn append(engine: &Engine, thread: &str, role: ChatRole, text: &str) -> ThreadMessage {
+    let content = vec![ContentBlock::text(text)];
     let message = NewMessage { role, content, tool_call_id: None, is_error: false, client_id: None };
     engine.thread_open(thread).unwrap().append(message).unwrap()
 }
@@ -57,7 +57,8 @@ fn turn_is_logged_with_its_usage() {
     let home = TestHome::new();
     let server = StubModel::with_replies(vec![StubReply::text("It is the weekday table.")]);
     let engine = engine(&home, &server, &[]);
-    let id = engine.thread_new(&NewThread { system: Some("Be brief.".into()), ..NewThread::default() }).unwrap().id;
+    let id =
+        engine.thread_new(&NewThread { system_prompt: Some("Be brief.".into()), ..NewThread::default() }).unwrap().id;
     let partial = Mutex::new(String::new());
     let request = SendRequest { text: Some("why Tuesdays?".into()), ..SendRequest::default() };
     let report = engine.thread_send(&id.to_string(), &request, &|| false, &mut |event| {
@@ -67,11 +68,11 @@ fn turn_is_logged_with_its_usage() {
     });
     let report = report.unwrap();
     assert_eq!(partial.into_inner().unwrap(), "It is the weekday table.");
-    assert_eq!((report.stop, report.messages.len()), (Stop::End, 2));
+    assert_eq!((report.stop, report.messages.len()), (StopReason::End, 2));
     let records = log(&home, &id.to_string());
     let answer = records[1].message().unwrap();
     assert_eq!(answer.usage, Some(Tokens { input: 30, output: 7, ..Tokens::default() }));
-    assert_eq!((answer.model.as_deref(), answer.stop_reason), (Some("small"), Some(Stop::End)));
+    assert_eq!((answer.model.as_deref(), answer.stop_reason), (Some("small"), Some(StopReason::End)));
     assert_eq!(records[0].message().unwrap().run_id, answer.run_id);
     let sent = &server.bodies()[0];
     assert_eq!(sent["messages"][0], json!({"role": "system", "content": format!("{OWN_CALL_TAG}\nBe brief.")}));
@@ -99,7 +100,7 @@ fn no_budget_sends_and_writes_nothing() {
         assert!(refused.to_string().contains(named), "{refused}");
         assert!(log(&home, &thread).is_empty());
         let plan = engine.thread_send_dry_run(&thread, &SendRequest::default()).unwrap();
-        assert!(plan.refused.is_some_and(|why| why.contains(named)));
+        assert!(plan.refusal_reason.is_some_and(|why| why.contains(named)));
     }
     assert!(server.bodies().is_empty());
 }
@@ -117,7 +118,7 @@ fn daily_budget_counts_actual_usage() {
     assert!((1..20).contains(&turns), "{turns}");
     let expected = 37 * turns;
     assert!(
-        matches!(refused, EngineError::Chat(ChatError::Budget(Refusal::DailyTokens { spent, .. })) if spent == expected),
+        matches!(refused, EngineError::Chat(ChatError::Budget(BudgetRefusal::DailyTokens { spent, .. })) if spent == expected),
         "{refused:?}"
     );
 }
@@ -130,15 +131,15 @@ fn unknown_price_refuses_a_dollar_budget() {
     let engine = engine(&home, &server, &far);
     let thread = thread(&engine);
     let refused = send(&engine, &thread, "hello").unwrap_err();
-    assert!(matches!(refused, EngineError::Chat(ChatError::Budget(Refusal::PriceUnknown { .. }))), "{refused:?}");
+    assert!(matches!(refused, EngineError::Chat(ChatError::Budget(BudgetRefusal::UnknownPrice { .. }))), "{refused:?}");
     // Input and output price are both needed, and for this very model.
     let half = self::engine(&home, &server, &[far[0], far[1], ("model.price_output", "10")]);
-    assert!(half.thread_send_dry_run(&thread, &SendRequest::default()).unwrap().refused.is_some());
+    assert!(half.thread_send_dry_run(&thread, &SendRequest::default()).unwrap().refusal_reason.is_some());
     let whole = [far[0], far[1], ("model.price_output", "10"), ("model.price_input", "1")];
     let whole = self::engine(&home, &server, &whole);
-    assert!(whole.thread_send_dry_run(&thread, &SendRequest::default()).unwrap().refused.is_none());
+    assert!(whole.thread_send_dry_run(&thread, &SendRequest::default()).unwrap().refusal_reason.is_none());
     let other = whole.thread_new(&NewThread { model: Some("large".into()), ..NewThread::default() }).unwrap().id;
-    assert!(whole.thread_send_dry_run(&other.to_string(), &SendRequest::default()).unwrap().refused.is_some());
+    assert!(whole.thread_send_dry_run(&other.to_string(), &SendRequest::default()).unwrap().refusal_reason.is_some());
     // A model on this machine is free.
     let near = self::engine(&home, &server, &[("budget.daily_usd", "5")]);
     assert_eq!(send(&near, &thread, "hello").unwrap().cost.map(rethread_engine::NanoUsd::get), Some(0));
@@ -181,7 +182,7 @@ fn partial_answer_is_stored_after_a_stop() {
             stop.store(true, Ordering::Relaxed);
         }
     });
-    assert_eq!(report.unwrap().stop, Stop::Aborted);
+    assert_eq!(report.unwrap().stop, StopReason::Aborted);
     assert_eq!(messages(&home, &thread)[1], (ChatRole::Assistant, "half an ans".to_owned()));
     // The next turn continues from there.
     server.push(StubReply::text("the other half"));
@@ -197,10 +198,13 @@ fn partial_answer_is_stored_after_a_broken_connection() {
     let engine = engine(&home, &server, &[]);
     let thread = thread(&engine);
     let report = send(&engine, &thread, "tell me").unwrap();
-    assert!(report.failed.is_some() && report.stop == Stop::Error);
+    assert!(report.interruption.is_some() && report.stop == StopReason::Error);
     assert_eq!(messages(&home, &thread)[1].1, "almost the");
     // A refusal leaves only the question in the log.
-    assert!(matches!(send(&engine, &thread, "again"), Err(EngineError::Chat(ChatError::Refused { status: 400, .. }))));
+    assert!(matches!(
+        send(&engine, &thread, "again"),
+        Err(EngineError::Chat(ChatError::HttpStatus { status: 400, .. }))
+    ));
     assert_eq!(messages(&home, &thread).len(), 3);
 }
 
@@ -217,7 +221,7 @@ fn partial_answer_of_a_killed_process_is_stored_by_the_next() {
     append(&engine, &thread, ChatRole::User, "are you there?");
     let records = log(&home, &thread);
     let partial = records[1].message().unwrap();
-    assert_eq!((partial.text().as_str(), partial.stop_reason), ("as far as I", Some(Stop::Aborted)));
+    assert_eq!((partial.text().as_str(), partial.stop_reason), ("as far as I", Some(StopReason::Aborted)));
     assert_eq!((partial.run_id.as_deref(), records.len()), (Some("RUN"), 3));
     // It is stored once, even if the process that stored it was killed before it removed the file.
     home.write(&format!(".rethread/threads/{thread}/turns/8"), format!("{heading}\nas far as I"));
@@ -225,8 +229,8 @@ fn partial_answer_of_a_killed_process_is_stored_by_the_next() {
     assert_eq!(log(&home, &thread).len(), 4);
 }
 
-fn tool(name: &str) -> Tool {
-    Tool { name: name.to_owned(), description: "looks up".to_owned(), parameters: json!({"type": "object"}) }
+fn tool(name: &str) -> ToolDefinition {
+    ToolDefinition { name: name.to_owned(), description: "looks up".to_owned(), parameters: json!({"type": "object"}) }
 }
 
 #[test]
@@ -239,13 +243,14 @@ fn caller_tools_wait_for_their_results() {
     let tools = vec![tool("weather")];
     let request = SendRequest { text: Some("umbrella?".into()), tools: tools.clone(), ..SendRequest::default() };
     let report = engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
-    assert_eq!(report.stop, Stop::ToolCalls);
-    let waiting: Vec<&str> = report.waiting_calls.iter().map(|call| call.id.as_str()).collect();
+    assert_eq!(report.stop, StopReason::ToolCalls);
+    let waiting: Vec<&str> = report.pending_calls.iter().map(|call| call.id.as_str()).collect();
     assert_eq!(waiting, ["c1", "c2"]);
     let open = engine.thread_open(&thread).unwrap();
     for (call, text, is_error) in [("c2", "no such city", true), ("c1", "rain", false)] {
         let (role, tool_call_id) = (ChatRole::ToolResult, Some(call.to_owned()));
-        let message = NewMessage { role, content: vec![Block::text(text)], tool_call_id, is_error, client_id: None };
+        let message =
+            NewMessage { role, content: vec![ContentBlock::text(text)], tool_call_id, is_error, client_id: None };
         assert_eq!(open.append(message).unwrap().tool_name.as_deref(), Some("weather"));
     }
     drop(open);
@@ -255,7 +260,7 @@ fn caller_tools_wait_for_their_results() {
         &|| false,
         &mut |_| {},
     );
-    assert_eq!(report.unwrap().stop, Stop::End);
+    assert_eq!(report.unwrap().stop, StopReason::End);
     let sent = server.bodies()[1]["messages"].clone();
     let roles: Vec<&str> = sent.as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();
     assert_eq!(roles, ["system", "user", "assistant", "tool", "tool"]);
@@ -272,11 +277,11 @@ fn model_can_search_memory() {
     let engine = engine(&home, &server, &[]);
     let past = thread(&engine);
     append(&engine, &past, ChatRole::User, "we painted the zebra crossing yellow");
-    engine.thread_remember(past.parse().unwrap()).unwrap();
+    engine.sync_thread(past.parse().unwrap()).unwrap();
     let thread = thread(&engine);
-    let request = SendRequest { text: Some("the crossing?".into()), memory: true, ..SendRequest::default() };
+    let request = SendRequest { text: Some("the crossing?".into()), can_search_memory: true, ..SendRequest::default() };
     let report = engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
-    assert_eq!((report.stop, report.messages.len(), report.waiting_calls.len()), (Stop::End, 4, 0));
+    assert_eq!((report.stop, report.messages.len(), report.pending_calls.len()), (StopReason::End, 4, 0));
     let result = report.messages[2].text();
     assert!(result.contains("painted the zebra crossing") && result.contains(&past), "{result}");
     assert_eq!(server.bodies()[0]["tools"][0]["function"]["name"], "search_memory");
@@ -295,12 +300,13 @@ fn memory_search_stays_in_the_project() {
     let elsewhere = engine_in("elsewhere");
     let past = thread(&elsewhere);
     append(&elsewhere, &past, ChatRole::User, "the frobnicator plan is purple");
-    elsewhere.thread_remember(past.parse().unwrap()).unwrap();
+    elsewhere.sync_thread(past.parse().unwrap()).unwrap();
     server.push(StubReply::ToolCalls(vec![("m1", "search_memory", json!({"query": "frobnicator"}))]));
     let engine = engine_in("here");
-    let request = SendRequest { text: Some("the frobnicator?".into()), memory: true, ..SendRequest::default() };
+    let request =
+        SendRequest { text: Some("the frobnicator?".into()), can_search_memory: true, ..SendRequest::default() };
     let report = engine.thread_send(&thread(&engine), &request, &|| false, &mut |_| {}).unwrap();
-    assert_eq!(report.messages[2].text(), "nothing was found");
+    assert_eq!(report.messages[2].text(), "no results");
 }
 
 #[test]
@@ -315,8 +321,8 @@ fn abandoned_calls_no_longer_wait() {
     let request =
         SendRequest { text: Some("umbrella?".into()), tools: vec![tool("weather")], ..SendRequest::default() };
     let report = engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
-    assert_eq!(report.waiting_calls.len(), 1);
-    assert_eq!(send(&engine, &thread, "forget it").unwrap().waiting_calls, []);
+    assert_eq!(report.pending_calls.len(), 1);
+    assert_eq!(send(&engine, &thread, "forget it").unwrap().pending_calls, []);
     let sent = server.bodies()[1]["messages"].clone();
     assert_eq!(sent[3]["content"], "No result was recorded for this call.");
 }
@@ -327,7 +333,7 @@ fn empty_answer_is_reported_as_empty() {
     let server = StubModel::with_replies(vec![StubReply::Text(Vec::new())]);
     let engine = engine(&home, &server, &[]);
     let report = send(&engine, &thread(&engine), "hello?").unwrap();
-    assert_eq!((report.stop, report.messages.len()), (Stop::End, 1));
+    assert_eq!((report.stop, report.messages.len()), (StopReason::End, 1));
 }
 
 #[test]
@@ -337,9 +343,9 @@ fn endless_tool_calls_are_stopped() {
         (0..40).map(|_| StubReply::ToolCalls(vec![("again", "search_memory", json!({"query": "x"}))])).collect(),
     );
     let engine = engine(&home, &server, &[]);
-    let request = SendRequest { text: Some("loop".into()), memory: true, ..SendRequest::default() };
+    let request = SendRequest { text: Some("loop".into()), can_search_memory: true, ..SendRequest::default() };
     let report = engine.thread_send(&thread(&engine), &request, &|| false, &mut |_| {}).unwrap();
-    assert_eq!((report.stop, server.bodies().len()), (Stop::ToolCalls, 20));
+    assert_eq!((report.stop, server.bodies().len()), (StopReason::ToolCalls, 20));
     assert!(report.is_cut_short);
 }
 
@@ -403,7 +409,7 @@ fn giant_old_message_is_summarized_and_giant_new_one_refused() {
     append(&engine, &thread, ChatRole::User, &"giant ".repeat(3000));
     append(&engine, &thread, ChatRole::Assistant, "I see.");
     let refused = send(&engine, &thread, &"another ".repeat(3000)).unwrap_err();
-    assert!(matches!(refused, EngineError::TooLong { window: 2800, .. }), "{refused:?}");
+    assert!(matches!(refused, EngineError::ContextTooLong { window: 2800, .. }), "{refused:?}");
     assert_eq!(messages(&home, &thread).len(), 2, "and nothing was written");
     send(&engine, &thread, "and now?").unwrap();
     let turn = server.bodies().last().unwrap()["messages"].to_string();
@@ -434,7 +440,7 @@ fn failed_summary_does_not_stop_the_turn() {
     let thread = long_thread(&engine);
     send(&engine, &thread, "and now?").unwrap();
     let summary = log(&home, &thread).into_iter().find_map(|record| match record {
-        Record::Compaction(compaction) => Some(compaction.summary),
+        ThreadRecord::Compaction(compaction) => Some(compaction.summary),
         _ => None,
     });
     let summary = summary.unwrap();
@@ -452,7 +458,7 @@ fn model_titles_an_unnamed_thread() {
     let thread = thread(&engine);
     send(&engine, &thread, "why does the parser fail on Tuesdays?").unwrap();
     let id = thread.parse().unwrap();
-    assert!(engine.thread_wants_title(id).unwrap());
+    assert!(engine.thread_needs_title(id).unwrap());
     assert_eq!(engine.thread_title(id).unwrap().as_deref(), Some("Weekday table trouble"));
     assert_eq!(engine.thread_title(id).unwrap(), None, "only once");
     let unlucky = self::thread(&engine);
@@ -460,10 +466,10 @@ fn model_titles_an_unnamed_thread() {
     server.push(StubReply::text(&"a sentence instead of a title ".repeat(9)));
     send(&engine, &unlucky, "hello").unwrap();
     assert_eq!(engine.thread_title(unlucky.parse().unwrap()).unwrap(), None);
-    assert!(!engine.thread_wants_title(unlucky.parse().unwrap()).unwrap(), "no second request is sent");
+    assert!(!engine.thread_needs_title(unlucky.parse().unwrap()).unwrap(), "no second request is sent");
     assert_eq!(engine.resolve("weekday table trouble").unwrap().session.id.to_string(), thread);
     let mine = engine.thread_new(&NewThread { name: Some("mine".into()), ..NewThread::default() }).unwrap().id;
-    assert!(!engine.thread_wants_title(mine).unwrap());
+    assert!(!engine.thread_needs_title(mine).unwrap());
 }
 
 #[test]
@@ -477,7 +483,8 @@ fn thread_events_are_logged_without_secrets() {
     server.push(StubReply::ToolCalls(calls));
     server.push(StubReply::text("ok"));
     let thread = thread(&engine);
-    let request = SendRequest { text: Some(format!("use {secret}")), memory: true, ..SendRequest::default() };
+    let request =
+        SendRequest { text: Some(format!("use {secret}")), can_search_memory: true, ..SendRequest::default() };
     engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
     let mut events = Vec::new();
     for entry in fs::read_dir(home.path(".rethread/logs")).unwrap() {

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 use jiff::tz::{TimeZone, offset};
-use rethread_engine::{Engine, NanoUsd, Scope, UsageBy, UsageReport, UsageRequest, WorkKind};
+use rethread_engine::{Engine, NanoUsd, SessionScope, SessionType, UsageGrouping, UsageReport, UsageRequest};
 use rethread_model::{Agent, Tokens};
 use rethread_testing::{PiTranscriptBuilder, StubModel, StubReply, TestHome, text_block};
 use serde_json::{Value, json};
@@ -86,12 +86,12 @@ fn usd(text: &str) -> NanoUsd {
 fn tokens_count_once_with_noted_listed_or_unknown_cost() {
     // E003-14
     let home = home_with_usage();
-    let report = usage(&home, &UsageRequest { by: UsageBy::Model, ..UsageRequest::default() });
+    let report = usage(&home, &UsageRequest { group_by: UsageGrouping::Model, ..UsageRequest::default() });
     assert_eq!(keys(&report), ["claude-opus-4-5-20251101", "deepseek-v9", "in-house-1"], "the most expensive first");
-    let [opus, noted, unknown] = [0, 1, 2].map(|at| report.groups[at].used.clone());
+    let [opus, noted, unknown] = [0, 1, 2].map(|at| report.groups[at].totals.clone());
     assert_eq!(opus.tokens, Tokens { input: 1_000_000, output: 10, cache_read: 100, cache_write: 20 });
-    assert_eq!((opus.noted, opus.estimated, opus.messages), (None, Some(usd("5.000425")), 1));
-    assert_eq!((noted.noted, noted.estimated, noted.unpriced_tokens), (Some(usd("0.25")), None, 0));
+    assert_eq!((opus.stated_cost, opus.estimated_cost, opus.messages), (None, Some(usd("5.000425")), 1));
+    assert_eq!((noted.stated_cost, noted.estimated_cost, noted.unpriced_tokens), (Some(usd("0.25")), None, 0));
     assert_eq!((unknown.cost(), unknown.messages, unknown.unpriced_tokens), (None, 2, 330));
     let total = &report.total;
     assert_eq!((total.cost(), total.messages), (Some(usd("5.250425")), 4));
@@ -101,13 +101,13 @@ fn tokens_count_once_with_noted_listed_or_unknown_cost() {
 #[test]
 fn totals_are_equal_for_every_grouping() {
     let home = home_with_usage();
-    let total = |by| usage(&home, &UsageRequest { by, ..UsageRequest::default() }).total;
-    for by in [UsageBy::Agent, UsageBy::Model, UsageBy::Project] {
-        assert_eq!(total(by), total(UsageBy::Day), "{by:?}");
+    let total = |by| usage(&home, &UsageRequest { group_by: by, ..UsageRequest::default() }).total;
+    for by in [UsageGrouping::Agent, UsageGrouping::Model, UsageGrouping::Project] {
+        assert_eq!(total(by), total(UsageGrouping::Day), "{by:?}");
     }
-    let agents = usage(&home, &UsageRequest { by: UsageBy::Agent, ..UsageRequest::default() });
+    let agents = usage(&home, &UsageRequest { group_by: UsageGrouping::Agent, ..UsageRequest::default() });
     assert_eq!(keys(&agents), ["claude-code", "pi"]);
-    let projects = usage(&home, &UsageRequest { by: UsageBy::Project, ..UsageRequest::default() });
+    let projects = usage(&home, &UsageRequest { group_by: UsageGrouping::Project, ..UsageRequest::default() });
     assert_eq!(keys(&projects), ["/home/dev/app", "/home/dev/api"]);
 }
 
@@ -117,26 +117,26 @@ fn days_use_the_time_zone_of_the_user() {
     let days = usage(&home, &UsageRequest::default());
     assert_eq!(keys(&days), ["2026-03-01", "2026-03-02", "?"]);
     let mut environment = home.environment();
-    environment.zone = TimeZone::fixed(offset(2));
+    environment.time_zone = TimeZone::fixed(offset(2));
     let east = Engine::open(environment).unwrap().usage(&UsageRequest::default()).unwrap();
     assert_eq!(keys(&east), ["2026-03-01", "2026-03-02", "?"]);
-    let messages = |report: &UsageReport| report.groups.iter().map(|group| group.used.messages).collect::<Vec<_>>();
+    let messages = |report: &UsageReport| report.groups.iter().map(|group| group.totals.messages).collect::<Vec<_>>();
     assert_eq!((messages(&days), messages(&east)), (vec![2, 1, 1], vec![1, 2, 1]));
 }
 
 #[test]
 fn usage_filters_by_project_agent_and_time() {
     let home = home_with_usage();
-    let by_model = UsageRequest { by: UsageBy::Model, ..UsageRequest::default() };
-    let api = UsageRequest { scope: Scope::Project("/home/dev/api".to_owned()), ..by_model.clone() };
+    let by_model = UsageRequest { group_by: UsageGrouping::Model, ..UsageRequest::default() };
+    let api = UsageRequest { scope: SessionScope::Project("/home/dev/api".to_owned()), ..by_model.clone() };
     assert_eq!(keys(&usage(&home, &api)), ["deepseek-v9"]);
     let claude = UsageRequest { agent: Some(Agent::ClaudeCode), ..by_model.clone() };
     assert_eq!(keys(&usage(&home, &claude)), ["claude-opus-4-5-20251101", "in-house-1"]);
     let second = UsageRequest { since: Some("2026-03-02".into()), until: Some("2026-03-02".into()), ..by_model };
     assert_eq!(usage(&home, &second).total.messages, 1);
-    let nowhere = UsageRequest { scope: Scope::Project("/nowhere".to_owned()), ..UsageRequest::default() };
+    let nowhere = UsageRequest { scope: SessionScope::Project("/nowhere".to_owned()), ..UsageRequest::default() };
     let nothing = usage(&home, &nowhere);
-    assert!(nothing.groups.is_empty() && nothing.kept.is_empty());
+    assert!(nothing.groups.is_empty() && nothing.reductions.is_empty());
     assert_eq!(nothing.total.cost(), None);
 }
 
@@ -151,17 +151,17 @@ fn reduction_is_reported_by_session_type() {
         let failed = called(&format!("toolu_f{at}"), "Bash", &run, true);
         [failed, called(&format!("toolu_e{at}"), "Edit", &edit, false)].concat()
     };
-    claude(&home, 1, "/home/dev/app", &[vec![prompt("mend it")], repaired(1), repaired(2)].concat());
+    claude(&home, 1, "/home/dev/app", &[vec![prompt("fix it")], repaired(1), repaired(2)].concat());
     let built = called("toolu_b", "Edit", &edit, false);
     claude(&home, 2, "/home/dev/app", &[&[prompt("build it")][..], &built].concat());
     let looked = called("toolu_r", "Read", &read, false);
     claude(&home, 3, "/home/dev/app", &[&[prompt("look at it")][..], &looked].concat());
     claude(&home, 4, "/home/dev/app", &[prompt("why?"), answer("msg_1", "claude-opus-4-5", None, 1)]);
     home.sync();
-    let kept = usage(&home, &UsageRequest::default()).kept;
-    assert_eq!(kept.iter().map(|kept| kept.kind).collect::<Vec<_>>(), WorkKind::ALL);
+    let kept = usage(&home, &UsageRequest::default()).reductions;
+    assert_eq!(kept.iter().map(|kept| kept.session_type).collect::<Vec<_>>(), SessionType::ALL);
     assert!(kept.iter().all(|kept| kept.sessions == 1 && kept.kept_tokens < kept.raw_tokens), "{kept:?}");
-    assert_eq!(home.engine().status().unwrap().kept, kept, "status reports the same");
+    assert_eq!(home.engine().status().unwrap().reductions, kept, "status reports the same");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use rethread_engine::{EngineError, SearchRequest, WatchMode, WatchNews, WatchRequest};
+use rethread_engine::{EngineError, SearchRequest, WatchEvent, WatchMode, WatchRequest};
 
 use crate::session_helpers::{ANNA, BEN, transcript, work};
 use rethread_testing::TestHome;
@@ -22,9 +22,9 @@ fn watching(home: &TestHome, request: WatchRequest, act: impl FnOnce(&Mutex<Vec<
     std::thread::scope(|scope| {
         let watcher = scope.spawn(|| {
             engine.watch(request, &stop, &mut |news| match news {
-                WatchNews::Read(_) => drop(sender.send(())),
-                WatchNews::Failed(error, _) => wrong.lock().unwrap().push(error.to_string()),
-                WatchNews::Polling(_, why) => wrong.lock().unwrap().push(why.to_owned()),
+                WatchEvent::Synced(_) => drop(sender.send(())),
+                WatchEvent::Failed(error, _) => wrong.lock().unwrap().push(error.to_string()),
+                WatchEvent::Polling(_, why) => wrong.lock().unwrap().push(why.to_owned()),
             })
         });
         first.recv_timeout(PATIENCE).unwrap();
@@ -101,7 +101,7 @@ fn one_process_watches_at_a_time() {
     let home = TestHome::new();
     watching(&home, realtime(false), |_| {
         let second = home.engine().watch(realtime(false), &AtomicBool::new(true), &mut |_| {});
-        assert!(matches!(second, Err(EngineError::AlreadyWatched(_))), "{second:?}");
+        assert!(matches!(second, Err(EngineError::WatchAlreadyRunning(_))), "{second:?}");
     });
     watching(&home, realtime(false), |_| {});
 }
@@ -148,10 +148,10 @@ fn locked_database_does_not_block_the_end_of_watch() {
     work(&home, ANNA, 0, "count the penguins", false);
     let mut store = crate::session_helpers::store(&home);
     let lock = store.begin().unwrap();
-    let (engine, stop) = (home.engine().waiting_at_most(Duration::from_millis(20)), AtomicBool::new(false));
+    let (engine, stop) = (home.engine().with_store_timeout(Duration::from_millis(20)), AtomicBool::new(false));
     let mut failures = 0;
     let watched = engine.watch(realtime(false), &stop, &mut |news| {
-        failures += u32::from(matches!(news, WatchNews::Failed(..)));
+        failures += u32::from(matches!(news, WatchEvent::Failed(..)));
         stop.store(true, Ordering::Relaxed);
     });
     drop(lock);

@@ -1,180 +1,92 @@
-//! What is known of English: stems, words that say nothing, contractions.
+//! English stems, stop words and contractions.
 
 use frostem::Stemmer;
 
-/// The stem of a lower-case word; nothing for a word that says nothing.
+/// The stem of a lower-case word. `None` for a stop word.
 pub(super) fn stem(stemmer: Stemmer, word: &str) -> Option<String> {
-    if STOP.binary_search(&word).is_ok() {
+    if COMMON_WORDS.binary_search(&word).is_ok() || MORE_STOP_WORDS.binary_search(&word).is_ok() {
         return None;
     }
-    let word = IRREGULAR.binary_search_by_key(&word, |(form, _)| form).map_or(word, |at| IRREGULAR[at].1);
+    let word = IRREGULAR_FORMS.binary_search_by_key(&word, |(form, _)| form).map_or(word, |at| IRREGULAR_FORMS[at].1);
     let plain = word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_lowercase());
     Some(if plain { stemmer.stem(word).into_owned() } else { word.to_owned() })
 }
 
-/// Whether what stands behind an apostrophe only bends the word before it: `Ann's`, `don't`, `we'll`.
+/// All stop words, in no particular order.
+pub(crate) fn stop_words() -> impl Iterator<Item = &'static str> {
+    COMMON_WORDS.into_iter().chain(MORE_STOP_WORDS)
+}
+
+/// Whether the text after an apostrophe is a possessive or contraction: `Ann's`, `don't`, `we'll`.
 pub(super) fn is_contraction(end: &str) -> bool {
     ["s", "t", "re", "ve", "ll", "d", "m"].iter().any(|known| known.eq_ignore_ascii_case(end))
 }
 
-/// Words too common to say anything, sorted. `don't` is split at its apostrophe, so its first half is here too.
-pub(crate) const STOP: [&str; 152] = [
-    "a",
-    "about",
-    "above",
-    "after",
-    "again",
+/// English words that say nothing about the topic of a text, sorted. Contractions are split at the apostrophe, so the
+/// first half of `don't` is included.
+pub const COMMON_WORDS: [&str; 106] = [
+    "a", "about", "above", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be",
+    "because", "been", "before", "being", "below", "between", "but", "by", "can", "could", "did", "do", "does",
+    "doing", "don", "each", "few", "for", "from", "had", "has", "have", "here", "how", "i", "if", "in", "into", "is",
+    "it", "its", "just", "me", "more", "most", "much", "must", "my", "no", "not", "now", "of", "off", "on", "once",
+    "only", "or", "other", "our", "out", "over", "same", "should", "so", "some", "such", "than", "that", "the",
+    "their", "them", "then", "there", "these", "they", "this", "those", "through", "to", "too", "under", "up", "us",
+    "very", "was", "we", "were", "what", "when", "where", "which", "while", "who", "why", "will", "with", "would",
+    "yes", "yet", "you", "your",
+];
+
+/// Stop words beyond [`COMMON_WORDS`], sorted.
+pub(super) const MORE_STOP_WORDS: [&str; 46] = [
     "against",
-    "all",
-    "also",
-    "am",
-    "an",
-    "and",
-    "any",
-    "are",
     "aren",
-    "as",
-    "at",
-    "be",
-    "because",
-    "been",
-    "before",
-    "being",
-    "below",
-    "between",
     "both",
-    "but",
-    "by",
-    "can",
-    "could",
     "couldn",
-    "did",
     "didn",
-    "do",
-    "does",
     "doesn",
-    "doing",
-    "don",
     "down",
     "during",
-    "each",
     "ever",
-    "few",
-    "for",
-    "from",
     "further",
-    "had",
     "hadn",
-    "has",
     "hasn",
-    "have",
     "haven",
     "having",
     "he",
     "her",
-    "here",
     "hers",
     "herself",
     "him",
     "himself",
     "his",
-    "how",
     "however",
-    "i",
-    "if",
-    "in",
-    "into",
-    "is",
     "isn",
-    "it",
-    "its",
     "itself",
-    "just",
-    "me",
     "might",
     "mine",
-    "more",
-    "most",
-    "much",
-    "must",
-    "my",
     "myself",
-    "no",
     "nor",
-    "not",
-    "now",
-    "of",
-    "off",
-    "on",
-    "once",
-    "only",
-    "or",
-    "other",
-    "our",
     "ours",
     "ourselves",
-    "out",
-    "over",
     "own",
-    "same",
     "she",
-    "should",
     "shouldn",
-    "so",
-    "some",
-    "such",
-    "than",
-    "that",
-    "the",
-    "their",
     "theirs",
-    "them",
     "themselves",
-    "then",
-    "there",
-    "these",
-    "they",
-    "this",
-    "those",
-    "through",
-    "to",
-    "too",
-    "under",
     "until",
-    "up",
     "upon",
-    "us",
-    "very",
-    "was",
     "wasn",
-    "we",
-    "were",
     "weren",
-    "what",
     "whatever",
-    "when",
-    "where",
     "whether",
-    "which",
-    "while",
-    "who",
     "whom",
     "whose",
-    "why",
-    "will",
-    "with",
-    "would",
     "wouldn",
-    "yes",
-    "yet",
-    "you",
-    "your",
     "yours",
     "yourself",
 ];
 
-/// Forms that no rule for endings finds, sorted, and the words they are forms of.
-pub(super) const IRREGULAR: [(&str, &str); 129] = [
+/// Irregular forms, sorted, and their base forms. The stemmer handles only regular endings.
+pub(super) const IRREGULAR_FORMS: [(&str, &str); 129] = [
     ("ate", "eat"),
     ("became", "become"),
     ("began", "begin"),

@@ -1,6 +1,6 @@
-//! What kind of character: letter, joiner, emoji, or of a script written without spaces.
+//! Character classes: letters, joiners, emoji, and scripts written without spaces.
 
-/// Characters of words: letters, digits, and the marks that belong to them.
+/// Characters of words: letters, digits and combining marks.
 pub(super) fn is_letter(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_alphanumeric();
@@ -8,22 +8,22 @@ pub(super) fn is_letter(c: char) -> bool {
     c.is_alphanumeric() || unicode_normalization::char::is_combining_mark(c)
 }
 
-/// Characters that hold a compound together.
+/// Characters that join the parts of a compound.
 pub(super) fn is_joiner(c: char) -> bool {
     matches!(c, '/' | '\\' | '.' | '_' | '-' | '\'' | '’')
 }
 
-/// Accents that people leave out when they search: café, cafe.
+/// Accents that are ignored in searches: café, cafe.
 pub(super) fn is_accent(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36F}')
 }
 
-/// Pictures worth finding; skin tones and joiners are not.
+/// Searchable emoji, without skin tones and joiners.
 pub(super) fn is_emoji(c: char) -> bool {
     matches!(c, '\u{1F300}'..='\u{1F3FA}' | '\u{1F400}'..='\u{1FAFF}' | '\u{2600}'..='\u{27BF}')
 }
 
-/// Scripts that put no spaces between words.
+/// Scripts without spaces between words.
 pub(super) fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{0E00}'..='\u{0EFF}'     // Thai, Lao

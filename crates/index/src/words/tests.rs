@@ -1,22 +1,22 @@
-//! Tables of texts and the words they give.
+//! Word splitting, checked with tables of texts and their expected words.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Words in order; `|` stands between places.
+/// Checks the words in order; `|` separates positions.
 fn check(text: &str, expect: &str) {
     let words = split(text);
-    let mut told = String::new();
+    let mut joined = String::new();
     let mut place = 0;
     for word in words.iter() {
-        if !told.is_empty() {
-            told.push_str(if word.position == place { " " } else { " | " });
+        if !joined.is_empty() {
+            joined.push_str(if word.position == place { " " } else { " | " });
         }
         place = word.position;
-        told.push_str(word.text);
+        joined.push_str(word.text);
     }
-    assert_eq!(told, expect, "words of {text:?}");
+    assert_eq!(joined, expect, "words of {text:?}");
 }
 
 fn finds(text: &str, query: &str) {
@@ -43,7 +43,7 @@ fn code_is_found_by_its_parts_and_whole() {
 }
 
 #[test]
-fn prose_is_stemmed_and_bare_of_words_that_say_nothing() {
+fn prose_is_stemmed_and_stop_words_are_left_out() {
     check("We decided to use the faster queries", "decid | use | faster | queri");
     check("Ann's dogs don't run; I've stopped.", "ann | dog | run | stop");
     check("naïve café", "naiv | cafe");
@@ -77,26 +77,27 @@ fn any_form_of_a_word_finds_it() {
 }
 
 #[test]
-fn blobs_are_left_out_but_keep_their_place() {
+fn blobs_are_left_out_but_keep_their_position() {
     check(&format!("{} end", "x".repeat(65)), "end");
     let words = split(&format!("begin {} end", "a".repeat(500)));
     assert_eq!(words.iter().map(|word| word.position).collect::<Vec<_>>(), [0, 2]);
 }
 
 #[test]
-fn stop_words_are_sorted_so_that_they_can_be_looked_up() {
-    assert!(english::STOP.is_sorted());
-    assert!(english::IRREGULAR.is_sorted());
+fn word_tables_are_sorted_for_binary_search() {
+    assert!(english::COMMON_WORDS.is_sorted());
+    assert!(english::MORE_STOP_WORDS.is_sorted());
+    assert!(english::IRREGULAR_FORMS.is_sorted());
 }
 
 #[test]
-fn accents_without_a_letter_are_no_words() {
+fn accents_without_a_letter_are_not_words() {
     check("\u{300} a\u{300}\u{301}b", "ab");
 }
 
 proptest! {
     #[test]
-    fn any_text_is_split_within_its_borders(text in any::<String>()) {
+    fn words_lie_within_the_text(text in any::<String>()) {
         let words = split(&text);
         let mut last = 0;
         for word in words.iter() {
@@ -108,10 +109,10 @@ proptest! {
     }
 
     #[test]
-    fn splitting_again_with_the_same_splitter_gives_the_same(texts in proptest::collection::vec(any::<String>(), 1..5)) {
-        let mut splitter = Splitter::default();
+    fn a_reused_splitter_gives_the_same_words(texts in proptest::collection::vec(any::<String>(), 1..5)) {
+        let mut splitter = WordSplitter::default();
         for text in &texts {
-            let mut words = Words::default();
+            let mut words = WordList::default();
             splitter.split(text, &mut words);
             let alone = split(text);
             prop_assert_eq!(words.iter().collect::<Vec<_>>(), alone.iter().collect::<Vec<_>>());

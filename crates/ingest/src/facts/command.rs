@@ -1,138 +1,145 @@
-//! What a command line does: the command that matters in it, what kind it is, and whether its exit code can be believed.
+//! Parses a command line: its main command, the class of that command, and whether its exit code is reliable.
 
-use super::shell::{Joint, Simple, split};
+use super::shell::{ShellOperator, SimpleCommand, split_commands};
 use super::tables::{
-    CHANGES, CHANGES_TOO, FORMATTING, INTERPRETERS, LOOKS, LOOKS_TOO, NAMES_MORE, SHOWS_LITTLE, VALUED, WITH_SUBCOMMAND,
+    FLAGS_WITH_VALUE, FORMATTING_FLAGS, INTERPRETERS, MUTATING_PROGRAMS, MUTATING_SUBCOMMANDS, PARTIAL_OUTPUT_PROGRAMS,
+    READ_ONLY_PROGRAMS, READ_ONLY_SUBCOMMANDS, SUBCOMMAND_PROGRAMS, TWO_WORD_SUBCOMMANDS,
 };
 
-/// What a command is good for.
+/// The effect of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
-    /// It only looks at things, and its failure says that nothing was found.
-    Looks,
-    /// It changes things: files, packages, services.
-    Changes,
-    /// It builds, tests, runs: its success or failure says something about the work.
-    Checks,
+pub(super) enum CommandClass {
+    /// Only reads; a failure means that nothing was found.
+    ReadOnly,
+    /// Changes files, packages or services.
+    Mutating,
+    /// Builds, tests or runs: success or failure says something about the work.
+    Check,
 }
 
-/// Whether the outcome of a line tells how its main command went.
+/// Whether the outcome of a line shows how its main command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Exit {
-    /// Its exit code is the line's.
-    Shown,
-    /// Its exit code is lost, but most of its output is shown.
+pub(super) enum ExitVisibility {
+    /// The exit code of the command is the exit code of the line.
+    Visible,
+    /// The exit code is lost, but most of the output is shown.
     Hidden,
     /// Exit code and output are lost.
     Lost,
 }
 
-/// One command: program and subcommand, and the words after it.
+/// One command: program with subcommand, and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Command {
+pub(super) struct ShellCommand {
     pub(super) name: String,
     pub(super) arguments: Vec<String>,
-    /// What stands before it: variables set for it, `sudo`, `uv run`.
-    pub(super) before: Vec<String>,
-    pub(super) class: Class,
-    /// The file its output goes to.
+    /// Words before the command: variables set for it, `sudo`, `uv run`.
+    pub(super) prefix_words: Vec<String>,
+    pub(super) class: CommandClass,
+    /// The file its output is redirected to.
     pub(super) output: Option<String>,
-    /// The folder it is told to work in.
+    /// The directory set with a flag such as `-C`.
     pub(super) folder: Option<String>,
-    /// Whether the line's success is its own: only what is joined by `&&` to the end is sure to have run and gone well.
-    pub(super) is_sure: bool,
+    /// Whether the success of the line implies its success: only commands joined by `&&` up to the end surely ran and
+    /// succeeded.
+    pub(super) is_certain: bool,
 }
 
-/// A command line as far as facts need it.
+/// A parsed command line, as far as fact extraction needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Line {
-    /// The commands that stand at the head of a pipe, in order.
-    pub(super) commands: Vec<Command>,
-    /// Which of them matters most: the last that does more than look.
+pub(super) struct CommandLine {
+    /// The first command of each pipeline, in order.
+    pub(super) commands: Vec<ShellCommand>,
+    /// Index of the main command: the last one that is not read-only.
     pub(super) main: usize,
-    /// Where it runs, if the line says so.
+    /// The directory it runs in, if the line sets one.
     pub(super) folder: Option<String>,
-    /// Whether the outcome can be believed.
-    pub(super) exit: Exit,
+    /// Whether the outcome is reliable.
+    pub(super) exit: ExitVisibility,
 }
 
-impl Line {
-    /// The command that matters.
-    pub(super) fn main(&self) -> &Command {
+impl CommandLine {
+    /// The main command.
+    pub(super) fn main(&self) -> &ShellCommand {
         &self.commands[self.main]
     }
 }
 
-/// Takes a command line apart; nothing if it holds no command.
-pub(super) fn read(line: &str) -> Option<Line> {
-    let simples = split(line);
+/// Parses a command line; `None` if it contains no command.
+pub(super) fn parse_command_line(line: &str) -> Option<CommandLine> {
+    let simples = split_commands(line);
     let mut commands = Vec::new();
-    let mut places = Vec::new();
+    let mut indexes = Vec::new();
     let mut folder = None;
-    for (place, simple) in simples.iter().enumerate() {
-        if simple.joint == Joint::Pipe {
+    for (index, simple) in simples.iter().enumerate() {
+        if simple.operator == ShellOperator::Pipe {
             continue;
         }
         if simple.words.first().is_some_and(|word| word == "cd" || word == "pushd") {
             folder = simple.words.get(1).cloned();
             continue;
         }
-        if let Some(command) = command(simple) {
+        if let Some(command) = parse_command(simple) {
             commands.push(command);
-            places.push(place);
+            indexes.push(index);
         }
     }
-    let main =
-        commands.iter().rposition(|command| command.class != Class::Looks).unwrap_or(commands.len().checked_sub(1)?);
-    let exit = exit(&simples, places[main], line);
-    let sure_from = simples.iter().rposition(|simple| matches!(simple.joint, Joint::Then | Joint::Or)).unwrap_or(0);
-    let may_not_have_run = |place: usize| simples[place].joint == Joint::Or;
-    for (command, place) in commands.iter_mut().zip(&places) {
-        command.is_sure = *place >= sure_from && !may_not_have_run(*place) && !simples[*place].is_left_running;
+    let main = commands
+        .iter()
+        .rposition(|command| command.class != CommandClass::ReadOnly)
+        .unwrap_or(commands.len().checked_sub(1)?);
+    let exit = exit_visibility(&simples, indexes[main], line);
+    let sure_from = simples
+        .iter()
+        .rposition(|simple| matches!(simple.operator, ShellOperator::Then | ShellOperator::Or))
+        .unwrap_or(0);
+    let is_conditional = |index: usize| simples[index].operator == ShellOperator::Or;
+    for (command, index) in commands.iter_mut().zip(&indexes) {
+        command.is_certain = *index >= sure_from && !is_conditional(*index) && !simples[*index].is_background;
     }
-    commands[main].is_sure |= exit == Exit::Hidden && !may_not_have_run(places[main]);
+    commands[main].is_certain |= exit == ExitVisibility::Hidden && !is_conditional(indexes[main]);
     let folder = commands[main].folder.take().or(folder);
-    Some(Line { commands, main, folder, exit })
+    Some(CommandLine { commands, main, folder, exit })
 }
 
-/// The name of the command that matters in a line.
+/// The name of the main command of a line.
 pub fn command_name(line: &str) -> Option<String> {
-    read(line).map(|line| line.main().name.clone())
+    parse_command_line(line).map(|line| line.main().name.clone())
 }
 
-/// Whether a line only looks at things.
-pub fn only_looks(line: &str) -> bool {
-    read(line).is_some_and(|line| line.main().class == Class::Looks)
+/// Whether the main command of a line only reads.
+pub fn is_read_only(line: &str) -> bool {
+    parse_command_line(line).is_some_and(|line| line.main().class == CommandClass::ReadOnly)
 }
 
-fn exit(simples: &[Simple], main: usize, line: &str) -> Exit {
+fn exit_visibility(simples: &[SimpleCommand], main: usize, line: &str) -> ExitVisibility {
     let has_pipefail = line.contains("pipefail");
-    if simples[main].is_left_running || simples[main].joint == Joint::Or {
-        return Exit::Lost;
+    if simples[main].is_background || simples[main].operator == ShellOperator::Or {
+        return ExitVisibility::Lost;
     }
-    let mut exit = Exit::Shown;
-    let mut is_silent = simples[main].output.is_some() || simples[main].hides_errors;
+    let mut exit = ExitVisibility::Visible;
+    let mut is_silent = simples[main].output.is_some() || simples[main].hides_stderr;
     let mut piped = true;
     for simple in &simples[main + 1..] {
         let program = simple.words.first().map_or("", String::as_str);
-        match simple.joint {
-            Joint::Pipe if piped => {
-                is_silent |= SHOWS_LITTLE.has(program) || simple.output.is_some();
+        match simple.operator {
+            ShellOperator::Pipe if piped => {
+                is_silent |= PARTIAL_OUTPUT_PROGRAMS.contains(program) || simple.output.is_some();
                 if !has_pipefail {
-                    exit = Exit::Hidden;
+                    exit = ExitVisibility::Hidden;
                 }
             }
-            Joint::And => piped = false,
+            ShellOperator::And => piped = false,
             _ => {
                 piped = false;
-                exit = Exit::Hidden;
+                exit = ExitVisibility::Hidden;
             }
         }
     }
-    if exit == Exit::Hidden && is_silent { Exit::Lost } else { exit }
+    if exit == ExitVisibility::Hidden && is_silent { ExitVisibility::Lost } else { exit }
 }
 
-/// Words that run another command, with how many of their own words follow.
+/// Words that run another command, with the number of arguments they take themselves.
 const WRAPPERS: &[(&[&str], usize)] = &[
     (&["uv", "run"], 0),
     (&["poetry", "run"], 0),
@@ -160,8 +167,8 @@ const WRAPPERS: &[(&[&str], usize)] = &[
     (&["direnv", "exec"], 1),
 ];
 
-fn command(simple: &Simple) -> Option<Command> {
-    let words = unwrap(&simple.words);
+fn parse_command(simple: &SimpleCommand) -> Option<ShellCommand> {
+    let words = strip_wrappers(&simple.words);
     let wrappers = &simple.words[..simple.words.len() - words.len()];
     let before = simple.variables.iter().chain(wrappers).cloned().collect();
     let program = words.first()?.rsplit('/').next().unwrap_or_default().to_owned();
@@ -172,14 +179,22 @@ fn command(simple: &Simple) -> Option<Command> {
         return None;
     }
     let rest = &words[1..];
-    let (subcommand, arguments) = subcommand(&program, rest);
+    let (subcommand, arguments) = split_subcommand(&program, rest);
     let name = if subcommand.is_empty() { program.clone() } else { format!("{program} {}", subcommand.join(" ")) };
-    let class = class(&program, &subcommand, &arguments);
+    let class = classify(&program, &subcommand, &arguments);
     let folder = folder_flag(rest);
-    Some(Command { name, arguments, before, class, output: simple.output.clone(), folder, is_sure: false })
+    Some(ShellCommand {
+        name,
+        arguments,
+        prefix_words: before,
+        class,
+        output: simple.output.clone(),
+        folder,
+        is_certain: false,
+    })
 }
 
-/// The folder that a flag such as `-C` or `--prefix` names.
+/// The directory set by a flag such as `-C` or `--prefix`.
 fn folder_flag(words: &[String]) -> Option<String> {
     const FLAGS: [&str; 6] = ["-C", "--prefix", "--cwd", "--dir", "--manifest-path", "--directory"];
     let at = words.iter().position(|word| FLAGS.contains(&word.split('=').next().unwrap_or_default()))?;
@@ -189,8 +204,8 @@ fn folder_flag(words: &[String]) -> Option<String> {
     }
 }
 
-/// Leaves out what only runs the command: `sudo`, `uv run`, `npx -y`, `python -m`.
-fn unwrap(words: &[String]) -> &[String] {
+/// Strips words that only run the command: `sudo`, `uv run`, `npx -y`, `python -m`.
+fn strip_wrappers(words: &[String]) -> &[String] {
     let mut words = words;
     'again: loop {
         for (wrapper, own) in WRAPPERS {
@@ -222,26 +237,26 @@ fn unwrap(words: &[String]) -> &[String] {
 fn skip_flags(words: &[String]) -> &[String] {
     let mut at = 0;
     while let Some(word) = words.get(at).filter(|word| word.starts_with('-') || word.starts_with('+')) {
-        at += 1 + usize::from(VALUED.has(word));
+        at += 1 + usize::from(FLAGS_WITH_VALUE.contains(word));
     }
     words.get(at..).unwrap_or_default()
 }
 
-fn subcommand(program: &str, rest: &[String]) -> (Vec<String>, Vec<String>) {
+fn split_subcommand(program: &str, rest: &[String]) -> (Vec<String>, Vec<String>) {
     let words = skip_flags(rest);
     let Some(first) = words.first() else { return (Vec::new(), rest.to_vec()) };
     let is_script = first.contains('.') && !first.contains(char::is_whitespace) && first.len() < 120;
-    if INTERPRETERS.has(program) && is_script && words.len() == rest.len() {
+    if INTERPRETERS.contains(program) && is_script && words.len() == rest.len() {
         return (vec![first.clone()], words[1..].to_vec());
     }
-    // A command that needs none, such as `make`, may have a target; paths are arguments.
+    // A program such as `make` may have a target as its subcommand; paths are arguments.
     let is_word = first.chars().all(|c| c.is_alphanumeric() || "-_:.@".contains(c)) && !first.contains("..");
-    if !WITH_SUBCOMMAND.has(program) || !is_word {
+    if !SUBCOMMAND_PROGRAMS.contains(program) || !is_word {
         return (Vec::new(), rest.to_vec());
     }
     let mut taken = vec![first.clone()];
     let mut after = &words[1..];
-    if NAMES_MORE.has(&format!("{program} {first}")) {
+    if TWO_WORD_SUBCOMMANDS.contains(&format!("{program} {first}")) {
         let more = skip_flags(after);
         if let Some(second) = more.first() {
             taken.push(second.clone());
@@ -251,50 +266,51 @@ fn subcommand(program: &str, rest: &[String]) -> (Vec<String>, Vec<String>) {
     (taken, after.to_vec())
 }
 
-fn class(program: &str, subcommand: &[String], arguments: &[String]) -> Class {
+fn classify(program: &str, subcommand: &[String], arguments: &[String]) -> CommandClass {
     let full = format!("{program} {}", subcommand.join(" "));
     let full = full.trim_end();
-    let only_tells = |word: &String| matches!(word.as_str(), "--version" | "--help");
+    let only_prints_info = |word: &String| matches!(word.as_str(), "--version" | "--help");
     let is_short = arguments.len() == 1 && matches!(arguments[0].as_str(), "-V" | "-h" | "-v");
-    if arguments.iter().chain(subcommand).any(only_tells) || is_short {
-        return Class::Looks;
+    if arguments.iter().chain(subcommand).any(only_prints_info) || is_short {
+        return CommandClass::ReadOnly;
     }
     let in_place = arguments.iter().any(|word| word.starts_with("-i") || word == "--in-place");
     match program {
-        "sed" | "perl" if in_place => return Class::Changes,
-        "sed" => return Class::Looks,
+        "sed" | "perl" if in_place => return CommandClass::Mutating,
+        "sed" => return CommandClass::ReadOnly,
         "git"
             if full == "git branch"
                 && arguments.iter().any(|word| matches!(word.as_str(), "-d" | "-D" | "-m" | "-M")) =>
         {
-            return Class::Changes;
+            return CommandClass::Mutating;
         }
         _ => {}
     }
-    if LOOKS.has(program) || LOOKS_TOO.has(full) {
-        Class::Looks
-    } else if CHANGES.has(program) || CHANGES_TOO.has(full) {
-        Class::Changes
+    if READ_ONLY_PROGRAMS.contains(program) || READ_ONLY_SUBCOMMANDS.contains(full) {
+        CommandClass::ReadOnly
+    } else if MUTATING_PROGRAMS.contains(program) || MUTATING_SUBCOMMANDS.contains(full) {
+        CommandClass::Mutating
     } else {
-        Class::Checks
+        CommandClass::Check
     }
 }
 
-/// Whether two runs of the same command ask the same: their arguments are equal, flags that only format aside.
-pub(super) fn asks_the_same(one: &Command, other: &Command) -> bool {
-    one.name == other.name && telling(&one.arguments) == telling(&other.arguments)
+/// Whether two commands are the same, ignoring flags that only change the output format.
+pub(super) fn is_same_command(one: &ShellCommand, other: &ShellCommand) -> bool {
+    one.name == other.name && significant_arguments(&one.arguments) == significant_arguments(&other.arguments)
 }
 
-fn telling(arguments: &[String]) -> Vec<&str> {
-    let mut words: Vec<&str> = arguments.iter().map(String::as_str).filter(|word| !FORMATTING.has(word)).collect();
+fn significant_arguments(arguments: &[String]) -> Vec<&str> {
+    let mut words: Vec<&str> =
+        arguments.iter().map(String::as_str).filter(|word| !FORMATTING_FLAGS.contains(word)).collect();
     words.sort_unstable();
     words.dedup();
     words
 }
 
-/// How much two command lines have in common: the share of their words that stand in both.
-pub(super) fn likeness(one: &Command, other: &Command) -> f64 {
-    let words = |command: &Command| -> Vec<String> {
+/// Similarity of two commands: the share of words they have in common, from 0 to 1.
+pub(super) fn word_similarity(one: &ShellCommand, other: &ShellCommand) -> f64 {
+    let words = |command: &ShellCommand| -> Vec<String> {
         command.name.split([' ', '-']).map(str::to_owned).chain(command.arguments.iter().cloned()).collect()
     };
     let (one, other) = (words(one), words(other));
@@ -308,7 +324,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_is_named_by_program_and_subcommand() {
+    fn command_name_is_program_and_subcommand() {
         for (line, name) in [
             ("cargo test -p x", "cargo test"),
             ("cargo +nightly clippy --all", "cargo clippy"),
@@ -337,44 +353,44 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_exit_code_is_noticed() {
+    fn lost_exit_codes_are_detected() {
         for (line, exit) in [
-            ("cargo test", Exit::Shown),
-            ("cd x && cargo test", Exit::Shown),
-            ("cargo test | tail -5", Exit::Hidden),
-            ("set -o pipefail; cargo test | tail -5", Exit::Shown),
-            ("cargo test || true", Exit::Hidden),
-            ("cargo test; echo done", Exit::Hidden),
-            ("cargo test | grep FAILED", Exit::Lost),
-            ("cargo test > log; tail log", Exit::Lost),
-            ("cargo build && ./run", Exit::Shown),
+            ("cargo test", ExitVisibility::Visible),
+            ("cd x && cargo test", ExitVisibility::Visible),
+            ("cargo test | tail -5", ExitVisibility::Hidden),
+            ("set -o pipefail; cargo test | tail -5", ExitVisibility::Visible),
+            ("cargo test || true", ExitVisibility::Hidden),
+            ("cargo test; echo done", ExitVisibility::Hidden),
+            ("cargo test | grep FAILED", ExitVisibility::Lost),
+            ("cargo test > log; tail log", ExitVisibility::Lost),
+            ("cargo build && ./run", ExitVisibility::Visible),
         ] {
-            assert_eq!(read(line).unwrap().exit, exit, "{line}");
+            assert_eq!(parse_command_line(line).unwrap().exit, exit, "{line}");
         }
     }
 
     #[test]
-    fn runs_with_the_same_question_are_known() {
-        let main = |line: &str| read(line).unwrap().main().clone();
-        assert!(asks_the_same(&main("pytest -v tests"), &main("uv run pytest tests | tail -3")));
-        assert!(!asks_the_same(&main("pytest tests/a.py"), &main("pytest tests")));
-        assert!(likeness(&main("python x.py --a"), &main("python3 x.py --a")) < 1.0);
+    fn same_commands_are_recognized() {
+        let main = |line: &str| parse_command_line(line).unwrap().main().clone();
+        assert!(is_same_command(&main("pytest -v tests"), &main("uv run pytest tests | tail -3")));
+        assert!(!is_same_command(&main("pytest tests/a.py"), &main("pytest tests")));
+        assert!(word_similarity(&main("python x.py --a"), &main("python3 x.py --a")) < 1.0);
     }
 
     #[test]
-    fn looking_around_is_told_from_work() {
+    fn read_only_commands_are_distinguished_from_work() {
         for (line, class) in [
-            ("grep -r x .", Class::Looks),
-            ("git status", Class::Looks),
-            ("node --version", Class::Looks),
-            ("sed -n 1,5p a", Class::Looks),
-            ("sed -i s/a/b/ a", Class::Changes),
-            ("npm install", Class::Changes),
-            ("git commit -m x", Class::Checks),
-            ("go vet ./...", Class::Checks),
-            ("gh pr checks 19", Class::Looks),
+            ("grep -r x .", CommandClass::ReadOnly),
+            ("git status", CommandClass::ReadOnly),
+            ("node --version", CommandClass::ReadOnly),
+            ("sed -n 1,5p a", CommandClass::ReadOnly),
+            ("sed -i s/a/b/ a", CommandClass::Mutating),
+            ("npm install", CommandClass::Mutating),
+            ("git commit -m x", CommandClass::Check),
+            ("go vet ./...", CommandClass::Check),
+            ("gh pr checks 19", CommandClass::ReadOnly),
         ] {
-            assert_eq!(read(line).unwrap().main().class, class, "{line}");
+            assert_eq!(parse_command_line(line).unwrap().main().class, class, "{line}");
         }
     }
 }

@@ -1,17 +1,17 @@
-//! What git commands did: commits, branches, merges, and what was taken back.
+//! Extracts facts from git commands: commits, branches, merges and reverts.
 
 use rethread_model::{Entity, EntityKind, Entry, Predicate, clip};
 
-use super::command::Command;
-use super::sink::{Sink, file, seen};
+use super::command::ShellCommand;
+use super::sink::{FactSink, file_entity, observed_fact};
 
-/// The longest commit message kept, in characters.
-const MESSAGE_CHARS: usize = 100;
+/// Maximum length of a stored commit message, in characters.
+const MAX_MESSAGE_CHARS: usize = 100;
 
 const COMMITTED: &str = "committed on ";
 const NOTHING_MERGED: &str = "already up to date";
 
-/// What git's own output says about a commit or a merge, in words that are kept with the outcome.
+/// A note on a commit or merge from git's own output; stored with the outcome of the call.
 pub fn git_note(output: &str) -> Option<String> {
     let lines = || output.lines().take(12).map(str::trim);
     let commit = |line: &str| {
@@ -25,75 +25,89 @@ pub fn git_note(output: &str) -> Option<String> {
     lines().find_map(commit).or_else(up_to_date)
 }
 
-/// Whether git itself says that it did what the command asks for.
-pub(super) fn is_noted(done: &Command, note: &str) -> bool {
-    done.name == "git commit" && note.contains(COMMITTED)
+/// Whether git's output confirms what the command does.
+pub(super) fn is_confirmed(command: &ShellCommand, note: &str) -> bool {
+    command.name == "git commit" && note.contains(COMMITTED)
 }
 
-/// The branch in such words.
-fn branch_in(note: &str) -> Option<&str> {
+/// The branch in such a note.
+fn branch_in_note(note: &str) -> Option<&str> {
     let at = note.find(COMMITTED)?;
     note[at + COMMITTED.len()..].split(' ').next()
 }
 
-/// What a git command that went well did.
-pub(super) fn tell(done: &Command, note: &str, branch: &mut Option<String>, entry: &Entry, sink: &mut Sink) {
-    let Some(what) = done.name.strip_prefix("git ") else { return };
-    let flags = |flag: &str| done.arguments.iter().any(|word| word == flag);
-    let words: Vec<&str> = done.arguments.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
-    match what {
+/// Extracts the facts of a git command that succeeded.
+pub(super) fn extract(
+    command: &ShellCommand,
+    note: &str,
+    branch: &mut Option<String>,
+    entry: &Entry,
+    sink: &mut FactSink,
+) {
+    let Some(subcommand) = command.name.strip_prefix("git ") else { return };
+    let flags = |flag: &str| command.arguments.iter().any(|word| word == flag);
+    let words: Vec<&str> = command.arguments.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
+    match subcommand {
         "commit" if !flags("--dry-run") => {
-            let Some(message) = message(&done.arguments) else { return };
-            let mut fact = seen(entry, Predicate::Committed, Entity::new(EntityKind::Commit, message));
-            fact.object = branch_in(note).or(branch.as_deref()).map(|name| Entity::new(EntityKind::Branch, name));
+            let Some(message) = commit_message(&command.arguments) else { return };
+            let mut fact = observed_fact(entry, Predicate::Committed, Entity::new(EntityKind::Commit, message));
+            fact.object = branch_in_note(note).or(branch.as_deref()).map(|name| Entity::new(EntityKind::Branch, name));
             sink.push(fact);
         }
         "revert" => {
             let subject = words.first().copied().unwrap_or("HEAD");
-            sink.push(seen(entry, Predicate::Reverted, Entity::new(EntityKind::Commit, subject)));
+            sink.push(observed_fact(entry, Predicate::Reverted, Entity::new(EntityKind::Commit, subject)));
         }
         "reset" if flags("--hard") => {
             let subject = words.first().copied().unwrap_or("HEAD");
-            sink.push(seen(entry, Predicate::Reverted, Entity::new(EntityKind::Commit, subject)));
+            sink.push(observed_fact(entry, Predicate::Reverted, Entity::new(EntityKind::Commit, subject)));
         }
-        "restore" if !flags("--staged") => revert_files(&words, entry, sink),
-        "checkout" | "switch" => switch(done, &words, branch, entry, sink),
+        "restore" if !flags("--staged") => push_reverted_files(&words, entry, sink),
+        "checkout" | "switch" => extract_switch(command, &words, branch, entry, sink),
         "merge" if !flags("--abort") && !flags("--continue") && !note.contains(NOTHING_MERGED) => {
             if let Some(name) = words.first() {
-                sink.push(seen(entry, Predicate::Merged, Entity::new(EntityKind::Branch, *name)));
+                sink.push(observed_fact(entry, Predicate::Merged, Entity::new(EntityKind::Branch, *name)));
             }
         }
         _ => {}
     }
 }
 
-fn switch(done: &Command, words: &[&str], branch: &mut Option<String>, entry: &Entry, sink: &mut Sink) {
-    let makes =
-        done.arguments.iter().any(|word| matches!(word.as_str(), "-b" | "-B" | "-c" | "-C" | "--create" | "--orphan"));
-    if let Some(at) = done.arguments.iter().position(|word| word == "--") {
-        let files: Vec<&str> = done.arguments[at + 1..].iter().map(String::as_str).collect();
-        revert_files(&files, entry, sink);
+fn extract_switch(
+    command: &ShellCommand,
+    words: &[&str],
+    branch: &mut Option<String>,
+    entry: &Entry,
+    sink: &mut FactSink,
+) {
+    let creates = command
+        .arguments
+        .iter()
+        .any(|word| matches!(word.as_str(), "-b" | "-B" | "-c" | "-C" | "--create" | "--orphan"));
+    if let Some(at) = command.arguments.iter().position(|word| word == "--") {
+        let files: Vec<&str> = command.arguments[at + 1..].iter().map(String::as_str).collect();
+        push_reverted_files(&files, entry, sink);
         return;
     }
     let Some(name) = words.first() else { return };
-    if makes {
-        sink.push(seen(entry, Predicate::Branched, Entity::new(EntityKind::Branch, *name)));
+    if creates {
+        sink.push(observed_fact(entry, Predicate::Branched, Entity::new(EntityKind::Branch, *name)));
         *branch = Some((*name).to_owned());
     } else if words.len() == 1 && !name.contains('.') {
         *branch = Some((*name).to_owned());
     } else if words.iter().all(|word| word.contains('.')) {
-        revert_files(words, entry, sink);
+        push_reverted_files(words, entry, sink);
     }
 }
 
-fn revert_files(files: &[&str], entry: &Entry, sink: &mut Sink) {
+fn push_reverted_files(files: &[&str], entry: &Entry, sink: &mut FactSink) {
     for path in files {
-        sink.count(seen(entry, Predicate::Reverted, file(path)));
+        sink.count(observed_fact(entry, Predicate::Reverted, file_entity(path)));
     }
 }
 
-/// The first line of the message that `-m` gives.
-fn message(arguments: &[String]) -> Option<String> {
+/// The first line of the message passed with `-m`.
+fn commit_message(arguments: &[String]) -> Option<String> {
     let at = arguments
         .iter()
         .position(|word| matches!(word.as_str(), "-m" | "-am" | "--message" | "-a -m" | "-qm" | "-sm" | "-nm"));
@@ -107,5 +121,5 @@ fn message(arguments: &[String]) -> Option<String> {
     let text = text.trim_start_matches("$(cat <<").trim_start_matches(['\'', '"', '-']);
     let text = text.trim_start_matches("EOF").trim_start_matches(['\'', '"']).trim();
     let first = text.lines().next().unwrap_or_default().trim();
-    (!first.is_empty()).then(|| clip(first, MESSAGE_CHARS).into_owned())
+    (!first.is_empty()).then(|| clip(first, MAX_MESSAGE_CHARS).into_owned())
 }

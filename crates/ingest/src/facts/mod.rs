@@ -1,14 +1,14 @@
-//! What a stretch of a session says about the world, by rules and without a model.
+//! Extracts facts from a span of a session by rules, without a model.
 //!
-//! Facts are drawn from one stretch after another; what the next one must know is in [`Carry`]. So a session that
-//! grows is drawn from where it grew, with the same result as if it were drawn from at once.
+//! Facts are extracted span by span; state that the next span needs is in [`ExtractionState`]. So a growing session is
+//! processed incrementally, with the same result as if it were processed at once.
 
-mod choices;
 mod command;
+mod decisions;
 mod errors;
+mod fixes;
 mod git;
 mod packages;
-mod repairs;
 mod script;
 mod shell;
 mod sink;
@@ -18,46 +18,46 @@ mod work;
 use rethread_model::{Entry, Fact};
 use serde::{Deserialize, Serialize};
 
-use self::choices::Choices;
-use self::sink::Sink;
+use self::decisions::DecisionExtractor;
+use self::sink::FactSink;
 pub(crate) use self::work::INTERRUPTED;
-use self::work::{Stretch, Work};
+use self::work::{WorkExtractor, WorkState};
 
-pub use self::command::{command_name, only_looks};
-pub(crate) use self::errors::is_of_the_agent;
-pub use self::errors::{concrete, exact, names_failure, signature, telling_line};
+pub use self::command::{command_name, is_read_only};
+pub(crate) use self::errors::is_agent_message;
+pub use self::errors::{concrete_form, exact_form, failure_line, identifying_line, signature};
 pub use self::git::git_note;
-pub(crate) use self::script::shortened;
+pub(crate) use self::script::shorten_script;
 
-/// Grows with the rules, so that sessions are drawn from again when they become better.
+/// Increased when the rules change, so that facts are extracted again.
 pub const RULES_VERSION: u64 = 1;
 
-/// What must be remembered from one stretch of a session to the next.
+/// The state carried from one span of a session to the next.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Carry {
-    work: Work,
-    choices: Choices,
+pub struct ExtractionState {
+    work: WorkState,
+    decisions: DecisionExtractor,
 }
 
-/// What a stretch says.
+/// The result of extracting facts from one span.
 #[derive(Clone, Debug, Default)]
-pub struct Drawn {
-    /// In the order of the transcript.
+pub struct ExtractedFacts {
+    /// The facts, in transcript order.
     pub facts: Vec<Fact>,
-    /// What to remember.
-    pub carry: Carry,
+    /// The state for the next span.
+    pub state: ExtractionState,
 }
 
-/// Draws the facts of a stretch of a session: a pure function of its entries and of what was remembered before it.
-/// Paths below the roots are named without them.
-pub fn draw(mut carry: Carry, roots: &[&str], entries: &[&Entry]) -> Drawn {
-    let mut sink = Sink::default();
-    let mut work = Stretch::new(&mut carry.work, roots);
+/// Extracts the facts of a span: a pure function of its entries and the state before it. Paths below one of the roots
+/// are shortened to the relative path.
+pub fn extract(mut carry: ExtractionState, roots: &[&str], entries: &[&Entry]) -> ExtractedFacts {
+    let mut sink = FactSink::default();
+    let mut work = WorkExtractor::new(&mut carry.work, roots);
     for entry in entries {
-        work.take(entry, &mut sink);
-        carry.choices.take(entry, sink.facts_mut());
+        work.push(entry, &mut sink);
+        carry.decisions.extract(entry, sink.facts_mut());
     }
     work.finish(&mut sink);
-    Drawn { facts: sink.into_facts(), carry }
+    ExtractedFacts { facts: sink.into_facts(), state: carry }
 }

@@ -1,37 +1,37 @@
-//! Packages that commands added to a project or took out of it.
+//! Extracts facts about packages that commands added or removed.
 
 use rethread_model::{Entity, EntityKind, Entry, Predicate};
 
-use super::command::Command;
-use super::sink::{Sink, seen};
-use super::tables::{ADDS, REMOVES, VALUED_BY_INSTALLERS};
+use super::command::ShellCommand;
+use super::sink::{FactSink, observed_fact};
+use super::tables::{INSTALL_COMMANDS, INSTALLER_FLAGS_WITH_VALUE, UNINSTALL_COMMANDS};
 
-/// What a command that went well did to the packages.
-pub(super) fn tell(done: &Command, entry: &Entry, sink: &mut Sink) {
-    // `uv pip install` has its verb among the words.
-    let (name, arguments) = match (done.name.as_str(), done.arguments.split_first()) {
+/// Extracts the facts of a package command that succeeded.
+pub(super) fn extract(command: &ShellCommand, entry: &Entry, sink: &mut FactSink) {
+    // `uv pip install` has its verb among the arguments.
+    let (name, arguments) = match (command.name.as_str(), command.arguments.split_first()) {
         ("uv pip", Some((verb, rest))) => (format!("uv pip {verb}"), rest),
-        (name, _) => (name.to_owned(), done.arguments.as_slice()),
+        (name, _) => (name.to_owned(), command.arguments.as_slice()),
     };
-    let predicate = if ADDS.has(&name) {
+    let predicate = if INSTALL_COMMANDS.contains(&name) {
         Predicate::Added
-    } else if REMOVES.has(&name) {
+    } else if UNINSTALL_COMMANDS.contains(&name) {
         Predicate::Removed
     } else {
         return;
     };
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
-        if VALUED_BY_INSTALLERS.has(word) {
+        if INSTALLER_FLAGS_WITH_VALUE.contains(word) {
             words.next();
-        } else if let Some(package) = package(word) {
-            sink.count(seen(entry, predicate, Entity::new(EntityKind::Package, package)));
+        } else if let Some(package) = package_name(word) {
+            sink.count(observed_fact(entry, predicate, Entity::new(EntityKind::Package, package)));
         }
     }
 }
 
-/// The name without version and extras; nothing for flags, paths and addresses.
-fn package(word: &str) -> Option<&str> {
+/// The package name without version and extras; `None` for flags, paths and URLs.
+fn package_name(word: &str) -> Option<&str> {
     let is_path = word.starts_with(['-', '.', '/', '~', '$', '<', '>'])
         || word.contains("://")
         || word.rsplit_once('.').is_some_and(|(_, end)| matches!(end, "whl" | "tgz" | "txt"));
@@ -46,10 +46,10 @@ fn package(word: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::package;
+    use super::package_name;
 
     #[test]
-    fn a_package_is_named_without_its_version() {
+    fn package_name_has_no_version() {
         for (word, name) in [
             ("serde@1.0", Some("serde")),
             ("@types/node@20", Some("@types/node")),
@@ -60,7 +60,7 @@ mod tests {
             ("--save-dev", None),
             ("git+https://x/y", None),
         ] {
-            assert_eq!(package(word), name, "{word}");
+            assert_eq!(package_name(word), name, "{word}");
         }
     }
 }

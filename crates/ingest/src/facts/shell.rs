@@ -1,96 +1,98 @@
-//! A command line taken apart: its simple commands, what joins them, and whether a failure of one would be seen.
+//! Splits a command line into simple commands with their operators, and notes whether a failure would be visible.
 
 /// One simple command of a line: words without redirections and without the variables set before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Simple {
+pub(super) struct SimpleCommand {
     pub(super) words: Vec<String>,
-    /// What stands before it.
-    pub(super) joint: Joint,
-    /// The file its output goes to.
+    /// The operator before it.
+    pub(super) operator: ShellOperator,
+    /// The file its output is redirected to.
     pub(super) output: Option<String>,
-    /// The variables set for it alone.
+    /// The variables set for this command only.
     pub(super) variables: Vec<String>,
-    /// Whether what it says of errors goes elsewhere.
-    pub(super) hides_errors: bool,
-    /// Whether nobody waits for it.
-    pub(super) is_left_running: bool,
+    /// Whether its standard error is redirected.
+    pub(super) hides_stderr: bool,
+    /// Whether it runs in the background.
+    pub(super) is_background: bool,
 }
 
-/// What joins a command to the one before it.
+/// The operator between a command and the one before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Joint {
-    /// Nothing: it is the first.
+pub(super) enum ShellOperator {
+    /// None: it is the first command.
     #[default]
     First,
-    /// `&&`: it ran only if the one before succeeded.
+    /// `&&`: it ran only if the previous command succeeded.
     And,
-    /// `||`: it ran only if the one before failed.
+    /// `||`: it ran only if the previous command failed.
     Or,
     /// `;`, `&` or a line break.
     Then,
-    /// `|`: it reads what the one before wrote.
+    /// `|`: it reads the output of the previous command.
     Pipe,
 }
 
-/// The simple commands of a line, in order. Whatever cannot be understood gives fewer words, never an error.
-pub(super) fn split(line: &str) -> Vec<Simple> {
-    let mut splitter = Splitter { rest: line.chars().collect(), at: 0, done: Vec::new(), now: Simple::default() };
+/// The simple commands of a line, in order. Anything that cannot be parsed gives fewer words, never an error.
+pub(super) fn split_commands(line: &str) -> Vec<SimpleCommand> {
+    let mut splitter =
+        ShellSplitter { rest: line.chars().collect(), at: 0, commands: Vec::new(), current: SimpleCommand::default() };
     splitter.run();
-    splitter.done
+    splitter.commands
 }
 
-struct Splitter {
+struct ShellSplitter {
     rest: Vec<char>,
     at: usize,
-    done: Vec<Simple>,
-    now: Simple,
+    commands: Vec<SimpleCommand>,
+    current: SimpleCommand,
 }
 
-impl Splitter {
+impl ShellSplitter {
     fn run(&mut self) {
         while let Some(c) = self.peek(0) {
             match c {
                 ' ' | '\t' => self.at += 1,
-                '&' if self.peek(1) == Some('&') => self.end(Joint::And, 2),
+                '&' if self.peek(1) == Some('&') => self.end_command(ShellOperator::And, 2),
                 '&' if self.peek(1) == Some('>') => self.redirect(1),
                 '\\' if self.peek(1) == Some('\n') => self.at += 2,
                 '&' => {
-                    self.now.is_left_running = true;
-                    self.end(Joint::Then, 1);
+                    self.current.is_background = true;
+                    self.end_command(ShellOperator::Then, 1);
                 }
-                '\n' | ';' => self.end(Joint::Then, 1),
-                '|' if self.peek(1) == Some('|') => self.end(Joint::Or, 2),
-                '|' if self.peek(1) == Some('&') => self.end(Joint::Pipe, 2),
-                '|' => self.end(Joint::Pipe, 1),
+                '\n' | ';' => self.end_command(ShellOperator::Then, 1),
+                '|' if self.peek(1) == Some('|') => self.end_command(ShellOperator::Or, 2),
+                '|' if self.peek(1) == Some('&') => self.end_command(ShellOperator::Pipe, 2),
+                '|' => self.end_command(ShellOperator::Pipe, 1),
                 '>' | '<' => self.redirect(0),
                 '#' => self.skip_comment(),
-                '(' | ')' | '{' | '}' if self.is_alone() => self.at += 1,
-                _ => self.word(),
+                '(' | ')' | '{' | '}' if self.is_separate() => self.at += 1,
+                _ => self.push_word(),
             }
         }
-        self.end(Joint::Then, 0);
+        self.end_command(ShellOperator::Then, 0);
     }
 
     fn peek(&self, ahead: usize) -> Option<char> {
         self.rest.get(self.at + ahead).copied()
     }
 
-    /// Whether a bracket stands by itself, as around a group of commands.
-    fn is_alone(&self) -> bool {
+    /// Whether a bracket is separate, as around a group of commands.
+    fn is_separate(&self) -> bool {
         self.peek(0).is_some_and(|c| c == '(' || c == ')') || self.peek(1).is_none_or(|c| c == ' ' || c == ';')
     }
 
-    fn end(&mut self, next: Joint, length: usize) {
+    fn end_command(&mut self, next: ShellOperator, length: usize) {
         self.at += length;
-        let finished = std::mem::replace(&mut self.now, Simple { joint: next, ..Simple::default() });
+        let finished =
+            std::mem::replace(&mut self.current, SimpleCommand { operator: next, ..SimpleCommand::default() });
         if finished.words.is_empty() {
-            // Nothing stood between two joints; what came before still joins what follows.
-            if self.done.is_empty() {
-                self.now.joint = Joint::First;
+            // No command between two operators; the first one still applies to what follows.
+            if self.commands.is_empty() {
+                self.current.operator = ShellOperator::First;
             }
             return;
         }
-        self.done.push(finished);
+        self.commands.push(finished);
     }
 
     fn skip_comment(&mut self) {
@@ -99,7 +101,7 @@ impl Splitter {
         }
     }
 
-    /// `> file`, `2>&1`, `<<'END'`: where it goes is not part of the command.
+    /// `> file`, `2>&1`, `<<'END'`: the target is not part of the command.
     fn redirect(&mut self, skip: usize) {
         self.at += skip;
         let is_output = self.peek(0) == Some('>');
@@ -119,17 +121,17 @@ impl Splitter {
         }
         let target = self.read_word();
         if is_heredoc && target.contains('#') {
-            // What it holds was left out, and is known by its hash.
-            self.now.words.push(format!("<<{target}"));
+            // The content was replaced by its hash.
+            self.current.words.push(format!("<<{target}"));
         } else if is_heredoc {
             self.skip_heredoc(&target);
         }
         if is_output && !target.is_empty() {
-            self.now.output = Some(target);
+            self.current.output = Some(target);
         }
     }
 
-    /// What a here document holds is input, not commands.
+    /// The content of a here document is input, not commands.
     fn skip_heredoc(&mut self, mark: &str) {
         let text: String = self.rest[self.at..].iter().collect();
         if mark.is_empty() {
@@ -139,54 +141,54 @@ impl Splitter {
         self.at += text[..end].chars().count();
     }
 
-    fn word(&mut self) {
+    fn push_word(&mut self) {
         let digits = self.rest[self.at..].iter().take_while(|c| c.is_ascii_digit()).count();
         if digits > 0 && self.peek(digits) == Some('>') {
             self.at += digits;
-            // Errors that go elsewhere leave the output itself to be seen.
-            let output = self.now.output.take();
+            // Redirecting standard error does not hide the output itself.
+            let output = self.current.output.take();
             self.redirect(0);
-            // `2>&1` goes nowhere else.
-            self.now.hides_errors |= self.now.output.is_some();
-            self.now.output = output;
+            // `2>&1` keeps errors visible.
+            self.current.hides_stderr |= self.current.output.is_some();
+            self.current.output = output;
             return;
         }
         let word = self.read_word();
-        if self.now.words.is_empty() && is_assignment(&word) {
-            self.now.variables.push(word);
+        if self.current.words.is_empty() && is_assignment(&word) {
+            self.current.variables.push(word);
         } else if !word.is_empty() {
-            self.now.words.push(word);
+            self.current.words.push(word);
         }
     }
 
     fn read_word(&mut self) -> String {
         let mut word = String::new();
-        let began = self.at;
+        let start = self.at;
         while let Some(c) = self.peek(0) {
             match c {
                 ' ' | '\t' | '\n' | ';' | '|' | '&' | '>' | '<' => break,
-                ')' if self.at > began => break,
-                '\'' | '"' => self.quoted(c, &mut word),
+                ')' if self.at > start => break,
+                '\'' | '"' => self.read_quoted(c, &mut word),
                 '\\' if self.peek(1) == Some('\n') => self.at += 2,
                 '\\' => {
                     word.extend(self.peek(1));
                     self.at += 2;
                 }
-                '$' if self.peek(1) == Some('(') => self.substitution(&mut word),
-                '`' => self.quoted('`', &mut word),
+                '$' if self.peek(1) == Some('(') => self.read_substitution(&mut word),
+                '`' => self.read_quoted('`', &mut word),
                 _ => {
                     word.push(c);
                     self.at += 1;
                 }
             }
         }
-        if self.at == began {
+        if self.at == start {
             self.at += 1;
         }
         word
     }
 
-    fn quoted(&mut self, quote: char, word: &mut String) {
+    fn read_quoted(&mut self, quote: char, word: &mut String) {
         self.at += 1;
         while let Some(c) = self.peek(0) {
             if c == quote {
@@ -197,7 +199,7 @@ impl Splitter {
                 self.at += 1;
             }
             if quote == '"' && c == '$' && self.peek(1) == Some('(') {
-                self.substitution(word);
+                self.read_substitution(word);
                 continue;
             }
             word.extend(self.peek(0));
@@ -205,7 +207,7 @@ impl Splitter {
         }
     }
 
-    fn substitution(&mut self, word: &mut String) {
+    fn read_substitution(&mut self, word: &mut String) {
         let mut depth = 0_usize;
         while let Some(c) = self.peek(0) {
             match c {
@@ -232,11 +234,11 @@ mod tests {
     use super::*;
 
     fn words(line: &str) -> Vec<String> {
-        split(line).iter().map(|simple| simple.words.join(" ")).collect()
+        split_commands(line).iter().map(|simple| simple.words.join(" ")).collect()
     }
 
     #[test]
-    fn a_line_is_taken_apart_at_its_joints() {
+    fn line_is_split_at_its_operators() {
         for (line, expected) in [
             ("cargo test", vec!["cargo test"]),
             ("cd x && cargo build 2>&1 | tail -5", vec!["cd x", "cargo build", "tail -5"]),
@@ -257,19 +259,22 @@ mod tests {
     }
 
     #[test]
-    fn joints_and_outputs_are_known() {
-        let all = split("a && b || c; d | e > f");
-        let joints: Vec<Joint> = all.iter().map(|simple| simple.joint).collect();
-        assert_eq!(joints, [Joint::First, Joint::And, Joint::Or, Joint::Then, Joint::Pipe]);
+    fn operators_and_outputs_are_recognized() {
+        let all = split_commands("a && b || c; d | e > f");
+        let joints: Vec<ShellOperator> = all.iter().map(|simple| simple.operator).collect();
+        assert_eq!(
+            joints,
+            [ShellOperator::First, ShellOperator::And, ShellOperator::Or, ShellOperator::Then, ShellOperator::Pipe]
+        );
         assert_eq!((all[4].output.as_deref(), all[3].output.as_deref()), (Some("f"), None));
-        assert_eq!(split("make 2>/dev/null")[0].output, None);
-        assert_eq!(split("make &> log")[0].output.as_deref(), Some("log"));
+        assert_eq!(split_commands("make 2>/dev/null")[0].output, None);
+        assert_eq!(split_commands("make &> log")[0].output.as_deref(), Some("log"));
     }
 
     proptest::proptest! {
         #[test]
         fn any_line_can_be_split(line in ".{0,80}") {
-            split(&line);
+            split_commands(&line);
         }
     }
 }

@@ -1,29 +1,29 @@
-//! Where the facts of a stretch are gathered; what is only counted is one fact for each thing.
+//! Collects the facts of a span; repeated facts are counted in one fact per entity.
 
 use std::collections::HashMap;
 
-use super::errors::concrete;
+use super::errors::concrete_form;
 use rethread_model::{Entity, EntityKind, Entry, Fact, FactState, Predicate, Trust};
 
-/// The facts of one stretch, in the order they were met.
+/// The facts of one span, in the order they were found.
 #[derive(Debug, Default)]
-pub(super) struct Sink {
+pub(super) struct FactSink {
     facts: Vec<Fact>,
     counted: HashMap<(Predicate, Entity, Option<Entity>, Option<String>), usize>,
 }
 
-impl Sink {
-    /// Everything gathered.
+impl FactSink {
+    /// All collected facts.
     pub(super) fn into_facts(self) -> Vec<Fact> {
         self.facts
     }
 
-    /// The facts so far, for those who add or amend them.
+    /// The facts so far, for adding or changing them.
     pub(super) fn facts_mut(&mut self) -> &mut Vec<Fact> {
         &mut self.facts
     }
 
-    /// Takes back what was said too early.
+    /// Removes facts that were added too early.
     pub(super) fn retract(&mut self, is_wrong: impl Fn(&Fact) -> bool) {
         let wrong: Vec<usize> = (0..self.facts.len()).filter(|at| is_wrong(&self.facts[*at])).collect();
         self.facts.retain(|fact| !is_wrong(fact));
@@ -33,19 +33,19 @@ impl Sink {
         }
     }
 
-    /// Adds a fact of its own.
+    /// Adds a separate fact.
     pub(super) fn push(&mut self, fact: Fact) {
         self.facts.push(fact);
     }
 
-    /// Counts a fact that may repeat within the stretch. The words of the last time are kept, the line of the first.
+    /// Counts a fact that may repeat within the span. Keeps the last detail and the first line.
     pub(super) fn count(&mut self, fact: Fact) {
-        // Errors of one kind that name different things are told apart.
-        let words = (fact.predicate == Predicate::FailedWith).then(|| concrete(&fact.detail));
+        // Errors with the same signature that name different entities stay separate.
+        let words = (fact.predicate == Predicate::FailedWith).then(|| concrete_form(&fact.detail));
         let key = (fact.predicate, fact.subject.clone(), fact.object.clone(), words);
         if let Some(known) = self.counted.get(&key).and_then(|at| self.facts.get_mut(*at)) {
-            known.succeeded += fact.succeeded;
-            known.failed += fact.failed;
+            known.success_count += fact.success_count;
+            known.failure_count += fact.failure_count;
             known.detail = fact.detail;
             return;
         }
@@ -54,8 +54,8 @@ impl Sink {
     }
 }
 
-/// What an entry shows, by a tool's outcome.
-pub(super) fn seen(entry: &Entry, predicate: Predicate, subject: Entity) -> Fact {
+/// A fact that a tool outcome in this entry shows.
+pub(super) fn observed_fact(entry: &Entry, predicate: Predicate, subject: Entity) -> Fact {
     Fact {
         predicate,
         subject,
@@ -64,22 +64,22 @@ pub(super) fn seen(entry: &Entry, predicate: Predicate, subject: Entity) -> Fact
         reason: None,
         quote: None,
         state: FactState::Confirmed,
-        succeeded: 1,
-        failed: 0,
+        success_count: 1,
+        failure_count: 0,
         trust: Trust::Tool,
-        line: entry.place.line,
-        evidence: Vec::new(),
+        line: entry.location.line,
+        evidence_lines: Vec::new(),
         at: entry.at,
         model: None,
     }
 }
 
-/// The file of that name.
-pub(super) fn file(name: &str) -> Entity {
+/// A file entity.
+pub(super) fn file_entity(name: &str) -> Entity {
     Entity::new(EntityKind::File, name)
 }
 
-/// The command of that name.
-pub(super) fn command(name: &str) -> Entity {
+/// A command entity.
+pub(super) fn command_entity(name: &str) -> Entity {
     Entity::new(EntityKind::Command, name)
 }

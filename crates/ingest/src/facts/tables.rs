@@ -1,26 +1,26 @@
-//! The words the rules know, as tables.
+//! Word tables of the extraction rules.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-/// Words of a kind, separated by a comma and a space.
-pub(super) struct Table {
+/// A list of words, separated by a comma and a space.
+pub(super) struct WordTable {
     list: &'static str,
     words: OnceLock<HashSet<&'static str>>,
 }
 
-impl Table {
+impl WordTable {
     const fn new(list: &'static str) -> Self {
         Self { list, words: OnceLock::new() }
     }
 
-    /// Whether a word is one of them.
-    pub(super) fn has(&self, word: &str) -> bool {
+    /// Whether the table contains the word.
+    pub(super) fn contains(&self, word: &str) -> bool {
         self.words().contains(word)
     }
 
-    /// Whether one of them stands in a text.
-    pub(super) fn any_in(&self, text: &str) -> bool {
+    /// Whether the text contains one of the words.
+    pub(super) fn any_in_text(&self, text: &str) -> bool {
         self.words().iter().any(|known| text.contains(known))
     }
 
@@ -29,17 +29,18 @@ impl Table {
     }
 }
 
-/// Programs that show only a part of what they read.
-pub(super) static SHOWS_LITTLE: Table = Table::new("grep, egrep, rg, wc, awk, sed, cut, jq, sort, uniq");
+/// Programs that show only a part of their input.
+pub(super) static PARTIAL_OUTPUT_PROGRAMS: WordTable =
+    WordTable::new("grep, egrep, rg, wc, awk, sed, cut, jq, sort, uniq");
 
-/// Flags of the wrapper or the program that take a value of their own before the subcommand.
-pub(super) static VALUED: Table = Table::new(
+/// Flags of a wrapper or program that take a value before the subcommand.
+pub(super) static FLAGS_WITH_VALUE: WordTable = WordTable::new(
     "-C, -k, --prefix, --manifest-path, --dir, --cwd, -s, --signal, --with, --extra, --group, -f, --file, \
      -u, --python, --package",
 );
 
-/// Programs whose first word says what they do.
-pub(super) static WITH_SUBCOMMAND: Table = Table::new(
+/// Programs whose first argument is a subcommand.
+pub(super) static SUBCOMMAND_PROGRAMS: WordTable = WordTable::new(
     "cargo, git, npm, pnpm, yarn, bun, go, docker, docker-compose, podman, kubectl, helm, gh, glab, uv, pip, \
      pip3, poetry, pipenv, conda, make, gmake, just, task, mise, rake, rails, bundle, gem, mix, dotnet, mvn, \
      gradle, gradlew, mvnw, terraform, tofu, pulumi, aws, gcloud, az, brew, apt, apt-get, dnf, apk, rustup, \
@@ -49,19 +50,19 @@ pub(super) static WITH_SUBCOMMAND: Table = Table::new(
      expo, sqlx, diesel, knex, drizzle-kit, sequelize, sam, serverless, eas, changeset, next, vite, ty",
 );
 
-/// Words after which another word belongs to the name.
-pub(super) static NAMES_MORE: Table = Table::new(
+/// Subcommands whose next word belongs to the name.
+pub(super) static TWO_WORD_SUBCOMMANDS: WordTable = WordTable::new(
     "npm run, pnpm run, yarn run, bun run, mise run, docker compose, uv pip, go mod, deno task, cargo xtask, \
      git stash, gh pr, gh run, gh issue, gh repo, gh release",
 );
 
-/// Programs that run a file.
-pub(super) static INTERPRETERS: Table = Table::new(
+/// Programs that run a script file.
+pub(super) static INTERPRETERS: WordTable = WordTable::new(
     "python, python2, python3, node, ruby, bash, sh, zsh, tsx, ts-node, perl, php, deno, bun, Rscript, java",
 );
 
-/// Programs that only look.
-pub(super) static LOOKS: Table = Table::new(
+/// Programs that only read.
+pub(super) static READ_ONLY_PROGRAMS: WordTable = WordTable::new(
     "ls, cat, bat, grep, egrep, fgrep, rg, ag, ack, find, fd, head, tail, less, more, wc, which, whereis, \
      type, test, [, [[, diff, cmp, stat, file, pwd, echo, printf, true, false, sleep, kill, pkill, killall, \
      ps, pgrep, top, df, du, printenv, env, date, whoami, id, uname, tree, sort, uniq, cut, awk, tr, jq, yq, \
@@ -71,8 +72,8 @@ pub(super) static LOOKS: Table = Table::new(
      tmux, screen, osascript, sqlite3",
 );
 
-/// Subcommands that only look.
-pub(super) static LOOKS_TOO: Table = Table::new(
+/// Subcommands that only read.
+pub(super) static READ_ONLY_SUBCOMMANDS: WordTable = WordTable::new(
     "git status, git log, git diff, git show, git branch, git remote, git blame, git ls-files, \
      git rev-parse, git grep, git config, git describe, git tag, git reflog, git shortlog, git merge-base, \
      git cat-file, git ls-remote, git rev-list, git check-ignore, git worktree, git stash list, \
@@ -85,14 +86,14 @@ pub(super) static LOOKS_TOO: Table = Table::new(
      terraform show, terraform output, rustup show, mise ls, conda list",
 );
 
-/// Programs that change things.
-pub(super) static CHANGES: Table = Table::new(
+/// Programs that change something.
+pub(super) static MUTATING_PROGRAMS: WordTable = WordTable::new(
     "mv, cp, rm, mkdir, rmdir, touch, chmod, chown, ln, patch, tee, unzip, tar, apt, apt-get, dnf, apk, \
      brew, systemctl, service, createdb, dropdb, rsync, truncate, install, corepack, nvm, fnm, asdf",
 );
 
-/// Subcommands that change things.
-pub(super) static CHANGES_TOO: Table = Table::new(
+/// Subcommands that change something.
+pub(super) static MUTATING_SUBCOMMANDS: WordTable = WordTable::new(
     "git checkout, git switch, git restore, git reset, git revert, git stash pop, git stash apply, \
      git stash push, git stash, git pull, git merge, git rebase, git cherry-pick, git apply, git am, \
      git clean, git rm, git mv, git init, git clone, git submodule, npm install, npm i, npm ci, \
@@ -115,8 +116,8 @@ pub(super) static CHANGES_TOO: Table = Table::new(
      helm dependency",
 );
 
-/// Flags that change how much is said, not what is done.
-pub(super) static FORMATTING: Table = Table::new(
+/// Flags that change the output, not the effect.
+pub(super) static FORMATTING_FLAGS: WordTable = WordTable::new(
     "-v, -vv, -vvv, -q, --quiet, --verbose, --color, --no-color, -x, -s, --nocapture, --no-fail-fast, \
      --silent, --tb=short, --tb=long, --tb=no, --tb=line, --no-header, --message-format=short, \
      --reporter=verbose, --reporter=dot, --stacktrace, --info, --offline, --locked, --, --all, \
@@ -124,65 +125,65 @@ pub(super) static FORMATTING: Table = Table::new(
 );
 
 /// Commands that add the packages they name.
-pub(super) static ADDS: Table = Table::new(
+pub(super) static INSTALL_COMMANDS: WordTable = WordTable::new(
     "cargo add, npm install, npm i, npm add, pnpm add, pnpm install, pnpm i, yarn add, bun add, bun install, \
      pip install, pip3 install, uv add, uv pip install, poetry add, pipenv install, conda install, go get, \
      gem install, bundle add, composer require, apt install, apt-get install, apk add, brew install, \
      dnf install, dotnet add, mix deps.add, cargo install, go install",
 );
 
-/// Commands that take out the packages they name.
-pub(super) static REMOVES: Table = Table::new(
+/// Commands that remove the packages they name.
+pub(super) static UNINSTALL_COMMANDS: WordTable = WordTable::new(
     "cargo remove, cargo rm, npm uninstall, npm remove, npm rm, pnpm remove, pnpm rm, yarn remove, \
      bun remove, pip uninstall, pip3 uninstall, uv remove, poetry remove, pipenv uninstall, gem uninstall, \
      composer remove, apt remove, apt-get remove, brew uninstall",
 );
 
-/// Flags that are followed by a value of their own.
-pub(super) static VALUED_BY_INSTALLERS: Table = Table::new(
+/// Flags of package managers that take a value.
+pub(super) static INSTALLER_FLAGS_WITH_VALUE: WordTable = WordTable::new(
     "-r, --requirement, -c, --constraint, --features, -F, --group, --prefix, --filter, -C, --dir, -i, \
      --index-url, --extra, -p, --package, --version, -v, --tag, --rename, --optional-group, -E, -e, \
      --registry, -w, --workspace, --git, --branch, --path, -n, --target, -t",
 );
 
-/// Flags that leave something out.
-pub(super) static NARROWING: Table = Table::new(
+/// Flags that skip something.
+pub(super) static NARROWING_FLAGS: WordTable = WordTable::new(
     "-k, -t, -m, -p, -run, --run, --test, --lib, --bin, --grep, --filter, --package, --ignore, --skip, \
      --exclude, --deselect, --only, --testNamePattern, --testPathPattern, --changed, --bail, \
      --passWithNoTests, --help, --version, --dry-run, --list, --collect-only, --no-verify",
 );
 
-/// Words in the name of a command whose success says that something works.
-pub(super) static VERIFYING: Table = Table::new(
+/// Words in the name of a command whose success verifies that something works.
+pub(super) static VERIFYING_WORDS: WordTable = WordTable::new(
     "test, build, check, lint, typecheck, tsc, pytest, vitest, jest, mypy, pyright, clippy, compile, vet, \
      rspec, ruff, eslint, verify, nextest, tox, nox, playwright, cypress, phpunit, ctest, docker, bench, \
      doc, make, gcc, g++, clang, clang++, ninja, cmake, rustc, javac",
 );
 
-/// Words by which a human says that something works.
-pub(super) static WORKS: Table = Table::new(
+/// Phrases with which a human reports that something works.
+pub(super) static WORKS_PHRASES: WordTable = WordTable::new(
     "works now, it works, that works, that worked, this works, that fixed, fixed it, it's fixed, its fixed, \
      works!, works again, working now, is fixed now, all green, passes now, pass now, no more error, \
      problem solved, that did it, that did the trick",
 );
 
-/// Words that turn them round.
-pub(super) static NOT_WORKING: Table = Table::new(
+/// Phrases that negate such a report.
+pub(super) static NOT_WORKING_PHRASES: WordTable = WordTable::new(
     "?, doesn't, does not, didn't, not work, don't, if it, make sure, until, still, once it, when it, so that",
 );
 
-/// Words by which a model says that it mended something.
-pub(super) static FIXED: Table =
-    Table::new("i fixed the, i've fixed the, i have fixed the, is fixed now, is now fixed, has been fixed");
+/// Phrases with which a model reports a fix.
+pub(super) static FIXED_PHRASES: WordTable =
+    WordTable::new("i fixed the, i've fixed the, i have fixed the, is fixed now, is now fixed, has been fixed");
 
-/// Words that explain a failure.
-pub(super) static EXPLAINING: Table = Table::new(
+/// Phrases that explain a failure.
+pub(super) static EXPLAINING_PHRASES: WordTable = WordTable::new(
     "because, root cause, the issue is, the problem is, the issue was, the problem was, turns out, due to, caused by, \
      is missing, are missing, was missing, which is why, no longer, doesn't exist, does not exist, isn't installed, \
      is not installed, expects ",
 );
 
-/// Words of a plan, which explains nothing.
-pub(super) static PLANNING: Table = Table::new(
+/// Phrases of a plan, which is not an explanation.
+pub(super) static PLANNING_PHRASES: WordTable = WordTable::new(
     "let me, let's, i need to, we need to, i'll , i will , i should, now i, next, instead i, i won't, want me",
 );

@@ -1,169 +1,177 @@
-//! What was done with tools: files touched, commands run, and the order they came in.
+//! Extracts facts from tool calls: files accessed, commands run, and their order.
 
-use rethread_model::{Entry, Outcome, Predicate, Speech, Status, ToolKind, ToolUse, clip, relative};
+use rethread_model::{Entry, EntryKind, Predicate, ToolKind, ToolOutcome, ToolStatus, ToolUse, clip, relative_path};
 use serde::{Deserialize, Serialize};
 
-use super::command::{Class, Command, Exit, Line, read};
-use super::errors::is_of_the_agent;
-use super::repairs::Repairs;
-use super::sink::{Sink, command, file, seen};
+use super::command::{CommandClass, CommandLine, ExitVisibility, ShellCommand, parse_command_line};
+use super::errors::is_agent_message;
+use super::fixes::FixTracker;
+use super::sink::{FactSink, command_entity, file_entity, observed_fact};
 use super::{git, packages};
 
-/// How an outcome says that the call was stopped.
+/// Suffix of an outcome's summary if the call was interrupted.
 pub(crate) const INTERRUPTED: &str = "interrupted";
-/// Steps that are told of one stretch.
-const STEPS: usize = 40;
-/// The longest command kept, in characters.
-const COMMAND_CHARS: usize = 160;
+/// Maximum number of steps in the sequence of one span.
+const MAX_STEPS: usize = 40;
+/// Maximum length of a stored command, in characters.
+const MAX_COMMAND_CHARS: usize = 160;
 
-/// What is remembered of the work between two stretches.
+/// The state of work extraction, carried from one span to the next.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Work {
-    repairs: Repairs,
-    /// The branch that was last switched to.
+pub(super) struct WorkState {
+    fixes: FixTracker,
+    /// The branch most recently switched to.
     branch: Option<String>,
 }
 
-/// The work of one stretch while it is looked at.
-pub(super) struct Stretch<'a> {
-    work: &'a mut Work,
+/// Extracts the facts of one span.
+pub(super) struct WorkExtractor<'a> {
+    state: &'a mut WorkState,
     roots: &'a [&'a str],
     steps: Vec<String>,
-    /// The first command and where it stands.
-    first: Option<(String, &'a Entry)>,
+    /// Name and entry of the first command.
+    first_command: Option<(String, &'a Entry)>,
 }
 
-/// How a command went.
-enum Ending<'o> {
-    Well,
+/// How a command ended.
+enum CommandResult<'o> {
+    Succeeded,
     Failed(&'o str),
     Unknown,
 }
 
-impl<'a> Stretch<'a> {
-    pub(super) fn new(work: &'a mut Work, roots: &'a [&'a str]) -> Self {
-        Self { work, roots, steps: Vec::new(), first: None }
+impl<'a> WorkExtractor<'a> {
+    pub(super) fn new(state: &'a mut WorkState, roots: &'a [&'a str]) -> Self {
+        Self { state, roots, steps: Vec::new(), first_command: None }
     }
 
-    /// Takes in the next entry.
-    pub(super) fn take(&mut self, entry: &'a Entry, sink: &mut Sink) {
-        match (entry.speech, &entry.tool) {
-            (Speech::Prompt | Speech::Answer, _) => self.work.repairs.prompted(&entry.text, entry, sink),
-            (Speech::Said, _) => self.work.repairs.said(&entry.text, entry, sink),
-            (Speech::Call, Some(tool)) => self.called(tool, entry, sink),
+    /// Adds the next entry.
+    pub(super) fn push(&mut self, entry: &'a Entry, sink: &mut FactSink) {
+        match (entry.kind, &entry.tool) {
+            (EntryKind::Prompt | EntryKind::Answer, _) => self.state.fixes.record_prompt(&entry.text, entry, sink),
+            (EntryKind::AssistantText, _) => self.state.fixes.record_assistant_text(&entry.text, entry, sink),
+            (EntryKind::Call, Some(tool)) => self.extract_call(tool, entry, sink),
             _ => {}
         }
     }
 
-    /// Tells the order of the commands.
-    pub(super) fn finish(self, sink: &mut Sink) {
-        let Some((first, entry)) = self.first.filter(|_| self.steps.len() > 1) else { return };
-        let mut fact = seen(entry, Predicate::Sequence, command(&first));
+    /// Adds the fact about the order of commands.
+    pub(super) fn finish(self, sink: &mut FactSink) {
+        let Some((first, entry)) = self.first_command.filter(|_| self.steps.len() > 1) else { return };
+        let mut fact = observed_fact(entry, Predicate::Sequence, command_entity(&first));
         fact.detail = self.steps.join(" > ");
         sink.push(fact);
     }
 
-    fn called(&mut self, tool: &'a ToolUse, entry: &'a Entry, sink: &mut Sink) {
+    fn extract_call(&mut self, tool: &'a ToolUse, entry: &'a Entry, sink: &mut FactSink) {
         let Some(outcome) = &tool.outcome else { return };
         match tool.kind {
-            Some(ToolKind::Command) => self.ran(tool, outcome, entry, sink),
-            Some(kind @ (ToolKind::Read | ToolKind::Edit | ToolKind::Write)) if outcome.status == Status::Ok => {
-                self.touched(kind, tool, entry, sink);
+            Some(ToolKind::Command) => self.extract_command(tool, outcome, entry, sink),
+            Some(kind @ (ToolKind::Read | ToolKind::Edit | ToolKind::Write)) if outcome.status == ToolStatus::Ok => {
+                self.extract_file_access(kind, tool, entry, sink);
             }
             _ => {}
         }
     }
 
-    fn touched(&mut self, kind: ToolKind, tool: &ToolUse, entry: &Entry, sink: &mut Sink) {
+    fn extract_file_access(&mut self, kind: ToolKind, tool: &ToolUse, entry: &Entry, sink: &mut FactSink) {
         let predicate = match kind {
             ToolKind::Read => Predicate::Read,
             ToolKind::Edit => Predicate::Edited,
             _ => Predicate::Created,
         };
         for path in &tool.paths {
-            let name = self.name_of(path);
-            sink.count(seen(entry, predicate, file(&name)));
+            let name = self.relative_name(path);
+            sink.count(observed_fact(entry, predicate, file_entity(&name)));
             if kind.changes_files() {
-                self.work.repairs.edited(&name, entry.place.line);
+                self.state.fixes.record_edit(&name, entry.location.line);
             }
         }
         if kind.changes_files() {
-            self.step("edit", false);
+            self.push_step("edit", false);
         }
     }
 
-    /// A path without the project's directory.
-    fn name_of(&self, path: &str) -> String {
+    /// A path relative to the project.
+    fn relative_name(&self, path: &str) -> String {
         let path = path.trim_start_matches("./");
-        // The nearest: a worktree may lie inside its project.
-        let inside = self.roots.iter().filter(|root| !root.is_empty()).map(|root| relative(path, Some(root)));
+        // The shortest result wins: a worktree may be inside its project.
+        let inside = self.roots.iter().filter(|root| !root.is_empty()).map(|root| relative_path(path, Some(root)));
         inside.min_by_key(|name| name.len()).unwrap_or(path).to_owned()
     }
 
-    fn ran(&mut self, tool: &'a ToolUse, outcome: &Outcome, entry: &'a Entry, sink: &mut Sink) {
+    fn extract_command(&mut self, tool: &'a ToolUse, outcome: &ToolOutcome, entry: &'a Entry, sink: &mut FactSink) {
         let script = tool.script.as_deref().unwrap_or(&tool.target);
-        let Some(mut line) = read(script) else { return };
-        // To begin in the project is to begin where the session is.
+        let Some(mut line) = parse_command_line(script) else { return };
+        // Changing to the project root is the same as staying where the session works.
         line.folder = line.folder.filter(|folder| !self.roots.contains(&folder.trim_end_matches('/')));
         if tool.arguments.contains("run_in_background=true") {
             return;
         }
-        match ending(&line, outcome) {
-            Ending::Unknown => {}
-            Ending::Failed(message) => {
-                self.count(&line, line.main, false, entry, tool, sink);
-                self.work.repairs.failed(&line, message, entry, sink);
+        match command_result(&line, outcome) {
+            CommandResult::Unknown => {}
+            CommandResult::Failed(message) => {
+                self.count_command(&line, line.main, false, entry, tool, sink);
+                self.state.fixes.record_failure(&line, message, entry, sink);
             }
-            Ending::Well => {
-                for at in (0..line.commands.len()).filter(|at| line.commands[*at].is_sure) {
-                    self.count(&line, at, true, entry, tool, sink);
+            CommandResult::Succeeded => {
+                for at in (0..line.commands.len()).filter(|at| line.commands[*at].is_certain) {
+                    self.count_command(&line, at, true, entry, tool, sink);
                 }
-                self.work.repairs.succeeded(&line, &tool.target, entry, sink);
-                // Git says of a commit that there is one; with a hidden exit code nothing else does.
-                let is_believed = |done: &&Command| {
-                    let is_hidden_commit = done.name == "git commit" && line.exit != Exit::Shown;
-                    (done.is_sure && !is_hidden_commit) || git::is_noted(done, &outcome.summary)
+                self.state.fixes.record_success(&line, &tool.target, entry, sink);
+                // Git's output confirms a commit; with a hidden exit code nothing else does.
+                let is_confirmed = |command: &&ShellCommand| {
+                    let is_hidden_commit = command.name == "git commit" && line.exit != ExitVisibility::Visible;
+                    (command.is_certain && !is_hidden_commit) || git::is_confirmed(command, &outcome.summary)
                 };
-                for done in line.commands.iter().filter(is_believed) {
-                    git::tell(done, &outcome.summary, &mut self.work.branch, entry, sink);
-                    packages::tell(done, entry, sink);
-                    self.moved(done, line.folder.as_deref(), entry, sink);
+                for command in line.commands.iter().filter(is_confirmed) {
+                    git::extract(command, &outcome.summary, &mut self.state.branch, entry, sink);
+                    packages::extract(command, entry, sink);
+                    self.extract_moves(command, line.folder.as_deref(), entry, sink);
                 }
             }
         }
     }
 
-    fn count(&mut self, line: &Line, at: usize, went_well: bool, entry: &'a Entry, tool: &ToolUse, sink: &mut Sink) {
+    fn count_command(
+        &mut self,
+        line: &CommandLine,
+        at: usize,
+        is_success: bool,
+        entry: &'a Entry,
+        tool: &ToolUse,
+        sink: &mut FactSink,
+    ) {
         let one = &line.commands[at];
-        if one.class == Class::Looks {
+        if one.class == CommandClass::ReadOnly {
             return;
         }
-        let mut fact = seen(entry, Predicate::Ran, command(&one.name));
-        fact.detail = clip(&tool.target, COMMAND_CHARS).into_owned();
-        (fact.succeeded, fact.failed) = (u64::from(went_well), u64::from(!went_well));
+        let mut fact = observed_fact(entry, Predicate::Ran, command_entity(&one.name));
+        fact.detail = clip(&tool.target, MAX_COMMAND_CHARS).into_owned();
+        (fact.success_count, fact.failure_count) = (u64::from(is_success), u64::from(!is_success));
         sink.count(fact);
-        self.first.get_or_insert_with(|| (one.name.clone(), entry));
-        self.step(&one.name, !went_well);
+        self.first_command.get_or_insert_with(|| (one.name.clone(), entry));
+        self.push_step(&one.name, !is_success);
     }
 
-    fn step(&mut self, name: &str, failed: bool) {
+    fn push_step(&mut self, name: &str, failed: bool) {
         let step = if failed { format!("{name}!") } else { name.to_owned() };
-        if self.steps.len() < STEPS && self.steps.last() != Some(&step) {
+        if self.steps.len() < MAX_STEPS && self.steps.last() != Some(&step) {
             self.steps.push(step);
         }
     }
 
-    /// Files that were renamed or removed by a command.
-    fn moved(&self, done: &Command, folder: Option<&str>, entry: &Entry, sink: &mut Sink) {
-        let placed = |word: &String| match folder {
+    /// Extracts files that a command renamed or removed.
+    fn extract_moves(&self, command: &ShellCommand, folder: Option<&str>, entry: &Entry, sink: &mut FactSink) {
+        let resolved = |word: &String| match folder {
             Some(folder) if !word.starts_with(['/', '~']) => format!("{}/{word}", folder.trim_end_matches('/')),
             _ => word.clone(),
         };
-        let words = done.arguments.iter().filter(|word| !word.starts_with('-'));
-        let paths: Vec<String> = words.map(|word| self.name_of(&placed(word))).collect();
-        match (done.name.as_str(), paths.as_slice()) {
+        let words = command.arguments.iter().filter(|word| !word.starts_with('-'));
+        let paths: Vec<String> = words.map(|word| self.relative_name(&resolved(word))).collect();
+        match (command.name.as_str(), paths.as_slice()) {
             ("mv" | "git mv", [old, new]) if is_file(old) => {
-                // Into a directory it keeps its name.
+                // Moved into a directory, the file keeps its name.
                 let name = old.rsplit('/').next().unwrap_or(old);
                 let has_extension = name.trim_start_matches('.').contains('.');
                 let new = if is_file(new) || (!has_extension && !new.ends_with('/')) {
@@ -171,13 +179,13 @@ impl<'a> Stretch<'a> {
                 } else {
                     format!("{}/{name}", new.trim_end_matches('/'))
                 };
-                let mut fact = seen(entry, Predicate::Renamed, file(old));
-                fact.object = Some(file(&new));
+                let mut fact = observed_fact(entry, Predicate::Renamed, file_entity(old));
+                fact.object = Some(file_entity(&new));
                 sink.push(fact);
             }
             ("rm" | "git rm" | "unlink", paths) => {
                 for path in paths.iter().filter(|path| is_file(path)) {
-                    sink.count(seen(entry, Predicate::Deleted, file(path)));
+                    sink.count(observed_fact(entry, Predicate::Deleted, file_entity(path)));
                 }
             }
             _ => {}
@@ -185,7 +193,7 @@ impl<'a> Stretch<'a> {
     }
 }
 
-/// Whether a word names one file that is worth telling of.
+/// Whether a word names a single file worth recording.
 fn is_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let has_extension = name.rsplit_once('.').is_some_and(|(stem, extension)| {
@@ -206,18 +214,20 @@ fn is_file(path: &str) -> bool {
     (has_extension || is_known) && !path.contains(['*', '?', '$', '{', '<']) && !path.starts_with("/dev/")
 }
 
-fn ending<'o>(line: &Line, outcome: &'o Outcome) -> Ending<'o> {
+fn command_result<'o>(line: &CommandLine, outcome: &'o ToolOutcome) -> CommandResult<'o> {
     let message = outcome.error.as_deref().unwrap_or_default();
     if outcome.summary.ends_with(INTERRUPTED) {
-        return Ending::Unknown;
+        return CommandResult::Unknown;
     }
     match (outcome.status, line.exit) {
-        (Status::Error, _) if is_of_the_agent(message, outcome.exit_code) => Ending::Unknown,
-        (Status::Error, _) => Ending::Failed(message),
-        (Status::Ok, Exit::Hidden | Exit::Lost) if outcome.error.is_some() && line.main().class != Class::Looks => {
-            Ending::Failed(message)
+        (ToolStatus::Error, _) if is_agent_message(message, outcome.exit_code) => CommandResult::Unknown,
+        (ToolStatus::Error, _) => CommandResult::Failed(message),
+        (ToolStatus::Ok, ExitVisibility::Hidden | ExitVisibility::Lost)
+            if outcome.error.is_some() && line.main().class != CommandClass::ReadOnly =>
+        {
+            CommandResult::Failed(message)
         }
-        (Status::Rejected, _) | (Status::Ok, Exit::Lost) => Ending::Unknown,
-        (Status::Ok, _) => Ending::Well,
+        (ToolStatus::Rejected, _) | (ToolStatus::Ok, ExitVisibility::Lost) => CommandResult::Unknown,
+        (ToolStatus::Ok, _) => CommandResult::Succeeded,
     }
 }

@@ -1,4 +1,4 @@
-//! The content of a message: a text or a list of blocks, and tool results that are measured, not copied.
+//! Message content: text or a list of blocks. Tool results are measured, not copied.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -7,64 +7,64 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::loose::{Flag, Text, swallow};
+use super::lenient::{LenientBool, LenientText, ignore_other};
 
-/// How much of a tool result's beginning is looked at: enough for an error's first line.
+/// Bytes kept from the start of a tool result: enough for the first line of an error.
 const HEAD_BYTES: usize = 2048;
-/// How much of its end is looked at: builds and tests say last what failed, some agents write the exit code there.
+/// Bytes kept from the end of a tool result: builds and tests report failures last, some agents the exit code.
 const TAIL_BYTES: usize = 1536;
-/// How many keys of an object result are named in its summary.
-const KEYS_NAMED: usize = 5;
+/// Number of keys listed in the summary of an object result.
+const MAX_KEYS: usize = 5;
 
-/// Message content. Always a list of blocks; a bare text becomes one text block.
+/// Message content. Always a list of blocks; a bare string becomes one text block.
 #[derive(Debug, Default)]
-pub(crate) struct Content<'a>(pub(crate) Vec<Block<'a>>);
+pub(crate) struct MessageContent<'a>(pub(crate) Vec<MessageBlock<'a>>);
 
 /// One block of any agent's message content. Fields an agent does not use stay empty.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Block<'a> {
+pub(crate) struct MessageBlock<'a> {
     #[serde(rename = "type", borrow)]
-    pub(crate) kind: Text<'a>,
+    pub(crate) kind: LenientText<'a>,
     #[serde(borrow)]
-    pub(crate) text: Text<'a>,
+    pub(crate) text: LenientText<'a>,
     #[serde(borrow)]
     pub(crate) thinking: Option<&'a RawValue>,
     #[serde(borrow)]
-    pub(crate) id: Text<'a>,
+    pub(crate) id: LenientText<'a>,
     #[serde(borrow)]
-    pub(crate) name: Text<'a>,
+    pub(crate) name: LenientText<'a>,
     #[serde(borrow, alias = "arguments")]
     pub(crate) input: Option<&'a RawValue>,
     #[serde(borrow)]
-    pub(crate) tool_use_id: Text<'a>,
-    pub(crate) content: Measured,
-    pub(crate) is_error: Flag,
+    pub(crate) tool_use_id: LenientText<'a>,
+    pub(crate) content: MeasuredResult,
+    pub(crate) is_error: LenientBool,
 }
 
-/// What is known of a tool result after looking at it once.
+/// Size, shape, head and tail of a tool result, collected in one pass.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Measured {
-    pub(crate) shape: Shape,
+pub(crate) struct MeasuredResult {
+    pub(crate) shape: ResultShape,
     pub(crate) lines: u64,
     pub(crate) bytes: u64,
     pub(crate) head: String,
     pub(crate) tail: String,
 }
 
-/// The JSON shape of a tool result.
+/// The JSON type of a tool result.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum ResultShape {
     #[default]
-    Nothing,
+    Empty,
     Text,
     List(usize),
     Object(Vec<String>),
     Other(&'static str),
 }
 
-impl Measured {
-    fn add(&mut self, text: &str) {
+impl MeasuredResult {
+    fn add_text(&mut self, text: &str) {
         self.bytes += text.len() as u64;
         let newlines = memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
         self.lines += newlines + u64::from(!text.is_empty() && !text.ends_with('\n'));
@@ -80,87 +80,87 @@ impl Measured {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for MessageContent<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Read<'a>(PhantomData<&'a ()>);
-        impl<'de: 'a, 'a> Visitor<'de> for Read<'a> {
-            type Value = Content<'a>;
+        struct ContentVisitor<'a>(PhantomData<&'a ()>);
+        impl<'de: 'a, 'a> Visitor<'de> for ContentVisitor<'a> {
+            type Value = MessageContent<'a>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("any value")
             }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Content<'a>, E> {
-                Ok(Content(vec![Block::plain(Text(Some(text.into())))]))
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<MessageContent<'a>, E> {
+                Ok(MessageContent(vec![MessageBlock::from_text(LenientText(Some(text.into())))]))
             }
-            fn visit_str<E>(self, text: &str) -> Result<Content<'a>, E> {
-                Ok(Content(vec![Block::plain(Text(Some(text.to_owned().into())))]))
+            fn visit_str<E>(self, text: &str) -> Result<MessageContent<'a>, E> {
+                Ok(MessageContent(vec![MessageBlock::from_text(LenientText(Some(text.to_owned().into())))]))
             }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Content<'a>, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<MessageContent<'a>, A::Error> {
                 let mut blocks = Vec::with_capacity(1);
-                while let Some(Element(block)) = list.next_element()? {
+                while let Some(ContentElement(block)) = list.next_element()? {
                     blocks.push(block);
                 }
-                Ok(Content(blocks))
+                Ok(MessageContent(blocks))
             }
-            swallow!('de, Content<'a>, bool, numbers, null, object);
+            ignore_other!('de, MessageContent<'a>, bool, numbers, null, object);
         }
-        deserializer.deserialize_any(Read(PhantomData))
+        deserializer.deserialize_any(ContentVisitor(PhantomData))
     }
 }
 
-impl<'a> Block<'a> {
-    fn plain(text: Text<'a>) -> Self {
-        Self { kind: Text(Some("text".into())), text, ..Self::default() }
+impl<'a> MessageBlock<'a> {
+    fn from_text(text: LenientText<'a>) -> Self {
+        Self { kind: LenientText(Some("text".into())), text, ..Self::default() }
     }
 }
 
-/// An element of a content list: nearly always an object, now and then a bare text.
+/// An element of a content list: nearly always an object, sometimes a bare string.
 #[derive(Default)]
-struct Element<'a>(Block<'a>);
+struct ContentElement<'a>(MessageBlock<'a>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Element<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for ContentElement<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Read<'a>(PhantomData<&'a ()>);
-        impl<'de: 'a, 'a> Visitor<'de> for Read<'a> {
-            type Value = Element<'a>;
+        struct ElementVisitor<'a>(PhantomData<&'a ()>);
+        impl<'de: 'a, 'a> Visitor<'de> for ElementVisitor<'a> {
+            type Value = ContentElement<'a>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("any value")
             }
-            fn visit_str<E>(self, text: &str) -> Result<Element<'a>, E> {
-                Ok(Element(Block::plain(Text(Some(text.to_owned().into())))))
+            fn visit_str<E>(self, text: &str) -> Result<ContentElement<'a>, E> {
+                Ok(ContentElement(MessageBlock::from_text(LenientText(Some(text.to_owned().into())))))
             }
-            fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<Element<'a>, A::Error> {
-                Block::deserialize(serde::de::value::MapAccessDeserializer::new(object)).map(Element)
+            fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<ContentElement<'a>, A::Error> {
+                MessageBlock::deserialize(serde::de::value::MapAccessDeserializer::new(object)).map(ContentElement)
             }
-            swallow!('de, Element<'a>, bool, numbers, null, list);
+            ignore_other!('de, ContentElement<'a>, bool, numbers, null, list);
         }
-        deserializer.deserialize_any(Read(PhantomData))
+        deserializer.deserialize_any(ElementVisitor(PhantomData))
     }
 }
 
-impl<'de> Deserialize<'de> for Measured {
+impl<'de> Deserialize<'de> for MeasuredResult {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Measure)
+        deserializer.deserialize_any(MeasureVisitor)
     }
 }
 
-struct Measure;
+struct MeasureVisitor;
 
-impl<'de> Visitor<'de> for Measure {
-    type Value = Measured;
+impl<'de> Visitor<'de> for MeasureVisitor {
+    type Value = MeasuredResult;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("any value")
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Measured, E> {
-        let mut measured = Measured { shape: Shape::Text, ..Measured::default() };
-        measured.add(text);
+    fn visit_str<E>(self, text: &str) -> Result<MeasuredResult, E> {
+        let mut measured = MeasuredResult { shape: ResultShape::Text, ..MeasuredResult::default() };
+        measured.add_text(text);
         Ok(measured)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Measured, A::Error> {
-        let (mut whole, mut items, mut texts) = (Measured::default(), 0, 0);
-        while let Some(part) = list.next_element::<Part>()? {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<MeasuredResult, A::Error> {
+        let (mut whole, mut items, mut texts) = (MeasuredResult::default(), 0, 0);
+        while let Some(part) = list.next_element::<ResultItem>()? {
             items += 1;
             if let Some(text) = part.0 {
                 texts += 1;
@@ -175,67 +175,67 @@ impl<'de> Visitor<'de> for Measure {
                 whole.tail = text.tail;
             }
         }
-        // One text block is how several agents write a plain text.
-        whole.shape = if items == 1 && texts == 1 { Shape::Text } else { Shape::List(items) };
+        // Several agents write plain text as a single text block.
+        whole.shape = if items == 1 && texts == 1 { ResultShape::Text } else { ResultShape::List(items) };
         Ok(whole)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Measured, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<MeasuredResult, A::Error> {
         let mut keys = Vec::new();
         while let Some((key, IgnoredAny)) = object.next_entry::<String, _>()? {
-            if keys.len() < KEYS_NAMED {
+            if keys.len() < MAX_KEYS {
                 keys.push(key);
             }
         }
-        Ok(Measured { shape: Shape::Object(keys), ..Measured::default() })
+        Ok(MeasuredResult { shape: ResultShape::Object(keys), ..MeasuredResult::default() })
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Measured, E> {
-        Ok(Measured { shape: Shape::Other("boolean"), ..Measured::default() })
+    fn visit_bool<E>(self, _: bool) -> Result<MeasuredResult, E> {
+        Ok(MeasuredResult { shape: ResultShape::Other("boolean"), ..MeasuredResult::default() })
     }
-    fn visit_i64<E>(self, _: i64) -> Result<Measured, E> {
-        Ok(Measured { shape: Shape::Other("number"), ..Measured::default() })
+    fn visit_i64<E>(self, _: i64) -> Result<MeasuredResult, E> {
+        Ok(MeasuredResult { shape: ResultShape::Other("number"), ..MeasuredResult::default() })
     }
-    fn visit_u64<E>(self, _: u64) -> Result<Measured, E> {
-        Ok(Measured { shape: Shape::Other("number"), ..Measured::default() })
+    fn visit_u64<E>(self, _: u64) -> Result<MeasuredResult, E> {
+        Ok(MeasuredResult { shape: ResultShape::Other("number"), ..MeasuredResult::default() })
     }
-    fn visit_f64<E>(self, _: f64) -> Result<Measured, E> {
-        Ok(Measured { shape: Shape::Other("number"), ..Measured::default() })
+    fn visit_f64<E>(self, _: f64) -> Result<MeasuredResult, E> {
+        Ok(MeasuredResult { shape: ResultShape::Other("number"), ..MeasuredResult::default() })
     }
-    fn visit_unit<E>(self) -> Result<Measured, E> {
-        Ok(Measured::default())
+    fn visit_unit<E>(self) -> Result<MeasuredResult, E> {
+        Ok(MeasuredResult::default())
     }
 }
 
-/// A part of a list result: its text, if it has one. Images and documents only count as items.
+/// An item of a list result: its text, if it has any. Images and documents only count as items.
 #[derive(Default)]
-struct Part(Option<Measured>);
+struct ResultItem(Option<MeasuredResult>);
 
-impl<'de> Deserialize<'de> for Part {
+impl<'de> Deserialize<'de> for ResultItem {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Read;
-        impl<'de> Visitor<'de> for Read {
-            type Value = Part;
+        struct ResultItemVisitor;
+        impl<'de> Visitor<'de> for ResultItemVisitor {
+            type Value = ResultItem;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("any value")
             }
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Part, E> {
-                Measure.visit_str(text).map(|measured| Part(Some(measured)))
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<ResultItem, E> {
+                MeasureVisitor.visit_str(text).map(|measured| ResultItem(Some(measured)))
             }
-            fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Part, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<ResultItem, A::Error> {
                 let mut text = None;
                 while let Some(key) = object.next_key::<std::borrow::Cow<'_, str>>()? {
                     if key == "text" {
-                        text = Some(object.next_value::<Measured>()?);
+                        text = Some(object.next_value::<MeasuredResult>()?);
                     } else {
                         object.next_value::<IgnoredAny>()?;
                     }
                 }
-                Ok(Part(text))
+                Ok(ResultItem(text))
             }
-            swallow!('de, Part, bool, numbers, null, list);
+            ignore_other!('de, ResultItem, bool, numbers, null, list);
         }
-        deserializer.deserialize_any(Read)
+        deserializer.deserialize_any(ResultItemVisitor)
     }
 }
 
@@ -243,12 +243,12 @@ impl<'de> Deserialize<'de> for Part {
 mod tests {
     use super::*;
 
-    fn measure(json: &str) -> Measured {
+    fn measure(json: &str) -> MeasuredResult {
         serde_json::from_str(json).unwrap()
     }
 
     #[test]
-    fn a_trailing_newline_is_not_a_line_of_its_own() {
+    fn trailing_newline_does_not_add_a_line() {
         assert_eq!(measure(r#""a\nb\n""#).lines, 2);
         assert_eq!(measure(r#""a\nb""#).lines, 2);
         assert_eq!(measure(r#""""#).lines, 0);
@@ -256,23 +256,25 @@ mod tests {
     }
 
     #[test]
-    fn s003_14_every_shape_of_result_is_known() {
-        assert_eq!(measure(r#""x""#).shape, Shape::Text);
-        assert_eq!(measure(r#"[{"type":"text","text":"x"}]"#).shape, Shape::Text);
+    fn every_result_shape_is_recognized() {
+        // S003-14
+        assert_eq!(measure(r#""x""#).shape, ResultShape::Text);
+        assert_eq!(measure(r#"[{"type":"text","text":"x"}]"#).shape, ResultShape::Text);
         assert_eq!(
             measure(r#"[{"type":"text","text":"x"},{"type":"image","source":{"data":"AAAA"}}]"#).shape,
-            Shape::List(2)
+            ResultShape::List(2)
         );
         let keys = ["a", "b", "c", "d", "e"].map(String::from).to_vec();
-        assert_eq!(measure(r#"{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6}"#).shape, Shape::Object(keys));
-        assert_eq!(measure("true").shape, Shape::Other("boolean"));
-        assert_eq!(measure("null").shape, Shape::Nothing);
+        assert_eq!(measure(r#"{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6}"#).shape, ResultShape::Object(keys));
+        assert_eq!(measure("true").shape, ResultShape::Other("boolean"));
+        assert_eq!(measure("null").shape, ResultShape::Empty);
     }
 
     #[test]
-    fn l000_04_bare_text_and_bare_strings_in_lists_are_text_blocks() {
+    fn bare_text_and_strings_in_lists_become_text_blocks() {
+        // L000-04
         for json in [r#""hi""#, r#"["hi"]"#, r#"[{"type":"text","text":"hi"}]"#] {
-            let content: Content<'_> = serde_json::from_str(json).unwrap();
+            let content: MessageContent<'_> = serde_json::from_str(json).unwrap();
             assert_eq!(content.0[0].kind.as_str(), "text");
             assert_eq!(content.0[0].text.as_str(), "hi");
         }

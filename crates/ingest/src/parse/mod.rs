@@ -1,307 +1,312 @@
-//! One transcript line in, normalised events out. Stateless: what lines mean together is `story`'s business.
+//! Turns one transcript line into normalized events. What lines mean together is decided in `assemble`.
 
 mod claude_code;
 mod content;
-mod human;
-mod loose;
+mod event_builder;
+mod lenient;
 mod native;
-mod out;
 mod outcome;
 mod pi;
 mod repair;
 mod tool;
+mod user_text;
 
-pub(crate) use tool::describe as describe_tool;
-pub use tool::{is_own as is_own_tool, kind_of as tool_kind};
+pub(crate) use tool::describe_tool;
+pub use tool::{is_own_tool, tool_kind};
 
 use std::borrow::Cow;
 
-use rethread_model::{Agent, NativeKey, Outcome, Place, Speech, Timestamp, Tokens, ToolUse};
+use rethread_model::{Agent, EntryKind, EntryLocation, NativeKey, Timestamp, Tokens, ToolOutcome, ToolUse};
 
-use crate::{Filter, Findings, Redactor};
+use crate::{RedactionFindings, Redactor, TranscriptFilter};
 
-/// Something a transcript line says.
+/// One event of a transcript line.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Event {
-    /// Where the line stands.
-    pub place: Place,
-    /// When it happened, if the line says so.
+pub struct TranscriptEvent {
+    /// Position of the line.
+    pub location: EntryLocation,
+    /// Time of the event, if the line has one.
     pub at: Option<Timestamp>,
-    /// The agent's id of the line.
+    /// The agent's id of the line, or one derived from it.
     pub native_id: String,
-    /// The native id of the line this one is a copy of, where the agent says so.
-    pub copy_of: Option<String>,
-    /// The agent's id of the session it was copied from, where the agent says so.
-    pub copied_from: Option<String>,
-    /// The conversation it belongs to: the session's own, or a sub-agent's inside the same file.
-    pub voice: Voice,
-    /// What is said.
-    pub what: What,
+    /// The native id of the line this one is a copy of, if the agent records it.
+    pub copied_entry_id: Option<String>,
+    /// The agent's id of the session it was copied from, if the agent records it.
+    pub copied_session_id: Option<String>,
+    /// The conversation it belongs to: the session's own, or a sub-agent's in the same file.
+    pub scope: EventScope,
+    /// What happened.
+    pub body: EventBody,
 }
 
-/// Which conversation of a file a line belongs to.
+/// The conversation within a file that a line belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Voice {
-    /// The session's own.
+pub enum EventScope {
+    /// The session's own conversation.
     Main,
-    /// A sub-agent's, written into its parent's file.
-    Side {
-        /// The sub-agent's id, where the agent's version writes one.
+    /// A sub-agent's conversation, written into its parent's file.
+    Subagent {
+        /// The sub-agent's id, if the agent's version writes one.
         agent_id: Option<String>,
-        /// The line before it in the same conversation.
-        parent: Option<String>,
+        /// Id of the previous line in the same conversation.
+        parent_id: Option<String>,
     },
 }
 
-/// The content of an event.
+/// What happened in an event.
 #[derive(Clone, Debug, PartialEq)]
-pub enum What {
-    /// The file's first line: who this session is.
-    Header(Header),
-    /// Where the session works now.
-    Surroundings {
+pub enum EventBody {
+    /// The file's first line: identifies the session.
+    Header(SessionHeader),
+    /// The current workspace of the session.
+    Workspace {
         /// Working directory.
         cwd: Option<String>,
         /// Git branch.
         branch: Option<String>,
     },
-    /// A node of the agent's own tree of entries, sent for each line that has one.
+    /// A node of the agent's entry tree; sent for each line that has one.
     Node {
         /// The entry's id.
         id: String,
-        /// The entry it follows.
+        /// Id of the parent entry.
         parent: Option<String>,
     },
-    /// The tree's current leaf is set to another entry.
+    /// The current leaf of the tree changed to another entry.
     Leaf {
-        /// That entry's id.
+        /// Id of the new leaf.
         target: String,
     },
     /// A text of any kind.
     Text {
-        /// Which kind.
-        speech: Speech,
-        /// The text.
+        /// Kind of entry.
+        kind: EntryKind,
+        /// The redacted text.
         text: String,
-        /// The API message it is part of.
-        message: Option<String>,
-        /// For a prompt: how it came in.
-        typed: Option<Typed>,
+        /// The API message it belongs to.
+        message_id: Option<String>,
+        /// For a prompt: how it was delivered.
+        prompt_origin: Option<PromptOrigin>,
     },
-    /// A tool is called.
-    Call {
-        /// The call's id.
+    /// A tool call.
+    ToolCall {
+        /// The agent's id of the call.
         id: String,
-        /// The API message it is part of.
-        message: Option<String>,
+        /// The API message it belongs to.
+        message_id: Option<String>,
         /// The tool and its arguments.
         tool: ToolUse,
     },
-    /// A tool call's result.
-    Result {
-        /// The call's id.
-        call: String,
-        /// How it went.
-        outcome: Outcome,
-        /// What a human said in it: answers to questions, a reason for refusing.
+    /// The result of a tool call.
+    ToolResult {
+        /// The agent's id of the call.
+        call_id: String,
+        /// The measured result.
+        outcome: ToolOutcome,
+        /// Text of a human in the result: answers to questions, a reason for rejecting.
         answer: Option<String>,
     },
-    /// What an API message cost.
+    /// Usage of an API message.
     Usage {
-        /// The API message.
-        message: String,
-        /// Its tokens.
+        /// The agent's id of the API message.
+        message_id: String,
+        /// Tokens of the message.
         tokens: Tokens,
-        /// Its model.
+        /// The model that answered.
         model: Option<String>,
-        /// Its price in US dollars, where the agent notes it.
+        /// Cost in US dollars, if the agent reports it.
         cost_usd: Option<f64>,
     },
-    /// Something happened to the queue of texts typed while the agent was busy.
+    /// A change of the queue of prompts typed while the agent was busy.
     Queue(QueueStep),
-    /// A name for the session, or for the one that `leaf` belongs to.
+    /// A title for this session, or for the session that `leaf` belongs to.
     Title {
-        /// Where the name comes from.
+        /// Where the title comes from.
         rank: TitleRank,
-        /// The name.
+        /// The redacted title; empty to remove an earlier one.
         text: String,
-        /// An entry of the session that is meant.
+        /// An entry of the session to name, if it is another one.
         leaf: Option<String>,
     },
 }
 
 /// The first line of a pi transcript.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Header {
+pub struct SessionHeader {
     /// The agent's id of the session.
     pub external_id: String,
     /// Working directory.
     pub cwd: Option<String>,
-    /// Transcript that this one was forked from.
-    pub parent: Option<String>,
+    /// Path of the transcript that this one was forked from.
+    pub parent_path: Option<String>,
 }
 
-/// How a prompt came in, by which it is recognised as one that was typed before.
+/// How a prompt was delivered, with a fingerprint that identifies repeats of the same prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Typed {
-    /// Where it stands.
-    pub way: EntryWay,
-    /// What was typed, as a number: the text itself may be left out by the filter.
+pub struct PromptOrigin {
+    /// Where in the transcript it was written.
+    pub delivery: PromptDelivery,
+    /// Hash of the typed text; the text itself may be omitted by the filter.
     pub fingerprint: u64,
 }
 
-impl Typed {
-    pub(crate) fn new(text: &str, way: EntryWay) -> Self {
-        Self { way, fingerprint: xxhash_rust::xxh3::xxh3_64(text.trim().as_bytes()) }
+impl PromptOrigin {
+    pub(crate) fn new(text: &str, delivery: PromptDelivery) -> Self {
+        Self { delivery, fingerprint: xxhash_rust::xxh3::xxh3_64(text.trim().as_bytes()) }
     }
 }
 
-/// How a text typed by a human entered the transcript.
+/// How a prompt typed by a human was written into the transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EntryWay {
-    /// On a line of its own.
-    Line,
-    /// While a tool ran: as a queued command, or beside a tool's result.
-    Aside,
+pub enum PromptDelivery {
+    /// On a separate line.
+    OwnLine,
+    /// While a tool ran: as a queued command, or beside a tool result.
+    Inline,
 }
 
-/// A step of the queue of texts typed while the agent was busy.
+/// A change of the queue of prompts typed while the agent was busy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueueStep {
-    /// A text was typed.
-    Typed {
-        /// The text.
+    /// A prompt was added.
+    Queued {
+        /// The redacted text.
         text: String,
-        /// What was typed, as a number.
+        /// Hash of the typed text.
         fingerprint: u64,
     },
-    /// Something that is no prompt took a place in the queue: a notification, a bare command.
-    Filled,
-    /// The oldest text, or the one with this fingerprint, was sent as a line of its own.
+    /// Something other than a prompt was added: a notification, a bare command.
+    QueuedOther,
+    /// The oldest prompt, or the one with this fingerprint, was sent on a separate line.
     Sent(Option<u64>),
-    /// The oldest text, or the one with this fingerprint, was given to the model in the middle of its turn.
-    Slipped(Option<u64>),
-    /// All waiting texts went back to the input field.
-    TakenBack,
+    /// The oldest prompt, or the one with this fingerprint, was given to the model during its turn.
+    SentMidTurn(Option<u64>),
+    /// All waiting prompts went back to the input field.
+    Retracted,
 }
 
-/// Where a session's name comes from, best first.
+/// Where a session's title comes from, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TitleRank {
-    /// Given by the user.
+    /// Set by the user.
     Custom,
-    /// Made by the agent.
+    /// Generated by the agent.
     Generated,
-    /// The last prompt, as the agent noted it.
+    /// The last prompt, as recorded by the agent.
     LastPrompt,
-    /// A summary the agent made.
+    /// A summary written by the agent.
     Summary,
 }
 
-/// What one line gave.
+/// The result of parsing one line.
 #[derive(Debug, Default)]
-pub struct Parsed {
-    /// In the order of the line.
-    pub events: Vec<Event>,
-    /// Why the line could not be read, if it could not.
+pub struct ParsedLine {
+    /// The events, in the order of the line.
+    pub events: Vec<TranscriptEvent>,
+    /// Why the line could not be parsed, if so.
     pub problem: Option<String>,
 }
 
-/// Reads lines of one agent's transcript; every text it returns is redacted. Keeps only what spares repeating itself, nothing that changes a meaning.
+/// Parses lines of one agent's transcript; every returned text is redacted. Its state only avoids repeated events and
+/// never changes their meaning.
 #[derive(Debug)]
-pub struct Parser<'a> {
+pub struct TranscriptParser<'a> {
     agent: Agent,
-    scribe: Scribe<'a>,
-    surroundings: (Option<String>, Option<String>),
+    text_sink: TextSink<'a>,
+    last_workspace: (Option<String>, Option<String>),
 }
 
-/// What a parser needs to write a text down: what to keep, and what must never be kept.
+/// Applies filter and redaction to every text that is stored.
 #[derive(Debug)]
-pub(crate) struct Scribe<'a> {
-    filter: &'a Filter,
+pub(crate) struct TextSink<'a> {
+    filter: &'a TranscriptFilter,
     redactor: &'a Redactor,
-    found: Findings,
+    findings: RedactionFindings,
 }
 
-impl Scribe<'_> {
-    fn clean(&mut self, text: String) -> String {
-        match self.redactor.clean(&text, &mut self.found) {
+impl TextSink<'_> {
+    fn redact(&mut self, text: String) -> String {
+        match self.redactor.redact(&text, &mut self.findings) {
             Cow::Borrowed(_) => text,
             Cow::Owned(cleaned) => cleaned,
         }
     }
 
     #[cfg(test)]
-    fn with_defaults<T>(use_it: impl FnOnce(&mut Scribe<'_>) -> T) -> T {
-        Self::with_filter(&Filter::default(), use_it)
+    fn with_defaults<T>(use_it: impl FnOnce(&mut TextSink<'_>) -> T) -> T {
+        Self::with_filter(&TranscriptFilter::default(), use_it)
     }
 
     #[cfg(test)]
-    fn with_filter<T>(filter: &Filter, use_it: impl FnOnce(&mut Scribe<'_>) -> T) -> T {
+    fn with_filter<T>(filter: &TranscriptFilter, use_it: impl FnOnce(&mut TextSink<'_>) -> T) -> T {
         let redactor = Redactor::new();
-        use_it(&mut Scribe { filter, redactor: &redactor, found: Findings::default() })
+        use_it(&mut TextSink { filter, redactor: &redactor, findings: RedactionFindings::default() })
     }
 }
 
-impl<'a> Parser<'a> {
-    /// A parser for transcripts of that agent.
-    pub fn new(agent: Agent, filter: &'a Filter, redactor: &'a Redactor) -> Self {
-        Self { agent, scribe: Scribe { filter, redactor, found: Findings::default() }, surroundings: (None, None) }
+impl<'a> TranscriptParser<'a> {
+    /// A parser for transcripts of one agent.
+    pub fn new(agent: Agent, filter: &'a TranscriptFilter, redactor: &'a Redactor) -> Self {
+        Self {
+            agent,
+            text_sink: TextSink { filter, redactor, findings: RedactionFindings::default() },
+            last_workspace: (None, None),
+        }
     }
 
-    /// The secrets found since the last time this was asked.
-    pub fn take_findings(&mut self) -> Findings {
-        std::mem::take(&mut self.scribe.found)
+    /// Takes the secrets found since the last call.
+    pub fn take_findings(&mut self) -> RedactionFindings {
+        std::mem::take(&mut self.text_sink.findings)
     }
 
-    /// Reads one line, without its newline. Any bytes are accepted.
-    pub fn line(&mut self, bytes: &[u8], place: Place) -> Parsed {
+    /// Parses one line, without its newline. Accepts any bytes.
+    pub fn parse_line(&mut self, bytes: &[u8], place: EntryLocation) -> ParsedLine {
         let trimmed = repair::trim(bytes);
         if trimmed.is_empty() {
-            return Parsed::default();
+            return ParsedLine::default();
         }
-        match std::str::from_utf8(trimmed).ok().and_then(|line| self.events(line, place).ok()) {
-            Some(events) => Parsed { events, problem: None },
-            None => self.repaired(trimmed, place),
+        match std::str::from_utf8(trimmed).ok().and_then(|line| self.parse_events(line, place).ok()) {
+            Some(events) => ParsedLine { events, problem: None },
+            None => self.parse_repaired(trimmed, place),
         }
     }
 
-    fn repaired(&mut self, bytes: &[u8], place: Place) -> Parsed {
+    fn parse_repaired(&mut self, bytes: &[u8], place: EntryLocation) -> ParsedLine {
         let line = repair::repair(bytes);
-        match self.events(&line, place) {
-            Ok(events) => Parsed { events, problem: None },
-            Err(error) => Parsed { events: Vec::new(), problem: Some(describe(&error)) },
+        match self.parse_events(&line, place) {
+            Ok(events) => ParsedLine { events, problem: None },
+            Err(error) => ParsedLine { events: Vec::new(), problem: Some(describe_error(&error)) },
         }
     }
 
-    fn events(&mut self, line: &str, place: Place) -> Result<Vec<Event>, serde_json::Error> {
+    fn parse_events(&mut self, line: &str, place: EntryLocation) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
         if !line.starts_with('{') {
-            // Valid JSON that is not an object says nothing; anything else is a broken line.
+            // Valid JSON that is not an object has no events; anything else is a broken line.
             return serde_json::from_str::<serde::de::IgnoredAny>(line).map(|_| Vec::new());
         }
         match self.agent {
-            Agent::ClaudeCode => claude_code::events(line, place, &mut self.scribe, &mut self.surroundings),
-            Agent::Pi => pi::events(line, place, &mut self.scribe),
-            Agent::Native => native::events(line, place, &mut self.scribe),
+            Agent::ClaudeCode => claude_code::events(line, place, &mut self.text_sink, &mut self.last_workspace),
+            Agent::Pi => pi::events(line, place, &mut self.text_sink),
+            Agent::Native => native::events(line, place, &mut self.text_sink),
         }
     }
 }
 
-fn describe(error: &serde_json::Error) -> String {
-    format!("not JSON ({error}); the line was skipped")
+fn describe_error(error: &serde_json::Error) -> String {
+    format!("invalid JSON ({error}); line skipped")
 }
 
-/// A stand-in for a missing native id: the line's own content, so that reading it again gives the same id.
-fn id_by_content(line: &str) -> String {
+/// Replaces a missing native id with a hash of the line, so that reading it again gives the same id.
+fn content_id(line: &str) -> String {
     format!("line-{:016x}", xxhash_rust::xxh3::xxh3_64(line.as_bytes()))
 }
 
-/// Whether an id is unique among all sessions of an agent, so that meeting it twice means a copy.
+/// Whether an id is unique across all sessions of an agent, so that a second occurrence is a copy.
 fn is_globally_unique(id: &str) -> bool {
     is_uuid(id) || (id.len() >= 20 && (id.starts_with("toolu_") || id.starts_with("msg_")))
 }
 
-/// Whether a text has the shape of a UUID.
+/// Whether a text has the form of a UUID.
 pub(crate) fn is_uuid(text: &str) -> bool {
     text.len() == 36
         && text.bytes().enumerate().all(|(at, byte)| match at {
@@ -310,7 +315,7 @@ pub(crate) fn is_uuid(text: &str) -> bool {
         })
 }
 
-/// The key of a native id: for all sessions if the id is unique enough, else for this one.
+/// The key of a native id: valid across sessions if the id is globally unique, else only within this session.
 pub(crate) fn native_key(agent: Agent, session: &str, id: &str) -> NativeKey {
-    if is_globally_unique(id) { NativeKey::global(agent, id) } else { NativeKey::within(agent, session, id) }
+    if is_globally_unique(id) { NativeKey::global(agent, id) } else { NativeKey::in_session(agent, session, id) }
 }

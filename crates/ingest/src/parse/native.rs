@@ -1,37 +1,41 @@
-//! Lines of our own threads. Their messages have the fields of pi's, so that pi's reader reads them.
+//! Parses lines of our own threads. Their messages have the same fields as pi's, so pi's parser reads them.
 
-use rethread_model::{Place, Speech};
+use rethread_model::{EntryKind, EntryLocation};
 use serde::Deserialize;
 
-use super::loose::{Number, Text};
-use super::out::Out;
-use super::pi::{self, Moment};
-use super::{Event, Scribe, What, id_by_content};
+use super::event_builder::EventBuilder;
+use super::lenient::{LenientNumber, LenientText};
+use super::pi::{self, LenientTimestamp};
+use super::{EventBody, TextSink, TranscriptEvent, content_id};
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Line<'a> {
+struct NativeLine<'a> {
     #[serde(borrow)]
-    record_type: Text<'a>,
-    seq: Number,
-    timestamp: Moment,
+    record_type: LenientText<'a>,
+    seq: LenientNumber,
+    timestamp: LenientTimestamp,
     #[serde(borrow)]
-    cwd: Text<'a>,
+    cwd: LenientText<'a>,
     #[serde(borrow)]
-    summary: Text<'a>,
+    summary: LenientText<'a>,
 }
 
 /// All events of one record.
-pub(super) fn events(text: &str, place: Place, scribe: &mut Scribe<'_>) -> Result<Vec<Event>, serde_json::Error> {
-    let line: Line<'_> = serde_json::from_str(text)?;
-    let native_id = line.seq.0.map_or_else(|| id_by_content(text), |seq| format!("seq-{seq}"));
-    let mut out = Out::new(place, line.timestamp.0, native_id);
-    if let Some(cwd) = line.cwd.filled() {
-        out.push(What::Surroundings { cwd: Some(cwd.into()), branch: None });
+pub(super) fn events(
+    text: &str,
+    place: EntryLocation,
+    sink: &mut TextSink<'_>,
+) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
+    let line: NativeLine<'_> = serde_json::from_str(text)?;
+    let native_id = line.seq.0.map_or_else(|| content_id(text), |seq| format!("seq-{seq}"));
+    let mut out = EventBuilder::new(place, line.timestamp.0, native_id);
+    if let Some(cwd) = line.cwd.non_empty() {
+        out.push(EventBody::Workspace { cwd: Some(cwd.into()), branch: None });
     }
     match line.record_type.as_str() {
-        "message" => pi::message(serde_json::from_str(text)?, &mut out, scribe),
-        "compaction" => out.text(Speech::Summary, line.summary.into_string(), None, scribe),
+        "message" => pi::add_message(serde_json::from_str(text)?, &mut out, sink),
+        "compaction" => out.add_text(EntryKind::Summary, line.summary.into_string(), None, sink),
         _ => {}
     }
     Ok(out.events)

@@ -1,102 +1,104 @@
-//! One line on how a tool call went, from its measured result.
+//! Derives the outcome of a tool call from its measured result.
 
 use std::borrow::Cow;
 
-use rethread_model::{INJECTION_TAG, Outcome, Status, ToolKind, clip, first_line};
+use rethread_model::{INJECTION_TAG, ToolKind, ToolOutcome, ToolStatus, clip, first_line};
 
-use super::Scribe;
-use super::content::{Measured, Shape};
-use super::human::tag;
-use crate::facts::{git_note, is_of_the_agent, names_failure, telling_line};
+use super::TextSink;
+use super::content::{MeasuredResult, ResultShape};
+use super::user_text::tag_content;
+use crate::facts::{failure_line, git_note, identifying_line, is_agent_message};
 
-/// The longest error text that is kept, in characters.
-const ERROR_CHARS: usize = 500;
-/// How much of a tool's output is kept when the filter asks for it.
-const OUTPUT_BYTES: usize = 1500;
+/// Maximum length of a stored error text, in characters.
+const MAX_ERROR_CHARS: usize = 500;
+/// Bytes of a tool's output that are stored if the filter keeps tool outputs.
+const MAX_OUTPUT_BYTES: usize = 1500;
 
-/// How much agents put before what a tool gave: that it failed, how long it took.
+/// Bytes that agents may put before a tool's own output: an error flag, the duration.
 const WRAPPER_BYTES: usize = 100;
 
-/// What a result says about its call. `kind` is the call's, where the line tells it.
-pub(super) fn outcome(
-    mut measured: Measured,
+/// The outcome of a call. `kind` is the kind of the tool, if the line reveals it.
+pub(super) fn tool_outcome(
+    mut measured: MeasuredResult,
     is_error: bool,
     kind: Option<ToolKind>,
-    scribe: &mut Scribe<'_>,
-) -> Outcome {
-    let status = match (is_error, is_refusal(&measured.head)) {
-        (true, true) => Status::Rejected,
-        (true, false) => Status::Error,
+    sink: &mut TextSink<'_>,
+) -> ToolOutcome {
+    let status = match (is_error, is_rejection(&measured.head)) {
+        (true, true) => ToolStatus::Rejected,
+        (true, false) => ToolStatus::Error,
         (false, _) if measured.head.starts_with("The user doesn't want to proceed with this tool use") => {
-            Status::Rejected
+            ToolStatus::Rejected
         }
-        (false, _) => Status::Ok,
+        (false, _) => ToolStatus::Ok,
     };
-    let is_own = is_own(&measured.head);
-    let keeps_output = !scribe.filter.omit_tool_outputs && !is_own;
-    // A pipe hides the exit code of what failed before it.
-    let may_hide_failure = status == Status::Ok && kind == Some(ToolKind::Command);
-    let trouble = if may_hide_failure { names_failure(&shown(&measured)) } else { None };
+    let is_own = is_own_output(&measured.head);
+    let keeps_output = !sink.filter.omit_tool_outputs && !is_own;
+    // A pipe hides the exit code of a command that failed before it.
+    let may_hide_failure = status == ToolStatus::Ok && kind == Some(ToolKind::Command);
+    let trouble = if may_hide_failure { failure_line(&visible_text(&measured)) } else { None };
     if status.is_error() || keeps_output {
-        measured.head = scribe.clean(measured.head);
-        measured.tail = scribe.clean(measured.tail);
+        measured.head = sink.redact(measured.head);
+        measured.tail = sink.redact(measured.tail);
     }
-    Outcome {
+    ToolOutcome {
         status,
-        summary: clip(&summary(&measured, kind), scribe.filter.max_output_summary_chars).into_owned(),
+        summary: clip(&summary(&measured, kind), sink.filter.max_output_summary_chars).into_owned(),
         error: match status {
             _ if is_own => None,
-            Status::Ok => trouble.map(|line| clip(&scribe.clean(line), ERROR_CHARS).into_owned()),
-            Status::Rejected => Some(clip(first_line(bare(&measured.head)), ERROR_CHARS).into_owned()),
-            Status::Error => Some(error_line(&measured)),
+            ToolStatus::Ok => trouble.map(|line| clip(&sink.redact(line), MAX_ERROR_CHARS).into_owned()),
+            ToolStatus::Rejected => {
+                Some(clip(first_line(strip_error_tag(&measured.head)), MAX_ERROR_CHARS).into_owned())
+            }
+            ToolStatus::Error => Some(error_line(&measured)),
         },
         exit_code: if is_error { exit_code(&measured) } else { None },
         lines: measured.lines,
         bytes: measured.bytes,
-        // The head was cut before it was cleaned, so its end may hold half a secret and is left out.
-        output: keeps_output.then(|| measured.head[..measured.head.floor_char_boundary(OUTPUT_BYTES)].to_owned()),
+        // The head was cut before redaction, so its end may contain half a secret and is dropped.
+        output: keeps_output.then(|| measured.head[..measured.head.floor_char_boundary(MAX_OUTPUT_BYTES)].to_owned()),
     }
 }
 
-/// Whether one of our own tools gave it: what it quotes was read where it was said. Agents put a few words before it.
-fn is_own(head: &str) -> bool {
+/// Whether one of our own tools wrote the output; it only quotes memory. Agents put a few words before it.
+fn is_own_output(head: &str) -> bool {
     let beginning = &head[..head.floor_char_boundary(WRAPPER_BYTES + INJECTION_TAG.len())];
     beginning.contains(&format!("<{INJECTION_TAG}"))
 }
 
-fn is_refusal(text: &str) -> bool {
+fn is_rejection(text: &str) -> bool {
     let text = text.strip_prefix("Error: ").unwrap_or(text);
     text.starts_with("The user doesn't want to")
         || text.starts_with("User rejected")
         || text.starts_with("[Request interrupted")
 }
 
-/// What the user said when refusing, if anything.
-pub(super) fn reason_for_refusing(text: &str) -> Option<&str> {
+/// What the user wrote when rejecting the call, if anything.
+pub(super) fn rejection_reason(text: &str) -> Option<&str> {
     let at = text.find("the user said:")?;
     let said = text[at + "the user said:".len()..].trim();
     (!said.is_empty()).then_some(said)
 }
 
-fn summary(measured: &Measured, kind: Option<ToolKind>) -> String {
-    let size = || format!("{}, {}", plural(measured.lines, "line"), human_bytes(measured.bytes));
+fn summary(measured: &MeasuredResult, kind: Option<ToolKind>) -> String {
+    let size = || format!("{}, {}", plural(measured.lines, "line"), format_bytes(measured.bytes));
     match &measured.shape {
-        Shape::Nothing => "no output".to_owned(),
-        Shape::Text if measured.bytes == 0 => "no output".to_owned(),
-        Shape::Text if kind == Some(ToolKind::Read) => format!("read {}", size()),
-        Shape::Text if kind == Some(ToolKind::Command) => match git_note(&measured.head) {
+        ResultShape::Empty => "no output".to_owned(),
+        ResultShape::Text if measured.bytes == 0 => "no output".to_owned(),
+        ResultShape::Text if kind == Some(ToolKind::Read) => format!("read {}", size()),
+        ResultShape::Text if kind == Some(ToolKind::Command) => match git_note(&measured.head) {
             Some(note) => format!("{}, {note}", size()),
             None => size(),
         },
-        Shape::Text => size(),
-        Shape::List(items) => plural(*items as u64, "item"),
-        Shape::Object(keys) => format!("keys: {}", keys.join(", ")),
-        Shape::Other(name) => (*name).to_owned(),
+        ResultShape::Text => size(),
+        ResultShape::List(items) => plural(*items as u64, "item"),
+        ResultShape::Object(keys) => format!("keys: {}", keys.join(", ")),
+        ResultShape::Other(name) => (*name).to_owned(),
     }
 }
 
-/// What is known of a result's text: its beginning, and its end where that is not part of it.
-fn shown(measured: &Measured) -> Cow<'_, str> {
+/// The known part of a result's text: its head, plus its tail if the head does not include it.
+fn visible_text(measured: &MeasuredResult) -> Cow<'_, str> {
     if measured.bytes <= measured.head.len() as u64 {
         return Cow::Borrowed(&measured.head);
     }
@@ -106,31 +108,31 @@ fn shown(measured: &Measured) -> Cow<'_, str> {
     Cow::Owned(format!("{head}\n{tail}"))
 }
 
-fn bare(head: &str) -> &str {
-    tag(head, "tool_use_error").unwrap_or(head).trim_start()
+fn strip_error_tag(head: &str) -> &str {
+    tag_content(head, "tool_use_error").unwrap_or(head).trim_start()
 }
 
-/// The line that names the error: wrappers, progress and a bare exit code say less than what follows them.
-fn error_line(measured: &Measured) -> String {
-    let shown = shown(measured);
-    let text = bare(&shown);
-    // That the agent stopped it says more than whatever was printed until then.
+/// The line that identifies the error: wrappers, progress and a bare exit code say less than what follows them.
+fn error_line(measured: &MeasuredResult) -> String {
+    let shown = visible_text(measured);
+    let text = strip_error_tag(&shown);
+    // A message that the agent stopped the command says more than the output before it.
     let ends = [text.lines().next(), text.trim_end().lines().next_back()];
-    if let Some(line) = ends.into_iter().flatten().find(|line| is_of_the_agent(line, None)) {
-        return clip(line, ERROR_CHARS).into_owned();
+    if let Some(line) = ends.into_iter().flatten().find(|line| is_agent_message(line, None)) {
+        return clip(line, MAX_ERROR_CHARS).into_owned();
     }
     let after_code = split_exit_code(text).map_or(text, |(_, rest)| if rest.trim().is_empty() { text } else { rest });
-    // pi says this where a command printed nothing; what follows names the error.
+    // pi writes this if a command printed nothing; the text after it identifies the error.
     let after_code = after_code
         .trim_start()
         .strip_prefix("(no output)")
         .filter(|rest| !rest.trim().is_empty())
         .unwrap_or(after_code);
-    let telling = telling_line(after_code).unwrap_or_else(|| first_line(text).to_owned());
-    clip(&telling, ERROR_CHARS).into_owned()
+    let distinctive = identifying_line(after_code).unwrap_or_else(|| first_line(text).to_owned());
+    clip(&distinctive, MAX_ERROR_CHARS).into_owned()
 }
 
-fn exit_code(measured: &Measured) -> Option<i32> {
+fn exit_code(measured: &MeasuredResult) -> Option<i32> {
     if let Some((code, _)) = split_exit_code(measured.head.trim_start()) {
         return Some(code);
     }
@@ -155,7 +157,7 @@ fn plural(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-fn human_bytes(bytes: u64) -> String {
+fn format_bytes(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} B"),
         1024..1_048_576 => format!("{:.1} KB", bytes as f64 / 1024.0),
@@ -167,51 +169,56 @@ fn human_bytes(bytes: u64) -> String {
 mod tests {
     use super::*;
 
-    fn check(json: &str, is_error: bool, expect: (Status, &str, Option<&str>, Option<i32>)) {
+    fn check(json: &str, is_error: bool, expect: (ToolStatus, &str, Option<&str>, Option<i32>)) {
         let outcome =
-            Scribe::with_defaults(|scribe| outcome(serde_json::from_str(json).unwrap(), is_error, None, scribe));
+            TextSink::with_defaults(|sink| tool_outcome(serde_json::from_str(json).unwrap(), is_error, None, sink));
         assert_eq!((outcome.status, outcome.summary.as_str(), outcome.error.as_deref(), outcome.exit_code), expect);
     }
 
     #[test]
-    fn s003_13_only_the_first_line_of_an_error_is_kept() {
+    fn only_the_identifying_line_of_an_error_is_stored() {
+        // S003-13
         check(
             r#""Exit code 2\nerror[E0308]: mismatched types\n  at x""#,
             true,
-            (Status::Error, "3 lines, 49 B", Some("error[E0308]: mismatched types"), Some(2)),
+            (ToolStatus::Error, "3 lines, 49 B", Some("error[E0308]: mismatched types"), Some(2)),
         );
-        check(r#""Exit code 1""#, true, (Status::Error, "1 line, 11 B", Some("Exit code 1"), Some(1)));
+        check(r#""Exit code 1""#, true, (ToolStatus::Error, "1 line, 11 B", Some("Exit code 1"), Some(1)));
         check(
             r#""<tool_use_error>File not found.</tool_use_error>""#,
             true,
-            (Status::Error, "1 line, 48 B", Some("File not found."), None),
+            (ToolStatus::Error, "1 line, 48 B", Some("File not found."), None),
         );
         check(
             r#""boom\n\nCommand exited with code 101""#,
             true,
-            (Status::Error, "3 lines, 34 B", Some("boom"), Some(101)),
+            (ToolStatus::Error, "3 lines, 34 B", Some("boom"), Some(101)),
         );
         check(
             r#""(no output)\n\nCommand exited with code 1""#,
             true,
-            (Status::Error, "3 lines, 39 B", Some("Command exited with code 1"), Some(1)),
+            (ToolStatus::Error, "3 lines, 39 B", Some("Command exited with code 1"), Some(1)),
         );
-        check(r#""fine""#, false, (Status::Ok, "1 line, 4 B", None, None));
+        check(r#""fine""#, false, (ToolStatus::Ok, "1 line, 4 B", None, None));
     }
 
     #[test]
-    fn what_our_own_tools_gave_is_not_kept() {
-        let told = "<rethread-context>\nerror: no session fits \"x\"\n</rethread-context>";
-        let codex = format!("Wall time: 0.0091 seconds\nOutput:{told}");
-        for text in
-            [told.to_owned(), format!("Error: {told}"), format!("<tool_use_error>{told}</tool_use_error>"), codex]
-        {
+    fn output_of_our_own_tools_is_not_stored() {
+        let rendered = "<rethread-context>\nerror: no session fits \"x\"\n</rethread-context>";
+        let codex = format!("Wall time: 0.0091 seconds\nOutput:{rendered}");
+        for text in [
+            rendered.to_owned(),
+            format!("Error: {rendered}"),
+            format!("<tool_use_error>{rendered}</tool_use_error>"),
+            codex,
+        ] {
             for is_error in [true, false] {
                 let json = serde_json::to_string(&[serde_json::json!({"type": "text", "text": text})]).unwrap();
-                let filter = crate::Filter { omit_tool_outputs: false, ..crate::Filter::default() };
+                let filter = crate::TranscriptFilter { omit_tool_outputs: false, ..crate::TranscriptFilter::default() };
                 let measured = serde_json::from_str(&json).unwrap();
-                let outcome =
-                    Scribe::with_filter(&filter, |scribe| outcome(measured, is_error, Some(ToolKind::Command), scribe));
+                let outcome = TextSink::with_filter(&filter, |sink| {
+                    tool_outcome(measured, is_error, Some(ToolKind::Command), sink)
+                });
                 assert_eq!((outcome.error, outcome.output), (None, None), "{text}");
                 assert_eq!(outcome.status.is_error(), is_error);
             }
@@ -219,20 +226,22 @@ mod tests {
     }
 
     #[test]
-    fn s003_15_error_text_is_at_most_500_characters() {
+    fn error_text_has_at_most_500_characters() {
+        // S003-15
         let long = serde_json::to_string(&"é".repeat(900)).unwrap();
-        let outcome = Scribe::with_defaults(|scribe| outcome(serde_json::from_str(&long).unwrap(), true, None, scribe));
+        let outcome =
+            TextSink::with_defaults(|sink| tool_outcome(serde_json::from_str(&long).unwrap(), true, None, sink));
         assert_eq!(outcome.error.unwrap().chars().count(), 500);
     }
 
     #[test]
-    fn a_refusal_is_its_own_status_and_may_carry_words() {
+    fn rejection_has_its_own_status_and_may_include_a_reason() {
         let text = "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nuse jq";
         check(
             &serde_json::to_string(text).unwrap(),
             true,
-            (Status::Rejected, "2 lines, 129 B", Some(text.lines().next().unwrap()), None),
+            (ToolStatus::Rejected, "2 lines, 129 B", Some(text.lines().next().unwrap()), None),
         );
-        assert_eq!(reason_for_refusing(text), Some("use jq"));
+        assert_eq!(rejection_reason(text), Some("use jq"));
     }
 }

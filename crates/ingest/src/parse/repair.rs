@@ -1,8 +1,8 @@
-//! Makes damaged lines readable: NULs, carriage returns, invalid UTF-8 and lone surrogates.
+//! Makes damaged lines parseable: NULs, carriage returns, invalid UTF-8 and lone surrogates.
 
 use std::borrow::Cow;
 
-/// The line without the blanks, carriage returns and NULs that crashes and editors leave around it.
+/// Removes the white space and NULs that crashes and editors leave around a line.
 pub(super) fn trim(bytes: &[u8]) -> &[u8] {
     let noise = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
     let Some(start) = bytes.iter().position(|byte| !noise(byte)) else { return &[] };
@@ -10,11 +10,11 @@ pub(super) fn trim(bytes: &[u8]) -> &[u8] {
     &bytes[start..end]
 }
 
-/// The line as text that JSON can be read from as far as possible.
+/// Repairs the line so that it can be parsed as JSON, as far as possible.
 pub(super) fn repair(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let text = if text.bytes().any(|byte| byte < 0x20) {
-        // A raw control character inside a JSON text is an error; as a blank it only costs itself.
+        // A raw control character inside a JSON string is an error; as a space only that character is lost.
         Cow::Owned(text.chars().map(|c| if (c as u32) < 0x20 { ' ' } else { c }).collect())
     } else {
         text
@@ -22,15 +22,15 @@ pub(super) fn repair(bytes: &[u8]) -> String {
     replace_lone_surrogates(&text)
 }
 
-/// `\ud83d` without its partner is valid in JavaScript and an error everywhere else.
+/// `\ud83d` without its partner is valid in JavaScript but an error in most JSON parsers.
 fn replace_lone_surrogates(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        let step = match surrogate(rest) {
-            Some(0xD800..=0xDBFF) if matches!(rest.get(6..).and_then(surrogate), Some(0xDC00..=0xDFFF)) => 12,
+        let step = match escaped_code_unit(rest) {
+            Some(0xD800..=0xDBFF) if matches!(rest.get(6..).and_then(escaped_code_unit), Some(0xDC00..=0xDFFF)) => 12,
             Some(0xD800..=0xDFFF) => {
                 out.push_str("\\ufffd");
                 rest = &rest[6..];
@@ -48,7 +48,7 @@ fn replace_lone_surrogates(text: &str) -> String {
 }
 
 /// The code unit of a `\uXXXX` escape at the start of the text.
-fn surrogate(text: &str) -> Option<u32> {
+fn escaped_code_unit(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     u32::from_str_radix(digits, 16).ok()
 }
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_lines_become_readable() {
+    fn damaged_lines_become_parseable() {
         check(b"{\"t\":\"a\"}\r", "a");
         check(b"\0\0\0{\"t\":\"a\"}\0", "a");
         check(b"{\"t\":\"a\xffb\"}", "a\u{fffd}b");

@@ -1,4 +1,4 @@
-//! Any agent's tool call in common words: kind, primary argument, paths, shortened arguments.
+//! Normalizes any agent's tool call: kind, primary argument, paths, shortened arguments.
 
 use std::borrow::Cow;
 
@@ -6,17 +6,17 @@ use rethread_model::{ToolKind, ToolUse, clip, first_line, one_line};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::Scribe;
-use crate::facts::shortened;
+use super::TextSink;
+use crate::facts::shorten_script;
 
-const TARGET_CHARS: usize = 400;
-const ARGUMENT_CHARS: usize = 80;
-const ARGUMENTS_CHARS: usize = 200;
-/// With file contents kept, arguments may be this long.
-const KEPT_CONTENT_CHARS: usize = 4000;
+const MAX_TARGET_CHARS: usize = 400;
+const MAX_ARGUMENT_CHARS: usize = 80;
+const MAX_ARGUMENTS_CHARS: usize = 200;
+/// Length limit of an argument if file contents are kept.
+const MAX_CONTENT_CHARS: usize = 4000;
 
-/// Tool names of all agents, lower case. What is not here is `mcp` by prefix, or `other`.
-const KINDS: &[(ToolKind, &[&str])] = &[
+/// Tool names of all agents, in lower case. Other tools are `Mcp` by prefix, or `Other`.
+const TOOL_NAMES: &[(ToolKind, &[&str])] = &[
     (ToolKind::Read, &["read", "read_file", "view", "cat", "notebookread", "read_many_files", "open_file"]),
     (
         ToolKind::Search,
@@ -82,13 +82,13 @@ const KINDS: &[(ToolKind, &[&str])] = &[
     ),
 ];
 
-/// Names of path arguments, best first.
+/// Names of path arguments, in order of preference.
 const PATH_KEYS: [&str; 8] =
     ["file_path", "path", "notebook_path", "filePath", "absolute_path", "target_file", "file", "filename"];
-/// Names of arguments that hold several paths.
+/// Names of arguments that contain several paths.
 const PATH_LIST_KEYS: [&str; 3] = ["paths", "files", "file_paths"];
-/// Names of primary arguments that are not paths, best first.
-const OTHER_KEYS: [&str; 12] = [
+/// Names of primary arguments that are not paths, in order of preference.
+const TARGET_KEYS: [&str; 12] = [
     "command",
     "cmd",
     "pattern",
@@ -102,7 +102,7 @@ const OTHER_KEYS: [&str; 12] = [
     "name",
     "question",
 ];
-/// Names of arguments that hold contents of files.
+/// Names of arguments that contain file contents.
 const CONTENT_KEYS: [&str; 12] = [
     "content",
     "contents",
@@ -118,27 +118,27 @@ const CONTENT_KEYS: [&str; 12] = [
     "patch",
 ];
 
-/// The call of `name` with the given arguments, which may be anything.
-pub(super) fn tool_use(name: &str, input: Option<&RawValue>, scribe: &mut Scribe<'_>) -> ToolUse {
-    // What our own tools were asked would be found by the next one who asks the same.
-    let input = input.filter(|_| !is_own(name));
-    let arguments = input.and_then(|raw| serde_json::from_str::<Arguments<'_>>(raw.get()).ok()).unwrap_or_default();
-    let kind = match kind_of(name) {
-        // One tool for everything says by an argument what it does.
+/// The call of `name` with the given arguments, which may be any JSON value.
+pub(super) fn tool_use(name: &str, input: Option<&RawValue>, sink: &mut TextSink<'_>) -> ToolUse {
+    // Queries to our own tools are not stored; otherwise the next search would find them.
+    let input = input.filter(|_| !is_own_tool(name));
+    let arguments = input.and_then(|raw| serde_json::from_str::<ToolArguments<'_>>(raw.get()).ok()).unwrap_or_default();
+    let kind = match tool_kind(name) {
+        // A combined tool selects its operation with an argument.
         ToolKind::Edit if arguments.text("command").as_deref() == Some("view") => ToolKind::Read,
         kind => kind,
     };
     let primary = arguments.primary(kind);
     let target = primary.and_then(|key| arguments.text(key)).unwrap_or_default();
-    // Secrets go before anything is cut: half a key would slip through the rules.
+    // Redact before cutting: half a key would not match the rules.
     let (target, script) = if kind == ToolKind::Command {
-        let command = scribe.clean(target);
-        let script = shortened(&command);
-        let line = clip(&one_line(&command), TARGET_CHARS).into_owned();
-        let script = (script != line && scribe.filter.keep_tool_structure).then_some(script);
+        let command = sink.redact(target);
+        let script = shorten_script(&command);
+        let line = clip(&one_line(&command), MAX_TARGET_CHARS).into_owned();
+        let script = (script != line && sink.filter.keep_tool_structure).then_some(script);
         (line, script)
     } else {
-        (clip(&scribe.clean(first_line(&target).to_owned()), TARGET_CHARS).into_owned(), None)
+        (clip(&sink.redact(first_line(&target).to_owned()), MAX_TARGET_CHARS).into_owned(), None)
     };
     let mut tool = ToolUse {
         name: name.to_owned(),
@@ -146,19 +146,19 @@ pub(super) fn tool_use(name: &str, input: Option<&RawValue>, scribe: &mut Scribe
         target,
         script,
         arguments: String::new(),
-        paths: arguments.paths().into_iter().map(|path| scribe.clean(path)).collect(),
+        paths: arguments.paths().into_iter().map(|path| sink.redact(path)).collect(),
         outcome: None,
     };
-    if scribe.filter.keep_tool_structure {
-        tool.arguments = arguments.shortened(primary, scribe);
+    if sink.filter.keep_tool_structure {
+        tool.arguments = arguments.format_shortened(primary, sink);
     } else {
         tool.target.clear();
     }
     tool
 }
 
-/// One line on what a call did, in the words of a log.
-pub(crate) fn describe(tool: &ToolUse) -> String {
+/// A one-line description of a call, in past tense.
+pub(crate) fn describe_tool(tool: &ToolUse) -> String {
     let target = &tool.target;
     match tool.kind.unwrap_or(ToolKind::Other) {
         ToolKind::Read => format!("Read {target}"),
@@ -175,51 +175,51 @@ pub(crate) fn describe(tool: &ToolUse) -> String {
     .to_owned()
 }
 
-/// What a tool does, by its name.
-pub fn kind_of(name: &str) -> ToolKind {
+/// The kind of a tool, by its name.
+pub fn tool_kind(name: &str) -> ToolKind {
     if name.starts_with("mcp__") || name == "mcp" {
         return ToolKind::Mcp;
     }
     let name = name.to_ascii_lowercase();
-    KINDS.iter().find(|(_, names)| names.contains(&name.as_str())).map_or(ToolKind::Other, |(kind, _)| *kind)
+    TOOL_NAMES.iter().find(|(_, names)| names.contains(&name.as_str())).map_or(ToolKind::Other, |(kind, _)| *kind)
 }
 
-/// Whether a tool is one of ours, however the agent names our MCP server: `mcp__rethread__…`, or with its plugin's name.
-pub fn is_own(name: &str) -> bool {
+/// Whether a tool is one of ours, however the agent names our MCP server: `mcp__rethread__…`, or with a plugin name.
+pub fn is_own_tool(name: &str) -> bool {
     let server = name.strip_prefix("mcp__").and_then(|rest| rest.split("__").next());
     server.is_some_and(|server| server.split(['_', '-']).any(|word| word == "rethread"))
 }
 
-/// The arguments of a call in their order; values stay undecoded until they are needed.
+/// The arguments of a call in their original order; values are decoded only when needed.
 #[derive(Default)]
-struct Arguments<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+struct ToolArguments<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Arguments<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for ToolArguments<'a> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Read<'a>(std::marker::PhantomData<&'a ()>);
-        impl<'de: 'a, 'a> serde::de::Visitor<'de> for Read<'a> {
-            type Value = Arguments<'a>;
+        struct ToolArgumentsVisitor<'a>(std::marker::PhantomData<&'a ()>);
+        impl<'de: 'a, 'a> serde::de::Visitor<'de> for ToolArgumentsVisitor<'a> {
+            type Value = ToolArguments<'a>;
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("an object")
             }
-            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut object: A) -> Result<Arguments<'a>, A::Error> {
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut object: A) -> Result<ToolArguments<'a>, A::Error> {
                 let mut all = Vec::new();
                 while let Some(entry) = object.next_entry::<Cow<'a, str>, &'a RawValue>()? {
                     all.push(entry);
                 }
-                Ok(Arguments(all))
+                Ok(ToolArguments(all))
             }
         }
-        deserializer.deserialize_map(Read(std::marker::PhantomData))
+        deserializer.deserialize_map(ToolArgumentsVisitor(std::marker::PhantomData))
     }
 }
 
-impl Arguments<'_> {
+impl ToolArguments<'_> {
     fn get(&self, key: &str) -> Option<&RawValue> {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| *value)
     }
 
-    /// An argument's text; a list of texts is joined, as some agents give commands that way.
+    /// An argument's text; a list of strings is joined, because some agents pass commands that way.
     fn text(&self, key: &str) -> Option<String> {
         let raw = self.get(key)?.get();
         serde_json::from_str::<String>(raw)
@@ -227,10 +227,10 @@ impl Arguments<'_> {
             .or_else(|| serde_json::from_str::<Vec<String>>(raw).ok().map(|words| words.join(" ")))
     }
 
-    /// The name of the primary argument. A search is about its pattern, anything else about its path first.
+    /// The name of the primary argument: the pattern for a search, otherwise preferably the path.
     fn primary(&self, kind: ToolKind) -> Option<&'static str> {
         let has = |key: &&&'static str| self.text(key).is_some_and(|text| !text.trim().is_empty());
-        let (paths, others) = (PATH_KEYS.iter(), OTHER_KEYS.iter());
+        let (paths, others) = (PATH_KEYS.iter(), TARGET_KEYS.iter());
         let found = match kind {
             ToolKind::Search | ToolKind::Command | ToolKind::Agent | ToolKind::Web => others.chain(paths).find(has),
             _ => paths.chain(others).find(has),
@@ -247,21 +247,21 @@ impl Arguments<'_> {
         paths
     }
 
-    /// Arguments besides the primary one, each cut, contents of files only by their size.
-    fn shortened(&self, primary: Option<&str>, scribe: &mut Scribe<'_>) -> String {
-        let omit = scribe.filter.omit_file_contents;
+    /// All arguments except the primary one, each shortened; file contents are replaced by their size.
+    fn format_shortened(&self, primary: Option<&str>, sink: &mut TextSink<'_>) -> String {
+        let omit = sink.filter.omit_file_contents;
         let mut out = String::new();
         for (key, value) in self.0.iter().filter(|(key, _)| Some(key.as_ref()) != primary) {
             let is_content = CONTENT_KEYS.contains(&key.as_ref());
             let shown = match value.get() {
                 raw if is_content && omit => format!("{key}=<{} bytes>", raw.len().saturating_sub(2)),
                 raw => {
-                    let limit = if is_content { KEPT_CONTENT_CHARS } else { ARGUMENT_CHARS };
+                    let limit = if is_content { MAX_CONTENT_CHARS } else { MAX_ARGUMENT_CHARS };
                     let text = serde_json::from_str::<Cow<'_, str>>(raw).unwrap_or(Cow::Borrowed(raw));
-                    // The name goes along: `password=…` is a secret because of it. A bound far beyond
-                    // what is shown keeps a huge argument from costing more than it is worth.
+                    // The key is included: `password=…` is a secret because of its name. A limit far beyond
+                    // what is shown avoids the cost of redacting a huge argument.
                     let pair = format!("{key}={}", one_line(&text[..text.floor_char_boundary(limit * 20)]));
-                    clip(&scribe.clean(pair), key.len() + 1 + limit).into_owned()
+                    clip(&sink.redact(pair), key.len() + 1 + limit).into_owned()
                 }
             };
             if !out.is_empty() {
@@ -269,7 +269,7 @@ impl Arguments<'_> {
             }
             out.push_str(&shown);
         }
-        let limit = if omit { ARGUMENTS_CHARS } else { KEPT_CONTENT_CHARS * 2 };
+        let limit = if omit { MAX_ARGUMENTS_CHARS } else { MAX_CONTENT_CHARS * 2 };
         clip(&out, limit).into_owned()
     }
 }
@@ -280,13 +280,17 @@ mod tests {
 
     fn check(name: &str, input: &str, expect: (ToolKind, &str, &str, &[&str])) {
         let raw: Box<RawValue> = serde_json::from_str(input).unwrap();
-        let tool = Scribe::with_defaults(|scribe| tool_use(name, Some(&raw), scribe));
+        let tool = TextSink::with_defaults(|sink| tool_use(name, Some(&raw), sink));
         let paths: Vec<&str> = tool.paths.iter().map(String::as_str).collect();
-        assert_eq!((tool.kind.unwrap(), describe(&tool).as_str(), tool.arguments.as_str(), paths.as_slice()), expect);
+        assert_eq!(
+            (tool.kind.unwrap(), describe_tool(&tool).as_str(), tool.arguments.as_str(), paths.as_slice()),
+            expect
+        );
     }
 
     #[test]
-    fn e003_12_every_agents_tools_read_the_same() {
+    fn tools_of_every_agent_are_normalized() {
+        // E003-12
         check(
             "Read",
             r#"{"file_path":"/p/a.rs","limit":20}"#,
@@ -309,23 +313,24 @@ mod tests {
     }
 
     #[test]
-    fn what_our_own_tools_are_asked_is_not_kept() {
+    fn queries_to_our_own_tools_are_not_stored() {
         let own = ["mcp__rethread__search_memory", "mcp__plugin_rethread_rethread__search_memory"];
         for name in own {
-            let tool = Scribe::with_defaults(|scribe| {
+            let tool = TextSink::with_defaults(|sink| {
                 let raw: Box<RawValue> = serde_json::from_str(r#"{"query":"zeppelin","path":"/p/zeppelin"}"#).unwrap();
-                tool_use(name, Some(&raw), scribe)
+                tool_use(name, Some(&raw), sink)
             });
             assert_eq!((tool.kind, tool.target.as_str(), tool.arguments.as_str()), (Some(ToolKind::Mcp), "", ""));
             assert!(tool.paths.is_empty());
         }
         for other in ["mcp__journal__rethread", "rethread", "mcp__rethreads__x", "Bash"] {
-            assert!(!is_own(other), "{other}");
+            assert!(!is_own_tool(other), "{other}");
         }
     }
 
     #[test]
-    fn l003_04_arguments_are_shortened_and_file_contents_left_out() {
+    fn arguments_are_shortened_and_file_contents_omitted() {
+        // L003-04
         check(
             "Write",
             r#"{"file_path":"a","content":"line\nline"}"#,
@@ -338,15 +343,15 @@ mod tests {
         );
         let long = format!(r#"{{"a":"{}","b":"{}","c":"{}"}}"#, "x".repeat(900), "y".repeat(900), "z".repeat(900));
         let raw: Box<RawValue> = serde_json::from_str(&long).unwrap();
-        let tool = Scribe::with_defaults(|scribe| tool_use("Whatever", Some(&raw), scribe));
+        let tool = TextSink::with_defaults(|sink| tool_use("Whatever", Some(&raw), sink));
         assert!(tool.arguments.chars().count() <= 200);
     }
 
     #[test]
-    fn arguments_of_any_shape_are_accepted() {
+    fn arguments_of_any_type_are_accepted() {
         for input in ["null", "[]", "3", "\"text\"", r#"{"path":7}"#] {
             let raw: Box<RawValue> = serde_json::from_str(input).unwrap();
-            let tool = Scribe::with_defaults(|scribe| tool_use("Read", Some(&raw), scribe));
+            let tool = TextSink::with_defaults(|sink| tool_use("Read", Some(&raw), sink));
             assert_eq!(tool.target, "");
         }
     }

@@ -1,21 +1,21 @@
-//! The names beside which a value is a secret: `password`, `*_TOKEN`, `clientSecret` and so on.
+//! Names whose values are secrets: `password`, `*_TOKEN`, `clientSecret` and so on.
 
-/// How much a name says, and so how much a value must show.
+/// How strongly a name indicates a secret, and so how random its value must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
-    /// People choose these, so they may look like words.
+pub(super) enum KeyClass {
+    /// Chosen by people, so the value may look like words.
     Password,
-    /// `pass` is short for it, but also for a test that passes: the value needs letters and digits.
+    /// `pass` can mean password or a passing test: the value needs letters and digits.
     Pass,
-    /// Machines or people choose these.
+    /// Chosen by machines or people.
     Secret,
-    /// Machines choose these, so they look random.
+    /// Chosen by machines, so the value looks random.
     Token,
-    /// Most keys are not secret (`primary_key`, `cache_key`), so only what looks random counts.
+    /// Most keys are not secret (`primary_key`, `cache_key`), so only random values count.
     Key,
 }
 
-/// A part of every secret name. The whole name is judged by `classify`.
+/// Every secret name contains one of these. `classify` decides on the whole name.
 #[rustfmt::skip]
 pub(super) const TRIGGERS: &[&str] = &[
     "password", "passwd", "passphrase", "passcode", "pwd", "_pass",
@@ -24,9 +24,9 @@ pub(super) const TRIGGERS: &[&str] = &[
     "_key", "-key", "_auth", "auth\"", "auth\\\"",
 ];
 
-/// How names end, without case, `_`, `-`, `.` and spaces. The first that fits counts.
-const ENDINGS: &[(&str, Option<Class>, &str)] = &[
-    // These name no secret, though they end like one.
+/// Suffixes of names, without case, `_`, `-`, `.` and spaces. The first match counts.
+const NAME_SUFFIXES: &[(&str, Option<KeyClass>, &str)] = &[
+    // Not secrets, although they end like one.
     ("publickey", None, ""),
     ("primarykey", None, ""),
     ("foreignkey", None, ""),
@@ -34,37 +34,37 @@ const ENDINGS: &[(&str, Option<Class>, &str)] = &[
     ("pagetoken", None, ""),
     ("nexttoken", None, ""),
     ("continuationtoken", None, ""),
-    ("password", Some(Class::Password), "password"),
-    ("passwordconfirm", Some(Class::Password), "password"),
-    ("passwordconfirmation", Some(Class::Password), "password"),
-    ("passwd", Some(Class::Password), "password"),
-    ("passphrase", Some(Class::Password), "password"),
-    ("passcode", Some(Class::Password), "password"),
-    ("pwd", Some(Class::Password), "password"),
-    ("pass", Some(Class::Pass), "password"),
-    ("secret", Some(Class::Secret), "secret"),
-    ("secretkey", Some(Class::Secret), "secret"),
-    ("secretkeybase", Some(Class::Secret), "secret"),
-    ("secretaccesskey", Some(Class::Secret), "secret"),
-    ("privatekey", Some(Class::Token), "secret"),
-    ("encryptionkey", Some(Class::Secret), "secret"),
-    ("signingkey", Some(Class::Secret), "secret"),
-    ("masterkey", Some(Class::Secret), "secret"),
-    ("token", Some(Class::Token), "token"),
-    ("apikey", Some(Class::Token), "api-key"),
-    ("accesskey", Some(Class::Token), "api-key"),
-    ("accountkey", Some(Class::Token), "api-key"),
-    ("authkey", Some(Class::Token), "api-key"),
-    ("key", Some(Class::Key), "key"),
-    ("auth", Some(Class::Key), "key"),
+    ("password", Some(KeyClass::Password), "password"),
+    ("passwordconfirm", Some(KeyClass::Password), "password"),
+    ("passwordconfirmation", Some(KeyClass::Password), "password"),
+    ("passwd", Some(KeyClass::Password), "password"),
+    ("passphrase", Some(KeyClass::Password), "password"),
+    ("passcode", Some(KeyClass::Password), "password"),
+    ("pwd", Some(KeyClass::Password), "password"),
+    ("pass", Some(KeyClass::Pass), "password"),
+    ("secret", Some(KeyClass::Secret), "secret"),
+    ("secretkey", Some(KeyClass::Secret), "secret"),
+    ("secretkeybase", Some(KeyClass::Secret), "secret"),
+    ("secretaccesskey", Some(KeyClass::Secret), "secret"),
+    ("privatekey", Some(KeyClass::Token), "secret"),
+    ("encryptionkey", Some(KeyClass::Secret), "secret"),
+    ("signingkey", Some(KeyClass::Secret), "secret"),
+    ("masterkey", Some(KeyClass::Secret), "secret"),
+    ("token", Some(KeyClass::Token), "token"),
+    ("apikey", Some(KeyClass::Token), "api-key"),
+    ("accesskey", Some(KeyClass::Token), "api-key"),
+    ("accountkey", Some(KeyClass::Token), "api-key"),
+    ("authkey", Some(KeyClass::Token), "api-key"),
+    ("key", Some(KeyClass::Key), "key"),
+    ("auth", Some(KeyClass::Key), "key"),
 ];
 
-/// What a name says about its value, and the name of the rule; `None` for a name that gives no reason.
-pub(super) fn classify(name: &str) -> Option<(Class, &'static str)> {
+/// The class of a name's value and the name of the rule; `None` if the name does not indicate a secret.
+pub(super) fn classify(name: &str) -> Option<(KeyClass, &'static str)> {
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     // `DB_PASSWORD2` and `TOKEN_1` are numbered secrets.
     let plain = plain.trim_end_matches(|c: char| c.is_ascii_digit());
-    let (ending, class, rule) = ENDINGS.iter().find(|(ending, ..)| plain.ends_with(ending))?;
+    let (ending, class, rule) = NAME_SUFFIXES.iter().find(|(ending, ..)| plain.ends_with(ending))?;
     if *ending == "pass" && !ends_with_pass(name) {
         return None;
     }
@@ -78,7 +78,7 @@ fn ends_with_pass(name: &str) -> bool {
     !before.ends_with(|c: char| c.is_ascii_alphabetic()) || pass.starts_with('P')
 }
 
-/// True for names as environment variables have them.
-pub(super) fn is_environment(name: &str) -> bool {
+/// Whether a name is written like an environment variable.
+pub(super) fn is_env_name(name: &str) -> bool {
     name.bytes().any(|b| b.is_ascii_uppercase()) && !name.bytes().any(|b| b.is_ascii_lowercase() || b == b'-')
 }

@@ -1,32 +1,32 @@
-//! Tells placeholders from values: `your_password`, `${TOKEN}`, `xxxx`, `string`.
+//! Recognizes placeholders: `your_password`, `${TOKEN}`, `xxxx`, `string`.
 
-/// True for what stands in place of a secret in documentation, templates, types and tests.
+/// Whether a value is a placeholder for a secret, as in documentation, templates, types and tests.
 pub(super) fn is_placeholder(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
-    is_filling(&lower)
+    is_repeated_char(&lower)
         || is_reference(&lower)
-        || MARKS.iter().any(|mark| lower.contains(mark))
-        || is_made_of(&lower, FILLERS)
-        // In one case only: `XxxX` can be random.
+        || PLACEHOLDER_PARTS.iter().any(|mark| lower.contains(mark))
+        || consists_of(&lower, FILLER_WORDS)
+        // Only in one case: `XxxX` can be random.
         || value.contains("xxxxxx")
         || value.contains("XXXXXX")
 }
 
-/// What no real value holds, in small letters.
+/// Parts that no real value contains, in lower case.
 #[rustfmt::skip]
-const MARKS: &[&str] = &[
+const PLACEHOLDER_PARTS: &[&str] = &[
     // Templates, and what other tools put in place of a secret.
     "${", "$(", "{{", "#{", "<%", "&lt;", "%(", "%s", "...", "…", "••", "****", "____",
     "redacted", "example", "placeholder", "dummy", "changeme", "change-me", "change_me",
     "your-", "your_", "-here", "_here", "insert-", "insert_", "replace-", "replace_", "replaceme",
     "0123456789", "123456789", "abcdefgh",
-    // Where code gets a value from.
+    // Where code reads a value from.
     "process.env", "os.environ", "getenv", "import.meta", "env::var", "env!(", "op://", "vault:",
 ];
 
-/// Words for a value, its type, its state or its source. What is made of nothing else is no value.
+/// Words for a value, its type, its state or its source. Text made only of these is not a value.
 #[rustfmt::skip]
-const FILLERS: &[&str] = &[
+const FILLER_WORDS: &[&str] = &[
     "password", "passwd", "passphrase", "passcode", "pass", "pwd", "secret", "secrets", "token",
     "tokens", "key", "keys", "credential", "credentials", "auth", "bearer", "basic", "oauth", "jwt",
     "api", "access", "client", "session", "refresh", "private", "public", "value", "values",
@@ -46,8 +46,8 @@ const FILLERS: &[&str] = &[
     "json", "env", "file", "include", "omit", "same", "origin",
 ];
 
-/// `****`, `xxx`, `-`: one sign, over and over.
-fn is_filling(value: &str) -> bool {
+/// `****`, `xxx`, `-`: one repeated character.
+fn is_repeated_char(value: &str) -> bool {
     let mut signs = value.bytes().filter(|b| !matches!(b, b'-' | b'_' | b'.' | b' '));
     match signs.next() {
         None => true,
@@ -55,28 +55,28 @@ fn is_filling(value: &str) -> bool {
     }
 }
 
-/// `$TOKEN`, `<token>`, `{token}`, `%TOKEN%`, `:token`: the value is somewhere else.
+/// `$TOKEN`, `<token>`, `{token}`, `%TOKEN%`, `:token`: a reference to the value.
 fn is_reference(value: &str) -> bool {
     match value.as_bytes() {
-        // `$2b$12$` opens a password hash.
+        // `$2b$12$` starts a password hash.
         [b'$', next, ..] => !next.is_ascii_digit(),
         [b'<' | b'{' | b':', ..] | [b'%', .., b'%'] | [b'%', _] => true,
         _ => ["env.", "secrets.", "arn:"].iter().any(|start| value.starts_with(start)),
     }
 }
 
-/// True when the letters of `value` can be read as a row of these words, and it has no digits.
-fn is_made_of(value: &str, words: &[&str]) -> bool {
+/// Whether `value` consists only of these words and has no digits.
+fn consists_of(value: &str, words: &[&str]) -> bool {
     let is_joint = |b: u8| b"-_. /:()[]|<>?!'".contains(&b);
     if !value.bytes().all(|b| b.is_ascii_alphabetic() || is_joint(b)) {
         return false;
     }
     let letters: Vec<u8> = value.bytes().filter(u8::is_ascii_alphabetic).collect();
-    if letters.len() > LONGEST {
+    if letters.len() > MAX_LETTERS {
         return false;
     }
-    // `reached[n]` says that the first `n` letters are words.
-    let mut reached = [false; LONGEST + 1];
+    // `reached[n]` means that the first `n` letters are words.
+    let mut reached = [false; MAX_LETTERS + 1];
     reached[0] = true;
     for from in 0..letters.len() {
         if reached[from] {
@@ -90,5 +90,5 @@ fn is_made_of(value: &str, words: &[&str]) -> bool {
     reached[letters.len()]
 }
 
-/// Longer rows of letters are not looked at.
-const LONGEST: usize = 48;
+/// Maximum number of letters that are checked.
+const MAX_LETTERS: usize = 48;

@@ -1,5 +1,5 @@
-//! The table of secrets with a shape of their own: tokens with a known prefix, headers, URLs, PEM blocks.
-//! Secrets that only the name beside them gives away are in `keys`.
+//! The table of secrets with a known format: tokens with a prefix, headers, URLs, PEM blocks. Secrets that are only
+//! recognizable by the name next to them are in `keys`.
 
 use std::ops::Range;
 
@@ -9,38 +9,38 @@ use super::{placeholder, values, words};
 
 /// One kind of secret.
 #[derive(Debug)]
-pub(super) struct Rule {
-    /// Stands in the marker and in the counts.
+pub(super) struct SecretRule {
+    /// Used in the placeholder and in the counts.
     pub(super) name: &'static str,
-    /// The pattern is tried only where one of these stands, in upper or lower case.
+    /// The pattern is tried only where one of these occurs, ignoring case.
     pub(super) triggers: &'static [&'static str],
-    /// Matches from the trigger on.
+    /// Matches from the start of the trigger.
     pattern: &'static str,
-    /// Which group of the pattern is the secret; 0 is all of it.
+    /// The capture group that is the secret; 0 is the whole match.
     secret: usize,
-    before: Before,
-    check: Check,
+    before: PrecedingText,
+    check: SecretCheck,
 }
 
-impl Rule {
-    /// The pattern, anchored where it starts.
+impl SecretRule {
+    /// Compiles the pattern, anchored at its start.
     #[expect(clippy::expect_used, reason = "the patterns are constants, and a test compiles them all")]
     pub(super) fn compile(&self) -> Regex {
         Regex::new(&format!("^(?:{})", self.pattern)).expect("the table holds valid patterns")
     }
 
-    /// The secret of this rule whose trigger starts at `at`. `pattern` gives what `compile` made.
+    /// The secret of this rule whose trigger starts at `at`. `pattern` returns the result of `compile`.
     pub(super) fn find<'r>(&self, pattern: impl FnOnce() -> &'r Regex, text: &str, at: usize) -> Option<Range<usize>> {
         if !self.before.fits(&text.as_bytes()[..at]) {
             return None;
         }
         let pattern = pattern();
         let reach = match self.check {
-            Check::Always => text.len(),
-            _ => text.floor_char_boundary(at + REACH),
+            SecretCheck::Always => text.len(),
+            _ => text.floor_char_boundary(at + MAX_MATCH_BYTES),
         };
         let near = &text[at..reach];
-        // Most triggers in ordinary text fail here, without the allocation that groups cost.
+        // Most triggers in ordinary text fail here, without the allocation for capture groups.
         if !pattern.is_match(near) {
             return None;
         }
@@ -54,19 +54,19 @@ impl Rule {
     }
 }
 
-/// How far a match can reach before its check. A check can fail, and the next trigger in the same run is then
-/// tried too: without a limit, a long run full of triggers would cost quadratic time.
-const REACH: usize = 1024;
+/// Maximum length of a match before its check. A check can fail, and the next trigger in the same run is then tried
+/// too: without a limit, a long run full of triggers would take quadratic time.
+const MAX_MATCH_BYTES: usize = 1024;
 
-/// Where a secret ends that reaches to `from` and further.
+/// The end of a secret that extends past `from`.
 fn end_of_run(bytes: &[u8], from: usize) -> usize {
     let is_inside = |b: &u8| b.is_ascii_alphanumeric() || b"+/=_-.~%".contains(b);
     from + bytes[from..].iter().take_while(|b| is_inside(b)).count()
 }
 
-/// What must stand before the trigger.
+/// What must come before the trigger.
 #[derive(Debug, Clone, Copy)]
-enum Before {
+enum PrecedingText {
     Anything,
     /// Not a letter or digit, unless it belongs to an escape such as `\n` or `%3D`.
     Edge,
@@ -75,7 +75,7 @@ enum Before {
     Query,
 }
 
-impl Before {
+impl PrecedingText {
     fn fits(self, before: &[u8]) -> bool {
         match (self, before) {
             (Self::Anything, _) | (Self::Edge, [] | [.., b'\\', b'n' | b'r' | b't'] | [.., b'%', _, _]) => true,
@@ -87,26 +87,26 @@ impl Before {
     }
 }
 
-/// What the found text must be for the match to count.
+/// The check that a match must pass.
 #[derive(Debug, Clone, Copy)]
-enum Check {
-    /// The pattern says enough. It must not read far and then fail.
+enum SecretCheck {
+    /// The pattern is sufficient. It must not read far and then fail.
     Always,
-    /// Not `xxxx`, `your-key` or the like.
+    /// Not a placeholder such as `xxxx` or `your-key`.
     Real,
     /// Also not made of words, as `sk-learn-estimator-html` is.
     Random,
     /// The value of a query parameter.
     Parameter,
-    /// A password as people type them.
+    /// A password chosen by a human.
     Password,
     /// Base64 of `user:password`.
     Credentials,
-    /// A password, and `curl` stands not far before it.
+    /// A password with `curl` shortly before it.
     AfterCurl,
 }
 
-impl Check {
+impl SecretCheck {
     fn passes(self, text: &str, range: Range<usize>) -> bool {
         let value = &text[range.clone()];
         match self {
@@ -130,19 +130,19 @@ const fn rule(
     triggers: &'static [&'static str],
     pattern: &'static str,
     secret: usize,
-    before: Before,
-    check: Check,
-) -> Rule {
-    Rule { name, triggers, pattern, secret, before, check }
+    before: PrecedingText,
+    check: SecretCheck,
+) -> SecretRule {
+    SecretRule { name, triggers, pattern, secret, before, check }
 }
 
-use Before::{Anything, Digit, Edge, Query};
-use Check::{AfterCurl, Always, Credentials, Parameter, Password, Random, Real};
+use PrecedingText::{Anything, Digit, Edge, Query};
+use SecretCheck::{AfterCurl, Always, Credentials, Parameter, Password, Random, Real};
 
-/// Every rule, the more specific first: where two find the same text, the first gives the name.
+/// All rules, the more specific first: if two match the same text, the first gives the name.
 #[rustfmt::skip]
-pub(super) const RULES: [Rule; 61] = [
-    // name, triggers, pattern, group of the secret, what stands before, what the secret must be
+pub(super) const RULES: [SecretRule; 61] = [
+    // name, triggers, pattern, capture group, what comes before, check
     rule("private-key", &["-----begin"], r"(?s)-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?:\\+[nr]|[^A-Za-z]){1,40}(?:[A-Za-z0-9+/=]{16}|[A-Z][A-Za-z-]{2,12}: )(?:.*?-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----|.*)", 0, Anything, Always),
     rule("age", &["age-secret-key-"], r"(?i)AGE-SECRET-KEY-(?:PQ-)?1[02-9AC-HJ-NP-Z]{50,}", 0, Anything, Real),
 

@@ -1,4 +1,4 @@
-//! Checks the API and the properties that hold for every text. The tables are in `tests_planted` and `tests_ordinary`.
+//! Tests the API and the properties that hold for every text. The tables are in `tests_planted` and `tests_ordinary`.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use super::{Findings, Redactor};
+use super::{RedactionFindings, Redactor};
 
 /// One redactor for all tests, which also shows that it can be shared.
 pub(super) static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::new);
@@ -14,14 +14,14 @@ pub(super) static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::new);
 /// Letters and digits.
 pub(super) const BASE62: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// The text without secrets, and what was found.
-pub(super) fn clean(text: &str) -> (String, Findings) {
-    let mut found = Findings::default();
-    let out = REDACTOR.clean(text, &mut found).into_owned();
+/// Redacts a text; returns the result and the findings.
+pub(super) fn redact(text: &str) -> (String, RedactionFindings) {
+    let mut found = RedactionFindings::default();
+    let out = REDACTOR.redact(text, &mut found).into_owned();
     (out, found)
 }
 
-/// A random string that is the same in every run. The source holds no secret, so that scanners stay quiet.
+/// A random string that is the same in every run. The source contains no secret, so that scanners stay quiet.
 pub(super) fn random(alphabet: &str, length: usize, seed: u64) -> String {
     let alphabet = alphabet.as_bytes();
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -36,18 +36,18 @@ pub(super) fn random(alphabet: &str, length: usize, seed: u64) -> String {
 }
 
 fn check(text: &str, expect: &str) {
-    assert_eq!(clean(text).0, expect, "for {text:?}");
+    assert_eq!(redact(text).0, expect, "for {text:?}");
 }
 
-fn counts(found: &Findings) -> Vec<(&'static str, u64)> {
+fn counts(found: &RedactionFindings) -> Vec<(&'static str, u64)> {
     found.iter().collect()
 }
 
 #[test]
 fn text_without_secrets_is_borrowed() {
-    let mut found = Findings::default();
+    let mut found = RedactionFindings::default();
     let text = "fn main() { println!(\"no secrets here\"); }";
-    assert!(matches!(REDACTOR.clean(text, &mut found), Cow::Borrowed(same) if same == text));
+    assert!(matches!(REDACTOR.redact(text, &mut found), Cow::Borrowed(same) if same == text));
     assert!(found.is_empty());
     assert_eq!(found.total(), 0);
 }
@@ -57,7 +57,7 @@ fn findings_count_each_secret_once_and_merge() {
     let key = format!("sk-ant-api03-{}", random(BASE62, 80, 1));
     // Four rules see this: the name, the header, the prefix and the entropy.
     let text = format!("API_KEY={key}\nAuthorization: Bearer {key}\npassword=hunter2\n");
-    let (out, found) = clean(&text);
+    let (out, found) = redact(&text);
     assert_eq!(counts(&found), [("anthropic", 2), ("password", 1)]);
     assert_eq!(
         out,
@@ -78,18 +78,18 @@ fn private_parts_are_dropped_and_counted() {
     check("<private></private>", "");
     check("a <private>b <private>c</private> d</private> e", "a  e");
     check("a </private> b", "a </private> b");
-    // What was apart and comes together is looked at again.
+    // Text that was joined by removing a part is searched again.
     check("a <pri<private>x</private>vate>secret</private> b", "a  b");
     check("password=<private>x</private>hunter2", "password=[REDACTED:password]");
-    // Talk about the tag, and the elements of .NET project files.
+    // Mentions of the tag, and the elements of .NET project files.
     check("Wrap it in `<private>` tags.", "Wrap it in `<private>` tags.");
     check("<Private>True</Private>", "<Private>True</Private>");
-    let (_, found) = clean("<private>a</private><private>b</private>");
+    let (_, found) = redact("<private>a</private><private>b</private>");
     assert_eq!(counts(&found), [("private", 2)]);
 }
 
 #[test]
-fn markers_stay() {
+fn placeholders_are_kept() {
     for text in [
         "password=[REDACTED:password]",
         "\"token\": \"[REDACTED:token]\"",
@@ -103,7 +103,7 @@ fn markers_stay() {
 }
 
 #[test]
-fn many_threads_share_one_redactor() {
+fn threads_can_share_one_redactor() {
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| check("passwd: hunter2", "passwd: [REDACTED:password]"));
@@ -112,20 +112,20 @@ fn many_threads_share_one_redactor() {
 }
 
 #[test]
-fn long_values_go_to_their_end() {
+fn long_values_are_redacted_to_their_end() {
     let long = random(BASE62, 5_000, 3);
     check(&format!("SESSION_TOKEN={long} next"), "SESSION_TOKEN=[REDACTED:token] next");
     check(&format!("token=\"{long}\" next"), "token=\"[REDACTED:token]\" next");
     check(&format!("token=\"{long} next"), "token=\"[REDACTED:token] next");
-    // A character of several bytes where the value is cut for judging.
+    // A multi-byte character where the value is cut.
     for shift in 0..4 {
         let long = format!("{}{}", "ab1".repeat(168 + shift), "é".repeat(300));
-        let (out, _) = clean(&format!("password='{long} next"));
+        let (out, _) = redact(&format!("password='{long} next"));
         assert_eq!(out, "password='[REDACTED:password] next");
     }
 }
 
-/// Texts that would cost a backtracking or rescanning redactor quadratic time.
+/// Texts that would take a backtracking or rescanning redactor quadratic time.
 #[test]
 fn hostile_texts_take_linear_time() {
     let pieces = [
@@ -168,22 +168,22 @@ fn hostile_texts_take_linear_time() {
     let time = |piece: &str, size: usize| {
         let text = piece.repeat(size / piece.len());
         let start = Instant::now();
-        clean(&text);
+        redact(&text);
         start.elapsed()
     };
     for piece in pieces {
         for glue in ["", " ", "\n"] {
             let piece = format!("{piece}{glue}");
             let (once, fourfold) = (time(&piece, 20_000), time(&piece, 80_000));
-            // Linear is 4, quadratic 16; the rest is for noise.
+            // Linear is 4, quadratic 16; the rest allows for noise.
             let limit = once * 9 + Duration::from_millis(300);
             assert!(fourfold < limit, "{piece:?}: {once:?}, four times as much: {fourfold:?}");
         }
     }
 }
 
-/// Text in which keywords, quotes, secrets and plain characters meet in every way.
-fn nasty_text() -> impl Strategy<Value = String> {
+/// Text that combines keywords, quotes, secrets and plain characters in many ways.
+fn hostile_text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         proptest::sample::select(vec![
             "password",
@@ -252,21 +252,21 @@ proptest! {
 
     #[test]
     fn no_text_panics(text in any::<String>()) {
-        clean(&text);
+        redact(&text);
     }
 
     #[test]
-    fn cleaning_twice_is_cleaning_once(text in nasty_text()) {
-        let (once, _) = clean(&text);
-        let (twice, found) = clean(&once);
+    fn redacting_twice_equals_redacting_once(text in hostile_text()) {
+        let (once, _) = redact(&text);
+        let (twice, found) = redact(&once);
         prop_assert_eq!(&once, &twice);
         prop_assert!(found.is_empty());
     }
 
     #[test]
-    fn a_planted_secret_never_survives(before in nasty_text(), after in nasty_text(), seed in any::<u64>()) {
+    fn planted_secret_never_survives(before in hostile_text(), after in hostile_text(), seed in any::<u64>()) {
         let secret = format!("ghp_{}", random(BASE62, 36, seed));
-        let (out, _) = clean(&format!("{before} {secret} {after}"));
+        let (out, _) = redact(&format!("{before} {secret} {after}"));
         prop_assert!(!out.contains(&secret));
     }
 }

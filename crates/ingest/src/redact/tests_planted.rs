@@ -1,15 +1,15 @@
-//! Plants a secret of every rule in prose, shell, JSON, YAML and URLs, and checks that it is gone.
+//! Plants a secret of every rule in prose, shell, JSON, YAML and URLs, and checks that it is removed.
 
 use super::rules::RULES;
-use super::tests::{BASE62, clean, random};
+use super::tests::{BASE62, random, redact};
 
 const HEX: &str = "0123456789abcdef";
 const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 const BASE64: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
 
-/// Secrets that can be told by themselves: the rule, and what they are made of.
-const TOKENS: &[(&str, &[Piece])] = &[
+/// Secrets that are recognizable on their own: the rule, and their parts.
+const TOKENS: &[(&str, &[SecretPart])] = &[
     ("age", &[Lit("AGE-SECRET-KEY-1"), Rnd("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58)]),
     ("anthropic", &[Lit("sk-ant-api03-"), Rnd(URL_SAFE, 93), Lit("AA")]),
     ("anthropic", &[Lit("sk-ant-oat01-"), Rnd(URL_SAFE, 86)]),
@@ -93,8 +93,8 @@ const TOKENS: &[(&str, &[Piece])] = &[
     ("entropy", &[Rnd(BASE64, 86), Lit("==")]),
 ];
 
-/// Secrets that their surroundings give away: the rule, and the text with `@@` in place of the secret.
-const IN_CONTEXT: &[(&str, &str, &[Piece])] = &[
+/// Secrets that are recognizable by their context: the rule, and the text with `@@` in place of the secret.
+const IN_CONTEXT: &[(&str, &str, &[SecretPart])] = &[
     ("aws-secret", "aws_secret_access_key = @@", &[Rnd(BASE64, 40)]),
     ("aws-secret", "AWS_SECRET_ACCESS_KEY=@@", &[Rnd(BASE64, 40)]),
     ("aws-secret", "{\"SecretAccessKey\": \"@@\"}", &[Rnd(BASE64, 40)]),
@@ -149,8 +149,8 @@ const IN_CONTEXT: &[(&str, &str, &[Piece])] = &[
     ("netrc", "machine api.x.io login me password @@", &[Lit("letmein")]),
 ];
 
-/// Pairs: the rule, the name and a value that this name makes a secret.
-const PAIRS: &[(&str, &[&str], &[Piece])] = &[
+/// Pairs: the rule, the names, and a value that is secret next to such a name.
+const PAIRS: &[(&str, &[&str], &[SecretPart])] = &[
     (
         "password",
         &[
@@ -203,8 +203,8 @@ const PAIRS: &[(&str, &[&str], &[Piece])] = &[
     ("key", &["ACME_KEY", "license_key", "Ocp-Subscription-Key"], &[Rnd(BASE62, 22)]),
 ];
 
-/// How pairs are written, with `NAME` and `@@`.
-const WRITINGS: &[&str] = &[
+/// Formats of pairs, with `NAME` and `@@`.
+const PAIR_FORMATS: &[&str] = &[
     "NAME=@@",
     "export NAME=@@ && run",
     "NAME=\"@@\"",
@@ -228,12 +228,12 @@ const WRITINGS: &[&str] = &[
     "Server=x;NAME=@@;Timeout=3",
 ];
 
-/// How people write pairs where the value is not in quotes and a space stands before it.
-const LOOSE_WRITINGS: &[&str] =
+/// Formats of pairs with an unquoted value after a space.
+const LOOSE_PAIR_FORMATS: &[&str] =
     &["NAME: @@", "NAME = @@", "- NAME: @@ # comment", "**NAME:** @@", "NAME: `@@`", "run --NAME @@ now"];
 
-/// Where a secret can stand by itself.
-const PLACES: &[&str] = &[
+/// Texts in which a secret can occur on its own.
+const SECRET_CONTEXTS: &[&str] = &[
     "@@",
     "Please use @@ for the calls.",
     "The key (@@) no longer works",
@@ -253,17 +253,17 @@ const PLACES: &[&str] = &[
     "+ @@",
 ];
 
-use Piece::{Lit, Rnd};
+use SecretPart::{Lit, Rnd};
 
 #[derive(Clone, Copy)]
-enum Piece {
+enum SecretPart {
     Lit(&'static str),
-    /// So many random characters of an alphabet.
+    /// This many random characters of an alphabet.
     Rnd(&'static str, usize),
 }
 
-/// Puts a secret together at run time.
-fn made(pieces: &[Piece], seed: u64) -> String {
+/// Assembles a secret at run time.
+fn build_secret(pieces: &[SecretPart], seed: u64) -> String {
     pieces
         .iter()
         .enumerate()
@@ -274,26 +274,26 @@ fn made(pieces: &[Piece], seed: u64) -> String {
         .collect()
 }
 
-/// Checks that the secret is gone, that only it is gone, and that nothing is found again.
+/// Checks that the secret and nothing else is removed, and that a second pass finds nothing.
 fn check(template: &str, secret: &str, rule: &str) {
     let text = template.replace("@@", secret);
-    let (out, found) = clean(&text);
+    let (out, found) = redact(&text);
     assert!(!out.contains(secret), "{rule} survived in {text:?}: {out:?}");
     let counts: Vec<_> = found.iter().collect();
     assert_eq!(counts, [(rule, 1)], "in {text:?}: {out:?}");
     assert_eq!(out, template.replace("@@", &format!("[REDACTED:{rule}]")), "for {text:?}");
-    assert_eq!(clean(&out).0, out, "cleaning twice");
+    assert_eq!(redact(&out).0, out, "redacting twice");
 }
 
 #[test]
-fn tokens_are_found_wherever_they_stand() {
+fn tokens_are_found_in_any_context() {
     for seed in 1..20 {
         for (rule, pieces) in TOKENS {
-            let secret = made(pieces, seed);
-            // Base64 can hold a `/`, so its end cannot be told in a path.
+            let secret = build_secret(pieces, seed);
+            // Base64 can contain a `/`, so its end is ambiguous in a path.
             let is_base64 =
                 secret.contains('/') || ["glc_", "whsec_", "sntrys_", "sntryu_"].iter().any(|p| secret.starts_with(p));
-            for place in PLACES.iter().filter(|place| !(is_base64 && place.contains("/path/"))) {
+            for place in SECRET_CONTEXTS.iter().filter(|place| !(is_base64 && place.contains("/path/"))) {
                 check(place, &secret, rule);
             }
         }
@@ -301,11 +301,11 @@ fn tokens_are_found_wherever_they_stand() {
 }
 
 #[test]
-fn secrets_are_found_by_their_surroundings() {
+fn secrets_are_found_by_their_context() {
     for seed in 1..20 {
         for (rule, template, pieces) in IN_CONTEXT {
             // The `@` of a URL follows the secret.
-            check(template, &made(pieces, seed), rule);
+            check(template, &build_secret(pieces, seed), rule);
         }
     }
 }
@@ -315,11 +315,11 @@ fn values_are_found_by_their_names() {
     for seed in 1..10 {
         for (rule, names, pieces) in PAIRS {
             for name in *names {
-                let value = made(pieces, seed);
-                for writing in WRITINGS {
+                let value = build_secret(pieces, seed);
+                for writing in PAIR_FORMATS {
                     check(&writing.replace("NAME", name), &value, rule);
                 }
-                for writing in LOOSE_WRITINGS {
+                for writing in LOOSE_PAIR_FORMATS {
                     if !(writing.contains("--") && name.starts_with('_')) {
                         check(&writing.replace("NAME", name), &value, rule);
                     }
@@ -330,7 +330,7 @@ fn values_are_found_by_their_names() {
 }
 
 #[test]
-fn passwords_that_people_choose_are_found() {
+fn passwords_chosen_by_people_are_found() {
     for (text, expect) in [
         ("password=hunter2", "password=[REDACTED:password]"),
         ("DB_PASSWORD=postgres", "DB_PASSWORD=[REDACTED:password]"),
@@ -353,12 +353,12 @@ fn passwords_that_people_choose_are_found() {
         ("PASSWORD=123456", "PASSWORD=[REDACTED:password]"),
         ("user=me&password=hunter2&x=1", "user=me&password=[REDACTED:url-parameter]&x=1"),
     ] {
-        assert_eq!(clean(text).0, expect, "for {text:?}");
+        assert_eq!(redact(text).0, expect, "for {text:?}");
     }
 }
 
 #[test]
-fn private_keys_go_with_or_without_their_end() {
+fn private_keys_are_removed_with_or_without_their_end() {
     let body = format!("{}\n{}", random(BASE64, 64, 5), random(BASE64, 40, 6));
     for kind in ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED ", "PGP "] {
         let block = if kind == "PGP " { " BLOCK" } else { "" };
@@ -386,7 +386,7 @@ fn entropy_finds_nearly_all_random_runs() {
         (BASE64, 400, 999),
     ] {
         let runs = (0..1000).map(|seed| random(alphabet, length, 7_000 + seed));
-        let found = runs.filter(|run| clean(run).1.total() > 0).count();
+        let found = runs.filter(|run| redact(run).1.total() > 0).count();
         assert!(found >= least, "{found} of 1000 with {length} characters");
     }
 }
@@ -400,8 +400,8 @@ fn every_pattern_compiles() {
 
 #[test]
 fn every_trigger_of_every_rule_has_a_planted_secret() {
-    let tokens = TOKENS.iter().map(|(rule, pieces)| (*rule, made(pieces, 1)));
-    let contexts = IN_CONTEXT.iter().map(|(rule, text, pieces)| (*rule, text.replace("@@", &made(pieces, 1))));
+    let tokens = TOKENS.iter().map(|(rule, pieces)| (*rule, build_secret(pieces, 1)));
+    let contexts = IN_CONTEXT.iter().map(|(rule, text, pieces)| (*rule, text.replace("@@", &build_secret(pieces, 1))));
     let planted: Vec<(&str, String)> =
         tokens.chain(contexts).map(|(rule, text)| (rule, text.to_ascii_lowercase())).collect();
     for rule in RULES.iter().filter(|rule| rule.name != "private-key") {

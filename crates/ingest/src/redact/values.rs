@@ -1,63 +1,63 @@
-//! Says whether the text beside a secret name looks like a value, and not like code, a type, a path or prose.
+//! Decides whether the text next to a secret name looks like a value, rather than code, a type, a path or prose.
 
-use super::keys::Class;
+use super::keys::KeyClass;
 use super::placeholder::is_placeholder;
-use super::words::{self, Makeup};
+use super::words::{self, CharStats};
 
-/// How a value is written, which says how sure it is that it is one.
+/// How a value is written, which indicates how likely it is a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Style {
+pub(super) enum ValueStyle {
     /// In quotes: a literal.
     Quoted,
-    /// In backticks: a literal, or a word set in type.
+    /// In backticks: a literal, or a word formatted as code.
     Markdown,
     /// Right after `=`: shell and env files, but also keyword arguments.
     Tight,
     /// After `: ` or ` = `: YAML and TOML, but also code and prose.
     Loose,
     /// After "is": prose.
-    Said,
+    AfterIs,
     /// After a space: nearly always prose.
-    Beside,
+    AfterSpace,
 }
 
-/// The text beside a name.
+/// The text next to a name.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Value<'a> {
+pub(super) struct PairValue<'a> {
     pub(super) text: &'a str,
-    pub(super) style: Style,
-    /// The name is written as that of an environment variable.
-    pub(super) environment: bool,
+    pub(super) style: ValueStyle,
+    /// Whether the name is written like an environment variable.
+    pub(super) is_env: bool,
 }
 
-/// True when the value is a secret, given what its name says.
-pub(super) fn is_secret(class: Class, value: &Value<'_>) -> bool {
-    let head = head(value.text.trim_end_matches("\\n"));
+/// Whether the value is a secret, given the class of its name.
+pub(super) fn is_secret(class: KeyClass, value: &PairValue<'_>) -> bool {
+    let head = truncate(value.text.trim_end_matches("\\n"));
     if head.len() < 4
         || (head.contains(char::is_whitespace) && !can_have_spaces(class, value))
         || is_placeholder(head)
-        || is_elsewhere(head, value)
+        || is_indirect(head, value)
     {
         return false;
     }
-    let value = Judged { text: head, style: value.style, environment: value.environment, makeup: Makeup::of(head) };
+    let value = ValueCandidate { text: head, style: value.style, is_env: value.is_env, stats: CharStats::of(head) };
     match class {
-        Class::Password => value.is_password(),
-        Class::Pass => value.makeup.is_mixed() && value.is_password(),
-        Class::Secret => value.is_shared_secret(),
-        Class::Token => value.is_token(),
-        Class::Key => value.is_random_key(),
+        KeyClass::Password => value.is_password(),
+        KeyClass::Pass => value.stats.is_mixed() && value.is_password(),
+        KeyClass::Secret => value.is_shared_secret(),
+        KeyClass::Token => value.is_token(),
+        KeyClass::Key => value.is_random_key(),
     }
 }
 
-/// True for the value of a query parameter with a secret name.
+/// Whether the value of a query parameter with a secret name is a secret.
 pub(super) fn is_parameter(value: &str) -> bool {
-    let makeup = Makeup::of(value);
-    let is_name = makeup.joints > 0 && words::is_wordy(value);
+    let makeup = CharStats::of(value);
+    let is_name = makeup.separators > 0 && words::is_wordlike(value);
     (makeup.is_mixed() || makeup.length >= 16) && !is_name && !is_placeholder(value)
 }
 
-/// True for a password where nothing but a password can stand, such as before the `@` of a URL.
+/// Whether the text is a password, where only a password can occur, such as before the `@` of a URL.
 pub(super) fn is_typed_password(value: &str) -> bool {
     !is_placeholder(value) && !is_call(value)
 }
@@ -66,7 +66,7 @@ pub(super) fn is_typed_password(value: &str) -> bool {
 pub(super) fn is_basic_credentials(value: &str) -> bool {
     let mut decoded = Vec::new();
     let (mut bits, mut count) = (0_u32, 0);
-    for byte in value.trim_end_matches('=').bytes().take(HEAD) {
+    for byte in value.trim_end_matches('=').bytes().take(HEAD_BYTES) {
         let Some(sextet) = sextet(byte) else { return false };
         bits = (bits << 6) | sextet;
         count += 6;
@@ -80,120 +80,120 @@ pub(super) fn is_basic_credentials(value: &str) -> bool {
     text.contains(':') && !text.contains(char::is_control)
 }
 
-/// Enough of a value to judge it by, so that a long one costs no more.
-pub(super) const HEAD: usize = 256;
+/// Number of bytes of a value that are examined, so that a long one costs no more.
+pub(super) const HEAD_BYTES: usize = 256;
 
-/// A value with what it is made of.
-struct Judged<'a> {
+/// A value with its character statistics.
+struct ValueCandidate<'a> {
     text: &'a str,
-    style: Style,
-    environment: bool,
-    makeup: Makeup,
+    style: ValueStyle,
+    is_env: bool,
+    stats: CharStats,
 }
 
-impl Judged<'_> {
+impl ValueCandidate<'_> {
     fn is_password(&self) -> bool {
-        let makeup = &self.makeup;
+        let makeup = &self.stats;
         let odd = makeup.digits > 0 || has_inner_symbol(self.text);
         let only_digits = makeup.digits == makeup.length;
         match self.style {
-            Style::Quoted => !self.is_label(),
-            Style::Tight if self.environment => !self.is_label(),
+            ValueStyle::Quoted => !self.is_label(),
+            ValueStyle::Tight if self.is_env => !self.is_label(),
             _ if only_digits => makeup.length >= 6,
-            Style::Tight | Style::Loose | Style::Markdown => {
-                // Names join words or humps, but hardly ever both with digits among them: `hunter2-Correct`.
-                let all_classes = makeup.upper > 0 && makeup.lower > 0 && makeup.digits > 0 && makeup.joints > 0;
+            ValueStyle::Tight | ValueStyle::Loose | ValueStyle::Markdown => {
+                // Names join words or use camel case, but hardly ever both together with digits: `hunter2-Correct`.
+                let all_classes = makeup.upper > 0 && makeup.lower > 0 && makeup.digits > 0 && makeup.separators > 0;
                 makeup.length >= 6 && makeup.letters() > 0 && odd && (all_classes || !self.is_name())
             }
-            Style::Said => makeup.length >= 6 && makeup.is_mixed() && !self.is_name() && !self.is_technical(),
-            Style::Beside => {
+            ValueStyle::AfterIs => makeup.length >= 6 && makeup.is_mixed() && !self.is_name() && !self.is_technical(),
+            ValueStyle::AfterSpace => {
                 let all_classes = makeup.upper > 0 && makeup.lower > 0 && makeup.digits > 0;
                 makeup.length >= 8 && all_classes && makeup.symbols > 0 && !is_call(self.text)
             }
         }
     }
 
-    /// True for what a password is said to be and is not: "the password is base64".
+    /// Whether the text describes a password instead of being one: "the password is base64".
     fn is_technical(&self) -> bool {
         let word = self.text.trim_end_matches(|c: char| c.is_ascii_digit()).to_ascii_lowercase();
         ["base", "sha", "md", "utf", "oauth", "argon", "pbkdf", "version"].contains(&word.as_str())
     }
 
     fn is_shared_secret(&self) -> bool {
-        let makeup = &self.makeup;
+        let makeup = &self.stats;
         if makeup.length < 8 || makeup.letters() == 0 || self.is_name() {
             return false;
         }
-        let literal = self.style == Style::Quoted || (self.style == Style::Tight && self.environment);
+        let literal = self.style == ValueStyle::Quoted || (self.style == ValueStyle::Tight && self.is_env);
         makeup.is_mixed()
-            || (makeup.length >= 16 && !words::is_wordy(self.text))
+            || (makeup.length >= 16 && !words::is_wordlike(self.text))
             || (literal && makeup.lower == makeup.length && makeup.length >= 12)
             || (literal && has_inner_symbol(self.text))
     }
 
     fn is_token(&self) -> bool {
-        let makeup = &self.makeup;
-        let shortest = if matches!(self.style, Style::Quoted | Style::Tight) { 8 } else { 12 };
+        let makeup = &self.stats;
+        let shortest = if matches!(self.style, ValueStyle::Quoted | ValueStyle::Tight) { 8 } else { 12 };
         if makeup.length < shortest || self.is_name() || !is_token_text(self.text) {
             return false;
         }
-        let wordy = words::is_wordy(self.text);
-        (makeup.is_mixed() && (!wordy || (makeup.length >= 16 && makeup.changes >= 2)))
+        let wordy = words::is_wordlike(self.text);
+        (makeup.is_mixed() && (!wordy || (makeup.length >= 16 && makeup.letter_digit_changes >= 2)))
             || (makeup.length >= 20 && !wordy)
     }
 
     fn is_random_key(&self) -> bool {
-        let makeup = &self.makeup;
+        let makeup = &self.stats;
         // In code, a name without quotes is another variable.
-        let is_variable = self.style == Style::Loose && !self.environment && makeup.joints > 0;
+        let is_variable = self.style == ValueStyle::Loose && !self.is_env && makeup.separators > 0;
         makeup.length >= 16
             && makeup.is_mixed()
             && is_token_text(self.text)
             && !is_variable
-            && !words::is_wordy(self.text)
+            && !words::is_wordlike(self.text)
             && !words::is_service_id(self.text)
-            && (self.environment || !words::is_hash(self.text))
+            && (self.is_env || !words::is_hash(self.text))
     }
 
-    /// True for words joined by signs or capitals: `user_password_v2`, `8-character`, `resetPassword`.
+    /// Whether the text is words joined by separators or capitals: `user_password_v2`, `8-character`, `resetPassword`.
     fn is_name(&self) -> bool {
-        let joined = self.makeup.joints > 0 || self.makeup.humps > 0;
-        joined && self.makeup.symbols == 0 && words::is_wordy(self.text)
+        let joined = self.stats.separators > 0 || self.stats.humps > 0;
+        joined && self.stats.symbols == 0 && words::is_wordlike(self.text)
     }
 
-    /// True for what a literal beside `password` can be when it is none: a caption, or the name of a field.
+    /// Whether a literal next to `password` is only a caption or the name of a field.
     fn is_label(&self) -> bool {
-        let makeup = &self.makeup;
+        let makeup = &self.stats;
         if makeup.digits > 0 || makeup.symbols > 0 {
             return false;
         }
         let caption =
             makeup.upper == 1 && makeup.lower + 1 == makeup.length && self.text.starts_with(char::is_uppercase);
-        // Four words and more in a row are a passphrase.
-        caption || (self.is_name() && makeup.joints < 3)
+        // Four or more words in a row are a passphrase.
+        caption || (self.is_name() && makeup.separators < 3)
     }
 }
 
-/// True for `DB_PASSWORD="two words 1"`. Elsewhere, text with spaces beside `password` is a message.
-fn can_have_spaces(class: Class, value: &Value<'_>) -> bool {
-    let literal = value.style == Style::Quoted && value.environment;
-    class == Class::Password && literal && value.text.bytes().any(|b| b.is_ascii_digit())
+/// Accepts `DB_PASSWORD="two words 1"`. Elsewhere, text with spaces next to `password` is a message.
+fn can_have_spaces(class: KeyClass, value: &PairValue<'_>) -> bool {
+    let literal = value.style == ValueStyle::Quoted && value.is_env;
+    class == KeyClass::Password && literal && value.text.bytes().any(|b| b.is_ascii_digit())
 }
 
-/// The first part of the text, cut between characters.
-fn head(text: &str) -> &str {
-    &text[..text.floor_char_boundary(HEAD)]
+/// The first bytes of the text, cut between characters.
+fn truncate(text: &str) -> &str {
+    &text[..text.floor_char_boundary(HEAD_BYTES)]
 }
 
-/// True when the text names a place where the value is: code, a path, a URL.
-fn is_elsewhere(text: &str, value: &Value<'_>) -> bool {
-    let bare = value.style != Style::Quoted;
+/// Whether the text refers to the value instead of being it: code, a path, a URL.
+fn is_indirect(text: &str, value: &PairValue<'_>) -> bool {
+    let bare = value.style != ValueStyle::Quoted;
     text.contains("://")
         || is_path(text)
         || is_dotted_name(text)
         || is_number(text)
         || (bare && is_call(text))
-        || (bare && !value.environment && is_variable(text))
+        || (bare && !value.is_env && is_variable(text))
         || (bare && text.starts_with(['&', '*', '!', '#', '@', '-', '(', '[', '|', '=', '+', '\\']))
 }
 
@@ -203,10 +203,10 @@ fn is_path(text: &str) -> bool {
         || text.starts_with("../")
         || text.starts_with("~/")
         || text.as_bytes().get(1..3) == Some(b":\\")
-        || (text.contains('/') && words::is_wordy(text))
+        || (text.contains('/') && words::is_wordlike(text))
 }
 
-/// `0x80090033_u32`, `1003u32`, `2.5.4.35`: numbers of code. Digits alone can be a password.
+/// `0x80090033_u32`, `1003u32`, `2.5.4.35`: numbers in code. Digits alone can be a password.
 fn is_number(text: &str) -> bool {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
     let typed = digits.ends_with(['u', 'i', 'f']) && digits.len() > 1;
@@ -224,7 +224,7 @@ fn is_dotted_name(text: &str) -> bool {
     let is_part = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"_?!$".contains(&b))
-            && (words::is_wordy(part) || is_snake_case(part))
+            && (words::is_wordlike(part) || is_snake_case(part))
     };
     text.contains('.') && text.split('.').all(is_part)
 }
@@ -244,7 +244,7 @@ fn is_variable(text: &str) -> bool {
 
 /// `user_name2`, `MAX_SIZE`: words joined by `_`, in one case, and none of them random.
 fn is_snake_case(text: &str) -> bool {
-    let makeup = Makeup::of(text);
+    let makeup = CharStats::of(text);
     text.contains('_')
         && text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
@@ -252,18 +252,18 @@ fn is_snake_case(text: &str) -> bool {
         && !text.split('_').any(|part| part.len() >= 12 && words::is_random(part))
 }
 
-/// True for a sign as in `p@ss`. One at the end may be punctuation, and `*`, `/` and brackets may be markup.
+/// Whether the text has a symbol as in `p@ss`. A final one may be punctuation, and `*`, `/` and brackets may be markup.
 fn has_inner_symbol(text: &str) -> bool {
     let signs = b"@#$%^&+!?~=";
     text.len() > 1 && text.as_bytes()[..text.len() - 1].iter().any(|b| signs.contains(b))
 }
 
-/// True when every byte can be part of a token: those of base64, of URLs, and `:` as in `id:secret`.
+/// Whether every byte can be part of a token: those of base64, of URLs, and `:` as in `id:secret`.
 fn is_token_text(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=_-.~:%|!$@".contains(&b))
 }
 
-/// The six bits that a character of base64 stands for.
+/// The six bits that a base64 character encodes.
 fn sextet(byte: u8) -> Option<u32> {
     let value = match byte {
         b'A'..=b'Z' => byte - b'A',

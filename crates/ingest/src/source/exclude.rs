@@ -1,4 +1,4 @@
-//! What must not be read: by path, by glob, by a marker file in the working directory.
+//! Decides what must not be read: by path, by glob, or by a marker file in the working directory.
 
 use std::collections::HashMap;
 use std::fs;
@@ -6,69 +6,70 @@ use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-/// A directory with this file in it, or with a matching line in it, is left alone.
-pub const MARKER: &str = ".rethread-ignore";
-/// A project's own settings; `intake.enabled = false` leaves the project alone.
+/// A directory that contains this file is skipped; if the file lists globs, only matching subdirectories are.
+pub const MARKER_FILE: &str = ".rethread-ignore";
+/// A project's own settings file; `intake.enabled = false` skips the project.
 pub const PROJECT_CONFIG: &str = ".rethread.toml";
 
-/// A pattern that cannot be understood.
+/// An exclude pattern that is not a valid glob.
 #[derive(Debug, thiserror::Error)]
-#[error("bad exclude pattern {pattern:?}")]
-pub struct BadPattern {
-    /// The pattern.
+#[error("invalid exclude pattern {pattern:?}")]
+pub struct InvalidPattern {
+    /// The pattern as configured.
     pub pattern: String,
-    /// Why.
+    /// The error of the glob parser.
     #[source]
     pub cause: globset::Error,
 }
 
-/// Decides what must not be read. Remembers what it found in directories.
+/// Decides what must not be read. Caches the result per directory.
 #[derive(Debug)]
-pub struct Excludes {
+pub struct ExcludeRules {
     folders: Vec<PathBuf>,
     globs: GlobSet,
-    marked: HashMap<PathBuf, bool>,
+    marker_cache: HashMap<PathBuf, bool>,
 }
 
-impl Excludes {
-    /// From patterns: a path excludes itself and everything below; anything with `*`, `?` or `[` is a glob.
-    pub fn new(patterns: &[String], home: &Path) -> Result<Self, BadPattern> {
+impl ExcludeRules {
+    /// Builds the rules: a path excludes itself and everything below; anything with `*`, `?` or `[` is a glob.
+    pub fn new(patterns: &[String], home: &Path) -> Result<Self, InvalidPattern> {
         let (mut folders, mut globs) = (Vec::new(), GlobSetBuilder::new());
         for pattern in patterns {
             let expanded = pattern.strip_prefix("~/").map_or_else(|| PathBuf::from(pattern), |rest| home.join(rest));
             if pattern.contains(['*', '?', '[']) {
-                let bad = |cause| BadPattern { pattern: pattern.clone(), cause };
+                let bad = |cause| InvalidPattern { pattern: pattern.clone(), cause };
                 globs.add(Glob::new(&expanded.to_string_lossy()).map_err(bad)?);
             } else {
                 folders.push(expanded);
             }
         }
-        let globs = globs.build().map_err(|cause| BadPattern { pattern: patterns.join(", "), cause })?;
-        Ok(Self { folders, globs, marked: HashMap::new() })
+        let globs = globs.build().map_err(|cause| InvalidPattern { pattern: patterns.join(", "), cause })?;
+        Ok(Self { folders, globs, marker_cache: HashMap::new() })
     }
 
-    /// Whether a transcript, working in `cwd`, must not be read.
-    pub fn covers(&mut self, transcript: &Path, cwd: Option<&str>) -> bool {
-        self.names(transcript) || cwd.map(Path::new).is_some_and(|cwd| self.names(cwd) || self.is_marked(cwd))
+    /// Whether a transcript whose session works in `cwd` must not be read.
+    pub fn is_excluded(&mut self, transcript: &Path, cwd: Option<&str>) -> bool {
+        self.matches_path(transcript)
+            || cwd.map(Path::new).is_some_and(|cwd| self.matches_path(cwd) || self.is_marked(cwd))
     }
 
-    fn names(&self, path: &Path) -> bool {
+    fn matches_path(&self, path: &Path) -> bool {
         self.folders.iter().any(|folder| path.starts_with(folder)) || self.globs.is_match(path)
     }
 
     fn is_marked(&mut self, cwd: &Path) -> bool {
-        if let Some(known) = self.marked.get(cwd) {
+        if let Some(known) = self.marker_cache.get(cwd) {
             return *known;
         }
-        let found = cwd.ancestors().any(|folder| marker_covers(folder, cwd) || switched_off(folder));
-        self.marked.insert(cwd.to_owned(), found);
+        let found = cwd.ancestors().any(|folder| marker_excludes(folder, cwd) || is_disabled_by_config(folder));
+        self.marker_cache.insert(cwd.to_owned(), found);
         found
     }
 }
 
-/// An empty marker covers its whole directory; lines in it are globs below the directory.
-fn marker_covers(folder: &Path, cwd: &Path) -> bool {
-    let Ok(text) = fs::read_to_string(folder.join(MARKER)) else { return false };
+/// An empty marker excludes its whole directory; lines in it are globs relative to the directory.
+fn marker_excludes(folder: &Path, cwd: &Path) -> bool {
+    let Ok(text) = fs::read_to_string(folder.join(MARKER_FILE)) else { return false };
     let mut patterns = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).peekable();
     if patterns.peek().is_none() {
         return true;
@@ -80,7 +81,7 @@ fn marker_covers(folder: &Path, cwd: &Path) -> bool {
     })
 }
 
-fn switched_off(folder: &Path) -> bool {
+fn is_disabled_by_config(folder: &Path) -> bool {
     let Ok(text) = fs::read_to_string(folder.join(PROJECT_CONFIG)) else { return false };
     let read = text.parse::<toml::Table>().ok();
     let enabled = read.as_ref().and_then(|table| table.get("intake")?.get("enabled")?.as_bool());
@@ -93,21 +94,23 @@ mod tests {
 
     fn covers(patterns: &[&str], cwd: &str) -> bool {
         let patterns: Vec<String> = patterns.iter().map(ToString::to_string).collect();
-        Excludes::new(&patterns, Path::new("/h")).unwrap().covers(Path::new("/t/x.jsonl"), Some(cwd))
+        ExcludeRules::new(&patterns, Path::new("/h")).unwrap().is_excluded(Path::new("/t/x.jsonl"), Some(cwd))
     }
 
     #[test]
-    fn e003_03_paths_have_a_directory_border_and_globs_match() {
+    fn paths_match_whole_directories_and_globs_match() {
+        // E003-03
         assert!(covers(&["/a/x"], "/a/x/sub"));
         assert!(!covers(&["/a/x"], "/a/x-2"));
         assert!(covers(&["~/secret"], "/h/secret/deep"));
         assert!(covers(&["**/private-*"], "/a/private-notes"));
         assert!(covers(&["/t/*.jsonl"], "/anywhere"));
-        assert!(Excludes::new(&["[".to_owned()], Path::new("/h")).is_err());
+        assert!(ExcludeRules::new(&["[".to_owned()], Path::new("/h")).is_err());
     }
 
     #[test]
-    fn s003_03_a_marker_file_or_the_projects_config_switches_a_project_off() {
+    fn marker_file_or_project_config_disables_a_project() {
+        // S003-03
         let folder = tempfile::tempdir().unwrap();
         let at = |path: &str| folder.path().join(path).display().to_string();
         for name in ["all/deep", "some/open", "some/closed", "off", "on"] {

@@ -1,21 +1,21 @@
-//! Reads lines through a sliding window. Memory stays bounded whatever a line's length.
+//! Reads lines through a sliding window. Memory use is bounded, whatever the length of a line.
 
 use std::io::{self, Read};
 
-use rethread_model::Place;
+use rethread_model::EntryLocation;
 
 const WINDOW: usize = 1 << 20;
-const SMALLEST_WINDOW: usize = 16 << 10;
-/// Lines longer than this are thinned out while they stream by.
+const MIN_WINDOW: usize = 16 << 10;
+/// Lines longer than this are truncated while streaming.
 const LONG_LINE: usize = 16 << 20;
-/// In a thinned line, a text longer than this is cut.
-const LONG_TEXT: usize = 256 << 10;
-/// A line that is still longer than this after thinning is given up.
-const GIVEN_UP: usize = 8 << 20;
+/// In a truncated line, strings longer than this are cut.
+const MAX_STRING: usize = 256 << 10;
+/// A line that is longer than this after truncation is skipped.
+const MAX_TRUNCATED_LINE: usize = 8 << 20;
 
-/// Lines of a transcript from some offset on.
+/// Iterates over the lines of a transcript, starting at some offset.
 #[derive(Debug)]
-pub struct Lines<R> {
+pub struct TranscriptLines<R> {
     reader: R,
     window: Vec<u8>,
     start: usize,
@@ -23,34 +23,34 @@ pub struct Lines<R> {
     offset: u64,
     line: u64,
     done: bool,
-    thinned: Vec<u8>,
+    truncated: Vec<u8>,
 }
 
-/// One line.
+/// One line of a transcript.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Line<'a> {
-    /// Its bytes, without the newline.
+pub struct TranscriptLine<'a> {
+    /// The line without its newline.
     pub bytes: &'a [u8],
-    /// Where it stands.
-    pub place: Place,
-    /// Whether its newline has been written; a cursor never passes a line without one.
-    pub terminated: bool,
-    /// Whether it was so long that it was given up; its bytes are empty then.
-    pub given_up: bool,
+    /// Position in the transcript.
+    pub location: EntryLocation,
+    /// Whether the newline has been written; a cursor never advances past a line without one.
+    pub has_newline: bool,
+    /// Whether the line was too long and was skipped; `bytes` is empty then.
+    pub is_skipped: bool,
 }
 
-impl Line<'_> {
-    /// The byte after the line.
+impl TranscriptLine<'_> {
+    /// Offset of the byte after the line.
     pub fn end(&self) -> u64 {
-        self.place.offset + self.place.length + u64::from(self.terminated)
+        self.location.offset + self.location.length + u64::from(self.has_newline)
     }
 }
 
-impl<R: Read> Lines<R> {
-    /// Reads on from `offset`, which lies after `lines` lines; the reader must stand there. `expected` is how many
-    /// bytes there probably are: a small file needs no large window.
+impl<R: Read> TranscriptLines<R> {
+    /// Reads on from `offset`, which comes after `lines` lines; the reader must be at that position. `expected` is the
+    /// probable number of bytes: a small file needs no large window.
     pub fn new(reader: R, offset: u64, lines: u64, expected: u64) -> Self {
-        let window = usize::try_from(expected + 1).unwrap_or(WINDOW).clamp(SMALLEST_WINDOW, WINDOW);
+        let window = usize::try_from(expected + 1).unwrap_or(WINDOW).clamp(MIN_WINDOW, WINDOW);
         Self {
             reader,
             window: vec![0; window],
@@ -59,12 +59,12 @@ impl<R: Read> Lines<R> {
             offset,
             line: lines,
             done: false,
-            thinned: Vec::new(),
+            truncated: Vec::new(),
         }
     }
 
-    /// The next line, or nothing at the end of the file.
-    pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+    /// The next line, or `None` at the end of the file.
+    pub fn next_line(&mut self) -> io::Result<Option<TranscriptLine<'_>>> {
         let mut searched = 0;
         loop {
             let unread = &self.window[self.start..self.end];
@@ -73,7 +73,7 @@ impl<R: Read> Lines<R> {
             }
             searched = unread.len();
             if searched >= LONG_LINE {
-                return self.thin().map(Some);
+                return self.truncate_line().map(Some);
             }
             if self.done || !self.fill()? {
                 return Ok(if searched == 0 { None } else { Some(self.take(searched, false)) });
@@ -81,21 +81,26 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    fn take(&mut self, length: usize, terminated: bool) -> Line<'_> {
+    fn take(&mut self, length: usize, terminated: bool) -> TranscriptLine<'_> {
         let place = self.advance(length as u64, terminated);
         let from = self.start;
         self.start += length + usize::from(terminated);
-        Line { bytes: &self.window[from..from + length], place, terminated, given_up: false }
+        TranscriptLine {
+            bytes: &self.window[from..from + length],
+            location: place,
+            has_newline: terminated,
+            is_skipped: false,
+        }
     }
 
-    fn advance(&mut self, length: u64, terminated: bool) -> Place {
+    fn advance(&mut self, length: u64, terminated: bool) -> EntryLocation {
         self.line += 1;
-        let place = Place { line: self.line, offset: self.offset, length };
+        let place = EntryLocation { line: self.line, offset: self.offset, length };
         self.offset += length + u64::from(terminated);
         place
     }
 
-    /// Reads more into the window, making room first. False at the end of the file.
+    /// Reads more into the window, making room first. Returns false at the end of the file.
     fn fill(&mut self) -> io::Result<bool> {
         if self.start > 0 {
             self.window.copy_within(self.start..self.end, 0);
@@ -121,9 +126,9 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Lets a very long line stream by, keeping its structure and the beginnings of its texts.
-    fn thin(&mut self) -> io::Result<Line<'_>> {
-        let mut thinner = Thinner::new(std::mem::take(&mut self.thinned));
+    /// Streams a very long line, keeping its structure and the beginning of each string.
+    fn truncate_line(&mut self) -> io::Result<TranscriptLine<'_>> {
+        let mut thinner = JsonTruncator::new(std::mem::take(&mut self.truncated));
         let mut length = 0;
         let terminated = loop {
             let unread = &self.window[self.start..self.end];
@@ -139,7 +144,7 @@ impl<R: Read> Lines<R> {
                 break false;
             }
         };
-        // The window has grown for this line; the next ones need no more than usual.
+        // The window has grown for this line; shrink it back for the next ones.
         if self.end - self.start < WINDOW {
             self.window.copy_within(self.start..self.end, 0);
             self.end -= self.start;
@@ -148,26 +153,26 @@ impl<R: Read> Lines<R> {
             self.window.shrink_to_fit();
         }
         let place = self.advance(length, terminated);
-        let given_up = thinner.kept.len() > GIVEN_UP;
-        self.thinned = thinner.kept;
+        let given_up = thinner.kept.len() > MAX_TRUNCATED_LINE;
+        self.truncated = thinner.kept;
         if given_up {
-            self.thinned = Vec::new();
+            self.truncated = Vec::new();
         }
-        Ok(Line { bytes: &self.thinned, place, terminated, given_up })
+        Ok(TranscriptLine { bytes: &self.truncated, location: place, has_newline: terminated, is_skipped: given_up })
     }
 }
 
-/// Copies JSON while cutting long texts, without ever cutting a character or an escape.
-struct Thinner {
+/// Copies JSON while cutting long strings; never cuts inside a character or an escape sequence.
+struct JsonTruncator {
     kept: Vec<u8>,
     in_text: bool,
-    /// Bytes still to come of an escape that has begun.
+    /// Remaining bytes of an escape sequence that has started.
     escape: u8,
     text_length: usize,
     cutting: bool,
 }
 
-impl Thinner {
+impl JsonTruncator {
     fn new(mut kept: Vec<u8>) -> Self {
         kept.clear();
         Self { kept, in_text: false, escape: 0, text_length: 0, cutting: false }
@@ -186,7 +191,7 @@ impl Thinner {
             return self.keep(byte);
         }
         let is_continuation = byte & 0xC0 == 0x80;
-        if self.escape == 0 && !is_continuation && self.text_length >= LONG_TEXT {
+        if self.escape == 0 && !is_continuation && self.text_length >= MAX_STRING {
             self.cutting = true;
         }
         if self.escape > 0 {
@@ -204,8 +209,8 @@ impl Thinner {
     }
 
     fn keep(&mut self, byte: u8) {
-        // One byte over the limit is enough to know that it was passed.
-        if self.kept.len() <= GIVEN_UP {
+        // One byte over the limit is enough to know that it was exceeded.
+        if self.kept.len() <= MAX_TRUNCATED_LINE {
             self.kept.push(byte);
         }
     }
@@ -215,10 +220,10 @@ impl Thinner {
 mod tests {
     use super::*;
 
-    /// Reads in small bites, as a file that is being written would be.
-    struct Bites<'a>(&'a [u8], usize);
+    /// Returns few bytes per read, like a file that is being written.
+    struct ChunkedReader<'a>(&'a [u8], usize);
 
-    impl Read for Bites<'_> {
+    impl Read for ChunkedReader<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             let count = self.0.len().min(self.1).min(buffer.len());
             buffer[..count].copy_from_slice(&self.0[..count]);
@@ -228,16 +233,17 @@ mod tests {
     }
 
     fn all(bytes: &[u8], bite: usize) -> Vec<(Vec<u8>, u64, u64, bool)> {
-        let mut lines = Lines::new(Bites(bytes, bite), 0, 0, 0);
+        let mut lines = TranscriptLines::new(ChunkedReader(bytes, bite), 0, 0, 0);
         let mut out = Vec::new();
         while let Some(line) = lines.next_line().unwrap() {
-            out.push((line.bytes.to_vec(), line.place.line, line.place.offset, line.terminated));
+            out.push((line.bytes.to_vec(), line.location.line, line.location.offset, line.has_newline));
         }
         out
     }
 
     #[test]
-    fn l000_02_a_line_without_its_newline_is_told_apart() {
+    fn line_without_newline_is_marked() {
+        // L000-02
         for bite in [1, 2, 3, 100] {
             let lines = all(b"one\n\ntwo\nthr", bite);
             assert_eq!(
@@ -253,28 +259,28 @@ mod tests {
     }
 
     #[test]
-    fn a_very_long_line_is_thinned_and_stays_json() {
+    fn very_long_line_is_truncated_and_stays_valid_json() {
         let mut bytes = b"{\"a\":\"".to_vec();
         bytes.extend("é\\n\\u00e9".repeat(2_000_000).as_bytes());
         bytes.extend(b"\",\"b\":\"short\"}\n{\"c\":1}\n");
-        let mut lines = Lines::new(&bytes[..], 0, 0, u64::MAX - 1);
+        let mut lines = TranscriptLines::new(&bytes[..], 0, 0, u64::MAX - 1);
         let line = lines.next_line().unwrap().unwrap();
-        assert!(line.terminated && line.bytes.len() < LONG_TEXT * 2);
+        assert!(line.has_newline && line.bytes.len() < MAX_STRING * 2);
         let value: serde_json::Value = serde_json::from_slice(line.bytes).unwrap();
         assert_eq!(value["b"], "short");
         let end = line.end();
         let next = lines.next_line().unwrap().unwrap();
-        assert_eq!((next.bytes, next.place.offset, next.place.line), (&b"{\"c\":1}"[..], end, 2));
+        assert_eq!((next.bytes, next.location.offset, next.location.line), (&b"{\"c\":1}"[..], end, 2));
         assert!(lines.window.len() <= WINDOW * 2);
     }
 
     #[test]
-    fn a_line_that_cannot_be_thinned_is_given_up_and_passed() {
+    fn line_that_cannot_be_truncated_is_skipped() {
         let mut bytes = vec![b'1'; LONG_LINE + 5];
         bytes.extend(b"\nnext\n");
-        let mut lines = Lines::new(&bytes[..], 0, 0, u64::MAX - 1);
+        let mut lines = TranscriptLines::new(&bytes[..], 0, 0, u64::MAX - 1);
         let line = lines.next_line().unwrap().unwrap();
-        assert!(line.given_up && line.terminated);
+        assert!(line.is_skipped && line.has_newline);
         assert_eq!(lines.next_line().unwrap().unwrap().bytes, b"next");
     }
 }

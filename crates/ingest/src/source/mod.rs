@@ -1,9 +1,9 @@
-//! Finds transcripts and reads their bytes. The only part of this crate that touches the file system.
+//! Finds transcripts and reads their bytes. The only module of this crate that touches the file system.
 
+pub mod aliases;
 pub mod exclude;
 pub mod file;
 pub mod lines;
-pub mod named;
 pub mod project;
 
 mod claude_code;
@@ -16,65 +16,64 @@ use std::path::{Path, PathBuf};
 
 use rethread_model::{Agent, SessionKind, Warning};
 
-pub use native::given_name;
-pub use peek::{Peek, last_time, peek};
+pub use native::explicit_thread_name;
+pub use peek::{TranscriptPeek, last_timestamp, peek};
 
-/// What the surroundings of the program say about where agents keep their files. Nothing is read from the
-/// environment here: the binary passes it in.
+/// Where agents store their files. The environment is not read here: the binary passes it in.
 #[derive(Clone, Debug, Default)]
-pub struct Surroundings {
+pub struct SourceConfig {
     /// The user's home directory.
     pub home: PathBuf,
     /// Environment variables.
-    pub variables: Vec<(String, String)>,
-    /// Where our own threads are.
-    pub threads: Option<PathBuf>,
-    /// Further directories to look in, by agent.
+    pub env_vars: Vec<(String, String)>,
+    /// The directory of our own threads.
+    pub threads_dir: Option<PathBuf>,
+    /// Additional directories to search, by agent.
     pub extra_roots: Vec<(Agent, PathBuf)>,
 }
 
-/// A directory in which an agent keeps transcripts.
+/// A directory that contains an agent's transcripts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Root {
-    /// Whose.
+pub struct TranscriptRoot {
+    /// The agent that writes there.
     pub agent: Agent,
-    /// Where.
+    /// The directory.
     pub path: PathBuf,
-    /// Why we look there.
+    /// Why it is searched: a default location, a variable, the configuration.
     pub reason: String,
 }
 
-/// A transcript file that was found.
+/// A transcript file found on disk.
 #[derive(Clone, Debug)]
-pub struct Found {
-    /// Whose.
+pub struct TranscriptFile {
+    /// The agent that wrote it.
     pub agent: Agent,
-    /// Where.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What the file system says about it.
-    pub stamp: file::Stamp,
+    /// File system metadata at the time it was found.
+    pub stamp: file::FileStamp,
 }
 
-/// Who the session of a transcript is.
+/// The identity of a transcript's session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
-    /// The agent's id.
+pub struct SessionIdentity {
+    /// The agent's id of the session.
     pub external_id: String,
-    /// How it came to be.
+    /// Main session or sub-agent.
     pub kind: SessionKind,
-    /// The parent, by the agent's id.
-    pub parent: Option<String>,
+    /// The agent's id of the parent session.
+    pub parent_external_id: Option<String>,
 }
 
-impl Surroundings {
-    /// An environment variable, unless it is unset or empty.
-    pub fn variable(&self, name: &str) -> Option<&str> {
-        let found = self.variables.iter().find(|(key, _)| key == name)?;
+impl SourceConfig {
+    /// An environment variable; `None` if it is unset or empty.
+    pub fn env_var(&self, name: &str) -> Option<&str> {
+        let found = self.env_vars.iter().find(|(key, _)| key == name)?;
         Some(found.1.as_str()).filter(|value| !value.is_empty())
     }
 
-    /// A path in which `~` stands for the home directory.
-    pub fn expand(&self, path: &str) -> PathBuf {
+    /// Expands a leading `~` to the home directory.
+    pub fn expand_home(&self, path: &str) -> PathBuf {
         match path.strip_prefix('~') {
             Some("") => self.home.clone(),
             Some(rest) if rest.starts_with('/') => self.home.join(&rest[1..]),
@@ -83,20 +82,20 @@ impl Surroundings {
     }
 }
 
-/// Where transcripts of an agent are looked for.
-pub fn roots(agent: Agent, surroundings: &Surroundings) -> Vec<Root> {
+/// The directories to search for an agent's transcripts.
+pub fn roots(agent: Agent, source_config: &SourceConfig) -> Vec<TranscriptRoot> {
     let own = match agent {
-        Agent::ClaudeCode => claude_code::roots(surroundings),
-        Agent::Pi => pi::roots(surroundings),
-        Agent::Native => native::roots(surroundings),
+        Agent::ClaudeCode => claude_code::roots(source_config),
+        Agent::Pi => pi::roots(source_config),
+        Agent::Native => native::roots(source_config),
     };
-    let extra = surroundings.extra_roots.iter().filter(|(whose, _)| *whose == agent);
-    let extra = extra.map(|(_, path)| Root { agent, path: path.clone(), reason: "config".to_owned() });
+    let extra = source_config.extra_roots.iter().filter(|(owner, _)| *owner == agent);
+    let extra = extra.map(|(_, path)| TranscriptRoot { agent, path: path.clone(), reason: "config".to_owned() });
     own.into_iter().chain(extra).collect()
 }
 
-/// All transcripts below a root, with warnings about what looks like one and is not.
-pub fn discover(root: &Root) -> (Vec<Found>, Vec<Warning>) {
+/// All transcripts below a root, with warnings about files that look like one but cannot be read.
+pub fn discover(root: &TranscriptRoot) -> (Vec<TranscriptFile>, Vec<Warning>) {
     let accept = match root.agent {
         Agent::ClaudeCode => claude_code::is_transcript,
         Agent::Pi => pi::is_transcript,
@@ -105,19 +104,19 @@ pub fn discover(root: &Root) -> (Vec<Found>, Vec<Warning>) {
     walk::walk(root, accept)
 }
 
-/// The transcripts at an explicit path, which may be a file or a directory; the agent is told by their content.
-pub fn discover_path(path: &Path) -> (Vec<Found>, Vec<Warning>) {
-    let root = Root { agent: Agent::ClaudeCode, path: path.to_owned(), reason: "explicit path".to_owned() };
+/// The transcripts at an explicit path, a file or a directory; the agent is detected from their content.
+pub fn discover_path(path: &Path) -> (Vec<TranscriptFile>, Vec<Warning>) {
+    let root = TranscriptRoot { agent: Agent::ClaudeCode, path: path.to_owned(), reason: "explicit path".to_owned() };
     let (found, warnings) = walk::walk(&root, |_| true);
-    let told = found.into_iter().filter_map(|found| {
-        let agent = peek::agent_of(&found.path)?;
-        Some(Found { agent, ..found })
+    let detected = found.into_iter().filter_map(|found| {
+        let agent = peek::detect_agent(&found.path)?;
+        Some(TranscriptFile { agent, ..found })
     });
-    (told.collect(), warnings)
+    (detected.collect(), warnings)
 }
 
-/// Who the session of a transcript is, from its path and its first lines; nothing while it cannot be told.
-pub fn identify(found: &Found, peek: &Peek) -> Option<Identity> {
+/// The identity of a transcript's session, from its path and first lines; `None` while it cannot be determined.
+pub fn identify(found: &TranscriptFile, peek: &TranscriptPeek) -> Option<SessionIdentity> {
     if peek.is_own_call {
         return None;
     }

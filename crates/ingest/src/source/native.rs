@@ -1,44 +1,48 @@
-//! Our own threads: where their logs are, which session each is, and the name its owner gave it.
+//! Our own threads: where their logs are, which session each one is, and its explicit name.
 
 use std::path::{Path, PathBuf};
 
-use rethread_model::thread::{Metadata, NameOrigin, ThreadId};
+use rethread_model::thread::{NameOrigin, ThreadId, ThreadMetadata};
 use rethread_model::{Agent, SessionKind};
 
-use super::{Identity, Root, Surroundings, file};
+use super::{SessionIdentity, SourceConfig, TranscriptRoot, file};
 
-/// The log in a thread's directory.
-const LOG: &str = "session.jsonl";
-/// Larger than any metadata of ours.
-const LONGEST_METADATA: u64 = 4 << 20;
+/// Name of the log in a thread's directory.
+const LOG_FILE: &str = "session.jsonl";
+/// Size limit; larger than any metadata we write.
+const MAX_METADATA_BYTES: u64 = 4 << 20;
 
-pub(super) fn roots(surroundings: &Surroundings) -> Vec<Root> {
-    let root = |path: &PathBuf| Root { agent: Agent::Native, path: path.clone(), reason: "our own threads".to_owned() };
-    surroundings.threads.iter().map(root).collect()
+pub(super) fn roots(source_config: &SourceConfig) -> Vec<TranscriptRoot> {
+    let root = |path: &PathBuf| TranscriptRoot {
+        agent: Agent::Native,
+        path: path.clone(),
+        reason: "Rethread's own threads".to_owned(),
+    };
+    source_config.threads_dir.iter().map(root).collect()
 }
 
-/// `ULID/session.jsonl`, and nothing else.
+/// Accepts `ULID/session.jsonl` and nothing else.
 pub(super) fn is_transcript(below_root: &Path) -> bool {
-    thread_of(below_root).is_some() && below_root.components().count() == 2
+    thread_id(below_root).is_some() && below_root.components().count() == 2
 }
 
-pub(super) fn identify(path: &Path) -> Option<Identity> {
-    let id = thread_of(path)?;
-    Some(Identity { external_id: id.to_string(), kind: SessionKind::Main, parent: None })
+pub(super) fn identify(path: &Path) -> Option<SessionIdentity> {
+    let id = thread_id(path)?;
+    Some(SessionIdentity { external_id: id.to_string(), kind: SessionKind::Main, parent_external_id: None })
 }
 
-/// The name that a user or a model gave a thread, which only its metadata has.
-pub fn given_name(log: &Path) -> Option<String> {
+/// The name that a user or a model gave a thread; it is stored only in the metadata.
+pub fn explicit_thread_name(log: &Path) -> Option<String> {
     let (file, stamp) = file::open(&log.with_file_name("metadata.json")).ok()?;
-    if stamp.size > LONGEST_METADATA {
+    if stamp.size > MAX_METADATA_BYTES {
         return None;
     }
-    let metadata: Metadata = serde_json::from_reader(std::io::BufReader::new(file)).ok()?;
+    let metadata: ThreadMetadata = serde_json::from_reader(std::io::BufReader::new(file)).ok()?;
     metadata.name.filter(|_| metadata.name_from > Some(NameOrigin::FirstWords))
 }
 
-fn thread_of(path: &Path) -> Option<ThreadId> {
-    if path.file_name()? != LOG {
+fn thread_id(path: &Path) -> Option<ThreadId> {
+    if path.file_name()? != LOG_FILE {
         return None;
     }
     path.parent()?.file_name()?.to_str()?.parse().ok()
@@ -49,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_log_in_a_directory_of_a_ulid_is_a_thread() {
+    fn only_the_log_in_a_ulid_directory_is_a_thread() {
         let id = "01JZ0000000000000000000000";
         assert!(is_transcript(Path::new("01JZ0000000000000000000000/session.jsonl")));
         for wrong in [format!("{id}/other.jsonl"), format!("x/{id}/session.jsonl"), "new/session.jsonl".into()] {

@@ -1,4 +1,4 @@
-//! A look into a transcript: whose it is, which session, from when to when.
+//! Peeks into a transcript: agent, session, first and last time.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -9,31 +9,31 @@ use serde::Deserialize;
 
 use super::file;
 
-/// How many bytes are looked at.
-const PEEKED_BYTES: u64 = 32 * 1024;
+/// Number of bytes that are read.
+const PEEK_BYTES: u64 = 32 * 1024;
 
-/// What the beginning of a transcript says.
+/// What the beginning of a transcript contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Peek {
-    /// The session id of a pi header.
+pub struct TranscriptPeek {
+    /// The session id from a pi header.
     pub header_id: Option<String>,
     /// The first session id on any other line.
     pub session_id: Option<String>,
     /// The first working directory.
     pub cwd: Option<String>,
-    /// The first time.
+    /// The first timestamp.
     pub first_at: Option<Timestamp>,
-    /// Whether the file says that it holds copies of another session's lines.
+    /// Whether the file is marked as containing copies of another session's lines.
     pub is_copy: bool,
-    /// Whether the lines look like Claude Code's.
+    /// Whether the lines have the format of Claude Code.
     pub looks_like_claude: bool,
-    /// Whether it is the transcript of a request of our own.
+    /// Whether it is the transcript of one of our own model calls.
     pub is_own_call: bool,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
-struct Line {
+struct PeekLine {
     #[serde(rename = "type")]
     kind: Option<serde_json::Value>,
     #[serde(rename = "kind")]
@@ -45,36 +45,36 @@ struct Line {
     parent_uuid: Option<serde::de::IgnoredAny>,
 }
 
-/// Looks at the beginning of a file. What cannot be read is simply not known.
-pub fn peek(file: &File, size: u64) -> Peek {
-    let mut peek = Peek::default();
-    let head = chunk(file, 0, size);
-    for (at, line) in lines_of(&head).enumerate() {
-        peek.take(&line, at == 0);
+/// Reads the beginning of a file. Fields that cannot be read stay empty.
+pub fn peek(file: &File, size: u64) -> TranscriptPeek {
+    let mut peek = TranscriptPeek::default();
+    let head = read_chunk(file, 0, size);
+    for (at, line) in parse_lines(&head).enumerate() {
+        peek.apply_line(&line, at == 0);
         if peek.is_complete() {
             break;
         }
     }
-    peek.take_from_cut_line(&head);
+    peek.apply_cut_line(&head);
     let signs = ["\"forkedFrom\":{", "\"sessionKind\":\"bg\"", "\"parentSession\":\"", "\"branchedFrom\":\""];
     peek.is_copy = signs.iter().any(|sign| memchr::memmem::find(&head, sign.as_bytes()).is_some());
-    // At the beginning of a text only: people may well talk about the tag.
+    // Only at the start of a string: people may write about the tag.
     let own = format!("\":\"{OWN_CALL_TAG}");
     peek.is_own_call = memchr::memmem::find(&head, own.as_bytes()).is_some();
     peek
 }
 
-/// The last time in a file, by its spelling alone: for putting files in order that is near enough.
-pub fn last_time(file: &File, size: u64) -> Option<Timestamp> {
-    let tail = chunk(file, size.saturating_sub(PEEKED_BYTES), size);
+/// The last timestamp in a file, found without parsing; good enough to sort files.
+pub fn last_timestamp(file: &File, size: u64) -> Option<Timestamp> {
+    let tail = read_chunk(file, size.saturating_sub(PEEK_BYTES), size);
     let name = b"\"timestamp\":";
     let at = memchr::memmem::rfind(&tail, name)? + name.len();
     let text = std::str::from_utf8(tail.get(at..at + 40.min(tail.len() - at))?).ok()?;
     text.trim_start().strip_prefix('"')?.split('"').next()?.parse().ok()
 }
 
-/// Whose transcript a file is, told by its first lines.
-pub(super) fn agent_of(path: &Path) -> Option<Agent> {
+/// The agent that wrote a file, detected from its first lines.
+pub(super) fn detect_agent(path: &Path) -> Option<Agent> {
     let (file, stamp) = file::open(path).ok()?;
     let peek = peek(&file, stamp.size);
     match (&peek.header_id, peek.looks_like_claude) {
@@ -84,14 +84,14 @@ pub(super) fn agent_of(path: &Path) -> Option<Agent> {
     }
 }
 
-impl Peek {
+impl TranscriptPeek {
     fn is_complete(&self) -> bool {
         let known = self.header_id.is_some() || (self.session_id.is_some() && self.looks_like_claude);
         known && self.cwd.is_some() && self.first_at.is_some()
     }
 
-    /// What stands in plain sight even if the first line could not be read: it may be larger than what was looked at.
-    fn take_from_cut_line(&mut self, head: &[u8]) {
+    /// Searches for fields without parsing, because the first line can be longer than the bytes that were read.
+    fn apply_cut_line(&mut self, head: &[u8]) {
         if self.first_at.is_none() {
             self.first_at = raw_field(head, "timestamp").and_then(|text| text.parse().ok());
         }
@@ -102,7 +102,7 @@ impl Peek {
         }
     }
 
-    fn take(&mut self, line: &Line, is_first: bool) {
+    fn apply_line(&mut self, line: &PeekLine, is_first: bool) {
         let text = |value: &Option<serde_json::Value>| {
             value.as_ref().and_then(|value| value.as_str()).filter(|text| !text.is_empty()).map(str::to_owned)
         };
@@ -114,11 +114,11 @@ impl Peek {
         self.looks_like_claude |= line.parent_uuid.is_some() || (line.session_id.is_some() && line.kind.is_some());
         self.session_id = self.session_id.take().or_else(|| text(&line.session_id));
         self.cwd = self.cwd.take().or_else(|| text(&line.cwd));
-        self.first_at = self.first_at.or_else(|| line.timestamp.as_ref().and_then(moment));
+        self.first_at = self.first_at.or_else(|| line.timestamp.as_ref().and_then(parse_timestamp));
     }
 }
 
-/// The text of a field by its spelling alone, for lines too long to be read whole.
+/// The string value of a field, found without parsing, for lines that are cut off.
 fn raw_field<'a>(chunk: &'a [u8], name: &str) -> Option<&'a str> {
     let found = |spelling: String| Some(memchr::memmem::find(chunk, spelling.as_bytes())? + spelling.len());
     let start = found(format!("\"{name}\":\"")).or_else(|| found(format!("\"{name}\": \"")))?;
@@ -126,19 +126,19 @@ fn raw_field<'a>(chunk: &'a [u8], name: &str) -> Option<&'a str> {
     std::str::from_utf8(&chunk[start..start + length]).ok().filter(|text| !text.contains('\\'))
 }
 
-fn chunk(file: &File, from: u64, size: u64) -> Vec<u8> {
-    let mut buffer = vec![0; (size - from.min(size)).min(PEEKED_BYTES) as usize];
+fn read_chunk(file: &File, from: u64, size: u64) -> Vec<u8> {
+    let mut buffer = vec![0; (size - from.min(size)).min(PEEK_BYTES) as usize];
     let read = file.read_at(&mut buffer, from).unwrap_or(0);
     buffer.truncate(read);
     buffer
 }
 
-/// The lines that can be read; cut ones at either end cannot.
-fn lines_of(chunk: &[u8]) -> impl Iterator<Item = Line> {
+/// The lines that can be parsed; lines cut off at either end cannot.
+fn parse_lines(chunk: &[u8]) -> impl Iterator<Item = PeekLine> {
     chunk.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
 }
 
-fn moment(value: &serde_json::Value) -> Option<Timestamp> {
+fn parse_timestamp(value: &serde_json::Value) -> Option<Timestamp> {
     match value {
         serde_json::Value::String(text) => text.parse().ok(),
         serde_json::Value::Number(millis) => millis.as_i64().map(Timestamp::from_millis),

@@ -1,45 +1,45 @@
-//! Where pi keeps transcripts, and which session a file belongs to.
+//! Where pi stores transcripts, and which session a file belongs to.
 
 use std::path::{Path, PathBuf};
 
 use rethread_model::{Agent, SessionKind};
 
-use super::{Identity, Peek, Root, Surroundings, file};
+use super::{SessionIdentity, SourceConfig, TranscriptPeek, TranscriptRoot, file};
 
-/// The directories pi writes below: an override wins, then the agent directory.
-pub(super) fn roots(surroundings: &Surroundings) -> Vec<Root> {
-    let root = |path: PathBuf, reason: &str| Root { agent: Agent::Pi, path, reason: reason.to_owned() };
-    if let Some(folder) = surroundings.variable("PI_CODING_AGENT_SESSION_DIR") {
-        return vec![root(surroundings.expand(folder), "PI_CODING_AGENT_SESSION_DIR")];
+/// The directories pi writes to: an override first, then the agent directory.
+pub(super) fn roots(source_config: &SourceConfig) -> Vec<TranscriptRoot> {
+    let root = |path: PathBuf, reason: &str| TranscriptRoot { agent: Agent::Pi, path, reason: reason.to_owned() };
+    if let Some(folder) = source_config.env_var("PI_CODING_AGENT_SESSION_DIR") {
+        return vec![root(source_config.expand_home(folder), "PI_CODING_AGENT_SESSION_DIR")];
     }
-    let (agent_folder, reason) = match surroundings.variable("PI_CODING_AGENT_DIR") {
-        Some(folder) => (surroundings.expand(folder), "PI_CODING_AGENT_DIR"),
-        None => (surroundings.home.join(".pi/agent"), "the usual place"),
+    let (agent_folder, reason) = match source_config.env_var("PI_CODING_AGENT_DIR") {
+        Some(folder) => (source_config.expand_home(folder), "PI_CODING_AGENT_DIR"),
+        None => (source_config.home.join(".pi/agent"), "default location"),
     };
-    // One early version wrote sessions straight into the agent directory, so all of it is looked at.
+    // One early version wrote sessions directly into the agent directory, so all of it is searched.
     let mut roots = vec![root(agent_folder.clone(), reason)];
-    if let Some(folder) = configured_folder(&agent_folder.join("settings.json"), surroundings) {
+    if let Some(folder) = configured_session_dir(&agent_folder.join("settings.json"), source_config) {
         roots.push(root(folder, "sessionDir in pi's settings"));
     }
     roots
 }
 
-/// Any `*.jsonl` may be one: its header decides.
+/// Accepts any `*.jsonl` file: the header decides.
 pub(super) fn is_transcript(_below_root: &Path) -> bool {
     true
 }
 
-pub(super) fn identify(path: &Path, peek: &Peek) -> Option<Identity> {
+pub(super) fn identify(path: &Path, peek: &TranscriptPeek) -> Option<SessionIdentity> {
     let id = peek.header_id.clone()?;
     let is_child = path.file_name()?.to_str()?.starts_with("subagent-") || id.starts_with("subagent-");
     let kind = if is_child { SessionKind::Child } else { SessionKind::Main };
-    Some(Identity { external_id: id, kind, parent: None })
+    Some(SessionIdentity { external_id: id, kind, parent_external_id: None })
 }
 
-/// pi's own setting for another session directory.
-fn configured_folder(settings: &Path, surroundings: &Surroundings) -> Option<PathBuf> {
+/// The session directory from pi's own settings.
+fn configured_session_dir(settings: &Path, source_config: &SourceConfig) -> Option<PathBuf> {
     #[derive(serde::Deserialize)]
-    struct Settings {
+    struct PiSettings {
         #[serde(rename = "sessionDir")]
         session_dir: String,
     }
@@ -47,8 +47,8 @@ fn configured_folder(settings: &Path, surroundings: &Surroundings) -> Option<Pat
     if stamp.size > 1 << 20 {
         return None;
     }
-    let read: Settings = serde_json::from_reader(file).ok()?;
-    let folder = surroundings.expand(&read.session_dir);
+    let read: PiSettings = serde_json::from_reader(file).ok()?;
+    let folder = source_config.expand_home(&read.session_dir);
     folder.is_absolute().then_some(folder)
 }
 
@@ -57,20 +57,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn overrides_replace_the_usual_place() {
-        let with = |name: &str, value: &str| Surroundings {
+    fn overrides_replace_the_default_location() {
+        let with = |name: &str, value: &str| SourceConfig {
             home: "/h".into(),
-            variables: vec![(name.into(), value.into())],
-            ..Surroundings::default()
+            env_vars: vec![(name.into(), value.into())],
+            ..SourceConfig::default()
         };
-        let first = |surroundings: &Surroundings| roots(surroundings)[0].path.display().to_string();
+        let first = |source_config: &SourceConfig| roots(source_config)[0].path.display().to_string();
         assert_eq!(first(&with("X", "")), "/h/.pi/agent");
         assert_eq!(first(&with("PI_CODING_AGENT_DIR", "~/pi")), "/h/pi");
         assert_eq!(first(&with("PI_CODING_AGENT_SESSION_DIR", "/flat")), "/flat");
     }
 
     #[test]
-    fn a_file_without_a_header_is_no_session() {
-        assert_eq!(identify(Path::new("/x/a.jsonl"), &Peek::default()), None);
+    fn file_without_header_has_no_session() {
+        assert_eq!(identify(Path::new("/x/a.jsonl"), &TranscriptPeek::default()), None);
     }
 }

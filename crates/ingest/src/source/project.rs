@@ -1,14 +1,14 @@
-//! The project a directory belongs to: its git root, shared by all worktrees of the repository.
+//! The project of a directory: its git root, shared by all worktrees of the repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-/// Folders that agents and people keep worktrees in, below the repository. Used where the directory is gone.
+/// Folders for worktrees inside a repository. Used if the directory no longer exists.
 const WORKTREE_FOLDERS: [&str; 2] = ["/.claude/worktrees/", "/.worktrees/"];
 
-/// The project of a working directory. Never fails: without a repository it is the directory itself.
+/// The project of a working directory. Outside a repository it is the directory itself.
 pub fn project_of(cwd: &str) -> String {
     let path = Path::new(cwd);
     let root = path.ancestors().find_map(repository_at);
@@ -23,9 +23,9 @@ pub fn namespace_of(project: &str) -> String {
     format!("{:016x}", bytes.fold(0_u64, |number, byte| number << 8 | u64::from(*byte)))
 }
 
-/// Claude Code's name for the folder of a project: every character but ASCII letters and digits becomes `-`.
+/// Claude Code's name for a project's folder: every character except ASCII letters and digits becomes `-`.
 ///
-/// Lossy, so it is only ever a hint: the working directory comes from the entries.
+/// Lossy, so it is only a hint: the working directory is read from the entries.
 pub fn claude_folder_name(cwd: &str) -> String {
     let units = cwd.encode_utf16();
     units.map(|unit| char::from_u32(u32::from(unit)).filter(char::is_ascii_alphanumeric).unwrap_or('-')).collect()
@@ -68,19 +68,21 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_is_gone_is_still_told_by_its_path() {
+    fn deleted_worktree_is_recognized_by_its_path() {
         assert_eq!(project_of("/gone/app/.claude/worktrees/x/src"), "/gone/app");
         assert_eq!(project_of("/gone/app"), "/gone/app");
     }
 
     #[test]
-    fn s003_05_the_namespace_is_16_hex_digits() {
+    fn namespace_is_16_hex_digits() {
+        // S003-05
         assert_eq!(namespace_of("/home/u/app").len(), 16);
         assert_ne!(namespace_of("/home/u/app"), namespace_of("/home/u/app2"));
     }
 
     #[test]
-    fn l000_01_every_character_but_letters_and_digits_becomes_a_dash() {
+    fn every_character_except_letters_and_digits_becomes_a_dash() {
+        // L000-01
         // S000-03 asked for slashes only, which is not what Claude Code does.
         assert_eq!(claude_folder_name("/home/u/my_app.v2"), "-home-u-my-app-v2");
         assert_eq!(claude_folder_name("C:\\Users\\x"), "C--Users-x");

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use rethread_ingest::facts::{Carry, draw, git_note, names_failure, telling_line};
+use rethread_ingest::facts::{ExtractionState, extract, failure_line, git_note, identifying_line};
 use rethread_model::{
-    Entry, Fact, Outcome, Place, Predicate, Speech, Status, Timestamp, ToolKind, ToolUse, first_line,
+    Entry, EntryKind, EntryLocation, Fact, Predicate, Timestamp, ToolKind, ToolOutcome, ToolStatus, ToolUse, first_line,
 };
 use serde::Deserialize;
 
@@ -38,12 +38,12 @@ impl Case {
     /// The facts at the end of the session, each once with its last state.
     pub(crate) fn facts(&self) -> Vec<Fact> {
         let entries = self.entries();
-        let mut carried = serde_json::to_string(&Carry::default()).unwrap();
+        let mut carried = serde_json::to_string(&ExtractionState::default()).unwrap();
         let mut folded = Vec::new();
         for episode in entries.chunk_by(|one, other| one.episode == other.episode) {
             let carry = serde_json::from_str(&carried).unwrap();
-            let drawn = draw(carry, &["/p"], &episode.iter().collect::<Vec<_>>());
-            carried = serde_json::to_string(&drawn.carry).unwrap();
+            let drawn = extract(carry, &["/p"], &episode.iter().collect::<Vec<_>>());
+            carried = serde_json::to_string(&drawn.state).unwrap();
             for fact in drawn.facts {
                 fold(&mut folded, fact);
             }
@@ -94,8 +94,8 @@ impl Closed for rethread_model::FactState {
 fn take_step(entries: &mut Vec<Entry>, name: &str, text: &str) {
     let (name, code) = name.split_once(' ').map_or((name, None), |(name, code)| (name, code.parse().ok()));
     match name {
-        "user" => push(entries, Speech::Prompt, text, None),
-        "said" => push(entries, Speech::Said, text, None),
+        "user" => push(entries, EntryKind::Prompt, text, None),
+        "said" => push(entries, EntryKind::AssistantText, text, None),
         "run" => call(entries, ToolKind::Command, "Bash", text, false),
         "edit" => call(entries, ToolKind::Edit, "Edit", text, true),
         "write" => call(entries, ToolKind::Write, "Write", text, true),
@@ -106,19 +106,22 @@ fn take_step(entries: &mut Vec<Entry>, name: &str, text: &str) {
         "edit-fail" => {
             let (path, error) = text.split_once(" :: ").unwrap();
             call(entries, ToolKind::Edit, "Edit", path, true);
-            finish(entries, outcome(Status::Error, None, error));
+            finish(entries, outcome(ToolStatus::Error, None, error));
         }
-        "ok" => finish(entries, outcome(Status::Ok, None, text)),
-        "fail" => finish(entries, outcome(Status::Error, code, text)),
+        "ok" => finish(entries, outcome(ToolStatus::Ok, None, text)),
+        "fail" => finish(entries, outcome(ToolStatus::Error, code, text)),
         "reject" => {
-            finish(entries, outcome(Status::Rejected, None, "The user doesn't want to proceed with this tool use."));
+            finish(
+                entries,
+                outcome(ToolStatus::Rejected, None, "The user doesn't want to proceed with this tool use."),
+            );
             if !text.is_empty() {
-                push(entries, Speech::Answer, text, None);
+                push(entries, EntryKind::Answer, text, None);
             }
         }
         "interrupt" => {
-            finish(entries, outcome(Status::Rejected, None, "[Request interrupted by user for tool use]"));
-            push(entries, Speech::Interruption, "[Request interrupted by user for tool use]", None);
+            finish(entries, outcome(ToolStatus::Rejected, None, "[Request interrupted by user for tool use]"));
+            push(entries, EntryKind::Interruption, "[Request interrupted by user for tool use]", None);
         }
         other => assert_eq!(other, "", "no such step"),
     }
@@ -136,20 +139,20 @@ fn call(entries: &mut Vec<Entry>, kind: ToolKind, name: &str, target: &str, succ
         target,
         arguments: String::new(),
         paths: if is_file { vec![path] } else { Vec::new() },
-        outcome: succeeds.then(|| outcome(Status::Ok, None, "")),
+        outcome: succeeds.then(|| outcome(ToolStatus::Ok, None, "")),
         script: None,
     };
-    push(entries, Speech::Call, &text, Some(tool));
+    push(entries, EntryKind::Call, &text, Some(tool));
 }
 
-fn outcome(status: Status, exit_code: Option<i32>, text: &str) -> Outcome {
+fn outcome(status: ToolStatus, exit_code: Option<i32>, text: &str) -> ToolOutcome {
     let error = match status {
-        Status::Ok => None,
-        Status::Error => telling_line(text).or_else(|| Some(first_line(text).to_owned())),
-        Status::Rejected => Some(text.to_owned()),
+        ToolStatus::Ok => None,
+        ToolStatus::Error => identifying_line(text).or_else(|| Some(first_line(text).to_owned())),
+        ToolStatus::Rejected => Some(text.to_owned()),
     };
     let (lines, bytes) = (text.lines().count() as u64, text.len() as u64);
-    Outcome {
+    ToolOutcome {
         status,
         summary: git_note(text).unwrap_or_default(),
         error,
@@ -161,28 +164,28 @@ fn outcome(status: Status, exit_code: Option<i32>, text: &str) -> Outcome {
 }
 
 /// Sets the outcome of the last call. The output of a successful command may still name a failure.
-fn finish(entries: &mut [Entry], mut outcome: Outcome) {
+fn finish(entries: &mut [Entry], mut outcome: ToolOutcome) {
     let tool = entries.iter_mut().rev().find_map(|entry| entry.tool.as_mut()).unwrap();
     let output = outcome.output.take().unwrap_or_default();
-    if outcome.status == Status::Ok && tool.kind == Some(ToolKind::Command) {
-        outcome.error = names_failure(&output);
+    if outcome.status == ToolStatus::Ok && tool.kind == Some(ToolKind::Command) {
+        outcome.error = failure_line(&output);
     }
     tool.outcome = Some(outcome);
 }
 
-fn push(entries: &mut Vec<Entry>, speech: Speech, text: &str, tool: Option<ToolUse>) {
+fn push(entries: &mut Vec<Entry>, speech: EntryKind, text: &str, tool: Option<ToolUse>) {
     let seq = entries.len() as u64;
     let before = entries.last().and_then(|entry| entry.episode);
     let episode = if speech.starts_episode() { Some(before.map_or(0, |episode| episode + 1)) } else { before };
     entries.push(Entry {
         seq,
         native_id: format!("e{seq}"),
-        place: Place { line: seq + 1, offset: seq * 100, length: 100 },
+        location: EntryLocation { line: seq + 1, offset: seq * 100, length: 100 },
         at: Some(Timestamp::from_millis(1_780_000_000_000 + 1000 * seq as i64)),
-        speech,
+        kind: speech,
         text: text.to_owned(),
         tool,
         episode,
-        abandoned: false,
+        is_abandoned: false,
     });
 }

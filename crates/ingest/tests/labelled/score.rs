@@ -112,7 +112,7 @@ impl Expected {
 
     fn is_met_by(&self, fact: &Fact) -> bool {
         let name = |entity: &rethread_model::Entity| entity.name.clone();
-        let state = fact.state.named(fact.predicate).to_owned();
+        let state = fact.state.display_name(fact.predicate).to_owned();
         let actual = [
             name(&fact.subject),
             fact.object.as_ref().map(name).unwrap_or_default(),
@@ -136,7 +136,8 @@ impl Expected {
 
 fn shown(fact: &Fact) -> String {
     let object = fact.object.as_ref().map_or("", |object| &object.name);
-    let (predicate, subject, state) = (fact.predicate.as_str(), &fact.subject.name, fact.state.named(fact.predicate));
+    let (predicate, subject, state) =
+        (fact.predicate.as_str(), &fact.subject.name, fact.state.display_name(fact.predicate));
     let reason = fact.reason.as_deref().unwrap_or_default();
     format!("{predicate} | {subject} | {object} | {state} | {} | {reason}", fact.detail)
 }

@@ -1,42 +1,44 @@
-//! `generateContent` of Google. Its assistants are models, and calls are matched by their names.
+//! Google `generateContent`. The assistant role is called `model`, and results are matched to calls by tool name.
 
 use rethread_model::Tokens;
-use rethread_model::thread::{Block, ChatMessage, ChatRole, Stop};
+use rethread_model::thread::{ChatMessage, ChatRole, ContentBlock, StopReason};
 use serde_json::{Value, json};
 
-use super::gathered::{Each, Gathered};
-use super::wire::{Asked, Format, count, fields, list, stop, text, text_of, word};
-use super::{JsonShape, Tool};
+use super::answer_builder::{AnswerBuilder, ChunkHandler};
+use super::wire::{
+    AnswerFormat, RequestSpec, block_text, count, json_object, message_text, non_empty_list, non_empty_str, stop_reason,
+};
+use super::{AnswerSchema, ToolDefinition};
 
-const STOPS: &[(&str, Stop)] = &[
-    ("STOP", Stop::End),
-    ("MAX_TOKENS", Stop::Length),
-    ("SAFETY", Stop::Refusal),
-    ("RECITATION", Stop::Refusal),
-    ("BLOCKLIST", Stop::Refusal),
-    ("PROHIBITED_CONTENT", Stop::Refusal),
-    ("SPII", Stop::Refusal),
+const STOPS: &[(&str, StopReason)] = &[
+    ("STOP", StopReason::End),
+    ("MAX_TOKENS", StopReason::Length),
+    ("SAFETY", StopReason::Refusal),
+    ("RECITATION", StopReason::Refusal),
+    ("BLOCKLIST", StopReason::Refusal),
+    ("PROHIBITED_CONTENT", StopReason::Refusal),
+    ("SPII", StopReason::Refusal),
 ];
-/// From the third generation on a call must bear the signature of the thoughts before it, or this word if it was made
-/// elsewhere. See ai.google.dev/gemini-api/docs/thought-signatures.
-const NO_SIGNATURE: &str = "skip_thought_signature_validator";
+/// From Gemini 3 on, a call must carry the signature of the reasoning before it, or this value if another model made
+/// the call. See ai.google.dev/gemini-api/docs/thought-signatures.
+const SKIP_SIGNATURE_CHECK: &str = "skip_thought_signature_validator";
 
-pub(super) fn body(asked: &Asked<'_>) -> Value {
-    let request = asked.request;
+pub(super) fn body(spec: &RequestSpec<'_>) -> Value {
+    let request = spec.request;
     let system = request.system.as_deref().filter(|text| !text.is_empty());
-    let (mime, schema) = match asked.format {
-        Format::Free => (None, None),
-        Format::Json => (Some("application/json"), None),
-        Format::Shape(JsonShape { schema, .. }) => (Some("application/json"), Some(schema.clone())),
+    let (mime, schema) = match spec.format {
+        AnswerFormat::Text => (None, None),
+        AnswerFormat::Json => (Some("application/json"), None),
+        AnswerFormat::Schema(AnswerSchema { schema, .. }) => (Some("application/json"), Some(schema.clone())),
     };
-    let config = fields([
+    let config = json_object([
         ("maxOutputTokens", Some(request.max_output_tokens.into())),
         ("responseMimeType", mime.map(Value::from)),
         ("responseJsonSchema", schema),
     ]);
-    let tools = list(request.tools.iter().map(tool).collect());
-    let is_signed = !["gemini-1", "gemini-2"].iter().any(|old| asked.model.starts_with(old));
-    fields([
+    let tools = non_empty_list(request.tools.iter().map(tool_json).collect());
+    let is_signed = !["gemini-1", "gemini-2"].iter().any(|old| spec.model.starts_with(old));
+    json_object([
         ("systemInstruction", system.map(|text| json!({"parts": [{"text": text}]}))),
         ("contents", Some(contents(&request.messages, is_signed))),
         ("tools", tools.map(|tools| json!([{"functionDeclarations": tools}]))),
@@ -44,46 +46,50 @@ pub(super) fn body(asked: &Asked<'_>) -> Value {
     ])
 }
 
-pub(super) fn read(value: &Value, gathered: &mut Gathered, each: &mut Each<'_>) -> Result<(), String> {
-    event(value, gathered, each);
-    if gathered.stop.is_none() {
+pub(super) fn read_response(
+    value: &Value,
+    builder: &mut AnswerBuilder,
+    each: &mut ChunkHandler<'_>,
+) -> Result<(), String> {
+    read_event(value, builder, each);
+    if builder.stop.is_none() {
         value["candidates"].get(0).ok_or("no candidates")?;
-        gathered.stop = Some(Stop::Other);
+        builder.stop = Some(StopReason::Other);
     }
     Ok(())
 }
 
-/// An event is an answer with a part of the content.
-pub(super) fn event(value: &Value, gathered: &mut Gathered, each: &mut Each<'_>) {
+/// A stream event has the same form as a complete response, with part of the content.
+pub(super) fn read_event(value: &Value, builder: &mut AnswerBuilder, each: &mut ChunkHandler<'_>) {
     let candidate = &value["candidates"][0];
     for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
-        // Thoughts stay where they were thought.
+        // Reasoning is not kept.
         if part["thought"] == true {
             continue;
         }
-        gathered.say(part["text"].as_str().unwrap_or_default(), each);
+        builder.push_text(part["text"].as_str().unwrap_or_default(), each);
         let call = &part["functionCall"];
-        if let Some(name) = word(call, "name") {
-            gathered.whole_call(word(call, "id"), name, &call["args"], each);
+        if let Some(name) = non_empty_str(call, "name") {
+            builder.push_call(non_empty_str(call, "id"), name, &call["args"], each);
         }
     }
-    if let Some(reason) = word(candidate, "finishReason") {
-        gathered.stop = Some(stop(STOPS, reason));
-    } else if word(&value["promptFeedback"], "blockReason").is_some() {
-        gathered.stop = Some(Stop::Refusal);
+    if let Some(reason) = non_empty_str(candidate, "finishReason") {
+        builder.stop = Some(stop_reason(STOPS, reason));
+    } else if non_empty_str(&value["promptFeedback"], "blockReason").is_some() {
+        builder.stop = Some(StopReason::Refusal);
     }
-    note(value, gathered);
+    read_usage(value, builder);
 }
 
-fn note(value: &Value, gathered: &mut Gathered) {
-    if let Some(model) = word(value, "modelVersion") {
-        gathered.model = Some(model.to_owned());
+fn read_usage(value: &Value, builder: &mut AnswerBuilder) {
+    if let Some(model) = non_empty_str(value, "modelVersion") {
+        builder.model = Some(model.to_owned());
     }
     let usage = &value["usageMetadata"];
     if usage.is_object() {
         let cache_read = count(usage, "cachedContentTokenCount");
-        gathered.usage = Some(Tokens {
-            // What the cache held is part of the prompt.
+        builder.usage = Some(Tokens {
+            // The prompt count includes cached tokens.
             input: count(usage, "promptTokenCount").saturating_sub(cache_read),
             output: count(usage, "candidatesTokenCount").saturating_add(count(usage, "thoughtsTokenCount")),
             cache_read,
@@ -92,12 +98,12 @@ fn note(value: &Value, gathered: &mut Gathered) {
     }
 }
 
-/// One content for each turn, however many were said in a row.
+/// Merges consecutive messages of the same role into one.
 fn contents(messages: &[ChatMessage], is_signed: bool) -> Value {
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
         let role = if message.role == ChatRole::Assistant { "model" } else { "user" };
-        let parts = parts(message, &messages[..at], is_signed);
+        let parts = message_parts(message, &messages[..at], is_signed);
         match turns.last_mut() {
             Some((last, said)) if *last == role => said.extend(parts),
             _ if parts.is_empty() => {}
@@ -107,38 +113,38 @@ fn contents(messages: &[ChatMessage], is_signed: bool) -> Value {
     turns.into_iter().map(|(role, parts)| json!({"role": role, "parts": parts})).collect()
 }
 
-fn parts(message: &ChatMessage, before: &[ChatMessage], is_signed: bool) -> Vec<Value> {
+fn message_parts(message: &ChatMessage, before: &[ChatMessage], is_signed: bool) -> Vec<Value> {
     if message.role == ChatRole::ToolResult {
         let field = if message.is_error { "error" } else { "result" };
         let name = tool_name(message, before);
-        return vec![json!({"functionResponse": {"name": name, "response": {field: text(message)}}})];
+        return vec![json!({"functionResponse": {"name": name, "response": {field: message_text(message)}}})];
     }
     let mut is_first_call = true;
     let parts = message.content.iter().filter_map(|block| match block {
-        Block::ToolCall { name, arguments, .. } => {
+        ContentBlock::ToolCall { name, arguments, .. } => {
             let signature = std::mem::take(&mut is_first_call) && is_signed;
-            Some(fields([
+            Some(json_object([
                 ("functionCall", Some(json!({"name": name, "args": arguments}))),
-                ("thoughtSignature", signature.then_some(NO_SIGNATURE.into())),
+                ("thoughtSignature", signature.then_some(SKIP_SIGNATURE_CHECK.into())),
             ]))
         }
-        other => text_of(other).filter(|text| !text.is_empty()).map(|text| json!({"text": text})),
+        other => block_text(other).filter(|text| !text.is_empty()).map(|text| json!({"text": text})),
     });
     parts.collect()
 }
 
-/// The tool a result is of: as it says itself, or as the call says that it answers.
+/// Name of the tool that gave a result: from the result itself, or from the call it belongs to.
 fn tool_name<'a>(result: &'a ChatMessage, before: &'a [ChatMessage]) -> &'a str {
     let called = || {
         let blocks = before.iter().rev().flat_map(|message| &message.content);
         blocks.into_iter().find_map(|block| match block {
-            Block::ToolCall { id, name, .. } if Some(id) == result.tool_call_id.as_ref() => Some(name.as_str()),
+            ContentBlock::ToolCall { id, name, .. } if Some(id) == result.tool_call_id.as_ref() => Some(name.as_str()),
             _ => None,
         })
     };
     result.tool_name.as_deref().or_else(called).unwrap_or("unknown")
 }
 
-fn tool(tool: &Tool) -> Value {
+fn tool_json(tool: &ToolDefinition) -> Value {
     json!({"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters})
 }

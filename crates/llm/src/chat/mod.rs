@@ -1,117 +1,137 @@
-//! Talks to a model: asks, listens, and has every request admitted and settled by a meter.
+//! Chat models: sends requests, reads answers, and has a meter admit and settle every request.
 
+mod answer_builder;
 mod anthropic;
-mod gathered;
 mod gemini;
+mod json_answer;
 mod openai;
 mod request;
 mod sse;
 mod stream;
-mod structured;
 mod wire;
 
 use rethread_model::Tokens;
 
-pub use request::{Answer, ChatLimits, JsonShape, Piece, Request, Streamed, Structured, Tool};
+pub use request::{
+    AnswerChunk, AnswerSchema, ChatAnswer, ChatLimits, ChatRequest, JsonAnswer, StreamedAnswer, ToolDefinition,
+};
 
-use crate::http::{Client, Failed, Outcome, metered, with_retries};
-use crate::{ChatError, Endpoint, Key, Meter, NanoUsd, Planned, Price, Provider, prices};
-use gathered::Gathered;
-use wire::{Asked, Format, Manner};
+use crate::http::{FailedRequest, HttpClient, RequestOutcome, send_metered, with_retries};
+use crate::{ApiKey, ChatError, Endpoint, Meter, NanoUsd, Price, Provider, RequestEstimate, prices};
+use answer_builder::AnswerBuilder;
+use wire::{AnswerFormat, DeliveryMode, RequestSpec};
 
-/// Bytes of an answer that are read.
-const LONGEST_ANSWER: u64 = 8 << 20;
+/// Bytes of an answer that are read at most.
+const MAX_ANSWER_BYTES: u64 = 8 << 20;
 
-/// A model that can be talked to. Making one connects to nothing.
+/// Client of one chat model. Creating it does not connect.
 #[derive(Debug)]
 pub struct ChatModel {
-    client: Client,
+    client: HttpClient,
     provider: Provider,
-    /// Where whole answers are asked for.
-    whole: Endpoint,
-    /// Where answers are asked for that come piece by piece.
-    streamed: Endpoint,
+    /// Used for complete answers.
+    complete_endpoint: Endpoint,
+    /// Used for streamed answers.
+    stream_endpoint: Endpoint,
     model: String,
     price: Option<Price>,
 }
 
 impl ChatModel {
-    /// A model of a provider. The base is one such as [`Provider::default_base`], or the whole address.
+    /// Creates a client. `base` is a base URL such as [`Provider::default_base_url`], or the full URL.
     pub fn new(
         provider: Provider,
         base: &str,
         model: &str,
-        key: Option<Key>,
+        key: Option<ApiKey>,
         price: Option<Price>,
         limits: ChatLimits,
     ) -> Result<Self, ChatError> {
         let (whole, streamed) = endpoints(provider, base, model)?;
         let model = model.to_owned();
-        Ok(Self { client: Client::new(provider, key, limits), provider, whole, streamed, model, price })
+        Ok(Self {
+            client: HttpClient::new(provider, key, limits),
+            provider,
+            complete_endpoint: whole,
+            stream_endpoint: streamed,
+            model,
+            price,
+        })
     }
 
-    /// Its name.
+    /// Model name as configured.
     pub fn model(&self) -> &str {
         &self.model
     }
 
-    /// Whose way of speaking it understands.
+    /// API the model is used through.
     pub fn provider(&self) -> Provider {
         self.provider
     }
 
-    /// What it costs, if that is known.
+    /// Price per million tokens, if known.
     pub fn price(&self) -> Option<Price> {
         self.price
     }
 
-    /// Where it is, without what may be secret in it.
+    /// URL without its query, which may contain a secret.
     pub fn endpoint(&self) -> String {
-        self.whole.to_string()
+        self.complete_endpoint.to_string()
     }
 
-    /// The most a request would take. Nothing is sent.
-    pub fn planned(&self, request: &Request) -> Planned {
-        self.plan(&self.body(request, Format::Free, Manner::Whole), request)
+    /// Upper estimate of what a request uses. Nothing is sent.
+    pub fn estimate(&self, request: &ChatRequest) -> RequestEstimate {
+        self.estimate_body(&self.body(request, AnswerFormat::Text, DeliveryMode::Complete), request)
     }
 
-    /// Asks, and waits for the whole answer.
-    pub fn complete(&self, request: &Request, meter: &dyn Meter) -> Result<Answer, ChatError> {
-        self.complete_as(request, Format::Free, meter)
+    /// Sends a request and waits for the complete answer.
+    pub fn complete(&self, request: &ChatRequest, meter: &dyn Meter) -> Result<ChatAnswer, ChatError> {
+        self.complete_with_format(request, AnswerFormat::Text, meter)
     }
 
-    fn complete_as(&self, request: &Request, format: Format<'_>, meter: &dyn Meter) -> Result<Answer, ChatError> {
-        let body = self.body(request, format, Manner::Whole);
-        let planned = self.plan(&body, request);
+    fn complete_with_format(
+        &self,
+        request: &ChatRequest,
+        format: AnswerFormat<'_>,
+        meter: &dyn Meter,
+    ) -> Result<ChatAnswer, ChatError> {
+        let body = self.body(request, format, DeliveryMode::Complete);
+        let planned = self.estimate_body(&body, request);
         with_retries(self.client.limits().retries, &|| false, || {
-            metered(
+            send_metered(
                 meter,
                 &planned,
                 |tokens| self.cost(tokens),
                 || {
-                    let answer = self.client.post(&self.whole, &body, LONGEST_ANSWER)?;
-                    let mut gathered = Gathered::new(&request.messages);
-                    wire::read(self.provider, &answer, &mut gathered, &mut |_| {})
-                        .map_err(|reason| Failed::for_good(self.client.unusable(&self.whole, &reason)))?;
-                    let answer = gathered.finished(&self.model);
-                    Ok(Outcome { tokens: answer.usage, said: answer.estimated_tokens(), value: answer, error: None })
+                    let answer = self.client.post(&self.complete_endpoint, &body, MAX_ANSWER_BYTES)?;
+                    let mut builder = AnswerBuilder::new(&request.messages);
+                    wire::read_response(self.provider, &answer, &mut builder, &mut |_| {}).map_err(|reason| {
+                        FailedRequest::permanent(self.client.invalid_response(&self.complete_endpoint, &reason))
+                    })?;
+                    let answer = builder.finish(&self.model);
+                    Ok(RequestOutcome {
+                        tokens: answer.usage,
+                        estimated_output: answer.estimated_tokens(),
+                        value: answer,
+                        error: None,
+                    })
                 },
             )
         })
     }
 
-    fn body(&self, request: &Request, format: Format<'_>, manner: Manner) -> Vec<u8> {
-        let is_original = self.whole.is_at("api.openai.com");
-        wire::body(self.provider, &Asked { model: &self.model, request, format, manner, is_original })
+    fn body(&self, request: &ChatRequest, format: AnswerFormat<'_>, manner: DeliveryMode) -> Vec<u8> {
+        let is_original = self.complete_endpoint.has_host("api.openai.com");
+        wire::body(
+            self.provider,
+            &RequestSpec { model: &self.model, request, format, delivery: manner, is_official_api: is_original },
+        )
     }
 
-    fn plan(&self, body: &[u8], request: &Request) -> Planned {
-        let tokens = Tokens {
-            input: crate::generous_tokens(body.len()),
-            output: request.max_output_tokens,
-            ..Tokens::default()
-        };
-        Planned {
+    fn estimate_body(&self, body: &[u8], request: &ChatRequest) -> RequestEstimate {
+        let tokens =
+            Tokens { input: crate::max_tokens_in(body.len()), output: request.max_output_tokens, ..Tokens::default() };
+        RequestEstimate {
             provider: self.provider,
             model: self.model.clone(),
             purpose: request.purpose,
@@ -127,22 +147,22 @@ impl ChatModel {
     }
 }
 
-/// Where whole answers are asked for, and where streams.
+/// Endpoints for complete and for streamed answers.
 fn endpoints(provider: Provider, base: &str, model: &str) -> Result<(Endpoint, Endpoint), ChatError> {
     let same = |endpoint: Endpoint| (endpoint.clone(), endpoint);
     match provider {
-        Provider::Anthropic => Endpoint::at(base, "/v1/messages").map(same),
-        Provider::OpenAi => Endpoint::at(base, "/chat/completions").map(same),
+        Provider::Anthropic => Endpoint::join(base, "/v1/messages").map(same),
+        Provider::OpenAi => Endpoint::join(base, "/chat/completions").map(same),
         Provider::Gemini => {
             let model = model.strip_prefix("models/").unwrap_or(model);
             let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-            // The name becomes part of the path.
+            // The name becomes part of the URL path.
             if model.is_empty() || !model.bytes().all(fits) {
-                let reason = "the model's name has signs that do not fit into it";
-                return Err(ChatError::Endpoint { endpoint: provider.as_str().to_owned(), reason });
+                let reason = "the model name contains characters that are not allowed in a URL path";
+                return Err(ChatError::InvalidEndpoint { endpoint: provider.as_str().to_owned(), reason });
             }
-            let whole = Endpoint::at(base, &format!("/v1beta/models/{model}:generateContent"))?;
-            let streamed = Endpoint::at(base, &format!("/v1beta/models/{model}:streamGenerateContent"))?;
+            let whole = Endpoint::join(base, &format!("/v1beta/models/{model}:generateContent"))?;
+            let streamed = Endpoint::join(base, &format!("/v1beta/models/{model}:streamGenerateContent"))?;
             Ok((whole, streamed.with_query("alt=sse")))
         }
     }
@@ -153,21 +173,21 @@ mod tests {
     use super::*;
 
     fn check(provider: Provider, base: &str, model: &str, whole: &str, streamed: &str) {
-        let (told, along) = endpoints(provider, base, model).unwrap();
-        assert_eq!((told.url(), along.url()), (whole, streamed), "{base}");
+        let (complete, stream) = endpoints(provider, base, model).unwrap();
+        assert_eq!((complete.url(), stream.url()), (whole, streamed), "{base}");
     }
 
     #[test]
-    fn every_provider_has_its_address() {
+    fn every_provider_has_its_endpoints() {
         let messages = "https://api.anthropic.com/v1/messages";
-        check(Provider::Anthropic, Provider::Anthropic.default_base(), "claude", messages, messages);
+        check(Provider::Anthropic, Provider::Anthropic.default_base_url(), "claude", messages, messages);
         let completions = "https://api.openai.com/v1/chat/completions";
-        check(Provider::OpenAi, Provider::OpenAi.default_base(), "gpt", completions, completions);
+        check(Provider::OpenAi, Provider::OpenAi.default_base_url(), "gpt", completions, completions);
         check(Provider::OpenAi, completions, "gpt", completions, completions);
         let models = "https://generativelanguage.googleapis.com/v1beta/models";
         check(
             Provider::Gemini,
-            Provider::Gemini.default_base(),
+            Provider::Gemini.default_base_url(),
             "models/gemini-2.5-pro",
             &format!("{models}/gemini-2.5-pro:generateContent"),
             &format!("{models}/gemini-2.5-pro:streamGenerateContent?alt=sse"),
@@ -175,14 +195,14 @@ mod tests {
     }
 
     #[test]
-    fn several_threads_may_talk_to_one_model() {
+    fn a_model_can_be_shared_between_threads() {
         fn check<T: Send + Sync>() {}
         check::<ChatModel>();
         check::<ChatError>();
     }
 
     #[test]
-    fn a_name_that_would_change_the_path_is_refused() {
+    fn a_name_that_would_change_the_path_is_rejected() {
         for model in ["", "a/b", "../x", "x?y", "x y", "x#"] {
             assert!(endpoints(Provider::Gemini, "https://example.com", model).is_err(), "{model}");
         }

@@ -1,128 +1,128 @@
-//! What a model is asked and what it answers, whoever it belongs to.
+//! Requests to chat models and their answers, independent of the provider.
 
 use std::time::Duration;
 
 use rethread_model::Tokens;
-use rethread_model::thread::{Block, ChatMessage, Stop};
+use rethread_model::thread::{ChatMessage, ContentBlock, StopReason};
 use serde_json::Value;
 
 use crate::ChatError;
 
-/// How long to wait, and how often to ask again.
+/// Timeouts and retries of chat requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChatLimits {
-    /// For a connection.
+    /// Timeout for connecting.
     pub connect: Duration,
-    /// For the next byte: whoever is silent for longer is too slow.
-    pub first_byte: Duration,
-    /// For one request from beginning to end.
-    pub whole: Duration,
-    /// How often a request is repeated that met a busy server or a broken connection.
+    /// Longest silence: the timeout for the first byte and between bytes.
+    pub idle: Duration,
+    /// Timeout for one whole request.
+    pub total: Duration,
+    /// Retries after a busy server or a broken connection.
     pub retries: u32,
 }
 
 impl ChatLimits {
-    /// Where nobody waits.
-    pub const PATIENT: Self = Self {
+    /// For background work.
+    pub const BACKGROUND: Self = Self {
         connect: Duration::from_secs(10),
-        first_byte: Duration::from_mins(2),
-        whole: Duration::from_mins(2),
+        idle: Duration::from_mins(2),
+        total: Duration::from_mins(2),
         retries: 3,
     };
-    /// Where somebody reads along and can ask again.
+    /// For a user who reads the answer as it arrives and can retry.
     pub const INTERACTIVE: Self = Self {
         connect: Duration::from_secs(10),
-        first_byte: Duration::from_mins(1),
-        whole: Duration::from_mins(10),
+        idle: Duration::from_mins(1),
+        total: Duration::from_mins(10),
         retries: 0,
     };
 }
 
-/// What a model is asked.
+/// A request to a chat model.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Request {
-    /// Instructions above everything that is said.
+pub struct ChatRequest {
+    /// System prompt.
     pub system: Option<String>,
-    /// What was said so far.
+    /// The conversation so far, oldest first.
     pub messages: Vec<ChatMessage>,
-    /// What it may use.
-    pub tools: Vec<Tool>,
-    /// The most it may answer.
+    /// Tools the model may call.
+    pub tools: Vec<ToolDefinition>,
+    /// Limit for the answer, sent to the provider.
     pub max_output_tokens: u64,
-    /// What for: a word for the books, which is not sent.
+    /// Short label for the ledger. Not sent.
     pub purpose: &'static str,
 }
 
-/// A tool the model may ask to be used.
+/// A tool the model may call.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tool {
-    /// Its name.
+pub struct ToolDefinition {
+    /// Name by which the model calls it.
     pub name: String,
     /// What it does and when to use it.
     pub description: String,
-    /// The JSON schema of its arguments.
+    /// JSON schema of the arguments.
     pub parameters: Value,
 }
 
-/// What a model answered.
+/// The answer of a chat model.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
-    /// Texts and tool calls.
-    pub content: Vec<Block>,
-    /// Why it ended.
-    pub stop: Stop,
-    /// Tokens as the provider counted them. None if it did not, or the answer broke off.
+pub struct ChatAnswer {
+    /// Text blocks and tool calls, in order.
+    pub content: Vec<ContentBlock>,
+    /// Why the answer ended.
+    pub stop: StopReason,
+    /// Tokens reported by the provider. `None` if it reported none or the answer is incomplete.
     pub usage: Option<Tokens>,
-    /// The model that answered, as the provider calls it.
+    /// Name of the model as reported by the provider.
     pub model: String,
 }
 
-impl Answer {
-    /// What it takes, as far as that can be told from what was said.
+impl ChatAnswer {
+    /// Output tokens, estimated from the content.
     pub(crate) fn estimated_tokens(&self) -> u64 {
-        self.content.iter().map(Block::estimated_tokens).sum()
+        self.content.iter().map(ContentBlock::estimated_tokens).sum()
     }
 }
 
-/// What just came of an answer.
+/// A part of an answer, passed on as it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
-    /// More text.
+pub enum AnswerChunk<'a> {
+    /// Text to append.
     Text(&'a str),
-    /// The model began to write a tool call. Its arguments come with the answer.
+    /// A tool call started. Its arguments are in the finished answer.
     CallStarted {
-        /// The id of the call.
+        /// Id of the call.
         id: &'a str,
-        /// The tool.
+        /// Name of the tool.
         name: &'a str,
     },
 }
 
-/// An answer that was read along.
+/// Result of a streamed request.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Streamed {
-    /// What was said, also where it was stopped or broke off. Half a tool call is left out.
-    pub answer: Answer,
-    /// Why it broke off; nothing if it was said to its end or stopped.
-    pub failed: Option<ChatError>,
+pub struct StreamedAnswer {
+    /// The answer, also if it was stopped or interrupted. An incomplete tool call is dropped.
+    pub answer: ChatAnswer,
+    /// Why it was interrupted. `None` if it is complete or was stopped.
+    pub error: Option<ChatError>,
 }
 
-/// The shape of JSON that is asked for.
+/// The JSON schema an answer must follow.
 #[derive(Clone, Copy, Debug)]
-pub struct JsonShape<'a> {
-    /// A name of letters, digits, `_` and `-`.
+pub struct AnswerSchema<'a> {
+    /// Name of letters, digits, `_` and `-`.
     pub name: &'a str,
-    /// Its JSON schema.
+    /// The JSON schema itself.
     pub schema: &'a Value,
 }
 
-/// JSON of the shape that was asked for.
+/// An answer that follows the requested JSON schema.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Structured {
-    /// The JSON.
+pub struct JsonAnswer {
+    /// The parsed JSON.
     pub value: Value,
-    /// Tokens of all answers together, as far as the provider counted them.
+    /// Tokens of all attempts together, as far as the provider reported them.
     pub usage: Tokens,
-    /// How many answers it took.
+    /// Number of answers requested, including corrections.
     pub attempts: u32,
 }

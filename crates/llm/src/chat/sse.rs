@@ -1,26 +1,26 @@
-//! Takes server-sent events apart, wherever the bytes were cut on their way.
+//! Incremental parser for server-sent events. Input may be split at any byte.
 
-/// Bytes of one event. None that a model sends comes near.
-const LONGEST_EVENT: usize = 1 << 20;
+/// Bytes of one event at most. Far more than any model sends.
+const MAX_EVENT_BYTES: usize = 1 << 20;
 
-/// An event that has no end.
+/// An event exceeded the size limit.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct TooLong;
+pub(super) struct EventTooLong;
 
-/// What came of an event so far.
+/// Holds the current, incomplete event.
 #[derive(Default)]
-pub(super) struct Events {
+pub(super) struct SseParser {
     line: Vec<u8>,
     data: Vec<u8>,
 }
 
-impl Events {
-    /// The data of the events that these bytes complete.
-    pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<Vec<String>, TooLong> {
+impl SseParser {
+    /// Adds bytes. Returns the data of the events they complete.
+    pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<Vec<String>, EventTooLong> {
         let mut complete = Vec::new();
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            if self.line.len() + self.data.len() + piece.len() > LONGEST_EVENT {
-                return Err(TooLong);
+            if self.line.len() + self.data.len() + piece.len() > MAX_EVENT_BYTES {
+                return Err(EventTooLong);
             }
             self.line.extend_from_slice(piece);
             if piece.ends_with(b"\n") {
@@ -30,8 +30,8 @@ impl Events {
         Ok(complete)
     }
 
-    /// What the last event said, if the server left out the empty line after it.
-    pub(super) fn rest(&mut self) -> Option<String> {
+    /// Data of the last event, if the server left out the empty line after it.
+    pub(super) fn finish(&mut self) -> Option<String> {
         let event = self.end_line();
         event.or_else(|| self.end_event())
     }
@@ -42,7 +42,7 @@ impl Events {
         if line.is_empty() {
             return self.end_event();
         }
-        // Names, numbers and comments say nothing that the data does not.
+        // Event names, ids and comments are ignored: the data contains everything needed.
         if let Some(data) = line.strip_prefix(b"data:") {
             if !self.data.is_empty() {
                 self.data.push(b'\n');
@@ -66,26 +66,26 @@ mod tests {
         ": hello\r\nevent: a\r\ndata: {\"x\":\"日本\"}\r\n\r\n\nid: 1\ndata:one\ndata: two\n\ndata: last";
 
     #[test]
-    fn events_are_the_same_wherever_the_bytes_are_cut() {
+    fn events_do_not_depend_on_where_the_input_is_split() {
         for size in 1..STREAM.len() {
-            let mut events = Events::default();
+            let mut events = SseParser::default();
             let mut found: Vec<String> = Vec::new();
             for bytes in STREAM.as_bytes().chunks(size) {
                 found.extend(events.feed(bytes).unwrap());
             }
-            found.extend(events.rest());
+            found.extend(events.finish());
             assert_eq!(found, ["{\"x\":\"日本\"}", "one\ntwo", "last"], "{size}");
         }
     }
 
     #[test]
-    fn an_event_without_end_is_refused() {
-        let mut events = Events::default();
+    fn an_endless_event_is_rejected() {
+        let mut events = SseParser::default();
         let kilobyte = [b'x'; 1_024];
         let refused = (0..2_000).find(|_| events.feed(&kilobyte).is_err());
         assert_eq!(refused, Some(1_024));
-        let mut events = Events::default();
+        let mut events = SseParser::default();
         let line = [b"data: ".as_slice(), &kilobyte, b"\n"].concat();
-        assert!((0..2_000).any(|_| events.feed(&line) == Err(TooLong)), "lines of one event add up");
+        assert!((0..2_000).any(|_| events.feed(&line) == Err(EventTooLong)), "lines of one event add up");
     }
 }

@@ -1,232 +1,260 @@
-//! Reads an answer along. A thread waits for the network, so that whoever listens can stop at any time.
+//! Streamed answers. A thread reads from the network, so that the caller can stop at any time.
 
 use std::io::Read;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use rethread_model::Tokens;
-use rethread_model::thread::Stop;
+use rethread_model::thread::StopReason;
 use ureq::http::header::CONTENT_TYPE;
 
-use super::gathered::{Each, Gathered};
-use super::sse::Events;
-use super::wire::{self, Manner, Said};
-use super::{ChatModel, LONGEST_ANSWER, Request, Streamed};
-use crate::http::{Again, Client, Failed, Outcome, metered, with_retries};
+use super::answer_builder::{AnswerBuilder, ChunkHandler};
+use super::sse::SseParser;
+use super::wire::{self, DeliveryMode, StreamProgress};
+use super::{ChatModel, ChatRequest, MAX_ANSWER_BYTES, StreamedAnswer};
+use crate::http::{FailedRequest, HttpClient, RequestOutcome, RetryAdvice, send_metered, with_retries};
 use crate::{ChatError, Endpoint, Meter};
 
-/// How often it is asked whether to stop.
-const WAIT: Duration = Duration::from_millis(50);
-/// What the thread may be ahead of the listener.
-const MOST_AHEAD: usize = 64;
-/// Bytes that are read at once.
-const CHUNK: usize = 16 << 10;
+/// How often the receiver checks whether it was stopped.
+const STOP_POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// Messages the reader thread may be ahead of the receiver.
+const CHANNEL_CAPACITY: usize = 64;
+/// Bytes per read.
+const CHUNK_BYTES: usize = 16 << 10;
 
-/// What the thread tells.
-enum Heard {
-    /// Something came that says nothing.
-    Bytes,
-    /// An event of the stream.
+/// Messages from the reader thread.
+enum StreamMessage {
+    /// Bytes arrived, but no complete event.
+    PartialEvent,
+    /// Data of one server-sent event.
     Event(String),
-    /// All of the answer, from a server that does not stream.
-    Whole(Vec<u8>),
-    /// It went wrong.
-    Failed(Failed),
+    /// A complete response, from a server that does not stream.
+    CompleteResponse(Vec<u8>),
+    /// The request failed.
+    Failed(FailedRequest),
     /// The server closed the stream.
     End,
 }
 
-/// How listening ended.
-enum Ended {
-    Said,
+/// How receiving ended.
+enum StreamEnd {
+    Complete,
     Stopped,
-    Broken(Failed),
+    Failed(FailedRequest),
 }
 
-/// One request that is listened to.
-struct Listening<'a> {
+/// One streamed request.
+struct StreamRequest<'a> {
     model: &'a ChatModel,
-    request: &'a Request,
+    request: &'a ChatRequest,
     is_stopped: &'a dyn Fn() -> bool,
 }
 
 impl ChatModel {
-    /// Asks, and tells every piece as it comes. Stops within moments of `is_stopped`, also while nothing comes.
+    /// Sends a request and passes every chunk to `each` as it arrives. Stops shortly after `is_stopped` returns true, also
+    /// while the server is silent.
     ///
-    /// A stop is no failure: what was said until then is the answer, and be it nothing.
+    /// A stop is not an error: the answer is what arrived until then, possibly nothing.
     pub fn stream(
         &self,
-        request: &Request,
+        request: &ChatRequest,
         meter: &dyn Meter,
         is_stopped: &dyn Fn() -> bool,
-        each: &mut dyn FnMut(crate::Piece<'_>),
-    ) -> Result<Streamed, ChatError> {
-        match self.stream_as(Manner::Stream, request, meter, is_stopped, each) {
-            Err(ChatError::Refused { status: 400 | 422, message, .. }) if message.contains("stream_options") => {
-                self.stream_as(Manner::StreamUncounted, request, meter, is_stopped, each)
+        each: &mut dyn FnMut(crate::AnswerChunk<'_>),
+    ) -> Result<StreamedAnswer, ChatError> {
+        match self.stream_with_delivery(DeliveryMode::Stream, request, meter, is_stopped, each) {
+            Err(ChatError::HttpStatus { status: 400 | 422, message, .. }) if message.contains("stream_options") => {
+                self.stream_with_delivery(DeliveryMode::StreamWithoutUsage, request, meter, is_stopped, each)
             }
             other => other,
         }
     }
 
-    fn stream_as(
+    fn stream_with_delivery(
         &self,
-        manner: Manner,
-        request: &Request,
+        manner: DeliveryMode,
+        request: &ChatRequest,
         meter: &dyn Meter,
         is_stopped: &dyn Fn() -> bool,
-        each: &mut dyn FnMut(crate::Piece<'_>),
-    ) -> Result<Streamed, ChatError> {
-        let listening = Listening { model: self, request, is_stopped };
-        let body = self.body(request, wire::Format::Free, manner);
-        let planned = self.plan(&body, request);
+        each: &mut dyn FnMut(crate::AnswerChunk<'_>),
+    ) -> Result<StreamedAnswer, ChatError> {
+        let listening = StreamRequest { model: self, request, is_stopped };
+        let body = self.body(request, wire::AnswerFormat::Text, manner);
+        let planned = self.estimate_body(&body, request);
         let streamed = with_retries(self.client.limits().retries, is_stopped, || {
             if is_stopped() {
-                return Ok(listening.nothing());
+                return Ok(listening.empty_answer());
             }
-            metered(meter, &planned, |tokens| self.cost(tokens), || listening.attempt(&body, each))
+            send_metered(meter, &planned, |tokens| self.cost(tokens), || listening.attempt(&body, each))
         });
-        // A pause between two attempts was stopped.
-        if streamed.is_err() && is_stopped() { Ok(listening.nothing()) } else { streamed }
+        // It was stopped in the pause between two attempts.
+        if streamed.is_err() && is_stopped() { Ok(listening.empty_answer()) } else { streamed }
     }
 }
 
-impl Listening<'_> {
-    fn nothing(&self) -> Streamed {
-        let answer = Gathered::new(&[]).unfinished(&self.model.model, Stop::Aborted);
-        Streamed { answer, failed: None }
+impl StreamRequest<'_> {
+    fn empty_answer(&self) -> StreamedAnswer {
+        let answer = AnswerBuilder::new(&[]).finish_incomplete(&self.model.model, StopReason::Aborted);
+        StreamedAnswer { answer, error: None }
     }
 
-    fn attempt(&self, body: &[u8], each: &mut Each<'_>) -> Result<Outcome<Streamed>, Failed> {
-        let (client, agent) = self.model.client.alone();
-        let (sender, receiver) = sync_channel(MOST_AHEAD);
-        let (endpoint, body) = (self.model.streamed.clone(), body.to_vec());
+    fn attempt(
+        &self,
+        body: &[u8],
+        each: &mut ChunkHandler<'_>,
+    ) -> Result<RequestOutcome<StreamedAnswer>, FailedRequest> {
+        let (client, agent) = self.model.client.with_own_connections();
+        let (sender, receiver) = sync_channel(CHANNEL_CAPACITY);
+        let (endpoint, body) = (self.model.stream_endpoint.clone(), body.to_vec());
         let thread = std::thread::Builder::new().name("model-stream".to_owned());
-        let spawned = thread.spawn(move || tell(&client, &endpoint, &body, &sender));
+        let spawned = thread.spawn(move || run_reader(&client, &endpoint, &body, &sender));
         if let Err(error) = spawned {
-            let error = self.model.client.broken(&self.model.streamed, &error.to_string());
-            return Err(Failed { error, again: Again::Never, was_sent: false, is_free: true });
+            let error = self.model.client.interrupted(&self.model.stream_endpoint, &error.to_string());
+            return Err(FailedRequest { error, retry: RetryAdvice::Never, was_sent: false, is_free: true });
         }
-        let mut gathered = Gathered::new(&self.request.messages);
-        let ended = self.listen(&receiver, &mut gathered, each);
-        // However it ended, the connection is closed, and the thread ends with it.
+        let mut builder = AnswerBuilder::new(&self.request.messages);
+        let ended = self.receive(&receiver, &mut builder, each);
+        // Closing the connection also ends the thread.
         agent.shutdown();
-        self.outcome(ended, gathered)
+        self.outcome(ended, builder)
     }
 
-    fn listen(&self, receiver: &Receiver<Heard>, gathered: &mut Gathered, each: &mut Each<'_>) -> Ended {
+    fn receive(
+        &self,
+        receiver: &Receiver<StreamMessage>,
+        builder: &mut AnswerBuilder,
+        each: &mut ChunkHandler<'_>,
+    ) -> StreamEnd {
         let limits = self.model.client.limits();
         let start = Instant::now();
         let mut last = start;
-        while start.elapsed() < limits.whole {
+        while start.elapsed() < limits.total {
             if (self.is_stopped)() {
-                return Ended::Stopped;
+                return StreamEnd::Stopped;
             }
-            match receiver.recv_timeout(WAIT) {
+            match receiver.recv_timeout(STOP_POLL_INTERVAL) {
                 Ok(heard) => {
-                    if let Some(ended) = self.take(heard, gathered, each) {
+                    if let Some(ended) = self.handle_message(heard, builder, each) {
                         return ended;
                     }
                     last = Instant::now();
                 }
-                Err(RecvTimeoutError::Timeout) if last.elapsed() >= limits.first_byte => {
-                    return self.slow(gathered, limits.first_byte);
+                Err(RecvTimeoutError::Timeout) if last.elapsed() >= limits.idle => {
+                    return self.timed_out(builder, limits.idle);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return self.ended(gathered),
+                Err(RecvTimeoutError::Disconnected) => return self.end_of_stream(builder),
             }
         }
-        self.slow(gathered, limits.whole)
+        self.timed_out(builder, limits.total)
     }
 
-    fn take(&self, heard: Heard, gathered: &mut Gathered, each: &mut Each<'_>) -> Option<Ended> {
+    fn handle_message(
+        &self,
+        heard: StreamMessage,
+        builder: &mut AnswerBuilder,
+        each: &mut ChunkHandler<'_>,
+    ) -> Option<StreamEnd> {
         let provider = self.model.provider;
         match heard {
-            Heard::Bytes => None,
-            Heard::Event(data) => match wire::event(provider, &data, gathered, each) {
-                Ok(Said::More) => None,
-                Ok(Said::All) => Some(Ended::Said),
-                Err(reason) => Some(self.broken(&reason)),
+            StreamMessage::PartialEvent => None,
+            StreamMessage::Event(data) => match wire::read_event(provider, &data, builder, each) {
+                Ok(StreamProgress::More) => None,
+                Ok(StreamProgress::Done) => Some(StreamEnd::Complete),
+                Err(reason) => Some(self.interrupted(&reason)),
             },
-            Heard::Whole(body) => match wire::read(provider, &body, gathered, each) {
-                Ok(()) => Some(Ended::Said),
+            StreamMessage::CompleteResponse(body) => match wire::read_response(provider, &body, builder, each) {
+                Ok(()) => Some(StreamEnd::Complete),
                 Err(reason) => {
-                    let error = self.model.client.unusable(&self.model.streamed, &reason);
-                    Some(Ended::Broken(Failed::for_good(error)))
+                    let error = self.model.client.invalid_response(&self.model.stream_endpoint, &reason);
+                    Some(StreamEnd::Failed(FailedRequest::permanent(error)))
                 }
             },
-            // Once the reason to stop is known only numbers can be missing.
-            Heard::Failed(_) if gathered.stop.is_some() => Some(Ended::Said),
-            Heard::Failed(failed) => Some(Ended::Broken(failed)),
-            Heard::End => Some(self.ended(gathered)),
+            // Once the stop reason is known, only the usage can be missing.
+            StreamMessage::Failed(_) if builder.stop.is_some() => Some(StreamEnd::Complete),
+            StreamMessage::Failed(failed) => Some(StreamEnd::Failed(failed)),
+            StreamMessage::End => Some(self.end_of_stream(builder)),
         }
     }
 
-    fn ended(&self, gathered: &Gathered) -> Ended {
-        if gathered.stop.is_some() { Ended::Said } else { self.broken("the connection was closed") }
+    fn end_of_stream(&self, builder: &AnswerBuilder) -> StreamEnd {
+        if builder.stop.is_some() { StreamEnd::Complete } else { self.interrupted("the connection was closed") }
     }
 
-    fn broken(&self, reason: &str) -> Ended {
-        let error = self.model.client.broken(&self.model.streamed, reason);
-        Ended::Broken(Failed { error, again: Again::Soon, was_sent: true, is_free: false })
+    fn interrupted(&self, reason: &str) -> StreamEnd {
+        let error = self.model.client.interrupted(&self.model.stream_endpoint, reason);
+        StreamEnd::Failed(FailedRequest { error, retry: RetryAdvice::WithBackoff, was_sent: true, is_free: false })
     }
 
-    fn slow(&self, gathered: &Gathered, waited: Duration) -> Ended {
-        if gathered.stop.is_some() {
-            return Ended::Said;
+    fn timed_out(&self, builder: &AnswerBuilder, waited: Duration) -> StreamEnd {
+        if builder.stop.is_some() {
+            return StreamEnd::Complete;
         }
-        let endpoint = self.model.streamed.to_string();
-        Ended::Broken(Failed::for_good(ChatError::Slow { endpoint, seconds: waited.as_secs() }))
+        let endpoint = self.model.stream_endpoint.to_string();
+        StreamEnd::Failed(FailedRequest::permanent(ChatError::Timeout { endpoint, seconds: waited.as_secs() }))
     }
 
-    fn outcome(&self, ended: Ended, gathered: Gathered) -> Result<Outcome<Streamed>, Failed> {
+    fn outcome(
+        &self,
+        ended: StreamEnd,
+        builder: AnswerBuilder,
+    ) -> Result<RequestOutcome<StreamedAnswer>, FailedRequest> {
         let model = &self.model.model;
         let (answer, error, failed) = match ended {
-            Ended::Said => (gathered.finished(model), None, None),
-            Ended::Stopped => (gathered.unfinished(model, Stop::Aborted), Some("stopped".to_owned()), None),
-            Ended::Broken(failed) if gathered.is_empty() => return Err(failed),
-            Ended::Broken(failed) => {
-                (gathered.unfinished(model, Stop::Error), Some(failed.error.in_short()), Some(failed.error))
+            StreamEnd::Complete => (builder.finish(model), None, None),
+            StreamEnd::Stopped => {
+                (builder.finish_incomplete(model, StopReason::Aborted), Some("stopped".to_owned()), None)
             }
+            StreamEnd::Failed(failed) if builder.is_empty() => return Err(failed),
+            StreamEnd::Failed(failed) => (
+                builder.finish_incomplete(model, StopReason::Error),
+                Some(failed.error.short_reason()),
+                Some(failed.error),
+            ),
         };
         let (tokens, said): (Option<Tokens>, u64) = (answer.usage, answer.estimated_tokens());
-        Ok(Outcome { value: Streamed { answer, failed }, tokens, said, error })
+        Ok(RequestOutcome { value: StreamedAnswer { answer, error: failed }, tokens, estimated_output: said, error })
     }
 }
 
-/// The thread: sends the request and tells what comes. Ends when nobody listens any more.
-fn tell(client: &Client, endpoint: &Endpoint, body: &[u8], to: &SyncSender<Heard>) {
-    let end = match read(client, endpoint, body, to) {
-        Ok(Some(whole)) => Heard::Whole(whole),
-        Ok(None) => Heard::End,
-        Err(failed) => Heard::Failed(failed),
+/// Body of the reader thread: sends the request and forwards the response. Ends when the receiver is gone.
+fn run_reader(client: &HttpClient, endpoint: &Endpoint, body: &[u8], to: &SyncSender<StreamMessage>) {
+    let end = match read_stream(client, endpoint, body, to) {
+        Ok(Some(whole)) => StreamMessage::CompleteResponse(whole),
+        Ok(None) => StreamMessage::End,
+        Err(failed) => StreamMessage::Failed(failed),
     };
-    // Nobody may be there to hear it.
+    // The receiver may already be gone.
     let _ = to.send(end);
 }
 
-/// The whole answer, if it does not come as events.
-fn read(client: &Client, endpoint: &Endpoint, body: &[u8], to: &SyncSender<Heard>) -> Result<Option<Vec<u8>>, Failed> {
+/// Forwards events. Returns the response if it is complete JSON instead of an event stream.
+fn read_stream(
+    client: &HttpClient,
+    endpoint: &Endpoint,
+    body: &[u8],
+    to: &SyncSender<StreamMessage>,
+) -> Result<Option<Vec<u8>>, FailedRequest> {
     let mut response = client.open(endpoint, body)?;
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if kind.starts_with("application/json") {
-        let whole = response.body_mut().with_config().limit(LONGEST_ANSWER).read_to_vec();
-        return whole.map(Some).map_err(|error| client.failed(endpoint, &error));
+        let whole = response.body_mut().with_config().limit(MAX_ANSWER_BYTES).read_to_vec();
+        return whole.map(Some).map_err(|error| client.failed_request(endpoint, &error));
     }
     let mut reader = response.into_body().into_reader();
-    let mut events = Events::default();
-    let mut chunk = vec![0; CHUNK];
+    let mut events = SseParser::default();
+    let mut chunk = vec![0; CHUNK_BYTES];
     let mut total = 0_u64;
     loop {
-        let count = reader.read(&mut chunk).map_err(|error| broken_off(client, endpoint, error))?;
+        let count = reader.read(&mut chunk).map_err(|error| interrupted_read(client, endpoint, error))?;
         total += count as u64;
         let complete = match events.feed(&chunk[..count]) {
-            Ok(complete) if total <= LONGEST_ANSWER => complete,
-            _ => return Err(Failed::for_good(client.unusable(endpoint, "too long an answer"))),
+            Ok(complete) if total <= MAX_ANSWER_BYTES => complete,
+            _ => return Err(FailedRequest::permanent(client.invalid_response(endpoint, "response too long"))),
         };
-        let complete = if count == 0 { events.rest().into_iter().collect() } else { complete };
-        let nothing = complete.is_empty().then_some(Heard::Bytes);
-        for heard in complete.into_iter().map(Heard::Event).chain(nothing) {
+        let complete = if count == 0 { events.finish().into_iter().collect() } else { complete };
+        let nothing = complete.is_empty().then_some(StreamMessage::PartialEvent);
+        for heard in complete.into_iter().map(StreamMessage::Event).chain(nothing) {
             if to.send(heard).is_err() {
                 return Ok(None);
             }
@@ -237,11 +265,11 @@ fn read(client: &Client, endpoint: &Endpoint, body: &[u8], to: &SyncSender<Heard
     }
 }
 
-/// A connection that fails while the answer comes was reached all the same.
-fn broken_off(client: &Client, endpoint: &Endpoint, error: std::io::Error) -> Failed {
-    let mut failed = client.failed(endpoint, &ureq::Error::from(error));
+/// A connection lost during the response is reported as interrupted, not as unreachable.
+fn interrupted_read(client: &HttpClient, endpoint: &Endpoint, error: std::io::Error) -> FailedRequest {
+    let mut failed = client.failed_request(endpoint, &ureq::Error::from(error));
     if let ChatError::Unreachable { cause, .. } = &failed.error {
-        failed.error = client.broken(endpoint, cause);
+        failed.error = client.interrupted(endpoint, cause);
     }
-    Failed { was_sent: true, is_free: false, ..failed }
+    FailedRequest { was_sent: true, is_free: false, ..failed }
 }

@@ -1,147 +1,150 @@
-//! One request in the words of its provider, and one answer out of them.
+//! Converts requests to a provider's JSON and responses back. Dispatches to the provider modules.
 
-use rethread_model::thread::{Block, ChatMessage, Stop};
+use rethread_model::thread::{ChatMessage, ContentBlock, StopReason};
 use serde_json::{Map, Value};
 
-use super::gathered::{Each, Gathered};
-use super::{JsonShape, Request, anthropic, gemini, openai};
+use super::answer_builder::{AnswerBuilder, ChunkHandler};
+use super::{AnswerSchema, ChatRequest, anthropic, gemini, openai};
 use crate::Provider;
 
-/// What goes into one request's body.
+/// Everything that goes into a request body.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct RequestSpec<'a> {
     pub(super) model: &'a str,
-    pub(super) request: &'a Request,
-    /// The shape to answer in, where the provider is to see to it.
-    pub(super) format: Format<'a>,
-    pub(super) manner: Manner,
-    /// Whether the provider itself is asked, and not one of the many that speak like it.
-    pub(super) is_original: bool,
+    pub(super) request: &'a ChatRequest,
+    /// Answer format that the provider should enforce.
+    pub(super) format: AnswerFormat<'a>,
+    pub(super) delivery: DeliveryMode,
+    /// Whether this is the provider's own API, not a compatible server.
+    pub(super) is_official_api: bool,
 }
 
-/// How the answer is formed.
+/// Format of the answer.
 #[derive(Clone, Copy)]
-pub(super) enum Format<'a> {
-    /// As the model likes.
-    Free,
-    /// As some JSON.
+pub(super) enum AnswerFormat<'a> {
+    /// Unrestricted text.
+    Text,
+    /// Any JSON.
     Json,
-    /// As JSON of this shape.
-    Shape(JsonShape<'a>),
+    /// JSON that follows this schema.
+    Schema(AnswerSchema<'a>),
 }
 
-/// How the answer is sent.
+/// How the answer is delivered.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Manner {
-    /// All at once.
-    Whole,
-    /// Piece by piece, and then the tokens.
+pub(super) enum DeliveryMode {
+    /// As one response.
+    Complete,
+    /// As a stream, with usage at the end.
     Stream,
-    /// Piece by piece, by servers that cannot be asked for the tokens.
-    StreamUncounted,
+    /// As a stream, from servers that reject the request for usage.
+    StreamWithoutUsage,
 }
 
-/// What an event of a stream says beyond what was gathered from it.
+/// Whether a stream event was the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Said {
-    /// There may be more.
+pub(super) enum StreamProgress {
+    /// More events may follow.
     More,
-    /// This was all.
-    All,
+    /// The answer is complete.
+    Done,
 }
 
-/// The body of the request.
-pub(super) fn body(provider: Provider, asked: &Asked<'_>) -> Vec<u8> {
+/// The request body as JSON bytes.
+pub(super) fn body(provider: Provider, spec: &RequestSpec<'_>) -> Vec<u8> {
     let body = match provider {
-        Provider::Anthropic => anthropic::body(asked),
-        Provider::OpenAi => openai::body(asked),
-        Provider::Gemini => gemini::body(asked),
+        Provider::Anthropic => anthropic::body(spec),
+        Provider::OpenAi => openai::body(spec),
+        Provider::Gemini => gemini::body(spec),
     };
     body.to_string().into_bytes()
 }
 
-/// Reads an answer that came at once.
-pub(super) fn read(
+/// Reads a complete response.
+pub(super) fn read_response(
     provider: Provider,
     body: &[u8],
-    gathered: &mut Gathered,
-    each: &mut Each<'_>,
+    builder: &mut AnswerBuilder,
+    each: &mut ChunkHandler<'_>,
 ) -> Result<(), String> {
     let value: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
     match provider {
-        Provider::Anthropic => anthropic::read(&value, gathered, each),
-        Provider::OpenAi => openai::read(&value, gathered, each),
-        Provider::Gemini => gemini::read(&value, gathered, each),
+        Provider::Anthropic => anthropic::read_response(&value, builder, each),
+        Provider::OpenAi => openai::read_response(&value, builder, each),
+        Provider::Gemini => gemini::read_response(&value, builder, each),
     }
 }
 
-/// Reads one event of a stream. An error is what the provider says went wrong, or what is wrong with the event.
-pub(super) fn event(
+/// Reads one stream event. The error is the provider's error message, or says what is wrong with the event.
+pub(super) fn read_event(
     provider: Provider,
     data: &str,
-    gathered: &mut Gathered,
-    each: &mut Each<'_>,
-) -> Result<Said, String> {
+    builder: &mut AnswerBuilder,
+    each: &mut ChunkHandler<'_>,
+) -> Result<StreamProgress, String> {
     if data.trim() == "[DONE]" {
-        return Ok(Said::All);
+        return Ok(StreamProgress::Done);
     }
-    let value: Value = serde_json::from_str(data).map_err(|error| format!("an event that is no JSON: {error}"))?;
+    let value: Value =
+        serde_json::from_str(data).map_err(|error| format!("stream event is not valid JSON: {error}"))?;
     if value.get("error").is_some_and(|error| !error.is_null()) {
-        let told = crate::answer::told(&value);
-        return Err(if told.is_empty() { "an error without a message".to_owned() } else { told });
+        let message = crate::response::error_message_in(&value);
+        return Err(if message.is_empty() { "error without a message".to_owned() } else { message });
     }
     match provider {
-        Provider::Anthropic => Ok(anthropic::event(&value, gathered, each)),
+        Provider::Anthropic => Ok(anthropic::read_event(&value, builder, each)),
         Provider::OpenAi => {
-            openai::event(&value, gathered, each);
-            Ok(Said::More)
+            openai::read_event(&value, builder, each);
+            Ok(StreamProgress::More)
         }
         Provider::Gemini => {
-            gemini::event(&value, gathered, each);
-            Ok(Said::More)
+            gemini::read_event(&value, builder, each);
+            Ok(StreamProgress::More)
         }
     }
 }
 
-/// The texts of a message, with a word in place of what cannot be sent.
-pub(super) fn text(message: &ChatMessage) -> String {
-    let texts = message.content.iter().filter_map(text_of).filter(|text| !text.is_empty());
+/// The text of a message, with a placeholder for unsupported content.
+pub(super) fn message_text(message: &ChatMessage) -> String {
+    let texts = message.content.iter().filter_map(block_text).filter(|text| !text.is_empty());
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// The text a block is sent as. None for a tool call.
-pub(super) fn text_of(block: &Block) -> Option<String> {
+/// The text of a block. `None` for a tool call.
+pub(super) fn block_text(block: &ContentBlock) -> Option<String> {
     match block {
-        Block::Text(text) => Some(text.clone()),
-        Block::ToolCall { .. } => None,
-        Block::Other(value) => Some(format!("[unsupported content: {}]", value["type"].as_str().unwrap_or("unknown"))),
+        ContentBlock::Text(text) => Some(text.clone()),
+        ContentBlock::ToolCall { .. } => None,
+        ContentBlock::Other(value) => {
+            Some(format!("[unsupported content: {}]", value["type"].as_str().unwrap_or("unknown")))
+        }
     }
 }
 
-/// Fields for an object, those without a value left out.
-pub(super) fn fields<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
+/// A JSON object of the fields that have a value.
+pub(super) fn json_object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
     let present = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     Value::Object(present.collect::<Map<_, _>>())
 }
 
-/// A list, unless it is empty.
-pub(super) fn list(values: Vec<Value>) -> Option<Value> {
+/// A JSON array, or `None` if it would be empty.
+pub(super) fn non_empty_list(values: Vec<Value>) -> Option<Value> {
     if values.is_empty() { None } else { Some(Value::Array(values)) }
 }
 
-/// A count that may be missing.
+/// A number field, 0 if missing.
 pub(super) fn count(value: &Value, name: &str) -> u64 {
     value[name].as_u64().unwrap_or(0)
 }
 
-/// A text that is there and not empty.
-pub(super) fn word<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+/// A string field, `None` if missing or empty.
+pub(super) fn non_empty_str<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
     value[name].as_str().filter(|text| !text.is_empty())
 }
 
-/// What a provider gives as the reason to stop, by its own table of words.
-pub(super) fn stop(table: &[(&str, Stop)], reason: &str) -> Stop {
-    table.iter().find(|(word, _)| *word == reason).map_or(Stop::Other, |(_, stop)| *stop)
+/// Looks up a provider's stop reason in its table.
+pub(super) fn stop_reason(table: &[(&str, StopReason)], reason: &str) -> StopReason {
+    table.iter().find(|(word, _)| *word == reason).map_or(StopReason::Other, |(_, stop)| *stop)
 }
 
 #[cfg(test)]
@@ -149,7 +152,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// The value with each of its parts in turn replaced by this one.
+    /// Copies of `value`, each with one part replaced by `by`.
     fn replaced(value: &Value, by: &Value) -> Vec<Value> {
         let mut all = vec![by.clone()];
         match value {
@@ -177,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn no_answer_makes_us_stumble_whatever_stands_in_it() {
+    fn malformed_responses_never_panic() {
         let call = json!({"index": 0, "id": "c", "function": {"name": "n", "arguments": "{}"}});
         let message = json!({"content": [{"text": "x"}], "refusal": "no", "tool_calls": [call]});
         let samples = [
@@ -202,12 +205,12 @@ mod tests {
         for value in samples.iter().flat_map(|sample| odd.iter().flat_map(|by| replaced(sample, by))) {
             for provider in Provider::ALL {
                 let text = value.to_string();
-                let mut gathered = Gathered::new(&[]);
-                // Whatever it makes of it, it comes to an end.
-                let _ = event(provider, &text, &mut gathered, &mut |_| {});
-                let _ = event(provider, &text, &mut gathered, &mut |_| {});
-                let _ = read(provider, text.as_bytes(), &mut gathered, &mut |_| {});
-                assert!(gathered.finished("m").content.len() <= 9, "{text}");
+                let mut builder = AnswerBuilder::new(&[]);
+                // The results do not matter, only that nothing panics.
+                let _ = read_event(provider, &text, &mut builder, &mut |_| {});
+                let _ = read_event(provider, &text, &mut builder, &mut |_| {});
+                let _ = read_response(provider, text.as_bytes(), &mut builder, &mut |_| {});
+                assert!(builder.finish("m").content.len() <= 9, "{text}");
             }
         }
     }

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use crate::helpers::{RecordingMeter, SECRET, message, price};
-use rethread_llm::{ChatError, Embedder, Endpoint, Key, Limits, Refusal};
+use rethread_llm::{ApiKey, BudgetRefusal, ChatError, Embedder, EmbeddingLimits, Endpoint};
 use rethread_testing::{StubModel, StubReply};
 
-fn embedder(server: &StubModel, limits: Limits) -> Embedder {
+fn embedder(server: &StubModel, limits: EmbeddingLimits) -> Embedder {
     let endpoint = Endpoint::parse(&server.openai_url()).unwrap();
-    Embedder::new(endpoint, "small", Some(Key::parse(SECRET).unwrap()), limits)
+    Embedder::new(endpoint, "small", Some(ApiKey::parse(SECRET).unwrap()), limits)
 }
 
-fn embed(server: &StubModel, limits: Limits, texts: &[&str]) -> Result<Vec<Vec<f32>>, ChatError> {
+fn embed(server: &StubModel, limits: EmbeddingLimits, texts: &[&str]) -> Result<Vec<Vec<f32>>, ChatError> {
     embedder(server, limits).embed(texts, &RecordingMeter::default())
 }
 
@@ -33,7 +33,7 @@ fn vectors() -> StubReply {
 #[test]
 fn vectors_are_in_text_order_and_the_key_is_a_bearer_token() {
     let server = StubModel::with_only(vec![vectors()]);
-    let vectors = embed(&server, Limits::PATIENT, &["one", "three", "of"]).unwrap();
+    let vectors = embed(&server, EmbeddingLimits::BACKGROUND, &["one", "three", "of"]).unwrap();
     assert_eq!(vectors, [[3.0, 1.0], [5.0, 1.0], [2.0, 1.0]]);
     let received = server.requests();
     assert_eq!(received.len(), 1);
@@ -47,7 +47,7 @@ fn vectors_are_in_text_order_and_the_key_is_a_bearer_token() {
 fn no_key_sends_no_authorization() {
     let server = StubModel::with_only(vec![vectors()]);
     let endpoint = Endpoint::parse(&server.openai_url()).unwrap();
-    let embedder = Embedder::new(endpoint, "small", None, Limits::QUICK);
+    let embedder = Embedder::new(endpoint, "small", None, EmbeddingLimits::INTERACTIVE);
     embedder.embed(&["text"], &RecordingMeter::default()).unwrap();
     assert!(!server.requests()[0].head.contains("authorization"));
     let nothing = embedder.embed(&[], &RecordingMeter::default()).unwrap();
@@ -59,7 +59,7 @@ fn texts_are_batched_and_cut_between_characters() {
     let server = StubModel::with_only(vec![vectors(), vectors(), vectors()]);
     let long = format!("x{}", "ä".repeat(3_000));
     let texts: Vec<&str> = (0..130).map(|at| if at == 129 { long.as_str() } else { "short" }).collect();
-    let vectors = embed(&server, Limits::PATIENT, &texts).unwrap();
+    let vectors = embed(&server, EmbeddingLimits::BACKGROUND, &texts).unwrap();
     assert_eq!((vectors.len(), vectors[129][0]), (130, 1_999.0));
     let counts: Vec<usize> = server.requests().iter().map(|one| one.body["input"].as_array().unwrap().len()).collect();
     assert_eq!(counts, [64, 64, 2]);
@@ -74,7 +74,8 @@ fn busy_server_and_broken_connection_are_retried() {
     };
     let server = StubModel::with_only(vec![busy, StubReply::Close, vectors()]);
     let meter = RecordingMeter::default();
-    let found = embedder(&server, Limits::PATIENT).with_price(Some(price())).embed(&["text"], &meter).unwrap();
+    let found =
+        embedder(&server, EmbeddingLimits::BACKGROUND).with_price(Some(price())).embed(&["text"], &meter).unwrap();
     assert_eq!(found, [[4.0, 1.0]]);
     assert_eq!(server.requests().len(), 3);
     assert_eq!(meter.errors(), ["status 429", "unreachable", ""]);
@@ -97,16 +98,16 @@ fn gives_up_after_two_retries() {
         }
     };
     let server = StubModel::with_only(vec![busy(), busy(), busy(), vectors()]);
-    let error = embed(&server, Limits::PATIENT, &["text"]).unwrap_err();
-    assert_eq!(message(&server, &error), "BASE/v1/embeddings answered 503: loading the model");
+    let error = embed(&server, EmbeddingLimits::BACKGROUND, &["text"]).unwrap_err();
+    assert_eq!(message(&server, &error), "BASE/v1/embeddings returned HTTP 503: loading the model");
     assert_eq!(server.requests().len(), 3);
 }
 
 #[test]
 fn quick_limits_do_not_retry() {
     let server = StubModel::with_only(vec![StubReply::http("500 Internal Server Error", "oh"), vectors()]);
-    let error = embed(&server, Limits::QUICK, &["text"]).unwrap_err();
-    assert_eq!(message(&server, &error), "BASE/v1/embeddings answered 500");
+    let error = embed(&server, EmbeddingLimits::INTERACTIVE, &["text"]).unwrap_err();
+    assert_eq!(message(&server, &error), "BASE/v1/embeddings returned HTTP 500");
     assert_eq!(server.requests().len(), 1);
 }
 
@@ -114,22 +115,22 @@ fn quick_limits_do_not_retry() {
 fn refusal_is_final_and_hides_the_key() {
     let echo = format!(r#"{{"error":{{"message":"Incorrect API key provided: {SECRET}"}}}}"#);
     let server = StubModel::with_only(vec![StubReply::http("401 Unauthorized", &echo), vectors()]);
-    let error = embed(&server, Limits::PATIENT, &["text"]).unwrap_err();
-    assert_eq!(message(&server, &error), "BASE/v1/embeddings answered 401");
+    let error = embed(&server, EmbeddingLimits::BACKGROUND, &["text"]).unwrap_err();
+    assert_eq!(message(&server, &error), "BASE/v1/embeddings returned HTTP 401");
     assert_eq!(server.requests().len(), 1);
 
     let echo = format!(r#"{{"error":"{}no model for {SECRET}"}}"#, " ".repeat(170));
     let server = StubModel::with_only(vec![StubReply::http("404 Not Found", &echo)]);
-    let error = embed(&server, Limits::PATIENT, &["text"]).unwrap_err();
-    assert_eq!(message(&server, &error), "BASE/v1/embeddings answered 404: no model for [key]");
+    let error = embed(&server, EmbeddingLimits::BACKGROUND, &["text"]).unwrap_err();
+    assert_eq!(message(&server, &error), "BASE/v1/embeddings returned HTTP 404: no model for [key]");
 }
 
 #[test]
 fn refused_admission_sends_no_text() {
     let server = StubModel::with_only(vec![vectors()]);
     let meter = RecordingMeter::admitting(0);
-    let error = embedder(&server, Limits::PATIENT).embed(&["text"], &meter).unwrap_err();
-    assert_eq!(error, ChatError::Budget(Refusal::NoBudget));
+    let error = embedder(&server, EmbeddingLimits::BACKGROUND).embed(&["text"], &meter).unwrap_err();
+    assert_eq!(error, ChatError::Budget(BudgetRefusal::NoBudget));
     assert!(server.requests().is_empty());
 }
 
@@ -142,8 +143,8 @@ fn redirect_is_not_followed() {
         headers: location,
         body: String::new(),
     }]);
-    let error = embed(&server, Limits::PATIENT, &["text"]).unwrap_err();
-    assert_eq!(message(&server, &error), "BASE/v1/embeddings answered 307");
+    let error = embed(&server, EmbeddingLimits::BACKGROUND, &["text"]).unwrap_err();
+    assert_eq!(message(&server, &error), "BASE/v1/embeddings returned HTTP 307");
     assert!(elsewhere.requests().is_empty());
 }
 
@@ -155,10 +156,10 @@ fn unexpected_answer_is_an_error() {
         (format!(r#"{{"data":"{SECRET}"}}"#), "invalid type: string \"[key]\", expected a sequence"),
     ] {
         let server = StubModel::with_only(vec![StubReply::http("200 OK", &body), vectors()]);
-        let error = embed(&server, Limits::PATIENT, &["text"]).unwrap_err();
+        let error = embed(&server, EmbeddingLimits::BACKGROUND, &["text"]).unwrap_err();
         let reported = message(&server, &error);
         assert!(
-            reported.starts_with(&format!("BASE/v1/embeddings answered what cannot be used: {reason}")),
+            reported.starts_with(&format!("BASE/v1/embeddings returned an unusable response: {reason}")),
             "{reported}"
         );
         assert_eq!(server.requests().len(), 1, "a wrong answer is not retried");
@@ -168,7 +169,7 @@ fn unexpected_answer_is_an_error() {
 #[test]
 fn slow_server_times_out() {
     let server = StubModel::with_only(vec![StubReply::StalledEvents(String::new())]);
-    let limits = Limits { whole: Duration::from_secs(1), ..Limits::PATIENT };
+    let limits = EmbeddingLimits { total: Duration::from_secs(1), ..EmbeddingLimits::BACKGROUND };
     let error = embed(&server, limits, &["text"]).unwrap_err();
     assert_eq!(message(&server, &error), "BASE/v1/embeddings did not answer within 1 s");
     server.wait_for_disconnect();
@@ -179,8 +180,8 @@ fn slow_server_times_out() {
 fn unreachable_server_is_reported() {
     let server = StubModel::unreachable();
     let meter = RecordingMeter::default();
-    let error = embedder(&server, Limits::QUICK).embed(&["text"], &meter).unwrap_err();
+    let error = embedder(&server, EmbeddingLimits::INTERACTIVE).embed(&["text"], &meter).unwrap_err();
     assert!(matches!(error, ChatError::Unreachable { .. }), "{error:?}");
-    assert!(message(&server, &error).starts_with("BASE/v1/embeddings cannot be reached: "));
+    assert!(message(&server, &error).starts_with("cannot reach BASE/v1/embeddings: "));
     assert!(!meter.settled()[0].was_sent);
 }

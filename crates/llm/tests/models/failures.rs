@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::helpers::{RecordingMeter, SECRET, client, message, price, request, retrying};
 use rethread_llm::{
-    Admission, Budget, ChatError, ChatLimits, ChatModel, Key, Meter, NanoUsd, Planned, Price, Provider, Refusal,
-    Settled, Spent,
+    Admission, ApiKey, Budget, BudgetRefusal, ChatError, ChatLimits, ChatModel, Meter, NanoUsd, Price, Provider,
+    RequestEstimate, RequestSettlement, SpentToday,
 };
 use rethread_model::Tokens;
 use rethread_testing::{StubModel, StubReply, events};
@@ -46,7 +46,7 @@ fn client_errors_are_not_retried() {
             .complete(&request("x"), &RecordingMeter::default())
             .unwrap_err();
         let reason = if matches!(&status[..3], "401" | "403") { "" } else { ": not now" };
-        let reported = format!("BASE/v1/messages answered {}{reason}", &status[..3]);
+        let reported = format!("BASE/v1/messages returned HTTP {}{reason}", &status[..3]);
         assert_eq!(message(&server, &error), reported);
         assert_eq!(server.requests().len(), 1, "{status}");
     }
@@ -69,13 +69,13 @@ fn retries_are_limited_and_each_needs_admission() {
     let server = StubModel::with_only((0..4).map(|_| busy("529 Overloaded")).collect());
     let meter = RecordingMeter::default();
     let error = client(&server, Provider::Anthropic, retrying(2)).complete(&request("x"), &meter).unwrap_err();
-    assert_eq!(message(&server, &error), "BASE/v1/messages answered 529: not now");
+    assert_eq!(message(&server, &error), "BASE/v1/messages returned HTTP 529: not now");
     assert_eq!((server.requests().len(), meter.settled().len()), (3, 3));
 
     let server = StubModel::with_only((0..2).map(|_| busy("529 Overloaded")).collect());
     let meter = RecordingMeter::admitting(1);
     let error = client(&server, Provider::Anthropic, retrying(2)).complete(&request("x"), &meter).unwrap_err();
-    assert_eq!(error, ChatError::Budget(Refusal::NoBudget));
+    assert_eq!(error, ChatError::Budget(BudgetRefusal::NoBudget));
     assert_eq!((server.requests().len(), meter.settled().len()), (1, 1));
 }
 
@@ -97,9 +97,13 @@ fn unsent_request_is_settled_as_not_sent() {
     let meter = RecordingMeter::default();
     let error = client(&server, Provider::Gemini, retrying(0)).complete(&request("x"), &meter).unwrap_err();
     let reported = message(&server, &error);
-    assert!(reported.starts_with("BASE/v1beta/models/small:generateContent cannot be reached: "), "{reported}");
-    let nothing = Settled { tokens: Some(Tokens::default()), cost: Some(NanoUsd::ZERO), ..Settled::default() };
-    assert_eq!(meter.settled(), [Settled { error: Some("unreachable".to_owned()), ..nothing }]);
+    assert!(reported.starts_with("cannot reach BASE/v1beta/models/small:generateContent: "), "{reported}");
+    let nothing = RequestSettlement {
+        tokens: Some(Tokens::default()),
+        cost: Some(NanoUsd::ZERO),
+        ..RequestSettlement::default()
+    };
+    assert_eq!(meter.settled(), [RequestSettlement { error: Some("unreachable".to_owned()), ..nothing }]);
 }
 
 #[test]
@@ -120,7 +124,7 @@ fn no_error_contains_the_key() {
             message(&server, &error);
         }
         let error = model.stream(&request("x"), &RecordingMeter::default(), &|| false, &mut |_| {}).unwrap_err();
-        assert!(message(&server, &error).contains("broke off its answer: xxx"), "{error}");
+        assert!(message(&server, &error).contains(" was interrupted: xxx"), "{error}");
         assert_eq!(server.requests().len(), 4);
         assert!(!format!("{model:?}").contains(SECRET));
     }
@@ -132,18 +136,18 @@ fn key_in_the_query_is_sent_and_never_shown() {
     let base = format!("{}/v1?key={SECRET}", server.url());
     let model = ChatModel::new(Provider::OpenAi, &base, "small", None, None, retrying(0)).unwrap();
     let error = model.complete(&request("x"), &RecordingMeter::default()).unwrap_err();
-    assert_eq!(message(&server, &error), "BASE/v1/chat/completions answered 400: no");
+    assert_eq!(message(&server, &error), "BASE/v1/chat/completions returned HTTP 400: no");
     assert_eq!(model.endpoint().replace(&server.url(), "BASE"), "BASE/v1/chat/completions");
     assert!(server.requests()[0].head.starts_with(&format!("POST /v1/chat/completions?key={SECRET} HTTP/1.1\n")));
 }
 
 #[test]
 fn other_hosts_need_https() {
-    let make = |base: &str| ChatModel::new(Provider::OpenAi, base, "small", None, None, ChatLimits::PATIENT);
+    let make = |base: &str| ChatModel::new(Provider::OpenAi, base, "small", None, None, ChatLimits::BACKGROUND);
     let error = make("http://example.com/v1").unwrap_err();
-    assert!(error.to_string().ends_with("http is for this machine only; another host needs https"), "{error}");
+    assert!(error.to_string().ends_with("http is allowed for this machine only; use https"), "{error}");
     assert!(make("https://me:hush@example.com/v1").is_err_and(|error| !error.to_string().contains("hush")));
-    assert!(Key::parse("two words").is_err());
+    assert!(ApiKey::parse("two words").is_err());
 }
 
 #[test]
@@ -158,19 +162,19 @@ fn provider_redirect_is_not_followed() {
     let error = client(&server, Provider::Anthropic, retrying(0))
         .complete(&request("x"), &RecordingMeter::default())
         .unwrap_err();
-    assert_eq!(message(&server, &error), "BASE/v1/messages answered 307");
+    assert_eq!(message(&server, &error), "BASE/v1/messages returned HTTP 307");
     assert!(elsewhere.requests().is_empty());
 }
 
 #[test]
 fn silent_provider_times_out() {
     let server = StubModel::with_only(vec![StubReply::StalledEvents(String::new())]);
-    let limits = ChatLimits { first_byte: Duration::from_secs(1), ..retrying(1) };
+    let limits = ChatLimits { idle: Duration::from_secs(1), ..retrying(1) };
     let meter = RecordingMeter::default();
     let error = client(&server, Provider::OpenAi, limits).complete(&request("x"), &meter).unwrap_err();
     assert_eq!(message(&server, &error), "BASE/v1/chat/completions did not answer within 1 s");
     server.wait_for_disconnect();
-    assert_eq!(meter.errors(), ["too slow"]);
+    assert_eq!(meter.errors(), ["timed out"]);
 }
 
 #[test]
@@ -180,46 +184,47 @@ fn endless_answer_is_cut() {
     let error = client(&server, Provider::Anthropic, retrying(1))
         .complete(&request("x"), &RecordingMeter::default())
         .unwrap_err();
-    assert_eq!(message(&server, &error), "BASE/v1/messages answered what cannot be used: too long an answer");
+    assert_eq!(message(&server, &error), "BASE/v1/messages returned an unusable response: response too long");
 }
 
 /// A budget with fixed spending.
-struct Purse(Budget, Spent);
+struct FixedBudget(Budget, SpentToday);
 
-impl Meter for Purse {
-    fn admit(&self, planned: &Planned) -> Result<Admission, Refusal> {
+impl Meter for FixedBudget {
+    fn admit(&self, planned: &RequestEstimate) -> Result<Admission, BudgetRefusal> {
         self.0.check(&self.1, planned).map(|()| Admission(1))
     }
 
-    fn settle(&self, _: Admission, _: &Settled) {}
+    fn settle(&self, _: Admission, _: &RequestSettlement) {}
 }
 
 #[test]
 fn no_budget_sends_no_request_to_any_provider() {
     let server = StubModel::with_only(vec![StubReply::http("200 OK", GOOD)]);
     let daily = Budget { daily_tokens: 1_000_000, ..Budget::default() };
-    let spent = Spent { tokens: 999_990, cost: usd("0.99") };
-    let dear = Budget { daily_usd: usd("0.99"), ..Budget::default() };
-    for (budget, price, key) in [
-        (Budget::default(), Some(Price::FREE), "budget.daily_tokens"),
-        (daily, Some(price()), "budget.daily_tokens is 1000000"),
-        (dear, Some(price()), "budget.daily_usd is $0.99"),
-        (Budget { call_tokens: 100, ..daily }, Some(price()), "budget.call_tokens is 100"),
-        (Budget { call_usd: usd("0.0000001"), ..dear }, Some(price()), "budget.call_usd is $0.0000001"),
-        (dear, None, "the price of small is unknown"),
+    let spent = SpentToday { tokens: 999_990, cost: usd("0.99") };
+    let dollars = Budget { daily_usd: usd("0.99"), ..Budget::default() };
+    for (budget, price, expected) in [
+        (Budget::default(), Some(Price::FREE), ["no budget is set", "budget.daily_tokens"]),
+        (daily, Some(price()), ["999990 of 1000000 spent", "(budget.daily_tokens)"]),
+        (dollars, Some(price()), ["$0.99 of $0.99 spent", "(budget.daily_usd)"]),
+        (Budget { call_tokens: 100, ..daily }, Some(price()), ["limit 100,", "(budget.call_tokens)"]),
+        (Budget { call_usd: usd("0.0000001"), ..dollars }, Some(price()), ["limit $0.0000001,", "(budget.call_usd)"]),
+        (dollars, None, ["the price of small is unknown", "budget.daily_usd"]),
     ] {
         let base = server.openai_url();
         let model = ChatModel::new(Provider::OpenAi, &base, "small", None, price, retrying(3)).unwrap();
-        let purse = Purse(budget, spent);
-        let shape = rethread_llm::JsonShape { name: "x", schema: &serde_json::json!({"type": "object"}) };
+        let meter = FixedBudget(budget, spent);
+        let schema = rethread_llm::AnswerSchema { name: "x", schema: &serde_json::json!({"type": "object"}) };
         let errors = [
-            model.complete(&request("x"), &purse).unwrap_err(),
-            model.stream(&request("x"), &purse, &|| false, &mut |_| {}).unwrap_err(),
-            model.complete_json(&request("x"), &shape, &purse).unwrap_err(),
+            model.complete(&request("x"), &meter).unwrap_err(),
+            model.stream(&request("x"), &meter, &|| false, &mut |_| {}).unwrap_err(),
+            model.complete_json(&request("x"), &schema, &meter).unwrap_err(),
         ];
         for error in errors {
             assert!(matches!(error, ChatError::Budget(_)), "{error:?}");
-            assert!(error.to_string().contains(key), "{error}");
+            let reported = error.to_string();
+            assert!(expected.iter().all(|part| reported.contains(part)), "{reported}");
         }
     }
     assert!(server.requests().is_empty());

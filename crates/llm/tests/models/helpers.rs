@@ -3,7 +3,8 @@
 use std::sync::Mutex;
 
 use rethread_llm::{
-    Admission, ChatError, ChatLimits, ChatModel, Key, Meter, Planned, Price, Provider, Refusal, Request, Settled,
+    Admission, ApiKey, BudgetRefusal, ChatError, ChatLimits, ChatModel, ChatRequest, Meter, Price, Provider,
+    RequestEstimate, RequestSettlement,
 };
 use rethread_model::thread::ChatMessage;
 use rethread_testing::StubModel;
@@ -13,7 +14,7 @@ pub(crate) const SECRET: &str = "sk-this-is-never-shown-0123456789";
 
 /// A client of the stub.
 pub(crate) fn client(server: &StubModel, provider: Provider, limits: ChatLimits) -> ChatModel {
-    let key = Some(Key::parse(SECRET).unwrap());
+    let key = Some(ApiKey::parse(SECRET).unwrap());
     let base = if provider == Provider::OpenAi { server.openai_url() } else { server.url() };
     ChatModel::new(provider, &base, "small", key, Some(price()), limits).unwrap()
 }
@@ -27,7 +28,7 @@ pub(crate) fn message(server: &StubModel, error: &ChatError) -> String {
 
 /// Limits with this many retries.
 pub(crate) fn retrying(retries: u32) -> ChatLimits {
-    ChatLimits { retries, ..ChatLimits::PATIENT }
+    ChatLimits { retries, ..ChatLimits::BACKGROUND }
 }
 
 /// One nano-dollar for an input token, three for an output token.
@@ -36,9 +37,9 @@ pub(crate) fn price() -> Price {
 }
 
 /// A request with one user message.
-pub(crate) fn request(text: &str) -> Request {
+pub(crate) fn request(text: &str) -> ChatRequest {
     let messages = vec![ChatMessage::user(text)];
-    Request { system: None, messages, tools: Vec::new(), max_output_tokens: 100, purpose: "turn" }
+    ChatRequest { system: None, messages, tools: Vec::new(), max_output_tokens: 100, purpose: "turn" }
 }
 
 /// Admits every request, or only the first few, and records what it is given.
@@ -46,8 +47,8 @@ pub(crate) fn request(text: &str) -> Request {
 pub(crate) struct RecordingMeter {
     /// How many requests are admitted; all if not set.
     limit: Option<usize>,
-    planned: Mutex<Vec<Planned>>,
-    settled: Mutex<Vec<(Admission, Settled)>>,
+    planned: Mutex<Vec<RequestEstimate>>,
+    settled: Mutex<Vec<(Admission, RequestSettlement)>>,
 }
 
 impl RecordingMeter {
@@ -56,12 +57,12 @@ impl RecordingMeter {
         Self { limit: Some(limit), ..Self::default() }
     }
 
-    pub(crate) fn planned(&self) -> Vec<Planned> {
+    pub(crate) fn planned(&self) -> Vec<RequestEstimate> {
         self.planned.lock().unwrap().clone()
     }
 
     /// The settled requests in order. Checks that each admission was settled exactly once.
-    pub(crate) fn settled(&self) -> Vec<Settled> {
+    pub(crate) fn settled(&self) -> Vec<RequestSettlement> {
         let settled = self.settled.lock().unwrap().clone();
         let numbers: Vec<u64> = settled.iter().map(|(Admission(number), _)| *number).collect();
         let admitted = self.planned().len().min(self.limit.unwrap_or(usize::MAX)) as u64;
@@ -76,16 +77,16 @@ impl RecordingMeter {
 }
 
 impl Meter for RecordingMeter {
-    fn admit(&self, planned: &Planned) -> Result<Admission, Refusal> {
+    fn admit(&self, planned: &RequestEstimate) -> Result<Admission, BudgetRefusal> {
         let mut all = self.planned.lock().unwrap();
         all.push(planned.clone());
         if self.limit.is_some_and(|limit| all.len() > limit) {
-            return Err(Refusal::NoBudget);
+            return Err(BudgetRefusal::NoBudget);
         }
         Ok(Admission(all.len() as u64))
     }
 
-    fn settle(&self, admission: Admission, settled: &Settled) {
+    fn settle(&self, admission: Admission, settled: &RequestSettlement) {
         self.settled.lock().unwrap().push((admission, settled.clone()));
     }
 }

@@ -1,51 +1,52 @@
 //! The request to each provider, and how its whole answers are parsed.
 
 use crate::helpers::{RecordingMeter, SECRET, client, message, request};
-use rethread_llm::{Answer, ChatLimits, Provider, Request, Tool};
+use rethread_llm::{ChatAnswer, ChatLimits, ChatRequest, Provider, ToolDefinition};
 use rethread_model::Tokens;
-use rethread_model::thread::{Block, ChatMessage, ChatRole, Stop};
+use rethread_model::thread::{ChatMessage, ChatRole, ContentBlock, StopReason};
 use rethread_testing::{StubModel, StubReply, StubRequest};
 use serde_json::{Value, json};
 
-fn call(id: &str, name: &str, arguments: &Value) -> Block {
+fn call(id: &str, name: &str, arguments: &Value) -> ContentBlock {
     let arguments = arguments.as_object().cloned().unwrap();
-    Block::ToolCall { id: id.to_owned(), name: name.to_owned(), arguments }
+    ContentBlock::ToolCall { id: id.to_owned(), name: name.to_owned(), arguments }
 }
 
 fn result(id: &str, text: &str, is_error: bool) -> ChatMessage {
-    let message = ChatMessage::said(ChatRole::ToolResult, vec![Block::text(text)]);
+    let message = ChatMessage::new(ChatRole::ToolResult, vec![ContentBlock::text(text)]);
     ChatMessage { tool_call_id: Some(id.to_owned()), is_error, ..message }
 }
 
 /// Two calls in one answer, both results, and a user message after them.
-fn with_tools() -> Request {
-    let image = Block::Other(json!({"type": "image", "data": "AAAA"}));
+fn with_tools() -> ChatRequest {
+    let image = ContentBlock::Other(json!({"type": "image", "data": "AAAA"}));
     let content = vec![
-        Block::text("I look."),
-        Block::text(""),
+        ContentBlock::text("I look."),
+        ContentBlock::text(""),
         call("tc_1", "read", &json!({"path": "a", "line": 1})),
         call("tc_2", "bash", &json!({"command": "ls"})),
     ];
     let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}}});
-    Request {
+    ChatRequest {
         system: Some("Be brief.".to_owned()),
         messages: vec![
-            ChatMessage::said(ChatRole::User, vec![Block::text("What is in a?"), image]),
-            ChatMessage::said(ChatRole::Assistant, content),
+            ChatMessage::new(ChatRole::User, vec![ContentBlock::text("What is in a?"), image]),
+            ChatMessage::new(ChatRole::Assistant, content),
             result("tc_1", "content of a", false),
             result("tc_2", "no such command", true),
             ChatMessage::user("Go on."),
         ],
-        tools: vec![Tool { name: "read".to_owned(), description: "Reads a file.".to_owned(), parameters }],
+        tools: vec![ToolDefinition { name: "read".to_owned(), description: "Reads a file.".to_owned(), parameters }],
         max_output_tokens: 500,
         purpose: "turn",
     }
 }
 
 /// Sends one request; what the stub received and the parsed answer.
-fn ask(provider: Provider, request: &Request, reply: &Value) -> (StubRequest, Answer) {
+fn ask(provider: Provider, request: &ChatRequest, reply: &Value) -> (StubRequest, ChatAnswer) {
     let server = StubModel::with_only(vec![StubReply::http("200 OK", &reply.to_string())]);
-    let answer = client(&server, provider, ChatLimits::PATIENT).complete(request, &RecordingMeter::default()).unwrap();
+    let answer =
+        client(&server, provider, ChatLimits::BACKGROUND).complete(request, &RecordingMeter::default()).unwrap();
     (server.requests().remove(0), answer)
 }
 
@@ -90,8 +91,8 @@ fn anthropic_gets_results_and_following_text_in_one_message() {
         "tools": [{"name": "read", "description": "Reads a file.", "input_schema": with_tools().tools[0].parameters}],
     });
     assert_eq!(received.body, expected);
-    assert_eq!(answer.content, [Block::text("It is empty."), call("toolu_1", "read", &json!({"path": "b"}))]);
-    assert_eq!((answer.stop, answer.model.as_str()), (Stop::ToolCalls, "claude-small-1"));
+    assert_eq!(answer.content, [ContentBlock::text("It is empty."), call("toolu_1", "read", &json!({"path": "b"}))]);
+    assert_eq!((answer.stop, answer.model.as_str()), (StopReason::ToolCalls, "claude-small-1"));
     assert_eq!(answer.usage, Some(Tokens { input: 10, output: 7, cache_read: 3, cache_write: 2 }));
 }
 
@@ -134,7 +135,7 @@ fn openai_gets_arguments_as_text_and_each_result_as_a_message() {
     assert_eq!(received.body, expected);
     let whole = call("call_a", "read", &json!({"path": "b"}));
     assert_eq!(answer.content, [whole, call("call_b", "read", &json!({"_raw": "{\"path\":"}))]);
-    assert_eq!((answer.stop, answer.model.as_str()), (Stop::ToolCalls, "gpt-small-1"));
+    assert_eq!((answer.stop, answer.model.as_str()), (StopReason::ToolCalls, "gpt-small-1"));
     assert_eq!(answer.usage, Some(Tokens { input: 5, output: 7, cache_read: 15, cache_write: 0 }));
 }
 
@@ -177,8 +178,8 @@ fn gemini_gets_calls_and_results_by_name() {
         "generationConfig": {"maxOutputTokens": 500},
     });
     assert_eq!(received.body, expected);
-    assert_eq!(answer.content, [Block::text("It is empty."), call("call_1", "read", &json!({"path": "b"}))]);
-    assert_eq!((answer.stop, answer.model.as_str()), (Stop::ToolCalls, "gemini-small-1"));
+    assert_eq!(answer.content, [ContentBlock::text("It is empty."), call("call_1", "read", &json!({"path": "b"}))]);
+    assert_eq!((answer.stop, answer.model.as_str()), (StopReason::ToolCalls, "gemini-small-1"));
     assert_eq!(answer.usage, Some(Tokens { input: 12, output: 9, cache_read: 8, cache_write: 0 }));
 }
 
@@ -189,18 +190,18 @@ fn every_stop_reason_is_parsed() {
     let gemini = |reason: &str| json!({"candidates": [{"content": {"parts": []}, "finishReason": reason}]});
     let blocked = json!({"promptFeedback": {"blockReason": "SAFETY"}});
     for (provider, reply, stop) in [
-        (Provider::Anthropic, anthropic("end_turn"), Stop::End),
-        (Provider::Anthropic, anthropic("max_tokens"), Stop::Length),
-        (Provider::Anthropic, anthropic("refusal"), Stop::Refusal),
-        (Provider::Anthropic, anthropic("pause_turn"), Stop::Other),
-        (Provider::OpenAi, openai("stop"), Stop::End),
-        (Provider::OpenAi, openai("length"), Stop::Length),
-        (Provider::OpenAi, openai("content_filter"), Stop::Refusal),
-        (Provider::OpenAi, openai("new_reason"), Stop::Other),
-        (Provider::Gemini, gemini("STOP"), Stop::End),
-        (Provider::Gemini, gemini("MAX_TOKENS"), Stop::Length),
-        (Provider::Gemini, gemini("RECITATION"), Stop::Refusal),
-        (Provider::Gemini, blocked, Stop::Refusal),
+        (Provider::Anthropic, anthropic("end_turn"), StopReason::End),
+        (Provider::Anthropic, anthropic("max_tokens"), StopReason::Length),
+        (Provider::Anthropic, anthropic("refusal"), StopReason::Refusal),
+        (Provider::Anthropic, anthropic("pause_turn"), StopReason::Other),
+        (Provider::OpenAi, openai("stop"), StopReason::End),
+        (Provider::OpenAi, openai("length"), StopReason::Length),
+        (Provider::OpenAi, openai("content_filter"), StopReason::Refusal),
+        (Provider::OpenAi, openai("new_reason"), StopReason::Other),
+        (Provider::Gemini, gemini("STOP"), StopReason::End),
+        (Provider::Gemini, gemini("MAX_TOKENS"), StopReason::Length),
+        (Provider::Gemini, gemini("RECITATION"), StopReason::Refusal),
+        (Provider::Gemini, blocked, StopReason::Refusal),
     ] {
         let (_, answer) = ask(provider, &request("x"), &reply);
         assert_eq!((answer.stop, answer.usage), (stop, None), "{reply}");
@@ -215,9 +216,9 @@ fn answer_without_content_is_an_error() {
     {
         let server = StubModel::with_only(vec![StubReply::http("200 OK", "{}")]);
         let meter = RecordingMeter::default();
-        let error = client(&server, provider, ChatLimits::PATIENT).complete(&request("x"), &meter).unwrap_err();
+        let error = client(&server, provider, ChatLimits::BACKGROUND).complete(&request("x"), &meter).unwrap_err();
         let reported = message(&server, &error);
-        assert!(reported.ends_with(&format!(" answered what cannot be used: {reason}")), "{reported}");
+        assert!(reported.ends_with(&format!(" returned an unusable response: {reason}")), "{reported}");
         assert_eq!(meter.settled()[0].tokens, None, "the estimate is kept");
     }
 }
@@ -225,8 +226,8 @@ fn answer_without_content_is_an_error() {
 #[test]
 fn planned_usage_is_an_upper_bound_with_a_purpose() {
     let server = StubModel::unreachable();
-    let model = client(&server, Provider::OpenAi, ChatLimits::PATIENT);
-    let planned = model.planned(&request(&"word ".repeat(300)));
+    let model = client(&server, Provider::OpenAi, ChatLimits::BACKGROUND);
+    let planned = model.estimate(&request(&"word ".repeat(300)));
     assert_eq!((planned.provider, planned.model.as_str(), planned.purpose), (Provider::OpenAi, "small", "turn"));
     assert!((500..600).contains(&planned.input_tokens), "{}", planned.input_tokens);
     assert_eq!(planned.output_tokens, 100);

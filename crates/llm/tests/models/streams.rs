@@ -1,12 +1,12 @@
-//! Streamed answers: assembled, stopped and broken off.
+//! Streamed answers: assembled, stopped and interrupted.
 
 use std::cell::Cell;
 use std::time::Duration;
 
 use crate::helpers::{RecordingMeter, client, message, request, retrying};
-use rethread_llm::{Answer, ChatError, ChatLimits, Piece, Provider, Streamed};
+use rethread_llm::{AnswerChunk, ChatAnswer, ChatError, ChatLimits, Provider, StreamedAnswer};
 use rethread_model::Tokens;
-use rethread_model::thread::{Block, Stop};
+use rethread_model::thread::{ContentBlock, StopReason};
 use rethread_testing::{StubModel, StubReply, events};
 use serde_json::{Value, json};
 
@@ -51,23 +51,31 @@ fn events_of(provider: Provider) -> &'static [&'static str] {
     }
 }
 
-fn call(id: &str, arguments: &Value) -> Block {
-    Block::ToolCall { id: id.to_owned(), name: "read".to_owned(), arguments: arguments.as_object().cloned().unwrap() }
+fn call(id: &str, arguments: &Value) -> ContentBlock {
+    ContentBlock::ToolCall {
+        id: id.to_owned(),
+        name: "read".to_owned(),
+        arguments: arguments.as_object().cloned().unwrap(),
+    }
 }
 
 /// Reads one streamed reply; the pieces and the result.
-fn listen(provider: Provider, reply: StubReply, meter: &RecordingMeter) -> (Vec<String>, Result<Streamed, String>) {
+fn listen(
+    provider: Provider,
+    reply: StubReply,
+    meter: &RecordingMeter,
+) -> (Vec<String>, Result<StreamedAnswer, String>) {
     let server = StubModel::with_only(vec![reply]);
     let mut pieces = Vec::new();
-    let mut each = |piece: Piece<'_>| {
+    let mut each = |piece: AnswerChunk<'_>| {
         pieces.push(match piece {
-            Piece::Text(text) => text.to_owned(),
-            Piece::CallStarted { id, name } => format!("<{name} {id}>"),
+            AnswerChunk::Text(text) => text.to_owned(),
+            AnswerChunk::CallStarted { id, name } => format!("<{name} {id}>"),
         });
     };
     let model = client(&server, provider, ChatLimits::INTERACTIVE);
     let streamed = model.stream(&request("x"), meter, &|| false, &mut each);
-    if let Ok(Streamed { failed: Some(error), .. }) = &streamed {
+    if let Ok(StreamedAnswer { error: Some(error), .. }) = &streamed {
         message(&server, error);
     }
     (pieces, streamed.map_err(|error| message(&server, &error)))
@@ -80,11 +88,14 @@ fn stream_is_parsed_equally_for_any_chunking() {
             let meter = RecordingMeter::default();
             let (pieces, streamed) =
                 listen(provider, StubReply::Events { text: events(events_of(provider)), chunk: size }, &meter);
-            let Streamed { answer, failed } = streamed.unwrap();
+            let StreamedAnswer { answer, error: failed } = streamed.unwrap();
             assert_eq!(pieces, ["Grüße, ", "日本 👋", "<read toolu_1>"], "{provider} {size}");
-            assert_eq!(answer.content, [Block::text("Grüße, 日本 👋"), call("toolu_1", &json!({"path": "süß"}))]);
+            assert_eq!(
+                answer.content,
+                [ContentBlock::text("Grüße, 日本 👋"), call("toolu_1", &json!({"path": "süß"}))]
+            );
             let tokens = Tokens { input: 25, output: 15, cache_read: 4, cache_write: 0 };
-            assert_eq!((answer.stop, answer.usage, failed), (Stop::ToolCalls, Some(tokens), None), "{provider}");
+            assert_eq!((answer.stop, answer.usage, failed), (StopReason::ToolCalls, Some(tokens), None), "{provider}");
             assert!(answer.model.ends_with("-small-1"), "{}", answer.model);
             let settled = &meter.settled()[0];
             assert_eq!((settled.tokens, settled.cost.unwrap().get()), (Some(tokens), 25 + 15 * 3));
@@ -118,7 +129,7 @@ fn usage_option_is_dropped_when_the_server_rejects_it() {
     let meter = RecordingMeter::default();
     let model = client(&server, Provider::OpenAi, ChatLimits::INTERACTIVE);
     let streamed = model.stream(&request("x"), &meter, &|| false, &mut |_| {}).unwrap();
-    assert_eq!((streamed.answer.stop, streamed.answer.usage), (Stop::ToolCalls, None));
+    assert_eq!((streamed.answer.stop, streamed.answer.usage), (StopReason::ToolCalls, None));
     assert_eq!(server.requests()[1].body.get("stream_options"), None);
     let settled = meter.settled();
     assert_eq!((settled[1].tokens, settled[1].cost), (None, meter.planned()[1].cost), "the estimate is kept");
@@ -134,7 +145,7 @@ fn whole_answer_to_a_stream_request_is_parsed() {
     };
     let (pieces, streamed) = listen(Provider::OpenAi, reply, &RecordingMeter::default());
     assert_eq!(pieces, ["hello"]);
-    assert_eq!(streamed.unwrap().answer.stop, Stop::End);
+    assert_eq!(streamed.unwrap().answer.stop, StopReason::End);
 }
 
 #[test]
@@ -148,9 +159,9 @@ fn calls_with_equal_or_missing_index_are_separate() {
         let end = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
         let reply = StubReply::Events { text: events(&[&first, &second, end]), chunk: 1_000 };
         let (_, streamed) = listen(Provider::OpenAi, reply, &RecordingMeter::default());
-        let Answer { content, stop, .. } = streamed.unwrap().answer;
+        let ChatAnswer { content, stop, .. } = streamed.unwrap().answer;
         assert_eq!(content, [call("a", &json!({"path": "a"})), call("b", &json!({"path": "b"}))], "{index}");
-        assert_eq!(stop, Stop::ToolCalls, "calls are waited for, whatever the reason given");
+        assert_eq!(stop, StopReason::ToolCalls, "calls are waited for, whatever the reason given");
     }
 }
 
@@ -174,8 +185,8 @@ fn stream_stops_while_the_provider_is_silent() {
         let streamed =
             model.stream(&request("x"), &meter, &|| is_stopped.get(), &mut |_| is_stopped.set(true)).unwrap();
         server.wait_for_disconnect();
-        assert_eq!(streamed.answer.content, [Block::text("Grüße, ")], "{provider}");
-        assert_eq!((streamed.answer.stop, streamed.failed), (Stop::Aborted, None));
+        assert_eq!(streamed.answer.content, [ContentBlock::text("Grüße, ")], "{provider}");
+        assert_eq!((streamed.answer.stop, streamed.error), (StopReason::Aborted, None));
         assert_eq!(meter.errors(), ["stopped"]);
         assert_eq!(meter.settled()[0].tokens, None, "the usage is unknown");
     }
@@ -187,7 +198,7 @@ fn request_stopped_before_it_started_is_not_sent() {
     let meter = RecordingMeter::default();
     let model = client(&server, Provider::Anthropic, ChatLimits::INTERACTIVE);
     let streamed = model.stream(&request("x"), &meter, &|| true, &mut |_| {}).unwrap();
-    assert_eq!((streamed.answer.content, streamed.answer.stop), (vec![], Stop::Aborted));
+    assert_eq!((streamed.answer.content, streamed.answer.stop), (vec![], StopReason::Aborted));
     assert!(server.requests().is_empty() && meter.planned().is_empty());
 }
 
@@ -199,12 +210,12 @@ fn broken_stream_keeps_text_but_no_partial_call() {
         for reply in [StubReply::Events { text: events(&half), chunk: 9 }, StubReply::BrokenEvents(events(&half))] {
             let meter = RecordingMeter::default();
             let (pieces, streamed) = listen(provider, reply, &meter);
-            let Streamed { answer, failed } = streamed.unwrap();
+            let StreamedAnswer { answer, error: failed } = streamed.unwrap();
             assert_eq!(pieces.last().unwrap(), "<read toolu_1>");
-            assert_eq!(answer.content, [Block::text("Grüße, 日本 👋")], "{provider}");
-            assert_eq!((answer.stop, answer.usage), (Stop::Error, None));
-            assert!(matches!(failed, Some(ChatError::Stream { .. })), "{failed:?}");
-            assert_eq!(meter.errors(), ["broken off"]);
+            assert_eq!(answer.content, [ContentBlock::text("Grüße, 日本 👋")], "{provider}");
+            assert_eq!((answer.stop, answer.usage), (StopReason::Error, None));
+            assert!(matches!(failed, Some(ChatError::Interrupted { .. })), "{failed:?}");
+            assert_eq!(meter.errors(), ["interrupted"]);
         }
     }
 }
@@ -214,7 +225,7 @@ fn complete_call_before_a_break_is_kept() {
     let (_, streamed) =
         listen(Provider::Anthropic, StubReply::BrokenEvents(events(&ANTHROPIC[..11])), &RecordingMeter::default());
     let answer = streamed.unwrap().answer;
-    assert_eq!((answer.content.len(), answer.stop), (2, Stop::Error));
+    assert_eq!((answer.content.len(), answer.stop), (2, StopReason::Error));
     let (_, streamed) =
         listen(Provider::Gemini, StubReply::BrokenEvents(events(&GEMINI[..3])), &RecordingMeter::default());
     assert_eq!(streamed.unwrap().answer.content.len(), 2);
@@ -226,16 +237,20 @@ fn error_inside_a_stream_is_reported() {
     let data: Vec<&str> = ANTHROPIC[..4].iter().copied().chain([error]).collect();
     let (_, streamed) =
         listen(Provider::Anthropic, StubReply::Events { text: events(&data), chunk: 30 }, &RecordingMeter::default());
-    let Streamed { answer, failed } = streamed.unwrap();
-    assert_eq!((answer.content, answer.stop), (vec![Block::text("Grüße, ")], Stop::Error));
-    assert!(failed.unwrap().to_string().ends_with("/v1/messages broke off its answer: Over loaded"));
+    let StreamedAnswer { answer, error: failed } = streamed.unwrap();
+    assert_eq!((answer.content, answer.stop), (vec![ContentBlock::text("Grüße, ")], StopReason::Error));
+    assert!(failed.unwrap().to_string().ends_with("/v1/messages was interrupted: Over loaded"));
 
     let (_, streamed) = listen(
         Provider::Anthropic,
         StubReply::Events { text: events(&[error]), chunk: 30 },
         &RecordingMeter::default(),
     );
-    assert_eq!(streamed.unwrap_err(), "BASE/v1/messages broke off its answer: Over loaded", "nothing came before it");
+    assert_eq!(
+        streamed.unwrap_err(),
+        "the response from BASE/v1/messages was interrupted: Over loaded",
+        "nothing came before it"
+    );
 }
 
 #[test]
@@ -248,19 +263,19 @@ fn empty_stream_is_retried_with_patient_limits() {
     let meter = RecordingMeter::default();
     let model = client(&server, Provider::Anthropic, retrying(2));
     let streamed = model.stream(&request("x"), &meter, &|| false, &mut |_| {}).unwrap();
-    assert_eq!(streamed.answer.stop, Stop::ToolCalls);
+    assert_eq!(streamed.answer.stop, StopReason::ToolCalls);
     assert_eq!(meter.errors(), ["status 529", "unreachable", ""]);
 }
 
 #[test]
 fn interactive_stream_is_not_retried() {
-    // S7.19
+    // E004-15
     let busy =
         StubReply::Http { status: "529 Overloaded", headers: "retry-after: 0\r\n".to_owned(), body: "{}".to_owned() };
     let server = StubModel::with_only(vec![busy, StubReply::Events { text: events(ANTHROPIC), chunk: 100 }]);
     let model = client(&server, Provider::Anthropic, ChatLimits::INTERACTIVE);
     let error = model.stream(&request("x"), &RecordingMeter::default(), &|| false, &mut |_| {}).unwrap_err();
-    assert_eq!(message(&server, &error), "BASE/v1/messages answered 529");
+    assert_eq!(message(&server, &error), "BASE/v1/messages returned HTTP 529");
     assert_eq!(server.requests().len(), 1);
 }
 
@@ -268,12 +283,12 @@ fn interactive_stream_is_not_retried() {
 fn stalled_stream_times_out_and_keeps_its_text() {
     let server = StubModel::with_only(vec![StubReply::StalledEvents(events(&OPENAI[..2]))]);
     // Long enough for the first events to arrive on a busy machine.
-    let limits = ChatLimits { first_byte: Duration::from_secs(4), ..ChatLimits::INTERACTIVE };
+    let limits = ChatLimits { idle: Duration::from_secs(4), ..ChatLimits::INTERACTIVE };
     let model = client(&server, Provider::OpenAi, limits);
-    let Streamed { answer, failed } =
+    let StreamedAnswer { answer, error: failed } =
         model.stream(&request("x"), &RecordingMeter::default(), &|| false, &mut |_| {}).unwrap();
     server.wait_for_disconnect();
-    assert_eq!((answer.content, answer.stop), (vec![Block::text("Grüße, ")], Stop::Error));
+    assert_eq!((answer.content, answer.stop), (vec![ContentBlock::text("Grüße, ")], StopReason::Error));
     assert_eq!(message(&server, &failed.unwrap()), "BASE/v1/chat/completions did not answer within 4 s");
 }
 
@@ -283,12 +298,12 @@ fn endless_stream_is_cut() {
     let many: Vec<&str> = std::iter::repeat_n(event.as_str(), 20).collect();
     let (pieces, streamed) =
         listen(Provider::OpenAi, StubReply::Events { text: events(&many), chunk: 1 << 20 }, &RecordingMeter::default());
-    let failed = streamed.unwrap().failed.unwrap().to_string();
-    assert!(failed.ends_with("answered what cannot be used: too long an answer"), "{failed}");
+    let failed = streamed.unwrap().error.unwrap().to_string();
+    assert!(failed.ends_with("returned an unusable response: response too long"), "{failed}");
     assert_eq!(pieces.len(), 16);
 
     let line = format!("data: {}", "x".repeat(2 << 20));
     let (_, streamed) =
         listen(Provider::OpenAi, StubReply::Events { text: line, chunk: 1 << 20 }, &RecordingMeter::default());
-    assert!(streamed.unwrap_err().ends_with("too long an answer"));
+    assert!(streamed.unwrap_err().ends_with("response too long"));
 }

@@ -1,7 +1,7 @@
 //! Answers in JSON of a schema: how each provider is asked for it, and how a model is corrected.
 
 use crate::helpers::{RecordingMeter, client, message, retrying};
-use rethread_llm::{ChatError, JsonShape, Provider, Request, Structured};
+use rethread_llm::{AnswerSchema, ChatError, ChatRequest, JsonAnswer, Provider};
 use rethread_model::Tokens;
 use rethread_testing::{StubModel, StubReply};
 use serde_json::{Value, json};
@@ -39,13 +39,13 @@ fn refuses() -> StubReply {
     StubReply::http("400 Bad Request", r#"{"error":{"message":"response_format is not supported"}}"#)
 }
 
-fn request() -> Request {
-    Request { system: Some("Name it.".to_owned()), purpose: "title", ..crate::helpers::request("We drank tea.") }
+fn request() -> ChatRequest {
+    ChatRequest { system: Some("Name it.".to_owned()), purpose: "title", ..crate::helpers::request("We drank tea.") }
 }
 
-fn ask(server: &StubModel, provider: Provider, meter: &RecordingMeter) -> Result<Structured, ChatError> {
+fn ask(server: &StubModel, provider: Provider, meter: &RecordingMeter) -> Result<JsonAnswer, ChatError> {
     let schema = schema();
-    let shape = JsonShape { name: "heading", schema: &schema };
+    let shape = AnswerSchema { name: "heading", schema: &schema };
     client(server, provider, retrying(0)).complete_json(&request(), &shape, meter)
 }
 
@@ -66,10 +66,10 @@ fn schema_is_requested_in_the_format_of_the_provider() {
         let server = StubModel::with_only(vec![reply(provider, &format!("```json\n{GOOD}\n```"))]);
         let structured = ask(&server, provider, &RecordingMeter::default()).unwrap();
         let usage = Tokens { input: 5, output: 3, ..Tokens::default() };
-        assert_eq!(structured, Structured { value: serde_json::from_str(GOOD).unwrap(), usage, attempts: 1 });
+        assert_eq!(structured, JsonAnswer { value: serde_json::from_str(GOOD).unwrap(), usage, attempts: 1 });
         let body = &server.requests()[0].body;
         assert_eq!(body.pointer(at), Some(&asked), "{provider}");
-        assert!(!body.to_string().contains("Answer with JSON only"), "the provider sees to it");
+        assert!(!body.to_string().contains("Answer with JSON only"), "the provider enforces it");
         if provider == Provider::Gemini {
             assert_eq!(body["generationConfig"]["responseMimeType"], "application/json");
         }
@@ -109,7 +109,7 @@ fn other_providers_fall_back_to_text() {
 
 #[test]
 fn invalid_json_is_corrected_twice() {
-    // S7.19
+    // S001-10, E001-03
     for provider in Provider::ALL {
         let missing = r#"{"title":"Tea"}"#;
         let server =
@@ -120,7 +120,7 @@ fn invalid_json_is_corrected_twice() {
         assert_eq!(structured.usage, Tokens { input: 15, output: 9, ..Tokens::default() }, "of all answers");
         let last = server.requests()[2].body.to_string();
         for reported in
-            ["Tea!", "This cannot be used: it is no JSON", r#"{\"title\":\"Tea\"}"#, r#"\"tags\" is missing"#]
+            ["Tea!", "This cannot be used: it is not valid JSON", r#"{\"title\":\"Tea\"}"#, r#"\"tags\" is missing"#]
         {
             assert!(last.contains(reported), "{provider} does not get {reported}: {last}");
         }
@@ -130,13 +130,13 @@ fn invalid_json_is_corrected_twice() {
 
 #[test]
 fn three_invalid_answers_are_an_error() {
-    // S7.19
+    // S001-10, E001-03
     let provider = Provider::Anthropic;
     let wrong = r#"{"title":"Tea","tags":"a"}"#;
     let server = StubModel::with_only((0..4).map(|_| reply(provider, wrong)).collect());
     let error = ask(&server, provider, &RecordingMeter::default()).unwrap_err();
-    let reason = "no JSON of the asked shape: \"tags\" must be of type array";
-    assert_eq!(message(&server, &error), format!("BASE/v1/messages answered what cannot be used: {reason}"));
+    let reason = "not JSON of the requested schema: \"tags\" must be of type array";
+    assert_eq!(message(&server, &error), format!("BASE/v1/messages returned an unusable response: {reason}"));
     assert_eq!(server.requests().len(), 3);
 }
 
@@ -159,5 +159,5 @@ fn server_error_about_the_format_falls_back() {
     assert_eq!(server.requests()[1].body["response_format"], json!({"type": "json_object"}));
     let server =
         StubModel::with_only(vec![StubReply::http("500 Internal Server Error", r#"{"error":{"message":"on fire"}}"#)]);
-    assert!(ask(&server, Provider::OpenAi, &RecordingMeter::default()).is_err(), "any other mistake is one");
+    assert!(ask(&server, Provider::OpenAi, &RecordingMeter::default()).is_err(), "any other error is returned");
 }

@@ -1,18 +1,18 @@
-//! A message as a model gets it: no number, no time, no record around it.
+//! A message as sent to a model: without number, time or record.
 
 use serde::{Deserialize, Serialize};
 
-use crate::thread::{Block, Message};
+use crate::thread::{ContentBlock, ThreadMessage};
 
-/// Who speaks in a thread.
+/// The author of a thread message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ChatRole {
-    /// The human, or whoever asks.
+    /// The human, or the program that sent the prompt.
     User,
     /// The model.
     Assistant,
-    /// What a tool gave back.
+    /// The result of a tool.
     ToolResult,
 }
 
@@ -27,49 +27,49 @@ impl ChatRole {
     }
 }
 
-/// A message as a model gets it.
+/// A message as sent to a model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChatMessage {
-    /// Who speaks.
+    /// The author.
     pub role: ChatRole,
-    /// What is said.
-    pub content: Vec<Block>,
-    /// Of a result: which call it answers.
+    /// The content blocks.
+    pub content: Vec<ContentBlock>,
+    /// For a tool result: the id of its call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// Of a result: which tool gave it.
+    /// For a tool result: the name of the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<String>,
-    /// Of a result: whether the tool failed.
+    /// For a tool result: whether the tool failed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
 }
 
 impl ChatMessage {
-    /// A text of the user.
+    /// A text message from the user.
     pub fn user(text: impl Into<String>) -> Self {
-        Self::said(ChatRole::User, vec![Block::text(text)])
+        Self::new(ChatRole::User, vec![ContentBlock::text(text)])
     }
 
-    /// A message that is no tool result.
-    pub fn said(role: ChatRole, content: Vec<Block>) -> Self {
+    /// A message that is not a tool result.
+    pub fn new(role: ChatRole, content: Vec<ContentBlock>) -> Self {
         Self { role, content, tool_call_id: None, tool_name: None, is_error: false }
     }
 
-    /// What it takes in a model's window.
+    /// Estimated tokens in a model's context window.
     pub fn estimated_tokens(&self) -> u64 {
-        self.content.iter().map(Block::estimated_tokens).sum()
+        self.content.iter().map(ContentBlock::estimated_tokens).sum()
     }
 
-    /// Its texts, one below the other.
+    /// All text blocks, joined with newlines.
     pub fn text(&self) -> String {
-        text_of(&self.content)
+        join_texts(&self.content)
     }
 }
 
-impl From<&Message> for ChatMessage {
-    fn from(message: &Message) -> Self {
+impl From<&ThreadMessage> for ChatMessage {
+    fn from(message: &ThreadMessage) -> Self {
         Self {
             role: message.role,
             content: message.content.clone(),
@@ -80,7 +80,7 @@ impl From<&Message> for ChatMessage {
     }
 }
 
-/// The texts among blocks, one below the other.
-pub(crate) fn text_of(content: &[Block]) -> String {
-    content.iter().filter_map(Block::as_text).collect::<Vec<_>>().join("\n")
+/// All text blocks, joined with newlines.
+pub(crate) fn join_texts(content: &[ContentBlock]) -> String {
+    content.iter().filter_map(ContentBlock::as_text).collect::<Vec<_>>().join("\n")
 }

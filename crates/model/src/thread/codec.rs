@@ -1,97 +1,97 @@
-//! The one way records become lines and lines become records.
+//! Converts records to log lines and back. The only code that does.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::thread::{Compaction, Message, Record};
+use crate::thread::{Compaction, ThreadMessage, ThreadRecord};
 
-/// The version of the record shapes written here.
+/// Version of the record format written here.
 const SCHEMA_VERSION: u64 = 1;
-/// How a message of ours begins.
-const MESSAGE: &[u8] = br#"{"recordType":"message","#;
-/// The fields every record opens with.
-const HEADER: [&str; 2] = ["recordType", "schemaVersion"];
+/// Start of every message line we write.
+const MESSAGE_PREFIX: &[u8] = br#"{"recordType":"message","#;
+/// The fields every record starts with.
+const HEADER_FIELDS: [&str; 2] = ["recordType", "schemaVersion"];
 
-/// A line that is no record.
+/// The line is not a valid record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a record: {0}")]
-pub struct BadRecord(pub String);
+#[error("invalid record: {0}")]
+pub struct InvalidRecord(pub String);
 
 #[derive(Deserialize)]
-struct Kind {
+struct RecordHeader {
     #[serde(rename = "recordType")]
     record_type: String,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Line<'a, T> {
+struct RecordLine<'a, T> {
     record_type: &'static str,
     schema_version: u64,
     #[serde(flatten)]
     record: &'a T,
 }
 
-impl Message {
-    /// As it stands in the log, for whoever writes it elsewhere.
+impl ThreadMessage {
+    /// The message in its log format, for serializing it elsewhere.
     pub fn as_record(&self) -> impl Serialize + '_ {
-        Line { record_type: "message", schema_version: SCHEMA_VERSION, record: self }
+        RecordLine { record_type: "message", schema_version: SCHEMA_VERSION, record: self }
     }
 }
 
 impl Compaction {
-    /// As it stands in the log, for whoever writes it elsewhere.
+    /// The compaction in its log format, for serializing it elsewhere.
     pub fn as_record(&self) -> impl Serialize + '_ {
-        Line { record_type: "compaction", schema_version: SCHEMA_VERSION, record: self }
+        RecordLine { record_type: "compaction", schema_version: SCHEMA_VERSION, record: self }
     }
 }
 
-impl Record {
-    /// Reads one line, without its newline.
-    pub fn parse(line: &[u8]) -> Result<Record, BadRecord> {
-        let bad = |error: serde_json::Error| BadRecord(error.to_string());
-        // Nearly every line is a message of ours, and begins so.
-        let kind = if line.starts_with(MESSAGE) {
-            Kind { record_type: "message".to_owned() }
+impl ThreadRecord {
+    /// Parses one line, without its newline.
+    pub fn parse(line: &[u8]) -> Result<ThreadRecord, InvalidRecord> {
+        let bad = |error: serde_json::Error| InvalidRecord(error.to_string());
+        // Fast path: nearly every line is a message that we wrote.
+        let kind = if line.starts_with(MESSAGE_PREFIX) {
+            RecordHeader { record_type: "message".to_owned() }
         } else {
             serde_json::from_slice(line).map_err(bad)?
         };
         match kind.record_type.as_str() {
             "message" => {
-                let mut message: Message = serde_json::from_slice(line).map_err(bad)?;
+                let mut message: ThreadMessage = serde_json::from_slice(line).map_err(bad)?;
                 strip_header(&mut message.extra);
-                Ok(Record::Message(message))
+                Ok(ThreadRecord::Message(message))
             }
             "compaction" => {
                 let mut compaction: Compaction = serde_json::from_slice(line).map_err(bad)?;
                 strip_header(&mut compaction.extra);
-                Ok(Record::Compaction(compaction))
+                Ok(ThreadRecord::Compaction(compaction))
             }
-            _ => serde_json::from_slice(line).map(Record::Other).map_err(bad),
+            _ => serde_json::from_slice(line).map(ThreadRecord::Other).map_err(bad),
         }
     }
 
-    /// The line to append, with its newline.
+    /// Formats the record as a log line, with its newline.
     pub fn to_line(&self) -> Vec<u8> {
         let line = match self {
-            Record::Message(message) => line("message", message),
-            Record::Compaction(compaction) => line("compaction", compaction),
-            Record::Other(fields) => serde_json::to_vec(fields),
+            ThreadRecord::Message(message) => format_line("message", message),
+            ThreadRecord::Compaction(compaction) => format_line("compaction", compaction),
+            ThreadRecord::Other(fields) => serde_json::to_vec(fields),
         };
-        // Writing into memory cannot fail, and every key is a text.
+        // Writing to memory cannot fail, and every key is a string.
         let mut line = line.unwrap_or_default();
         line.push(b'\n');
         line
     }
 }
 
-fn line<T: Serialize>(record_type: &'static str, record: &T) -> serde_json::Result<Vec<u8>> {
-    serde_json::to_vec(&Line { record_type, schema_version: SCHEMA_VERSION, record })
+fn format_line<T: Serialize>(record_type: &'static str, record: &T) -> serde_json::Result<Vec<u8>> {
+    serde_json::to_vec(&RecordLine { record_type, schema_version: SCHEMA_VERSION, record })
 }
 
-/// What stands before the record's own fields is written anew each time.
+/// Removes the header fields, because they are written again with every record.
 fn strip_header(extra: &mut Map<String, Value>) {
-    for field in HEADER {
+    for field in HEADER_FIELDS {
         extra.shift_remove(field);
     }
 }
@@ -100,14 +100,15 @@ fn strip_header(extra: &mut Map<String, Value>) {
 mod tests {
     use super::*;
 
-    fn check(line: &str) -> Record {
-        let record = Record::parse(line.as_bytes()).unwrap();
+    fn check(line: &str) -> ThreadRecord {
+        let record = ThreadRecord::parse(line.as_bytes()).unwrap();
         assert_eq!(String::from_utf8(record.to_line()).unwrap(), format!("{line}\n"));
         record
     }
 
     #[test]
-    fn s004_04_to_06_records_have_the_shapes_of_the_design() {
+    fn records_have_the_documented_format() {
+        // S004-04, S004-05, S004-06
         check(concat!(
             r#"{"recordType":"message","schemaVersion":1,"seq":1,"role":"user","#,
             r#""content":[{"type":"text","text":"What pods are running?"}],"timestamp":"2025-02-11T10:00:00.000Z"}"#
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_newer_programs_write_survives() {
+    fn unknown_records_and_fields_are_preserved() {
         check(r#"{"recordType":"hologram","schemaVersion":9,"seq":7,"z":1,"a":[2]}"#);
         check(concat!(
             r#"{"recordType":"message","schemaVersion":1,"seq":1,"role":"user","content":[{"type":"smell","of":"tea"}],"#,
@@ -137,16 +138,17 @@ mod tests {
     }
 
     #[test]
-    fn s7_12_a_bare_string_is_read_and_written_as_blocks() {
+    fn bare_string_content_is_read_and_written_as_blocks() {
+        // S7.12
         let line = r#"{"recordType":"message","schemaVersion":1,"seq":1,"role":"user","content":"hi","timestamp":"2025-02-11T10:00:00Z"}"#;
-        let record = Record::parse(line.as_bytes()).unwrap();
+        let record = ThreadRecord::parse(line.as_bytes()).unwrap();
         assert!(String::from_utf8(record.to_line()).unwrap().contains(r#""content":[{"type":"text","text":"hi"}]"#));
     }
 
     #[test]
-    fn what_is_no_record_is_told() {
+    fn invalid_records_are_rejected() {
         for line in ["", "{", "[]", "{}", r#"{"recordType":"message"}"#, "\u{0}"] {
-            assert!(Record::parse(line.as_bytes()).is_err(), "{line:?}");
+            assert!(ThreadRecord::parse(line.as_bytes()).is_err(), "{line:?}");
         }
     }
 }

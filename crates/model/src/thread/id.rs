@@ -1,4 +1,4 @@
-//! The id of a thread: a ULID that only we make, and that is parsed before it becomes part of any path.
+//! The id of a thread: a ULID that only we generate. It is validated before it becomes part of a path.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,36 +9,36 @@ use ulid::Ulid;
 
 use crate::{SessionId, Timestamp};
 
-/// The text is no thread's id.
+/// The text is not a valid thread id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a thread id: {0:?}; one has 26 characters of 0-9 and A-Z without I, L, O, U")]
-pub struct BadThreadId(pub String);
+#[error("invalid thread id {0:?}: expected 26 characters of 0-9 and A-Z without I, L, O, U")]
+pub struct InvalidThreadId(pub String);
 
-/// The id of a thread. Displayed, it is a safe name of a directory.
+/// The id of a thread. Its text form is safe as a directory name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadId(Ulid);
 
-/// The last id drawn in this process; the next one is larger, also within a millisecond or when a clock goes back.
-static LAST: Mutex<Ulid> = Mutex::new(Ulid::nil());
+/// The last id generated in this process. The next one is larger, even if the clock stands still or goes back.
+static LAST_GENERATED: Mutex<Ulid> = Mutex::new(Ulid::nil());
 
 impl ThreadId {
-    /// A new id that begins with this moment, larger than every one drawn before in this process.
-    pub fn draw(now: Timestamp) -> Self {
+    /// Generates an id that starts with `now` and is larger than every id generated before in this process.
+    pub fn generate(now: Timestamp) -> Self {
         let millis = u64::try_from(now.as_millis()).unwrap_or(0) & ((1 << 48) - 1);
         let fresh = Ulid::from_parts(millis, Ulid::generate().random());
-        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = LAST_GENERATED.lock().unwrap_or_else(PoisonError::into_inner);
         let next = if fresh > *last { fresh } else { last.increment().unwrap_or(fresh) };
         *last = next;
         Self(next)
     }
 
-    /// When it was drawn.
-    pub fn drawn_at(self) -> Timestamp {
+    /// The time it was generated.
+    pub fn created_at(self) -> Timestamp {
         Timestamp::from_millis(self.0.timestamp_ms() as i64)
     }
 
-    /// The same id as that of a session: a thread is one.
-    pub fn session(self) -> SessionId {
+    /// The session id of this thread; both have the same value.
+    pub fn session_id(self) -> SessionId {
         SessionId::from_ulid(self.0)
     }
 }
@@ -50,11 +50,11 @@ impl fmt::Display for ThreadId {
 }
 
 impl FromStr for ThreadId {
-    type Err = BadThreadId;
+    type Err = InvalidThreadId;
 
-    /// Exactly `^[0-9A-HJKMNP-TV-Z]{26}$`, and within the 128 bits of a ULID.
+    /// Accepts exactly `^[0-9A-HJKMNP-TV-Z]{26}$` within the 128 bits of a ULID.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let bad = || BadThreadId(text.chars().take(60).collect());
+        let bad = || InvalidThreadId(text.chars().take(60).collect());
         let fits = text.len() == 26
             && text.bytes().all(|c| c.is_ascii_digit() || c.is_ascii_uppercase() && !b"ILOU".contains(&c));
         if !fits {
@@ -83,21 +83,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn l004_18_ids_drawn_grow_even_when_the_clock_goes_back() {
-        let first = ThreadId::draw(Timestamp::from_millis(2_000_000_000_000));
-        let second = ThreadId::draw(Timestamp::from_millis(2_000_000_000_000));
-        let third = ThreadId::draw(Timestamp::from_millis(1_999_999_999_999));
+    fn ids_increase_even_when_the_clock_goes_back() {
+        // L004-18
+        let first = ThreadId::generate(Timestamp::from_millis(2_000_000_000_000));
+        let second = ThreadId::generate(Timestamp::from_millis(2_000_000_000_000));
+        let third = ThreadId::generate(Timestamp::from_millis(1_999_999_999_999));
         assert!(first < second && second < third);
         assert!(first.to_string() < second.to_string());
-        assert_eq!(first.drawn_at(), Timestamp::from_millis(2_000_000_000_000));
+        assert_eq!(first.created_at(), Timestamp::from_millis(2_000_000_000_000));
     }
 
     #[test]
-    fn s7_8_s004_02_an_id_has_one_spelling() {
-        let id = ThreadId::draw(Timestamp::from_millis(1_700_000_000_000));
+    fn thread_id_has_only_one_spelling() {
+        // S7.8, S004-02
+        let id = ThreadId::generate(Timestamp::from_millis(1_700_000_000_000));
         let text = id.to_string();
         assert_eq!(text.parse::<ThreadId>().unwrap(), id);
-        assert_eq!(id.session().to_string(), text);
+        assert_eq!(id.session_id().to_string(), text);
         let wrong = [
             text.to_lowercase(),
             text[..25].to_owned(),

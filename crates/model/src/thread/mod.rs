@@ -1,4 +1,4 @@
-//! A thread: a conversation whose log is ours. Records, their one codec, ids and metadata.
+//! Threads: conversations whose log we write. Records, their codec, ids and metadata.
 
 mod block;
 mod chat;
@@ -8,10 +8,10 @@ mod metadata;
 mod name;
 mod record;
 
-pub use block::Block;
+pub use block::ContentBlock;
 pub use chat::{ChatMessage, ChatRole};
-pub use codec::BadRecord;
-pub use id::{BadThreadId, ThreadId};
-pub use metadata::{Metadata, Metrics, NameOrigin, ThreadSource, WaitingCall};
-pub use name::{UNNAMED, cron_name, first_words};
-pub use record::{Compaction, Message, Record, Stop};
+pub use codec::InvalidRecord;
+pub use id::{InvalidThreadId, ThreadId};
+pub use metadata::{NameOrigin, PendingToolCall, ThreadMetadata, ThreadMetrics, ThreadSource};
+pub use name::{UNNAMED_THREAD, cron_thread_name, name_from_first_words};
+pub use record::{Compaction, StopReason, ThreadMessage, ThreadRecord};

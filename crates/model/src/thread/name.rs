@@ -1,28 +1,28 @@
-//! Names of threads that nobody has named.
+//! Default names for threads.
 
 use crate::{Timestamp, one_line};
 
-/// What is shown for a thread in which nothing has been said.
-pub const UNNAMED: &str = "New Session";
-/// Characters of a name made from the first words.
-const LONGEST: usize = 60;
+/// The displayed name of a thread without messages.
+pub const UNNAMED_THREAD: &str = "New Session";
+/// Maximum number of characters taken from the first message.
+const MAX_NAME_CHARS: usize = 60;
 
-/// The first sixty characters of what was said first, cut at a word, as a name; nothing for an empty text.
-pub fn first_words(text: &str) -> Option<String> {
+/// A name from the first message: up to sixty characters, cut between words; `None` for blank text.
+pub fn name_from_first_words(text: &str) -> Option<String> {
     let line = one_line(text);
     if line.is_empty() {
         return None;
     }
-    let Some((end, _)) = line.char_indices().nth(LONGEST) else { return Some(line) };
+    let Some((end, _)) = line.char_indices().nth(MAX_NAME_CHARS) else { return Some(line) };
     let start = &line[..end];
-    // The character after the cut tells whether the last word is whole.
+    // If a space follows the cut, the last word is complete.
     let whole =
         if line[end..].starts_with(' ') { start } else { start.rsplit_once(' ').map_or(start, |(whole, _)| whole) };
     Some(format!("{}...", whole.trim_end()))
 }
 
-/// The name of a thread that a job started at a moment.
-pub fn cron_name(job: &str, now: Timestamp) -> String {
+/// The name of a thread started by a scheduled job.
+pub fn cron_thread_name(job: &str, now: Timestamp) -> String {
     let moment = now.to_string();
     let (day, time) = moment.split_once('T').unwrap_or((&moment, ""));
     format!("[cron] {} — {day} {}", one_line(job), time.get(..5).unwrap_or_default())
@@ -33,11 +33,12 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expect: Option<&str>) {
-        assert_eq!(first_words(text).as_deref(), expect, "{text:?}");
+        assert_eq!(name_from_first_words(text).as_deref(), expect, "{text:?}");
     }
 
     #[test]
-    fn e004_01_first_words_are_cut_at_a_word() {
+    fn first_words_are_cut_between_words() {
+        // E004-01
         check(" \n ", None);
         check("fix the\n parser", Some("fix the parser"));
         let sixty = "a".repeat(60);
@@ -52,8 +53,9 @@ mod tests {
     }
 
     #[test]
-    fn e004_02_a_job_names_its_thread() {
+    fn cron_thread_is_named_after_its_job() {
+        // E004-02
         let now = Timestamp::from_millis(1_739_268_000_000);
-        assert_eq!(cron_name("nightly check", now), "[cron] nightly check — 2025-02-11 10:00");
+        assert_eq!(cron_thread_name("nightly check", now), "[cron] nightly check — 2025-02-11 10:00");
     }
 }

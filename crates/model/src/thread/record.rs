@@ -1,81 +1,81 @@
-//! One line of a thread's log: a message, a compaction, or something a newer program wrote.
+//! One line of a thread's log: a message, a compaction, or a record of unknown type.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::thread::chat::text_of;
-use crate::thread::{Block, ChatRole};
+use crate::thread::chat::join_texts;
+use crate::thread::{ChatRole, ContentBlock};
 use crate::{Timestamp, Tokens};
 
-/// Why a model stopped speaking.
+/// Why a model stopped generating.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Stop {
-    /// It had said everything.
+pub enum StopReason {
+    /// The answer is complete.
     End,
-    /// It wants tools to be used.
+    /// The model requests tool calls.
     ToolCalls,
-    /// It reached the limit of its answer.
+    /// The output limit was reached.
     Length,
-    /// It, or a filter around it, would not go on.
+    /// The model or a content filter refused.
     Refusal,
-    /// Somebody stopped it, or the process ended while it spoke.
+    /// The user stopped it, or the process ended during the answer.
     Aborted,
-    /// The connection or the provider failed while it spoke.
+    /// The connection or the provider failed during the answer.
     Error,
-    /// Anything else a provider says.
+    /// Any other reason a provider reports.
     #[serde(other)]
     Other,
 }
 
-/// What somebody said.
+/// One message of a thread.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Message {
-    /// Its number in the log.
+pub struct ThreadMessage {
+    /// Number in the log.
     pub seq: u64,
-    /// Who speaks.
+    /// The author.
     pub role: ChatRole,
-    /// What is said: always blocks.
-    #[serde(deserialize_with = "blocks")]
-    pub content: Vec<Block>,
-    /// Of a result: which call it answers.
+    /// The content, always as blocks.
+    #[serde(deserialize_with = "deserialize_blocks")]
+    pub content: Vec<ContentBlock>,
+    /// For a tool result: the id of its call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// Of a result: which tool gave it.
+    /// For a tool result: the name of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<String>,
-    /// Of a result: whether the tool failed.
+    /// For a tool result: whether the tool failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
-    /// When.
+    /// Time of the message.
     pub timestamp: Timestamp,
-    /// The turn it belongs to.
+    /// Id of the turn it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
-    /// Of an answer: the model that gave it.
+    /// For an answer: the model that wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Of an answer: tokens as the provider counted them.
+    /// For an answer: tokens as counted by the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Tokens>,
-    /// Of an answer: why it ended.
+    /// For an answer: why it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stop_reason: Option<Stop>,
-    /// Of a user's text: the directory it was typed in. Of a note: the project it is about.
+    pub stop_reason: Option<StopReason>,
+    /// For a user message: the directory it was sent from. For a note: its project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// What a client called it or its turn, so that one that is sent twice is stored once.
+    /// The client's id of the message or its turn; a message sent twice is stored once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
-    /// Fields unknown here.
+    /// Unknown fields, preserved unchanged.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
-impl Message {
-    /// A message that is no tool result and has no number yet.
-    pub fn new(role: ChatRole, content: Vec<Block>, timestamp: Timestamp) -> Self {
+impl ThreadMessage {
+    /// A message that is not a tool result. Its number is assigned later.
+    pub fn new(role: ChatRole, content: Vec<ContentBlock>, timestamp: Timestamp) -> Self {
         Self {
             seq: 0,
             role,
@@ -94,94 +94,94 @@ impl Message {
         }
     }
 
-    /// A tool's result that has no number yet.
-    pub fn result(call: &str, content: Vec<Block>, is_error: bool, timestamp: Timestamp) -> Self {
+    /// A tool result. Its number is assigned later.
+    pub fn tool_result(call: &str, content: Vec<ContentBlock>, is_error: bool, timestamp: Timestamp) -> Self {
         let mut message = Self::new(ChatRole::ToolResult, content, timestamp);
         message.tool_call_id = Some(call.to_owned());
         message.is_error = Some(is_error);
         message
     }
 
-    /// What it takes in a model's window.
+    /// Estimated tokens in a model's context window.
     pub fn estimated_tokens(&self) -> u64 {
-        self.content.iter().map(Block::estimated_tokens).sum()
+        self.content.iter().map(ContentBlock::estimated_tokens).sum()
     }
 
-    /// Its texts, one below the other.
+    /// All text blocks, joined with newlines.
     pub fn text(&self) -> String {
-        text_of(&self.content)
+        join_texts(&self.content)
     }
 
-    /// Its tool calls: id and name.
-    pub fn calls(&self) -> impl Iterator<Item = (&str, &str)> {
+    /// Id and name of each tool call.
+    pub fn tool_calls(&self) -> impl Iterator<Item = (&str, &str)> {
         self.content.iter().filter_map(|block| match block {
-            Block::ToolCall { id, name, .. } => Some((id.as_str(), name.as_str())),
+            ContentBlock::ToolCall { id, name, .. } => Some((id.as_str(), name.as_str())),
             _ => None,
         })
     }
 }
 
-/// A summary that stands for everything before `first_kept_seq`.
+/// A summary that replaces everything before `first_kept_seq`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Compaction {
-    /// Its number in the log.
+    /// Number in the log.
     pub seq: u64,
-    /// The first message that is still given word for word.
+    /// The first message that is still sent to the model unchanged.
     pub first_kept_seq: u64,
     /// The summary, in Markdown.
     pub summary: String,
-    /// Tokens of what was summarised.
+    /// Tokens of the summarized messages.
     pub tokens_before: u64,
-    /// Files read in all that was ever summarised, and not modified.
+    /// Files read, but not modified, in everything summarized so far.
     pub read_files: Vec<String>,
-    /// Files modified in all that was ever summarised.
+    /// Files modified in everything summarized so far.
     pub modified_files: Vec<String>,
-    /// When.
+    /// Time of the compaction.
     pub timestamp: Timestamp,
-    /// Fields unknown here.
+    /// Unknown fields, preserved unchanged.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
-/// One line of a log.
+/// One line of a thread's log.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Record {
-    /// What somebody said.
-    Message(Message),
-    /// A summary of what was said.
+pub enum ThreadRecord {
+    /// A message.
+    Message(ThreadMessage),
+    /// A summary of earlier messages.
     Compaction(Compaction),
-    /// A record of a kind unknown here, whole.
+    /// A record of unknown type, unchanged.
     Other(Map<String, Value>),
 }
 
-impl Record {
+impl ThreadRecord {
     /// Its number, if it has one.
     pub fn seq(&self) -> Option<u64> {
         match self {
-            Record::Message(message) => Some(message.seq),
-            Record::Compaction(compaction) => Some(compaction.seq),
-            Record::Other(fields) => fields.get("seq").and_then(Value::as_u64),
+            ThreadRecord::Message(message) => Some(message.seq),
+            ThreadRecord::Compaction(compaction) => Some(compaction.seq),
+            ThreadRecord::Other(fields) => fields.get("seq").and_then(Value::as_u64),
         }
     }
 
-    /// Gives it its number.
+    /// Sets its number.
     pub fn set_seq(&mut self, seq: u64) {
         match self {
-            Record::Message(message) => message.seq = seq,
-            Record::Compaction(compaction) => compaction.seq = seq,
-            Record::Other(fields) => {
+            ThreadRecord::Message(message) => message.seq = seq,
+            ThreadRecord::Compaction(compaction) => compaction.seq = seq,
+            ThreadRecord::Other(fields) => {
                 fields.insert("seq".to_owned(), seq.into());
             }
         }
     }
 
-    /// The message, if it is one.
-    pub fn message(&self) -> Option<&Message> {
-        if let Record::Message(message) = self { Some(message) } else { None }
+    /// The message, if this record is one.
+    pub fn message(&self) -> Option<&ThreadMessage> {
+        if let ThreadRecord::Message(message) = self { Some(message) } else { None }
     }
 }
 
-fn blocks<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Block>, D::Error> {
-    Block::list(Value::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+fn deserialize_blocks<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<ContentBlock>, D::Error> {
+    ContentBlock::parse_list(Value::deserialize(deserializer)?).map_err(serde::de::Error::custom)
 }

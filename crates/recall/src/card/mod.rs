@@ -1,81 +1,80 @@
-//! The card of a session: name, description, summary and tags; by rules, or asked of a model. Pure.
+//! The card of a session: name, description, summary and tags, built by rules or written by a model.
 //!
-//! Rules give the same bytes for the same session. They quote what was said and count what was done; they conclude
-//! nothing.
+//! The rules are deterministic. They quote what was said and count what was done; they infer nothing.
 
-mod ask;
-mod clean;
-mod deeds;
+mod actions;
 mod name;
+mod prompt;
+mod prose;
 mod summary;
 mod tags;
 mod words;
 
-use rethread_model::{Entry, Session, Speech};
+use rethread_model::{Entry, EntryKind, Session};
 
-pub use ask::{CARD_SYSTEM, CardPrompt, card_fields, card_prompt, card_schema};
+pub use prompt::{CARD_SYSTEM_PROMPT, CardPrompt, card_prompt, card_schema, parse_card_fields};
 
-/// The longest name, in characters (E001-01).
+/// Maximum length of a name, in characters (E001-01).
 const CARD_NAME_CHARS: usize = 120;
-/// The longest description.
+/// Maximum length of a description, in characters.
 const CARD_DESCRIPTION_CHARS: usize = 1_200;
-/// The longest summary.
+/// Maximum length of a summary, in characters.
 const CARD_SUMMARY_CHARS: usize = 8_000;
-/// The longest tag.
+/// Maximum length of a tag, in characters.
 const CARD_TAG_CHARS: usize = 80;
-/// How few and how many tags there are.
-const CARD_TAGS: std::ops::RangeInclusive<usize> = 3..=12;
+/// Allowed number of tags.
+const CARD_TAG_COUNT: std::ops::RangeInclusive<usize> = 3..=12;
 
-/// What a card says.
+/// Content of a card.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CardFields {
-    /// A few words, in sentence case.
+    /// A few words in sentence case.
     pub name: String,
     /// Two or three sentences.
     pub description: String,
-    /// Markdown with the sections Goal, Key Decisions, Outcome and Next Steps, as far as there is something to say.
+    /// Markdown with those of the sections Goal, Key Decisions, Outcome and Next Steps that have content.
     pub summary: String,
     /// Files, tools, packages, tickets and topics.
     pub tags: Vec<String>,
 }
 
-/// What a card is made of.
+/// Input for building a card.
 #[derive(Clone, Copy, Debug)]
 pub struct CardSource<'a> {
-    /// The session.
+    /// Supplies project, branch, agent and counts.
     pub session: &'a Session,
-    /// The title that its user or agent gave it, if one did.
+    /// Title set by the user or the agent.
     pub title: Option<&'a str>,
-    /// Entries of the branch it is on, oldest first. Of a long session both ends will do.
+    /// Entries of the current branch, oldest first. For a long session its beginning and end are enough.
     pub entries: &'a [Entry],
 }
 
 impl<'a> CardSource<'a> {
-    /// What was asked, oldest first; what a parent model asked of its sub-agent included.
+    /// User prompts and sub-agent tasks, oldest first.
     fn prompts(&self) -> impl DoubleEndedIterator<Item = &'a Entry> {
-        self.entries.iter().filter(|entry| matches!(entry.speech, Speech::Prompt | Speech::Task))
+        self.entries.iter().filter(|entry| matches!(entry.kind, EntryKind::Prompt | EntryKind::Task))
     }
 
-    /// What the model said, oldest first.
+    /// Non-empty assistant answers, oldest first.
     fn answers(&self) -> impl DoubleEndedIterator<Item = &'a Entry> {
-        self.entries.iter().filter(|entry| entry.speech == Speech::Said && !entry.text.trim().is_empty())
+        self.entries.iter().filter(|entry| entry.kind == EntryKind::AssistantText && !entry.text.trim().is_empty())
     }
 
-    fn last_of(&self, speech: Speech) -> Option<&'a Entry> {
-        self.entries.iter().rev().find(|entry| entry.speech == speech)
+    fn last_entry_of(&self, speech: EntryKind) -> Option<&'a Entry> {
+        self.entries.iter().rev().find(|entry| entry.kind == speech)
     }
 }
 
-/// The card of a session by rules alone. Its limits always hold.
+/// Builds the card without a model. The result is always within the limits.
 pub fn card_by_rules(source: &CardSource<'_>) -> CardFields {
-    let deeds = deeds::Deeds::of(source);
-    let name = name::name(source, &deeds);
-    let summary = summary::Summary::of(source, &deeds);
-    let told = summary.markdown();
+    let session_actions = actions::SessionActions::collect(source);
+    let name = name::session_name(source, &session_actions);
+    let summary = summary::CardSummary::build(source, &session_actions);
+    let rendered = summary.markdown();
     CardFields {
-        description: summary.description(source, &deeds, &name),
-        summary: if told.is_empty() { format!("## Goal\n{name}") } else { told },
-        tags: tags::tags(source, &deeds),
+        description: summary.description(source, &session_actions, &name),
+        summary: if rendered.is_empty() { format!("## Goal\n{name}") } else { rendered },
+        tags: tags::tags(source, &session_actions),
         name,
     }
 }

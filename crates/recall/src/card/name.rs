@@ -1,23 +1,23 @@
-//! A name that a person would give: the title there is, or the sense of the first prompt that has one.
+//! Picks a session name: the given title, or the most informative sentence of an early prompt.
 
-use rethread_model::{Agent, Speech, one_line};
+use rethread_model::{Agent, EntryKind, one_line};
 
-use super::clean::{Shape, cut, is_language, lines, prose, sentences};
-use super::deeds::{Deeds, file_name};
-use super::words::{is_weak, plain, telling};
+use super::actions::{SessionActions, file_name};
+use super::prose::{ProseLineKind, is_mostly_letters, prose_lines, prose_sentences, sentences, truncate_at_word};
+use super::words::{distinctive_words, is_weak, normalize_text};
 use super::{CARD_NAME_CHARS, CardSource};
 
-/// Characters of a name that is made of a sentence.
-const SENTENCE_CHARS: usize = 80;
-/// A name may end at a comma after so many words.
-const LEAST_WORDS: usize = 5;
-/// Telling words that a sentence needs to stand for a session.
-const ENOUGH: usize = 2;
-/// Sentences among which a wish is looked for.
-const NEAR: usize = 5;
-/// Prompts that are looked at for a better one.
-const MOST_PROMPTS: usize = 8;
-/// What people put before what they want, longest first where one begins with another.
+/// Maximum length of a name made from a sentence, in characters.
+const MAX_NAME_CHARS: usize = 80;
+/// Minimum number of words before a name may end at a comma.
+const MIN_WORDS_BEFORE_PAUSE: usize = 5;
+/// Minimum number of distinctive words a sentence needs to serve as a name.
+const MIN_DISTINCTIVE_WORDS: usize = 2;
+/// Number of leading sentences searched for a request.
+const LEADING_SENTENCES: usize = 5;
+/// Maximum number of prompts examined.
+const MAX_PROMPTS: usize = 8;
+/// Phrases removed from the start of a request. The longest match wins.
 const OPENINGS: [&str; 50] = [
     "hey claude",
     "hi claude",
@@ -70,8 +70,8 @@ const OPENINGS: [&str; 50] = [
     "then",
     "go ahead and",
 ];
-/// How people ask for something.
-const WISHES: [&str; 12] = [
+/// Phrases that mark a sentence as a request.
+const REQUEST_PHRASES: [&str; 12] = [
     "please",
     "can you",
     "could you",
@@ -85,10 +85,11 @@ const WISHES: [&str; 12] = [
     "help me",
     "we need to",
 ];
-/// Words that questions begin with.
-const QUESTIONS: [&str; 11] = ["how", "what", "why", "where", "which", "who", "when", "is", "are", "does", "should"];
-/// Verbs that people begin with when they want something done. Sorted.
-const VERBS: [&str; 52] = [
+/// Words that start a question.
+const QUESTION_WORDS: [&str; 11] =
+    ["how", "what", "why", "where", "which", "who", "when", "is", "are", "does", "should"];
+/// Verbs that start a request. Sorted.
+const REQUEST_VERBS: [&str; 52] = [
     "add",
     "analyze",
     "build",
@@ -142,127 +143,135 @@ const VERBS: [&str; 52] = [
     "use",
     "write",
 ];
-/// Words that tell what is done in every project; a name of nothing else says where.
-const ROUTINE: [&str; 14] = [
+/// Words that fit any project. A name with no other distinctive words gets the file or project appended.
+const ROUTINE_WORDS: [&str; 14] = [
     "change", "changes", "clear", "code", "commit", "file", "files", "fix", "prompt", "pull", "push", "retry", "run",
     "version",
 ];
-/// Labels before what is meant.
+/// Labels removed from the start of a sentence.
 const LABELS: [&str; 10] =
     ["task:", "goal:", "goals:", "plan:", "context:", "question:", "request:", "title:", "todo:", "brainstorm:"];
-/// Sentences that only say that more is to come.
-const LEADS: [&str; 5] =
+/// Sentences that only announce what follows.
+const ANNOUNCEMENTS: [&str; 5] =
     ["implement the following plan", "implement this plan", "here is the plan", "see below", "follow these steps"];
-/// Sentences that tell a model who it is.
+/// Openings that assign a role to the model.
 const ROLES: [&str; 4] = ["you are a ", "you are an ", "you are the ", "act as "];
-/// Prompts that ask for nothing.
+/// Prompts that are only a greeting.
 const GREETINGS: [&str; 8] = ["hi", "hello", "hey", "hello there", "hi there", "hey there", "good morning", "yo"];
 
-/// The name of a session: never empty, never longer than it may be.
-pub(super) fn name(source: &CardSource<'_>, deeds: &Deeds) -> String {
-    let given = source.title.and_then(given);
-    let prompts = || source.prompts().take(MOST_PROMPTS);
-    let asked = || prompts().find_map(|entry| sense(&entry.text).filter(|name| telling(name).count() >= ENOUGH));
-    let recapped = || source.last_of(Speech::Recap).and_then(|entry| sense(&entry.text));
-    let weakly = || prompts().filter(|entry| !is_greeting(&entry.text)).find_map(|entry| sense(&entry.text));
-    let said = || source.answers().find_map(|entry| stated(&entry.text));
+/// The name of a session: never empty, at most `CARD_NAME_CHARS` long.
+pub(super) fn session_name(source: &CardSource<'_>, session_actions: &SessionActions) -> String {
+    let given = source.title.and_then(clean_title);
+    let prompts = || source.prompts().take(MAX_PROMPTS);
+    let asked = || {
+        prompts().find_map(|entry| {
+            name_from_prompt(&entry.text).filter(|name| distinctive_words(name).count() >= MIN_DISTINCTIVE_WORDS)
+        })
+    };
+    let recapped = || source.last_entry_of(EntryKind::Recap).and_then(|entry| name_from_prompt(&entry.text));
+    let weakly = || prompts().filter(|entry| !is_greeting(&entry.text)).find_map(|entry| name_from_prompt(&entry.text));
+    let said = || source.answers().find_map(|entry| name_from_answer(&entry.text));
     let found = given.or_else(asked).or_else(recapped).or_else(weakly).or_else(said);
-    let name = found.unwrap_or_else(|| without_words(source, deeds));
-    let is_routine = source.title.is_none() && telling(&name).all(|word| ROUTINE.contains(&word.as_str()));
-    let place = deeds.changed.first().map(String::as_str).or(source.session.project.as_deref()).map(file_name);
+    let name = found.unwrap_or_else(|| fallback_name(source, session_actions));
+    let is_routine =
+        source.title.is_none() && distinctive_words(&name).all(|word| ROUTINE_WORDS.contains(&word.as_str()));
+    let place =
+        session_actions.changed_paths.first().map(String::as_str).or(source.session.project.as_deref()).map(file_name);
     match place.filter(|place| is_routine && !place.is_empty()) {
         Some(place) if !name.contains(place) => {
-            cut(&format!("{} in {place}", name.trim_end_matches(['.', '!'])), CARD_NAME_CHARS)
+            truncate_at_word(&format!("{} in {place}", name.trim_end_matches(['.', '!'])), CARD_NAME_CHARS)
         }
-        _ => cut(&name, CARD_NAME_CHARS),
+        _ => truncate_at_word(&name, CARD_NAME_CHARS),
     }
 }
 
-/// The sentence of a prompt that says most about it, as a name. Nothing if it has none in words.
-pub(super) fn sense(text: &str) -> Option<String> {
-    let lines = lines(&without_command(text));
-    let headings = || lines.iter().filter(|line| line.shape == Shape::Heading);
-    let has_lead = lines.iter().take(2).any(|line| LEADS.iter().any(|lead| plain(&line.text).starts_with(lead)));
+/// The most informative sentence of a prompt as a name. `None` if the prompt has no usable sentence.
+pub(super) fn name_from_prompt(text: &str) -> Option<String> {
+    let lines = prose_lines(&without_command(text));
+    let headings = || lines.iter().filter(|line| line.kind == ProseLineKind::Heading);
+    let has_lead =
+        lines.iter().take(2).any(|line| ANNOUNCEMENTS.iter().any(|lead| normalize_text(&line.text).starts_with(lead)));
     if let Some(heading) = headings().next().filter(|_| has_lead) {
-        return named(&heading.text);
+        return name_from_sentence(&heading.text);
     }
-    let said = lines.iter().filter(|line| line.shape != Shape::Heading).flat_map(|line| sentences(&line.text));
+    let said = lines.iter().filter(|line| line.kind != ProseLineKind::Heading).flat_map(|line| sentences(&line.text));
     let said: Vec<&str> = said.take(12).collect();
-    let names: Vec<String> = said.iter().filter_map(|sentence| named(sentence)).collect();
-    let is_telling = |name: &&String| telling(name).count() >= ENOUGH;
-    // People often say how things are before they say what they want.
-    let wished = said.iter().take(NEAR).filter(|sentence| is_wish(sentence));
-    let wished: Vec<String> = wished.filter_map(|wish| named(wish_within(wish).unwrap_or(wish))).collect();
-    let best = wished.iter().find(is_telling).or_else(|| names.iter().find(is_telling));
-    best.or(names.first()).cloned().or_else(|| headings().find_map(|heading| named(&heading.text)))
+    let names: Vec<String> = said.iter().filter_map(|sentence| name_from_sentence(sentence)).collect();
+    let is_distinctive = |name: &&String| distinctive_words(name).count() >= MIN_DISTINCTIVE_WORDS;
+    // People often describe the situation before they say what they want.
+    let wished = said.iter().take(LEADING_SENTENCES).filter(|sentence| is_request(sentence));
+    let wished: Vec<String> =
+        wished.filter_map(|wish| name_from_sentence(request_within(wish).unwrap_or(wish))).collect();
+    let best = wished.iter().find(is_distinctive).or_else(|| names.iter().find(is_distinctive));
+    best.or(names.first()).cloned().or_else(|| headings().find_map(|heading| name_from_sentence(&heading.text)))
 }
 
-/// Whether somebody wants something in a sentence: by asking, or by a verb at its beginning.
-fn is_wish(sentence: &str) -> bool {
-    let lower = plain(sentence);
-    if WISHES.iter().any(|wish| begins_with(&lower, wish)) || wish_within(sentence).is_some() {
+/// Whether a sentence asks for something, by phrase or by its first verb.
+fn is_request(sentence: &str) -> bool {
+    let lower = normalize_text(sentence);
+    if REQUEST_PHRASES.iter().any(|wish| begins_with(&lower, wish)) || request_within(sentence).is_some() {
         return true;
     }
-    let bare = plain(without_opening(sentence));
+    let bare = normalize_text(without_opening(sentence));
     let first = bare.split(' ').next().unwrap_or_default();
-    VERBS.binary_search(&first).is_ok() || (bare.ends_with('?') && QUESTIONS.contains(&first))
+    REQUEST_VERBS.binary_search(&first).is_ok() || (bare.ends_with('?') && QUESTION_WORDS.contains(&first))
 }
 
-/// A long sentence from where it says what is wanted.
-fn wish_within(sentence: &str) -> Option<&str> {
-    let lower = plain(sentence);
-    let is_long = sentence.chars().count() > SENTENCE_CHARS;
-    let wish = WISHES.iter().filter_map(|wish| lower.find(&format!(" {wish} "))).min().filter(|_| is_long)?;
-    let from = byte_at(sentence, &lower, wish + 1)?;
-    Some(&sentence[from..]).filter(|rest| telling(rest).count() >= ENOUGH)
+/// For a long sentence: the part that starts at the request.
+fn request_within(sentence: &str) -> Option<&str> {
+    let lower = normalize_text(sentence);
+    let is_long = sentence.chars().count() > MAX_NAME_CHARS;
+    let wish = REQUEST_PHRASES.iter().filter_map(|wish| lower.find(&format!(" {wish} "))).min().filter(|_| is_long)?;
+    let from = byte_offset(sentence, &lower, wish + 1)?;
+    Some(&sentence[from..]).filter(|rest| distinctive_words(rest).count() >= MIN_DISTINCTIVE_WORDS)
 }
 
-/// Whether a sentence only says that more is to come, or tells a model who it is.
+/// Whether a sentence only announces what follows, or assigns a role to the model.
 pub(super) fn is_lead(sentence: &str) -> bool {
-    let lower = plain(sentence);
-    ROLES.iter().chain(&LEADS).any(|lead| lower.starts_with(lead))
+    let lower = normalize_text(sentence);
+    ROLES.iter().chain(&ANNOUNCEMENTS).any(|lead| lower.starts_with(lead))
 }
 
-/// A title as its user or agent gave it, unless it is no title.
-fn given(title: &str) -> Option<String> {
-    let title = lines(title).into_iter().map(|line| line.text).collect::<Vec<_>>().join(" ");
+/// The given title, unless it is a command or has too few letters.
+fn clean_title(title: &str) -> Option<String> {
+    let title = prose_lines(title).into_iter().map(|line| line.text).collect::<Vec<_>>().join(" ");
     let is_title = !title.starts_with('/') && title.chars().filter(|c| c.is_alphabetic()).count() >= 3;
     is_title.then_some(title)
 }
 
-/// What a model stated first, as a name. What it asks or offers is none.
-fn stated(text: &str) -> Option<String> {
-    let statement = prose(text).into_iter().find(|sentence| {
-        let lower = plain(sentence);
+/// The first statement of an answer as a name. Questions and offers are skipped.
+fn name_from_answer(text: &str) -> Option<String> {
+    let statement = prose_sentences(text).into_iter().find(|sentence| {
+        let lower = normalize_text(sentence);
         let is_offer = ["hi", "hello", "how can i", "what would you", "let me", "i'll", "sure", "done"];
         !lower.ends_with('?')
             && !is_offer.iter().any(|offer| lower.starts_with(offer))
-            && telling(sentence).count() >= 3
+            && distinctive_words(sentence).count() >= 3
     });
-    statement.and_then(|sentence| named(&sentence))
+    statement.and_then(|sentence| name_from_sentence(&sentence))
 }
 
 fn is_greeting(text: &str) -> bool {
-    let words = one_line(&plain(text));
+    let words = one_line(&normalize_text(text));
     GREETINGS.contains(&words.trim_matches(|c: char| !c.is_alphanumeric()))
 }
 
-/// A sentence as a name; nothing if it is not in words.
-fn named(sentence: &str) -> Option<String> {
+/// A sentence as a name; `None` if it is not prose.
+fn name_from_sentence(sentence: &str) -> Option<String> {
     let bare = without_opening(sentence);
     if is_lead(bare) {
         return None;
     }
-    let words: Vec<String> = bare.split(' ').filter_map(short_word).collect();
+    let words: Vec<String> = bare.split(' ').filter_map(shorten_word).collect();
     let text = words.join(" ").replace(['`', '{', '}', '"', '“', '”'], "");
-    let text = shortened(text.trim());
+    let text = shorten_name(text.trim());
     let text = text.trim_matches(|c: char| c.is_whitespace() || ".,:;-–—*_#'".contains(c));
     let letters = text.chars().filter(|c| c.is_alphabetic()).count();
     let is_path = !text.contains(' ') && text.contains('/');
-    (letters >= 2 && is_language(text) && !is_path).then(|| sentence_case(text))
+    (letters >= 2 && is_mostly_letters(text) && !is_path).then(|| sentence_case(text))
 }
 
-/// A prompt without the slash command it begins with.
+/// A prompt without a leading slash command.
 fn without_command(text: &str) -> String {
     let text = text.trim_start();
     let first = text.split_whitespace().next().unwrap_or_default();
@@ -273,15 +282,15 @@ fn without_command(text: &str) -> String {
     if is_command { text[first.len()..].to_owned() } else { text.to_owned() }
 }
 
-/// Without politeness, labels, and what else comes before what is meant.
+/// Removes polite openings and labels.
 fn without_opening(sentence: &str) -> &str {
     let mut rest = sentence.trim();
     loop {
-        let lower = plain(rest);
-        // The longest opening first, or its beginning would leave the rest of it.
+        let lower = normalize_text(rest);
+        // Longest match first; a shorter one would leave part of the opening behind.
         let opening =
             OPENINGS.iter().chain(&LABELS).filter(|opening| begins_with(&lower, opening)).map(|o| o.len()).max();
-        let Some(length) = opening.and_then(|length| byte_at(rest, &lower, length)) else { return rest };
+        let Some(length) = opening.and_then(|length| byte_offset(rest, &lower, length)) else { return rest };
         let shorter = rest[length..].trim_start_matches(|c: char| c.is_whitespace() || ",:;.!-–".contains(c));
         if shorter.is_empty() {
             return rest;
@@ -297,14 +306,14 @@ fn begins_with(text: &str, opening: &str) -> bool {
     })
 }
 
-/// Where so many characters of the text in lower case end in the text itself.
-fn byte_at(text: &str, lower: &str, length: usize) -> Option<usize> {
+/// Byte offset in `text` of the first `length` bytes of its lower-case form.
+fn byte_offset(text: &str, lower: &str, length: usize) -> Option<usize> {
     let signs = lower.get(..length)?.chars().count();
     Some(text.char_indices().nth(signs).map_or(text.len(), |(at, _)| at))
 }
 
-/// A word as it stands in a name: paths by their file, addresses without what everybody knows.
-fn short_word(word: &str) -> Option<String> {
+/// A word as shown in a name: paths become file names, URLs are shortened.
+fn shorten_word(word: &str) -> Option<String> {
     let bare = word.trim_matches(|c: char| "'\"()<>,`".contains(c));
     let end: String = word.chars().rev().take_while(|c| ",?!".contains(*c)).collect();
     if let Some(address) = bare.strip_prefix("https://").or_else(|| bare.strip_prefix("http://")) {
@@ -330,37 +339,38 @@ fn short_word(word: &str) -> Option<String> {
     Some(word.to_owned()).filter(|word| !word.is_empty())
 }
 
-/// Short enough for a name: ended at a comma, or cut between words.
-fn shortened(text: &str) -> String {
-    if text.chars().count() <= SENTENCE_CHARS {
+/// Shortens text to a name: ends it at a pause, or cuts between words.
+fn shorten_name(text: &str) -> String {
+    if text.chars().count() <= MAX_NAME_CHARS {
         return text.to_owned();
     }
     let pauses = [", ", "; ", " - ", " – ", " — ", ": ", " (", " so that ", " because ", " instead of ", " since "];
     let ends = pauses.iter().flat_map(|pause| text.match_indices(pause).map(|(at, _)| at));
     let fits = |at: &usize| {
         let part = &text[..*at];
-        part.chars().count() <= SENTENCE_CHARS
-            && part.split(' ').count() >= LEAST_WORDS
-            && telling(part).count() > ENOUGH
+        part.chars().count() <= MAX_NAME_CHARS
+            && part.split(' ').count() >= MIN_WORDS_BEFORE_PAUSE
+            && distinctive_words(part).count() > MIN_DISTINCTIVE_WORDS
     };
     if let Some(end) = ends.filter(fits).max() {
         return text[..end].to_owned();
     }
-    let cut = cut(text, SENTENCE_CHARS);
-    // Half a bracket looks torn off too.
-    let open = cut.rfind('(').filter(|at| !cut[*at..].contains(')') && cut[..*at].split(' ').count() > LEAST_WORDS);
+    let cut = truncate_at_word(text, MAX_NAME_CHARS);
+    // An unclosed bracket looks cut off.
+    let open =
+        cut.rfind('(').filter(|at| !cut[*at..].contains(')') && cut[..*at].split(' ').count() > MIN_WORDS_BEFORE_PAUSE);
     if let Some(open) = open {
         return cut[..open].to_owned();
     }
     let mut words: Vec<&str> = cut.trim_end_matches('…').split(' ').collect();
-    // A name that ends in "and the" looks torn off.
-    while words.len() > LEAST_WORDS && words.last().is_some_and(|word| is_weak(&plain(word))) {
+    // A name ending in "and the" looks cut off.
+    while words.len() > MIN_WORDS_BEFORE_PAUSE && words.last().is_some_and(|word| is_weak(&normalize_text(word))) {
         words.pop();
     }
     format!("{}…", words.join(" "))
 }
 
-/// The first letter large, unless the first word is code.
+/// Capitalizes the first letter, unless the first word is code.
 fn sentence_case(text: &str) -> String {
     let first = text.split(' ').next().unwrap_or_default();
     let is_word = first.chars().all(|c| c.is_lowercase() || "'’-,?!".contains(c));
@@ -371,12 +381,12 @@ fn sentence_case(text: &str) -> String {
     }
 }
 
-/// For sessions in which nothing was said that could name them.
-fn without_words(source: &CardSource<'_>, deeds: &Deeds) -> String {
+/// Name for a session without usable text.
+fn fallback_name(source: &CardSource<'_>, session_actions: &SessionActions) -> String {
     if source.prompts().any(|entry| is_greeting(&entry.text)) {
         return "Only a greeting".to_owned();
     }
-    if let Some(path) = deeds.changed.first() {
+    if let Some(path) = session_actions.changed_paths.first() {
         return format!("Changes to {}", file_name(path));
     }
     let agent = match source.session.agent {
@@ -393,11 +403,12 @@ mod tests {
     use super::*;
 
     fn check(prompt: &str, expect: &str) {
-        assert_eq!(sense(prompt).as_deref().unwrap_or_default(), expect, "{prompt:?}");
+        assert_eq!(name_from_prompt(prompt).as_deref().unwrap_or_default(), expect, "{prompt:?}");
     }
 
     #[test]
-    fn e001_02_a_prompt_s_sense_is_a_name_in_sentence_case() {
+    fn a_prompt_is_summarized_as_a_name_in_sentence_case() {
+        // E001-02
         check(
             "please read the research and the resources directories. then talk",
             "Read the research and the resources directories",
@@ -444,14 +455,14 @@ mod tests {
 
     #[test]
     fn the_tables_are_sorted() {
-        assert!(VERBS.is_sorted());
+        assert!(REQUEST_VERBS.is_sorted());
     }
 
     #[test]
-    fn titles_are_used_as_they_are_given() {
-        assert_eq!(given("kiro-checkpoint-delta-fix").as_deref(), Some("kiro-checkpoint-delta-fix"));
-        assert_eq!(given("/init"), None);
-        assert_eq!(given("Caveat: The messages below"), None);
-        assert_eq!(given("12"), None);
+    fn given_titles_are_used_unchanged() {
+        assert_eq!(clean_title("kiro-checkpoint-delta-fix").as_deref(), Some("kiro-checkpoint-delta-fix"));
+        assert_eq!(clean_title("/init"), None);
+        assert_eq!(clean_title("Caveat: The messages below"), None);
+        assert_eq!(clean_title("12"), None);
     }
 }

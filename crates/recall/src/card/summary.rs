@@ -1,29 +1,31 @@
-//! The sections of a summary and the description, quoted from what was said and counted from what was done.
+//! Builds a card's summary and description from quotes of what was said and counts of what was done.
 
-use rethread_model::{Entry, Speech, clip};
+use rethread_model::{Entry, EntryKind, clip};
 
-use super::clean::{Line, Shape, cut, is_language, lines, prose, sentences};
-use super::deeds::{Deeds, file_name};
-use super::name::{is_lead, sense};
-use super::words::{decides, heads_what_is_left, is_left_to_do, plain, telling};
+use super::actions::{SessionActions, file_name};
+use super::name::{is_lead, name_from_prompt};
+use super::prose::{
+    ProseLine, ProseLineKind, is_mostly_letters, prose_lines, prose_sentences, sentences, truncate_at_word,
+};
+use super::words::{distinctive_words, is_decision, is_next_step, is_next_steps_heading, normalize_text};
 use super::{CARD_DESCRIPTION_CHARS, CARD_SUMMARY_CHARS, CardSource};
 
-/// Characters of a goal or an outcome that is quoted.
-const QUOTED: usize = 500;
-/// Characters of an item.
-const ITEM: usize = 240;
-/// Items of a section.
-const MOST_ITEMS: usize = 6;
-/// Characters of each half of a description.
-const HALF: usize = 280;
-/// Files and checks that are named.
-const NAMED: usize = 4;
-/// A prompt that is longer was hardly typed.
-const PASTED: usize = 1_500;
-/// What an agent adds to its recaps.
+/// Maximum length of a quoted goal or outcome, in characters.
+const QUOTE_CHARS: usize = 500;
+/// Maximum length of a list item, in characters.
+const ITEM_CHARS: usize = 240;
+/// Maximum number of items per section.
+const MAX_ITEMS: usize = 6;
+/// Maximum length of each half of a description, in characters.
+const HALF_DESCRIPTION_CHARS: usize = 280;
+/// Maximum number of files and checks named.
+const MAX_NAMED: usize = 4;
+/// A prompt of at least this many bytes was probably pasted.
+const PASTED_BYTES: usize = 1_500;
+/// Hint that an agent appends to its recaps.
 const RECAP_HINT: &str = "(disable recaps in /config)";
-/// How a model begins when it only says what it does now.
-const CHATTER: [&str; 13] = [
+/// Openings of sentences in which a model only comments on its next action.
+const CHATTER_OPENINGS: [&str; 13] = [
     "let me",
     "now let me",
     "now i",
@@ -39,39 +41,40 @@ const CHATTER: [&str; 13] = [
     "looking at",
 ];
 
-/// What a session was about, as far as it was said.
+/// Items per section, before rendering.
 #[derive(Debug, Default)]
-pub(super) struct Summary {
+pub(super) struct CardSummary {
     goal: Vec<String>,
     decisions: Vec<String>,
     outcome: Vec<String>,
-    next: Vec<String>,
+    next_steps: Vec<String>,
 }
 
-impl Summary {
-    pub(super) fn of(source: &CardSource<'_>, deeds: &Deeds) -> Self {
+impl CardSummary {
+    pub(super) fn build(source: &CardSource<'_>, session_actions: &SessionActions) -> Self {
         let mut summary = Self::default();
-        let earlier = source.last_of(Speech::Summary).map(|entry| lines(&entry.text)).unwrap_or_default();
+        let earlier =
+            source.last_entry_of(EntryKind::Summary).map(|entry| prose_lines(&entry.text)).unwrap_or_default();
         summary.add_goal(source, &earlier);
         summary.add_decisions(source, &earlier);
         summary.add_outcome(source, &earlier);
-        summary.add_deeds(deeds);
-        summary.add_open_end(source);
-        for section in [&mut summary.goal, &mut summary.decisions, &mut summary.outcome, &mut summary.next] {
-            without_repetition(section);
+        summary.add_actions(session_actions);
+        summary.add_unfinished(source);
+        for section in [&mut summary.goal, &mut summary.decisions, &mut summary.outcome, &mut summary.next_steps] {
+            remove_duplicates(section);
         }
         let Self { decisions, outcome, .. } = &mut summary;
         outcome.retain(|item| !decisions.contains(item));
         summary
     }
 
-    /// As Markdown, only with sections that say something.
+    /// Renders as Markdown, without empty sections.
     pub(super) fn markdown(&self) -> String {
         let sections = [
             ("Goal", &self.goal),
             ("Key Decisions", &self.decisions),
             ("Outcome", &self.outcome),
-            ("Next Steps", &self.next),
+            ("Next Steps", &self.next_steps),
         ];
         let written = sections.iter().filter(|(_, items)| !items.is_empty()).map(|(heading, items)| match &items[..] {
             [only] => format!("## {heading}\n{only}"),
@@ -80,111 +83,117 @@ impl Summary {
         clip(&written.collect::<Vec<_>>().join("\n\n"), CARD_SUMMARY_CHARS).into_owned()
     }
 
-    /// What was wanted, what came of it, and how much it took.
-    pub(super) fn description(&self, source: &CardSource<'_>, deeds: &Deeds, name: &str) -> String {
-        let came =
-            self.outcome.first().filter(|came| !came.starts_with("Changed ")).map(|came| ended(&cut(came, HALF)));
-        let wanted = self.goal.first().map(|goal| ended(&cut(goal, HALF)));
-        let wanted = wanted.or_else(|| came.is_none().then(|| ended(name)));
+    /// What was requested, what came of it, and the size of the session.
+    pub(super) fn description(&self, source: &CardSource<'_>, session_actions: &SessionActions, name: &str) -> String {
+        let came = self
+            .outcome
+            .first()
+            .filter(|came| !came.starts_with("Changed "))
+            .map(|came| end_with_period(&truncate_at_word(came, HALF_DESCRIPTION_CHARS)));
+        let wanted = self.goal.first().map(|goal| end_with_period(&truncate_at_word(goal, HALF_DESCRIPTION_CHARS)));
+        let wanted = wanted.or_else(|| came.is_none().then(|| end_with_period(name)));
         let mut parts: Vec<String> = wanted.into_iter().collect();
         parts.extend(came.filter(|came| !parts.contains(came)));
-        parts.push(measured(source, deeds));
-        cut(&parts.join(" "), CARD_DESCRIPTION_CHARS)
+        parts.push(describe_size(source, session_actions));
+        truncate_at_word(&parts.join(" "), CARD_DESCRIPTION_CHARS)
     }
 
-    fn add_goal(&mut self, source: &CardSource<'_>, earlier: &[Line]) {
-        let told = section(earlier, |heading| heading.contains("goal") || heading.contains("primary request"));
-        if told.is_empty() {
-            let first = source.prompts().find(|entry| !telling_sentences(&entry.text).is_empty());
-            let first = first.or_else(|| source.prompts().find(|entry| !prose(&entry.text).is_empty()));
-            self.goal.extend(first.map(|entry| request(&entry.text)).filter(|goal| !goal.is_empty()));
+    fn add_goal(&mut self, source: &CardSource<'_>, earlier: &[ProseLine]) {
+        let rendered =
+            section_below(earlier, |heading| heading.contains("goal") || heading.contains("primary request"));
+        if rendered.is_empty() {
+            let first = source.prompts().find(|entry| !informative_sentences(&entry.text).is_empty());
+            let first = first.or_else(|| source.prompts().find(|entry| !prose_sentences(&entry.text).is_empty()));
+            self.goal.extend(first.map(|entry| goal_from_prompt(&entry.text)).filter(|goal| !goal.is_empty()));
         } else {
-            self.goal.extend(told.into_iter().take(MOST_ITEMS).map(|item| cut(&item, ITEM)));
+            self.goal.extend(rendered.into_iter().take(MAX_ITEMS).map(|item| truncate_at_word(&item, ITEM_CHARS)));
         }
         let last = source.prompts().next_back().filter(|_| source.prompts().count() > 1);
-        let last = last.and_then(|entry| sense(&entry.text)).filter(|name| telling(name).count() > 1);
+        let last =
+            last.and_then(|entry| name_from_prompt(&entry.text)).filter(|name| distinctive_words(name).count() > 1);
         let is_known = |name: &str| {
-            let name = plain(name.trim_end_matches('…'));
-            self.goal.iter().any(|goal| plain(goal).contains(&name))
+            let name = normalize_text(name.trim_end_matches('…'));
+            self.goal.iter().any(|goal| normalize_text(goal).contains(&name))
         };
         self.goal.extend(last.filter(|name| !is_known(name)).map(|name| format!("Last asked: {name}")));
     }
 
-    fn add_decisions(&mut self, source: &CardSource<'_>, earlier: &[Line]) {
-        let told = section(earlier, |heading| heading.contains("decision"));
-        let said = source
-            .entries
-            .iter()
-            .filter(|entry| matches!(entry.speech, Speech::Prompt | Speech::Answer | Speech::Said | Speech::Summary));
-        // What is pasted is hardly decided here.
-        let said = said.filter(|entry| entry.speech != Speech::Prompt || entry.text.len() < PASTED);
-        let decided: Vec<String> = said.flat_map(decisions).collect();
-        let newest = decided.len().saturating_sub(MOST_ITEMS.saturating_sub(told.len().min(MOST_ITEMS)));
-        self.decisions.extend(told.into_iter().take(MOST_ITEMS).map(|item| cut(&item, ITEM)));
+    fn add_decisions(&mut self, source: &CardSource<'_>, earlier: &[ProseLine]) {
+        let rendered = section_below(earlier, |heading| heading.contains("decision"));
+        let said = source.entries.iter().filter(|entry| {
+            matches!(entry.kind, EntryKind::Prompt | EntryKind::Answer | EntryKind::AssistantText | EntryKind::Summary)
+        });
+        // Pasted text rarely contains decisions made in this session.
+        let said = said.filter(|entry| entry.kind != EntryKind::Prompt || entry.text.len() < PASTED_BYTES);
+        let decided: Vec<String> = said.flat_map(decision_sentences).collect();
+        let newest = decided.len().saturating_sub(MAX_ITEMS.saturating_sub(rendered.len().min(MAX_ITEMS)));
+        self.decisions.extend(rendered.into_iter().take(MAX_ITEMS).map(|item| truncate_at_word(&item, ITEM_CHARS)));
         self.decisions.extend(decided.into_iter().skip(newest));
     }
 
-    fn add_outcome(&mut self, source: &CardSource<'_>, earlier: &[Line]) {
+    fn add_outcome(&mut self, source: &CardSource<'_>, earlier: &[ProseLine]) {
         let answer = source.answers().next_back();
-        let recap = source.last_of(Speech::Recap);
-        // A recap sums up all of it, an answer only the last exchange; but one that is old misses the end.
-        let recap = recap.filter(|recap| answer.is_none_or(|answer| is_near(source, recap, answer)));
+        let recap = source.last_entry_of(EntryKind::Recap);
+        // A recap covers the whole session, an answer only the last episode. An outdated recap misses the end.
+        let recap = recap.filter(|recap| answer.is_none_or(|answer| is_recap_current(source, recap, answer)));
         if let Some(recap) = recap {
-            let said = prose(recap.text.trim_end_matches(RECAP_HINT).trim());
-            let (open, done): (Vec<String>, Vec<String>) = said.into_iter().partition(|said| is_left_to_do(said));
-            self.outcome.extend(Some(cut(&done.join(" "), QUOTED)).filter(|done| !done.is_empty()));
-            self.next.extend(open.into_iter().map(|open| cut(without_next(&open), ITEM)));
+            let said = prose_sentences(recap.text.trim_end_matches(RECAP_HINT).trim());
+            let (open, done): (Vec<String>, Vec<String>) = said.into_iter().partition(|said| is_next_step(said));
+            self.outcome.extend(Some(truncate_at_word(&done.join(" "), QUOTE_CHARS)).filter(|done| !done.is_empty()));
+            self.next_steps.extend(open.into_iter().map(|open| truncate_at_word(without_label(&open), ITEM_CHARS)));
         } else if let Some(answer) = answer {
-            self.answer(&lines(&answer.text));
+            self.add_answer(&prose_lines(&answer.text));
         } else {
-            let told = earlier.iter().filter(|line| line.shape != Shape::Heading).map(|line| line.text.clone());
-            let told = told.collect::<Vec<_>>().join(" ");
-            self.outcome.extend(Some(cut(&told, QUOTED)).filter(|told| !told.is_empty()));
+            let rendered =
+                earlier.iter().filter(|line| line.kind != ProseLineKind::Heading).map(|line| line.text.clone());
+            let rendered = rendered.collect::<Vec<_>>().join(" ");
+            self.outcome.extend(Some(truncate_at_word(&rendered, QUOTE_CHARS)).filter(|rendered| !rendered.is_empty()));
         }
-        if self.next.is_empty() && answer.is_none() {
-            let left = section(earlier, heads_what_is_left);
-            self.next.extend(left.into_iter().take(MOST_ITEMS).map(|item| cut(&item, ITEM)));
+        if self.next_steps.is_empty() && answer.is_none() {
+            let left = section_below(earlier, is_next_steps_heading);
+            self.next_steps.extend(left.into_iter().take(MAX_ITEMS).map(|item| truncate_at_word(&item, ITEM_CHARS)));
         }
     }
 
-    /// What an answer says was done, and what it leaves to do.
-    fn answer(&mut self, lines: &[Line]) {
+    /// Splits an answer into what was done and what is left to do.
+    fn add_answer(&mut self, lines: &[ProseLine]) {
         let mut is_left = false;
         let mut done: Vec<String> = Vec::new();
         let mut items: Vec<String> = Vec::new();
         for line in lines {
-            let is_label =
-                line.shape == Shape::Text && line.text.split(' ').count() <= 3 && !line.text.ends_with(['.', '!', '?']);
-            let heads = line.shape == Shape::Heading || line.text.ends_with(':') || is_label;
+            let is_label = line.kind == ProseLineKind::Text
+                && line.text.split(' ').count() <= 3
+                && !line.text.ends_with(['.', '!', '?']);
+            let heads = line.kind == ProseLineKind::Heading || line.text.ends_with(':') || is_label;
             if heads {
-                is_left = heads_what_is_left(&line.text);
+                is_left = is_next_steps_heading(&line.text);
                 continue;
             }
             for sentence in sentences(&line.text) {
-                if is_left || is_left_to_do(sentence) {
-                    self.next.push(cut(without_next(sentence), ITEM));
-                } else if !is_language(sentence) || !sentence.contains(' ') && sentence.contains('/') {
-                } else if line.shape == Shape::Item {
+                if is_left || is_next_step(sentence) {
+                    self.next_steps.push(truncate_at_word(without_label(sentence), ITEM_CHARS));
+                } else if !is_mostly_letters(sentence) || !sentence.contains(' ') && sentence.contains('/') {
+                } else if line.kind == ProseLineKind::ListItem {
                     items.push(sentence.to_owned());
                 } else {
                     done.push(sentence.to_owned());
                 }
             }
         }
-        self.next.truncate(MOST_ITEMS);
+        self.next_steps.truncate(MAX_ITEMS);
         let stated = done.iter().filter(|said| !is_chatter(said)).cloned().collect::<Vec<_>>();
         let stated = if stated.is_empty() { done } else { stated };
-        let text = fitting(&stated, QUOTED);
+        let text = join_sentences(&stated, QUOTE_CHARS);
         self.outcome.extend(Some(text).filter(|text| !text.is_empty()));
-        self.outcome.extend(items.into_iter().take(NAMED).map(|item| cut(&item, ITEM)));
+        self.outcome.extend(items.into_iter().take(MAX_NAMED).map(|item| truncate_at_word(&item, ITEM_CHARS)));
     }
 
-    fn add_deeds(&mut self, deeds: &Deeds) {
-        if !deeds.changed.is_empty() {
-            self.outcome.push(format!("Changed {}.", listed(&deeds.changed)));
+    fn add_actions(&mut self, session_actions: &SessionActions) {
+        if !session_actions.changed_paths.is_empty() {
+            self.outcome.push(format!("Changed {}.", list_file_names(&session_actions.changed_paths)));
         }
-        let newest = deeds.checks.len().saturating_sub(NAMED);
-        let ended = |good: bool| deeds.checks[newest..].iter().filter(move |check| check.1 == good);
+        let newest = session_actions.checks.len().saturating_sub(MAX_NAMED);
+        let ended = |good: bool| session_actions.checks[newest..].iter().filter(move |check| check.1 == good);
         let quoted = |good: bool| ended(good).map(|(command, _)| format!("`{command}`")).collect::<Vec<_>>().join(", ");
         let (passed, failed) = (quoted(true), quoted(false));
         if !passed.is_empty() {
@@ -195,40 +204,45 @@ impl Summary {
         }
     }
 
-    /// A session may end in the middle.
-    fn add_open_end(&mut self, source: &CardSource<'_>) {
-        let told = |entry: &&Entry| {
-            matches!(entry.speech, Speech::Prompt | Speech::Said | Speech::Interruption | Speech::Call)
+    /// Adds a next step if the session ended with an unanswered prompt or an interruption.
+    fn add_unfinished(&mut self, source: &CardSource<'_>) {
+        let rendered = |entry: &&Entry| {
+            matches!(
+                entry.kind,
+                EntryKind::Prompt | EntryKind::AssistantText | EntryKind::Interruption | EntryKind::Call
+            )
         };
-        let last = source.entries.iter().rev().find(told);
-        let asked = source.prompts().next_back().and_then(|entry| sense(&entry.text));
-        match (last.map(|entry| entry.speech), asked) {
-            (Some(Speech::Prompt), Some(asked)) => self.next.push(format!("Not answered yet: {asked}")),
-            (Some(Speech::Interruption), Some(asked)) => self.next.push(format!("Stopped by the user at: {asked}")),
+        let last = source.entries.iter().rev().find(rendered);
+        let asked = source.prompts().next_back().and_then(|entry| name_from_prompt(&entry.text));
+        match (last.map(|entry| entry.kind), asked) {
+            (Some(EntryKind::Prompt), Some(asked)) => self.next_steps.push(format!("Not answered yet: {asked}")),
+            (Some(EntryKind::Interruption), Some(asked)) => {
+                self.next_steps.push(format!("Stopped by the user at: {asked}"));
+            }
             _ => {}
         }
     }
 }
 
 /// A prompt as a goal: its first sentences, without greetings and roles.
-fn request(text: &str) -> String {
+fn goal_from_prompt(text: &str) -> String {
     let mut said: Vec<String> = Vec::new();
-    if let Some(name) = sense(text) {
+    if let Some(name) = name_from_prompt(text) {
         said.push(name.clone());
-        let rest: Vec<String> = prose(text).into_iter().filter(|sentence| !is_lead(sentence)).collect();
-        // The name may be a shortened sentence; then the sentence itself is the better beginning.
-        if let Some(whole) = rest.iter().position(|sentence| sense(sentence).as_deref() == Some(&name)) {
+        let rest: Vec<String> = prose_sentences(text).into_iter().filter(|sentence| !is_lead(sentence)).collect();
+        // The name may be a shortened sentence; the full sentence is the better start.
+        if let Some(whole) = rest.iter().position(|sentence| name_from_prompt(sentence).as_deref() == Some(&name)) {
             said = rest[whole..].to_vec();
         }
     } else {
-        said = prose(text);
+        said = prose_sentences(text);
     }
-    said.retain(|sentence| is_language(sentence));
-    capital(&fitting(&said, QUOTED))
+    said.retain(|sentence| is_mostly_letters(sentence));
+    capitalize(&join_sentences(&said, QUOTE_CHARS))
 }
 
-/// As many whole sentences as fit; the first one is cut if even it does not.
-fn fitting(sentences: &[String], most: usize) -> String {
+/// Joins as many whole sentences as fit. The first one is truncated if it does not fit alone.
+fn join_sentences(sentences: &[String], most: usize) -> String {
     let mut text = String::new();
     for sentence in sentences {
         if !text.is_empty() && text.chars().count() + sentence.chars().count() >= most {
@@ -240,54 +254,58 @@ fn fitting(sentences: &[String], most: usize) -> String {
             text.push('.');
         }
     }
-    cut(&text, most)
+    truncate_at_word(&text, most)
 }
 
-fn telling_sentences(text: &str) -> Vec<String> {
-    prose(text).into_iter().filter(|sentence| !is_lead(sentence) && telling(sentence).count() > 1).collect()
+fn informative_sentences(text: &str) -> Vec<String> {
+    prose_sentences(text)
+        .into_iter()
+        .filter(|sentence| !is_lead(sentence) && distinctive_words(sentence).count() > 1)
+        .collect()
 }
 
-fn decisions(entry: &Entry) -> Vec<String> {
-    let told = prose(&entry.text).into_iter().filter(|sentence| {
-        decides(sentence)
-            && is_language(sentence)
+fn decision_sentences(entry: &Entry) -> Vec<String> {
+    let rendered = prose_sentences(&entry.text).into_iter().filter(|sentence| {
+        is_decision(sentence)
+            && is_mostly_letters(sentence)
             && !is_chatter(sentence)
             && !sentence.ends_with(':')
             && (4..60).contains(&sentence.split(' ').count())
     });
-    told.map(|sentence| capital(&cut(&sentence, ITEM))).collect()
+    rendered.map(|sentence| capitalize(&truncate_at_word(&sentence, ITEM_CHARS))).collect()
 }
 
 fn is_chatter(sentence: &str) -> bool {
-    let plain = plain(sentence);
-    CHATTER.iter().any(|beginning| plain.starts_with(beginning))
+    let plain = normalize_text(sentence);
+    CHATTER_OPENINGS.iter().any(|beginning| plain.starts_with(beginning))
 }
 
-/// Whether not much was asked between a recap and the last answer.
-fn is_near(source: &CardSource<'_>, recap: &Entry, answer: &Entry) -> bool {
+/// Whether the recap is newer than the answer, or no prompt followed it.
+fn is_recap_current(source: &CardSource<'_>, recap: &Entry, answer: &Entry) -> bool {
     recap.seq > answer.seq || source.prompts().filter(|entry| entry.seq > recap.seq).count() == 0
 }
 
-/// The lines below the first heading that fits, up to the next one.
-fn section(lines: &[Line], fits: impl Fn(&str) -> bool) -> Vec<String> {
-    let is_heading =
-        |line: &Line| line.shape == Shape::Heading || (line.text.ends_with(':') && line.text.split(' ').count() <= 6);
-    let Some(at) = lines.iter().position(|line| is_heading(line) && fits(&plain(&line.text))) else {
+/// The lines below the first matching heading, up to the next heading.
+fn section_below(lines: &[ProseLine], fits: impl Fn(&str) -> bool) -> Vec<String> {
+    let is_heading = |line: &ProseLine| {
+        line.kind == ProseLineKind::Heading || (line.text.ends_with(':') && line.text.split(' ').count() <= 6)
+    };
+    let Some(at) = lines.iter().position(|line| is_heading(line) && fits(&normalize_text(&line.text))) else {
         return Vec::new();
     };
     let below = lines[at + 1..].iter().take_while(|line| !is_heading(line));
     below.map(|line| line.text.clone()).collect()
 }
 
-fn without_next(sentence: &str) -> &str {
+fn without_label(sentence: &str) -> &str {
     let lower = sentence.to_lowercase();
     let label = ["next steps:", "next step:", "next:", "next,", "remaining:", "todo:"];
     let length = label.iter().find(|label| lower.starts_with(**label)).map_or(0, |label| label.len());
     sentence[length..].trim()
 }
 
-/// `a.rs`, `b.rs` and 3 more files.
-fn listed(paths: &[String]) -> String {
+/// Formats as `a.rs`, `b.rs` and 3 more files.
+fn list_file_names(paths: &[String]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for path in paths {
         let name = file_name(path);
@@ -295,37 +313,37 @@ fn listed(paths: &[String]) -> String {
             names.push(name);
         }
     }
-    let quoted: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
-    match names.len().saturating_sub(NAMED) {
-        0 => joined(&quoted),
+    let quoted: Vec<String> = names.iter().take(MAX_NAMED).map(|name| format!("`{name}`")).collect();
+    match names.len().saturating_sub(MAX_NAMED) {
+        0 => join_with_and(&quoted),
         1 => format!("{} and 1 more file", quoted.join(", ")),
         more => format!("{} and {more} more files", quoted.join(", ")),
     }
 }
 
-fn joined(all: &[String]) -> String {
+fn join_with_and(all: &[String]) -> String {
     match all {
         [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
         all => all.join(""),
     }
 }
 
-/// How much a session took.
-fn measured(source: &CardSource<'_>, deeds: &Deeds) -> String {
+/// The size of a session: prompts, tool calls and files changed.
+fn describe_size(source: &CardSource<'_>, session_actions: &SessionActions) -> String {
     let counts = source.session.counts;
     let count = |amount: u64, noun: &str| if amount == 1 { format!("1 {noun}") } else { format!("{amount} {noun}s") };
-    let calls = counts.tool_calls.max(deeds.calls as u64);
+    let calls = counts.tool_calls.max(session_actions.call_count as u64);
     let mut parts = vec![count(counts.prompts, "prompt")];
     parts.extend((calls > 0).then(|| count(calls, "tool call")));
     parts.extend((counts.files_edited > 0).then(|| format!("{} changed", count(counts.files_edited, "file"))));
-    capital(&format!("{}.", joined(&parts)))
+    capitalize(&format!("{}.", join_with_and(&parts)))
 }
 
-fn ended(text: &str) -> String {
+fn end_with_period(text: &str) -> String {
     if text.ends_with(['.', '!', '?', '…']) { text.to_owned() } else { format!("{text}.") }
 }
 
-fn capital(text: &str) -> String {
+fn capitalize(text: &str) -> String {
     let mut signs = text.chars();
     let first = text.split(' ').next().unwrap_or_default().trim_end_matches([',', '.', ':', ';', '!', '?']);
     let is_word = first.chars().all(|c| c.is_lowercase() || "'’".contains(c));
@@ -335,7 +353,7 @@ fn capital(text: &str) -> String {
     }
 }
 
-fn without_repetition(items: &mut Vec<String>) {
+fn remove_duplicates(items: &mut Vec<String>) {
     let mut known: Vec<String> = Vec::new();
     items.retain(|item| {
         let is_new = !item.trim().is_empty() && !known.contains(item);

@@ -1,21 +1,21 @@
-//! Tags: tickets, files, packages, programs, languages and topics that occur in a session. Nothing is made up.
+//! Derives tags from tickets, files, packages, languages, programs and topics that occur in a session.
 
 use rethread_model::one_line;
 
-use super::clean::lines;
-use super::deeds::{Deeds, Tally, file_name};
-use super::words::telling;
-use super::{CARD_TAG_CHARS, CARD_TAGS, CardSource};
-use crate::cues::weight_of;
+use super::actions::{OrderedCounts, SessionActions, file_name};
+use super::prose::prose_lines;
+use super::words::distinctive_words;
+use super::{CARD_TAG_CHARS, CARD_TAG_COUNT, CardSource};
+use crate::cues::word_weight;
 
-/// Of each kind at most so many.
-const MOST_OF_A_KIND: usize = 3;
-const MOST_TOPICS: usize = 4;
-/// Upper-case words with a number that are no tickets.
-const NO_TICKETS: [&str; 16] =
+/// Maximum number of tags per kind.
+const MAX_PER_KIND: usize = 3;
+const MAX_TOPICS: usize = 4;
+/// Prefixes that look like ticket keys (`UTF-8`) but are not.
+const NOT_TICKETS: [&str; 16] =
     ["UTF", "SHA", "ISO", "RFC", "AES", "MD", "GPT", "HTTP", "TLS", "CVE", "ES", "BASE", "UTC", "WP", "STEP", "PHASE"];
-/// Programs that say something about the work. Sorted.
-const PROGRAMS: [&str; 38] = [
+/// Programs worth a tag. Sorted.
+const TAGGED_PROGRAMS: [&str; 38] = [
     "aws",
     "bazel",
     "brew",
@@ -55,7 +55,7 @@ const PROGRAMS: [&str; 38] = [
     "xcodebuild",
     "yarn",
 ];
-/// Languages by the ends of file names.
+/// Languages by file extension.
 const LANGUAGES: [(&str, &str); 20] = [
     ("rs", "rust"),
     ("go", "go"),
@@ -80,34 +80,35 @@ const LANGUAGES: [(&str, &str); 20] = [
 ];
 
 /// Between three and twelve tags.
-pub(super) fn tags(source: &CardSource<'_>, deeds: &Deeds) -> Vec<String> {
+pub(super) fn tags(source: &CardSource<'_>, session_actions: &SessionActions) -> Vec<String> {
     let prompts: Vec<String> = source
         .prompts()
-        .map(|entry| lines(&entry.text).into_iter().map(|line| line.text).collect::<Vec<_>>().join("\n"))
+        .map(|entry| prose_lines(&entry.text).into_iter().map(|line| line.text).collect::<Vec<_>>().join("\n"))
         .collect();
-    let mut tags = Tags::default();
-    tags.add(MOST_OF_A_KIND, prompts.iter().flat_map(|text| tickets(text)));
-    tags.add(MOST_OF_A_KIND, deeds.changed.iter().map(|path| file_name(path).to_owned()));
-    tags.add(MOST_OF_A_KIND - 1, deeds.packages.iter().map(|name| format!("package:{name}")));
-    tags.add(MOST_OF_A_KIND - 1, languages(deeds).into_iter());
-    let programs = deeds.programs.iter().filter(|program| PROGRAMS.binary_search(&program.as_str()).is_ok());
-    tags.add(MOST_OF_A_KIND - 1, programs.cloned());
-    tags.add(MOST_TOPICS, topics(source, &prompts).into_iter());
-    tags.fill(source);
+    let mut tags = TagList::default();
+    tags.add(MAX_PER_KIND, prompts.iter().flat_map(|text| tickets(text)));
+    tags.add(MAX_PER_KIND, session_actions.changed_paths.iter().map(|path| file_name(path).to_owned()));
+    tags.add(MAX_PER_KIND - 1, session_actions.packages.iter().map(|name| format!("package:{name}")));
+    tags.add(MAX_PER_KIND - 1, languages(session_actions).into_iter());
+    let programs =
+        session_actions.programs.iter().filter(|program| TAGGED_PROGRAMS.binary_search(&program.as_str()).is_ok());
+    tags.add(MAX_PER_KIND - 1, programs.cloned());
+    tags.add(MAX_TOPICS, topics(source, &prompts).into_iter());
+    tags.add_generic(source);
     tags.0
 }
 
-/// What a session's prompts speak of most often.
+/// The most frequent topic words of the title and the prompts.
 fn topics(source: &CardSource<'_>, prompts: &[String]) -> Vec<String> {
-    let mut tally = Tally::default();
-    // The title counts twice: somebody thought about it.
+    let mut tally = OrderedCounts::default();
+    // The title counts twice: it was chosen deliberately.
     let title = source.title.unwrap_or_default();
     for text in [title, title].into_iter().chain(prompts.iter().map(String::as_str)) {
         let plain = text.split_whitespace().filter(|word| !word.contains(['/', '@', '\\', '=']));
-        let words = telling(&plain.collect::<Vec<_>>().join(" "));
-        // A long text that was pasted must not outweigh all others.
+        let words = distinctive_words(&plain.collect::<Vec<_>>().join(" "));
+        // Each word counts once per text, so that one long pasted text does not outweigh the others.
         let mut known: Vec<String> = Vec::new();
-        let is_topic = |word: &String| (4..=30).contains(&word.chars().count()) && weight_of(word) >= 1.0;
+        let is_topic = |word: &String| (4..=30).contains(&word.chars().count()) && word_weight(word) >= 1.0;
         for word in words.filter(is_topic) {
             if !known.contains(&word) {
                 tally.add(&word);
@@ -121,9 +122,9 @@ fn topics(source: &CardSource<'_>, prompts: &[String]) -> Vec<String> {
     tally.most_first()
 }
 
-fn languages(deeds: &Deeds) -> Vec<String> {
-    let mut tally = Tally::default();
-    for path in &deeds.changed {
+fn languages(session_actions: &SessionActions) -> Vec<String> {
+    let mut tally = OrderedCounts::default();
+    for path in &session_actions.changed_paths {
         let end = path.rsplit_once('.').map_or("", |(_, end)| end);
         if let Some((_, language)) = LANGUAGES.iter().find(|(known, _)| *known == end) {
             tally.add(language);
@@ -132,7 +133,7 @@ fn languages(deeds: &Deeds) -> Vec<String> {
     tally.most_first()
 }
 
-/// Tickets (`ABC-123`), and issues by their address or as `#12`.
+/// Tickets (`ABC-123`), and issues by URL or as `#12`.
 fn tickets(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for word in text.split(|c: char| c.is_whitespace() || "()[],;\"'`".contains(c)) {
@@ -148,7 +149,7 @@ fn tickets(text: &str) -> Vec<String> {
             && (2..=10).contains(&key.len())
             && key.bytes().all(|byte| byte.is_ascii_uppercase())
             && is_number(number)
-            && !NO_TICKETS.contains(&key)
+            && !NOT_TICKETS.contains(&key)
         {
             found.push(format!("ticket:{bare}"));
         }
@@ -161,20 +162,20 @@ fn is_number(text: &str) -> bool {
 }
 
 #[derive(Default)]
-struct Tags(Vec<String>);
+struct TagList(Vec<String>);
 
-impl Tags {
-    /// Adds at most so many of a kind.
+impl TagList {
+    /// Adds at most `most` of the given tags.
     fn add(&mut self, most: usize, tags: impl Iterator<Item = String>) {
         let mut added = 0;
         for tag in tags {
-            if added < most && self.0.len() < *CARD_TAGS.end() && self.put(&tag) {
+            if added < most && self.0.len() < *CARD_TAG_COUNT.end() && self.try_push(&tag) {
                 added += 1;
             }
         }
     }
 
-    fn put(&mut self, tag: &str) -> bool {
+    fn try_push(&mut self, tag: &str) -> bool {
         let tag = one_line(tag);
         let is_known = self.0.iter().any(|known| known.eq_ignore_ascii_case(&tag));
         let fits = !tag.is_empty() && tag.chars().count() <= CARD_TAG_CHARS && !tag.contains(['<', '>', '{', '}']);
@@ -185,14 +186,14 @@ impl Tags {
         false
     }
 
-    /// What is known of every session, until there are enough.
-    fn fill(&mut self, source: &CardSource<'_>) {
+    /// Adds generic tags until the minimum number is reached.
+    fn add_generic(&mut self, source: &CardSource<'_>) {
         let session = source.session;
         let project = session.project.as_deref().map(file_name).unwrap_or_default();
         let branch = session.branch.as_deref().unwrap_or_default();
         for tag in [project, session.agent.as_str(), branch, "session", "conversation", "transcript"] {
-            if self.0.len() < *CARD_TAGS.start() {
-                self.put(tag);
+            if self.0.len() < *CARD_TAG_COUNT.start() {
+                self.try_push(tag);
             }
         }
     }
@@ -203,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tickets_are_found_and_never_made_up() {
+    fn tickets_are_found_but_never_invented() {
         let check = |text: &str, expect: &[&str]| assert_eq!(tickets(text), expect, "{text}");
         check("fix ABC-123, and UTF-8 (see #42).", &["ticket:ABC-123", "issue:#42"]);
         check("https://github.com/entireio/skills/issues/3", &["issue:entireio/skills#3"]);
@@ -212,6 +213,6 @@ mod tests {
 
     #[test]
     fn the_tables_are_sorted() {
-        assert!(PROGRAMS.is_sorted());
+        assert!(TAGGED_PROGRAMS.is_sorted());
     }
 }

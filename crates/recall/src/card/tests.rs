@@ -1,74 +1,25 @@
-//! Cards by rules, told in small sessions.
+//! Tests of rule-based cards on small sessions.
 
 use proptest::prelude::*;
-use rethread_model::{
-    Agent, Counts, Entry, Outcome, Place, Session, SessionId, SessionKind, Speech, Status, Timestamp, Tokens, ToolKind,
-    ToolUse,
-};
+use rethread_model::{Entry, EntryKind, Session, SessionCounts, Timestamp, ToolKind, ToolStatus};
 
 use super::*;
-
-pub(super) fn entry(seq: u64, speech: Speech, text: &str) -> Entry {
-    Entry {
-        seq,
-        native_id: format!("e{seq}"),
-        place: Place::default(),
-        at: None,
-        speech,
-        text: text.to_owned(),
-        tool: None,
-        episode: None,
-        abandoned: false,
-    }
-}
+use crate::testing::{entry, pi_session, tool_entry};
 
 pub(super) fn call(seq: u64, command: &str, is_good: bool) -> Entry {
-    let status = if is_good { Status::Ok } else { Status::Error };
-    tool(seq, ToolKind::Command, command, Vec::new(), status)
+    tool_entry(seq, ToolKind::Command, command, if is_good { ToolStatus::Ok } else { ToolStatus::Error })
 }
 
 fn edit(seq: u64, path: &str) -> Entry {
-    tool(seq, ToolKind::Edit, path, vec![path.to_owned()], Status::Ok)
-}
-
-fn tool(seq: u64, kind: ToolKind, target: &str, paths: Vec<String>, status: Status) -> Entry {
-    let outcome =
-        Outcome { status, summary: String::new(), error: None, exit_code: None, lines: 0, bytes: 0, output: None };
-    let used = ToolUse {
-        name: "tool".to_owned(),
-        kind: Some(kind),
-        target: target.to_owned(),
-        paths,
-        outcome: Some(outcome),
-        ..ToolUse::default()
-    };
-    Entry { tool: Some(used), ..entry(seq, Speech::Call, target) }
+    tool_entry(seq, ToolKind::Edit, path, ToolStatus::Ok)
 }
 
 fn session() -> Session {
-    let started = Timestamp::from_millis(0);
     Session {
-        id: SessionId::derive(Agent::Pi, "s", started),
-        agent: Agent::Pi,
-        external_id: "s".to_owned(),
-        kind: SessionKind::Main,
-        parent: None,
-        alias: None,
-        name: None,
-        cwd: None,
         project: Some("/home/dev/app".to_owned()),
-        namespace: None,
-        branch: None,
-        model: None,
-        started_at: Some(started),
-        last_activity_at: None,
-        transcript: None,
-        counts: Counts { prompts: 2, tool_calls: 3, files_edited: 1, ..Counts::default() },
-        tokens: Tokens::default(),
-        cost_usd: None,
-        raw_tokens: 0,
-        kept_tokens: 0,
-        empty: false,
+        started_at: Some(Timestamp::from_millis(0)),
+        counts: SessionCounts { prompts: 2, tool_calls: 3, files_edited: 1, ..SessionCounts::default() },
+        ..pi_session()
     }
 }
 
@@ -77,13 +28,13 @@ fn card(title: Option<&str>, entries: &[Entry]) -> CardFields {
 }
 
 #[test]
-fn a_session_s_card_says_what_was_wanted_decided_done_and_left() {
+fn a_card_states_goal_decisions_outcome_and_next_steps() {
     let entries = [
-        entry(0, Speech::Prompt, "please fix the flaky parser test, see APP-12"),
-        entry(1, Speech::Said, "We decided to split at newlines instead of reading whole files."),
+        entry(0, EntryKind::Prompt, "please fix the flaky parser test, see APP-12"),
+        entry(1, EntryKind::AssistantText, "We decided to split at newlines instead of reading whole files."),
         edit(2, "/home/dev/app/src/parser.rs"),
         call(3, "cd /home/dev/app && cargo test parser 2>&1 | tail -3", true),
-        entry(4, Speech::Said, "The parser test is stable now.\n\nNext: remove the old reader."),
+        entry(4, EntryKind::AssistantText, "The parser test is stable now.\n\nNext: remove the old reader."),
     ];
     let card = card(None, &entries);
     assert_eq!(card.name, "Fix the flaky parser test, see APP-12");
@@ -102,26 +53,26 @@ fn a_session_s_card_says_what_was_wanted_decided_done_and_left() {
 }
 
 #[test]
-fn the_agent_s_title_is_the_name() {
-    assert_eq!(card(Some("Mend the parser"), &[entry(0, Speech::Prompt, "hello")]).name, "Mend the parser");
+fn the_agents_title_becomes_the_name() {
+    assert_eq!(card(Some("Mend the parser"), &[entry(0, EntryKind::Prompt, "hello")]).name, "Mend the parser");
     assert_eq!(card(Some("<command-name>/init</command-name>"), &[]).name, "Unnamed pi session in app");
 }
 
 #[test]
-fn a_session_without_words_has_a_card_too() {
-    let card = card(None, &[entry(0, Speech::Prompt, "hi")]);
+fn a_session_without_words_still_gets_a_card() {
+    let card = card(None, &[entry(0, EntryKind::Prompt, "hi")]);
     assert_eq!(card.name, "Only a greeting");
     assert_eq!(card.tags, ["app", "pi", "session"]);
     assert!(!card.description.is_empty());
 }
 
 #[test]
-fn a_compaction_summary_and_a_recap_are_the_better_start() {
+fn a_compaction_summary_and_a_recap_are_preferred() {
     let entries = [
-        entry(0, Speech::Prompt, "go on"),
-        entry(1, Speech::Summary, "## Goal\nShare code between modes.\n\n## Key Decisions\n1. Keep the old files"),
-        entry(2, Speech::Said, "Looking at it."),
-        entry(3, Speech::Recap, "Moved the files. Next: run the tests. (disable recaps in /config)"),
+        entry(0, EntryKind::Prompt, "go on"),
+        entry(1, EntryKind::Summary, "## Goal\nShare code between modes.\n\n## Key Decisions\n1. Keep the old files"),
+        entry(2, EntryKind::AssistantText, "Looking at it."),
+        entry(3, EntryKind::Recap, "Moved the files. Next: run the tests. (disable recaps in /config)"),
     ];
     assert_eq!(
         card(None, &entries).summary,
@@ -134,14 +85,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn e001_01_the_limits_hold_whatever_was_said(texts in prop::collection::vec("(?s).{0,300}", 0..8), title in "(?s).{0,200}") {
-        let speech = [Speech::Prompt, Speech::Said, Speech::Summary, Speech::Recap];
+    fn the_limits_hold_for_any_text(texts in prop::collection::vec("(?s).{0,300}", 0..8), title in "(?s).{0,200}") {
+        // E001-01
+        let speech = [EntryKind::Prompt, EntryKind::AssistantText, EntryKind::Summary, EntryKind::Recap];
         let entries: Vec<Entry> = texts.iter().enumerate().map(|(at, text)| entry(at as u64, speech[at % 4], text)).collect();
         let card = card(Some(&title), &entries);
         prop_assert!((1..=CARD_NAME_CHARS).contains(&card.name.chars().count()));
         prop_assert!((1..=CARD_DESCRIPTION_CHARS).contains(&card.description.chars().count()));
         prop_assert!((1..=CARD_SUMMARY_CHARS).contains(&card.summary.chars().count()));
-        prop_assert!(CARD_TAGS.contains(&card.tags.len()));
+        prop_assert!(CARD_TAG_COUNT.contains(&card.tags.len()));
         prop_assert!(card.tags.iter().all(|tag| (1..=CARD_TAG_CHARS).contains(&tag.chars().count())));
     }
 }

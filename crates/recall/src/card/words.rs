@@ -1,66 +1,34 @@
-//! Tables of words: those that tell nothing by themselves, and those by which decisions and next steps are known.
+//! Word tables: weak words, and the cues that mark decisions and next steps.
 
-/// Words that say nothing about what a session is about. Sorted.
-const WEAK: [&str; 201] = [
-    "a",
-    "about",
-    "above",
+use rethread_index::words::COMMON_WORDS;
+
+/// Words beyond [`COMMON_WORDS`] that say nothing about a session's topic. Sorted.
+const MORE_WEAK_WORDS: [&str; 95] = [
     "actually",
     "add",
-    "after",
-    "again",
-    "all",
     "already",
     "alright",
-    "also",
-    "am",
-    "an",
-    "and",
     "another",
-    "any",
     "anything",
-    "are",
-    "as",
     "ask",
-    "at",
     "available",
     "back",
-    "be",
-    "because",
-    "been",
-    "before",
-    "being",
-    "below",
-    "between",
-    "but",
-    "by",
-    "can",
     "changes",
     "check",
     "continue",
-    "could",
     "current",
     "default",
-    "did",
     "different",
-    "do",
-    "does",
-    "doing",
-    "don",
     "done",
-    "each",
     "else",
     "etc",
     "even",
     "every",
     "everything",
-    "few",
     "find",
     "first",
     "follow",
     "following",
-    "for",
-    "from",
     "get",
     "give",
     "go",
@@ -68,25 +36,12 @@ const WEAK: [&str; 201] = [
     "good",
     "got",
     "great",
-    "had",
-    "has",
-    "have",
     "hello",
     "help",
-    "here",
     "hey",
     "hi",
     "hmm",
-    "how",
-    "i",
-    "if",
-    "in",
     "instead",
-    "into",
-    "is",
-    "it",
-    "its",
-    "just",
     "keep",
     "kind",
     "kinda",
@@ -103,31 +58,12 @@ const WEAK: [&str; 201] = [
     "make",
     "many",
     "maybe",
-    "me",
-    "more",
-    "most",
-    "much",
-    "must",
-    "my",
     "need",
     "new",
     "next",
-    "no",
-    "not",
-    "now",
-    "of",
-    "off",
     "ok",
     "okay",
-    "on",
-    "once",
     "one",
-    "only",
-    "or",
-    "other",
-    "our",
-    "out",
-    "over",
     "please",
     "possible",
     "put",
@@ -135,77 +71,37 @@ const WEAK: [&str; 201] = [
     "ready",
     "really",
     "right",
-    "same",
     "say",
     "see",
     "set",
-    "should",
     "show",
-    "so",
-    "some",
     "something",
     "start",
     "still",
     "stuff",
-    "such",
     "sure",
     "take",
     "tell",
     "test",
-    "than",
     "thank",
     "thanks",
-    "that",
-    "the",
-    "their",
-    "them",
-    "then",
-    "there",
-    "these",
-    "they",
     "thing",
     "things",
     "think",
-    "this",
-    "those",
-    "through",
-    "to",
-    "too",
     "two",
-    "under",
-    "up",
-    "us",
     "use",
     "using",
     "ve",
-    "very",
     "want",
-    "was",
     "way",
-    "we",
     "well",
-    "were",
-    "what",
     "whats",
-    "when",
-    "where",
-    "which",
-    "while",
-    "who",
-    "why",
-    "will",
-    "with",
     "within",
     "without",
     "work",
-    "would",
-    "yes",
-    "yet",
-    "you",
-    "your",
 ];
-/// How a decision is worded.
-const DECIDING: [&str; 19] = [
+/// Cues of a decision.
+const DECISION_CUES: [&str; 19] = [
     "decided",
     "decision:",
     "decision is",
@@ -226,12 +122,12 @@ const DECIDING: [&str; 19] = [
     "agreed to",
     "trade-off",
 ];
-/// How a sentence begins that leaves it open.
-const UNDECIDED: [&str; 8] = [" if ", " or ", " when ", " unless ", " you ", " could ", " maybe ", " opt-out"];
-/// With one of these, a reason makes a decision.
-const CHOOSING: [&str; 7] = [" use ", " using ", " keep ", " kept ", " chose ", " drop", " reject"];
-/// How a line begins that says what is left to do.
-const LEFT_TO_DO: [&str; 20] = [
+/// Sentence openings that leave a decision open.
+const UNDECIDED_OPENINGS: [&str; 8] = [" if ", " or ", " when ", " unless ", " you ", " could ", " maybe ", " opt-out"];
+/// Words that make a sentence with a reason a decision.
+const CHOICE_WORDS: [&str; 7] = [" use ", " using ", " keep ", " kept ", " chose ", " drop", " reject"];
+/// Openings of sentences about remaining work.
+const NEXT_STEP_OPENINGS: [&str; 20] = [
     "next step",
     "next:",
     "next,",
@@ -253,57 +149,59 @@ const LEFT_TO_DO: [&str; 20] = [
     "not yet done",
     "not done",
 ];
-/// How a heading begins over what is left to do.
-const LEFT_HEADINGS: [&str; 8] = ["next", "remaining", "todo", "to do", "open", "pending", "follow-up", "what's left"];
+/// Openings of headings above remaining work.
+const NEXT_STEP_HEADINGS: [&str; 8] =
+    ["next", "remaining", "todo", "to do", "open", "pending", "follow-up", "what's left"];
 
-/// Words of a text that tell what it is about, in lower case.
-pub(super) fn telling(text: &str) -> impl Iterator<Item = String> + use<> {
+/// The distinctive words of a text, in lower case.
+pub(super) fn distinctive_words(text: &str) -> impl Iterator<Item = String> + use<> {
     let lower = text.to_lowercase();
     let words: Vec<String> = lower
         .split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_')
         .map(|word| word.trim_matches(|c: char| c == '-' || c == '_'))
-        .filter(|word| is_telling(word))
+        .filter(|word| is_distinctive(word))
         .map(str::to_owned)
         .collect();
     words.into_iter()
 }
 
-fn is_telling(word: &str) -> bool {
-    // Scripts without spaces say much in two signs.
+fn is_distinctive(word: &str) -> bool {
+    // In scripts without spaces, two characters already carry meaning.
     let least = if word.is_ascii() { 3 } else { 2 };
     word.chars().count() >= least && word.chars().any(char::is_alphabetic) && !is_weak(word)
 }
 
-/// Whether a word in lower case says nothing by itself.
+/// Whether a lower-case word carries no topic by itself.
 pub(super) fn is_weak(word: &str) -> bool {
-    WEAK.binary_search(&word).is_ok()
+    COMMON_WORDS.binary_search(&word).is_ok() || MORE_WEAK_WORDS.binary_search(&word).is_ok()
 }
 
-/// Whether something is decided in a sentence.
-pub(super) fn decides(sentence: &str) -> bool {
-    let plain = format!(" {}", plain(sentence));
-    let is_condition = UNDECIDED.iter().any(|beginning| plain.starts_with(beginning));
+/// Whether a sentence states a decision.
+pub(super) fn is_decision(sentence: &str) -> bool {
+    let plain = format!(" {}", normalize_text(sentence));
+    let is_condition = UNDECIDED_OPENINGS.iter().any(|beginning| plain.starts_with(beginning));
     if plain.ends_with('?') || is_condition {
         return false;
     }
     let has_reason = plain.contains("because ") || plain.contains("so that ");
-    DECIDING.iter().any(|cue| plain.contains(cue)) || has_reason && CHOOSING.iter().any(|cue| plain.contains(cue))
+    DECISION_CUES.iter().any(|cue| plain.contains(cue))
+        || has_reason && CHOICE_WORDS.iter().any(|cue| plain.contains(cue))
 }
 
-/// Whether a sentence says what is left to do.
-pub(super) fn is_left_to_do(sentence: &str) -> bool {
-    let plain = plain(sentence);
-    LEFT_TO_DO.iter().any(|cue| plain.starts_with(cue))
+/// Whether a sentence describes remaining work.
+pub(super) fn is_next_step(sentence: &str) -> bool {
+    let plain = normalize_text(sentence);
+    NEXT_STEP_OPENINGS.iter().any(|cue| plain.starts_with(cue))
 }
 
-/// Whether what stands under a heading is left to do.
-pub(super) fn heads_what_is_left(heading: &str) -> bool {
-    let plain = plain(heading);
-    LEFT_HEADINGS.iter().any(|cue| plain.starts_with(cue))
+/// Whether the text below a heading describes remaining work.
+pub(super) fn is_next_steps_heading(heading: &str) -> bool {
+    let plain = normalize_text(heading);
+    NEXT_STEP_HEADINGS.iter().any(|cue| plain.starts_with(cue))
 }
 
-/// In lower case, with straight apostrophes.
-pub(super) fn plain(text: &str) -> String {
+/// Lower case, with straight apostrophes.
+pub(super) fn normalize_text(text: &str) -> String {
     text.to_lowercase().replace('’', "'")
 }
 
@@ -313,38 +211,38 @@ mod tests {
 
     #[test]
     fn the_table_of_weak_words_is_sorted() {
-        assert!(WEAK.is_sorted());
+        assert!(MORE_WEAK_WORDS.is_sorted());
     }
 
     #[test]
-    fn telling_words_are_what_is_left() {
-        let words: Vec<String> = telling("Please have a look at the flaky parser-test in CI, ok?").collect();
+    fn weak_words_are_dropped() {
+        let words: Vec<String> = distinctive_words("Please have a look at the flaky parser-test in CI, ok?").collect();
         assert_eq!(words, ["flaky", "parser-test"]);
-        assert_eq!(telling("日本語 の").count(), 1);
+        assert_eq!(distinctive_words("日本語 の").count(), 1);
     }
 
     #[test]
-    fn decisions_are_known_by_their_words() {
+    fn decisions_are_recognized_by_their_cues() {
         for said in [
             "We decided on SQLite.",
             "Let’s use a pool instead of threads",
             "I kept the old flag because scripts rely on it",
             "We rejected hosted queues",
         ] {
-            assert!(decides(said), "{said}");
+            assert!(is_decision(said), "{said}");
         }
         for said in ["It failed because the file is missing", "Should we use tabs instead of blanks?", "I use vim"] {
-            assert!(!decides(said), "{said}");
+            assert!(!is_decision(said), "{said}");
         }
     }
 
     #[test]
-    fn next_steps_are_known_by_their_beginnings() {
+    fn next_steps_are_recognized_by_their_openings() {
         for said in ["Next: push the branch", "Remaining: the docs", "Want me to commit it?"] {
-            assert!(is_left_to_do(said), "{said}");
+            assert!(is_next_step(said), "{said}");
         }
-        assert!(!is_left_to_do("The next parser works"));
-        assert!(heads_what_is_left("Next Steps") && heads_what_is_left("Remaining work"));
-        assert!(!heads_what_is_left("What changed"));
+        assert!(!is_next_step("The next parser works"));
+        assert!(is_next_steps_heading("Next Steps") && is_next_steps_heading("Remaining work"));
+        assert!(!is_next_steps_heading("What changed"));
     }
 }

@@ -1,41 +1,42 @@
-//! Judges what a model gave for a summary.
+//! Validates a model's summary.
 
-use rethread_model::estimate_text;
+use rethread_model::estimate_text_tokens;
 
-use super::prompt::Part;
+use super::prompt::SummaryPart;
 
-/// Why there is no summary from a model.
+/// Why a model gave no usable summary.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SummaryError<E> {
-    /// The model could not be asked, or did not answer.
+    /// The model could not be reached or did not answer.
     #[error("{0}")]
-    Asked(E),
-    /// It answered, but not with a summary.
-    #[error("the answer is no summary: {reason}")]
+    ModelFailed(E),
+    /// The model answered, but not with a summary.
+    #[error("the model's answer is not a summary: {reason}")]
     Unusable {
-        /// What is wrong with it.
+        /// What is wrong with the answer.
         reason: String,
     },
 }
 
-/// Sections without which a summary is none.
-const NEEDED: [&str; 5] = ["## Goal", "## Progress", "## Key Decisions", "## Next Steps", "## Critical Context"];
-/// How many times the allowed length is too long. Models do not count well, and a little more does no harm.
-const TOO_LONG: u64 = 2;
+/// Sections a summary must have.
+const REQUIRED_SECTIONS: [&str; 5] =
+    ["## Goal", "## Progress", "## Key Decisions", "## Next Steps", "## Critical Context"];
+/// How far a summary may exceed its token limit. Models do not count well, and a small excess does no harm.
+const MAX_LENGTH_FACTOR: u64 = 2;
 
-/// The summary in an answer, without what a model says around it; or what is wrong with it.
-pub(crate) fn summary_in(part: Part, answer: &str, allowed_tokens: u64) -> Result<String, String> {
-    let summary = bare(part, answer);
+/// Extracts the summary from an answer, or says what is wrong with it.
+pub(crate) fn parse_summary(part: SummaryPart, answer: &str, allowed_tokens: u64) -> Result<String, String> {
+    let summary = strip_wrapping(part, answer);
     if summary.is_empty() {
         return Err("it is empty".to_owned());
     }
-    let tokens = estimate_text(summary);
-    if tokens > allowed_tokens.saturating_mul(TOO_LONG) {
-        return Err(format!("it has about {tokens} tokens where {allowed_tokens} are allowed"));
+    let tokens = estimate_text_tokens(summary);
+    if tokens > allowed_tokens.saturating_mul(MAX_LENGTH_FACTOR) {
+        return Err(format!("it has about {tokens} tokens, at most {allowed_tokens} are allowed"));
     }
-    if part == Part::History {
+    if part == SummaryPart::History {
         let lacks = |heading: &&&str| !summary.lines().any(|line| line.trim_start().starts_with(**heading));
-        let missing: Vec<&str> = NEEDED.iter().filter(lacks).copied().collect();
+        let missing: Vec<&str> = REQUIRED_SECTIONS.iter().filter(lacks).copied().collect();
         if !missing.is_empty() {
             return Err(format!("it lacks {}", missing.join(", ")));
         }
@@ -43,11 +44,11 @@ pub(crate) fn summary_in(part: Part, answer: &str, allowed_tokens: u64) -> Resul
     Ok(summary.to_owned())
 }
 
-/// Models like to put an answer into a code fence, or a sentence or their thoughts before it.
-fn bare(part: Part, answer: &str) -> &str {
+/// Strips code fences, introductions and reasoning that models put around the summary.
+fn strip_wrapping(part: SummaryPart, answer: &str) -> &str {
     let heading = match part {
-        Part::History => NEEDED[0],
-        Part::TurnPrefix => "## Original Request",
+        SummaryPart::History => REQUIRED_SECTIONS[0],
+        SummaryPart::TurnPrefix => "## Original Request",
     };
     let answer = answer.trim();
     let thoughts = answer.strip_prefix("<think>").and_then(|thought| thought.split_once("</think>"));

@@ -1,14 +1,14 @@
-//! Which files the tool calls of a conversation read and modified.
+//! Collects the files that the tool calls of a conversation read and modified.
 
 use std::collections::BTreeSet;
 
 use rethread_model::thread::ChatMessage;
 use serde_json::Value;
 
-use crate::pairs::{Call, answers, calls};
+use crate::pairs::{ToolCallRef, result_indexes, tool_calls};
 
-const READING: [&str; 6] = ["read", "read_file", "readfile", "view", "view_file", "cat"];
-const MODIFYING: [&str; 13] = [
+const READ_TOOLS: [&str; 6] = ["read", "read_file", "readfile", "view", "view_file", "cat"];
+const MODIFY_TOOLS: [&str; 13] = [
     "write",
     "write_file",
     "writefile",
@@ -23,25 +23,25 @@ const MODIFYING: [&str; 13] = [
     "create",
     "create_file",
 ];
-const PATHS: [&str; 5] = ["path", "file_path", "filePath", "filename", "notebook_path"];
+const PATH_ARGUMENTS: [&str; 5] = ["path", "file_path", "filePath", "filename", "notebook_path"];
 
-/// Files read and files modified. A file is never in both.
+/// Files read and files modified. [`Self::read`] leaves out modified files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Files {
+pub(crate) struct CompactionFiles {
     read: BTreeSet<String>,
     modified: BTreeSet<String>,
 }
 
-impl Files {
-    /// What an earlier compaction knew.
-    pub(crate) fn known(read: &[String], modified: &[String]) -> Self {
+impl CompactionFiles {
+    /// Starts with the file lists of an earlier compaction.
+    pub(crate) fn from_lists(read: &[String], modified: &[String]) -> Self {
         Self { read: read.iter().cloned().collect(), modified: modified.iter().cloned().collect() }
     }
 
-    /// Adds what these messages did. A call that failed did nothing; one without a result may have.
+    /// Adds the files of these messages. A failed call is ignored; a call without a result counts.
     pub(crate) fn add(&mut self, messages: &[ChatMessage]) {
-        for (message, answers) in messages.iter().zip(answers(messages)) {
-            for (call, answer) in calls(message).zip(answers) {
+        for (message, answers) in messages.iter().zip(result_indexes(messages)) {
+            for (call, answer) in tool_calls(message).zip(answers) {
                 let failed = answer.is_some_and(|result| messages[result].is_error);
                 if !failed {
                     self.add_call(&call);
@@ -55,38 +55,35 @@ impl Files {
         self.read.difference(&self.modified).cloned().collect()
     }
 
-    /// Files that were modified, sorted.
+    /// Modified files, sorted.
     pub(crate) fn modified(&self) -> Vec<String> {
         self.modified.iter().cloned().collect()
     }
 
-    fn add_call(&mut self, call: &Call<'_>) {
-        match touched(call) {
-            Some((Touch::Read, path)) => self.read.insert(path.to_owned()),
-            Some((Touch::Modified, path)) => self.modified.insert(path.to_owned()),
+    fn add_call(&mut self, call: &ToolCallRef<'_>) {
+        match file_access(call) {
+            Some((FileAccess::Read, path)) => self.read.insert(path.to_owned()),
+            Some((FileAccess::Modified, path)) => self.modified.insert(path.to_owned()),
             None => false,
         };
     }
 }
 
-/// What a call does to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Touch {
-    /// It reads it.
+pub(crate) enum FileAccess {
     Read,
-    /// It writes it, or a part of it.
     Modified,
 }
 
-/// The file a call names, and what it does to it.
-pub(crate) fn touched<'a>(call: &Call<'a>) -> Option<(Touch, &'a str)> {
-    // Tools of servers are called `mcp__server__tool`.
+/// The file a call accesses, and how.
+pub(crate) fn file_access<'a>(call: &ToolCallRef<'a>) -> Option<(FileAccess, &'a str)> {
+    // MCP tools are named `mcp__server__tool`.
     let tool = call.name.rsplit("__").next().unwrap_or(call.name).to_lowercase();
     let touch = match tool.as_str() {
-        tool if READING.contains(&tool) => Touch::Read,
-        tool if MODIFYING.contains(&tool) => Touch::Modified,
+        tool if READ_TOOLS.contains(&tool) => FileAccess::Read,
+        tool if MODIFY_TOOLS.contains(&tool) => FileAccess::Modified,
         _ => return None,
     };
-    let mut given = PATHS.iter().filter_map(|name| call.arguments.get(*name)).filter_map(Value::as_str);
+    let mut given = PATH_ARGUMENTS.iter().filter_map(|name| call.arguments.get(*name)).filter_map(Value::as_str);
     Some((touch, given.find(|path| !path.trim().is_empty())?))
 }

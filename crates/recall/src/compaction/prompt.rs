@@ -1,48 +1,52 @@
-//! The words a model is asked for a summary with.
+//! Prompts for compaction summaries.
 
-use rethread_model::estimate_text;
+use rethread_model::estimate_text_tokens;
 
-use super::flat::protected;
+use super::flat_text::escape_closing_tags;
 
 /// A request for a summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SummaryRequest {
-    /// The system prompt.
+    /// System prompt.
     pub system: String,
-    /// What the user of that model would say.
+    /// User prompt.
     pub prompt: String,
 }
 
 impl SummaryRequest {
-    /// What it takes in a model's window.
     pub(crate) fn estimated_tokens(&self) -> u64 {
-        estimate_text(&self.system) + estimate_text(&self.prompt)
+        estimate_text_tokens(&self.system) + estimate_text_tokens(&self.prompt)
     }
 }
 
-/// What is summarised.
+/// What a request summarizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// The conversation up to a border between turns.
+pub(crate) enum SummaryPart {
+    /// Whole turns up to the cut.
     History,
     /// The beginning of a turn whose end is kept.
     TurnPrefix,
 }
 
-/// Asks for a summary of a conversation in flat text. With a summary so far, for an update of it.
-pub(crate) fn request(part: Part, conversation: &str, so_far: Option<&str>, focus: Option<&str>) -> SummaryRequest {
-    let mut pieces = vec![format!("<conversation>\n{}\n</conversation>", protected(conversation))];
+/// Builds the request to summarize a flat-text conversation, or to update `so_far` if given.
+pub(crate) fn summary_request(
+    part: SummaryPart,
+    conversation: &str,
+    so_far: Option<&str>,
+    focus: Option<&str>,
+) -> SummaryRequest {
+    let mut pieces = vec![format!("<conversation>\n{}\n</conversation>", escape_closing_tags(conversation))];
     if let Some(summary) = so_far {
-        pieces.push(format!("<previous-summary>\n{}\n</previous-summary>", protected(summary)));
+        pieces.push(format!("<previous-summary>\n{}\n</previous-summary>", escape_closing_tags(summary)));
     }
     pieces.push(match (part, so_far) {
-        (Part::History, None) => format!("{INITIAL}\n\n{FORMAT}"),
-        (Part::History, Some(_)) => format!("{UPDATE}\n\n{FORMAT}"),
-        (Part::TurnPrefix, None) => format!("{TURN_PREFIX}\n\n{TURN_FORMAT}"),
-        (Part::TurnPrefix, Some(_)) => format!("{TURN_PREFIX_UPDATE}\n\n{TURN_FORMAT}"),
+        (SummaryPart::History, None) => format!("{INITIAL}\n\n{FORMAT}"),
+        (SummaryPart::History, Some(_)) => format!("{UPDATE}\n\n{FORMAT}"),
+        (SummaryPart::TurnPrefix, None) => format!("{TURN_PREFIX}\n\n{TURN_FORMAT}"),
+        (SummaryPart::TurnPrefix, Some(_)) => format!("{TURN_PREFIX_UPDATE}\n\n{TURN_FORMAT}"),
     });
     if let Some(focus) = focus.map(str::trim).filter(|focus| !focus.is_empty()) {
-        pieces.push(format!("Additional focus: {}", protected(focus)));
+        pieces.push(format!("Additional focus: {}", escape_closing_tags(focus)));
     }
     SummaryRequest { system: SYSTEM.to_owned(), prompt: pieces.join("\n\n") }
 }

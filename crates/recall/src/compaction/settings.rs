@@ -1,13 +1,13 @@
-//! When a thread is shortened, and how much of it stays.
+//! Settings for when a thread is compacted and how much of it is kept.
 
-/// When a thread is shortened, and how much of it stays.
+/// When a thread is compacted and how much of it is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompactionSettings {
-    /// Whether it happens without being asked for.
+    /// Whether compaction runs automatically.
     pub enabled: bool,
-    /// Tokens of the window that stay free for the answer.
+    /// Tokens of the context window reserved for the answer.
     pub reserve_tokens: u64,
-    /// Tokens of the newest messages that stay as they are.
+    /// Tokens of the newest messages that are kept unchanged.
     pub keep_recent_tokens: u64,
 }
 
@@ -18,10 +18,10 @@ impl Default for CompactionSettings {
 }
 
 impl CompactionSettings {
-    /// The same for a small window: at most a quarter of it is reserved and at most a third is kept, so that something
-    /// is gained.
+    /// Adapts the settings to a small window: reserves at most a quarter and keeps at most a third of it, so that a
+    /// compaction gains something.
     #[must_use]
-    pub fn within(self, window: u64) -> Self {
+    pub fn for_window(self, window: u64) -> Self {
         Self {
             reserve_tokens: self.reserve_tokens.min(window / 4),
             keep_recent_tokens: self.keep_recent_tokens.min(window / 3),
@@ -29,26 +29,27 @@ impl CompactionSettings {
         }
     }
 
-    /// Whether a context of that many tokens leaves too little of the window.
+    /// Whether a context of that size reaches into the reserved part of the window.
     pub fn is_due(&self, context_tokens: u64, window: u64) -> bool {
         self.enabled && context_tokens > window.saturating_sub(self.reserve_tokens)
     }
 
-    /// Tokens a summary may have: four fifths of what is reserved for an answer.
-    pub(crate) fn summary_tokens(&self) -> u64 {
-        (self.reserve_tokens / 5 * 4).max(SMALLEST_SUMMARY)
+    /// Token limit of a summary: four fifths of the reserve.
+    pub(crate) fn max_summary_tokens(&self) -> u64 {
+        (self.reserve_tokens / 5 * 4).max(MIN_SUMMARY_TOKENS)
     }
 }
 
-/// Below this not even the headings and one line for each would fit.
-const SMALLEST_SUMMARY: u64 = 512;
+/// Minimum token limit of a summary. Less would not hold the headings and one line each.
+const MIN_SUMMARY_TOKENS: u64 = 512;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn s004_17_it_is_due_when_the_reserve_is_touched() {
+    fn compaction_is_due_when_the_reserve_is_touched() {
+        // S004-17
         let settings = CompactionSettings::default();
         let check = |tokens, window, expect| assert_eq!(settings.is_due(tokens, window), expect, "{tokens}");
         check(200_000 - 16_384, 200_000, false);
@@ -58,9 +59,10 @@ mod tests {
     }
 
     #[test]
-    fn s004_16_small_windows_reserve_and_keep_a_part() {
-        let small = CompactionSettings::default().within(12_000);
+    fn small_windows_reserve_and_keep_a_part() {
+        // S004-16
+        let small = CompactionSettings::default().for_window(12_000);
         assert_eq!((small.reserve_tokens, small.keep_recent_tokens), (3_000, 4_000));
-        assert_eq!(CompactionSettings::default().within(200_000), CompactionSettings::default());
+        assert_eq!(CompactionSettings::default().for_window(200_000), CompactionSettings::default());
     }
 }

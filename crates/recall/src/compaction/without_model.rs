@@ -1,174 +1,175 @@
-//! Makes the summary without a model: what can be read off the messages, in the same sections.
+//! Builds a compaction summary without a model, from the text and tool calls of the messages, in the same sections.
 
 use rethread_model::thread::{ChatMessage, ChatRole};
 use rethread_model::{clip, first_line, one_line};
 use serde_json::Value;
 
-use super::Plan;
-use super::files::{Touch, touched};
-use super::remarks::{constraints, decisions, plans};
-use super::sections::{Section, Sections};
-use crate::pairs::{Call, answers, calls};
+use super::CompactionPlan;
+use super::files::{FileAccess, file_access};
+use super::key_sentences::{constraints, decisions, planned_steps};
+use super::sections::{SummarySection, SummarySections};
+use crate::pairs::{ToolCallRef, result_indexes, tool_calls};
 
-/// Tokens of the longest such summary.
-const MOST_TOKENS: u64 = 13_000;
-/// Deeds, wishes and decisions that are listed, the newest.
-const MOST_ITEMS: usize = 20;
-/// Errors and requests that are quoted, the newest.
-const MOST_QUOTED: usize = 3;
-/// Items of the sections on what is open. Older ones are hardly open any more.
-const MOST_OPEN: usize = 12;
-/// Characters of a command.
-const COMMAND: usize = 160;
-/// Characters of a request or an answer that is quoted.
-const QUOTED: usize = 600;
-/// Characters of the request that is being worked on.
-const QUOTED_LAST: usize = 1_800;
-/// Characters that are read of a summary another program may have written.
-const LONGEST_PREVIOUS: usize = 200_000;
-/// Characters of an error's first line.
-const ERROR: usize = 300;
+/// Token limit of such a summary.
+const MAX_TOKENS: u64 = 13_000;
+/// Maximum number of calls, constraints and decisions listed; the newest are kept.
+const MAX_ITEMS: usize = 20;
+/// Maximum number of errors and requests quoted; the newest are kept.
+const MAX_QUOTED: usize = 3;
+/// Maximum number of items in the sections on open work. Older items are rarely still open.
+const MAX_OPEN_ITEMS: usize = 12;
+/// Maximum length of a command, in characters.
+const COMMAND_CHARS: usize = 160;
+/// Maximum length of a quoted request or answer, in characters.
+const QUOTE_CHARS: usize = 600;
+/// Maximum length of the quoted current request, in characters.
+const LAST_QUOTE_CHARS: usize = 1_800;
+/// Characters read of a previous summary, which another program may have written.
+const MAX_PREVIOUS_CHARS: usize = 200_000;
+/// Maximum length of the first line of an error, in characters.
+const ERROR_CHARS: usize = 300;
 
-impl Plan {
-    /// The summary made without a model. It is plainer than one by a model, but always there and always the same.
+impl CompactionPlan {
+    /// Builds the summary without a model. It is plainer than a model's, but always available and deterministic.
     pub fn summary_without_model(&self, focus: Option<&str>) -> String {
-        let messages = [&self.history[..], &self.prefix[..]].concat();
-        let previous = self.previous.as_deref().map(|previous| clip(previous, LONGEST_PREVIOUS));
-        let mut sections = previous.map(|previous| Sections::parse(&previous)).unwrap_or_default();
-        add_words(&mut sections, &messages);
-        add_deeds(&mut sections, &deeds(&messages));
+        let messages = [&self.history[..], &self.turn_prefix[..]].concat();
+        let previous = self.previous_summary.as_deref().map(|previous| clip(previous, MAX_PREVIOUS_CHARS));
+        let mut sections = previous.map(|previous| SummarySections::parse(&previous)).unwrap_or_default();
+        add_messages(&mut sections, &messages);
+        add_calls(&mut sections, &completed_calls(&messages));
         if let Some(focus) = focus.map(str::trim).filter(|focus| !focus.is_empty()) {
-            sections.add(Section::Critical, &format!("Additional focus: {}", one_line(focus)));
+            sections.add(SummarySection::Critical, &format!("Additional focus: {}", one_line(focus)));
         }
-        for open in [Section::InProgress, Section::Blocked, Section::NextSteps] {
-            sections.keep_newest(open, MOST_OPEN);
+        for open in [SummarySection::InProgress, SummarySection::Blocked, SummarySection::NextSteps] {
+            sections.keep_newest(open, MAX_OPEN_ITEMS);
         }
-        sections.write_within(self.summary_tokens.min(MOST_TOKENS))
+        sections.render_within(self.max_summary_tokens.min(MAX_TOKENS))
     }
 
-    /// A summary of nothing but what was asked for.
-    pub(super) fn barest_summary(&self) -> String {
-        let mut sections = Sections::default();
-        if let Some(asked) = texts(&self.prefix, ChatRole::User).first() {
-            sections.add(Section::Goal, &quoted(asked));
+    /// A summary with nothing but the request.
+    pub(super) fn minimal_summary(&self) -> String {
+        let mut sections = SummarySections::default();
+        if let Some(asked) = texts_of_role(&self.turn_prefix, ChatRole::User).first() {
+            sections.add(SummarySection::Goal, &quoted(asked));
         }
-        sections.write_within(self.summary_tokens.min(MOST_TOKENS))
+        sections.render_within(self.max_summary_tokens.min(MAX_TOKENS))
     }
 }
 
-/// What the user and the model said.
-fn add_words(sections: &mut Sections, messages: &[ChatMessage]) {
-    let asked = texts(messages, ChatRole::User);
-    let said = texts(messages, ChatRole::Assistant);
+/// Adds what the user and the model said.
+fn add_messages(sections: &mut SummarySections, messages: &[ChatMessage]) {
+    let asked = texts_of_role(messages, ChatRole::User);
+    let said = texts_of_role(messages, ChatRole::Assistant);
     if let Some(first) = asked.first() {
-        sections.add(Section::Goal, &quoted(first));
+        sections.add(SummarySection::Goal, &quoted(first));
     }
     let wished: Vec<String> = asked.iter().flat_map(|text| constraints(text)).collect();
-    add_newest(sections, Section::Constraints, &wished);
+    add_newest(sections, SummarySection::Constraints, &wished);
     let spoken = messages.iter().filter(|message| message.role != ChatRole::ToolResult).map(ChatMessage::text);
     let decided: Vec<String> = spoken.flat_map(|text| decisions(&text).collect::<Vec<_>>()).collect();
-    add_newest(sections, Section::Decisions, &decided);
+    add_newest(sections, SummarySection::Decisions, &decided);
     if let Some(last) = said.last() {
-        sections.add(Section::InProgress, &quoted(last));
+        sections.add(SummarySection::InProgress, &quoted(last));
     }
-    let planned: Vec<String> = said.last().map(|last| plans(last).collect()).unwrap_or_default();
+    let planned: Vec<String> = said.last().map(|last| planned_steps(last).collect()).unwrap_or_default();
     if planned.is_empty() {
         let latest = asked.last().map(|last| format!("Continue with the latest request: {}", quoted(last)));
-        sections.add(Section::NextSteps, &latest.unwrap_or_default());
+        sections.add(SummarySection::NextSteps, &latest.unwrap_or_default());
     }
-    add_newest(sections, Section::NextSteps, &planned);
-    for (left, request) in newest(&asked, MOST_QUOTED).iter().rev().enumerate().rev() {
-        let most = if left == 0 { QUOTED_LAST } else { QUOTED };
-        sections.add(Section::Critical, &format!("The user asked: \"{}\"", clip(&one_line(request), most)));
+    add_newest(sections, SummarySection::NextSteps, &planned);
+    for (left, request) in newest(&asked, MAX_QUOTED).iter().rev().enumerate().rev() {
+        let most = if left == 0 { LAST_QUOTE_CHARS } else { QUOTE_CHARS };
+        sections.add(SummarySection::Critical, &format!("The user asked: \"{}\"", clip(&one_line(request), most)));
     }
 }
 
-/// What was done with tools, and what failed.
-fn add_deeds(sections: &mut Sections, deeds: &[Deed]) {
+/// Adds what was done with tools, and what failed.
+fn add_calls(sections: &mut SummarySections, actions: &[CompletedCall]) {
     let mut done: Vec<String> = Vec::new();
-    for deed in deeds.iter().filter(|deed| deed.error.is_none()) {
-        sections.remove(Section::Blocked, &failed(&deed.what));
-        // What was done several times stands where it was done last.
-        done.retain(|known| *known != deed.done);
-        done.push(deed.done.clone());
+    for action in actions.iter().filter(|action| action.error.is_none()) {
+        sections.remove_starting_with(SummarySection::Blocked, &failure_prefix(&action.label));
+        // Repeated calls are listed at the position of the last one.
+        done.retain(|known| *known != action.achievement);
+        done.push(action.achievement.clone());
     }
     done.retain(|done| !done.is_empty());
-    add_newest(sections, Section::Done, &done);
+    add_newest(sections, SummarySection::Done, &done);
     let succeeded_later = |at: usize| {
-        let later = &deeds[at + 1..];
-        later.iter().any(|later| later.error.is_none() && later.what == deeds[at].what)
+        let later = &actions[at + 1..];
+        later.iter().any(|later| later.error.is_none() && later.label == actions[at].label)
     };
-    let open = deeds.iter().enumerate().filter(|(at, deed)| deed.error.is_some() && !succeeded_later(*at));
-    let open: Vec<&Deed> = open.map(|(_, deed)| deed).collect();
-    for deed in newest(&open, MOST_QUOTED) {
-        let error = deed.error.as_deref().unwrap_or_default();
-        sections.add(Section::Blocked, &format!("{}{error}", failed(&deed.what)));
-        sections.add(Section::Critical, &format!("Error: {error}"));
+    let open = actions.iter().enumerate().filter(|(at, action)| action.error.is_some() && !succeeded_later(*at));
+    let open: Vec<&CompletedCall> = open.map(|(_, action)| action).collect();
+    for action in newest(&open, MAX_QUOTED) {
+        let error = action.error.as_deref().unwrap_or_default();
+        sections.add(SummarySection::Blocked, &format!("{}{error}", failure_prefix(&action.label)));
+        sections.add(SummarySection::Critical, &format!("Error: {error}"));
     }
 }
 
-fn failed(what: &str) -> String {
+fn failure_prefix(what: &str) -> String {
     format!("`{what}` failed: ")
 }
 
-/// A tool call that was answered.
-struct Deed {
-    /// The call, shortly.
-    what: String,
-    /// What it achieved, if that is worth telling.
-    done: String,
-    /// The first line of the error it ended with.
+/// A tool call that has a result.
+struct CompletedCall {
+    /// Short form of the call; equal for repetitions.
+    label: String,
+    /// What it achieved; empty if not worth listing.
+    achievement: String,
+    /// First line of the error, if it failed.
     error: Option<String>,
 }
 
-fn deeds(messages: &[ChatMessage]) -> Vec<Deed> {
-    let mut deeds = Vec::new();
-    for (message, answers) in messages.iter().zip(answers(messages)) {
-        for (call, answer) in calls(message).zip(answers) {
+fn completed_calls(messages: &[ChatMessage]) -> Vec<CompletedCall> {
+    let mut actions = Vec::new();
+    for (message, answers) in messages.iter().zip(result_indexes(messages)) {
+        for (call, answer) in tool_calls(message).zip(answers) {
             let Some(result) = answer.map(|at| &messages[at]) else { continue };
-            let error = result.is_error.then(|| clip(first_line(&result.text()), ERROR).into_owned());
-            deeds.push(Deed { what: what(&call), done: done(&call), error });
+            let error = result.is_error.then(|| clip(first_line(&result.text()), ERROR_CHARS).into_owned());
+            actions.push(CompletedCall { label: call_label(&call), achievement: call_achievement(&call), error });
         }
     }
-    deeds
+    actions
 }
 
-fn what(call: &Call<'_>) -> String {
-    let target = command(call).or_else(|| touched(call).map(|(_, path)| format!("{} {}", call.name, one_line(path))));
+fn call_label(call: &ToolCallRef<'_>) -> String {
+    let target =
+        command(call).or_else(|| file_access(call).map(|(_, path)| format!("{} {}", call.name, one_line(path))));
     target.unwrap_or_else(|| call.name.to_owned())
 }
 
-fn done(call: &Call<'_>) -> String {
-    match (command(call), touched(call)) {
+fn call_achievement(call: &ToolCallRef<'_>) -> String {
+    match (command(call), file_access(call)) {
         (Some(command), _) => format!("Ran `{command}`"),
-        (None, Some((Touch::Modified, path))) => format!("Modified `{}`", one_line(path)),
+        (None, Some((FileAccess::Modified, path))) => format!("Modified `{}`", one_line(path)),
         _ => String::new(),
     }
 }
 
 /// The command a call runs, on one line.
-fn command(call: &Call<'_>) -> Option<String> {
+fn command(call: &ToolCallRef<'_>) -> Option<String> {
     let given = ["command", "cmd"].iter().find_map(|name| call.arguments.get(*name))?;
     let words = match given {
         Value::String(command) => command.clone(),
         Value::Array(words) => words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
         _ => return None,
     };
-    Some(clip(&one_line(&words), COMMAND).into_owned()).filter(|command| !command.is_empty())
+    Some(clip(&one_line(&words), COMMAND_CHARS).into_owned()).filter(|command| !command.is_empty())
 }
 
-/// The texts of one speaker that are not empty.
-fn texts(messages: &[ChatMessage], role: ChatRole) -> Vec<String> {
+/// The non-empty texts of one role.
+fn texts_of_role(messages: &[ChatMessage], role: ChatRole) -> Vec<String> {
     let texts = messages.iter().filter(|message| message.role == role).map(ChatMessage::text);
     texts.filter(|text| !text.trim().is_empty()).collect()
 }
 
 fn quoted(text: &str) -> String {
-    clip(&one_line(text), QUOTED).into_owned()
+    clip(&one_line(text), QUOTE_CHARS).into_owned()
 }
 
-fn add_newest(sections: &mut Sections, section: Section, items: &[String]) {
-    for item in newest(items, MOST_ITEMS) {
+fn add_newest(sections: &mut SummarySections, section: SummarySection, items: &[String]) {
+    for item in newest(items, MAX_ITEMS) {
         sections.add(section, item);
     }
 }

@@ -1,79 +1,79 @@
-//! What was decided, and whether it still holds. A decision that was taken back is closed, not removed.
+//! Derives decisions and preferences from facts, and whether they still hold. A revoked one is closed, not removed.
 
 use rethread_model::{FactState, Predicate, Timestamp, Trust};
-use rethread_store::KnownFact;
+use rethread_store::FactRow;
 
-use super::{Source, normal, oldest_first};
+use super::{FactSource, normalize, oldest_first};
 
-/// A choice or a standing rule, from when it holds and until when.
+/// A decision, preference or prohibition, with the time it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// A choice (`decided`), or a rule: `prefers`, `forbids`.
+    /// `decided`, `prefers` or `forbids`.
     pub predicate: Predicate,
-    /// What was chosen, or what the rule is about.
-    pub choice: String,
-    /// What it was chosen against.
-    pub against: Option<String>,
-    /// The sentence that says it.
-    pub what: String,
-    /// Why.
+    /// What was decided on, or what is preferred or forbidden.
+    pub subject: String,
+    /// The rejected alternative.
+    pub rejected_option: Option<String>,
+    /// The sentence that states it.
+    pub statement: String,
+    /// Why it was decided.
     pub reason: Option<String>,
     /// Proposed, accepted, rejected or superseded.
     pub state: FactState,
-    /// Whose word it is.
+    /// Trust level of its author.
     pub trust: Trust,
-    /// The project it was made in.
+    /// Project it was made in.
     pub project: Option<String>,
-    /// Since when it is so.
+    /// When it became valid.
     pub valid_from: Option<Timestamp>,
-    /// Until when it was so; nothing while it is.
+    /// When it stopped being valid; `None` while it holds.
     pub valid_to: Option<Timestamp>,
-    /// Where it stands, newest first.
-    pub sources: Vec<Source>,
-    /// What closed it.
-    pub closed_by: Option<Source>,
+    /// Where it was stated, newest first.
+    pub sources: Vec<FactSource>,
+    /// The fact that closed it.
+    pub closed_by: Option<FactSource>,
 }
 
 impl Decision {
-    /// Whether it holds, or is still to be decided.
+    /// Whether it holds or is still proposed.
     pub fn is_open(&self) -> bool {
         self.closed_by.is_none() && matches!(self.state, FactState::Confirmed | FactState::Hypothesis)
     }
 
-    /// Whether it speaks of all these words.
-    pub fn speaks_of(&self, words: &str) -> bool {
-        let parts = [Some(&self.choice), self.against.as_ref(), Some(&self.what), self.reason.as_ref()];
+    /// Whether it mentions all these words.
+    pub fn mentions_all(&self, words: &str) -> bool {
+        let parts = [Some(&self.subject), self.rejected_option.as_ref(), Some(&self.statement), self.reason.as_ref()];
         let text = parts.into_iter().flatten().map(|part| part.to_lowercase()).collect::<Vec<_>>().join("\n");
         words.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
     }
 
-    fn is_about(&self, known: &KnownFact) -> bool {
-        self.project == known.project && normal(&self.choice) == normal(&known.fact.subject.name)
+    fn is_about(&self, known: &FactRow) -> bool {
+        self.project == known.project && normalize(&self.subject) == normalize(&known.fact.subject.name)
     }
 
-    /// What a model concludes does not take back what a human said.
-    fn may_be_closed_by(&self, known: &KnownFact) -> bool {
+    /// A model's conclusion does not revoke what a human said.
+    fn may_be_closed_by(&self, known: &FactRow) -> bool {
         known.fact.model.is_none() || self.trust < Trust::Human
     }
 
-    fn is_rule(&self) -> bool {
+    fn is_preference(&self) -> bool {
         self.predicate != Predicate::Decided
     }
 
-    fn close(&mut self, state: FactState, by: &KnownFact) {
+    fn close(&mut self, state: FactState, by: &FactRow) {
         self.state = state;
         self.valid_to = by.fact.at;
-        self.closed_by = Some(Source::of(by));
+        self.closed_by = Some(FactSource::of_fact(by));
     }
 }
 
-/// All decisions and standing rules, newest first, each closed where something later speaks against it.
-pub fn decisions(facts: &[KnownFact]) -> Vec<Decision> {
+/// All decisions and preferences, newest first, each closed if a later fact contradicts it.
+pub fn decisions(facts: &[FactRow]) -> Vec<Decision> {
     let mut all: Vec<Decision> = Vec::new();
     for known in oldest_first(facts) {
         match known.fact.predicate {
-            Predicate::Decided => choose(&mut all, known),
-            Predicate::Prefers | Predicate::Forbids => rule(&mut all, known),
+            Predicate::Decided => apply_decision(&mut all, known),
+            Predicate::Prefers | Predicate::Forbids => apply_preference(&mut all, known),
             _ => {}
         }
     }
@@ -82,86 +82,86 @@ pub fn decisions(facts: &[KnownFact]) -> Vec<Decision> {
     all
 }
 
-fn choose(all: &mut Vec<Decision>, known: &KnownFact) {
+fn apply_decision(all: &mut Vec<Decision>, known: &FactRow) {
     let fact = &known.fact;
     if fact.state == FactState::Confirmed
         && let Some(other) = &fact.object
     {
         let is_other = |one: &&mut Decision| {
-            !one.is_rule()
+            !one.is_preference()
                 && one.is_open()
                 && one.may_be_closed_by(known)
                 && one.project == known.project
-                && normal(&one.choice) == normal(&other.name)
+                && normalize(&one.subject) == normalize(&other.name)
         };
         all.iter_mut().filter(is_other).for_each(|one| one.close(FactState::Superseded, known));
     }
-    let is_told_twice = was_just_closed(all, known);
-    let open = all.iter_mut().rev().find(|one| !one.is_rule() && one.is_open() && one.is_about(known));
+    let is_stated_twice = was_just_closed(all, known);
+    let open = all.iter_mut().rev().find(|one| !one.is_preference() && one.is_open() && one.is_about(known));
     match (open, fact.state) {
-        // "Y instead of X" says both that Y is chosen and that X is over, which is one end and not two.
-        (None, FactState::Refuted | FactState::Superseded) if is_told_twice => {}
-        (None, _) => all.push(new(known)),
+        // "Y instead of X" both accepts Y and revokes X; that is one closing, not two.
+        (None, FactState::Refuted | FactState::Superseded) if is_stated_twice => {}
+        (None, _) => all.push(new_decision(known)),
         (Some(open), FactState::Refuted | FactState::Superseded) if !open.may_be_closed_by(known) => {}
         (Some(open), FactState::Refuted | FactState::Superseded) => open.close(fact.state, known),
-        (Some(open), FactState::Hypothesis) => open.sources.insert(0, Source::of(known)),
+        (Some(open), FactState::Hypothesis) => open.sources.insert(0, FactSource::of_fact(known)),
         (Some(open), FactState::Confirmed) if open.state == FactState::Confirmed => {
-            open.sources.insert(0, Source::of(known));
+            open.sources.insert(0, FactSource::of_fact(known));
             open.reason = open.reason.take().or(fact.reason.clone());
         }
         (Some(open), FactState::Confirmed) => {
-            // The proposal's sentence says more than the "yes" that accepts it.
+            // The sentence of the proposal says more than the "yes" that accepts it.
             open.state = FactState::Confirmed;
             open.valid_from = fact.at;
             open.trust = fact.trust;
             open.reason = open.reason.take().or(fact.reason.clone());
-            open.against = open.against.take().or(fact.object.as_ref().map(|other| other.name.clone()));
-            open.sources.insert(0, Source::of(known));
+            open.rejected_option = open.rejected_option.take().or(fact.object.as_ref().map(|other| other.name.clone()));
+            open.sources.insert(0, FactSource::of_fact(known));
         }
     }
 }
 
-fn was_just_closed(all: &[Decision], known: &KnownFact) -> bool {
-    let last = all.iter().rev().find(|one| !one.is_rule() && one.is_about(known));
+fn was_just_closed(all: &[Decision], known: &FactRow) -> bool {
+    let last = all.iter().rev().find(|one| !one.is_preference() && one.is_about(known));
     last.is_some_and(|one| one.closed_by.is_some() && one.valid_to == known.fact.at)
 }
 
-fn rule(all: &mut Vec<Decision>, known: &KnownFact) {
+fn apply_preference(all: &mut Vec<Decision>, known: &FactRow) {
     let fact = &known.fact;
     let is_withdrawn = matches!(fact.state, FactState::Refuted | FactState::Superseded);
     let mut is_known = false;
-    for one in all.iter_mut().filter(|one| one.is_rule() && one.is_open() && one.is_about(known)) {
+    for one in all.iter_mut().filter(|one| one.is_preference() && one.is_open() && one.is_about(known)) {
         if !one.may_be_closed_by(known) && (is_withdrawn || one.predicate != fact.predicate) {
             is_known = true;
         } else if is_withdrawn && one.predicate == fact.predicate {
             one.close(fact.state, known);
             is_known = true;
         } else if one.predicate == fact.predicate {
-            one.sources.insert(0, Source::of(known));
+            one.sources.insert(0, FactSource::of_fact(known));
             is_known = true;
         } else if !is_withdrawn {
             one.close(FactState::Superseded, known);
         }
     }
     if !is_known {
-        all.push(new(known));
+        all.push(new_decision(known));
     }
 }
 
-fn new(known: &KnownFact) -> Decision {
+fn new_decision(known: &FactRow) -> Decision {
     let fact = &known.fact;
     Decision {
         predicate: fact.predicate,
-        choice: fact.subject.name.clone(),
-        against: fact.object.as_ref().map(|other| other.name.clone()),
-        what: fact.detail.clone(),
+        subject: fact.subject.name.clone(),
+        rejected_option: fact.object.as_ref().map(|other| other.name.clone()),
+        statement: fact.detail.clone(),
         reason: fact.reason.clone(),
         state: fact.state,
         trust: fact.trust,
         project: known.project.clone(),
         valid_from: fact.at,
         valid_to: None,
-        sources: vec![Source::of(known)],
+        sources: vec![FactSource::of_fact(known)],
         closed_by: None,
     }
 }
@@ -170,23 +170,23 @@ fn new(known: &KnownFact) -> Decision {
 mod tests {
     use rethread_model::EntityKind;
 
-    use super::super::testing::{With, known};
+    use super::super::testing::{KnownFactExt, known_fact};
     use super::*;
 
-    fn decided(minute: i64, choice: &str, state: FactState) -> KnownFact {
-        known("a", minute, Predicate::Decided, (EntityKind::Choice, choice))
+    fn decided(minute: i64, choice: &str, state: FactState) -> FactRow {
+        known_fact("a", minute, Predicate::Decided, (EntityKind::Decision, choice))
             .state(state)
             .detail(&format!("use {choice}"))
     }
 
-    fn told(facts: &[KnownFact]) -> Vec<(String, &'static str, bool)> {
+    fn rendered(facts: &[FactRow]) -> Vec<(String, &'static str, bool)> {
         let all = decisions(facts);
-        all.iter().map(|one| (one.choice.clone(), one.state.named(one.predicate), one.is_open())).collect()
+        all.iter().map(|one| (one.subject.clone(), one.state.display_name(one.predicate), one.is_open())).collect()
     }
 
-    fn check(facts: &[KnownFact], expect: &[(&str, &str, bool)]) {
+    fn check(facts: &[FactRow], expect: &[(&str, &str, bool)]) {
         let expect: Vec<_> = expect.iter().map(|(choice, state, open)| ((*choice).to_owned(), *state, *open)).collect();
-        let found = told(facts);
+        let found = rendered(facts);
         assert_eq!(found.len(), expect.len(), "{found:?}");
         for (one, other) in found.iter().zip(&expect) {
             assert_eq!((&one.0, one.1, one.2), (&other.0, other.1, other.2));
@@ -194,10 +194,11 @@ mod tests {
     }
 
     #[test]
-    fn s003_22_a_later_choice_against_an_older_one_closes_it_and_keeps_it() {
+    fn a_later_decision_against_an_older_one_closes_but_keeps_it() {
+        // S003-22
         let facts = [
             decided(1, "mysql", FactState::Confirmed),
-            decided(5, "Postgres", FactState::Confirmed).object(EntityKind::Choice, "MySQL"),
+            decided(5, "Postgres", FactState::Confirmed).object(EntityKind::Decision, "MySQL"),
         ];
         check(&facts, &[("Postgres", "accepted", true), ("mysql", "superseded", false)]);
         let older = &decisions(&facts)[1];
@@ -207,29 +208,30 @@ mod tests {
     }
 
     #[test]
-    fn l003_17_what_a_model_concludes_does_not_take_back_what_a_human_said() {
-        let by_human = |mut known: KnownFact| {
+    fn a_models_conclusion_does_not_revoke_what_a_human_said() {
+        // L003-17
+        let by_human = |mut known: FactRow| {
             known.fact.trust = Trust::Human;
             known
         };
-        let by_model = |mut known: KnownFact| {
+        let by_model = |mut known: FactRow| {
             (known.fact.trust, known.fact.model) = (Trust::Assistant, Some("m".to_owned()));
             known
         };
         let mysql = by_human(decided(1, "mysql", FactState::Confirmed));
-        let instead = by_model(decided(5, "postgres", FactState::Confirmed).object(EntityKind::Choice, "mysql"));
+        let instead = by_model(decided(5, "postgres", FactState::Confirmed).object(EntityKind::Decision, "mysql"));
         check(&[mysql.clone(), instead.clone()], &[("postgres", "accepted", true), ("mysql", "accepted", true)]);
         check(&[mysql, by_model(decided(5, "mysql", FactState::Refuted))], &[("mysql", "accepted", true)]);
         let older = by_model(decided(1, "mysql", FactState::Confirmed));
         check(&[older, instead], &[("postgres", "accepted", true), ("mysql", "superseded", false)]);
-        let rule = |minute, predicate| known("a", minute, predicate, (EntityKind::Rule, "tabs"));
+        let rule = |minute, predicate| known_fact("a", minute, predicate, (EntityKind::Preference, "tabs"));
         let wanted = by_human(rule(1, Predicate::Prefers));
         check(&[wanted, by_model(rule(2, Predicate::Forbids))], &[("tabs", "confirmed", true)]);
     }
 
     #[test]
-    fn an_end_that_is_told_twice_in_one_sentence_is_one_end() {
-        let chosen = decided(5, "postgres", FactState::Confirmed).object(EntityKind::Choice, "mysql");
+    fn closing_twice_in_one_sentence_counts_once() {
+        let chosen = decided(5, "postgres", FactState::Confirmed).object(EntityKind::Decision, "mysql");
         let over = decided(5, "mysql", FactState::Superseded);
         let first = decided(1, "mysql", FactState::Confirmed);
         let expect = [("postgres", "accepted", true), ("mysql", "superseded", false)];
@@ -247,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_that_comes_back_is_a_new_decision() {
+    fn a_revoked_decision_made_again_is_a_new_decision() {
         let facts = [
             decided(1, "yaml", FactState::Confirmed),
             decided(2, "yaml", FactState::Superseded),
@@ -257,8 +259,9 @@ mod tests {
     }
 
     #[test]
-    fn opposite_rules_close_each_other_and_projects_are_apart() {
-        let rule = |minute, predicate| known("a", minute, predicate, (EntityKind::Rule, "pnpm")).detail("pnpm");
+    fn opposite_preferences_close_each_other_within_one_project() {
+        let rule =
+            |minute, predicate| known_fact("a", minute, predicate, (EntityKind::Preference, "pnpm")).detail("pnpm");
         let mut elsewhere = rule(2, Predicate::Forbids);
         elsewhere.project = Some("/q".to_owned());
         let facts = [rule(1, Predicate::Prefers), elsewhere, rule(3, Predicate::Forbids)];
@@ -266,10 +269,10 @@ mod tests {
     }
 
     #[test]
-    fn a_query_is_looked_for_in_choice_sentence_and_reason() {
+    fn subject_statement_and_reason_are_searched() {
         let facts = [decided(1, "postgres", FactState::Confirmed)
             .with(|fact| fact.reason = Some("because of JSON columns".to_owned()))];
         let decision = &decisions(&facts)[0];
-        assert!(decision.speaks_of("Postgres json") && decision.speaks_of("") && !decision.speaks_of("mysql"));
+        assert!(decision.mentions_all("Postgres json") && decision.mentions_all("") && !decision.mentions_all("mysql"));
     }
 }

@@ -1,85 +1,89 @@
-//! What fixed an error, how often, and what did not.
+//! Derives what fixed an error, how often, and which attempts failed.
 
 use rethread_model::{FactState, Predicate, Timestamp, Trust};
-use rethread_store::KnownFact;
+use rethread_store::FactRow;
 
-use super::{Source, normal, oldest_first};
+use super::{FactSource, normalize, oldest_first};
 
-/// One way an error was met, with everything that is known of how it went.
+/// One attempt at fixing an error, with all its outcomes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// What was done, as it was told last.
-    pub what: String,
-    /// Confirmed if it helped more often than not, refuted if it did not, a hypothesis if nobody saw it.
+    /// What was done, in the wording of the newest fact.
+    pub description: String,
+    /// Confirmed if it helped more often than it failed, refuted if not, a hypothesis if the outcome was never
+    /// observed.
     pub state: FactState,
     /// How often the error was gone afterwards.
     pub succeeded: u64,
-    /// How often it stayed or came back.
+    /// How often the error stayed or came back.
     pub failed: u64,
     /// The command that shows the error.
     pub command: Option<String>,
-    /// Why it helps, where somebody said it.
+    /// Why it helps, if the session says so.
     pub reason: Option<String>,
-    /// Whose word it is: the least trusted of what it rests on.
+    /// Lowest trust level among its sources.
     pub trust: Trust,
-    /// When it was tried last.
+    /// When it was last tried.
     pub last_at: Option<Timestamp>,
-    /// Where it stands, newest first.
-    pub sources: Vec<Source>,
+    /// Where it was tried, newest first.
+    pub sources: Vec<FactSource>,
 }
 
-/// What is known against one error.
+/// What is known about one error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Fixes {
+pub struct KnownFixes {
     /// What helped, best first; then what may have helped.
     pub fixes: Vec<Fix>,
     /// What did not help, newest first.
-    pub dead_ends: Vec<Fix>,
+    pub failed_attempts: Vec<Fix>,
 }
 
-impl Fixes {
-    /// Whether nothing is known.
+impl KnownFixes {
+    /// Whether no attempt is known.
     pub fn is_empty(&self) -> bool {
-        self.fixes.is_empty() && self.dead_ends.is_empty()
+        self.fixes.is_empty() && self.failed_attempts.is_empty()
     }
 }
 
-/// Puts together what was tried against one error. What failed at least as often as it helped is never a fix.
-pub fn fixes(facts: &[KnownFact]) -> Fixes {
+/// Merges all attempts at one error. An attempt that failed at least as often as it helped is never a fix.
+pub fn known_fixes(facts: &[FactRow]) -> KnownFixes {
     let mut all: Vec<(String, Fix)> = Vec::new();
     for known in oldest_first(facts) {
         if !matches!(known.fact.predicate, Predicate::FixedBy | Predicate::NotFixedBy) {
             continue;
         }
-        let key = normal(&known.fact.detail);
-        if known.fact.model.is_some() && is_seen(facts, &key) {
+        let key = normalize(&known.fact.detail);
+        if known.fact.model.is_some() && has_observed_outcome(facts, &key) {
             continue;
         }
         let at = all.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
-            all.push((key, untried(known)));
+            all.push((key, empty_fix(known)));
             all.len() - 1
         });
-        note(&mut all[at].1, known);
+        add_attempt(&mut all[at].1, known);
     }
-    let judged = all.into_iter().map(|(_, fix)| Fix { state: judge(&fix), ..fix });
+    let judged = all.into_iter().map(|(_, fix)| Fix { state: fix_state(&fix), ..fix });
     let (mut dead_ends, mut fixes): (Vec<Fix>, Vec<Fix>) = judged.partition(|fix| fix.state == FactState::Refuted);
     let surplus = |fix: &Fix| fix.succeeded.saturating_sub(fix.failed);
-    fixes.sort_by(|a, b| surplus(b).cmp(&surplus(a)).then(b.last_at.cmp(&a.last_at)).then(a.what.cmp(&b.what)));
-    dead_ends.sort_by(|a, b| b.last_at.cmp(&a.last_at).then(a.what.cmp(&b.what)));
-    Fixes { fixes, dead_ends }
+    fixes.sort_by(|a, b| {
+        surplus(b).cmp(&surplus(a)).then(b.last_at.cmp(&a.last_at)).then(a.description.cmp(&b.description))
+    });
+    dead_ends.sort_by(|a, b| b.last_at.cmp(&a.last_at).then(a.description.cmp(&b.description)));
+    KnownFixes { fixes, failed_attempts: dead_ends }
 }
 
-/// Whether rules saw how this remedy went; then a model's word on it counts for nothing.
-fn is_seen(facts: &[KnownFact], key: &str) -> bool {
+/// Whether rules observed the outcome of this attempt. If so, a model's claim about it is ignored.
+fn has_observed_outcome(facts: &[FactRow], key: &str) -> bool {
     let mut tried = facts.iter().filter(|known| known.fact.model.is_none());
     tried.any(|known| {
-        matches!(known.fact.predicate, Predicate::FixedBy | Predicate::NotFixedBy) && normal(&known.fact.detail) == key
+        matches!(known.fact.predicate, Predicate::FixedBy | Predicate::NotFixedBy)
+            && normalize(&known.fact.detail) == key
     })
 }
 
-fn untried(known: &KnownFact) -> Fix {
+fn empty_fix(known: &FactRow) -> Fix {
     Fix {
-        what: String::new(),
+        description: String::new(),
         state: FactState::Hypothesis,
         succeeded: 0,
         failed: 0,
@@ -91,24 +95,24 @@ fn untried(known: &KnownFact) -> Fix {
     }
 }
 
-fn note(fix: &mut Fix, known: &KnownFact) {
+fn add_attempt(fix: &mut Fix, known: &FactRow) {
     let fact = &known.fact;
     match (fact.predicate, fact.state) {
         (Predicate::NotFixedBy, _) | (_, FactState::Refuted | FactState::Superseded) => {
-            fix.failed += fact.failed.max(1);
+            fix.failed += fact.failure_count.max(1);
         }
-        (_, FactState::Confirmed) => fix.succeeded += fact.succeeded.max(1),
+        (_, FactState::Confirmed) => fix.succeeded += fact.success_count.max(1),
         (_, FactState::Hypothesis) => {}
     }
-    fix.what.clone_from(&fact.detail);
+    fix.description.clone_from(&fact.detail);
     fix.command = fact.object.as_ref().map(|command| command.name.clone()).or(fix.command.take());
     fix.reason = fact.reason.clone().or(fix.reason.take());
     fix.trust = fix.trust.min(fact.trust);
     fix.last_at = fix.last_at.max(fact.at);
-    fix.sources.insert(0, Source::of(known));
+    fix.sources.insert(0, FactSource::of_fact(known));
 }
 
-fn judge(fix: &Fix) -> FactState {
+fn fix_state(fix: &Fix) -> FactState {
     if fix.succeeded > fix.failed {
         FactState::Confirmed
     } else if fix.failed > 0 {
@@ -122,31 +126,33 @@ fn judge(fix: &Fix) -> FactState {
 mod tests {
     use rethread_model::EntityKind;
 
-    use super::super::testing::{With, known};
+    use super::super::testing::{KnownFactExt, known_fact};
     use super::*;
 
     const ERROR: (EntityKind, &str) = (EntityKind::Error, "no such table <value>");
 
-    fn fixed(session: &str, minute: i64, detail: &str) -> KnownFact {
-        known(session, minute, Predicate::FixedBy, ERROR).detail(detail).object(EntityKind::Command, "cargo test")
+    fn fixed(session: &str, minute: i64, detail: &str) -> FactRow {
+        known_fact(session, minute, Predicate::FixedBy, ERROR).detail(detail).object(EntityKind::Command, "cargo test")
     }
 
-    fn tried(session: &str, minute: i64, detail: &str) -> KnownFact {
-        known(session, minute, Predicate::NotFixedBy, ERROR).detail(detail)
+    fn tried(session: &str, minute: i64, detail: &str) -> FactRow {
+        known_fact(session, minute, Predicate::NotFixedBy, ERROR).detail(detail)
     }
 
     #[test]
-    fn s003_22_a_remedy_that_helped_in_two_sessions_counts_twice_and_comes_first() {
+    fn a_fix_that_helped_in_two_sessions_counts_twice_and_comes_first() {
+        // S003-22
         let facts = [
             fixed("a", 1, "edited src/db.rs"),
             fixed("b", 5, "Edited  src/db.rs."),
             fixed("c", 9, "ran `cargo clean`"),
             fixed("d", 12, "edited schema.sql").state(FactState::Hypothesis),
         ];
-        let found = fixes(&facts);
-        let told: Vec<_> = found.fixes.iter().map(|fix| (fix.what.as_str(), fix.state, fix.succeeded)).collect();
+        let found = known_fixes(&facts);
+        let rendered: Vec<_> =
+            found.fixes.iter().map(|fix| (fix.description.as_str(), fix.state, fix.succeeded)).collect();
         assert_eq!(
-            told,
+            rendered,
             [
                 ("Edited  src/db.rs.", FactState::Confirmed, 2),
                 ("ran `cargo clean`", FactState::Confirmed, 1),
@@ -155,36 +161,37 @@ mod tests {
         );
         assert_eq!(found.fixes[0].sources.iter().map(|source| source.line).collect::<Vec<_>>(), [5, 1]);
         assert_eq!(found.fixes[0].command.as_deref(), Some("cargo test"));
-        assert!(found.dead_ends.is_empty());
+        assert!(found.failed_attempts.is_empty());
     }
 
     #[test]
-    fn what_failed_as_often_as_it_helped_is_a_dead_end_and_never_a_fix() {
+    fn an_attempt_that_failed_as_often_as_it_helped_is_never_a_fix() {
         let facts = [
             fixed("a", 1, "edited a.rs"),
             tried("b", 2, "edited a.rs"),
             tried("b", 3, "edited b.rs"),
             fixed("c", 4, "edited c.rs").state(FactState::Refuted),
         ];
-        let found = fixes(&facts);
+        let found = known_fixes(&facts);
         assert!(found.fixes.is_empty());
-        let told: Vec<_> = found.dead_ends.iter().map(|fix| (fix.what.as_str(), fix.succeeded, fix.failed)).collect();
-        assert_eq!(told, [("edited c.rs", 0, 1), ("edited b.rs", 0, 1), ("edited a.rs", 1, 1)]);
+        let rendered: Vec<_> =
+            found.failed_attempts.iter().map(|fix| (fix.description.as_str(), fix.succeeded, fix.failed)).collect();
+        assert_eq!(rendered, [("edited c.rs", 0, 1), ("edited b.rs", 0, 1), ("edited a.rs", 1, 1)]);
     }
 
     #[test]
-    fn counts_of_a_fact_count_and_the_order_of_facts_does_not() {
+    fn counts_are_summed_and_the_order_of_facts_does_not_matter() {
         let mut facts = vec![fixed("a", 1, "x").counts(3, 0), tried("b", 2, "x").counts(0, 2)];
-        let once = fixes(&facts);
+        let once = known_fixes(&facts);
         assert_eq!((once.fixes[0].succeeded, once.fixes[0].failed), (3, 2));
         facts.reverse();
-        assert_eq!(fixes(&facts), once);
+        assert_eq!(known_fixes(&facts), once);
     }
 
     #[test]
-    fn forgetting_the_failure_brings_the_fix_back() {
+    fn removing_the_failure_restores_the_fix() {
         let facts = [fixed("a", 1, "x"), tried("b", 2, "x")];
-        assert!(fixes(&facts).fixes.is_empty());
-        assert_eq!(fixes(&facts[..1]).fixes[0].state, FactState::Confirmed);
+        assert!(known_fixes(&facts).fixes.is_empty());
+        assert_eq!(known_fixes(&facts[..1]).fixes[0].state, FactState::Confirmed);
     }
 }

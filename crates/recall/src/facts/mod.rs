@@ -1,53 +1,57 @@
-//! What is known now: folds over what single stretches of sessions say, made when somebody asks.
+//! Derives current knowledge (fixes, decisions, file history, workflows) from facts, on demand.
 //!
-//! Nothing here is stored. What was forgotten is therefore undone by itself, and what was known at some moment is the
-//! same fold over what was said until then.
+//! Nothing here is stored. Forgetting a session therefore needs no cleanup here, and the knowledge at an earlier time
+//! is
+//! the same computation over the facts up to then.
 
-mod around;
-mod ask;
 mod decisions;
-mod files;
+mod extraction_prompt;
+mod file_history;
 mod fixes;
-mod likeness;
+mod graph;
 #[cfg(test)]
 mod testing;
+mod word_overlap;
 mod workflows;
 
 use rethread_model::{Agent, SessionId, Timestamp};
-use rethread_store::KnownFact;
+use rethread_store::FactRow;
 
-pub use around::{Edge, Graph, Limits, Node, Thing, around};
-pub use ask::{CitedFact, CitedFacts, FACTS_SYSTEM, FactsPiece, MOST_FACTS, cited_facts, facts_pieces, facts_schema};
 pub use decisions::{Decision, decisions};
-pub use files::{Deed, Touch, mentions, names_of, touches};
-pub use fixes::{Fix, Fixes, fixes};
-pub use likeness::{ALIKE_ENOUGH, share_of_words, telling_words};
-pub use workflows::{CommandUse, Pattern, Workflow, workflows};
+pub use extraction_prompt::{
+    CitedFact, CitedFacts, FACTS_SYSTEM_PROMPT, FactPromptChunk, MAX_FACTS, fact_prompt_chunks, facts_schema,
+    parse_cited_facts,
+};
+pub use file_history::{FileAction, FileTouch, all_file_names, file_touches, mentions_file};
+pub use fixes::{Fix, KnownFixes, known_fixes};
+pub use graph::{EntityGraph, GraphEdge, GraphItem, GraphLimits, GraphNode, entity_graph};
+pub use word_overlap::{MIN_WORD_OVERLAP, distinctive_words, word_overlap};
+pub use workflows::{CommandSequence, CommandStats, Workflow, workflows};
 
-/// Where a fact stands.
+/// Where a fact was stated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
-    /// The session that says it.
+pub struct FactSource {
+    /// Session that states it.
     pub session: SessionId,
-    /// Whose session.
+    /// Agent that ran the session.
     pub agent: Agent,
-    /// Its name.
+    /// Name of the session.
     pub session_name: Option<String>,
-    /// Its project.
+    /// Project of the session.
     pub project: Option<String>,
-    /// The episode of that session.
+    /// Episode in the session.
     pub episode: u64,
-    /// The line that says it.
+    /// Transcript line that states it.
     pub line: u64,
-    /// Other lines it rests on.
+    /// Other lines it is based on.
     pub evidence: Vec<u64>,
-    /// When it was.
+    /// Time of the entry.
     pub at: Option<Timestamp>,
 }
 
-impl Source {
-    /// Where this fact stands.
-    pub fn of(known: &KnownFact) -> Self {
+impl FactSource {
+    /// The source of a stored fact.
+    pub fn of_fact(known: &FactRow) -> Self {
         Self {
             session: known.session,
             agent: known.agent,
@@ -55,27 +59,26 @@ impl Source {
             project: known.project.clone(),
             episode: known.episode,
             line: known.fact.line,
-            evidence: known.fact.evidence.clone(),
+            evidence: known.fact.evidence_lines.clone(),
             at: known.fact.at,
         }
     }
 
-    /// As `show` takes it: `SESSION:LINE`.
+    /// `SESSION:LINE`, as accepted by `show`.
     pub fn citation(&self) -> String {
         format!("{}:{}", self.session, self.line)
     }
 }
 
-/// Facts in the order they became true; those of unknown time first. They come newest first, which decides where nothing
-/// else does.
-fn oldest_first(facts: &[KnownFact]) -> Vec<&KnownFact> {
-    let mut sorted: Vec<&KnownFact> = facts.iter().rev().collect();
+/// Facts in the order they became true, those of unknown time first. The input is newest first, which breaks ties.
+fn oldest_first(facts: &[FactRow]) -> Vec<&FactRow> {
+    let mut sorted: Vec<&FactRow> = facts.iter().rev().collect();
     sorted.sort_by_key(|known| (known.fact.at, known.session, known.fact.line));
     sorted
 }
 
-/// A text by which two ways to say the same are recognised: case, blanks and the full stop at the end do not matter.
-fn normal(text: &str) -> String {
+/// Normalizes a text for comparison: ignores case, whitespace and trailing punctuation.
+fn normalize(text: &str) -> String {
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
     words.join(" ").trim_end_matches(['.', '!', ';', ',']).to_owned()
 }

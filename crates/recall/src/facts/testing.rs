@@ -1,12 +1,12 @@
-//! Facts for tests, told in few words.
+//! Builders for facts in tests.
 
 use rethread_model::{Agent, Entity, EntityKind, Fact, FactState, Predicate, SessionId, SessionKind, Timestamp, Trust};
-use rethread_store::KnownFact;
+use rethread_store::FactRow;
 
-/// What a session said at some minute, about a thing.
-pub(super) fn known(session: &str, minute: i64, predicate: Predicate, subject: (EntityKind, &str)) -> KnownFact {
+/// A fact that a session stated at the given minute.
+pub(super) fn known_fact(session: &str, minute: i64, predicate: Predicate, subject: (EntityKind, &str)) -> FactRow {
     let at = Timestamp::from_millis(minute * 60_000);
-    KnownFact {
+    FactRow {
         fact: Fact {
             predicate,
             subject: Entity::new(subject.0, subject.1),
@@ -15,11 +15,11 @@ pub(super) fn known(session: &str, minute: i64, predicate: Predicate, subject: (
             reason: None,
             quote: None,
             state: FactState::Confirmed,
-            succeeded: 0,
-            failed: 0,
+            success_count: 0,
+            failure_count: 0,
             trust: Trust::Tool,
             line: minute.unsigned_abs(),
-            evidence: Vec::new(),
+            evidence_lines: Vec::new(),
             at: Some(at),
             model: None,
         },
@@ -27,14 +27,14 @@ pub(super) fn known(session: &str, minute: i64, predicate: Predicate, subject: (
         agent: Agent::ClaudeCode,
         session_name: Some(session.to_owned()),
         project: Some("/p".to_owned()),
-        kind: SessionKind::Main,
+        session_kind: SessionKind::Main,
         episode: 1,
         learned_at: at,
     }
 }
 
-/// Adds to a fact what most facts do not have.
-pub(super) trait With: Sized {
+/// Sets fields that most test facts do not need.
+pub(super) trait KnownFactExt: Sized {
     fn with(self, change: impl FnOnce(&mut Fact)) -> Self;
 
     fn object(self, kind: EntityKind, name: &str) -> Self {
@@ -50,11 +50,11 @@ pub(super) trait With: Sized {
     }
 
     fn counts(self, succeeded: u64, failed: u64) -> Self {
-        self.with(|fact| (fact.succeeded, fact.failed) = (succeeded, failed))
+        self.with(|fact| (fact.success_count, fact.failure_count) = (succeeded, failed))
     }
 }
 
-impl With for KnownFact {
+impl KnownFactExt for FactRow {
     fn with(mut self, change: impl FnOnce(&mut Fact)) -> Self {
         change(&mut self.fact);
         self

@@ -1,25 +1,25 @@
-//! `key:value` filters. Only the known keys count, and only with values that make sense.
+//! Parses `key:value` filters. Only known keys with valid values count.
 
 use jiff::Zoned;
 use rethread_model::{Agent, Timestamp};
 
-use super::kind::Kind;
-use super::scan::{Part, Quoted, quoted};
-use crate::When;
+use super::kind::HitKind;
+use super::scan::{Quotation, TokenRole, parse_quotation};
+use crate::TimePhrase;
 
 /// One filter with one value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Filter {
+pub(super) enum QueryFilter {
     File(String),
     Tool(String),
     Agent(Agent),
-    Kind(Kind),
+    Kind(HitKind),
     After(Timestamp),
     Before(Timestamp),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Key {
+enum FilterKey {
     File,
     Tool,
     Agent,
@@ -29,80 +29,80 @@ enum Key {
     Until,
 }
 
-/// Further than this no colon is looked for, so that long texts are read in one pass.
-const LONGEST_KEY: usize = 6;
+/// Maximum key length in bytes. No colon is searched beyond it, so that long texts are parsed in one pass.
+const MAX_KEY_BYTES: usize = 6;
 
-/// The filters at the start of `text` and their length; `None` when even one value is not understood.
-pub(super) fn filters(text: &str, now: &Zoned) -> Option<(usize, Vec<Filter>)> {
-    let (name, rest) = text.split_at(text.bytes().take(LONGEST_KEY + 1).position(|byte| byte == b':')?);
-    let (key, rest) = (key(name)?, &rest[1..]);
-    // `File::open` is code and `file:///etc/hosts` an address.
+/// Parses the filters at the start of `text` and returns their length; `None` if any value is invalid.
+pub(super) fn parse_filters(text: &str, now: &Zoned) -> Option<(usize, Vec<QueryFilter>)> {
+    let (name, rest) = text.split_at(text.bytes().take(MAX_KEY_BYTES + 1).position(|byte| byte == b':')?);
+    let (key, rest) = (parse_key(name)?, &rest[1..]);
+    // `File::open` is code and `file:///etc/hosts` a URL.
     if rest.starts_with(':') || rest.starts_with("//") {
         return None;
     }
-    let (length, values) = values(rest)?;
-    // Several days would have to be one of them, but the filters are one span.
+    let (length, values) = parse_values(rest)?;
+    // Several days would need to be alternatives, but time filters form one span.
     if key.is_time() && values.len() > 1 {
         return None;
     }
-    let filters = values.iter().map(|value| filter(key, value, now)).collect::<Option<Vec<_>>>()?;
+    let filters = values.iter().map(|value| parse_filter(key, value, now)).collect::<Option<Vec<_>>>()?;
     Some((name.len() + 1 + length, filters))
 }
 
-/// What `-key:value` asks for: other kinds and agents, or no mention of the file or tool.
-pub(super) fn denied<'a>(filters: &[Filter]) -> Option<Part<'a>> {
+/// What `-key:value` excludes: a kind or agent, or mentions of the file or tool.
+pub(super) fn negate_filters<'a>(filters: &[QueryFilter]) -> Option<TokenRole<'a>> {
     let texts = filters.iter().filter_map(|filter| match filter {
-        Filter::File(text) | Filter::Tool(text) => Some(text.clone()),
+        QueryFilter::File(text) | QueryFilter::Tool(text) => Some(text.clone()),
         _ => None,
     });
     match filters.first()? {
-        Filter::File(_) | Filter::Tool(_) => Some(Part::Excluded(texts.collect())),
-        Filter::Agent(_) | Filter::Kind(_) => Some(Part::Denied(filters.to_vec())),
-        Filter::After(_) | Filter::Before(_) => None,
+        QueryFilter::File(_) | QueryFilter::Tool(_) => Some(TokenRole::Excluded(texts.collect())),
+        QueryFilter::Agent(_) | QueryFilter::Kind(_) => Some(TokenRole::Denied(filters.to_vec())),
+        QueryFilter::After(_) | QueryFilter::Before(_) => None,
     }
 }
 
-impl Key {
+impl FilterKey {
     fn is_time(self) -> bool {
-        matches!(self, Key::Since | Key::Before | Key::Until)
+        matches!(self, FilterKey::Since | FilterKey::Before | FilterKey::Until)
     }
 }
 
-fn key(name: &str) -> Option<Key> {
+fn parse_key(name: &str) -> Option<FilterKey> {
     Some(match name.to_ascii_lowercase().as_str() {
-        "file" => Key::File,
-        "tool" => Key::Tool,
-        "agent" => Key::Agent,
-        "kind" | "role" => Key::Kind,
-        "after" | "since" => Key::Since,
-        "before" => Key::Before,
-        "until" => Key::Until,
+        "file" => FilterKey::File,
+        "tool" => FilterKey::Tool,
+        "agent" => FilterKey::Agent,
+        "kind" | "role" => FilterKey::Kind,
+        "after" | "since" => FilterKey::Since,
+        "before" => FilterKey::Before,
+        "until" => FilterKey::Until,
         _ => return None,
     })
 }
 
-fn filter(key: Key, value: &str, now: &Zoned) -> Option<Filter> {
+fn parse_filter(key: FilterKey, value: &str, now: &Zoned) -> Option<QueryFilter> {
     Some(match key {
-        Key::File => Filter::File(value.to_owned()),
-        Key::Tool => Filter::Tool(value.to_owned()),
-        Key::Agent => Filter::Agent(value.to_ascii_lowercase().parse().ok()?),
-        Key::Kind => Filter::Kind(value.parse().ok()?),
-        Key::Since => Filter::After(When::parse(value, now)?.from),
-        Key::Before => Filter::Before(When::parse(value, now)?.from),
-        Key::Until => Filter::Before(When::parse(value, now)?.to),
+        FilterKey::File => QueryFilter::File(value.to_owned()),
+        FilterKey::Tool => QueryFilter::Tool(value.to_owned()),
+        FilterKey::Agent => QueryFilter::Agent(value.to_ascii_lowercase().parse().ok()?),
+        FilterKey::Kind => QueryFilter::Kind(value.parse().ok()?),
+        FilterKey::Since => QueryFilter::After(TimePhrase::parse(value, now)?.from),
+        FilterKey::Before => QueryFilter::Before(TimePhrase::parse(value, now)?.from),
+        FilterKey::Until => QueryFilter::Before(TimePhrase::parse(value, now)?.to),
     })
 }
 
-/// The values of `a,"b c",d` and the length of it all; `None` when there are none.
-fn values(text: &str) -> Option<(usize, Vec<&str>)> {
+/// The values of `a,"b c",d` and their total length; `None` if there are none.
+fn parse_values(text: &str) -> Option<(usize, Vec<&str>)> {
     let mut values = Vec::new();
     let mut at = 0;
     loop {
         let rest = &text[at..];
-        let (value, length) = match quoted(rest) {
-            Quoted::Closed { inner, length } => (inner.trim(), length),
-            Quoted::Open { .. } => return None,
-            Quoted::No => {
+        let (value, length) = match parse_quotation(rest) {
+            Quotation::Closed { inner, length } => (inner.trim(), length),
+            Quotation::Open { .. } => return None,
+            Quotation::No => {
                 let end = rest.find(|letter: char| letter == ',' || letter.is_whitespace()).unwrap_or(rest.len());
                 (&rest[..end], end)
             }

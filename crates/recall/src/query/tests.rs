@@ -1,17 +1,17 @@
-//! Tables of queries with what they ask for, and the promise that no word is lost.
+//! Tables of queries with their parsed form, and a property test that no word is lost.
 
 use jiff::Zoned;
 use proptest::prelude::*;
 
-use super::{Kind, Query};
-use crate::When;
+use super::{HitKind, SearchQuery};
+use crate::TimePhrase;
 
 fn now() -> Zoned {
     "2026-03-18T15:30:00[UTC]".parse().unwrap()
 }
 
-/// Only what is not empty, so that the tables show what matters.
-fn show(query: &Query) -> String {
+/// Shows only non-empty fields, to keep the tables short.
+fn show(query: &SearchQuery) -> String {
     let mut shown = vec![query.words.clone()];
     let mut list = |name: &str, values: Vec<String>| {
         if !values.is_empty() {
@@ -31,7 +31,7 @@ fn show(query: &Query) -> String {
 
 fn check(table: &[(&str, &str)]) {
     for (text, expect) in table {
-        assert_eq!(show(&Query::parse(text, &now())), *expect, "{text:?}");
+        assert_eq!(show(&SearchQuery::parse(text, &now())), *expect, "{text:?}");
     }
 }
 
@@ -61,7 +61,7 @@ fn words_phrases_and_exclusions() {
 }
 
 #[test]
-fn capital_operators() {
+fn uppercase_operators() {
     check(&[
         ("cats OR dogs AND birds", "cats dogs birds"),
         ("cats or dogs and birds", "cats or dogs and birds"),
@@ -106,7 +106,7 @@ fn filters() {
 }
 
 #[test]
-fn what_is_no_filter_is_words() {
+fn invalid_filters_are_words() {
     check(&[
         ("file: x", "file: x"),
         ("file:", "file:"),
@@ -143,31 +143,31 @@ fn pasted_commands_are_words() {
 }
 
 #[test]
-fn times_come_from_the_plain_words_only() {
-    let yesterday = When::find("yesterday", &now());
+fn times_come_from_plain_words_only() {
+    let yesterday = TimePhrase::find("yesterday", &now());
     let table = [
         ("the bug from yesterday", yesterday.clone()),
         ("kind:error yesterday", yesterday),
         (r#""yesterday" -today since:yesterday x"#, vec![]),
         ("x last file:a.rs week", vec![]),
-        ("in OR March", vec![When::Months { first: 3, last: 3 }]),
+        ("in OR March", vec![TimePhrase::Months { first: 3, last: 3 }]),
     ];
     for (text, expect) in table {
-        assert_eq!(Query::parse(text, &now()).times, expect, "{text:?}");
+        assert_eq!(SearchQuery::parse(text, &now()).times, expect, "{text:?}");
     }
 }
 
 #[test]
-fn kinds_are_read_by_their_names() {
-    for kind in Kind::ALL {
+fn kinds_are_parsed_by_name() {
+    for kind in HitKind::ALL {
         assert_eq!(kind.as_str().parse(), Ok(kind));
         assert_eq!(kind.to_string().to_uppercase().parse(), Ok(kind));
     }
-    let error = "x".parse::<Kind>().unwrap_err().to_string();
-    assert_eq!(error, r#"unknown kind "x"; known are: prompt, answer, tool, error, summary, reasoning, note"#);
+    let error = "x".parse::<HitKind>().unwrap_err().to_string();
+    assert_eq!(error, r#"unknown kind "x"; use one of: prompt, answer, tool, error, summary, reasoning, note"#);
 }
 
-fn pieces() -> impl Strategy<Value = String> {
+fn query_texts() -> impl Strategy<Value = String> {
     const KNOWN: [&str; 40] = [
         "\"",
         "“",
@@ -218,49 +218,49 @@ fn pieces() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..16).prop_map(|pieces| pieces.concat())
 }
 
-/// Words that a filter or operator may have taken in without keeping their text.
-fn is_taken(run: &str, query: &Query) -> bool {
+/// Words that a filter or operator may consume without keeping their text.
+fn is_consumed(run: &str, query: &SearchQuery) -> bool {
     let run = run.to_lowercase();
     let is_key = ["file", "tool", "agent", "kind", "role", "after", "since", "before", "until"].contains(&run.as_str());
     let is_operator = ["and", "or", "not"].contains(&run.as_str());
     let is_agent = !query.agents.is_empty() && ["pi", "claude", "code"].contains(&run.as_str());
-    let is_kind = !query.kinds.is_empty() && run.parse::<Kind>().is_ok();
-    let names_a_time = || Query::parse(&format!("since:{run}"), &now()).after.is_some();
+    let is_kind = !query.kinds.is_empty() && run.parse::<HitKind>().is_ok();
+    let names_a_time = || SearchQuery::parse(&format!("since:{run}"), &now()).after.is_some();
     let is_time =
-        (query.after.is_some() || query.before.is_some()) && (TIMES.contains(&run.as_str()) || names_a_time());
+        (query.after.is_some() || query.before.is_some()) && (TIME_WORDS.contains(&run.as_str()) || names_a_time());
     is_key || is_operator || is_agent || is_kind || is_time
 }
 
-const TIMES: [&str; 8] = ["yesterday", "2026", "03", "14", "3d", "last", "week", "d"];
+const TIME_WORDS: [&str; 8] = ["yesterday", "2026", "03", "14", "3d", "last", "week", "d"];
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn no_word_is_lost(text in pieces()) {
-        let query = Query::parse(&text, &now());
+    fn no_word_is_lost(text in query_texts()) {
+        let query = SearchQuery::parse(&text, &now());
         let mut kept = vec![query.words.clone()];
         for list in [&query.phrases, &query.excluded, &query.files, &query.tools] {
             kept.extend(list.iter().cloned());
         }
         let kept = kept.join("\n");
         for run in text.split(|letter: char| !letter.is_alphanumeric()).filter(|run| !run.is_empty()) {
-            prop_assert!(kept.contains(run) || is_taken(run, &query), "{run:?} of {text:?} is not in {query:?}");
+            prop_assert!(kept.contains(run) || is_consumed(run, &query), "{run:?} of {text:?} is not in {query:?}");
         }
     }
 
     #[test]
-    fn any_text_is_a_query(text in any::<String>()) {
-        let query = Query::parse(&text, &now());
+    fn any_text_can_be_parsed(text in any::<String>()) {
+        let query = SearchQuery::parse(&text, &now());
         let letters = |text: &str| text.chars().filter(|letter| !letter.is_whitespace()).count();
         prop_assert!(letters(&query.words) <= letters(&text));
     }
 
     #[test]
-    fn words_without_operators_stay_as_they_are(words in proptest::collection::vec("[a-z]{1,8}", 0..6)) {
+    fn plain_words_are_unchanged(words in proptest::collection::vec("[a-z]{1,8}", 0..6)) {
         let text = words.join(" ");
-        let query = Query::parse(&text, &now());
-        let told = Query { words: text, topic: query.topic.clone(), is_question: query.is_question, times: query.times.clone(), ..Query::default() };
-        prop_assert_eq!(&query, &told);
+        let query = SearchQuery::parse(&text, &now());
+        let rendered = SearchQuery { words: text, topic: query.topic.clone(), is_question: query.is_question, times: query.times.clone(), ..SearchQuery::default() };
+        prop_assert_eq!(&query, &rendered);
     }
 }

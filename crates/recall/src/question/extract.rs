@@ -1,55 +1,57 @@
-//! An answer without a model: the passages of the session that fit a question best, quoted.
+//! Answers without a model: quotes the passages of a session that best match a question.
 
 use rethread_index::words;
-use rethread_model::{Entry, Role, Speech, clip};
+use rethread_model::{Entry, EntryKind, EntryRole, clip};
 
-use super::answer::{Answer, Citation, Confidence, LONGEST_EXCERPT};
-use crate::quote::short;
-use crate::{Hit, snippet};
+use super::answer::{Citation, CitedAnswer, Confidence, MAX_EXCERPT_CHARS};
+use crate::quote::quote_short;
+use crate::{SearchHit, snippet};
 
-/// Passages that are quoted.
-const MOST_PASSAGES: usize = 5;
-/// A passage must have this much of the question's words, by their worth.
-const FITS: f32 = 0.2;
-/// And this much of what the best one has.
-const OF_THE_BEST: f32 = 0.5;
-/// With this much of them it is likely what was asked for.
-const FITS_WELL: f32 = 0.7;
-/// Who says more than so many characters tells something beside asking for it.
-const LONG_REQUEST: usize = 240;
-/// More words of the question than this in one place say no more.
-const MOST_COUNTED: usize = 3;
+/// Maximum number of passages quoted.
+const MAX_PASSAGES: usize = 5;
+/// Minimum weighted share (0 to 1) of the question's words in a passage.
+const MIN_SHARE: f32 = 0.2;
+/// Minimum share relative to the best passage.
+const MIN_SHARE_OF_BEST: f32 = 0.5;
+/// From this share on, the passage probably answers the question.
+const GOOD_SHARE: f32 = 0.7;
+/// A prompt longer than this many characters contains information, not only a request.
+const LONG_PROMPT_CHARS: usize = 240;
+/// Matches counted per reply; more do not make it a better one.
+const MAX_COUNTED_MATCHES: usize = 3;
 
-/// The passages among what a search within the session found, best first, each with the entries of its exchange. Says
-/// that they are only that.
-pub fn extracted(found: &[(Hit, Vec<Entry>)], question: &str) -> Answer {
-    let best = found.iter().map(|(hit, _)| hit.share).fold(0.0, f32::max);
+/// Builds an answer from search hits within one session, best first, each given with the entries of its episode. The
+/// answer says that no model was asked.
+pub fn extractive_answer(found: &[(SearchHit, Vec<Entry>)], question: &str) -> CitedAnswer {
+    let best = found.iter().map(|(hit, _)| hit.word_share).fold(0.0, f32::max);
     let asked = words::split(question);
     let asked: Vec<&str> = asked.iter().map(|word| word.text).collect();
-    let fitting = found.iter().filter(|(hit, _)| hit.share >= FITS && hit.share >= best * OF_THE_BEST);
-    let (mut telling, mut announcing) = (Vec::new(), Vec::new());
+    let fitting =
+        found.iter().filter(|(hit, _)| hit.word_share >= MIN_SHARE && hit.word_share >= best * MIN_SHARE_OF_BEST);
+    let (mut distinctive, mut announcing) = (Vec::new(), Vec::new());
     for citation in fitting.filter_map(|(hit, exchange)| passage(hit, exchange, &asked)) {
-        if is_announcement(&citation) { announcing.push(citation) } else { telling.push(citation) }
+        if is_announcement(&citation) { announcing.push(citation) } else { distinctive.push(citation) }
     }
     let mut citations: Vec<Citation> = Vec::new();
-    for citation in telling.into_iter().chain(announcing) {
+    for citation in distinctive.into_iter().chain(announcing) {
         let is_known = citations.iter().any(|known| known.entry == citation.entry || known.excerpt == citation.excerpt);
-        if citations.len() < MOST_PASSAGES && !is_known {
+        if citations.len() < MAX_PASSAGES && !is_known {
             citations.push(citation);
         }
     }
-    let confidence = if best >= FITS_WELL && !citations.is_empty() { Confidence::Medium } else { Confidence::Low };
-    Answer { answer: told(&citations), confidence, citations, notes: Vec::new(), is_extractive: true }
+    let confidence = if best >= GOOD_SHARE && !citations.is_empty() { Confidence::Medium } else { Confidence::Low };
+    CitedAnswer { answer: render_passages(&citations), confidence, citations, notes: Vec::new(), is_extractive: true }
 }
 
-/// What was found. Where that is a question of the user's, what the agent said to it; nothing where it has no word of the
-/// question and only stands beside some.
-fn passage(hit: &Hit, exchange: &[Entry], asked: &[&str]) -> Option<Citation> {
+/// The passage to quote for a hit: for a short prompt, the agent's reply to it. `None` if the hit has no word of the
+/// question and was found only because of its neighbors.
+fn passage(hit: &SearchHit, exchange: &[Entry], asked: &[&str]) -> Option<Citation> {
     let entry = &hit.entry;
-    if entry.speech == Speech::Prompt && entry.text.chars().count() <= LONG_REQUEST {
-        let said = exchange.iter().filter(|entry| entry.speech == Speech::Said && !entry.text.trim().is_empty());
-        // Of those that fit equally well the last one: it tells what came of it.
-        let reply = said.max_by_key(|entry| snippet(&entry.text, asked).matches.len().min(MOST_COUNTED));
+    if entry.kind == EntryKind::Prompt && entry.text.chars().count() <= LONG_PROMPT_CHARS {
+        let said =
+            exchange.iter().filter(|entry| entry.kind == EntryKind::AssistantText && !entry.text.trim().is_empty());
+        // `max_by_key` returns the last of equal replies, which reports the outcome.
+        let reply = said.max_by_key(|entry| snippet(&entry.text, asked).matches.len().min(MAX_COUNTED_MATCHES));
         if let Some(reply) = reply {
             return Some(citation(reply, &snippet(&reply.text, asked).text));
         }
@@ -60,39 +62,39 @@ fn passage(hit: &Hit, exchange: &[Entry], asked: &[&str]) -> Option<Citation> {
 fn citation(entry: &Entry, excerpt: &str) -> Citation {
     Citation {
         entry: entry.native_id.clone(),
-        role: entry.speech.role(),
-        line: entry.place.line,
-        excerpt: clip(excerpt, LONGEST_EXCERPT).into_owned(),
+        role: entry.kind.role(),
+        line: entry.location.line,
+        excerpt: clip(excerpt, MAX_EXCERPT_CHARS).into_owned(),
     }
 }
 
-/// Who says or does what will bring the answer does not know it yet.
+/// Whether a passage only announces what will be done, so it cannot contain the answer.
 fn is_announcement(citation: &Citation) -> bool {
-    if citation.role == Role::Tool {
+    if citation.role == EntryRole::Tool {
         return true;
     }
     let lower = citation.excerpt.to_lowercase().replace('’', "'");
     ["let me ", "now let me ", "i'll ", "i will ", "now i'll "].iter().any(|words| lower.starts_with(words))
 }
 
-fn told(citations: &[Citation]) -> String {
+fn render_passages(citations: &[Citation]) -> String {
     if citations.is_empty() {
         return "Nothing in this session fits the question. No model was asked, only words were compared.".to_owned();
     }
     let quote = |one: &Citation| {
-        let (line, excerpt) = (one.line, short(&one.excerpt, LONGEST_EXCERPT));
-        format!("\n- line {line}, {}: \"{excerpt}\"", who(one.role))
+        let (line, excerpt) = (one.line, quote_short(&one.excerpt, MAX_EXCERPT_CHARS));
+        format!("\n- line {line}, {}: \"{excerpt}\"", speaker_label(one.role))
     };
     let quotes: String = citations.iter().map(quote).collect();
     format!("Passages of the session that fit the question best, found by their words; no model was asked:\n{quotes}")
 }
 
-fn who(role: Role) -> &'static str {
+fn speaker_label(role: EntryRole) -> &'static str {
     match role {
-        Role::User => "the user",
-        Role::Assistant => "the agent",
-        Role::Tool => "a tool call",
-        Role::Summary => "a summary",
+        EntryRole::User => "the user",
+        EntryRole::Assistant => "the agent",
+        EntryRole::Tool => "a tool call",
+        EntryRole::Summary => "a summary",
         other => other.as_str(),
     }
 }
@@ -102,21 +104,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_only_announces_an_answer_comes_last() {
+    fn passages_that_only_announce_come_last() {
         let citation =
-            |role: Role, excerpt: &str| Citation { entry: String::new(), role, line: 1, excerpt: excerpt.into() };
-        assert!(is_announcement(&citation(Role::Assistant, "I’ll look for the cause.")));
-        assert!(is_announcement(&citation(Role::Tool, "Read src/days.rs")));
-        assert!(!is_announcement(&citation(Role::Assistant, "The cause is the table. I'll mend it.")));
+            |role: EntryRole, excerpt: &str| Citation { entry: String::new(), role, line: 1, excerpt: excerpt.into() };
+        assert!(is_announcement(&citation(EntryRole::Assistant, "I’ll look for the cause.")));
+        assert!(is_announcement(&citation(EntryRole::Tool, "Read src/days.rs")));
+        assert!(!is_announcement(&citation(EntryRole::Assistant, "The cause is the table. I'll mend it.")));
     }
 
     #[test]
-    fn passages_are_told_as_quotes_with_their_lines() {
-        let one =
-            Citation { entry: "u1".into(), role: Role::Assistant, line: 7, excerpt: "a \"row\"\nis missing".into() };
-        let told = told(&[one]);
-        assert!(told.ends_with("no model was asked:\n\n- line 7, the agent: \"a 'row' is missing\""), "{told}");
-        let nothing = extracted(&[], "why?");
+    fn passages_are_rendered_as_quotes_with_their_lines() {
+        let one = Citation {
+            entry: "u1".into(),
+            role: EntryRole::Assistant,
+            line: 7,
+            excerpt: "a \"row\"\nis missing".into(),
+        };
+        let rendered = render_passages(&[one]);
+        assert!(rendered.ends_with("no model was asked:\n\n- line 7, the agent: \"a 'row' is missing\""), "{rendered}");
+        let nothing = extractive_answer(&[], "why?");
         assert!(nothing.is_extractive && nothing.citations.is_empty() && nothing.confidence == Confidence::Low);
     }
 }

@@ -1,13 +1,13 @@
-//! Questions about one session: what a model gets of it, what its answer is worth, and an answer without a model.
+//! Questions about one session: the prompt, verification of a model's answer, and an answer without a model.
 
 mod answer;
 mod excerpt;
 mod extract;
-mod serialise;
-mod words;
+mod prompt;
+mod serialize;
 
-pub use answer::{Answer, Citation, Confidence, LONGEST_EXCERPT, MOST_CITATIONS};
-pub use extract::extracted;
-pub(crate) use serialise::said;
-pub use serialise::{Serialised, serialised};
-pub use words::{QuestionRequest, answer_schema, question_request};
+pub use answer::{Citation, CitedAnswer, Confidence, MAX_CITATIONS, MAX_EXCERPT_CHARS};
+pub use extract::extractive_answer;
+pub use prompt::{QuestionPrompt, answer_schema, question_prompt};
+pub(crate) use serialize::entry_text;
+pub use serialize::{SerializedSession, serialize_session};

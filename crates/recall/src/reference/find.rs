@@ -1,16 +1,16 @@
-//! Finds references in a prompt: not in code, not in e-mail addresses, not in the hunk headers of a diff.
+//! Finds `@@` references in a prompt; skips code, e-mail addresses and diff hunk headers.
 
-use super::{MOST_REFERENCES, Reference};
+use super::{MAX_REFERENCES, SessionReference};
 
-/// A name is not longer.
-const LONGEST_NAME: usize = 120;
-/// More ancestors than this are nobody's wish.
-const MOST_ANCESTORS: u32 = 9;
+/// Maximum length of a name, in characters.
+const MAX_NAME_CHARS: usize = 120;
+/// Maximum number of ancestors; larger requests are capped.
+const MAX_ANCESTORS: u32 = 9;
 
-/// The references in a prompt, each once, in the order in which they first stand there: as many as are looked up, and one
-/// more if there are more.
-pub fn references(prompt: &str) -> Vec<Reference> {
-    let mut found: Vec<Reference> = Vec::new();
+/// The references in a prompt, each once, in order of first appearance. At most one more than [`MAX_REFERENCES`], which
+/// shows that there are too many.
+pub fn find_references(prompt: &str) -> Vec<SessionReference> {
+    let mut found: Vec<SessionReference> = Vec::new();
     if !prompt.contains("@@") {
         return found;
     }
@@ -18,16 +18,16 @@ pub fn references(prompt: &str) -> Vec<Reference> {
     for line in prompt.lines() {
         if is_fence(line) {
             is_code = !is_code;
-        } else if !is_code && !is_foreign(line) {
-            for reference in in_line(&without_code(line)) {
-                add(&mut found, reference);
+        } else if !is_code && !is_quoted_or_indented(line) {
+            for reference in references_in_line(&without_code(line)) {
+                add_unique(&mut found, reference);
             }
         }
-        if found.len() > MOST_REFERENCES {
+        if found.len() > MAX_REFERENCES {
             break;
         }
     }
-    found.truncate(MOST_REFERENCES + 1);
+    found.truncate(MAX_REFERENCES + 1);
     found
 }
 
@@ -36,12 +36,12 @@ fn is_fence(line: &str) -> bool {
     line.starts_with("```") || line.starts_with("~~~")
 }
 
-/// A quotation or an indented line of code: somebody else's words.
-fn is_foreign(line: &str) -> bool {
+/// A quoted line or an indented code line: not the user's own words.
+fn is_quoted_or_indented(line: &str) -> bool {
     line.starts_with('>') || line.starts_with("    ") || line.starts_with('\t')
 }
 
-/// The line with blanks where code stands in it, between equally many backquotes.
+/// Replaces inline code, delimited by equal numbers of backticks, with a space.
 fn without_code(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
@@ -57,13 +57,13 @@ fn without_code(line: &str) -> String {
     out
 }
 
-fn in_line(line: &str) -> Vec<Reference> {
+fn references_in_line(line: &str) -> Vec<SessionReference> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(start) = line[at..].find("@@").map(|found| at + found) {
         let after = &line[start + 2..];
         let is_alone = line[..start].chars().next_back().is_none_or(|c| !c.is_alphanumeric() && !"@._-/".contains(c));
-        let Some((reference, length)) = is_alone.then(|| read(after)).flatten() else {
+        let Some((reference, length)) = is_alone.then(|| parse_reference(after)).flatten() else {
             at = start + 2;
             continue;
         };
@@ -73,21 +73,22 @@ fn in_line(line: &str) -> Vec<Reference> {
     found
 }
 
-/// The reference at the beginning of a text, and how many bytes it takes. What is asked about it is left to be read on.
-fn read(text: &str) -> Option<(Reference, usize)> {
-    let (target, is_quoted, mut length) = quoted(text).or_else(|| word(text))?;
+/// Parses the reference at the start of a text and returns its length in bytes. Its question is not part of that
+/// length.
+fn parse_reference(text: &str) -> Option<(SessionReference, usize)> {
+    let (target, is_quoted, mut length) = parse_quoted(text).or_else(|| parse_word(text))?;
     let mut ancestors = 0;
     let digits: String =
         text[length..].strip_prefix('~').into_iter().flat_map(str::chars).take_while(char::is_ascii_digit).collect();
     if let Ok(number) = digits.parse::<u32>() {
-        ancestors = number.min(MOST_ANCESTORS);
+        ancestors = number.min(MAX_ANCESTORS);
         length += 1 + digits.len();
     }
-    let question = text[length..].strip_prefix(':').and_then(question);
-    Some((Reference { target, is_quoted, ancestors, question }, length))
+    let question = text[length..].strip_prefix(':').and_then(parse_question);
+    Some((SessionReference { target, is_quoted, ancestors, question }, length))
 }
 
-fn quoted(text: &str) -> Option<(String, bool, usize)> {
+fn parse_quoted(text: &str) -> Option<(String, bool, usize)> {
     let open = text.chars().next()?;
     let close = match open {
         '"' => '"',
@@ -97,28 +98,28 @@ fn quoted(text: &str) -> Option<(String, bool, usize)> {
     let inside = &text[open.len_utf8()..];
     let end = inside.find(close)?;
     let name = inside[..end].trim();
-    let is_name = !name.is_empty() && name.chars().count() <= LONGEST_NAME;
+    let is_name = !name.is_empty() && name.chars().count() <= MAX_NAME_CHARS;
     is_name.then(|| (name.to_owned(), true, open.len_utf8() + end + close.len_utf8()))
 }
 
-fn word(text: &str) -> Option<(String, bool, usize)> {
+fn parse_word(text: &str) -> Option<(String, bool, usize)> {
     let end = text.find(|c: char| !c.is_alphanumeric() && !"-_.".contains(c)).unwrap_or(text.len());
     let name = text[..end].trim_end_matches(['.', '-', '_']);
-    let is_name = name.chars().any(char::is_alphanumeric) && name.chars().count() <= LONGEST_NAME;
+    let is_name = name.chars().any(char::is_alphanumeric) && name.chars().count() <= MAX_NAME_CHARS;
     is_name.then(|| (name.to_owned(), false, name.len()))
 }
 
 /// `: what did we decide?`: up to the last question mark on the line, or before the next reference.
-fn question(text: &str) -> Option<String> {
+fn parse_question(text: &str) -> Option<String> {
     let own = text.split("@@").next().unwrap_or_default();
     let asked = &own[..=own.rfind('?')?];
     let asked = asked.trim();
     (own.starts_with(char::is_whitespace) && asked.len() > 1).then(|| asked.to_owned())
 }
 
-/// The same session with the same question is one reference.
-fn add(found: &mut Vec<Reference>, reference: Reference) {
-    let is_same = |other: &Reference| {
+/// Adds a reference. The same session with the same question is one reference.
+fn add_unique(found: &mut Vec<SessionReference>, reference: SessionReference) {
+    let is_same = |other: &SessionReference| {
         other.target.to_lowercase() == reference.target.to_lowercase() && other.question == reference.question
     };
     match found.iter_mut().find(|other| is_same(other)) {
@@ -133,20 +134,21 @@ mod tests {
 
     use super::*;
 
-    /// What is found, as it could be typed again, with its question.
+    /// Compares the references as they could be typed again, with their questions.
     fn check(prompt: &str, expect: &[&str]) {
-        let told: Vec<String> = references(prompt)
+        let rendered: Vec<String> = find_references(prompt)
             .iter()
             .map(|one| match &one.question {
-                Some(question) => format!("{}: {question}", one.typed()),
-                None => one.typed(),
+                Some(question) => format!("{}: {question}", one.as_typed()),
+                None => one.as_typed(),
             })
             .collect();
-        assert_eq!(told, expect, "{prompt}");
+        assert_eq!(rendered, expect, "{prompt}");
     }
 
     #[test]
-    fn s001_22_references_stand_between_words() {
+    fn references_are_found_between_words() {
+        // S001-22
         check("should we do it as in @@confirm-button-refactor?", &["@@confirm-button-refactor"]);
         check("(@@a1b2c3d4) and @@a1b2c3d4, again", &["@@a1b2c3d4"]);
         check("as in @@fix.the.parser.", &["@@fix.the.parser"]);
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn code_addresses_and_diffs_are_no_references() {
+    fn code_addresses_and_diffs_are_not_references() {
         check("see `@@name` and ``@@other `x` `` and ``` @@x", &["@@x"]);
         check("> as in @@quoted\n    @@indented = 1\n@@real", &["@@real"]);
         check("```ruby\n@@count = 1\n```\nand @@real", &["@@real"]);
@@ -165,13 +167,15 @@ mod tests {
     }
 
     #[test]
-    fn s001_27_ancestors_are_counted_behind_a_tilde() {
+    fn ancestors_are_counted_after_a_tilde() {
+        // S001-27
         check("@@plan~2 and @@\"The plan\"~1", &["@@plan~2", "@@\"The plan\"~1"]);
         check("@@plan~ or @@plan~99", &["@@plan~9"]);
     }
 
     #[test]
-    fn s001_29_a_question_follows_a_colon() {
+    fn a_question_follows_a_colon() {
+        // S001-29
         check("@@plan: what did we decide about races?", &["@@plan: what did we decide about races?"]);
         check("@@a: why? @@b: when? please", &["@@a: why?", "@@b: when?"]);
         check("@@plan: do it like that", &["@@plan"]);
@@ -179,15 +183,16 @@ mod tests {
     }
 
     #[test]
-    fn e001_12_no_more_are_found_than_are_looked_up_and_one() {
+    fn at_most_one_more_than_the_limit_is_found() {
+        // E001-12
         let many: Vec<String> = (0..20_000).map(|number| format!("@@x{number} = 1")).collect();
         check(&many.join("\n"), &["@@x0", "@@x1", "@@x2", "@@x3"]);
     }
 
     proptest! {
         #[test]
-        fn any_text_is_read(text in "\\PC{0,80}") {
-            references(&text);
+        fn any_text_can_be_parsed(text in "\\PC{0,80}") {
+            find_references(&text);
         }
     }
 }

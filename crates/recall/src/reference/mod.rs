@@ -1,76 +1,78 @@
-//! `@@session` in a prompt: finds references, and tells what they lead to.
+//! `@@session` references in a prompt: finds them, and renders what they resolve to.
 
 mod block;
 mod find;
 
-pub use block::{REFERENCE_BYTES, REFERENCE_CUT, REFERENCE_HEADER, Referenced, reference_block, reference_reminder};
-pub use find::references;
+pub use block::{
+    REFERENCE_BYTES, REFERENCE_CUT_MARK, REFERENCE_HEADER, ReferencedSession, reference_block, reference_reminder,
+};
+pub use find::find_references;
 
-use crate::quote::short;
+use crate::quote::quote_short;
 
-/// Characters of a reference that is told again.
+/// Maximum length of a displayed reference, in characters.
 const TARGET_CHARS: usize = 120;
-/// References that are looked up in one prompt.
-pub const MOST_REFERENCES: usize = 3;
+/// Maximum number of references resolved per prompt.
+pub const MAX_REFERENCES: usize = 3;
 
-/// One reference, as it was typed.
+/// A reference as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reference {
-    /// What stands behind `@@`: an id, the beginning of one, an alias, a name or its slug.
+pub struct SessionReference {
+    /// Text after `@@`: an id, an id prefix, an alias, a name or its slug.
     pub target: String,
-    /// Whether it stood in quotes, and so is a name as it is.
+    /// Whether it was quoted; then it is an exact name.
     pub is_quoted: bool,
-    /// How many sessions before it are wanted too.
+    /// Number of ancestor sessions to include.
     pub ancestors: u32,
-    /// What is asked about it.
+    /// Question asked about the session.
     pub question: Option<String>,
 }
 
-impl Reference {
-    /// The reference as it can be typed again.
-    pub fn typed(&self) -> String {
-        let target = short(&self.target, TARGET_CHARS);
+impl SessionReference {
+    /// The reference in a form that can be typed again.
+    pub fn as_typed(&self) -> String {
+        let target = quote_short(&self.target, TARGET_CHARS);
         let name = if self.is_quoted { format!("\"{target}\"") } else { target };
         let ancestors = if self.ancestors == 0 { String::new() } else { format!("~{}", self.ancestors) };
         format!("@@{name}{ancestors}")
     }
 }
 
-/// What became of a reference.
+/// Result of resolving a reference.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
-    /// These sessions: the one that is meant, then its ancestors where they were asked for.
-    Resolved(Vec<Referenced>),
-    /// No session is called so.
+pub enum ReferenceOutcome {
+    /// The session, followed by its ancestors if requested.
+    Resolved(Vec<ReferencedSession>),
+    /// No session matches.
     NotFound,
-    /// Several are.
-    Ambiguous(Vec<Candidate>),
-    /// It cannot be a reference, and why.
+    /// Several sessions match.
+    Ambiguous(Vec<ReferenceCandidate>),
+    /// The reference is invalid; the text says why.
     Invalid(String),
-    /// There were too many before it.
+    /// There were too many references before this one.
     OverLimit,
 }
 
-/// A session that may be meant.
+/// A session that an ambiguous reference may mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
-    /// Its id.
+pub struct ReferenceCandidate {
+    /// Session id.
     pub id: String,
-    /// Its agent, and how old it is.
-    pub about: String,
-    /// Its name.
+    /// Agent and age.
+    pub details: String,
+    /// Session name.
     pub name: String,
 }
 
-impl Outcome {
+impl ReferenceOutcome {
     /// The name in records.
     pub const fn as_str(&self) -> &'static str {
         match self {
-            Outcome::Resolved(_) => "resolved",
-            Outcome::NotFound => "not_found",
-            Outcome::Ambiguous(_) => "ambiguous",
-            Outcome::Invalid(_) => "invalid",
-            Outcome::OverLimit => "over_limit",
+            ReferenceOutcome::Resolved(_) => "resolved",
+            ReferenceOutcome::NotFound => "not_found",
+            ReferenceOutcome::Ambiguous(_) => "ambiguous",
+            ReferenceOutcome::Invalid(_) => "invalid",
+            ReferenceOutcome::OverLimit => "over_limit",
         }
     }
 }

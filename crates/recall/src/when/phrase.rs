@@ -1,61 +1,61 @@
-//! A sentence as the phrase readers see it, and the order in which they are asked.
+//! A tokenized sentence for the phrase parsers, and the order in which they run.
 
 use std::ops::Range;
 
-use super::calendar::{Calendar, Count, Unit};
-use super::token::{Gap, Token, tokens};
-use super::{Span, When};
+use super::calendar::{Calendar, CountRange, TimeUnit};
+use super::token::{TimeToken, TokenGap, tokenize};
+use super::{TimePhrase, TimeSpan};
 
-/// A time phrase that was understood.
+/// A parsed time phrase.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Phrase {
-    /// It means the same in a sentence and as a value.
-    Plain(When),
-    /// "Two months ago": about then in a sentence, exactly then as a value.
-    Ago(Count, Unit),
+pub(super) enum ParsedPhrase {
+    /// Means the same in a sentence and as a value.
+    Plain(TimePhrase),
+    /// "Two months ago": approximate in a sentence, exact as a value.
+    Ago(CountRange, TimeUnit),
 }
 
-/// The phrase that begins at a word, and the word after its end.
-pub(super) type Found = Option<(usize, Phrase)>;
+/// The index of the word after the phrase, and the phrase that begins at the given word.
+pub(super) type PhraseMatch = Option<(usize, ParsedPhrase)>;
 
-/// The words of a text with the calendar to read them by.
-pub(super) struct Sentence<'a> {
-    tokens: Vec<Token>,
+/// The words of a text, and the calendar to interpret them with.
+pub(super) struct TimeSentence<'a> {
+    tokens: Vec<TimeToken>,
     pub(super) calendar: &'a Calendar<'a>,
-    /// The text is nothing but a time, so that "may" can only be the month.
-    pub(super) is_value: bool,
+    /// The whole text is a time, so "may" can only be the month.
+    pub(super) is_whole_value: bool,
 }
 
-impl Phrase {
-    pub(super) fn loosely(self, calendar: &Calendar<'_>) -> Option<When> {
+impl ParsedPhrase {
+    pub(super) fn to_time_phrase(self, calendar: &Calendar<'_>) -> Option<TimePhrase> {
         match self {
-            Phrase::Plain(when) => Some(when),
-            Phrase::Ago(count, unit) => calendar.around(count, unit).map(When::Span),
+            ParsedPhrase::Plain(when) => Some(when),
+            ParsedPhrase::Ago(count, unit) => calendar.approximately_ago(count, unit).map(TimePhrase::Span),
         }
     }
 
-    pub(super) fn exactly(self, calendar: &Calendar<'_>) -> Option<Span> {
+    pub(super) fn to_span(self, calendar: &Calendar<'_>) -> Option<TimeSpan> {
         match self {
-            Phrase::Plain(When::Span(span)) => Some(span),
-            Phrase::Plain(when) => calendar.latest(when),
-            Phrase::Ago(count, unit) => calendar.exactly(count, unit),
+            ParsedPhrase::Plain(TimePhrase::Span(span)) => Some(span),
+            ParsedPhrase::Plain(when) => calendar.latest(when),
+            ParsedPhrase::Ago(count, unit) => calendar.exactly_ago(count, unit),
         }
     }
 }
 
-impl<'a> Sentence<'a> {
+impl<'a> TimeSentence<'a> {
     pub(super) fn new(text: &str, calendar: &'a Calendar<'a>) -> Self {
-        Self { tokens: tokens(text), calendar, is_value: false }
+        Self { tokens: tokenize(text), calendar, is_whole_value: false }
     }
 
     pub(super) fn value(text: &str, calendar: &'a Calendar<'a>) -> Self {
-        Self { is_value: true, ..Self::new(text, calendar) }
+        Self { is_whole_value: true, ..Self::new(text, calendar) }
     }
 
-    /// Where the words from `at` up to `end` stand in the text.
-    pub(super) fn place(&self, at: usize, end: usize) -> Range<usize> {
-        let from = self.tokens.get(at).map_or(0, |token| token.place.start);
-        let to = self.tokens.get(end.saturating_sub(1)).map_or(from, |token| token.place.end);
+    /// The byte range of the words from `at` up to `end`.
+    pub(super) fn byte_range(&self, at: usize, end: usize) -> Range<usize> {
+        let from = self.tokens.get(at).map_or(0, |token| token.byte_range.start);
+        let to = self.tokens.get(end.saturating_sub(1)).map_or(from, |token| token.byte_range.end);
         from..to.max(from)
     }
 
@@ -63,49 +63,49 @@ impl<'a> Sentence<'a> {
         self.tokens.len()
     }
 
-    /// The phrase that begins at word `at`: the longer readings are tried first.
-    pub(super) fn phrase(&self, at: usize) -> Found {
+    /// The phrase that begins at word `at`; longer readings are tried first.
+    pub(super) fn phrase_at(&self, at: usize) -> PhraseMatch {
         self.relative(at).or_else(|| self.absolute(at))
     }
 
     /// The word at `at`; empty past the end.
-    pub(super) fn word(&self, at: usize) -> &str {
+    pub(super) fn word_at(&self, at: usize) -> &str {
         self.tokens.get(at).map_or("", |token| &token.text)
     }
 
-    /// The word at `at` when only space separates it from the one before; empty otherwise.
-    pub(super) fn next(&self, at: usize) -> &str {
-        self.tokens.get(at).filter(|token| token.gap == Gap::Space).map_or("", |token| &token.text)
+    /// The word at `at` if only space separates it from the previous word; empty otherwise.
+    pub(super) fn adjacent_word(&self, at: usize) -> &str {
+        self.tokens.get(at).filter(|token| token.gap == TokenGap::Space).map_or("", |token| &token.text)
     }
 
-    /// Like `next`, but a comma may stand between, as in "May 7, 2023".
-    pub(super) fn next_past_comma(&self, at: usize) -> &str {
-        let joined = |token: &&Token| matches!(token.gap, Gap::Space | Gap::Comma);
+    /// Like `next`, but a comma is allowed in between, as in "May 7, 2023".
+    pub(super) fn adjacent_word_past_comma(&self, at: usize) -> &str {
+        let joined = |token: &&TimeToken| matches!(token.gap, TokenGap::Space | TokenGap::Comma);
         self.tokens.get(at).filter(joined).map_or("", |token| &token.text)
     }
 
     /// The word before `at` in the same phrase; empty at its start.
-    pub(super) fn before(&self, at: usize) -> &str {
-        if self.next(at).is_empty() { "" } else { at.checked_sub(1).map_or("", |at| self.word(at)) }
+    pub(super) fn previous_word(&self, at: usize) -> &str {
+        if self.adjacent_word(at).is_empty() { "" } else { at.checked_sub(1).map_or("", |at| self.word_at(at)) }
     }
 
     /// The word that governs `at`: "in" for the "March" of "in the early March".
     pub(super) fn governor(&self, mut at: usize) -> &str {
-        while matches!(self.before(at), "the" | "early" | "mid" | "late") {
+        while matches!(self.previous_word(at), "the" | "early" | "mid" | "late") {
             at -= 1;
         }
-        self.before(at)
+        self.previous_word(at)
     }
 
-    pub(super) fn is_capital(&self, at: usize) -> bool {
-        self.tokens.get(at).is_some_and(|token| token.capital)
+    pub(super) fn is_capitalized(&self, at: usize) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.is_capitalized)
     }
 
-    pub(super) fn gap(&self, at: usize) -> Gap {
-        self.tokens.get(at).map_or(Gap::Break, |token| token.gap)
+    pub(super) fn gap(&self, at: usize) -> TokenGap {
+        self.tokens.get(at).map_or(TokenGap::Break, |token| token.gap)
     }
 }
 
-pub(super) fn span(end: usize, span: Option<Span>) -> Found {
-    span.map(|span| (end, Phrase::Plain(When::Span(span))))
+pub(super) fn span_match(end: usize, span: Option<TimeSpan>) -> PhraseMatch {
+    span.map(|span| (end, ParsedPhrase::Plain(TimePhrase::Span(span))))
 }

@@ -1,101 +1,104 @@
-//! Phrases that count from now: "yesterday", "two weeks ago", "last Monday", "this morning".
+//! Parses phrases relative to now: "yesterday", "two weeks ago", "last Monday", "this morning".
 
 use jiff::civil::Weekday;
 
-use super::When;
-use super::calendar::{Count, Unit};
-use super::date::{Month, month, season};
-use super::phrase::{Found, Phrase, Sentence, span};
+use super::TimePhrase;
+use super::calendar::{CountRange, TimeUnit};
+use super::date::{MonthCertainty, parse_month, parse_season};
+use super::phrase::{ParsedPhrase, PhraseMatch, TimeSentence, span_match};
 
-/// The word before a unit: "last week" is the calendar's, "the past week" the seven days up to now.
+/// The word before a unit: "last week" is the calendar week, "the past week" the seven days up to now.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Which {
+enum Determiner {
     Last,
     Past,
     This,
 }
 
-const NUMBERS: [&str; 12] =
+const NUMBER_WORDS: [&str; 12] =
     ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
-impl Sentence<'_> {
-    pub(super) fn relative(&self, at: usize) -> Found {
+impl TimeSentence<'_> {
+    pub(super) fn relative(&self, at: usize) -> PhraseMatch {
         self.named_day(at)
             .or_else(|| self.ago(at))
-            .or_else(|| self.determined(at))
+            .or_else(|| self.determined_phrase(at))
             .or_else(|| self.before_last(at))
-            .or_else(|| self.weekday(at))
+            .or_else(|| self.weekday_phrase(at))
             .or_else(|| self.the_weekend(at))
     }
 
     /// "3 days", "a couple of weeks", "an hour".
-    pub(super) fn amount(&self, at: usize) -> Option<(usize, Count, Unit)> {
-        if let Some((count, unit)) = compact(self.word(at)) {
-            return Some((at + 1, Count { least: count, most: count }, unit));
+    pub(super) fn amount(&self, at: usize) -> Option<(usize, CountRange, TimeUnit)> {
+        if let Some((count, unit)) = parse_compact(self.word_at(at)) {
+            return Some((at + 1, CountRange { least: count, most: count }, unit));
         }
         let (end, count) = self.count(at)?;
-        Some((end + 1, count, unit(self.next(end))?))
+        Some((end + 1, count, parse_unit(self.adjacent_word(end))?))
     }
 
-    fn count(&self, at: usize) -> Option<(usize, Count)> {
-        let article = usize::from(self.word(at) == "a");
-        let vague = if article == 1 { self.next(at + 1) } else { self.word(at) };
+    fn count(&self, at: usize) -> Option<(usize, CountRange)> {
+        let article = usize::from(self.word_at(at) == "a");
+        let vague = if article == 1 { self.adjacent_word(at + 1) } else { self.word_at(at) };
         let (least, most) = match vague {
             "couple" => (2, 3),
             "few" => (2, 5),
             "several" => (3, 7),
             _ => {
-                let count = exact_count(self.word(at))?;
-                return Some((at + 1, Count { least: count, most: count }));
+                let count = parse_count(self.word_at(at))?;
+                return Some((at + 1, CountRange { least: count, most: count }));
             }
         };
         let end = at + article + 1;
-        Some((end + usize::from(self.next(end) == "of"), Count { least, most }))
+        Some((end + usize::from(self.adjacent_word(end) == "of"), CountRange { least, most }))
     }
 
-    fn ago(&self, at: usize) -> Found {
+    fn ago(&self, at: usize) -> PhraseMatch {
         let (end, count, unit) = self.amount(at)?;
-        matches!(self.next(end), "ago" | "back").then_some((end + 1, Phrase::Ago(count, unit)))
+        matches!(self.adjacent_word(end), "ago" | "back").then_some((end + 1, ParsedPhrase::Ago(count, unit)))
     }
 
-    /// Today, yesterday and the parts of them.
-    fn named_day(&self, at: usize) -> Found {
+    /// Today, yesterday and parts of those days.
+    fn named_day(&self, at: usize) -> PhraseMatch {
         let calendar = self.calendar;
-        let start = at + usize::from(self.word(at) == "the" && !self.next(at + 1).is_empty());
-        if self.word(start) == "day" && self.next(start + 1) == "before" && self.next(start + 2) == "yesterday" {
-            return span(start + 3, calendar.day(calendar.day_from_today(-2)?));
+        let start = at + usize::from(self.word_at(at) == "the" && !self.adjacent_word(at + 1).is_empty());
+        if self.word_at(start) == "day"
+            && self.adjacent_word(start + 1) == "before"
+            && self.adjacent_word(start + 2) == "yesterday"
+        {
+            return span_match(start + 3, calendar.day(calendar.day_from_today(-2)?));
         }
-        match self.word(at) {
-            "today" => span(at + 1, calendar.day(calendar.today())),
-            "tonight" => span(at + 1, calendar.hours(calendar.today(), NIGHT)),
+        match self.word_at(at) {
+            "today" => span_match(at + 1, calendar.day(calendar.today())),
+            "tonight" => span_match(at + 1, calendar.hours(calendar.today(), NIGHT_HOURS)),
             "yesterday" => {
                 let yesterday = calendar.day_from_today(-1)?;
-                match part_of_day(self.next(at + 1)) {
-                    Some(part) => span(at + 2, calendar.hours(yesterday, part)),
-                    None => span(at + 1, calendar.day(yesterday)),
+                match part_of_day(self.adjacent_word(at + 1)) {
+                    Some(part) => span_match(at + 2, calendar.hours(yesterday, part)),
+                    None => span_match(at + 1, calendar.day(yesterday)),
                 }
             }
             _ => None,
         }
     }
 
-    /// What follows "last", "past" or "this".
-    fn determined(&self, at: usize) -> Found {
-        let (which, at) = match self.word(at) {
-            "this" if matches!(self.next(at + 1), "past" | "last") => (Which::Past, at + 1),
-            "this" | "current" => (Which::This, at),
-            "last" | "previous" => (Which::Last, at),
-            "past" => (Which::Past, at),
+    /// A phrase that starts with "last", "past" or "this".
+    fn determined_phrase(&self, at: usize) -> PhraseMatch {
+        let (which, at) = match self.word_at(at) {
+            "this" if matches!(self.adjacent_word(at + 1), "past" | "last") => (Determiner::Past, at + 1),
+            "this" | "current" => (Determiner::This, at),
+            "last" | "previous" => (Determiner::Last, at),
+            "past" => (Determiner::Past, at),
             _ => return None,
         };
         let noun = at + 1;
-        if self.next(noun).is_empty() {
+        if self.adjacent_word(noun).is_empty() {
             return None;
         }
-        if which != Which::This
+        if which != Determiner::This
             && let Some((end, count, unit)) = self.amount(noun)
         {
-            return span(end, self.calendar.trailing(count, unit));
+            return span_match(end, self.calendar.until_now(count, unit));
         }
         self.determined_part(which, noun)
             .or_else(|| self.determined_unit(which, noun))
@@ -105,134 +108,137 @@ impl Sentence<'_> {
     }
 
     /// "This morning", "last night".
-    fn determined_part(&self, which: Which, noun: usize) -> Found {
-        let part = part_of_day(self.word(noun))?;
-        let days = match (which, self.word(noun)) {
-            (Which::This, _) => 0,
-            (Which::Last, "night" | "evening") => -1,
+    fn determined_part(&self, which: Determiner, noun: usize) -> PhraseMatch {
+        let part = part_of_day(self.word_at(noun))?;
+        let days = match (which, self.word_at(noun)) {
+            (Determiner::This, _) => 0,
+            (Determiner::Last, "night" | "evening") => -1,
             _ => return None,
         };
-        span(noun + 1, self.calendar.hours(self.calendar.day_from_today(days)?, part))
+        span_match(noun + 1, self.calendar.hours(self.calendar.day_from_today(days)?, part))
     }
 
-    fn determined_unit(&self, which: Which, noun: usize) -> Found {
-        if self.word(noun) == "weekend" {
-            return span(noun + 1, self.calendar.weekend(which == Which::Last));
+    fn determined_unit(&self, which: Determiner, noun: usize) -> PhraseMatch {
+        if self.word_at(noun) == "weekend" {
+            return span_match(noun + 1, self.calendar.weekend(which == Determiner::Last));
         }
-        let once = Count { least: 1, most: 1 };
-        let unit = match self.word(noun) {
-            "hour" => Unit::Hour,
-            "day" => Unit::Day,
-            "week" => Unit::Week,
-            "month" => Unit::Month,
-            "year" => Unit::Year,
+        let once = CountRange { least: 1, most: 1 };
+        let unit = match self.word_at(noun) {
+            "hour" => TimeUnit::Hour,
+            "day" => TimeUnit::Day,
+            "week" => TimeUnit::Week,
+            "month" => TimeUnit::Month,
+            "year" => TimeUnit::Year,
             _ => return None,
         };
         match (which, unit) {
-            (Which::This, Unit::Hour | Unit::Day) => None,
-            (Which::This, _) => span(noun + 1, self.calendar.period(unit, 0)),
-            (Which::Last, Unit::Week | Unit::Month | Unit::Year) => span(noun + 1, self.calendar.period(unit, 1)),
-            _ => span(noun + 1, self.calendar.trailing(once, unit)),
+            (Determiner::This, TimeUnit::Hour | TimeUnit::Day) => None,
+            (Determiner::This, _) => span_match(noun + 1, self.calendar.period(unit, 0)),
+            (Determiner::Last, TimeUnit::Week | TimeUnit::Month | TimeUnit::Year) => {
+                span_match(noun + 1, self.calendar.period(unit, 1))
+            }
+            _ => span_match(noun + 1, self.calendar.until_now(once, unit)),
         }
     }
 
-    fn determined_weekday(&self, which: Which, noun: usize) -> Found {
+    fn determined_weekday(&self, which: Determiner, noun: usize) -> PhraseMatch {
         let weekday = self.weekday_name(noun)?;
         let date = match which {
-            Which::This => self.calendar.monday(0)?.checked_add(days_after_monday(weekday)).ok()?,
-            Which::Last | Which::Past => self.calendar.past_weekday(weekday)?,
+            Determiner::This => self.calendar.monday(0)?.checked_add(days_after_monday(weekday)).ok()?,
+            Determiner::Last | Determiner::Past => self.calendar.past_weekday(weekday)?,
         };
         self.day_or_part(noun + 1, date)
     }
 
-    fn determined_season(&self, which: Which, noun: usize) -> Found {
-        let when = season(self.word(noun))?;
-        self.recurring(which, noun + 1, when)
+    fn determined_season(&self, which: Determiner, noun: usize) -> PhraseMatch {
+        let when = parse_season(self.word_at(noun))?;
+        self.recurring_phrase(which, noun + 1, when)
     }
 
-    fn determined_month(&self, which: Which, noun: usize) -> Found {
-        let (number, name) = month(self.word(noun))?;
+    fn determined_month(&self, which: Determiner, noun: usize) -> PhraseMatch {
+        let (number, name) = parse_month(self.word_at(noun))?;
         // "This may fail" and "the last may fail" are not about months.
         let needs_capital = match name {
-            Month::Certain => false,
-            Month::AlsoVerb => which == Which::This || self.before(noun - 1) == "the",
-            Month::Short => true,
+            MonthCertainty::Certain => false,
+            MonthCertainty::AlsoVerb => which == Determiner::This || self.previous_word(noun - 1) == "the",
+            MonthCertainty::Short => true,
         };
-        if needs_capital && !self.is_capital(noun) && !self.is_value {
+        if needs_capital && !self.is_capitalized(noun) && !self.is_whole_value {
             return None;
         }
-        self.recurring(which, noun + 1, When::Months { first: number, last: number })
+        self.recurring_phrase(which, noun + 1, TimePhrase::Months { first: number, last: number })
     }
 
-    fn recurring(&self, which: Which, end: usize, when: When) -> Found {
+    fn recurring_phrase(&self, which: Determiner, end: usize, when: TimePhrase) -> PhraseMatch {
         let found = match which {
-            Which::This => self.calendar.this_years(when),
-            Which::Last | Which::Past => self.calendar.latest_over(when),
+            Determiner::This => self.calendar.current_or_this_year(when),
+            Determiner::Last | Determiner::Past => self.calendar.latest_finished(when),
         };
-        span(end, found)
+        span_match(end, found)
     }
 
     /// "The week before last".
-    fn before_last(&self, at: usize) -> Found {
-        let unit = unit(self.word(at))?;
-        let said = self.next(at + 1) == "before" && self.next(at + 2) == "last";
-        if said { span(at + 3, self.calendar.period(unit, 2)) } else { None }
+    fn before_last(&self, at: usize) -> PhraseMatch {
+        let unit = parse_unit(self.word_at(at))?;
+        let said = self.adjacent_word(at + 1) == "before" && self.adjacent_word(at + 2) == "last";
+        if said { span_match(at + 3, self.calendar.period(unit, 2)) } else { None }
     }
 
     /// "On Tuesday": the latest one before today, unless a date or a week follows.
-    fn weekday(&self, at: usize) -> Found {
+    fn weekday_phrase(&self, at: usize) -> PhraseMatch {
         let weekday = self.weekday_name(at)?;
-        if matches!(self.before(at), "next" | "every" | "each" | "coming") {
+        if matches!(self.previous_word(at), "next" | "every" | "each" | "coming") {
             return None;
         }
-        if !self.next_past_comma(at + 1).is_empty()
+        if !self.adjacent_word_past_comma(at + 1).is_empty()
             && let Some(dated) = self.full_date(at + 1)
         {
             return Some(dated);
         }
-        // "The Friday before 20 May" is not the latest Friday; the date alone comes near enough.
-        if matches!(self.next(at + 1), "before" | "after") && self.full_date(at + 2).is_some() {
+        // "The Friday before 20 May" is not the latest Friday; the date alone is close enough.
+        if matches!(self.adjacent_word(at + 1), "before" | "after") && self.full_date(at + 2).is_some() {
             return None;
         }
-        let of = at + 1 + usize::from(self.next(at + 1) == "of");
-        if self.next(of + 1) == "week"
-            && let Some(weeks) = ["this", "last"].iter().position(|which| *which == self.next(of))
+        let of = at + 1 + usize::from(self.adjacent_word(at + 1) == "of");
+        if self.adjacent_word(of + 1) == "week"
+            && let Some(weeks) = ["this", "last"].iter().position(|which| *which == self.adjacent_word(of))
         {
             let date = self.calendar.monday(weeks as i64)?.checked_add(days_after_monday(weekday)).ok()?;
-            return span(of + 2, self.calendar.day(date));
+            return span_match(of + 2, self.calendar.day(date));
         }
         self.day_or_part(at + 1, self.calendar.past_weekday(weekday)?)
     }
 
-    fn day_or_part(&self, at: usize, date: jiff::civil::Date) -> Found {
-        match part_of_day(self.next(at)) {
-            Some(part) => span(at + 1, self.calendar.hours(date, part)),
-            None => span(at, self.calendar.day(date)),
+    fn day_or_part(&self, at: usize, date: jiff::civil::Date) -> PhraseMatch {
+        match part_of_day(self.adjacent_word(at)) {
+            Some(part) => span_match(at + 1, self.calendar.hours(date, part)),
+            None => span_match(at, self.calendar.day(date)),
         }
     }
 
-    /// A full name always counts; "sat" and "sun" only where no other word can stand.
+    /// A full name always counts; "sat" and "sun" only where no other meaning is likely.
     fn weekday_name(&self, at: usize) -> Option<Weekday> {
-        let (weekday, is_full) = weekday(self.word(at))?;
-        let is_plain = self.is_capital(at) && matches!(self.before(at), "on" | "last" | "this" | "past" | "since");
-        (is_full || is_plain || self.is_value).then_some(weekday)
+        let (weekday, is_full) = weekday(self.word_at(at))?;
+        let is_plain =
+            self.is_capitalized(at) && matches!(self.previous_word(at), "on" | "last" | "this" | "past" | "since");
+        (is_full || is_plain || self.is_whole_value).then_some(weekday)
     }
 
-    fn the_weekend(&self, at: usize) -> Found {
-        let said = self.word(at) == "weekend"
-            && (self.is_value || matches!(self.governor(at), "over" | "on" | "at" | "during" | "since" | "from"));
-        if said { span(at + 1, self.calendar.weekend(false)) } else { None }
+    fn the_weekend(&self, at: usize) -> PhraseMatch {
+        let said = self.word_at(at) == "weekend"
+            && (self.is_whole_value || matches!(self.governor(at), "over" | "on" | "at" | "during" | "since" | "from"));
+        if said { span_match(at + 1, self.calendar.weekend(false)) } else { None }
     }
 }
 
-const NIGHT: (i8, i8) = (18, 30);
+const NIGHT_HOURS: (i8, i8) = (18, 30);
 
 fn part_of_day(word: &str) -> Option<(i8, i8)> {
     Some(match word {
         "morning" => (0, 12),
         "afternoon" => (12, 18),
         "evening" => (17, 24),
-        "night" => NIGHT,
+        "night" => NIGHT_HOURS,
         _ => return None,
     })
 }
@@ -241,48 +247,48 @@ fn days_after_monday(weekday: Weekday) -> jiff::Span {
     jiff::Span::new().days(i64::from(weekday.to_monday_zero_offset()))
 }
 
-fn exact_count(word: &str) -> Option<i64> {
+fn parse_count(word: &str) -> Option<i64> {
     if matches!(word, "a" | "an") {
         return Some(1);
     }
-    let named = NUMBERS.iter().position(|number| *number == word).map(|place| place as i64 + 1);
-    named.or_else(|| digits(word))
+    let named = NUMBER_WORDS.iter().position(|number| *number == word).map(|place| place as i64 + 1);
+    named.or_else(|| parse_digits(word))
 }
 
-fn digits(word: &str) -> Option<i64> {
-    // The standard parser would also take a sign.
+fn parse_digits(word: &str) -> Option<i64> {
+    // `parse` would also accept a sign.
     word.bytes().all(|byte| byte.is_ascii_digit()).then(|| word.parse().ok())?
 }
 
-fn unit(word: &str) -> Option<Unit> {
+fn parse_unit(word: &str) -> Option<TimeUnit> {
     Some(match word {
-        "minute" | "minutes" | "min" | "mins" => Unit::Minute,
-        "hour" | "hours" | "hr" | "hrs" => Unit::Hour,
-        "day" | "days" => Unit::Day,
-        "week" | "weeks" => Unit::Week,
-        "month" | "months" => Unit::Month,
-        "year" | "years" => Unit::Year,
+        "minute" | "minutes" | "min" | "mins" => TimeUnit::Minute,
+        "hour" | "hours" | "hr" | "hrs" => TimeUnit::Hour,
+        "day" | "days" => TimeUnit::Day,
+        "week" | "weeks" => TimeUnit::Week,
+        "month" | "months" => TimeUnit::Month,
+        "year" | "years" => TimeUnit::Year,
         _ => return None,
     })
 }
 
 /// `30d`, `12h`, `90m`, `2w`.
-fn compact(word: &str) -> Option<(i64, Unit)> {
+fn parse_compact(word: &str) -> Option<(i64, TimeUnit)> {
     let split = word.find(|letter: char| !letter.is_ascii_digit())?;
     let (number, suffix) = word.split_at(split);
     let unit = match suffix {
-        "m" | "min" => Unit::Minute,
-        "h" | "hr" => Unit::Hour,
-        "d" => Unit::Day,
-        "w" => Unit::Week,
-        "mo" => Unit::Month,
-        "y" | "yr" => Unit::Year,
+        "m" | "min" => TimeUnit::Minute,
+        "h" | "hr" => TimeUnit::Hour,
+        "d" => TimeUnit::Day,
+        "w" => TimeUnit::Week,
+        "mo" => TimeUnit::Month,
+        "y" | "yr" => TimeUnit::Year,
         _ => return None,
     };
     Some((number.parse().ok()?, unit))
 }
 
-/// The weekday, and whether the name was written in full.
+/// The weekday, and whether its name was written in full.
 fn weekday(word: &str) -> Option<(Weekday, bool)> {
     Some(match word {
         "monday" => (Weekday::Monday, true),

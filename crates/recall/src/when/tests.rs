@@ -1,51 +1,51 @@
-//! Tables of phrases with what they mean on one Wednesday, in Greenwich and in Berlin.
+//! Tables of phrases with their meaning on one Wednesday, in UTC and in Berlin.
 
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use rethread_model::Timestamp;
 
-use super::{Span, When};
+use super::{TimePhrase, TimeSpan};
 
 /// A Wednesday.
 const UTC: &str = "2026-03-18T15:30:00[UTC]";
-/// The same Wednesday, still the 17th in UTC; summer time begins on the 29th.
+/// The same Wednesday, but still the 17th in UTC; summer time begins on the 29th.
 const BERLIN: &str = "2026-03-18T00:30:00[Europe/Berlin]";
 
 fn at(now: &str) -> Zoned {
     now.parse().unwrap()
 }
 
-/// Whole UTC days and minutes are written short, so that the tables stay readable.
+/// Shortens whole UTC days and minutes, to keep the tables readable.
 fn show(moment: Timestamp) -> String {
     let text = moment.to_string();
     let text = text.trim_end_matches(":00.000Z");
     text.trim_end_matches("T00:00").to_owned()
 }
 
-fn show_span(span: Span) -> String {
+fn show_span(span: TimeSpan) -> String {
     format!("{}..{}", show(span.from), show(span.to))
 }
 
-fn show_when(when: &When) -> String {
+fn show_when(when: &TimePhrase) -> String {
     match when {
-        When::Span(span) => show_span(*span),
-        When::Months { first, last } if first == last => format!("month {first}"),
-        When::Months { first, last } => format!("months {first}-{last}"),
-        When::MonthDay { month, day } => format!("day {month}-{day}"),
+        TimePhrase::Span(span) => show_span(*span),
+        TimePhrase::Months { first, last } if first == last => format!("month {first}"),
+        TimePhrase::Months { first, last } => format!("months {first}-{last}"),
+        TimePhrase::MonthDay { month, day } => format!("day {month}-{day}"),
     }
 }
 
 fn check_find(now: &str, table: &[(&str, &[&str])]) {
     for (text, expect) in table {
-        let found: Vec<String> = When::find(text, &at(now)).iter().map(show_when).collect();
+        let found: Vec<String> = TimePhrase::find(text, &at(now)).iter().map(show_when).collect();
         assert_eq!(found, *expect, "{text:?}");
     }
 }
 
 fn check_parse(now: &str, table: &[(&str, &str)]) {
     for (text, expect) in table {
-        let span = When::parse(text, &at(now)).map_or_else(|| "none".to_owned(), show_span);
+        let span = TimePhrase::parse(text, &at(now)).map_or_else(|| "none".to_owned(), show_span);
         assert_eq!(span, *expect, "{text:?}");
     }
 }
@@ -70,7 +70,7 @@ fn days_near_today_are_found() {
 }
 
 #[test]
-fn phrases_with_ago_have_the_width_of_their_unit() {
+fn phrases_with_ago_are_as_wide_as_their_unit() {
     check_find(
         UTC,
         &[
@@ -99,7 +99,7 @@ fn phrases_with_ago_have_the_width_of_their_unit() {
 }
 
 #[test]
-fn last_past_and_this_are_told_apart() {
+fn last_past_and_this_are_distinguished() {
     check_find(
         UTC,
         &[
@@ -181,7 +181,7 @@ fn dates_are_found() {
 }
 
 #[test]
-fn months_are_told_from_verbs() {
+fn months_are_distinguished_from_verbs() {
     check_find(
         UTC,
         &[
@@ -218,7 +218,7 @@ fn months_are_told_from_verbs() {
 }
 
 #[test]
-fn years_are_told_from_numbers() {
+fn years_are_distinguished_from_numbers() {
     check_find(
         UTC,
         &[
@@ -248,7 +248,7 @@ fn years_are_told_from_numbers() {
 }
 
 #[test]
-fn seasons_are_northern() {
+fn seasons_are_those_of_the_northern_hemisphere() {
     check_find(
         UTC,
         &[
@@ -267,7 +267,7 @@ fn seasons_are_northern() {
 }
 
 #[test]
-fn values_are_read_whole() {
+fn whole_values_are_parsed() {
     check_parse(
         UTC,
         &[
@@ -331,10 +331,10 @@ fn days_are_those_of_the_zone() {
 }
 
 #[test]
-fn what_returns_every_year_contains_moments_by_their_local_date() {
+fn yearly_times_use_the_local_date() {
     let (utc, berlin) = (TimeZone::UTC, at(BERLIN).time_zone().clone());
-    let (march, winter) = (When::Months { first: 3, last: 3 }, When::Months { first: 12, last: 2 });
-    let day = When::MonthDay { month: 3, day: 1 };
+    let (march, winter) = (TimePhrase::Months { first: 3, last: 3 }, TimePhrase::Months { first: 12, last: 2 });
+    let day = TimePhrase::MonthDay { month: 3, day: 1 };
     let table = [
         (march, "2024-03-31T23:30:00Z", true, false),
         (march, "2021-02-28T23:30:00Z", false, true),
@@ -349,14 +349,14 @@ fn what_returns_every_year_contains_moments_by_their_local_date() {
         assert_eq!((when.contains(moment, &utc), when.contains(moment, &berlin)), (in_utc, in_berlin), "{when:?}");
     }
     assert!(!march.contains(Timestamp::from_millis(i64::MAX), &utc));
-    let span = Span { from: Timestamp::from_millis(10), to: Timestamp::from_millis(20) };
+    let span = TimeSpan { from: Timestamp::from_millis(10), to: Timestamp::from_millis(20) };
     assert_eq!([9, 10, 19, 20].map(|at| span.contains(Timestamp::from_millis(at))), [false, true, true, false]);
 }
 
 #[test]
-fn a_pasted_log_gives_few_times() {
+fn the_number_of_times_in_a_pasted_log_is_limited() {
     let log = (1..=28).map(|day| format!("2023-05-{day:02} ok\n")).collect::<Vec<_>>().concat();
-    assert_eq!(When::find(&log, &at(UTC)).len(), super::MOST_PHRASES);
+    assert_eq!(TimePhrase::find(&log, &at(UTC)).len(), super::MAX_PHRASES);
 }
 
 fn phrase_words() -> impl Strategy<Value = String> {
@@ -370,16 +370,16 @@ fn phrase_words() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn no_text_makes_it_panic(text in phrase_words(), year in -9999_i16..=9999, berlin: bool) {
+    fn no_text_panics(text in phrase_words(), year in -9999_i16..=9999, berlin: bool) {
         let zone = if berlin { "Europe/Berlin" } else { "UTC" };
         let noon = jiff::civil::date(year, 12, 30).at(12, 0, 0, 0);
         let now = noon.in_tz(zone).unwrap();
-        for when in When::find(&text, &now) {
-            if let When::Span(span) = when {
+        for when in TimePhrase::find(&text, &now) {
+            if let TimePhrase::Span(span) = when {
                 prop_assert!(span.from <= span.to, "{text:?}");
             }
         }
-        if let Some(span) = When::parse(&text, &now) {
+        if let Some(span) = TimePhrase::parse(&text, &now) {
             prop_assert!(span.from <= span.to, "{text:?}");
         }
     }

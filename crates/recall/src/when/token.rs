@@ -1,31 +1,31 @@
-//! Cuts a text into words for the phrase readers, and keeps what stood between them.
+//! Splits a text into words for the phrase parsers, and records what separates them.
 
 use std::ops::Range;
 
-use super::date::{Month, month};
+use super::date::{MonthCertainty, parse_month};
 
-/// One word of the text.
-pub(super) struct Token {
-    /// In lower case, without the punctuation and the possessive around it.
+/// One word of a text.
+pub(super) struct TimeToken {
+    /// Lower case, without surrounding punctuation and possessive.
     pub(super) text: String,
-    /// Whether it was written with a capital.
-    pub(super) capital: bool,
-    /// What stood before it.
-    pub(super) gap: Gap,
-    /// Where it stands in the text, with the punctuation around it.
-    pub(super) place: Range<usize>,
+    /// Whether it began with a capital letter.
+    pub(super) is_capitalized: bool,
+    /// What separates it from the previous word.
+    pub(super) gap: TokenGap,
+    /// Byte range in the text, including surrounding punctuation.
+    pub(super) byte_range: Range<usize>,
 }
 
-/// What stands between a word and the one before it.
+/// What separates a word from the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Gap {
-    /// Only space: a phrase may go on.
+pub(super) enum TokenGap {
+    /// Only space: a phrase may continue.
     Space,
-    /// A comma: a date may go on.
+    /// A comma: a date may continue.
     Comma,
     /// The start of the text, or punctuation that ends a phrase.
     Break,
-    /// An operator such as `=`: what follows is a value, not prose.
+    /// An operator such as `=`: a value follows, not prose.
     Symbol,
 }
 
@@ -35,9 +35,9 @@ const SYMBOLS: &[char] = &['=', '<', '>', '+', '*', '/', '%', '&', '|', '#', '$'
 const POSSESSIVES: [&str; 2] = ["'s", "’s"];
 const HEDGES: [&str; 3] = ["early-", "mid-", "late-"];
 
-pub(super) fn tokens(text: &str) -> Vec<Token> {
+pub(super) fn tokenize(text: &str) -> Vec<TimeToken> {
     let mut tokens = Vec::new();
-    let mut gap = Gap::Break;
+    let mut gap = TokenGap::Break;
     let mut after = 0;
     for chunk in text.split_whitespace() {
         let start = after + text[after..].find(chunk).unwrap_or_default();
@@ -46,29 +46,34 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         let opened = chunk.trim_start_matches(OPENING);
         let word = opened.trim_end_matches(CLOSING);
         if !word.contains(char::is_alphanumeric) {
-            gap = if chunk.contains(SYMBOLS) { Gap::Symbol } else { Gap::Break };
+            gap = if chunk.contains(SYMBOLS) { TokenGap::Symbol } else { TokenGap::Break };
             continue;
         }
-        if opened.len() < chunk.len() && gap != Gap::Symbol {
-            gap = Gap::Break;
+        if opened.len() < chunk.len() && gap != TokenGap::Symbol {
+            gap = TokenGap::Break;
         }
         let lower = word.to_lowercase();
         let lower = POSSESSIVES.iter().find_map(|end| lower.strip_suffix(end)).unwrap_or(&lower);
         let hedge = HEDGES.iter().find(|hedge| lower.starts_with(**hedge));
         if let Some(hedge) = hedge {
             let text = hedge.trim_end_matches('-').to_owned();
-            tokens.push(Token { text, capital: starts_with_capital(word), gap, place: place.clone() });
-            gap = Gap::Space;
+            tokens.push(TimeToken { text, is_capitalized: starts_with_capital(word), gap, byte_range: place.clone() });
+            gap = TokenGap::Space;
         }
         let skip = hedge.map_or(0, |hedge| hedge.len());
         let capital = word.get(skip..).is_some_and(starts_with_capital);
-        tokens.push(Token { text: lower.get(skip..).unwrap_or_default().to_owned(), capital, gap, place });
+        tokens.push(TimeToken {
+            text: lower.get(skip..).unwrap_or_default().to_owned(),
+            is_capitalized: capital,
+            gap,
+            byte_range: place,
+        });
         gap = match opened.get(word.len()..).unwrap_or_default() {
-            "" => Gap::Space,
-            "," => Gap::Comma,
-            // The point of "Jan. 5" ends a word, not a phrase.
-            "." if matches!(month(lower), Some((_, Month::Short))) => Gap::Space,
-            _ => Gap::Break,
+            "" => TokenGap::Space,
+            "," => TokenGap::Comma,
+            // The period of "Jan. 5" ends a word, not a phrase.
+            "." if matches!(parse_month(lower), Some((_, MonthCertainty::Short))) => TokenGap::Space,
+            _ => TokenGap::Break,
         };
     }
     tokens

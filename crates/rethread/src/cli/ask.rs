@@ -1,46 +1,37 @@
-//! The verbs that ask a session and hand its work on.
+//! Arguments of `ask` and `handoff`.
 
 use clap::Args;
 
-use super::Json;
-use super::life::Named;
+use super::JsonArgs;
+use super::session::SessionRefArgs;
 
 #[derive(Debug, Args)]
-pub(crate) struct Ask {
+pub(crate) struct AskArgs {
     #[command(flatten)]
-    pub(crate) session: Named,
-    /// The question
+    pub(crate) session: SessionRefArgs,
+    /// Question to ask
     #[arg(value_name = "QUESTION", required = true)]
     pub(crate) question: Vec<String>,
-    /// Ask this model of the configured provider
+    /// Use this model from the configured provider
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// Ask no model: quote the passages that fit best
+    /// Quote matching passages instead of asking a model
     #[arg(long, conflicts_with_all = ["model", "dry_run"])]
     pub(crate) no_model: bool,
-    /// Show what it would cost at most; send nothing
+    /// Show the maximum cost; send nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// The agent's turn in which it is asked, by an id of its own: a model is asked only so often in one
+    /// ID of the calling agent's turn, for the limit of model calls per turn
     #[arg(long, value_name = "ID")]
     pub(crate) turn: Option<String>,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Handoff {
+pub(crate) struct HandoffArgs {
     #[command(flatten)]
-    pub(crate) session: Named,
+    pub(crate) session: SessionRefArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Resolve {
-    /// The text
-    #[arg(value_name = "TEXT", required = true)]
-    pub(crate) text: Vec<String>,
-    #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonArgs,
 }

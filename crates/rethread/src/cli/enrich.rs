@@ -1,24 +1,23 @@
-//! The verb that has a model add facts.
+//! Arguments of `enrich`.
 
 use clap::Args;
 
-use super::Json;
+use super::JsonArgs;
 
 #[derive(Debug, Args)]
-pub(crate) struct Enrich {
-    /// Only this session, whether or not its time has come: an id, the beginning of one, an alias, a name, or words of a
-    /// name
+pub(crate) struct EnrichArgs {
+    /// Process only this session, even if it is not due
     #[arg(value_name = "REF")]
     pub(crate) reference: Option<String>,
-    /// Show which sessions wait and what they may cost; send nothing
+    /// Show queued sessions and their maximum cost; send nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Show sessions that failed for good
+    /// List sessions that failed permanently
     #[arg(long, conflicts_with_all = ["reference", "dry_run"])]
     pub(crate) failed: bool,
-    /// Let sessions that failed for good wait again
+    /// Queue permanently failed sessions again
     #[arg(long, conflicts_with_all = ["reference", "dry_run", "failed"])]
     pub(crate) clear_failed: bool,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonArgs,
 }

@@ -1,96 +1,95 @@
-//! The verbs that tell what is known from what happened.
+//! Arguments of the verbs that show extracted facts: `fix`, `decisions`, `workflows`, `files`, `facts`.
 
 use clap::{Args, ValueHint};
 use rethread_model::EntityKind;
 
-use super::{Json, Place, Time, values};
+use super::search::TimeArgs;
+use super::{JsonArgs, ScopeArgs, values};
 
 #[derive(Debug, Args)]
-pub(crate) struct Fix {
-    /// The error as it was printed, a line of it or all; `-` reads it from standard input; a text that begins with a dash
-    /// comes after `--`
+pub(crate) struct FixArgs {
+    /// Error line or whole output; `-` reads stdin. Put text that starts with a dash after `--`
     #[arg(value_name = "ERROR_TEXT", required = true)]
     pub(crate) error: Vec<String>,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) scope: ScopeArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Decisions {
-    /// Only those that speak of all these words
+pub(crate) struct DecisionsArgs {
+    /// Show only decisions that contain all these words
     #[arg(value_name = "QUERY")]
     pub(crate) query: Vec<String>,
-    /// Also what was rejected, and what something else took the place of
+    /// Include rejected and superseded decisions
     #[arg(long)]
     pub(crate) all: bool,
     #[command(flatten)]
-    pub(crate) then: Then,
+    pub(crate) as_of: AsOfArgs,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) scope: ScopeArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Workflows {
-    /// At most so many commands and so many sequences of each project
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
+pub(crate) struct WorkflowsArgs {
+    /// Show at most N commands and N sequences per project
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = values::limit())]
     pub(crate) limit: u16,
     #[command(flatten)]
-    pub(crate) then: Then,
+    pub(crate) as_of: AsOfArgs,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) scope: ScopeArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Files {
-    /// The file: from here, from the project's root, absolute, or the end of its path
+pub(crate) struct FilesArgs {
+    /// File: relative to here or to the project root, absolute, or the end of its path
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) path: String,
     #[command(flatten)]
-    pub(crate) time: Time,
-    /// At most so many exchanges
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) time: TimeArgs,
+    /// Show at most N episodes
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = values::limit())]
     pub(crate) limit: u16,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) scope: ScopeArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Facts {
-    /// The thing: its name, or a part of it that no other has
+pub(crate) struct FactsArgs {
+    /// Entity: its name, or a unique part of it
     #[arg(value_name = "ENTITY")]
     pub(crate) entity: Vec<String>,
-    /// Only things of this kind
+    /// Show only entities of this kind
     #[arg(long, value_name = "KIND", value_parser = values::entity_kind())]
     pub(crate) kind: Option<EntityKind>,
-    /// Draw what surrounds it, in the language of Graphviz
+    /// Print the entity's graph in Graphviz format
     #[arg(long, requires = "entity", conflicts_with_all = ["svg", "json"])]
     pub(crate) dot: bool,
-    /// Draw what surrounds it, as a picture
+    /// Print the entity's graph as SVG
     #[arg(long, requires = "entity", conflicts_with = "json")]
     pub(crate) svg: bool,
-    /// At most so many facts, or so many things of each kind
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
+    /// Show at most N facts, or N entities of each kind
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = values::limit())]
     pub(crate) limit: u16,
     #[command(flatten)]
-    pub(crate) then: Then,
+    pub(crate) as_of: AsOfArgs,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) scope: ScopeArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonArgs,
 }
 
-/// As of when.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Then {
-    /// What was known then: 7d, yesterday, 2026-03, 2026-03-14T12:00; a day or a week counts to its end
-    #[arg(long, value_name = "WHEN")]
-    pub(crate) as_of: Option<String>,
+pub(crate) struct AsOfArgs {
+    /// Show what was known at WHEN: 7d, yesterday, 2026-03, 2026-03-14T12:00; a day or week is included whole
+    #[arg(long = "as-of", value_name = "WHEN")]
+    pub(crate) when: Option<String>,
 }

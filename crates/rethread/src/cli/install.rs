@@ -1,62 +1,61 @@
-//! The verbs that let agents call Rethread.
+//! Arguments of `install` and `uninstall`.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::Json;
+use super::JsonArgs;
 
 /// What can be installed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Target {
-    /// The hooks of Claude Code
+pub(crate) enum InstallTarget {
+    /// Hooks for Claude Code
     ClaudeCode,
-    /// The extension of pi
+    /// Extension and skill for pi
     Pi,
-    /// `rethread serve` as a service of yours, by systemd or launchd
+    /// `rethread serve` as a systemd or launchd user service
     Service,
 }
 
-impl Target {
-    /// Its name on the command line.
+impl InstallTarget {
+    /// The spelling on the command line.
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            Target::ClaudeCode => "claude-code",
-            Target::Pi => "pi",
-            Target::Service => "service",
+            InstallTarget::ClaudeCode => "claude-code",
+            InstallTarget::Pi => "pi",
+            InstallTarget::Service => "service",
         }
     }
 }
 
-/// Where something is, or shall be.
 #[derive(Debug, Args)]
-pub(crate) struct Where {
-    /// The agent, or the service
+pub(crate) struct InstallPlaceArgs {
+    /// Agent, or `service`
     #[arg(value_enum, value_name = "AGENT")]
-    pub(crate) agent: Target,
-    /// In the project of the current directory, not for the whole user
+    pub(crate) agent: InstallTarget,
+    /// Install into the current project's settings instead of your user settings
     #[arg(long)]
     pub(crate) project: bool,
-    /// As a plugin in this folder, which Claude Code takes plugins from; its settings are left alone
+    /// Write a Claude Code plugin to DIR instead of changing its settings
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "project")]
     pub(crate) plugin: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Install {
+pub(crate) struct InstallArgs {
     #[command(flatten)]
-    pub(crate) place: Where,
-    /// Show what would change; write nothing
+    pub(crate) place: InstallPlaceArgs,
+    /// Show the changes; write nothing
     #[arg(long)]
     pub(crate) print: bool,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Uninstall {
+pub(crate) struct UninstallArgs {
     #[command(flatten)]
-    pub(crate) place: Where,
+    pub(crate) place: InstallPlaceArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonArgs,
 }

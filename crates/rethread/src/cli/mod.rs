@@ -1,104 +1,102 @@
-//! The command line: one definition gives parsing, help, completions, the man page and the reference in `docs`.
+//! The command line. One definition gives parsing, help, completions, the man page and `docs/cli.md`.
 
 pub(crate) mod ask;
-pub(crate) mod card;
+pub(crate) mod debug;
 pub(crate) mod enrich;
 pub(crate) mod facts;
 pub(crate) mod forget;
+pub(crate) mod groups;
+pub(crate) mod hook;
 pub(crate) mod install;
-pub(crate) mod life;
+pub(crate) mod search;
 pub(crate) mod serve;
+pub(crate) mod session;
+pub(crate) mod sessions;
+pub(crate) mod setup;
+pub(crate) mod sync;
 pub(crate) mod thread;
 pub(crate) mod usage;
 pub(crate) mod values;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
-use rethread_engine::{Kind, Profile};
-use rethread_model::{Agent, State};
 
-use self::ask::{Ask, Handoff, Resolve};
-use self::card::Card;
-use self::enrich::Enrich;
-use self::facts::{Decisions, Facts, Files, Fix, Workflows};
-use self::forget::Forget;
-use self::install::{Install, Uninstall};
-use self::life::{Activity, Hook, Inject, Named, Resume, Said};
-use self::serve::{Mcp, Open, Serve, Token};
-use self::thread::Thread;
-use self::usage::Usage;
+use self::ask::{AskArgs, HandoffArgs};
+use self::debug::DebugCommand;
+use self::enrich::EnrichArgs;
+use self::facts::{DecisionsArgs, FactsArgs, FilesArgs, FixArgs, WorkflowsArgs};
+use self::forget::ForgetArgs;
+use self::hook::HookArgs;
+use self::install::{InstallArgs, UninstallArgs};
+use self::search::{SEARCH_HELP, SearchArgs, TimelineArgs};
+use self::serve::{McpArgs, OpenArgs, ServeArgs, TokenArgs};
+use self::session::SessionCommand;
+use self::sessions::{ResumeArgs, SessionsArgs, ShowArgs};
+pub(crate) use self::setup::DemoArgs;
+use self::setup::{ConfigCommand, InitArgs};
+use self::sync::{RebuildArgs, SyncArgs, WatchArgs};
+use self::thread::ThreadCommand;
+use self::usage::UsageArgs;
 
-/// What can be typed into a search. Four blanks make it a table in the terminal and in the reference.
-const SEARCH: &str = "\
-Find what was said and done, best first.
-
-The words need not all occur: the more of them, and the rarer, the better the hit. A query may hold:
-
-    deadlock pool        words, in any form: fix finds fixed and fixing
-    \"borrow checker\"     these words in this order
-    -windows             not with this word
-    file:src/parser.rs   in exchanges that touched this file; a name or the end of a path will do
-    tool:bash            in exchanges that used this tool
-    agent:pi             only what this agent recorded
-    kind:error,prompt    only prompt, answer, tool, error, summary, reasoning or note
-    after:2026-03-01     not before then; since: is the same
-    before:yesterday     before that day; until: with all of it
-    last week            said like this, a time raises what happened then and hides nothing
-
-What is not understood is looked for as words. In a shell, quote the whole query. Each hit has a
-citation that `rethread show` and `rethread timeline --around` take.";
-
-/// When to use colour.
+/// When to use color.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Colour {
+pub(crate) enum ColorMode {
     /// On a terminal, unless `NO_COLOR` is set
     #[default]
     Auto,
-    /// Also into files and pipes
+    /// Also in files and pipes
     Always,
-    /// Not at all
+    /// Never
     Never,
 }
 
 /// Session memory for AI coding agents.
 ///
-/// Reads the transcripts that coding agents write anyway, keeps what was said and done without secrets and bulk, and
-/// gives it back when it is needed. Nothing leaves this machine unless you configure a model.
+/// Rethread reads the transcripts your coding agents already write, strips secrets and bulky output, and makes them
+/// searchable: by you through the commands below, and by your agents through hooks and MCP. Everything stays on this machine unless you
+/// configure a model.
+///
+/// Start with `rethread init`.
 #[derive(Debug, Parser)]
 #[command(
     name = "rethread",
     version,
     propagate_version = true,
-    arg_required_else_help = true,
-    disable_help_subcommand = true,
-    after_long_help = "Example:\n  rethread init && rethread sessions\n\nExit codes: 0 done or found, 1 nothing found, 2 a mistake in the command, a reference or the\nconfiguration, 3 the store, the disk, a permission or a model, 70 a mistake in rethread itself, 130 stopped."
+    after_help = "Run `rethread help COMMAND` for details and examples.",
+    after_long_help = "Examples:\n  rethread init\n  rethread search 'why did the build fail'\n  rethread sessions\n\nRun `rethread help COMMAND` for details and examples.\n\nExit codes:\n    0  success\n    1  nothing found, or a problem reported\n    2  invalid command, reference or configuration\n    3  store, disk, network, permission or model error\n   70  internal error (a bug)\n  130  interrupted"
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
-    pub(crate) global: Global,
+    pub(crate) global: GlobalArgs,
+    /// Without a verb, Rethread prints a short overview.
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
-/// What every command understands.
+/// The complete definition: what is derived from `Cli`, with verbs grouped in help and flat spellings hidden.
+pub(crate) fn command() -> clap::Command {
+    groups::with_groups(Cli::command())
+}
+
+/// Flags that every verb takes.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Global options")]
-pub(crate) struct Global {
-    /// Keep Rethread's files here instead of in `RETHREAD_HOME` or ~/.rethread
+pub(crate) struct GlobalArgs {
+    /// Use this data directory [default: `$RETHREAD_HOME`, else ~/.rethread]
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) home: Option<PathBuf>,
-    /// Change a setting for this run; may be given several times
+    /// Override a setting for this run; can be repeated
     #[arg(short = 'c', long = "config", global = true, value_name = "KEY=VALUE", value_parser = values::setting)]
     pub(crate) settings: Vec<(String, String)>,
-    /// Only answers and errors: no progress, warnings or hints
+    /// Print only results and errors
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Say more: -v every warning, -vv also where things are and how long they take
+    /// Print more: -v all warnings, -vv also paths and timings
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// When to use colour
+    /// Use color: auto, always or never
     #[arg(
         long = "color",
         global = true,
@@ -106,471 +104,318 @@ pub(crate) struct Global {
         value_enum,
         default_value_t,
         hide_possible_values = true,
-        help = "Use colour: auto, always or never"
+        help = "Use color: auto, always or never"
     )]
-    pub(crate) colour: Colour,
+    pub(crate) color: ColorMode,
 }
 
-/// The verbs.
+/// The verbs. Help shows them in the order of `groups::GROUPS`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Find agents, show what would change, and read their transcripts for the first time
-    #[command(after_long_help = "Example:\n  rethread init --yes --agents claude-code")]
-    Init(Init),
-    /// Show a scene with two agents in a temporary home; changes nothing else
-    #[command(after_long_help = "Example:\n  rethread demo")]
-    Demo(Demo),
-    /// Let an agent call Rethread: add hooks or an extension, and show what changes
-    #[command(after_long_help = "Example:\n  rethread install pi --print")]
-    Install(Install),
-    /// Take out what `install` added, and leave everything as it was
-    #[command(after_long_help = "Example:\n  rethread uninstall claude-code")]
-    Uninstall(Uninstall),
-    /// Read what is new in the agents' transcripts
-    #[command(after_long_help = "Example:\n  rethread sync --agent pi --since 30d")]
-    Sync(Sync),
-    /// Keep reading as transcripts grow; Ctrl-C ends it
-    #[command(after_long_help = "Example:\n  rethread watch --every 5m")]
-    Watch(Watch),
-    /// Serve programs by HTTP and people by a web page, and keep reading; Ctrl-C ends it.
+    /// Index new transcript entries.
     ///
-    /// Whoever asks must show the token (`rethread token`); the page is opened by a link that works once. It listens on
-    /// this machine only, unless you give it an address, a certificate and its key.
-    #[command(after_long_help = "Example:\n  rethread serve --listen 127.0.0.1:7717")]
-    Serve(Serve),
-    /// Give models the memory as MCP tools, on standard input and output.
-    ///
-    /// An agent starts it in the directory it works in, and the project of that directory is looked at unless the model
-    /// asks for everything. What is new in transcripts is read meanwhile, and it ends when its input does. `rethread serve`
-    /// speaks the same at /mcp.
-    #[command(after_long_help = "Example:\n  claude mcp add --scope user rethread -- rethread mcp")]
-    Mcp(Mcp),
-    /// Open the page of the server that runs, logged in
-    #[command(after_long_help = "Example:\n  rethread open --print")]
-    Open(Open),
-    /// Print the token that programs show to the server, or make a new one
+    /// Reads what your agents wrote since the last sync and updates the search index. Run it before a search,
+    /// unless hooks, `rethread watch` or `rethread serve` already keep the store up to date.
     #[command(
-        after_long_help = "Example:\n  curl -H \"Authorization: Bearer $(rethread token)\" http://127.0.0.1:7717/api/status"
+        after_long_help = "Examples:\n  rethread sync\n  rethread sync --agent pi --since 30d\n  rethread sync --dry-run"
     )]
-    Token(Token),
-    /// List sessions of this project, newest first
-    #[command(after_long_help = "Example:\n  rethread sessions --all-projects --state active")]
-    Sessions(Sessions),
+    Sync(SyncArgs),
+    /// Search sessions, most relevant first
+    #[command(
+        long_about = SEARCH_HELP,
+        after_long_help = "Examples:\n  rethread search 'deadlock in the pool'\n  rethread search 'flaky kind:error' --since 'last week' --all-projects"
+    )]
+    Search(SearchArgs),
+    /// Find what fixed an error before.
+    ///
+    /// Use it when a command fails. Pass the error line, or pipe the whole output into `rethread fix -`: Rethread picks
+    /// out the line that identifies the error, ignoring numbers, paths and quoted values. If this error is new, similar
+    /// errors are shown.
+    ///
+    /// A fix counts as confirmed when the failed command later succeeded. Attempts that did not help are listed too.
+    #[command(
+        after_long_help = "Examples:\n  cargo test 2>&1 | rethread fix -\n  rethread fix 'error[E0308]: mismatched types'"
+    )]
+    Fix(FixArgs),
+    /// Ask a question about a session.
+    ///
+    /// Use it to learn why something was done without reading the whole session. With a model and a budget configured,
+    /// the model answers with citations, and Rethread removes citations that do not match the transcript. Without a
+    /// model, Rethread quotes the passages that match best.
+    ///
+    /// Secrets are removed before anything is sent. For long sessions, only the most recent part is sent. Repeating a
+    /// question costs nothing while the session is unchanged.
+    #[command(
+        after_long_help = "Examples:\n  rethread ask 'flaky parser' 'which fix was kept, and why?'\n  rethread ask 01KHX 'what is left to do?' --no-model"
+    )]
+    Ask(AskArgs),
+    /// Show where a session left off.
+    ///
+    /// Prints what the session was doing and the command that continues it in its agent. Without REF, the newest session
+    /// of this project.
+    #[command(after_long_help = "Examples:\n  rethread resume\n  rethread resume 'flaky parser'")]
+    Resume(ResumeArgs),
+    /// List sessions in this project, newest first.
+    ///
+    /// Use it to find the session to show, ask or resume. Empty sessions and sub-agents are hidden by default.
+    #[command(after_long_help = "Examples:\n  rethread sessions\n  rethread sessions --all-projects --state active")]
+    Sessions(SessionsArgs),
     /// Show a session as a conversation.
     ///
-    /// REF is our id, the agent's id, a unique beginning of either (4 characters or more), an alias, a name, or words of
-    /// a name. A citation as `search` and `timeline` give it, REF:LINE, shows what was said around that line and marks
-    /// it.
-    #[command(after_long_help = "Example:\n  rethread show 'flaky parser' --lines 20")]
-    Show(Show),
-    /// Find what was said and done, best first
-    #[command(
-        long_about = SEARCH,
-        after_long_help = "Example:\n  rethread search 'deadlock in the pool kind:error' --since 'last week'"
-    )]
-    Search(Search),
-    /// Show exchanges in the order they happened, oldest first.
+    /// Prints the last 50 entries. With a citation REF:LINE, as `search` and `timeline` print it, shows the entries
+    /// around that line.
+    #[command(after_long_help = "Examples:\n  rethread show 'flaky parser' --lines 20\n  rethread show 01KHXB9QW0:120")]
+    Show(ShowArgs),
+    /// Name, annotate, pause or end a session.
     ///
-    /// The last ones, or those before and after the one that a citation (REF:LINE, as `search` gives it) or the id of
-    /// an episode means. Around another project's exchange, that project is looked at.
-    #[command(after_long_help = "Example:\n  rethread timeline --file src/parser.rs --since 'last week'")]
-    Timeline(Timeline),
-    /// Show what fixed an error before, and what did not.
-    ///
-    /// Give the line, or paste the whole output with `-`: the telling line of it is looked for, without numbers, paths and
-    /// quoted values. An error that was never met is compared by its words with those that were. A fix is confirmed if
-    /// the command that failed succeeded afterwards; what did not help is listed as a dead end.
-    #[command(after_long_help = "Example:\n  cargo test 2>&1 | rethread fix -")]
-    Fix(Fix),
-    /// Show what was decided, with reasons, and what you always or never want.
-    ///
-    /// Decisions that hold, and proposals nobody answered yet; with --all also those that were rejected, or that something
-    /// else took the place of, and when.
-    #[command(after_long_help = "Example:\n  rethread decisions database --as-of 2026-03-01")]
-    Decisions(Decisions),
-    /// Show how work is done here: commands with how often they succeed, and sequences that come back
-    #[command(after_long_help = "Example:\n  rethread workflows --limit 20")]
-    Workflows(Workflows),
-    /// Show who did what to a file, when, and what for.
-    ///
-    /// Also under the names it had before and after, with errors whose fix touched it and decisions that name it. PATH is
-    /// relative to the current directory or to the project, absolute, or the end of a path.
-    #[command(after_long_help = "Example:\n  rethread files src/parser.rs --since 'last week'")]
-    Files(Files),
-    /// Show what is known of a thing: a file, a command, an error, a choice, a rule, a commit, a branch, a package.
-    ///
-    /// Without ENTITY: the things most is known of. --dot and --svg draw what surrounds it.
-    #[command(after_long_help = "Example:\n  rethread facts 'cargo test' --svg > facts.svg")]
-    Facts(Facts),
-    /// Have the configured model add facts to sessions that ended, within the budget.
-    ///
-    /// Off unless `facts.model` is true. Rules draw facts without a model; it may add decisions, wishes and fixes that
-    /// they cannot see, each with lines that must stand in the transcript. Sessions wait for it after each sync; what
-    /// fails is tried again five times, later and later.
-    #[command(after_long_help = "Example:\n  rethread enrich --dry-run")]
-    Enrich(Enrich),
-    /// Show what the agents' tokens cost, and how much of their transcripts is kept.
-    ///
-    /// Costs are those the agents noted; where they noted none, those of published price lists, marked with ~. What models
-    /// nobody lists cost is not guessed: a sum that lacks some is marked with +. Also shows what Rethread itself asked of
-    /// models, with its budget, and by type of session how many tokens of the transcripts are kept.
-    #[command(after_long_help = "Example:\n  rethread usage --by model --since 30d --all-projects")]
-    Usage(Usage),
-    /// Show what `@@…` in a text means, and what it would bring to an agent.
-    ///
-    /// A reference is `@@id`, a unique beginning of one, `@@alias`, `@@the-name-in-one-word` or `@@"the name"`; `~2` behind
-    /// it adds two sessions it comes from, and `@@name: what did we decide?` asks it. References in code are passed over.
-    #[command(after_long_help = "Example:\n  rethread resolve 'do it as in @@flaky-parser'")]
-    Resolve(Resolve),
-    /// Ask a session a question: a cited answer by a model, or the passages that fit best.
-    ///
-    /// With a model configured and a budget set, the session is sent to it without secrets, the most recent part of it if
-    /// it is long. What the answer cites is checked against the transcript, and what does not stand there is removed. The
-    /// same question to the same session is sent once.
-    #[command(after_long_help = "Example:\n  rethread ask 'flaky parser' 'which fix was kept, and why?'")]
-    Ask(Ask),
-    /// Tell what somebody who goes on with a session's work has to know, as Markdown
-    #[command(after_long_help = "Example:\n  rethread handoff 'flaky parser' > handoff.md")]
-    Handoff(Handoff),
-    /// Show what the other sessions of a project did since a session last looked
-    #[command(after_long_help = "Example:\n  rethread activity --session 'flaky parser' --peek")]
-    Activity(Activity),
-    /// Show exactly what the prompt hook would add for a session; changes nothing
-    #[command(after_long_help = "Example:\n  rethread inject --session 01KHX --explain")]
-    Inject(Inject),
-    /// Show what a session was doing, and how to go on with it
-    #[command(after_long_help = "Example:\n  rethread resume 'flaky parser'")]
-    Resume(Resume),
-    /// Show a session's card: name, description, summary and tags.
-    ///
-    /// It is made by rules from what was said and done, or by a model if you configured one and let it: then --refresh
-    /// has it written anew, within the budget, once enough prompts are new.
-    #[command(after_long_help = "Example:\n  rethread card 'flaky parser' --json")]
-    Card(Card),
-    /// Say what a session is working on
-    #[command(after_long_help = "Example:\n  rethread task 01KHX 'mend the rounding of discounts'")]
-    Task(Said),
-    /// Give a session something to remember for a day
-    #[command(after_long_help = "Example:\n  rethread note 01KHX 'staging is down until noon'")]
-    Note(Said),
-    /// Give a session a name, instead of the one its agent gives it; an empty one takes yours back
-    #[command(after_long_help = "Example:\n  rethread name 01KHX 'rounding of discounts'")]
-    Name(Said),
-    /// Give a session a short name of your own
-    #[command(after_long_help = "Example:\n  rethread alias 01KHX discounts")]
-    Alias(Said),
-    /// Pause a session; its next prompt goes on
-    #[command(after_long_help = "Example:\n  rethread pause discounts")]
-    Pause(Named),
-    /// End a session, and write what it did to the archive
-    #[command(after_long_help = "Example:\n  rethread end discounts")]
-    End(Named),
-    /// Answer an agent's hook: JSON on standard input, JSON or nothing on standard output, always exit 0
-    #[command(after_long_help = "Example:\n  rethread hook claude-code < event.json")]
-    Hook(Hook),
-    /// Keep conversations of your own: append, build contexts, compact, talk to a model
+    /// Use it to make a session easier to find, to leave a note for it, or to correct its state.
     #[command(
         subcommand,
         arg_required_else_help = true,
-        after_long_help = "Example:\n  rethread thread new --name 'release notes'"
+        after_long_help = "Examples:\n  rethread session name 01KHX 'discount rounding'\n  rethread session note discounts 'staging is down until noon'"
     )]
-    Thread(Thread),
-    /// Show sizes, counts, and how much was left out
-    #[command(after_long_help = "Example:\n  rethread status --json")]
-    Status(Json),
-    /// Look at sources, hooks, store and configuration, and say how to mend what is not well
-    #[command(after_long_help = "Example:\n  rethread doctor || echo 'something needs mending'")]
-    Doctor(Json),
-    /// Check that what is stored agrees with itself
-    #[command(after_long_help = "Example:\n  rethread verify --json")]
-    Verify(Json),
-    /// Forget sessions, or every exchange with a text in it, for good.
+    Session(SessionCommand),
+    /// Write a handoff note (Markdown).
     ///
-    /// Removes what was stored, derived, noted and told of them, from the search index and from our logs, and keeps them
-    /// from coming back. The agents' own transcripts are never touched; threads of ours go with their logs. What is left
-    /// is read back afterwards: exit 3 if anything is.
-    #[command(after_long_help = "Example:\n  rethread forget --matching 'jane@example.org' --dry-run")]
-    Forget(Forget),
-    /// Derive everything again from the transcripts
-    #[command(after_long_help = "Example:\n  rethread rebuild --index-only")]
-    Rebuild(Rebuild),
-    /// Show or change settings
+    /// Use it to pass unfinished work to a colleague or a new session. The note lists goal, progress, hurdles, touched
+    /// files and next steps. No model is needed.
+    #[command(after_long_help = "Examples:\n  rethread handoff 'flaky parser' > handoff.md")]
+    Handoff(HandoffArgs),
+    /// Show episodes in time order.
+    ///
+    /// An episode is one prompt and what followed. Use it to see what happened before and after a search result. Shows
+    /// the most recent episodes, oldest first, or those around --around.
+    #[command(
+        after_long_help = "Examples:\n  rethread timeline --since yesterday\n  rethread timeline --around 01KHXB9QW0:120\n  rethread timeline --file src/parser.rs"
+    )]
+    Timeline(TimelineArgs),
+    /// Show decisions, preferences and prohibitions.
+    ///
+    /// Use it before you revisit a design. Shows active decisions with their reasons, and open proposals. --all adds
+    /// rejected and superseded ones.
+    #[command(after_long_help = "Examples:\n  rethread decisions\n  rethread decisions database --as-of 2026-03-01")]
+    Decisions(DecisionsArgs),
+    /// Show the history of a file.
+    ///
+    /// Shows which session changed the file, when and why, the errors fixed in it, and the decisions that name it.
+    /// Renames are followed.
+    #[command(
+        after_long_help = "Examples:\n  rethread files src/parser.rs\n  rethread files parser.rs --since 'last week'"
+    )]
+    Files(FilesArgs),
+    /// Show what is known about a file, command, error …
+    ///
+    /// An entity is a file, command, error, decision, preference, commit, branch or package. Without ENTITY, lists the
+    /// entities with the most facts. --dot and --svg draw its graph.
+    #[command(after_long_help = "Examples:\n  rethread facts\n  rethread facts 'cargo test' --svg > facts.svg")]
+    Facts(FactsArgs),
+    /// Show frequent commands and recurring sequences.
+    ///
+    /// Use it to learn how work is done in a project: which commands are run, how often they succeed, and which
+    /// sequences recur.
+    #[command(after_long_help = "Examples:\n  rethread workflows\n  rethread workflows --limit 20 --all-projects")]
+    Workflows(WorkflowsArgs),
+    /// Show token usage and cost.
+    ///
+    /// Shows what your agents used, what Rethread itself spent on models, and what share of the transcripts is stored.
+    ///
+    /// Costs are those recorded by the agents. Where an agent recorded none, list prices are used and marked with ~. A
+    /// sum that includes a model without a known price is marked with +.
+    #[command(after_long_help = "Examples:\n  rethread usage\n  rethread usage --by model --since 30d --all-projects")]
+    Usage(UsageArgs),
+    /// Extract more facts with a model.
+    ///
+    /// Facts are extracted without a model. With `facts.model` set to true and a budget, the configured model adds
+    /// decisions, preferences and fixes from ended sessions; each must cite lines that exist in the transcript. Sessions
+    /// are queued at each sync, and a failed request is retried five times with growing delays. Use this command to work
+    /// through the queue now, or to see what it would cost.
+    #[command(after_long_help = "Examples:\n  rethread enrich --dry-run\n  rethread enrich 'flaky parser'")]
+    Enrich(EnrichArgs),
+    /// Chat with a model and keep the history.
+    ///
+    /// A thread is a conversation that Rethread itself stores, with its whole history. Use threads to talk to a model from
+    /// scripts, or to build an agent.
     #[command(
         subcommand,
         arg_required_else_help = true,
-        after_long_help = "Example:\n  rethread config set intake.mode batch"
+        after_long_help = "Examples:\n  rethread thread new --name 'release notes'\n  rethread thread send 'release notes' 'what changed since 1.2?' --memory"
     )]
-    Config(Config),
-    /// Print a completion script for a shell
-    #[command(after_long_help = "Example:\n  rethread completions zsh > ~/.zfunc/_rethread")]
+    Thread(ThreadCommand),
+    /// Start the server: web UI, HTTP API and MCP.
+    ///
+    /// Also keeps syncing while it runs; stop it with Ctrl-C. Clients need the token from `rethread token`; `rethread
+    /// open` signs a browser in. It listens on this machine only, unless you pass --listen, --tls-cert and
+    /// --tls-key.
+    #[command(after_long_help = "Examples:\n  rethread serve\n  rethread serve --listen 127.0.0.1:8080 --no-watch")]
+    Serve(ServeArgs),
+    /// Open the web UI in your browser, signed in.
+    ///
+    /// Needs a running `rethread serve`. The link works once.
+    #[command(after_long_help = "Examples:\n  rethread open\n  rethread open --print")]
+    Open(OpenArgs),
+    /// Run the MCP server on stdio.
+    ///
+    /// Your agent starts it and gets tools to search sessions, read them and find fixes. It searches the project of its
+    /// working directory unless the model asks for all projects, syncs in the background, and stops when its input ends.
+    /// `rethread serve` offers the same tools at /mcp.
+    #[command(after_long_help = "Examples:\n  claude mcp add --scope user rethread -- rethread mcp")]
+    Mcp(McpArgs),
+    /// Print or rotate the API token.
+    ///
+    /// Clients of the HTTP API send it as a bearer token.
+    #[command(
+        after_long_help = "Examples:\n  curl -H \"Authorization: Bearer $(rethread token)\" http://127.0.0.1:7717/api/status\n  rethread token --rotate"
+    )]
+    Token(TokenArgs),
+    /// Handle a hook event (called by agents).
+    ///
+    /// Agents call it; you normally do not. Reads one JSON event from stdin, prints a JSON reply or nothing, and always
+    /// exits with 0. Set `RETHREAD_DISABLE=1` to turn hooks off.
+    #[command(after_long_help = "Examples:\n  rethread hook claude-code < event.json")]
+    Hook(HookArgs),
+    /// Find agents, install hooks and sync.
+    ///
+    /// Run this first. It shows what it found and what it would change, and asks before it changes anything. Without a
+    /// terminal it only shows the plan; pass --yes to apply it.
+    #[command(after_long_help = "Examples:\n  rethread init\n  rethread init --yes --agents claude-code --no-hooks")]
+    Init(InitArgs),
+    /// Run a demo in a temporary directory.
+    ///
+    /// Shows two agents that work on one project, using the real commands. Your own data is not touched.
+    #[command(after_long_help = "Examples:\n  rethread demo")]
+    Demo(DemoArgs),
+    /// Install hooks for an agent.
+    ///
+    /// With hooks, the agent gets relevant context with each prompt, and its sessions are synced as they run. Prints the
+    /// changes it makes; --print only shows them. `service` installs `rethread serve` as a user service.
+    #[command(
+        after_long_help = "Examples:\n  rethread install claude-code --print\n  rethread install pi\n  rethread install service"
+    )]
+    Install(InstallArgs),
+    /// Remove an agent's hooks.
+    ///
+    /// Removes exactly what `rethread install` added. Other settings and your stored sessions stay.
+    #[command(after_long_help = "Examples:\n  rethread uninstall claude-code")]
+    Uninstall(UninstallArgs),
+    /// Show or change settings.
+    ///
+    /// A value comes from the strongest layer that sets it: default, user file, project file, environment, flag.
+    /// `docs/config.md` describes every setting.
+    #[command(
+        subcommand,
+        arg_required_else_help = true,
+        after_long_help = "Examples:\n  rethread config show --origin\n  rethread config set intake.mode batch"
+    )]
+    Config(ConfigCommand),
+    /// Print a shell completion script.
+    ///
+    /// Save the script where your shell looks for completions.
+    #[command(after_long_help = "Examples:\n  rethread completions zsh > ~/.zfunc/_rethread")]
     Completions {
-        /// The shell
+        /// Shell to complete for
         shell: Shell,
     },
-    /// Print the manual page
-    #[command(after_long_help = "Example:\n  rethread man > rethread.1 && man ./rethread.1")]
+    /// Print the man page.
+    ///
+    /// Covers every command.
+    #[command(after_long_help = "Examples:\n  rethread man > rethread.1 && man ./rethread.1")]
     Man,
+    /// Show counts, sizes and index state.
+    ///
+    /// Use it to see how much is stored, whether the index is up to date, and what models cost today.
+    #[command(after_long_help = "Examples:\n  rethread status\n  rethread status --json")]
+    Status(JsonArgs),
+    /// Check the installation and suggest fixes.
+    ///
+    /// Run it when something does not work. Checks transcripts, hooks, store, index, model and configuration. Exits with
+    /// 1 if there is a problem.
+    #[command(after_long_help = "Examples:\n  rethread doctor")]
+    Doctor(JsonArgs),
+    /// Keep syncing as transcripts grow.
+    ///
+    /// Use it if you do not run `rethread serve`, which does the same. Stop it with Ctrl-C.
+    #[command(after_long_help = "Examples:\n  rethread watch\n  rethread watch --every 5m")]
+    Watch(WatchArgs),
+    /// Erase sessions or text permanently.
+    ///
+    /// Deletes the sessions and everything derived from them from the store, the search index and Rethread's logs. Later
+    /// syncs do not bring them back. Your agents' transcripts are not touched, but Rethread threads are deleted.
+    ///
+    /// Shows what it would erase and asks first. Afterwards it verifies the result, and exits with 3 if anything is left.
+    #[command(
+        after_long_help = "Examples:\n  rethread forget 01KHX --dry-run\n  rethread forget --matching 'jane@example.org'\n  rethread forget --before 'last year'"
+    )]
+    Forget(ForgetArgs),
+    /// Rebuild the store from transcripts.
+    ///
+    /// Use it when `rethread debug verify` finds damage, or after a change of `intake` settings. Sessions whose transcripts
+    /// are gone are kept.
+    #[command(after_long_help = "Examples:\n  rethread rebuild\n  rethread rebuild --index-only")]
+    Rebuild(RebuildArgs),
+    /// Inspect injections and check the store.
+    ///
+    /// Use it when an agent gets unexpected context, or results look wrong.
+    #[command(
+        subcommand,
+        arg_required_else_help = true,
+        after_long_help = "Examples:\n  rethread debug inject --session 01KHX --explain\n  rethread debug verify"
+    )]
+    Debug(DebugCommand),
+    /// The flat spellings of `session …`, such as `rethread name`. Hidden, but supported.
+    #[command(flatten)]
+    FlatSession(SessionCommand),
+    /// The flat spellings of `debug …`, such as `rethread inject`. Hidden, but supported.
+    #[command(flatten)]
+    FlatDebug(DebugCommand),
 }
 
 impl Command {
-    /// Whether a program reads the answer.
+    /// Whether `--json` was given.
     pub(crate) fn wants_json(&self) -> bool {
         match self {
-            Command::Sync(Sync { json, .. })
-            | Command::Forget(Forget { json, .. })
-            | Command::Sessions(Sessions { json, .. })
-            | Command::Show(Show { json, .. })
-            | Command::Search(Search { json, .. })
-            | Command::Timeline(Timeline { json, .. })
-            | Command::Fix(Fix { json, .. })
-            | Command::Decisions(Decisions { json, .. })
-            | Command::Workflows(Workflows { json, .. })
-            | Command::Files(Files { json, .. })
-            | Command::Facts(Facts { json, .. })
-            | Command::Usage(Usage { json, .. })
-            | Command::Resolve(Resolve { json, .. })
-            | Command::Ask(Ask { json, .. })
-            | Command::Handoff(Handoff { json, .. })
-            | Command::Activity(Activity { json, .. })
-            | Command::Inject(Inject { json, .. })
-            | Command::Card(Card { json, .. })
-            | Command::Enrich(Enrich { json, .. })
-            | Command::Serve(Serve { json, .. })
-            | Command::Open(Open { json, .. })
-            | Command::Token(Token { json, .. })
+            Command::Sync(SyncArgs { json, .. })
+            | Command::Forget(ForgetArgs { json, .. })
+            | Command::Sessions(SessionsArgs { json, .. })
+            | Command::Show(ShowArgs { json, .. })
+            | Command::Search(SearchArgs { json, .. })
+            | Command::Timeline(TimelineArgs { json, .. })
+            | Command::Fix(FixArgs { json, .. })
+            | Command::Decisions(DecisionsArgs { json, .. })
+            | Command::Workflows(WorkflowsArgs { json, .. })
+            | Command::Files(FilesArgs { json, .. })
+            | Command::Facts(FactsArgs { json, .. })
+            | Command::Usage(UsageArgs { json, .. })
+            | Command::Ask(AskArgs { json, .. })
+            | Command::Handoff(HandoffArgs { json, .. })
+            | Command::Enrich(EnrichArgs { json, .. })
+            | Command::Serve(ServeArgs { json, .. })
+            | Command::Open(OpenArgs { json, .. })
+            | Command::Token(TokenArgs { json, .. })
             | Command::Status(json)
             | Command::Doctor(json)
-            | Command::Verify(json)
-            | Command::Config(Config::Show { json, .. }) => json.json,
-            Command::Thread(thread) => thread.wants_json(),
+            | Command::Config(ConfigCommand::Show { json, .. }) => json.json,
+            Command::Session(command) | Command::FlatSession(command) => command.wants_json(),
+            Command::Debug(command) | Command::FlatDebug(command) => command.wants_json(),
+            Command::Thread(command) => command.wants_json(),
             _ => false,
         }
     }
 }
 
-/// For whom the answer is.
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct Json {
-    /// Answer with one JSON object
+pub(crate) struct JsonArgs {
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Where to look.
+/// Which projects a verb reads. Without a flag: the project of the current directory.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Place {
-    /// Look at the project at this path, not at that of the current directory
+pub(crate) struct ScopeArgs {
+    /// Use the project at PATH instead of the current one
     #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath)]
     pub(crate) project: Option<PathBuf>,
-    /// Look at all projects
+    /// Include all projects
     #[arg(long, conflicts_with = "project")]
     pub(crate) all_projects: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Demo {
-    /// Write the scene into this empty folder instead, as a home to look at with other commands
-    #[arg(long, value_name = "DIR", hide = true)]
-    pub(crate) into: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Init {
-    /// Do it without asking
-    #[arg(short, long)]
-    pub(crate) yes: bool,
-    /// Read only these agents, now and later
-    #[arg(long, value_name = "AGENT,…", value_delimiter = ',', value_parser = values::other_agent())]
-    pub(crate) agents: Vec<Agent>,
-    /// Do not touch the agents' settings
-    #[arg(long)]
-    pub(crate) no_hooks: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Sync {
-    /// Only transcripts of this agent
-    #[arg(long, value_parser = values::agent())]
-    pub(crate) agent: Option<Agent>,
-    /// Only this transcript or directory, wherever it lies; may be given several times
-    #[arg(long = "path", value_name = "PATH", value_hint = ValueHint::AnyPath, num_args = 1..)]
-    pub(crate) paths: Vec<PathBuf>,
-    /// Only transcripts written since then: 30d, 12h, 2026-02-20
-    #[arg(long, value_name = "WHEN", value_parser = values::since)]
-    pub(crate) since: Option<values::Since>,
-    /// Show what would be read; write nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    #[command(flatten)]
-    pub(crate) json: Json,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Watch {
-    /// Read so often instead of at every change: 90s, 5m, 1h
-    #[arg(long, visible_alias = "interval", value_name = "SPAN", value_parser = values::span)]
-    pub(crate) every: Option<std::time::Duration>,
-    /// Look for changes every few seconds, where the system does not report them
-    #[arg(long, conflicts_with = "every")]
-    pub(crate) poll: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Sessions {
-    /// Only sessions in this state
-    #[arg(long, value_parser = values::state())]
-    pub(crate) state: Option<State>,
-    /// Only sessions of this agent
-    #[arg(long, value_parser = values::agent())]
-    pub(crate) agent: Option<Agent>,
-    /// At most so many
-    #[arg(long, value_name = "N")]
-    pub(crate) limit: Option<u64>,
-    /// Also sessions in which nothing happened
-    #[arg(long)]
-    pub(crate) include_empty: bool,
-    /// Also sessions of sub-agents
-    #[arg(long)]
-    pub(crate) children: bool,
-    /// For pickers: id, age, agent and name, separated by tabs
-    #[arg(long, conflicts_with = "json")]
-    pub(crate) for_ref: bool,
-    #[command(flatten)]
-    pub(crate) place: Place,
-    #[command(flatten)]
-    pub(crate) json: Json,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Show {
-    /// The session: an id, the beginning of one, an alias, a name, or words of a name; or a citation REF:LINE
-    #[arg(value_name = "REF")]
-    pub(crate) reference: String,
-    /// Show the last N entries [default: 50]
-    #[arg(long, value_name = "N", conflicts_with = "full")]
-    pub(crate) lines: Option<u64>,
-    /// Show all entries
-    #[arg(long)]
-    pub(crate) full: bool,
-    /// How much of each: what was said, also what was done, or everything that is stored
-    #[arg(long, value_parser = values::profile(), default_value = "structure")]
-    pub(crate) profile: Profile,
-    /// Show the session exchange by exchange, as plain text
-    #[arg(long, conflicts_with_all = ["lines", "full", "profile", "bytes"])]
-    pub(crate) episodes: bool,
-    /// Show the last N bytes of text, in whole entries
-    #[arg(long, value_name = "N")]
-    pub(crate) bytes: Option<u64>,
-    #[command(flatten)]
-    pub(crate) json: Json,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Search {
-    /// What to look for; a query that begins with a dash comes after `--`
-    #[arg(value_name = "QUERY", allow_negative_numbers = true)]
-    pub(crate) query: Vec<String>,
-    /// Only entries of these kinds
-    #[arg(long = "kind", value_name = "KIND,…", value_delimiter = ',', ignore_case = true, value_parser = values::kind())]
-    pub(crate) kinds: Vec<Kind>,
-    /// Only what this agent recorded
-    #[arg(long, value_parser = values::agent())]
-    pub(crate) agent: Option<Agent>,
-    /// Only exchanges that touched this file: a path, the end of one, or a name; may be given several times
-    #[arg(long = "file", value_name = "FILE", value_hint = ValueHint::AnyPath)]
-    pub(crate) files: Vec<String>,
-    /// Only exchanges that used this tool; may be given several times
-    #[arg(long = "tool", value_name = "TOOL")]
-    pub(crate) tools: Vec<String>,
-    #[command(flatten)]
-    pub(crate) time: Time,
-    /// Only in this session, wherever it is
-    #[arg(long, value_name = "REF")]
-    pub(crate) session: Option<String>,
-    /// At most so many hits
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) limit: u16,
-    /// Put the hits of a session together
-    #[arg(long, conflicts_with = "json")]
-    pub(crate) group: bool,
-    /// Show whole texts, not only the piece that fits
-    #[arg(long)]
-    pub(crate) full: bool,
-    /// Also show what was asked and what was answered
-    #[arg(long)]
-    pub(crate) exchange: bool,
-    #[command(flatten)]
-    pub(crate) place: Place,
-    #[command(flatten)]
-    pub(crate) json: Json,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Timeline {
-    /// The exchanges before and after this one: a citation REF:LINE, or the id of an episode
-    #[arg(long, value_name = "ID")]
-    pub(crate) around: Option<String>,
-    /// Only exchanges that touched this file: a path, the end of one, or a name
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
-    pub(crate) file: Option<String>,
-    /// Only in this session, wherever it is
-    #[arg(long, value_name = "REF")]
-    pub(crate) session: Option<String>,
-    #[command(flatten)]
-    pub(crate) time: Time,
-    /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) limit: u16,
-    #[command(flatten)]
-    pub(crate) place: Place,
-    #[command(flatten)]
-    pub(crate) json: Json,
-}
-
-/// From when to when.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct Time {
-    /// Not before: 7d, yesterday, 'last week', 2026-03, 2026-03-14T12:00
-    #[arg(long, value_name = "WHEN")]
-    pub(crate) since: Option<String>,
-    /// Not after; a day or a week counts to its end
-    #[arg(long, value_name = "WHEN")]
-    pub(crate) until: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct Rebuild {
-    /// Only the search index, from what is stored
-    #[arg(long)]
-    pub(crate) index_only: bool,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Config {
-    /// Show all settings
-    #[command(after_long_help = "Example:\n  rethread config show --origin")]
-    Show {
-        /// Also where each value comes from
-        #[arg(long)]
-        origin: bool,
-        #[command(flatten)]
-        json: Json,
-    },
-    /// Show the value of one setting
-    #[command(after_long_help = "Example:\n  rethread config get intake.agents")]
-    Get {
-        /// The setting
-        key: String,
-    },
-    /// Change a setting in the user's file
-    #[command(after_long_help = "Example:\n  rethread config set intake.exclude '~/private,*.secret'")]
-    Set {
-        /// The setting
-        key: String,
-        /// Its new value; lists are separated by commas
-        value: String,
-    },
-    /// Show where the user's file is
-    #[command(after_long_help = "Example:\n  $EDITOR \"$(rethread config path)\"")]
-    Path,
 }

@@ -1,54 +1,50 @@
-//! Flags of the server.
+//! Arguments of `serve`, `mcp`, `open` and `token`.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::Json;
+use super::JsonArgs;
 
-/// What the server is to do.
 #[derive(Debug, Args)]
-pub(crate) struct Serve {
-    /// Listen here; serve.listen by default, else 127.0.0.1:7717. Port 0 takes a free one
+pub(crate) struct ServeArgs {
+    /// Listen on ADDRESS; port 0 picks a free one [default: `serve.listen`, else 127.0.0.1:7717]
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<String>,
-    /// The certificate for TLS, as a PEM file
+    /// Use this TLS certificate (PEM)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tls_cert: Option<PathBuf>,
-    /// The key of that certificate, as a PEM file
+    /// Use this TLS private key (PEM)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tls_key: Option<PathBuf>,
-    /// Do not read transcripts as they grow
+    /// Do not sync while serving
     #[arg(long)]
     pub(crate) no_watch: bool,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonArgs,
 }
 
-/// How to speak MCP.
 #[derive(Debug, Args)]
-pub(crate) struct Mcp {
-    /// Do not read what is new in transcripts meanwhile
+pub(crate) struct McpArgs {
+    /// Do not sync in the background
     #[arg(long)]
     pub(crate) no_sync: bool,
 }
 
-/// How to open the page.
 #[derive(Debug, Args)]
-pub(crate) struct Open {
-    /// Print a link that works once, instead of starting a browser
+pub(crate) struct OpenArgs {
+    /// Print a one-time link instead of starting a browser
     #[arg(long)]
     pub(crate) print: bool,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonArgs,
 }
 
-/// What to do with the token.
 #[derive(Debug, Args)]
-pub(crate) struct Token {
-    /// Make a new one; the old one and all logins are worth nothing from then on
+pub(crate) struct TokenArgs {
+    /// Create a new token; the old one and all sign-ins stop working
     #[arg(long)]
     pub(crate) rotate: bool,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonArgs,
 }

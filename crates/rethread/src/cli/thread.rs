@@ -1,155 +1,165 @@
-//! The verbs about threads.
+//! Arguments of `thread …`.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 use rethread_model::thread::ChatRole;
 
-use super::{Json, values};
+use super::{JsonArgs, values};
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Thread {
-    /// Make a thread and print its id
-    #[command(after_long_help = "Example:\n  id=$(rethread thread new --name 'release notes')")]
-    New(ThreadNew),
-    /// Append a message from standard input: a text, or a JSON array of blocks.
+pub(crate) enum ThreadCommand {
+    /// Create a thread and print its ID.
     ///
-    /// Prints the number of the record once it is on disk. With --jsonl, standard input holds one message on each line,
-    /// such as {"role":"user","content":"hi"}, and each number is printed as soon as its record is on disk.
-    #[command(after_long_help = "Example:\n  echo 'why is the build red?' | rethread thread append 01KA7 --role user")]
-    Append(ThreadAppend),
-    /// Show the messages a model would get
-    #[command(after_long_help = "Example:\n  rethread thread context 01KA7 --json")]
-    Context(ThreadContext),
-    /// Summarise the beginning of a thread; nothing in its log is changed
-    #[command(after_long_help = "Example:\n  rethread thread compact 01KA7 --focus 'the migration' --dry-run")]
-    Compact(ThreadCompact),
-    /// Say something and let the configured model answer; queued behind a turn that runs.
+    /// Use the ID as REF in the other thread commands.
+    #[command(after_long_help = "Examples:\n  id=$(rethread thread new --name 'release notes')")]
+    New(ThreadNewArgs),
+    /// Append a message from stdin.
     ///
-    /// The answer is written down as it comes: neither Ctrl-C nor a crash loses what was said. Without a text the model
-    /// goes on, for example after results of its tools were appended. Nothing is sent without a budget: see
-    /// `rethread config get budget.daily_usd`.
-    #[command(after_long_help = "Example:\n  rethread thread send 01KA7 'what did we decide?' --memory")]
-    Send(ThreadSend),
-    /// List threads, the one last spoken in first
-    #[command(after_long_help = "Example:\n  rethread thread list --json")]
-    List(Json),
-    /// Delete a thread for good: its log, and what memory holds of it
-    #[command(after_long_help = "Example:\n  rethread thread delete 01KA7M0Z8QWX3V5T9N2R4B6CDE")]
-    Delete(ThreadDelete),
-    /// Let the model name a thread; started by `send`, which does not wait for it
+    /// The message is text or a JSON array of content blocks. Prints the record number once it is on disk. With --jsonl,
+    /// each line of stdin is one message, such as {"role":"user","content":"hi"}, and each number is printed as soon as
+    /// its record is on disk.
+    #[command(after_long_help = "Examples:\n  echo 'why is the build red?' | rethread thread append 01KA7 --role user")]
+    Append(ThreadAppendArgs),
+    /// Show the messages a model would receive.
+    ///
+    /// Use it to call a model yourself, or to check what a compaction left.
+    #[command(after_long_help = "Examples:\n  rethread thread context 01KA7 --json")]
+    Context(ThreadContextArgs),
+    /// Summarize the beginning of a thread.
+    ///
+    /// Use it when a thread gets too long for the model. Appends a compaction record; nothing in the log is changed.
+    #[command(after_long_help = "Examples:\n  rethread thread compact 01KA7 --focus 'the migration' --dry-run")]
+    Compact(ThreadCompactArgs),
+    /// Send a message and print the answer.
+    ///
+    /// Runs one turn with the configured model, after any turn that is already running. The answer is stored as it arrives, so
+    /// neither Ctrl-C nor a crash loses it. Without TEXT the model continues, for example after you appended tool
+    /// results. Nothing is sent without a budget: set one with `rethread config set budget.daily_usd 1`.
+    #[command(after_long_help = "Examples:\n  rethread thread send 01KA7 'what did we decide?' --memory")]
+    Send(ThreadSendArgs),
+    /// List threads, most recent first.
+    ///
+    /// The ID, a prefix of it or the name works as REF in the other thread commands.
+    #[command(after_long_help = "Examples:\n  rethread thread list")]
+    List(JsonArgs),
+    /// Delete a thread permanently.
+    ///
+    /// Deletes its log and everything stored from it. There is no undo.
+    #[command(after_long_help = "Examples:\n  rethread thread delete 01KA7M0Z8QWX3V5T9N2R4B6CDE")]
+    Delete(ThreadDeleteArgs),
+    /// Let the model name a thread; `send` starts it in the background
     #[command(hide = true)]
-    Title(ThreadNamed),
+    Title(ThreadRefArgs),
 }
 
-impl Thread {
-    /// Whether a program reads the answer.
+impl ThreadCommand {
+    /// Whether `--json` was given.
     pub(crate) fn wants_json(&self) -> bool {
         match self {
-            Thread::New(ThreadNew { json, .. })
-            | Thread::Append(ThreadAppend { json, .. })
-            | Thread::Context(ThreadContext { json, .. })
-            | Thread::Compact(ThreadCompact { json, .. })
-            | Thread::Send(ThreadSend { json, .. })
-            | Thread::Delete(ThreadDelete { json, .. })
-            | Thread::List(json) => json.json,
-            Thread::Title(_) => false,
+            ThreadCommand::New(ThreadNewArgs { json, .. })
+            | ThreadCommand::Append(ThreadAppendArgs { json, .. })
+            | ThreadCommand::Context(ThreadContextArgs { json, .. })
+            | ThreadCommand::Compact(ThreadCompactArgs { json, .. })
+            | ThreadCommand::Send(ThreadSendArgs { json, .. })
+            | ThreadCommand::Delete(ThreadDeleteArgs { json, .. })
+            | ThreadCommand::List(json) => json.json,
+            ThreadCommand::Title(_) => false,
         }
     }
 }
 
-/// A thread.
 #[derive(Debug, Args)]
-pub(crate) struct ThreadNamed {
-    /// The thread: its id, the beginning of it (4 characters or more), or its name
+pub(crate) struct ThreadRefArgs {
+    /// Thread: ID, a prefix of it (4 or more characters), or its name
     #[arg(value_name = "REF")]
     pub(crate) reference: String,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ThreadNew {
-    /// Its name; without one it is named after what is said first
+pub(crate) struct ThreadNewArgs {
+    /// Set the name [default: taken from the first message]
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// Talk in it with this model instead of the configured one
+    /// Use this model instead of the configured one
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// Instructions of its own
+    /// Set the system prompt
     #[arg(long, value_name = "TEXT")]
     pub(crate) system: Option<String>,
-    /// The job that starts it
+    /// Record the scheduled job that created the thread
     #[arg(long, value_name = "JOB")]
     pub(crate) cron: Option<String>,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ThreadAppend {
+pub(crate) struct ThreadAppendArgs {
     #[command(flatten)]
-    pub(crate) thread: ThreadNamed,
-    /// Who speaks: user, assistant or toolResult
+    pub(crate) thread: ThreadRefArgs,
+    /// Set the role of the message
     #[arg(long, value_parser = values::role(), required_unless_present = "jsonl")]
     pub(crate) role: Option<ChatRole>,
-    /// Of a toolResult: the call it answers
+    /// For toolResult: the tool call it answers
     #[arg(long, value_name = "ID")]
     pub(crate) tool_call_id: Option<String>,
-    /// Of a toolResult: the tool failed
+    /// For toolResult: mark the call as failed
     #[arg(long, requires = "tool_call_id")]
     pub(crate) error: bool,
-    /// Take one message from each line of standard input
+    /// Read one message from each line of stdin
     #[arg(long, conflicts_with_all = ["role", "tool_call_id", "error"])]
     pub(crate) jsonl: bool,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ThreadContext {
+pub(crate) struct ThreadContextArgs {
     #[command(flatten)]
-    pub(crate) thread: ThreadNamed,
+    pub(crate) thread: ThreadRefArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ThreadDelete {
+pub(crate) struct ThreadDeleteArgs {
     #[command(flatten)]
-    pub(crate) thread: ThreadNamed,
+    pub(crate) thread: ThreadRefArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ThreadCompact {
+pub(crate) struct ThreadCompactArgs {
     #[command(flatten)]
-    pub(crate) thread: ThreadNamed,
-    /// What the summary should dwell on
+    pub(crate) thread: ThreadRefArgs,
+    /// Focus the summary on TEXT
     #[arg(long, value_name = "TEXT")]
     pub(crate) focus: Option<String>,
-    /// Show what would be summarised and what it may cost; send and write nothing
+    /// Show what would be summarized and its maximum cost; send and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ThreadSend {
+pub(crate) struct ThreadSendArgs {
     #[command(flatten)]
-    pub(crate) thread: ThreadNamed,
-    /// What to say; - takes it from standard input
+    pub(crate) thread: ThreadRefArgs,
+    /// Message to send; `-` reads stdin
     #[arg(value_name = "TEXT")]
     pub(crate) text: Option<String>,
-    /// Tools the model may call, as a JSON array of {name, description, parameters}; append their results, then send again
+    /// Offer the tools in FILE, a JSON array of {name, description, parameters}; append their results, then send again
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tools: Option<PathBuf>,
-    /// Let the model search what was said and done in this project
+    /// Let the model search the sessions of this project
     #[arg(long)]
     pub(crate) memory: bool,
-    /// Show what it may cost; send and write nothing
+    /// Show the maximum cost; send and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonArgs,
 }

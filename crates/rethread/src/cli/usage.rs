@@ -1,28 +1,29 @@
-//! The verb about tokens and what they cost.
+//! Arguments of `usage`.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use rethread_engine::UsageBy;
+use rethread_engine::UsageGrouping;
 use rethread_model::Agent;
 
-use super::{Json, Place, Time, values};
+use super::search::TimeArgs;
+use super::{JsonArgs, ScopeArgs, values};
 
 #[derive(Debug, Args)]
-pub(crate) struct Usage {
-    /// What to sum up together
-    #[arg(long, value_name = "WHAT", value_parser = values::usage_by(), default_value = "day")]
-    pub(crate) by: UsageBy,
+pub(crate) struct UsageArgs {
+    /// Group rows by
+    #[arg(long, value_name = "GROUP", value_parser = values::usage_by(), default_value = "day")]
+    pub(crate) by: UsageGrouping,
     #[command(flatten)]
-    pub(crate) time: Time,
-    /// Only what this agent used
+    pub(crate) time: TimeArgs,
+    /// Show only this agent
     #[arg(long, value_parser = values::agent())]
     pub(crate) agent: Option<Agent>,
-    /// Write a bar chart to this file too, or with - to standard output instead of the tables
+    /// Also write a bar chart to FILE; `-` prints only the chart
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "json")]
     pub(crate) svg: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) scope: ScopeArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonArgs,
 }

@@ -1,25 +1,25 @@
-//! Values on the command line that are more than a word or a number.
+//! Parses command line values: times, durations, settings and enums of the engine.
 
 use std::time::Duration;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use rethread_engine::{Kind, Profile, UsageBy};
+use clap::builder::{PossibleValue, PossibleValuesParser, RangedI64ValueParser, TypedValueParser};
+use rethread_engine::{HitKind, LogProfile, UsageGrouping};
 use rethread_model::thread::ChatRole;
-use rethread_model::{Agent, EntityKind, State, Timestamp};
+use rethread_model::{Agent, EntityKind, SessionState, Timestamp};
 
-/// A moment: so long ago, or a date.
+/// A point in time: relative to now, or absolute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Since {
+pub(crate) enum SinceValue {
     Ago(Duration),
     At(Timestamp),
 }
 
-impl Since {
-    /// The moment, seen from now.
+impl SinceValue {
+    /// Resolves a relative value against `now`.
     pub(crate) fn before(self, now: Timestamp) -> Timestamp {
         match self {
-            Since::At(moment) => moment,
-            Since::Ago(ago) => {
+            SinceValue::At(moment) => moment,
+            SinceValue::Ago(ago) => {
                 let millis = i64::try_from(ago.as_millis()).unwrap_or(i64::MAX);
                 Timestamp::from_millis(now.as_millis().saturating_sub(millis))
             }
@@ -27,18 +27,18 @@ impl Since {
     }
 }
 
-/// `30d`, `12h`, `2026-02-20` or a full RFC 3339 time.
-pub(crate) fn since(text: &str) -> Result<Since, String> {
-    if let Ok(ago) = span(text) {
-        return Ok(Since::Ago(ago));
+/// Parses `30d`, `12h`, `2026-02-20` or an RFC 3339 time.
+pub(crate) fn since(text: &str) -> Result<SinceValue, String> {
+    if let Ok(ago) = duration(text) {
+        return Ok(SinceValue::Ago(ago));
     }
     let moment = text.parse().or_else(|_| format!("{text}T00:00:00Z").parse::<Timestamp>());
-    moment.map(Since::At).map_err(|_| "expected something like 30d, 12h or 2026-02-20".to_owned())
+    moment.map(SinceValue::At).map_err(|_| "use 30d, 12h, 2026-02-20 or RFC 3339".to_owned())
 }
 
-/// `90s`, `5m`, `12h`, `30d`, `2w`.
-pub(crate) fn span(text: &str) -> Result<Duration, String> {
-    let problem = || "expected a number and a unit: 90s, 5m, 12h, 30d, 2w".to_owned();
+/// Parses `90s`, `5m`, `12h`, `30d` or `2w`. Zero is invalid.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let problem = || "use a number and a unit: 90s, 5m, 12h, 30d, 2w".to_owned();
     let end = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(problem)?;
     let amount: u64 = text[..end].parse().map_err(|_| problem())?;
     let unit = match &text[end..] {
@@ -52,73 +52,72 @@ pub(crate) fn span(text: &str) -> Result<Duration, String> {
     amount.checked_mul(unit).filter(|seconds| *seconds > 0).map(Duration::from_secs).ok_or_else(problem)
 }
 
-/// `key=value`.
+/// Parses `key=value`.
 pub(crate) fn setting(text: &str) -> Result<(String, String), String> {
-    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+    let (key, value) = text.split_once('=').ok_or("use KEY=VALUE")?;
     Ok((key.trim().to_owned(), value.trim().to_owned()))
 }
 
-/// The name of an agent.
+/// A number of results. Zero is invalid.
+pub(crate) fn limit() -> RangedI64ValueParser<u16> {
+    clap::value_parser!(u16).range(1..)
+}
+
 pub(crate) fn agent() -> impl TypedValueParser<Value = Agent> {
     PossibleValuesParser::new(Agent::ALL.map(Agent::as_str)).try_map(|name| name.parse::<Agent>())
 }
 
-/// The name of an agent whose transcripts are its own.
+/// An agent other than Rethread itself, whose threads are not read from an agent's files.
 pub(crate) fn other_agent() -> impl TypedValueParser<Value = Agent> {
-    PossibleValuesParser::new(Agent::OTHERS.map(Agent::as_str)).try_map(|name| name.parse::<Agent>())
+    PossibleValuesParser::new(Agent::EXTERNAL.map(Agent::as_str)).try_map(|name| name.parse::<Agent>())
 }
 
-/// Who speaks in a thread.
 pub(crate) fn role() -> impl TypedValueParser<Value = ChatRole> {
     let roles = [ChatRole::User, ChatRole::Assistant, ChatRole::ToolResult];
     PossibleValuesParser::new(roles.map(ChatRole::as_str))
         .map(move |name| roles.into_iter().find(|role| role.as_str() == name).unwrap_or(ChatRole::User))
 }
 
-/// The state of a session.
-pub(crate) fn state() -> impl TypedValueParser<Value = State> {
+pub(crate) fn state() -> impl TypedValueParser<Value = SessionState> {
     PossibleValuesParser::new(["active", "idle", "suspended", "ended"]).map(|name| match name.as_str() {
-        "active" => State::Active,
-        "idle" => State::Idle,
-        "suspended" => State::Suspended,
-        _ => State::Ended,
+        "active" => SessionState::Active,
+        "idle" => SessionState::Idle,
+        "suspended" => SessionState::Suspended,
+        _ => SessionState::Ended,
     })
 }
 
-/// A kind of entry; the roles that transcripts use are understood too.
-pub(crate) fn kind() -> impl TypedValueParser<Value = Kind> {
-    let named = |kind: Kind| {
+/// A kind of entry. Roles as transcripts name them work too.
+pub(crate) fn kind() -> impl TypedValueParser<Value = HitKind> {
+    let value = |kind: HitKind| {
         let roles: &[&str] = match kind {
-            Kind::Prompt => &["user", "human"],
-            Kind::Answer => &["assistant"],
-            Kind::Reasoning => &["thinking"],
+            HitKind::Prompt => &["user", "human"],
+            HitKind::Answer => &["assistant"],
+            HitKind::Reasoning => &["thinking"],
             _ => &[],
         };
         PossibleValue::new(kind.as_str()).aliases(roles)
     };
-    PossibleValuesParser::new(Kind::ALL.map(named)).try_map(|name| name.parse::<Kind>())
+    PossibleValuesParser::new(HitKind::ALL.map(value)).try_map(|name| name.parse::<HitKind>())
 }
 
-/// A kind of thing that facts are about.
 pub(crate) fn entity_kind() -> impl TypedValueParser<Value = EntityKind> {
     PossibleValuesParser::new(EntityKind::ALL.map(EntityKind::as_str))
         .map(|name| EntityKind::from_stored(&name).unwrap_or(EntityKind::File))
 }
 
-/// How much of a session is shown.
-pub(crate) fn profile() -> impl TypedValueParser<Value = Profile> {
+pub(crate) fn profile() -> impl TypedValueParser<Value = LogProfile> {
     PossibleValuesParser::new(["text", "structure", "full"]).map(|name| match name.as_str() {
-        "text" => Profile::Text,
-        "full" => Profile::Full,
-        _ => Profile::Structure,
+        "text" => LogProfile::Text,
+        "full" => LogProfile::Full,
+        _ => LogProfile::Structure,
     })
 }
 
-/// What usage is summed up by.
-pub(crate) fn usage_by() -> impl TypedValueParser<Value = UsageBy> {
-    let ways = [UsageBy::Day, UsageBy::Agent, UsageBy::Model, UsageBy::Project];
-    PossibleValuesParser::new(ways.map(UsageBy::as_str))
-        .map(move |name| ways.into_iter().find(|by| by.as_str() == name).unwrap_or_default())
+pub(crate) fn usage_by() -> impl TypedValueParser<Value = UsageGrouping> {
+    let groups = [UsageGrouping::Day, UsageGrouping::Agent, UsageGrouping::Model, UsageGrouping::Project];
+    PossibleValuesParser::new(groups.map(UsageGrouping::as_str))
+        .map(move |name| groups.into_iter().find(|by| by.as_str() == name).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -126,16 +125,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_have_a_number_and_a_unit() {
-        assert_eq!(span("5m"), Ok(Duration::from_mins(5)));
-        assert_eq!(span("2w"), Ok(Duration::from_hours(14 * 24)));
+    fn durations_need_a_number_and_a_unit() {
+        assert_eq!(duration("5m"), Ok(Duration::from_mins(5)));
+        assert_eq!(duration("2w"), Ok(Duration::from_hours(14 * 24)));
         for wrong in ["", "5", "m", "0s", "5 m", "5x", "-5m", "99999999999999999999d", "9999999999999999999w"] {
-            assert!(span(wrong).is_err(), "{wrong}");
+            assert!(duration(wrong).is_err(), "{wrong}");
         }
     }
 
     #[test]
-    fn a_moment_is_an_age_or_a_date() {
+    fn since_takes_an_age_or_a_date() {
         let now: Timestamp = "2026-02-20T12:00:00Z".parse().unwrap();
         let at = |text: &str| since(text).map(|since| since.before(now).to_string());
         assert_eq!(at("1d").as_deref(), Ok("2026-02-19T12:00:00.000Z"));

@@ -1,46 +1,45 @@
-//! `card`: what a session was about, by rules or by a model.
+//! `session card`: shows the card of a session, or lets a model write it.
 
-use rethread_engine::{ChatError, Engine, EngineError, Refresh, Refreshed};
+use rethread_engine::{CardRefresh, CardRefreshOutcome, ChatError, Engine, EngineError};
 
-use super::{Context, Exit};
-use crate::cli::card::Card;
-use crate::failure::{Failure, Kind};
+use super::{CommandContext, Exit};
+use crate::cli::session::CardArgs;
+use crate::failure::{Failure, FailureKind};
 use crate::{json, render};
 
-/// Shows the card of the session a reference means, and has it written first if that is wanted.
-pub(crate) fn run(context: &Context, request: &Card) -> Result<Exit, Failure> {
+pub(crate) fn run(context: &CommandContext, args: &CardArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let reference = &request.session.reference;
-    if request.dry_run {
-        return would_ask(context, &engine, request);
+    let reference = &args.session.reference;
+    if args.dry_run {
+        return dry_run(context, &engine, args);
     }
-    if request.refresh {
-        let refreshed = engine.refresh_card(reference, request.model.as_deref(), request.force)?;
-        return told(context, &engine, request, refreshed);
+    if args.refresh {
+        let refreshed = engine.refresh_card(reference, args.model.as_deref(), args.force)?;
+        return show_refreshed(context, &engine, args, refreshed);
     }
-    let card = if request.export {
+    let card = if args.export {
         let (card, path) = engine.export_card(reference)?;
-        context.printer.note_line(&format!("written to {}", path.display()));
+        context.printer.note_line(&format!("wrote {}", path.display()));
         card
     } else {
         engine.card(reference)?
     };
-    show(context, &engine, request, &card, None)?;
+    show(context, &engine, args, &card, None)?;
     Ok(Exit::Done)
 }
 
 fn show(
-    context: &Context,
+    context: &CommandContext,
     engine: &Engine,
-    request: &Card,
-    card: &rethread_engine::Card,
-    refreshed: Option<json::RefreshedCard>,
+    args: &CardArgs,
+    card: &rethread_engine::SessionCard,
+    refreshed: Option<json::CardRefreshJson>,
 ) -> Result<(), Failure> {
-    if let Some(path) = &card.damaged {
-        context.printer.warn(&format!("{} is damaged and counts as missing", path.display()));
+    if let Some(path) = &card.damaged_file {
+        context.printer.warn(&format!("ignored damaged card file {}", path.display()));
     }
-    if request.json.json {
-        context.printer.json(&json::Card::new(card, refreshed))?;
+    if args.json.json {
+        context.printer.json(&json::CardJson::new(card, refreshed))?;
     } else {
         let mut page = context.printer.page();
         render::card(&mut page, card, engine.now());
@@ -49,60 +48,71 @@ fn show(
     Ok(())
 }
 
-/// Shows the card as it is now, and says how the asking went.
-fn told(context: &Context, engine: &Engine, request: &Card, refreshed: Refreshed) -> Result<Exit, Failure> {
-    let Refreshed { card, outcome, cost } = refreshed;
-    let told = json::RefreshedCard::new(&outcome, cost);
-    show(context, engine, request, &card, Some(told))?;
+/// Prints the current card, whatever the model did, and then the outcome of the request.
+fn show_refreshed(
+    context: &CommandContext,
+    engine: &Engine,
+    args: &CardArgs,
+    refreshed: CardRefresh,
+) -> Result<Exit, Failure> {
+    let CardRefresh { card, outcome, cost } = refreshed;
+    let refreshed = json::CardRefreshJson::new(&outcome, cost);
+    show(context, engine, args, &card, Some(refreshed))?;
     let printer = &context.printer;
     match outcome {
-        Refresh::Made { .. } => {
-            let by = card.made_by.as_deref().unwrap_or_default();
-            printer.note_line(&format!("written by {} for {}", render::single(by), render::cost(cost)));
+        CardRefreshOutcome::Written { .. } => {
+            let model = card.model.as_deref().unwrap_or_default();
+            printer.note_line(&format!("written by {} for {}", render::sanitize_line(model), render::cost(cost)));
         }
-        Refresh::NotDue { new, needed } => {
-            printer.note_line(&format!("not due: {new} of {needed} new prompts"));
-            printer.hint("--force has it written all the same");
+        CardRefreshOutcome::NotDue { new_prompts: new, needed_prompts: needed } => {
+            printer.note_line(&format!("not due yet: {new} of {needed} new prompts"));
+            printer.hint("use --force to refresh it now");
             return Ok(Exit::Nothing);
         }
         _ => {}
     }
-    let about_card = match outcome {
-        Refresh::Off(_) => Some("the card above was made by rules or is an older one"),
-        Refresh::NoModel(_) => Some("the card above was made without asking one"),
-        Refresh::Invalid(_) => Some("try another one with --model"),
+    let hint = match outcome {
+        CardRefreshOutcome::Disabled(_) => Some("the card above was generated without a model, or is an older one"),
+        CardRefreshOutcome::NoModel(_) => Some("the card above was generated without a model"),
+        CardRefreshOutcome::InvalidAnswer(_) => Some("try another model with --model"),
         _ => None,
     };
     let Some(mut failure) = failure_of(outcome) else { return Ok(Exit::Done) };
-    failure.hints.extend(about_card.map(str::to_owned));
+    failure.hints.extend(hint.map(str::to_owned));
     let mut page = printer.side_page();
     render::failure(&mut page, &failure, engine.now());
-    printer.complain(&page);
-    Ok(Exit::Told(failure.kind.exit_code()))
+    printer.error(&page);
+    Ok(Exit::Reported(failure.kind.exit_code()))
 }
 
-/// Why no card was written; nothing where one was, or where none was due.
-pub(crate) fn failure_of(outcome: Refresh) -> Option<Failure> {
+/// The error for a refresh that wrote no card. None if it wrote one or was not due.
+pub(crate) fn failure_of(outcome: CardRefreshOutcome) -> Option<Failure> {
     Some(match outcome {
-        Refresh::Made { .. } | Refresh::NotDue { .. } => return None,
-        Refresh::Busy => {
-            Failure::new(Kind::CardBusy, "another process is having this card written").hint("look again in a moment")
+        CardRefreshOutcome::Written { .. } | CardRefreshOutcome::NotDue { .. } => return None,
+        CardRefreshOutcome::Busy => {
+            Failure::new(FailureKind::CardBusy, "another process is refreshing this card").hint("try again in a moment")
         }
-        Refresh::Off(why) => Failure::new(Kind::BadConfig, format!("no model writes cards: {why}")),
-        Refresh::NoModel(error) => EngineError::from(error).into(),
-        Refresh::Refused(refusal) => EngineError::from(ChatError::Budget(refusal)).into(),
-        Refresh::Invalid(why) => Failure::new(Kind::Model, format!("the model's answers are no card: {why}")),
-        Refresh::Failed(error) => Failure::from(EngineError::from(error)).hint("it is not tried again by itself"),
+        CardRefreshOutcome::Disabled(reason) => {
+            Failure::new(FailureKind::InvalidConfig, format!("cards are not written by a model: {reason}"))
+        }
+        CardRefreshOutcome::NoModel(error) => EngineError::from(error).into(),
+        CardRefreshOutcome::OverBudget(refusal) => EngineError::from(ChatError::Budget(refusal)).into(),
+        CardRefreshOutcome::InvalidAnswer(reason) => {
+            Failure::new(FailureKind::Model, format!("the model returned an invalid card: {reason}"))
+        }
+        CardRefreshOutcome::Failed(error) => {
+            Failure::from(EngineError::from(error)).hint("it is not retried automatically")
+        }
     })
 }
 
-fn would_ask(context: &Context, engine: &Engine, request: &Card) -> Result<Exit, Failure> {
-    let plan = engine.refresh_card_dry_run(&request.session.reference, request.model.as_deref())?;
-    if request.json.json {
-        context.printer.json(&json::Card::planned(&plan))?;
+fn dry_run(context: &CommandContext, engine: &Engine, args: &CardArgs) -> Result<Exit, Failure> {
+    let plan = engine.refresh_card_dry_run(&args.session.reference, args.model.as_deref())?;
+    if args.json.json {
+        context.printer.json(&json::CardJson::from_plan(&plan))?;
     } else {
         let mut page = context.printer.page();
-        render::would_ask_for_card(&mut page, &plan);
+        render::card_plan(&mut page, &plan);
         context.printer.answer(&page)?;
     }
     Ok(Exit::Done)

@@ -1,56 +1,55 @@
-//! `config`: settings, where they come from, and how to change them.
+//! `config`: shows settings with their origin, and changes them.
 
-use rethread_engine::{Layer, Setting};
+use rethread_engine::{ConfigLayer, Setting};
 
-use super::{Context, Exit};
-use crate::cli::Config;
+use super::{CommandContext, Exit};
+use crate::cli::setup::ConfigCommand;
 use crate::failure::Failure;
-use crate::json::Configured;
-use crate::render::{Page, Side, Tone};
+use crate::json::ConfigJson;
+use crate::render::{CellAlign, TextPage, Tone};
 
-/// Shows or changes settings.
-pub(crate) fn run(context: &Context, request: Config) -> Result<Exit, Failure> {
+pub(crate) fn run(context: &CommandContext, command: ConfigCommand) -> Result<Exit, Failure> {
     let engine = context.engine()?;
     let config = engine.config();
     let mut page = context.printer.page();
-    match request {
-        Config::Show { json, .. } if json.json => {
-            context.printer.json(&Configured::new(config.path(), config.settings()))?;
+    match command {
+        ConfigCommand::Show { json, .. } if json.json => {
+            context.printer.json(&ConfigJson::new(config.path(), config.settings()))?;
         }
-        Config::Show { origin, .. } => table(&mut page, config.settings(), origin),
-        Config::Get { key } => {
+        ConfigCommand::Show { origin, .. } => table(&mut page, config.settings(), origin),
+        ConfigCommand::Get { key } => {
             page.line(Tone::Plain, &config.get(&key)?.value.to_string());
         }
-        Config::Path => {
+        ConfigCommand::Path => {
             page.line(Tone::Plain, &config.path().display().to_string());
         }
-        Config::Set { key, value } => {
+        ConfigCommand::Set { key, value } => {
             config.set(&key, &value)?;
-            context.printer.note_line(&format!("{key} is now {value}, in {}", config.path().display()));
+            context.printer.note_line(&format!("set {key} = {value} in {}", config.path().display()));
         }
     }
     context.printer.answer(&page)?;
     Ok(Exit::Done)
 }
 
-fn table(page: &mut Page, settings: &[Setting], origin: bool) {
+fn table(page: &mut TextPage, settings: &[Setting], origin: bool) {
     let names = settings.iter().map(|setting| setting.key.name.len()).max().unwrap_or(0);
-    let values = settings.iter().map(|setting| shown(setting).chars().count()).max().unwrap_or(0);
+    let values = settings.iter().map(|setting| value_text(setting).chars().count()).max().unwrap_or(0);
     for setting in settings {
-        let tone = if setting.layer == Layer::Default { Tone::Plain } else { Tone::Strong };
-        page.cell(Tone::Plain, setting.key.name, names, Side::Left).add(Tone::Plain, "  ");
+        let tone = if setting.layer == ConfigLayer::Default { Tone::Plain } else { Tone::Strong };
+        page.cell(Tone::Plain, setting.key.name, names, CellAlign::Left).add(Tone::Plain, "  ");
         if origin {
-            page.cell(tone, &shown(setting), values, Side::Left).add(Tone::Plain, "  ");
+            page.cell(tone, &value_text(setting), values, CellAlign::Left).add(Tone::Plain, "  ");
             page.add(Tone::Dim, &setting.layer.to_string());
         } else {
-            page.add(tone, &shown(setting));
+            page.add(tone, &value_text(setting));
         }
-        page.end();
+        page.end_line();
     }
 }
 
-/// A value, or a sign that it is empty.
-fn shown(setting: &Setting) -> String {
+/// The value, or a dash if it is empty.
+fn value_text(setting: &Setting) -> String {
     let text = setting.value.to_string();
     if text.is_empty() { "–".to_owned() } else { text }
 }

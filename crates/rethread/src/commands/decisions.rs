@@ -1,42 +1,43 @@
-//! `decisions`: what was decided, and what the user always or never wants.
+//! `decisions`: shows decisions, preferences and prohibitions.
 
-use rethread_engine::{DecisionRequest, Scope};
+use rethread_engine::{DecisionRequest, SessionScope};
 
-use super::{Context, Exit, explain_unknown, scope};
-use crate::cli::facts::Decisions;
+use super::{CommandContext, Exit, explain_empty, scope};
+use crate::cli::facts::DecisionsArgs;
 use crate::failure::Failure;
-use crate::json::Decided;
+use crate::json::DecisionListJson;
 use crate::render;
 
-/// Shows decisions that hold, or all.
-pub(crate) fn run(context: &Context, request: &Decisions) -> Result<Exit, Failure> {
+pub(crate) fn run(context: &CommandContext, args: &DecisionsArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let wanted = DecisionRequest {
-        query: request.query.join(" "),
-        scope: scope(&engine, &request.place),
-        all: request.all,
-        as_of: request.then.as_of.clone(),
+    let request = DecisionRequest {
+        query: args.query.join(" "),
+        scope: scope(&engine, &args.scope),
+        include_inactive: args.all,
+        as_of: args.as_of.when.clone(),
     };
-    let found = engine.decisions(&wanted)?;
-    if request.json.json {
-        context.printer.json(&Decided::new(&found))?;
+    let found = engine.decisions(&request)?;
+    if args.json.json {
+        context.printer.json(&DecisionListJson::new(&found))?;
     } else if !found.is_empty() {
         let mut page = context.printer.page();
-        render::decisions(&mut page, &found, &context.zone, request.place.all_projects);
+        render::decisions(&mut page, &found, &context.zone, args.scope.all_projects);
         context.printer.answer(&page)?;
     }
     if !found.is_empty() {
         return Ok(Exit::Done);
     }
-    if !wanted.all && !engine.decisions(&DecisionRequest { all: true, ..wanted.clone() })?.is_empty() {
-        context.printer.note_line("No decision holds.");
-        context.printer.hint("some were rejected or replaced: add --all");
+    if !request.include_inactive
+        && !engine.decisions(&DecisionRequest { include_inactive: true, ..request.clone() })?.is_empty()
+    {
+        context.printer.note_line("No active decisions.");
+        context.printer.hint("use --all to include rejected and replaced ones");
         return Ok(Exit::Nothing);
     }
-    let elsewhere = || {
-        let everywhere = DecisionRequest { scope: Scope::AllProjects, ..wanted.clone() };
+    let is_elsewhere = || {
+        let everywhere = DecisionRequest { scope: SessionScope::AllProjects, ..request.clone() };
         Ok(!engine.decisions(&everywhere)?.is_empty())
     };
-    explain_unknown(context, &engine, &wanted.scope, "No decisions found.", elsewhere)?;
+    explain_empty(context, &engine, &request.scope, "No decisions found.", is_elsewhere)?;
     Ok(Exit::Nothing)
 }

@@ -1,102 +1,105 @@
-//! `enrich`: a model adds facts to sessions that ended.
+//! `enrich`: lets the configured model add facts to ended sessions.
 
 use rethread_engine::{Engine, EngineError, EnrichOutcome, EnrichReport, EnrichStop};
 
-use super::{Context, Exit};
-use crate::cli::enrich::Enrich;
-use crate::failure::{Failure, Kind};
+use super::{CommandContext, Exit};
+use crate::cli::enrich::EnrichArgs;
+use crate::failure::{Failure, FailureKind};
 use crate::{json, render};
 
-/// Has the model add facts, or shows what waits, what that may cost, and what failed.
-pub(crate) fn run(context: &Context, request: &Enrich) -> Result<Exit, Failure> {
+pub(crate) fn run(context: &CommandContext, args: &EnrichArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    if request.failed {
-        return failed(context, &engine, request);
+    if args.failed {
+        return list_failed(context, &engine, args);
     }
-    if request.clear_failed {
-        return clear(context, &engine, request);
+    if args.clear_failed {
+        return clear_failed(context, &engine, args);
     }
-    if request.dry_run {
-        return would_enrich(context, &engine, request);
+    if args.dry_run {
+        return dry_run(context, &engine, args);
     }
-    let mut report = engine.enrich(request.reference.as_deref())?;
-    if let Some(stop) = report.stopped.take() {
+    let mut report = engine.enrich(args.reference.as_deref())?;
+    if let Some(stop) = report.stop_reason.take() {
         match stop {
-            EnrichStop::Off(why) => return Err(off(&why)),
+            EnrichStop::Disabled(reason) => return Err(turned_off(&reason)),
             EnrichStop::NoModel(error) => return Err(EngineError::from(error).into()),
-            other => report.stopped = Some(other),
+            other => report.stop_reason = Some(other),
         }
     }
-    tell(context, &engine, request, &report)
+    print_report(context, &engine, args, &report)
 }
 
-fn off(why: &str) -> Failure {
-    let failure = Failure::new(Kind::BadConfig, format!("no model adds facts: {why}"));
-    let failure = failure.hint("rules draw facts all the same");
-    if why.starts_with("facts.model") {
-        return failure.hint("`rethread config set facts.model true` lets the configured model add to them");
+fn turned_off(reason: &str) -> Failure {
+    let failure = Failure::new(FailureKind::InvalidConfig, format!("cannot extract facts with a model: {reason}"));
+    if reason.starts_with("facts.model") {
+        return failure.hint("`rethread config set facts.model true` lets the configured model add more");
     }
     failure
 }
 
-fn tell(context: &Context, engine: &Engine, request: &Enrich, report: &EnrichReport) -> Result<Exit, Failure> {
+fn print_report(
+    context: &CommandContext,
+    engine: &Engine,
+    args: &EnrichArgs,
+    report: &EnrichReport,
+) -> Result<Exit, Failure> {
     let printer = &context.printer;
-    if request.json.json {
-        printer.json(&json::Enriched::new(report))?;
+    if args.json.json {
+        printer.json(&json::EnrichmentReportJson::new(report))?;
     } else if !report.sessions.is_empty() {
         let mut page = printer.page();
-        render::enriched(&mut page, report, engine.now());
+        render::enrichment_report(&mut page, report, engine.now());
         printer.answer(&page)?;
     }
-    match &report.stopped {
-        Some(EnrichStop::Busy) => printer.note_line("Another process is at it."),
-        Some(EnrichStop::Held { until }) => {
-            printer.note_line(&format!("The model failed too often in a row; it is not asked before {until}."));
+    match &report.stop_reason {
+        Some(EnrichStop::Busy) => printer.note_line("Another process is already extracting facts."),
+        Some(EnrichStop::Paused { until }) => {
+            printer.note_line(&format!("The model failed several times in a row; the next try is at {until}."));
         }
-        _ if report.sessions.is_empty() => printer.note_line("No session waits for the model."),
+        _ if report.sessions.is_empty() => printer.note_line("No sessions are queued."),
         _ => {}
     }
-    let has_failed = report.sessions.iter().any(|told| told.outcome != EnrichOutcome::Done);
+    let has_failed = report.sessions.iter().any(|session| session.outcome != EnrichOutcome::Done);
     Ok(match (has_failed, report.sessions.is_empty()) {
-        (true, _) => Exit::Told(Kind::Model.exit_code()),
+        (true, _) => Exit::Reported(FailureKind::Model.exit_code()),
         (false, true) => Exit::Nothing,
         (false, false) => Exit::Done,
     })
 }
 
-fn would_enrich(context: &Context, engine: &Engine, request: &Enrich) -> Result<Exit, Failure> {
-    let plan = engine.enrich_dry_run(request.reference.as_deref())?;
-    if request.json.json {
-        context.printer.json(&json::WouldEnrich::new(&plan))?;
+fn dry_run(context: &CommandContext, engine: &Engine, args: &EnrichArgs) -> Result<Exit, Failure> {
+    let plan = engine.enrich_dry_run(args.reference.as_deref())?;
+    if args.json.json {
+        context.printer.json(&json::EnrichmentPlanJson::new(&plan))?;
         return Ok(Exit::Done);
     }
     let mut page = context.printer.page();
-    render::would_enrich(&mut page, &plan, engine.now());
+    render::enrichment_plan(&mut page, &plan, engine.now());
     context.printer.answer(&page)?;
     Ok(Exit::Done)
 }
 
-fn failed(context: &Context, engine: &Engine, request: &Enrich) -> Result<Exit, Failure> {
+fn list_failed(context: &CommandContext, engine: &Engine, args: &EnrichArgs) -> Result<Exit, Failure> {
     let failures = engine.enrich_failures()?;
-    if request.json.json {
-        context.printer.json(&json::NotEnriched::new(&failures))?;
+    if args.json.json {
+        context.printer.json(&json::EnrichmentFailureListJson::new(&failures))?;
     } else if failures.is_empty() {
-        context.printer.note_line("No session failed for good.");
+        context.printer.note_line("No session failed permanently.");
     } else {
         let mut page = context.printer.page();
-        render::not_enriched(&mut page, &failures, engine.now());
+        render::enrichment_failures(&mut page, &failures, engine.now());
         context.printer.answer(&page)?;
-        context.printer.hint("`rethread enrich --clear-failed` lets them wait again");
+        context.printer.hint("`rethread enrich --clear-failed` queues them again");
     }
     Ok(if failures.is_empty() { Exit::Nothing } else { Exit::Done })
 }
 
-fn clear(context: &Context, engine: &Engine, request: &Enrich) -> Result<Exit, Failure> {
+fn clear_failed(context: &CommandContext, engine: &Engine, args: &EnrichArgs) -> Result<Exit, Failure> {
     let cleared = engine.clear_enrich_failures()?;
-    if request.json.json {
-        context.printer.json(&json::Cleared::new(cleared))?;
+    if args.json.json {
+        context.printer.json(&json::ClearedFailuresJson::new(cleared))?;
     } else {
-        context.printer.note_line(&format!("Waiting again: {}.", render::count(cleared, "session")));
+        context.printer.note_line(&format!("Queued {} again.", render::count(cleared, "session")));
     }
     Ok(Exit::Done)
 }

@@ -1,67 +1,66 @@
-//! `facts`: what is known of a thing, and what surrounds it.
+//! `facts`: shows or draws what is known about an entity.
 
-use rethread_engine::{Engine, FactsReport, FactsRequest, Scope};
+use rethread_engine::{Engine, FactsReport, FactsRequest, SessionScope};
 
-use super::{Context, Exit, explain_unknown, scope};
-use crate::cli::facts::Facts;
+use super::{CommandContext, Exit, explain_empty, scope};
+use crate::cli::facts::FactsArgs;
 use crate::failure::Failure;
-use crate::json::Known;
-use crate::render::{self, Page};
+use crate::json::FactsReportJson;
+use crate::render::{self, TextPage};
 
-/// Shows a thing, or the things most is known of.
-pub(crate) fn run(context: &Context, request: &Facts) -> Result<Exit, Failure> {
+pub(crate) fn run(context: &CommandContext, args: &FactsArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let wanted = FactsRequest {
-        entity: (!request.entity.is_empty()).then(|| request.entity.join(" ")),
-        kind: request.kind,
-        scope: scope(&engine, &request.place),
-        as_of: request.then.as_of.clone(),
-        limit: usize::from(request.limit),
+    let request = FactsRequest {
+        entity: (!args.entity.is_empty()).then(|| args.entity.join(" ")),
+        kind: args.kind,
+        scope: scope(&engine, &args.scope),
+        as_of: args.as_of.when.clone(),
+        limit: usize::from(args.limit),
     };
-    let found = engine.facts_about(&wanted)?;
-    if request.json.json {
-        context.printer.json(&Known::new(&found))?;
-    } else if !found.is_empty() && !tell(context, &engine, request, &found)? {
+    let found = engine.facts_about(&request)?;
+    if args.json.json {
+        context.printer.json(&FactsReportJson::new(&found))?;
+    } else if !found.is_empty() && !print(context, &engine, args, &found)? {
         return Ok(Exit::Nothing);
     }
     if !found.is_empty() {
         return Ok(Exit::Done);
     }
-    let elsewhere = || {
-        let everywhere = FactsRequest { scope: Scope::AllProjects, ..wanted.clone() };
+    let is_elsewhere = || {
+        let everywhere = FactsRequest { scope: SessionScope::AllProjects, ..request.clone() };
         Ok(!engine.facts_about(&everywhere)?.is_empty())
     };
-    let said = if wanted.entity.is_some() { "Nothing is known about that." } else { "Nothing is known here." };
-    explain_unknown(context, &engine, &wanted.scope, said, elsewhere)?;
+    let message = if request.entity.is_some() { "No facts found about that." } else { "No facts found." };
+    explain_empty(context, &engine, &request.scope, message, is_elsewhere)?;
     Ok(Exit::Nothing)
 }
 
-/// Shows or draws what was found; false where nothing could be drawn, because several things are called so.
-fn tell(context: &Context, engine: &Engine, request: &Facts, found: &FactsReport) -> Result<bool, Failure> {
-    let mut page: Page = context.printer.page();
+/// Prints text or a drawing. False if nothing was drawn because the name is ambiguous.
+fn print(context: &CommandContext, engine: &Engine, args: &FactsArgs, found: &FactsReport) -> Result<bool, Failure> {
+    let mut page: TextPage = context.printer.page();
     match found {
-        FactsReport::About { graph, .. } if request.dot => context.printer.raw(render::dot(graph).as_bytes())?,
-        FactsReport::About { graph, .. } if request.svg => context.printer.raw(render::svg(graph).as_bytes())?,
-        FactsReport::About { thing, facts, graph, others } => {
-            render::about(&mut page, (thing, facts, graph), &context.zone, request.place.all_projects);
+        FactsReport::About { graph, .. } if args.dot => context.printer.raw(render::dot(graph).as_bytes())?,
+        FactsReport::About { graph, .. } if args.svg => context.printer.raw(render::svg(graph).as_bytes())?,
+        FactsReport::About { subject: thing, facts, graph, others } => {
+            render::entity_facts(&mut page, (thing, facts, graph), &context.zone, args.scope.all_projects);
             context.printer.answer(&page)?;
             for other in others {
                 let kind = other.kind.as_str();
-                context.printer.hint(&format!("a {kind} is called so too: --kind {kind}"));
+                context.printer.hint(&format!("there is also a {kind} with this name: --kind {kind}"));
             }
         }
-        FactsReport::Things(things) => {
-            if request.dot || request.svg {
-                context.printer.note_line("Several things are called so; only one can be drawn:");
+        FactsReport::Entities(entities) => {
+            if args.dot || args.svg {
+                context.printer.note_line("Several entities match; only one can be drawn:");
             }
-            render::things(&mut page, things, engine.now());
-            if request.dot || request.svg {
+            render::entity_table(&mut page, entities, engine.now());
+            if args.dot || args.svg {
                 context.printer.note(&page);
                 return Ok(false);
             }
             context.printer.answer(&page)?;
-            if !request.entity.is_empty() {
-                context.printer.hint("several things are called so: give the whole name of one, or --kind");
+            if !args.entity.is_empty() {
+                context.printer.hint("several entities match: give the full name of one, or --kind");
             }
         }
     }

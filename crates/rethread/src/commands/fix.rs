@@ -1,62 +1,61 @@
-//! `fix`: what fixed an error before, and what did not.
+//! `fix`: shows what fixed an error before, and what did not help.
 
 use std::io::Read as _;
 
-use rethread_engine::{FixReport, FixRequest, Scope};
+use rethread_engine::{FixReport, FixRequest, SessionScope};
 
-use super::{Context, Exit, explain_unknown, scope};
-use crate::cli::facts::Fix;
-use crate::failure::{Failure, Kind};
-use crate::json::Fixed;
+use super::{CommandContext, Exit, explain_empty, scope};
+use crate::cli::facts::FixArgs;
+use crate::failure::{Failure, FailureKind};
+use crate::json::FixReportJson;
 use crate::render;
 
-/// More of a pasted output is not read: what went wrong is told long before.
-const LONGEST_INPUT: u64 = 16 << 20;
+/// Bytes read from stdin. The error comes long before that.
+const MAX_INPUT: u64 = 16 << 20;
 
-/// Looks an error up.
-pub(crate) fn run(context: &Context, request: &Fix) -> Result<Exit, Failure> {
+pub(crate) fn run(context: &CommandContext, args: &FixArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let text = match request.error.as_slice() {
-        [dash] if dash == "-" => standard_text()?,
+    let text = match args.error.as_slice() {
+        [dash] if dash == "-" => read_stdin()?,
         words => words.join(" "),
     };
     if text.trim().is_empty() {
-        return Err(Failure::new(Kind::Usage, "there is no error to look up")
-            .hint("give a line of it, or pipe the output into `rethread fix -`"));
+        return Err(Failure::new(FailureKind::Usage, "no error text given")
+            .hint("pass the error line, or pipe the output into `rethread fix -`"));
     }
-    let wanted = FixRequest { text, scope: scope(&engine, &request.place) };
-    let report = engine.fix(&wanted)?;
-    if request.json.json {
-        context.printer.json(&Fixed::new(&report))?;
+    let request = FixRequest { text, scope: scope(&engine, &args.scope) };
+    let report = engine.fix(&request)?;
+    if args.json.json {
+        context.printer.json(&FixReportJson::new(&report))?;
     } else if !report.is_empty() {
         let mut page = context.printer.page();
         render::fix(&mut page, &report, engine.now());
         context.printer.answer(&page)?;
-        if let Some(source) = best(&report) {
-            context.printer.hint(&format!("rethread show {source}"));
+        if let Some(citation) = best_citation(&report) {
+            context.printer.hint(&format!("rethread show {citation}"));
         }
     }
     if !report.is_empty() {
         return Ok(Exit::Done);
     }
-    let elsewhere = || {
-        let everywhere = FixRequest { scope: Scope::AllProjects, ..wanted.clone() };
+    let is_elsewhere = || {
+        let everywhere = FixRequest { scope: SessionScope::AllProjects, ..request.clone() };
         Ok(!engine.fix(&everywhere)?.is_empty())
     };
-    let said = render::not_fixed(&report, wanted.scope == Scope::AllProjects, engine.now());
-    explain_unknown(context, &engine, &wanted.scope, &said, elsewhere)?;
+    let message = render::no_fix_message(&report, request.scope == SessionScope::AllProjects, engine.now());
+    explain_empty(context, &engine, &request.scope, &message, is_elsewhere)?;
     Ok(Exit::Nothing)
 }
 
-/// Where the best fix stands.
-fn best(report: &FixReport) -> Option<String> {
-    let fixes = report.errors.iter().flat_map(|error| error.fixes.fixes.iter().chain(&error.fixes.dead_ends));
-    fixes.flat_map(|fix| &fix.sources).next().map(rethread_engine::Source::citation)
+/// The citation of the best fix, or of a failed attempt if there is no fix.
+fn best_citation(report: &FixReport) -> Option<String> {
+    let fixes = report.errors.iter().flat_map(|error| error.fixes.fixes.iter().chain(&error.fixes.failed_attempts));
+    fixes.flat_map(|fix| &fix.sources).next().map(rethread_engine::FactSource::citation)
 }
 
-/// What was pasted. Terminals and build tools print bytes that are no text, which must not hide the error.
-fn standard_text() -> Result<String, Failure> {
+/// Invalid UTF-8 is replaced: build tools print such bytes, and they must not hide the error.
+fn read_stdin() -> Result<String, Failure> {
     let mut bytes = Vec::new();
-    std::io::stdin().lock().take(LONGEST_INPUT).read_to_end(&mut bytes)?;
+    std::io::stdin().lock().take(MAX_INPUT).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

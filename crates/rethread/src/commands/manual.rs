@@ -1,26 +1,36 @@
-//! `completions` and `man`: made from the definition of the command line.
+//! `completions` and `man`: generated from the definition of the command line.
 
 use std::io::{self, Write};
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use super::{Context, Exit};
-use crate::cli::Cli;
+use super::{CommandContext, Exit};
+use crate::cli;
+use crate::cli::groups::grouped;
 use crate::failure::Failure;
 
-/// Prints a completion script.
-pub(crate) fn completions(context: &Context, shell: Shell) -> Result<Exit, Failure> {
+pub(crate) fn completions(context: &CommandContext, shell: Shell) -> Result<Exit, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "rethread", &mut script);
+    clap_complete::generate(shell, &mut visible_only(&cli::command()), "rethread", &mut script);
     context.printer.raw(&script)?;
     Ok(Exit::Done)
 }
 
-/// Prints the manual page: the program first, then every command as a section.
-pub(crate) fn man(context: &Context) -> Result<Exit, Failure> {
-    let mut command = Cli::command().disable_help_subcommand(true);
+/// The same definition without hidden verbs, which clap would complete like any other.
+fn visible_only(command: &Command) -> Command {
+    let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set());
+    Command::new("rethread")
+        .version(env!("CARGO_PKG_VERSION"))
+        .propagate_version(true)
+        .args(command.get_arguments().cloned())
+        .subcommands(verbs.cloned())
+}
+
+/// Prints one man page: the program first, then a section for each command.
+pub(crate) fn man(context: &CommandContext) -> Result<Exit, Failure> {
+    let mut command = cli::command().disable_help_subcommand(true);
     command.build();
     let mut page = Vec::new();
     let main = Man::new(command.clone());
@@ -28,9 +38,10 @@ pub(crate) fn man(context: &Context) -> Result<Exit, Failure> {
     main.render_name_section(&mut page)?;
     main.render_synopsis_section(&mut page)?;
     main.render_description_section(&mut page)?;
+    commands_section(&command, &mut page)?;
     main.render_options_section(&mut page)?;
-    for part in command.get_subcommands().filter(|part| !part.is_hide_set()) {
-        chapter(part, &mut page)?;
+    for (_, verbs) in grouped(&command) {
+        verbs.into_iter().try_for_each(|verb| command_section(verb, &mut page))?;
     }
     let mut end = Vec::new();
     main.render_extra_section(&mut end)?;
@@ -40,13 +51,26 @@ pub(crate) fn man(context: &Context) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// All verbs with their short help, grouped as in `--help`.
+fn commands_section(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
+    writeln!(page, ".SH COMMANDS")?;
+    for (heading, verbs) in grouped(command) {
+        writeln!(page, ".SS {heading}")?;
+        for verb in verbs {
+            let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
+            writeln!(page, ".TP\n\\fB{}\\fR\n{}", verb.get_name(), about.replace('-', "\\-"))?;
+        }
+    }
+    Ok(())
+}
+
 /// A command and the commands below it.
-fn chapter(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
+fn command_section(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     let name = command.get_bin_name().unwrap_or(command.get_name()).to_owned();
-    // What every command understands is told once, at the beginning.
+    // Global options are documented once, at the beginning.
     let own = command.clone().mut_args(|argument| {
-        let shared = argument.is_global_set() || matches!(argument.get_id().as_str(), "help" | "version");
-        argument.hide(shared)
+        let is_global = argument.is_global_set() || matches!(argument.get_id().as_str(), "help" | "version");
+        argument.hide(is_global)
     });
     let man = Man::new(own);
     let mut body = Vec::new();
@@ -57,15 +81,15 @@ fn chapter(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     }
     man.render_extra_section(&mut body)?;
     writeln!(page, ".SH \"{}\"", name.to_uppercase())?;
-    // Sections of a section are subsections.
+    // A section inside a section is a subsection.
     page.extend(with_headings(&body, ".SS").into_bytes());
-    command.get_subcommands().filter(|part| !part.is_hide_set()).try_for_each(|part| chapter(part, page))
+    command.get_subcommands().filter(|part| !part.is_hide_set()).try_for_each(|part| command_section(part, page))
 }
 
-/// The text with headings of that level; what follows the help gets headings of its own.
+/// The text with headings of that level. Examples and exit codes, which clap calls EXTRA, get their own headings.
 fn with_headings(text: &[u8], heading: &str) -> String {
     String::from_utf8_lossy(text)
-        .replace("\n.SH EXTRA\nExample:\n", "\n.SH EXAMPLE\n")
-        .replace("\nExit codes: ", "\n.SH \"EXIT STATUS\"\n")
+        .replace("\n.SH EXTRA\nExamples:\n", "\n.SH EXAMPLES\n")
+        .replace("\nExit codes:\n", "\n.SH \"EXIT STATUS\"\n")
         .replace("\n.SH ", &format!("\n{heading} "))
 }

@@ -1,27 +1,29 @@
-//! One file per verb: decode what was asked, make one call to the engine, render what comes back.
+//! One file per verb: takes the parsed arguments, calls the engine, prints the result.
 
 mod ask;
 pub(crate) mod card;
 mod config;
+mod debug;
 mod decisions;
+mod doctor;
 mod enrich;
 mod facts;
 mod files;
 mod fix;
 mod forget;
-mod health;
 mod hook;
 mod init;
 mod install;
-mod life;
 mod manual;
 mod open;
-mod resolve;
+mod overview;
+mod resume;
 mod search;
-pub(crate) mod sessions;
-pub(crate) mod show;
+mod session;
+mod sessions;
+mod show;
 mod status;
-pub(crate) mod sync;
+mod sync;
 mod thread;
 mod timeline;
 mod token;
@@ -30,61 +32,68 @@ mod watch;
 mod workflows;
 
 use jiff::tz::TimeZone;
-use rethread_engine::{Engine, Environment, Indexed, Scope};
+use rethread_engine::{Engine, Environment, IndexOutcome, ListedSession, SessionScope};
 
-use crate::cli::{Command, Place};
+use crate::cli::{Command, ScopeArgs};
 use crate::demo;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::render::{self, Tone};
+use crate::render::{self, CellAlign, TextPage, Tone};
 
-/// What a command has to work with.
+/// Printed where a result is missing because nothing was ever synced.
+const NEVER_SYNCED: &str = "nothing synced yet, run `rethread init`";
+/// Printed where a result is missing because syncs found nothing.
+const NOTHING_STORED: &str = "nothing synced yet, run `rethread sync`";
+/// Characters of an ID that are enough to name one session in a suggestion.
+const SHORT_ID: usize = 10;
+
+/// What every command gets: the process environment, the printer and the user's time zone.
 #[derive(Clone, Debug)]
-pub(crate) struct Context {
+pub(crate) struct CommandContext {
     pub(crate) environment: Environment,
     pub(crate) printer: Printer,
     pub(crate) zone: TimeZone,
 }
 
-/// How a command ended that did not fail.
+/// The result of a command that did not return an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Done, or found.
     Done,
-    /// Nothing was found, or something is not well.
+    /// Nothing was found, or a check reported a problem.
     Nothing,
-    /// Somebody stopped it.
+    /// Interrupted by the user.
     Stopped,
-    /// It failed and said so itself, beside its answer.
-    Told(u8),
+    /// The command already printed its error beside its result. Holds the exit code.
+    Reported(u8),
 }
 
 impl Exit {
-    /// What the process ends with.
+    /// The exit code of the process.
     pub(crate) const fn code(self) -> u8 {
         match self {
             Exit::Done => 0,
             Exit::Nothing => 1,
-            // As shells say it of a program that was interrupted.
+            // 128 + SIGINT, as shells report it.
             Exit::Stopped => 130,
-            Exit::Told(code) => code,
+            Exit::Reported(code) => code,
         }
     }
 }
 
-impl Context {
-    /// The engine for this world; what it passed over in the configuration is told.
+impl CommandContext {
+    /// Opens the engine and prints warnings about ignored settings.
     pub(crate) fn engine(&self) -> Result<Engine, Failure> {
         let engine = self.quiet_engine()?;
         let mut page = self.printer.side_page();
         for problem in engine.config().problems() {
-            page.add(Tone::Careful, "warning: ").line(Tone::Plain, &format!("{}: {}", problem.place, problem.message));
+            page.add(Tone::Warning, "warning: ")
+                .line(Tone::Plain, &format!("{}: {}", problem.location, problem.message));
         }
         self.printer.note(&page);
         Ok(engine)
     }
 
-    /// The engine for this world, for commands that tell about the configuration themselves.
+    /// Opens the engine, for commands that report problems of the configuration themselves.
     fn quiet_engine(&self) -> Result<Engine, Failure> {
         let engine = Engine::open(self.environment.clone())?;
         if self.printer.verbosity() > 1 {
@@ -95,93 +104,114 @@ impl Context {
     }
 }
 
-/// Where to look: in all projects, in that at a path, or in that of the current directory.
-fn scope(engine: &Engine, place: &Place) -> Scope {
-    match &place.project {
-        _ if place.all_projects => Scope::AllProjects,
+/// The projects that the flags select.
+fn scope(engine: &Engine, args: &ScopeArgs) -> SessionScope {
+    match &args.project {
+        _ if args.all_projects => SessionScope::AllProjects,
         Some(path) => engine.project_at(path),
         None => engine.current_project(),
     }
 }
 
-/// Says where something could be known when nothing is known here.
-fn explain_unknown(
-    context: &Context,
+/// The message for an empty list of sessions.
+fn no_sessions(scope: &SessionScope) -> String {
+    match scope {
+        SessionScope::Project(path) => format!("No sessions in this project ({path})."),
+        SessionScope::AllProjects => "No sessions found.".to_owned(),
+    }
+}
+
+/// The beginning of a session's ID, long enough to be unique and short enough to type.
+fn short_id(listed: &ListedSession) -> String {
+    listed.session.id.to_string()[..SHORT_ID].to_owned()
+}
+
+/// Prints commands to try next, one per line with its purpose.
+fn print_suggestions(page: &mut TextPage, suggestions: &[(String, &str)]) {
+    let width = suggestions.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
+    page.line(Tone::Strong, "Try");
+    for (command, purpose) in suggestions {
+        page.add(Tone::Plain, "  ").cell(Tone::Success, command, width + 2, CellAlign::Left).line(Tone::Dim, purpose);
+    }
+}
+
+/// Prints that nothing was found, and where there may be something.
+fn explain_empty(
+    context: &CommandContext,
     engine: &Engine,
-    scope: &Scope,
-    said: &str,
-    is_known_elsewhere: impl FnOnce() -> Result<bool, Failure>,
+    scope: &SessionScope,
+    message: &str,
+    is_elsewhere: impl FnOnce() -> Result<bool, Failure>,
 ) -> Result<(), Failure> {
-    context.printer.note_line(said);
-    if *scope != Scope::AllProjects && is_known_elsewhere()? {
-        context.printer.hint("something is known in other projects: add --all-projects");
+    context.printer.note_line(message);
+    if *scope != SessionScope::AllProjects && is_elsewhere()? {
+        context.printer.hint("there are results in other projects: add --all-projects");
         return Ok(());
     }
+    hint_if_unsynced(context, engine)
+}
+
+/// Prints a hint if the store is empty.
+fn hint_if_unsynced(context: &CommandContext, engine: &Engine) -> Result<(), Failure> {
     match engine.status()?.statistics {
-        None => context.printer.hint("nothing was read yet: rethread init"),
-        Some(all) if all.entries == 0 => context.printer.hint("nothing was read yet: rethread sync"),
+        None => context.printer.hint(NEVER_SYNCED),
+        Some(all) if all.entries == 0 => context.printer.hint(NOTHING_STORED),
         Some(_) => {}
     }
     Ok(())
 }
 
-/// Says on the side what had to be done to the index before anything could be found.
-fn tell_index(context: &Context, index: &Indexed) {
+/// Prints what happened to the search index, if it had to be rebuilt or failed.
+fn print_index(context: &CommandContext, index: &IndexOutcome) {
     match index {
-        Indexed::Nothing
-        | Indexed::Busy
-        | Indexed::Episodes { count: 0, .. }
-        | Indexed::Episodes { anew: None, .. } => {}
-        Indexed::Episodes { count, anew: Some(why) } => context.printer.note_line(&render::remade(*why, *count)),
-        Indexed::Failed(why) => context.printer.warn(&render::index_failed(why)),
+        IndexOutcome::UpToDate
+        | IndexOutcome::Busy
+        | IndexOutcome::Updated { count: 0, .. }
+        | IndexOutcome::Updated { rebuild_reason: None, .. } => {}
+        IndexOutcome::Updated { count, rebuild_reason: Some(reason) } => {
+            context.printer.note_line(&render::index_rebuilt(*reason, *count));
+        }
+        IndexOutcome::Failed(reason) => context.printer.warn(&render::index_failed(reason)),
     }
 }
 
-/// Does what a command asks for.
-pub(crate) fn run(context: &Context, command: Command) -> Result<Exit, Failure> {
+/// Runs a command. Without one it prints a short overview.
+pub(crate) fn run(context: &CommandContext, command: Option<Command>) -> Result<Exit, Failure> {
+    let Some(command) = command else { return overview::run(context) };
     match command {
-        Command::Init(request) => init::run(context, &request),
-        Command::Demo(request) => demo::run(context, &request),
-        Command::Install(request) => install::install(context, &request),
-        Command::Uninstall(request) => install::uninstall(context, &request),
-        Command::Sync(request) => sync::run(context, request),
-        Command::Watch(request) => watch::run(context, &request),
-        Command::Serve(request) => crate::serve::run(context, &request),
-        Command::Mcp(request) => crate::mcp::run(context, &request),
-        Command::Open(request) => open::run(context, &request),
-        Command::Token(request) => token::run(context, &request),
-        Command::Sessions(request) => sessions::run(context, &request),
-        Command::Show(request) => show::run(context, &request),
-        Command::Search(request) => search::run(context, &request),
-        Command::Timeline(request) => timeline::run(context, &request),
-        Command::Fix(request) => fix::run(context, &request),
-        Command::Decisions(request) => decisions::run(context, &request),
-        Command::Workflows(request) => workflows::run(context, &request),
-        Command::Files(request) => files::run(context, &request),
-        Command::Facts(request) => facts::run(context, &request),
-        Command::Enrich(request) => enrich::run(context, &request),
-        Command::Usage(request) => usage::run(context, &request),
-        Command::Resolve(request) => resolve::run(context, &request),
-        Command::Ask(request) => ask::run(context, &request),
-        Command::Handoff(request) => ask::handoff(context, &request),
-        Command::Activity(request) => life::activity(context, &request),
-        Command::Inject(request) => life::inject(context, &request),
-        Command::Resume(request) => life::resume(context, &request),
-        Command::Card(request) => card::run(context, &request),
-        Command::Task(request) => life::task(context, &request),
-        Command::Note(request) => life::note(context, &request),
-        Command::Name(request) => life::name(context, &request),
-        Command::Alias(request) => life::alias(context, &request),
-        Command::Pause(request) => life::pause(context, &request),
-        Command::End(request) => life::end(context, &request),
-        Command::Hook(request) => Ok(hook::run(context, &request)),
-        Command::Thread(request) => thread::run(context, &request),
+        Command::Init(args) => init::run(context, &args),
+        Command::Demo(args) => demo::run(context, &args),
+        Command::Install(args) => install::install(context, &args),
+        Command::Uninstall(args) => install::uninstall(context, &args),
+        Command::Sync(args) => sync::run(context, args),
+        Command::Watch(args) => watch::run(context, &args),
+        Command::Serve(args) => crate::serve::run(context, &args),
+        Command::Mcp(args) => crate::mcp::run(context, &args),
+        Command::Open(args) => open::run(context, &args),
+        Command::Token(args) => token::run(context, &args),
+        Command::Sessions(args) => sessions::run(context, &args),
+        Command::Show(args) => show::run(context, &args),
+        Command::Search(args) => search::run(context, &args),
+        Command::Timeline(args) => timeline::run(context, &args),
+        Command::Fix(args) => fix::run(context, &args),
+        Command::Decisions(args) => decisions::run(context, &args),
+        Command::Workflows(args) => workflows::run(context, &args),
+        Command::Files(args) => files::run(context, &args),
+        Command::Facts(args) => facts::run(context, &args),
+        Command::Enrich(args) => enrich::run(context, &args),
+        Command::Usage(args) => usage::run(context, &args),
+        Command::Ask(args) => ask::run(context, &args),
+        Command::Handoff(args) => ask::handoff(context, &args),
+        Command::Resume(args) => resume::run(context, &args),
+        Command::Session(command) | Command::FlatSession(command) => session::run(context, &command),
+        Command::Debug(command) | Command::FlatDebug(command) => debug::run(context, &command),
+        Command::Hook(args) => Ok(hook::run(context, &args)),
+        Command::Thread(command) => thread::run(context, &command),
         Command::Status(json) => status::run(context, json),
-        Command::Doctor(json) => health::doctor(context, json),
-        Command::Verify(json) => health::verify(context, json),
-        Command::Forget(request) => forget::run(context, &request),
-        Command::Rebuild(request) => sync::rebuild(context, request),
-        Command::Config(request) => config::run(context, request),
+        Command::Doctor(json) => doctor::run(context, json),
+        Command::Forget(args) => forget::run(context, &args),
+        Command::Rebuild(args) => sync::rebuild(context, args),
+        Command::Config(command) => config::run(context, command),
         Command::Completions { shell } => manual::completions(context, shell),
         Command::Man => manual::man(context),
     }

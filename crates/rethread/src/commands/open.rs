@@ -1,4 +1,4 @@
-//! `open`: a link into the page of the server that runs, asked for through the socket only its user can use.
+//! `open`: gets a one-time link from the running server, over its user-only socket, and opens it in a browser.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -9,31 +9,31 @@ use std::time::Duration;
 use rethread_engine::Engine;
 use serde_json::Value;
 
-use super::{Context, Exit};
-use crate::cli::serve::Open;
-use crate::failure::{Failure, Kind};
+use super::{CommandContext, Exit};
+use crate::cli::serve::OpenArgs;
+use crate::failure::{Failure, FailureKind};
 use crate::json;
 
-/// The server is on this machine: if it has not answered by then it never will.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// What opens a page, by its name on the system.
+/// The server is on this machine, so a longer wait would not help.
+const READ_TIMEOUT: Duration = Duration::from_secs(5);
+/// The system's program that opens a URL or file in the default browser.
 const BROWSER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-/// The request for a link.
-const ASK: &[u8] = b"POST /api/links HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+const LINK_REQUEST: &[u8] = b"POST /api/links HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
     Content-Length: 2\r\nConnection: close\r\n\r\n{}";
 
-/// Opens the page, or prints a link to it.
-pub(crate) fn run(context: &Context, request: &Open) -> Result<Exit, Failure> {
+pub(crate) fn run(context: &CommandContext, args: &OpenArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let says = engine.server_says();
-    let url = says.as_ref().and_then(|says| says.get("url")?.as_str());
-    let url = url.ok_or_else(|| Failure::new(Kind::Serve, "no server is running").hint("start one: rethread serve"))?;
+    let server = engine.running_server_info();
+    let url = server.as_ref().and_then(|server| server.get("url")?.as_str());
+    let url = url.ok_or_else(|| {
+        Failure::new(FailureKind::Serve, "no server is running").hint("start one with `rethread serve`")
+    })?;
     let link = format!("{url}/login?code={}", new_code(&engine)?);
-    if request.json.json {
-        context.printer.json(&json::Link::new(&link))?;
-    } else if request.print || !start_browser(&engine, &link) {
+    if args.json.json {
+        context.printer.json(&json::LoginLinkJson::new(&link))?;
+    } else if args.print || !start_browser(&engine, &link) {
         context.printer.raw(format!("{link}\n").as_bytes())?;
-        context.printer.note_line("It works once, for ten minutes.");
+        context.printer.note_line("The link works once, within ten minutes.");
     } else {
         context.printer.note_line(&format!("opened {url}"));
     }
@@ -41,29 +41,29 @@ pub(crate) fn run(context: &Context, request: &Open) -> Result<Exit, Failure> {
 }
 
 fn new_code(engine: &Engine) -> Result<String, Failure> {
-    let failed = |why: String| {
-        let failure = Failure::new(Kind::Serve, format!("the server does not answer: {why}"));
-        failure.hint("look at where it was started, or start it again")
+    let failed = |reason: String| {
+        let failure = Failure::new(FailureKind::Serve, format!("the server does not respond: {reason}"));
+        failure.hint("check its output, or restart it")
     };
-    let ask = || -> std::io::Result<String> {
+    let send = || -> std::io::Result<String> {
         let mut server = UnixStream::connect(engine.socket_path())?;
-        server.set_read_timeout(Some(PATIENCE))?;
-        server.write_all(ASK)?;
+        server.set_read_timeout(Some(READ_TIMEOUT))?;
+        server.write_all(LINK_REQUEST)?;
         let mut answer = String::new();
         server.read_to_string(&mut answer)?;
         Ok(answer)
     };
-    let answer = ask().map_err(|error| failed(error.to_string()))?;
+    let answer = send().map_err(|error| failed(error.to_string()))?;
     let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
-    let told: Value = serde_json::from_str(body).map_err(|error| failed(error.to_string()))?;
-    let code = told.get("code").and_then(Value::as_str).map(str::to_owned);
+    let reply: Value = serde_json::from_str(body).map_err(|error| failed(error.to_string()))?;
+    let code = reply.get("code").and_then(Value::as_str).map(str::to_owned);
     code.ok_or_else(|| failed(answer.lines().next().unwrap_or_default().to_owned()))
 }
 
-/// Has a browser follow the link; whether that could be begun. Other users see what a program is started with, so it gets
-/// a file that only its owner can read.
+/// Returns whether a browser was started. Other users can see the arguments of a process, so the link is passed in a file
+/// that only its owner can read.
 fn start_browser(engine: &Engine, link: &str) -> bool {
-    let Ok(path) = engine.keep_link(link) else { return false };
+    let Ok(path) = engine.write_login_page(link) else { return false };
     let mut command = Command::new(BROWSER);
     command.arg::<&PathBuf>(&path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())

@@ -1,91 +1,89 @@
-//! `search`: what was said and done, best first.
+//! `search`: prints the most relevant entries first.
 
-use rethread_engine::{Engine, Scope, SearchReport, SearchRequest};
+use rethread_engine::{Engine, SearchReport, SearchRequest, SessionScope};
 
-use super::{Context, Exit, scope, tell_index};
-use crate::cli::Search;
-use crate::failure::{Failure, Kind};
-use crate::json::Recall;
-use crate::render::{self, Wanted};
+use super::{CommandContext, Exit, hint_if_unsynced, print_index, scope};
+use crate::cli::search::SearchArgs;
+use crate::failure::{Failure, FailureKind};
+use crate::json::SearchResultJson;
+use crate::render::{self, SearchView};
 
-/// Finds what fits best in a project, in all, or in one session.
-pub(crate) fn run(context: &Context, request: &Search) -> Result<Exit, Failure> {
-    let text = request.query.join(" ");
-    if text.trim().is_empty() && !has_filter(request) {
-        return Err(Failure::new(Kind::Usage, "nothing to search for")
+pub(crate) fn run(context: &CommandContext, args: &SearchArgs) -> Result<Exit, Failure> {
+    let text = args.query.join(" ");
+    if text.trim().is_empty() && !has_filter(args) {
+        return Err(Failure::new(FailureKind::Usage, "empty query")
             .hint("give words or a filter: rethread search 'why did the parser drop a line'"));
     }
     let engine = context.engine()?;
-    let wanted = SearchRequest {
+    let request = SearchRequest {
         text,
-        scope: scope(&engine, &request.place),
-        session: request.session.clone(),
-        agent: request.agent,
-        kinds: request.kinds.clone(),
-        files: request.files.clone(),
-        tools: request.tools.clone(),
-        since: request.time.since.clone(),
-        until: request.time.until.clone(),
-        limit: usize::from(request.limit),
-        full: request.full,
-        exchanges: request.exchange,
-        only_reads: false,
+        scope: scope(&engine, &args.scope),
+        session: args.session.clone(),
+        agent: args.agent,
+        kinds: args.kinds.clone(),
+        files: args.files.clone(),
+        tools: args.tools.clone(),
+        since: args.time.since.clone(),
+        until: args.time.until.clone(),
+        limit: usize::from(args.limit),
+        full_text: args.full,
+        include_exchanges: args.exchange,
+        read_only: false,
     };
-    let report = engine.search(&wanted)?;
+    let report = engine.search(&request)?;
     match &report.degraded {
-        Some(what) => context.printer.warn(what),
-        None => tell_index(context, &report.index),
+        Some(warning) => context.printer.warn(warning),
+        None => print_index(context, &report.index),
     }
-    if request.json.json {
-        context.printer.json(&Recall::new(&wanted.text, &report, request.full, request.exchange))?;
+    if args.json.json {
+        context.printer.json(&SearchResultJson::new(&request.text, &report, args.full, args.exchange))?;
     } else if !report.hits.is_empty() {
-        tell(context, &engine, request, &report)?;
+        print(context, &engine, args, &report)?;
     }
     if report.hits.is_empty() {
-        explain(context, &engine, &wanted)?;
+        explain_empty(context, &engine, &request)?;
         return Ok(Exit::Nothing);
     }
     Ok(Exit::Done)
 }
 
-fn has_filter(request: &Search) -> bool {
-    let time = &request.time;
-    let lists = [request.kinds.is_empty(), request.files.is_empty(), request.tools.is_empty()];
-    let ones = [request.agent.is_some(), request.session.is_some(), time.since.is_some(), time.until.is_some()];
+fn has_filter(args: &SearchArgs) -> bool {
+    let time = &args.time;
+    let lists = [args.kinds.is_empty(), args.files.is_empty(), args.tools.is_empty()];
+    let ones = [args.agent.is_some(), args.session.is_some(), time.since.is_some(), time.until.is_some()];
     lists.contains(&false) || ones.contains(&true)
 }
 
-fn tell(context: &Context, engine: &Engine, request: &Search, report: &SearchReport) -> Result<(), Failure> {
-    let wanted = Wanted { now: engine.now(), with_project: request.place.all_projects };
+fn print(context: &CommandContext, engine: &Engine, args: &SearchArgs, report: &SearchReport) -> Result<(), Failure> {
+    let options = SearchView { now: engine.now(), with_project: args.scope.all_projects };
     let mut page = context.printer.page();
-    if request.group {
-        render::grouped(&mut page, report, wanted);
+    if args.group {
+        render::search_by_session(&mut page, report, options);
     } else {
-        render::search(&mut page, report, wanted);
+        render::search(&mut page, report, options);
     }
     context.printer.answer(&page)?;
-    context.printer.note_line(&format!("\n{}", render::summary(report)));
+    context.printer.note_line(&format!("\n{}", render::search_summary(report)));
     if let Some(best) = report.hits.first().map(|found| &found.hit) {
-        let citation = best.session.citation(best.entry.place.line);
+        let citation = best.session.citation(best.entry.location.line);
         context.printer.hint(&format!("rethread show {citation}"));
     }
     Ok(())
 }
 
-/// Says where something could be when there is nothing here.
-fn explain(context: &Context, engine: &Engine, wanted: &SearchRequest) -> Result<(), Failure> {
+fn explain_empty(context: &CommandContext, engine: &Engine, request: &SearchRequest) -> Result<(), Failure> {
     context.printer.note_line("Nothing found.");
-    let is_confined = wanted.scope != Scope::AllProjects && wanted.session.is_none();
-    let everywhere =
-        SearchRequest { scope: Scope::AllProjects, limit: 1, full: false, exchanges: false, ..wanted.clone() };
-    if is_confined && !engine.search(&everywhere)?.hits.is_empty() {
-        context.printer.hint("there are hits in other projects: add --all-projects");
-    } else {
-        match engine.status()?.statistics {
-            None => context.printer.hint("nothing was read yet: rethread init"),
-            Some(all) if all.entries == 0 => context.printer.hint("nothing was read yet: rethread sync"),
-            Some(_) => {}
-        }
+    let is_limited = request.scope != SessionScope::AllProjects && request.session.is_none();
+    let everywhere = SearchRequest {
+        scope: SessionScope::AllProjects,
+        limit: 1,
+        full_text: false,
+        include_exchanges: false,
+        ..request.clone()
+    };
+    if is_limited && !engine.search(&everywhere)?.hits.is_empty() {
+        context.printer.hint("there are results in other projects: add --all-projects");
+        return Ok(());
     }
-    Ok(())
+    hint_if_unsynced(context, engine)
 }

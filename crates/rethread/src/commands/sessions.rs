@@ -1,53 +1,51 @@
-//! `sessions`: what was worked on, newest first.
+//! `sessions`: lists sessions, newest first.
 
-use rethread_engine::{Engine, ListRequest, Scope};
+use rethread_engine::{Engine, SessionListRequest, SessionScope};
 
-use super::{Context, Exit, scope};
-use crate::cli::Sessions;
+use super::{CommandContext, Exit, NEVER_SYNCED, no_sessions, scope};
+use crate::cli::sessions::SessionsArgs;
 use crate::failure::Failure;
 use crate::json;
 use crate::render::{self, count};
 
-/// Lists sessions of a project, or of all.
-pub(crate) fn run(context: &Context, request: &Sessions) -> Result<Exit, Failure> {
+pub(crate) fn run(context: &CommandContext, args: &SessionsArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let wanted = ListRequest {
-        scope: scope(&engine, &request.place),
-        agent: request.agent,
-        state: request.state,
-        include_empty: request.include_empty,
-        include_children: request.children,
-        limit: request.limit,
+    let request = SessionListRequest {
+        scope: scope(&engine, &args.scope),
+        agent: args.agent,
+        state: args.state,
+        include_empty: args.include_empty,
+        include_children: args.children,
+        limit: args.limit,
     };
-    let found = engine.sessions(&wanted)?;
-    if request.json.json {
-        context.printer.json(&json::Sessions::new(&found))?;
+    let found = engine.sessions(&request)?;
+    if args.json.json {
+        context.printer.json(&json::SessionListJson::new(&found))?;
     } else if !found.is_empty() {
         let mut page = context.printer.page();
-        if request.for_ref {
-            render::for_pickers(&mut page, &found, engine.now());
+        if args.for_ref {
+            render::picker_lines(&mut page, &found, engine.now());
         } else {
-            render::sessions(&mut page, &found, engine.now(), request.place.all_projects);
+            render::sessions(&mut page, &found, engine.now(), args.scope.all_projects);
         }
         context.printer.answer(&page)?;
     }
     if found.is_empty() {
-        explain(context, &engine, &wanted)?;
+        explain_empty(context, &engine, &request)?;
         return Ok(Exit::Nothing);
     }
     Ok(Exit::Done)
 }
 
-/// Says where sessions could be when there are none here.
-fn explain(context: &Context, engine: &Engine, wanted: &ListRequest) -> Result<(), Failure> {
-    context.printer.note_line("No sessions found.");
-    let everywhere = ListRequest { scope: Scope::AllProjects, limit: None, ..wanted.clone() };
+fn explain_empty(context: &CommandContext, engine: &Engine, request: &SessionListRequest) -> Result<(), Failure> {
+    context.printer.note_line(&no_sessions(&request.scope));
+    let everywhere = SessionListRequest { scope: SessionScope::AllProjects, limit: None, ..request.clone() };
     let elsewhere = engine.sessions(&everywhere)?.len() as u64;
-    if elsewhere > 0 && wanted.limit != Some(0) {
+    if elsewhere > 0 && request.limit != Some(0) {
         let hint = format!("{} in other projects: rethread sessions --all-projects", count(elsewhere, "session"));
         context.printer.hint(&hint);
     } else if engine.status()?.statistics.is_none() {
-        context.printer.hint("nothing was read yet: rethread init");
+        context.printer.hint(NEVER_SYNCED);
     }
     Ok(())
 }

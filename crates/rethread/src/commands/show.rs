@@ -1,74 +1,71 @@
-//! `show`: the log of one session.
+//! `show`: prints the entries of one session.
 
 use rethread_engine::{EngineError, ShowRequest};
 
-use super::{Context, Exit};
-use crate::cli::Show;
+use super::{CommandContext, Exit};
+use crate::cli::sessions::ShowArgs;
 use crate::failure::Failure;
-use crate::json::{Exchanges, Shown};
-use crate::render::{self, Reader, Tone};
+use crate::json::{EpisodeListJson, SessionLogJson};
+use crate::render::{self, LogView, Tone};
 
-/// How many entries are shown unless somebody asks for more or less (E000-07).
-const USUAL_LINES: u64 = 50;
-/// And how many around a line that was cited.
+/// Entries shown by default (E000-07).
+const DEFAULT_LINES: u64 = 50;
+/// Entries shown around a citation by default.
 const LINES_AROUND: u64 = 20;
 
-/// Shows the last entries of the session a reference means.
-pub(crate) fn run(context: &Context, request: &Show) -> Result<Exit, Failure> {
-    if request.episodes {
-        return episodes(context, request);
+pub(crate) fn run(context: &CommandContext, args: &ShowArgs) -> Result<Exit, Failure> {
+    if args.episodes {
+        return show_episodes(context, args);
     }
     let engine = context.engine()?;
-    let wanted = ShowRequest { profile: request.profile, lines: Some(lines(request)), bytes: request.bytes };
-    let log = match engine.show(&request.reference, wanted) {
+    let request = ShowRequest { profile: args.profile, max_entries: Some(max_entries(args)), max_bytes: args.bytes };
+    let log = match engine.show(&args.reference, request) {
         Ok(log) => log,
         Err(error) => {
-            if matches!(error, EngineError::UnknownReference(_)) && !request.json.json {
-                say(context, "No session log found.")?;
+            if matches!(error, EngineError::UnknownReference(_)) && !args.json.json {
+                print_line(context, "No session log found.")?;
             }
             return Err(error.into());
         }
     };
     let exit = if log.entries.is_empty() { Exit::Nothing } else { Exit::Done };
-    if request.json.json {
-        context.printer.json(&Shown::new(&log))?;
+    if args.json.json {
+        context.printer.json(&SessionLogJson::new(&log))?;
     } else if exit == Exit::Nothing {
-        say(context, "No activity found.")?;
+        print_line(context, "No activity found.")?;
     } else {
         let mut page = context.printer.page();
-        render::show(&mut page, &log, &Reader { zone: &context.zone, profile: request.profile });
+        render::show(&mut page, &log, &LogView { zone: &context.zone, profile: args.profile });
         context.printer.answer(&page)?;
     }
     Ok(exit)
 }
 
-/// How many entries are wanted.
-fn lines(request: &Show) -> u64 {
-    let is_citation = request.reference.rsplit_once(':').is_some_and(|(_, line)| line.parse::<u64>().is_ok());
-    request.lines.unwrap_or(match is_citation {
-        // Around a citation a number is needed even for all of them.
-        _ if request.full || request.bytes.is_some() => u64::MAX,
+fn max_entries(args: &ShowArgs) -> u64 {
+    let is_citation = args.reference.rsplit_once(':').is_some_and(|(_, line)| line.parse::<u64>().is_ok());
+    args.lines.unwrap_or(match is_citation {
+        // The engine needs a number around a citation, even for all entries.
+        _ if args.full || args.bytes.is_some() => u64::MAX,
         true => LINES_AROUND,
-        false => USUAL_LINES,
+        false => DEFAULT_LINES,
     })
 }
 
-/// Shows the session exchange by exchange, as plain text.
-fn episodes(context: &Context, request: &Show) -> Result<Exit, Failure> {
-    let (listed, episodes) = context.engine()?.episodes(&request.reference)?;
-    if request.json.json {
-        context.printer.json(&Exchanges::new(&listed, &episodes))?;
+fn show_episodes(context: &CommandContext, args: &ShowArgs) -> Result<Exit, Failure> {
+    let (listed, episodes) = context.engine()?.episodes(&args.reference)?;
+    if args.json.json {
+        context.printer.json(&EpisodeListJson::new(&listed, &episodes))?;
     } else {
         let mut page = context.printer.page();
-        for one in &episodes {
-            page.line(Tone::Strong, &one.name).line(Tone::Plain, &one.text).end();
+        for episode in &episodes {
+            page.line(Tone::Strong, &episode.name).line(Tone::Plain, &episode.text).end_line();
         }
         context.printer.answer(&page)?;
     }
     Ok(if episodes.is_empty() { Exit::Nothing } else { Exit::Done })
 }
 
-fn say(context: &Context, text: &str) -> Result<(), Failure> {
+fn print_line(context: &CommandContext, text: &str) -> Result<(), Failure> {
     let mut page = context.printer.page();
     page.line(Tone::Plain, text);
     Ok(context.printer.answer(&page)?)

@@ -1,23 +1,22 @@
-//! `status`: sizes and counts.
+//! `status`: shows counts, sizes and index state.
 
-use super::{Context, Exit};
-use crate::cli::Json;
+use super::{CommandContext, Exit, NEVER_SYNCED};
+use crate::cli::JsonArgs;
 use crate::failure::Failure;
-use crate::json::Stated;
+use crate::json::StatusJson;
 use crate::render;
 
-/// Shows how much there is, and how much was left out.
-pub(crate) fn run(context: &Context, json: Json) -> Result<Exit, Failure> {
+pub(crate) fn run(context: &CommandContext, json: JsonArgs) -> Result<Exit, Failure> {
     let status = context.engine()?.status()?;
     if json.json {
-        context.printer.json(&Stated::new(&status))?;
+        context.printer.json(&StatusJson::new(&status))?;
         return Ok(Exit::Done);
     }
     let mut page = context.printer.page();
     render::status(&mut page, &status);
     context.printer.answer(&page)?;
     if status.statistics.is_none() {
-        context.printer.hint("nothing was read yet: rethread init");
+        context.printer.hint(NEVER_SYNCED);
     }
     Ok(Exit::Done)
 }

@@ -1,125 +1,121 @@
-//! `sync` and `rebuild`: read transcripts, and tell what came of it.
+//! `sync` and `rebuild`: read transcripts and print a report.
 
-use rethread_engine::{Engine, Indexed, SyncReport, SyncRequest, Unusable};
+use rethread_engine::{Engine, IndexOutcome, IndexProblem, SyncReport, SyncRequest};
 
-use super::{Context, Exit, tell_index};
-use crate::cli::{Rebuild, Sync};
+use super::{CommandContext, Exit, NEVER_SYNCED, print_index};
+use crate::cli::sync::{RebuildArgs, SyncArgs};
 use crate::failure::Failure;
-use crate::json::{Synced, WouldSync};
+use crate::json::{SyncPlanJson, SyncReportJson};
 use crate::render::{self, count};
 
-/// Reads what is new, or shows what would be read.
-pub(crate) fn run(context: &Context, request: Sync) -> Result<Exit, Failure> {
+pub(crate) fn run(context: &CommandContext, args: SyncArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let wanted = SyncRequest {
-        agent: request.agent,
-        paths: request.paths,
-        since: request.since.map(|since| since.before(engine.now())),
-    };
-    if request.dry_run {
-        return would_sync(context, &engine, &wanted, request.json.json);
+    let request =
+        SyncRequest { agent: args.agent, paths: args.paths, since: args.since.map(|since| since.before(engine.now())) };
+    if args.dry_run {
+        return dry_run(context, &engine, &request, args.json.json);
     }
     let bar = context.printer.bar();
-    let report = engine.sync(&wanted, &mut |progress| bar.show(progress))?;
+    let report = engine.sync(&request, &mut |progress| bar.show(progress))?;
     drop(bar);
-    if request.json.json {
-        context.printer.json(&Synced::new(&report))?;
-        index_trouble(context, &report.index.outcome);
+    if args.json.json {
+        context.printer.json(&SyncReportJson::new(&report))?;
+        print_index_problem(context, &report.index.outcome);
     } else {
-        tell(context, &report)?;
+        print_report(context, &report)?;
     }
     Ok(Exit::Done)
 }
 
-/// Derives everything again, or only the search index.
-pub(crate) fn rebuild(context: &Context, request: Rebuild) -> Result<Exit, Failure> {
+pub(crate) fn rebuild(context: &CommandContext, args: RebuildArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    if request.index_only {
+    if args.index_only {
         return rebuild_index(context, &engine);
     }
     let bar = context.printer.bar();
     let report = engine.rebuild(&mut |progress| bar.show(progress))?;
     drop(bar);
-    tell(context, &report.sync)?;
-    if report.kept > 0 {
-        let sessions = count(report.kept, "session");
-        context.printer.note_line(&format!("{sessions} kept from before, because their transcripts are gone"));
+    print_report(context, &report.sync)?;
+    if report.rebuilt_from_store > 0 {
+        let sessions = count(report.rebuilt_from_store, "session");
+        context.printer.note_line(&format!("kept {sessions} whose transcripts are gone"));
     }
     Ok(Exit::Done)
 }
 
-/// Makes the search index again from what is stored.
-fn rebuild_index(context: &Context, engine: &Engine) -> Result<Exit, Failure> {
+fn rebuild_index(context: &CommandContext, engine: &Engine) -> Result<Exit, Failure> {
     let report = engine.rebuild_index()?;
     let mut page = context.printer.page();
-    render::indexed(&mut page, &report);
+    render::index_report(&mut page, &report);
     context.printer.answer(&page)?;
     if page.as_str().is_empty() {
-        context.printer.note_line("There is nothing to index.");
-        context.printer.hint("nothing was read yet: rethread init");
+        context.printer.note_line("Nothing to index.");
+        context.printer.hint(NEVER_SYNCED);
     }
     Ok(Exit::Done)
 }
 
-/// Tells people what was read, and what could not be.
-pub(crate) fn tell(context: &Context, report: &SyncReport) -> Result<(), Failure> {
+/// Prints counts per agent to stdout, and warnings and index state to stderr.
+pub(crate) fn print_report(context: &CommandContext, report: &SyncReport) -> Result<(), Failure> {
     let mut page = context.printer.page();
-    render::synced(&mut page, report);
+    render::sync_report(&mut page, report);
     context.printer.answer(&page)?;
     let mut side = context.printer.side_page();
     render::warnings(&mut side, &report.agents, context.printer.verbosity() > 0);
-    if !index_trouble(context, &report.index.outcome) {
-        render::indexed(&mut side, &report.index);
+    if !print_index_problem(context, &report.index.outcome) {
+        render::index_report(&mut side, &report.index);
     }
     context.printer.note(&side);
-    tell_embeddings(context, report);
+    print_embeddings(context, report);
     if report.agents.iter().all(|agent| agent.files == 0) {
-        nothing_to_read(context);
+        no_transcripts(context);
     }
     Ok(())
 }
 
-/// Says what became of the meanings, where an embedding model is configured.
-pub(crate) fn tell_embeddings(context: &Context, report: &SyncReport) {
+/// Prints the result of embedding, if an embedding model is configured.
+pub(crate) fn print_embeddings(context: &CommandContext, report: &SyncReport) {
     let Some(report) = &report.embeddings else { return };
-    if report.made > 0 {
-        context.printer.note_line(&render::embedded(report));
+    if report.embedded > 0 {
+        context.printer.note_line(&render::embedding_report(report));
     }
-    if let Some(why) = &report.failed {
-        context.printer.warn(&render::not_embedded(why));
+    if let Some(reason) = &report.error {
+        context.printer.warn(&render::embedding_failure(reason));
     }
 }
 
-/// Says what was wrong with the index, if anything was. That there was none yet is as it should be.
-pub(crate) fn index_trouble(context: &Context, index: &Indexed) -> bool {
-    let is_trouble = match index {
-        Indexed::Nothing | Indexed::Busy => false,
-        Indexed::Episodes { anew, .. } => anew.is_some_and(|why| why != Unusable::Missing),
-        Indexed::Failed(_) => true,
+/// Prints a problem of the index and returns whether there was one. A missing index is not a problem.
+pub(crate) fn print_index_problem(context: &CommandContext, index: &IndexOutcome) -> bool {
+    let is_problem = match index {
+        IndexOutcome::UpToDate | IndexOutcome::Busy => false,
+        IndexOutcome::Updated { rebuild_reason, .. } => {
+            rebuild_reason.is_some_and(|reason| reason != IndexProblem::Missing)
+        }
+        IndexOutcome::Failed(_) => true,
     };
-    if is_trouble {
-        tell_index(context, index);
+    if is_problem {
+        print_index(context, index);
     }
-    is_trouble
+    is_problem
 }
 
-fn would_sync(context: &Context, engine: &Engine, wanted: &SyncRequest, json: bool) -> Result<Exit, Failure> {
-    let (runs, estimates) = engine.sync_dry_run_with_costs(wanted)?;
+fn dry_run(context: &CommandContext, engine: &Engine, request: &SyncRequest, json: bool) -> Result<Exit, Failure> {
+    let (runs, estimates) = engine.sync_dry_run_with_costs(request)?;
     if json {
-        context.printer.json(&WouldSync::new(&runs, estimates.as_deref()))?;
+        context.printer.json(&SyncPlanJson::new(&runs, estimates.as_deref()))?;
         return Ok(Exit::Done);
     }
     let mut page = context.printer.page();
-    render::would_sync(&mut page, &runs);
-    render::estimates(&mut page, &estimates.unwrap_or_default());
+    render::sync_plan(&mut page, &runs);
+    render::enrichment_estimates(&mut page, &estimates.unwrap_or_default());
     context.printer.answer(&page)?;
     if runs.iter().all(|run| run.files == 0) {
-        nothing_to_read(context);
+        no_transcripts(context);
     }
     Ok(Exit::Done)
 }
 
-fn nothing_to_read(context: &Context) {
+fn no_transcripts(context: &CommandContext) {
     context.printer.note_line("No transcripts found.");
-    context.printer.hint("`rethread doctor` shows where they are looked for");
+    context.printer.hint("`rethread doctor` shows where Rethread looks for them");
 }

@@ -1,67 +1,66 @@
-//! `timeline`: exchanges in the order they happened.
+//! `timeline`: prints episodes in time order.
 
-use rethread_engine::{Engine, Scope, TimelineRequest};
+use rethread_engine::{Engine, SessionScope, TimelineRequest};
 
-use super::{Context, Exit, scope, tell_index};
-use crate::cli::Timeline;
+use super::{CommandContext, Exit, NEVER_SYNCED, print_index, scope};
+use crate::cli::search::TimelineArgs;
 use crate::failure::Failure;
-use crate::json::Happenings;
+use crate::json::TimelineJson;
 use crate::render;
 
-/// How many exchanges may begin at the same moment as the one that is looked for.
-const AT_ONCE: usize = 8;
+/// Episodes that may start at the same time as the one given by `--around`.
+const MAX_SIMULTANEOUS: usize = 8;
 
-/// Shows the last exchanges, or those around one.
-pub(crate) fn run(context: &Context, request: &Timeline) -> Result<Exit, Failure> {
+pub(crate) fn run(context: &CommandContext, args: &TimelineArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let wanted = TimelineRequest {
-        scope: place(&engine, request)?,
-        session: request.session.clone(),
-        around: request.around.clone(),
-        file: request.file.clone(),
-        since: request.time.since.clone(),
-        until: request.time.until.clone(),
-        limit: usize::from(request.limit),
-        only_reads: false,
+    let request = TimelineRequest {
+        scope: timeline_scope(&engine, args)?,
+        session: args.session.clone(),
+        around: args.around.clone(),
+        file: args.file.clone(),
+        since: args.time.since.clone(),
+        until: args.time.until.clone(),
+        limit: usize::from(args.limit),
+        read_only: false,
     };
-    let found = engine.timeline(&wanted)?;
-    tell_index(context, &found.index);
-    if request.json.json {
-        context.printer.json(&Happenings::new(&found))?;
+    let found = engine.timeline(&request)?;
+    print_index(context, &found.index);
+    if args.json.json {
+        context.printer.json(&TimelineJson::new(&found))?;
     } else if !found.episodes.is_empty() {
         let mut page = context.printer.page();
-        render::timeline(&mut page, &found, &context.zone, request.place.all_projects);
+        render::timeline(&mut page, &found, &context.zone, args.scope.all_projects);
         context.printer.answer(&page)?;
     }
     if found.episodes.is_empty() {
-        explain(context, &engine, &wanted)?;
+        explain_empty(context, &engine, &request)?;
         return Ok(Exit::Nothing);
     }
     Ok(Exit::Done)
 }
 
-/// Where to look. Whoever names a session or an exchange means its project, not that of the current directory.
-fn place(engine: &Engine, request: &Timeline) -> Result<Scope, Failure> {
-    let is_said = request.place.all_projects || request.place.project.is_some();
-    if is_said || (request.session.is_none() && request.around.is_none()) {
-        return Ok(scope(engine, &request.place));
+/// A session or episode given by the user selects its own project, not that of the current directory.
+fn timeline_scope(engine: &Engine, args: &TimelineArgs) -> Result<SessionScope, Failure> {
+    let is_explicit = args.scope.all_projects || args.scope.project.is_some();
+    if is_explicit || (args.session.is_none() && args.around.is_none()) {
+        return Ok(scope(engine, &args.scope));
     }
-    if request.session.is_some() {
-        return Ok(Scope::AllProjects);
+    if args.session.is_some() {
+        return Ok(SessionScope::AllProjects);
     }
-    let at_anchor = TimelineRequest { around: request.around.clone(), limit: AT_ONCE, ..TimelineRequest::default() };
-    let anchor = engine.timeline(&at_anchor)?.episodes.into_iter().find(|happened| happened.is_anchor);
-    Ok(anchor.and_then(|happened| happened.session.project).map_or(Scope::AllProjects, Scope::Project))
+    let at_anchor =
+        TimelineRequest { around: args.around.clone(), limit: MAX_SIMULTANEOUS, ..TimelineRequest::default() };
+    let anchor = engine.timeline(&at_anchor)?.episodes.into_iter().find(|row| row.is_anchor);
+    Ok(anchor.and_then(|row| row.session.project).map_or(SessionScope::AllProjects, SessionScope::Project))
 }
 
-/// Says where exchanges could be when there are none here.
-fn explain(context: &Context, engine: &Engine, wanted: &TimelineRequest) -> Result<(), Failure> {
-    context.printer.note_line("Nothing happened here.");
-    let everywhere = TimelineRequest { scope: Scope::AllProjects, limit: 1, ..wanted.clone() };
-    if wanted.scope != Scope::AllProjects && !engine.timeline(&everywhere)?.episodes.is_empty() {
-        context.printer.hint("something happened in other projects: add --all-projects");
+fn explain_empty(context: &CommandContext, engine: &Engine, request: &TimelineRequest) -> Result<(), Failure> {
+    context.printer.note_line("No episodes found.");
+    let everywhere = TimelineRequest { scope: SessionScope::AllProjects, limit: 1, ..request.clone() };
+    if request.scope != SessionScope::AllProjects && !engine.timeline(&everywhere)?.episodes.is_empty() {
+        context.printer.hint("there are episodes in other projects: add --all-projects");
     } else if engine.status()?.statistics.is_none() {
-        context.printer.hint("nothing was read yet: rethread init");
+        context.printer.hint(NEVER_SYNCED);
     }
     Ok(())
 }

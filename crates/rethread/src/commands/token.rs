@@ -1,16 +1,15 @@
-//! `token`: what programs must show to the server.
+//! `token`: prints or rotates the API token.
 
-use super::{Context, Exit};
-use crate::cli::serve::Token;
+use super::{CommandContext, Exit};
+use crate::cli::serve::TokenArgs;
 use crate::failure::Failure;
 use crate::json;
 
-/// Prints the token, after making a new one if that is wished.
-pub(crate) fn run(context: &Context, request: &Token) -> Result<Exit, Failure> {
+pub(crate) fn run(context: &CommandContext, args: &TokenArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let token = if request.rotate { engine.rotate_token()? } else { engine.token()? };
-    if request.json.json {
-        context.printer.json(&json::Token::new(&token))?;
+    let token = if args.rotate { engine.rotate_token()? } else { engine.token()? };
+    if args.json.json {
+        context.printer.json(&json::ApiTokenJson::new(&token))?;
     } else {
         context.printer.raw(format!("{token}\n").as_bytes())?;
     }

@@ -1,44 +1,43 @@
-//! `watch`: keeps reading until it is told to stop, one line for each reading that brought something.
+//! `watch`: syncs until it is stopped, and prints one line for each sync that found something.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rethread_engine::{EngineError, SyncReport, WatchMode, WatchNews, WatchRequest};
+use rethread_engine::{EngineError, SyncReport, WatchEvent, WatchMode, WatchRequest};
 
-use super::{Context, Exit, sync};
-use crate::cli::Watch;
+use super::{CommandContext, Exit, sync};
+use crate::cli::sync::WatchArgs;
 use crate::failure::Failure;
 use crate::render;
 
-/// What fails is tried again anyway, and nobody who wants to end it waits longer for a database in use.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// What a shell adds to the number of the signal that ended a process.
+/// How long to wait for a locked store. A failed sync is retried anyway, and Ctrl-C must not wait longer.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+/// Exit code of a process ended by a signal: this plus the number of the signal.
 const BY_SIGNAL: i32 = 128;
 
-/// Reads at every change, or at intervals, until Ctrl-C.
-pub(crate) fn run(context: &Context, request: &Watch) -> Result<Exit, Failure> {
-    let engine = context.engine()?.waiting_at_most(PATIENCE);
+pub(crate) fn run(context: &CommandContext, args: &WatchArgs) -> Result<Exit, Failure> {
+    let engine = context.engine()?.with_store_timeout(LOCK_TIMEOUT);
     let stop = Arc::new(AtomicBool::new(false));
     for signal in signal_hook::consts::TERM_SIGNALS {
-        // Whoever asks twice does not want to wait for the end of a reading.
+        // A second signal ends the process without waiting for the running sync.
         signal_hook::flag::register_conditional_shutdown(*signal, BY_SIGNAL + *signal, Arc::clone(&stop))?;
         signal_hook::flag::register(*signal, Arc::clone(&stop))?;
     }
-    context.printer.note_line("watching; Ctrl-C ends it");
+    context.printer.note_line("watching; press Ctrl-C to stop");
     let mut broken = None;
-    let request = WatchRequest { mode: request.every.map(WatchMode::Batch), poll: request.poll };
-    engine.watch(request, &stop, &mut |news| match news {
-        WatchNews::Read(report) => {
-            if let Err(failure) = tell(context, report) {
+    let request = WatchRequest { mode: args.every.map(WatchMode::Batch), poll: args.poll };
+    engine.watch(request, &stop, &mut |event| match event {
+        WatchEvent::Synced(report) => {
+            if let Err(failure) = print_report(context, report) {
                 broken = Some(failure);
                 stop.store(true, Ordering::Relaxed);
             }
         }
-        WatchNews::Failed(error, wait) => context.printer.warn(&failed(error, wait)),
-        WatchNews::Polling(folder, why) => {
+        WatchEvent::Failed(error, wait) => context.printer.warn(&retry_message(error, wait)),
+        WatchEvent::Polling(folder, reason) => {
             let folder = folder.display();
-            context.printer.warn(&format!("{folder} is looked through every few seconds: {why}"));
+            context.printer.warn(&format!("polling {folder} every few seconds: {reason}"));
         }
     })?;
     if let Some(failure) = broken {
@@ -48,22 +47,21 @@ pub(crate) fn run(context: &Context, request: &Watch) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// What went wrong, and when it is tried again.
-fn failed(error: &EngineError, wait: Duration) -> String {
+fn retry_message(error: &EngineError, wait: Duration) -> String {
     let cause = std::error::Error::source(error).map_or_else(String::new, |cause| format!(": {cause}"));
-    format!("{error}{cause}; tried again in {} s", wait.as_secs())
+    format!("{error}{cause}; retrying in {} seconds", wait.as_secs())
 }
 
-fn tell(context: &Context, report: &SyncReport) -> Result<(), Failure> {
+fn print_report(context: &CommandContext, report: &SyncReport) -> Result<(), Failure> {
     let changed = report.agents.iter().filter(|agent| agent.files_changed > 0 || !agent.warnings.is_empty());
     let report = SyncReport { agents: changed.cloned().collect(), ..report.clone() };
     let mut page = context.printer.page();
-    render::synced(&mut page, &report);
+    render::sync_report(&mut page, &report);
     context.printer.answer(&page)?;
     let mut side = context.printer.side_page();
     render::warnings(&mut side, &report.agents, context.printer.verbosity() > 0);
     context.printer.note(&side);
-    sync::index_trouble(context, &report.index.outcome);
-    sync::tell_embeddings(context, &report);
+    sync::print_index_problem(context, &report.index.outcome);
+    sync::print_embeddings(context, &report);
     Ok(())
 }

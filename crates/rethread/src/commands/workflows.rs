@@ -1,36 +1,35 @@
-//! `workflows`: how work is done in a project.
+//! `workflows`: shows frequent commands and recurring sequences of a project.
 
-use rethread_engine::{Scope, WorkflowRequest};
+use rethread_engine::{SessionScope, WorkflowRequest};
 
-use super::{Context, Exit, explain_unknown, scope};
-use crate::cli::facts::Workflows;
+use super::{CommandContext, Exit, explain_empty, scope};
+use crate::cli::facts::WorkflowsArgs;
 use crate::failure::Failure;
-use crate::json::Worked;
+use crate::json::WorkflowListJson;
 use crate::render;
 
-/// Shows commands, how they go, and sequences that come back.
-pub(crate) fn run(context: &Context, request: &Workflows) -> Result<Exit, Failure> {
+pub(crate) fn run(context: &CommandContext, args: &WorkflowsArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let wanted = WorkflowRequest { scope: scope(&engine, &request.place), as_of: request.then.as_of.clone() };
-    let mut found = engine.workflows(&wanted)?;
+    let request = WorkflowRequest { scope: scope(&engine, &args.scope), as_of: args.as_of.when.clone() };
+    let mut found = engine.workflows(&request)?;
     for workflow in &mut found {
-        workflow.commands.truncate(usize::from(request.limit));
-        workflow.patterns.truncate(usize::from(request.limit));
+        workflow.commands.truncate(usize::from(args.limit));
+        workflow.sequences.truncate(usize::from(args.limit));
     }
-    if request.json.json {
-        context.printer.json(&Worked::new(&found))?;
+    if args.json.json {
+        context.printer.json(&WorkflowListJson::new(&found))?;
     } else if !found.is_empty() {
         let mut page = context.printer.page();
-        render::workflows(&mut page, &found, engine.now(), request.place.all_projects);
+        render::workflows(&mut page, &found, engine.now(), args.scope.all_projects);
         context.printer.answer(&page)?;
     }
     if !found.is_empty() {
         return Ok(Exit::Done);
     }
-    let elsewhere = || {
-        let everywhere = WorkflowRequest { scope: Scope::AllProjects, ..wanted.clone() };
+    let is_elsewhere = || {
+        let everywhere = WorkflowRequest { scope: SessionScope::AllProjects, ..request.clone() };
         Ok(!engine.workflows(&everywhere)?.is_empty())
     };
-    explain_unknown(context, &engine, &wanted.scope, "No commands were seen here.", elsewhere)?;
+    explain_empty(context, &engine, &request.scope, "No commands found.", is_elsewhere)?;
     Ok(Exit::Nothing)
 }

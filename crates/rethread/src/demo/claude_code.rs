@@ -1,53 +1,51 @@
-//! Writes lines as Claude Code does, for the demo.
+//! Writes transcripts in the format of Claude Code, for the demo.
 
 use rethread_model::Timestamp;
 use serde_json::{Value, json};
 
-/// A transcript being written.
-pub(super) struct Log {
+pub(super) struct ClaudeCodeTranscript {
     session: &'static str,
     cwd: &'static str,
     branch: &'static str,
     model: &'static str,
-    /// Tokens that each message reads from the cache.
-    context: u64,
+    /// Cache read tokens of each message.
+    cache_read_tokens: u64,
     agent: Option<&'static str>,
-    at: Timestamp,
+    time: Timestamp,
     lines: Vec<Value>,
-    last: Option<String>,
+    last_id: Option<String>,
 }
 
-impl Log {
+impl ClaudeCodeTranscript {
     pub(super) fn new(session: &'static str, cwd: &'static str) -> Self {
-        let (branch, model, context) = ("main", "claude-opus-4-6", 18_400);
-        let (agent, at) = (None, Timestamp::default());
-        Self { session, cwd, branch, model, context, agent, at, lines: Vec::new(), last: None }
+        let (branch, model, cache_read_tokens) = ("main", "claude-opus-4-6", 18_400);
+        let (agent, time) = (None, Timestamp::default());
+        Self { session, cwd, branch, model, cache_read_tokens, agent, time, lines: Vec::new(), last_id: None }
     }
 
-    /// The same on another branch.
-    pub(super) fn on(self, branch: &'static str) -> Self {
+    pub(super) fn on_branch(self, branch: &'static str) -> Self {
         Self { branch, ..self }
     }
 
-    /// The same by another model that reads so much.
-    pub(super) fn by(self, model: &'static str, context: u64) -> Self {
-        Self { model, context, ..self }
+    /// `context` is the number of cache read tokens of each message.
+    pub(super) fn with_model(self, model: &'static str, context: u64) -> Self {
+        Self { model, cache_read_tokens: context, ..self }
     }
 
-    /// The same for a sub-agent's transcript.
-    pub(super) fn for_agent(mut self, agent: &'static str) -> Self {
+    /// Makes it the transcript of a sub-agent.
+    pub(super) fn for_sub_agent(mut self, agent: &'static str) -> Self {
         self.agent = Some(agent);
         self
     }
 
-    /// Moves the clock.
-    pub(super) fn at(&mut self, at: Timestamp) -> &mut Self {
-        self.at = at;
+    /// Sets the time of the lines that follow.
+    pub(super) fn set_time(&mut self, at: Timestamp) -> &mut Self {
+        self.time = at;
         self
     }
 
-    pub(super) fn user(&mut self, text: &str) -> &mut Self {
-        self.line("user", json!({"message": {"role": "user", "content": text}}))
+    pub(super) fn user_message(&mut self, text: &str) -> &mut Self {
+        self.push_line("user", json!({"message": {"role": "user", "content": text}}))
     }
 
     pub(super) fn title(&mut self, title: &str) -> &mut Self {
@@ -55,46 +53,45 @@ impl Log {
         self
     }
 
-    pub(super) fn said(&mut self, text: &str) -> &mut Self {
-        self.model(&json!({"type": "text", "text": text}))
+    pub(super) fn assistant_message(&mut self, text: &str) -> &mut Self {
+        self.push_assistant_block(&json!({"type": "text", "text": text}))
     }
 
-    pub(super) fn call(&mut self, id: &str, name: &str, input: &Value) -> &mut Self {
-        self.model(&json!({"type": "tool_use", "id": id, "name": name, "input": input}))
+    pub(super) fn tool_call(&mut self, id: &str, name: &str, input: &Value) -> &mut Self {
+        self.push_assistant_block(&json!({"type": "tool_use", "id": id, "name": name, "input": input}))
     }
 
-    pub(super) fn worked(&mut self, id: &str, output: &str) -> &mut Self {
-        self.result(&json!({"type": "tool_result", "tool_use_id": id, "content": output}))
+    pub(super) fn tool_success(&mut self, id: &str, output: &str) -> &mut Self {
+        self.push_tool_result(&json!({"type": "tool_result", "tool_use_id": id, "content": output}))
     }
 
-    pub(super) fn failed(&mut self, id: &str, output: &str) -> &mut Self {
-        self.result(&json!({"type": "tool_result", "tool_use_id": id, "content": output, "is_error": true}))
+    pub(super) fn tool_error(&mut self, id: &str, output: &str) -> &mut Self {
+        self.push_tool_result(&json!({"type": "tool_result", "tool_use_id": id, "content": output, "is_error": true}))
     }
 
-    /// All lines.
     pub(super) fn text(&self) -> String {
         self.lines.iter().map(|line| line.to_string() + "\n").collect()
     }
 
-    fn model(&mut self, block: &Value) -> &mut Self {
+    fn push_assistant_block(&mut self, block: &Value) -> &mut Self {
         let id = format!("msg_{}{:02}", &self.session[..8], self.lines.len());
-        let usage = json!({"input_tokens": 12, "output_tokens": 84, "cache_read_input_tokens": self.context, "cache_creation_input_tokens": 310});
+        let usage = json!({"input_tokens": 12, "output_tokens": 84, "cache_read_input_tokens": self.cache_read_tokens, "cache_creation_input_tokens": 310});
         let message = json!({"id": id, "type": "message", "role": "assistant", "model": self.model, "content": [block], "usage": usage});
-        self.line("assistant", json!({"message": message}))
+        self.push_line("assistant", json!({"message": message}))
     }
 
-    fn result(&mut self, block: &Value) -> &mut Self {
-        self.line("user", json!({"message": {"role": "user", "content": [block]}}))
+    fn push_tool_result(&mut self, block: &Value) -> &mut Self {
+        self.push_line("user", json!({"message": {"role": "user", "content": [block]}}))
     }
 
-    /// A line with the envelope that every message has.
-    fn line(&mut self, kind: &str, mut line: Value) -> &mut Self {
+    /// Adds a line with the fields that every message has.
+    fn push_line(&mut self, kind: &str, mut line: Value) -> &mut Self {
         let tail = if self.agent.is_some() { "b" } else { "a" };
         let uuid = format!("{}-0000-4000-8000-{:011}{tail}", &self.session[..8], self.lines.len());
         line["type"] = json!(kind);
-        line["parentUuid"] = json!(self.last);
+        line["parentUuid"] = json!(self.last_id);
         line["uuid"] = json!(uuid);
-        line["timestamp"] = json!(self.at);
+        line["timestamp"] = json!(self.time);
         line["isSidechain"] = json!(self.agent.is_some());
         line["agentId"] = json!(self.agent);
         line["sessionId"] = json!(self.session);
@@ -102,7 +99,7 @@ impl Log {
         line["gitBranch"] = json!(self.branch);
         line["version"] = json!("2.1.78");
         self.lines.push(line);
-        self.last = Some(uuid);
+        self.last_id = Some(uuid);
         self
     }
 }

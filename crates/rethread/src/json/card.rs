@@ -1,41 +1,42 @@
-//! Cards of sessions as programs get them.
+//! JSON of session cards, and of the model requests that write them.
 
-use rethread_engine::{Card as Told, CardPlan, NanoUsd, Refresh};
+use rethread_engine::{CardPlan, CardRefreshOutcome, NanoUsd, SessionCard};
 use rethread_model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::shape::Moment;
-use super::thread::Planned;
+use super::schema::TimestampJson;
+use super::thread::PlannedCostJson;
 use super::{SCHEMA, dollars};
 
-/// The card of a session, and how asking for it went or what that would take.
+/// The card of a session, with the result of a refresh or what one would cost.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Card<'a> {
+pub(crate) struct CardJson<'a> {
     schema: u8,
-    session: CardSession<'a>,
+    session: CardSessionJson<'a>,
     name: &'a str,
     description: &'a str,
     summary: &'a str,
     tags: &'a [String],
-    /// The model; null for a card by rules.
+    /// The model that wrote it; null if it was generated without a model.
     made_by: Option<&'a str>,
-    #[schemars(with = "Moment")]
+    #[schemars(with = "TimestampJson")]
     created_at: Timestamp,
-    #[schemars(with = "Moment")]
+    #[schemars(with = "TimestampJson")]
     updated_at: Timestamp,
-    /// Whether the session has gone on since.
+    /// Whether the session has new entries since the card was written.
     older: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    refresh: Option<RefreshedCard>,
+    refresh: Option<CardRefreshJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    plan: Option<WouldAsk<'a>>,
+    plan: Option<CardPlanJson<'a>>,
 }
 
+/// The session that a card describes.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct CardSession<'a> {
+struct CardSessionJson<'a> {
     id: String,
     agent: &'static str,
     external_id: &'a str,
@@ -44,42 +45,47 @@ struct CardSession<'a> {
     transcript: Option<&'a str>,
 }
 
-/// How asking for a card went.
+/// The result of asking a model for a card.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "CardRefresh")]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct RefreshedCard {
+pub(crate) struct CardRefreshJson {
+    /// `made`, `not-due`, `busy`, `off`, `no-model`, `refused`, `invalid` or `failed`.
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    /// Answers the model needed until one was valid.
     #[serde(skip_serializing_if = "Option::is_none")]
     attempts: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     new_prompts: Option<u64>,
+    /// New prompts required before the card is refreshed.
     #[serde(skip_serializing_if = "Option::is_none")]
     needed_prompts: Option<u64>,
+    /// Null if the price of the model is unknown.
     cost_usd: Option<f64>,
 }
 
-/// What asking for a card would take.
+/// What asking a model for a card would cost (`--dry-run`).
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "CardPlan")]
 #[serde(rename_all = "camelCase")]
-struct WouldAsk<'a> {
+struct CardPlanJson<'a> {
     model: &'a str,
-    planned: Planned,
+    planned: PlannedCostJson,
     new_prompts: u64,
+    /// New prompts required before the card is refreshed.
     needed_prompts: u64,
+    /// Whether only the most recent part of the session would be sent.
     cut: bool,
+    /// Why the budget does not allow it; null if it does.
     refused: Option<&'a str>,
 }
 
-impl<'a> Card<'a> {
-    pub(crate) fn new(card: &'a Told, refresh: Option<RefreshedCard>) -> Self {
+impl<'a> CardJson<'a> {
+    pub(crate) fn new(card: &'a SessionCard, refresh: Option<CardRefreshJson>) -> Self {
         let (session, fields) = (&card.session, &card.fields);
         Self {
             schema: SCHEMA,
-            session: CardSession {
+            session: CardSessionJson {
                 id: session.id.to_string(),
                 agent: session.agent.as_str(),
                 external_id: &session.external_id,
@@ -91,31 +97,31 @@ impl<'a> Card<'a> {
             description: &fields.description,
             summary: &fields.summary,
             tags: &fields.tags,
-            made_by: card.made_by.as_deref(),
+            made_by: card.model.as_deref(),
             created_at: card.created_at,
             updated_at: card.updated_at,
-            older: card.is_older,
+            older: card.is_outdated,
             refresh,
             plan: None,
         }
     }
 
-    pub(crate) fn planned(plan: &'a CardPlan) -> Self {
-        let would_ask = WouldAsk {
+    pub(crate) fn from_plan(plan: &'a CardPlan) -> Self {
+        let would_ask = CardPlanJson {
             model: &plan.model,
-            planned: Planned::new(plan.planned),
-            new_prompts: plan.new,
-            needed_prompts: plan.needed,
-            cut: plan.is_cut,
-            refused: plan.refused.as_deref(),
+            planned: PlannedCostJson::new(plan.planned),
+            new_prompts: plan.new_prompts,
+            needed_prompts: plan.needed_prompts,
+            cut: plan.is_truncated,
+            refused: plan.refusal_reason.as_deref(),
         };
         Self { plan: Some(would_ask), ..Self::new(&plan.card, None) }
     }
 }
 
-impl RefreshedCard {
-    pub(crate) fn new(outcome: &Refresh, cost: Option<NanoUsd>) -> Self {
-        let mut told = Self {
+impl CardRefreshJson {
+    pub(crate) fn new(outcome: &CardRefreshOutcome, cost: Option<NanoUsd>) -> Self {
+        let mut refresh = Self {
             outcome: "made",
             reason: None,
             attempts: None,
@@ -123,22 +129,22 @@ impl RefreshedCard {
             needed_prompts: None,
             cost_usd: cost.map(dollars),
         };
-        (told.outcome, told.reason) = match outcome {
-            Refresh::Made { attempts } => {
-                told.attempts = Some(*attempts);
+        (refresh.outcome, refresh.reason) = match outcome {
+            CardRefreshOutcome::Written { attempts } => {
+                refresh.attempts = Some(*attempts);
                 ("made", None)
             }
-            Refresh::NotDue { new, needed } => {
-                (told.new_prompts, told.needed_prompts) = (Some(*new), Some(*needed));
+            CardRefreshOutcome::NotDue { new_prompts: new, needed_prompts: needed } => {
+                (refresh.new_prompts, refresh.needed_prompts) = (Some(*new), Some(*needed));
                 ("not-due", None)
             }
-            Refresh::Busy => ("busy", None),
-            Refresh::Off(why) => ("off", Some(why.clone())),
-            Refresh::NoModel(error) => ("no-model", Some(error.to_string())),
-            Refresh::Refused(refusal) => ("refused", Some(refusal.to_string())),
-            Refresh::Invalid(why) => ("invalid", Some(why.clone())),
-            Refresh::Failed(error) => ("failed", Some(error.to_string())),
+            CardRefreshOutcome::Busy => ("busy", None),
+            CardRefreshOutcome::Disabled(why) => ("off", Some(why.clone())),
+            CardRefreshOutcome::NoModel(error) => ("no-model", Some(error.to_string())),
+            CardRefreshOutcome::OverBudget(refusal) => ("refused", Some(refusal.to_string())),
+            CardRefreshOutcome::InvalidAnswer(why) => ("invalid", Some(why.clone())),
+            CardRefreshOutcome::Failed(error) => ("failed", Some(error.to_string())),
         };
-        told
+        refresh
     }
 }

@@ -1,54 +1,54 @@
-//! Sessions and threads as programs get them by HTTP: one shape for both, and their logs piece by piece.
+//! JSON of sessions and threads in the HTTP API: one format for both, and their logs page by page.
 
-use rethread_engine::{AtHand, Conversation as Found, Listed, Paged, ThreadPage};
-use rethread_model::thread::{Metadata, Metrics, Record, ThreadSource, UNNAMED, WaitingCall};
+use rethread_engine::{Conversation as Found, ListPage, ListedSession, TaskAndNotes, ThreadLogPage};
+use rethread_model::thread::{
+    PendingToolCall, ThreadMetadata, ThreadMetrics, ThreadRecord, ThreadSource, UNNAMED_THREAD,
+};
 use rethread_model::{Entry, SessionId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::SCHEMA;
-use super::search::Named;
-use super::session::{Said, Session};
-use super::shape::{MetricsShape, Moment, RecordShape, ThreadSourceName, WaitingCallShape};
-use super::thread::PassedOver;
+use super::schema::{RecordJson, ThreadMetricsJson, ThreadSourceJson, TimestampJson, WaitingCallJson};
+use super::search::SessionNameJson;
+use super::session::{EntryJson, SessionJson};
+use super::thread::LogProblemJson;
 
-/// Sessions and threads, the one in which something last happened first.
+/// Sessions and threads, most recently active first.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "SessionList")]
-pub(crate) struct Conversations<'a> {
+pub(crate) struct ConversationListJson<'a> {
     schema: u8,
-    sessions: Vec<Conversation<'a>>,
-    /// Whether there are more after these.
+    sessions: Vec<ConversationJson<'a>>,
+    /// Whether more follow.
     more: bool,
 }
 
-impl<'a> Conversations<'a> {
+impl<'a> ConversationListJson<'a> {
     pub(crate) fn new(found: &'a [Found], more: bool) -> Self {
-        Self { schema: SCHEMA, sessions: found.iter().map(Conversation::new).collect(), more }
+        Self { schema: SCHEMA, sessions: found.iter().map(ConversationJson::new).collect(), more }
     }
 }
 
-/// A session of an agent, or a thread of ours (agent `native`).
+/// A session of an agent, or one of Rethread's own threads (agent `native`).
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "ListedSession")]
 #[serde(rename_all = "camelCase")]
-struct Conversation<'a> {
+struct ConversationJson<'a> {
     #[serde(flatten)]
-    session: Session<'a>,
-    #[schemars(with = "Option<Moment>")]
+    session: SessionJson<'a>,
+    #[schemars(with = "Option<TimestampJson>")]
     last_message_at: Option<Timestamp>,
     message_count: u64,
     /// What started a thread; null for a session of an agent.
-    #[schemars(with = "Option<ThreadSourceName>")]
+    #[schemars(with = "Option<ThreadSourceJson>")]
     source: Option<ThreadSource>,
 }
 
-impl<'a> Conversation<'a> {
+impl<'a> ConversationJson<'a> {
     fn new(found: &'a Found) -> Self {
-        let mut session = Session::new(&found.listed);
+        let mut session = SessionJson::new(&found.listed);
         let thread = found.thread.as_ref();
         if let Some(thread) = thread {
-            session.name = Some(thread.name.as_deref().unwrap_or(UNNAMED));
+            session.name = Some(thread.name.as_deref().unwrap_or(UNNAMED_THREAD));
             session.model = Some(thread.model.as_str()).filter(|model| !model.is_empty());
         }
         Self {
@@ -60,78 +60,77 @@ impl<'a> Conversation<'a> {
     }
 }
 
-/// One session; of a thread also what only its log and its metadata say.
+/// One session; for a thread also its metadata and last messages.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "OneSession")]
-pub(crate) struct OneConversation<'a> {
+pub(crate) struct ConversationDetailsJson<'a> {
     schema: u8,
-    session: Conversation<'a>,
-    /// What it is working on, as people said.
+    session: ConversationJson<'a>,
+    /// The task a user attached to it.
     task: Option<&'a str>,
-    /// What people noted for it in the last day.
-    notes: Vec<Noted<'a>>,
-    /// Of a thread.
+    /// Notes a user attached to it in the last 24 hours.
+    notes: Vec<NoteJson<'a>>,
+    /// Threads only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    metadata: Option<ThreadMetadata<'a>>,
-    /// Of a thread: its last messages, as they stand in its log.
+    metadata: Option<ThreadMetadataJson<'a>>,
+    /// Threads only: its last messages, as stored in its log.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Vec<RecordShape>>")]
-    messages: Option<Vec<Line<'a>>>,
-    /// Of a thread: `before` in /records for the messages before these; nothing if there are none.
+    #[schemars(with = "Option<Vec<RecordJson>>")]
+    messages: Option<Vec<StoredRecordJson<'a>>>,
+    /// Threads only: pass it as `before` to /records to get earlier messages; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     previous: Option<u64>,
 }
 
+/// A note that a user attached to a session.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Note")]
-struct Noted<'a> {
-    #[schemars(with = "Moment")]
+struct NoteJson<'a> {
+    #[schemars(with = "TimestampJson")]
     at: Timestamp,
     text: &'a str,
 }
 
-/// What is known about a thread beside its log.
+/// The metadata of a thread.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct ThreadMetadata<'a> {
+struct ThreadMetadataJson<'a> {
     id: String,
     name: Option<&'a str>,
-    #[schemars(with = "Moment")]
+    #[schemars(with = "TimestampJson")]
     created_at: Timestamp,
-    #[schemars(with = "Moment")]
+    #[schemars(with = "TimestampJson")]
     last_message_at: Timestamp,
-    /// The model it is talked to with; empty where none is configured.
+    /// The model that answers in it; empty if none is configured.
     model: &'a str,
     message_count: u64,
-    #[schemars(with = "ThreadSourceName")]
+    #[schemars(with = "ThreadSourceJson")]
     source: ThreadSource,
     #[serde(skip_serializing_if = "Option::is_none")]
     cron_job_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     system_prompt_override: Option<&'a str>,
-    #[schemars(with = "MetricsShape")]
-    metrics: Metrics,
-    /// Calls of the model that have no result yet.
-    #[schemars(with = "Vec<WaitingCallShape>")]
-    waiting_calls: &'a [WaitingCall],
+    #[schemars(with = "ThreadMetricsJson")]
+    metrics: ThreadMetrics,
+    /// Tool calls of the model without a result.
+    #[schemars(with = "Vec<WaitingCallJson>")]
+    waiting_calls: &'a [PendingToolCall],
 }
 
-impl<'a> OneConversation<'a> {
-    pub(crate) fn new(found: &'a Found, hand: &'a AtHand, messages: Option<&'a ThreadPage>) -> Self {
+impl<'a> ConversationDetailsJson<'a> {
+    pub(crate) fn new(found: &'a Found, hand: &'a TaskAndNotes, messages: Option<&'a ThreadLogPage>) -> Self {
         Self {
             schema: SCHEMA,
-            session: Conversation::new(found),
+            session: ConversationJson::new(found),
             task: hand.task.as_deref(),
-            notes: hand.notes.iter().map(|(at, text)| Noted { at: *at, text }).collect(),
-            metadata: found.thread.as_ref().map(ThreadMetadata::new),
-            messages: messages.map(|page| page.records.items.iter().map(Line).collect()),
+            notes: hand.notes.iter().map(|(at, text)| NoteJson { at: *at, text }).collect(),
+            metadata: found.thread.as_ref().map(ThreadMetadataJson::new),
+            messages: messages.map(|page| page.records.items.iter().map(StoredRecordJson).collect()),
             previous: messages.and_then(|page| page.records.previous),
         }
     }
 }
 
-impl<'a> ThreadMetadata<'a> {
-    fn new(thread: &'a Metadata) -> Self {
+impl<'a> ThreadMetadataJson<'a> {
+    fn new(thread: &'a ThreadMetadata) -> Self {
         Self {
             id: thread.id.to_string(),
             name: thread.name.as_deref(),
@@ -148,45 +147,44 @@ impl<'a> ThreadMetadata<'a> {
     }
 }
 
-/// A piece of a log: `records` of a thread, `entries` of an agent's session.
+/// One page of a log: `records` for a thread, `entries` for a session of an agent.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Records")]
-pub(crate) struct LogPiece<'a> {
+pub(crate) struct LogPageJson<'a> {
     schema: u8,
     id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Vec<RecordShape>>")]
-    records: Option<Vec<Line<'a>>>,
+    #[schemars(with = "Option<Vec<RecordJson>>")]
+    records: Option<Vec<StoredRecordJson<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    entries: Option<Vec<Said<'a>>>,
-    /// What `before` must be for the piece before this one; null at the beginning.
+    entries: Option<Vec<EntryJson<'a>>>,
+    /// Pass it as `before` to get the previous page; null on the first page.
     previous: Option<u64>,
-    /// What `from` must be for the piece after this one; null at the end.
+    /// Pass it as `from` to get the next page; null on the last page.
     next: Option<u64>,
-    /// Lines of a thread's log that could not be read.
+    /// Lines of the thread's log that could not be read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    problems: Vec<PassedOver<'a>>,
+    problems: Vec<LogProblemJson<'a>>,
 }
 
-impl<'a> LogPiece<'a> {
-    pub(crate) fn of_thread(page: &'a ThreadPage) -> Self {
+impl<'a> LogPageJson<'a> {
+    pub(crate) fn from_thread(page: &'a ThreadLogPage) -> Self {
         Self {
             schema: SCHEMA,
             id: page.id.to_string(),
-            records: Some(page.records.items.iter().map(Line).collect()),
+            records: Some(page.records.items.iter().map(StoredRecordJson).collect()),
             entries: None,
             previous: page.records.previous,
             next: page.records.next,
-            problems: page.problems.iter().map(PassedOver::new).collect(),
+            problems: page.problems.iter().map(LogProblemJson::new).collect(),
         }
     }
 
-    pub(crate) fn of_session(id: SessionId, page: &'a Paged<Entry>) -> Self {
+    pub(crate) fn from_session(id: SessionId, page: &'a ListPage<Entry>) -> Self {
         Self {
             schema: SCHEMA,
             id: id.to_string(),
             records: None,
-            entries: Some(page.items.iter().map(Said::new).collect()),
+            entries: Some(page.items.iter().map(EntryJson::new).collect()),
             previous: page.previous,
             next: page.next,
             problems: Vec::new(),
@@ -194,31 +192,30 @@ impl<'a> LogPiece<'a> {
     }
 }
 
-/// The words that would greet a session, and the agent's own command to go on with it.
+/// The resume context of a session, and the agent's command to continue it (null if it has none).
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Resume")]
-pub(crate) struct Resumed<'a> {
+pub(crate) struct ResumeJson<'a> {
     schema: u8,
-    session: Named<'a>,
+    session: SessionNameJson<'a>,
     text: &'a str,
     command: Option<&'a str>,
 }
 
-impl<'a> Resumed<'a> {
-    pub(crate) fn new(listed: &'a Listed, text: &'a str, command: Option<&'a str>) -> Self {
-        Self { schema: SCHEMA, session: Named::new(&listed.session), text, command }
+impl<'a> ResumeJson<'a> {
+    pub(crate) fn new(listed: &'a ListedSession, text: &'a str, command: Option<&'a str>) -> Self {
+        Self { schema: SCHEMA, session: SessionNameJson::new(&listed.session), text, command }
     }
 }
 
-/// A record as it stands in the log.
-struct Line<'a>(&'a Record);
+/// Serializes a record exactly as it is stored in the log.
+struct StoredRecordJson<'a>(&'a ThreadRecord);
 
-impl Serialize for Line<'_> {
+impl Serialize for StoredRecordJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
-            Record::Message(message) => message.as_record().serialize(serializer),
-            Record::Compaction(compaction) => compaction.as_record().serialize(serializer),
-            Record::Other(fields) => fields.serialize(serializer),
+            ThreadRecord::Message(message) => message.as_record().serialize(serializer),
+            ThreadRecord::Compaction(compaction) => compaction.as_record().serialize(serializer),
+            ThreadRecord::Other(fields) => fields.serialize(serializer),
         }
     }
 }

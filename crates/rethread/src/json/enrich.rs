@@ -1,4 +1,4 @@
-//! What a model added to facts, as programs get it.
+//! JSON of `rethread enrich`: facts that a model adds to those extracted by rules.
 
 use rethread_engine::{
     EnrichFailure, EnrichOutcome, EnrichPlan, EnrichReport, EnrichStop, EnrichedSession, EnrichmentEstimate,
@@ -8,28 +8,31 @@ use rethread_model::{Session, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::shape::Moment;
-use super::thread::Planned;
+use super::schema::TimestampJson;
+use super::thread::PlannedCostJson;
 use super::{SCHEMA, dollars};
 
-/// What became of a run.
+/// The result of one run.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Enriched<'a> {
+pub(crate) struct EnrichmentReportJson<'a> {
     schema: u8,
     model: Option<&'a str>,
-    sessions: Vec<EnrichedOne<'a>>,
+    sessions: Vec<EnrichmentResultJson<'a>>,
     waiting: u64,
+    /// Why the run ended early: `off`, `no-model`, `busy` or `held`.
     stopped: Option<&'static str>,
+    /// No request is sent before this time, because too many failed in a row.
     held_until: Option<Timestamp>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct EnrichedOne<'a> {
-    session: Named<'a>,
+struct EnrichmentResultJson<'a> {
+    session: EnrichedSessionJson<'a>,
     outcome: &'static str,
     added: u64,
+    /// Facts of the model that were invalid or already stored.
     dropped: u64,
     tokens: u64,
     cost_usd: Option<f64>,
@@ -37,56 +40,56 @@ struct EnrichedOne<'a> {
     reason: Option<&'a str>,
 }
 
+/// A session that a model adds facts to.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "EnrichedSession")]
 #[serde(rename_all = "camelCase")]
-struct Named<'a> {
+struct EnrichedSessionJson<'a> {
     id: String,
     agent: &'static str,
     external_id: &'a str,
     name: Option<&'a str>,
 }
 
-impl<'a> Enriched<'a> {
+impl<'a> EnrichmentReportJson<'a> {
     pub(crate) fn new(report: &'a EnrichReport) -> Self {
-        let (stopped, held_until) = match &report.stopped {
+        let (stopped, held_until) = match &report.stop_reason {
             None => (None, None),
-            Some(EnrichStop::Off(_)) => (Some("off"), None),
+            Some(EnrichStop::Disabled(_)) => (Some("off"), None),
             Some(EnrichStop::NoModel(_)) => (Some("no-model"), None),
             Some(EnrichStop::Busy) => (Some("busy"), None),
-            Some(EnrichStop::Held { until }) => (Some("held"), Some(*until)),
+            Some(EnrichStop::Paused { until }) => (Some("held"), Some(*until)),
         };
         Self {
             schema: SCHEMA,
             model: report.model.as_deref(),
-            sessions: report.sessions.iter().map(one).collect(),
-            waiting: report.waiting,
+            sessions: report.sessions.iter().map(enrichment_result).collect(),
+            waiting: report.queued,
             stopped,
             held_until,
         }
     }
 }
 
-fn one(told: &EnrichedSession) -> EnrichedOne<'_> {
-    let (outcome, until, reason) = match &told.outcome {
+fn enrichment_result(result: &EnrichedSession) -> EnrichmentResultJson<'_> {
+    let (outcome, until, reason) = match &result.outcome {
         EnrichOutcome::Done => ("done", None, None),
-        EnrichOutcome::Waits { until, reason } => ("waits", Some(*until), Some(reason.as_str())),
-        EnrichOutcome::Failed { reason } => ("failed", None, Some(reason.as_str())),
+        EnrichOutcome::Retry { until, reason } => ("waits", Some(*until), Some(reason.as_str())),
+        EnrichOutcome::GivenUp { reason } => ("failed", None, Some(reason.as_str())),
     };
-    EnrichedOne {
-        session: named(&told.session),
+    EnrichmentResultJson {
+        session: enriched_session(&result.session),
         outcome,
-        added: told.added,
-        dropped: told.dropped,
-        tokens: told.tokens,
-        cost_usd: told.cost.map(dollars),
+        added: result.added,
+        dropped: result.dropped,
+        tokens: result.tokens,
+        cost_usd: result.cost.map(dollars),
         until,
         reason,
     }
 }
 
-fn named(session: &Session) -> Named<'_> {
-    Named {
+fn enriched_session(session: &Session) -> EnrichedSessionJson<'_> {
+    EnrichedSessionJson {
         id: session.id.to_string(),
         agent: session.agent.as_str(),
         external_id: &session.external_id,
@@ -94,36 +97,36 @@ fn named(session: &Session) -> Named<'_> {
     }
 }
 
-/// What a run would take.
+/// What a run would cost (`--dry-run`).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct WouldEnrich<'a> {
+pub(crate) struct EnrichmentPlanJson<'a> {
     schema: u8,
     dry_run: bool,
     model: &'a str,
     refused: Option<&'a str>,
     held_until: Option<Timestamp>,
-    sessions: Vec<WouldEnrichOne<'a>>,
+    sessions: Vec<PlannedEnrichmentJson<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct WouldEnrichOne<'a> {
-    session: Named<'a>,
+struct PlannedEnrichmentJson<'a> {
+    session: EnrichedSessionJson<'a>,
     requests: u64,
-    planned: Planned,
+    planned: PlannedCostJson,
     tries: u64,
     next_at: Timestamp,
     reason: Option<&'a str>,
 }
 
-impl<'a> WouldEnrich<'a> {
+impl<'a> EnrichmentPlanJson<'a> {
     pub(crate) fn new(plan: &'a EnrichPlan) -> Self {
-        let one = |planned: &'a PlannedEnrichment| WouldEnrichOne {
-            session: named(&planned.session),
+        let one = |planned: &'a PlannedEnrichment| PlannedEnrichmentJson {
+            session: enriched_session(&planned.session),
             requests: planned.requests,
-            planned: Planned::new(planned.planned),
-            tries: planned.tries,
+            planned: PlannedCostJson::new(planned.planned),
+            tries: planned.attempts,
             next_at: planned.next_at,
             reason: planned.reason.as_deref(),
         };
@@ -131,61 +134,60 @@ impl<'a> WouldEnrich<'a> {
             schema: SCHEMA,
             dry_run: true,
             model: &plan.model,
-            refused: plan.refused.as_deref(),
-            held_until: plan.held_until,
+            refused: plan.refusal_reason.as_deref(),
+            held_until: plan.paused_until,
             sessions: plan.sessions.iter().map(one).collect(),
         }
     }
 }
 
-/// Sessions that failed for good.
+/// Sessions that are not retried.
 #[derive(Serialize)]
-pub(crate) struct NotEnriched<'a> {
+pub(crate) struct EnrichmentFailureListJson<'a> {
     schema: u8,
-    failed: Vec<NotEnrichedOne<'a>>,
+    failed: Vec<EnrichmentFailureJson<'a>>,
 }
 
+/// A session that is not retried, and why.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "EnrichmentFailure")]
 #[serde(rename_all = "camelCase")]
-struct NotEnrichedOne<'a> {
-    session: Named<'a>,
+struct EnrichmentFailureJson<'a> {
+    session: EnrichedSessionJson<'a>,
     tries: u64,
-    #[schemars(with = "Moment")]
+    #[schemars(with = "TimestampJson")]
     failed_at: Timestamp,
     reason: &'a str,
 }
 
-impl<'a> NotEnriched<'a> {
+impl<'a> EnrichmentFailureListJson<'a> {
     pub(crate) fn new(failures: &'a [EnrichFailure]) -> Self {
-        Self { schema: SCHEMA, failed: failures.iter().map(failure).collect() }
+        Self { schema: SCHEMA, failed: failures.iter().map(enrichment_failure).collect() }
     }
 }
 
-fn failure(failure: &EnrichFailure) -> NotEnrichedOne<'_> {
-    let EnrichFailure { session, tries, failed_at, reason } = failure;
-    NotEnrichedOne { session: named(session), tries: *tries, failed_at: *failed_at, reason }
+fn enrichment_failure(failure: &EnrichFailure) -> EnrichmentFailureJson<'_> {
+    let EnrichFailure { session, attempts: tries, failed_at, reason } = failure;
+    EnrichmentFailureJson { session: enriched_session(session), tries: *tries, failed_at: *failed_at, reason }
 }
 
-/// How many sessions wait again.
+/// How many failed sessions were queued again.
 #[derive(Serialize)]
-pub(crate) struct Cleared {
+pub(crate) struct ClearedFailuresJson {
     schema: u8,
     cleared: u64,
 }
 
-impl Cleared {
+impl ClearedFailuresJson {
     pub(crate) fn new(cleared: u64) -> Self {
         Self { schema: SCHEMA, cleared }
     }
 }
 
-/// What adding facts to sessions of one type would take.
+/// Estimated cost of adding facts to sessions of one type.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "EnrichmentEstimate")]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Estimated {
-    /// Unknown where the sessions were not read yet: they count like all others together.
+pub(super) struct EnrichmentEstimateJson {
+    /// `unknown` for sessions that were not read yet; those are estimated from the average of all types.
     #[serde(rename = "type")]
     kind: &'static str,
     sessions: u64,
@@ -193,10 +195,10 @@ pub(super) struct Estimated {
     cost_usd: Option<f64>,
 }
 
-impl Estimated {
+impl EnrichmentEstimateJson {
     pub(super) fn new(estimate: &EnrichmentEstimate) -> Self {
         Self {
-            kind: estimate.kind.map_or("unknown", rethread_engine::WorkKind::as_str),
+            kind: estimate.kind.map_or("unknown", rethread_engine::SessionType::as_str),
             sessions: estimate.sessions,
             tokens: estimate.tokens,
             cost_usd: estimate.cost.map(dollars),
@@ -204,32 +206,32 @@ impl Estimated {
     }
 }
 
-/// How it stands with the model that adds facts.
+/// State of the model that adds facts.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "EnrichmentStatus")]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Standing<'a> {
-    /// 0: a model adds to what rules draw. 1: it cannot be reached, and sessions wait. 2: rules only.
+pub(super) struct EnrichmentStatusJson<'a> {
+    /// 0: a model adds facts. 1: the model is unreachable and sessions wait. 2: rules only.
     level: u8,
     reason: Option<&'a str>,
     waiting: u64,
     retrying: u64,
     failed: u64,
-    #[schemars(with = "Option<Moment>")]
+    /// No request is sent before this time, because too many failed in a row.
+    #[schemars(with = "Option<TimestampJson>")]
     held_until: Option<Timestamp>,
-    last_failures: Vec<NotEnrichedOne<'a>>,
+    last_failures: Vec<EnrichmentFailureJson<'a>>,
 }
 
-impl<'a> Standing<'a> {
+impl<'a> EnrichmentStatusJson<'a> {
     pub(super) fn new(status: &'a EnrichmentStatus) -> Self {
         Self {
             level: status.level,
             reason: status.reason.as_deref(),
-            waiting: status.waiting,
+            waiting: status.queued,
             retrying: status.retrying,
             failed: status.failed,
-            held_until: status.held_until,
-            last_failures: status.last_failures.iter().map(failure).collect(),
+            held_until: status.paused_until,
+            last_failures: status.last_failures.iter().map(enrichment_failure).collect(),
         }
     }
 }

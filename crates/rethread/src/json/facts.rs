@@ -1,41 +1,41 @@
-//! What is known, as programs get it: fixes, decisions, workflows, the story of a file, facts and their graph.
+//! JSON of memory: fixes, decisions, workflows, file histories, facts and the graph around an entity.
 
 use rethread_engine::{
-    CommandUse, Decision, FactsReport, FileHistory, Fix, FixReport, Graph, KnownError, KnownFact, KnownThing, Pattern,
-    Source, Thing, Touch, Workflow,
+    CommandSequence, CommandStats, Decision, EntityFacts, EntityGraph, FactRow, FactSource, FactsReport, FileHistory,
+    FileTouch, Fix, FixReport, GraphItem, KnownError, Workflow,
 };
 use rethread_model::{Entity, FactState, Predicate, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SCHEMA;
-use super::shape::{EntityShape, Moment, PredicateName};
+use super::schema::{EntityJson, PredicateJson, TimestampJson};
 
-/// Where something stands.
+/// The transcript lines that something was extracted from.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Source")]
-struct Cited {
-    session: Of,
+struct SourceJson {
+    session: SessionRefJson,
     line: u64,
+    /// Further lines that support it.
     evidence: Vec<u64>,
-    #[schemars(with = "Option<Moment>")]
+    #[schemars(with = "Option<TimestampJson>")]
     at: Option<Timestamp>,
     citation: String,
 }
 
+/// The session of a source.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "SourceSession")]
-struct Of {
+struct SessionRefJson {
     id: String,
     agent: &'static str,
     name: Option<String>,
     project: Option<String>,
 }
 
-impl Cited {
-    fn new(source: &Source) -> Self {
+impl SourceJson {
+    fn new(source: &FactSource) -> Self {
         Self {
-            session: Of {
+            session: SessionRefJson {
                 id: source.session.to_string(),
                 agent: source.agent.as_str(),
                 name: source.session_name.clone(),
@@ -49,350 +49,377 @@ impl Cited {
     }
 }
 
-/// What fixed an error.
+/// What fixed an error, and what did not.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Fixes")]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Fixed<'a> {
+pub(crate) struct FixReportJson<'a> {
     schema: u8,
+    /// The normalized error; null if the text contains no error.
     signature: Option<&'a str>,
+    /// Whether this very error is known, not only similar ones.
     exact: bool,
+    /// Errors known in this scope.
     known_errors: u64,
-    errors: Vec<Met<'a>>,
-    fixes: Vec<Remedy<'a>>,
-    dead_ends: Vec<Remedy<'a>>,
+    errors: Vec<KnownErrorJson<'a>>,
+    fixes: Vec<FixJson<'a>>,
+    dead_ends: Vec<FixJson<'a>>,
 }
 
-/// An error that was met before.
+/// An error that occurred before.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "KnownError")]
-struct Met<'a> {
+struct KnownErrorJson<'a> {
     signature: &'a str,
     error: &'a str,
-    likeness: f64,
+    /// Word overlap with the given text, 0 to 1.
+    similarity: f64,
+    /// How often it occurred.
     seen: u64,
-    last: Option<Cited>,
+    /// Where it occurred last.
+    last: Option<SourceJson>,
 }
 
+/// One attempt to fix an error.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Fix")]
 #[serde(rename_all = "camelCase")]
-struct Remedy<'a> {
+struct FixJson<'a> {
+    /// `confirmed` if it helped more often than not, `refuted` if it did not, `hypothesis` if that is unknown.
     state: &'static str,
+    /// What was done.
     what: &'a str,
     reason: Option<&'a str>,
+    /// How often the error was gone afterwards.
     succeeded: u64,
+    /// How often the error stayed or came back.
     failed: u64,
+    /// The command that verified it.
     command: Option<&'a str>,
     error: &'a str,
     signature: &'a str,
-    likeness: f64,
+    /// Word overlap of `error` with the given text, 0 to 1.
+    similarity: f64,
     trust: &'static str,
-    #[schemars(with = "Option<Moment>")]
+    #[schemars(with = "Option<TimestampJson>")]
     last_at: Option<Timestamp>,
-    sources: Vec<Cited>,
+    sources: Vec<SourceJson>,
 }
 
-impl<'a> Fixed<'a> {
+impl<'a> FixReportJson<'a> {
     pub(crate) fn new(report: &'a FixReport) -> Self {
-        let met = |error: &'a KnownError| Met {
+        let known_error = |error: &'a KnownError| KnownErrorJson {
             signature: &error.signature,
             error: &error.line,
-            likeness: rounded(error.likeness),
-            seen: error.seen,
-            last: error.last.as_ref().map(Cited::new),
+            similarity: round_to_thousandths(error.similarity),
+            seen: error.occurrences,
+            last: error.last_source.as_ref().map(SourceJson::new),
         };
         let of = |error: &'a KnownError, fixes: &'a [Fix]| {
-            let named = fixes.iter().map(|fix| Remedy::new(fix, &error.signature, &error.line, error.likeness));
+            let named = fixes.iter().map(|fix| FixJson::new(fix, &error.signature, &error.line, error.similarity));
             named.collect::<Vec<_>>()
         };
         Self {
             schema: SCHEMA,
             signature: report.signature.as_deref(),
-            exact: report.errors.first().is_some_and(|error| error.likeness >= 1.0 && is_named(report, error)),
-            known_errors: report.known,
-            errors: report.errors.iter().map(met).collect(),
+            exact: report
+                .errors
+                .first()
+                .is_some_and(|error| error.similarity >= 1.0 && has_same_signature(report, error)),
+            known_errors: report.known_errors,
+            errors: report.errors.iter().map(known_error).collect(),
             fixes: report.errors.iter().flat_map(|error| of(error, &error.fixes.fixes)).collect(),
-            dead_ends: report.errors.iter().flat_map(|error| of(error, &error.fixes.dead_ends)).collect(),
+            dead_ends: report.errors.iter().flat_map(|error| of(error, &error.fixes.failed_attempts)).collect(),
         }
     }
 }
 
-fn is_named(report: &FixReport, error: &KnownError) -> bool {
+fn has_same_signature(report: &FixReport, error: &KnownError) -> bool {
     report.signature.as_deref() == Some(error.signature.as_str())
 }
 
-impl<'a> Remedy<'a> {
+impl<'a> FixJson<'a> {
     fn new(fix: &'a Fix, signature: &'a str, error: &'a str, likeness: f64) -> Self {
         Self {
             state: fix.state.as_str(),
-            what: &fix.what,
+            what: &fix.description,
             reason: fix.reason.as_deref(),
             succeeded: fix.succeeded,
             failed: fix.failed,
             command: fix.command.as_deref(),
             error,
             signature,
-            likeness: rounded(likeness),
+            similarity: round_to_thousandths(likeness),
             trust: fix.trust.as_str(),
             last_at: fix.last_at,
-            sources: fix.sources.iter().map(Cited::new).collect(),
+            sources: fix.sources.iter().map(SourceJson::new).collect(),
         }
     }
 }
 
-/// Decisions and rules.
+/// Decisions, preferences and prohibitions.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Decisions")]
-pub(crate) struct Decided<'a> {
+pub(crate) struct DecisionListJson<'a> {
     schema: u8,
-    decisions: Vec<Settled<'a>>,
+    decisions: Vec<DecisionJson<'a>>,
 }
 
+/// A decision, preference or prohibition.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Decision")]
 #[serde(rename_all = "camelCase")]
-struct Settled<'a> {
+struct DecisionJson<'a> {
     kind: &'static str,
     state: &'static str,
+    /// Whether it is still valid.
     open: bool,
     choice: &'a str,
+    /// The alternative that was rejected.
     against: Option<&'a str>,
     what: &'a str,
     reason: Option<&'a str>,
     trust: &'static str,
     project: Option<&'a str>,
-    #[schemars(with = "Option<Moment>")]
+    #[schemars(with = "Option<TimestampJson>")]
     valid_from: Option<Timestamp>,
-    #[schemars(with = "Option<Moment>")]
+    /// Null while it is valid.
+    #[schemars(with = "Option<TimestampJson>")]
     valid_to: Option<Timestamp>,
-    sources: Vec<Cited>,
-    closed_by: Option<Cited>,
+    sources: Vec<SourceJson>,
+    /// Where it was replaced or withdrawn.
+    closed_by: Option<SourceJson>,
 }
 
-impl<'a> Decided<'a> {
+impl<'a> DecisionListJson<'a> {
     pub(crate) fn new(found: &'a [Decision]) -> Self {
-        Self { schema: SCHEMA, decisions: found.iter().map(Settled::new).collect() }
+        Self { schema: SCHEMA, decisions: found.iter().map(DecisionJson::new).collect() }
     }
 }
 
-impl<'a> Settled<'a> {
+impl<'a> DecisionJson<'a> {
     fn new(one: &'a Decision) -> Self {
         Self {
             kind: one.predicate.as_str(),
-            state: one.state.of_decision(),
+            state: one.state.decision_name(),
             open: one.is_open(),
-            choice: &one.choice,
-            against: one.against.as_deref(),
-            what: &one.what,
+            choice: &one.subject,
+            against: one.rejected_option.as_deref(),
+            what: &one.statement,
             reason: one.reason.as_deref(),
             trust: one.trust.as_str(),
             project: one.project.as_deref(),
             valid_from: one.valid_from,
             valid_to: one.valid_to,
-            sources: one.sources.iter().map(Cited::new).collect(),
-            closed_by: one.closed_by.as_ref().map(Cited::new),
+            sources: one.sources.iter().map(SourceJson::new).collect(),
+            closed_by: one.closed_by.as_ref().map(SourceJson::new),
         }
     }
 }
 
-/// How work is done.
+/// Commands and command sequences, by project.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Workflows")]
-pub(crate) struct Worked<'a> {
+pub(crate) struct WorkflowListJson<'a> {
     schema: u8,
-    projects: Vec<Habits<'a>>,
+    projects: Vec<ProjectWorkflowJson<'a>>,
 }
 
+/// The commands of one project.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "ProjectWorkflow")]
-struct Habits<'a> {
+struct ProjectWorkflowJson<'a> {
     project: Option<&'a str>,
-    commands: Vec<Run<'a>>,
-    sequences: Vec<Habit<'a>>,
+    commands: Vec<CommandUseJson<'a>>,
+    sequences: Vec<CommandSequenceJson<'a>>,
 }
 
+/// How often a command ran and succeeded.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "CommandUse")]
 #[serde(rename_all = "camelCase")]
-struct Run<'a> {
+struct CommandUseJson<'a> {
     command: &'a str,
     runs: u64,
     succeeded: u64,
     failed: u64,
+    /// 0 to 1; null if no outcome is known.
     success_rate: Option<f64>,
     usually_fails: bool,
+    /// Runs right after a failed one, with no other action in between.
     retried: u64,
     retries_succeeded: u64,
-    instead: Vec<Instead<'a>>,
+    /// What worked instead, most frequent first.
+    instead: Vec<AlternativeJson<'a>>,
     sessions: u64,
-    last: Cited,
+    last: SourceJson,
 }
 
+/// What worked instead of a command that failed.
 #[derive(Serialize, JsonSchema)]
-struct Instead<'a> {
+struct AlternativeJson<'a> {
     what: &'a str,
     times: u64,
 }
 
+/// Commands that repeatedly run in this order.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "CommandSequence")]
 #[serde(rename_all = "camelCase")]
-struct Habit<'a> {
+struct CommandSequenceJson<'a> {
     commands: &'a [String],
     times: u64,
     sessions: u64,
     succeeded: u64,
+    /// 0 to 1.
     success_rate: f64,
-    #[schemars(with = "Option<Moment>")]
+    #[schemars(with = "Option<TimestampJson>")]
     last_at: Option<Timestamp>,
-    last: Cited,
+    last: SourceJson,
 }
 
-impl<'a> Worked<'a> {
+impl<'a> WorkflowListJson<'a> {
     pub(crate) fn new(found: &'a [Workflow]) -> Self {
-        let habits = |one: &'a Workflow| Habits {
+        let habits = |one: &'a Workflow| ProjectWorkflowJson {
             project: one.project.as_deref(),
-            commands: one.commands.iter().map(Run::new).collect(),
-            sequences: one.patterns.iter().map(Habit::new).collect(),
+            commands: one.commands.iter().map(CommandUseJson::new).collect(),
+            sequences: one.sequences.iter().map(CommandSequenceJson::new).collect(),
         };
         Self { schema: SCHEMA, projects: found.iter().map(habits).collect() }
     }
 }
 
-impl<'a> Run<'a> {
-    fn new(one: &'a CommandUse) -> Self {
+impl<'a> CommandUseJson<'a> {
+    fn new(one: &'a CommandStats) -> Self {
         Self {
             command: &one.command,
             runs: one.runs(),
             succeeded: one.succeeded,
             failed: one.failed,
-            success_rate: one.success_rate().map(rounded),
+            success_rate: one.success_rate().map(round_to_thousandths),
             usually_fails: one.usually_fails(),
             retried: one.retried,
             retries_succeeded: one.retries_succeeded,
-            instead: one.instead.iter().map(|(what, times)| Instead { what, times: *times }).collect(),
-            sessions: one.sessions,
-            last: Cited::new(&one.last),
+            instead: one.alternatives.iter().map(|(what, times)| AlternativeJson { what, times: *times }).collect(),
+            sessions: one.session_count,
+            last: SourceJson::new(&one.last_source),
         }
     }
 }
 
-impl<'a> Habit<'a> {
-    fn new(one: &'a Pattern) -> Self {
+impl<'a> CommandSequenceJson<'a> {
+    fn new(one: &'a CommandSequence) -> Self {
         Self {
             commands: &one.commands,
-            times: one.times,
-            sessions: one.sessions,
+            times: one.count,
+            sessions: one.session_count,
             succeeded: one.succeeded,
-            success_rate: rounded(one.success_rate()),
+            success_rate: round_to_thousandths(one.success_rate()),
             last_at: one.last_at,
-            last: Cited::new(&one.last),
+            last: SourceJson::new(&one.last_source),
         }
     }
 }
 
-/// The story of a file.
+/// What was done to a file, newest first, with its fixes and decisions.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct FileStory<'a> {
+pub(crate) struct FileHistoryJson<'a> {
     schema: u8,
+    /// Null if nothing is known about the file.
     file: Option<&'a str>,
+    /// The file, then its other names.
     names: &'a [String],
+    /// Episodes that touched it, including those not listed.
     total: u64,
-    touches: Vec<Touched<'a>>,
-    fixes: Vec<Remedy<'a>>,
-    decisions: Vec<Settled<'a>>,
+    touches: Vec<FileTouchJson<'a>>,
+    fixes: Vec<FixJson<'a>>,
+    decisions: Vec<DecisionJson<'a>>,
 }
 
+/// What one episode did to a file.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Touch")]
 #[serde(rename_all = "camelCase")]
-struct Touched<'a> {
-    deeds: Vec<Done<'a>>,
-    #[schemars(with = "Option<Moment>")]
+struct FileTouchJson<'a> {
+    actions: Vec<FileActionJson<'a>>,
+    #[schemars(with = "Option<TimestampJson>")]
     last_at: Option<Timestamp>,
+    /// First line of the prompt.
     why: Option<&'a str>,
     episode: u64,
-    source: Cited,
+    source: SourceJson,
 }
 
+/// One action on a file.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Deed")]
 #[serde(rename_all = "camelCase")]
-struct Done<'a> {
+struct FileActionJson<'a> {
     what: &'static str,
+    /// The file's name at that time.
     name: &'a str,
     renamed_to: Option<&'a str>,
     times: u64,
 }
 
-impl<'a> FileStory<'a> {
+impl<'a> FileHistoryJson<'a> {
     pub(crate) fn new(found: &'a FileHistory) -> Self {
         Self {
             schema: SCHEMA,
             file: found.names.first().map(String::as_str),
             names: &found.names,
             total: found.total,
-            touches: found.touches.iter().map(Touched::new).collect(),
-            fixes: found.fixes.iter().map(|(error, fix)| Remedy::new(fix, error, error, 1.0)).collect(),
-            decisions: found.decisions.iter().map(Settled::new).collect(),
+            touches: found.touches.iter().map(FileTouchJson::new).collect(),
+            fixes: found.fixes.iter().map(|(error, fix)| FixJson::new(fix, error, error, 1.0)).collect(),
+            decisions: found.decisions.iter().map(DecisionJson::new).collect(),
         }
     }
 }
 
-impl<'a> Touched<'a> {
-    fn new(touch: &'a Touch) -> Self {
-        let deeds = touch.deeds.iter().map(|deed| Done {
-            what: deed.predicate.as_str(),
-            name: &deed.name,
-            renamed_to: deed.renamed_to.as_deref(),
-            times: deed.times,
+impl<'a> FileTouchJson<'a> {
+    fn new(touch: &'a FileTouch) -> Self {
+        let session_actions = touch.actions.iter().map(|one_action| FileActionJson {
+            what: one_action.predicate.as_str(),
+            name: &one_action.name,
+            renamed_to: one_action.renamed_to.as_deref(),
+            times: one_action.count,
         });
         Self {
-            deeds: deeds.collect(),
+            actions: session_actions.collect(),
             last_at: touch.last_at,
-            why: touch.why.as_deref(),
+            why: touch.prompt.as_deref(),
             episode: touch.source.episode,
-            source: Cited::new(&touch.source),
+            source: SourceJson::new(&touch.source),
         }
     }
 }
 
-/// What is known of a thing, or the things most is known of.
+/// The facts about one entity, or a list of the entities with most facts.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Facts")]
-pub(crate) struct Known<'a> {
+pub(crate) struct FactsReportJson<'a> {
     schema: u8,
-    entity: Option<Counted<'a>>,
-    #[schemars(with = "Vec<EntityShape>")]
+    /// Null if no entity was given or several match.
+    entity: Option<EntitySummaryJson<'a>>,
+    /// Other entities with the same name.
+    #[schemars(with = "Vec<EntityJson>")]
     others: &'a [Entity],
-    facts: Vec<Stated<'a>>,
-    graph: Option<Net<'a>>,
-    things: Vec<Counted<'a>>,
+    facts: Vec<FactJson<'a>>,
+    graph: Option<GraphJson<'a>>,
+    /// The list of entities, if `entity` is null.
+    things: Vec<EntitySummaryJson<'a>>,
 }
 
+/// An entity and how much is known about it.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Thing")]
 #[serde(rename_all = "camelCase")]
-struct Counted<'a> {
+struct EntitySummaryJson<'a> {
     #[serde(flatten)]
-    #[schemars(with = "EntityShape")]
+    #[schemars(with = "EntityJson")]
     entity: &'a Entity,
     facts: u64,
     sessions: u64,
-    #[schemars(with = "Option<Moment>")]
+    #[schemars(with = "Option<TimestampJson>")]
     last_at: Option<Timestamp>,
 }
 
+/// One fact.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Fact")]
 #[serde(rename_all = "camelCase")]
-struct Stated<'a> {
-    #[schemars(with = "PredicateName")]
+struct FactJson<'a> {
+    #[schemars(with = "PredicateJson")]
     predicate: Predicate,
-    #[schemars(with = "EntityShape")]
+    #[schemars(with = "EntityJson")]
     subject: &'a Entity,
-    #[schemars(with = "Option<EntityShape>")]
+    #[schemars(with = "Option<EntityJson>")]
     object: Option<&'a Entity>,
     detail: &'a str,
     reason: Option<&'a str>,
@@ -400,38 +427,43 @@ struct Stated<'a> {
     succeeded: u64,
     failed: u64,
     trust: &'static str,
+    /// The model that added it; null for facts extracted by rules.
     model: Option<&'a str>,
-    #[schemars(with = "Option<Moment>")]
+    /// When it was observed.
+    #[schemars(with = "Option<TimestampJson>")]
     at: Option<Timestamp>,
-    #[schemars(with = "Moment")]
+    /// When it was stored.
+    #[schemars(with = "TimestampJson")]
     learned_at: Timestamp,
-    source: Cited,
+    source: SourceJson,
 }
 
-impl<'a> Known<'a> {
+impl<'a> FactsReportJson<'a> {
     pub(crate) fn new(report: &'a FactsReport) -> Self {
         let empty = Self { schema: SCHEMA, entity: None, others: &[], facts: vec![], graph: None, things: vec![] };
         match report {
-            FactsReport::Things(things) => Self { things: things.iter().map(Counted::new).collect(), ..empty },
-            FactsReport::About { thing, facts, graph, others } => Self {
-                entity: Some(Counted::new(thing)),
+            FactsReport::Entities(things) => {
+                Self { things: things.iter().map(EntitySummaryJson::new).collect(), ..empty }
+            }
+            FactsReport::About { subject: thing, facts, graph, others } => Self {
+                entity: Some(EntitySummaryJson::new(thing)),
                 others,
-                facts: facts.iter().map(Stated::new).collect(),
-                graph: Some(Net::new(graph)),
+                facts: facts.iter().map(FactJson::new).collect(),
+                graph: Some(GraphJson::new(graph)),
                 ..empty
             },
         }
     }
 }
 
-impl<'a> Counted<'a> {
-    fn new(thing: &'a KnownThing) -> Self {
-        Self { entity: &thing.entity, facts: thing.facts, sessions: thing.sessions, last_at: thing.last_at }
+impl<'a> EntitySummaryJson<'a> {
+    fn new(thing: &'a EntityFacts) -> Self {
+        Self { entity: &thing.entity, facts: thing.facts, sessions: thing.sessions, last_at: thing.last_fact_at }
     }
 }
 
-impl<'a> Stated<'a> {
-    fn new(known: &'a KnownFact) -> Self {
+impl<'a> FactJson<'a> {
+    fn new(known: &'a FactRow) -> Self {
         let fact = &known.fact;
         Self {
             predicate: fact.predicate,
@@ -439,33 +471,34 @@ impl<'a> Stated<'a> {
             object: fact.object.as_ref(),
             detail: &fact.detail,
             reason: fact.reason.as_deref(),
-            state: fact.state.named(fact.predicate),
-            succeeded: fact.succeeded,
-            failed: fact.failed,
+            state: fact.state.display_name(fact.predicate),
+            succeeded: fact.success_count,
+            failed: fact.failure_count,
             trust: fact.trust.as_str(),
             model: fact.model.as_deref(),
             at: fact.at,
             learned_at: known.learned_at,
-            source: Cited::new(&Source::of(known)),
+            source: SourceJson::new(&FactSource::of_fact(known)),
         }
     }
 }
 
-/// What surrounds a thing.
+/// The graph around an entity; node 0 is the entity itself.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Graph")]
 #[serde(rename_all = "camelCase")]
-struct Net<'a> {
-    nodes: Vec<Point<'a>>,
-    edges: Vec<Line>,
+struct GraphJson<'a> {
+    nodes: Vec<NodeJson<'a>>,
+    edges: Vec<EdgeJson>,
+    /// Nodes that exceeded the size limit.
     left_out: usize,
 }
 
+/// An entity or a session.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Node")]
-struct Point<'a> {
+struct NodeJson<'a> {
     kind: &'static str,
     name: String,
+    /// Edges between it and node 0.
     depth: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<String>,
@@ -473,54 +506,53 @@ struct Point<'a> {
     agent: Option<&'a str>,
 }
 
-/// An edge; its ends are positions among the nodes.
+/// A fact between two nodes; `from` and `to` are indexes into `nodes`.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Edge")]
 #[serde(rename_all = "camelCase")]
-struct Line {
+struct EdgeJson {
     from: usize,
     to: usize,
-    #[schemars(with = "PredicateName")]
+    #[schemars(with = "PredicateJson")]
     predicate: Predicate,
     state: &'static str,
     times: u64,
     succeeded: u64,
     failed: u64,
-    #[schemars(with = "Option<Moment>")]
+    #[schemars(with = "Option<TimestampJson>")]
     valid_from: Option<Timestamp>,
-    #[schemars(with = "Option<Moment>")]
+    #[schemars(with = "Option<TimestampJson>")]
     valid_to: Option<Timestamp>,
-    #[schemars(with = "Option<Moment>")]
+    #[schemars(with = "Option<TimestampJson>")]
     last_at: Option<Timestamp>,
-    source: Cited,
+    source: SourceJson,
 }
 
-impl<'a> Net<'a> {
-    fn new(graph: &'a Graph) -> Self {
+impl<'a> GraphJson<'a> {
+    fn new(graph: &'a EntityGraph) -> Self {
         let nodes = graph.nodes.iter().map(|node| {
-            let (session, agent) = match &node.thing {
-                Thing::Session { id, agent, .. } => (Some(id.to_string()), Some(agent.as_str())),
-                Thing::Entity(_) => (None, None),
+            let (session, agent) = match &node.item {
+                GraphItem::Session { id, agent, .. } => (Some(id.to_string()), Some(agent.as_str())),
+                GraphItem::Entity(_) => (None, None),
             };
-            Point { kind: node.thing.kind(), name: node.thing.label(), depth: node.depth, session, agent }
+            NodeJson { kind: node.item.kind(), name: node.item.label(), depth: node.depth, session, agent }
         });
-        let edges = graph.edges.iter().map(|edge| Line {
+        let edges = graph.edges.iter().map(|edge| EdgeJson {
             from: edge.from,
             to: edge.to,
             predicate: edge.predicate,
-            state: FactState::named(edge.state, edge.predicate),
-            times: edge.times,
+            state: FactState::display_name(edge.state, edge.predicate),
+            times: edge.fact_count,
             succeeded: edge.succeeded,
             failed: edge.failed,
             valid_from: edge.valid_from,
             valid_to: edge.valid_to,
             last_at: edge.last_at,
-            source: Cited::new(&edge.source),
+            source: SourceJson::new(&edge.source),
         });
         Self { nodes: nodes.collect(), edges: edges.collect(), left_out: graph.left_out }
     }
 }
 
-fn rounded(share: f64) -> f64 {
+fn round_to_thousandths(share: f64) -> f64 {
     (share * 1000.0).round() / 1000.0
 }

@@ -1,65 +1,79 @@
-//! What was forgotten, as programs get it.
+//! JSON of `rethread forget`.
 
-use rethread_engine::Forgotten as Told;
+use rethread_engine::ForgetReport;
 use rethread_model::Session;
 use serde::Serialize;
 
 use super::SCHEMA;
 
-/// What was forgotten, or would be.
+/// What was erased, or would be (`--dry-run`).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Forgotten<'a> {
+pub(crate) struct ForgetReportJson<'a> {
     schema: u8,
     dry_run: bool,
-    sessions: Vec<Named<'a>>,
-    shortened: Vec<Named<'a>>,
+    /// Sessions erased completely.
+    sessions: Vec<ForgottenSessionJson<'a>>,
+    /// Sessions that lose only some episodes or names.
+    shortened: Vec<ForgottenSessionJson<'a>>,
     threads: Vec<String>,
-    removed: Vec<Removed>,
-    staying: Vec<Staying>,
+    removed: Vec<RemovedCountJson>,
+    /// What contains the text and is not removed.
+    remaining: Vec<RemainingCountJson>,
+    /// Markers that keep sync from bringing it back.
     tombstones: u64,
     seconds: f64,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Named<'a> {
+struct ForgottenSessionJson<'a> {
     id: String,
     agent: &'static str,
     external_id: &'a str,
 }
 
 #[derive(Serialize)]
-struct Removed {
+struct RemovedCountJson {
     place: &'static str,
     count: u64,
+    /// How many are still there, verified afterwards.
     left: u64,
 }
 
 #[derive(Serialize)]
-struct Staying {
+struct RemainingCountJson {
     place: &'static str,
     count: u64,
 }
 
-impl<'a> Forgotten<'a> {
-    /// From what the engine tells.
-    pub(crate) fn new(told: &'a Told, dry_run: bool) -> Self {
-        let removed = told.removed.iter();
+impl<'a> ForgetReportJson<'a> {
+    pub(crate) fn new(report: &'a ForgetReport, dry_run: bool) -> Self {
+        let removed = report.removed.iter();
         Self {
             schema: SCHEMA,
             dry_run,
-            sessions: told.sessions.iter().map(named).collect(),
-            shortened: told.shortened.iter().map(named).collect(),
-            threads: told.threads.iter().map(ToString::to_string).collect(),
-            removed: removed.map(|one| Removed { place: one.place, count: one.count, left: one.left }).collect(),
-            staying: told.staying.iter().map(|(place, count)| Staying { place, count: *count }).collect(),
-            tombstones: told.tombstones,
-            seconds: told.seconds,
+            sessions: report.sessions.iter().map(forgotten_session).collect(),
+            shortened: report.partial_sessions.iter().map(forgotten_session).collect(),
+            threads: report.threads.iter().map(ToString::to_string).collect(),
+            removed: removed
+                .map(|one| RemovedCountJson { place: one.place, count: one.count, left: one.remaining })
+                .collect(),
+            remaining: report
+                .retained
+                .iter()
+                .map(|(place, count)| RemainingCountJson { place, count: *count })
+                .collect(),
+            tombstones: report.tombstones,
+            seconds: report.seconds,
         }
     }
 }
 
-fn named(session: &Session) -> Named<'_> {
-    Named { id: session.id.to_string(), agent: session.agent.as_str(), external_id: &session.external_id }
+fn forgotten_session(session: &Session) -> ForgottenSessionJson<'_> {
+    ForgottenSessionJson {
+        id: session.id.to_string(),
+        agent: session.agent.as_str(),
+        external_id: &session.external_id,
+    }
 }

@@ -1,19 +1,19 @@
-//! What is told while it happens: the lines of `thread send --json`, the frames of the socket, the events of pages.
+//! Live frames: the lines of `thread send --json`, the WebSocket frames and the server-sent events.
 //!
-//! One definition for all of them; `docs/live.md` is made from it, and every frame that tests receive is held against
-//! it. This file knows nothing of how frames come about, so that tests can read it.
+//! One definition for all of them: `docs/live.md` is generated from it, and tests check every frame they receive
+//! against it. It contains no code that creates frames, so that tests can include this file.
 
 use rethread_model::Tokens;
-use rethread_model::thread::{Stop, WaitingCall};
+use rethread_model::thread::{PendingToolCall, StopReason};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One thing that is told.
+/// One live frame.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Frame {
-    /// The version of these shapes: 1.
+pub(crate) struct FrameJson {
+    /// Version of the format: 1.
     pub(crate) schema: u8,
     /// The session it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -21,184 +21,191 @@ pub(crate) struct Frame {
     /// The run it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) run_id: Option<String>,
-    /// What it is.
     #[serde(flatten)]
-    pub(crate) told: Told,
+    pub(crate) event: FrameEventJson,
 }
 
-/// What is told.
+/// How a run ended.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RunEndJson {
+    /// Why: `end`, `toolCalls`, `length`, `refusal`, `aborted`, `error` or `other`.
+    #[schemars(with = "String")]
+    pub(crate) stop_reason: StopReason,
+    /// Tokens as counted by the provider; null if it reported none.
+    #[schemars(with = "Option<Value>")]
+    pub(crate) usage: Option<Tokens>,
+    /// Cost in US dollars; null if the price is unknown.
+    pub(crate) cost_usd: Option<f64>,
+    /// Tool calls that wait for a result from the caller.
+    #[schemars(with = "Vec<Value>")]
+    pub(crate) waiting_calls: Vec<PendingToolCall>,
+    /// Whether the run was stopped at the limit of model answers per run.
+    pub(crate) cut_short: bool,
+}
+
+/// The event a frame carries.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-pub(crate) enum Told {
-    /// A message was accepted and will be run. Only its sender is told.
+pub(crate) enum FrameEventJson {
+    /// A message was accepted and will be run. Sent only to its sender.
     Accepted {
-        /// Turns that are before it in the session.
+        /// Turns queued before it in the session.
         ahead: usize,
-        /// What the client called it.
+        /// The client's id of the message.
         #[serde(skip_serializing_if = "Option::is_none")]
         client_id: Option<String>,
     },
-    /// A run begins.
+    /// A run starts.
     RunStart {
-        /// What the client called it.
+        /// The client's id of the message.
         #[serde(skip_serializing_if = "Option::is_none")]
         client_id: Option<String>,
     },
-    /// The model says something.
+    /// The model produced text.
     StreamDelta {
-        /// The next piece of its answer.
+        /// The next part of its answer.
         delta: String,
     },
     /// The model calls a tool.
     ToolStart {
-        /// The call.
+        /// The id of the call.
         tool_call_id: String,
-        /// The tool.
+        /// The name of the tool.
         tool_name: String,
     },
-    /// The result of a tool is in the log.
+    /// A tool result was written to the log.
     ToolResult {
-        /// The record, as it stands in the log.
+        /// The record, as stored in the log.
         record: Value,
     },
-    /// A message is in the log: the user's text, or an answer of the model.
+    /// A message was written to the log: the user's text or an answer of the model.
     MessageComplete {
-        /// The record, as it stands in the log.
+        /// The record, as stored in the log.
         record: Value,
     },
-    /// Something worth knowing: a message waits, a thread was compacted, a client listens.
+    /// A message is queued, a thread was compacted, or a client subscribed.
     Status {
-        /// What it is, in words.
+        /// Human-readable status.
         status: String,
-        /// Turns that are before this run in the session.
+        /// Turns queued before this run in the session.
         #[serde(skip_serializing_if = "Option::is_none")]
         ahead: Option<usize>,
-        /// To a client that begins to listen: turns that wait.
+        /// On subscribing: turns in the queue.
         #[serde(skip_serializing_if = "Option::is_none")]
         queued: Option<usize>,
-        /// To a client that begins to listen while a model speaks: what it has said so far.
+        /// On subscribing while a model is answering: its answer so far.
         #[serde(skip_serializing_if = "Option::is_none")]
         said: Option<String>,
     },
-    /// A run has ended. It is the last that is told of it, however it ended.
+    /// A run ended. Always the last frame of a run, whatever its outcome.
     RunEnd {
-        /// Why: `end`, `toolCalls`, `length`, `refusal`, `aborted`, `error` or `other`.
-        #[schemars(with = "String")]
-        stop_reason: Stop,
-        /// Tokens as the provider counted them; null where it did not.
-        #[schemars(with = "Option<Value>")]
-        usage: Option<Tokens>,
-        /// What it cost; null where no price is known.
-        cost_usd: Option<f64>,
-        /// Calls that wait for results of the caller.
-        #[schemars(with = "Vec<Value>")]
-        waiting_calls: Vec<WaitingCall>,
-        /// Whether the model wanted to go on, and had used tools as often as it may in one run.
-        cut_short: bool,
+        #[serde(flatten)]
+        end: RunEndJson,
     },
-    /// A session is called something else now.
+    /// A session got a new name.
     SessionRenamed {
-        /// The name.
+        /// The new name.
         name: String,
     },
-    /// Something could not be done. With a run it is told to all who listen, without one to its sender only.
+    /// A request or run failed. With a `runId` it is sent to all subscribers, otherwise only to the sender.
     Error {
-        /// The kind of failure, as in the errors of the API.
+        /// The error code, as in the HTTP API.
         code: String,
         /// What went wrong.
         message: String,
         /// What to do next.
         #[serde(skip_serializing_if = "Option::is_none")]
         hint: Option<String>,
-        /// What the client called the message that could not be taken.
+        /// The client's id of the message that failed.
         #[serde(skip_serializing_if = "Option::is_none")]
         client_id: Option<String>,
     },
-    /// Something was stored.
+    /// Stored data changed.
     Changed {
-        /// The sessions that changed or are gone, where they can be named; an empty list where something else was
-        /// stored, null where everything may have changed.
+        /// Ids of the sessions that changed or were removed; empty if something other than a session changed, null if
+        /// everything may have changed.
         sessions: Option<Vec<String>>,
     },
-    /// Something was left out, because it was not read as fast as it happened: look again.
+    /// Frames were dropped because the client read too slowly: reload everything.
     Lagged,
 }
 
-/// What a client may ask for.
+/// A frame that a client may send.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
-pub(crate) enum Asked {
-    /// Run a turn. Who asks for it also listens to the session from now on.
+pub(crate) enum ClientFrameJson {
+    /// Run a turn. Also subscribes the client to the session.
     SendMessage {
-        /// The thread.
+        /// The id of the thread.
         session_id: String,
-        /// What the user says. Without it the model goes on, for example after results of tools were appended.
+        /// The user's message. Without it the model continues, for example after tool results were appended.
         #[serde(default)]
         text: Option<String>,
-        /// Tools of the caller.
+        /// Tools that the caller runs itself.
         #[serde(default)]
-        tools: Vec<OfferedTool>,
+        tools: Vec<CallerToolJson>,
         /// Whether the model may search memory.
         #[serde(default)]
         memory: bool,
-        /// What the client calls it: sent again under the same name, it is still run once.
+        /// The client's id of the message. A message sent again with the same id is run only once.
         #[serde(default)]
         client_id: Option<String>,
     },
-    /// Stop a run. What was said is kept.
+    /// Stop a run. The answer so far is kept.
     Cancel {
-        /// The thread.
+        /// The id of the thread.
         session_id: String,
-        /// The run; without it the one that runs, or else the next one.
+        /// The id of the run; without it the current run, or else the next one.
         #[serde(default)]
         run_id: Option<String>,
     },
-    /// Listen to a session.
+    /// Receive the frames of a session.
     Subscribe {
-        /// The session: a thread, or an agent's.
+        /// The id of a thread or of an agent's session.
         session_id: String,
     },
-    /// Listen to it no more.
+    /// Stop receiving the frames of a session.
     Unsubscribe {
-        /// The session.
+        /// The id of the session.
         session_id: String,
     },
 }
 
-/// A tool as the caller describes it.
+/// A tool that the caller runs itself.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-pub(crate) struct OfferedTool {
-    /// Its name.
+pub(crate) struct CallerToolJson {
+    /// The name the model calls it by.
     pub(crate) name: String,
     /// What it does.
     #[serde(default)]
     pub(crate) description: String,
-    /// What it takes: a JSON Schema of an object.
+    /// Its parameters: the JSON Schema of an object.
     #[serde(default, alias = "input_schema")]
     pub(crate) parameters: Value,
 }
 
-impl Told {
-    /// The name of what is told.
-    pub(crate) const fn kind(&self) -> &'static str {
+impl FrameEventJson {
+    /// The wire name, as in `type`.
+    pub(crate) const fn type_name(&self) -> &'static str {
         match self {
-            Told::Accepted { .. } => "accepted",
-            Told::RunStart { .. } => "run_start",
-            Told::StreamDelta { .. } => "stream_delta",
-            Told::ToolStart { .. } => "tool_start",
-            Told::ToolResult { .. } => "tool_result",
-            Told::MessageComplete { .. } => "message_complete",
-            Told::Status { .. } => "status",
-            Told::RunEnd { .. } => "run_end",
-            Told::SessionRenamed { .. } => "session_renamed",
-            Told::Error { .. } => "error",
-            Told::Changed { .. } => "changed",
-            Told::Lagged => "lagged",
+            FrameEventJson::Accepted { .. } => "accepted",
+            FrameEventJson::RunStart { .. } => "run_start",
+            FrameEventJson::StreamDelta { .. } => "stream_delta",
+            FrameEventJson::ToolStart { .. } => "tool_start",
+            FrameEventJson::ToolResult { .. } => "tool_result",
+            FrameEventJson::MessageComplete { .. } => "message_complete",
+            FrameEventJson::Status { .. } => "status",
+            FrameEventJson::RunEnd { .. } => "run_end",
+            FrameEventJson::SessionRenamed { .. } => "session_renamed",
+            FrameEventJson::Error { .. } => "error",
+            FrameEventJson::Changed { .. } => "changed",
+            FrameEventJson::Lagged => "lagged",
         }
     }
 
-    /// A status that is nothing but words.
-    pub(crate) fn status(words: impl Into<String>) -> Self {
-        Told::Status { status: words.into(), ahead: None, queued: None, said: None }
+    /// A status with a text only.
+    pub(crate) fn status_text(words: impl Into<String>) -> Self {
+        FrameEventJson::Status { status: words.into(), ahead: None, queued: None, said: None }
     }
 }

@@ -1,36 +1,36 @@
-//! What was installed or taken out, as programs get it.
+//! JSON of `rethread install` and `rethread uninstall`.
 
-use rethread_engine::{FileChange, Plan};
+use rethread_engine::{FileChange, InstallPlan};
 use serde::Serialize;
 
 use super::SCHEMA;
-use crate::cli::install::Target;
+use crate::cli::install::InstallTarget;
 
-/// The files of an install or uninstall.
+/// The files that an install or uninstall changes.
 #[derive(Serialize)]
-pub(crate) struct Installed {
+pub(crate) struct InstallReportJson {
     schema: u8,
     agent: &'static str,
-    /// Whether it was done, and not only shown.
+    /// False if the changes were only shown.
     done: bool,
-    files: Vec<Changed>,
+    files: Vec<FileChangeJson>,
 }
 
 #[derive(Serialize)]
-struct Changed {
+struct FileChangeJson {
     path: String,
     change: &'static str,
 }
 
-impl Installed {
-    /// What a plan changes; nothing where there was nothing to take out.
-    pub(crate) fn new(agent: Target, plan: Option<&Plan>, done: bool) -> Self {
-        let files = plan.into_iter().flat_map(|plan| &plan.files).map(Changed::new).collect();
+impl InstallReportJson {
+    /// `plan` is `None` if there was nothing to uninstall.
+    pub(crate) fn new(agent: InstallTarget, plan: Option<&InstallPlan>, done: bool) -> Self {
+        let files = plan.into_iter().flat_map(|plan| &plan.files).map(FileChangeJson::new).collect();
         Self { schema: SCHEMA, agent: agent.name(), done, files }
     }
 }
 
-impl Changed {
+impl FileChangeJson {
     fn new(file: &FileChange) -> Self {
         let change = match (&file.before, &file.after) {
             _ if file.is_empty() => "none",

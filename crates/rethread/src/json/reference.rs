@@ -1,44 +1,43 @@
-//! References in a text, as programs get them.
+//! JSON of the `@@` references in a text.
 
-use rethread_engine::{Candidate as Found, Outcome, Referenced, ResolvedReferences};
+use rethread_engine::{ReferenceCandidate as Found, ReferenceOutcome, ReferencedSession, ResolvedReferences};
 use rethread_model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SCHEMA;
-use super::shape::Moment;
+use super::schema::TimestampJson;
 
-/// What the references in a text would bring.
+/// The references in a text and what they resolve to; `text` is what would be injected.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "References")]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Resolved<'a> {
+pub(crate) struct ResolvedReferencesJson<'a> {
     schema: u8,
     text: Option<&'a str>,
-    references: Vec<Meant<'a>>,
+    references: Vec<ReferenceJson<'a>>,
 }
 
+/// One reference.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Reference")]
 #[serde(rename_all = "camelCase")]
-struct Meant<'a> {
+struct ReferenceJson<'a> {
     reference: String,
     outcome: &'static str,
     question: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    sessions: Vec<Session<'a>>,
+    sessions: Vec<ReferencedSessionJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    candidates: Vec<Candidate<'a>>,
+    candidates: Vec<ReferenceCandidateJson<'a>>,
 }
 
+/// The card of a referenced session.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "ReferencedSession")]
 #[serde(rename_all = "camelCase")]
-struct Session<'a> {
+struct ReferencedSessionJson<'a> {
     id: &'a str,
     name: &'a str,
     agent: &'a str,
-    #[schemars(with = "Moment")]
+    #[schemars(with = "TimestampJson")]
     updated_at: Timestamp,
     description: &'a str,
     summary: &'a str,
@@ -47,28 +46,28 @@ struct Session<'a> {
     answer: Option<&'a str>,
 }
 
+/// A session that an ambiguous reference matches.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "ReferenceCandidate")]
 #[serde(rename_all = "camelCase")]
-struct Candidate<'a> {
+struct ReferenceCandidateJson<'a> {
     id: &'a str,
     about: &'a str,
     name: &'a str,
 }
 
-impl<'a> Resolved<'a> {
+impl<'a> ResolvedReferencesJson<'a> {
     pub(crate) fn new(found: &'a ResolvedReferences) -> Self {
-        let references = found.outcomes.iter().map(|(reference, outcome)| Meant {
-            reference: reference.typed(),
+        let references = found.outcomes.iter().map(|(reference, outcome)| ReferenceJson {
+            reference: reference.as_typed(),
             outcome: outcome.as_str(),
             question: reference.question.as_deref(),
-            sessions: if let Outcome::Resolved(told) = outcome {
-                told.iter().map(session).collect()
+            sessions: if let ReferenceOutcome::Resolved(sessions) = outcome {
+                sessions.iter().map(referenced_session).collect()
             } else {
                 Vec::new()
             },
-            candidates: if let Outcome::Ambiguous(found) = outcome {
-                found.iter().map(candidate).collect()
+            candidates: if let ReferenceOutcome::Ambiguous(found) = outcome {
+                found.iter().map(reference_candidate).collect()
             } else {
                 Vec::new()
             },
@@ -77,19 +76,19 @@ impl<'a> Resolved<'a> {
     }
 }
 
-fn candidate(found: &Found) -> Candidate<'_> {
-    Candidate { id: &found.id, about: &found.about, name: &found.name }
+fn reference_candidate(found: &Found) -> ReferenceCandidateJson<'_> {
+    ReferenceCandidateJson { id: &found.id, about: &found.details, name: &found.name }
 }
 
-fn session(told: &Referenced) -> Session<'_> {
-    Session {
-        id: &told.id,
-        name: &told.name,
-        agent: &told.agent,
-        updated_at: told.updated_at,
-        description: &told.description,
-        summary: &told.summary,
-        tags: &told.tags,
-        answer: told.answer.as_deref(),
+fn referenced_session(referenced: &ReferencedSession) -> ReferencedSessionJson<'_> {
+    ReferencedSessionJson {
+        id: &referenced.id,
+        name: &referenced.name,
+        agent: &referenced.agent,
+        updated_at: referenced.updated_at,
+        description: &referenced.description,
+        summary: &referenced.summary,
+        tags: &referenced.tags,
+        answer: referenced.answer.as_deref(),
     }
 }

@@ -1,67 +1,70 @@
-//! What was found, as programs get it.
+//! JSON of search results.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use rethread_engine::{Hit, Recalled, SearchReport};
+use rethread_engine::{HitWithExchange, SearchHit, SearchReport};
 use rethread_model::{Session, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SCHEMA;
-use super::shape::Moment;
+use super::schema::TimestampJson;
 
-/// A ranked list of hits.
+/// Hits, most relevant first.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "SearchResult")]
-pub(crate) struct Recall<'a> {
+pub(crate) struct SearchResultJson<'a> {
     schema: u8,
     query: &'a str,
+    /// What was not searched; null if everything was.
     degraded: Option<&'a str>,
+    /// Entries that match, including those not listed.
     matched: u64,
+    /// Entries that were searched.
     searched: u64,
     seconds: f64,
-    hits: Vec<Found<'a>>,
+    hits: Vec<HitJson<'a>>,
 }
 
-impl<'a> Recall<'a> {
-    /// What was found for a query; with whole texts and exchanges where they were asked for.
+impl<'a> SearchResultJson<'a> {
+    /// `full` adds the whole entry text to each hit, `exchange` the prompt and the answer around it.
     pub(crate) fn new(query: &'a str, report: &'a SearchReport, full: bool, exchange: bool) -> Self {
-        let hits = report.hits.iter().enumerate().map(|(at, found)| Found::new(at + 1, found, full, exchange));
+        let hits = report.hits.iter().enumerate().map(|(at, found)| HitJson::new(at + 1, found, full, exchange));
         Self {
             schema: SCHEMA,
             query,
             degraded: report.degraded.as_deref(),
             matched: report.matched,
             searched: report.searched,
-            seconds: rounded(report.seconds),
+            seconds: round_to_four_decimals(report.seconds),
             hits: hits.collect(),
         }
     }
 }
 
+/// One hit.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Hit")]
-struct Found<'a> {
+struct HitJson<'a> {
     rank: usize,
     score: f64,
     kind: &'static str,
-    session: Named<'a>,
-    episode: Option<Exchange<'a>>,
-    entry: Matching<'a>,
+    session: SessionNameJson<'a>,
+    episode: Option<HitEpisodeJson<'a>>,
+    entry: HitEntryJson<'a>,
     snippet: &'a str,
+    /// Ranges of matching words in `snippet`, in characters.
     matches: Vec<(usize, usize)>,
     citation: String,
+    /// The score by signal.
     why: BTreeMap<&'static str, f64>,
     #[serde(flatten)]
-    exchange: Option<Spoken<'a>>,
+    exchange: Option<HitExchangeJson<'a>>,
 }
 
-/// The session of a hit or an exchange.
+/// A session by its ids and name.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "SessionName")]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Named<'a> {
+pub(super) struct SessionNameJson<'a> {
     id: String,
     external_id: &'a str,
     agent: &'static str,
@@ -69,68 +72,69 @@ pub(super) struct Named<'a> {
     project: Option<&'a str>,
 }
 
+/// The episode of a hit; `lines` are its first and last line in the transcript.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "HitEpisode")]
 #[serde(rename_all = "camelCase")]
-struct Exchange<'a> {
+struct HitEpisodeJson<'a> {
     id: &'a str,
-    #[schemars(with = "Option<Moment>")]
+    #[schemars(with = "Option<TimestampJson>")]
     started_at: Option<Timestamp>,
     lines: (u64, u64),
 }
 
+/// The entry that matches best.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "HitEntry")]
 #[serde(rename_all = "camelCase")]
-struct Matching<'a> {
+struct HitEntryJson<'a> {
     native_id: &'a str,
     role: &'static str,
     kind: &'static str,
     line: u64,
-    #[schemars(with = "Option<Moment>")]
+    #[schemars(with = "Option<TimestampJson>")]
     at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
 }
 
+/// The prompt and the answer of the episode.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "HitExchange")]
-struct Spoken<'a> {
+struct HitExchangeJson<'a> {
     prompt: Option<&'a str>,
     answer: Option<&'a str>,
 }
 
-impl<'a> Found<'a> {
-    fn new(rank: usize, found: &'a Recalled, full: bool, exchange: bool) -> Self {
-        let Hit { session, episode, entry, kind, score, why, snippet, .. } = &found.hit;
+impl<'a> HitJson<'a> {
+    fn new(rank: usize, found: &'a HitWithExchange, full: bool, exchange: bool) -> Self {
+        let SearchHit { session, episode, entry, kind, score, why, snippet, .. } = &found.hit;
         Self {
             rank,
-            score: rounded(f64::from(*score)),
+            score: round_to_four_decimals(f64::from(*score)),
             kind: "episode",
-            session: Named::new(session),
-            episode: episode.as_ref().map(|episode| Exchange {
+            session: SessionNameJson::new(session),
+            episode: episode.as_ref().map(|episode| HitEpisodeJson {
                 id: &episode.id,
                 started_at: episode.started_at,
                 lines: episode.lines,
             }),
-            entry: Matching {
+            entry: HitEntryJson {
                 native_id: &entry.native_id,
-                role: entry.speech.role().as_str(),
+                role: entry.kind.role().as_str(),
                 kind: kind.as_str(),
-                line: entry.place.line,
+                line: entry.location.line,
                 at: entry.at,
                 text: full.then_some(&snippet.text),
             },
             snippet: &snippet.text,
-            matches: in_characters(&snippet.text, &snippet.matches),
-            citation: session.citation(entry.place.line),
-            why: why.iter().map(|why| (why.part, rounded(f64::from(why.points)))).collect(),
-            exchange: exchange.then_some(Spoken { prompt: found.prompt.as_deref(), answer: found.answer.as_deref() }),
+            matches: to_character_ranges(&snippet.text, &snippet.matches),
+            citation: session.citation(entry.location.line),
+            why: why.iter().map(|why| (why.feature, round_to_four_decimals(f64::from(why.points)))).collect(),
+            exchange: exchange
+                .then_some(HitExchangeJson { prompt: found.prompt.as_deref(), answer: found.answer.as_deref() }),
         }
     }
 }
 
-impl<'a> Named<'a> {
+impl<'a> SessionNameJson<'a> {
     pub(super) fn new(session: &'a Session) -> Self {
         Self {
             id: session.id.to_string(),
@@ -142,8 +146,8 @@ impl<'a> Named<'a> {
     }
 }
 
-/// Ranges of bytes as ranges of characters, because most languages cannot count bytes of a text.
-fn in_characters(text: &str, ranges: &[Range<usize>]) -> Vec<(usize, usize)> {
+/// Converts byte ranges to character ranges, because most languages index strings by character.
+fn to_character_ranges(text: &str, ranges: &[Range<usize>]) -> Vec<(usize, usize)> {
     let (mut bytes, mut characters) = (0, 0);
     let mut count_to = |at: usize| {
         characters += text.get(bytes..at).map_or(0, |passed| passed.chars().count());
@@ -153,8 +157,8 @@ fn in_characters(text: &str, ranges: &[Range<usize>]) -> Vec<(usize, usize)> {
     ranges.iter().map(|range| (count_to(range.start), count_to(range.end))).collect()
 }
 
-/// Four decimals tell apart what can be told apart.
-fn rounded(number: f64) -> f64 {
+/// Rounds to four decimals.
+fn round_to_four_decimals(number: f64) -> f64 {
     (number * 1e4).round() / 1e4
 }
 
@@ -163,9 +167,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_counted_in_characters() {
+    fn match_ranges_count_characters() {
         let text = "日本 parser 語 x";
-        assert_eq!(in_characters(text, &[7..13, 18..19]), [(3, 9), (12, 13)]);
-        assert_eq!(in_characters("", &[]), []);
+        assert_eq!(to_character_ranges(text, &[7..13, 18..19]), [(3, 9), (12, 13)]);
+        assert_eq!(to_character_ranges("", &[]), []);
     }
 }

@@ -1,50 +1,50 @@
-//! A server, as programs get it.
+//! JSON of `serve`, `token` and `open`.
 
 use serde::Serialize;
 
 use super::SCHEMA;
 
-/// Where it listens.
+/// Where the server listens.
 #[derive(Serialize)]
-pub(crate) struct Serving {
+pub(crate) struct ServerAddressJson {
     schema: u8,
-    /// For programs, and for pages once they are logged in.
+    /// Base URL of the HTTP API and the web UI.
     pub(crate) url: String,
-    /// Logs a browser in, once; only for somebody who looks.
+    /// One-time link that signs a browser in; only on a terminal, because a log may be read by others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) link: Option<String>,
-    /// For processes of the same user.
+    /// Path of the Unix socket, for processes of the same user.
     pub(crate) socket: String,
     pid: u32,
 }
 
-impl Serving {
+impl ServerAddressJson {
     pub(crate) fn new(url: String, link: Option<String>, socket: String, pid: u32) -> Self {
         Self { schema: SCHEMA, url, link, socket, pid }
     }
 }
 
-/// What programs must show.
+/// The API token.
 #[derive(Serialize)]
-pub(crate) struct Token<'a> {
+pub(crate) struct ApiTokenJson<'a> {
     schema: u8,
     token: &'a str,
 }
 
-impl<'a> Token<'a> {
+impl<'a> ApiTokenJson<'a> {
     pub(crate) fn new(token: &'a str) -> Self {
         Self { schema: SCHEMA, token }
     }
 }
 
-/// The way into the page.
+/// A one-time link that signs a browser in.
 #[derive(Serialize)]
-pub(crate) struct Link<'a> {
+pub(crate) struct LoginLinkJson<'a> {
     schema: u8,
     link: &'a str,
 }
 
-impl<'a> Link<'a> {
+impl<'a> LoginLinkJson<'a> {
     pub(crate) fn new(link: &'a str) -> Self {
         Self { schema: SCHEMA, link }
     }

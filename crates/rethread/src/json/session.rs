@@ -1,49 +1,54 @@
-//! Sessions and their entries as programs get them.
+//! JSON of sessions, their episodes and their entries.
 
-use rethread_engine::{EpisodeText, Listed, Shown as Log};
-use rethread_model::{Entry, Outcome, SessionKind, State, Timestamp, Tokens, ToolKind, ToolUse, estimate_tokens};
+use rethread_engine::{EpisodeText, ListedSession, SessionLog as Log};
+use rethread_model::{
+    Entry, SessionKind, SessionState, Timestamp, Tokens, ToolKind, ToolOutcome, ToolUse, estimate_byte_tokens,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SCHEMA;
-use super::shape::{Moment, SessionKindName, StateName, TokensShape};
+use super::schema::{SessionKindJson, SessionStateJson, TimestampJson, TokensJson};
 
-/// A list of sessions.
+/// Sessions, newest first.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Sessions<'a> {
+pub(crate) struct SessionListJson<'a> {
     schema: u8,
-    sessions: Vec<Session<'a>>,
+    sessions: Vec<SessionJson<'a>>,
 }
 
-impl<'a> Sessions<'a> {
-    pub(crate) fn new(sessions: &'a [Listed]) -> Self {
-        Self { schema: SCHEMA, sessions: sessions.iter().map(Session::new).collect() }
+impl<'a> SessionListJson<'a> {
+    pub(crate) fn new(sessions: &'a [ListedSession]) -> Self {
+        Self { schema: SCHEMA, sessions: sessions.iter().map(SessionJson::new).collect() }
     }
 }
 
+/// A session with its counts. `prompts` are texts a human typed, `messages` are prompts and assistant messages.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Session<'a> {
+pub(super) struct SessionJson<'a> {
     pub(super) id: String,
     agent: &'static str,
     external_id: &'a str,
-    #[schemars(with = "SessionKindName")]
+    #[schemars(with = "SessionKindJson")]
     kind: SessionKind,
     pub(super) name: Option<&'a str>,
     alias: Option<&'a str>,
+    /// The session that started this sub-agent.
     parent: Option<String>,
     project: Option<&'a str>,
     namespace: Option<&'a str>,
     cwd: Option<&'a str>,
     branch: Option<&'a str>,
     pub(super) model: Option<&'a str>,
-    #[schemars(with = "StateName")]
-    state: State,
-    #[schemars(with = "Option<Moment>")]
+    #[schemars(with = "SessionStateJson")]
+    state: SessionState,
+    #[schemars(with = "Option<TimestampJson>")]
     started_at: Option<Timestamp>,
-    #[schemars(with = "Option<Moment>")]
+    #[schemars(with = "Option<TimestampJson>")]
     last_activity_at: Option<Timestamp>,
     transcript: Option<&'a str>,
+    /// Whether it has no content worth listing, such as a lone `/exit`.
     empty: bool,
     prompts: u64,
     messages: u64,
@@ -52,15 +57,18 @@ pub(super) struct Session<'a> {
     files_edited: u64,
     episodes: u64,
     facts: u64,
-    #[schemars(with = "TokensShape")]
+    #[schemars(with = "TokensJson")]
     tokens: Tokens,
+    /// As recorded by the agent; null if it recorded none.
     cost_usd: Option<f64>,
+    /// Estimated size of the transcript.
     raw_tokens: u64,
+    /// Estimated size after filtering.
     kept_tokens: u64,
 }
 
-impl<'a> Session<'a> {
-    pub(super) fn new(listed: &'a Listed) -> Self {
+impl<'a> SessionJson<'a> {
+    pub(super) fn new(listed: &'a ListedSession) -> Self {
         let session = &listed.session;
         let counts = session.counts;
         Self {
@@ -80,7 +88,7 @@ impl<'a> Session<'a> {
             started_at: session.started_at,
             last_activity_at: session.last_activity_at,
             transcript: session.transcript.as_deref(),
-            empty: session.empty,
+            empty: session.is_empty,
             prompts: counts.prompts,
             messages: counts.messages,
             tool_calls: counts.tool_calls,
@@ -96,40 +104,42 @@ impl<'a> Session<'a> {
     }
 }
 
-/// A session exchange by exchange.
+/// A session by episodes.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Episodes")]
-pub(crate) struct Exchanges<'a> {
+pub(crate) struct EpisodeListJson<'a> {
     schema: u8,
-    session: Session<'a>,
-    episodes: Vec<Exchange<'a>>,
+    session: SessionJson<'a>,
+    episodes: Vec<EpisodeJson<'a>>,
 }
 
+/// One episode: a human prompt and what followed.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Episode")]
 #[serde(rename_all = "camelCase")]
-struct Exchange<'a> {
+struct EpisodeJson<'a> {
     id: &'a str,
     name: &'a str,
     number: u64,
-    #[schemars(with = "Option<Moment>")]
+    #[schemars(with = "Option<TimestampJson>")]
     started_at: Option<Timestamp>,
-    #[schemars(with = "Option<Moment>")]
+    #[schemars(with = "Option<TimestampJson>")]
     ended_at: Option<Timestamp>,
+    /// First and last line in the transcript.
     lines: (u64, u64),
+    /// Start and end offset in the transcript.
     bytes: (u64, u64),
     parts: &'a [u64],
     tool_calls: u64,
     tool_errors: u64,
     raw_tokens: u64,
     kept_tokens: u64,
+    /// Whether it may still grow.
     open: bool,
     text: &'a str,
 }
 
-impl<'a> Exchanges<'a> {
-    pub(crate) fn new(listed: &'a Listed, episodes: &'a [EpisodeText]) -> Self {
-        let episodes = episodes.iter().map(|EpisodeText { name, episode, text }| Exchange {
+impl<'a> EpisodeListJson<'a> {
+    pub(crate) fn new(listed: &'a ListedSession, episodes: &'a [EpisodeText]) -> Self {
+        let episodes = episodes.iter().map(|EpisodeText { name, episode, text }| EpisodeJson {
             id: &episode.id,
             name,
             number: episode.number,
@@ -137,80 +147,84 @@ impl<'a> Exchanges<'a> {
             ended_at: episode.ended_at,
             lines: episode.lines,
             bytes: episode.bytes,
-            parts: &episode.parts,
+            parts: &episode.part_starts,
             tool_calls: episode.tool_calls,
             tool_errors: episode.tool_errors,
-            raw_tokens: estimate_tokens(episode.bytes.1 - episode.bytes.0),
+            raw_tokens: estimate_byte_tokens(episode.bytes.1 - episode.bytes.0),
             kept_tokens: episode.kept_tokens,
-            open: episode.open,
+            open: episode.is_open,
             text,
         });
-        Self { schema: SCHEMA, session: Session::new(listed), episodes: episodes.collect() }
+        Self { schema: SCHEMA, session: SessionJson::new(listed), episodes: episodes.collect() }
     }
 }
 
-/// The log of a session.
+/// The entries of a session.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct SessionLogJson<'a> {
     schema: u8,
-    session: Session<'a>,
+    session: SessionJson<'a>,
+    /// Entries before the first one listed.
     earlier: u64,
+    /// The line that was asked for, if one was.
     cited: Option<u64>,
-    entries: Vec<Said<'a>>,
+    entries: Vec<EntryJson<'a>>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> SessionLogJson<'a> {
     pub(crate) fn new(log: &'a Log) -> Self {
         Self {
             schema: SCHEMA,
-            session: Session::new(&log.listed),
-            earlier: log.earlier,
-            cited: log.cited,
-            entries: log.entries.iter().map(Said::new).collect(),
+            session: SessionJson::new(&log.listed),
+            earlier: log.earlier_entries,
+            cited: log.cited_line,
+            entries: log.entries.iter().map(EntryJson::new).collect(),
         }
     }
 }
 
+/// One message or tool call.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Entry")]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Said<'a> {
-    /// Its place among the session's entries.
+pub(super) struct EntryJson<'a> {
+    /// Position among the entries of the session.
     seq: u64,
+    /// Line in the transcript.
     line: u64,
     native_id: &'a str,
-    #[schemars(with = "Option<Moment>")]
+    #[schemars(with = "Option<TimestampJson>")]
     at: Option<Timestamp>,
     role: &'static str,
-    speech: &'static str,
+    kind: &'static str,
     episode: Option<u64>,
+    /// Whether it is on a branch that was left.
     abandoned: bool,
     text: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool: Option<Used<'a>>,
+    tool: Option<ToolUseJson<'a>>,
 }
 
-impl<'a> Said<'a> {
+impl<'a> EntryJson<'a> {
     pub(super) fn new(entry: &'a Entry) -> Self {
         Self {
             seq: entry.seq,
-            line: entry.place.line,
+            line: entry.location.line,
             native_id: &entry.native_id,
             at: entry.at,
-            role: entry.speech.role().as_str(),
-            speech: entry.speech.as_str(),
+            role: entry.kind.role().as_str(),
+            kind: entry.kind.as_str(),
             episode: entry.episode,
-            abandoned: entry.abandoned,
+            abandoned: entry.is_abandoned,
             text: &entry.text,
-            tool: entry.tool.as_ref().map(Used::new),
+            tool: entry.tool.as_ref().map(ToolUseJson::new),
         }
     }
 }
 
+/// A tool call and its outcome: `ok`, `error`, `rejected` or `pending`.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "ToolUse")]
 #[serde(rename_all = "camelCase")]
-struct Used<'a> {
+struct ToolUseJson<'a> {
     name: &'a str,
     kind: &'static str,
     target: &'a str,
@@ -220,15 +234,18 @@ struct Used<'a> {
     summary: Option<&'a str>,
     error: Option<&'a str>,
     exit_code: Option<i32>,
+    /// Lines of output.
     lines: Option<u64>,
+    /// Bytes of output.
     bytes: Option<u64>,
+    /// The output itself, where it was kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<&'a str>,
 }
 
-impl<'a> Used<'a> {
+impl<'a> ToolUseJson<'a> {
     fn new(tool: &'a ToolUse) -> Self {
-        let outcome: Option<&Outcome> = tool.outcome.as_ref();
+        let outcome: Option<&ToolOutcome> = tool.outcome.as_ref();
         Self {
             name: &tool.name,
             kind: tool.kind.unwrap_or(ToolKind::Other).as_str(),

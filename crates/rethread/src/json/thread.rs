@@ -1,65 +1,67 @@
-//! Threads, as programs get them.
+//! JSON of threads: lists, contexts, compactions and planned turns.
 
-use rethread_engine::{CompactReport, LineProblem, PlannedCost, SendPlan, Summariser, ThreadContext};
+use rethread_engine::{CompactReport, PlannedCost, SendPlan, Summarizer, ThreadContext, ThreadLineProblem};
 use rethread_model::Timestamp;
-use rethread_model::thread::{ChatMessage, Compaction, Message, Metadata, Metrics, ThreadId, ThreadSource, UNNAMED};
+use rethread_model::thread::{
+    ChatMessage, Compaction, ThreadId, ThreadMessage, ThreadMetadata, ThreadMetrics, ThreadSource, UNNAMED_THREAD,
+};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use super::shape::{ChatMessageShape, MetricsShape, Moment, RecordShape, ThreadSourceName};
+use super::schema::{ChatMessageJson, RecordJson, ThreadMetricsJson, ThreadSourceJson, TimestampJson};
 use super::{SCHEMA, dollars};
 
-/// A thread that was made.
+/// A thread that was created.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct MadeThread<'a> {
+pub(crate) struct CreatedThreadJson<'a> {
     schema: u8,
-    thread: Listed<'a>,
+    thread: ThreadJson<'a>,
 }
 
-impl<'a> MadeThread<'a> {
-    pub(crate) fn new(made: &'a Metadata) -> Self {
-        Self { schema: SCHEMA, thread: Listed::new(made) }
+impl<'a> CreatedThreadJson<'a> {
+    pub(crate) fn new(made: &'a ThreadMetadata) -> Self {
+        Self { schema: SCHEMA, thread: ThreadJson::new(made) }
     }
 }
 
-/// All threads.
+/// Threads, most recently used first.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct ThreadList<'a> {
+pub(crate) struct ThreadListJson<'a> {
     schema: u8,
-    threads: Vec<Listed<'a>>,
+    threads: Vec<ThreadJson<'a>>,
 }
 
-impl<'a> ThreadList<'a> {
-    pub(crate) fn new(threads: &'a [Metadata]) -> Self {
-        Self { schema: SCHEMA, threads: threads.iter().map(Listed::new).collect() }
+impl<'a> ThreadListJson<'a> {
+    pub(crate) fn new(threads: &'a [ThreadMetadata]) -> Self {
+        Self { schema: SCHEMA, threads: threads.iter().map(ThreadJson::new).collect() }
     }
 }
 
+/// A thread.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Thread")]
 #[serde(rename_all = "camelCase")]
-struct Listed<'a> {
+struct ThreadJson<'a> {
     id: String,
     name: &'a str,
-    #[schemars(with = "Moment")]
+    #[schemars(with = "TimestampJson")]
     created_at: Timestamp,
-    #[schemars(with = "Moment")]
+    #[schemars(with = "TimestampJson")]
     last_message_at: Timestamp,
     message_count: u64,
-    #[schemars(with = "ThreadSourceName")]
+    #[schemars(with = "ThreadSourceJson")]
     source: ThreadSource,
     #[serde(skip_serializing_if = "Option::is_none")]
     cron_job_id: Option<&'a str>,
     model: &'a str,
-    #[schemars(with = "MetricsShape")]
-    metrics: Metrics,
+    #[schemars(with = "ThreadMetricsJson")]
+    metrics: ThreadMetrics,
 }
 
-impl<'a> Listed<'a> {
-    fn new(metadata: &'a Metadata) -> Self {
+impl<'a> ThreadJson<'a> {
+    fn new(metadata: &'a ThreadMetadata) -> Self {
         Self {
             id: metadata.id.to_string(),
-            name: metadata.name.as_deref().unwrap_or(UNNAMED),
+            name: metadata.name.as_deref().unwrap_or(UNNAMED_THREAD),
             created_at: metadata.created_at,
             last_message_at: metadata.last_message_at,
             message_count: metadata.message_count,
@@ -71,125 +73,126 @@ impl<'a> Listed<'a> {
     }
 }
 
-/// A thread that is gone.
+/// The id of the deleted thread.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct DeletedThread {
+pub(crate) struct DeletedThreadJson {
     schema: u8,
     deleted: String,
 }
 
-impl DeletedThread {
+impl DeletedThreadJson {
     pub(crate) fn new(id: ThreadId) -> Self {
         Self { schema: SCHEMA, deleted: id.to_string() }
     }
 }
 
-/// A message that is on disk.
+/// The record that was written to the log.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Appended<'a> {
+pub(crate) struct AppendedRecordJson<'a> {
     schema: u8,
     #[serde(serialize_with = "message")]
-    #[schemars(with = "RecordShape")]
-    record: &'a Message,
+    #[schemars(with = "RecordJson")]
+    record: &'a ThreadMessage,
 }
 
-impl<'a> Appended<'a> {
-    pub(crate) fn new(record: &'a Message) -> Self {
+impl<'a> AppendedRecordJson<'a> {
+    pub(crate) fn new(record: &'a ThreadMessage) -> Self {
         Self { schema: SCHEMA, record }
     }
 }
 
-/// What a model would get.
+/// The messages that would be sent to a model.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "ThreadContext")]
-pub(crate) struct Context<'a> {
+pub(crate) struct ThreadContextJson<'a> {
     schema: u8,
     id: String,
+    /// Size as counted by the provider, otherwise estimated.
     tokens: u64,
+    /// `seq` of the compaction whose summary replaces earlier messages; null if there is none.
     compaction: Option<u64>,
     system: Option<&'a str>,
-    /// Messages before these that are left out; nothing where all are there.
+    /// Earlier messages that are not listed; absent if all are.
     #[serde(rename = "leftOut", skip_serializing_if = "Option::is_none")]
     left_out: Option<usize>,
-    #[schemars(with = "Vec<ChatMessageShape>")]
+    #[schemars(with = "Vec<ChatMessageJson>")]
     messages: &'a [ChatMessage],
-    problems: Vec<PassedOver<'a>>,
+    problems: Vec<LogProblemJson<'a>>,
 }
 
-/// A line of the log that is no record.
+/// A line of the log that is not a valid record.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "LogProblem")]
-pub(super) struct PassedOver<'a> {
+pub(super) struct LogProblemJson<'a> {
     line: u64,
     reason: &'a str,
 }
 
-impl<'a> PassedOver<'a> {
-    pub(super) fn new(problem: &'a LineProblem) -> Self {
+impl<'a> LogProblemJson<'a> {
+    pub(super) fn new(problem: &'a ThreadLineProblem) -> Self {
         Self { line: problem.line, reason: &problem.reason }
     }
 }
 
-impl<'a> Context<'a> {
+impl<'a> ThreadContextJson<'a> {
     pub(crate) fn new(found: &'a ThreadContext) -> Self {
-        Self::last_of(found, usize::MAX)
+        Self::with_last_messages(found, usize::MAX)
     }
 
-    /// The last so many messages.
-    pub(crate) fn last_of(found: &'a ThreadContext, most: usize) -> Self {
+    /// Lists only the last `most` messages.
+    pub(crate) fn with_last_messages(found: &'a ThreadContext, most: usize) -> Self {
         let left_out = found.messages.len().saturating_sub(most);
         Self {
             schema: SCHEMA,
             id: found.id.to_string(),
             tokens: found.tokens,
-            compaction: found.compaction,
-            system: found.system.as_deref(),
+            compaction: found.compaction_seq,
+            system: found.system_prompt.as_deref(),
             left_out: (left_out > 0).then_some(left_out),
             messages: &found.messages[left_out..],
-            problems: found.problems.iter().map(PassedOver::new).collect(),
+            problems: found.problems.iter().map(LogProblemJson::new).collect(),
         }
     }
 }
 
-/// What a compaction did, or would do; nothing where all is recent.
+/// The result of a compaction, or what it would be; `record` is null if there is nothing to compact.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Compacted")]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Compacted<'a> {
+pub(crate) struct CompactReportJson<'a> {
     schema: u8,
-    #[schemars(with = "Option<RecordShape>")]
-    record: Option<Summary<'a>>,
+    #[schemars(with = "Option<RecordJson>")]
+    record: Option<CompactionRecordJson<'a>>,
+    /// The model that wrote the summary, or `rules`.
     by: Option<&'a str>,
+    /// Why the model was not used; null if it was or none is configured.
     fallback: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    planned: Option<Planned>,
+    planned: Option<PlannedCostJson>,
 }
 
-impl<'a> Compacted<'a> {
+impl<'a> CompactReportJson<'a> {
     pub(crate) fn new(report: &'a CompactReport) -> Self {
-        let (by, fallback) = match &report.by {
-            Summariser::Model(name) => (name.as_str(), None),
-            Summariser::Rules(why) => ("rules", why.as_deref()),
+        let (by, fallback) = match &report.summarizer {
+            Summarizer::Model(name) => (name.as_str(), None),
+            Summarizer::Rules(why) => ("rules", why.as_deref()),
         };
-        let planned = report.planned.map(Planned::new);
-        Self { schema: SCHEMA, record: Some(Summary(&report.record)), by: Some(by), fallback, planned }
+        let planned = report.planned.map(PlannedCostJson::new);
+        Self { schema: SCHEMA, record: Some(CompactionRecordJson(&report.record)), by: Some(by), fallback, planned }
     }
 
-    pub(crate) fn nothing() -> Self {
+    pub(crate) fn nothing_to_compact() -> Self {
         Self { schema: SCHEMA, record: None, by: None, fallback: None, planned: None }
     }
 }
 
+/// What a model request may cost: estimated input, maximum output, maximum cost (null if the price is unknown).
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "PlannedCost")]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Planned {
+pub(super) struct PlannedCostJson {
     input_tokens: u64,
     output_tokens: u64,
     cost_usd: Option<f64>,
 }
 
-impl Planned {
+impl PlannedCostJson {
     pub(super) fn new(planned: PlannedCost) -> Self {
         Self {
             input_tokens: planned.input_tokens,
@@ -199,40 +202,41 @@ impl Planned {
     }
 }
 
-/// What a turn would take.
+/// What a turn would cost (`--dry-run`).
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "SendPlan")]
-pub(crate) struct WouldSend<'a> {
+pub(crate) struct SendPlanJson<'a> {
     schema: u8,
     id: String,
     model: &'a str,
-    planned: Planned,
-    compaction: Option<Planned>,
+    planned: PlannedCostJson,
+    /// The compaction needed first; null if none is.
+    compaction: Option<PlannedCostJson>,
+    /// Why the budget does not allow it; null if it does.
     refused: Option<&'a str>,
 }
 
-impl<'a> WouldSend<'a> {
+impl<'a> SendPlanJson<'a> {
     pub(crate) fn new(plan: &'a SendPlan) -> Self {
         Self {
             schema: SCHEMA,
             id: plan.id.to_string(),
             model: &plan.model,
-            planned: Planned::new(plan.planned),
-            compaction: plan.compaction.map(Planned::new),
-            refused: plan.refused.as_deref(),
+            planned: PlannedCostJson::new(plan.planned),
+            compaction: plan.compaction.map(PlannedCostJson::new),
+            refused: plan.refusal_reason.as_deref(),
         }
     }
 }
 
-/// A message as it stands in the log.
-fn message<S: Serializer>(message: &Message, serializer: S) -> Result<S::Ok, S::Error> {
+/// Serializes a message exactly as it is stored in the log.
+fn message<S: Serializer>(message: &ThreadMessage, serializer: S) -> Result<S::Ok, S::Error> {
     message.as_record().serialize(serializer)
 }
 
-/// A compaction as it stands in the log.
-struct Summary<'a>(&'a Compaction);
+/// Serializes a compaction exactly as it is stored in the log.
+struct CompactionRecordJson<'a>(&'a Compaction);
 
-impl Serialize for Summary<'_> {
+impl Serialize for CompactionRecordJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.as_record().serialize(serializer)
     }

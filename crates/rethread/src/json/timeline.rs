@@ -1,58 +1,61 @@
-//! Exchanges in order, as programs get them.
+//! JSON of the timeline.
 
-use rethread_engine::{Happened, Timeline};
+use rethread_engine::{Timeline, TimelineEpisode};
 use rethread_model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SCHEMA;
-use super::search::Named;
-use super::shape::Moment;
+use super::schema::TimestampJson;
+use super::search::SessionNameJson;
 
-/// Exchanges, oldest first.
+/// Episodes, oldest first.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Timeline")]
-pub(crate) struct Happenings<'a> {
+pub(crate) struct TimelineJson<'a> {
     schema: u8,
-    episodes: Vec<Happening<'a>>,
+    episodes: Vec<TimelineEpisodeJson<'a>>,
 }
 
-impl<'a> Happenings<'a> {
+impl<'a> TimelineJson<'a> {
     pub(crate) fn new(line: &'a Timeline) -> Self {
-        Self { schema: SCHEMA, episodes: line.episodes.iter().map(Happening::new).collect() }
+        Self { schema: SCHEMA, episodes: line.episodes.iter().map(TimelineEpisodeJson::new).collect() }
     }
 }
 
+/// One episode on the timeline.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "TimelineEpisode")]
 #[serde(rename_all = "camelCase")]
-struct Happening<'a> {
+struct TimelineEpisodeJson<'a> {
     id: &'a str,
     number: u64,
-    session: Named<'a>,
-    #[schemars(with = "Option<Moment>")]
+    session: SessionNameJson<'a>,
+    #[schemars(with = "Option<TimestampJson>")]
     started_at: Option<Timestamp>,
-    #[schemars(with = "Option<Moment>")]
+    #[schemars(with = "Option<TimestampJson>")]
     ended_at: Option<Timestamp>,
+    /// First and last line in the transcript.
     lines: (u64, u64),
     prompt: Option<&'a str>,
     answer: Option<&'a str>,
     tool_calls: u64,
     tool_errors: u64,
     edited: &'a [String],
+    /// Whether it may still grow.
     open: bool,
+    /// Whether it is on a branch that was left.
     abandoned: bool,
+    /// Whether it is the episode given with `--around`.
     anchor: bool,
     citation: String,
 }
 
-impl<'a> Happening<'a> {
-    fn new(happened: &'a Happened) -> Self {
+impl<'a> TimelineEpisodeJson<'a> {
+    fn new(happened: &'a TimelineEpisode) -> Self {
         let episode = &happened.episode;
         Self {
             id: &episode.id,
             number: episode.number,
-            session: Named::new(&happened.session),
+            session: SessionNameJson::new(&happened.session),
             started_at: episode.started_at,
             ended_at: episode.ended_at,
             lines: episode.lines,
@@ -61,8 +64,8 @@ impl<'a> Happening<'a> {
             tool_calls: episode.tool_calls,
             tool_errors: episode.tool_errors,
             edited: &happened.edited,
-            open: episode.open,
-            abandoned: episode.abandoned,
+            open: episode.is_open,
+            abandoned: episode.is_abandoned,
             anchor: happened.is_anchor,
             citation: happened.session.citation(episode.lines.0),
         }

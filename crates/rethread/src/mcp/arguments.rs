@@ -1,13 +1,13 @@
-//! What a model passes to a tool, held against what the tool takes. A slip of form is understood, a mistake is explained.
+//! Parses tool arguments. Tolerates harmless type slips (a number for a string); other errors are explained.
 
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 
-/// What a parameter takes.
+/// The type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Takes {
+pub(super) enum ParameterType {
     Text,
     Texts,
     Number,
@@ -16,78 +16,78 @@ pub(super) enum Takes {
 
 /// One parameter of a tool.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Parameter {
+pub(super) struct ToolParameter {
     pub(super) name: &'static str,
-    pub(super) takes: Takes,
-    /// What a model is told; nothing where the name says it.
-    pub(super) about: &'static str,
+    pub(super) parameter_type: ParameterType,
+    /// The description for the model; empty if the name is enough.
+    pub(super) description: &'static str,
     pub(super) is_required: bool,
 }
 
-/// What was passed, as far as it is what the parameters take.
+/// Arguments that match the tool's parameters.
 #[derive(Debug, Default)]
-pub(super) struct Arguments(Vec<(&'static str, Passed)>);
+pub(super) struct McpArguments(Vec<(&'static str, ArgumentValue)>);
 
 #[derive(Debug)]
-enum Passed {
+enum ArgumentValue {
     Text(String),
     Texts(Vec<String>),
     Number(u64),
     Flag(bool),
 }
 
-impl Parameter {
-    /// A parameter that need not be there.
-    pub(super) const fn new(name: &'static str, takes: Takes, about: &'static str) -> Self {
-        Self { name, takes, about, is_required: false }
+impl ToolParameter {
+    /// An optional parameter.
+    pub(super) const fn new(name: &'static str, parameter_type: ParameterType, description: &'static str) -> Self {
+        Self { name, parameter_type, description, is_required: false }
     }
 
-    /// The same, which must be there.
+    /// Makes it required.
     pub(super) const fn required(self) -> Self {
         Self { is_required: true, ..self }
     }
 
     fn schema(&self) -> Value {
-        let mut schema = match self.takes {
-            Takes::Text => json!({"type": "string"}),
-            Takes::Texts => json!({"type": "array", "items": {"type": "string"}}),
-            Takes::Number => json!({"type": "integer"}),
-            Takes::Flag => json!({"type": "boolean"}),
+        let mut schema = match self.parameter_type {
+            ParameterType::Text => json!({"type": "string"}),
+            ParameterType::Texts => json!({"type": "array", "items": {"type": "string"}}),
+            ParameterType::Number => json!({"type": "integer"}),
+            ParameterType::Flag => json!({"type": "boolean"}),
         };
-        if !self.about.is_empty() {
-            schema["description"] = self.about.into();
+        if !self.description.is_empty() {
+            schema["description"] = self.description.into();
         }
         schema
     }
 
-    fn read(&self, value: &Value) -> Option<Passed> {
-        match self.takes {
-            Takes::Text => text(value).map(Passed::Text),
-            Takes::Texts => match value {
-                Value::Array(values) => values.iter().map(text).collect::<Option<_>>().map(Passed::Texts),
-                one => text(one).map(|text| Passed::Texts(vec![text])),
+    fn parse(&self, value: &Value) -> Option<ArgumentValue> {
+        match self.parameter_type {
+            ParameterType::Text => text(value).map(ArgumentValue::Text),
+            ParameterType::Texts => match value {
+                Value::Array(values) => values.iter().map(text).collect::<Option<_>>().map(ArgumentValue::Texts),
+                one => text(one).map(|text| ArgumentValue::Texts(vec![text])),
             },
-            Takes::Number => number(value).map(Passed::Number),
-            Takes::Flag => match value {
-                Value::Bool(flag) => Some(Passed::Flag(*flag)),
-                Value::String(text) => text.trim().to_ascii_lowercase().parse().ok().map(Passed::Flag),
+            ParameterType::Number => number(value).map(ArgumentValue::Number),
+            ParameterType::Flag => match value {
+                Value::Bool(flag) => Some(ArgumentValue::Flag(*flag)),
+                Value::String(text) => text.trim().to_ascii_lowercase().parse().ok().map(ArgumentValue::Flag),
                 _ => None,
             },
         }
     }
 
-    fn expected(&self) -> &'static str {
-        match self.takes {
-            Takes::Text => "a text",
-            Takes::Texts => "a list of texts",
-            Takes::Number => "a whole number",
-            Takes::Flag => "true or false",
+    fn type_name(&self) -> &'static str {
+        match self.parameter_type {
+            ParameterType::Text => "a string",
+            ParameterType::Texts => "a list of strings",
+            ParameterType::Number => "an integer",
+            ParameterType::Flag => "true or false",
         }
     }
 }
 
-/// The parameters as a model is told of them.
-pub(super) fn schema(parameters: &[Parameter]) -> JsonObject {
+/// The JSON schema of the parameters.
+pub(super) fn schema(parameters: &[ToolParameter]) -> JsonObject {
     let properties: JsonObject = parameters.iter().map(|one| (one.name.to_owned(), one.schema())).collect();
     let required: Vec<&str> = parameters.iter().filter(|one| one.is_required).map(|one| one.name).collect();
     let mut schema = JsonObject::new();
@@ -99,27 +99,27 @@ pub(super) fn schema(parameters: &[Parameter]) -> JsonObject {
     schema
 }
 
-impl Arguments {
-    /// Reads what was passed to a tool. What it does not take is refused: an ignored wish would look like a fulfilled one.
-    pub(super) fn read(tool: &str, parameters: &[Parameter], passed: &JsonObject) -> Result<Self, Failure> {
+impl McpArguments {
+    /// Parses arguments. Unknown names are errors: a silently ignored argument would look like an applied one.
+    pub(super) fn parse(tool: &str, parameters: &[ToolParameter], passed: &JsonObject) -> Result<Self, Failure> {
         let takes = || {
             let names: Vec<&str> = parameters.iter().map(|one| one.name).collect();
-            format!("{tool} takes: {}", names.join(", "))
+            format!("{tool} accepts: {}", names.join(", "))
         };
-        let bad = |message: String| Failure::new(Kind::Usage, message).coded("INVALID_ARGS");
+        let bad = |message: String| Failure::new(FailureKind::Usage, message).with_code("INVALID_ARGS");
         if let Some(name) = passed.keys().find(|name| !parameters.iter().any(|one| one.name == *name)) {
             let name: String = name.chars().take(60).collect();
-            return Err(bad(format!("{tool} takes no {name:?}")).hint(takes()));
+            return Err(bad(format!("unknown argument {name:?}")).hint(takes()));
         }
         let mut read = Vec::new();
         for one in parameters {
             match passed.get(one.name).filter(|value| !value.is_null()) {
-                None if one.is_required => return Err(bad(format!("{:?} is missing", one.name)).hint(takes())),
+                None if one.is_required => return Err(bad(format!("missing argument {:?}", one.name)).hint(takes())),
                 None => {}
                 Some(value) => {
-                    let understood = one.read(value);
+                    let understood = one.parse(value);
                     let understood = understood
-                        .ok_or_else(|| bad(format!("{:?} must be {}", one.name, one.expected())).hint(takes()))?;
+                        .ok_or_else(|| bad(format!("{:?} must be {}", one.name, one.type_name())).hint(takes()))?;
                     read.push((one.name, understood));
                 }
             }
@@ -127,38 +127,40 @@ impl Arguments {
         Ok(Self(read))
     }
 
-    /// A text; empty if none was passed.
+    /// A string; empty if missing or blank.
     pub(super) fn text(&self, name: &str) -> &str {
         self.optional_text(name).unwrap_or_default()
     }
 
-    /// A text, if one was passed and says something.
+    /// A string that is present and not blank.
     pub(super) fn optional_text(&self, name: &str) -> Option<&str> {
         let passed = self.get(name)?;
-        if let Passed::Text(text) = passed { Some(text.as_str()).filter(|text| !text.trim().is_empty()) } else { None }
+        if let ArgumentValue::Text(text) = passed {
+            Some(text.as_str()).filter(|text| !text.trim().is_empty())
+        } else {
+            None
+        }
     }
 
-    /// Texts.
     pub(super) fn texts(&self, name: &str) -> &[String] {
-        if let Some(Passed::Texts(texts)) = self.get(name) { texts } else { &[] }
+        if let Some(ArgumentValue::Texts(texts)) = self.get(name) { texts } else { &[] }
     }
 
-    /// A number that makes sense: the usual one if none was passed, and no more than most.
+    /// A number clamped to 1..=`most`, or `usual` if missing.
     pub(super) fn number(&self, name: &str, usual: u64, most: u64) -> u64 {
-        if let Some(Passed::Number(number)) = self.get(name) { (*number).clamp(1, most) } else { usual }
+        if let Some(ArgumentValue::Number(number)) = self.get(name) { (*number).clamp(1, most) } else { usual }
     }
 
-    /// Whether something is wished.
     pub(super) fn flag(&self, name: &str) -> bool {
-        matches!(self.get(name), Some(Passed::Flag(true)))
+        matches!(self.get(name), Some(ArgumentValue::Flag(true)))
     }
 
-    fn get(&self, name: &str) -> Option<&Passed> {
+    fn get(&self, name: &str) -> Option<&ArgumentValue> {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, passed)| passed)
     }
 }
 
-/// A text, or a number that was meant as one: an id may have only digits.
+/// A string, or a number given instead of one: an id may have only digits.
 fn text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -182,20 +184,20 @@ fn number(value: &Value) -> Option<u64> {
 mod tests {
     use super::*;
 
-    const TAKEN: [Parameter; 4] = [
-        Parameter::new("query", Takes::Text, "words").required(),
-        Parameter::new("ids", Takes::Texts, ""),
-        Parameter::new("limit", Takes::Number, ""),
-        Parameter::new("everywhere", Takes::Flag, ""),
+    const TEST_PARAMETERS: [ToolParameter; 4] = [
+        ToolParameter::new("query", ParameterType::Text, "words").required(),
+        ToolParameter::new("ids", ParameterType::Texts, ""),
+        ToolParameter::new("limit", ParameterType::Number, ""),
+        ToolParameter::new("everywhere", ParameterType::Flag, ""),
     ];
 
-    fn read(passed: &Value) -> Result<Arguments, String> {
-        let read = Arguments::read("search", &TAKEN, passed.as_object().unwrap());
+    fn read(passed: &Value) -> Result<McpArguments, String> {
+        let read = McpArguments::parse("search", &TEST_PARAMETERS, passed.as_object().unwrap());
         read.map_err(|failure| format!("{} | {}", failure.source, failure.hints.join("; ")))
     }
 
     #[test]
-    fn slips_of_form_are_understood() {
+    fn type_slips_are_accepted() {
         let passed = json!({"query": 4711, "ids": "a", "limit": " 7 ", "everywhere": "True"});
         let read = read(&passed).unwrap();
         assert_eq!(
@@ -211,27 +213,27 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_explained() {
-        let takes = "search takes: query, ids, limit, everywhere";
+    fn invalid_arguments_are_explained() {
+        let takes = "search accepts: query, ids, limit, everywhere";
         for (passed, why) in [
-            (json!({}), "\"query\" is missing"),
-            (json!({"query": null}), "\"query\" is missing"),
-            (json!({"query": ["x"]}), "\"query\" must be a text"),
-            (json!({"query": "x", "ids": [1, {}]}), "\"ids\" must be a list of texts"),
-            (json!({"query": "x", "limit": -1}), "\"limit\" must be a whole number"),
-            (json!({"query": "x", "limit": 1.5}), "\"limit\" must be a whole number"),
+            (json!({}), "missing argument \"query\""),
+            (json!({"query": null}), "missing argument \"query\""),
+            (json!({"query": ["x"]}), "\"query\" must be a string"),
+            (json!({"query": "x", "ids": [1, {}]}), "\"ids\" must be a list of strings"),
+            (json!({"query": "x", "limit": -1}), "\"limit\" must be an integer"),
+            (json!({"query": "x", "limit": 1.5}), "\"limit\" must be an integer"),
             (json!({"query": "x", "everywhere": "perhaps"}), "\"everywhere\" must be true or false"),
-            (json!({"query": "x", "path": "/etc/passwd"}), "search takes no \"path\""),
+            (json!({"query": "x", "path": "/etc/passwd"}), "unknown argument \"path\""),
         ] {
             assert_eq!(read(&passed).unwrap_err(), format!("{why} | {takes}"));
         }
     }
 
     #[test]
-    fn a_schema_says_no_more_than_it_must() {
-        let told = Value::Object(schema(&TAKEN)).to_string();
+    fn schemas_are_minimal() {
+        let text = Value::Object(schema(&TEST_PARAMETERS)).to_string();
         assert_eq!(
-            told,
+            text,
             r#"{"type":"object","properties":{"query":{"type":"string","description":"words"},"ids":{"type":"array","items":{"type":"string"}},"limit":{"type":"integer"},"everywhere":{"type":"boolean"}},"required":["query"]}"#
         );
         assert_eq!(Value::Object(schema(&[])).to_string(), r#"{"type":"object","properties":{}}"#);

@@ -1,4 +1,4 @@
-//! MCP by HTTP: each request stands for itself, whatever the revision, so there is nothing to keep and nothing to hang.
+//! MCP over HTTP, stateless: no MCP sessions are kept, whatever the protocol revision.
 
 use std::sync::Arc;
 
@@ -14,22 +14,22 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-use super::memory::Memory;
-use crate::serve::Shared;
+use super::server::McpServer;
+use crate::serve::SharedState;
 
-/// `/mcp`, for clients that come by HTTP.
-pub(crate) fn routes(app: &Shared) -> Router<Shared> {
-    let memory = Memory::served(Arc::clone(app));
-    // Host and origin are the guard's business, which also knows who comes through the socket.
+/// The `/mcp` endpoint.
+pub(crate) fn routes(app: &SharedState) -> Router<SharedState> {
+    let memory = McpServer::for_server(Arc::clone(app));
+    // The guard checks host and origin, and also knows about the Unix socket.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .with_legacy_session_mode(false)
         .with_json_response(true);
     let make = move || Ok(memory.clone());
     let service = StreamableHttpService::new(make, Arc::new(NeverSessionManager::default()), config);
-    // Sessions and their streams, which GET and DELETE were for, are not offered.
-    let answer = move |State(_): State<Shared>, parts: Parts, body: Bytes| async move {
-        if let Some(refusal) = no_request(&body) {
+    // GET and DELETE are for MCP sessions, which are not offered.
+    let answer = move |State(_): State<SharedState>, parts: Parts, body: Bytes| async move {
+        if let Some(refusal) = check_request(&body) {
             return refusal;
         }
         let request = Request::from_parts(parts, Body::from(body));
@@ -38,15 +38,15 @@ pub(crate) fn routes(app: &Shared) -> Router<Shared> {
     Router::new().route("/mcp", post(answer))
 }
 
-/// Says what is wrong with a body that is no request at all; the protocol itself would call it a wrong content type.
-fn no_request(body: &[u8]) -> Option<Response> {
+/// The error for a body that is not a JSON-RPC request; the library would report a wrong content type.
+fn check_request(body: &[u8]) -> Option<Response> {
     let refused = |code: i32, message: &str| {
         let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": message}});
         Some((StatusCode::BAD_REQUEST, Json(error)).into_response())
     };
     match serde_json::from_slice::<Value>(body) {
         Ok(Value::Object(_)) => None,
-        Ok(_) => refused(-32600, "a request is one JSON object; batches are not taken"),
-        Err(error) => refused(-32700, &format!("the body is no JSON: {error}")),
+        Ok(_) => refused(-32600, "request must be one JSON object; batches are not supported"),
+        Err(error) => refused(-32700, &format!("request body is not valid JSON: {error}")),
     }
 }

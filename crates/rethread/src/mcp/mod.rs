@@ -1,12 +1,12 @@
-//! MCP: the memory as a few tools that models call, over standard input or HTTP.
+//! MCP: memory as tools for models, over stdio or HTTP.
 //!
-//! `tools` says what there is and does it, `arguments` reads what models pass, `memory` speaks the protocol, `stdio` and
-//! `http` are the two ways to it.
+//! `tools` defines and runs the tools, `arguments` parses what models pass, `server` implements the protocol, `stdio`
+//! and `http` are the transports.
 
 mod arguments;
+mod background_sync;
 mod http;
-mod memory;
-mod reading;
+mod server;
 mod stdio;
 mod tools;
 

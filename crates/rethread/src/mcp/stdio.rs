@@ -1,4 +1,4 @@
-//! MCP by standard input and output: one client, until it closes its end. Nothing but the protocol goes to stdout.
+//! MCP over stdio: one client, until it closes its end. Only protocol messages go to stdout.
 
 use std::sync::Arc;
 
@@ -7,43 +7,43 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::{Transport, stdio_pipes};
 use rmcp::{RoleServer, ServiceExt};
 
-use super::memory::Memory;
-use super::reading::Reading;
-use crate::cli::serve::Mcp;
-use crate::commands::{Context, Exit};
+use super::background_sync::BackgroundSync;
+use super::server::McpServer;
+use crate::cli::serve::McpArgs;
+use crate::commands::{CommandContext, Exit};
 use crate::failure::Failure;
 
-/// A longer line than this is passed over.
-const LONGEST_LINE: usize = 4 << 20;
-/// Calls at a time; two more threads read and write.
-const MOST_CALLS: usize = 8;
+/// Longest line in bytes; longer ones are skipped.
+const MAX_LINE_BYTES: usize = 4 << 20;
+/// Concurrent tool calls; two more threads read and write.
+const MAX_CALLS: usize = 8;
 /// Serves until the client closes its end.
-pub(crate) fn run(context: &Context, request: &Mcp) -> Result<Exit, Failure> {
+pub(crate) fn run(context: &CommandContext, request: &McpArgs) -> Result<Exit, Failure> {
     let engine = Arc::new(context.engine()?);
-    let reading = if request.no_sync { None } else { Some(Reading::of(context)?) };
-    let memory = Memory::own(engine, context.zone.clone(), reading);
+    let reading = if request.no_sync { None } else { Some(BackgroundSync::start(context)?) };
+    let memory = McpServer::for_process(engine, context.zone.clone(), reading);
     let mut runtime = tokio::runtime::Builder::new_current_thread();
-    let runtime = runtime.enable_all().max_blocking_threads(MOST_CALLS + 2).build()?;
+    let runtime = runtime.enable_all().max_blocking_threads(MAX_CALLS + 2).build()?;
     runtime.block_on(async {
         let (input, output) = stdio_pipes();
-        let transport = AsyncRwTransport::new_server(input, output).with_max_line_length(LONGEST_LINE);
-        // Whoever leaves before the first request has nothing to complain of.
-        if let Ok(running) = memory.serve(Expectant { inner: transport, has_begun: false }).await {
+        let transport = AsyncRwTransport::new_server(input, output).with_max_line_length(MAX_LINE_BYTES);
+        // A client that disconnects before its first request is not an error.
+        if let Ok(running) = memory.serve(SkipUntilRequest { inner: transport, has_begun: false }).await {
             let _ = running.waiting().await;
         }
     });
-    // A call that still waits for a model, or a read of a stream that stays open, must not keep us.
+    // Do not wait for calls to a model or for reads of an open stream.
     runtime.shutdown_background();
     Ok(Exit::Done)
 }
 
-/// Waits for the first request: what a client says before it is not meant for us.
-struct Expectant<T> {
+/// Skips messages before the first request: they are not meant for us.
+struct SkipUntilRequest<T> {
     inner: T,
     has_begun: bool,
 }
 
-impl<T: Transport<RoleServer>> Transport<RoleServer> for Expectant<T> {
+impl<T: Transport<RoleServer>> Transport<RoleServer> for SkipUntilRequest<T> {
     type Error = T::Error;
 
     fn send(&mut self, item: ServerJsonRpcMessage) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {

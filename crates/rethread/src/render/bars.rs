@@ -1,12 +1,12 @@
-//! Horizontal bars for the terminal, in steps of an eighth of a column.
+//! Horizontal bars for the terminal, with a resolution of an eighth of a column.
 
-/// From one eighth to seven.
+/// One eighth to seven eighths of a column.
 const PARTS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 const FULL: char = '█';
 
-/// A bar for this share of the longest one, which is `width` columns long. What is not nothing can be seen.
+/// A bar of `share` (0 to 1) of `width` columns. A share above 0 is always visible.
 pub(crate) fn bar(share: f64, width: usize) -> String {
-    // The share of something that is nothing is no number, and has no bar.
+    // 0/0 is NaN and gets no bar.
     let share = if share > 0.0 { share.min(1.0) } else { return String::new() };
     let eighths = ((share * (width * 8) as f64).round() as usize).max(1);
     let mut out = String::from(FULL).repeat((eighths / 8).min(width));
@@ -20,7 +20,7 @@ mod tests {
     use unicode_width::UnicodeWidthStr;
 
     #[test]
-    fn a_bar_grows_by_eighths() {
+    fn bar_grows_by_eighths() {
         assert_eq!(bar(1.0, 4), "████");
         assert_eq!(bar(0.5, 4), "██");
         assert_eq!(bar(0.53125, 4), "██▏");
@@ -34,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_never_leaves_its_column() {
+    fn bar_never_exceeds_its_width() {
         for width in 1..20 {
             for part in 0..=200 {
                 assert!(bar(f64::from(part) / 200.0, width).width() <= width, "{part} {width}");

@@ -1,120 +1,130 @@
-//! What a model added to facts, as people read it.
+//! Text output of `rethread enrich`: facts that a model adds to those extracted by rules.
 
 use rethread_engine::{
-    EnrichFailure, EnrichOutcome, EnrichPlan, EnrichReport, EnrichmentEstimate, EnrichmentStatus, WorkKind,
+    EnrichFailure, EnrichOutcome, EnrichPlan, EnrichReport, EnrichmentEstimate, EnrichmentStatus, SessionType,
 };
 use rethread_model::{Session, Timestamp};
 
 use super::card::cost;
-use super::words::{age, count, number};
-use super::{Page, SHORT_ID, Side, Tone, single};
+use super::format::{age, count, number};
+use super::{CellAlign, MIN_ID_LENGTH, TextPage, Tone, sanitize_line};
 
-/// Columns of what stands before the numbers of a session.
-const INDENT: usize = SHORT_ID + 2;
-/// The width of the longest type of session.
-const TYPE: usize = "implementation".len();
+/// Columns before the details of a session.
+const INDENT: usize = MIN_ID_LENGTH + 2;
+/// Width of the longest session type.
+const TYPE_WIDTH: usize = "implementation".len();
 
-/// One session after the other: what was added, and what it took.
-pub(crate) fn enriched(page: &mut Page, report: &EnrichReport, now: Timestamp) {
-    for told in &report.sessions {
-        heading(page, &told.session, now);
-        let news = if told.added > 0 { Tone::Good } else { Tone::Plain };
+/// Renders what was added to each session, and the cost.
+pub(crate) fn enrichment_report(page: &mut TextPage, report: &EnrichReport, now: Timestamp) {
+    for one in &report.sessions {
+        heading(page, &one.session, now);
+        let tone = if one.added > 0 { Tone::Success } else { Tone::Plain };
         let parts = [
-            (news, format!("{} added", count(told.added, "fact"))),
-            (Tone::Plain, format!("{} dropped", number(told.dropped))),
-            (Tone::Plain, count(told.tokens, "token")),
-            (Tone::Plain, cost(told.cost)),
+            (tone, format!("{} added", count(one.added, "fact"))),
+            (Tone::Plain, format!("{} dropped", number(one.dropped))),
+            (Tone::Plain, count(one.tokens, "token")),
+            (Tone::Plain, cost(one.cost)),
         ];
         page.add(Tone::Plain, &" ".repeat(INDENT)).row(&parts, INDENT);
-        match &told.outcome {
+        match &one.outcome {
             EnrichOutcome::Done => {}
-            EnrichOutcome::Waits { until, reason } => {
-                trouble(page, &format!("{}; it waits until {until}", single(reason)));
+            EnrichOutcome::Retry { until, reason } => {
+                problem_line(page, &format!("{}; retry at {until}", sanitize_line(reason)));
             }
-            EnrichOutcome::Failed { reason } => trouble(page, &format!("{}; it is given up", single(reason))),
+            EnrichOutcome::GivenUp { reason } => problem_line(page, &format!("{}; not retried", sanitize_line(reason))),
         }
     }
-    if report.waiting > 0 {
-        page.line(Tone::Dim, &format!("{} still waiting", count(report.waiting, "session")));
+    if report.queued > 0 {
+        page.line(Tone::Dim, &format!("{} still waiting", count(report.queued, "session")));
     }
 }
 
-/// Sessions that wait, what they may cost, and what keeps them waiting.
-pub(crate) fn would_enrich(page: &mut Page, plan: &EnrichPlan, now: Timestamp) {
+/// Renders the waiting sessions, their maximum cost, and why they wait.
+pub(crate) fn enrichment_plan(page: &mut TextPage, plan: &EnrichPlan, now: Timestamp) {
     for planned in &plan.sessions {
         heading(page, &planned.session, now);
         let sum = &planned.planned;
         let parts = [
             (Tone::Plain, count(planned.requests, "request")),
-            (Tone::Plain, format!("about {} tokens read", number(sum.input_tokens))),
-            (Tone::Plain, format!("at most {} written", number(sum.output_tokens))),
+            (Tone::Plain, format!("about {} input tokens", number(sum.input_tokens))),
+            (Tone::Plain, format!("at most {} output tokens", number(sum.output_tokens))),
             (Tone::Plain, format!("at most {}", cost(sum.cost))),
         ];
         page.add(Tone::Plain, &" ".repeat(INDENT)).row(&parts, INDENT);
         if let Some(reason) = planned.reason.as_deref().filter(|_| planned.next_at > now) {
-            trouble(page, &format!("{}; it waits until {}", single(reason), planned.next_at));
+            problem_line(page, &format!("{}; retry at {}", sanitize_line(reason), planned.next_at));
         }
     }
     let tokens = plan.sessions.iter().map(|one| one.planned.input_tokens + one.planned.output_tokens).sum();
     let waiting = count(plan.sessions.len() as u64, "session");
-    page.line(Tone::Strong, &format!("{waiting} for {}, at most {}", single(&plan.model), count(tokens, "token")));
-    if let Some(until) = plan.held_until {
-        trouble(page, &format!("the model failed too often in a row; it is not asked before {until}"));
+    page.line(
+        Tone::Strong,
+        &format!("{waiting} for {}, at most {}", sanitize_line(&plan.model), count(tokens, "token")),
+    );
+    if let Some(until) = plan.paused_until {
+        problem_line(page, &format!("too many requests failed in a row; no requests before {until}"));
     }
-    if let Some(why) = &plan.refused {
-        trouble(page, &format!("nothing would be asked: {}", single(why)));
+    if let Some(why) = &plan.refusal_reason {
+        problem_line(page, &format!("no request would be sent: {}", sanitize_line(why)));
     }
 }
 
-/// Sessions that are not tried any more.
-pub(crate) fn not_enriched(page: &mut Page, failures: &[EnrichFailure], now: Timestamp) {
+/// Renders the sessions that are not retried.
+pub(crate) fn enrichment_failures(page: &mut TextPage, failures: &[EnrichFailure], now: Timestamp) {
     for failure in failures {
         heading(page, &failure.session, now);
-        let tries = if failure.tries == 1 { "1 try".to_owned() } else { format!("{} tries", number(failure.tries)) };
+        let tries = if failure.attempts == 1 {
+            "1 attempt".to_owned()
+        } else {
+            format!("{} attempts", number(failure.attempts))
+        };
         let when = age(Some(failure.failed_at), now);
-        page.add(Tone::Plain, &" ".repeat(INDENT)).line(Tone::Plain, &format!("given up {when} after {tries}"));
-        trouble(page, &single(&failure.reason));
+        page.add(Tone::Plain, &" ".repeat(INDENT)).line(Tone::Plain, &format!("failed {when} after {tries}"));
+        problem_line(page, &sanitize_line(&failure.reason));
     }
 }
 
-/// What adding facts would cost, by type of session.
-pub(crate) fn estimates(page: &mut Page, estimates: &[EnrichmentEstimate]) {
+/// Renders what adding facts would cost, by type of session.
+pub(crate) fn enrichment_estimates(page: &mut TextPage, estimates: &[EnrichmentEstimate]) {
     if estimates.is_empty() {
         return;
     }
-    page.end();
-    page.line(Tone::Strong, "If the model added facts to these sessions (facts.model), about:");
+    page.end_line();
+    page.line(Tone::Strong, "Estimated cost if the model added facts to these sessions (facts.model):");
     for estimate in estimates {
-        page.cell(Tone::Plain, estimate.kind.map_or("type unknown", WorkKind::as_str), TYPE, Side::Left);
+        page.cell(Tone::Plain, estimate.kind.map_or("type unknown", SessionType::as_str), TYPE_WIDTH, CellAlign::Left);
         let (sessions, tokens) = (count(estimate.sessions, "session"), count(estimate.tokens, "token"));
         page.line(Tone::Plain, &format!("  {sessions} · {tokens} · {}", cost(estimate.cost)));
     }
     if estimates.iter().any(|estimate| estimate.kind.is_none()) {
-        page.line(Tone::Dim, "A type is known once a session was read; until then it counts like all others together.");
+        page.line(
+            Tone::Dim,
+            "The type of a session is known after it is read; until then the average of all types is used.",
+        );
     }
 }
 
-/// How it stands with the model, in one line; nothing where it is off and nobody waits.
-pub(crate) fn enrichment(status: &EnrichmentStatus) -> Option<String> {
-    if status.level == 2 && status.waiting + status.failed == 0 {
+/// The state of the model in one line; `None` if it is off and no session waits or failed.
+pub(crate) fn enrichment_summary(status: &EnrichmentStatus) -> Option<String> {
+    if status.level == 2 && status.queued + status.failed == 0 {
         return None;
     }
     let how = match status.level {
-        0 => "added by the model too",
-        1 => "the model cannot be reached",
-        _ => "by rules only",
+        0 => "extracted by rules and a model",
+        1 => "the model is unreachable",
+        _ => "extracted by rules only",
     };
-    let (waiting, failed) = (count(status.waiting, "session"), number(status.failed));
-    Some(format!("{how}; {waiting} waiting, {} tried before, {failed} given up", number(status.retrying)))
+    let (waiting, failed) = (count(status.queued, "session"), number(status.failed));
+    Some(format!("{how}; {waiting} waiting ({} to retry), {failed} failed", number(status.retrying)))
 }
 
-fn heading(page: &mut Page, session: &Session, now: Timestamp) {
-    let id: String = session.id.to_string().chars().take(SHORT_ID).collect();
-    let name = session.name.as_deref().map_or_else(|| "(no name)".to_owned(), single);
-    page.cell(Tone::Dim, &id, INDENT, Side::Left).add(Tone::Strong, &name);
+fn heading(page: &mut TextPage, session: &Session, now: Timestamp) {
+    let id: String = session.id.to_string().chars().take(MIN_ID_LENGTH).collect();
+    let name = session.name.as_deref().map_or_else(|| "(no name)".to_owned(), sanitize_line);
+    page.cell(Tone::Dim, &id, INDENT, CellAlign::Left).add(Tone::Strong, &name);
     page.line(Tone::Dim, &format!(" · {} · {}", session.agent, age(session.last_activity_at, now)));
 }
 
-fn trouble(page: &mut Page, text: &str) {
-    page.add(Tone::Plain, &" ".repeat(INDENT)).line(Tone::Careful, text);
+fn problem_line(page: &mut TextPage, text: &str) {
+    page.add(Tone::Plain, &" ".repeat(INDENT)).line(Tone::Warning, text);
 }

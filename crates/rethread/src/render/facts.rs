@@ -1,130 +1,130 @@
-//! What is known of a thing, and the things most is known of.
+//! Facts about an entity as text, and the table of entities.
 
 use jiff::tz::TimeZone;
-use rethread_engine::{Edge, Graph, KnownFact, KnownThing, Source, Thing};
+use rethread_engine::{EntityFacts, EntityGraph, FactRow, FactSource, GraphEdge, GraphItem};
 use rethread_model::{FactState, Predicate, Timestamp};
 use unicode_width::UnicodeWidthStr;
 
-use super::page::fit;
-use super::words::{age, count, moment, number};
+use super::format::{age, count, local_time, number};
+use super::text_page::truncate_to_width;
 use super::wrap::wrap;
-use super::{Page, Side, Tone, WIDEST_TEXT, single};
+use super::{CellAlign, MAX_TEXT_WIDTH, TextPage, Tone, sanitize_line};
 
-/// Columns before what belongs to something above it.
+/// Columns before the details of an item.
 pub(super) const INDENT: usize = 2;
-/// The widest name in a table.
-const WIDEST_NAME: usize = 60;
+/// Maximum width of a name in a table.
+const MAX_NAME_WIDTH: usize = 60;
 
-/// Things as a table, by kind.
-pub(crate) fn things(page: &mut Page, things: &[KnownThing], now: Timestamp) {
-    let room = page.width().map_or(WIDEST_NAME, |width| width.saturating_sub(36).clamp(16, WIDEST_NAME));
-    let name = |thing: &KnownThing| fit(&thing.entity.name, room);
+/// Renders entities as a table, by kind.
+pub(crate) fn entity_table(page: &mut TextPage, things: &[EntityFacts], now: Timestamp) {
+    let room = page.width().map_or(MAX_NAME_WIDTH, |width| width.saturating_sub(39).clamp(16, MAX_NAME_WIDTH));
+    let name = |thing: &EntityFacts| truncate_to_width(&thing.entity.name, room);
     let width = things.iter().map(|thing| name(thing).width()).max().unwrap_or(0);
     let mut last = None;
     for thing in things {
         let kind = thing.entity.kind.as_str();
         let heading = if last == Some(kind) { "" } else { kind };
         last = Some(kind);
-        page.cell(Tone::Dim, heading, "command".len(), Side::Left).add(Tone::Plain, "  ");
-        page.cell(Tone::Strong, &name(thing), width, Side::Left).add(Tone::Plain, "  ");
-        page.cell(Tone::Plain, &count(thing.facts, "fact"), "9,999 facts".len(), Side::Right).add(Tone::Plain, "  ");
-        page.line(Tone::Dim, &age(thing.last_at, now));
+        page.cell(Tone::Dim, heading, "preference".len(), CellAlign::Left).add(Tone::Plain, "  ");
+        page.cell(Tone::Strong, &name(thing), width, CellAlign::Left).add(Tone::Plain, "  ");
+        page.cell(Tone::Plain, &count(thing.facts, "fact"), "9,999 facts".len(), CellAlign::Right)
+            .add(Tone::Plain, "  ");
+        page.line(Tone::Dim, &age(thing.last_fact_at, now));
     }
 }
 
-/// One thing: what it is linked to, and what was said of it last.
-pub(crate) fn about(
-    page: &mut Page,
-    (thing, facts, graph): (&KnownThing, &[KnownFact], &Graph),
+/// Renders one entity: what it is connected to, then its latest facts.
+pub(crate) fn entity_facts(
+    page: &mut TextPage,
+    (thing, facts, graph): (&EntityFacts, &[FactRow], &EntityGraph),
     zone: &TimeZone,
     with_project: bool,
 ) {
     page.add(Tone::Dim, thing.entity.kind.as_str()).add(Tone::Plain, " ");
-    page.add(Tone::Strong, &single(&thing.entity.name)).add(Tone::Plain, "  ");
+    page.add(Tone::Strong, &sanitize_line(&thing.entity.name)).add(Tone::Plain, "  ");
     let sessions = count(thing.sessions, "session");
     page.line(Tone::Dim, &format!("{} in {sessions}", count(thing.facts, "fact")));
     for edge in graph.edges.iter().filter(|edge| edge.from == 0 || edge.to == 0) {
-        link(page, graph, edge, zone);
+        edge_line(page, graph, edge, zone);
     }
     if graph.left_out > 0 {
         indented(page, Tone::Dim, &format!("… and {} more", number(graph.left_out as u64)), INDENT);
     }
     for known in facts {
-        page.end();
+        page.end_line();
         let fact = &known.fact;
-        let object = fact.object.as_ref().map(|object| format!(" {}", single(&object.name))).unwrap_or_default();
-        let said = spoken(fact.predicate);
-        let said = if object.is_empty() { said.trim_end_matches(", shown by") } else { &said };
-        page.add(state_tone(fact.state), fact.state.named(fact.predicate)).add(Tone::Plain, "  ");
-        page.line(Tone::Plain, &format!("{} {said}{object}", single(&fact.subject.name)));
+        let object = fact.object.as_ref().map(|object| format!(" {}", sanitize_line(&object.name))).unwrap_or_default();
+        let said = predicate_phrase(fact.predicate);
+        let said = if object.is_empty() { said.trim_end_matches(", verified by") } else { &said };
+        page.add(state_tone(fact.state), fact.state.display_name(fact.predicate)).add(Tone::Plain, "  ");
+        page.line(Tone::Plain, &format!("{} {said}{object}", sanitize_line(&fact.subject.name)));
         if !fact.detail.is_empty() {
             indented(page, Tone::Plain, &fact.detail, INDENT);
         }
         if let Some(reason) = &fact.reason {
             indented(page, Tone::Plain, &format!("why: {reason}"), INDENT);
         }
-        cited(page, &Source::of(known), zone, with_project);
+        source_line(page, &FactSource::of_fact(known), zone, with_project);
     }
 }
 
-/// What is said, as people say it. The object of a fix is not what fixed it but what shows it.
-pub(super) fn spoken(predicate: Predicate) -> String {
+/// A predicate as a phrase. The object of a fix is the command that verified it, not what fixed it.
+pub(super) fn predicate_phrase(predicate: Predicate) -> String {
     match predicate {
-        Predicate::FixedBy => "fixed, shown by".to_owned(),
-        Predicate::NotFixedBy => "not fixed, shown by".to_owned(),
+        Predicate::FixedBy => "fixed, verified by".to_owned(),
+        Predicate::NotFixedBy => "not fixed, verified by".to_owned(),
         other => other.as_str().replace('_', " "),
     }
 }
 
-/// What an edge says; sessions do things, of others something is said.
-pub(super) fn linked(graph: &Graph, edge: &Edge) -> String {
-    let by_session = matches!(graph.nodes[edge.from].thing, Thing::Session { .. });
+/// The phrase of an edge. A session is the actor of a fix, so its phrase differs.
+pub(super) fn edge_phrase(graph: &EntityGraph, edge: &GraphEdge) -> String {
+    let by_session = matches!(graph.nodes[edge.from].item, GraphItem::Session { .. });
     match edge.predicate {
         Predicate::FixedBy if by_session => "fixed".to_owned(),
         Predicate::NotFixedBy if by_session => "did not fix".to_owned(),
-        other => spoken(other),
+        other => predicate_phrase(other),
     }
 }
 
-/// How sure something is, as a colour.
+/// The color for the state of a fact.
 pub(super) fn state_tone(state: FactState) -> Tone {
     match state {
-        FactState::Confirmed => Tone::Good,
-        FactState::Hypothesis => Tone::Careful,
-        FactState::Refuted => Tone::Bad,
+        FactState::Confirmed => Tone::Success,
+        FactState::Hypothesis => Tone::Warning,
+        FactState::Refuted => Tone::Error,
         FactState::Superseded => Tone::Dim,
     }
 }
 
-/// A text in lines below something, from a column on.
-pub(super) fn indented(page: &mut Page, tone: Tone, text: &str, indent: usize) {
-    let width = page.width().map(|width| width.min(WIDEST_TEXT).saturating_sub(indent).max(1));
-    for line in wrap(&single(text), width) {
+/// Renders a wrapped text, indented by `indent` columns.
+pub(super) fn indented(page: &mut TextPage, tone: Tone, text: &str, indent: usize) {
+    let width = page.width().map(|width| width.min(MAX_TEXT_WIDTH).saturating_sub(indent).max(1));
+    for line in wrap(&sanitize_line(text), width) {
         page.add(Tone::Plain, &" ".repeat(indent)).line(tone, &line);
     }
 }
 
-/// When and where something was said, on a line of its own.
-pub(super) fn cited(page: &mut Page, source: &Source, zone: &TimeZone, with_project: bool) {
-    let name = source.session_name.as_deref().map(|name| fit(name, WIDEST_NAME)).unwrap_or_default();
-    let project = source.project.as_deref().filter(|_| with_project).map(last_part).unwrap_or_default();
-    let parts = [moment(source.at, zone), source.agent.as_str().to_owned(), name, project, source.citation()];
+/// Renders time, session and citation of a source on a line.
+pub(super) fn source_line(page: &mut TextPage, source: &FactSource, zone: &TimeZone, with_project: bool) {
+    let name = source.session_name.as_deref().map(|name| truncate_to_width(name, MAX_NAME_WIDTH)).unwrap_or_default();
+    let project = source.project.as_deref().filter(|_| with_project).map(last_path_component).unwrap_or_default();
+    let parts = [local_time(source.at, zone), source.agent.as_str().to_owned(), name, project, source.citation()];
     page.add(Tone::Plain, &" ".repeat(INDENT)).row(&parts.map(|part| (Tone::Dim, part)), INDENT);
 }
 
-/// The last part of a path.
-pub(super) fn last_part(path: &str) -> String {
-    single(path.trim_end_matches('/').rsplit('/').next().unwrap_or(path))
+pub(super) fn last_path_component(path: &str) -> String {
+    sanitize_line(path.trim_end_matches('/').rsplit('/').next().unwrap_or(path))
 }
 
-fn link(page: &mut Page, graph: &Graph, edge: &Edge, zone: &TimeZone) {
+fn edge_line(page: &mut TextPage, graph: &EntityGraph, edge: &GraphEdge, zone: &TimeZone) {
     let (arrow, other) = if edge.from == 0 { ("→", edge.to) } else { ("←", edge.from) };
-    let other = &graph.nodes[other].thing;
-    let times = if edge.times > 1 { format!("{}×", number(edge.times)) } else { String::new() };
-    let until = edge.valid_to.map(|at| format!("until {}", moment(Some(at), zone))).unwrap_or_default();
+    let other = &graph.nodes[other].item;
+    let times = if edge.fact_count > 1 { format!("{}×", number(edge.fact_count)) } else { String::new() };
+    let until = edge.valid_to.map(|at| format!("until {}", local_time(Some(at), zone))).unwrap_or_default();
     let parts = [
-        (state_tone(edge.state), format!("{arrow} {}", linked(graph, edge))),
-        (Tone::Plain, format!("{} {}", other.kind(), fit(&other.label(), WIDEST_NAME))),
+        (state_tone(edge.state), format!("{arrow} {}", edge_phrase(graph, edge))),
+        (Tone::Plain, format!("{} {}", other.kind(), truncate_to_width(&other.label(), MAX_NAME_WIDTH))),
         (Tone::Dim, times),
         (Tone::Dim, until),
         (Tone::Dim, edge.source.citation()),

@@ -1,26 +1,26 @@
-//! A failure as a person reads it: what, why, what next.
+//! Failures as text: error, causes, candidates, hints.
 
 use rethread_model::Timestamp;
 
-use super::sessions::{Row, table};
-use super::{Page, Tone};
+use super::sessions::{SessionTableRow, session_table};
+use super::{TextPage, Tone};
 use crate::failure::Failure;
 
-/// More sessions than this are only counted.
-const MOST_CANDIDATES: usize = 10;
+/// Candidates listed before the rest is only counted.
+const MAX_CANDIDATES: usize = 10;
 
-/// Puts a failure on the page, with the sessions to choose from where there are any.
-pub(crate) fn failure(page: &mut Page, failure: &Failure, now: Timestamp) {
-    labelled(page, Tone::Bad, "error: ", &failure.source.to_string());
+/// Renders a failure, with the sessions that an ambiguous reference matches.
+pub(crate) fn failure(page: &mut TextPage, failure: &Failure, now: Timestamp) {
+    labelled(page, Tone::Error, "error: ", &failure.source.to_string());
     for cause in failure.causes() {
-        labelled(page, Tone::Careful, "cause: ", &cause);
+        labelled(page, Tone::Warning, "cause: ", &cause);
     }
     if !failure.candidates.is_empty() {
-        let shown = failure.candidates.iter().take(MOST_CANDIDATES);
-        let rows: Vec<Row> = shown.map(|session| Row::new(session, None, now)).collect();
-        table(page, &rows, "  ");
-        if failure.candidates.len() > MOST_CANDIDATES {
-            page.line(Tone::Dim, &format!("  … and {} more", failure.candidates.len() - MOST_CANDIDATES));
+        let shown = failure.candidates.iter().take(MAX_CANDIDATES);
+        let rows: Vec<SessionTableRow> = shown.map(|session| SessionTableRow::new(session, None, now)).collect();
+        session_table(page, &rows, "  ");
+        if failure.candidates.len() > MAX_CANDIDATES {
+            page.line(Tone::Dim, &format!("  … and {} more", failure.candidates.len() - MAX_CANDIDATES));
         }
     }
     for hint in &failure.hints {
@@ -28,7 +28,7 @@ pub(crate) fn failure(page: &mut Page, failure: &Failure, now: Timestamp) {
     }
 }
 
-/// A label and a text whose further lines are indented.
-fn labelled(page: &mut Page, tone: Tone, label: &str, text: &str) {
+/// Renders a label and a text whose further lines are indented.
+fn labelled(page: &mut TextPage, tone: Tone, label: &str, text: &str) {
     page.add(tone, label).line(Tone::Plain, &text.trim_end().replace('\n', "\n  "));
 }

@@ -1,36 +1,36 @@
-//! What is well and what is not, each with a mark and with what to do.
+//! Text output of `doctor` and `verify`: each check with a mark, its result and a hint.
 
-use rethread_engine::{Diagnosis, Health, VerifyReport};
+use rethread_engine::{Diagnosis, FindingLevel, VerifyReport};
 
-use super::words::count;
-use super::{Page, Side, Tone};
+use super::format::count;
+use super::{CellAlign, TextPage, Tone};
 
-/// Puts everything that was looked at on the page.
-pub(crate) fn diagnosis(page: &mut Page, diagnosis: &Diagnosis) {
+/// Renders all checks of `rethread doctor`.
+pub(crate) fn diagnosis(page: &mut TextPage, diagnosis: &Diagnosis) {
     let widest = diagnosis.findings.iter().map(|finding| finding.area.len()).max().unwrap_or(0);
     for finding in &diagnosis.findings {
-        let (sign, tone) = match finding.health {
-            Health::Well => ("✓", Tone::Good),
-            Health::Note => ("·", Tone::Dim),
-            Health::Ill => ("✗", Tone::Bad),
+        let (sign, tone) = match finding.level {
+            FindingLevel::Ok => ("✓", Tone::Success),
+            FindingLevel::Info => ("·", Tone::Dim),
+            FindingLevel::Problem => ("✗", Tone::Error),
         };
-        page.add(tone, sign).add(Tone::Plain, " ").cell(Tone::Strong, &finding.area, widest, Side::Left);
+        page.add(tone, sign).add(Tone::Plain, " ").cell(Tone::Strong, &finding.area, widest, CellAlign::Left);
         page.add(Tone::Plain, "  ").line(Tone::Plain, &finding.message);
         if let Some(hint) = &finding.hint {
-            page.add(Tone::Plain, &" ".repeat(widest + 4)).add(Tone::Careful, "hint: ").line(Tone::Plain, hint);
+            page.add(Tone::Plain, &" ".repeat(widest + 4)).add(Tone::Warning, "hint: ").line(Tone::Plain, hint);
         }
     }
 }
 
-/// Puts each check with what it found on the page.
-pub(crate) fn verified(page: &mut Page, report: &VerifyReport) {
+/// Renders all checks of `rethread debug verify`.
+pub(crate) fn verify_report(page: &mut TextPage, report: &VerifyReport) {
     for check in &report.checks {
         let damage: Vec<_> = report.damage.iter().filter(|damage| damage.check == *check).collect();
-        let (sign, tone) = if damage.is_empty() { ("✓", Tone::Good) } else { ("✗", Tone::Bad) };
+        let (sign, tone) = if damage.is_empty() { ("✓", Tone::Success) } else { ("✗", Tone::Error) };
         page.add(tone, sign).add(Tone::Plain, " ").line(Tone::Plain, check);
         for damage in damage {
-            page.line(Tone::Plain, &format!("    {}", damage.found));
+            page.line(Tone::Plain, &format!("    {}", damage.detail));
         }
     }
-    page.line(Tone::Dim, &format!("{} looked at", count(report.sessions, "session")));
+    page.line(Tone::Dim, &format!("{} checked", count(report.sessions, "session")));
 }

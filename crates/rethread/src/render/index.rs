@@ -1,29 +1,29 @@
-//! What became of the search index, in a line.
+//! One-line messages about the search index.
 
-use rethread_engine::{IndexReport, Indexed, Unusable};
+use rethread_engine::{IndexOutcome, IndexProblem, IndexReport};
 
-use super::words::count;
-use super::{Page, Tone};
+use super::format::count;
+use super::{TextPage, Tone};
 
-/// How much was indexed; nothing if nothing was.
-pub(crate) fn indexed(page: &mut Page, report: &IndexReport) {
-    if let Indexed::Episodes { count: episodes @ 1.., .. } = report.outcome {
+/// Renders how much was indexed; no output if nothing was.
+pub(crate) fn index_report(page: &mut TextPage, report: &IndexReport) {
+    if let IndexOutcome::Updated { count: episodes @ 1.., .. } = report.outcome {
         page.line(Tone::Plain, &format!("indexed {} · {:.1} s", count(episodes, "episode"), report.seconds));
     }
 }
 
-/// Why the index was made again.
-pub(crate) fn remade(why: Unusable, episodes: u64) -> String {
+/// Message about an index that was rebuilt.
+pub(crate) fn index_rebuilt(why: IndexProblem, episodes: u64) -> String {
     let why = match why {
-        Unusable::Missing => "missing",
-        Unusable::Damaged => "damaged",
-        Unusable::OtherVersion => "of another version",
-        Unusable::OtherStore => "of another store",
+        IndexProblem::Missing => "missing",
+        IndexProblem::Damaged => "damaged",
+        IndexProblem::OtherVersion => "written by another version",
+        IndexProblem::OtherStore => "built for another store",
     };
-    format!("the search index was {why}; it was made again ({})", count(episodes, "episode"))
+    format!("the search index was {why} and has been rebuilt ({})", count(episodes, "episode"))
 }
 
-/// Why the index is not up to date. Nothing is lost by that but time.
+/// Message about an index that is not up to date. No data is lost; searches are slower.
 pub(crate) fn index_failed(why: &str) -> String {
-    format!("the search index could not be brought up to date: {why}")
+    format!("could not update the search index: {why}")
 }

@@ -1,5 +1,6 @@
-//! What people get: pages made of harmless text. Pure functions from what the engine says to what is read.
+//! Text output for terminals: pure functions from engine results to sanitized text.
 
+mod ask;
 mod bars;
 mod card;
 mod chart;
@@ -10,70 +11,71 @@ mod failure;
 mod files;
 mod fix;
 mod forget;
+mod format;
 mod graph;
 mod health;
+mod highlight;
 mod index;
-mod kept;
-mod marked;
-mod neutral;
-mod page;
-mod question;
+mod reduction;
 mod resume;
+mod sanitize;
 mod search;
 mod serve;
 mod sessions;
 mod show;
 mod status;
 mod sync;
+mod text_page;
 mod thread;
 mod timeline;
 mod usage;
-mod words;
 mod workflows;
 mod wrap;
 
-pub(crate) use card::{card, cost, would_ask_for_card};
-pub(crate) use chart::{Bar, Bars, usage_bars, usage_chart};
+pub(crate) use ask::{answer, ask_plan, model_and_cost};
+pub(crate) use card::{card, card_plan, cost};
+pub(crate) use chart::{BarChart, ChartBar, usage_bars, usage_chart};
 pub(crate) use decisions::decisions;
-pub(crate) use enrich::{enriched, enrichment, estimates, not_enriched, would_enrich};
-pub(crate) use facts::{about, things};
+pub(crate) use enrich::{
+    enrichment_estimates, enrichment_failures, enrichment_plan, enrichment_report, enrichment_summary,
+};
+pub(crate) use facts::{entity_facts, entity_table};
 pub(crate) use failure::failure;
 pub(crate) use files::file_history;
-pub(crate) use fix::{fix, not_fixed};
-pub(crate) use forget::forgotten;
-pub(crate) use graph::{Drawing, DrawnEdge, DrawnNode, NODE, dot, drawing, said, svg};
-pub(crate) use health::{diagnosis, verified};
-pub(crate) use index::{index_failed, indexed, remade};
-pub(crate) use kept::kept;
-pub(crate) use neutral::neutral;
-pub(crate) use page::{Page, Side, Tone, single};
-pub(crate) use question::{answered, price_of, would_ask};
+pub(crate) use fix::{fix, no_fix_message};
+pub(crate) use forget::forget_report;
+pub(crate) use format::{age, bytes, count, local_time, number, reduction_percent, short_number, time_range};
+pub(crate) use graph::{EdgeLayout, GraphLayout, NODE_SIZE, NodeLayout, dot, edge_label, graph_layout, svg};
+pub(crate) use health::{diagnosis, verify_report};
+pub(crate) use index::{index_failed, index_rebuilt, index_report};
+pub(crate) use reduction::reduction_table;
 pub(crate) use resume::resume_command;
-pub(crate) use search::{Wanted, grouped, search, summary};
-pub(crate) use serve::serving;
-pub(crate) use sessions::{for_pickers, name_of, sessions};
-pub(crate) use show::{Reader, shortened, show, state};
+pub(crate) use sanitize::sanitize;
+pub(crate) use search::{SearchView, search, search_by_session, search_summary};
+pub(crate) use serve::server_address;
+pub(crate) use sessions::{picker_lines, session_label, sessions};
+pub(crate) use show::{LogView, relative_path, show, state_name};
 pub(crate) use status::status;
-pub(crate) use sync::{embedded, not_embedded, synced, warnings, would_sync};
-pub(crate) use thread::{compacted, compaction_note, thread_context, threads, waiting_behind, would_send};
+pub(crate) use sync::{embedding_failure, embedding_report, sync_plan, sync_report, warnings};
+pub(crate) use text_page::{CellAlign, TextPage, Tone, sanitize_line};
+pub(crate) use thread::{compaction_note, compaction_summary, queue_position, send_plan, thread_context, threads};
 pub(crate) use timeline::timeline;
-pub(crate) use usage::{Measure, ledger_cost, limits, measured, money, rough_cost, usage};
-pub(crate) use words::{age, bytes, count, moment, number, period, reduction, short_number};
+pub(crate) use usage::{UsageMeasure, budget_limits, ledger_cost, money, rough_cost, usage, usage_measure};
 pub(crate) use workflows::workflows;
 
-/// Lines wider than this are hard to read, however wide the terminal is.
-const WIDEST_TEXT: usize = 110;
+/// Maximum width of running text in columns; wider lines are hard to read.
+const MAX_TEXT_WIDTH: usize = 110;
 
-/// The shortest beginning of our ids that is shown.
-const SHORT_ID: usize = 10;
+/// Minimum length of the id prefixes that are shown.
+const MIN_ID_LENGTH: usize = 10;
 
-/// How many characters of these ids must be shown to tell them apart.
-pub(crate) fn id_length(ids: &[String]) -> usize {
+/// Length of the id prefixes that keeps these ids distinct, at least `MIN_ID_LENGTH`.
+pub(crate) fn distinct_id_length(ids: &[String]) -> usize {
     let mut sorted: Vec<&String> = ids.iter().collect();
     sorted.sort();
     sorted.dedup();
     let common = |pair: &[&String]| pair[0].bytes().zip(pair[1].bytes()).take_while(|(a, b)| a == b).count();
-    sorted.windows(2).map(|pair| common(pair) + 1).max().unwrap_or(0).max(SHORT_ID)
+    sorted.windows(2).map(|pair| common(pair) + 1).max().unwrap_or(0).max(MIN_ID_LENGTH)
 }
 
 #[cfg(test)]
@@ -81,8 +83,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_shown_as_long_as_they_must_be_told_apart() {
-        let length = |ids: &[&str]| id_length(&ids.iter().map(ToString::to_string).collect::<Vec<_>>());
+    fn id_prefixes_are_long_enough_to_be_distinct() {
+        let length = |ids: &[&str]| distinct_id_length(&ids.iter().map(ToString::to_string).collect::<Vec<_>>());
         assert_eq!(length(&["01KHYAAAAAAAAAAA", "01KHZAAAAAAAAAAA"]), 10);
         assert_eq!(length(&["01KHYAAAAAAAAAAA", "01KHYAAAAAAAABAA"]), 14);
         assert_eq!(length(&["01KHYAAAAAAAAAAA"]), 10);

@@ -1,20 +1,23 @@
-//! How to go on with a session in its own agent.
+//! The agent's own command to continue a session.
 
 use rethread_model::{Agent, Session};
 
-use super::single;
+use super::sanitize_line;
 
-/// The agent's own command, where it takes a session by its id.
+/// The command, or `None` for agents that cannot resume a session by id.
 pub(crate) fn resume_command(session: &Session) -> Option<String> {
     if session.agent != Agent::ClaudeCode {
         return None;
     }
-    let go = session.cwd.as_deref().map_or_else(String::new, |cwd| format!("cd {} && ", quoted(&single(cwd))));
-    Some(format!("{go}claude --resume {}", quoted(&single(&session.external_id))))
+    let go = session
+        .cwd
+        .as_deref()
+        .map_or_else(String::new, |cwd| format!("cd {} && ", quote_for_shell(&sanitize_line(cwd))));
+    Some(format!("{go}claude --resume {}", quote_for_shell(&sanitize_line(&session.external_id))))
 }
 
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+/// Quotes a word for a shell.
+fn quote_for_shell(word: &str) -> String {
     let is_plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
     if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
@@ -24,8 +27,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_that_a_shell_would_take_apart_are_quoted() {
-        assert_eq!(quoted("/home/me/app"), "/home/me/app");
-        assert_eq!(quoted("it's $(touch x)"), "'it'\\''s $(touch x)'");
+    fn quotes_words_with_special_characters() {
+        assert_eq!(quote_for_shell("/home/me/app"), "/home/me/app");
+        assert_eq!(quote_for_shell("it's $(touch x)"), "'it'\\''s $(touch x)'");
     }
 }

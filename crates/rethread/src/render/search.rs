@@ -1,53 +1,53 @@
-//! What was found, for people: where, the piece that fits with its words marked, and how to cite it.
+//! Search hits as text: session, snippet with highlighted matches, and citation.
 
-use rethread_engine::{Hit, Recalled, SearchReport};
-use rethread_model::{Session, SessionKind, Status, Timestamp, clip};
+use rethread_engine::{HitWithExchange, SearchHit, SearchReport};
+use rethread_model::{Session, SessionKind, Timestamp, ToolStatus, clip};
 use unicode_width::UnicodeWidthStr;
 
-use super::marked::marked;
-use super::page::fit;
-use super::sessions::{name_of, project_name};
-use super::words::{age, count, number};
+use super::format::{age, count, number};
+use super::highlight::highlighted_text;
+use super::sessions::{project_name, session_label};
+use super::text_page::truncate_to_width;
 use super::wrap::wrap;
-use super::{Page, Side, Tone, WIDEST_TEXT, single};
+use super::{CellAlign, MAX_TEXT_WIDTH, TextPage, Tone, sanitize_line};
 
-/// How many lines of a prompt or an answer are shown beside a hit.
+/// Lines of the prompt and of the answer shown with a hit.
 const EXCHANGE_LINES: usize = 3;
-/// And how many characters, where lines are not broken.
+/// Maximum characters of each, for output that is not wrapped.
 const EXCHANGE_CHARACTERS: usize = 320;
-/// What is known about a hit goes on a line of its own rather than leave less than this for the name.
-const NARROWEST_NAME: usize = 16;
+/// If the name would get fewer columns than this, the details go on a line of their own.
+const MIN_NAME_WIDTH: usize = 16;
 
-/// How hits are to be shown.
+/// How to render hits.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct SearchView {
     pub(crate) now: Timestamp,
-    /// Whether to say of which project a session is.
+    /// Whether to show the project of each session.
     pub(crate) with_project: bool,
 }
 
-/// Hits, best first.
-pub(crate) fn search(page: &mut Page, report: &SearchReport, wanted: Wanted) {
+/// Renders hits, most relevant first.
+pub(crate) fn search(page: &mut TextPage, report: &SearchReport, wanted: SearchView) {
     let rank_width = report.hits.len().to_string().len();
     let indent = " ".repeat(rank_width + 2);
     for (at, found) in report.hits.iter().enumerate() {
         if at > 0 {
-            page.end();
+            page.end_line();
         }
         let hit = &found.hit;
-        page.cell(Tone::Dim, &(at + 1).to_string(), rank_width, Side::Right).add(Tone::Plain, "  ");
-        let about = [Some(age(hit.entry.at, wanted.now)), Some(kind(hit))];
+        page.cell(Tone::Dim, &(at + 1).to_string(), rank_width, CellAlign::Right).add(Tone::Plain, "  ");
+        let about = [Some(age(hit.entry.at, wanted.now)), Some(kind_label(hit))];
         heading(page, &hit.session, wanted, about, indent.len());
         body(page, found, &indent);
-        page.add(Tone::Plain, &indent).line(Tone::Dim, &hit.session.citation(hit.entry.place.line));
+        page.add(Tone::Plain, &indent).line(Tone::Dim, &hit.session.citation(hit.entry.location.line));
     }
 }
 
-/// Hits by session, in the order of their best.
-pub(crate) fn grouped(page: &mut Page, report: &SearchReport, wanted: Wanted) {
-    let mut groups: Vec<Vec<&Recalled>> = Vec::new();
+/// Renders hits grouped by session, in the order of their best hit.
+pub(crate) fn search_by_session(page: &mut TextPage, report: &SearchReport, wanted: SearchView) {
+    let mut groups: Vec<Vec<&HitWithExchange>> = Vec::new();
     for found in &report.hits {
-        let same = |group: &&mut Vec<&Recalled>| group[0].hit.session.id == found.hit.session.id;
+        let same = |group: &&mut Vec<&HitWithExchange>| group[0].hit.session.id == found.hit.session.id;
         match groups.iter_mut().find(same) {
             Some(group) => group.push(found),
             None => groups.push(vec![found]),
@@ -55,7 +55,7 @@ pub(crate) fn grouped(page: &mut Page, report: &SearchReport, wanted: Wanted) {
     }
     for (at, group) in groups.iter().enumerate() {
         if at > 0 {
-            page.end();
+            page.end_line();
         }
         let session = &group[0].hit.session;
         let about = [(group.len() > 1).then(|| count(group.len() as u64, "hit")), None];
@@ -63,64 +63,64 @@ pub(crate) fn grouped(page: &mut Page, report: &SearchReport, wanted: Wanted) {
         page.line(Tone::Dim, &session.id.to_string());
         for found in group {
             let entry = &found.hit.entry;
-            page.end().add(Tone::Plain, "  ");
-            let line = format!("line {}", entry.place.line);
-            page.row(&[kind(&found.hit), age(entry.at, wanted.now), line].map(|part| (Tone::Dim, part)), 2);
+            page.end_line().add(Tone::Plain, "  ");
+            let line = format!("line {}", entry.location.line);
+            page.row(&[kind_label(&found.hit), age(entry.at, wanted.now), line].map(|part| (Tone::Dim, part)), 2);
             body(page, found, "  ");
         }
     }
 }
 
-/// How much was found among how much, and how long it took.
-pub(crate) fn summary(report: &SearchReport) -> String {
+/// Number of hits, matches and searched entries, and the time it took.
+pub(crate) fn search_summary(report: &SearchReport) -> String {
     let entries = if report.matched == 1 { "matching entry" } else { "matching entries" };
     let found = format!("{} of {} {entries}", number(report.hits.len() as u64), number(report.matched));
     let millis = (report.seconds * 1e3).round() as u64;
     format!("{found} · {} searched · {} ms", number(report.searched), number(millis))
 }
 
-/// What kind of entry was found. A call that failed is found as an error too.
-fn kind(hit: &Hit) -> String {
+/// The kind of the entry; a failed tool call is marked, because it also matches as an error.
+fn kind_label(hit: &SearchHit) -> String {
     let outcome = hit.entry.tool.as_ref().and_then(|tool| tool.outcome.as_ref());
-    let failed = if outcome.is_some_and(|outcome| outcome.status == Status::Error) { ", failed" } else { "" };
+    let failed = if outcome.is_some_and(|outcome| outcome.status == ToolStatus::Error) { ", failed" } else { "" };
     format!("{}{failed}", hit.kind)
 }
 
-/// The name of a session, and what is to be known about it or the hit.
-fn heading(page: &mut Page, session: &Session, wanted: Wanted, about: [Option<String>; 2], column: usize) {
+/// Renders the name of a session with details about it or the hit.
+fn heading(page: &mut TextPage, session: &Session, wanted: SearchView, about: [Option<String>; 2], column: usize) {
     let project = wanted.with_project.then(|| project_name(session));
     let parts: Vec<String> =
         [Some(session.agent.as_str().to_owned())].into_iter().chain(about).chain([project]).flatten().collect();
     let aside = parts.join(" · ");
     let child = if session.kind == SessionKind::Child { "↳ " } else { "" };
-    let name = format!("{child}{}", name_of(session));
+    let name = format!("{child}{}", session_label(session));
     let room = page.width().map_or(usize::MAX, |width| width.saturating_sub(column));
     let beside = room.saturating_sub(aside.width() + 2);
-    if beside >= NARROWEST_NAME {
-        page.add(Tone::Strong, &fit(&name, beside)).add(Tone::Plain, "  ");
+    if beside >= MIN_NAME_WIDTH {
+        page.add(Tone::Strong, &truncate_to_width(&name, beside)).add(Tone::Plain, "  ");
     } else {
-        page.line(Tone::Strong, &fit(&name, room)).add(Tone::Plain, &" ".repeat(column));
+        page.line(Tone::Strong, &truncate_to_width(&name, room)).add(Tone::Plain, &" ".repeat(column));
     }
     page.line(Tone::Dim, &aside);
 }
 
-/// The text that was found, and the exchange around it where that is wanted.
-fn body(page: &mut Page, found: &Recalled, indent: &str) {
+/// Renders the snippet, and the prompt and answer around it if they were requested.
+fn body(page: &mut TextPage, found: &HitWithExchange, indent: &str) {
     let snippet = &found.hit.snippet;
-    let width = page.width().map(|width| width.min(WIDEST_TEXT).saturating_sub(indent.len()).max(1));
-    marked(page, &snippet.text, &snippet.matches, indent, width);
+    let width = page.width().map(|width| width.min(MAX_TEXT_WIDTH).saturating_sub(indent.len()).max(1));
+    highlighted_text(page, &snippet.text, &snippet.matches, indent, width);
     let agent = found.hit.session.agent.as_str();
-    for (who, tone, text) in [("you", Tone::You, &found.prompt), (agent, Tone::Agent, &found.answer)] {
-        // What was found needs no repeating.
+    for (who, tone, text) in [("you", Tone::User, &found.prompt), (agent, Tone::Agent, &found.answer)] {
+        // Skip the text that the snippet already shows.
         let other = text.as_deref().filter(|text| *text != found.hit.entry.text);
-        if let Some(text) = other.map(single).filter(|text| !text.is_empty()) {
-            spoken(page, (who, tone), &text, indent, width);
+        if let Some(text) = other.map(sanitize_line).filter(|text| !text.is_empty()) {
+            message_excerpt(page, (who, tone), &text, indent, width);
         }
     }
 }
 
-/// The first lines of what somebody said, after who it was.
-fn spoken(page: &mut Page, (who, tone): (&str, Tone), text: &str, indent: &str, width: Option<usize>) {
+/// Renders the first lines of a message after its author.
+fn message_excerpt(page: &mut TextPage, (who, tone): (&str, Tone), text: &str, indent: &str, width: Option<usize>) {
     let label = format!("{who}: ");
     let text = clip(text, EXCHANGE_CHARACTERS);
     let lines = wrap(&text, width.map(|width| width.saturating_sub(label.width() + 2).max(1)));

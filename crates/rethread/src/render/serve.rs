@@ -1,19 +1,22 @@
-//! Where the server listens, and how to open its page.
+//! Where the server listens, and how to open the web UI.
 
-use super::{Page, Tone};
-use crate::json::Serving;
+use super::{TextPage, Tone};
+use crate::json::ServerAddressJson;
 
-/// Tells where it listens and how to get in.
-pub(crate) fn serving(page: &mut Page, serving: &Serving) {
+/// Renders the address and the login link.
+pub(crate) fn server_address(page: &mut TextPage, serving: &ServerAddressJson) {
     page.add(Tone::Plain, "listening on ").line(Tone::Strong, &serving.url);
     match &serving.link {
         Some(link) => {
-            page.add(Tone::Plain, "the page:    ").line(Tone::Strong, link);
-            page.line(Tone::Dim, "This link works once, for ten minutes; `rethread open` makes another.");
+            page.add(Tone::Plain, "web UI:      ").line(Tone::Strong, link);
+            page.line(
+                Tone::Dim,
+                "The link works once and expires after ten minutes; run `rethread open` for a new one.",
+            );
         }
-        // What is written to a log may be read by others.
+        // Others may be able to read a log, so it must not contain the link.
         None => {
-            page.line(Tone::Plain, "`rethread open` opens the page");
+            page.line(Tone::Plain, "run `rethread open` to open the web UI");
         }
     }
 }

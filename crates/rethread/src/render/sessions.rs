@@ -1,38 +1,36 @@
-//! Sessions as a table for people and as lines for pickers.
+//! Sessions as a table, and as tab-separated lines for pickers such as fzf.
 
-use rethread_engine::Listed;
-use rethread_model::{Session, SessionKind, State, Timestamp};
+use rethread_engine::ListedSession;
+use rethread_model::{Session, SessionKind, SessionState, Timestamp};
 use unicode_width::UnicodeWidthStr;
 
-use super::page::fit;
-use super::words::{age, number};
-use super::{Page, Side, Tone, id_length, single};
+use super::format::{age, number};
+use super::text_page::truncate_to_width;
+use super::{CellAlign, TextPage, Tone, distinct_id_length, sanitize_line};
 
-/// Names shorter than this are not worth a column.
-const NARROWEST_NAME: usize = 16;
-/// Where the project stands, if it does.
+/// Minimum width of the name column.
+const MIN_NAME_WIDTH: usize = 16;
+/// Index of the project column, if there is one.
 const PROJECT_COLUMN: usize = 5;
 const NO_NAME: &str = "(no name)";
 
-/// A text and how it looks.
-type Cell = (Tone, String);
+type StyledCell = (Tone, String);
 
-/// One session in a table.
-pub(crate) struct Row {
+pub(crate) struct SessionTableRow {
     id: String,
     age: String,
-    state: Option<State>,
+    state: Option<SessionState>,
     agent: &'static str,
     prompts: u64,
     errors: u64,
     project: Option<String>,
     name: String,
-    faint: bool,
+    is_dim: bool,
 }
 
-impl Row {
-    /// A session as seen now; with its state, if that matters.
-    pub(crate) fn new(session: &Session, state: Option<State>, now: Timestamp) -> Self {
+impl SessionTableRow {
+    /// `state` only sets the color of the age.
+    pub(crate) fn new(session: &Session, state: Option<SessionState>, now: Timestamp) -> Self {
         let indent = if session.kind == SessionKind::Child { "↳ " } else { "" };
         Self {
             id: session.id.to_string(),
@@ -42,37 +40,37 @@ impl Row {
             prompts: session.counts.prompts,
             errors: session.counts.tool_errors,
             project: None,
-            name: format!("{indent}{}", name_of(session)),
-            faint: session.empty,
+            name: format!("{indent}{}", session_label(session)),
+            is_dim: session.is_empty,
         }
     }
 }
 
-/// The name people know a session by.
-pub(crate) fn name_of(session: &Session) -> String {
-    let name = session.name.as_deref().map(single).filter(|name| !name.is_empty());
+/// Alias and name of a session, or a placeholder.
+pub(crate) fn session_label(session: &Session) -> String {
+    let name = session.name.as_deref().map(sanitize_line).filter(|name| !name.is_empty());
     match (&session.alias, name) {
-        (Some(alias), Some(name)) => format!("{}: {name}", single(alias)),
-        (Some(alias), None) => single(alias),
+        (Some(alias), Some(name)) => format!("{}: {name}", sanitize_line(alias)),
+        (Some(alias), None) => sanitize_line(alias),
         (None, name) => name.unwrap_or_else(|| NO_NAME.to_owned()),
     }
 }
 
-/// Sessions as a table; with their projects where there may be several.
-pub(crate) fn sessions(page: &mut Page, sessions: &[Listed], now: Timestamp, with_project: bool) {
-    let row = |listed: &Listed| {
+/// Renders sessions as a table.
+pub(crate) fn sessions(page: &mut TextPage, sessions: &[ListedSession], now: Timestamp, with_project: bool) {
+    let row = |listed: &ListedSession| {
         let project = with_project.then(|| project_name(&listed.session));
-        Row { project, ..Row::new(&listed.session, Some(listed.state), now) }
+        SessionTableRow { project, ..SessionTableRow::new(&listed.session, Some(listed.state), now) }
     };
-    let rows: Vec<Row> = sessions.iter().map(row).collect();
-    table(page, &rows, "");
+    let rows: Vec<SessionTableRow> = sessions.iter().map(row).collect();
+    session_table(page, &rows, "");
 }
 
-/// Rows under their headings, each line after `indent`.
-pub(crate) fn table(page: &mut Page, rows: &[Row], indent: &str) {
-    let id_width = id_length(&rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>());
+/// Renders rows under headings, each line after `indent`.
+pub(crate) fn session_table(page: &mut TextPage, rows: &[SessionTableRow], indent: &str) {
+    let id_width = distinct_id_length(&rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>());
     let with_project = rows.iter().any(|row| row.project.is_some());
-    let mut lines: Vec<Vec<Cell>> = rows.iter().map(|row| cells(row, id_width, with_project)).collect();
+    let mut lines: Vec<Vec<StyledCell>> = rows.iter().map(|row| row_cells(row, id_width, with_project)).collect();
     let mut headings = vec!["ID", "AGE", "AGENT", "PROMPTS", "ERRORS", "NAME"];
     if with_project {
         headings.insert(PROJECT_COLUMN, "PROJECT");
@@ -86,28 +84,29 @@ pub(crate) fn table(page: &mut Page, rows: &[Row], indent: &str) {
         }
         let name = headings.len() - 1;
         let before: usize = widths[..name].iter().map(|width| width + 2).sum();
-        widths[name] = width.saturating_sub(before + indent.len()).max(NARROWEST_NAME);
+        widths[name] = width.saturating_sub(before + indent.len()).max(MIN_NAME_WIDTH);
     }
     for line in lines {
         page.add(Tone::Plain, indent);
         for (at, (tone, text)) in line.iter().enumerate() {
-            let side = if matches!(headings[at], "AGE" | "PROMPTS" | "ERRORS") { Side::Right } else { Side::Left };
-            page.cell(*tone, &fit(text, widths[at]), widths[at], side).add(Tone::Plain, "  ");
+            let side =
+                if matches!(headings[at], "AGE" | "PROMPTS" | "ERRORS") { CellAlign::Right } else { CellAlign::Left };
+            page.cell(*tone, &truncate_to_width(text, widths[at]), widths[at], side).add(Tone::Plain, "  ");
         }
-        page.end();
+        page.end_line();
     }
 }
 
-fn cells(row: &Row, id_width: usize, with_project: bool) -> Vec<Cell> {
+fn row_cells(row: &SessionTableRow, id_width: usize, with_project: bool) -> Vec<StyledCell> {
     let id = row.id.chars().take(id_width).collect();
-    let errors = if row.errors > 0 { Tone::Bad } else { Tone::Dim };
+    let errors = if row.errors > 0 { Tone::Error } else { Tone::Dim };
     let mut cells = vec![
         (Tone::Dim, id),
         (age_tone(row.state), row.age.clone()),
         (Tone::Plain, row.agent.to_owned()),
         (Tone::Plain, number(row.prompts)),
         (errors, number(row.errors)),
-        (if row.faint { Tone::Dim } else { Tone::Strong }, row.name.clone()),
+        (if row.is_dim { Tone::Dim } else { Tone::Strong }, row.name.clone()),
     ];
     if with_project {
         cells.insert(PROJECT_COLUMN, (Tone::Dim, row.project.clone().unwrap_or_default()));
@@ -115,24 +114,24 @@ fn cells(row: &Row, id_width: usize, with_project: bool) -> Vec<Cell> {
     cells
 }
 
-/// One line per session for pickers: id, age, agent, name, separated by tabs.
-pub(crate) fn for_pickers(page: &mut Page, sessions: &[Listed], now: Timestamp) {
-    for Listed { session, .. } in sessions {
+/// Renders one line per session: id, age, agent, name, separated by tabs.
+pub(crate) fn picker_lines(page: &mut TextPage, sessions: &[ListedSession], now: Timestamp) {
+    for ListedSession { session, .. } in sessions {
         let age = age(session.last_activity_at, now);
-        page.line(Tone::Plain, &format!("{}\t{age}\t{}\t{}", session.id, session.agent, name_of(session)));
+        page.line(Tone::Plain, &format!("{}\t{age}\t{}\t{}", session.id, session.agent, session_label(session)));
     }
 }
 
-/// The last part of the project's path.
+/// The last component of the project path.
 pub(crate) fn project_name(session: &Session) -> String {
     let path = session.project.as_deref().or(session.cwd.as_deref()).unwrap_or("-");
-    single(path.trim_end_matches('/').rsplit('/').next().unwrap_or(path))
+    sanitize_line(path.trim_end_matches('/').rsplit('/').next().unwrap_or(path))
 }
 
-fn age_tone(state: Option<State>) -> Tone {
+fn age_tone(state: Option<SessionState>) -> Tone {
     match state {
-        Some(State::Active) => Tone::Good,
-        Some(State::Idle) => Tone::Careful,
+        Some(SessionState::Active) => Tone::Success,
+        Some(SessionState::Idle) => Tone::Warning,
         _ => Tone::Plain,
     }
 }

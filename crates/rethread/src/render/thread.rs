@@ -1,40 +1,40 @@
-//! Threads for people.
+//! Threads as text: lists, contexts, compactions and planned turns.
 
-use rethread_engine::{CompactReport, SendPlan, Summariser, ThreadContext};
+use rethread_engine::{CompactReport, SendPlan, Summarizer, ThreadContext};
 use rethread_model::Timestamp;
-use rethread_model::thread::{Block, ChatRole, Metadata, UNNAMED};
+use rethread_model::thread::{ChatRole, ContentBlock, ThreadMetadata, UNNAMED_THREAD};
 
-use super::words::{age, count, number};
-use super::{Page, Side, Tone, id_length, single};
+use super::format::{age, count, number};
+use super::{CellAlign, TextPage, Tone, distinct_id_length, sanitize_line};
 
-const LABEL: usize = 10;
+const LABEL_WIDTH: usize = 10;
 
-/// Threads as a table, the one last spoken in first.
-pub(crate) fn threads(page: &mut Page, threads: &[Metadata], now: Timestamp) {
+/// Renders threads as a table, most recently used first.
+pub(crate) fn threads(page: &mut TextPage, threads: &[ThreadMetadata], now: Timestamp) {
     let ids: Vec<String> = threads.iter().map(|metadata| metadata.id.to_string()).collect();
-    let width = id_length(&ids);
-    let models: Vec<String> = threads.iter().map(|metadata| single(&metadata.model)).collect();
+    let width = distinct_id_length(&ids);
+    let models: Vec<String> = threads.iter().map(|metadata| sanitize_line(&metadata.model)).collect();
     let widest = models.iter().map(|model| model.chars().count()).max().unwrap_or(0).max(5);
-    line(page, Tone::Dim, ["ID", "AGE", "MESSAGES", "MODEL", "NAME"], (width, widest));
+    table_line(page, Tone::Dim, ["ID", "AGE", "MESSAGES", "MODEL", "NAME"], (width, widest));
     for ((metadata, id), model) in threads.iter().zip(&ids).zip(&models) {
         let age = age(Some(metadata.last_message_at), now);
-        let name = single(metadata.name.as_deref().unwrap_or(UNNAMED));
+        let name = sanitize_line(metadata.name.as_deref().unwrap_or(UNNAMED_THREAD));
         let messages = number(metadata.message_count);
-        line(page, Tone::Plain, [&id[..width], &age, &messages, model, &name], (width, widest));
+        table_line(page, Tone::Plain, [&id[..width], &age, &messages, model, &name], (width, widest));
     }
 }
 
-fn line(page: &mut Page, tone: Tone, cells: [&str; 5], (id, model): (usize, usize)) {
+fn table_line(page: &mut TextPage, tone: Tone, cells: [&str; 5], (id, model): (usize, usize)) {
     let [first, age, messages, name_of_model, name] = cells;
-    page.cell(tone, first, id, Side::Left).add(tone, "  ").cell(tone, age, 8, Side::Right).add(tone, "  ");
-    page.cell(tone, messages, 8, Side::Right).add(tone, "  ").cell(tone, name_of_model, model, Side::Left);
+    page.cell(tone, first, id, CellAlign::Left).add(tone, "  ").cell(tone, age, 8, CellAlign::Right).add(tone, "  ");
+    page.cell(tone, messages, 8, CellAlign::Right).add(tone, "  ").cell(tone, name_of_model, model, CellAlign::Left);
     page.add(tone, "  ").line(tone, name);
 }
 
-/// What a model would get, as a conversation.
-pub(crate) fn thread_context(page: &mut Page, found: &ThreadContext) {
-    if let Some(system) = &found.system {
-        said(page, "[System]:", system);
+/// Renders the messages that would be sent to a model.
+pub(crate) fn thread_context(page: &mut TextPage, found: &ThreadContext) {
+    if let Some(system) = &found.system_prompt {
+        message_line(page, "[System]:", system);
     }
     for message in &found.messages {
         let name = match message.role {
@@ -45,12 +45,12 @@ pub(crate) fn thread_context(page: &mut Page, found: &ThreadContext) {
         };
         for block in &message.content {
             match block {
-                Block::Text(text) => said(page, name, text),
-                Block::ToolCall { name, arguments, .. } => {
+                ContentBlock::Text(text) => message_line(page, name, text),
+                ContentBlock::ToolCall { name, arguments, .. } => {
                     let arguments = serde_json::Value::Object(arguments.clone());
-                    said(page, "[Assistant tool calls]:", &format!("{name}({arguments})"));
+                    message_line(page, "[Assistant tool calls]:", &format!("{name}({arguments})"));
                 }
-                Block::Other(value) => said(page, name, &value.to_string()),
+                ContentBlock::Other(value) => message_line(page, name, &value.to_string()),
             }
         }
     }
@@ -58,55 +58,54 @@ pub(crate) fn thread_context(page: &mut Page, found: &ThreadContext) {
     page.line(Tone::Dim, &format!("{messages}, about {} tokens", number(found.tokens)));
 }
 
-fn said(page: &mut Page, who: &str, text: &str) {
+fn message_line(page: &mut TextPage, who: &str, text: &str) {
     page.add(Tone::Strong, who).add(Tone::Plain, " ").line(Tone::Plain, text);
 }
 
-/// The summary that a compaction made.
-pub(crate) fn compacted(page: &mut Page, report: &CompactReport) {
+/// Renders the summary of a compaction.
+pub(crate) fn compaction_summary(page: &mut TextPage, report: &CompactReport) {
     page.line(Tone::Plain, &report.record.summary);
 }
 
-/// What a compaction did, in one line.
+/// The result of a compaction in one line.
 pub(crate) fn compaction_note(report: &CompactReport, is_dry: bool) -> String {
     let tokens = number(report.record.tokens_before);
     let kept = report.record.first_kept_seq;
-    let by = match &report.by {
-        Summariser::Model(name) => format!("by {}", single(name)),
-        Summariser::Rules(None) => "without a model".to_owned(),
-        Summariser::Rules(Some(why)) => format!("without the model ({})", single(why)),
+    let by = match &report.summarizer {
+        Summarizer::Model(name) => format!("by {}", sanitize_line(name)),
+        Summarizer::Rules(None) => "without a model".to_owned(),
+        Summarizer::Rules(Some(why)) => format!("without the model ({})", sanitize_line(why)),
     };
     if !is_dry {
-        return format!("summarised about {tokens} tokens {by}; record {kept} and what follows is kept word for word");
+        return format!("summarized about {tokens} tokens {by}; records from {kept} on are kept verbatim");
     }
     let cost = report.planned.map_or_else(String::new, |planned| {
-        let cost = planned.cost.map_or_else(|| "an unknown price".to_owned(), |cost| format!("at most {cost}"));
+        let cost = planned.cost.map_or_else(|| "unknown price".to_owned(), |cost| format!("at most {cost}"));
         let (input, output) = (number(planned.input_tokens), number(planned.output_tokens));
-        format!("; about {input} tokens in, at most {output} out, {cost}; shown is what rules alone would write")
+        format!("; about {input} input tokens, at most {output} output tokens, {cost}; the summary shown is written without a model")
     });
-    format!("would summarise about {tokens} tokens {by}, and keep record {kept} and what follows{cost}")
+    format!("would summarize about {tokens} tokens {by} and keep records from {kept} on{cost}")
 }
 
-/// That others are before it.
-pub(crate) fn waiting_behind(ahead: usize) -> String {
+pub(crate) fn queue_position(ahead: usize) -> String {
     format!("waiting behind {}", count(ahead as u64, "turn"))
 }
 
-/// What a turn would take.
-pub(crate) fn would_send(page: &mut Page, plan: &SendPlan) {
-    row(page, "model", &single(&plan.model));
+/// Renders what a turn would cost.
+pub(crate) fn send_plan(page: &mut TextPage, plan: &SendPlan) {
+    row(page, "model", &sanitize_line(&plan.model));
     row(page, "input", &format!("about {} tokens", number(plan.planned.input_tokens)));
     row(page, "output", &format!("at most {} tokens", number(plan.planned.output_tokens)));
     row(page, "cost", &plan.planned.cost.map_or_else(|| "unknown".to_owned(), |cost| format!("at most {cost}")));
     if let Some(before) = plan.compaction {
         let (input, output) = (number(before.input_tokens), number(before.output_tokens));
-        let cost = before.cost.map_or_else(|| "an unknown price".to_owned(), |cost| format!("at most {cost}"));
-        let what = "the beginning of the thread is summarised first";
-        row(page, "before", &format!("{what}: about {input} tokens in, at most {output} out, {cost}"));
+        let cost = before.cost.map_or_else(|| "unknown price".to_owned(), |cost| format!("at most {cost}"));
+        let what = "the start of the thread is summarized first";
+        row(page, "before", &format!("{what}: about {input} input tokens, at most {output} output tokens, {cost}"));
     }
-    row(page, "budget", &plan.refused.clone().unwrap_or_else(|| "allows it".to_owned()));
+    row(page, "budget", &plan.refusal_reason.clone().unwrap_or_else(|| "allowed".to_owned()));
 }
 
-fn row(page: &mut Page, label: &str, text: &str) {
-    page.cell(Tone::Dim, label, LABEL, Side::Left).line(Tone::Plain, text);
+fn row(page: &mut TextPage, label: &str, text: &str) {
+    page.cell(Tone::Dim, label, LABEL_WIDTH, CellAlign::Left).line(Tone::Plain, text);
 }

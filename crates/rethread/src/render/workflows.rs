@@ -1,61 +1,62 @@
-//! How work is done in a project, for people.
+//! Commands and command sequences of a project as text, with success rates.
 
-use rethread_engine::{CommandUse, Pattern, Workflow};
+use rethread_engine::{CommandSequence, CommandStats, Workflow};
 use rethread_model::Timestamp;
 use unicode_width::UnicodeWidthStr;
 
-use super::facts::last_part;
-use super::page::fit;
-use super::words::{age, count, number};
-use super::{Page, Side, Tone, single};
+use super::facts::last_path_component;
+use super::format::{age, count, number};
+use super::text_page::truncate_to_width;
+use super::{CellAlign, TextPage, Tone, sanitize_line};
 
-/// The widest command in a table.
+/// Maximum width of a command in the table.
 const WIDEST_COMMAND: usize = 32;
 
-/// Projects, each with its commands and sequences.
-pub(crate) fn workflows(page: &mut Page, found: &[Workflow], now: Timestamp, with_project: bool) {
+/// Renders the commands and sequences of each project.
+pub(crate) fn workflows(page: &mut TextPage, found: &[Workflow], now: Timestamp, with_project: bool) {
     for (at, one) in found.iter().enumerate() {
         if at > 0 {
-            page.end();
+            page.end_line();
         }
         if with_project {
-            page.line(Tone::Strong, &one.project.as_deref().map_or("(no project)".to_owned(), last_part));
+            page.line(Tone::Strong, &one.project.as_deref().map_or("(no project)".to_owned(), last_path_component));
         }
         commands(page, &one.commands, now);
-        let has_both = !one.commands.is_empty() && !one.patterns.is_empty();
+        let has_both = !one.commands.is_empty() && !one.sequences.is_empty();
         if has_both {
-            page.end();
+            page.end_line();
         }
-        patterns(page, &one.patterns);
+        patterns(page, &one.sequences);
     }
 }
 
-fn commands(page: &mut Page, commands: &[CommandUse], now: Timestamp) {
+fn commands(page: &mut TextPage, commands: &[CommandStats], now: Timestamp) {
     if commands.is_empty() {
         return;
     }
-    let name = |one: &CommandUse| fit(&one.command, WIDEST_COMMAND);
+    let name = |one: &CommandStats| truncate_to_width(&one.command, WIDEST_COMMAND);
     let width = commands.iter().map(|one| name(one).width()).max().unwrap_or(0).max("COMMAND".len());
-    page.cell(Tone::Dim, "COMMAND", width, Side::Left);
-    for heading in ["RUNS", "GOOD", "LAST"] {
-        page.cell(Tone::Dim, heading, 7, Side::Right);
+    page.cell(Tone::Dim, "COMMAND", width, CellAlign::Left);
+    for heading in ["RUNS", "SUCCESS", "LAST"] {
+        page.cell(Tone::Dim, heading, 9, CellAlign::Right);
     }
-    page.end();
+    page.end_line();
     for one in commands {
-        let tone = if one.usually_fails() { Tone::Bad } else { Tone::Plain };
-        page.cell(tone, &name(one), width, Side::Left).cell(Tone::Plain, &number(one.runs()), 7, Side::Right);
-        page.cell(tone, &one.success_rate().map_or_else(|| "-".to_owned(), percent), 7, Side::Right);
-        page.cell(Tone::Dim, &age(one.last.at, now), 7, Side::Right).end();
+        let tone = if one.usually_fails() { Tone::Error } else { Tone::Plain };
+        page.cell(tone, &name(one), width, CellAlign::Left).cell(Tone::Plain, &number(one.runs()), 9, CellAlign::Right);
+        page.cell(tone, &one.success_rate().map_or_else(|| "-".to_owned(), percent), 9, CellAlign::Right);
+        page.cell(Tone::Dim, &age(one.last_source.at, now), 9, CellAlign::Right).end_line();
         let fails = if one.usually_fails() { "usually fails" } else { "" };
         let retried = if one.retried > 0 {
-            format!("tried again unchanged {}, {} went well", times(one.retried), number(one.retries_succeeded))
+            format!("retried unchanged {}, {} succeeded", times(one.retried), number(one.retries_succeeded))
         } else {
             String::new()
         };
-        let instead = one.instead.iter().map(|(what, often)| format!("{} ({})", single(what), times(*often)));
-        let notes: Vec<(Tone, String)> = [(Tone::Bad, fails.to_owned()), (Tone::Dim, retried)]
+        let instead =
+            one.alternatives.iter().map(|(what, often)| format!("{} ({})", sanitize_line(what), times(*often)));
+        let notes: Vec<(Tone, String)> = [(Tone::Error, fails.to_owned()), (Tone::Dim, retried)]
             .into_iter()
-            .chain(instead.map(|what| (Tone::Good, what)))
+            .chain(instead.map(|what| (Tone::Success, what)))
             .filter(|(_, text)| !text.is_empty())
             .collect();
         if !notes.is_empty() {
@@ -64,18 +65,18 @@ fn commands(page: &mut Page, commands: &[CommandUse], now: Timestamp) {
     }
 }
 
-fn patterns(page: &mut Page, patterns: &[Pattern]) {
+fn patterns(page: &mut TextPage, patterns: &[CommandSequence]) {
     if patterns.is_empty() {
         return;
     }
     page.line(Tone::Dim, "SEQUENCES");
     for one in patterns {
-        let sequence = one.commands.iter().map(|command| single(command)).collect::<Vec<_>>().join(" → ");
+        let sequence = one.commands.iter().map(|command| sanitize_line(command)).collect::<Vec<_>>().join(" → ");
         let parts = [
             (Tone::Plain, sequence),
-            (Tone::Dim, format!("{} in {}", times(one.times), count(one.sessions, "session"))),
-            (Tone::Dim, format!("ends well {}", percent(one.success_rate()))),
-            (Tone::Dim, one.last.citation()),
+            (Tone::Dim, format!("{} in {}", times(one.count), count(one.session_count, "session"))),
+            (Tone::Dim, format!("succeeded {}", percent(one.success_rate()))),
+            (Tone::Dim, one.last_source.citation()),
         ];
         page.add(Tone::Plain, "  ").row(&parts, 2);
     }

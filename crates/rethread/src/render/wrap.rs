@@ -1,8 +1,8 @@
-//! Breaks long lines at blanks, by columns. Keeps the author's own lines, their indentation and their lists.
+//! Wraps long lines at blanks, by columns. Keeps existing line breaks, indentation and lists.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The lines of a text, none wider than `width`. Continued lines are indented like the line they continue.
+/// The lines of a text, none wider than `width`. Continuation lines are indented like the line they continue.
 pub(crate) fn wrap(text: &str, width: Option<usize>) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.trim_end().lines() {
@@ -17,7 +17,7 @@ pub(crate) fn wrap(text: &str, width: Option<usize>) -> Vec<String> {
 
 fn break_line(line: &str, width: usize, lines: &mut Vec<String>) {
     let blanks = line.len() - line.trim_start().len();
-    // Text indented beyond the middle would become a narrow column.
+    // Deeper indentation would leave too narrow a column.
     let mut current = " ".repeat(blanks.min(width / 2));
     let indent = " ".repeat((blanks + marker(line.trim_start())).min(width / 2));
     for word in line.split_whitespace() {
@@ -34,7 +34,7 @@ fn break_line(line: &str, width: usize, lines: &mut Vec<String>) {
     }
 }
 
-/// The width of the marker that makes a line an item of a list or a quotation.
+/// Width of the marker of a list item or quotation.
 fn marker(line: &str) -> usize {
     let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     match &line[digits..] {
@@ -44,7 +44,7 @@ fn marker(line: &str) -> usize {
     }
 }
 
-/// Adds a word; one that is wider than a line is broken anywhere.
+/// Adds a word; a word wider than a line is broken anywhere.
 fn push_word(word: &str, width: usize, indent: &str, current: &mut String, lines: &mut Vec<String>) {
     if current.width() + word.width() <= width {
         return current.push_str(word);
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_break_at_blanks_and_keep_their_indentation() {
+    fn wraps_at_blanks_and_keeps_indentation() {
         check("one two three", 8, &["one two", "three"]);
         check("a\n\n  one two three\n", 10, &["a", "", "  one two", "  three"]);
         check("short", 10, &["short"]);
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_continues_an_item_of_a_list_stands_below_its_text() {
+    fn continuation_of_a_list_item_aligns_with_its_text() {
         check("- one two three", 9, &["- one two", "  three"]);
         check("12. one two", 8, &["12. one", "    two"]);
         check("  > one two", 8, &["  > one", "    two"]);
@@ -86,13 +86,13 @@ mod tests {
     }
 
     #[test]
-    fn long_words_break_anywhere_and_wide_characters_count_twice() {
+    fn breaks_long_words_and_counts_wide_characters_twice() {
         check("abcdefgh ij", 4, &["abcd", "efgh", "ij"]);
         check("日本語日本", 4, &["日本", "語日", "本"]);
     }
 
     #[test]
-    fn without_a_width_nothing_is_broken() {
+    fn does_not_wrap_without_a_width() {
         assert_eq!(wrap("one two three  \nx", None), ["one two three", "x"]);
     }
 }

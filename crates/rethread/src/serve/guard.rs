@@ -1,7 +1,7 @@
-//! What every request must pass before anything is done for it.
+//! Checks every request before any work is done.
 //!
-//! In this order: the name the server is called by (a page elsewhere may point its own name at us), where the request
-//! comes from, who asks, and what kind of body is sent. What passes is done; what does not is told why and noted.
+//! In this order: the `Host` (a page elsewhere may point its own name at us), the origin, the credentials, and the
+//! content type of the body. Rejected requests get the reason and are logged.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Poll;
@@ -14,78 +14,78 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use rethread_model::clip;
 
-use super::app::becomes_so;
-use super::{App, Refusal, Shared};
-use crate::failure::Kind;
+use super::state::wait_until_true;
+use super::{ApiError, ServerState, SharedState};
+use crate::failure::FailureKind;
 use crate::web;
 
-/// The longest body.
-pub(super) const LARGEST_BODY: usize = 2 << 20;
-/// How long a body may take to arrive.
-const BODY_ARRIVES: Duration = Duration::from_secs(30);
-/// Characters of a method that are noted.
-const LONGEST_METHOD: usize = 20;
-/// Scripts, styles, pictures and requests of our own, nothing else; nobody may put us in a frame.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+/// Largest request body in bytes.
+pub(super) const MAX_BODY_BYTES: usize = 2 << 20;
+/// Time limit for receiving the body.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// Characters of a method that are logged.
+const MAX_METHOD_CHARS: usize = 20;
+/// Only our own scripts, styles, images and requests; no framing.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Who asks, as the listener knows it: put into each request that comes through the socket of the same user.
+/// Marks requests that arrived on the Unix socket of the same user. Set by the listener.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SameUser;
 
-/// How a request proved that it may come in.
+/// How a request was authenticated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Proof {
+enum AuthMethod {
     Token,
     Cookie,
     SameUser,
 }
 
-/// Lets a request through, or says why not.
-pub(super) async fn guard(State(app): State<Shared>, request: Request, next: Next) -> Response {
+/// Runs a request if it passes all checks, otherwise returns the error.
+pub(super) async fn guard(State(app): State<SharedState>, request: Request, next: Next) -> Response {
     let began = Instant::now();
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
-    let is_open = is_open(&method, request.uri().path());
-    let is_person = wants_page(&request);
+    let is_open = is_public(&method, request.uri().path());
+    let is_person = accepts_html(&request);
     let checked = check(&app, &request, is_open);
     let is_let_in = checked.is_ok();
     let mut answer = match checked {
-        // Who was not asked for a proof sends us nothing.
-        Ok(()) if is_open => survived(next.run(request.map(|_| Body::empty()))).await,
-        Ok(()) => match with_whole_body(&app, request).await {
-            Ok(request) => survived(next.run(request)).await,
+        // Unauthenticated requests must not send a body.
+        Ok(()) if is_open => catch_panic(next.run(request.map(|_| Body::empty()))).await,
+        Ok(()) => match read_body(&app, request).await {
+            Ok(request) => catch_panic(next.run(request)).await,
             Err(refusal) => refusal.into_response(),
         },
         Err(refusal) => refusal.into_response(),
     };
     if is_person {
-        answer = web::as_page(answer, is_let_in);
+        answer = web::error_as_page(answer, is_let_in);
     }
-    harden(answer.headers_mut());
-    if is_let_in || app.room.notes_refusal(began) {
-        note(&app, &method, route.as_deref(), answer.status(), began.elapsed());
+    add_security_headers(answer.headers_mut());
+    if is_let_in || app.limits.should_log_refusal(began) {
+        log_request(&app, &method, route.as_deref(), answer.status(), began.elapsed());
     }
     answer
 }
 
-/// The answer, or that we made a mistake: a panic is told to whoever asked, and ends nothing else.
-async fn survived(answering: impl Future<Output = Response>) -> Response {
+/// The response, or 500 after a panic. A panic must not affect other requests.
+async fn catch_panic(answering: impl Future<Output = Response>) -> Response {
     let mut answering = std::pin::pin!(answering);
     std::future::poll_fn(|context| {
         let polled = catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(context)));
-        polled.unwrap_or_else(|_| Poll::Ready(Refusal::bug().into_response()))
+        polled.unwrap_or_else(|_| Poll::Ready(ApiError::internal_error().into_response()))
     })
     .await
 }
 
-/// What anybody may have: the way in, and what the page looks like. Nothing of it tells anything.
-fn is_open(method: &Method, path: &str) -> bool {
+/// The sign-in page and the static files, which contain no data of the user.
+fn is_public(method: &Method, path: &str) -> bool {
     method == Method::GET && (path == "/login" || path.starts_with("/static/"))
 }
 
-/// Whether somebody looks at the answer: a browser says that it wants a page.
-fn wants_page(request: &Request) -> bool {
+/// Whether a browser navigates to a page, as opposed to an API client.
+fn accepts_html(request: &Request) -> bool {
     let is_for_programs = |path: &str| ["/api/", "/mcp", "/ws", "/static/"].iter().any(|start| path.starts_with(start));
     let wanted = request.headers().get(header::ACCEPT).and_then(|wanted| wanted.to_str().ok());
     *request.method() == Method::GET
@@ -93,57 +93,59 @@ fn wants_page(request: &Request) -> bool {
         && wanted.is_some_and(|wanted| wanted.contains("text/html"))
 }
 
-fn check(app: &App, request: &Request, is_open: bool) -> Result<(), Refusal> {
+fn check(app: &ServerState, request: &Request, is_open: bool) -> Result<(), ApiError> {
     let headers = request.headers();
     let is_same_user = request.extensions().get::<SameUser>().is_some();
-    let host = named_host(request);
-    if !is_same_user && !host.is_some_and(|host| is_known_host(&app.hosts, host)) {
-        let refusal = Refusal::new(StatusCode::FORBIDDEN, Kind::Foreign, "this server is not known by that name");
-        return Err(refusal.hint("serve.hosts names further ones"));
+    let host = requested_host(request);
+    if !is_same_user && !host.is_some_and(|host| is_allowed_host(&app.allowed_hosts, host)) {
+        let refusal = ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, "host not allowed");
+        return Err(refusal.hint("add the name to serve.hosts in the config"));
     }
-    let is_own_origin = only(headers, &header::ORIGIN).is_some_and(|origin| is_own(origin, host, app.is_secure));
+    let is_own_origin =
+        single_header(headers, &header::ORIGIN).is_some_and(|origin| is_own_origin(origin, host, app.is_tls));
     if headers.contains_key(header::ORIGIN) && !is_own_origin {
-        let message = "requests from other pages are not answered";
-        return Err(Refusal::new(StatusCode::FORBIDDEN, Kind::Foreign, message));
+        let message = "cross-origin request rejected";
+        return Err(ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, message));
     }
-    let proof = proof(app, headers, is_same_user);
+    let proof = authenticate(app, headers, is_same_user);
     if proof.is_none() && !is_open {
-        return Err(not_let_in());
+        return Err(unauthorized());
     }
-    // A cookie goes to all ports of a host: pages of other servers on it may not use it. Browsers say who asks.
+    // Browsers send a cookie to all ports of a host, so pages of other servers there could use it. Sec-Fetch-Site
+    // reveals those.
     let asked_by = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
-    if proof == Some(Proof::Cookie) && asked_by.is_some_and(|by| by != b"same-origin" && by != b"none") {
-        let message = "requests from other pages are not answered";
-        return Err(Refusal::new(StatusCode::FORBIDDEN, Kind::Foreign, message));
+    if proof == Some(AuthMethod::Cookie) && asked_by.is_some_and(|by| by != b"same-origin" && by != b"none") {
+        let message = "cross-origin request rejected";
+        return Err(ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, message));
     }
-    // A browser says where a change or a socket comes from; what does not say it is no page of ours.
+    // Browsers send Origin with every write and every socket. Without it the request is not from our page.
     let needs_origin = !request.method().is_safe() || headers.contains_key(header::UPGRADE);
-    if proof == Some(Proof::Cookie) && needs_origin && !is_own_origin {
-        let message = "a change by cookie must come from this server's own page";
-        return Err(Refusal::new(StatusCode::FORBIDDEN, Kind::Foreign, message));
+    if proof == Some(AuthMethod::Cookie) && needs_origin && !is_own_origin {
+        let message = "writes with a cookie must come from this server's own pages";
+        return Err(ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, message));
     }
     if matches!(*request.method(), Method::POST | Method::PUT | Method::PATCH) && !is_json(headers) {
-        let message = "the body must be JSON";
-        let refusal = Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, Kind::BadRequest, message);
+        let message = "request body must be JSON";
+        let refusal = ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, FailureKind::BadRequest, message);
         return Err(refusal.hint("send it with Content-Type: application/json"));
     }
     Ok(())
 }
 
-fn not_let_in() -> Refusal {
-    let refusal = Refusal::new(StatusCode::UNAUTHORIZED, Kind::Unauthorised, "nobody is let in without the token");
-    refusal.hint("send Authorization: Bearer with what `rethread token` prints; for the page: `rethread open`")
+fn unauthorized() -> ApiError {
+    let refusal = ApiError::new(StatusCode::UNAUTHORIZED, FailureKind::Unauthorized, "missing or invalid token");
+    refusal.hint("send `Authorization: Bearer TOKEN` (`rethread token` prints it), or run `rethread open`")
 }
 
-/// The name by which the server was called, without the port.
-fn named_host(request: &Request) -> Option<&str> {
-    let authority = only(request.headers(), &header::HOST)?.to_str().ok()?;
+/// The `Host` of the request, with its port. `None` if it differs from the request target.
+fn requested_host(request: &Request) -> Option<&str> {
+    let authority = single_header(request.headers(), &header::HOST)?.to_str().ok()?;
     let named = request.uri().authority().map(axum::http::uri::Authority::as_str);
     named.is_none_or(|named| named == authority).then_some(authority)
 }
 
-/// A header that is there once. Given twice it is a trick: others on the way may have looked at the other one.
-fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
+/// A header that occurs exactly once. Given twice it may be an attack: a proxy may have checked the other one.
+fn single_header<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
     let mut given = headers.get_all(name).iter();
     let first = given.next();
     first.filter(|_| given.next().is_none())
@@ -156,99 +158,105 @@ fn without_port(authority: &str) -> &str {
     }
 }
 
-fn is_known_host(known: &[String], authority: &str) -> bool {
+fn is_allowed_host(known: &[String], authority: &str) -> bool {
     let host = without_port(authority);
     known.iter().any(|name| name.eq_ignore_ascii_case(host))
 }
 
-/// Whether an origin is this server under the name it was called by. A page that came in the clear is none of a server
-/// that speaks TLS; behind somebody else's TLS the page is by https and we are not.
-fn is_own(origin: &HeaderValue, host: Option<&str>, is_secure: bool) -> bool {
+/// Whether an origin is this server under the requested host. With our own TLS, http origins are foreign; behind a TLS
+/// proxy, pages are https although we serve http.
+fn is_own_origin(origin: &HeaderValue, host: Option<&str>, is_secure: bool) -> bool {
     let (Ok(origin), Some(host)) = (origin.to_str(), host) else { return false };
     let clear = origin.strip_prefix("http://").filter(|_| !is_secure);
     let rest = clear.or_else(|| origin.strip_prefix("https://"));
     rest.is_some_and(|rest| rest.eq_ignore_ascii_case(host))
 }
 
-fn proof(app: &App, headers: &HeaderMap, is_same_user: bool) -> Option<Proof> {
-    // What was shown is judged: a wrong token is not saved by a cookie beside it.
+fn authenticate(app: &ServerState, headers: &HeaderMap, is_same_user: bool) -> Option<AuthMethod> {
+    // An Authorization header decides alone: a wrong token is not rescued by a valid cookie.
     if headers.contains_key(header::AUTHORIZATION) {
-        let shown = only(headers, &header::AUTHORIZATION)?;
+        let shown = single_header(headers, &header::AUTHORIZATION)?;
         let (scheme, token) = shown.to_str().ok()?.split_once(' ')?;
-        let is_right = scheme.eq_ignore_ascii_case("bearer") && app.keys.is_token(&app.engine, token.trim());
-        return is_right.then_some(Proof::Token);
+        let is_right =
+            scheme.eq_ignore_ascii_case("bearer") && app.credentials.is_valid_token(&app.engine, token.trim());
+        return is_right.then_some(AuthMethod::Token);
     }
     if is_same_user {
-        return Some(Proof::SameUser);
+        return Some(AuthMethod::SameUser);
     }
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut cookies = cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    let is_cookie =
-        cookies.any(|(name, value)| name == app.keys.cookie_name() && app.keys.is_cookie(&app.engine, value));
-    is_cookie.then_some(Proof::Cookie)
+    let is_cookie = cookies.any(|(name, value)| {
+        name == app.credentials.cookie_name() && app.credentials.is_valid_cookie(&app.engine, value)
+    });
+    is_cookie.then_some(AuthMethod::Cookie)
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
-    let named = only(headers, &header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let named = single_header(headers, &header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = named.and_then(|named| named.split(';').next()).map(str::trim);
     kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"))
 }
 
-/// The request with all of its body, if it is neither too long nor too slow.
-async fn with_whole_body(app: &App, request: Request) -> Result<Request, Refusal> {
+/// Reads the whole body, within the size and time limits.
+async fn read_body(app: &ServerState, request: Request) -> Result<Request, ApiError> {
     let too_large = || {
-        let message = format!("the body is longer than {} MiB", LARGEST_BODY >> 20);
-        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, Kind::TooLarge, message)
+        let message = format!("request body is larger than {} MiB", MAX_BODY_BYTES >> 20);
+        ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, FailureKind::TooLarge, message)
     };
     let (parts, body) = request.into_parts();
     let announced = parts.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    if announced.is_some_and(|length: usize| length > LARGEST_BODY) {
+    if announced.is_some_and(|length: usize| length > MAX_BODY_BYTES) {
         return Err(too_large());
     }
-    let mut ending = app.ending.subscribe();
+    let mut ending = app.shutdown.subscribe();
     let read = tokio::select! {
         biased;
-        read = tokio::time::timeout(BODY_ARRIVES, to_bytes(body, LARGEST_BODY)) => read,
-        // What has not come is not waited for.
-        () = becomes_so(&mut ending) => return Err(Refusal::ending()),
+        read = tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, MAX_BODY_BYTES)) => read,
+        // Shutdown does not wait for bodies.
+        () = wait_until_true(&mut ending) => return Err(ApiError::shutting_down()),
     };
     match read {
         Ok(Ok(bytes)) => Ok(Request::from_parts(parts, Body::from(bytes))),
         Ok(Err(_)) => Err(too_large()),
-        Err(_) => Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, Kind::BadRequest, "the body did not arrive in time")),
+        Err(_) => Err(ApiError::new(
+            StatusCode::REQUEST_TIMEOUT,
+            FailureKind::BadRequest,
+            "request body did not arrive in time",
+        )),
     }
 }
 
-/// What browsers are told with every answer.
-fn harden(headers: &mut HeaderMap) {
-    let told = [
-        (header::CONTENT_SECURITY_POLICY, POLICY),
+/// Adds security headers to every response.
+fn add_security_headers(headers: &mut HeaderMap) {
+    let security_headers = [
+        (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::X_FRAME_OPTIONS, "DENY"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     ];
-    for (name, value) in told {
+    for (name, value) in security_headers {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    // What is told of sessions is kept by nobody on the way.
+    // Session content must not be cached by proxies.
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
 }
 
-/// Notes what changed something or was refused: the route, never what was asked or said.
-fn note(app: &App, method: &Method, route: Option<&str>, status: StatusCode, took: Duration) {
+/// Logs writes and errors: the route and the status, never parameters or content.
+fn log_request(app: &ServerState, method: &Method, route: Option<&str>, status: StatusCode, took: Duration) {
     let route = route.unwrap_or("none");
     let is_safe = method.is_safe();
-    // Anybody can make up a method, of any length.
-    let method = clip(method.as_str(), LONGEST_METHOD);
-    if app.is_talkative {
-        app.told.note_line(&format!("{method} {route} {} {} ms", status.as_u16(), took.as_millis()));
+    // A client may send any method, of any length.
+    let method = clip(method.as_str(), MAX_METHOD_CHARS);
+    if app.is_verbose {
+        app.printer.note_line(&format!("{method} {route} {} {} ms", status.as_u16(), took.as_millis()));
     }
     if is_safe && status.as_u16() < 400 {
         return;
     }
-    app.engine.note_request(&[
+    app.engine.log_request(&[
         ("method", method.into_owned().into()),
         ("route", route.into()),
         ("status", status.as_u16().into()),
@@ -265,34 +273,37 @@ mod tests {
     }
 
     #[test]
-    fn t3_a_host_is_known_by_its_name_and_any_port() {
+    fn hosts_match_by_name_with_any_port() {
+        // T3
         let known = ["localhost".to_owned(), "[::1]".to_owned()];
         for name in ["localhost", "localhost:7717", "LOCALHOST:1", "[::1]", "[::1]:7717"] {
-            assert!(is_known_host(&known, name), "{name}");
+            assert!(is_allowed_host(&known, name), "{name}");
         }
         for name in
             ["", "evil.example", "localhost.evil.example", "evil.example:localhost", "localhost:x", "::1", "[::1"]
         {
-            assert!(!is_known_host(&known, name), "{name}");
+            assert!(!is_allowed_host(&known, name), "{name}");
         }
     }
 
     #[test]
-    fn t3_only_our_own_pages_are_ours() {
+    fn only_own_origins_are_accepted() {
+        // T3
         let is = |origin: &'static str, is_secure| {
-            is_own(&HeaderValue::from_static(origin), Some("localhost:7717"), is_secure)
+            is_own_origin(&HeaderValue::from_static(origin), Some("localhost:7717"), is_secure)
         };
         assert!(is("http://localhost:7717", false) && is("https://localhost:7717", true));
-        assert!(is("https://localhost:7717", false), "behind somebody else's TLS");
-        assert!(!is("http://localhost:7717", true), "a page that anybody on the way could have written");
+        assert!(is("https://localhost:7717", false), "behind a TLS proxy");
+        assert!(!is("http://localhost:7717", true), "an http page could have been injected on the way");
         for other in ["null", "", "http://localhost", "http://localhost:7718", "http://localhost:7717.evil.example"] {
             assert!(!is(other, false), "{other}");
         }
-        assert!(!is_own(&HeaderValue::from_static("http://localhost:7717"), None, false));
+        assert!(!is_own_origin(&HeaderValue::from_static("http://localhost:7717"), None, false));
     }
 
     #[test]
-    fn t4_json_is_named_once_in_any_spelling() {
+    fn json_content_type_is_required_exactly_once() {
+        // T4
         for kind in ["application/json", "Application/JSON", "application/json; charset=utf-8", " application/json ;x"]
         {
             assert!(is_json(&headers(&[("content-type", kind)])), "{kind}");
@@ -307,12 +318,12 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_told_and_ends_nothing_else() {
+    fn a_panic_becomes_500_and_the_server_continues() {
         std::panic::set_hook(Box::new(|_| {}));
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let told = runtime.block_on(survived(async { panic!("ours") }));
-        assert_eq!(told.status(), StatusCode::INTERNAL_SERVER_ERROR);
-        let told = runtime.block_on(survived(async { StatusCode::OK.into_response() }));
-        assert_eq!(told.status(), StatusCode::OK);
+        let response = runtime.block_on(catch_panic(async { panic!("ours") }));
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        let response = runtime.block_on(catch_panic(async { StatusCode::OK.into_response() }));
+        assert_eq!(response.status(), StatusCode::OK);
     }
 }

@@ -1,4 +1,4 @@
-//! Listening: on loopback, by TLS elsewhere, and on a socket for the same user; until somebody ends it.
+//! Accepts connections until a signal: TCP on loopback, TLS elsewhere, and a Unix socket for the same user.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
@@ -14,7 +14,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use rethread_engine::{EngineError, WatchNews, WatchRequest};
+use rethread_engine::{EngineError, WatchEvent, WatchRequest};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
@@ -23,333 +23,338 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_io_timeout::TimeoutStream;
 use tower::Service;
 
-use super::app::{MOST_SOCKETS, becomes_so};
+use super::admission::ConcurrencyLimits;
+use super::credentials::Credentials;
 use super::guard::SameUser;
-use super::keys::Keys;
-use super::live::{Events, TakingIn, Turns};
-use super::room::Room;
+use super::live::{EventHub, PendingThreadSyncs, TurnQueue};
+use super::state::{MAX_WEBSOCKETS, wait_until_true};
 use super::tls::{self, Tls};
-use super::{App, Shared, listen_for_changes, router};
-use crate::cli::serve::Serve;
-use crate::commands::{Context, Exit};
-use crate::failure::{Failure, Kind};
+use super::{ServerState, SharedState, publish_changes, router};
+use crate::cli::serve::ServeArgs;
+use crate::commands::{CommandContext, Exit};
+use crate::failure::{Failure, FailureKind};
 use crate::json;
 
-/// How long the first line and the headers of a request may take.
-const HEADERS_ARRIVE: Duration = Duration::from_secs(10);
-/// Connections at a time; more wait.
-const MOST_CONNECTIONS: usize = 512;
-/// Connections at a time through the socket of the same user, who is never crowded out by others.
-const MOST_FROM_HERE: usize = 64;
-/// How long somebody may take nothing of an answer.
-const ANSWER_TAKEN: Duration = Duration::from_secs(20);
-/// Threads for calls to the engine.
-const MOST_CALLS: usize = 32;
-/// How long turns that were stopped may take to write down what was said.
-const LAST_WORDS: Duration = Duration::from_secs(5);
-/// How long the other sides may take to hear that it is over.
-const FAREWELL: Duration = Duration::from_secs(3);
-/// How long to wait when no connection can be taken.
-const TAKE_AGAIN: Duration = Duration::from_millis(100);
-/// How often is looked whether somebody ended it.
-const STOP_CHECK: Duration = Duration::from_millis(100);
-/// How long a database in use is waited for by whoever reads transcripts.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Time limit for the request line and the headers.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+/// Most open TCP connections; further ones wait.
+const MAX_TCP_CONNECTIONS: usize = 512;
+/// Most open connections on the Unix socket. They are counted separately, so that network clients cannot block the
+/// user.
+const MAX_UNIX_CONNECTIONS: usize = 64;
+/// Write timeout: a client that reads nothing for this long is disconnected.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(20);
+/// Blocking threads for engine calls.
+const MAX_BLOCKING_THREADS: usize = 32;
+/// How long stopped turns may take to write their last records.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long clients may take to receive the last events.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
+/// Pause after a failed `accept`.
+const ACCEPT_RETRY: Duration = Duration::from_millis(100);
+/// How often the stop flag is checked.
+const STOP_POLL: Duration = Duration::from_millis(100);
+/// How long the transcript watcher waits for a locked database.
+const STORE_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Where to listen, and how.
-struct Place {
+struct ListenConfig {
     address: SocketAddr,
     tls: Option<Tls>,
     hosts: Vec<String>,
 }
 
 /// Serves until Ctrl-C.
-pub(crate) fn run(context: &Context, request: &Serve) -> Result<Exit, Failure> {
+pub(crate) fn run(context: &CommandContext, request: &ServeArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let place = place(&engine, request)?;
-    let mut lock = engine.only_server()?;
-    allow_many_files();
+    let place = listen_config(&engine, request)?;
+    let mut lock = engine.lock_server()?;
+    raise_file_limit();
     let stop = Arc::new(AtomicBool::new(false));
     for signal in signal_hook::consts::TERM_SIGNALS {
-        // Whoever asks twice does not want to wait.
+        // A second signal exits immediately.
         signal_hook::flag::register_conditional_shutdown(*signal, 128 + *signal, Arc::clone(&stop))?;
         signal_hook::flag::register(*signal, Arc::clone(&stop))?;
     }
-    let app = Arc::new(App {
-        keys: Keys::new(&engine)?,
-        hosts: place.hosts.clone(),
-        is_secure: place.tls.is_some(),
-        events: Events::default(),
-        turns: Turns::new(engine.config()),
-        taking_in: TakingIn::default(),
-        room: Room::default(),
-        sockets: Arc::new(Semaphore::new(MOST_SOCKETS)),
-        ending: watch::Sender::new(false),
-        is_talkative: context.printer.verbosity() > 0,
-        told: context.printer,
+    let app = Arc::new(ServerState {
+        credentials: Credentials::new(&engine)?,
+        allowed_hosts: place.hosts.clone(),
+        is_tls: place.tls.is_some(),
+        events: EventHub::default(),
+        turns: TurnQueue::new(engine.config()),
+        thread_syncs: PendingThreadSyncs::default(),
+        limits: ConcurrencyLimits::default(),
+        socket_permits: Arc::new(Semaphore::new(MAX_WEBSOCKETS)),
+        shutdown: watch::Sender::new(false),
+        is_verbose: context.printer.verbosity() > 0,
+        printer: context.printer,
         engine,
     });
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().max_blocking_threads(MOST_CALLS).build()?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().max_blocking_threads(MAX_BLOCKING_THREADS).build()?;
     runtime.block_on(async {
-        let open = open(&app, &place).await?;
-        let announced = announced(context, request, &app, &place, &open)?;
-        lock.say(&serde_json::json!({"pid": std::process::id(), "url": announced.url}))?;
-        tell(context, request, &announced)?;
-        let reading = read_along(context, request, &app, &stop);
+        let open = bind(&app, &place).await?;
+        let announced = announcement(context, request, &app, &place, &open)?;
+        lock.publish_info(&serde_json::json!({"pid": std::process::id(), "url": announced.url}))?;
+        announce(context, request, &announced)?;
+        let reading = start_background_threads(context, request, &app, &stop);
         serve(&app, open, place.tls, &stop).await;
         for thread in reading {
             drop(thread.join());
         }
         Ok::<(), Failure>(())
     })?;
-    // Whatever still waits for a disk or a model had its time.
-    runtime.shutdown_timeout(LAST_WORDS);
+    // Calls that still wait for a disk or a model are abandoned now.
+    runtime.shutdown_timeout(STOP_TIMEOUT);
     let _ = std::fs::remove_file(app.engine.socket_path());
     context.printer.note_line("stopped");
     Ok(Exit::Done)
 }
 
-/// Connections, turns and those who wait for one are files. As many as the system allows may be open.
-fn allow_many_files() {
+/// Raises the limit for open files to the maximum: each connection and each waiting turn holds a file.
+fn raise_file_limit() {
     let limits = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limits.maximum, ..limits });
 }
 
-/// What is listened on.
-struct Open {
+struct Listeners {
     tcp: TcpListener,
     unix: UnixListener,
 }
 
-fn place(engine: &rethread_engine::Engine, request: &Serve) -> Result<Place, Failure> {
+fn listen_config(engine: &rethread_engine::Engine, request: &ServeArgs) -> Result<ListenConfig, Failure> {
     let config = engine.config();
     let listen = request.listen.as_deref().unwrap_or_else(|| config.text("serve.listen"));
     let address: SocketAddr = listen.parse().map_err(|_| {
-        let failure = Failure::new(Kind::Usage, format!("{listen:?} is no address to listen on"));
-        failure.hint("give a number and a port: 127.0.0.1:7717 or [::1]:7717")
+        let failure = Failure::new(FailureKind::Usage, format!("invalid listen address {listen:?}"));
+        failure.hint("use an IP address and a port, such as 127.0.0.1:7717 or [::1]:7717")
     })?;
-    let tls = tls::wanted(config, request)?;
+    let tls = tls::from_config(config, request)?;
     if !address.ip().is_loopback() && tls.is_none() {
-        let message = format!("{address} can be reached from elsewhere, and without TLS anybody there could listen in");
-        let failure = Failure::new(Kind::Usage, message);
-        return Err(failure.hint("listen on 127.0.0.1, or give --tls-cert and --tls-key"));
+        let message = format!("{address} is reachable from other machines and needs TLS");
+        let failure = Failure::new(FailureKind::Usage, message);
+        return Err(failure.hint("listen on 127.0.0.1, or pass --tls-cert and --tls-key"));
     }
     let mut hosts = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "[::1]".to_owned()];
     if !address.ip().is_unspecified() {
-        hosts.push(host_text(address.ip()));
+        hosts.push(host_name(address.ip()));
     }
     hosts.extend(config.list("serve.hosts"));
-    Ok(Place { address, tls, hosts })
+    Ok(ListenConfig { address, tls, hosts })
 }
 
-fn host_text(ip: IpAddr) -> String {
+fn host_name(ip: IpAddr) -> String {
     match ip {
         IpAddr::V4(ip) => ip.to_string(),
         IpAddr::V6(ip) => format!("[{ip}]"),
     }
 }
 
-async fn open(app: &App, place: &Place) -> Result<Open, Failure> {
+async fn bind(app: &ServerState, place: &ListenConfig) -> Result<Listeners, Failure> {
     let failed = |what: String, error: std::io::Error| {
-        Failure::new(Kind::Serve, format!("{what}: {error}")).hint("name another address with --listen")
+        Failure::new(FailureKind::Serve, format!("{what}: {error}")).hint("choose another address with --listen")
     };
     let tcp = TcpListener::bind(place.address).await;
     let tcp = tcp.map_err(|error| failed(format!("cannot listen on {}", place.address), error))?;
     let path = app.engine.socket_path();
-    // Whoever left it there is gone, or we would not have the lock.
+    // We hold the server lock, so the process that left this socket is gone.
     let _ = std::fs::remove_file(&path);
     let unix = UnixListener::bind(&path).map_err(|error| {
-        let failure = Failure::new(Kind::Serve, format!("cannot listen on {}: {error}", path.display()));
-        failure.hint("a socket's path has about 100 characters at most: use a home with a shorter one")
+        let failure = Failure::new(FailureKind::Serve, format!("cannot listen on {}: {error}", path.display()));
+        failure.hint("a socket path may have about 100 characters: use a home directory with a shorter path")
     })?;
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
-    Ok(Open { tcp, unix })
+    Ok(Listeners { tcp, unix })
 }
 
-fn announced(
-    context: &Context,
-    request: &Serve,
-    app: &App,
-    place: &Place,
-    open: &Open,
-) -> Result<json::Serving, Failure> {
+fn announcement(
+    context: &CommandContext,
+    request: &ServeArgs,
+    app: &ServerState,
+    place: &ListenConfig,
+    open: &Listeners,
+) -> Result<json::ServerAddressJson, Failure> {
     let address = open.tcp.local_addr()?;
     let scheme = if place.tls.is_some() { "https" } else { "http" };
-    let url = format!("{scheme}://{}:{}", host_text(address.ip()), address.port());
-    // A service writes to a log that others may read.
-    let link =
-        if request.json.json || context.printer.is_read() { Some(app.keys.new_link(&app.engine)?) } else { None };
+    let url = format!("{scheme}://{}:{}", host_name(address.ip()), address.port());
+    // Output that is not a terminal may be a log that others can read: no link there.
+    let link = if request.json.json || context.printer.is_read() {
+        Some(app.credentials.new_link(&app.engine)?)
+    } else {
+        None
+    };
     let link = link.map(|code| format!("{url}/login?code={code}"));
-    Ok(json::Serving::new(url, link, app.engine.socket_path().display().to_string(), std::process::id()))
+    Ok(json::ServerAddressJson::new(url, link, app.engine.socket_path().display().to_string(), std::process::id()))
 }
 
-fn tell(context: &Context, request: &Serve, announced: &json::Serving) -> Result<(), Failure> {
+fn announce(context: &CommandContext, request: &ServeArgs, announced: &json::ServerAddressJson) -> Result<(), Failure> {
     if request.json.json {
         context.printer.json(announced)?;
         return Ok(());
     }
     let mut page = context.printer.page();
-    crate::render::serving(&mut page, announced);
+    crate::render::server_address(&mut page, announced);
     context.printer.answer(&page)?;
-    context.printer.note_line("Ctrl-C ends it; whatever was begun is finished first");
+    context.printer.note_line("press Ctrl-C to stop; running work is finished first");
     Ok(())
 }
 
-/// Reads transcripts as they grow, and hears what others store.
-fn read_along(
-    context: &Context,
-    request: &Serve,
-    app: &Shared,
+/// Starts the threads that watch transcripts and publish changes made by other processes.
+fn start_background_threads(
+    context: &CommandContext,
+    request: &ServeArgs,
+    app: &SharedState,
     stop: &Arc<AtomicBool>,
 ) -> Vec<std::thread::JoinHandle<()>> {
     let (listening, ended) = (Arc::clone(app), Arc::clone(stop));
-    let mut threads = vec![std::thread::spawn(move || listen_for_changes(&listening, &ended))];
+    let mut threads = vec![std::thread::spawn(move || publish_changes(&listening, &ended))];
     if !request.no_watch {
         let (context, ended) = (context.clone(), Arc::clone(stop));
-        threads.push(std::thread::spawn(move || keep_reading(&context, &ended)));
+        threads.push(std::thread::spawn(move || watch_transcripts(&context, &ended)));
     }
     threads
 }
 
-fn keep_reading(context: &Context, stop: &AtomicBool) {
+fn watch_transcripts(context: &CommandContext, stop: &AtomicBool) {
     let engine = match rethread_engine::Engine::open(context.environment.clone()) {
-        Ok(engine) => engine.waiting_at_most(PATIENCE),
-        Err(error) => return context.printer.warn(&format!("transcripts are not read: {error}")),
+        Ok(engine) => engine.with_store_timeout(STORE_LOCK_TIMEOUT),
+        Err(error) => return context.printer.warn(&format!("cannot sync transcripts: {error}")),
     };
     let done = engine.watch(WatchRequest::default(), stop, &mut |news| match news {
-        WatchNews::Read(_) => {}
-        WatchNews::Failed(error, wait) => {
-            context.printer.warn(&format!("reading failed: {error}; tried again in {} s", wait.as_secs()));
+        WatchEvent::Synced(_) => {}
+        WatchEvent::Failed(error, wait) => {
+            context.printer.warn(&format!("sync failed: {error}; retrying in {} s", wait.as_secs()));
         }
-        WatchNews::Polling(folder, why) => {
-            context.printer.warn(&format!("{} is looked through every few seconds: {why}", folder.display()));
+        WatchEvent::Polling(folder, why) => {
+            context.printer.warn(&format!("polling {} every few seconds: {why}", folder.display()));
         }
     });
     match done {
         Ok(()) => {}
-        Err(EngineError::AlreadyWatched(_)) => context.printer.note_line("another rethread reads transcripts already"),
-        Err(error) => context.printer.warn(&format!("transcripts are not read: {error}")),
+        Err(EngineError::WatchAlreadyRunning(_)) => {
+            context.printer.note_line("another rethread process syncs transcripts");
+        }
+        Err(error) => context.printer.warn(&format!("cannot sync transcripts: {error}")),
     }
 }
 
-/// Takes connections until somebody ends the server, then finishes what was begun.
-async fn serve(app: &Shared, open: Open, tls: Option<Tls>, stop: &Arc<AtomicBool>) {
-    let places = Places::default();
-    tokio::spawn(end_when_told(Arc::clone(app), Arc::clone(stop)));
-    take_connections(app, &open, tls.as_ref(), &places).await;
+/// Accepts connections until shutdown, then waits for running work.
+async fn serve(app: &SharedState, open: Listeners, tls: Option<Tls>, stop: &Arc<AtomicBool>) {
+    let places = ConnectionLimits::default();
+    tokio::spawn(forward_stop_flag(Arc::clone(app), Arc::clone(stop)));
+    accept_connections(app, &open, tls.as_ref(), &places).await;
     drop(open);
     app.turns.close();
     let grace = Duration::from_secs(app.engine.config().number("serve.grace_seconds"));
     let until = Instant::now() + grace;
-    if timeout_at(until, app.turns.finished()).await.is_err() {
+    if timeout_at(until, app.turns.wait_until_idle()).await.is_err() {
         app.turns.stop_all();
-        let _ = timeout(LAST_WORDS, app.turns.finished()).await;
+        let _ = timeout(STOP_TIMEOUT, app.turns.wait_until_idle()).await;
     }
-    app.turns.tell_done();
-    // All places are free again when the last connection is done.
-    let until = until.max(Instant::now() + FAREWELL);
-    let _ = timeout_at(until, places.network.acquire_many(MOST_CONNECTIONS as u32)).await;
-    let _ = timeout_at(until, places.here.acquire_many(MOST_FROM_HERE as u32)).await;
-    let _ = timeout(FAREWELL, app.sockets.acquire_many(MOST_SOCKETS as u32)).await;
+    app.turns.signal_done();
+    // All permits are free again once the last connection is closed.
+    let until = until.max(Instant::now() + CLOSE_TIMEOUT);
+    let _ = timeout_at(until, places.tcp.acquire_many(MAX_TCP_CONNECTIONS as u32)).await;
+    let _ = timeout_at(until, places.unix.acquire_many(MAX_UNIX_CONNECTIONS as u32)).await;
+    let _ = timeout(CLOSE_TIMEOUT, app.socket_permits.acquire_many(MAX_WEBSOCKETS as u32)).await;
 }
 
-/// A signal sets a flag; whoever waits wants to be woken.
-async fn end_when_told(app: Shared, stop: Arc<AtomicBool>) {
+/// Signal handlers can only set a flag. This task forwards it to everything that awaits shutdown.
+async fn forward_stop_flag(app: SharedState, stop: Arc<AtomicBool>) {
     while !stop.load(Ordering::Relaxed) {
-        sleep(STOP_CHECK).await;
+        sleep(STOP_POLL).await;
     }
-    app.ending.send_replace(true);
+    app.shutdown.send_replace(true);
 }
 
-/// Room for connections.
-struct Places {
-    network: Arc<Semaphore>,
-    here: Arc<Semaphore>,
+/// One permit for each connection, network and Unix socket counted separately.
+struct ConnectionLimits {
+    tcp: Arc<Semaphore>,
+    unix: Arc<Semaphore>,
 }
 
-impl Default for Places {
+impl Default for ConnectionLimits {
     fn default() -> Self {
         let room = |most| Arc::new(Semaphore::new(most));
-        Self { network: room(MOST_CONNECTIONS), here: room(MOST_FROM_HERE) }
+        Self { tcp: room(MAX_TCP_CONNECTIONS), unix: room(MAX_UNIX_CONNECTIONS) }
     }
 }
 
-async fn take_connections(app: &Shared, open: &Open, tls: Option<&Tls>, places: &Places) {
+async fn accept_connections(app: &SharedState, open: &Listeners, tls: Option<&Tls>, places: &ConnectionLimits) {
     let router = router(app);
     let ours = router.clone().layer(axum::Extension(SameUser));
     let own = rustix::process::geteuid().as_raw();
     let greet_stranger = |stream: TcpStream, place| {
         let _ = stream.set_nodelay(true);
-        tokio::spawn(greet(stream, tls.cloned(), router.clone(), app.ending.subscribe(), place));
+        tokio::spawn(serve_tcp(stream, tls.cloned(), router.clone(), app.shutdown.subscribe(), place));
     };
     let greet_user = |stream: UnixStream, place| {
         if stream.peer_cred().is_ok_and(|peer| peer.uid() == own || peer.uid() == 0) {
-            tokio::spawn(answer(stream, ours.clone(), app.ending.subscribe(), place));
+            tokio::spawn(serve_connection(stream, ours.clone(), app.shutdown.subscribe(), place));
         }
     };
     tokio::join!(
-        take(app, &places.network, async || open.tcp.accept().await.map(|(stream, _)| stream), greet_stranger),
-        take(app, &places.here, async || open.unix.accept().await.map(|(stream, _)| stream), greet_user),
+        accept_loop(app, &places.tcp, async || open.tcp.accept().await.map(|(stream, _)| stream), greet_stranger),
+        accept_loop(app, &places.unix, async || open.unix.accept().await.map(|(stream, _)| stream), greet_user),
     );
 }
 
-/// Takes one connection after another, as long as there is room, until the server is to end.
-async fn take<S>(
-    app: &App,
+/// Accepts connections, at most as many as there are permits, until shutdown.
+async fn accept_loop<S>(
+    app: &ServerState,
     places: &Arc<Semaphore>,
     accept: impl AsyncFn() -> std::io::Result<S>,
     greet: impl Fn(S, OwnedSemaphorePermit),
 ) {
-    let mut ending = app.ending.subscribe();
+    let mut ending = app.shutdown.subscribe();
     loop {
-        // Also when all places are taken the server can be ended.
+        // Shutdown must also work while all permits are taken.
         let place = tokio::select! {
             Ok(place) = Arc::clone(places).acquire_owned() => place,
-            () = becomes_so(&mut ending) => return,
+            () = wait_until_true(&mut ending) => return,
         };
         let came = tokio::select! {
             came = accept() => came,
-            () = becomes_so(&mut ending) => return,
+            () = wait_until_true(&mut ending) => return,
         };
         match came {
             Ok(stream) => greet(stream, place),
-            // Too many files are open, perhaps: those who are here leave first.
-            Err(_) => sleep(TAKE_AGAIN).await,
+            // Probably too many open files: wait for other connections to close.
+            Err(_) => sleep(ACCEPT_RETRY).await,
         }
     }
 }
 
-/// Answers a connection from the network, by TLS if that is wanted.
-async fn greet(
+/// Serves a TCP connection, with TLS if configured.
+async fn serve_tcp(
     stream: TcpStream,
     tls: Option<Tls>,
     router: Router,
     ending: watch::Receiver<bool>,
     place: OwnedSemaphorePermit,
 ) {
-    let Some(tls) = tls else { return answer(stream, router, ending, place).await };
-    // A handshake may take no longer than the headers after it.
-    if let Ok(Ok(stream)) = tokio::time::timeout(HEADERS_ARRIVE, tls.accept(stream)).await {
-        answer(stream, router, ending, place).await;
+    let Some(tls) = tls else { return serve_connection(stream, router, ending, place).await };
+    // The handshake has the same time limit as the headers.
+    if let Ok(Ok(stream)) = tokio::time::timeout(HEADER_TIMEOUT, tls.accept(stream)).await {
+        serve_connection(stream, router, ending, place).await;
     }
 }
 
-/// Answers request after request, until the other side has none or the server ends. The one that was begun is finished.
-async fn answer<S>(stream: S, router: Router, mut ending: watch::Receiver<bool>, place: OwnedSemaphorePermit)
+/// Serves requests until the client closes or the server shuts down. A started request is finished.
+async fn serve_connection<S>(stream: S, router: Router, mut ending: watch::Receiver<bool>, place: OwnedSemaphorePermit)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HEADERS_ARRIVE);
-    let service = TowerToHyperService::new(Answers(router));
-    // Who never reads what is said must not keep a place for ever.
+    builder.timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
+    let service = TowerToHyperService::new(RouterService(router));
+    // A client that never reads must not hold a permit forever.
     let mut stream = TimeoutStream::new(stream);
-    stream.set_write_timeout(Some(ANSWER_TAKEN));
+    stream.set_write_timeout(Some(WRITE_TIMEOUT));
     let connection = builder.serve_connection(TokioIo::new(Box::pin(stream)), service).with_upgrades();
     let mut connection = std::pin::pin!(connection);
     tokio::select! {
         _ = connection.as_mut() => {}
-        () = becomes_so(&mut ending) => {
+        () = wait_until_true(&mut ending) => {
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;
         }
@@ -357,11 +362,11 @@ where
     drop(place);
 }
 
-/// The router, for bodies as they come from the network.
+/// Adapts the router to hyper's body type.
 #[derive(Clone)]
-struct Answers(Router);
+struct RouterService(Router);
 
-impl Service<Request<Incoming>> for Answers {
+impl Service<Request<Incoming>> for RouterService {
     type Response = axum::response::Response;
     type Error = Infallible;
     type Future = axum::routing::future::RouteFuture<Infallible>;

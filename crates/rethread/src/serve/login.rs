@@ -1,4 +1,4 @@
-//! The way in for browsers: a link that works once becomes a cookie that only our own page sends.
+//! Browser sign-in: exchanges a one-time link for a cookie that only our own pages send.
 
 use axum::Router;
 use axum::extract::{RawQuery, State};
@@ -8,56 +8,58 @@ use axum::routing::get;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::keys::COOKIE_LIVES;
-use super::route::{Nothing, Outcome, in_query};
-use super::{Answer, App, Route, Shared};
+use super::credentials::COOKIE_LIFETIME;
+use super::route::{ApiResult, NoParams, decode_query};
+use super::{ApiResponse, Route, ServerState, SharedState};
 use crate::json::SCHEMA;
 use crate::web;
 
-/// The page that a link leads to.
-pub(super) fn routes() -> Router<Shared> {
+/// The page that a login link opens.
+pub(super) fn routes() -> Router<SharedState> {
     Router::new().route("/login", get(login))
 }
 
-/// The route that makes links.
-pub(super) fn row() -> Route {
-    let about = "Makes a code that logs a browser in, once: open /login?code=CODE within ten minutes.";
-    Route::tell::<Nothing, Link>(axum::http::Method::POST, "/api/links", about, new_link)
+/// The route that creates login links.
+pub(super) fn api_route() -> Route {
+    let about = "Create a one-time sign-in code. Open /login?code=CODE within ten minutes to sign a browser in.";
+    Route::with_body::<NoParams, LoginCodeJson>(axum::http::Method::POST, "/api/links", about, new_link)
         .with_status(StatusCode::CREATED)
 }
 
-/// A code that logs a browser in.
+/// A one-time code that signs a browser in.
 #[derive(Serialize, JsonSchema)]
-struct Link {
+struct LoginCodeJson {
     schema: u8,
     code: String,
 }
 
 #[derive(Default, Deserialize)]
-struct Shown {
+struct LoginParams {
     #[serde(default)]
     code: String,
 }
 
-fn new_link(app: &App, _: Nothing) -> Outcome {
-    Answer::made(&Link { schema: SCHEMA, code: app.keys.new_link(&app.engine)? })
+fn new_link(app: &ServerState, _: NoParams) -> ApiResult {
+    ApiResponse::created(&LoginCodeJson { schema: SCHEMA, code: app.credentials.new_link(&app.engine)? })
 }
 
-/// Logs a browser in. The next page is asked for by this one, not by a redirect: a browser keeps a strict cookie back
-/// from a chain that began on another page.
-async fn login(State(app): State<Shared>, RawQuery(query): RawQuery) -> Response {
-    let Shown { code } = in_query(query.as_deref()).unwrap_or_default();
-    let cookie = if app.keys.use_link(&app.engine, &code) { app.keys.cookie(&app.engine) } else { None };
+/// Signs a browser in. The next page is opened by a meta refresh instead of a redirect: browsers withhold a strict
+/// cookie from a redirect chain that started on another site.
+async fn login(State(app): State<SharedState>, RawQuery(query): RawQuery) -> Response {
+    let LoginParams { code } = decode_query(query.as_deref()).unwrap_or_default();
     let cookie =
-        cookie.and_then(|cookie| HeaderValue::try_from(as_header(app.keys.cookie_name(), &cookie, app.is_secure)).ok());
+        if app.credentials.redeem_link(&app.engine, &code) { app.credentials.new_cookie(&app.engine) } else { None };
+    let cookie = cookie.and_then(|cookie| {
+        HeaderValue::try_from(cookie_header(app.credentials.cookie_name(), &cookie, app.is_tls)).ok()
+    });
     match cookie {
-        Some(cookie) => ([(header::SET_COOKIE, cookie)], Html(web::let_in())).into_response(),
-        None => (StatusCode::FORBIDDEN, Html(web::used_up())).into_response(),
+        Some(cookie) => ([(header::SET_COOKIE, cookie)], Html(web::signed_in_page())).into_response(),
+        None => (StatusCode::FORBIDDEN, Html(web::link_expired_page())).into_response(),
     }
 }
 
-fn as_header(name: &str, cookie: &str, is_secure: bool) -> String {
+fn cookie_header(name: &str, cookie: &str, is_secure: bool) -> String {
     let secure = if is_secure { "; Secure" } else { "" };
-    let lives = COOKIE_LIVES.as_secs();
+    let lives = COOKIE_LIFETIME.as_secs();
     format!("{name}={cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age={lives}{secure}")
 }

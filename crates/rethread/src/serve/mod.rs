@@ -1,56 +1,56 @@
-//! The server: HTTP for programs, a page for people, one engine behind both. Safe before it is useful.
+//! The server: HTTP API, web UI and MCP over one engine.
 //!
-//! Every request passes [`guard`]; every route is a row of [`route::Route`], and each row is one call to the engine on a
-//! thread where it may block.
+//! Every request passes [`guard`]. Every API route is a [`route::Route`] and makes one engine call on a blocking
+//! thread.
 
+mod admission;
 mod api;
-mod app;
+mod api_error;
+mod credentials;
 mod guard;
-mod keys;
 mod listen;
 pub(crate) mod live;
 mod login;
 mod openapi;
+pub(crate) mod params;
 mod query;
-mod refusal;
-mod room;
 pub(crate) mod route;
+mod state;
 mod tls;
-pub(crate) mod values;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
 
-pub(crate) use app::App;
+pub(crate) use api_error::{ApiError, FailureCause};
 pub(crate) use listen::run;
-pub(crate) use refusal::{Refusal, Why};
-pub(crate) use route::{Answer, Route};
+pub(crate) use route::{ApiResponse, Route};
+pub(crate) use state::ServerState;
 
-/// What all requests share.
-pub(crate) type Shared = Arc<App>;
+/// The state shared by all requests.
+pub(crate) type SharedState = Arc<ServerState>;
 
-/// Everything that is answered, behind the guard.
-fn router(app: &Shared) -> Router {
-    let routes = api::routes().into_iter().fold(Router::new(), Route::join);
+/// All routes, behind the guard.
+fn router(app: &SharedState) -> Router {
+    let routes = api::routes().into_iter().fold(Router::new(), Route::add_to);
     let routes = routes.merge(login::routes()).merge(live::routes()).merge(crate::web::routes());
     let routes = routes.merge(crate::mcp::routes(app));
-    let routes = routes.fallback(refusal::unknown_path).method_not_allowed_fallback(refusal::wrong_method);
+    let routes = routes.fallback(api_error::unknown_path).method_not_allowed_fallback(api_error::wrong_method);
     let guarded = axum::middleware::from_fn_with_state(Arc::clone(app), guard::guard);
     routes.layer(guarded).with_state(Arc::clone(app))
 }
 
-/// Tells all who listen when something was stored or renamed, until the server ends.
-fn listen_for_changes(app: &App, stop: &AtomicBool) {
-    let mut pulse = app.engine.pulse();
+/// Publishes an event whenever something was stored or renamed, until the server shuts down.
+fn publish_changes(app: &ServerState, stop: &AtomicBool) {
+    let mut pulse = app.engine.change_watcher();
     while !stop.load(Ordering::Relaxed) {
-        if let Some(news) = pulse.news() {
-            app.events.tell_changed(news.sessions.as_deref());
+        if let Some(news) = pulse.poll() {
+            app.events.publish_changed(news.sessions.as_deref());
             for (session, name) in news.renamed {
-                app.events.tell_session(session, crate::json::Told::SessionRenamed { name });
+                app.events.publish_to_session(session, crate::json::FrameEventJson::SessionRenamed { name });
             }
         }
-        std::thread::sleep(app::PULSE);
+        std::thread::sleep(state::CHANGE_POLL);
     }
 }

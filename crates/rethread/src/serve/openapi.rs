@@ -1,4 +1,4 @@
-//! The `OpenAPI` document: made from the rows and their types, so that it tells what is answered and nothing else.
+//! The `OpenAPI` document, generated from the routes and their types.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -9,19 +9,19 @@ use schemars::generate::{Contract, SchemaSettings};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
-use super::guard::LARGEST_BODY;
+use super::guard::MAX_BODY_BYTES;
 use super::{Route, api};
-use crate::json::Failed;
+use crate::json::ErrorResponseJson;
 
-/// What is answered beside the rows: method, path, what it is.
-const BESIDE: [(&str, &str, &str); 3] = [
-    ("get", "/api/events", "What happens while it happens, as server-sent events."),
-    ("get", "/ws", "A WebSocket for conversations: send_message and cancel go in, everything that happens comes out."),
-    ("post", "/mcp", "The Model Context Protocol over streamable HTTP."),
+/// Endpoints that are not [`Route`]s: method, path, summary.
+const OTHER_ENDPOINTS: [(&str, &str, &str); 3] = [
+    ("get", "/api/events", "Stream events as server-sent events."),
+    ("get", "/ws", "Open a WebSocket: send messages, cancel runs, and receive events."),
+    ("post", "/mcp", "Call MCP tools over streamable HTTP."),
 ];
 
-/// Refusals that every route has.
-const ALWAYS: [StatusCode; 7] = [
+/// Error statuses that every route can return.
+const COMMON_ERRORS: [StatusCode; 7] = [
     StatusCode::BAD_REQUEST,
     StatusCode::UNAUTHORIZED,
     StatusCode::FORBIDDEN,
@@ -31,10 +31,10 @@ const ALWAYS: [StatusCode; 7] = [
     StatusCode::SERVICE_UNAVAILABLE,
 ];
 
-/// The document as the document itself tells it.
-pub(super) struct Document;
+/// The schema of the document within itself.
+pub(super) struct OpenApiDocument;
 
-impl JsonSchema for Document {
+impl JsonSchema for OpenApiDocument {
     fn inline_schema() -> bool {
         true
     }
@@ -48,59 +48,59 @@ impl JsonSchema for Document {
     }
 }
 
-/// The document.
+/// The document, generated once.
 pub(super) fn document() -> &'static Value {
-    static DOCUMENT: LazyLock<Value> = LazyLock::new(|| made(api::routes()));
+    static DOCUMENT: LazyLock<Value> = LazyLock::new(|| build(api::routes()));
     &DOCUMENT
 }
 
-fn made(rows: Vec<Route>) -> Value {
-    let (mut asked, mut told) = (generator(Contract::Deserialize), generator(Contract::Serialize));
+fn build(rows: Vec<Route>) -> Value {
+    let (mut inputs, mut outputs) = (generator(Contract::Deserialize), generator(Contract::Serialize));
     let mut paths = Map::new();
     for row in rows {
-        let operation = operation(&row, &mut asked, &mut told);
-        put(&mut paths, row.path, row.method.as_str().to_lowercase(), operation);
+        let operation = operation(&row, &mut inputs, &mut outputs);
+        add_operation(&mut paths, row.path, row.method.as_str().to_lowercase(), operation);
     }
-    for (method, path, about) in BESIDE {
-        put(&mut paths, path, method.to_owned(), beside(about));
+    for (method, path, about) in OTHER_ENDPOINTS {
+        add_operation(&mut paths, path, method.to_owned(), other_operation(about));
     }
-    let error = told.subschema_for::<Failed>();
-    let mut schemas = told.take_definitions(true);
-    schemas.extend(asked.take_definitions(true));
+    let error = outputs.subschema_for::<ErrorResponseJson>();
+    let mut schemas = outputs.take_definitions(true);
+    schemas.extend(inputs.take_definitions(true));
     json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Rethread",
             "version": env!("CARGO_PKG_VERSION"),
             "license": {"name": env!("CARGO_PKG_LICENSE")},
-            "description": about(),
+            "description": api_description(),
         },
         "servers": [{"url": "/"}],
         "security": [{"bearer": []}],
         "tags": [
-            {"name": "Sessions", "description": "Sessions of agents and threads of ours."},
-            {"name": "Memory", "description": "What was said, done and learned."},
-            {"name": "Server", "description": "How it is, and what it costs."},
-            {"name": "Live", "description": "What happens while it happens, and the protocol of models."},
+            {"name": "Sessions", "description": "Agent sessions and Rethread's own threads."},
+            {"name": "Memory", "description": "Search, facts, fixes, decisions and workflows."},
+            {"name": "Server", "description": "Status, health, usage and sync."},
+            {"name": "Live", "description": "Events, WebSocket and MCP."},
         ],
         "paths": paths,
         "components": {
             "schemas": schemas,
-            "responses": refusals(&error),
+            "responses": error_responses(&error),
             "securitySchemes": {
-                "bearer": {"type": "http", "scheme": "bearer", "description": "What `rethread token` prints."},
+                "bearer": {"type": "http", "scheme": "bearer", "description": "The token that `rethread token` prints."},
             },
         },
     })
 }
 
-fn about() -> String {
-    let most = LARGEST_BODY >> 20;
+fn api_description() -> String {
+    let most = MAX_BODY_BYTES >> 20;
     format!(
-        "The memory of coding sessions. Whoever asks shows the token; nobody is let in without. GET never writes: it moves \
-         no watermark, asks no model and enters nothing in the ledger. Parameters and fields that are not known are refused, \
-         and so are numbers and texts out of their limits. A list in a query is its key repeated. Bodies are JSON objects of \
-         at most {most} MiB, and keys may be added to answers at any time."
+        "Session memory for coding agents. Every request needs the token. GET requests never write: they move no \
+         watermark, call no model and add nothing to the ledger. Unknown parameters and fields are errors, and so are \
+         values out of range. Lists in a query repeat their key. Request bodies are JSON objects of at most {most} \
+         MiB. Responses may gain new keys at any time."
     )
 }
 
@@ -112,15 +112,15 @@ fn generator(contract: Contract) -> SchemaGenerator {
     settings.into_generator()
 }
 
-fn put(paths: &mut Map<String, Value>, path: &str, method: String, operation: Value) {
+fn add_operation(paths: &mut Map<String, Value>, path: &str, method: String, operation: Value) {
     let item = paths.entry(path).or_insert_with(|| json!({}));
     if let Some(item) = item.as_object_mut() {
         item.insert(method, operation);
     }
 }
 
-fn operation(row: &Route, asked: &mut SchemaGenerator, told: &mut SchemaGenerator) -> Value {
-    let (summary, rest) = row.about.split_once(". ").unwrap_or((row.about, ""));
+fn operation(row: &Route, inputs: &mut SchemaGenerator, outputs: &mut SchemaGenerator) -> Value {
+    let (summary, rest) = row.description.split_once(". ").unwrap_or((row.description, ""));
     let mut operation = json!({
         "operationId": operation_id(row),
         "tags": [tag(row.path)],
@@ -132,21 +132,21 @@ fn operation(row: &Route, asked: &mut SchemaGenerator, told: &mut SchemaGenerato
     let mut parameters = Vec::new();
     if row.path.contains("{id}") {
         parameters.push(json!({
-            "name": "id", "in": "path", "required": true, "description": "The session, by our own id.",
+            "name": "id", "in": "path", "required": true, "description": "Session id (ULID).",
             "schema": {"type": "string", "pattern": "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"},
         }));
     }
-    let takes = (row.takes)(asked);
+    let takes = (row.request_schema)(inputs);
     let has_body = takes_body(&row.method);
     if has_body {
         operation["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": takes}}});
     } else {
-        parameters.extend(in_query(takes));
+        parameters.extend(query_parameters(takes));
     }
     if !parameters.is_empty() {
         operation["parameters"] = parameters.into();
     }
-    operation["responses"] = responses(row, has_body, told);
+    operation["responses"] = responses(row, has_body, outputs);
     operation
 }
 
@@ -154,15 +154,15 @@ fn takes_body(method: &Method) -> bool {
     matches!(*method, Method::POST | Method::PUT | Method::PATCH)
 }
 
-/// Each property of what is taken as a parameter of its own.
-fn in_query(takes: Schema) -> Vec<Value> {
+/// One query parameter for each property of the schema.
+fn query_parameters(takes: Schema) -> Vec<Value> {
     let mut takes = takes.to_value();
-    let required: BTreeSet<String> = names(&takes["required"]);
+    let required: BTreeSet<String> = string_set(&takes["required"]);
     let Some(properties) = takes["properties"].as_object_mut().map(std::mem::take) else { return Vec::new() };
     let parameter = |(name, mut schema): (String, Value)| {
         let description = schema.as_object_mut().and_then(|schema| schema.shift_remove("description"));
-        // Nobody can write null into an address.
-        let kinds = names(&schema["type"]);
+        // A query cannot contain null.
+        let kinds = string_set(&schema["type"]);
         if let Some(kind) = kinds.iter().find(|kind| kinds.len() > 1 && *kind != "null") {
             schema["type"] = kind.as_str().into();
         }
@@ -182,22 +182,24 @@ fn in_query(takes: Schema) -> Vec<Value> {
     properties.into_iter().map(parameter).collect()
 }
 
-fn names(list: &Value) -> BTreeSet<String> {
+fn string_set(list: &Value) -> BTreeSet<String> {
     list.as_array().into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
 }
 
-fn responses(row: &Route, has_body: bool, told: &mut SchemaGenerator) -> Value {
+fn responses(row: &Route, has_body: bool, outputs: &mut SchemaGenerator) -> Value {
     let mut all = Map::new();
-    for (status, gives) in std::iter::once((row.status, row.gives)).chain(row.also.iter().copied()) {
+    for (status, gives) in std::iter::once((row.status, row.response_schema)).chain(row.other_responses.iter().copied())
+    {
         let mut good = json!({"description": status.canonical_reason().unwrap_or_default()});
         if status != StatusCode::NO_CONTENT {
-            good["content"] = json!({"application/json": {"schema": gives(told)}});
+            good["content"] = json!({"application/json": {"schema": gives(outputs)}});
         }
         all.insert(status.as_u16().to_string(), good);
     }
     let of_bodies: &[StatusCode] =
         if has_body { &[StatusCode::REQUEST_TIMEOUT, StatusCode::UNSUPPORTED_MEDIA_TYPE] } else { &[] };
-    let refused: BTreeSet<u16> = ALWAYS.iter().chain(of_bodies).chain(row.refuses).map(StatusCode::as_u16).collect();
+    let refused: BTreeSet<u16> =
+        COMMON_ERRORS.iter().chain(of_bodies).chain(row.error_statuses).map(StatusCode::as_u16).collect();
     for status in refused {
         let place = format!("#/components/responses/{status}");
         all.insert(status.to_string(), json!({"$ref": place}));
@@ -205,22 +207,25 @@ fn responses(row: &Route, has_body: bool, told: &mut SchemaGenerator) -> Value {
     Value::Object(all)
 }
 
-/// What every refusal is, by its status.
-fn refusals(error: &Schema) -> Value {
+/// The shared error responses by status.
+fn error_responses(error: &Schema) -> Value {
     let meanings = [
-        (400, "A parameter, a field or an id is not what is taken here."),
-        (401, "The token is missing or wrong."),
-        (403, "The request comes under another name or from another page."),
-        (404, "There is nothing of that name."),
-        (408, "The body did not arrive in time."),
-        (409, "It cannot be done as things are: ambiguous, ended, no thread, no model, no budget."),
-        (413, "The body is too large."),
-        (414, "The address is longer than 64 KiB; nothing else is said."),
-        (415, "The body is not JSON."),
-        (429, "Too many wait already."),
-        (500, "A mistake in Rethread itself."),
-        (502, "The model could not be asked, or its answer cannot be used."),
-        (503, "The store, the disk or the index cannot be used now."),
+        (400, "Invalid parameter, field or id."),
+        (401, "Missing or invalid token."),
+        (403, "Host or origin not allowed."),
+        (404, "Not found."),
+        (408, "The request body did not arrive in time."),
+        (
+            409,
+            "Conflict with the current state: ambiguous reference, ended session, not a thread, no model or no budget.",
+        ),
+        (413, "The request body is too large."),
+        (414, "The URL is longer than 64 KiB. The response has no body."),
+        (415, "The request body is not JSON."),
+        (429, "Too many requests are waiting."),
+        (500, "Internal error (a bug)."),
+        (502, "The model could not be reached, or its answer is unusable."),
+        (503, "The store, the disk or the index is unavailable."),
     ];
     let response = |(status, meaning): (u16, &str)| {
         let mut response = json!({"description": meaning});
@@ -232,8 +237,8 @@ fn refusals(error: &Schema) -> Value {
     Value::Object(meanings.into_iter().map(response).collect())
 }
 
-/// An operation that is no row: it is told, and answered elsewhere.
-fn beside(about: &str) -> Value {
+/// An operation that is documented here and handled elsewhere.
+fn other_operation(about: &str) -> Value {
     let refused =
         ["401", "403"].map(|status| (status.to_owned(), json!({"$ref": format!("#/components/responses/{status}")})));
     let mut responses: Map<String, Value> = refused.into_iter().collect();
@@ -241,7 +246,7 @@ fn beside(about: &str) -> Value {
     json!({"tags": ["Live"], "summary": about.trim_end_matches('.'), "responses": responses})
 }
 
-/// The method and the path in one word: `getSessionsIdRecords`.
+/// Method and path in camel case: `getSessionsIdRecords`.
 fn operation_id(row: &Route) -> String {
     let words =
         row.path.trim_start_matches("/api/").split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -273,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_referred_to_is_there() {
+    fn all_references_resolve() {
         let mut found = Vec::new();
         references(document(), &mut found);
         assert!(found.len() > 100);
@@ -284,32 +289,32 @@ mod tests {
     }
 
     #[test]
-    fn each_operation_and_each_shape_has_a_name_of_its_own() {
+    fn operation_ids_and_schema_names_are_unique() {
         let mut ids = BTreeSet::new();
         for row in api::routes() {
             assert!(ids.insert(operation_id(&row)), "{} twice", operation_id(&row));
-            assert!(row.about.ends_with('.'), "{} is no sentence", row.about);
+            assert!(row.description.ends_with('.'), "{} is not a sentence", row.description);
             assert!(!crate::serve::openapi::tag(row.path).is_empty());
         }
-        let (mut asked, mut told) = (generator(Contract::Deserialize), generator(Contract::Serialize));
+        let (mut inputs, mut outputs) = (generator(Contract::Deserialize), generator(Contract::Serialize));
         for row in api::routes() {
-            let _ = (row.takes)(&mut asked);
-            let _ = (row.gives)(&mut told);
+            let _ = (row.request_schema)(&mut inputs);
+            let _ = (row.response_schema)(&mut outputs);
         }
-        let (asked, told) = (asked.take_definitions(true), told.take_definitions(true));
-        // A name with a number was given because two types have the same.
+        let (inputs, outputs) = (inputs.take_definitions(true), outputs.take_definitions(true));
+        // schemars appends a number when two types have the same name.
         let doubled = |name: &&String| name.ends_with(|c: char| c.is_ascii_digit());
-        assert_eq!(asked.keys().chain(told.keys()).filter(doubled).collect::<Vec<_>>(), Vec::<&String>::new());
+        assert_eq!(inputs.keys().chain(outputs.keys()).filter(doubled).collect::<Vec<_>>(), Vec::<&String>::new());
         let both: Vec<_> =
-            asked.keys().filter(|name| told.contains_key(*name) && asked[*name] != told[*name]).collect();
+            inputs.keys().filter(|name| outputs.contains_key(*name) && inputs[*name] != outputs[*name]).collect();
         assert_eq!(both, Vec::<&String>::new());
     }
 
     #[test]
-    fn every_list_and_text_that_is_taken_has_its_limit() {
-        let (mut asked, mut unbounded) = (generator(Contract::Deserialize), Vec::new());
+    fn every_parameter_has_a_limit_and_a_description() {
+        let (mut inputs, mut unbounded) = (generator(Contract::Deserialize), Vec::new());
         for row in api::routes() {
-            let _ = (row.takes)(&mut asked);
+            let _ = (row.request_schema)(&mut inputs);
             for parameter in document()["paths"][row.path][row.method.as_str().to_lowercase()]["parameters"]
                 .as_array()
                 .into_iter()
@@ -325,8 +330,8 @@ mod tests {
                     Some("boolean") => true,
                     _ => false,
                 };
-                let is_told = parameter["description"].as_str().is_some_and(|told| !told.is_empty());
-                if !is_bounded || !is_told {
+                let is_described = parameter["description"].as_str().is_some_and(|text| !text.is_empty());
+                if !is_bounded || !is_described {
                     unbounded.push(format!("{} {}: {parameter}", row.method, row.path));
                 }
             }

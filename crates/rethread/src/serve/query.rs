@@ -1,6 +1,6 @@
-//! What stands after the question mark of an address, decoded strictly: nothing is guessed, and nothing is passed over.
+//! Strict decoding of query strings: unknown keys, repeated keys and bad escapes are errors.
 //!
-//! A list is its key repeated (`kind=prompt&kind=answer`); every other key may be given once.
+//! Lists repeat their key (`kind=prompt&kind=answer`); every other key may be given once.
 
 use std::fmt;
 
@@ -8,45 +8,44 @@ use serde::de::value::SeqDeserializer;
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
-/// More keys and values than any route takes.
-const MOST_PAIRS: usize = 256;
+/// More pairs than any route accepts.
+const MAX_PAIRS: usize = 256;
 
-/// Why a query is not what a route takes.
+/// An invalid query, with the message for the client.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct BadQuery(String);
+pub(super) struct QueryError(String);
 
-impl fmt::Display for BadQuery {
+impl fmt::Display for QueryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for BadQuery {}
+impl std::error::Error for QueryError {}
 
-impl Error for BadQuery {
+impl Error for QueryError {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self(message.to_string())
     }
 }
 
-/// Decodes a query.
-pub(super) fn decode<T: DeserializeOwned>(query: &str) -> Result<T, BadQuery> {
+pub(super) fn decode<T: DeserializeOwned>(query: &str) -> Result<T, QueryError> {
     let mut pairs: Vec<(String, Vec<String>)> = Vec::new();
-    for pair in query.split('&').filter(|pair| !pair.is_empty()).enumerate().map(|(at, pair)| (at < MOST_PAIRS, pair)) {
-        let (true, pair) = pair else { return Err(BadQuery(format!("more than {MOST_PAIRS} parameters"))) };
+    for pair in query.split('&').filter(|pair| !pair.is_empty()).enumerate().map(|(at, pair)| (at < MAX_PAIRS, pair)) {
+        let (true, pair) = pair else { return Err(QueryError(format!("more than {MAX_PAIRS} parameters"))) };
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let (key, value) = (plain(key)?, plain(value)?);
+        let (key, value) = (percent_decode(key)?, percent_decode(value)?);
         match pairs.iter_mut().find(|(known, _)| *known == key) {
             Some((_, values)) => values.push(value),
             None => pairs.push((key, vec![value])),
         }
     }
-    T::deserialize(Whole(Pairs { rest: pairs.into_iter(), value: None }))
+    T::deserialize(QueryDeserializer(QueryPairs { rest: pairs.into_iter(), value: None }))
 }
 
-/// A text without its escapes. A plus is a space, as forms write it.
-fn plain(text: &str) -> Result<String, BadQuery> {
-    let bad = || BadQuery(format!("{:?} is not written as addresses are", text.chars().take(60).collect::<String>()));
+/// Percent-decodes. A plus is a space, as HTML forms write it.
+fn percent_decode(text: &str) -> Result<String, QueryError> {
+    let bad = || QueryError(format!("invalid percent-encoding {:?}", text.chars().take(60).collect::<String>()));
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -63,13 +62,13 @@ fn plain(text: &str) -> Result<String, BadQuery> {
     String::from_utf8(bytes).map_err(|_| bad())
 }
 
-/// All pairs, as a struct reads them.
-struct Whole(Pairs);
+/// Deserializes a struct from all pairs.
+struct QueryDeserializer(QueryPairs);
 
-impl<'de> Deserializer<'de> for Whole {
-    type Error = BadQuery;
+impl<'de> Deserializer<'de> for QueryDeserializer {
+    type Error = QueryError;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, BadQuery> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, QueryError> {
         visitor.visit_map(self.0)
     }
 
@@ -79,40 +78,40 @@ impl<'de> Deserializer<'de> for Whole {
     }
 }
 
-/// The pairs that were not read yet.
-struct Pairs {
+/// The pairs that are left.
+struct QueryPairs {
     rest: std::vec::IntoIter<(String, Vec<String>)>,
     value: Option<(String, Vec<String>)>,
 }
 
-impl<'de> MapAccess<'de> for Pairs {
-    type Error = BadQuery;
+impl<'de> MapAccess<'de> for QueryPairs {
+    type Error = QueryError;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, BadQuery> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, QueryError> {
         let Some((key, values)) = self.rest.next() else { return Ok(None) };
         self.value = Some((key.clone(), values));
         seed.deserialize(key.into_deserializer()).map(Some)
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, BadQuery> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, QueryError> {
         let (key, values) = self.value.take().unwrap_or_default();
-        seed.deserialize(Values(values)).map_err(|BadQuery(why)| BadQuery(format!("{key}: {why}")))
+        seed.deserialize(QueryValues(values)).map_err(|QueryError(why)| QueryError(format!("{key}: {why}")))
     }
 }
 
-/// Everything that was given for one key.
-struct Values(Vec<String>);
+/// All values given for one key.
+struct QueryValues(Vec<String>);
 
-impl Values {
-    fn one(mut self) -> Result<String, BadQuery> {
+impl QueryValues {
+    fn single(mut self) -> Result<String, QueryError> {
         match (self.0.pop(), self.0.is_empty()) {
             (Some(value), true) => Ok(value),
-            _ => Err(BadQuery("it may be given once".to_owned())),
+            _ => Err(QueryError("given more than once".to_owned())),
         }
     }
 }
 
-impl IntoDeserializer<'_, BadQuery> for Values {
+impl IntoDeserializer<'_, QueryError> for QueryValues {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -120,39 +119,39 @@ impl IntoDeserializer<'_, BadQuery> for Values {
     }
 }
 
-impl<'de> Deserializer<'de> for Values {
-    type Error = BadQuery;
+impl<'de> Deserializer<'de> for QueryValues {
+    type Error = QueryError;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, BadQuery> {
-        visitor.visit_string(self.one()?)
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, QueryError> {
+        visitor.visit_string(self.single()?)
     }
 
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, BadQuery> {
-        match self.one()?.as_str() {
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, QueryError> {
+        match self.single()?.as_str() {
             "true" => visitor.visit_bool(true),
             "false" => visitor.visit_bool(false),
-            _ => Err(BadQuery("expected true or false".to_owned())),
+            _ => Err(QueryError("expected true or false".to_owned())),
         }
     }
 
-    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, BadQuery> {
-        let text = self.one()?;
-        // A plus before a number was a space, and is no number.
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, QueryError> {
+        let text = self.single()?;
+        // `parse` would accept a leading plus.
         let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let number = text.parse().ok().filter(|_| is_plain);
-        visitor.visit_u64(number.ok_or_else(|| BadQuery("expected a whole number that is not too large".to_owned()))?)
+        visitor.visit_u64(number.ok_or_else(|| QueryError("expected an integer of at most 64 bits".to_owned()))?)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, BadQuery> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, QueryError> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, BadQuery> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, QueryError> {
         visitor.visit_newtype_struct(self)
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, BadQuery> {
-        let each = self.0.into_iter().map(|value| Values(vec![value]));
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, QueryError> {
+        let each = self.0.into_iter().map(|value| QueryValues(vec![value]));
         visitor.visit_seq(SeqDeserializer::new(each))
     }
 
@@ -170,38 +169,38 @@ mod tests {
 
     #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
     #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-    struct Asked {
+    struct QueryTestParams {
         text: String,
         limit: Option<u64>,
         kind: Vec<String>,
         include_empty: bool,
     }
 
-    fn check(query: &str) -> Result<Asked, String> {
-        decode(query).map_err(|BadQuery(why)| why)
+    fn check(query: &str) -> Result<QueryTestParams, String> {
+        decode(query).map_err(|QueryError(why)| why)
     }
 
     #[test]
-    fn each_key_is_read_as_what_it_is() {
-        assert_eq!(check(""), Ok(Asked::default()));
+    fn values_are_decoded_by_type() {
+        assert_eq!(check(""), Ok(QueryTestParams::default()));
         let asked = check("text=a%2Bb+%E2%82%AC&limit=7&kind=x&includeEmpty=true&kind=y%2Cz&").unwrap();
         assert_eq!((asked.text.as_str(), asked.limit, asked.include_empty), ("a+b €", Some(7), true));
-        assert_eq!(asked.kind, ["x", "y,z"], "a comma is a part of a name");
+        assert_eq!(asked.kind, ["x", "y,z"], "commas do not split values");
         assert_eq!(check("kind=").unwrap().kind, [""]);
     }
 
     #[test]
-    fn what_is_not_understood_is_refused_by_name() {
+    fn invalid_parameters_are_rejected_by_name() {
         let why = |query: &str| check(query).unwrap_err();
         assert!(why("limt=7").contains("limt"));
-        assert_eq!(why("limit=7&limit=8"), "limit: it may be given once");
+        assert_eq!(why("limit=7&limit=8"), "limit: given more than once");
         for number in ["", "-1", "1.5", "+1", "1e3", "x", "99999999999999999999"] {
-            assert!(why(&format!("limit={number}")).starts_with("limit: expected a whole number"), "{number}");
+            assert!(why(&format!("limit={number}")).starts_with("limit: expected an integer"), "{number}");
         }
         assert_eq!(why("includeEmpty=yes"), "includeEmpty: expected true or false");
         for text in ["text=%", "text=%e", "text=%zz", "text=%ff", "%c3=1"] {
-            assert!(why(text).contains("not written as addresses are"), "{text}");
+            assert!(why(text).contains("invalid percent-encoding"), "{text}");
         }
-        assert!(why(&"kind=x&".repeat(MOST_PAIRS + 1)).starts_with("more than"));
+        assert!(why(&"kind=x&".repeat(MAX_PAIRS + 1)).starts_with("more than"));
     }
 }

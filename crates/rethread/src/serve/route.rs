@@ -1,6 +1,6 @@
-//! One row for each route: what it takes, what it gives, and the one call that does it.
+//! API routes as values: parameters, response, documentation and the one engine call.
 //!
-//! The router, the document of the API and the tests of every route are made from these rows.
+//! The router, the `OpenAPI` document and the tests that cover every route are built from them.
 
 use axum::Router;
 use axum::body::Bytes;
@@ -14,81 +14,80 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{App, Refusal, Shared, query};
-use crate::failure::Kind;
+use super::{ApiError, ServerState, SharedState, query};
+use crate::failure::FailureKind;
 use crate::json;
 
-/// What a call gives.
-pub(crate) type Outcome = Result<Answer, Refusal>;
-/// How the shape of something is told.
-pub(crate) type Shape = fn(&mut SchemaGenerator) -> Schema;
+pub(crate) type ApiResult = Result<ApiResponse, ApiError>;
+/// Generates the JSON schema of a parameter or response type.
+pub(crate) type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
 
-/// One route.
+/// An API route.
 pub(crate) struct Route {
-    /// The method.
     pub(crate) method: Method,
-    /// The path, with `{id}` where a session is named.
+    /// The path, with `{id}` for a session id.
     pub(crate) path: &'static str,
-    /// What it does, in one sentence; more sentences say what else there is to know.
-    pub(crate) about: &'static str,
-    /// What it takes: in the query of a GET, as the body of all others.
-    pub(crate) takes: Shape,
-    /// What it gives.
-    pub(crate) gives: Shape,
-    /// The status of a good answer.
+    /// First sentence: the `OpenAPI` summary, verb first. Further sentences: the description.
+    pub(crate) description: &'static str,
+    /// Schema of the query of a GET, of the body otherwise.
+    pub(crate) request_schema: SchemaFn,
+    /// Schema of the response.
+    pub(crate) response_schema: SchemaFn,
+    /// Status on success.
     pub(crate) status: StatusCode,
-    /// Further statuses of good answers.
-    pub(crate) also: Vec<(StatusCode, Shape)>,
-    /// Refusals that not every route has.
-    pub(crate) refuses: &'static [StatusCode],
-    handler: MethodRouter<Shared>,
+    /// Other successful statuses with their schemas.
+    pub(crate) other_responses: Vec<(StatusCode, SchemaFn)>,
+    /// Error statuses beyond those that every route can return.
+    pub(crate) error_statuses: &'static [StatusCode],
+    handler: MethodRouter<SharedState>,
 }
 
-/// Nothing need be said.
+/// No parameters.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Nothing {}
+pub(crate) struct NoParams {}
 
-/// A good answer.
+/// A successful response.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct ApiResponse {
     status: StatusCode,
     body: String,
     location: Option<String>,
 }
 
-impl Answer {
-    /// What was asked for.
-    pub(crate) fn json(what: &impl Serialize) -> Outcome {
-        Self::with(StatusCode::OK, what)
+impl ApiResponse {
+    /// 200 with a JSON body.
+    pub(crate) fn json(what: &impl Serialize) -> ApiResult {
+        Self::with_status(StatusCode::OK, what)
     }
 
-    /// Something was made.
-    pub(crate) fn made(what: &impl Serialize) -> Outcome {
-        Self::with(StatusCode::CREATED, what)
+    /// 201 with a JSON body.
+    pub(crate) fn created(what: &impl Serialize) -> ApiResult {
+        Self::with_status(StatusCode::CREATED, what)
     }
 
-    /// It is done, and there is nothing to say.
-    #[expect(clippy::unnecessary_wraps, reason = "calls end with it as with all others")]
-    pub(crate) fn done() -> Outcome {
+    /// 204.
+    #[expect(clippy::unnecessary_wraps, reason = "handlers return it like the other constructors")]
+    pub(crate) fn no_content() -> ApiResult {
         Ok(Self { status: StatusCode::NO_CONTENT, body: String::new(), location: None })
     }
 
-    /// An answer with a status of its own.
-    pub(crate) fn with(status: StatusCode, what: &impl Serialize) -> Outcome {
-        let body = json::text(what);
-        let body =
-            body.map_err(|error| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, Kind::Bug, error.to_string()))?;
+    /// A JSON body with an explicit status.
+    pub(crate) fn with_status(status: StatusCode, what: &impl Serialize) -> ApiResult {
+        let body = json::to_json_line(what);
+        let body = body.map_err(|error| {
+            ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, FailureKind::Internal, error.to_string())
+        })?;
         Ok(Self { status, body, location: None })
     }
 
-    /// The same, and where what was made can be found.
-    pub(crate) fn at(self, location: String) -> Self {
+    /// Adds a `Location` header.
+    pub(crate) fn with_location(self, location: String) -> Self {
         Self { location: Some(location), ..self }
     }
 }
 
-impl IntoResponse for Answer {
+impl IntoResponse for ApiResponse {
     fn into_response(self) -> Response {
         if self.body.is_empty() {
             return self.status.into_response();
@@ -102,148 +101,162 @@ impl IntoResponse for Answer {
 }
 
 impl Route {
-    /// A route that reads. What it takes stands in the query.
-    pub(crate) fn get<Q, A>(path: &'static str, about: &'static str, call: fn(&App, Q) -> Outcome) -> Self
+    /// A route that only reads, with its parameters in the query.
+    pub(crate) fn get<Q, A>(path: &'static str, about: &'static str, call: fn(&ServerState, Q) -> ApiResult) -> Self
     where
         Q: DeserializeOwned + JsonSchema + Send + 'static,
         A: JsonSchema,
     {
-        let handler = move |State(app): State<Shared>, RawQuery(query): RawQuery| async move {
-            let asked: Q = in_query(query.as_deref())?;
-            blocking(app, move |app| call(app, asked)).await
+        let handler = move |State(app): State<SharedState>, RawQuery(query): RawQuery| async move {
+            let params: Q = decode_query(query.as_deref())?;
+            run_blocking(app, move |app| call(app, params)).await
         };
-        Self::own::<Q, A>(Method::GET, path, about, on(MethodFilter::GET, handler))
+        Self::custom::<Q, A>(Method::GET, path, about, on(MethodFilter::GET, handler))
     }
 
-    /// A route that reads of one session.
-    pub(crate) fn get_of<Q, A>(path: &'static str, about: &'static str, call: fn(&App, SessionId, Q) -> Outcome) -> Self
+    /// A route that only reads one session.
+    pub(crate) fn get_for_session<Q, A>(
+        path: &'static str,
+        about: &'static str,
+        call: fn(&ServerState, SessionId, Q) -> ApiResult,
+    ) -> Self
     where
         Q: DeserializeOwned + JsonSchema + Send + 'static,
         A: JsonSchema,
     {
-        let handler = move |State(app): State<Shared>, id: InPath, RawQuery(query): RawQuery| async move {
-            let (id, asked): (_, Q) = (id_in(&id)?, in_query(query.as_deref())?);
-            blocking(app, move |app| call(app, id, asked)).await
+        let handler = move |State(app): State<SharedState>, id: IdSegment, RawQuery(query): RawQuery| async move {
+            let (id, params): (_, Q) = (parse_id_segment(&id)?, decode_query(query.as_deref())?);
+            run_blocking(app, move |app| call(app, id, params)).await
         };
-        Self::own::<Q, A>(Method::GET, path, about, on(MethodFilter::GET, handler))
+        Self::custom::<Q, A>(Method::GET, path, about, on(MethodFilter::GET, handler))
     }
 
-    /// A route that is told something, by the method and with the status of a good answer.
-    pub(crate) fn tell<B, A>(
+    /// A route with a JSON body.
+    pub(crate) fn with_body<B, A>(
         method: Method,
         path: &'static str,
         about: &'static str,
-        call: fn(&App, B) -> Outcome,
+        call: fn(&ServerState, B) -> ApiResult,
     ) -> Self
     where
         B: DeserializeOwned + JsonSchema + Send + 'static,
         A: JsonSchema,
     {
-        let handler = move |State(app): State<Shared>, RawQuery(query): RawQuery, body: Bytes| async move {
-            let Nothing {} = in_query(query.as_deref())?;
-            let asked: B = in_body(&body)?;
-            blocking(app, move |app| call(app, asked)).await
+        let handler = move |State(app): State<SharedState>, RawQuery(query): RawQuery, body: Bytes| async move {
+            let NoParams {} = decode_query(query.as_deref())?;
+            let params: B = decode_body(&body)?;
+            run_blocking(app, move |app| call(app, params)).await
         };
-        let taken = filter(&method);
-        Self::own::<B, A>(method, path, about, on(taken, handler))
+        let taken = method_filter(&method);
+        Self::custom::<B, A>(method, path, about, on(taken, handler))
     }
 
-    /// A route that is told something of one session.
-    pub(crate) fn tell_of<B, A>(
+    /// A route with a JSON body, about one session.
+    pub(crate) fn with_body_for_session<B, A>(
         method: Method,
         path: &'static str,
         about: &'static str,
-        call: fn(&App, SessionId, B) -> Outcome,
+        call: fn(&ServerState, SessionId, B) -> ApiResult,
     ) -> Self
     where
         B: DeserializeOwned + JsonSchema + Send + 'static,
         A: JsonSchema,
     {
-        let handler = move |State(app): State<Shared>, id: InPath, RawQuery(query): RawQuery, body: Bytes| async move {
-            let Nothing {} = in_query(query.as_deref())?;
-            let (id, asked): (_, B) = (id_in(&id)?, in_body(&body)?);
-            blocking(app, move |app| call(app, id, asked)).await
+        let handler = move |State(app): State<SharedState>, id: IdSegment, RawQuery(query): RawQuery, body: Bytes| async move {
+            let NoParams {} = decode_query(query.as_deref())?;
+            let (id, params): (_, B) = (parse_id_segment(&id)?, decode_body(&body)?);
+            run_blocking(app, move |app| call(app, id, params)).await
         };
-        let taken = filter(&method);
-        Self::own::<B, A>(method, path, about, on(taken, handler))
+        let taken = method_filter(&method);
+        Self::custom::<B, A>(method, path, about, on(taken, handler))
     }
 
-    /// A route with a handler of its own, which takes and gives what is said here.
-    pub(crate) fn own<T: JsonSchema, A: JsonSchema>(
+    /// A route with a custom handler; `T` and `A` only document it.
+    pub(crate) fn custom<T: JsonSchema, A: JsonSchema>(
         method: Method,
         path: &'static str,
-        about: &'static str,
-        handler: MethodRouter<Shared>,
+        description: &'static str,
+        handler: MethodRouter<SharedState>,
     ) -> Self {
-        // Each parameter of a query is told by itself; a body is told by its name.
-        let takes: Shape = if method == Method::GET { T::json_schema } else { SchemaGenerator::subschema_for::<T> };
-        let gives: Shape = SchemaGenerator::subschema_for::<A>;
-        let refuses: &[StatusCode] = if path.contains("{id}") { &[StatusCode::NOT_FOUND] } else { &[] };
-        Self { method, path, about, takes, gives, status: StatusCode::OK, also: Vec::new(), refuses, handler }
+        // Query parameters are listed one by one, so the schema is inlined; a body refers to a named schema.
+        let request_schema: SchemaFn =
+            if method == Method::GET { T::json_schema } else { SchemaGenerator::subschema_for::<T> };
+        let response_schema: SchemaFn = SchemaGenerator::subschema_for::<A>;
+        let error_statuses: &[StatusCode] = if path.contains("{id}") { &[StatusCode::NOT_FOUND] } else { &[] };
+        Self {
+            method,
+            path,
+            description,
+            request_schema,
+            response_schema,
+            status: StatusCode::OK,
+            other_responses: Vec::new(),
+            error_statuses,
+            handler,
+        }
     }
 
-    /// The same with another status for a good answer.
+    /// Sets the status on success.
     pub(crate) fn with_status(self, status: StatusCode) -> Self {
         Self { status, ..self }
     }
 
-    /// The same with one more good answer, by a status of its own.
-    pub(crate) fn or_gives<A: JsonSchema>(mut self, status: StatusCode) -> Self {
-        self.also.push((status, SchemaGenerator::subschema_for::<A>));
+    /// Adds another successful response.
+    pub(crate) fn or_returns<A: JsonSchema>(mut self, status: StatusCode) -> Self {
+        self.other_responses.push((status, SchemaGenerator::subschema_for::<A>));
         self
     }
 
-    /// The same with refusals that not every route has.
-    pub(crate) fn refusing(self, refuses: &'static [StatusCode]) -> Self {
-        Self { refuses, ..self }
+    /// Sets the error statuses beyond those that every route can return.
+    pub(crate) fn with_errors(self, refuses: &'static [StatusCode]) -> Self {
+        Self { error_statuses: refuses, ..self }
     }
 
-    /// Adds it to a router.
-    pub(crate) fn join(router: Router<Shared>, route: Self) -> Router<Shared> {
+    pub(crate) fn add_to(router: Router<SharedState>, route: Self) -> Router<SharedState> {
         router.route(route.path, route.handler)
     }
 }
 
-/// What stands in a path in an id's place; it may be no text at all.
-pub(crate) type InPath = Result<Path<String>, PathRejection>;
+/// The `{id}` segment of a path; `Err` if it is not UTF-8.
+pub(crate) type IdSegment = Result<Path<String>, PathRejection>;
 
-/// The id in a path.
-pub(crate) fn id_in(path: &InPath) -> Result<SessionId, Refusal> {
-    session_id(path.as_ref().map_or("", |Path(text)| text))
+/// Parses the id segment of a path.
+pub(crate) fn parse_id_segment(path: &IdSegment) -> Result<SessionId, ApiError> {
+    parse_session_id(path.as_ref().map_or("", |Path(text)| text))
 }
 
-/// The id in a path. Only its one spelling is taken, and it never becomes a path.
-pub(crate) fn session_id(text: &str) -> Result<SessionId, Refusal> {
+/// Parses a session id. Only the canonical spelling is accepted, and the text is never used as a file path.
+pub(crate) fn parse_session_id(text: &str) -> Result<SessionId, ApiError> {
     text.parse().map_err(|_| {
-        Refusal::new(StatusCode::BAD_REQUEST, Kind::BadRequest, "the id in the path is no session id")
-            .hint("an id has 26 characters, as /api/sessions gives them")
+        ApiError::new(StatusCode::BAD_REQUEST, FailureKind::BadRequest, "invalid session id")
+            .hint("ids have 26 characters: GET /api/sessions lists them")
     })
 }
 
-/// Does something that may wait for disk, database or model, where nobody else waits with it.
-pub(crate) async fn blocking<T: Send + 'static>(
-    app: Shared,
-    work: impl FnOnce(&App) -> Result<T, Refusal> + Send + 'static,
-) -> Result<T, Refusal> {
+/// Runs work that may wait for disk, database or a model on a blocking thread.
+pub(crate) async fn run_blocking<T: Send + 'static>(
+    app: SharedState,
+    work: impl FnOnce(&ServerState) -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
     let done = tokio::task::spawn_blocking(move || work(&app)).await;
-    done.unwrap_or_else(|_| Err(Refusal::bug()))
+    done.unwrap_or_else(|_| Err(ApiError::internal_error()))
 }
 
-/// What stands in a query.
-pub(crate) fn in_query<Q: DeserializeOwned>(given: Option<&str>) -> Result<Q, Refusal> {
-    query::decode(given.unwrap_or_default()).map_err(|error| Refusal::bad(error.to_string()))
+/// Decodes the query.
+pub(crate) fn decode_query<Q: DeserializeOwned>(given: Option<&str>) -> Result<Q, ApiError> {
+    query::decode(given.unwrap_or_default()).map_err(|error| ApiError::bad_request(error.to_string()))
 }
 
-/// What stands in a body. An empty one says nothing, like `{}`.
-pub(crate) fn in_body<B: DeserializeOwned>(body: &[u8]) -> Result<B, Refusal> {
+/// Decodes the body. An empty body counts as `{}`.
+pub(crate) fn decode_body<B: DeserializeOwned>(body: &[u8]) -> Result<B, ApiError> {
     let body = if body.is_empty() { b"{}" } else { body };
-    // A list could be read as the fields in their order, which nobody means.
+    // serde would read an array as the fields in order, which no client means.
     if body.trim_ascii_start().first() != Some(&b'{') {
-        return Err(Refusal::bad("the body must be a JSON object"));
+        return Err(ApiError::bad_request("the body must be a JSON object"));
     }
-    serde_json::from_slice(body).map_err(|error| Refusal::bad(format!("the body is not what is taken here: {error}")))
+    serde_json::from_slice(body).map_err(|error| ApiError::bad_request(format!("invalid request body: {error}")))
 }
 
-fn filter(method: &Method) -> MethodFilter {
+fn method_filter(method: &Method) -> MethodFilter {
     MethodFilter::try_from(method.clone()).unwrap_or(MethodFilter::POST)
 }

@@ -1,4 +1,4 @@
-//! TLS, for listening where others could listen in.
+//! TLS, for addresses that other machines can reach.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use crate::cli::serve::Serve;
-use crate::failure::{Failure, Kind};
+use crate::cli::serve::ServeArgs;
+use crate::failure::{Failure, FailureKind};
 
-/// Turns a connection into one that nobody else can read.
+/// Performs the TLS handshake.
 pub(super) type Tls = TlsAcceptor;
 
-/// TLS as flags or settings want it; nothing if they do not.
-pub(super) fn wanted(config: &Config, request: &Serve) -> Result<Option<Tls>, Failure> {
+/// TLS from flags or config; `None` if neither configures it.
+pub(super) fn from_config(config: &Config, request: &ServeArgs) -> Result<Option<Tls>, Failure> {
     let named = |flag: &Option<PathBuf>, key| {
         flag.clone().or_else(|| Some(config.text(key)).filter(|path| !path.is_empty()).map(PathBuf::from))
     };
@@ -25,16 +25,15 @@ pub(super) fn wanted(config: &Config, request: &Serve) -> Result<Option<Tls>, Fa
     match (certificate, key) {
         (None, None) => Ok(None),
         (Some(certificate), Some(key)) => acceptor(&certificate, &key).map(Some),
-        _ => {
-            Err(Failure::new(Kind::Usage, "TLS needs a certificate and its key").hint("give --tls-cert and --tls-key"))
-        }
+        _ => Err(Failure::new(FailureKind::Usage, "TLS needs a certificate and its key")
+            .hint("pass --tls-cert and --tls-key")),
     }
 }
 
 fn acceptor(certificate: &Path, key: &Path) -> Result<Tls, Failure> {
     let bad = |path: &Path, why: &dyn std::fmt::Display| {
-        let failure = Failure::new(Kind::Serve, format!("{} cannot be used for TLS: {why}", path.display()));
-        failure.hint("both must be PEM files that this user can read")
+        let failure = Failure::new(FailureKind::Serve, format!("cannot use {} for TLS: {why}", path.display()));
+        failure.hint("certificate and key must be PEM files that this user can read")
     };
     let chain = CertificateDer::pem_file_iter(certificate).map_err(|error| bad(certificate, &error))?;
     let chain: Vec<_> = chain.collect::<Result<_, _>>().map_err(|error| bad(certificate, &error))?;

@@ -1,4 +1,4 @@
-//! What pages look like and what they do by themselves: files that are part of the program.
+//! Serves the embedded style sheet, scripts and icon.
 
 use std::sync::LazyLock;
 
@@ -9,22 +9,22 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use sha2::{Digest, Sha256};
 
-use crate::failure::Kind;
-use crate::serve::{Refusal, Shared};
+use crate::failure::FailureKind;
+use crate::serve::{ApiError, SharedState};
 
-/// A file, and how its content is told from that of another version.
-struct Asset {
+/// An embedded file; its version is a hash of the content.
+struct StaticAsset {
     name: &'static str,
     kind: &'static str,
     text: &'static str,
     version: String,
 }
 
-static ASSETS: LazyLock<[Asset; 4]> = LazyLock::new(|| {
+static ASSETS: LazyLock<[StaticAsset; 4]> = LazyLock::new(|| {
     let asset = |name, kind, text: &'static str| {
         let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
         let begin = digest.first_chunk().copied().unwrap_or_default();
-        Asset { name, kind, text, version: format!("{:016x}", u64::from_be_bytes(begin)) }
+        StaticAsset { name, kind, text, version: format!("{:016x}", u64::from_be_bytes(begin)) }
     };
     [
         asset("page.css", "text/css; charset=utf-8", include_str!("page.css")),
@@ -34,22 +34,22 @@ static ASSETS: LazyLock<[Asset; 4]> = LazyLock::new(|| {
     ]
 });
 
-/// The files, for anybody: they tell nothing.
-pub(super) fn routes() -> Router<Shared> {
+/// The static files. They need no credentials, as they contain no data of the user.
+pub(super) fn routes() -> Router<SharedState> {
     Router::new().route("/static/{name}", get(file))
 }
 
-/// Where a file is, under a name that changes with its content.
-pub(super) fn address(name: &str) -> String {
+/// The URL of a file, which changes with its content.
+pub(super) fn asset_url(name: &str) -> String {
     let version = ASSETS.iter().find(|asset| asset.name == name).map_or("", |asset| asset.version.as_str());
     format!("/static/{name}?v={version}")
 }
 
-async fn file(Path(name): Path<String>, RawQuery(query): RawQuery, headers: HeaderMap) -> Result<Response, Refusal> {
+async fn file(Path(name): Path<String>, RawQuery(query): RawQuery, headers: HeaderMap) -> Result<Response, ApiError> {
     let Some(asset) = ASSETS.iter().find(|asset| asset.name == name) else {
-        return Err(Refusal::new(StatusCode::NOT_FOUND, Kind::UnknownPath, "there is no such file"));
+        return Err(ApiError::new(StatusCode::NOT_FOUND, FailureKind::UnknownPath, "no such file"));
     };
-    // Whoever names the version never has to ask again; all others ask whether it is still the same.
+    // A URL with the current version can be cached forever; without it the browser revalidates.
     let is_named = query.as_deref().and_then(|query| query.strip_prefix("v=")) == Some(asset.version.as_str());
     let keep = if is_named { "public, max-age=31536000, immutable" } else { "no-cache" };
     let tag = format!("\"{}\"", asset.version);

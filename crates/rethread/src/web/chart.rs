@@ -1,27 +1,27 @@
-//! Bars and columns, drawn in parts of a hundred so that they fit any width.
+//! Bar and column charts as SVG, in percent so that they fit any width.
 
 use maud::{Markup, html};
 
-use super::parts::Line;
-use crate::render::{Bar, Bars};
+use super::components::OneLine;
+use crate::render::{BarChart, ChartBar};
 
-/// The widest column, in percent: one day alone is no wall.
-const WIDEST: f64 = 3.0;
-/// Bars that are seen at once.
-const MOST_BARS: usize = 10;
-/// Labels below the columns.
-const MOST_LABELS: usize = 6;
+/// Widest column in percent, so that a single day does not fill the chart.
+const MAX_COLUMN_PERCENT: f64 = 3.0;
+/// Bars shown before the rest is folded.
+const MAX_BARS: usize = 10;
+/// Most labels below the columns.
+const MAX_LABELS: usize = 6;
 
-/// One column: what it is of, in short and in full, what it stands for, and its part of the highest.
-pub(super) struct Column {
+/// One column; `share` is its height relative to the highest, 0 to 1.
+pub(super) struct ChartColumn {
     pub(super) label: String,
     pub(super) value: String,
     pub(super) share: f64,
 }
 
-/// A bar that is this part of its place long.
+/// A bar of this length, 0 to 1.
 pub(super) fn bar(share: f64) -> Markup {
-    // The share of something that is nothing is no number.
+    // A share of zero in total is NaN, which is not greater than 0.
     let percent = if share > 0.0 { (share * 100.0).clamp(0.6, 100.0) } else { 0.0 };
     html! {
         svg.bar aria-hidden="true" width="100%" height="4" {
@@ -31,15 +31,17 @@ pub(super) fn bar(share: f64) -> Markup {
     }
 }
 
-/// Bars below each other, as a table; the last of many behind a fold.
-pub(super) fn bars(title: &str, bars: &Bars) -> Markup {
-    let (first, rest) = bars.rows.split_at(bars.rows.len().min(MOST_BARS));
-    let is_twice = |row: &Bar| bars.rows.iter().filter(|other| short(&other.label) == short(&row.label)).count() > 1;
-    let rows = |rows: &[Bar]| {
+/// A table of bars; many rows are folded.
+pub(super) fn bars(title: &str, bars: &BarChart) -> Markup {
+    let (first, rest) = bars.rows.split_at(bars.rows.len().min(MAX_BARS));
+    let is_twice = |row: &ChartBar| {
+        bars.rows.iter().filter(|other| short_label(&other.label) == short_label(&row.label)).count() > 1
+    };
+    let rows = |rows: &[ChartBar]| {
         html! {
             @for row in rows {
                 tr data-item {
-                    th scope="row" title=(row.label) { (Line(if is_twice(row) { &row.label } else { short(&row.label) })) (bar(row.share)) }
+                    th scope="row" title=(row.label) { (OneLine(if is_twice(row) { &row.label } else { short_label(&row.label) })) (bar(row.share)) }
                     td { (row.value) }
                 }
             }
@@ -60,16 +62,16 @@ pub(super) fn bars(title: &str, bars: &Bars) -> Markup {
     }
 }
 
-/// The end of a path says more than its beginning.
-fn short(label: &str) -> &str {
-    if label.starts_with('/') { super::parts::last_part(label) } else { label }
+/// The last part of a path, which says more than its beginning.
+fn short_label(label: &str) -> &str {
+    if label.starts_with('/') { super::components::last_part(label) } else { label }
 }
 
-/// Columns beside each other, with the same as a table for those who do not see them.
-pub(super) fn columns(title: &str, columns: &[Column]) -> Markup {
+/// A column chart, with the same data as a table for screen readers.
+pub(super) fn columns(title: &str, columns: &[ChartColumn]) -> Markup {
     let step = 100.0 / columns.len().max(1) as f64;
-    let width = (step * 0.72).min(WIDEST);
-    let every = columns.len().div_ceil(MOST_LABELS).max(1);
+    let width = (step * 0.72).min(MAX_COLUMN_PERCENT);
+    let every = columns.len().div_ceil(MAX_LABELS).max(1);
     html! {
         figure.columns-chart {
             figcaption { (title) }
@@ -102,7 +104,7 @@ fn percent(part: f64) -> String {
     format!("{part:.2}%")
 }
 
-/// What stands at the edge stays inside.
+/// Labels at the edges stay inside the chart.
 fn anchor(at: f64) -> &'static str {
     match at {
         ..2.5 => "start",

@@ -1,71 +1,73 @@
-//! The graph around a thing: drawn, with every node a way on, and told in words.
+//! The graph page: an entity with its neighbors, drawn as SVG and listed as text.
 
 use maud::{Markup, html};
-use rethread_engine::{Edge, FactsReport, FactsRequest, Graph, KnownFact, KnownThing, Scope, Source, Thing};
+use rethread_engine::{
+    EntityFacts, EntityGraph, FactRow, FactSource, FactsReport, FactsRequest, GraphEdge, GraphItem, SessionScope,
+};
 use rethread_model::{EntityKind, FactState};
 use serde::Deserialize;
 
-use super::links::{link, to_line, to_session, to_thing};
-use super::memory::{thing_list, views};
-use super::parts::{Here, Line, because, cited, count, given, never_read, nothing};
-use super::shell::{Page, Place};
-use crate::render::{Drawing, DrawnEdge, DrawnNode, NODE, drawing, number, said};
-use crate::serve::{App, Refusal};
+use super::components::{OneLine, PageContext, citation, count, empty_state, non_blank, nothing_synced, reason};
+use super::layout::{NavPage, WebPage};
+use super::links::{link, to_entity, to_line, to_session};
+use super::memory::{entity_list, views};
+use crate::render::{EdgeLayout, GraphLayout, NODE_SIZE, NodeLayout, edge_label, graph_layout, number};
+use crate::serve::{ApiError, ServerState};
 
-/// Facts of a thing that are told.
-const FACTS: usize = 40;
-/// Things of each kind, where nothing is asked for.
-const THINGS: usize = 24;
+/// Facts shown for an entity.
+const MAX_FACTS: usize = 40;
+/// Entities of each kind when no entity is given.
+const ENTITIES_PER_KIND: usize = 24;
 
-/// What is wanted.
+/// Query parameters of the graph page.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct GraphPageParams {
     of: Option<String>,
     kind: Option<String>,
     project: Option<String>,
 }
 
-/// The graph around a thing, or the things there are.
-pub(super) fn page(app: &App, wanted: &Wanted) -> Result<Page, Refusal> {
-    let (of, project) = (given(wanted.of.as_ref()), given(wanted.project.as_ref()));
-    let kind = given(wanted.kind.as_ref()).map(|name| {
-        EntityKind::from_stored(name).ok_or_else(|| Refusal::bad(format!("there are no things of the kind {name:?}")))
+/// The graph around an entity, or the list of entities.
+pub(super) fn page(app: &ServerState, params: &GraphPageParams) -> Result<WebPage, ApiError> {
+    let (of, project) = (non_blank(params.of.as_ref()), non_blank(params.project.as_ref()));
+    let kind = non_blank(params.kind.as_ref()).map(|name| {
+        EntityKind::from_stored(name).ok_or_else(|| ApiError::bad_request(format!("unknown kind {name:?}")))
     });
     let kind = kind.transpose()?;
-    let scope = project.map_or(Scope::AllProjects, |path| Scope::Project(path.to_owned()));
-    let limit = if of.is_some() { FACTS } else { THINGS };
+    let scope = project.map_or(SessionScope::AllProjects, |path| SessionScope::Project(path.to_owned()));
+    let limit = if of.is_some() { MAX_FACTS } else { ENTITIES_PER_KIND };
     let request = FactsRequest { entity: of.map(str::to_owned), kind, scope, as_of: None, limit };
     let report = app.engine.facts_about(&request)?;
-    let here = Here::of(app);
+    let context = PageContext::new(app);
     let body = html! {
         h1.sr { "Graph" }
-        (views(app, "/memory/graph", of, project, "A file, command, error, choice…")?)
+        (views(app, "/memory/graph", of, project, "File, command, error, decision…")?)
         @match &report {
-            FactsReport::Things(things) if things.is_empty() => { (unknown(of)) }
-            FactsReport::Things(things) => { (list(things, of)) }
-            FactsReport::About { thing, facts, graph, others } => {
-                (heading(here, thing, graph))
-                (drawn(graph))
+            FactsReport::Entities(things) if things.is_empty() => { (nothing_known(of)) }
+            FactsReport::Entities(things) => { (entities_by_kind(things, of)) }
+            FactsReport::About { subject: thing, facts, graph, others } => {
+                (heading(context, thing, graph))
+                (drawing_svg(graph))
                 div.columns.two {
-                    (in_words(here, graph))
-                    (told(here, facts, &others.iter().map(|other| (other.kind.as_str(), other.name.as_str())).collect::<Vec<_>>()))
+                    (relations(context, graph))
+                    (fact_list(context, facts, &others.iter().map(|other| (other.kind.as_str(), other.name.as_str())).collect::<Vec<_>>()))
                 }
             }
         }
     };
-    let title = of.map_or_else(|| "Graph".to_owned(), |of| format!("Around {of}"));
-    Ok(Page::new(title, Place::Memory, body))
+    let title = of.map_or_else(|| "Graph".to_owned(), |of| format!("Graph of {of}"));
+    Ok(WebPage::new(title, NavPage::Memory, body))
 }
 
-fn unknown(of: Option<&str>) -> Markup {
+fn nothing_known(of: Option<&str>) -> Markup {
     match of {
-        None => never_read(),
-        Some(of) => nothing(
-            "Nothing is known of it",
+        None => nothing_synced(),
+        Some(of) => empty_state(
+            "Nothing known",
             &html! {
-                p { "No file, command, error, choice, rule, commit, branch or package is called " code { (Line(of)) } "." }
+                p { "No file, command, error, decision, preference, commit, branch or package is named " code { (OneLine(of)) } "." }
                 p {
-                    a.plain href="/memory/graph" { "All things" } " "
+                    a.plain href="/memory/graph" { "All entities" } " "
                     a.plain href=(link("/search", &[("q", Some(of))])) { "Search for it" }
                 }
             },
@@ -73,118 +75,119 @@ fn unknown(of: Option<&str>) -> Markup {
     }
 }
 
-fn list(things: &[KnownThing], of: Option<&str>) -> Markup {
+fn entities_by_kind(things: &[EntityFacts], of: Option<&str>) -> Markup {
     html! {
-        @if let Some(of) = of { h2.sr { "Things" } p.dim { "Several things fit " code { (Line(of)) } ":" } }
-        @else { h2.sr { "Things" } p.dim { "The things most is known of. Choose one to see what surrounds it." } }
+        @if let Some(of) = of { h2.sr { "Entities" } p.dim { "Several entities match " code { (OneLine(of)) } ":" } }
+        @else { h2.sr { "Entities" } p.dim { "The entities with the most facts. Choose one to see its graph." } }
         div.spread.narrow {
-            @for of_kind in things.chunk_by(|one, next| one.entity.kind == next.entity.kind) { section { (thing_list(of_kind)) } }
+            @for of_kind in things.chunk_by(|one, next| one.entity.kind == next.entity.kind) { section { (entity_list(of_kind)) } }
         }
     }
 }
 
-fn heading(here: Here<'_>, thing: &KnownThing, graph: &Graph) -> Markup {
+fn heading(context: PageContext<'_>, thing: &EntityFacts, graph: &EntityGraph) -> Markup {
     html! {
         header.thing {
             p.dim { (thing.entity.kind.as_str()) }
-            h2 { (Line(&thing.entity.name)) }
+            h2 { (OneLine(&thing.entity.name)) }
             p.dim {
-                (count(thing.facts, "fact")) " in " (count(thing.sessions, "session")) " · last " (here.since(thing.last_at))
-                @if graph.left_out > 0 { " · " (number(graph.left_out as u64)) " neighbours had no room" }
+                (count(thing.facts, "fact")) " in " (count(thing.sessions, "session")) " · last " (context.since(thing.last_fact_at))
+                @if graph.left_out > 0 { " · " (number(graph.left_out as u64)) " more not shown" }
             }
         }
     }
 }
 
-/// The picture. Whoever uses keys or hears the page finds the same links in it, and all of it in words below.
-fn drawn(graph: &Graph) -> Markup {
-    let Drawing { half, nodes, edges } = drawing(graph);
+/// The drawing. Its nodes are links, and everything in it is also listed as text below, for keyboards and screen
+/// readers.
+fn drawing_svg(graph: &EntityGraph) -> Markup {
+    let GraphLayout { half_size: half, nodes, edges } = graph_layout(graph);
     let frame = format!("{:.0} {:.0} {:.0} {:.0}", -half.0, -half.1, half.0 * 2.0, half.1 * 2.0);
     html! {
         @if !edges.is_empty() {
-            div.drawing tabindex="0" role="region" aria-label="The graph, drawn" data-middle {
+            div.drawing tabindex="0" role="region" aria-label="Graph drawing" data-middle {
                 svg.graph viewBox=(frame) width=(format!("{:.0}", half.0 * 2.0)) height=(format!("{:.0}", half.1 * 2.0)) {
                     defs {
                         marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto" {
                             path d="M0 0L10 5L0 10z" {}
                         }
                     }
-                    @for edge in &edges { (line(edge)) }
+                    @for edge in &edges { (edge_line(edge)) }
                     @for edge in &edges {
-                        @let (x, y) = edge.said_at;
-                        text.said x=(tenth(x)) y=(tenth(y)) text-anchor="middle" { (Line(&edge.said)) }
+                        @let (x, y) = edge.label_at;
+                        text.said x=(one_decimal(x)) y=(one_decimal(y)) text-anchor="middle" { (OneLine(&edge.label)) }
                     }
-                    @for (node, of) in nodes.iter().zip(&graph.nodes) { (linked_node(node, &of.thing)) }
+                    @for (node, of) in nodes.iter().zip(&graph.nodes) { (linked_node(node, &of.item)) }
                 }
             }
         }
     }
 }
 
-fn line(edge: &DrawnEdge) -> Markup {
+fn edge_line(edge: &EdgeLayout) -> Markup {
     html! {
-        line class=(edge.state.as_str()) x1=(tenth(edge.begin.0)) y1=(tenth(edge.begin.1)) x2=(tenth(edge.end.0))
-            y2=(tenth(edge.end.1)) marker-end="url(#tip)" { title { (Line(&edge.explained)) } }
+        line class=(edge.state.as_str()) x1=(one_decimal(edge.start.0)) y1=(one_decimal(edge.start.1)) x2=(one_decimal(edge.end.0))
+            y2=(one_decimal(edge.end.1)) marker-end="url(#tip)" { title { (OneLine(&edge.description)) } }
     }
 }
 
-fn linked_node(node: &DrawnNode, thing: &Thing) -> Markup {
-    let (x, y) = node.at;
-    let class = if node.is_middle { "node middle" } else { "node" };
+fn linked_node(node: &NodeLayout, thing: &GraphItem) -> Markup {
+    let (x, y) = node.center;
+    let class = if node.is_root { "node middle" } else { "node" };
     html! {
-        a class=(class) href=(address(thing)) {
-            title { (node.kind) " " (Line(&node.name)) }
-            rect x=(tenth(x - NODE.0 / 2.0)) y=(tenth(y - NODE.1 / 2.0)) width=(tenth(NODE.0)) height=(tenth(NODE.1)) rx="8" {}
-            text.kind x=(tenth(x)) y=(tenth(y - 5.0)) text-anchor="middle" { (node.kind) " " }
-            text.name x=(tenth(x)) y=(tenth(y + 12.0)) text-anchor="middle" { (Line(&node.label)) }
+        a class=(class) href=(node_url(thing)) {
+            title { (node.kind) " " (OneLine(&node.name)) }
+            rect x=(one_decimal(x - NODE_SIZE.0 / 2.0)) y=(one_decimal(y - NODE_SIZE.1 / 2.0)) width=(one_decimal(NODE_SIZE.0)) height=(one_decimal(NODE_SIZE.1)) rx="8" {}
+            text.kind x=(one_decimal(x)) y=(one_decimal(y - 5.0)) text-anchor="middle" { (node.kind) " " }
+            text.name x=(one_decimal(x)) y=(one_decimal(y + 12.0)) text-anchor="middle" { (OneLine(&node.label)) }
         }
     }
 }
 
-fn tenth(number: f64) -> String {
+fn one_decimal(number: f64) -> String {
     format!("{number:.1}")
 }
 
-fn address(thing: &Thing) -> String {
+fn node_url(thing: &GraphItem) -> String {
     match thing {
-        Thing::Entity(entity) => to_thing(entity.kind.as_str(), &entity.name),
-        Thing::Session { id, .. } => to_session(*id),
+        GraphItem::Entity(entity) => to_entity(entity.kind.as_str(), &entity.name),
+        GraphItem::Session { id, .. } => to_session(*id),
     }
 }
 
-/// The same in words, with where each stands.
-fn in_words(here: Here<'_>, graph: &Graph) -> Markup {
+/// The edges as text, with their sources.
+fn relations(context: PageContext<'_>, graph: &EntityGraph) -> Markup {
     html! {
         section {
-            h3 { "In words" }
-            @if graph.edges.is_empty() { p.dim { "Nothing is linked to it." } }
-            ul.links { @for edge in &graph.edges { (link_in_words(here, graph, edge)) } }
+            h3 { "Relations" }
+            @if graph.edges.is_empty() { p.dim { "No relations." } }
+            ul.links { @for edge in &graph.edges { (relation(context, graph, edge)) } }
         }
     }
 }
 
-fn link_in_words(here: Here<'_>, graph: &Graph, edge: &Edge) -> Markup {
-    let thing = |at: usize| &graph.nodes[at].thing;
+fn relation(context: PageContext<'_>, graph: &EntityGraph, edge: &GraphEdge) -> Markup {
+    let thing = |at: usize| &graph.nodes[at].item;
     let end = |at: usize| {
         let thing = thing(at);
         html! {
-            @if at == 0 { strong { (Line(thing.label())) } }
-            @else { a href=(address(thing)) { (Line(thing.label())) } }
+            @if at == 0 { strong { (OneLine(thing.label())) } }
+            @else { a href=(node_url(thing)) { (OneLine(thing.label())) } }
         }
     };
     html! {
         li data-item {
-            p { (end(edge.from)) " " span class={ "said " (tone(edge.state)) } { (said(graph, edge)) } " " (end(edge.to)) }
+            p { (end(edge.from)) " " span class={ "said " (state_class(edge.state)) } { (edge_label(graph, edge)) } " " (end(edge.to)) }
             p.dim {
-                (edge.state.named(edge.predicate)) " · "
+                (edge.state.display_name(edge.predicate)) " · "
                 a href=(to_line(edge.source.session, edge.source.line)) { "line " (number(edge.source.line)) }
-                " · " (here.since(edge.last_at))
+                " · " (context.since(edge.last_at))
             }
         }
     }
 }
 
-fn tone(state: FactState) -> &'static str {
+fn state_class(state: FactState) -> &'static str {
     match state {
         FactState::Confirmed => "good",
         FactState::Hypothesis => "careful",
@@ -193,24 +196,24 @@ fn tone(state: FactState) -> &'static str {
     }
 }
 
-/// What was said of it last.
-fn told(here: Here<'_>, facts: &[KnownFact], others: &[(&str, &str)]) -> Markup {
+/// The latest facts.
+fn fact_list(context: PageContext<'_>, facts: &[FactRow], others: &[(&str, &str)]) -> Markup {
     html! {
         section {
-            h3 { "What was said of it" }
+            h3 { "Facts" }
             @if !others.is_empty() {
-                p.dim { "Other things of that name: " @for (kind, name) in others { a href=(to_thing(kind, name)) { (kind) } " " } }
+                p.dim { "Other entities with this name: " @for (kind, name) in others { a href=(to_entity(kind, name)) { (kind) } " " } }
             }
             ul.links {
                 @for known in facts {
                     @let fact = &known.fact;
                     li data-item {
                         p {
-                            span class={ "badge " (tone(fact.state)) } { (fact.predicate.as_str().replace('_', " ")) } " "
-                            @if fact.detail.is_empty() { (Line(&fact.subject.name)) } @else { (Line(&fact.detail)) }
+                            span class={ "badge " (state_class(fact.state)) } { (fact.predicate.as_str().replace('_', " ")) } " "
+                            @if fact.detail.is_empty() { (OneLine(&fact.subject.name)) } @else { (OneLine(&fact.detail)) }
                         }
-                        (because(fact.reason.as_ref(), &fact.detail))
-                        (cited(here, &Source::of(known)))
+                        (reason(fact.reason.as_ref(), &fact.detail))
+                        (citation(context, &FactSource::of_fact(known)))
                     }
                 }
             }

@@ -1,64 +1,64 @@
-//! Health: what is well, what is not, how much there is, and what to do next.
+//! The health page: checks, suggested fixes and storage numbers.
 
 use maud::{Markup, html};
-use rethread_engine::{Diagnosis, Finding, Health, IndexLag, Status};
+use rethread_engine::{Diagnosis, EngineStatus, Finding, FindingLevel, IndexLag};
 
-use super::Nothing;
-use super::parts::{Line, command, count};
-use super::shell::{Page, Place};
+use super::NoPageParams;
+use super::components::{OneLine, command, count};
+use super::layout::{NavPage, WebPage};
 use crate::render::{bytes, number};
-use crate::serve::{App, Refusal};
+use crate::serve::{ApiError, ServerState};
 
-/// The health page.
-pub(super) fn page(app: &App, _: &Nothing) -> Result<Page, Refusal> {
+pub(super) fn page(app: &ServerState, _: &NoPageParams) -> Result<WebPage, ApiError> {
     let diagnosis = app.engine.doctor()?;
-    // A store that cannot be read is told among the findings; numbers are then not to be had.
+    // An unreadable store is one of the findings; then there are no numbers.
     let status = app.engine.status().ok();
     let body = html! {
         (heading(&diagnosis))
-        (to_do(&diagnosis, status.as_ref()))
+        (next_steps(&diagnosis, status.as_ref()))
         div.columns.two {
-            section { h2 { "What was looked at" } (findings(&diagnosis)) }
-            @if let Some(status) = &status { (numbers(status)) }
+            section { h2 { "Checks" } (findings(&diagnosis)) }
+            @if let Some(status) = &status { (storage(status)) }
         }
     };
-    Ok(Page::new("Health", Place::Health, body))
+    Ok(WebPage::new("Health", NavPage::Health, body))
 }
 
 fn heading(diagnosis: &Diagnosis) -> Markup {
-    let ill = ill(diagnosis).count() as u64;
+    let ill = problems(diagnosis).count() as u64;
     html! {
         header.health.ill[ill > 0] {
             h1 {
                 @match ill {
-                    0 => "All is well",
-                    1 => "One thing needs mending",
-                    _ => { (number(ill)) " things need mending" }
+                    0 => "No problems",
+                    1 => "1 problem",
+                    _ => { (number(ill)) " problems" }
                 }
             }
-            p.dim { (count(diagnosis.findings.len() as u64, "thing")) " looked at just now" }
+            p.dim { (count(diagnosis.findings.len() as u64, "check")) " run just now" }
         }
     }
 }
 
-fn ill(diagnosis: &Diagnosis) -> impl Iterator<Item = &Finding> {
-    diagnosis.findings.iter().filter(|finding| finding.health == Health::Ill)
+fn problems(diagnosis: &Diagnosis) -> impl Iterator<Item = &Finding> {
+    diagnosis.findings.iter().filter(|finding| finding.level == FindingLevel::Problem)
 }
 
-/// What to do next: what needs mending first, then what would be worth it.
-fn to_do(diagnosis: &Diagnosis, status: Option<&Status>) -> Markup {
+/// Next steps: problems first, then optional ones.
+fn next_steps(diagnosis: &Diagnosis, status: Option<&EngineStatus>) -> Markup {
     let is_empty = status.is_some_and(|status| status.statistics.as_ref().is_none_or(|all| all.sessions == 0));
-    let hooks = diagnosis.findings.iter().filter(|finding| finding.health == Health::Note && finding.hint.is_some());
+    let hooks =
+        diagnosis.findings.iter().filter(|finding| finding.level == FindingLevel::Info && finding.hint.is_some());
     let hints: Vec<(&Finding, &str)> =
-        ill(diagnosis).chain(hooks).filter_map(|finding| Some((finding, finding.hint.as_deref()?))).collect();
+        problems(diagnosis).chain(hooks).filter_map(|finding| Some((finding, finding.hint.as_deref()?))).collect();
     html! {
         @if is_empty || !hints.is_empty() {
             section.to-do {
-                h2 { "What to do next" }
+                h2 { "Next steps" }
                 ul {
-                    @if is_empty { li { (command("rethread init")) p.dim { "finds your agents, adds the hooks, reads everything once" } } }
+                    @if is_empty { li { (command("rethread init")) p.dim { "finds your agents, installs hooks and syncs all transcripts" } } }
                     @for (finding, hint) in hints {
-                        li { p { strong { (Line(&finding.area)) } " " (hinted(hint)) } p.dim { (Line(&finding.message)) } }
+                        li { p { strong { (OneLine(&finding.area)) } " " (hint_markup(hint)) } p.dim { (OneLine(&finding.message)) } }
                     }
                 }
             }
@@ -66,12 +66,12 @@ fn to_do(diagnosis: &Diagnosis, status: Option<&Status>) -> Markup {
     }
 }
 
-/// A hint, with the command in it as something to copy.
-fn hinted(hint: &str) -> Markup {
+/// A hint; if it is a command, with a copy button.
+fn hint_markup(hint: &str) -> Markup {
     html! {
         @match hint.split_once("run: ") {
             Some((before, text)) if before.is_empty() && text.starts_with("rethread ") && !text.contains([',', '…']) => { (command(text)) }
-            _ => { (Line(hint)) }
+            _ => { (OneLine(hint)) }
         }
     }
 }
@@ -80,39 +80,39 @@ fn findings(diagnosis: &Diagnosis) -> Markup {
     html! {
         ul.findings {
             @for finding in &diagnosis.findings {
-                @let (class, word) = match finding.health {
-                    Health::Well => ("well", "well"),
-                    Health::Note => ("note", "note"),
-                    Health::Ill => ("ill", "ill"),
+                @let (class, word) = match finding.level {
+                    FindingLevel::Ok => ("well", "ok"),
+                    FindingLevel::Info => ("note", "info"),
+                    FindingLevel::Problem => ("ill", "problem"),
                 };
                 li class=(class) data-item {
                     span.health-sign { i aria-hidden="true" {} (word) }
-                    strong { (Line(&finding.area)) }
-                    span.message { (Line(&finding.message)) }
+                    strong { (OneLine(&finding.area)) }
+                    span.message { (OneLine(&finding.message)) }
                 }
             }
         }
     }
 }
 
-fn numbers(status: &Status) -> Markup {
+fn storage(status: &EngineStatus) -> Markup {
     let lag = match status.index_lag {
         IndexLag::None => "up to date".to_owned(),
         IndexLag::Entries(entries) => {
-            format!("{} behind, read from the store meanwhile", count(entries, "entry").replace("entrys", "entries"))
+            format!("{} behind, searched in the store", count(entries, "entry").replace("entrys", "entries"))
         }
-        IndexLag::Unusable(_) => "made again by the next search".to_owned(),
+        IndexLag::Unusable(_) => "rebuilt by the next search".to_owned(),
     };
     let all = status.statistics.clone().unwrap_or_default();
     let secrets: u64 = all.redactions.iter().map(|(_, many)| many).sum();
     let rows = [
         ("Sessions", number(all.sessions)),
-        ("Sub-agents", number(all.children)),
+        ("Sub-agents", number(all.child_sessions)),
         ("Entries", number(all.entries)),
-        ("Exchanges", number(all.episodes)),
+        ("Episodes", number(all.episodes)),
         ("Facts", number(all.facts)),
         ("Transcripts", format!("{}, {}", number(all.transcripts), bytes(all.bytes_read))),
-        ("Secrets kept out", number(secrets)),
+        ("Secrets redacted", number(secrets)),
         ("Store", bytes(status.database_bytes)),
         ("Search index", format!("{}, {lag}", bytes(status.index_bytes))),
         ("Home", status.folder.display().to_string()),
@@ -120,8 +120,8 @@ fn numbers(status: &Status) -> Markup {
     ];
     html! {
         section {
-            h2 { "How much there is" }
-            dl.numbers.wide { @for (name, value) in rows { dt { (name) } dd { (Line(value)) } } }
+            h2 { "Storage" }
+            dl.numbers.wide { @for (name, value) in rows { dt { (name) } dd { (OneLine(value)) } } }
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Where links lead: paths of ours with whatever a query says, encoded.
+//! URLs of pages, with encoded query parameters.
 
 use rethread_model::SessionId;
 
-/// A path with a query; what is not given is left out.
+/// A path with a query; `None` and empty values are left out.
 pub(super) fn link(path: &str, query: &[(&str, Option<&str>)]) -> String {
     let mut out = path.to_owned();
     let given =
@@ -16,18 +16,17 @@ pub(super) fn link(path: &str, query: &[(&str, Option<&str>)]) -> String {
     out
 }
 
-/// A session.
 pub(super) fn to_session(id: SessionId) -> String {
     format!("/sessions/{id}")
 }
 
-/// A line of a session: the piece around it is shown, and the browser jumps to it.
+/// A line of a session: opens the page around it and jumps to it.
 pub(super) fn to_line(id: SessionId, line: u64) -> String {
     format!("/sessions/{id}?line={line}#L{line}")
 }
 
-/// The surroundings of a thing.
-pub(super) fn to_thing(kind: &str, name: &str) -> String {
+/// The graph around an entity.
+pub(super) fn to_entity(kind: &str, name: &str) -> String {
     link("/memory/graph", &[("of", Some(name)), ("kind", Some(kind))])
 }
 
@@ -49,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_query_says_cannot_become_another_query() {
+    fn values_cannot_inject_other_parameters() {
         let made = link("/search", &[("q", Some("a&b=c #\"é\"")), ("agent", None), ("kind", Some(""))]);
         assert_eq!(made, "/search?q=a%26b%3Dc%20%23%22%C3%A9%22");
         assert_eq!(

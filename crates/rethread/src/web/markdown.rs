@@ -1,7 +1,7 @@
-//! What agents say, as they meant it to look: paragraphs, lists, code, tables. Nothing in it can do anything.
+//! Renders agent messages: paragraphs, lists, code, tables. The output is safe whatever the text contains.
 //!
-//! The library only takes the text apart. Every tag is written here, from a fixed list without attributes but for links,
-//! and those lead to the web or nowhere. HTML in the text is text; pictures are not fetched.
+//! The library only parses. Every tag is written here, from a fixed list; only links have attributes, and they lead to
+//! http(s) URLs or nowhere. HTML in the text is escaped; images are not loaded.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -9,18 +9,18 @@ use std::fmt::Write;
 use maud::{Escaper, Markup, PreEscaped};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
-use crate::render::neutral;
+use crate::render::sanitize;
 
-/// Lists in lists in quotes: deeper than this they are not told apart any more.
-const DEEPEST: usize = 16;
+/// Deepest nesting of lists and quotes that is rendered.
+const MAX_DEPTH: usize = 16;
 
-/// The text with its marks turned into what they stand for.
+/// Markdown as HTML.
 pub(super) fn markdown(text: &str) -> Markup {
-    let text = neutral(text);
+    let text = sanitize(text);
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut writer = Writer::default();
+    let mut writer = HtmlWriter::default();
     for event in Parser::new_ext(&text, options) {
-        writer.take(event);
+        writer.handle_event(event);
     }
     while let Some(end) = writer.open.pop() {
         writer.out.push_str(&end);
@@ -29,17 +29,17 @@ pub(super) fn markdown(text: &str) -> Markup {
 }
 
 #[derive(Default)]
-struct Writer {
+struct HtmlWriter {
     out: String,
-    /// How what is open is closed.
+    /// The end tags of open elements.
     open: Vec<Cow<'static, str>>,
     is_head: bool,
 }
 
-impl Writer {
-    fn take(&mut self, event: Event<'_>) {
+impl HtmlWriter {
+    fn handle_event(&mut self, event: Event<'_>) {
         match event {
-            Event::Start(tag) => self.begin(tag),
+            Event::Start(tag) => self.open_tag(tag),
             Event::End(_) => {
                 if let Some(end) = self.open.pop() {
                     self.out.push_str(&end);
@@ -51,7 +51,7 @@ impl Writer {
                 self.text(&text);
                 self.out.push_str("</code>");
             }
-            // Agents break lines where they want them broken.
+            // Agents mean their line breaks.
             Event::SoftBreak | Event::HardBreak => self.out.push_str("<br>"),
             Event::Rule => self.out.push_str("<hr>"),
             Event::TaskListMarker(is_done) => self.out.push_str(if is_done { "☑ " } else { "☐ " }),
@@ -60,12 +60,12 @@ impl Writer {
     }
 
     fn text(&mut self, text: &str) {
-        // Writing to a text cannot fail.
+        // Writing to a String cannot fail.
         let _ = Escaper::new(&mut self.out).write_str(text);
     }
 
-    fn begin(&mut self, tag: Tag<'_>) {
-        if self.open.len() >= DEEPEST {
+    fn open_tag(&mut self, tag: Tag<'_>) {
+        if self.open.len() >= MAX_DEPTH {
             return self.open.push(Cow::Borrowed(""));
         }
         match tag {
@@ -94,7 +94,7 @@ impl Writer {
             Tag::Strong => self.element("<strong>", "</strong>"),
             Tag::Strikethrough => self.element("<s>", "</s>"),
             Tag::Link { dest_url, .. } => self.link(&dest_url),
-            Tag::Image { dest_url, .. } => self.named_place("[picture: ", &dest_url, "]"),
+            Tag::Image { dest_url, .. } => self.text_with_target("[image: ", &dest_url, "]"),
             _ => self.element("<p>", "</p>"),
         }
     }
@@ -117,10 +117,10 @@ impl Writer {
         self.open.push(Cow::Borrowed("</code></pre>"));
     }
 
-    /// A link into the web; of any other only what it says is shown, and where it would have led.
+    /// A link to an http(s) URL. For any other, its text and its target are shown as text.
     fn link(&mut self, address: &str) {
-        if !is_of_the_web(address) {
-            return self.named_place("", address, "");
+        if !is_http_url(address) {
+            return self.text_with_target("", address, "");
         }
         self.out.push_str("<a rel=\"noopener noreferrer nofollow\" target=\"_blank\" href=\"");
         self.text(address);
@@ -128,7 +128,7 @@ impl Writer {
         self.open.push(Cow::Borrowed("</a>"));
     }
 
-    fn named_place(&mut self, before: &str, address: &str, after: &str) {
+    fn text_with_target(&mut self, before: &str, address: &str, after: &str) {
         self.out.push_str(before);
         let mut end = " <code>".to_owned();
         let _ = Escaper::new(&mut end).write_str(address);
@@ -138,7 +138,7 @@ impl Writer {
     }
 }
 
-fn is_of_the_web(address: &str) -> bool {
+fn is_http_url(address: &str) -> bool {
     let scheme = address.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
     matches!(scheme.as_deref(), Some("http" | "https"))
 }
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_agents_use_is_shown() {
+    fn common_markdown_is_rendered() {
         check(
             "It **is** `x < y`, *so*:\n\n- one\n- two",
             "<p>It <strong>is</strong> <code>x &lt; y</code>, <em>so</em>:</p><ul><li>one</li><li>two</li></ul>",
@@ -165,20 +165,23 @@ mod tests {
         check("# Title\nfirst\nsecond", "<p class=\"heading\">Title</p><p>first<br>second</p>");
         check(
             "|a|b|\n|-|-|\n|1|2|",
-            "<table><thead><tr><th scope=\"col\">a</th><th scope=\"col\">b</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr></tbody></table>",
+            "<table><thead><tr><th scope=\"col\">a</th><th \
+             scope=\"col\">b</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr></tbody></table>",
         );
     }
 
     #[test]
-    fn t24_html_is_text_and_links_lead_to_the_web_or_nowhere() {
+    fn html_is_escaped_and_links_lead_to_http_urls_only() {
+        // T24
         check("<script>alert(1)</script>", "<p class=\"raw\">&lt;script&gt;alert(1)&lt;/script&gt;</p>");
         check("a <img src=x onerror=alert(1)> b", "<p>a &lt;img src=x onerror=alert(1)&gt; b</p>");
         check("[go](javascript:alert(1))", "<p>go <code>javascript:alert(1)</code></p>");
         check("[go](JaVaScRiPt://x%0aalert(1))", "<p>go <code>JaVaScRiPt://x%0aalert(1)</code></p>");
-        check("![x](http://t.example/p.png)", "<p>[picture: x <code>http://t.example/p.png</code>]</p>");
+        check("![x](http://t.example/p.png)", "<p>[image: x <code>http://t.example/p.png</code>]</p>");
         check(
             "[go](https://a.example/?a=1&b=\"'><script>)",
-            "<p><a rel=\"noopener noreferrer nofollow\" target=\"_blank\" href=\"https://a.example/?a=1&amp;b=&quot;'&gt;&lt;script&gt;\">go</a></p>",
+            "<p><a rel=\"noopener noreferrer nofollow\" target=\"_blank\" \
+             href=\"https://a.example/?a=1&amp;b=&quot;'&gt;&lt;script&gt;\">go</a></p>",
         );
         check(
             "```\"><script>\nx\n```",
@@ -187,14 +190,15 @@ mod tests {
     }
 
     #[test]
-    fn t25_escapes_become_visible() {
+    fn control_characters_become_visible() {
+        // T25
         check("\u{1b}]52;c;aGk=\u{7} \u{1b}[31mred\u{1b}[0m", "<p>␛]52;c;aGk=␇ red</p>");
     }
 
     #[test]
-    fn what_is_nested_without_end_is_not() {
+    fn deep_nesting_is_limited() {
         let deep = markdown(&">".repeat(5_000)).into_string();
-        assert_eq!(deep.matches("<blockquote>").count(), DEEPEST, "{}", deep.len());
-        assert_eq!(deep.matches("</blockquote>").count(), DEEPEST);
+        assert_eq!(deep.matches("<blockquote>").count(), MAX_DEPTH, "{}", deep.len());
+        assert_eq!(deep.matches("</blockquote>").count(), MAX_DEPTH);
     }
 }

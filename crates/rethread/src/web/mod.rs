@@ -1,22 +1,22 @@
-//! The page: what people see of the memory in a browser. Made on the server, escaped by construction, no build step.
+//! The web UI. Rendered on the server, escaped by construction, no build step.
 //!
-//! Each page is one row: what its query may say, one reading of the engine, and the markup made of it. Everything a
-//! transcript said goes through [`parts::Line`], [`parts::Text`] or [`markdown`], which leave nothing in it that a
-//! browser or a reader could be misled by.
+//! Each page is one function: query parameters, engine calls, markup. All transcript text goes through
+//! [`components::OneLine`], [`components::MultiLine`] or [`markdown`], which escape it and neutralize control
+//! characters.
 
 mod assets;
 mod board;
 mod chart;
-mod gate;
+mod components;
 mod graph;
 mod health;
+mod layout;
 mod links;
 mod markdown;
 mod memory;
-mod parts;
 mod search;
 mod session;
-mod shell;
+mod status_pages;
 mod usage;
 
 use axum::Router;
@@ -26,14 +26,14 @@ use axum::routing::{MethodRouter, get};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::serve::route::{blocking, in_query, session_id};
-use crate::serve::{App, Refusal, Shared};
+use crate::serve::route::{decode_query, parse_session_id, run_blocking};
+use crate::serve::{ApiError, ServerState, SharedState};
 
-pub(crate) use gate::{as_page, let_in, used_up};
-use shell::Page;
+use layout::WebPage;
+pub(crate) use status_pages::{error_as_page, link_expired_page, signed_in_page};
 
-/// All pages, and what they look like.
-pub(crate) fn routes() -> Router<Shared> {
+/// All pages and static files.
+pub(crate) fn routes() -> Router<SharedState> {
     Router::new()
         .route("/", page(board::page))
         .route("/sessions/{id}", get(session))
@@ -48,27 +48,29 @@ pub(crate) fn routes() -> Router<Shared> {
         .merge(assets::routes())
 }
 
-/// What a page asks of nobody.
+/// No query parameters.
 #[derive(Debug, Default, Deserialize)]
-struct Nothing {}
+struct NoPageParams {}
 
-/// A page that is made of its query.
-fn page<Q: DeserializeOwned + Send + 'static>(make: fn(&App, &Q) -> Result<Page, Refusal>) -> MethodRouter<Shared> {
-    get(async move |State(app): State<Shared>, RawQuery(query): RawQuery| -> Result<Response, Refusal> {
-        let asked: Q = in_query(query.as_deref())?;
-        blocking(app, move |app| Ok(shown(app, make(app, &asked)?))).await
+/// A page that depends only on its query.
+fn page<Q: DeserializeOwned + Send + 'static>(
+    make: fn(&ServerState, &Q) -> Result<WebPage, ApiError>,
+) -> MethodRouter<SharedState> {
+    get(async move |State(app): State<SharedState>, RawQuery(query): RawQuery| -> Result<Response, ApiError> {
+        let params: Q = decode_query(query.as_deref())?;
+        run_blocking(app, move |app| Ok(page_response(app, make(app, &params)?))).await
     })
 }
 
 async fn session(
-    State(app): State<Shared>,
+    State(app): State<SharedState>,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
-) -> Result<Response, Refusal> {
-    let (id, asked) = (session_id(&id)?, in_query(query.as_deref())?);
-    blocking(app, move |app| Ok(shown(app, session::page(app, id, &asked)?))).await
+) -> Result<Response, ApiError> {
+    let (id, params) = (parse_session_id(&id)?, decode_query(query.as_deref())?);
+    run_blocking(app, move |app| Ok(page_response(app, session::page(app, id, &params)?))).await
 }
 
-fn shown(app: &App, page: Page) -> Response {
+fn page_response(app: &ServerState, page: WebPage) -> Response {
     Html(page.into_string(app.engine.now())).into_response()
 }

@@ -1,20 +1,21 @@
-// What pages do by themselves: follow the memory, search as one types, and obey keys. Everything works without it.
+// Live updates, search while typing, and keyboard shortcuts. Every page also works without this script.
 "use strict";
 
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const main = document.getElementById("main");
 
-// Making a page anew without losing where somebody is: what is equal stays, what has an id is moved, the rest is replaced.
+// Updates the page in place: equal nodes stay, nodes with an id are moved, the rest is replaced. Keeps scroll and
+// focus.
 
-const kept = new Set(["open"]);
+const PRESERVED = new Set(["open"]);
 
 function morph(old, fresh) {
   if (old.isEqualNode(fresh)) return;
   for (const { name } of [...old.attributes]) {
-    if (!fresh.hasAttribute(name) && !kept.has(name)) old.removeAttribute(name);
+    if (!fresh.hasAttribute(name) && !PRESERVED.has(name)) old.removeAttribute(name);
   }
   for (const { name, value } of fresh.attributes) {
-    if (!kept.has(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
+    if (!PRESERVED.has(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
   const typing = old === document.activeElement && old.matches("input, select");
   if (!typing) morphChildren(old, fresh);
@@ -25,7 +26,7 @@ function morphChildren(old, fresh) {
   let at = old.firstChild;
   for (const wanted of [...fresh.childNodes]) {
     const same = wanted.id ? known.get(wanted.id) : null;
-    // Something that became another kind of thing is made anew.
+    // A node whose element type changed is replaced.
     if (same?.nodeName === wanted.nodeName) {
       if (same !== at) old.insertBefore(same, at);
       else at = at.nextSibling;
@@ -54,7 +55,7 @@ function morphChildren(old, fresh) {
   }
 }
 
-// What a card says, but for how long ago it was.
+// The text of a card without its age.
 function words(card) {
   return all("h3, .state, .asked, .doing, .numbers", card).map((part) => part.textContent).join("\n");
 }
@@ -67,13 +68,13 @@ function flash(card) {
 
 async function fetchPage(address, signal) {
   const answer = await fetch(address, { headers: { Accept: "text/html" }, signal });
-  // Whoever is not logged in any more sees the gate.
+  // No longer signed in: reload to get the sign-in page.
   if (answer.status === 401) location.reload();
   if (!answer.ok) throw new Error(`status ${answer.status}`);
   return new DOMParser().parseFromString(await answer.text(), "text/html");
 }
 
-// Following the memory. A browser gives one server six connections, so only a page that is looked at holds one.
+// Live updates. Browsers allow six connections per server, so only a visible page holds one.
 
 const QUIET = 400;
 let source = null;
@@ -87,10 +88,10 @@ function listen() {
   source = new EventSource("/api/events");
   source.addEventListener("open", () => {
     pulse.hidden = false;
-    // Who was cut off may have missed something.
+    // Events may have been missed while disconnected.
     if (pulse.classList.contains("lost")) soon();
     pulse.classList.remove("lost");
-    pulse.title = "Live: this page follows the memory";
+    pulse.title = "Live: this page updates by itself";
   });
   source.addEventListener("changed", (event) => {
     if (!isOurs(event.data)) return;
@@ -101,28 +102,28 @@ function listen() {
   source.addEventListener("lagged", soon);
   source.addEventListener("error", () => {
     pulse.classList.add("lost");
-    pulse.title = "The server does not answer; tried again by itself";
-    // A refusal ends it for good, and a browser tries no more: whoever is locked out sees the gate by asking for the page.
+    pulse.title = "Disconnected; reconnecting";
+    // An error response closes the source for good. Reloading the page shows the sign-in page if the token was rotated.
     if (source.readyState !== EventSource.CLOSED) return;
-    deaf();
+    disconnect();
     refresh();
     setTimeout(listen, 5000);
   });
 }
 
-// A change of other sessions says nothing to a page about one.
+// A page about one session ignores changes of others.
 function isOurs(data) {
   const { sessions } = JSON.parse(data);
   const own = main.dataset.session;
   return !own || !sessions?.length || sessions.includes(own);
 }
 
-// Not at once: where one thing was stored, others follow. But not later and later either.
+// Wait a moment, because changes come in bursts, but do not extend the wait with each one.
 function soon() {
   waiting ??= setTimeout(refresh, QUIET);
 }
 
-function deaf() {
+function disconnect() {
   source?.close();
   source = null;
   clearTimeout(waiting);
@@ -143,7 +144,7 @@ async function refresh() {
     afterChange();
     if (isAtEnd && document.querySelector(".talk")) scrollTo({ top: document.documentElement.scrollHeight });
   } catch {
-    // The server is gone or at work; the next change tells.
+    // The server is gone or busy; the next event tries again.
   } finally {
     busy = false;
     if (again) {
@@ -153,7 +154,7 @@ async function refresh() {
   }
 }
 
-// A conversation that is read keeps its beginning while it grows at its end.
+// A conversation keeps its first entry while it grows at the end.
 function liveAddress() {
   const address = new URL(location.href);
   address.hash = "";
@@ -167,15 +168,15 @@ function liveAddress() {
 }
 
 document.addEventListener("visibilitychange", () => {
-  if (document.hidden) return deaf();
+  if (document.hidden) return disconnect();
   listen();
   if (main?.hasAttribute("data-live")) refresh();
 });
-addEventListener("pagehide", deaf);
+addEventListener("pagehide", disconnect);
 addEventListener("pageshow", (event) => event.persisted && listen());
 listen();
 
-// Ages go on by themselves, by the clock of the server.
+// Ages are updated by the clock of the server.
 
 const ahead = Date.parse(main?.dataset.now) - Date.now() || 0;
 
@@ -188,11 +189,11 @@ function age(then) {
 
 setInterval(() => all("time[data-age]").forEach((time) => {
   const ago = age(Date.parse(time.dateTime));
-  const told = time.dataset.age === "ago" && ago !== "just now" ? `${ago} ago` : ago;
-  if (time.textContent !== told) time.textContent = told;
+  const text = time.dataset.age === "ago" && ago !== "just now" ? `${ago} ago` : ago;
+  if (time.textContent !== text) time.textContent = text;
 }), 20000);
 
-// Search as one types: what was asked before and not answered is called off.
+// Search while typing; a newer query aborts the running one.
 
 const search = document.querySelector("form[data-search]");
 let asking = null;
@@ -231,7 +232,7 @@ if (search) {
   field.setSelectionRange(field.value.length, field.value.length);
 }
 
-// Filters apply as soon as they are chosen.
+// Filters apply when they change.
 
 document.addEventListener("change", (event) => {
   const form = event.target.closest("form[data-filters]");
@@ -240,7 +241,7 @@ document.addEventListener("change", (event) => {
   location.assign(`${form.getAttribute("action")}${words.size ? `?${words}` : ""}`);
 });
 
-// Keys.
+// Keyboard shortcuts.
 
 const items = () => all("[data-item]", main).filter((item) => item.checkVisibility());
 const handle = (item) => item.querySelector(":scope > summary, :scope h3 a, :scope > .head a, :scope a.line, :scope a") ?? item;
@@ -254,7 +255,7 @@ function move(step, list = items()) {
   if (!list.length) return;
   let at = current(list);
   if (at < 0) {
-    // From where one looks, not from the top.
+    // Start at the visible part, not at the top.
     at = list.findIndex((item) => item.getBoundingClientRect().top > 60);
     at = at < 0 ? list.length - 1 : at;
     if (step < 0) at = Math.max(0, at - 1);
@@ -328,16 +329,16 @@ function pressed(event) {
 
 document.addEventListener("keydown", pressed);
 
-// The theme: as the system has it, light, or dark.
+// The theme: system, light or dark.
 
-const THEMES = { system: "as the system has it", light: "light", dark: "dark" };
+const THEMES = { system: "system", light: "light", dark: "dark" };
 const themeButton = document.getElementById("theme");
 
 function theme() {
   return document.documentElement.dataset.theme ?? "system";
 }
 
-function tellTheme() {
+function showTheme() {
   themeButton.setAttribute("aria-label", `Theme: ${THEMES[theme()]}`);
   themeButton.title = `Theme: ${THEMES[theme()]}`;
 }
@@ -346,20 +347,20 @@ themeButton?.addEventListener("click", () => {
   const isDark = theme() === "dark" || (theme() === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
   const wanted = isDark ? "light" : "dark";
   const isSystem = matchMedia(`(prefers-color-scheme: ${wanted})`).matches;
-  // Whoever comes back to what the system has follows the system again.
+  // Choosing the system's theme follows the system again.
   if (isSystem) delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = wanted;
   try {
     if (isSystem) localStorage.removeItem("theme");
     else localStorage.setItem("theme", wanted);
   } catch {
-    // Then it holds for this page.
+    // Storage is blocked: the theme applies to this page only.
   }
-  tellTheme();
+  showTheme();
 });
 if (themeButton) {
   themeButton.hidden = false;
-  tellTheme();
+  showTheme();
 }
 
 const help = document.getElementById("help");
@@ -369,7 +370,7 @@ if (help) {
   keys.addEventListener("click", (event) => event.target === keys && keys.close());
 }
 
-// Commands can be copied.
+// Copy buttons.
 
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
@@ -379,14 +380,14 @@ document.addEventListener("click", async (event) => {
   setTimeout(() => { button.textContent = "Copy"; }, 1500);
 });
 
-// Whatever a page gets later needs the same as what it had.
+// Shows the copy buttons of new content.
 
 function afterChange() {
   if (navigator.clipboard) all("[data-copy][hidden]").forEach((button) => { button.hidden = false; });
 }
 afterChange();
 
-// A line that is jumped to must not be folded away.
+// Opens the folds around a linked line.
 
 function unfold() {
   const target = location.hash.startsWith("#L") && document.getElementById(location.hash.slice(1));
@@ -399,7 +400,7 @@ function unfold() {
 addEventListener("hashchange", unfold);
 unfold();
 
-// Among the prompts, the one that is read is marked.
+// Marks the visible prompt in the list of prompts.
 
 const list = document.querySelector(".prompts ol");
 
@@ -426,7 +427,7 @@ if (list) {
   markPrompt();
 }
 
-// A drawing that is wider than its place begins in its middle.
+// A drawing that is larger than its box starts centered.
 
 all("[data-middle]").forEach((box) => {
   box.scrollTo((box.scrollWidth - box.clientWidth) / 2, (box.scrollHeight - box.clientHeight) / 2);

@@ -1,27 +1,29 @@
-//! Search: what was said and done, as one types.
+//! The search page. Results update while typing.
 
 use std::ops::Range;
 
 use maud::{Markup, html};
-use rethread_engine::{Kind, Recalled, Scope, SearchReport, SearchRequest};
-use rethread_model::Status;
+use rethread_engine::{HitKind, HitWithExchange, SearchReport, SearchRequest, SessionScope};
+use rethread_model::ToolStatus;
 use serde::Deserialize;
 
-use super::board::agent;
+use super::board::parse_agent;
+use super::components::{
+    OneLine, PageContext, empty_state, last_part, non_blank, nothing_synced, project, select_field,
+};
+use super::layout::{NavPage, WebPage};
 use super::links::{link, to_line};
-use super::parts::{Here, Line, choice, given, last_part, never_read, nothing, project};
-use super::shell::{Page, Place};
-use crate::render::{name_of, number, summary};
-use crate::serve::{App, Refusal};
+use crate::render::{number, search_summary, session_label};
+use crate::serve::{ApiError, ServerState};
 
-/// Hits on a page.
-const FEW: usize = 20;
-/// And for whoever wants more.
-const MANY: usize = 100;
+/// Hits by default.
+const DEFAULT_HITS: usize = 20;
+/// Hits after "Show up to 100".
+const MAX_HITS: usize = 100;
 
-/// What is wanted.
+/// Query parameters of the search page.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct SearchPageParams {
     q: Option<String>,
     kind: Option<String>,
     agent: Option<String>,
@@ -30,73 +32,67 @@ pub(super) struct Wanted {
     more: Option<String>,
 }
 
-/// Spans of time that can be chosen.
-const SINCE: [(&str, &str); 5] = [
-    ("", "any time"),
-    ("1d", "the last day"),
-    ("7d", "the last week"),
-    ("30d", "the last month"),
-    ("365d", "the last year"),
+/// Choices of the time filter.
+const TIME_CHOICES: [(&str, &str); 5] =
+    [("", "any time"), ("1d", "last day"), ("7d", "last week"), ("30d", "last month"), ("365d", "last year")];
+
+/// Example queries and what they do.
+const SYNTAX_EXAMPLES: [(&str, &str); 6] = [
+    ("why one cent too high", "a question in your own words"),
+    ("\"exact words\"", "this exact phrase"),
+    ("retry -cache", "without the word after the minus"),
+    ("file:cart.rs", "episodes that touched a file"),
+    ("kind:error agent:pi", "only errors of one agent"),
+    ("migration last week", "a time"),
 ];
 
-/// What one can type, and what it does.
-const WAYS: [(&str, &str); 6] = [
-    ("why one cent too high", "a question, in any words"),
-    ("\"exact words\"", "this very phrase"),
-    ("retry -cache", "without the word after the dash"),
-    ("file:cart.rs", "exchanges that touched a file"),
-    ("kind:error agent:pi", "only errors, only of one agent"),
-    ("migration last week", "when it was"),
-];
+/// The empty result.
+const NO_MATCHES: &str = "No matches. Try fewer or other words, or remove filters.";
 
-/// What is told where nothing is found.
-const NOTHING_FITS: &str = "Nothing fits. Fewer or other words may, or fewer filters.";
-
-/// The search page.
-pub(super) fn page(app: &App, wanted: &Wanted) -> Result<Page, Refusal> {
-    let text = given(wanted.q.as_ref()).unwrap_or_default().to_owned();
+pub(super) fn page(app: &ServerState, params: &SearchPageParams) -> Result<WebPage, ApiError> {
+    let text = non_blank(params.q.as_ref()).unwrap_or_default().to_owned();
     let report =
-        if text.is_empty() && !wanted.has_filter() { None } else { Some(app.engine.search(&wanted.request(&text)?)?) };
+        if text.is_empty() && !params.has_filter() { None } else { Some(app.engine.search(&params.request(&text)?)?) };
     let body = html! {
         h1.sr { "Search" }
-        (form(app, wanted, &text)?)
+        (form(app, params, &text)?)
         div.search-page {
-            section.results id="results" aria-label="What was found" {
+            section.results id="results" aria-label="Results" {
                 @match &report {
-                    None => { (ways()) }
-                    Some(report) => { (found(app, wanted, report)?) }
+                    None => { (syntax_help()) }
+                    Some(report) => { (results(app, params, report)?) }
                 }
             }
         }
     };
     let title = if text.is_empty() { "Search".to_owned() } else { format!("{text} · Search") };
-    Ok(Page::new(title, Place::Search, body))
+    Ok(WebPage::new(title, NavPage::Search, body))
 }
 
-impl Wanted {
+impl SearchPageParams {
     fn has_filter(&self) -> bool {
-        [&self.kind, &self.agent, &self.project, &self.since].iter().any(|value| given(value.as_ref()).is_some())
+        [&self.kind, &self.agent, &self.project, &self.since].iter().any(|value| non_blank(value.as_ref()).is_some())
     }
 
-    /// Only words are looked up: nobody asks a model for the meaning of half a word, and reading asks nobody anything.
-    fn request(&self, text: &str) -> Result<SearchRequest, Refusal> {
-        let kind = given(self.kind.as_ref()).map(str::parse::<Kind>).transpose();
-        let project = given(self.project.as_ref());
+    /// Searches by words only: typing must not cause model calls, and a GET never writes.
+    fn request(&self, text: &str) -> Result<SearchRequest, ApiError> {
+        let kind = non_blank(self.kind.as_ref()).map(str::parse::<HitKind>).transpose();
+        let project = non_blank(self.project.as_ref());
         Ok(SearchRequest {
             text: text.to_owned(),
-            scope: project.map_or(Scope::AllProjects, |path| Scope::Project(path.to_owned())),
-            agent: agent(self.agent.as_ref())?,
-            kinds: kind.map_err(|error| Refusal::bad(error.to_string()))?.into_iter().collect(),
-            since: given(self.since.as_ref()).map(str::to_owned),
-            limit: if given(self.more.as_ref()).is_some() { MANY } else { FEW },
-            only_reads: true,
+            scope: project.map_or(SessionScope::AllProjects, |path| SessionScope::Project(path.to_owned())),
+            agent: parse_agent(self.agent.as_ref())?,
+            kinds: kind.map_err(|error| ApiError::bad_request(error.to_string()))?.into_iter().collect(),
+            since: non_blank(self.since.as_ref()).map(str::to_owned),
+            limit: if non_blank(self.more.as_ref()).is_some() { MAX_HITS } else { DEFAULT_HITS },
+            read_only: true,
             ..SearchRequest::default()
         })
     }
 
     fn link_to_more(&self) -> String {
         let [q, kind, agent, project, since] =
-            [&self.q, &self.kind, &self.agent, &self.project, &self.since].map(|value| given(value.as_ref()));
+            [&self.q, &self.kind, &self.agent, &self.project, &self.since].map(|value| non_blank(value.as_ref()));
         link(
             "/search",
             &[("q", q), ("kind", kind), ("agent", agent), ("project", project), ("since", since), ("more", Some("1"))],
@@ -104,79 +100,79 @@ impl Wanted {
     }
 }
 
-fn form(app: &App, wanted: &Wanted, text: &str) -> Result<Markup, Refusal> {
+fn form(app: &ServerState, params: &SearchPageParams, text: &str) -> Result<Markup, ApiError> {
     let any = |word: &str| vec![(String::new(), word.to_owned())];
-    let mut kinds = any("anything");
-    kinds.extend(Kind::ALL.iter().map(|kind| (kind.to_string(), kind.to_string())));
+    let mut kinds = any("all kinds");
+    kinds.extend(HitKind::ALL.iter().map(|kind| (kind.to_string(), kind.to_string())));
     let mut agents = any("all agents");
     agents.extend(rethread_model::Agent::ALL.iter().map(|agent| (agent.to_string(), agent.to_string())));
     let mut projects = any("all projects");
     projects.extend(app.engine.projects()?.into_iter().map(|path| (path.clone(), last_part(&path).to_owned())));
-    let times = SINCE.map(|(value, word)| (value.to_owned(), word.to_owned()));
+    let times = TIME_CHOICES.map(|(value, word)| (value.to_owned(), word.to_owned()));
     Ok(html! {
         form.search-form action="/search" role="search" data-search {
             label.big {
                 span.sr { "Search all sessions" }
-                input type="search" name="q" value=(Line(text)) placeholder="What was said and done" autocomplete="off"
+                input type="search" name="q" value=(OneLine(text)) placeholder="Search sessions" autocomplete="off"
                     spellcheck="false" autofocus[text.is_empty()] data-find aria-controls="results";
             }
             div.choices {
-                (choice("kind", "Kind", given(wanted.kind.as_ref()), &kinds))
-                (choice("agent", "Agent", given(wanted.agent.as_ref()), &agents))
-                (choice("project", "Project", given(wanted.project.as_ref()), &projects))
-                (choice("since", "Time", given(wanted.since.as_ref()), &times))
+                (select_field("kind", "Kind", non_blank(params.kind.as_ref()), &kinds))
+                (select_field("agent", "Agent", non_blank(params.agent.as_ref()), &agents))
+                (select_field("project", "Project", non_blank(params.project.as_ref()), &projects))
+                (select_field("since", "Time", non_blank(params.since.as_ref()), &times))
                 button.plain.no-script { "Search" }
             }
         }
     })
 }
 
-/// What one can type.
-fn ways() -> Markup {
+/// The search syntax help.
+fn syntax_help() -> Markup {
     html! {
         div.ways {
-            h2 { "What one can type" }
+            h2 { "Search syntax" }
             dl {
-                @for (typed, what) in WAYS {
+                @for (typed, what) in SYNTAX_EXAMPLES {
                     dt { a href=(link("/search", &[("q", Some(typed))])) { code { (typed) } } }
                     dd { (what) }
                 }
             }
-            p.dim { kbd { "↓" } " goes to the first hit, " kbd { "Enter" } " opens it at its line." }
+            p.dim { kbd { "↓" } " selects the first result, " kbd { "Enter" } " opens it at its line." }
         }
     }
 }
 
-fn found(app: &App, wanted: &Wanted, report: &SearchReport) -> Result<Markup, Refusal> {
-    let here = Here::of(app);
+fn results(app: &ServerState, params: &SearchPageParams, report: &SearchReport) -> Result<Markup, ApiError> {
+    let context = PageContext::new(app);
     if report.hits.is_empty() {
         let is_new = app.engine.projects()?.is_empty();
         return Ok(html! {
-            @if is_new { (never_read()) }
-            @else { (nothing("Nothing found", &html! { p role="status" { (NOTHING_FITS) } })) (ways()) }
+            @if is_new { (nothing_synced()) }
+            @else { (empty_state("No results", &html! { p role="status" { (NO_MATCHES) } })) (syntax_help()) }
         });
     }
-    let is_more = report.matched > report.hits.len() as u64 && given(wanted.more.as_ref()).is_none();
+    let is_more = report.matched > report.hits.len() as u64 && non_blank(params.more.as_ref()).is_none();
     Ok(html! {
-        p.dim.sum role="status" { (summary(report)) }
-        @if let Some(degraded) = &report.degraded { p.careful { (Line(degraded)) } }
-        ol.hits { @for found in &report.hits { (hit(here, found)) } }
-        @if is_more && report.hits.len() == FEW { p.more { a.plain href=(wanted.link_to_more()) { "Up to " (number(MANY as u64)) } } }
+        p.dim.sum role="status" { (search_summary(report)) }
+        @if let Some(degraded) = &report.degraded { p.careful { (OneLine(degraded)) } }
+        ol.hits { @for found in &report.hits { (hit(context, found)) } }
+        @if is_more && report.hits.len() == DEFAULT_HITS { p.more { a.plain href=(params.link_to_more()) { "Show up to " (number(MAX_HITS as u64)) } } }
     })
 }
 
-fn hit(here: Here<'_>, found: &Recalled) -> Markup {
+fn hit(context: PageContext<'_>, found: &HitWithExchange) -> Markup {
     let (hit, session) = (&found.hit, &found.hit.session);
-    let line = hit.entry.place.line;
+    let line = hit.entry.location.line;
     let outcome = hit.entry.tool.as_ref().and_then(|tool| tool.outcome.as_ref());
-    let is_failed = outcome.is_some_and(|outcome| outcome.status == Status::Error);
+    let is_failed = outcome.is_some_and(|outcome| outcome.status == ToolStatus::Error);
     html! {
         li.hit id={ "hit-" (session.id) "-" (hit.entry.seq) } data-item {
             p.head {
-                a href=(to_line(session.id, line)) { (Line(name_of(session))) }
-                (here.ago(hit.entry.at))
+                a href=(to_line(session.id, line)) { (OneLine(session_label(session))) }
+                (context.ago(hit.entry.at))
             }
-            p.snippet { (marked(&hit.snippet.text, &hit.snippet.matches)) }
+            p.snippet { (highlight(&hit.snippet.text, &hit.snippet.matches)) }
             p.about {
                 span.badge.bad[is_failed] { (hit.kind.as_str()) @if is_failed { ", failed" } }
                 span { (session.agent.as_str()) }
@@ -187,12 +183,12 @@ fn hit(here: Here<'_>, found: &Recalled) -> Markup {
     }
 }
 
-/// A text with what fits marked.
-fn marked(text: &str, matches: &[Range<usize>]) -> Markup {
+/// A text with its matches highlighted.
+fn highlight(text: &str, matches: &[Range<usize>]) -> Markup {
     let mut at = 0;
     let mut pieces = Vec::new();
     for range in matches {
-        // Ranges come in order and inside the text; one that does not is passed over.
+        // Ranges should be sorted and valid; others are skipped.
         if range.start < at || !text.is_char_boundary(range.start) || !text.is_char_boundary(range.end) {
             continue;
         }
@@ -200,19 +196,19 @@ fn marked(text: &str, matches: &[Range<usize>]) -> Markup {
         at = range.end;
     }
     html! {
-        @for (before, word) in pieces { (Piece(before)) mark { (Piece(word)) } }
-        (Piece(&text[at..]))
+        @for (before, word) in pieces { (TextFragment(before)) mark { (TextFragment(word)) } }
+        (TextFragment(&text[at..]))
     }
 }
 
-/// A piece of a line: harmless, and with the blanks at its ends, which one line would lose.
-struct Piece<'a>(&'a str);
+/// Part of a line: escaped and neutralized like [`OneLine`], but with the white space at its ends.
+struct TextFragment<'a>(&'a str);
 
-impl maud::Render for Piece<'_> {
+impl maud::Render for TextFragment<'_> {
     fn render_to(&self, out: &mut String) {
         use std::fmt::Write;
-        // Writing to a text cannot fail.
-        let _ = maud::Escaper::new(out).write_str(&crate::render::neutral(self.0));
+        // Writing to a String cannot fail.
+        let _ = maud::Escaper::new(out).write_str(&crate::render::sanitize(self.0));
     }
 }
 
@@ -221,9 +217,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_marked_and_nothing_else_is() {
-        let check =
-            |text: &str, ranges: &[Range<usize>], expect: &str| assert_eq!(marked(text, ranges).into_string(), expect);
+    fn matches_are_highlighted_and_text_is_escaped() {
+        let check = |text: &str, ranges: &[Range<usize>], expect: &str| {
+            assert_eq!(highlight(text, ranges).into_string(), expect);
+        };
         check("a <b> c d", &[2..5, 8..9], "a <mark>&lt;b&gt;</mark> c <mark>d</mark>");
         check("äöü", &[0..2, 1..3, 4..6], "<mark>ä</mark>ö<mark>ü</mark>");
         check("\u{1b}]52;x", &[], "␛]52;x");

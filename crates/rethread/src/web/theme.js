@@ -1,9 +1,9 @@
-// The theme that was chosen, before anything is drawn: it must not change while somebody looks.
+// Applies the chosen theme before the first paint, so that it does not flash.
 "use strict";
 try {
   const chosen = localStorage.getItem("theme");
   if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
 } catch {
-  // A browser that keeps nothing follows the system.
+  // Storage is blocked: follow the system.
 }
 document.documentElement.dataset.script = "on";

@@ -1,86 +1,84 @@
-//! Usage: what the agents' tokens cost, by day, agent, model and project, and what we spent ourselves.
+//! The usage page: the agents' tokens and cost by day, agent, model and project, and Rethread's own model spending.
 
 use jiff::civil::Date;
 use maud::{Markup, html};
-use rethread_engine::{Kept, OwnUsage, PRICES_AS_OF, Scope, UsageBy, UsageGroup, UsageReport, UsageRequest, Used};
+use rethread_engine::{
+    OwnUsage, PRICES_AS_OF, SessionScope, SessionTypeReduction, UsageGroup, UsageGrouping, UsageReport, UsageRequest,
+    UsageTotals,
+};
 use rethread_model::Timestamp;
 use serde::Deserialize;
 
-use super::board::agent;
-use super::chart::{Column, bar, bars, columns};
-use super::parts::{Line, choice, count, given, headings, last_part, never_read};
-use super::shell::{Page, Place};
+use super::board::parse_agent;
+use super::chart::{ChartColumn, bar, bars, columns};
+use super::components::{OneLine, count, headings, last_part, non_blank, nothing_synced, select_field};
+use super::layout::{NavPage, WebPage};
 use crate::render::{
-    Measure, ledger_cost, limits, measured, money, number, reduction, rough_cost, short_number, usage_bars,
+    UsageMeasure, budget_limits, ledger_cost, money, number, reduction_percent, rough_cost, short_number, usage_bars,
+    usage_measure,
 };
-use crate::serve::{App, Refusal};
+use crate::serve::{ApiError, ServerState};
 
-/// Spans of time that can be chosen; the second is what one sees first.
-const SINCE: [(&str, &str); 5] = [
-    ("7d", "the last week"),
-    ("30d", "the last month"),
-    ("90d", "three months"),
-    ("365d", "a year"),
-    ("all", "all of it"),
-];
-const USUAL: &str = "30d";
-/// Days that are drawn one by one; of more, months are.
-const MOST_DAYS: usize = 92;
+/// Choices of the time filter.
+const TIME_CHOICES: [(&str, &str); 5] =
+    [("7d", "last week"), ("30d", "last month"), ("90d", "last 3 months"), ("365d", "last year"), ("all", "all time")];
+const DEFAULT_SINCE: &str = "30d";
+/// Most days drawn as days; a longer range is drawn as months.
+const MAX_DAY_COLUMNS: usize = 92;
 
-/// What is wanted.
+/// Query parameters of the usage page.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct UsagePageParams {
     since: Option<String>,
     project: Option<String>,
     agent: Option<String>,
 }
 
-impl Wanted {
+impl UsagePageParams {
     fn since(&self) -> &str {
-        given(self.since.as_ref()).unwrap_or(USUAL)
+        non_blank(self.since.as_ref()).unwrap_or(DEFAULT_SINCE)
     }
 
-    fn request(&self, by: UsageBy) -> Result<UsageRequest, Refusal> {
-        let project = given(self.project.as_ref());
+    fn request(&self, by: UsageGrouping) -> Result<UsageRequest, ApiError> {
+        let project = non_blank(self.project.as_ref());
         Ok(UsageRequest {
-            scope: project.map_or(Scope::AllProjects, |path| Scope::Project(path.to_owned())),
-            by,
-            agent: agent(self.agent.as_ref())?,
+            scope: project.map_or(SessionScope::AllProjects, |path| SessionScope::Project(path.to_owned())),
+            group_by: by,
+            agent: parse_agent(self.agent.as_ref())?,
             since: Some(self.since()).filter(|since| *since != "all").map(str::to_owned),
             until: None,
         })
     }
 }
 
-/// The usage page.
-pub(super) fn page(app: &App, wanted: &Wanted) -> Result<Page, Refusal> {
-    let days = app.engine.usage(&wanted.request(UsageBy::Day)?)?;
-    let of = |by| Ok::<_, Refusal>((by, app.engine.usage(&wanted.request(by)?)?));
-    let others = [of(UsageBy::Agent)?, of(UsageBy::Model)?, of(UsageBy::Project)?];
+pub(super) fn page(app: &ServerState, params: &UsagePageParams) -> Result<WebPage, ApiError> {
+    let days = app.engine.usage(&params.request(UsageGrouping::Day)?)?;
+    let of = |by| Ok::<_, ApiError>((by, app.engine.usage(&params.request(by)?)?));
+    let others = [of(UsageGrouping::Agent)?, of(UsageGrouping::Model)?, of(UsageGrouping::Project)?];
     let is_new = app.engine.projects()?.is_empty();
     let body = html! {
         h1.sr { "Usage" }
-        @if is_new { (never_read()) }
+        @if is_new { (nothing_synced()) }
         @else {
-            (filters(app, wanted)?)
+            (filters(app, params)?)
             (totals(&days))
-            @if days.groups.is_empty() { p.dim { "No tokens were used in this time." } }
+            @if days.groups.is_empty() { p.dim { "No tokens used in this period." } }
             @else {
-                @let range = days_of(app, &days);
-                (columns(&format!("{} by {}", what(&days), if is_by_month(range) { "month" } else { "day" }), &in_time(range, &days)))
+                @let range = date_range(app, &days);
+                (columns(&format!("{} by {}", measure_label(&days), if is_by_month(range) { "month" } else { "day" }), &usage_columns(range, &days)))
                 div.spread.three {
                     @for (by, report) in &others { section { (bars(&format!("By {}", by.as_str()), &usage_bars(report, *by))) } }
                 }
                 (footnotes(&days.total))
             }
-            div.columns.two { (own(&days.own)) (kept(&days.kept)) }
+            div.columns.two { (own_usage(&days.own)) (compression(&days.reductions)) }
         }
     };
-    Ok(Page::new("Usage", Place::Usage, body))
+    Ok(WebPage::new("Usage", NavPage::Usage, body))
 }
 
-fn filters(app: &App, wanted: &Wanted) -> Result<Markup, Refusal> {
-    let times = SINCE.map(|(value, word)| (value.to_owned(), word.to_owned()));
+fn filters(app: &ServerState, params: &UsagePageParams) -> Result<Markup, ApiError> {
+    let times = TIME_CHOICES.map(|(value, word)| (value.to_owned(), word.to_owned()));
     let mut projects = vec![(String::new(), "all projects".to_owned())];
     projects.extend(app.engine.projects()?.into_iter().map(|path| (path.clone(), last_part(&path).to_owned())));
     let mut agents = vec![(String::new(), "all agents".to_owned())];
@@ -89,9 +87,9 @@ fn filters(app: &App, wanted: &Wanted) -> Result<Markup, Refusal> {
         div.filters {
             h2 { "Usage" }
             form action="/usage" data-filters {
-                (choice("since", "Time", Some(wanted.since()), &times))
-                (choice("project", "Project", given(wanted.project.as_ref()), &projects))
-                (choice("agent", "Agent", given(wanted.agent.as_ref()), &agents))
+                (select_field("since", "Time", Some(params.since()), &times))
+                (select_field("project", "Project", non_blank(params.project.as_ref()), &projects))
+                (select_field("agent", "Agent", non_blank(params.agent.as_ref()), &agents))
                 button.plain.no-script { "Show" }
             }
         }
@@ -109,27 +107,27 @@ fn totals(report: &UsageReport) -> Markup {
         ("Messages", number(report.total.messages)),
         ("Output", short_number(tokens.output)),
         ("Input", short_number(read)),
-        ("From the cache", cached),
+        ("Cache reads", cached),
     ];
     html! { dl.totals { @for (name, value) in all { div { dt { (name) } dd { (value) } } } } }
 }
 
-fn what(report: &UsageReport) -> &'static str {
-    match measured(report) {
-        Measure::Cost => "Cost",
-        Measure::Tokens => "Tokens",
+fn measure_label(report: &UsageReport) -> &'static str {
+    match usage_measure(report) {
+        UsageMeasure::Cost => "Cost",
+        UsageMeasure::Tokens => "Tokens",
     }
 }
 
 fn is_by_month(days: Option<(Date, Date)>) -> bool {
-    days.is_some_and(|(first, last)| first.until(last).map_or(0, |span| span.get_days()) as usize >= MOST_DAYS)
+    days.is_some_and(|(first, last)| first.until(last).map_or(0, |span| span.get_days()) as usize >= MAX_DAY_COLUMNS)
 }
 
-/// The first and the last day that are looked at: of the wanted time, else those on which something was used.
-fn days_of(app: &App, report: &UsageReport) -> Option<(Date, Date)> {
+/// First and last day of the chart: the chosen period, or the days with usage.
+fn date_range(app: &ServerState, report: &UsageReport) -> Option<(Date, Date)> {
     let civil = |at: Timestamp| {
         let at = jiff::Timestamp::from_millisecond(at.as_millis()).ok()?;
-        Some(at.to_zoned(app.engine.zone().clone()).date())
+        Some(at.to_zoned(app.engine.time_zone().clone()).date())
     };
     let day = |group: &UsageGroup| group.key.as_deref()?.parse::<Date>().ok();
     let days: Vec<Date> = report.groups.iter().filter_map(day).collect();
@@ -137,64 +135,67 @@ fn days_of(app: &App, report: &UsageReport) -> Option<(Date, Date)> {
     Some((report.from.and_then(civil).unwrap_or(first), civil(app.engine.now()).map_or(last, |today| today.max(last))))
 }
 
-/// Days or months without a gap, each with what it took.
-fn in_time(range: Option<(Date, Date)>, report: &UsageReport) -> Vec<Column> {
+/// Usage per day or month, without gaps.
+fn usage_columns(range: Option<(Date, Date)>, report: &UsageReport) -> Vec<ChartColumn> {
     let Some((first, last)) = range else { return Vec::new() };
     let by_month = is_by_month(range);
     let name =
         |day: Date| if by_month { day.strftime("%b %Y").to_string() } else { day.strftime("%-d %b").to_string() };
-    let mut all: Vec<(String, Used)> = Vec::new();
+    let mut all: Vec<(String, UsageTotals)> = Vec::new();
     for day in first.series(jiff::Span::new().days(1)).take_while(|day| *day <= last) {
         let name = name(day);
         if all.last().is_none_or(|(last, _)| *last != name) {
-            all.push((name, Used::default()));
+            all.push((name, UsageTotals::default()));
         }
         let key = day.to_string();
         let group = report.groups.iter().find(|group| group.key.as_deref() == Some(key.as_str()));
         if let (Some(group), Some((_, used))) = (group, all.last_mut()) {
-            used.add(&group.used);
+            used.add(&group.totals);
         }
     }
-    let measure = measured(report);
-    let amount = |used: &Used| match measure {
-        Measure::Cost => used.cost().map_or(0, rethread_engine::NanoUsd::get),
-        Measure::Tokens => used.tokens.total(),
+    let measure = usage_measure(report);
+    let amount = |used: &UsageTotals| match measure {
+        UsageMeasure::Cost => used.cost().map_or(0, rethread_engine::NanoUsd::get),
+        UsageMeasure::Tokens => used.tokens.total(),
     };
     let most = all.iter().map(|(_, used)| amount(used)).max().unwrap_or(0).max(1) as f64;
-    let value = |used: &Used| match (measure, used.messages) {
-        (_, 0) => "nothing".to_owned(),
-        (Measure::Cost, _) => rough_cost(used),
-        (Measure::Tokens, _) => short_number(used.tokens.total()),
+    let value = |used: &UsageTotals| match (measure, used.messages) {
+        (_, 0) => "none".to_owned(),
+        (UsageMeasure::Cost, _) => rough_cost(used),
+        (UsageMeasure::Tokens, _) => short_number(used.tokens.total()),
     };
-    let column =
-        |(label, used): (String, Used)| Column { label, value: value(&used), share: amount(&used) as f64 / most };
+    let column = |(label, used): (String, UsageTotals)| ChartColumn {
+        label,
+        value: value(&used),
+        share: amount(&used) as f64 / most,
+    };
     all.into_iter().map(column).collect()
 }
 
-/// Where the costs come from, and what they lack.
-fn footnotes(total: &Used) -> Markup {
+/// Where the costs come from, and which tokens have no price.
+fn footnotes(total: &UsageTotals) -> Markup {
     html! {
         p.dim {
-            @if let Some(sum) = total.noted { (money(sum)) " as the agents noted it. " }
-            @if let Some(sum) = total.estimated { (money(sum)) " estimated from list prices of " (PRICES_AS_OF) "." }
-            @if total.unpriced_tokens > 0 { " Without " (count(total.unpriced_tokens, "token")) " of models whose price is not known." }
+            @if let Some(sum) = total.stated_cost { (money(sum)) " as recorded by the agents. " }
+            @if let Some(sum) = total.estimated_cost { (money(sum)) " estimated from list prices of " (PRICES_AS_OF) "." }
+            @if total.unpriced_tokens > 0 { " Excludes " (count(total.unpriced_tokens, "token")) " of models without a known price." }
         }
     }
 }
 
-/// What we asked of models ourselves, and what we may.
-fn own(own: &OwnUsage) -> Markup {
+/// Rethread's own model requests, and their budget.
+fn own_usage(own: &OwnUsage) -> Markup {
     let today: u64 = own.today.iter().map(|sum| sum.spending.cost_nanos).sum();
     let limit = own.budget.daily_usd.map_or(0, rethread_engine::NanoUsd::get);
     html! {
         section {
-            h2 { "Rethread's own requests" }
-            p { (sentence(&limits(&own.budget))) }
+            h2 { "Rethread's own model requests" }
+            p { (sentence(&budget_limits(&own.budget))) }
             @if limit > 0 {
                 p.dim { "Spent today: " (money(rethread_engine::NanoUsd::new(today))) }
                 (bar(today as f64 / limit as f64))
             }
-            @if own.requests.is_empty() { p.dim { "Nothing was sent to a model in this time." } }
+            @if own.requests.is_empty() { p.dim { "No model requests in this period." } }
             @else {
                 table.plain-table {
                     (headings(&["Purpose", "Model", "Requests", "Tokens", "Cost"]))
@@ -202,10 +203,10 @@ fn own(own: &OwnUsage) -> Markup {
                         @for sum in &own.requests {
                             tr {
                                 th scope="row" {
-                                    (Line(&sum.purpose))
-                                    @if sum.failed > 0 { " " span.bad { (number(sum.failed)) " failed" } }
+                                    (OneLine(&sum.purpose))
+                                    @if sum.failed_requests > 0 { " " span.bad { (number(sum.failed_requests)) " failed" } }
                                 }
-                                td { (Line(&sum.model)) }
+                                td { (OneLine(&sum.model)) }
                                 td { (number(sum.spending.requests)) }
                                 td { (short_number(sum.spending.tokens)) }
                                 td { (ledger_cost(sum)) }
@@ -218,23 +219,23 @@ fn own(own: &OwnUsage) -> Markup {
     }
 }
 
-/// How much of the transcripts is kept.
-fn kept(kinds: &[Kept]) -> Markup {
+/// How much smaller memory is than the transcripts.
+fn compression(kinds: &[SessionTypeReduction]) -> Markup {
     html! {
         section {
-            h2 { "What is kept of transcripts" }
-            @if kinds.is_empty() { p.dim { "Nothing was read in this time." } }
+            h2 { "Compression" }
+            @if kinds.is_empty() { p.dim { "No transcripts in this period." } }
             @else {
                 table.plain-table {
-                    (headings(&["Sessions of", "How many", "Raw", "Kept", "Left out"]))
+                    (headings(&["Session kind", "Sessions", "Raw tokens", "Kept tokens", "Filtered out"]))
                     tbody {
                         @for kind in kinds {
                             tr {
-                                th scope="row" { (kind.kind.as_str()) }
+                                th scope="row" { (kind.session_type.as_str()) }
                                 td { (number(kind.sessions)) }
                                 td { (short_number(kind.raw_tokens)) }
                                 td { (short_number(kind.kept_tokens)) }
-                                @let left_out = reduction(kind.raw_tokens, kind.kept_tokens);
+                                @let left_out = reduction_percent(kind.raw_tokens, kind.kept_tokens);
                                 td { (left_out.map_or_else(|| "–".to_owned(), |percent| format!("{percent:.0} %"))) }
                             }
                         }
@@ -245,7 +246,7 @@ fn kept(kinds: &[Kept]) -> Markup {
     }
 }
 
-/// Words that begin a sentence and end it.
+/// Capitalizes the first letter and adds a period.
 fn sentence(words: &str) -> String {
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))

@@ -64,14 +64,14 @@ fn unreachable_model_makes_sessions_wait() {
         (one["outcome"].as_str(), one["added"].as_u64(), output_text["waiting"].as_u64()),
         (Some("waits"), Some(0), Some(1))
     );
-    assert!(one["reason"].as_str().is_some_and(|why| why.contains("cannot be reached")), "{one}");
+    assert!(one["reason"].as_str().is_some_and(|why| why.contains("cannot reach http://127.0.0.1:9/v1/")), "{one}");
     let standing = &json(&home, &["status", "--json"])["enrichment"];
     assert_eq!(
         (standing["level"].as_u64(), standing["waiting"].as_u64(), standing["failed"].as_u64()),
         (Some(1), Some(1), Some(0))
     );
     let text = String::from_utf8(home.run(&["status"]).stdout).unwrap();
-    assert!(text.contains("the model cannot be reached; 1 session waiting, 1 tried before, 0 given up"), "{text}");
+    assert!(text.contains("the model is unreachable; 1 session waiting (1 to retry), 0 failed"), "{text}");
     let doctor = String::from_utf8(home.run(&["doctor"]).stdout).unwrap();
     assert!(doctor.contains("sessions wait for it"), "{doctor}");
 }

@@ -2,9 +2,9 @@
 //! the output and not the extraction.
 
 use insta::assert_snapshot;
-use rethread_model::{Entity, EntityKind, Fact, FactState, Predicate, SessionId, Timestamp, Trust};
+use rethread_model::{EntityKind, Fact, FactState, Predicate, Trust};
 use rethread_store::SessionFilter;
-use rethread_testing::TestHome;
+use rethread_testing::{TestHome, confirmed_fact, with_object};
 use serde_json::{Value, json};
 
 use crate::transcripts::{claude, new_home, user};
@@ -18,42 +18,15 @@ fn home_with_facts() -> TestHome {
     let lines = claude(SESSION, &prompts).replace("/home/dev/app", &home.work_dir().display().to_string());
     home.write(&format!(".claude/projects/-desk/{SESSION}.jsonl"), &lines);
     assert!(home.run(&["sync"]).status.success());
-    store_facts(&home, 0, &[error_facts(), action_facts()].concat());
-    store_facts(&home, 1, &[decision_facts(), action_facts()].concat());
+    let session = home.store().sessions(&SessionFilter::default()).unwrap()[0].id;
+    home.store_facts(session, 0, &[error_facts(), action_facts()].concat());
+    home.store_facts(session, 1, &[decision_facts(), action_facts()].concat());
     home
 }
 
-fn store_facts(home: &TestHome, exchange: usize, facts: &[Fact]) {
-    let mut store = home.store();
-    let id: SessionId = store.sessions(&SessionFilter::default()).unwrap()[0].id;
-    let number = store.session_number(id).unwrap().unwrap();
-    let mut batch = store.begin().unwrap();
-    let stretch = batch.stretches(number, 0).unwrap()[exchange];
-    batch.put_facts(number, stretch, facts, "{}", Timestamp::from_millis(0)).unwrap();
-    batch.commit().unwrap();
-}
-
 fn fact(day: u32, predicate: Predicate, subject: (EntityKind, &str), detail: &str) -> Fact {
-    Fact {
-        predicate,
-        subject: Entity::new(subject.0, subject.1),
-        object: None,
-        detail: detail.to_owned(),
-        reason: None,
-        quote: None,
-        state: FactState::Confirmed,
-        succeeded: 0,
-        failed: 0,
-        trust: Trust::Tool,
-        line: 1,
-        evidence: vec![1, 2],
-        at: Some(format!("2026-02-{day:02}T09:00:00Z").parse().unwrap()),
-        model: None,
-    }
-}
-
-fn with_object(fact: Fact, kind: EntityKind, name: &str) -> Fact {
-    Fact { object: Some(Entity::new(kind, name)), ..fact }
+    let at = format!("2026-02-{day:02}T09:00:00Z");
+    Fact { evidence_lines: vec![1, 2], ..confirmed_fact(&at, predicate, subject, detail) }
 }
 
 fn error_facts() -> Vec<Fact> {
@@ -78,8 +51,8 @@ fn error_facts() -> Vec<Fact> {
         fact(10, Predicate::NotFixedBy, error, "edited src/main.rs"),
         with_object(fixed, test.0, test.1),
         guessed,
-        Fact { succeeded: 9, failed: 1, ..fact(11, Predicate::Ran, test, "cargo test") },
-        Fact { failed: 3, ..fact(11, Predicate::Ran, (EntityKind::Command, "python"), "python x.py") },
+        Fact { success_count: 9, failure_count: 1, ..fact(11, Predicate::Ran, test, "cargo test") },
+        Fact { failure_count: 3, ..fact(11, Predicate::Ran, (EntityKind::Command, "python"), "python x.py") },
         with_object(
             fact(
                 11,
@@ -103,18 +76,18 @@ fn action_facts() -> Vec<Fact> {
 }
 
 fn decision_facts() -> Vec<Fact> {
-    let sqlite = (EntityKind::Choice, "sqlite");
+    let sqlite = (EntityKind::Decision, "sqlite");
     let postgres = Fact {
         reason: Some("because of its JSON columns".to_owned()),
         trust: Trust::Human,
-        ..fact(14, Predicate::Decided, (EntityKind::Choice, "postgres"), "let us use postgres instead of sqlite")
+        ..fact(14, Predicate::Decided, (EntityKind::Decision, "postgres"), "let us use postgres instead of sqlite")
     };
     vec![
         Fact { trust: Trust::Human, ..fact(9, Predicate::Decided, sqlite, "use sqlite for now") },
         with_object(postgres, sqlite.0, sqlite.1),
         Fact {
             trust: Trust::Human,
-            ..fact(15, Predicate::Forbids, (EntityKind::Rule, "force push"), "never force push")
+            ..fact(15, Predicate::Forbids, (EntityKind::Preference, "force push"), "never force push")
         },
         with_object(fact(9, Predicate::Renamed, (EntityKind::File, "src/store.rs"), ""), EntityKind::File, "src/db.rs"),
     ]

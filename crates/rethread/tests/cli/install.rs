@@ -30,11 +30,14 @@ fn hooks_are_installed_once_and_removed_completely() {
     assert_snapshot!("install_new", home.snapshot(&["install", "claude-code"]));
     assert_snapshot!("install_again", home.snapshot(&["install", "claude-code"]));
     let doctor = home.snapshot(&["doctor"]);
-    assert!(doctor.contains("✓ hooks        Claude Code calls rethread"), "{doctor}");
+    assert!(
+        doctor.contains("✓ hooks        the Claude Code hooks in [FOLDER]/home/.claude/settings.json call rethread"),
+        "{doctor}"
+    );
     assert_snapshot!("install_uninstall_new", home.snapshot(&["uninstall", "claude-code"]));
     assert!(!home.path(SETTINGS).exists());
     let doctor = home.snapshot(&["doctor"]);
-    assert!(doctor.contains("· hooks        Claude Code does not call rethread"), "{doctor}");
+    assert!(doctor.contains("· hooks        Claude Code hooks are not installed"), "{doctor}");
 }
 
 #[test]
@@ -104,7 +107,7 @@ fn unparsable_settings_are_left_alone() {
     }
     home.write(SETTINGS, "{,}");
     let doctor = home.snapshot(&["doctor"]);
-    assert!(doctor.contains("✗ hooks        the settings in"), "{doctor}");
+    assert!(doctor.contains("✗ hooks        invalid JSON in [FOLDER]/home/.claude/settings.json"), "{doctor}");
     assert!(!home.path(".rethread/install").exists());
 }
 
@@ -115,7 +118,7 @@ fn doctor_reports_hooks_that_call_another_program() {
     let binary = home.binary().canonicalize().unwrap();
     home.write(SETTINGS, settings(&home).replace(&binary.display().to_string(), "/nowhere/rethread"));
     let doctor = home.snapshot(&["doctor"]);
-    assert!(doctor.contains("call /nowhere/rethread, which is not there"), "{doctor}");
+    assert!(doctor.contains("call /nowhere/rethread, which does not exist"), "{doctor}");
     assert!(home.run(&["install", "claude-code"]).status.success());
     assert!(!settings(&home).contains("/nowhere/"));
 }
@@ -126,7 +129,7 @@ fn doctor_reports_disabled_hooks() {
     home.write(SETTINGS, "{\"disableAllHooks\": true}\n");
     assert!(home.run(&["install", "claude-code"]).status.success());
     let doctor = home.snapshot(&["doctor"]);
-    assert!(doctor.contains("✗ hooks        Claude Code calls no hooks: disableAllHooks is set in"), "{doctor}");
+    assert!(doctor.contains("✗ hooks        Claude Code hooks are disabled: disableAllHooks is set in"), "{doctor}");
 }
 
 #[test]

@@ -54,9 +54,9 @@ fn outdated_extension_is_reported_and_replaced() {
     home.run(&["install", "pi"]);
     let (extension, skill) = (read(&home, EXTENSION), read(&home, SKILL));
     home.write(EXTENSION, extension.replace(&binary(), "/nowhere/rethread"));
-    assert!(hooks_in_doctor(&home).contains("calls /nowhere/rethread, which is not there"));
+    assert!(hooks_in_doctor(&home).contains("calls /nowhere/rethread, which does not exist"));
     home.write(EXTENSION, extension.replace(&binary(), "/"));
-    assert!(hooks_in_doctor(&home).contains("calls /, and this is"));
+    assert!(hooks_in_doctor(&home).contains("calls /, but this program is"));
     home.write(EXTENSION, &extension);
     home.write(SKILL, format!("{skill}\nmore\n"));
     assert_snapshot!("pi_doctor_stale", hooks_in_doctor(&home));
@@ -81,7 +81,9 @@ fn project_and_custom_directory_have_their_own_extensions() {
     let output_text = home.snapshot(&["install", "pi", "--project"]);
     assert!(output_text.contains("hint: pi reads them only in projects you trust"), "{output_text}");
     assert!(home.work_dir().join(".pi/extensions/rethread.ts").exists() && !home.path(".pi").exists());
-    assert!(hooks_in_doctor(&home).contains("✓ hooks        pi calls rethread, by"));
+    let hooks = hooks_in_doctor(&home);
+    assert!(hooks.contains("✓ hooks        the pi extension in"), "{hooks}");
+    assert!(hooks.contains("extensions/rethread.ts calls rethread"), "{hooks}");
     assert!(home.run(&["uninstall", "pi", "--project"]).status.success());
     assert!(!home.work_dir().join(".pi").exists());
     let mut command = home.command(&["install", "pi"]);
@@ -147,5 +149,5 @@ fn doctor_reports_the_plugin_and_duplicate_hooks() {
     assert!(home.run(&["uninstall", "claude-code", "--plugin", &folder]).status.success());
     assert_snapshot!("plugin_doctor_gone", hooks_in_doctor(&home));
     home.write(SETTINGS, settings.to_string().replace("true", "false"));
-    assert!(hooks_in_doctor(&home).contains("Claude Code does not call rethread"));
+    assert!(hooks_in_doctor(&home).contains("Claude Code hooks are not installed"));
 }

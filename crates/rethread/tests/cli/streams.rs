@@ -39,7 +39,7 @@ fn watch_exits_cleanly_on_interrupt() {
         assert!(interrupt.success());
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0));
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "watching; Ctrl-C ends it\nstopped\n");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "watching; press Ctrl-C to stop\nstopped\n");
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// An agent and the names of its hook events.
 #[derive(Clone, Copy)]
-struct Caller {
+struct HookCaller {
     agent: &'static str,
     /// The field that names the event.
     event: &'static str,
@@ -16,7 +16,7 @@ struct Caller {
     few: [&'static str; 3],
 }
 
-const CLAUDE: Caller = Caller {
+const CLAUDE: HookCaller = HookCaller {
     agent: "claude-code",
     event: "hook_event_name",
     events: [
@@ -32,7 +32,7 @@ const CLAUDE: Caller = Caller {
     few: ["UserPromptSubmit", "PreToolUse", "SessionEnd"],
 };
 
-const PI: Caller = Caller {
+const PI: HookCaller = HookCaller {
     agent: "pi",
     event: "event",
     events: [
@@ -49,7 +49,7 @@ const PI: Caller = Caller {
 };
 
 /// Runs the hook, checks what must hold for any input, and returns what it printed.
-fn check(home: &TestHome, caller: Caller, input: &[u8]) -> Option<Value> {
+fn check(home: &TestHome, caller: HookCaller, input: &[u8]) -> Option<Value> {
     let done = home.run_with_input(&["hook", caller.agent], input);
     let (stdout, stderr) = (String::from_utf8(done.stdout).unwrap(), String::from_utf8_lossy(&done.stderr));
     let shown = String::from_utf8_lossy(&input[..input.len().min(300)]);
@@ -62,12 +62,12 @@ fn check(home: &TestHome, caller: Caller, input: &[u8]) -> Option<Value> {
     Some(answer)
 }
 
-fn check_json(home: &TestHome, caller: Caller, input: &Value) -> Option<Value> {
+fn check_json(home: &TestHome, caller: HookCaller, input: &Value) -> Option<Value> {
     check(home, caller, input.to_string().as_bytes())
 }
 
 /// A payload with the fields of every event of both agents.
-fn payload(caller: Caller, event: &str, home: &TestHome) -> Value {
+fn payload(caller: HookCaller, event: &str, home: &TestHome) -> Value {
     let mut payload = json!({
         "session_id": "5f0f8f9e-0000-4000-8000-000000000001",
         "transcript_path": home.path(".claude/projects/-p/5f0f8f9e-0000-4000-8000-000000000001.jsonl"),
@@ -97,7 +97,7 @@ fn home_with_other_session() -> TestHome {
     let lines = TranscriptBuilder::new(session)
         .cwd(&home.root().display().to_string())
         .times("2026-05-01T09:59:00Z".parse().unwrap(), 0)
-        .user("mend it")
+        .user("fix it")
         .assistant("Done.");
     home.write(&transcript, lines.build());
     let mut stop = payload(CLAUDE, "Stop", &home);
@@ -131,7 +131,7 @@ fn activity_is_injected_once_by_the_hook() {
         });
         let (home, answer) = injected.unwrap();
         let injected = answer.pointer(place).unwrap().as_str().unwrap();
-        assert!(injected.contains("[Session Activity]") && injected.contains("mend it"), "{injected}");
+        assert!(injected.contains("[Session Activity]") && injected.contains("fix it"), "{injected}");
         assert_eq!(check_json(&home, caller, &payload(caller, prompt, &home)), None);
     }
 }

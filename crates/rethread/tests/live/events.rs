@@ -1,7 +1,7 @@
 //! The event stream: changes, renames and messages.
 
 use crate::fixture::{LiveFixture, TITLE};
-use rethread_testing::{EventStream, TranscriptBuilder, wait_until};
+use rethread_testing::{EventClient, TranscriptBuilder, wait_until};
 use serde_json::{Value, json};
 
 #[test]
@@ -17,15 +17,15 @@ fn event_stream_names_changed_sessions() {
     let (mut page, mut own) =
         (live.client.event_stream(""), live.client.event_stream(&format!("?session={}", id.as_str().unwrap())));
     let mut other = live.client.event_stream(&format!("?session={}", live.thread));
-    let tells_of_it = |event: &Value| event["sessions"].as_array().is_some_and(|all| all.contains(&id));
+    let names_the_session = |event: &Value| event["sessions"].as_array().is_some_and(|all| all.contains(&id));
     // Events from the start of the server may still arrive.
     wait_until("the session to be named", || {
         let longer = std::fs::read_to_string(live.home.path(transcript)).unwrap() + &line("u2", "and the gate");
         std::fs::write(live.home.path(transcript), longer.replace("u2", &format!("u{}", longer.len()))).unwrap();
         assert!(live.home.run(&["sync"]).status.success());
-        page.next_event().is_some_and(|event| tells_of_it(&event))
+        page.next_event().is_some_and(|event| names_the_session(&event))
     });
-    own.wait_for_match(tells_of_it);
+    own.wait_for_match(names_the_session);
     assert!(live.home.run(&["name", id.as_str().unwrap(), "The white fence"]).status.success());
     for page in [&mut page, &mut own] {
         let renamed = page.wait_for_match(|event| event["type"] == "session_renamed");
@@ -43,7 +43,7 @@ fn deltas_go_only_to_subscribers_of_the_session() {
     let (mut board, mut session) =
         (live.client.event_stream(""), live.client.event_stream(&format!("?session={}", live.thread)));
     assert_eq!(live.post(&json!({"text": "four words for you"})).0, 200);
-    let kinds = |page: &mut EventStream| {
+    let kinds = |page: &mut EventClient| {
         let mut kinds = Vec::new();
         loop {
             let event = page.next_event().unwrap();

@@ -15,7 +15,7 @@ fn appended_message_is_sent_to_all_subscribers() {
     let result = json!({"role": "toolResult", "content": "rain", "toolCallId": "c1", "isError": false});
     let (status, made) = live.post(&result);
     assert_eq!((status, &made["record"]["toolName"]), (201, &json!("weather")), "{made}");
-    assert_eq!(live.post(&result).1["error"]["code"], "no-such-call");
+    assert_eq!(live.post(&result).1["error"]["code"], "unknown-tool-call");
     for wanted in ["message_complete", "message_complete", "tool_result"] {
         let received = listener.wait_for_match(|frame| frame["record"].is_object());
         assert_eq!((&received["type"], received["runId"].is_null()), (&json!(wanted), true), "{received}");
@@ -212,7 +212,7 @@ fn repeating_a_failed_turn_is_not_a_success() {
     assert_eq!(live.post(&turn).0, 502);
     let (status, again) = live.post(&turn);
     assert_eq!((status, &again["error"]["code"]), (502, &json!("model")), "{again}");
-    assert!(again["error"]["hint"].to_string().contains("without a text"), "{again}");
+    assert!(again["error"]["hint"].to_string().contains("without text"), "{again}");
     let mut socket = live.socket();
     socket.send_json(
         &json!({"type": "send_message", "sessionId": live.thread, "text": "fail please", "clientId": "f-1"}),

@@ -76,8 +76,8 @@ fn full_thread_queue_is_reported_only_to_the_sender() {
     for number in 0..5 {
         sender.send_message(&live.thread, &format!("message {number}"));
     }
-    let is_told = |frame: &Value| matches!(frame["type"].as_str(), Some("accepted" | "error"));
-    let received: Vec<Value> = (0..6).map(|_| sender.wait_for_match(is_told)).collect();
+    let is_reply = |frame: &Value| matches!(frame["type"].as_str(), Some("accepted" | "error"));
+    let received: Vec<Value> = (0..6).map(|_| sender.wait_for_match(is_reply)).collect();
     let codes: Vec<&str> = received[1..].iter().map(|frame| frame["code"].as_str().unwrap_or("accepted")).collect();
     assert_eq!(codes, ["accepted", "accepted", "accepted", "queue-full", "queue-full"]);
     let answer =

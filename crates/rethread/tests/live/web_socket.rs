@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tungstenite::Message;
 use tungstenite::protocol::frame::coding::CloseCode;
 
-const NOBODY: &str = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const UNKNOWN_SESSION: &str = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
 #[test]
 fn run_is_reported_from_start_to_end() {
@@ -115,7 +115,7 @@ fn invalid_session_is_refused_only_to_its_sender() {
     // S7.8, E004-07
     let live = LiveFixture::without_titles("");
     let (mut socket, mut other) = (live.socket(), live.subscriber());
-    let codes = [("../../etc/passwd", "bad-request"), ("", "bad-request"), (NOBODY, "unknown-reference")];
+    let codes = [("../../etc/passwd", "bad-request"), ("", "bad-request"), (UNKNOWN_SESSION, "unknown-reference")];
     for (id, code) in codes {
         for kind in ["send_message", "cancel", "subscribe"] {
             let mut frame = json!({"type": kind, "sessionId": id});
@@ -127,14 +127,18 @@ fn invalid_session_is_refused_only_to_its_sender() {
             let received = socket.next_frame();
             assert_eq!((&received["type"], &received["code"]), (&json!("error"), &json!(code)), "{received}");
             assert_eq!(received["clientId"], frame["clientId"]);
-            assert_eq!(received["sessionId"].is_string(), id == NOBODY, "an invalid id is not echoed: {received}");
+            assert_eq!(
+                received["sessionId"].is_string(),
+                id == UNKNOWN_SESSION,
+                "an invalid id is not echoed: {received}"
+            );
         }
     }
-    for (query, status) in [("?session=x", 400), (&format!("?session={NOBODY}"), 404), ("?sesion=x", 400)] {
+    for (query, status) in [("?session=x", 400), (&format!("?session={UNKNOWN_SESSION}"), 404), ("?sesion=x", 400)] {
         assert_eq!(live.client.try_web_socket(query).err(), Some(status), "{query}");
         assert_eq!(live.client.request("GET", &format!("/api/events{query}"), None).status, status, "{query}");
     }
-    for (id, status) in [("x", 400), ("01arz3ndektsv4rrffq69g5fav", 400), (NOBODY, 404)] {
+    for (id, status) in [("x", 400), ("01arz3ndektsv4rrffq69g5fav", 400), (UNKNOWN_SESSION, 404)] {
         let (received, _) = live.client.post_message(id, &json!({"text": "hello"}));
         assert_eq!(received, status, "{id}");
     }

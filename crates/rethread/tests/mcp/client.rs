@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use rethread_testing::{ApiClient, ApiResponse, TestHome, TranscriptBuilder};
+use rethread_testing::{ApiClient, ClientResponse, TestHome, TranscriptBuilder};
 use serde_json::{Value, json};
 
 /// The revisions that begin with `initialize`, oldest first.
@@ -148,7 +148,7 @@ pub(crate) fn with_metadata(params: &Value) -> Value {
 }
 
 /// Posts a message to `/mcp` with more header lines.
-pub(crate) fn post(client: &ApiClient, message: &Value, headers: &[&str]) -> ApiResponse {
+pub(crate) fn post(client: &ApiClient, message: &Value, headers: &[&str]) -> ClientResponse {
     let headers = [&["Accept: application/json, text/event-stream"], headers].concat();
     client.request_with("POST", "/mcp", &headers, Some(&message.to_string()))
 }

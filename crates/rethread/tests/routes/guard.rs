@@ -1,7 +1,7 @@
 //! Every route with everything that must be refused: the right status, and nothing changes.
 
 use crate::fixture::{ApiFixture, OTHER_PATHS};
-use rethread_testing::ApiResponse;
+use rethread_testing::ClientResponse;
 
 /// One more byte than a body may have.
 const TOO_MANY: usize = (2 << 20) + 1;
@@ -17,7 +17,7 @@ fn takes_body(method: &str) -> bool {
 }
 
 /// Sends a request with only these headers.
-fn send(api: &ApiFixture, (method, path): (&str, &str), headers: &[&str], body: &str) -> ApiResponse {
+fn send(api: &ApiFixture, (method, path): (&str, &str), headers: &[&str], body: &str) -> ClientResponse {
     let mut lines = vec![format!("{method} {path} HTTP/1.1"), "Connection: close".into()];
     lines.push(format!("Content-Length: {}", body.len()));
     if !headers.iter().any(|line| line.starts_with("Host:")) {
@@ -41,16 +41,16 @@ fn every_route_requires_the_token_in_the_header() {
     let api = ApiFixture::new();
     let json = "Content-Type: application/json";
     api.assert_unchanged(|| {
-        all_refuse(&api, &[json], (401, "unauthorised"));
+        all_refuse(&api, &[json], (401, "unauthorized"));
         let near = format!("Authorization: Bearer {}x", api.client.token);
         let basic = format!("Authorization: Basic {}", api.client.token);
         let right = format!("Authorization: Bearer {}", api.client.token);
         let bare = format!("Authorization: {}", api.client.token);
         let cookie = format!("Cookie: rethread={}", api.client.token);
         for wrong in [&near, &basic, &bare, &cookie, "Authorization: Bearer", "Authorization: Bearer "] {
-            all_refuse(&api, &[json, wrong], (401, "unauthorised"));
+            all_refuse(&api, &[json, wrong], (401, "unauthorized"));
         }
-        all_refuse(&api, &[json, &near, &right], (401, "unauthorised"));
+        all_refuse(&api, &[json, &near, &right], (401, "unauthorized"));
         let shown = format!("/api/health?token={0}&access_token={0}", api.client.token);
         assert_eq!(send(&api, ("GET", &shown), &[], "").status, 401);
         // Public paths do not lead to protected ones.
@@ -71,16 +71,16 @@ fn every_route_refuses_other_hosts_and_origins() {
     let authority = &api.client.authority;
     api.assert_unchanged(|| {
         for host in ["Host: evil.example", "Host: localhost.evil.example", "Host: "] {
-            all_refuse(&api, &[&bearer, "Content-Type: application/json", host], (403, "foreign"));
+            all_refuse(&api, &[&bearer, "Content-Type: application/json", host], (403, "forbidden"));
         }
         let own = format!("Host: {authority}");
-        all_refuse(&api, &[&bearer, "Content-Type: application/json", &own, "Host: evil.example"], (403, "foreign"));
+        all_refuse(&api, &[&bearer, "Content-Type: application/json", &own, "Host: evil.example"], (403, "forbidden"));
         let origin = format!("Origin: http://{authority}");
         for origins in
             [&["Origin: http://evil.example"][..], &["Origin: null"], &[&origin, "Origin: http://evil.example"]]
         {
             let headers = [&[bearer.as_str(), "Content-Type: application/json"], origins].concat();
-            all_refuse(&api, &headers, (403, "foreign"));
+            all_refuse(&api, &headers, (403, "forbidden"));
         }
         // A foreign host in the request line.
         let elsewhere = "http://evil.example/api/health";

@@ -114,7 +114,7 @@ fn responses_to_changes_match_their_schema() {
     let ask = format!("{{{session},\"question\":\"what about the parser?\"}}");
     let plan = format!("{{{session},\"question\":\"what?\",\"dryRun\":true}}");
     let other_model = format!("{{{session},\"question\":\"what?\",\"model\":\"x\"}}");
-    let inject = format!("{{{session},\"prompt\":\"mend @@plans\"}}");
+    let inject = format!("{{{session},\"prompt\":\"fix @@plans\"}}");
     let target: [(&str, &str, &str, u16); 22] = [
         ("POST", "/api/sessions", r#"{"name":"n","systemPrompt":"s","model":"m","cronJobId":"nightly"}"#, 201),
         ("POST", "/api/sessions", "{}", 201),
@@ -175,7 +175,7 @@ fn get_sends_no_model_request_and_post_may() {
     );
     home.write(".rethread/config.toml", &settings);
     let session = "9a9eadc8-c1f1-493e-a0f1-884aa996b05b";
-    let transcript = TranscriptBuilder::new(session).user("mend the parser");
+    let transcript = TranscriptBuilder::new(session).user("fix the parser");
     home.write(&format!(".claude/projects/-app/{session}.jsonl"), transcript.build());
     assert!(home.run(&["sync", "--quiet"]).status.success());
     let known = target();

@@ -33,7 +33,7 @@ fn token_socket_and_lock_are_readable_only_by_the_owner() {
     fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).unwrap();
     let refused = home.run(&["serve", "--listen", "127.0.0.1:0"]);
     assert_eq!(refused.status.code(), Some(3), "{}", stderr(&refused));
-    assert!(stderr(&refused).contains("others could read it") && stderr(&refused).contains("--rotate"));
+    assert!(stderr(&refused).contains("other users can read it") && stderr(&refused).contains("--rotate"));
     assert!(home.run(&["token", "--rotate"]).status.success());
     home.serve(&["--no-watch"]);
 }

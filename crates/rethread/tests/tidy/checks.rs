@@ -117,7 +117,7 @@ pub(crate) fn bad_ids(text: &str, is_integration_test: bool) -> Remarks {
     found
 }
 
-/// Whether a word looks like an id (a letter, digits, a dash, a digit) but is not well-formed.
+/// Whether a word looks like an id (a letter, digits, a dash, a digit) but is malformed.
 fn is_bad_id(word: &str) -> bool {
     let Some((design, rest)) = word.strip_prefix(['S', 'E', 'L']).and_then(|rest| rest.split_once('-')) else {
         return false;
@@ -139,6 +139,26 @@ fn starts_with_id(name: &str) -> bool {
 /// The number of digits at the start.
 fn digits(text: &str) -> usize {
     text.chars().take_while(char::is_ascii_digit).count()
+}
+
+/// Behavior ids in comments that `documented` does not list.
+pub(crate) fn undocumented_ids(text: &str, documented: &str) -> Remarks {
+    let comments = keep(text, &[Part::Comment]);
+    let mut found = Remarks::new();
+    for (at, line) in comments.lines().enumerate() {
+        let ids = line.split(|c: char| !c.is_alphanumeric() && c != '-').filter(|token| is_id(token));
+        found.extend(ids.filter(|id| !documented.contains(&format!("| {id} |"))).map(|id| (at + 1, id.to_string())));
+    }
+    found
+}
+
+/// True for `S000-13`: a letter, the number of a design, a dash and two digits.
+fn is_id(token: &str) -> bool {
+    let Some((design, number)) = token.strip_prefix(|c| "SEL".contains(c)).and_then(|rest| rest.split_once('-')) else {
+        return false;
+    };
+    let is_number = |text: &str, digits: usize| text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number(design, 3) && is_number(number, 2)
 }
 
 #[cfg(test)]

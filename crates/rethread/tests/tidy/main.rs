@@ -6,9 +6,15 @@
 mod checks;
 mod text;
 mod tree;
+mod type_names;
+mod wording;
 
-use checks::{bad_ids, forbidden_arrows, inherits_lints, machine_paths, mentions, opening, sql, too_long, words};
-use tree::{files_below, manifests, over, report, root, rust_files, shown, tracked_files};
+use std::fs;
+
+use checks::{
+    bad_ids, forbidden_arrows, inherits_lints, machine_paths, mentions, opening, sql, too_long, undocumented_ids, words,
+};
+use tree::{documents, files_below, manifests, over, report, root, rust_files, shown, tracked_files};
 
 /// Which crate may depend on which: the table of ARCHITECTURE.md.
 const ARROWS: [(&str, &[&str]); 9] = [
@@ -25,7 +31,8 @@ const ARROWS: [(&str, &[&str]); 9] = [
 ];
 
 /// Files in `crates/ingest/src/parse/` that are not the parser of an agent.
-const PARSE_HELPERS: [&str; 8] = ["mod", "content", "human", "loose", "out", "outcome", "repair", "tool"];
+const PARSE_HELPERS: [&str; 8] =
+    ["mod", "content", "event_builder", "lenient", "outcome", "repair", "tool", "user_text"];
 
 #[test]
 fn each_crate_uses_only_allowed_crates() {
@@ -124,6 +131,40 @@ fn each_package_inherits_the_workspace_lints() {
             },
         );
     report(&found, "add `[lints]` and `workspace = true` to the manifest");
+}
+
+#[test]
+fn wording_is_plain() {
+    let mut found = over(&rust_files(), wording::in_rust);
+    found.extend(over(&documents(), wording::in_prose));
+    report(&found, "use the words of docs/glossary.md; an exception needs a reason in EXCEPTIONS of wording.rs");
+}
+
+#[test]
+fn type_names_are_unique() {
+    report(
+        &type_names::repeated(&rust_files()),
+        "rename one, or list the name in SHARED of type_names.rs with a reason",
+    );
+}
+
+#[test]
+fn modules_with_children_are_folders_with_mod_rs() {
+    let files = rust_files();
+    let has_folder = |name: &str| {
+        let folder = name.strip_suffix(".rs").unwrap_or(name);
+        files.iter().any(|(other, _)| other.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
+    };
+    let found: Vec<_> =
+        files.iter().filter(|(name, _)| has_folder(name)).map(|(name, _)| format!("{name}:1")).collect();
+    report(&found, "move `name.rs` to `name/mod.rs` (in tests: `name/main.rs`)");
+}
+
+#[test]
+fn behavior_ids_are_documented() {
+    let documented = fs::read_to_string(root().join("docs/behaviors.md")).unwrap_or_default();
+    let found = over(&rust_files(), |_, text| undocumented_ids(text, &documented));
+    report(&found, "add the id and what it means to docs/behaviors.md");
 }
 
 /// Database and network crates that the file `name` must not use.

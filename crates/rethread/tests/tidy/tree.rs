@@ -44,6 +44,20 @@ pub(crate) fn manifests() -> Vec<Named> {
     named(folders.concat().into_iter().filter(|path| path.ends_with("Cargo.toml")))
 }
 
+/// Documents, scripts and assets: the tracked text files that are neither Rust nor data.
+pub(crate) fn documents() -> Vec<Named> {
+    let is_prose = |name: &str| {
+        let written =
+            ["md", "js", "css", "ts", "sql", "toml", "yml"].iter().any(|ending| name.ends_with(&format!(".{ending}")));
+        let script = name.starts_with("scripts/") || name.starts_with(".ci/") || name == "justfile";
+        (written || script)
+            && !name.contains("/fixtures/")
+            && !name.contains("/labelled/")
+            && !name.starts_with("benches/results/")
+    };
+    tracked_files().into_iter().filter(|(name, _)| is_prose(name)).collect()
+}
+
 /// Files that git tracks or would add; without git, all files.
 pub(crate) fn tracked_files() -> Vec<Named> {
     let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];

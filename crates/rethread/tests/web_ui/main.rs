@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use rethread_testing::{ApiResponse, TestHome, TestServer, TranscriptBuilder, contents_below, tool_call_block};
+use rethread_testing::{ClientResponse, TestHome, TestServer, TranscriptBuilder, contents_below, tool_call_block};
 use serde_json::{Value, json};
 
 const SESSION: &str = "9a9eadc8-c1f1-493e-a0f1-884aa996b05b";
@@ -67,7 +67,7 @@ fn cookie(server: &TestServer) -> String {
 }
 
 /// Requests a page as a browser does.
-fn get_page(server: &TestServer, path: &str, cookie: &str) -> ApiResponse {
+fn get_page(server: &TestServer, path: &str, cookie: &str) -> ClientResponse {
     server.send(&[&format!("GET {path}"), cookie, "Accept: text/html,application/xhtml+xml"], "")
 }
 
@@ -125,7 +125,7 @@ fn stored_text_is_escaped_on_every_page() {
         // All script elements are our own files.
         let ours = body.matches("<script src=\"/static/").count();
         assert_eq!(body.matches("<script").count(), ours, "{path}");
-        let dangerous = body.chars().find(|c| rethread_model::is_dangerous(*c));
+        let dangerous = body.chars().find(|c| rethread_model::is_unsafe_to_display(*c));
         assert_eq!(dangerous, None, "{path}");
     }
     assert!(seen >= 8, "the hostile text is on {seen} pages");

@@ -1,31 +1,31 @@
-//! Writing what a session's story changed: entries, results, usage, episodes.
+//! Writes what the session assembler changed: entries, results, usage, episodes.
 
-use rethread_model::{Changes, Episode, NativeKey, NewEntry, NodeRow, Outcome, Timestamp, UsageRow};
+use rethread_model::{Episode, MessageUsage, NativeKey, NewEntry, SessionChanges, Timestamp, ToolOutcome, TreeNode};
 use rusqlite::params;
 
 use super::{Batch, SessionNumber};
 use crate::{StoreError, entries};
 
 impl Batch<'_> {
-    /// Stores what a batch of events changed in a session, and the episode that is still open.
-    pub fn apply(
+    /// Stores what a batch of events changed in a session, and its open episode.
+    pub fn apply_changes(
         &mut self,
         session: SessionNumber,
-        changes: &Changes,
+        changes: &SessionChanges,
         open: Option<&Episode>,
     ) -> Result<(), StoreError> {
         for new in &changes.entries {
             self.add_entry(session, new)?;
         }
         for (seq, outcome) in &changes.outcomes {
-            self.settle_call(session, *seq, outcome)?;
+            self.set_result(session, *seq, outcome)?;
         }
-        for path in &changes.edited {
-            self.add_edited(session, path)?;
+        for path in &changes.edited_paths {
+            self.add_edited_file(session, path)?;
         }
-        for key in &changes.queued {
+        for key in &changes.queue_steps {
             self.run(
-                "INSERT OR IGNORE INTO queued (space, session, step) VALUES (?1, ?2, ?3)",
+                "INSERT OR IGNORE INTO queue_step (space, session, step_key) VALUES (?1, ?2, ?3)",
                 params![self.space, session.0, key.as_stored()],
             )?;
         }
@@ -33,21 +33,21 @@ impl Batch<'_> {
             self.add_node(session, node)?;
         }
         self.add_usages(session, changes)?;
-        for (leaf, text) in &changes.titles_elsewhere {
-            self.add_title_elsewhere(*leaf, text)?;
+        for (leaf, text) in &changes.other_session_titles {
+            self.add_other_session_title(*leaf, text)?;
         }
-        for seq in &changes.taken_back {
+        for seq in &changes.retracted {
             self.run(
-                "UPDATE entry SET taken_back = 1 WHERE space = ?1 AND session = ?2 AND seq = ?3",
+                "UPDATE entry SET is_retracted = 1 WHERE space = ?1 AND session = ?2 AND seq = ?3",
                 params![self.space, session.0, *seq as i64],
             )?;
         }
-        for episode in changes.closed.iter().chain(open) {
+        for episode in changes.closed_episodes.iter().chain(open) {
             self.put_episode(session, episode)?;
         }
-        for (seq, native_id, key) in &changes.renamed {
+        for (seq, native_id, key) in &changes.renamed_entries {
             self.run(
-                "UPDATE entry SET native_id = ?4, native = ?5 WHERE space = ?1 AND session = ?2 AND seq = ?3",
+                "UPDATE entry SET native_id = ?4, native_key = ?5 WHERE space = ?1 AND session = ?2 AND seq = ?3",
                 params![self.space, session.0, *seq as i64, native_id, key.as_stored()],
             )?;
             self.run(
@@ -66,8 +66,9 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Replaces a session's episodes and what was edited by a story told again.
-    pub fn apply_retelling<'a>(
+    /// Replaces the episodes and edited files of a session after its episodes were rebuilt. `placed` holds the episode
+    /// of each entry by seq, and whether it is on an abandoned branch.
+    pub fn apply_rebuild<'a>(
         &mut self,
         session: SessionNumber,
         episodes: &[Episode],
@@ -76,8 +77,8 @@ impl Batch<'_> {
     ) -> Result<(), StoreError> {
         for (seq, episode, abandoned) in placed {
             self.run(
-                "UPDATE entry SET episode = ?4, abandoned = ?5 WHERE space = ?1 AND session = ?2 AND seq = ?3
-                 AND (episode IS NOT ?4 OR abandoned <> ?5)",
+                "UPDATE entry SET episode = ?4, is_abandoned = ?5 WHERE space = ?1 AND session = ?2 AND seq = ?3
+                 AND (episode IS NOT ?4 OR is_abandoned <> ?5)",
                 params![self.space, session.0, *seq as i64, episode.map(|number| number as i64), *abandoned],
             )?;
         }
@@ -85,13 +86,13 @@ impl Batch<'_> {
             let sql = format!("DELETE FROM {table} WHERE space = ?1 AND session = ?2");
             self.run(&sql, params![self.space, session.0])?;
         }
-        self.clear_facts(session)?;
-        self.note_retold(session)?;
+        self.clear_rule_facts(session)?;
+        self.mark_rebuilt(session)?;
         for episode in episodes {
             self.put_episode(session, episode)?;
         }
         for path in edited {
-            self.add_edited(session, path)?;
+            self.add_edited_file(session, path)?;
         }
         Ok(())
     }
@@ -100,10 +101,10 @@ impl Batch<'_> {
         entries::insert(&self.transaction, self.space, session, new).map_err(|cause| self.err(cause))
     }
 
-    fn settle_call(&mut self, session: SessionNumber, seq: u64, outcome: &Outcome) -> Result<(), StoreError> {
+    fn set_result(&mut self, session: SessionNumber, seq: u64, outcome: &ToolOutcome) -> Result<(), StoreError> {
         self.run(
-            "UPDATE entry SET status = ?4, summary = ?5, error = ?6, exit_code = ?7, out_lines = ?8, out_bytes = ?9,
-             output = ?10 WHERE space = ?1 AND session = ?2 AND seq = ?3",
+            "UPDATE entry SET status = ?4, summary = ?5, error = ?6, exit_code = ?7, output_lines = ?8,
+             output_bytes = ?9, output = ?10 WHERE space = ?1 AND session = ?2 AND seq = ?3",
             params![
                 self.space,
                 session.0,
@@ -119,16 +120,17 @@ impl Batch<'_> {
         )
     }
 
-    fn add_edited(&mut self, session: SessionNumber, path: &str) -> Result<(), StoreError> {
+    fn add_edited_file(&mut self, session: SessionNumber, path: &str) -> Result<(), StoreError> {
         self.run(
             "INSERT OR IGNORE INTO edited_file (space, session, path) VALUES (?1, ?2, ?3)",
             params![self.space, session.0, path],
         )
     }
 
-    fn add_node(&mut self, session: SessionNumber, node: &NodeRow) -> Result<(), StoreError> {
+    fn add_node(&mut self, session: SessionNumber, node: &TreeNode) -> Result<(), StoreError> {
         self.run(
-            "INSERT OR IGNORE INTO node (space, session, id, line, parent, lineage) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT OR IGNORE INTO tree_node (space, session, node_key, line, parent_key, lineage_key)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             params![
                 self.space,
                 session.0,
@@ -140,7 +142,7 @@ impl Batch<'_> {
         )
     }
 
-    fn add_usages(&mut self, session: SessionNumber, changes: &Changes) -> Result<(), StoreError> {
+    fn add_usages(&mut self, session: SessionNumber, changes: &SessionChanges) -> Result<(), StoreError> {
         let (mut tokens, mut cost) = ([0; 4], 0);
         for (key, usage) in &changes.usage {
             let (more, price) = self.add_usage(session, *key, usage)?;
@@ -151,28 +153,29 @@ impl Batch<'_> {
             return Ok(());
         }
         self.run(
-            "UPDATE session SET tokens_input = tokens_input + ?3, tokens_output = tokens_output + ?4,
-             cache_read = cache_read + ?5, cache_write = cache_write + ?6,
+            "UPDATE session SET input_tokens = input_tokens + ?3, output_tokens = output_tokens + ?4,
+             cache_read_tokens = cache_read_tokens + ?5, cache_write_tokens = cache_write_tokens + ?6,
              cost_nanos = CASE WHEN ?7 <> 0 THEN coalesce(cost_nanos, 0) + ?7 ELSE cost_nanos END
-             WHERE space = ?1 AND num = ?2",
+             WHERE space = ?1 AND number = ?2",
             params![self.space, session.0, tokens[0], tokens[1], tokens[2], tokens[3], cost],
         )
     }
 
-    /// Adds what an API message cost; how much more that is than was known. A message counts in the session
-    /// that had it first, with the largest numbers seen.
+    /// Adds the usage of an API message and returns the increase. A message counts in the session that had it first,
+    /// with the largest numbers seen.
     fn add_usage(
         &mut self,
         session: SessionNumber,
         key: NativeKey,
-        usage: &UsageRow,
+        usage: &MessageUsage,
     ) -> Result<([i64; 4], i64), StoreError> {
         let tokens = [usage.tokens.input, usage.tokens.output, usage.tokens.cache_read, usage.tokens.cache_write];
         let tokens = tokens.map(|count| count as i64);
-        // Whole billionths of a dollar add up to the same sum in any order.
+        // Integers add up to the same sum in any order.
         let cost = usage.cost_usd.map(|cost| (cost * 1e9).round() as i64);
         let is_new = self.insert(
-            "INSERT INTO usage (space, message, session, at, model, input, output, cache_read, cache_write, cost_nanos)
+            "INSERT INTO usage (space, message_key, session, at, model, input_tokens, output_tokens, cache_read_tokens,
+             cache_write_tokens, cost_nanos)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING",
             params![
                 self.space,
@@ -190,7 +193,7 @@ impl Batch<'_> {
         if is_new { Ok((tokens, cost.unwrap_or(0))) } else { self.raise_usage(session, key, tokens, cost) }
     }
 
-    /// Raises the numbers of a message that was met before, in this session; how much more that is.
+    /// Raises the usage of a message that this session already has and returns the increase.
     fn raise_usage(
         &mut self,
         session: SessionNumber,
@@ -199,8 +202,8 @@ impl Batch<'_> {
         cost: Option<i64>,
     ) -> Result<([i64; 4], i64), StoreError> {
         let before = self.one(
-            "SELECT input, output, cache_read, cache_write, cost_nanos FROM usage
-             WHERE space = ?1 AND message = ?2 AND session = ?3",
+            "SELECT input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_nanos FROM usage
+             WHERE space = ?1 AND message_key = ?2 AND session = ?3",
             params![self.space, key.as_stored(), session.0],
             |row| Ok(([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?], row.get::<_, Option<i64>>(4)?)),
         )?;
@@ -208,29 +211,29 @@ impl Batch<'_> {
         let new: [i64; 4] = std::array::from_fn(|at| old[at].max(tokens[at]));
         let cost = cost.or(old_cost);
         self.run(
-            "UPDATE usage SET input = ?3, output = ?4, cache_read = ?5, cache_write = ?6, cost_nanos = ?7
-             WHERE space = ?1 AND message = ?2",
+            "UPDATE usage SET input_tokens = ?3, output_tokens = ?4, cache_read_tokens = ?5, cache_write_tokens = ?6,
+             cost_nanos = ?7 WHERE space = ?1 AND message_key = ?2",
             params![self.space, key.as_stored(), new[0], new[1], new[2], new[3], cost],
         )?;
         Ok((std::array::from_fn(|at| new[at] - old[at]), cost.unwrap_or(0) - old_cost.unwrap_or(0)))
     }
 
-    fn add_title_elsewhere(&mut self, leaf: NativeKey, text: &str) -> Result<(), StoreError> {
-        // Of several names for one entry the last in the alphabet wins, so that the order of reading does not matter.
+    fn add_other_session_title(&mut self, leaf: NativeKey, text: &str) -> Result<(), StoreError> {
+        // Of several titles for one entry the alphabetically last one wins, whatever the order of reading.
         self.run(
-            "INSERT INTO title_elsewhere (space, leaf, text) VALUES (?1, ?2, ?3)
-             ON CONFLICT DO UPDATE SET text = max(text, excluded.text)",
+            "INSERT INTO other_session_title (space, leaf_key, title) VALUES (?1, ?2, ?3)
+             ON CONFLICT DO UPDATE SET title = max(title, excluded.title)",
             params![self.space, leaf.as_stored(), text],
         )
     }
 
     fn put_episode(&mut self, session: SessionNumber, episode: &Episode) -> Result<(), StoreError> {
         let change = self.next_change();
-        let parts = episode.parts.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+        let span_starts = episode.part_starts.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
         self.run(
             "INSERT OR REPLACE INTO episode
-             (space, session, number, id, first_seq, last_seq, parts, first_line, last_line, first_byte, last_byte,
-              started_at, ended_at, tool_calls, tool_errors, kept_tokens, open, abandoned, change)
+             (space, session, number, id, first_seq, last_seq, span_starts, first_line, last_line, first_byte,
+             last_byte, started_at, ended_at, tool_calls, tool_errors, kept_tokens, is_open, is_abandoned, change)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
             params![
                 self.space,
@@ -239,7 +242,7 @@ impl Batch<'_> {
                 episode.id,
                 episode.first_seq as i64,
                 episode.last_seq as i64,
-                parts,
+                span_starts,
                 episode.lines.0 as i64,
                 episode.lines.1 as i64,
                 episode.bytes.0 as i64,
@@ -249,8 +252,8 @@ impl Batch<'_> {
                 episode.tool_calls as i64,
                 episode.tool_errors as i64,
                 episode.kept_tokens as i64,
-                episode.open,
-                episode.abandoned,
+                episode.is_open,
+                episode.is_abandoned,
                 change,
             ],
         )

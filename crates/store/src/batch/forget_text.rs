@@ -1,42 +1,42 @@
-//! Removing a text wherever it stands, and single entries from sessions that stay.
+//! Removes a text from all tables, and single entries from sessions that stay.
 
 use std::collections::BTreeSet;
 
-use rethread_model::{NativeKey, Speech};
+use rethread_model::{EntryKind, NativeKey};
 use rusqlite::types::Value;
 use rusqlite::{params, params_from_iter};
 
 use super::Batch;
-use crate::forgetting::{self, KEPT_IN_PLACE, OF_SESSION, TEXTS, Texts, Then};
+use crate::forgetting::{self, KEPT_WHEN_ENTRIES_GO, SESSION_TABLES, TEXT_COLUMNS, TextAction, TextColumns};
 use crate::transcripts::{self, TranscriptRow};
-use crate::{Needle, SessionKey, SessionNumber, StoreError};
+use crate::{SessionKey, SessionNumber, StoreError, TextMatcher};
 
 impl Batch<'_> {
-    /// Removes what people and models wrote that contains a text: notes, cards, answers, what was told to agents. Entries
-    /// stay for now.
-    pub fn remove_text(&mut self, needle: &Needle) -> Result<(), StoreError> {
-        for texts in TEXTS {
-            match texts.then {
-                Then::Delete => self.delete_rows(texts, needle)?,
-                Then::Clear => self.clear_columns(texts, needle)?,
-                Then::Leave | Then::Stay => {}
+    /// Removes what users and models wrote that contains a text: notes, cards, answers, injections. Entries are not
+    /// touched; they are removed by [`Batch::remove_entries`] or by reading the transcript again.
+    pub fn remove_text(&mut self, needle: &TextMatcher) -> Result<(), StoreError> {
+        for texts in TEXT_COLUMNS {
+            match texts.action {
+                TextAction::DeleteRow => self.delete_rows(texts, needle)?,
+                TextAction::ClearColumn => self.clear_columns(texts, needle)?,
+                TextAction::Rebuild | TextAction::Keep => {}
             }
         }
-        self.note_unwiped()
+        self.mark_unwiped()
     }
 
-    /// Keeps these out from now on, wherever they are met.
-    pub fn keep_out(&mut self, keys: impl IntoIterator<Item = NativeKey>) -> Result<u64, StoreError> {
+    /// Ignores entries, nodes and titles with these keys from now on, in every transcript. Returns how many are new.
+    pub fn add_forgotten_keys(&mut self, keys: impl IntoIterator<Item = NativeKey>) -> Result<u64, StoreError> {
         let mut added = 0;
         for key in keys {
-            let sql = "INSERT OR IGNORE INTO forgotten (space, key) VALUES (?1, ?2)";
+            let sql = "INSERT OR IGNORE INTO forgotten_key (space, key) VALUES (?1, ?2)";
             added += u64::from(self.insert(sql, params![self.space, key.as_stored()])?);
         }
         Ok(added)
     }
 
-    /// The keys of some of a session's entries, and the texts of those that somebody typed.
-    pub fn keys_of(
+    /// The keys of some entries of a session, with the text of those that a user typed.
+    pub fn entry_keys(
         &self,
         session: SessionNumber,
         seqs: &BTreeSet<u64>,
@@ -44,7 +44,7 @@ impl Batch<'_> {
         let mut keys = Vec::with_capacity(seqs.len());
         for seq in seqs {
             keys.extend(self.one(
-                "SELECT native, CASE WHEN speech IN ('prompt', 'task') THEN text END FROM entry
+                "SELECT native_key, CASE WHEN kind IN ('prompt', 'task') THEN text END FROM entry
                  WHERE space = ?1 AND session = ?2 AND seq = ?3",
                 params![self.space, session.0, *seq as i64],
                 |row| Ok((NativeKey::from_stored(row.get(0)?), row.get(1)?)),
@@ -53,39 +53,41 @@ impl Batch<'_> {
         Ok(keys)
     }
 
-    /// The transcripts of a session.
-    pub fn transcripts_of(&self, session: SessionNumber) -> Result<Vec<TranscriptRow>, StoreError> {
-        let sql =
-            format!("SELECT {} FROM transcript WHERE space = ?1 AND session = ?2 ORDER BY num", transcripts::COLUMNS);
+    /// The transcripts of a session, in the order in which they were first read.
+    pub fn session_transcripts(&self, session: SessionNumber) -> Result<Vec<TranscriptRow>, StoreError> {
+        let sql = format!(
+            "SELECT {} FROM transcript WHERE space = ?1 AND session = ?2 ORDER BY number",
+            transcripts::COLUMNS
+        );
         Ok(self.all(&sql, params![self.space, session.0], transcripts::from_row)?.into_iter().flatten().collect())
     }
 
-    /// The number of a session, by the agent's id.
-    pub fn number_of(&self, key: SessionKey<'_>) -> Result<Option<SessionNumber>, StoreError> {
+    /// The number of a session, by its external id.
+    pub fn session_number(&self, key: SessionKey<'_>) -> Result<Option<SessionNumber>, StoreError> {
         Ok(self.find_session(key.agent, key.external_id)?.map(|found| found.number))
     }
 
-    /// Names that files hold for sessions in other files and that contain a text.
-    pub fn titles_with(&self, needle: &Needle) -> Result<Vec<String>, StoreError> {
-        let sql = "SELECT text FROM title_elsewhere WHERE space = ?1";
+    /// Titles for sessions in other files that contain a text.
+    pub fn titles_containing(&self, needle: &TextMatcher) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT title FROM other_session_title WHERE space = ?1";
         let mut titles: Vec<String> = self.all(sql, params![self.space], |row| row.get(0))?;
-        titles.retain(|title| needle.is_in(title));
+        titles.retain(|title| needle.matches(title));
         Ok(titles)
     }
 
-    /// All entries of a session in their order: number, speech, and what was said.
-    pub fn spoken(&self, session: SessionNumber) -> Result<Vec<(u64, Speech, String)>, StoreError> {
+    /// Seq, kind and text of all entries of a session, in order.
+    pub fn entry_texts(&self, session: SessionNumber) -> Result<Vec<(u64, EntryKind, String)>, StoreError> {
         self.all(
-            "SELECT seq, speech, text FROM entry WHERE space = ?1 AND session = ?2 ORDER BY seq",
+            "SELECT seq, kind, text FROM entry WHERE space = ?1 AND session = ?2 ORDER BY seq",
             params![self.space, session.0],
-            |row| Ok((row.get::<_, i64>(0)? as u64, Speech::from_stored(row.get_ref(1)?.as_str()?), row.get(2)?)),
+            |row| Ok((row.get::<_, i64>(0)? as u64, EntryKind::from_stored(row.get_ref(1)?.as_str()?), row.get(2)?)),
         )
     }
 
-    /// Takes entries out of a session that cannot be read again, and numbers the others anew. What was derived from
-    /// them goes; the caller tells the story again.
+    /// Removes entries from a session whose transcript cannot be read again, and renumbers the others. Clears what was
+    /// derived from entries; the caller rebuilds the episodes.
     pub fn remove_entries(&mut self, session: SessionNumber, seqs: &BTreeSet<u64>) -> Result<(), StoreError> {
-        for table in OF_SESSION.iter().filter(|table| !KEPT_IN_PLACE.contains(table)) {
+        for table in SESSION_TABLES.iter().filter(|table| !KEPT_WHEN_ENTRIES_GO.contains(table)) {
             let sql = format!("DELETE FROM {table} WHERE space = ?1 AND session = ?2");
             self.run(&sql, params![self.space, session.0])?;
         }
@@ -98,7 +100,7 @@ impl Batch<'_> {
             params![self.space, session.0],
             |row| row.get(0),
         )?;
-        // From the first on each moves to a place that is free by then.
+        // In ascending order each entry moves to a seq that is free by then.
         for (new, old) in kept.into_iter().enumerate() {
             self.run(
                 "UPDATE entry SET seq = ?4 WHERE space = ?1 AND session = ?2 AND seq = ?3 AND seq <> ?4",
@@ -108,16 +110,17 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Lets nobody have seen more of a session than there is, after it has become shorter.
-    pub fn shorten_watermarks(&mut self, session: SessionNumber) -> Result<(), StoreError> {
+    /// Lowers the watermarks of readers that are past the end of a session that became shorter.
+    pub fn lower_watermarks(&mut self, session: SessionNumber) -> Result<(), StoreError> {
         self.run(
-            "UPDATE seen SET seq = min(seq, coalesce((SELECT max(seq) FROM entry WHERE space = ?1 AND session = ?2), 0))
+            "UPDATE watermark SET last_seq =
+             min(last_seq, coalesce((SELECT max(seq) FROM entry WHERE space = ?1 AND session = ?2), 0))
              WHERE space = ?1 AND session = ?2",
             params![self.space, session.0],
         )
     }
 
-    /// Removes the card of a session: it was made of what is there no more.
+    /// Removes the card of a session whose content changed.
     pub fn remove_card(&mut self, key: SessionKey<'_>) -> Result<(), StoreError> {
         self.run(
             "DELETE FROM card WHERE space = ?1 AND agent = ?2 AND external_id = ?3",
@@ -125,22 +128,22 @@ impl Batch<'_> {
         )
     }
 
-    fn delete_rows(&mut self, texts: Texts, needle: &Needle) -> Result<(), StoreError> {
+    fn delete_rows(&mut self, texts: TextColumns, needle: &TextMatcher) -> Result<(), StoreError> {
         for (condition, key) in self.rows_with(texts, needle)? {
             self.run(&format!("DELETE FROM {} WHERE {condition}", texts.table), params_from_iter(key))?;
         }
         Ok(())
     }
 
-    fn clear_columns(&mut self, texts: Texts, needle: &Needle) -> Result<(), StoreError> {
+    fn clear_columns(&mut self, texts: TextColumns, needle: &TextMatcher) -> Result<(), StoreError> {
         for (condition, key) in self.rows_with(texts, needle)? {
             for column in texts.columns {
                 let sql = format!("SELECT {column} FROM {} WHERE {condition}", texts.table);
                 let text: Option<String> = self.one(&sql, params_from_iter(&key), |row| row.get(0))?.flatten();
-                let Some(text) = text.filter(|text| needle.is_in(text)) else { continue };
-                // What stands one a line loses only the lines.
-                let lines: Vec<&str> = text.lines().filter(|line| !needle.is_in(line)).collect();
-                let is_list = *column == "entities";
+                let Some(text) = text.filter(|text| needle.matches(text)) else { continue };
+                // A list with one item per line loses only the matching lines.
+                let lines: Vec<&str> = text.lines().filter(|line| !needle.matches(line)).collect();
+                let is_list = *column == "prompt_entities";
                 let kept = if is_list { Value::Text(lines.join("\n")) } else { Value::Null };
                 let sql = format!("UPDATE {} SET {column} = ?{} WHERE {condition}", texts.table, key.len() + 1);
                 self.run(&sql, params_from_iter(key.iter().chain([&kept])))?;
@@ -149,10 +152,10 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// A condition for each row with a text, and the values it asks for.
-    fn rows_with(&self, texts: Texts, needle: &Needle) -> Result<Vec<(String, Vec<Value>)>, StoreError> {
+    /// For each row that contains the text: a condition on its primary key, and the values for it.
+    fn rows_with(&self, texts: TextColumns, needle: &TextMatcher) -> Result<Vec<(String, Vec<Value>)>, StoreError> {
         let find = || -> rusqlite::Result<(Vec<String>, Vec<Vec<Value>>)> {
-            let key = forgetting::key_of(self.connection(), texts.table)?;
+            let key = forgetting::primary_key(self.connection(), texts.table)?;
             Ok((key, forgetting::rows_with(self.connection(), self.space, texts, needle)?))
         };
         let (key, rows) = find().map_err(|cause| self.err(cause))?;

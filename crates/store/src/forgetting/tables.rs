@@ -1,120 +1,141 @@
-//! Which tables hold something of a session, and where texts stand in them. Whoever adds a table adds it here.
+//! Lists which tables belong to sessions, and which columns hold text that may have to be forgotten.
+//!
+//! Every new table must be listed here; the tests below check it.
 
-/// What is derived from transcripts, by our number of the session. All of it can be told again.
-pub(crate) const OF_SESSION: [&str; 11] = [
+/// Tables keyed by session number. All of them are derived from transcripts and can be rebuilt.
+pub(crate) const SESSION_TABLES: [&str; 11] = [
     "entry",
     "episode",
     "usage",
     "edited_file",
-    "node",
-    "queued",
-    "vector",
-    "answer",
+    "tree_node",
+    "queue_step",
+    "embedding",
+    "cached_answer",
     "fact",
-    "fact_unit",
+    "fact_span",
     "enrichment",
 ];
 
-/// Of these, what stays when single entries are taken out of a session whose transcript is gone: it holds no text, or is
-/// taken out row by row.
-pub(crate) const KEPT_IN_PLACE: [&str; 4] = ["entry", "usage", "node", "queued"];
+/// Session tables that are not cleared when single entries are removed from a session whose transcript no longer
+/// exists: they hold no text, or lose their rows one by one.
+pub(crate) const KEPT_WHEN_ENTRIES_GO: [&str; 4] = ["entry", "usage", "tree_node", "queue_step"];
 
-/// What only we know, by agent and the agent's own id. A trigger for each keeps forgotten sessions out.
-pub(crate) const OF_AGENT_ID: [&str; 8] =
-    ["card", "life", "life_event", "hot", "seen", "told", "injection", "unarchived"];
-
-/// Tables that name sessions and are neither: the sessions themselves, their files, and who was forgotten.
-#[cfg(test)]
-pub(crate) const APART: [&str; 3] = ["session", "transcript", "tombstone"];
-
-/// What becomes of a row that holds a text to be forgotten.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Then {
-    /// It goes.
-    Delete,
-    /// It loses the text.
-    Clear,
-    /// It is told again without the text.
-    Leave,
-    /// It stays, because it says where somebody else's files are.
-    Stay,
-}
-
-/// A table with texts, and the columns they stand in.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Texts {
-    pub(crate) table: &'static str,
-    pub(crate) columns: &'static [&'static str],
-    pub(crate) then: Then,
-}
-
-const fn texts(table: &'static str, columns: &'static [&'static str], then: Then) -> Texts {
-    Texts { table, columns, then }
-}
-
-/// Everywhere texts stand.
-pub(crate) const TEXTS: [Texts; 19] = [
-    texts("entry", &["text", "target", "arguments", "paths", "summary", "error", "output", "script"], Then::Leave),
-    texts("session", &["name"], Then::Leave),
-    texts("session", &["cwd", "project", "transcript"], Then::Stay),
-    texts("session", &["alias", "branch"], Then::Clear),
-    texts("edited_file", &["path"], Then::Leave),
-    texts("transcript", &["path"], Then::Stay),
-    texts("life", &["task", "name", "entities"], Then::Clear),
-    texts("life_event", &["detail"], Then::Delete),
-    texts("hot", &["text"], Then::Delete),
-    texts("card", &["fields"], Then::Delete),
-    texts("injection", &["text", "parts"], Then::Delete),
-    texts("unarchived", &["text"], Then::Delete),
-    texts("answer", &["question", "text"], Then::Delete),
-    texts("title_elsewhere", &["text"], Then::Delete),
-    texts("problem", &["message"], Then::Delete),
-    texts("fact", &["detail", "reason", "quote"], Then::Delete),
-    texts("fact_unit", &["carry"], Then::Delete),
-    texts("enrichment", &["error"], Then::Clear),
-    // Things of which nothing is said any more go when the bytes are wiped.
-    texts("entity", &["name"], Then::Leave),
+/// Tables keyed by agent and external id, holding what only Rethread knows. Each has a trigger that ignores rows of
+/// forgotten sessions.
+pub(crate) const EXTERNAL_ID_TABLES: [&str; 9] = [
+    "card",
+    "lifecycle",
+    "lifecycle_event",
+    "hot_memory",
+    "watermark",
+    "injected_content",
+    "context_state",
+    "injection",
+    "pending_archive",
 ];
 
-impl Texts {
-    /// What people call the rows.
-    pub(crate) fn place(self) -> &'static str {
-        match (self.then, self.table) {
-            (Then::Stay, "session") => "paths of sessions",
-            (Then::Stay, "transcript") => "paths of transcripts",
-            (_, table) => place_of(table),
+/// Tables that refer to sessions and are handled one by one.
+#[cfg(test)]
+pub(crate) const OTHER_TABLES: [&str; 3] = ["session", "transcript", "forgotten_session"];
+
+/// What happens to a row that contains text to be forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextAction {
+    DeleteRow,
+    ClearColumn,
+    /// Nothing here: the row is derived and gets rebuilt without the text.
+    Rebuild,
+    /// The row stays, because it holds the path of a file that is not ours.
+    Keep,
+}
+
+impl TextAction {
+    pub(crate) const fn removes_text(self) -> bool {
+        matches!(self, TextAction::DeleteRow | TextAction::ClearColumn)
+    }
+}
+
+/// A table and its columns with free text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TextColumns {
+    pub(crate) table: &'static str,
+    pub(crate) columns: &'static [&'static str],
+    pub(crate) action: TextAction,
+}
+
+const fn texts(table: &'static str, columns: &'static [&'static str], action: TextAction) -> TextColumns {
+    TextColumns { table, columns, action }
+}
+
+/// All columns with free text. The entries come first: `entries_containing` relies on it.
+pub(crate) const TEXT_COLUMNS: [TextColumns; 19] = [
+    texts(
+        "entry",
+        &["text", "target", "arguments", "paths", "summary", "error", "output", "script"],
+        TextAction::Rebuild,
+    ),
+    texts("session", &["name"], TextAction::Rebuild),
+    texts("session", &["cwd", "project", "transcript_path"], TextAction::Keep),
+    texts("session", &["alias", "branch"], TextAction::ClearColumn),
+    texts("edited_file", &["path"], TextAction::Rebuild),
+    texts("transcript", &["path"], TextAction::Keep),
+    texts("lifecycle", &["task", "name", "prompt_entities"], TextAction::ClearColumn),
+    texts("lifecycle_event", &["detail"], TextAction::DeleteRow),
+    texts("hot_memory", &["text"], TextAction::DeleteRow),
+    texts("card", &["fields"], TextAction::DeleteRow),
+    texts("injection", &["text", "sections"], TextAction::DeleteRow),
+    texts("pending_archive", &["content"], TextAction::DeleteRow),
+    texts("cached_answer", &["question", "text"], TextAction::DeleteRow),
+    texts("other_session_title", &["title"], TextAction::DeleteRow),
+    texts("transcript_problem", &["message"], TextAction::DeleteRow),
+    texts("fact", &["detail", "reason", "quote"], TextAction::DeleteRow),
+    texts("fact_span", &["extractor_state"], TextAction::DeleteRow),
+    texts("enrichment", &["error"], TextAction::ClearColumn),
+    // Entities without facts are deleted when the file is wiped.
+    texts("entity", &["name"], TextAction::Rebuild),
+];
+
+impl TextColumns {
+    /// What reports call the rows.
+    pub(crate) fn row_label(self) -> &'static str {
+        match (self.action, self.table) {
+            (TextAction::Keep, "session") => "paths of sessions",
+            (TextAction::Keep, "transcript") => "paths of transcripts",
+            (_, table) => row_label(table),
         }
     }
 }
 
-/// Columns whose texts are JSON of ours: only values count, or the names of fields would be found. Archives that are
-/// not written yet are searched as those that are.
-pub(crate) const JSON: [&str; 2] = ["card.fields", "injection.parts"];
+/// Columns that hold JSON: only values are searched, not field names. Pending archives have rules of their own, the
+/// same as archive files.
+pub(crate) const JSON_COLUMNS: [&str; 2] = ["card.fields", "injection.sections"];
 
-/// What people call the rows of a table.
-pub(crate) fn place_of(table: &'static str) -> &'static str {
+/// What reports call the rows of a table.
+pub(crate) fn row_label(table: &'static str) -> &'static str {
     match table {
         "entry" => "entries",
         "episode" => "episodes",
         "edited_file" => "edited files",
-        "node" => "tree nodes",
-        "queued" => "queued texts",
-        "vector" => "vectors",
-        "answer" => "answers",
+        "tree_node" => "tree nodes",
+        "queue_step" => "prompt queue steps",
+        "embedding" => "embeddings",
+        "cached_answer" => "answers",
         "card" => "cards",
-        "life" => "lives",
-        "life_event" => "events",
-        "hot" => "notes and hot memory",
-        "seen" => "watermarks",
+        "lifecycle" => "lifecycles",
+        "lifecycle_event" => "events",
+        "hot_memory" => "notes and hot memory",
+        "watermark" => "watermarks",
         "injection" => "injections",
-        "unarchived" => "unwritten archives",
-        "title_elsewhere" => "names",
-        "problem" => "problems",
-        "transcript" => "transcripts known",
+        "injected_content" | "context_state" => "injection keys",
+        "pending_archive" => "pending archives",
+        "other_session_title" => "names",
+        "transcript_problem" => "transcript problems",
+        "transcript" => "transcripts",
         "session" => "sessions",
         "fact" => "facts",
-        "fact_unit" => "stretches",
-        "entity" => "things",
+        "fact_span" => "fact spans",
+        "entity" => "entities",
         "enrichment" => "enrichments",
         other => other,
     }
@@ -129,35 +150,35 @@ mod tests {
     use super::*;
     use crate::Store;
 
-    /// Columns with ids, words of ours, or names of models.
-    const NOT_SAID: [&str; 27] = [
+    /// Columns with ids, enum values or names of models.
+    const NOT_FREE_TEXT: [&str; 27] = [
         "space",
         "agent",
         "external_id",
         "id",
         "native_id",
-        "parent_external",
-        "speech",
+        "parent_external_id",
         "status",
-        "tool",
+        "tool_name",
         "tool_kind",
         "kind",
         "event",
         "model",
-        "closed",
+        "closed_as",
         "provider",
         "purpose",
         "rule",
-        "leaf",
-        "tried",
-        "turn",
+        "leaf_id",
+        "failed_leaf_id",
+        "turn_id",
         "namespace",
-        "parts",
-        "memory",
+        "span_starts",
+        "assembler_state",
         "predicate",
         "state",
         "trust",
-        "evidence",
+        "evidence_lines",
+        "file_name",
     ];
 
     fn columns(store: &Store, condition: &str) -> BTreeSet<(String, String)> {
@@ -171,13 +192,13 @@ mod tests {
     }
 
     #[test]
-    fn every_table_that_names_a_session_is_known_to_be_forgotten() {
+    fn every_table_that_refers_to_a_session_is_listed() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("memory.db"), Space::local()).unwrap();
         for (table, column) in columns(&store, "c.name IN ('session', 'external_id')") {
-            let lists: [&[&str]; 3] = [&OF_SESSION, &OF_AGENT_ID, &APART];
+            let lists: [&[&str]; 3] = [&SESSION_TABLES, &EXTERNAL_ID_TABLES, &OTHER_TABLES];
             let is_listed = lists.iter().any(|list| list.contains(&table.as_str()));
-            assert!(is_listed, "{table}.{column} is in no list of forgetting/tables.rs");
+            assert!(is_listed, "{table}.{column} is not listed in forgetting/tables.rs");
         }
         let triggers: i64 = store
             .connection
@@ -187,21 +208,18 @@ mod tests {
                 |row| row.get(0),
             )
             .unwrap();
-        assert_eq!(triggers, OF_AGENT_ID.len() as i64, "each has a trigger");
+        assert_eq!(triggers, EXTERNAL_ID_TABLES.len() as i64, "each has a trigger");
     }
 
     #[test]
-    fn every_column_with_text_is_known_to_be_searched() {
+    fn every_text_column_is_searched() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("memory.db"), Space::local()).unwrap();
         for (table, column) in columns(&store, "c.type = 'TEXT'") {
-            let is_listed = TEXTS.iter().any(|texts| texts.table == table && texts.columns.contains(&column.as_str()));
-            let is_ours = ["counter", "ledger"].contains(&table.as_str())
-                || (table, column.as_str()) == ("unarchived".to_owned(), "name");
-            assert!(
-                is_listed || is_ours || NOT_SAID.contains(&column.as_str()),
-                "{column} is in no list of forgetting/tables.rs"
-            );
+            let is_listed =
+                TEXT_COLUMNS.iter().any(|texts| texts.table == table && texts.columns.contains(&column.as_str()));
+            let is_exempt = ["counter", "ledger"].contains(&table.as_str()) || NOT_FREE_TEXT.contains(&column.as_str());
+            assert!(is_listed || is_exempt, "{table}.{column} is not listed in forgetting/tables.rs");
         }
     }
 }

@@ -1,78 +1,78 @@
-//! Why a thread could not be read or written, with where.
+//! Errors of threads, each with the thread or path.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use rethread_model::thread::ThreadId;
 
-/// Why a thread could not be read or written.
+/// A failed operation on a thread.
 #[derive(Debug, thiserror::Error)]
 pub enum ThreadError {
-    /// There is no such thread.
+    /// No thread has this id.
     #[error("there is no thread {id}")]
     Missing {
-        /// The id asked for.
+        /// The requested id.
         id: ThreadId,
     },
-    /// It was deleted, perhaps just now.
+    /// The thread was deleted, possibly during the operation.
     #[error("the thread {id} was deleted")]
     Deleted {
-        /// The thread.
+        /// The thread concerned.
         id: ThreadId,
     },
-    /// The disk is full, read-only, or gave an error. Nothing was acknowledged.
-    #[error("{} cannot be {doing}", path.display())]
+    /// The disk is full, read-only or failing. Nothing was acknowledged.
+    #[error("{} cannot be {operation}", path.display())]
     Disk {
         /// The file or directory.
         path: PathBuf,
-        /// What was tried: read, written, created, removed.
-        doing: &'static str,
-        /// What the system says.
+        /// The operation as a participle: read, written, created, removed.
+        operation: &'static str,
+        /// The error the operating system reported.
         #[source]
         cause: io::Error,
     },
-    /// An earlier write may or may not be on disk; whoever goes on must open the log again.
-    #[error("{} failed to reach the disk earlier; nothing more is written through this handle", path.display())]
-    Unsure {
-        /// The log.
+    /// An earlier write may or may not be on disk; the caller must open the log again.
+    #[error("an earlier write to {} failed; open the thread again to continue", path.display())]
+    FailedEarlier {
+        /// Path of the log.
         path: PathBuf,
     },
-    /// Something else lies where a log belongs: a link, a pipe.
+    /// The log is not a regular file but a link, a pipe or the like.
     #[error("{} is not a regular file", path.display())]
-    Foreign {
-        /// What lies there.
+    NotRegularFile {
+        /// Path of the log.
         path: PathBuf,
     },
-    /// The record is longer than any that is stored.
-    #[error("a record of {bytes} bytes is longer than the {limit} that a thread takes")]
+    /// The record exceeds the maximum length.
+    #[error("the record has {bytes} bytes, the limit is {limit}")]
     TooLong {
-        /// Its length.
+        /// Length of the record.
         bytes: usize,
-        /// The longest taken.
+        /// Longest record that is accepted.
         limit: usize,
     },
-    /// A result that answers no call, or one that has been answered.
+    /// A tool result for an unknown call, or for one that has a result already.
     #[error("no call {call:?} is waiting for a result in the thread {id}")]
     NoSuchCall {
-        /// The thread.
+        /// The thread concerned.
         id: ThreadId,
-        /// The call it names.
+        /// Id of the call in the result.
         call: String,
     },
-    /// Too many are waiting for their turn.
-    #[error("as many turns as may wait in the thread {id} are waiting already: {limit}")]
+    /// The turn queue of the thread is full.
+    #[error("the queue of the thread {id} is full: {limit} turns are waiting")]
     QueueFull {
-        /// The thread.
+        /// The thread concerned.
         id: ThreadId,
-        /// How many may wait.
+        /// How many turns may wait.
         limit: usize,
     },
 }
 
 impl ThreadError {
-    /// For `map_err`: what was done to which path.
+    /// For `map_err`.
     pub(crate) fn disk(path: &Path, doing: &'static str) -> impl FnOnce(io::Error) -> ThreadError + use<> {
         let path = path.to_owned();
-        move |cause| ThreadError::Disk { path, doing, cause }
+        move |cause| ThreadError::Disk { path, operation: doing, cause }
     }
 }

@@ -1,49 +1,53 @@
-//! `metadata.json`: a cache of what the log says, with the few things the log cannot say.
+//! `metadata.json`: a cache of what can be counted in the log, and a few fields that only this file holds.
 
 use std::fs::File;
 use std::io;
 
-use rethread_model::thread::{Metadata, ThreadId};
+use rethread_model::thread::{ThreadId, ThreadMetadata};
 
-use super::files::{Flush, Folder};
-use super::{log, read, tally};
+use super::private_files::{Flush, PrivateFolder};
+use super::{log, read, record_counts};
 
-/// The name of the file.
 pub(super) const NAME: &str = "metadata.json";
-/// Where one goes that cannot be read.
+/// New name of a file that cannot be parsed.
 const DAMAGED: &str = "metadata.json.damaged";
 
-/// What is known of a thread now: what was written down, and every line of the log after it.
-pub(super) fn load(id: ThreadId, folder: &Folder, file: &File, known: Option<Metadata>) -> io::Result<Metadata> {
-    let mut metadata = match known {
-        Some(known) => known,
+/// Current metadata: `old` or the stored file, plus every line of the log after it.
+pub(super) fn load(
+    id: ThreadId,
+    folder: &PrivateFolder,
+    file: &File,
+    old: Option<ThreadMetadata>,
+) -> io::Result<ThreadMetadata> {
+    let mut metadata = match old {
+        Some(old) => old,
         None => stored(id, folder, file)?,
     };
     let from = metadata.log_bytes;
     read::each_line(file, from, &mut |line| {
-        tally::count_line(&mut metadata, line);
+        record_counts::count_line(&mut metadata, line);
     })?;
     Ok(metadata)
 }
 
-/// What was written down, as far as it fits the log.
-fn stored(id: ThreadId, folder: &Folder, file: &File) -> io::Result<Metadata> {
+/// The stored metadata as far as it matches the log.
+fn stored(id: ThreadId, folder: &PrivateFolder, file: &File) -> io::Result<ThreadMetadata> {
     let size = file.metadata()?.len();
     Ok(match read(id, folder) {
-        Some(stored) if fits(&stored, file, size)? => stored,
-        // What it says about the log is wrong; what only it says is kept.
-        Some(stored) => emptied(stored),
-        None => Metadata::new(id, id.drawn_at()),
+        Some(stored) if matches_log(&stored, file, size)? => stored,
+        // The counts are wrong, but the other fields exist only here.
+        Some(stored) => without_counts(stored),
+        None => ThreadMetadata::new(id, id.created_at()),
     })
 }
 
-fn read(id: ThreadId, folder: &Folder) -> Option<Metadata> {
+fn read(id: ThreadId, folder: &PrivateFolder) -> Option<ThreadMetadata> {
     let bytes = folder.bytes(NAME).ok()?;
-    serde_json::from_slice::<Metadata>(&bytes).ok().filter(|stored| stored.id == id)
+    serde_json::from_slice::<ThreadMetadata>(&bytes).ok().filter(|stored| stored.id == id)
 }
 
-/// Takes over what only the file holds.
-pub(super) fn adopt_own(metadata: &mut Metadata, folder: &Folder) {
+/// Takes over the fields that only the file holds.
+pub(super) fn adopt_file_fields(metadata: &mut ThreadMetadata, folder: &PrivateFolder) {
     let Some(stored) = read(metadata.id, folder) else { return };
     if stored.name_from >= metadata.name_from {
         metadata.name = stored.name;
@@ -58,13 +62,13 @@ pub(super) fn adopt_own(metadata: &mut Metadata, folder: &Folder) {
     metadata.extra = stored.extra;
 }
 
-/// Whether there is a file that cannot be read.
-pub(super) fn is_damaged(id: ThreadId, folder: &Folder) -> bool {
+/// Whether there is a file that cannot be parsed.
+pub(super) fn is_damaged(id: ThreadId, folder: &PrivateFolder) -> bool {
     folder.bytes(NAME).is_ok() && read(id, folder).is_none()
 }
 
-/// Replaces the file. What cannot be read is put aside: a human may still read a name or instructions in it.
-pub(super) fn write(folder: &Folder, metadata: &Metadata, flush: Flush) -> io::Result<()> {
+/// Replaces the file. A damaged one is renamed first: a user may still find a name or instructions in it.
+pub(super) fn write(folder: &PrivateFolder, metadata: &ThreadMetadata, flush: Flush) -> io::Result<()> {
     if is_damaged(metadata.id, folder) {
         folder.rename(NAME, DAMAGED)?;
     }
@@ -73,8 +77,8 @@ pub(super) fn write(folder: &Folder, metadata: &Metadata, flush: Flush) -> io::R
     folder.replace(NAME, &bytes, flush)
 }
 
-/// Whether it was counted from the beginning of this log.
-fn fits(metadata: &Metadata, file: &File, size: u64) -> io::Result<bool> {
+/// Whether the counts were made from this log.
+fn matches_log(metadata: &ThreadMetadata, file: &File, size: u64) -> io::Result<bool> {
     let end = metadata.log_bytes;
     if end == 0 {
         return Ok(metadata.message_count == 0 && metadata.next_seq == 1);
@@ -82,12 +86,12 @@ fn fits(metadata: &Metadata, file: &File, size: u64) -> io::Result<bool> {
     if end > size {
         return Ok(false);
     }
-    // The last line may be one that is no record, or longer than is read here: then the log is read from its beginning.
+    // False too if the last line is not a record or too long to read here; then the log is read from its start.
     Ok(log::last_seq_before(file, end)?.is_some_and(|seq| seq.saturating_add(1) == metadata.next_seq))
 }
 
-fn emptied(stored: Metadata) -> Metadata {
-    let mut metadata = Metadata::new(stored.id, stored.created_at);
+fn without_counts(stored: ThreadMetadata) -> ThreadMetadata {
+    let mut metadata = ThreadMetadata::new(stored.id, stored.created_at);
     let keeps_name = stored.name_from.is_some_and(|from| from > rethread_model::thread::NameOrigin::FirstWords);
     metadata.name = stored.name.filter(|_| keeps_name);
     metadata.name_from = stored.name_from.filter(|_| keeps_name);

@@ -1,75 +1,75 @@
-//! Threads: conversations whose logs are ours. One directory each: `session.jsonl`, never rewritten, `metadata.json`.
+//! Threads: our own conversations. Each has a directory with `session.jsonl`, which is append-only, and
+//! `metadata.json`.
 
 mod error;
-mod files;
 mod log;
 mod metadata;
+mod private_files;
 mod read;
-mod tally;
-mod turns;
+mod record_counts;
+mod turn_queue;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rethread_model::thread::{Metadata, ThreadId};
+use rethread_model::thread::{ThreadId, ThreadMetadata};
 use rustix::fs::OFlags;
 
-use files::{Flush, Folder};
+use private_files::{Flush, PrivateFolder};
 
 pub use error::ThreadError;
-pub use log::{LONGEST_RECORD, ThreadLog};
-pub use read::{LineProblem, LoggedRecords};
-pub use turns::{Spoken, Ticket, Turn};
+pub use log::{MAX_RECORD_BYTES, ThreadLog};
+pub use read::{ThreadLineProblem, ThreadRecords};
+pub use turn_queue::{PartialAnswer, ThreadTurn, TurnTicket};
 
-/// The log's file in a thread's directory.
 const LOG: &str = "session.jsonl";
-/// Begins the names of directories that are being made.
-const DRAFT: &str = ".new-";
-/// Names of deleted threads, so that none of them ever comes back.
+/// Prefix of directories that are not complete yet.
+const DRAFT_PREFIX: &str = ".new-";
+/// Directory with an empty file for each deleted thread, so that none of them comes back.
 const DELETED: &str = "deleted";
-/// Threads whose metadata is read at once.
-const AT_ONCE: usize = 8;
+/// Number of OS threads that read metadata.
+const METADATA_READERS: usize = 8;
 
-/// All threads of one home.
+/// All threads of one Rethread home.
 #[derive(Clone, Debug)]
 pub struct Threads {
     root: PathBuf,
 }
 
 impl Threads {
-    /// Those below this directory, which need not exist.
+    /// Threads below this directory, which need not exist.
     pub fn new(root: PathBuf) -> Self {
         Self { root }
     }
 
-    /// The directory that holds them.
+    /// The directory that holds the threads.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Where a thread's log is.
+    /// Path of a thread's log.
     pub fn log_path(&self, id: ThreadId) -> PathBuf {
         self.folder_path(id).join(LOG)
     }
 
-    /// Makes a thread: its directory, an empty log and metadata, all on disk when this returns.
-    pub fn create(&self, metadata: &Metadata) -> Result<ThreadLog, ThreadError> {
+    /// Creates a thread: its directory, an empty log and metadata, all on disk when this returns.
+    pub fn create(&self, metadata: &ThreadMetadata) -> Result<ThreadLog, ThreadError> {
         let path = self.folder_path(metadata.id);
-        let draft = self.root.join(format!("{DRAFT}{}", metadata.id));
-        let made = || -> io::Result<()> {
-            files::make_folder(&self.root)?;
-            files::make_folder(&draft)?;
-            let folder = Folder::open(&draft)?;
+        let draft = self.root.join(format!("{DRAFT_PREFIX}{}", metadata.id));
+        let create = || -> io::Result<()> {
+            private_files::create_folder_and_parents(&self.root)?;
+            private_files::create_folder_and_parents(&draft)?;
+            let folder = PrivateFolder::open(&draft)?;
             folder.file(LOG, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)?.sync_all()?;
             metadata::write(&folder, metadata, Flush::Now)?;
             folder.sync()?;
-            // Nobody ever sees a directory that is half made.
+            // The rename makes the complete directory visible in one step.
             std::fs::rename(&draft, &path)?;
-            Folder::open(&self.root)?.sync()
+            PrivateFolder::open(&self.root)?.sync()
         };
-        if let Err(cause) = made() {
+        if let Err(cause) = create() {
             let _ = std::fs::remove_dir_all(&draft);
-            return Err(ThreadError::Disk { path, doing: "created", cause });
+            return Err(ThreadError::Disk { path, operation: "created", cause });
         }
         self.open(metadata.id)
     }
@@ -81,21 +81,21 @@ impl Threads {
         Ok(ThreadLog::new(id, path.join(LOG), folder, file))
     }
 
-    /// All records of a thread.
-    pub fn read(&self, id: ThreadId) -> Result<LoggedRecords, ThreadError> {
+    /// All records of a thread, and the lines that are not records.
+    pub fn read(&self, id: ThreadId) -> Result<ThreadRecords, ThreadError> {
         let (folder, _) = self.folder(id)?;
         let file = self.log_file(id, &folder, OFlags::RDONLY)?;
         read::records(&file).map_err(ThreadError::disk(&self.log_path(id), "read"))
     }
 
-    /// What is known of a thread. Nothing is written, however old the stored metadata is.
-    pub fn metadata(&self, id: ThreadId) -> Result<Metadata, ThreadError> {
+    /// The current metadata of a thread. Does not write, even if the stored metadata is out of date.
+    pub fn metadata(&self, id: ThreadId) -> Result<ThreadMetadata, ThreadError> {
         let (folder, _) = self.folder(id)?;
         let file = self.log_file(id, &folder, OFlags::RDONLY)?;
         metadata::load(id, &folder, &file, None).map_err(ThreadError::disk(&self.log_path(id), "read"))
     }
 
-    /// Whether what only the metadata of a thread hold cannot be read.
+    /// Whether the metadata file of a thread cannot be parsed, so that its name and instructions are lost.
     pub fn has_damaged_metadata(&self, id: ThreadId) -> bool {
         self.folder(id).is_ok_and(|(folder, _)| metadata::is_damaged(id, &folder))
     }
@@ -105,7 +105,7 @@ impl Threads {
         let entries = match std::fs::read_dir(&self.root) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(cause) => return Err(ThreadError::Disk { path: self.root.clone(), doing: "read", cause }),
+            Err(cause) => return Err(ThreadError::Disk { path: self.root.clone(), operation: "read", cause }),
         };
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         let mut ids: Vec<ThreadId> = names.filter_map(|name| name.parse().ok()).collect();
@@ -114,11 +114,11 @@ impl Threads {
         Ok(ids)
     }
 
-    /// All threads, the one last spoken in first. One that cannot be read is left out, with the reason.
-    pub fn list(&self) -> Result<(Vec<Metadata>, Vec<ThreadError>), ThreadError> {
+    /// Metadata of all threads, most recently used first, and the errors of those that cannot be read.
+    pub fn list(&self) -> Result<(Vec<ThreadMetadata>, Vec<ThreadError>), ThreadError> {
         let ids = self.ids()?;
-        let share = ids.len().div_ceil(AT_ONCE).max(1);
-        let read: Vec<Result<Metadata, ThreadError>> = std::thread::scope(|scope| {
+        let share = ids.len().div_ceil(METADATA_READERS).max(1);
+        let read: Vec<Result<ThreadMetadata, ThreadError>> = std::thread::scope(|scope| {
             let readers: Vec<_> = ids
                 .chunks(share)
                 .map(|ids| scope.spawn(|| ids.iter().map(|id| self.metadata(*id)).collect::<Vec<_>>()))
@@ -129,7 +129,7 @@ impl Threads {
         for one in read {
             match one {
                 Ok(metadata) => found.push(metadata),
-                // Deleted while we looked.
+                // Deleted since the listing.
                 Err(ThreadError::Missing { .. } | ThreadError::Deleted { .. }) => {}
                 Err(error) => problems.push(error),
             }
@@ -138,7 +138,7 @@ impl Threads {
         Ok((found, problems))
     }
 
-    /// Deletes a thread for good. Who holds its log open can append no more.
+    /// Deletes a thread for good. Processes that have its log open can no longer append.
     pub fn delete(&self, id: ThreadId) -> Result<(), ThreadError> {
         let path = self.folder_path(id);
         let (folder, _) = match self.folder(id) {
@@ -148,19 +148,19 @@ impl Threads {
         };
         let file = self.log_file(id, &folder, OFlags::RDWR)?;
         file.lock().map_err(ThreadError::disk(&path, "locked"))?;
-        let tombs = self.root.join(DELETED);
-        let buried = || -> io::Result<()> {
-            files::make_folder(&tombs)?;
-            let tombs = Folder::open(&tombs)?;
-            tombs.file(&id.to_string(), OFlags::WRONLY | OFlags::CREATE)?.sync_all()?;
-            tombs.sync()
+        let deleted = self.root.join(DELETED);
+        let mark_deleted = || -> io::Result<()> {
+            private_files::create_folder_and_parents(&deleted)?;
+            let deleted = PrivateFolder::open(&deleted)?;
+            deleted.file(&id.to_string(), OFlags::WRONLY | OFlags::CREATE)?.sync_all()?;
+            deleted.sync()
         };
-        buried().map_err(ThreadError::disk(&tombs, "written"))?;
-        // From here on it is gone, whatever happens; what stays of its files is swept at the next occasion.
+        mark_deleted().map_err(ThreadError::disk(&deleted, "written"))?;
+        // From here on the thread is deleted; files that are left over are removed by `sweep_all`.
         self.sweep(id)
     }
 
-    /// The ids of all threads that were deleted.
+    /// The ids of all deleted threads.
     pub fn deleted_ids(&self) -> Vec<ThreadId> {
         let Ok(entries) = std::fs::read_dir(self.root.join(DELETED)) else { return Vec::new() };
         entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
@@ -174,9 +174,9 @@ impl Threads {
             if let Some(id) = deleted {
                 self.sweep(id)?;
             }
-            // A directory is made in moments; one that has been in the making for longer never will be.
+            // Creating a directory takes a moment; an old draft was left by a killed process.
             let draft = self.root.join(&name);
-            if name.starts_with(DRAFT) && is_older_than_an_hour(&draft) {
+            if name.starts_with(DRAFT_PREFIX) && is_older_than_an_hour(&draft) {
                 std::fs::remove_dir_all(&draft).map_err(ThreadError::disk(&draft, "removed"))?;
             }
         }
@@ -185,9 +185,9 @@ impl Threads {
 
     fn sweep(&self, id: ThreadId) -> Result<(), ThreadError> {
         let path = self.folder_path(id);
-        // The log goes first: whoever waits for its lock sees by it that the thread is gone.
-        let gone = Folder::open(&path).and_then(|folder| folder.remove(LOG));
-        match gone.and_then(|()| std::fs::remove_dir_all(&path)) {
+        // The log first: a process that waits for its lock sees that it was unlinked.
+        let removed = PrivateFolder::open(&path).and_then(|folder| folder.remove(LOG));
+        match removed.and_then(|()| std::fs::remove_dir_all(&path)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound && !path.exists() => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 std::fs::remove_dir_all(&path).map_err(ThreadError::disk(&path, "removed"))
@@ -196,7 +196,7 @@ impl Threads {
         }
     }
 
-    /// Whether a thread was deleted.
+    /// Whether a thread with this id was deleted.
     pub fn is_deleted(&self, id: ThreadId) -> bool {
         self.root.join(DELETED).join(id.to_string()).symlink_metadata().is_ok()
     }
@@ -205,29 +205,30 @@ impl Threads {
         self.root.join(id.to_string())
     }
 
-    fn folder(&self, id: ThreadId) -> Result<(Folder, PathBuf), ThreadError> {
+    fn folder(&self, id: ThreadId) -> Result<(PrivateFolder, PathBuf), ThreadError> {
         let path = self.folder_path(id);
         if self.is_deleted(id) {
             return Err(ThreadError::Deleted { id });
         }
-        match Folder::open(&path) {
+        match PrivateFolder::open(&path) {
             Ok(folder) => Ok((folder, path)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(ThreadError::Missing { id }),
-            Err(cause) => Err(ThreadError::Disk { path, doing: "read", cause }),
+            Err(cause) => Err(ThreadError::Disk { path, operation: "read", cause }),
         }
     }
 
-    fn log_file(&self, id: ThreadId, folder: &Folder, flags: OFlags) -> Result<std::fs::File, ThreadError> {
+    fn log_file(&self, id: ThreadId, folder: &PrivateFolder, flags: OFlags) -> Result<std::fs::File, ThreadError> {
         let path = self.log_path(id);
         folder.file(LOG, flags).map_err(|cause| match cause.kind() {
             io::ErrorKind::NotFound => ThreadError::Missing { id },
-            io::ErrorKind::InvalidInput => ThreadError::Foreign { path },
-            _ => ThreadError::Disk { path, doing: "opened", cause },
+            io::ErrorKind::InvalidInput => ThreadError::NotRegularFile { path },
+            _ => ThreadError::Disk { path, operation: "opened", cause },
         })
     }
 }
 
 fn is_older_than_an_hour(path: &Path) -> bool {
-    let age = path.symlink_metadata().and_then(|about| about.modified()).ok().and_then(|at| at.elapsed().ok());
+    let age =
+        path.symlink_metadata().and_then(|attributes| attributes.modified()).ok().and_then(|at| at.elapsed().ok());
     age.is_some_and(|age| age.as_secs() > 3600)
 }

@@ -1,56 +1,56 @@
-//! Reading a log: every record that is whole, and where something is not.
+//! Reads a log: all complete records, and the lines that are not records.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
-use rethread_model::thread::Record;
+use rethread_model::thread::ThreadRecord;
 
-use super::log::LONGEST_RECORD;
+use super::log::MAX_RECORD_BYTES;
 
 /// Bytes read at a time.
-const WINDOW: usize = 64 * 1024;
+const BUFFER_BYTES: usize = 64 * 1024;
 
-/// A line that could not be read as a record. It is passed over.
+/// A line that is not a record. Readers skip it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LineProblem {
-    /// Which line, counted from one.
+pub struct ThreadLineProblem {
+    /// Line number, from 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// Why it is not a record.
     pub reason: String,
 }
 
-/// What a log holds.
+/// The content of a log.
 #[derive(Clone, Debug, Default)]
-pub struct LoggedRecords {
-    /// All records in the order of the log.
-    pub records: Vec<Record>,
-    /// Lines that are none.
-    pub problems: Vec<LineProblem>,
-    /// Whether the last line was cut off; it was never acknowledged.
+pub struct ThreadRecords {
+    /// All records, in the order of the log.
+    pub records: Vec<ThreadRecord>,
+    /// Lines that are not records.
+    pub problems: Vec<ThreadLineProblem>,
+    /// Whether the last line is incomplete; it was never acknowledged.
     pub is_torn: bool,
 }
 
-/// All records of a log.
-pub(super) fn records(file: &File) -> io::Result<LoggedRecords> {
-    let mut loaded = LoggedRecords::default();
+pub(super) fn records(file: &File) -> io::Result<ThreadRecords> {
+    let mut loaded = ThreadRecords::default();
     let mut number = 0;
     loaded.is_torn = each_line(file, 0, &mut |line| {
         number += 1;
-        match Record::parse(line.trim_ascii_end()) {
+        match ThreadRecord::parse(line.trim_ascii_end()) {
             Ok(record) => loaded.records.push(record),
-            // The newline that closes a torn end leaves nothing else on its line.
+            // Closing an incomplete end can leave a blank line.
             Err(_) if line.trim_ascii().is_empty() => {}
-            Err(error) => loaded.problems.push(LineProblem { line: number, reason: error.to_string() }),
+            Err(error) => loaded.problems.push(ThreadLineProblem { line: number, reason: error.to_string() }),
         }
     })?;
     Ok(loaded)
 }
 
-/// Calls with every whole line from a position on, newline included; whether something without a newline follows.
+/// Calls `each` with every complete line from a position on, newline included. Returns whether an incomplete line
+/// follows.
 pub(super) fn each_line(file: &File, from: u64, each: &mut dyn FnMut(&[u8])) -> io::Result<bool> {
     let mut file = file;
     file.seek(SeekFrom::Start(from))?;
-    let mut reader = BufReader::with_capacity(WINDOW, file);
+    let mut reader = BufReader::with_capacity(BUFFER_BYTES, file);
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -64,10 +64,10 @@ pub(super) fn each_line(file: &File, from: u64, each: &mut dyn FnMut(&[u8])) -> 
     }
 }
 
-/// The last whole line that ends at a position, if it is not longer than any record.
+/// The line that ends at a position, without its newline; None if it is longer than any record.
 pub(super) fn line_before(file: &File, end: u64) -> io::Result<Option<Vec<u8>>> {
-    let short = line_within(file, end, WINDOW)?;
-    if short.is_some() { Ok(short) } else { line_within(file, end, LONGEST_RECORD) }
+    let short = line_within(file, end, BUFFER_BYTES)?;
+    if short.is_some() { Ok(short) } else { line_within(file, end, MAX_RECORD_BYTES) }
 }
 
 fn line_within(file: &File, end: u64, window: usize) -> io::Result<Option<Vec<u8>>> {

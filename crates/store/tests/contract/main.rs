@@ -1,9 +1,10 @@
 //! What every store backend must do.
 
 use rethread_model::{
-    Agent, Changes, Entry, Episode, NativeKey, NewEntry, Owner, Place, Space, Speech, Timestamp, Tokens, UsageRow,
+    Agent, Entry, EntryKind, EntryLocation, EntryOwner, Episode, MessageUsage, NativeKey, NewEntry, SessionChanges,
+    Space, Timestamp, Tokens,
 };
-use rethread_store::{AskedOf, Numbers, SessionFilter, SessionKey, Store, StoreError, StoredCard};
+use rethread_store::{CardRow, QuantizedVector, SessionFilter, SessionKey, SessionQuestion, Store, StoreError};
 
 #[expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 fn store_in(folder: &tempfile::TempDir) -> Store {
@@ -44,12 +45,15 @@ fn message_costs_once_across_sessions() {
     let first = batch.open_session(Agent::ClaudeCode, "first").unwrap().number;
     let second = batch.open_session(Agent::ClaudeCode, "second").unwrap().number;
     let usage = |output| {
-        let row =
-            UsageRow { tokens: Tokens { output, ..Tokens::default() }, cost_usd: Some(0.1), ..UsageRow::default() };
-        Changes { usage: [(NativeKey::from_stored(7), row)].into(), ..Changes::default() }
+        let row = MessageUsage {
+            tokens: Tokens { output, ..Tokens::default() },
+            cost_usd: Some(0.1),
+            ..MessageUsage::default()
+        };
+        SessionChanges { usage: [(NativeKey::from_stored(7), row)].into(), ..SessionChanges::default() }
     };
     for (session, output) in [(first, 3), (first, 5), (first, 4), (second, 9)] {
-        batch.apply(session, &usage(output), None).unwrap();
+        batch.apply_changes(session, &usage(output), None).unwrap();
     }
     batch.commit().unwrap();
     let all = SessionFilter { include_empty: true, ..SessionFilter::default() };
@@ -66,11 +70,11 @@ fn open_episode_is_replaced_by_number() {
     let mut batch = store.begin().unwrap();
     let session = batch.open_session(Agent::Pi, "x").unwrap().number;
     for last_seq in [1, 5] {
-        let open = Episode { id: "e".into(), number: 1, last_seq, open: true, ..Episode::default() };
-        batch.apply(session, &Changes::default(), Some(&open)).unwrap();
+        let open = Episode { id: "e".into(), number: 1, last_seq, is_open: true, ..Episode::default() };
+        batch.apply_changes(session, &SessionChanges::default(), Some(&open)).unwrap();
     }
-    assert_eq!(batch.owner(session, NativeKey::from_stored(1)).unwrap(), None::<Owner>);
-    let (stored, _) = batch.stored_session(session).unwrap().unwrap();
+    assert_eq!(batch.entry_owner(session, NativeKey::from_stored(1)).unwrap(), None::<EntryOwner>);
+    let (stored, _) = batch.session_with_state(session).unwrap().unwrap();
     batch.commit().unwrap();
     let episodes = store.episodes(stored.id).unwrap();
     assert_eq!((episodes.len(), episodes[0].last_seq), (1, 5));
@@ -87,11 +91,25 @@ fn newer_or_damaged_file_is_refused_and_unchanged() {
     let opened = Store::open(&path, Space::local());
     assert!(matches!(opened, Err(StoreError::Newer { found: 99, .. })), "{opened:?}");
     let damaged = folder.path().join("damaged.db");
-    std::fs::write(&damaged, "this is no database but long enough to look like a header of one").unwrap();
+    std::fs::write(&damaged, "this is not a database but long enough to look like a header of one").unwrap();
     let before = std::fs::read(&damaged).unwrap();
     let opened = Store::open(&damaged, Space::local());
     assert!(matches!(opened, Err(StoreError::Damaged { .. })), "{opened:?}");
     assert_eq!(std::fs::read(&damaged).unwrap(), before);
+}
+
+#[test]
+fn a_database_of_a_development_build_is_refused_and_not_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.db");
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute_batch("CREATE TABLE life (space TEXT); PRAGMA user_version = 11;").unwrap();
+    drop(connection);
+    let opened = Store::open(&path, Space::local());
+    assert!(matches!(opened, Err(StoreError::Outdated { found: 11, .. })), "{opened:?}");
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0)).unwrap();
+    assert_eq!(tables, 1);
 }
 
 #[test]
@@ -104,46 +122,50 @@ fn vectors_are_removed_with_their_entries() {
         entry: Entry {
             seq,
             native_id: seq.to_string(),
-            place: Place::default(),
+            location: EntryLocation::default(),
             at: None,
-            speech,
+            kind: speech,
             text: text.into(),
             tool: None,
             episode: Some(1),
-            abandoned: false,
+            is_abandoned: false,
         },
-        key: NativeKey::from_stored(seq as i64),
-        message: None,
-        node: None,
+        native_key: NativeKey::from_stored(seq as i64),
+        message_key: None,
+        node_key: None,
     };
-    let entries =
-        vec![entry(0, Speech::Prompt, "why"), entry(1, Speech::Call, "ls"), entry(2, Speech::Said, "because")];
+    let entries = vec![
+        entry(0, EntryKind::Prompt, "why"),
+        entry(1, EntryKind::Call, "ls"),
+        entry(2, EntryKind::AssistantText, "because"),
+    ];
     let episode = Episode { id: "e".into(), number: 1, last_seq: 2, ..Episode::default() };
-    batch.apply(session, &Changes { entries, ..Changes::default() }, Some(&episode)).unwrap();
+    batch.apply_changes(session, &SessionChanges { entries, ..SessionChanges::default() }, Some(&episode)).unwrap();
     batch.commit().unwrap();
 
-    let found = store.unembedded("m", 10).unwrap();
+    let found = store.pending_embeddings("m", 10).unwrap();
     let texts: Vec<&str> = found.entries.iter().map(|entry| entry.text.as_str()).collect();
-    assert_eq!((texts, found.more), (vec!["why", "because"], false), "calls are found by their words");
-    assert!(store.unembedded("m", 1).unwrap().more);
+    assert_eq!((texts, found.has_more), (vec!["why", "because"], false), "calls are found by their words");
+    assert!(store.pending_embeddings("m", 1).unwrap().has_more);
 
-    let numbers: Vec<Numbers> = [[1.0, 0.0], [0.0, -1.0]].iter().map(|vector| Numbers::of(vector)).collect();
+    let numbers: Vec<QuantizedVector> =
+        [[1.0, 0.0], [0.0, -1.0]].iter().map(|vector| QuantizedVector::quantize(vector)).collect();
     let mut gone = found.entries.clone();
     gone[0].seq = 99;
     let mut batch = store.begin().unwrap();
-    batch.put_vectors("m", &gone, &numbers).unwrap();
-    batch.put_vectors("m", &found.entries, &numbers).unwrap();
+    batch.save_embeddings("m", &gone, &numbers).unwrap();
+    batch.save_embeddings("m", &found.entries, &numbers).unwrap();
     batch.commit().unwrap();
     let read = |store: &Store, model: &str| {
         let mut all = Vec::new();
-        store.each_vector(model, |_, seq, numbers| all.push((seq, numbers.to_vec()))).unwrap();
+        store.for_each_embedding(model, |_, seq, numbers| all.push((seq, numbers.to_vec()))).unwrap();
         all
     };
-    assert_eq!(read(&store, "m"), [(0, vec![127, 0]), (2, vec![0, 129])], "an entry that is gone has none");
-    assert_eq!((store.vector_length("m").unwrap(), store.vector_length("n").unwrap()), (Some(2), None));
+    assert_eq!(read(&store, "m"), [(0, vec![127, 0]), (2, vec![0, 129])], "a removed entry has no vector");
+    assert_eq!((store.embedding_dimension("m").unwrap(), store.embedding_dimension("n").unwrap()), (Some(2), None));
     assert!(read(&store, "n").is_empty());
-    assert!(store.unembedded("m", 10).unwrap().entries.is_empty());
-    assert_eq!(store.unembedded("n", 10).unwrap().entries.len(), 2);
+    assert!(store.pending_embeddings("m", 10).unwrap().entries.is_empty());
+    assert_eq!(store.pending_embeddings("n", 10).unwrap().entries.len(), 2);
 
     let mut batch = store.begin().unwrap();
     batch.reset_session(session).unwrap();
@@ -157,19 +179,19 @@ fn card_keeps_its_creation_time_and_is_forgotten_with_its_session() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = store_in(&folder);
     let key = SessionKey { agent: Agent::Pi, external_id: "x" };
-    let card = |name: &str, at: i64| StoredCard {
-        fields: format!(r#"{{"name":"{name}"}}"#),
+    let card = |name: &str, at: i64| CardRow {
+        fields_json: format!(r#"{{"name":"{name}"}}"#),
         model: "m".to_owned(),
         created_at: Timestamp::from_millis(at),
         updated_at: Timestamp::from_millis(at),
-        leaf: "e1".to_owned(),
+        leaf_id: "e1".to_owned(),
         prompts: 1,
     };
     let mut batch = store.begin().unwrap();
     let number = batch.open_session(Agent::Pi, "x").unwrap().number;
-    batch.note_card_try(key, "e0").unwrap();
+    batch.record_failed_card(key, "e0").unwrap();
     batch.commit().unwrap();
-    assert_eq!((store.card(key).unwrap(), store.card_tried(key).unwrap().as_deref()), (None, Some("e0")));
+    assert_eq!((store.card(key).unwrap(), store.failed_card_leaf(key).unwrap().as_deref()), (None, Some("e0")));
     for (name, at) in [("first", 1), ("second", 2)] {
         let mut batch = store.begin().unwrap();
         batch.save_card(key, &card(name, at)).unwrap();
@@ -177,11 +199,11 @@ fn card_keeps_its_creation_time_and_is_forgotten_with_its_session() {
     }
     let kept = store.card(key).unwrap().unwrap();
     assert_eq!((kept.created_at.as_millis(), kept.updated_at.as_millis()), (1, 2));
-    assert_eq!(store.card_tried(key).unwrap(), None, "a card that was written ends the attempts");
+    assert_eq!(store.failed_card_leaf(key).unwrap(), None, "a card that was written ends the attempts");
     let names: Vec<String> = store.card_names().unwrap().into_iter().map(|(_, name)| name).collect();
     assert_eq!(names, ["second"]);
     let mut batch = store.begin().unwrap();
-    batch.forget_session(number).unwrap();
+    batch.remove_session(number).unwrap();
     batch.commit().unwrap();
     assert_eq!(store.card(key).unwrap(), None);
 }
@@ -194,22 +216,22 @@ fn answers_are_cached_until_the_session_changes_or_is_forgotten() {
     let session = batch.open_session(Agent::Pi, "x").unwrap().number;
     batch.commit().unwrap();
     let change = store.last_change(session).unwrap();
-    let asked = AskedOf { session, change, question: "why" };
+    let asked = SessionQuestion { session, change, question: "why" };
     let now = Timestamp::from_millis;
-    store.keep_answer(asked, "small", "so", now(1)).unwrap();
-    store.keep_answer(asked, "large", "thus", now(2)).unwrap();
-    store.keep_answer(AskedOf { change: change + 1, ..asked }, "other", "never", now(3)).unwrap();
-    let kept = |store: &Store, asked, model| store.kept_answer(asked, model).unwrap().map(|(_, text)| text);
+    store.cache_answer(asked, "small", "so", now(1)).unwrap();
+    store.cache_answer(asked, "large", "thus", now(2)).unwrap();
+    store.cache_answer(SessionQuestion { change: change + 1, ..asked }, "other", "never", now(3)).unwrap();
+    let kept = |store: &Store, asked, model| store.cached_answer(asked, model).unwrap().map(|(_, text)| text);
     assert_eq!(kept(&store, asked, Some("small")).as_deref(), Some("so"));
     assert_eq!(kept(&store, asked, None).as_deref(), Some("thus"), "the newest of all models");
-    assert_eq!(kept(&store, asked, Some("other")), None, "the session was another one by then");
-    assert_eq!(kept(&store, AskedOf { question: "what", ..asked }, None), None);
-    assert_eq!(kept(&store, AskedOf { change: change + 1, ..asked }, None), None);
+    assert_eq!(kept(&store, asked, Some("other")), None, "the session had changed by then");
+    assert_eq!(kept(&store, SessionQuestion { question: "what", ..asked }, None), None);
+    assert_eq!(kept(&store, SessionQuestion { change: change + 1, ..asked }, None), None);
     let mut batch = store.begin().unwrap();
-    batch.forget_session(session).unwrap();
+    batch.remove_session(session).unwrap();
     batch.commit().unwrap();
     assert_eq!(kept(&store, asked, None), None);
-    store.keep_answer(asked, "small", "so", now(4)).unwrap();
+    store.cache_answer(asked, "small", "so", now(4)).unwrap();
     assert_eq!(kept(&store, asked, None), None, "a forgotten session stays forgotten");
 }
 
@@ -219,11 +241,11 @@ fn calls_are_counted_per_turn() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = store_in(&folder);
     let now = Timestamp::from_millis(0);
-    assert!(!store.count_call("a", 0, now).unwrap());
-    assert!(store.count_call("a", 1, now).unwrap());
-    assert!(!store.count_call("a", 1, now).unwrap());
-    store.uncount_call("a").unwrap();
-    assert!(store.count_call("a", 1, now).unwrap());
-    assert!(store.count_call("b", 1, now).unwrap());
-    assert!(store.count_call("a", 1, Timestamp::from_millis(90_000_000)).unwrap(), "no turn takes a day");
+    assert!(!store.count_model_call("a", 0, now).unwrap());
+    assert!(store.count_model_call("a", 1, now).unwrap());
+    assert!(!store.count_model_call("a", 1, now).unwrap());
+    store.uncount_model_call("a").unwrap();
+    assert!(store.count_model_call("a", 1, now).unwrap());
+    assert!(store.count_model_call("b", 1, now).unwrap());
+    assert!(store.count_model_call("a", 1, Timestamp::from_millis(90_000_000)).unwrap(), "no turn takes a day");
 }

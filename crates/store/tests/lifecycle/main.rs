@@ -1,7 +1,7 @@
 //! Stored lifecycle rows, also those written by a newer version.
 
 use rethread_model::{Agent, Space, Timestamp};
-use rethread_store::{Closed, Hot, Life, SessionKey, Store};
+use rethread_store::{CloseKind, HotMemoryRow, LifecycleRow, SessionKey, Store};
 
 const KEY: SessionKey<'_> = SessionKey { agent: Agent::ClaudeCode, external_id: "s-1" };
 
@@ -11,21 +11,21 @@ fn lifecycle_row_round_trips() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(&folder.path().join("memory.db"), Space::local()).unwrap();
     let now = Timestamp::from_millis(1_000_000);
-    let life = Life {
+    let life = LifecycleRow {
         period: 3,
-        closed: Some((Closed::Suspended, now)),
-        task: Some("mend it".to_owned()),
+        closed: Some((CloseKind::Suspended, now)),
+        task: Some("fix it".to_owned()),
         name: Some("mine".to_owned()),
-        events: 70,
-        events_before: 60,
-        entities: vec!["src/a.rs".to_owned(), "two words".to_owned()],
-        ..Life::begin(now)
+        event_count: 70,
+        event_count_before_period: 60,
+        prompt_entities: vec!["src/a.rs".to_owned(), "two words".to_owned()],
+        ..LifecycleRow::new(now)
     };
-    for life in [life, Life::begin(now)] {
+    for life in [life, LifecycleRow::new(now)] {
         let mut batch = store.begin().unwrap();
-        batch.save_life(KEY, &life).unwrap();
+        batch.save_lifecycle(KEY, &life).unwrap();
         batch.commit().unwrap();
-        assert_eq!(store.life(KEY).unwrap(), Some(life));
+        assert_eq!(store.lifecycle(KEY).unwrap(), Some(life));
     }
 }
 
@@ -37,13 +37,15 @@ fn unknown_stored_values_are_ignored() {
     let mut store = Store::open(&path, Space::local()).unwrap();
     let now = Timestamp::from_millis(1_000_000);
     let mut batch = store.begin().unwrap();
-    batch.save_life(KEY, &Life { closed: Some((Closed::Ended, now)), ..Life::begin(now) }).unwrap();
+    batch
+        .save_lifecycle(KEY, &LifecycleRow { closed: Some((CloseKind::Ended, now)), ..LifecycleRow::new(now) })
+        .unwrap();
     batch.commit().unwrap();
     let other = rusqlite::Connection::open(&path).unwrap();
-    other.execute("UPDATE life SET closed = 'hibernating'", []).unwrap();
-    assert_eq!(store.life(KEY).unwrap(), Some(Life::begin(now)));
-    other.execute("UPDATE life SET closed = NULL, agent = 'an agent of tomorrow'", []).unwrap();
-    assert_eq!(store.silent_lives(Timestamp::from_millis(i64::MAX)).unwrap(), []);
+    other.execute("UPDATE lifecycle SET closed_as = 'hibernating'", []).unwrap();
+    assert_eq!(store.lifecycle(KEY).unwrap(), Some(LifecycleRow::new(now)));
+    other.execute("UPDATE lifecycle SET closed_as = NULL, agent = 'an agent of tomorrow'", []).unwrap();
+    assert_eq!(store.silent_sessions(Timestamp::from_millis(i64::MAX)).unwrap(), []);
 }
 
 #[test]
@@ -53,15 +55,16 @@ fn hot_entries_evict_only_their_own_kind() {
     let mut store = Store::open(&folder.path().join("memory.db"), Space::local()).unwrap();
     let mut batch = store.begin().unwrap();
     for number in 0..10_i64 {
-        let hot = Hot { at: Timestamp::from_millis(number), text: number.to_string(), is_note: number % 5 == 0 };
-        batch.add_hot(KEY, &hot, 2).unwrap();
+        let hot =
+            HotMemoryRow { at: Timestamp::from_millis(number), text: number.to_string(), is_note: number % 5 == 0 };
+        batch.add_hot_memory(KEY, &hot, 2).unwrap();
     }
     batch.commit().unwrap();
     let texts: Vec<String> =
-        store.hot(KEY, Timestamp::from_millis(0)).unwrap().into_iter().map(|hot| hot.text).collect();
+        store.hot_memory(KEY, Timestamp::from_millis(0)).unwrap().into_iter().map(|hot| hot.text).collect();
     assert_eq!(texts, ["0", "5", "8", "9"]);
     let mut batch = store.begin().unwrap();
-    assert_eq!(batch.evict_hot(Timestamp::from_millis(8)).unwrap(), 2);
+    assert_eq!(batch.evict_hot_memory(Timestamp::from_millis(8)).unwrap(), 2);
     batch.commit().unwrap();
-    assert_eq!(store.hot(KEY, Timestamp::from_millis(0)).unwrap().len(), 2);
+    assert_eq!(store.hot_memory(KEY, Timestamp::from_millis(0)).unwrap().len(), 2);
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use proptest::prelude::*;
 use rethread_model::Timestamp;
 use rethread_model::thread::{
-    Block, ChatRole, Compaction, Message, Metadata, NameOrigin, Record, ThreadId, ThreadSource,
+    ChatRole, Compaction, ContentBlock, NameOrigin, ThreadId, ThreadMessage, ThreadMetadata, ThreadRecord, ThreadSource,
 };
 use rethread_store::{ThreadError, ThreadLog, Threads};
 use serde_json::Map;
@@ -21,21 +21,22 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(1_760_000_000_000 + seconds * 1000)
 }
 
-fn message(role: ChatRole, text: &str, seconds: i64) -> Record {
-    Record::Message(Message::new(role, vec![Block::text(text)], at(seconds)))
+fn message(role: ChatRole, text: &str, seconds: i64) -> ThreadRecord {
+    ThreadRecord::Message(ThreadMessage::new(role, vec![ContentBlock::text(text)], at(seconds)))
 }
 
-fn user(text: &str) -> Record {
+fn user(text: &str) -> ThreadRecord {
     message(ChatRole::User, text, 1)
 }
 
-fn calls(ids: &[&str]) -> Record {
-    let block = |id: &&str| Block::ToolCall { id: (*id).to_owned(), name: format!("tool-{id}"), arguments: Map::new() };
-    Record::Message(Message::new(ChatRole::Assistant, ids.iter().map(block).collect(), at(2)))
+fn calls(ids: &[&str]) -> ThreadRecord {
+    let block =
+        |id: &&str| ContentBlock::ToolCall { id: (*id).to_owned(), name: format!("tool-{id}"), arguments: Map::new() };
+    ThreadRecord::Message(ThreadMessage::new(ChatRole::Assistant, ids.iter().map(block).collect(), at(2)))
 }
 
-fn result(call: &str) -> Record {
-    Record::Message(Message::result(call, vec![Block::text("done")], false, at(3)))
+fn result(call: &str) -> ThreadRecord {
+    ThreadRecord::Message(ThreadMessage::tool_result(call, vec![ContentBlock::text("done")], false, at(3)))
 }
 
 struct ThreadFixture {
@@ -51,8 +52,8 @@ impl ThreadFixture {
     }
 
     fn thread(&self) -> ThreadLog {
-        let id = ThreadId::draw(at(0));
-        self.threads.create(&Metadata::new(id, at(0))).unwrap()
+        let id = ThreadId::generate(at(0));
+        self.threads.create(&ThreadMetadata::new(id, at(0))).unwrap()
     }
 
     fn bytes(&self, id: ThreadId) -> Vec<u8> {
@@ -60,7 +61,7 @@ impl ThreadFixture {
     }
 
     fn seqs(&self, id: ThreadId) -> Vec<u64> {
-        self.threads.read(id).unwrap().records.iter().filter_map(Record::seq).collect()
+        self.threads.read(id).unwrap().records.iter().filter_map(ThreadRecord::seq).collect()
     }
 }
 
@@ -98,7 +99,8 @@ fn log_file_only_grows() {
         timestamp: at(5),
         extra: Map::new(),
     };
-    let records = [user("one"), message(ChatRole::Assistant, "two", 2), Record::Compaction(compaction), user("three")];
+    let records =
+        [user("one"), message(ChatRole::Assistant, "two", 2), ThreadRecord::Compaction(compaction), user("three")];
     for (number, record) in (1..).zip(records) {
         assert_eq!(log.append(record).unwrap().seq(), Some(number));
         let now = fixture.bytes(log.id());
@@ -115,10 +117,10 @@ fn metadata_follows_the_messages() {
     let log = fixture.thread();
     let id = log.id();
     log.append(message(ChatRole::User, "fix the parser", 10)).unwrap();
-    let mut answer = Message::new(ChatRole::Assistant, vec![Block::text("done")], at(12));
+    let mut answer = ThreadMessage::new(ChatRole::Assistant, vec![ContentBlock::text("done")], at(12));
     answer.model = Some("small".to_owned());
     answer.usage = Some(rethread_model::Tokens { input: 7, output: 3, ..rethread_model::Tokens::default() });
-    log.append(Record::Message(answer)).unwrap();
+    log.append(ThreadRecord::Message(answer)).unwrap();
     drop(log);
     let metadata = fixture.threads.metadata(id).unwrap();
     assert_eq!((metadata.message_count, metadata.last_message_at), (2, at(12)));
@@ -133,7 +135,7 @@ fn stale_damaged_or_missing_metadata_is_recounted() {
     let fixture = ThreadFixture::new();
     let log = fixture.thread();
     let id = log.id();
-    log.change(|metadata| {
+    log.update_metadata(|metadata| {
         metadata.name = Some("mine".to_owned());
         metadata.name_from = Some(NameOrigin::User);
     })
@@ -166,10 +168,12 @@ fn name_set_by_another_process_is_not_overwritten() {
     log.append(user("first words")).unwrap();
     let other = fixture.threads.open(log.id()).unwrap();
     other
-        .change(|metadata| (metadata.name, metadata.name_from) = (Some("a title".into()), Some(NameOrigin::Model)))
+        .update_metadata(|metadata| {
+            (metadata.name, metadata.name_from) = (Some("a title".into()), Some(NameOrigin::Model));
+        })
         .unwrap();
     log.append(user("more")).unwrap();
-    log.settle().unwrap();
+    log.save_unsaved_metadata().unwrap();
     let metadata = fixture.threads.metadata(log.id()).unwrap();
     assert_eq!((metadata.name.as_deref(), metadata.message_count), (Some("a title"), 2));
     assert_eq!(log.metadata().unwrap().name.as_deref(), Some("a title"));
@@ -194,7 +198,7 @@ fn threads_are_listed_by_last_message() {
 fn cron_thread_stores_its_job() {
     // S7.7
     let fixture = ThreadFixture::new();
-    let mut metadata = Metadata::new(ThreadId::draw(at(0)), at(0));
+    let mut metadata = ThreadMetadata::new(ThreadId::generate(at(0)), at(0));
     metadata.source = ThreadSource::Cron;
     metadata.cron_job_id = Some("nightly".to_owned());
     fixture.threads.create(&metadata).unwrap();
@@ -222,10 +226,10 @@ fn torn_record_is_skipped_and_the_next_is_whole() {
         let appended = fixture.threads.open(id).unwrap().append(user("third")).unwrap();
         assert_eq!(appended.seq(), Some(if is_whole { 3 } else { 2 }), "cut at {cut}");
         let after = fixture.threads.read(id).unwrap();
-        let seqs: Vec<_> = after.records.iter().filter_map(Record::seq).collect();
+        let seqs: Vec<_> = after.records.iter().filter_map(ThreadRecord::seq).collect();
         assert_eq!(seqs, (1..=seqs.len() as u64).collect::<Vec<_>>(), "cut at {cut}");
         assert_eq!(after.problems.len(), usize::from(cut > whole && !is_whole), "cut at {cut}");
-        assert!(fixture.bytes(id).starts_with(&full[..cut]), "nothing that stood there was changed");
+        assert!(fixture.bytes(id).starts_with(&full[..cut]), "existing content is unchanged");
     }
 }
 
@@ -250,7 +254,7 @@ fn result_needs_a_waiting_call_and_gets_its_name() {
     let log = fixture.thread();
     log.append(user("go")).unwrap();
     log.append(calls(&["a", "b"])).unwrap();
-    let Record::Message(answered) = log.append(result("b")).unwrap() else { panic!("a message") };
+    let ThreadRecord::Message(answered) = log.append(result("b")).unwrap() else { panic!("a message") };
     assert_eq!(answered.tool_name.as_deref(), Some("tool-b"));
     for wrong in ["b", "c", ""] {
         assert!(matches!(log.append(result(wrong)), Err(ThreadError::NoSuchCall { .. })), "{wrong}");
@@ -297,7 +301,7 @@ fn deleted_thread_does_not_come_back() {
     assert!(!fixture.folder.path().join("threads").join(id.to_string()).exists());
     assert!(fixture.threads.ids().unwrap().is_empty());
     assert!(matches!(fixture.threads.delete(id), Err(ThreadError::Deleted { .. })));
-    assert!(matches!(fixture.threads.delete(ThreadId::draw(at(9))), Err(ThreadError::Missing { .. })));
+    assert!(matches!(fixture.threads.delete(ThreadId::generate(at(9))), Err(ThreadError::Missing { .. })));
 }
 
 #[test]
@@ -326,7 +330,7 @@ fn links_and_pipes_are_not_followed() {
     assert!(fixture.threads.open(id).is_err() && fixture.threads.read(id).is_err());
     fs::remove_file(&path).unwrap();
     rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
-    assert!(matches!(fixture.threads.read(id), Err(ThreadError::Foreign { .. })));
+    assert!(matches!(fixture.threads.read(id), Err(ThreadError::NotRegularFile { .. })));
     fs::rename(path.parent().unwrap(), fixture.folder.path().join("moved")).unwrap();
     std::os::unix::fs::symlink(fixture.folder.path().join("moved"), path.parent().unwrap()).unwrap();
     assert!(fixture.threads.open(id).is_err());
@@ -339,9 +343,9 @@ fn turns_run_one_at_a_time_in_order() {
     let fixture = ThreadFixture::new();
     let id = fixture.thread().id();
     let (speaking, order) = (AtomicUsize::new(0), std::sync::Mutex::new(Vec::new()));
-    let tickets: Vec<_> = (0..6).map(|_| fixture.threads.queue(id, 5).unwrap()).collect();
-    assert!(matches!(fixture.threads.queue(id, 5), Err(ThreadError::QueueFull { limit: 5, .. })));
-    assert_eq!(tickets[5].ahead(), 5);
+    let tickets: Vec<_> = (0..6).map(|_| fixture.threads.enter_turn_queue(id, 5).unwrap()).collect();
+    assert!(matches!(fixture.threads.enter_turn_queue(id, 5), Err(ThreadError::QueueFull { limit: 5, .. })));
+    assert_eq!(tickets[5].turns_ahead(), 5);
     std::thread::scope(|scope| {
         for (number, ticket) in tickets.into_iter().enumerate().rev() {
             let (speaking, order) = (&speaking, &order);
@@ -364,29 +368,29 @@ fn partial_answer_of_a_killed_process_is_handed_over() {
     let fixture = ThreadFixture::new();
     let id = fixture.thread().id();
     let folder = fixture.folder.path().join("threads").join(id.to_string()).join("turns");
-    let mut turn = fixture.threads.queue(id, 5).unwrap().wait(&|| false).unwrap().unwrap();
+    let mut turn = fixture.threads.enter_turn_queue(id, 5).unwrap().wait(&|| false).unwrap().unwrap();
     turn.begin_answer("RUN", "small", 1).unwrap();
-    turn.note("half an ans").unwrap();
+    turn.append_answer_text("half an ans").unwrap();
     let partial = fs::read(folder.join("1")).unwrap();
-    assert!(!fixture.threads.has_left_behind(id), "the running process is alive");
+    assert!(!fixture.threads.has_partial_answer(id), "the running process is alive");
     drop(turn);
     // The file as a kill leaves it: present and not locked.
     fs::File::create(folder.join("1")).unwrap().write_all(&partial).unwrap();
-    assert!(fixture.threads.has_left_behind(id));
-    let mut turn = fixture.threads.queue(id, 5).unwrap().wait(&|| false).unwrap().unwrap();
-    let left = turn.left_behind.clone();
+    assert!(fixture.threads.has_partial_answer(id));
+    let mut turn = fixture.threads.enter_turn_queue(id, 5).unwrap().wait(&|| false).unwrap().unwrap();
+    let left = turn.partial_answers.clone();
     assert_eq!((left.len(), left[0].text.as_str(), left[0].run_id.as_str()), (1, "half an ans", "RUN"));
-    turn.settle_left_behind();
+    turn.remove_partial_answers();
     drop(turn);
-    assert!(!fixture.threads.has_left_behind(id));
+    assert!(!fixture.threads.has_partial_answer(id));
 }
 
 #[test]
 fn stopped_ticket_leaves_the_queue() {
     let fixture = ThreadFixture::new();
     let id = fixture.thread().id();
-    let first = fixture.threads.queue(id, 5).unwrap();
-    assert!(fixture.threads.queue(id, 5).unwrap().wait(&|| true).unwrap().is_none());
+    let first = fixture.threads.enter_turn_queue(id, 5).unwrap();
+    assert!(fixture.threads.enter_turn_queue(id, 5).unwrap().wait(&|| true).unwrap().is_none());
     assert!(first.wait(&|| false).unwrap().is_some());
 }
 

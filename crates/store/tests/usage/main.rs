@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
-use rethread_model::{Agent, Changes, NativeKey, Space, Timestamp, Tokens, UsageRow};
-use rethread_store::{PlannedRequest, SettledRequest, Spending, Store, UsageFilter, UsageGrain, UsageSlice};
+use rethread_model::{Agent, MessageUsage, NativeKey, SessionChanges, Space, Timestamp, Tokens};
+use rethread_store::{ModelSpending, PlannedRequest, SettledRequest, Store, UsageFilter, UsageGrain, UsageTotal};
 
 fn store_in(folder: &tempfile::TempDir) -> Store {
     Store::open(&folder.path().join("memory.db"), Space::local()).unwrap()
@@ -13,9 +13,9 @@ fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
-fn usage_row(model: Option<&str>, when: Option<&str>, input: u64, cost_usd: Option<f64>) -> UsageRow {
+fn usage_row(model: Option<&str>, when: Option<&str>, input: u64, cost_usd: Option<f64>) -> MessageUsage {
     let tokens = Tokens { input, output: 1, cache_read: 2, cache_write: 3 };
-    UsageRow { tokens, model: model.map(str::to_owned), at: when.map(at), cost_usd }
+    MessageUsage { tokens, model: model.map(str::to_owned), at: when.map(at), cost_usd }
 }
 
 /// Two agents with one session each: messages with and without a noted cost, time and model.
@@ -29,13 +29,13 @@ fn store_with_messages(folder: &tempfile::TempDir) -> Store {
         (Agent::ClaudeCode, usage_row(Some("large"), None, 5, None)),
         (Agent::ClaudeCode, usage_row(None, Some("2026-03-02T00:00:00Z"), 7, None)),
         (Agent::ClaudeCode, usage_row(Some("<synthetic>"), Some("2026-03-02T00:00:00Z"), 9, None)),
-        (Agent::ClaudeCode, UsageRow { model: Some("idle".into()), ..UsageRow::default() }),
+        (Agent::ClaudeCode, MessageUsage { model: Some("idle".into()), ..MessageUsage::default() }),
     ];
     let mut batch = store.begin().unwrap();
     for (number, (agent, row)) in rows.into_iter().enumerate() {
         let session = batch.open_session(agent, "one").unwrap().number;
         let usage = [(NativeKey::from_stored(number as i64), row)].into();
-        batch.apply(session, &Changes { usage, ..Changes::default() }, None).unwrap();
+        batch.apply_changes(session, &SessionChanges { usage, ..SessionChanges::default() }, None).unwrap();
     }
     batch.commit().unwrap();
     store
@@ -43,8 +43,8 @@ fn store_with_messages(folder: &tempfile::TempDir) -> Store {
 
 /// One line per slice, sorted.
 fn slices(store: &Store, filter: &UsageFilter, grain: UsageGrain, steps: &[u64]) -> Vec<String> {
-    let say = |slice: UsageSlice| {
-        let UsageSlice { at, label, model, step, messages, tokens, cost_nanos } = slice;
+    let say = |slice: UsageTotal| {
+        let UsageTotal { at, label, model, price_step: step, messages, tokens, cost_nanos } = slice;
         let place = at.map(|at| at.to_string()[..16].to_owned()).or(label).unwrap_or_default();
         let model = model.unwrap_or_default();
         format!("{place} {model}/{step} {messages} messages {} input {cost_nanos:?}", tokens.input)
@@ -116,23 +116,25 @@ fn requests_sum_by_purpose_and_model() {
     let mut ask = |minute: i64, purpose, cost_nanos, error: Option<&str>| {
         let at = Timestamp::from_millis(minute * 60_000);
         let planned = PlannedRequest { at, provider: "openai", model: "small", purpose, tokens: 100, cost_nanos };
-        let number = store.enter_request(&planned, at, |_| Ok::<(), ()>(())).unwrap().unwrap();
+        let number = store.record_request(&planned, at, |_| Ok::<(), ()>(())).unwrap().unwrap();
         store.settle_request(number, &SettledRequest { error, ..SettledRequest::default() }).unwrap();
     };
     ask(1, "turn", Some(7), None);
     ask(2, "turn", None, Some("away"));
     ask(3, "card", Some(5), None);
-    let sums = store.ledger(None, None).unwrap();
-    let slices: Vec<_> =
-        sums.iter().map(|sum| (sum.purpose.as_str(), sum.spending, sum.failed, sum.unpriced)).collect();
+    let sums = store.ledger_totals(None, None).unwrap();
+    let slices: Vec<_> = sums
+        .iter()
+        .map(|sum| (sum.purpose.as_str(), sum.spending, sum.failed_requests, sum.unpriced_requests))
+        .collect();
     assert_eq!(
         slices,
         [
-            ("turn", Spending { requests: 2, tokens: 200, cost_nanos: 7 }, 1, 1),
-            ("card", Spending { requests: 1, tokens: 100, cost_nanos: 5 }, 0, 0),
+            ("turn", ModelSpending { requests: 2, tokens: 200, cost_nanos: 7 }, 1, 1),
+            ("card", ModelSpending { requests: 1, tokens: 100, cost_nanos: 5 }, 0, 0),
         ]
     );
     let minute = |minute: i64| Some(Timestamp::from_millis(minute * 60_000));
-    assert_eq!(store.ledger(minute(2), minute(3)).unwrap()[0].spending.requests, 1);
-    assert_eq!(store.ledger(minute(4), None).unwrap(), []);
+    assert_eq!(store.ledger_totals(minute(2), minute(3)).unwrap()[0].spending.requests, 1);
+    assert_eq!(store.ledger_totals(minute(4), None).unwrap(), []);
 }

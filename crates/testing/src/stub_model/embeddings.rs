@@ -9,7 +9,7 @@ const TOPICS: [&[&str]; 4] = [
     &["unreliable", "sporadic", "flaky", "intermittent"],
     &["authentication", "login", "password"],
     &["postgres", "database", "table", "query"],
-    &["colour", "font", "margin"],
+    &["color", "font", "margin"],
 ];
 
 /// One vector for each text of the request.

@@ -1,76 +1,74 @@
-//! The extension and the skill of pi: files of our own in folders that pi looks into.
+//! Installs the pi extension and skill, which are files of our own in pi's folders.
 
 use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::change::Plan;
-use super::{BINARY, InstallError, SettingsOf, is_ours, skill, unwanted, wanted};
+use super::file_change::InstallPlan;
+use super::{BINARY_PLACEHOLDER, InstallError, InstallScope, has_marker, plan_file_removal, plan_files, skill_text};
 use crate::Engine;
 
 const EXTENSION: &str = include_str!("rethread.ts");
-/// What stands before the program in the extension.
-const PROGRAM: &str = "const PROGRAM = ";
+/// Text before the program path in the extension.
+const PROGRAM_PREFIX: &str = "const PROGRAM = ";
 
 impl Engine {
-    /// The extension and the skill as they should be.
-    pub(super) fn plan_extension(&self, whose: SettingsOf, binary: &str) -> Result<Plan, InstallError> {
+    pub(super) fn plan_extension(&self, whose: InstallScope, binary: &str) -> Result<InstallPlan, InstallError> {
         let [extension, skill_file] = self.pi_files(whose);
-        let names = Names {
+        let names = ExtensionNames {
             command: self.config.text("cards.command_name"),
             status: self.config.text("cards.status_key"),
             clear_ms: self.config.number("cards.notification_auto_clear_ms"),
         };
-        wanted(vec![(extension, text(binary, &names)), (skill_file, skill(binary))], is_ours)
+        plan_files(vec![(extension, extension_text(binary, &names)), (skill_file, skill_text(binary))], has_marker)
     }
 
-    /// Neither of them.
-    pub(super) fn plan_no_extension(&self, whose: SettingsOf) -> Result<Plan, InstallError> {
+    pub(super) fn plan_remove_extension(&self, whose: InstallScope) -> Result<InstallPlan, InstallError> {
         let above = match whose {
-            SettingsOf::User => self.pi_folder(whose),
-            SettingsOf::Project => self.project_folder(),
+            InstallScope::User => self.pi_folder(whose),
+            InstallScope::Project => self.project_folder(),
         };
-        unwanted(self.pi_files(whose).into(), &above, is_ours)
+        plan_file_removal(self.pi_files(whose).into(), &above, has_marker)
     }
 
-    /// The folder that pi looks into.
-    pub(super) fn pi_folder(&self, whose: SettingsOf) -> PathBuf {
-        let surroundings = self.surroundings();
-        match (whose, surroundings.variable("PI_CODING_AGENT_DIR")) {
-            (SettingsOf::Project, _) => self.project_folder().join(".pi"),
-            (SettingsOf::User, Some(folder)) => surroundings.expand(folder),
-            (SettingsOf::User, None) => self.environment.home.join(".pi/agent"),
+    /// The folder that pi loads extensions from.
+    pub(super) fn pi_folder(&self, whose: InstallScope) -> PathBuf {
+        let surroundings = self.source_config();
+        match (whose, surroundings.env_var("PI_CODING_AGENT_DIR")) {
+            (InstallScope::Project, _) => self.project_folder().join(".pi"),
+            (InstallScope::User, Some(folder)) => surroundings.expand_home(folder),
+            (InstallScope::User, None) => self.environment.home.join(".pi/agent"),
         }
     }
 
-    /// The extension and the skill.
-    pub(super) fn pi_files(&self, whose: SettingsOf) -> [PathBuf; 2] {
+    /// Paths of the extension and the skill.
+    pub(super) fn pi_files(&self, whose: InstallScope) -> [PathBuf; 2] {
         let folder = self.pi_folder(whose);
         [folder.join("extensions/rethread.ts"), folder.join("skills/rethread/SKILL.md")]
     }
 }
 
-/// The program that an extension calls.
-pub(super) fn program(extension: &str) -> Option<String> {
-    let line = extension.lines().find_map(|line| line.strip_prefix(PROGRAM))?;
+/// The program path in the text of an extension.
+pub(super) fn program_in(extension: &str) -> Option<String> {
+    let line = extension.lines().find_map(|line| line.strip_prefix(PROGRAM_PREFIX))?;
     serde_json::from_str(line.trim_end_matches(';')).ok()
 }
 
-/// What the configuration says about the extension.
-struct Names<'a> {
-    /// The command that makes a card.
+/// Configured values that are written into the extension.
+struct ExtensionNames<'a> {
+    /// Name of the pi command that writes a card.
     command: &'a str,
-    /// The key of the status line.
+    /// Key for pi's status line.
     status: &'a str,
-    /// After how many milliseconds the status line is cleared.
+    /// Milliseconds until the status line is cleared; 0 keeps it.
     clear_ms: u64,
 }
 
-/// The extension, with the program it calls and the names it uses.
-fn text(binary: &str, names: &Names<'_>) -> String {
+/// The extension with all placeholders replaced.
+fn extension_text(binary: &str, names: &ExtensionNames<'_>) -> String {
     let quoted = |text: &str| json!(text).to_string();
     EXTENSION
-        .replace(&format!("\"{BINARY}\""), &quoted(binary))
+        .replace(&format!("\"{BINARY_PLACEHOLDER}\""), &quoted(binary))
         .replace("\"@COMMAND@\"", &quoted(names.command))
         .replace("\"@STATUS@\"", &quoted(names.status))
         .replace("\"@CLEAR@\"", &names.clear_ms.to_string())
@@ -81,12 +79,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_extension_calls_a_program_whatever_its_name() {
+    fn the_program_path_may_contain_any_character() {
         for name in ["/usr/bin/rethread", "/a b/\"c\"/d\\e", "/é\n"] {
-            let text = text(name, &Names { command: "index-session", status: "s", clear_ms: 5000 });
-            assert_eq!(program(&text).as_deref(), Some(name));
-            assert!(is_ours(&text));
-            for place in [BINARY, "@COMMAND@", "@STATUS@", "@CLEAR@"] {
+            let text = extension_text(name, &ExtensionNames { command: "index-session", status: "s", clear_ms: 5000 });
+            assert_eq!(program_in(&text).as_deref(), Some(name));
+            assert!(has_marker(&text));
+            for place in [BINARY_PLACEHOLDER, "@COMMAND@", "@STATUS@", "@CLEAR@"] {
                 assert!(!text.contains(place), "{place}");
             }
         }

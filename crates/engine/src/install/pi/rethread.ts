@@ -1,116 +1,117 @@
 // Rethread for pi. Written by `rethread install`; `rethread uninstall pi` removes it, and an update overwrites it.
 //
-// Tells Rethread what happens in this session, and adds what Rethread has to say about the other sessions of the
-// project, and about sessions that a prompt names with @@, as a message of type "session-update". It blocks no tool,
-// and keeps pi waiting for five seconds at most, in practice for milliseconds.
-// It registers one tool, query_session, which answers questions about other sessions; two commands, one that makes this
-// session's card and /handoff; and a completion for @@. RETHREAD_DISABLE=1 in the environment switches all of it off.
+// Sends the events of this session to Rethread, and adds its context about other sessions of the project and about
+// @@ references as a message of type "session-update". It never blocks a tool, and delays pi by milliseconds, at most
+// by five seconds.
+// It registers the tool query_session, which answers questions about other sessions; two commands, one that writes this
+// session's card and /handoff; and completion for @@. RETHREAD_DISABLE=1 in the environment disables all of it.
 
 import { spawn } from "node:child_process";
 
 const PROGRAM = "@BINARY@";
-/** From Rethread's configuration when it was installed. */
+/** Copied from Rethread's configuration on install. */
 const COMMAND = "@COMMAND@";
 const STATUS_KEY = "@STATUS@";
 const STATUS_MS = Number("@CLEAR@");
-/** A model may be asked for an answer or a card; nobody waits longer. */
-const MODEL_PATIENCE_MS = 120000;
-const PATIENCE_MS = 5000;
-/** Who did not answer in time is left alone for so long. */
-const REST_MS = 60000;
-let restsUntil = 0;
-/** Tools that change files, or may do so. */
+/** Timeout for commands that may call a model. */
+const MODEL_TIMEOUT_MS = 120000;
+const EVENT_TIMEOUT_MS = 5000;
+/** After a timeout, no events are sent for this long. */
+const PAUSE_MS = 60000;
+let pausedUntil = 0;
+/** Tools that change files or may do so. */
 const CHANGING = ["edit", "write", "bash"];
 
 type Message = { customType: string; content: string };
 
-/** Runs Rethread and gives what it printed; nothing if it cannot be run or does not end in time. */
-function run(words: string[], patience: number, said = "", cwd?: string, signal?: AbortSignal): Promise<string | undefined> {
+/** Runs Rethread and returns its output; undefined if it cannot be started or times out. */
+function run(args: string[], timeoutMs: number, input = "", cwd?: string, signal?: AbortSignal): Promise<string | undefined> {
 	return new Promise((resolve) => {
 		try {
-			const child = spawn(PROGRAM, words, { stdio: ["pipe", "pipe", "ignore"], cwd });
-			const end = (heard: string | undefined) => {
+			const child = spawn(PROGRAM, args, { stdio: ["pipe", "pipe", "ignore"], cwd });
+			const end = (output: string | undefined) => {
 				clearTimeout(timer);
 				signal?.removeEventListener("abort", stop);
-				resolve(heard);
+				resolve(output);
 			};
 			const stop = () => {
 				child.kill("SIGKILL");
-				// Whatever still holds them must not keep pi from ending.
+				// A child of the process may hold the pipes open; that must not keep pi from exiting.
 				for (const pipe of [child.stdin, child.stdout]) pipe.destroy();
 				end(undefined);
 			};
-			const timer = setTimeout(stop, patience);
+			const timer = setTimeout(stop, timeoutMs);
 			signal?.addEventListener("abort", stop);
-			let heard = "";
-			child.stdout.setEncoding("utf8").on("data", (text: string) => (heard += text));
+			let output = "";
+			child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
 			for (const pipe of [child.stdin, child.stdout]) pipe.on("error", () => {});
 			child.on("error", () => end(undefined));
-			child.on("close", () => end(heard));
-			child.stdin.end(said);
+			child.on("close", () => end(output));
+			child.stdin.end(input);
 		} catch {
 			resolve(undefined);
 		}
 	});
 }
 
-/** Gives one event to Rethread. Its answer, or nothing, whatever goes wrong and however long it takes. */
-async function ask(said: object, patience: number): Promise<Message | undefined> {
-	if (patience <= 0 || Date.now() < restsUntil) return undefined;
-	const heard = await run(["hook", "pi"], patience, JSON.stringify(said));
-	if (heard === undefined) restsUntil = Date.now() + REST_MS;
-	return heard ? read(heard) : undefined;
+/** Sends one event to Rethread. Returns its answer; undefined on any error or timeout. */
+async function sendEvent(event: object, timeoutMs: number): Promise<Message | undefined> {
+	if (timeoutMs <= 0 || Date.now() < pausedUntil) return undefined;
+	const output = await run(["hook", "pi"], timeoutMs, JSON.stringify(event));
+	if (output === undefined) pausedUntil = Date.now() + PAUSE_MS;
+	return output ? parseMessage(output) : undefined;
 }
 
-/** Runs a verb of Rethread for the user or the model; throws what it says went wrong. */
-async function verb([verb, ...words]: string[], ctx: any, patience = MODEL_PATIENCE_MS, signal?: AbortSignal): Promise<any> {
-	const heard = await run([verb, "--json", ...words], patience, "", ctx?.cwd, signal);
-	if (!heard) throw new Error("Rethread could not be run, was stopped, or took too long.");
-	const told = JSON.parse(heard);
-	if (told.error) throw new Error(`${told.error.code}: ${told.error.message}${told.error.hint ? ` (${told.error.hint})` : ""}`);
-	return told;
+/** Runs a Rethread command and returns its JSON; throws the error it reports. */
+async function runJson([verb, ...args]: string[], ctx: any, timeoutMs = MODEL_TIMEOUT_MS, signal?: AbortSignal): Promise<any> {
+	const output = await run([verb, "--json", ...args], timeoutMs, "", ctx?.cwd, signal);
+	if (!output) throw new Error("Rethread could not be started, was stopped, or timed out.");
+	const result = JSON.parse(output);
+	const { error } = result;
+	if (error) throw new Error(`${error.code}: ${error.message}${error.hint ? ` (${error.hint})` : ""}`);
+	return result;
 }
 
-function read(heard: string): Message | undefined {
+function parseMessage(output: string): Message | undefined {
 	try {
-		const { customType, content } = JSON.parse(heard);
+		const { customType, content } = JSON.parse(output);
 		return typeof content === "string" ? { customType, content } : undefined;
 	} catch {
 		return undefined;
 	}
 }
 
-/** The text of a message or of a tool's result. */
+/** The text of a message or tool result. */
 function textOf(content: any): string {
 	if (!Array.isArray(content)) return typeof content === "string" ? content : "";
 	return content.map((part: any) => (part?.type === "text" ? String(part.text) : "")).join("");
 }
 
 /** Completes @@ with sessions of this project, newest first. */
-function completing(current: any, ctx: any): any {
-	let known: { at: number; items: any[] } = { at: 0, items: [] };
+function referenceCompletion(current: any, ctx: any): any {
+	let cache: { at: number; items: any[] } = { at: 0, items: [] };
 	const sessions = async () => {
-		if (Date.now() - known.at > 5000) {
+		if (Date.now() - cache.at > 5000) {
 			const own = ctx.sessionManager.getSessionId();
-			const listed = await verb(["sessions", "--limit", "50"], ctx, PATIENCE_MS).catch(() => undefined);
+			const listed = await runJson(["sessions", "--limit", "50"], ctx, EVENT_TIMEOUT_MS).catch(() => undefined);
 			const others = listed?.sessions?.filter((session: any) => session.externalId !== own) ?? [];
 			const item = (session: any) => ({
 				value: `@@${session.id}`,
 				label: session.alias ?? session.name ?? session.id,
 				description: `${String(session.lastActivityAt ?? "").slice(0, 16).replace("T", " ")} ${session.agent}`,
 			});
-			known = { at: Date.now(), items: others.map(item) };
+			cache = { at: Date.now(), items: others.map(item) };
 		}
-		return known.items;
+		return cache.items;
 	};
 	return {
 		triggerCharacters: [...(current.triggerCharacters ?? []), "@"],
 		async getSuggestions(lines: string[], line: number, column: number, options: any) {
 			const typed = /(?:^|[\s(])(@@([^\s@]*))$/.exec(lines[line]?.slice(0, column) ?? "");
 			if (!typed) return current.getSuggestions(lines, line, column, options);
-			const wanted = typed[2].toLowerCase();
-			const fits = (item: any) => `${item.value} ${item.label}`.toLowerCase().includes(wanted);
-			const items = (await sessions()).filter(fits);
+			const query = typed[2].toLowerCase();
+			const matches = (item: any) => `${item.value} ${item.label}`.toLowerCase().includes(query);
+			const items = (await sessions()).filter(matches);
 			return items.length ? { items, prefix: typed[1] } : null;
 		},
 		applyCompletion(lines: string[], line: number, column: number, item: any, prefix: string) {
@@ -120,51 +121,51 @@ function completing(current: any, ctx: any): any {
 			const after = [...lines.slice(0, line), before + text.slice(column), ...lines.slice(line + 1)];
 			return { lines: after, cursorLine: line, cursorCol: before.length };
 		},
-		shouldTriggerFileCompletion: (...place: any[]) => current.shouldTriggerFileCompletion?.(...place) ?? true,
+		shouldTriggerFileCompletion: (...args: any[]) => current.shouldTriggerFileCompletion?.(...args) ?? true,
 	};
 }
 
-// Without pi's types, so that it works with every version of pi and needs no package.
+// Uses no pi types, so that it works with every version of pi and needs no package.
 export default function (pi: any) {
-	// One event after the other, so that Rethread hears them in their order.
+	// Events are sent one at a time, in order.
 	let queue: Promise<Message | undefined> = Promise.resolve(undefined);
 
-	const tell = (event: string, ctx: any, more: object): Promise<Message | undefined> => {
+	const notify = (event: string, ctx: any, more: object): Promise<Message | undefined> => {
 		try {
 			const { sessionManager, cwd } = ctx;
 			const session = { session_id: sessionManager.getSessionId(), session_file: sessionManager.getSessionFile() };
-			const until = Date.now() + PATIENCE_MS;
-			queue = queue.then(() => ask({ event, ...session, cwd, ...more }, until - Date.now()));
+			const deadline = Date.now() + EVENT_TIMEOUT_MS;
+			queue = queue.then(() => sendEvent({ event, ...session, cwd, ...more }, deadline - Date.now()));
 			return queue;
 		} catch {
 			return Promise.resolve(undefined);
 		}
 	};
 
-	// Turns are counted for each process: a session that is opened again begins with a new turn.
+	// Turns are counted per process: a reopened session starts a new turn.
 	const processId = `${process.pid}-${Date.now()}`;
 	let turns = 0;
 
 	pi.on("session_start", (e: any, ctx: any) => {
-		void tell("session_start", ctx, { reason: e.reason });
+		void notify("session_start", ctx, { reason: e.reason });
 		try {
-			ctx.ui?.addAutocompleteProvider?.((current: any) => completing(current, ctx));
+			ctx.ui?.addAutocompleteProvider?.((current: any) => referenceCompletion(current, ctx));
 		} catch {}
 	});
 
 	pi.on("before_agent_start", async (e: any, ctx: any) => {
 		turns += 1;
-		const message = await tell("before_agent_start", ctx, { prompt: e.prompt, message_type: e.messageType });
+		const message = await notify("before_agent_start", ctx, { prompt: e.prompt, message_type: e.messageType });
 		return message && { message: { ...message, display: true } };
 	});
 
 	pi.on("tool_call", async (e: any, ctx: any) => {
 		if (!CHANGING.includes(e.toolName)) return;
-		// Of commands only those that may change the branch matter before they run.
+		// Before they run, only commands that may switch the branch matter.
 		if (e.toolName === "bash" && !/\bgit\b/.test(e.input?.command)) return;
-		const message = await tell("tool_call", ctx, { tool_name: e.toolName, tool_input: e.input });
+		const message = await notify("tool_call", ctx, { tool_name: e.toolName, tool_input: e.input });
 		try {
-			// It goes to the model with this tool's result; an error here would block the tool.
+			// It reaches the model with this tool's result; an error here would block the tool.
 			if (message) pi.sendMessage({ ...message, display: true }, { deliverAs: "steer" });
 		} catch {}
 	});
@@ -173,10 +174,10 @@ export default function (pi: any) {
 		if (!CHANGING.includes(e.toolName)) return;
 		const output = textOf(e.content);
 		const result = { is_error: !!e.isError, error: e.isError ? output : undefined, output_chars: output.length };
-		const told = tell("tool_result", ctx, { tool_name: e.toolName, tool_input: e.input, ...result });
-		// Only for a failure is there anything to say, and only then it is worth waiting for.
+		const answer = notify("tool_result", ctx, { tool_name: e.toolName, tool_input: e.input, ...result });
+		// There is only an answer for failures, so only then wait for it.
 		if (!e.isError) return;
-		const message = await told;
+		const message = await answer;
 		try {
 			if (message) pi.sendMessage({ ...message, display: true }, { deliverAs: "steer" });
 		} catch {}
@@ -184,15 +185,15 @@ export default function (pi: any) {
 
 	pi.on("agent_end", (e: any, ctx: any) => {
 		const last = e.messages?.filter((message: any) => message?.role === "assistant").pop();
-		void tell("agent_end", ctx, { last_assistant_message: textOf(last?.content) });
+		void notify("agent_end", ctx, { last_assistant_message: textOf(last?.content) });
 	});
 
-	pi.on("session_before_compact", (_: any, ctx: any) => void tell("session_before_compact", ctx, {}));
-	pi.on("session_compact", (_: any, ctx: any) => void tell("session_compact", ctx, {}));
+	pi.on("session_before_compact", (_: any, ctx: any) => void notify("session_before_compact", ctx, {}));
+	pi.on("session_compact", (_: any, ctx: any) => void notify("session_compact", ctx, {}));
 
-	// Waits, so that nothing that was told before is lost when pi ends.
+	// Waits, so that queued events are not lost when pi exits.
 	pi.on("session_shutdown", async (e: any, ctx: any) => {
-		await tell("session_shutdown", ctx, { reason: e.reason });
+		await notify("session_shutdown", ctx, { reason: e.reason });
 	});
 
 	if (process.env.RETHREAD_DISABLE && process.env.RETHREAD_DISABLE !== "0") return;
@@ -202,55 +203,56 @@ export default function (pi: any) {
 		label: "Query session",
 		description:
 			"Answers one focused question about another coding session of this user, with citations. " +
-			"Give the session by its id or its exact name, as in an @@reference; never guess one.",
+			"Name the session by its id or exact name, as in an @@reference; do not guess.",
 		parameters: {
 			type: "object",
 			properties: {
-				session: { type: "string", description: "The id or the exact name of the session" },
+				session: { type: "string", description: "Id or exact name of the session" },
 				question: { type: "string", description: "One focused question" },
 			},
 			required: ["session", "question"],
 		},
-		async execute(_id: string, asked: any, signal: any, _update: any, ctx: any) {
+		async execute(_id: string, params: any, signal: any, _update: any, ctx: any) {
 			const turn = `${ctx.sessionManager.getSessionId()}:${processId}:${turns}`;
-			const words = ["ask", "--turn", turn, "--", String(asked.session), String(asked.question)];
-			const told = await verb(words, ctx, MODEL_PATIENCE_MS, signal);
-			const cited = told.citations.map((one: any) => `- ${one.citation}: ${one.excerpt}`);
-			const text = told.extractive ? [told.answerMarkdown] : [told.answerMarkdown, `Confidence: ${told.confidence}`, ...cited];
-			return { content: [{ type: "text", text: [...text, ...told.notes].join("\n") }], details: told };
+			const args = ["ask", "--turn", turn, "--", String(params.session), String(params.question)];
+			const result = await runJson(args, ctx, MODEL_TIMEOUT_MS, signal);
+			const { answerMarkdown, confidence, extractive, notes } = result;
+			const citations = result.citations.map((one: any) => `- ${one.citation}: ${one.excerpt}`);
+			const text = extractive ? [answerMarkdown] : [answerMarkdown, `Confidence: ${confidence}`, ...citations];
+			return { content: [{ type: "text", text: [...text, ...notes].join("\n") }], details: result };
 		},
 	});
 
 	pi.registerCommand(COMMAND, {
-		description: "Make this session's card now: name, description, summary, tags",
+		description: "Write this session's card now: name, description, summary, tags",
 		handler: async (_: string, ctx: any) => {
 			await ctx.waitForIdle();
-			const say = (text: string, kind: string) => {
+			const report = (text: string, kind: string) => {
 				ctx.ui.setStatus(STATUS_KEY, text);
 				ctx.ui.notify(text, kind);
 				if (STATUS_MS > 0) setTimeout(() => ctx.ui.setStatus(STATUS_KEY, undefined), STATUS_MS).unref();
 			};
 			try {
 				await queue;
-				const { name, refresh } = await verb(["card", ctx.sessionManager.getSessionId(), "--refresh", "--force"], ctx);
-				// A name that the user gave stays.
+				const { name, refresh } = await runJson(["card", ctx.sessionManager.getSessionId(), "--refresh", "--force"], ctx);
+				// Keep a name that the user gave.
 				if (refresh?.outcome === "made" && !ctx.sessionManager.getSessionName?.()) pi.setSessionName?.(name);
 				const cost = refresh?.costUsd == null ? "" : `, $${refresh.costUsd.toFixed(refresh.costUsd < 0.01 ? 6 : 4)}`;
 				const reason = refresh?.reason ? `: ${refresh.reason}` : "";
-				say(`card ${refresh?.outcome}${reason}: ${name}${cost}`, refresh?.outcome === "made" ? "info" : "warning");
+				report(`card ${refresh?.outcome}${reason}: ${name}${cost}`, refresh?.outcome === "made" ? "info" : "warning");
 			} catch (error: any) {
-				say(`card: ${error.message}`, "warning");
+				report(`card: ${error.message}`, "warning");
 			}
 		},
 	});
 
 	pi.registerCommand("handoff", {
-		description: "Go on in a new session, with what is known of this one in the editor, not sent",
+		description: "Continue in a new session, with a handoff note in the editor (not sent)",
 		handler: async (_: string, ctx: any) => {
 			await ctx.waitForIdle();
 			try {
 				await queue;
-				const { markdown } = await verb(["handoff", ctx.sessionManager.getSessionId()], ctx);
+				const { markdown } = await runJson(["handoff", ctx.sessionManager.getSessionId()], ctx);
 				const parentSession = ctx.sessionManager.getSessionFile();
 				await ctx.newSession({ parentSession, withSession: async (next: any) => next.ui.setEditorText(markdown) });
 			} catch (error: any) {

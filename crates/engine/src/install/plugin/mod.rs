@@ -1,21 +1,23 @@
-//! A folder that Claude Code takes our plugin from: hooks, tools, skill and commands, without a change of its settings by us.
+//! Writes a marketplace folder with our Claude Code plugin: hooks, tools, skill and commands. Claude Code settings are
+//! not changed.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::change::Plan;
-use super::{BINARY, InstallError, settings, skill, unwanted, wanted};
+use super::file_change::InstallPlan;
+use super::{BINARY_PLACEHOLDER, InstallError, plan_file_removal, plan_files, settings, skill_text};
 use crate::Engine;
 
-/// Of the plugin, and of the marketplace that has nothing else.
+/// Name of the plugin and of the marketplace that contains only it.
 const NAME: &str = "rethread";
-const DESCRIPTION: &str = "What the other sessions of a project do, and did: told when it matters, found when asked.";
+const DESCRIPTION: &str =
+    "Session memory: shows what other sessions of the project do, and finds what earlier ones did.";
 const MARKETPLACE: &str = ".claude-plugin/marketplace.json";
-/// The plugin's folder in the marketplace.
+/// Folder of the plugin inside the marketplace.
 const FOLDER: &str = "plugins/rethread";
 const HOOKS: &str = "hooks/hooks.json";
-/// Tells Claude Code how to start our MCP server.
+/// Configures our MCP server in Claude Code.
 const TOOLS: &str = ".mcp.json";
 const TEXTS: [(&str, &str); 4] = [
     ("README.md", include_str!("README.md")),
@@ -24,52 +26,52 @@ const TEXTS: [(&str, &str); 4] = [
     ("commands/resume.md", include_str!("resume.md")),
 ];
 
-/// The folder as it should be.
-pub(super) fn plan(folder: &Path, binary: &str) -> Result<Plan, InstallError> {
+/// Plans writing the folder.
+pub(super) fn plan_plugin(folder: &Path, binary: &str) -> Result<InstallPlan, InstallError> {
     let is_ours = is_marketplace(folder);
-    wanted(files(folder, binary)?, |_| is_ours)
+    plan_files(files(folder, binary)?, |_| is_ours)
 }
 
-/// The folder without anything of ours.
-pub(super) fn plan_removal(folder: &Path) -> Result<Plan, InstallError> {
+/// Plans removing our files from the folder.
+pub(super) fn plan_remove_plugin(folder: &Path) -> Result<InstallPlan, InstallError> {
     let is_ours = is_marketplace(folder);
     let paths = files(folder, "")?.into_iter().map(|(path, _)| path).collect();
-    unwanted(paths, folder.parent().unwrap_or(folder), |_| is_ours)
+    plan_file_removal(paths, folder.parent().unwrap_or(folder), |_| is_ours)
 }
 
-/// The hooks of the plugin in such a folder.
+/// Path of the plugin's hooks file in a marketplace folder.
 pub(super) fn hooks_in(folder: &Path) -> PathBuf {
     folder.join(FOLDER).join(HOOKS)
 }
 
-/// Our plugin, where settings of Claude Code say that it is used.
-pub(super) struct Used {
-    /// As Claude Code names it.
+/// Our plugin as enabled in Claude Code settings.
+pub(super) struct EnabledPlugin {
+    /// `plugin@marketplace`.
     pub(super) name: String,
-    /// The folder it comes from, if it is one.
+    /// The marketplace folder, if it is a local one.
     pub(super) folder: Option<PathBuf>,
 }
 
-/// Whether those settings use our plugin.
-pub(super) fn used(settings: &Value) -> Option<Used> {
+/// Our plugin, if those settings enable it.
+pub(super) fn enabled_plugin(settings: &Value) -> Option<EnabledPlugin> {
     let is_on = |value: &Value| !matches!(value, Value::Bool(false) | Value::Null);
     let enabled = settings.get("enabledPlugins")?.as_object()?;
     let name = enabled.iter().find(|(name, value)| name.split('@').next() == Some(NAME) && is_on(value))?.0;
     let market = name.split('@').nth(1).unwrap_or_default();
     let source = settings.get("extraKnownMarketplaces").and_then(|known| known.get(market)?.get("source"));
     let folder = source.and_then(|source| source.get("path")?.as_str()).map(PathBuf::from);
-    Some(Used { name: name.clone(), folder })
+    Some(EnabledPlugin { name: name.clone(), folder })
 }
 
 impl Engine {
-    /// Whether Claude Code calls us by our plugin, as far as the user's settings tell.
+    /// Whether the user's settings enable our plugin.
     pub fn uses_plugin(&self) -> bool {
-        let path = self.settings_path(super::SettingsOf::User);
-        super::claude_code::Settings::read(path).is_ok_and(|settings| used(&settings.value).is_some())
+        let path = self.settings_path(super::InstallScope::User);
+        super::claude_code::ClaudeSettings::read(path).is_ok_and(|settings| enabled_plugin(&settings.value).is_some())
     }
 }
 
-/// Whether a folder is our marketplace already. Its other files have no place for a mark.
+/// Whether a folder already is our marketplace. Its JSON files cannot contain a marker comment.
 fn is_marketplace(folder: &Path) -> bool {
     let text = std::fs::read(folder.join(MARKETPLACE)).unwrap_or_default();
     serde_json::from_slice::<Value>(&text).is_ok_and(|value| value.get("name").is_some_and(|name| name == NAME))
@@ -91,22 +93,23 @@ fn files(folder: &Path, binary: &str) -> Result<Vec<(PathBuf, String)>, InstallE
         "metadata": {"description": DESCRIPTION},
         "plugins": [entry],
     });
-    let empty = json!({"description": "Calls rethread, which reads along and tells what matters."});
-    let shape = |problem: settings::Problem| InstallError::Shape {
+    let empty =
+        json!({"description": "Calls rethread, which records the session and injects context from other sessions."});
+    let shape = |problem: settings::SettingsProblem| InstallError::UnexpectedValue {
         path: folder.join(FOLDER).join(HOOKS),
-        place: problem.place,
+        key: problem.key,
         expected: problem.expected,
     };
     let hooks = settings::with_hooks(&empty, binary).map_err(shape)?;
     let tools = json!({"mcpServers": {NAME: {"command": binary, "args": ["mcp"]}}});
     let inside = folder.join(FOLDER);
     let mut files = vec![
-        (folder.join(MARKETPLACE), settings::write(&market, "")),
-        (inside.join(".claude-plugin/plugin.json"), settings::write(&plugin, "")),
-        (inside.join(HOOKS), settings::write(&hooks, "")),
-        (inside.join(TOOLS), settings::write(&tools, "")),
-        (inside.join("skills/rethread/SKILL.md"), skill(binary)),
+        (folder.join(MARKETPLACE), settings::to_text(&market, "")),
+        (inside.join(".claude-plugin/plugin.json"), settings::to_text(&plugin, "")),
+        (inside.join(HOOKS), settings::to_text(&hooks, "")),
+        (inside.join(TOOLS), settings::to_text(&tools, "")),
+        (inside.join("skills/rethread/SKILL.md"), skill_text(binary)),
     ];
-    files.extend(TEXTS.map(|(name, text)| (inside.join(name), text.replace(BINARY, binary))));
+    files.extend(TEXTS.map(|(name, text)| (inside.join(name), text.replace(BINARY_PLACEHOLDER, binary))));
     Ok(files)
 }

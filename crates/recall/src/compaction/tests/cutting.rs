@@ -1,37 +1,39 @@
-//! Where a thread is cut.
+//! Tests of where a thread is cut.
 
 use proptest::prelude::*;
 use rethread_model::thread::{ChatMessage, ChatRole};
 use serde_json::json;
 
-use super::{Thread, long, structured};
-use crate::compaction::cut::first_kept;
+use super::{TestThreadRecords, long, valid_summary};
+use crate::compaction::cut::first_kept_index;
 use crate::context::build_context;
-use crate::pairs::{answers, pair_up};
+use crate::pairs::{pair_tool_results, result_indexes};
 
-/// `u` the user, `a` an answer, `a:1,2` one with calls, `r:1` a result; ten tokens each, `U` a hundred.
-fn thread(told: &str) -> Thread {
+/// Builds a thread from a sketch: `u` user, `a` answer, `a:1,2` answer with calls, `r:1` result; ten tokens each, `U` a
+/// user message of a hundred.
+fn thread(script: &str) -> TestThreadRecords {
     let text = long(10);
-    told.split_whitespace().fold(Thread::default(), |thread, told| {
-        let (kind, ids) = told.split_once(':').unwrap_or((told, ""));
+    script.split_whitespace().fold(TestThreadRecords::default(), |thread, script| {
+        let (kind, ids) = script.split_once(':').unwrap_or((script, ""));
         let ids: Vec<_> = ids.split(',').filter(|id| !id.is_empty()).map(|id| (id, "", json!({}))).collect();
         match kind {
             "u" => thread.user(&text),
             "U" => thread.user(&long(100)),
             "r" => thread.result(ids.first().map_or("", |(id, ..)| id), &text),
-            _ => thread.calls(&text, &ids),
+            _ => thread.assistant_with_calls(&text, &ids),
         }
     })
 }
 
-/// The number of the first message kept; zero if nothing is to be done.
-fn check(told: &str, keep_recent: u64, expect: u64) {
-    let planned = thread(told).plan(keep_recent);
-    assert_eq!(planned.map_or(0, |plan| plan.first_kept_seq), expect, "{told}");
+/// `expect` is the number of the first kept message; zero if there is nothing to do.
+fn check(script: &str, keep_recent: u64, expect: u64) {
+    let planned = thread(script).plan(keep_recent);
+    assert_eq!(planned.map_or(0, |plan| plan.first_kept_seq), expect, "{script}");
 }
 
 #[test]
-fn s004_18_the_cut_is_the_nearest_border_at_or_after() {
+fn the_cut_is_the_nearest_cut_point_at_or_after() {
+    // S004-18
     check("u a u a u a", 20, 5);
     check("u a u a u a", 10, 6);
     check("u a u a u a", 25, 4);
@@ -40,7 +42,8 @@ fn s004_18_the_cut_is_the_nearest_border_at_or_after() {
 }
 
 #[test]
-fn s7_13_a_call_and_its_result_are_never_separated() {
+fn a_call_and_its_result_are_never_separated() {
+    // S7.13
     check("u a a:1 r:1", 10, 3);
     check("u a a:1 r:1 a u", 30, 5);
     check("u a a:1,2 r:1 r:2", 10, 3);
@@ -48,25 +51,28 @@ fn s7_13_a_call_and_its_result_are_never_separated() {
 }
 
 #[test]
-fn l004_07_parallel_calls_and_late_results_stay_together() {
+fn parallel_calls_and_late_results_stay_together() {
+    // L004-07
     check("u a a:1,2 r:2 u r:1 a u a", 50, 7);
     check("u a a:1,2 r:2 u r:1", 15, 3);
     check("u a a:1 a:2 r:1 r:2 u", 35, 7);
-    // An id that is used again does not bind the messages between.
+    // A reused id does not bind the messages in between.
     check("u a:0 r:0 u a:0 r:0", 25, 4);
 }
 
 #[test]
-fn s004_19_a_call_that_still_waits_stays_with_what_follows() {
+fn a_pending_call_stays_with_what_follows() {
+    // S004-19
     check("u a a:1 u", 10, 3);
     check("u a a:1,2 r:1", 10, 3);
     check("u a:1", 10, 2);
-    // The model went on without this result.
+    // The model continued without this result.
     check("u a:1 u a u a", 20, 5);
 }
 
 #[test]
-fn l004_08_below_what_is_kept_there_is_nothing_to_do() {
+fn below_keep_recent_there_is_nothing_to_do() {
+    // L004-08
     check("u a u a", 41, 0);
     check("u a u a", 40, 0);
     check("", 0, 0);
@@ -75,62 +81,68 @@ fn l004_08_below_what_is_kept_there_is_nothing_to_do() {
 }
 
 #[test]
-fn l004_05_arguments_count_when_the_cut_is_looked_for() {
-    let thread = Thread::default()
+fn arguments_count_toward_the_kept_tokens() {
+    // L004-05
+    let thread = TestThreadRecords::default()
         .user("hi")
-        .calls("", &[("1", "write", json!({"path": "a", "content": long(500)}))])
+        .assistant_with_calls("", &[("1", "write", json!({"path": "a", "content": long(500)}))])
         .result("1", "done")
         .user("go on");
     let planned = thread.plan(400).unwrap();
-    assert_eq!(planned.first_kept_seq, 2, "the texts alone are less than what is kept");
+    assert_eq!(planned.first_kept_seq, 2, "the texts alone are below keep_recent");
 }
 
 #[test]
-fn e004_26_one_huge_turn_is_cut_at_an_answer() {
+fn one_huge_turn_is_cut_at_an_answer() {
+    // E004-26
     check("u a:1 r:1 a:2 r:2 a:3 r:3", 20, 6);
     let planned = thread("u a u a:1 r:1 a:2 r:2 a:3 r:3").plan(20).unwrap();
-    assert_eq!((planned.history.len(), planned.prefix.len()), (2, 5));
+    assert_eq!((planned.history.len(), planned.turn_prefix.len()), (2, 5));
     let planned = thread("u a u u a:1 r:1 a:2 r:2").plan(20).unwrap();
-    assert_eq!((planned.history.len(), planned.prefix.len()), (2, 4), "one request in two messages");
+    assert_eq!((planned.history.len(), planned.turn_prefix.len()), (2, 4), "one request in two messages");
     let planned = thread("u a u a").plan(20).unwrap();
-    assert_eq!((planned.history.len(), planned.prefix.len()), (2, 0));
+    assert_eq!((planned.history.len(), planned.turn_prefix.len()), (2, 0));
 }
 
 #[test]
-fn e004_27_right_after_a_compaction_there_is_nothing_to_do() {
+fn right_after_a_compaction_there_is_nothing_to_do() {
+    // E004-27
     let thread = thread("u a u a u a u a");
     let planned = thread.plan(40).unwrap();
     assert_eq!((planned.first_kept_seq, planned.tokens_before), (5, 40));
-    let compacted = thread.compacted(&planned, &structured("x"));
+    let compacted = thread.compacted(&planned, &valid_summary("x"));
     assert_eq!(compacted.plan(40), None);
     let with_little = compacted.user("ok");
     assert_eq!(with_little.plan(40), None);
-    let with_more = with_little.says(&long(10)).user(&long(10)).says(&long(10));
+    let with_more = with_little.assistant(&long(10)).user(&long(10)).assistant(&long(10));
     assert_eq!(with_more.plan(40).map(|plan| plan.first_kept_seq), Some(8));
 }
 
 #[test]
-fn e004_27_a_huge_message_that_could_not_be_cut_goes_next_time() {
+fn a_huge_message_that_could_not_be_cut_is_cut_next_time() {
+    // E004-27
     let thread = thread("u a a:1").result("1", &long(1000));
     let planned = thread.plan(100).unwrap();
     assert_eq!(planned.first_kept_seq, 3);
-    let later = thread.compacted(&planned, &structured("x")).says("ok").user("go on");
-    assert_eq!(later.plan(100).map(|plan| plan.first_kept_seq), Some(6), "the answer behind the result is a border");
+    let later = thread.compacted(&planned, &valid_summary("x")).assistant("ok").user("go on");
+    assert_eq!(later.plan(100).map(|plan| plan.first_kept_seq), Some(6), "the answer after the result is a cut point");
 }
 
 #[test]
-fn l004_06_only_what_the_context_still_has_is_considered() {
+fn only_messages_still_in_the_context_are_considered() {
+    // L004-06
     let thread = thread("u a u a u a");
     let planned = thread.plan(20).unwrap();
-    let later = thread.compacted(&planned, &structured("x")).user(&long(10)).says(&long(10)).user(&long(10));
+    let later = thread.compacted(&planned, &valid_summary("x")).user(&long(10)).assistant(&long(10)).user(&long(10));
     let planned = later.plan(20).unwrap();
     assert_eq!(planned.tokens_before, 30, "messages 5, 6 and 8");
-    assert_eq!((planned.history.len(), planned.prefix.len(), planned.first_kept_seq), (2, 1, 9));
+    assert_eq!((planned.history.len(), planned.turn_prefix.len(), planned.first_kept_seq), (2, 1, 9));
     assert!(planned.is_update());
 }
 
 #[test]
-fn s7_11_what_is_planned_is_what_the_context_shows() {
+fn the_context_matches_the_plan() {
+    // S7.11
     let thread = thread("u a u a:1 r:1 a u");
     let planned = thread.plan(35).unwrap();
     assert_eq!(planned.first_kept_seq, 4);
@@ -139,39 +151,40 @@ fn s7_11_what_is_planned_is_what_the_context_shows() {
     assert!(context.messages[0].text().contains("<summary>\nS\n</summary>"));
 }
 
-/// Whether a result in the second part belongs to a call of the first.
+/// Whether the cut separates a result from its call.
 fn separates(messages: &[ChatMessage], cut: usize) -> bool {
-    let answers = answers(messages);
+    let answers = result_indexes(messages);
     answers[..cut].iter().flatten().any(|result| result.is_some_and(|result| result >= cut))
 }
 
 proptest! {
     #[test]
-    fn s7_13_no_plan_separates_a_pair(
-        told in proptest::collection::vec("u|U|a|a:[0-4]|a:[0-4],[5-7]|a:8,9|r:[0-9]|r:[0-4]", 0..40),
+    fn no_plan_separates_a_pair(
+        script in proptest::collection::vec("u|U|a|a:[0-4]|a:[0-4],[5-7]|a:8,9|r:[0-9]|r:[0-4]", 0..40),
         keep_recent in 0_u64..300,
         more in proptest::collection::vec("u|a|a:[0-4]|a:8,9|r:[0-9]", 0..30),
     ) {
-        let mut talked = thread(&told.join(" "));
+        // S7.13
+        let mut talked = thread(&script.join(" "));
         for round in 0..2 {
             let context = build_context(&talked.0);
-            let messages = &context.messages[usize::from(context.compaction.is_some())..];
+            let messages = &context.messages[usize::from(context.compaction_seq.is_some())..];
             let Some(planned) = talked.plan(keep_recent) else { break };
-            let cut = first_kept(messages, keep_recent).unwrap_or_default();
+            let cut = first_kept_index(messages, keep_recent).unwrap_or_default();
             prop_assert!(cut > 0);
             prop_assert!(messages[cut].role != ChatRole::ToolResult);
             prop_assert!(!separates(messages, cut));
-            prop_assert_eq!(planned.history.len() + planned.prefix.len(), cut);
+            prop_assert_eq!(planned.history.len() + planned.turn_prefix.len(), cut);
             let (before, kept) = messages.split_at(cut);
-            // Paired up apart they are as paired up together: nothing was filled in or left out because of the cut.
-            let apart = [pair_up(before.to_vec()), pair_up(kept.to_vec())].concat();
-            prop_assert_eq!(apart, pair_up(messages.to_vec()));
-            talked = talked.compacted(&planned, &structured("x"));
+            // Pairing the halves separately equals pairing the whole: the cut added and dropped nothing.
+            let apart = [pair_tool_results(before.to_vec()), pair_tool_results(kept.to_vec())].concat();
+            prop_assert_eq!(apart, pair_tool_results(messages.to_vec()));
+            talked = talked.compacted(&planned, &valid_summary("x"));
             let shown = build_context(&talked.0).messages;
             prop_assert_eq!(&shown[1..], kept);
             if round == 0 {
                 for record in thread(&more.join(" ")).0 {
-                    talked = talked.and(record);
+                    talked = talked.with_record(record);
                 }
             }
         }

@@ -1,36 +1,40 @@
-//! The summary that is made without a model.
+//! Tests of the summary built without a model.
 
 use proptest::prelude::*;
-use rethread_model::estimate_text;
+use rethread_model::estimate_text_tokens;
 use serde_json::json;
 
-use super::{ROOM, Thread, asked, long, structured};
+use super::{LARGE_WINDOW, TestThreadRecords, long, summarize_with, valid_summary};
 use crate::compaction::CompactionSettings;
 
-fn check(thread: &Thread, expect: &str) {
+fn check(thread: &TestThreadRecords, expect: &str) {
     let planned = thread.plan(50).unwrap();
     assert_eq!(planned.summary_without_model(None), expect);
 }
 
-fn work() -> Thread {
-    Thread::default()
+fn thread_with_work() -> TestThreadRecords {
+    TestThreadRecords::default()
         .user("Fix the parser in src/parse.rs. Never touch the fixtures.")
-        .calls("We decided on a table instead of a match.", &[("1", "edit", json!({"path": "src/parse.rs"}))])
+        .assistant_with_calls(
+            "We decided on a table instead of a match.",
+            &[("1", "edit", json!({"path": "src/parse.rs"}))],
+        )
         .result("1", "ok")
-        .calls(
+        .assistant_with_calls(
             "",
             &[("2", "bash", json!({"command": "cargo  build"})), ("3", "bash", json!({"command": "cargo test"}))],
         )
         .result("2", "ok")
-        .fails("3", "\nerror[E0308]: mismatched types\n --> src/parse.rs:3")
-        .says("One test fails.\n1. Fix the type\n2. Run the tests")
+        .failed_result("3", "\nerror[E0308]: mismatched types\n --> src/parse.rs:3")
+        .assistant("One test fails.\n1. Fix the type\n2. Run the tests")
         .user(&long(50))
 }
 
 #[test]
-fn e004_20_a_summary_without_a_model_has_every_section() {
+fn a_summary_without_a_model_has_every_section() {
+    // E004-20
     check(
-        &work(),
+        &thread_with_work(),
         "## Goal\nFix the parser in src/parse.rs. Never touch the fixtures.\n\n\
          ## Constraints & Preferences\n- Never touch the fixtures.\n\n\
          ## Progress\n### Done\n- [x] Modified `src/parse.rs`\n- [x] Ran `cargo build`\n\n\
@@ -45,22 +49,24 @@ fn e004_20_a_summary_without_a_model_has_every_section() {
 }
 
 #[test]
-fn e004_20_it_counts_as_a_summary_itself() {
-    let planned = work().plan(50).unwrap();
+fn it_passes_the_checks_for_model_summaries() {
+    // E004-20
+    let planned = thread_with_work().plan(50).unwrap();
     let made = planned.summary_without_model(Some("types"));
     assert!(made.ends_with("- Additional focus: types"));
-    assert_eq!(asked(&planned, None, ROOM, &[&made]).0.unwrap(), made);
+    assert_eq!(summarize_with(&planned, None, LARGE_WINDOW, &[&made]).0.unwrap(), made);
 }
 
 #[test]
-fn e004_20_an_earlier_summary_is_merged() {
-    let thread = work();
+fn an_earlier_summary_is_merged() {
+    // E004-20
+    let thread = thread_with_work();
     let planned = thread.plan(50).unwrap();
     let thread = thread
-        .compacted(&planned, &structured("Ship it"))
-        .calls("", &[("9", "bash", json!({"command": "cargo test"}))])
+        .compacted(&planned, &valid_summary("Ship it"))
+        .assistant_with_calls("", &[("9", "bash", json!({"command": "cargo test"}))])
         .result("9", "ok")
-        .says("All is well.")
+        .assistant("All is well.")
         .user(&long(50));
     let made = thread.plan(50).unwrap().summary_without_model(None);
     for kept in
@@ -73,23 +79,24 @@ fn e004_20_an_earlier_summary_is_merged() {
 }
 
 #[test]
-fn l004_09_an_error_that_was_overcome_blocks_nothing() {
+fn a_resolved_error_blocks_nothing() {
+    // L004-09
     let command = || json!({"command": "cargo test"});
-    let thread = Thread::default()
+    let thread = TestThreadRecords::default()
         .user("go")
-        .calls("", &[("1", "bash", command())])
-        .fails("1", "red")
-        .calls("", &[("2", "bash", command())])
+        .assistant_with_calls("", &[("1", "bash", command())])
+        .failed_result("1", "red")
+        .assistant_with_calls("", &[("2", "bash", command())])
         .result("2", "green")
-        .says("fine")
+        .assistant("fine")
         .user(&long(50));
     let made = thread.plan(50).unwrap().summary_without_model(None);
     assert!(made.contains("### Blocked\n- (none)"), "{made}");
-    let thread = work();
+    let thread = thread_with_work();
     let planned = thread.plan(50).unwrap();
     let thread = thread
         .compacted(&planned, &planned.summary_without_model(None))
-        .calls(&long(10), &[("4", "bash", command())])
+        .assistant_with_calls(&long(10), &[("4", "bash", command())])
         .result("4", "green")
         .user(&long(50));
     let made = thread.plan(50).unwrap().summary_without_model(None);
@@ -97,22 +104,23 @@ fn l004_09_an_error_that_was_overcome_blocks_nothing() {
 }
 
 #[test]
-fn e004_20_it_never_grows_beyond_its_limit() {
+fn it_never_exceeds_its_limit() {
+    // E004-20
     let settings = CompactionSettings { reserve_tokens: 2_000, keep_recent_tokens: 50, ..Default::default() };
-    let mut thread = Thread::default();
+    let mut thread = TestThreadRecords::default();
     for round in 0..12 {
         for number in 0..20 {
             let id = number.to_string();
             let command = format!("run --round {round} --number {number} {}", long(20));
             thread = thread
                 .user(&format!("Always mind {round} {number}. {}", long(30)))
-                .calls("I'll do it", &[(&id, "bash", json!({"command": command}))])
-                .fails(&id, &format!("error {round} {number}"));
+                .assistant_with_calls("I'll do it", &[(&id, "bash", json!({"command": command}))])
+                .failed_result(&id, &format!("error {round} {number}"));
         }
-        thread = thread.says("so").user(&long(50));
-        let planned = crate::compaction::plan(&thread.0, &settings).unwrap();
+        thread = thread.assistant("so").user(&long(50));
+        let planned = crate::compaction::plan_compaction(&thread.0, &settings).unwrap();
         let made = planned.summary_without_model(None);
-        assert!(estimate_text(&made) <= 1_600, "{made}");
+        assert!(estimate_text_tokens(&made) <= 1_600, "{made}");
         assert!(made.contains("Always mind 0 0."), "the first goal stays");
         thread = thread.compacted(&planned, &made);
     }
@@ -120,18 +128,19 @@ fn e004_20_it_never_grows_beyond_its_limit() {
 
 proptest! {
     #[test]
-    fn e004_20_any_words_give_all_sections_within_the_limit(
+    fn any_text_gives_all_sections_within_the_limit(
         said in proptest::collection::vec(any::<String>(), 1..6),
         before in any::<String>(),
     ) {
-        let thread = said.iter().fold(Thread::default().user("x"), |thread, text| thread.user(text).says(text));
+        // E004-20
+        let thread = said.iter().fold(TestThreadRecords::default().user("x"), |thread, text| thread.user(text).assistant(text));
         let planned = thread.user(&long(50)).plan(50).unwrap();
-        let planned = crate::compaction::Plan { previous: Some(before), ..planned };
+        let planned = crate::compaction::CompactionPlan { previous_summary: Some(before), ..planned };
         let made = planned.summary_without_model(Some("f"));
         let headings = ["## Goal", "## Constraints & Preferences", "## Progress\n### Done", "### In Progress",
             "### Blocked", "## Key Decisions", "## Next Steps", "## Critical Context"];
         let places: Vec<Option<usize>> = headings.iter().map(|heading| made.find(heading)).collect();
         prop_assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{made}");
-        prop_assert!(estimate_text(&made) <= 13_000);
+        prop_assert!(estimate_text_tokens(&made) <= 13_000);
     }
 }

@@ -1,27 +1,28 @@
-//! Which files a compaction lists.
+//! Tests of the file lists of a compaction.
 
 use serde_json::{Value, json};
 
-use super::{Thread, long, structured};
+use super::{TestThreadRecords, long, valid_summary};
 
-/// A thread in which each of these calls was answered, long enough to be summarised.
-fn working(thread: Thread, calls: &[(&str, Value, bool)]) -> Thread {
+/// A thread in which each of these calls got a result, long enough to be summarized.
+fn thread_with_calls(thread: TestThreadRecords, calls: &[(&str, Value, bool)]) -> TestThreadRecords {
     let worked = calls.iter().enumerate().fold(thread.user("go"), |thread, (at, (tool, arguments, works))| {
         let id = at.to_string();
-        let thread = thread.calls("", &[(&id, tool, arguments.clone())]);
-        if *works { thread.result(&id, "fine") } else { thread.fails(&id, "no such file") }
+        let thread = thread.assistant_with_calls("", &[(&id, tool, arguments.clone())]);
+        if *works { thread.result(&id, "fine") } else { thread.failed_result(&id, "no such file") }
     });
-    worked.says(&long(50)).user(&long(100))
+    worked.assistant(&long(50)).user(&long(100))
 }
 
 fn check(calls: &[(&str, Value, bool)], read: &[&str], modified: &[&str]) {
-    let planned = working(Thread::default(), calls).plan(100).unwrap();
+    let planned = thread_with_calls(TestThreadRecords::default(), calls).plan(100).unwrap();
     assert_eq!(planned.read_files, read);
     assert_eq!(planned.modified_files, modified);
 }
 
 #[test]
-fn s004_20_tools_of_all_names_are_known() {
+fn file_tools_are_recognized_by_all_their_names() {
+    // S004-20
     check(
         &[
             ("read", json!({"path": "b"}), true),
@@ -51,7 +52,8 @@ fn s004_20_tools_of_all_names_are_known() {
 }
 
 #[test]
-fn s004_20_what_failed_is_not_listed() {
+fn files_of_failed_calls_are_not_listed() {
+    // S004-20
     check(
         &[
             ("read", json!({"path": "a"}), false),
@@ -64,25 +66,31 @@ fn s004_20_what_failed_is_not_listed() {
 }
 
 #[test]
-fn s7_16_a_file_read_and_modified_is_only_modified() {
+fn a_file_read_and_modified_is_only_modified() {
+    // S7.16
     check(&[("read", json!({"path": "a"}), true), ("edit", json!({"path": "a"}), true)], &[], &["a"]);
 }
 
 #[test]
-fn s7_15_the_second_compaction_knows_the_files_of_the_first() {
-    let first =
-        working(Thread::default(), &[("read", json!({"path": "a"}), true), ("read", json!({"path": "b"}), true)]);
+fn the_second_compaction_keeps_the_files_of_the_first() {
+    // S7.15
+    let first = thread_with_calls(
+        TestThreadRecords::default(),
+        &[("read", json!({"path": "a"}), true), ("read", json!({"path": "b"}), true)],
+    );
     let planned = first.plan(100).unwrap();
-    let compacted = first.compacted(&planned, &structured("x"));
-    let second = working(compacted, &[("write", json!({"path": "b"}), true), ("read", json!({"path": "c"}), true)]);
+    let compacted = first.compacted(&planned, &valid_summary("x"));
+    let second =
+        thread_with_calls(compacted, &[("write", json!({"path": "b"}), true), ("read", json!({"path": "c"}), true)]);
     let planned = second.plan(100).unwrap();
     assert_eq!((planned.read_files, planned.modified_files), (vec!["a".to_owned(), "c".into()], vec!["b".into()]));
 }
 
 #[test]
-fn l004_09_the_record_carries_the_files_in_tags_and_lists() {
+fn the_record_has_the_files_in_tags_and_lists() {
+    // L004-09
     let calls = [("read", json!({"path": "a\nb"}), true), ("write", json!({"path": "c"}), true)];
-    let planned = working(Thread::default(), &calls).plan(100).unwrap();
+    let planned = thread_with_calls(TestThreadRecords::default(), &calls).plan(100).unwrap();
     let record = planned.record("S\n\n<read-files>\nmade up\n</read-files>", rethread_model::Timestamp::default());
     assert_eq!(record.summary, "S\n\n<read-files>\na b\n</read-files>\n\n<modified-files>\nc\n</modified-files>");
     assert_eq!((record.read_files, record.modified_files), (vec!["a\nb".to_owned()], vec!["c".to_owned()]));

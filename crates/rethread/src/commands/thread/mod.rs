@@ -1,4 +1,4 @@
-//! `thread`: conversations kept by us.
+//! `thread`: conversations that Rethread itself stores.
 
 mod append;
 mod send;
@@ -10,53 +10,54 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rethread_engine::{CompactReport, CompactRequest, Engine, NewThread, TurnEvent};
 use rethread_model::thread::ThreadId;
 
-use super::{Context, Exit};
-use crate::cli::Json;
-use crate::cli::thread::{Thread, ThreadCompact, ThreadContext, ThreadDelete, ThreadNamed, ThreadNew};
-use crate::failure::{Failure, Kind};
+use super::{CommandContext, Exit};
+use crate::cli::JsonArgs;
+use crate::cli::thread::{
+    ThreadCommand, ThreadCompactArgs, ThreadContextArgs, ThreadDeleteArgs, ThreadNewArgs, ThreadRefArgs,
+};
+use crate::failure::{Failure, FailureKind};
 use crate::{json, render};
 
-/// More than any record may hold; what is longer is refused when it is appended.
-const LONGEST_INPUT: u64 = 16 << 20;
+/// Bytes; more than a record can hold. Longer records are rejected when they are appended.
+const MAX_INPUT: u64 = 16 << 20;
 
-/// Does what is asked of threads.
-pub(crate) fn run(context: &Context, request: &Thread) -> Result<Exit, Failure> {
-    match request {
-        Thread::New(request) => make(context, request),
-        Thread::Append(request) => append::run(context, request),
-        Thread::Context(request) => show(context, request),
-        Thread::Compact(request) => compact(context, request),
-        Thread::Send(request) => send::run(context, request),
-        Thread::List(json) => list(context, *json),
-        Thread::Delete(request) => delete(context, request),
-        Thread::Title(request) => title(context, request),
+pub(crate) fn run(context: &CommandContext, command: &ThreadCommand) -> Result<Exit, Failure> {
+    match command {
+        ThreadCommand::New(args) => create(context, args),
+        ThreadCommand::Append(args) => append::run(context, args),
+        ThreadCommand::Context(args) => show_context(context, args),
+        ThreadCommand::Compact(args) => compact(context, args),
+        ThreadCommand::Send(args) => send::run(context, args),
+        ThreadCommand::List(json) => list(context, *json),
+        ThreadCommand::Delete(args) => delete(context, args),
+        ThreadCommand::Title(args) => title(context, args),
     }
 }
 
-fn make(context: &Context, request: &ThreadNew) -> Result<Exit, Failure> {
+fn create(context: &CommandContext, args: &ThreadNewArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let made = engine.thread_new(&NewThread {
-        name: request.name.clone(),
-        model: request.model.clone(),
-        system: request.system.clone(),
-        cron_job: request.cron.clone(),
+    let created = engine.thread_new(&NewThread {
+        name: args.name.clone(),
+        model: args.model.clone(),
+        system_prompt: args.system.clone(),
+        cron_job: args.cron.clone(),
     })?;
-    if request.json.json {
-        context.printer.json(&json::MadeThread::new(&made))?;
+    if args.json.json {
+        context.printer.json(&json::CreatedThreadJson::new(&created))?;
     } else {
-        context.printer.raw(format!("{}\n", made.id).as_bytes())?;
+        context.printer.raw(format!("{}\n", created.id).as_bytes())?;
     }
     Ok(Exit::Done)
 }
 
-fn show(context: &Context, request: &ThreadContext) -> Result<Exit, Failure> {
+fn show_context(context: &CommandContext, args: &ThreadContextArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let found = engine.thread_context(&request.thread.reference)?;
+    let found = engine.thread_context(&args.thread.reference)?;
     for problem in &found.problems {
-        context.printer.warn(&format!("line {} of the log was passed over: {}", problem.line, problem.reason));
+        context.printer.warn(&format!("skipped line {} of the log: {}", problem.line, problem.reason));
     }
-    if request.json.json {
-        context.printer.json(&json::Context::new(&found))?;
+    if args.json.json {
+        context.printer.json(&json::ThreadContextJson::new(&found))?;
     } else {
         let mut page = context.printer.page();
         render::thread_context(&mut page, &found);
@@ -65,105 +66,105 @@ fn show(context: &Context, request: &ThreadContext) -> Result<Exit, Failure> {
     Ok(if found.messages.is_empty() { Exit::Nothing } else { Exit::Done })
 }
 
-fn compact(context: &Context, request: &ThreadCompact) -> Result<Exit, Failure> {
+fn compact(context: &CommandContext, args: &ThreadCompactArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let wanted = CompactRequest { focus: request.focus.clone() };
-    let reference = &request.thread.reference;
-    let done = if request.dry_run {
-        engine.thread_compact_dry_run(reference, &wanted)?
+    let request = CompactRequest { focus: args.focus.clone() };
+    let reference = &args.thread.reference;
+    let done = if args.dry_run {
+        engine.thread_compact_dry_run(reference, &request)?
     } else {
         let stop = stop_flag()?;
-        engine.thread_compact(reference, &wanted, &|| stop.load(Ordering::Relaxed), &mut |event| {
+        engine.thread_compact(reference, &request, &|| stop.load(Ordering::Relaxed), &mut |event| {
             if let TurnEvent::Queued { ahead } = event {
-                context.printer.note_line(&render::waiting_behind(ahead));
+                context.printer.note_line(&render::queue_position(ahead));
             }
         })?
     };
     let Some(report) = done else {
-        if request.json.json {
-            context.printer.json(&json::Compacted::nothing())?;
+        if args.json.json {
+            context.printer.json(&json::CompactReportJson::nothing_to_compact())?;
         }
-        context.printer.note_line("There is nothing to compact: all of it is recent.");
+        context.printer.note_line("Nothing to compact: all messages are recent.");
         return Ok(Exit::Nothing);
     };
-    tell_compacted(context, &report, request)?;
-    if !request.dry_run {
+    print_compacted(context, &report, args)?;
+    if !args.dry_run {
         remember(context, &engine, report.id);
     }
     Ok(Exit::Done)
 }
 
-fn tell_compacted(context: &Context, report: &CompactReport, request: &ThreadCompact) -> Result<(), Failure> {
-    if request.json.json {
-        context.printer.json(&json::Compacted::new(report))?;
+fn print_compacted(context: &CommandContext, report: &CompactReport, args: &ThreadCompactArgs) -> Result<(), Failure> {
+    if args.json.json {
+        context.printer.json(&json::CompactReportJson::new(report))?;
     } else {
         let mut page = context.printer.page();
-        render::compacted(&mut page, report);
+        render::compaction_summary(&mut page, report);
         context.printer.answer(&page)?;
     }
-    context.printer.note_line(&render::compaction_note(report, request.dry_run));
+    context.printer.note_line(&render::compaction_note(report, args.dry_run));
     Ok(())
 }
 
-fn list(context: &Context, json: Json) -> Result<Exit, Failure> {
+fn list(context: &CommandContext, json: JsonArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
     let found = engine.thread_list()?;
     for problem in &found.problems {
         context.printer.warn(&problem.to_string());
     }
     if json.json {
-        context.printer.json(&json::ThreadList::new(&found.threads))?;
+        context.printer.json(&json::ThreadListJson::new(&found.threads))?;
     } else if !found.threads.is_empty() {
         let mut page = context.printer.page();
         render::threads(&mut page, &found.threads, engine.now());
         context.printer.answer(&page)?;
     }
     if found.threads.is_empty() {
-        context.printer.note_line("There are no threads.");
-        context.printer.hint("make one: rethread thread new");
+        context.printer.note_line("No threads found.");
+        context.printer.hint("create one with `rethread thread new`");
         return Ok(Exit::Nothing);
     }
     Ok(Exit::Done)
 }
 
-fn delete(context: &Context, request: &ThreadDelete) -> Result<Exit, Failure> {
-    let id = context.engine()?.thread_delete(&request.thread.reference)?;
-    if request.json.json {
-        context.printer.json(&json::DeletedThread::new(id))?;
+fn delete(context: &CommandContext, args: &ThreadDeleteArgs) -> Result<Exit, Failure> {
+    let id = context.engine()?.thread_delete(&args.thread.reference)?;
+    if args.json.json {
+        context.printer.json(&json::DeletedThreadJson::new(id))?;
     }
     context.printer.note_line(&format!("deleted {id}"));
     Ok(Exit::Done)
 }
 
-fn title(context: &Context, request: &ThreadNamed) -> Result<Exit, Failure> {
-    let Ok(id) = request.reference.parse::<ThreadId>() else { return Ok(Exit::Nothing) };
-    let named = context.quiet_engine()?.thread_title(id)?;
-    Ok(if named.is_some() { Exit::Done } else { Exit::Nothing })
+fn title(context: &CommandContext, args: &ThreadRefArgs) -> Result<Exit, Failure> {
+    let Ok(id) = args.reference.parse::<ThreadId>() else { return Ok(Exit::Nothing) };
+    let title = context.quiet_engine()?.thread_title(id)?;
+    Ok(if title.is_some() { Exit::Done } else { Exit::Nothing })
 }
 
-/// Takes what was said into memory. The log has it whatever happens here, so a failure is only told.
-fn remember(context: &Context, engine: &Engine, id: ThreadId) {
-    if let Err(error) = engine.thread_remember(id) {
-        context.printer.warn(&format!("it is in the thread, but not in memory yet: {error}"));
-        context.printer.hint("the next `rethread sync` reads it");
+/// Syncs the thread into memory. The log already has the message, so an error is only a warning.
+fn remember(context: &CommandContext, engine: &Engine, id: ThreadId) {
+    if let Err(error) = engine.sync_thread(id) {
+        context.printer.warn(&format!("stored in the thread, but not searchable yet: {error}"));
+        context.printer.hint("the next `rethread sync` adds it");
     }
 }
 
-/// All of standard input, if it is a text that could be a record.
-fn standard_text() -> Result<String, Failure> {
+/// Reads all of stdin as text, up to the size of a record.
+fn read_stdin() -> Result<String, Failure> {
     let mut bytes = Vec::new();
-    std::io::stdin().lock().take(LONGEST_INPUT + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LONGEST_INPUT {
-        return Err(Failure::new(Kind::TooLarge, "standard input holds more than a record may").hint("split it"));
+    std::io::stdin().lock().take(MAX_INPUT + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_INPUT {
+        return Err(Failure::new(FailureKind::TooLarge, "stdin is larger than a record can hold").hint("split it"));
     }
     String::from_utf8(bytes)
-        .map_err(|error| Failure::new(Kind::BadContent, format!("standard input is no text: {error}")))
+        .map_err(|error| Failure::new(FailureKind::InvalidContent, format!("stdin is not valid UTF-8: {error}")))
 }
 
-/// Set by Ctrl-C; whoever presses it twice does not want to wait.
+/// A flag set by Ctrl-C. A second Ctrl-C ends the process at once.
 fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
-    // A terminal that is closed says so by the last one.
+    // SIGHUP is sent when the terminal is closed.
     for signal in signal_hook::consts::TERM_SIGNALS.iter().chain([&signal_hook::consts::SIGHUP]) {
         signal_hook::flag::register_conditional_shutdown(*signal, 130, Arc::clone(&stop))?;
         signal_hook::flag::register(*signal, Arc::clone(&stop))?;

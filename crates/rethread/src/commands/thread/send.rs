@@ -1,140 +1,147 @@
-//! `thread send`: one turn, its answer shown as it comes.
+//! `thread send`: runs one turn and prints the answer as it arrives.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use rethread_engine::{Engine, EngineError, SendRequest, Tool, TurnEvent, TurnReport};
-use rethread_model::thread::{ChatRole, Stop, ThreadId};
+use rethread_engine::{Engine, EngineError, SendRequest, ToolDefinition, TurnEvent, TurnReport};
+use rethread_model::thread::{ChatRole, StopReason, ThreadId};
 
-use super::{Context, Exit, remember, standard_text, stop_flag};
-use crate::cli::thread::ThreadSend;
-use crate::failure::{Failure, Kind};
+use super::{CommandContext, Exit, read_stdin, remember, stop_flag};
+use crate::cli::thread::ThreadSendArgs;
+use crate::failure::{Failure, FailureKind};
 use crate::{json, render};
 
-/// Says something, and shows what the model answers.
-pub(super) fn run(context: &Context, request: &ThreadSend) -> Result<Exit, Failure> {
+pub(super) fn run(context: &CommandContext, args: &ThreadSendArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let wanted = SendRequest {
-        text: text_of(request)?,
-        tools: request.tools.as_deref().map(tools_in).transpose()?.unwrap_or_default(),
-        memory: request.memory,
+    let request = SendRequest {
+        text: message_text(args)?,
+        tools: args.tools.as_deref().map(read_tools).transpose()?.unwrap_or_default(),
+        can_search_memory: args.memory,
         client_id: None,
     };
-    if request.dry_run {
-        return would_send(context, &engine, request, &wanted);
+    if args.dry_run {
+        return dry_run(context, &engine, args, &request);
     }
-    let id = engine.thread_id(&request.thread.reference)?;
+    let id = engine.thread_id(&args.thread.reference)?;
     let stop = stop_flag()?;
-    let (mut unheard, mut run) = (None, String::new());
-    let done = engine.thread_send(&id.to_string(), &wanted, &|| stop.load(Ordering::Relaxed), &mut |event| {
-        if let TurnEvent::Begun { run_id } = event {
+    let (mut print_error, mut run) = (None, String::new());
+    let done = engine.thread_send(&id.to_string(), &request, &|| stop.load(Ordering::Relaxed), &mut |event| {
+        if let TurnEvent::Started { run_id } = event {
             run_id.clone_into(&mut run);
         }
-        let told = if request.json.json {
-            context.printer.json(&line(id, &run, &event)).map_err(Failure::from)
+        let printed = if args.json.json {
+            context.printer.json(&frame(id, &run, &event)).map_err(Failure::from)
         } else {
-            tell(context, &event)
+            print_event(context, &event)
         };
-        if let Err(failure) = told {
-            // Nobody listens any more: the turn is stopped, and what was said is kept.
+        if let Err(failure) = printed {
+            // The reader is gone: stop the turn. What has arrived so far is stored.
             stop.store(true, Ordering::Relaxed);
-            unheard = Some(failure);
+            print_error = Some(failure);
         }
     });
-    let told = match (&done, unheard) {
+    let printed = match (&done, print_error) {
         (_, Some(failure)) => Err(failure),
-        (Ok(report), None) => finish(context, request, report),
+        (Ok(report), None) => print_end(context, args, report),
         (Err(_), None) => Ok(Exit::Done),
     };
-    // Also of a turn that failed: the text is in the thread. A thread that is gone needs no memory.
+    // Also after a failed turn, because the text is in the thread. Not if the thread is gone.
     if !matches!(done, Err(EngineError::Stopped | EngineError::Thread(_) | EngineError::Model(_))) {
         remember(context, &engine, id);
     }
-    let report = done.map_err(Failure::of_turn)?;
-    if report.stop == Stop::End {
-        // A thread without a title is named after its first words.
+    let report = done.map_err(Failure::from_turn_error)?;
+    if report.stop == StopReason::End {
+        // Best effort: without a title the thread is named after its first words.
         let _ = engine.thread_start_title(id);
     }
-    report.failed.map_or(told, |error| Err(Failure::of_broken_answer(&error)))
+    report.interruption.map_or(printed, |error| Err(Failure::from_interrupted_answer(&error)))
 }
 
-fn would_send(context: &Context, engine: &Engine, request: &ThreadSend, wanted: &SendRequest) -> Result<Exit, Failure> {
-    let plan = engine.thread_send_dry_run(&request.thread.reference, wanted)?;
-    if request.json.json {
-        context.printer.json(&json::WouldSend::new(&plan))?;
+fn dry_run(
+    context: &CommandContext,
+    engine: &Engine,
+    args: &ThreadSendArgs,
+    request: &SendRequest,
+) -> Result<Exit, Failure> {
+    let plan = engine.thread_send_dry_run(&args.thread.reference, request)?;
+    if args.json.json {
+        context.printer.json(&json::SendPlanJson::new(&plan))?;
     } else {
         let mut page = context.printer.page();
-        render::would_send(&mut page, &plan);
+        render::send_plan(&mut page, &plan);
         context.printer.answer(&page)?;
     }
     Ok(Exit::Done)
 }
 
-/// What happens as one line of JSON. Who waits for the turn has no run yet.
-fn line(id: ThreadId, run: &str, event: &TurnEvent<'_>) -> json::Frame {
-    let told = json::Told::of(event);
-    if run.is_empty() { json::Frame::of_session(id.session(), told) } else { json::Frame::of_run(id, run, told) }
+/// An event as one JSON line. A queued turn has no run ID yet.
+fn frame(id: ThreadId, run: &str, event: &TurnEvent<'_>) -> json::FrameJson {
+    let event = json::FrameEventJson::from_turn_event(event);
+    if run.is_empty() {
+        json::FrameJson::for_session(id.session_id(), event)
+    } else {
+        json::FrameJson::for_run(id, run, event)
+    }
 }
 
-/// Shows what happens.
-fn tell(context: &Context, event: &TurnEvent<'_>) -> Result<(), Failure> {
+fn print_event(context: &CommandContext, event: &TurnEvent<'_>) -> Result<(), Failure> {
     let printer = &context.printer;
     match event {
-        TurnEvent::Delta(text) => printer.raw(render::neutral(text).as_bytes())?,
-        TurnEvent::Queued { ahead } => printer.note_line(&render::waiting_behind(*ahead)),
-        TurnEvent::ToolCalled { name, .. } => printer.note_line(&format!("uses {}", render::single(name))),
+        TurnEvent::Delta(text) => printer.raw(render::sanitize(text).as_bytes())?,
+        TurnEvent::Queued { ahead } => printer.note_line(&render::queue_position(*ahead)),
+        TurnEvent::ToolCalled { name, .. } => printer.note_line(&format!("calling {}", render::sanitize_line(name))),
         TurnEvent::Compacted(report) => printer.note_line(&render::compaction_note(report, false)),
-        TurnEvent::Begun { .. } | TurnEvent::Appended(_) => {}
+        TurnEvent::Started { .. } | TurnEvent::Appended(_) => {}
     }
     Ok(())
 }
 
-/// Says how the turn ended, where the answer does not.
-fn finish(context: &Context, request: &ThreadSend, report: &TurnReport) -> Result<Exit, Failure> {
+/// Prints how the turn ended, if the answer does not show it.
+fn print_end(context: &CommandContext, args: &ThreadSendArgs, report: &TurnReport) -> Result<Exit, Failure> {
     let printer = &context.printer;
     let is_answered = report.messages.iter().any(|message| message.role == ChatRole::Assistant);
-    if request.json.json {
-        printer.json(&json::Frame::of_run(report.id, &report.run_id, json::Told::end_of(report)))?;
+    if args.json.json {
+        printer.json(&json::FrameJson::for_run(report.id, &report.run_id, json::FrameEventJson::run_end(report)))?;
     } else if is_answered {
         printer.raw(b"\n")?;
     }
-    for call in &report.waiting_calls {
-        let (name, id) = (render::single(&call.name), render::single(&call.id));
-        printer.note_line(&format!("{name} waits for its result: call {id}"));
+    for call in &report.pending_calls {
+        let (name, id) = (render::sanitize_line(&call.name), render::sanitize_line(&call.id));
+        printer.note_line(&format!("{name} needs its result: call {id}"));
     }
-    if !report.waiting_calls.is_empty() {
-        printer.hint("append each with --role toolResult --tool-call-id ID, then send again without a text");
+    if !report.pending_calls.is_empty() {
+        printer.hint("append each with --role toolResult --tool-call-id ID, then send again without TEXT");
     }
-    if report.stop == Stop::Aborted {
-        printer.note_line("stopped; what was said is kept");
+    if report.stop == StopReason::Aborted {
+        printer.note_line("stopped; the answer so far is stored");
         return Ok(Exit::Stopped);
     }
     if report.is_cut_short {
-        printer.note_line("the model only used tools, as often as it may in one turn");
-        printer.hint("send again without a text to let it go on");
+        printer.note_line("the model reached the tool call limit of one turn without an answer");
+        printer.hint("send again without TEXT to let it continue");
     } else if !is_answered {
-        printer.note_line("the model said nothing");
+        printer.note_line("the model returned no answer");
     }
     Ok(if is_answered && !report.is_cut_short { Exit::Done } else { Exit::Nothing })
 }
 
-fn text_of(request: &ThreadSend) -> Result<Option<String>, Failure> {
-    let text = match request.text.as_deref() {
-        Some("-") => Some(standard_text()?.trim_end().to_owned()),
+fn message_text(args: &ThreadSendArgs) -> Result<Option<String>, Failure> {
+    let text = match args.text.as_deref() {
+        Some("-") => Some(read_stdin()?.trim_end().to_owned()),
         other => other.map(str::to_owned),
     };
     match text {
-        Some(text) if text.trim().is_empty() => Err(Failure::new(Kind::BadContent, "there is nothing to say")),
+        Some(text) if text.trim().is_empty() => Err(Failure::new(FailureKind::InvalidContent, "the message is empty")),
         text => Ok(text),
     }
 }
 
-fn tools_in(path: &Path) -> Result<Vec<Tool>, Failure> {
+fn read_tools(path: &Path) -> Result<Vec<ToolDefinition>, Failure> {
     let bad = |reason: String| {
-        let hint = "it must hold a JSON array of {\"name\", \"description\", \"parameters\"}";
-        Failure::new(Kind::BadContent, format!("{}: {reason}", path.display())).hint(hint)
+        let hint = "it must be a JSON array of {\"name\", \"description\", \"parameters\"}";
+        Failure::new(FailureKind::InvalidContent, format!("{}: {reason}", path.display())).hint(hint)
     };
     let text = std::fs::read_to_string(path).map_err(|error| bad(error.to_string()))?;
-    let offered: Vec<json::OfferedTool> = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
-    Ok(offered.into_iter().map(json::OfferedTool::into_tool).collect())
+    let offered: Vec<json::CallerToolJson> = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+    Ok(offered.into_iter().map(json::CallerToolJson::into_tool).collect())
 }

@@ -1,20 +1,21 @@
-//! `remember`: a note that later sessions find. An agent's words, and marked as such.
+//! `remember`: saves a note for later sessions, marked as written by an agent.
 
-use rethread_engine::{NewNote, Scope};
+use rethread_engine::{NewNote, SessionScope};
 
-use super::{Desk, place};
+use super::{ToolContext, scope_name};
 use crate::failure::Failure;
-use crate::mcp::arguments::Arguments;
+use crate::mcp::arguments::McpArguments;
 
-/// Keeps a note about the project.
-pub(super) fn remember(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Failure> {
-    let noted = desk.engine.remember(&NewNote {
+/// Saves a note about the project.
+pub(super) fn remember(context: &ToolContext<'_>, arguments: &McpArguments) -> Result<String, Failure> {
+    let noted = context.engine.remember(&NewNote {
         text: arguments.text("text").to_owned(),
-        by: desk.client.map(str::to_owned),
+        author: context.client.map(str::to_owned),
         session: arguments.optional_text("session").map(str::to_owned),
-        scope: desk.scope.clone(),
+        scope: context.scope.clone(),
     })?;
-    let about = noted.project.map_or_else(|| "no project".to_owned(), |project| place(&Scope::Project(project)));
-    let when = if noted.is_new { "Noted" } else { "It was noted before" };
+    let about =
+        noted.project.map_or_else(|| "no project".to_owned(), |project| scope_name(&SessionScope::Project(project)));
+    let when = if noted.is_new { "Saved" } else { "Already saved" };
     Ok(format!("{when} as {}, about {about}.", noted.citation))
 }

@@ -6,23 +6,24 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::failure::Failure;
-use crate::json::{Answered, WouldAsk};
-use crate::serve::route::Outcome;
-use crate::serve::values::{Reference, Text, said};
-use crate::serve::{Answer, App, Refusal, Route};
+use crate::json::{AnswerJson, AskPlanJson};
+use crate::serve::params::{BoundedText, SessionRefParam, optional_string};
+use crate::serve::route::ApiResult;
+use crate::serve::{ApiError, ApiResponse, Route, ServerState};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::tell::<Asking, AnswerOrPlan<'_>>(
+        Route::with_body::<AskBody, AskResultJson<'_>>(
             Method::POST,
             "/api/ask",
-            "Answers a question about a session, with citations: by the configured model within the budget, otherwise by \
-             quoting what fits best. Refusals carry the stable codes INVALID_ARGS, CALL_LIMIT_EXCEEDED, SESSION_NOT_FOUND, \
-             SESSION_AMBIGUOUS, SESSION_FILE_MISSING, SESSION_PARSE_FAILED, SESSION_EMPTY, QUERY_MODEL_UNAVAILABLE, \
-             QUERY_TRANSPORT_FAILED, QUERY_INVALID_OUTPUT and UNKNOWN; `kind` is our own name for them.",
+            "Answer a question about a session, with citations. Uses the configured model within the budget, otherwise \
+             quotes the best matching passages. Errors carry the stable codes INVALID_ARGS, CALL_LIMIT_EXCEEDED, \
+             SESSION_NOT_FOUND, SESSION_AMBIGUOUS, SESSION_FILE_MISSING, SESSION_PARSE_FAILED, SESSION_EMPTY, \
+             QUERY_MODEL_UNAVAILABLE, QUERY_TRANSPORT_FAILED, QUERY_INVALID_OUTPUT and UNKNOWN; `kind` is Rethread's \
+             own error kind.",
             ask,
         )
-        .refusing(&[
+        .with_errors(&[
             StatusCode::NOT_FOUND,
             StatusCode::CONFLICT,
             StatusCode::TOO_MANY_REQUESTS,
@@ -31,62 +32,61 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// A question.
+/// A question about a session.
 #[derive(Deserialize, JsonSchema)]
-#[schemars(rename = "AskRequest")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Asking {
-    /// The session: an id, the beginning of one, an alias, a name.
-    session: Reference,
-    /// The question.
-    question: Text<1, 4_000>,
-    /// Another model of the configured provider.
-    model: Option<Text<1, 200>>,
-    /// Ask no model: quote the passages that fit best.
+struct AskBody {
+    /// Session reference: id, id prefix, alias or name.
+    session: SessionRefParam,
+    /// Question in plain language.
+    question: BoundedText<1, 4_000>,
+    /// Use this model of the configured provider.
+    model: Option<BoundedText<1, 200>>,
+    /// Do not call a model; quote the best matching passages.
     #[serde(default)]
     no_model: bool,
-    /// Only tell what it would cost; nothing is sent.
+    /// Only estimate the cost; send nothing.
     #[serde(default)]
     dry_run: bool,
-    /// The agent's turn in which it is asked, by an id of its own: a model is asked only so often in one.
-    turn: Option<Text<1, 200>>,
+    /// Id of the agent's turn; the number of model calls per turn is limited.
+    turn: Option<BoundedText<1, 200>>,
 }
 
-/// An answer; in a dry run what it would take.
+/// The answer, or the estimate of a dry run.
 #[derive(JsonSchema)]
-#[schemars(rename = "AnswerOrPlan", untagged)]
-#[expect(dead_code, reason = "only its shape is used")]
-enum AnswerOrPlan<'a> {
-    Answer(Answered<'a>),
-    Plan(WouldAsk<'a>),
+#[schemars(untagged)]
+#[expect(dead_code, reason = "only used for its schema")]
+enum AskResultJson<'a> {
+    Answer(AnswerJson<'a>),
+    Plan(AskPlanJson<'a>),
 }
 
-fn ask(app: &App, asked: Asking) -> Outcome {
+fn ask(app: &ServerState, params: AskBody) -> ApiResult {
     let request = AskRequest {
-        reference: asked.session.0,
-        question: asked.question.0,
-        model: said(asked.model),
-        without_model: asked.no_model,
-        turn: said(asked.turn),
+        reference: params.session.0,
+        question: params.question.0,
+        model: optional_string(params.model),
+        skip_model: params.no_model,
+        turn: optional_string(params.turn),
         max_bytes: None,
         timeout: None,
     };
-    if asked.dry_run {
-        let plan = app.engine.ask_dry_run(&request).map_err(refused)?;
-        return Answer::json(&WouldAsk::new(&plan));
+    if params.dry_run {
+        let plan = app.engine.ask_dry_run(&request).map_err(ask_error)?;
+        return ApiResponse::json(&AskPlanJson::new(&plan));
     }
-    let _place = app.room.for_slow()?;
-    let answered = app.engine.ask(&request).map_err(refused)?;
-    Answer::json(&Answered::new(&answered))
+    let _place = app.limits.acquire_slow()?;
+    let answered = app.engine.ask(&request).map_err(ask_error)?;
+    ApiResponse::json(&AnswerJson::new(&answered))
 }
 
-/// Why not, with what a program can do instead of what a person can.
-fn refused(error: AskError) -> Refusal {
+/// Replaces the CLI hint with one for API clients.
+fn ask_error(error: AskError) -> ApiError {
     let is_of_a_model = error.code().starts_with("QUERY_");
     let mut failure = Failure::from(error);
     if is_of_a_model {
         failure.hints.pop();
-        failure.hints.push("noModel quotes the passages that fit best, and costs nothing".to_owned());
+        failure.hints.push("set noModel to get quoted passages at no cost".to_owned());
     }
     failure.into()
 }

@@ -1,90 +1,92 @@
-//! What a session was about, and what somebody who goes on with it has to know.
+//! Cards, resume context and handoff notes.
 
 use axum::http::{Method, StatusCode};
 use rethread_model::SessionId;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::known;
+use super::existing_reference;
 use crate::commands::card::failure_of;
-use crate::json::{Card, HandedOff, RefreshedCard, Resumed};
+use crate::json::{CardJson, CardRefreshJson, HandoffJson, ResumeJson};
 use crate::render::resume_command;
-use crate::serve::route::{Nothing, Outcome};
-use crate::serve::values::{Text, said};
-use crate::serve::{Answer, App, Route};
+use crate::serve::params::{BoundedText, optional_string};
+use crate::serve::route::{ApiResult, NoParams};
+use crate::serve::{ApiResponse, Route, ServerState};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get_of::<Nothing, Card<'_>>(
+        Route::get_for_session::<NoParams, CardJson<'_>>(
             "/api/sessions/{id}/card",
-            "The card of a session: name, description, summary, tags; as a model wrote it, otherwise made by rules.",
+            "Show the card of a session. Has name, description, summary and tags, written by a model or generated \
+             without one.",
             card,
         ),
-        Route::tell_of::<Refreshing, Card<'_>>(
+        Route::with_body_for_session::<CardBody, CardJson<'_>>(
             Method::POST,
             "/api/sessions/{id}/card",
-            "Has the configured model write the card, if enough is new; `refresh` says how it went.",
+            "Refresh the card with the configured model, if enough is new. `refresh` reports the result.",
             refresh,
         )
-        .refusing(&[
+        .with_errors(&[
             StatusCode::NOT_FOUND,
             StatusCode::CONFLICT,
             StatusCode::TOO_MANY_REQUESTS,
             StatusCode::BAD_GATEWAY,
         ]),
-        Route::get_of::<Nothing, Resumed<'_>>(
+        Route::get_for_session::<NoParams, ResumeJson<'_>>(
             "/api/sessions/{id}/resume",
-            "The words that would greet the session now, and its agent's own command to go on with it.",
+            "Show the resume context of a session, and its agent's own command to continue it.",
             resume,
         ),
-        Route::get_of::<Nothing, HandedOff<'_>>(
+        Route::get_for_session::<NoParams, HandoffJson<'_>>(
             "/api/sessions/{id}/handoff",
-            "Goal, progress, hurdles, touched files and next steps as Markdown, for whoever goes on with the work.",
+            "Write a handoff note. Markdown with goal, progress, hurdles, touched files and next steps.",
             handoff,
         ),
     ]
 }
 
-fn card(app: &App, id: SessionId, _: Nothing) -> Outcome {
-    Answer::json(&Card::new(&app.engine.card(&known(app, id)?)?, None))
+fn card(app: &ServerState, id: SessionId, _: NoParams) -> ApiResult {
+    ApiResponse::json(&CardJson::new(&app.engine.card(&existing_reference(app, id)?)?, None))
 }
 
-/// How a card is to be written.
+/// How to refresh a card.
 #[derive(Deserialize, JsonSchema)]
-#[schemars(rename = "CardRequest")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Refreshing {
-    /// Another model of the configured provider.
-    model: Option<Text<1, 200>>,
-    /// Also if little is new.
+struct CardBody {
+    /// Use this model of the configured provider.
+    model: Option<BoundedText<1, 200>>,
+    /// Refresh even if little is new.
     #[serde(default)]
     force: bool,
-    /// Only tell what it would cost; nothing is sent and nothing is written.
+    /// Only estimate the cost; send and write nothing.
     #[serde(default)]
     dry_run: bool,
 }
 
-fn refresh(app: &App, id: SessionId, asked: Refreshing) -> Outcome {
-    let (reference, model) = (known(app, id)?, said(asked.model));
-    if asked.dry_run {
-        return Answer::json(&Card::planned(&app.engine.refresh_card_dry_run(&reference, model.as_deref())?));
+fn refresh(app: &ServerState, id: SessionId, params: CardBody) -> ApiResult {
+    let (reference, model) = (existing_reference(app, id)?, optional_string(params.model));
+    if params.dry_run {
+        return ApiResponse::json(&CardJson::from_plan(
+            &app.engine.refresh_card_dry_run(&reference, model.as_deref())?,
+        ));
     }
-    let _place = app.room.for_slow()?;
-    let refreshed = app.engine.refresh_card(&reference, model.as_deref(), asked.force)?;
-    let told = RefreshedCard::new(&refreshed.outcome, refreshed.cost);
+    let _place = app.limits.acquire_slow()?;
+    let refreshed = app.engine.refresh_card(&reference, model.as_deref(), params.force)?;
+    let report = CardRefreshJson::new(&refreshed.outcome, refreshed.cost);
     match failure_of(refreshed.outcome) {
         Some(failure) => Err(failure.into()),
-        None => Answer::json(&Card::new(&refreshed.card, Some(told))),
+        None => ApiResponse::json(&CardJson::new(&refreshed.card, Some(report))),
     }
 }
 
-fn resume(app: &App, id: SessionId, _: Nothing) -> Outcome {
-    let reference = known(app, id)?;
+fn resume(app: &ServerState, id: SessionId, _: NoParams) -> ApiResult {
+    let reference = existing_reference(app, id)?;
     let listed = app.engine.resolve(&reference)?;
     let text = app.engine.resume_text(&reference)?;
-    Answer::json(&Resumed::new(&listed, &text, resume_command(&listed.session).as_deref()))
+    ApiResponse::json(&ResumeJson::new(&listed, &text, resume_command(&listed.session).as_deref()))
 }
 
-fn handoff(app: &App, id: SessionId, _: Nothing) -> Outcome {
-    Answer::json(&HandedOff::new(&app.engine.handoff(&known(app, id)?)?))
+fn handoff(app: &ServerState, id: SessionId, _: NoParams) -> ApiResult {
+    ApiResponse::json(&HandoffJson::new(&app.engine.handoff(&existing_reference(app, id)?)?))
 }

@@ -1,4 +1,4 @@
-//! What is known from what happened: facts and their graph, fixes, decisions, workflows, the story of a file.
+//! Extracted knowledge: facts and their graph, fixes, decisions, workflows, file history.
 
 use axum::http::{Method, StatusCode};
 use rethread_engine::{DecisionRequest, FactsRequest, FileRequest, FixRequest, WorkflowRequest};
@@ -6,185 +6,184 @@ use rethread_model::EntityKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::json::{Decided, FileStory, Fixed, Known, Worked};
-use crate::serve::route::Outcome;
-use crate::serve::values::{Limit, OneOf, Project, Text, When, said, scope};
-use crate::serve::{Answer, App, Refusal, Route};
+use crate::json::{DecisionListJson, FactsReportJson, FileHistoryJson, FixReportJson, WorkflowListJson};
+use crate::serve::params::{BoundedText, ChoiceParam, ProjectParam, ResultLimit, TimeParam, optional_string, scope};
+use crate::serve::route::ApiResult;
+use crate::serve::{ApiError, ApiResponse, Route, ServerState};
 
-/// Projects whose workflows are told at once.
-const MOST_PROJECTS: usize = 100;
+/// Most projects in one response.
+const MAX_PROJECTS: usize = 100;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get::<Thing, Known<'_>>(
+        Route::get::<FactsParams, FactsReportJson<'_>>(
             "/api/facts",
-            "What is known of a thing, with the graph around it; or the things most is known of.",
+            "Show everything known about an entity and the graph around it, or list the entities with the most facts.",
             facts,
         ),
-        Route::get::<ShortError, Fixed<'_>>(
+        Route::get::<FixParams, FixReportJson<'_>>(
             "/api/fix",
-            "What fixed an error before, with how often it helped; dead ends too.",
-            |app, asked| fix(app, asked.error.0, asked.project.as_ref()),
+            "Find what fixed an error before, with success counts and failed attempts.",
+            |app, params| fix(app, params.error.0, params.project.as_ref()),
         ),
-        Route::tell::<LongError, Fixed<'_>>(
+        Route::with_body::<FixBody, FixReportJson<'_>>(
             Method::POST,
             "/api/fix",
-            "The same for a whole output that was pasted.",
-            |app, asked| fix(app, asked.error.0, asked.project.as_ref()),
+            "Find fixes for an error in a longer output.",
+            |app, params| fix(app, params.error.0, params.project.as_ref()),
         ),
-        Route::get::<Choices, Decided<'_>>(
+        Route::get::<DecisionsParams, DecisionListJson<'_>>(
             "/api/decisions",
-            "What was decided, and what the user always or never wants, newest first.",
+            "List decisions, preferences and prohibitions, newest first.",
             decisions,
         ),
-        Route::get::<Work, Worked<'_>>(
+        Route::get::<WorkflowsParams, WorkflowListJson<'_>>(
             "/api/workflows",
-            "How work is done in each project: commands, how they go, and sequences that come back; of at most 100 projects.",
+            "List commands with success rates, and recurring sequences, for each project. At most 100 projects.",
             workflows,
         ),
-        Route::get::<File, FileStory<'_>>(
+        Route::get::<FileHistoryParams, FileHistoryJson<'_>>(
             "/api/files",
-            "Who did what to a file under all its names, when, and what for.",
+            "Show the history of a file. Follows renames and shows which session changed it, when and why.",
             files,
         )
-        .refusing(&[StatusCode::CONFLICT]),
+        .with_errors(&[StatusCode::CONFLICT]),
     ]
 }
 
-/// What to tell about.
+/// Which entity.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Thing {
-    /// The thing: its name, or a part of it that no other has; without it the things most is known of.
-    entity: Option<Text<1, 2_000>>,
-    /// Only things of this kind.
-    kind: Option<OneOf<EntityKind>>,
-    /// What was known then: 7d, yesterday, 2026-03, 2026-03-14T12:00.
-    as_of: Option<When>,
-    /// Only in this project: its root as sessions have it, or a directory below it.
-    project: Option<Project>,
-    /// At most so many facts, or so many things of each kind.
+struct FactsParams {
+    /// Name of the entity, or an unambiguous part of it; without it the entities with the most facts are listed.
+    entity: Option<BoundedText<1, 2_000>>,
+    /// Only entities of this kind.
+    kind: Option<ChoiceParam<EntityKind>>,
+    /// As known at this time: 7d, yesterday, 2026-03, 2026-03-14T12:00.
+    as_of: Option<TimeParam>,
+    /// Only this project: its root as sessions record it, or a directory below it.
+    project: Option<ProjectParam>,
+    /// Show at most this many facts, or entities of each kind.
     #[serde(default)]
-    limit: Limit<10, 500>,
+    limit: ResultLimit<10, 500>,
 }
 
-fn facts(app: &App, asked: Thing) -> Outcome {
+fn facts(app: &ServerState, params: FactsParams) -> ApiResult {
     let found = app.engine.facts_about(&FactsRequest {
-        entity: said(asked.entity),
-        kind: asked.kind.map(|OneOf(kind)| kind),
-        scope: scope(asked.project.as_ref()),
-        as_of: said(asked.as_of),
-        limit: asked.limit.get(),
+        entity: optional_string(params.entity),
+        kind: params.kind.map(|ChoiceParam(kind)| kind),
+        scope: scope(params.project.as_ref()),
+        as_of: optional_string(params.as_of),
+        limit: params.limit.get(),
     })?;
-    Answer::json(&Known::new(&found))
+    ApiResponse::json(&FactsReportJson::new(&found))
 }
 
-/// A line of an error.
+/// An error of a few lines.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ShortError {
-    /// The error as it was printed, a line of it or a few.
-    error: Text<1, 4_000>,
-    /// Only in this project: its root as sessions have it, or a directory below it.
-    project: Option<Project>,
+struct FixParams {
+    /// The error as printed, one or a few lines.
+    error: BoundedText<1, 4_000>,
+    /// Only this project: its root as sessions record it, or a directory below it.
+    project: Option<ProjectParam>,
 }
 
-/// A whole output.
+/// An output that contains an error.
 #[derive(Deserialize, JsonSchema)]
-#[schemars(rename = "FixRequest")]
 #[serde(deny_unknown_fields)]
-struct LongError {
-    /// The error as it was printed, with whatever stands around it.
-    error: Text<1, 1_000_000>,
-    /// Only in this project: its root as sessions have it, or a directory below it.
-    project: Option<Project>,
+struct FixBody {
+    /// The error as printed, with surrounding output.
+    error: BoundedText<1, 1_000_000>,
+    /// Only this project: its root as sessions record it, or a directory below it.
+    project: Option<ProjectParam>,
 }
 
-fn fix(app: &App, text: String, project: Option<&Project>) -> Outcome {
+fn fix(app: &ServerState, text: String, project: Option<&ProjectParam>) -> ApiResult {
     if text.trim().is_empty() {
-        return Err(Refusal::bad("there is no error to look up"));
+        return Err(ApiError::bad_request("error is empty"));
     }
-    Answer::json(&Fixed::new(&app.engine.fix(&FixRequest { text, scope: scope(project) })?))
+    ApiResponse::json(&FixReportJson::new(&app.engine.fix(&FixRequest { text, scope: scope(project) })?))
 }
 
-/// Which decisions.
+/// Which decisions to list.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Choices {
-    /// Only those that speak of all these words.
+struct DecisionsParams {
+    /// Only those that contain all these words.
     #[serde(default)]
-    query: Text<0, 1_000>,
-    /// Also what was rejected, and what something else took the place of.
+    query: BoundedText<0, 1_000>,
+    /// Also rejected and superseded ones.
     #[serde(default)]
     all: bool,
-    /// What was decided then: 7d, yesterday, 2026-03, 2026-03-14T12:00.
-    as_of: Option<When>,
-    /// Only in this project: its root as sessions have it, or a directory below it.
-    project: Option<Project>,
-    /// At most so many.
+    /// As decided at this time: 7d, yesterday, 2026-03, 2026-03-14T12:00.
+    as_of: Option<TimeParam>,
+    /// Only this project: its root as sessions record it, or a directory below it.
+    project: Option<ProjectParam>,
+    /// Show at most this many.
     #[serde(default)]
-    limit: Limit<50, 500>,
+    limit: ResultLimit<50, 500>,
 }
 
-fn decisions(app: &App, asked: Choices) -> Outcome {
+fn decisions(app: &ServerState, params: DecisionsParams) -> ApiResult {
     let mut found = app.engine.decisions(&DecisionRequest {
-        query: asked.query.0,
-        scope: scope(asked.project.as_ref()),
-        all: asked.all,
-        as_of: said(asked.as_of),
+        query: params.query.0,
+        scope: scope(params.project.as_ref()),
+        include_inactive: params.all,
+        as_of: optional_string(params.as_of),
     })?;
-    found.truncate(asked.limit.get());
-    Answer::json(&Decided::new(&found))
+    found.truncate(params.limit.get());
+    ApiResponse::json(&DecisionListJson::new(&found))
 }
 
-/// Whose workflows.
+/// Which workflows to list.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Work {
-    /// How it was then: 7d, yesterday, 2026-03, 2026-03-14T12:00.
-    as_of: Option<When>,
-    /// Only in this project: its root as sessions have it, or a directory below it.
-    project: Option<Project>,
-    /// At most so many commands and so many sequences of each project.
+struct WorkflowsParams {
+    /// As known at this time: 7d, yesterday, 2026-03, 2026-03-14T12:00.
+    as_of: Option<TimeParam>,
+    /// Only this project: its root as sessions record it, or a directory below it.
+    project: Option<ProjectParam>,
+    /// Show at most this many commands and sequences of each project.
     #[serde(default)]
-    limit: Limit<10, 100>,
+    limit: ResultLimit<10, 100>,
 }
 
-fn workflows(app: &App, asked: Work) -> Outcome {
-    let request = WorkflowRequest { scope: scope(asked.project.as_ref()), as_of: said(asked.as_of) };
+fn workflows(app: &ServerState, params: WorkflowsParams) -> ApiResult {
+    let request = WorkflowRequest { scope: scope(params.project.as_ref()), as_of: optional_string(params.as_of) };
     let mut found = app.engine.workflows(&request)?;
-    found.truncate(MOST_PROJECTS);
+    found.truncate(MAX_PROJECTS);
     for workflow in &mut found {
-        workflow.commands.truncate(asked.limit.get());
-        workflow.patterns.truncate(asked.limit.get());
+        workflow.commands.truncate(params.limit.get());
+        workflow.sequences.truncate(params.limit.get());
     }
-    Answer::json(&Worked::new(&found))
+    ApiResponse::json(&WorkflowListJson::new(&found))
 }
 
-/// Which file.
+/// Which file's history to show.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct File {
-    /// The file: from its project's root, absolute, or the end of its path. It is compared, never opened.
-    path: Text<1, 4_096>,
-    /// Not before: 7d, yesterday, last week, 2026-03, 2026-03-14T12:00.
-    since: Option<When>,
-    /// Not after; a day or a week counts to its end.
-    until: Option<When>,
-    /// Only in this project: its root as sessions have it, or a directory below it.
-    project: Option<Project>,
-    /// At most so many exchanges.
+struct FileHistoryParams {
+    /// Path of the file: relative to its project, absolute, or the end of it. Compared as text, never opened.
+    path: BoundedText<1, 4_096>,
+    /// Not before this time: 7d, yesterday, last week, 2026-03, 2026-03-14T12:00.
+    since: Option<TimeParam>,
+    /// Not after this time; a day or a week counts to its end.
+    until: Option<TimeParam>,
+    /// Only this project: its root as sessions record it, or a directory below it.
+    project: Option<ProjectParam>,
+    /// Show at most this many episodes.
     #[serde(default)]
-    limit: Limit<20, 500>,
+    limit: ResultLimit<20, 500>,
 }
 
-fn files(app: &App, asked: File) -> Outcome {
+fn files(app: &ServerState, params: FileHistoryParams) -> ApiResult {
     let found = app.engine.file_history(&FileRequest {
-        path: asked.path.0,
-        scope: scope(asked.project.as_ref()),
-        since: said(asked.since),
-        until: said(asked.until),
-        limit: asked.limit.get(),
+        path: params.path.0,
+        scope: scope(params.project.as_ref()),
+        since: optional_string(params.since),
+        until: optional_string(params.until),
+        limit: params.limit.get(),
     })?;
-    Answer::json(&FileStory::new(&found))
+    ApiResponse::json(&FileHistoryJson::new(&found))
 }

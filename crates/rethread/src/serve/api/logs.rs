@@ -1,106 +1,117 @@
-//! The log of a session: piece by piece, exchange by exchange, and as a model would get it.
+//! The log of a session: records or entries, episodes, and the messages a model would get.
 
 use axum::http::{Method, StatusCode};
-use rethread_engine::{CompactRequest, EngineError, EpisodeText, Page, Profile};
+use rethread_engine::{CompactRequest, EngineError, EpisodeText, LogProfile, PageRequest};
 use rethread_model::{SessionId, clip};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::known;
-use super::sessions::at;
-use crate::json::{Compacted, Context, Exchanges, LogPiece};
-use crate::serve::route::Outcome;
-use crate::serve::values::{Limit, OneOf, Position, Text, said};
-use crate::serve::{Answer, App, Route};
+use super::existing_reference;
+use super::sessions::position_value;
+use crate::json::{CompactReportJson, EpisodeListJson, LogPageJson, ThreadContextJson};
+use crate::serve::params::{BoundedText, ChoiceParam, LogPosition, ResultLimit, optional_string};
+use crate::serve::route::ApiResult;
+use crate::serve::{ApiResponse, Route, ServerState};
 
-/// Bytes of records that come at once; a longer one comes alone.
+/// Bytes of records per page; a longer record is returned alone.
 pub(super) const PAGE_BYTES: usize = 4 << 20;
-/// Characters of an exchange that are told.
-const LONGEST_EXCHANGE: usize = 100_000;
+/// Characters of an episode that are returned.
+const MAX_EPISODE_CHARS: usize = 100_000;
 
 pub(super) fn routes() -> Vec<Route> {
-    const OF_THREADS: &[StatusCode] = &[StatusCode::NOT_FOUND, StatusCode::CONFLICT];
+    const THREAD_ERRORS: &[StatusCode] = &[StatusCode::NOT_FOUND, StatusCode::CONFLICT];
     vec![
-        Route::get_of::<Piece, LogPiece<'_>>(
+        Route::get_for_session::<RecordsParams, LogPageJson<'_>>(
             "/api/sessions/{id}/records",
-            "A piece of a session's log, in order: the records of a thread, the entries of an agent's session. With `from` \
-             the first that fit, otherwise the last. A piece holds at most 4 MiB, or one record that is longer.",
+            "Read a page of a session's log, in order. Returns the records of a thread or the entries of an agent \
+             session. With `from`, the page starts there, otherwise it ends at the end. A page has at most 4 MiB, or \
+             one longer record.",
             records,
         ),
-        Route::get_of::<Exchange, Exchanges<'_>>(
+        Route::get_for_session::<EpisodesParams, EpisodeListJson<'_>>(
             "/api/sessions/{id}/episodes",
-            "The session exchange by exchange, as plain text; at most 100,000 characters of each.",
+            "List the episodes of a session as plain text. At most 100,000 characters of each.",
             episodes,
         ),
-        Route::get_of::<Window, Context<'_>>(
+        Route::get_for_session::<ContextParams, ThreadContextJson<'_>>(
             "/api/sessions/{id}/context",
-            "The messages a model would get of a thread. Reading never compacts.",
+            "Show the messages a model would get for a thread. Never compacts.",
             context,
         )
-        .refusing(OF_THREADS),
-        Route::tell_of::<Compacting, Compacted<'_>>(
+        .with_errors(THREAD_ERRORS),
+        Route::with_body_for_session::<CompactBody, CompactReportJson<'_>>(
             Method::POST,
             "/api/sessions/{id}/compact",
-            "Summarises the beginning of a thread and appends the summary to its log; nothing in it is rewritten. Waits for \
-             a turn that runs. `record` is null where all of it is recent.",
+            "Compact a thread. Summarizes its beginning and appends the summary to the log; nothing is rewritten. \
+             Waits for a running turn. `record` is null if everything is recent.",
             compact,
         )
-        .refusing(&[StatusCode::NOT_FOUND, StatusCode::CONFLICT, StatusCode::TOO_MANY_REQUESTS, StatusCode::BAD_GATEWAY]),
+        .with_errors(&[
+            StatusCode::NOT_FOUND,
+            StatusCode::CONFLICT,
+            StatusCode::TOO_MANY_REQUESTS,
+            StatusCode::BAD_GATEWAY,
+        ]),
     ]
 }
 
-/// Which piece.
+/// Which page of the log.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Piece {
-    /// Only from this number (`seq`) on, the first that fit.
-    from: Option<Position>,
-    /// Only before this number.
-    before: Option<Position>,
-    /// Of an agent's session: around this line of its transcript, as citations name it.
-    line: Option<Position>,
-    /// Of an agent's session: what was said, also what was done, or everything that is stored.
-    profile: Option<OneOf<Profile>>,
-    /// At most so many.
+struct RecordsParams {
+    /// Start at this number (`seq`).
+    from: Option<LogPosition>,
+    /// End before this number.
+    before: Option<LogPosition>,
+    /// Agent sessions only: center on this transcript line, as citations name it.
+    line: Option<LogPosition>,
+    /// Agent sessions only: messages, also tool calls, or everything that is stored.
+    profile: Option<ChoiceParam<LogProfile>>,
+    /// Show at most this many.
     #[serde(default)]
-    limit: Limit<100, 1000>,
+    limit: ResultLimit<100, 1000>,
 }
 
-fn records(app: &App, id: SessionId, asked: Piece) -> Outcome {
-    let page = Page { from: at(asked.from), before: at(asked.before), limit: asked.limit.get(), bytes: PAGE_BYTES };
+fn records(app: &ServerState, id: SessionId, params: RecordsParams) -> ApiResult {
+    let page = PageRequest {
+        from: position_value(params.from),
+        before: position_value(params.before),
+        limit: params.limit.get(),
+        max_bytes: PAGE_BYTES,
+    };
     match app.engine.thread_records(id, false, page) {
-        Ok(found) => Answer::json(&LogPiece::of_thread(&found)),
+        Ok(found) => ApiResponse::json(&LogPageJson::from_thread(&found)),
         Err(EngineError::NotAThread(_)) => {
-            let profile = asked.profile.map_or(Profile::Structure, |OneOf(profile)| profile);
-            let (_, found) = app.engine.entries(id, profile, at(asked.line), page)?;
-            Answer::json(&LogPiece::of_session(id, &found))
+            let profile = params.profile.map_or(LogProfile::Structure, |ChoiceParam(profile)| profile);
+            let (_, found) = app.engine.entries(id, profile, position_value(params.line), page)?;
+            ApiResponse::json(&LogPageJson::from_session(id, &found))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// Which exchanges.
+/// Which episodes.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Exchange {
-    /// Only from this number on.
-    from: Option<Position>,
-    /// At most so many.
+struct EpisodesParams {
+    /// Start at this episode number.
+    from: Option<LogPosition>,
+    /// Show at most this many.
     #[serde(default)]
-    limit: Limit<20, 200>,
+    limit: ResultLimit<20, 200>,
 }
 
-fn episodes(app: &App, id: SessionId, asked: Exchange) -> Outcome {
-    let (listed, all) = app.engine.episodes(&known(app, id)?)?;
-    let from = at(asked.from).unwrap_or(0);
-    let wanted = all.into_iter().filter(|one| one.episode.number >= from).take(asked.limit.get());
-    let wanted = wanted.map(|one| EpisodeText { text: clip(&one.text, LONGEST_EXCHANGE).into_owned(), ..one });
-    let wanted: Vec<EpisodeText> = within_a_page(wanted, |one| one.text.len()).collect();
-    Answer::json(&Exchanges::new(&listed, &wanted))
+fn episodes(app: &ServerState, id: SessionId, params: EpisodesParams) -> ApiResult {
+    let (listed, all) = app.engine.episodes(&existing_reference(app, id)?)?;
+    let from = position_value(params.from).unwrap_or(0);
+    let wanted = all.into_iter().filter(|one| one.episode.number >= from).take(params.limit.get());
+    let wanted = wanted.map(|one| EpisodeText { text: clip(&one.text, MAX_EPISODE_CHARS).into_owned(), ..one });
+    let wanted: Vec<EpisodeText> = fit_page(wanted, |one| one.text.len()).collect();
+    ApiResponse::json(&EpisodeListJson::new(&listed, &wanted))
 }
 
-/// As many as are not too much for one answer; one always is.
-fn within_a_page<T>(items: impl Iterator<Item = T>, bytes: impl Fn(&T) -> usize) -> impl Iterator<Item = T> {
+/// As many items as fit into [`PAGE_BYTES`], and at least one.
+fn fit_page<T>(items: impl Iterator<Item = T>, bytes: impl Fn(&T) -> usize) -> impl Iterator<Item = T> {
     let mut total = 0;
     items
         .enumerate()
@@ -111,49 +122,48 @@ fn within_a_page<T>(items: impl Iterator<Item = T>, bytes: impl Fn(&T) -> usize)
         .map(|(_, item)| item)
 }
 
-/// How much of the context.
+/// How much of the context to return.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Window {
-    /// The last so many messages, of at most 4 MiB together; `leftOut` says how many come before them.
+struct ContextParams {
+    /// Return at most this many of the last messages, up to 4 MiB; `leftOut` counts the earlier ones.
     #[serde(default)]
-    limit: Limit<1000, 10_000>,
+    limit: ResultLimit<1000, 10_000>,
 }
 
-fn context(app: &App, id: SessionId, asked: Window) -> Outcome {
-    let id = app.engine.only_thread(id)?;
+fn context(app: &ServerState, id: SessionId, params: ContextParams) -> ApiResult {
+    let id = app.engine.require_thread(id)?;
     let found = app.engine.thread_context(&id.to_string())?;
-    let latest = found.messages.iter().rev().take(asked.limit.get());
-    let most = within_a_page(latest, |message| crate::json::text(message).map_or(0, |text| text.len())).count();
-    Answer::json(&Context::last_of(&found, most))
+    let latest = found.messages.iter().rev().take(params.limit.get());
+    let most = fit_page(latest, |message| crate::json::to_json_line(message).map_or(0, |text| text.len())).count();
+    ApiResponse::json(&ThreadContextJson::with_last_messages(&found, most))
 }
 
 /// How to compact.
 #[derive(Deserialize, JsonSchema)]
-#[schemars(rename = "Compaction")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Compacting {
-    /// What the summary should dwell on.
-    focus: Option<Text<0, 4_000>>,
-    /// Only tell what it would do and cost; nothing is sent and nothing is written.
+struct CompactBody {
+    /// What the summary should focus on.
+    focus: Option<BoundedText<0, 4_000>>,
+    /// Only estimate effect and cost; send and write nothing.
     #[serde(default)]
     dry_run: bool,
 }
 
-fn compact(app: &App, id: SessionId, asked: Compacting) -> Outcome {
-    let id = app.engine.only_thread(id)?;
+fn compact(app: &ServerState, id: SessionId, params: CompactBody) -> ApiResult {
+    let id = app.engine.require_thread(id)?;
     let reference = id.to_string();
-    let request = CompactRequest { focus: said(asked.focus) };
-    let report = if asked.dry_run {
+    let request = CompactRequest { focus: optional_string(params.focus) };
+    let report = if params.dry_run {
         app.engine.thread_compact_dry_run(&reference, &request)?
     } else {
-        let _place = app.room.for_slow()?;
-        let is_ending = || *app.ending.borrow();
+        let _place = app.limits.acquire_slow()?;
+        let is_ending = || *app.shutdown.borrow();
         let report = app.engine.thread_compact(&reference, &request, &is_ending, &mut |_| {})?;
-        // The log has it, whatever becomes of this; the next sync reads it.
-        let _ = app.engine.thread_remember(id);
+        // The log is already written; if this fails, the next sync reads it.
+        let _ = app.engine.sync_thread(id);
         report
     };
-    let answer = report.as_ref().map_or_else(Compacted::nothing, Compacted::new);
-    Answer::json(&answer)
+    let answer = report.as_ref().map_or_else(CompactReportJson::nothing_to_compact, CompactReportJson::new);
+    ApiResponse::json(&answer)
 }

@@ -1,34 +1,35 @@
-//! The routes of the API, one file for each subject.
+//! API routes, one file per subject.
 
 mod ask;
 mod cards;
-mod home;
+mod injections;
 mod knowledge;
 mod logs;
 mod search;
+mod server;
 mod sessions;
-mod telling;
 
 use rethread_model::SessionId;
 
-use super::{App, Refusal, Route};
+use super::{ApiError, Route, ServerState};
 
-/// All routes, in the order the document tells them.
+/// All routes, in the order of the `OpenAPI` document.
 pub(crate) fn routes() -> Vec<Route> {
     let mut all = sessions::routes();
     all.extend(logs::routes());
     all.extend(cards::routes());
-    all.extend(telling::routes());
+    all.extend(injections::routes());
     all.extend(search::routes());
     all.extend(knowledge::routes());
     all.extend(ask::routes());
-    all.extend(home::routes());
-    all.push(super::login::row());
-    all.extend(super::live::rows());
+    all.extend(server::routes());
+    all.push(super::login::api_route());
+    all.extend(super::live::api_routes());
     all
 }
 
-/// A session by its id, for verbs that take any reference: an id that is nobody's is not looked for elsewhere.
-fn known(app: &App, id: SessionId) -> Result<String, Refusal> {
+/// The reference of an existing session, for engine calls that accept any reference: an unknown id must not match a
+/// name.
+fn existing_reference(app: &ServerState, id: SessionId) -> Result<String, ApiError> {
     Ok(app.engine.conversation(id)?.listed.session.id.to_string())
 }

@@ -1,166 +1,168 @@
-//! Finding what was said and done: by words, by meaning, in order.
+//! Search and timeline.
 
 use axum::http::{Method, StatusCode};
-use rethread_engine::{Kind, SearchReport, SearchRequest, TimelineRequest};
+use rethread_engine::{HitKind, SearchReport, SearchRequest, TimelineRequest};
 use rethread_model::{Agent, clip};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::json::{Happenings, Recall};
-use crate::serve::route::Outcome;
-use crate::serve::values::{Limit, List, OneOf, Project, Reference, Text, When, said, scope};
-use crate::serve::{Answer, App, Refusal, Route};
+use crate::json::{SearchResultJson, TimelineJson};
+use crate::serve::params::{
+    BoundedList, BoundedText, ChoiceParam, ProjectParam, ResultLimit, SessionRefParam, TimeParam, optional_string,
+    scope,
+};
+use crate::serve::route::ApiResult;
+use crate::serve::{ApiError, ApiResponse, Route, ServerState};
 
-/// Characters of a whole text, a prompt or an answer that are told.
-const LONGEST_TEXT: usize = 20_000;
+/// Characters of a full text, a prompt or an answer that are returned.
+const MAX_TEXT_CHARS: usize = 20_000;
 
 pub(super) fn routes() -> Vec<Route> {
-    const REFERENCES: &[StatusCode] = &[StatusCode::NOT_FOUND, StatusCode::CONFLICT];
+    const REFERENCE_ERRORS: &[StatusCode] = &[StatusCode::NOT_FOUND, StatusCode::CONFLICT];
     vec![
-        Route::get::<Wanted, Recall<'_>>(
+        Route::get::<SearchParams, SearchResultJson<'_>>(
             "/api/search",
-            "Finds what was said and done, best first, by its words. No model is asked and nothing is written. Whole texts \
-             are cut at 20,000 characters.",
-            |app, asked| search(app, asked, true),
+            "Search sessions by words, most relevant first. Calls no model and writes nothing. Full texts are cut at \
+             20,000 characters.",
+            |app, params| search(app, params, true),
         )
-        .refusing(REFERENCES),
-        Route::tell::<Wanted, Recall<'_>>(
+        .with_errors(REFERENCE_ERRORS),
+        Route::with_body::<SearchParams, SearchResultJson<'_>>(
             Method::POST,
             "/api/search",
-            "The same; where an embedding model is configured, also by meaning, within the budget.",
-            |app, asked| search(app, asked, false),
+            "Search sessions by words and, if an embedding model is configured, by meaning. Stays within the budget.",
+            |app, params| search(app, params, false),
         )
-        .refusing(REFERENCES),
-        Route::get::<Line, Happenings<'_>>(
+        .with_errors(REFERENCE_ERRORS),
+        Route::get::<TimelineParams, TimelineJson<'_>>(
             "/api/timeline",
-            "Exchanges of all sessions in the order they happened: the last ones, or those around one. Prompts and answers \
-             are cut at 20,000 characters.",
+            "List episodes in order: the last ones, or those around one. Prompts and answers are cut at 20,000 \
+             characters.",
             timeline,
         )
-        .refusing(REFERENCES),
+        .with_errors(REFERENCE_ERRORS),
     ]
 }
 
-/// What to look for. Something must be named: words or a filter.
+/// What to search for: a query, a filter, or both.
 #[derive(Deserialize, JsonSchema)]
-#[schemars(rename = "SearchRequest")]
 #[serde(deny_unknown_fields)]
-struct Wanted {
-    /// As typed: words, "phrases", -exclusions, filters such as `kind:answer`, times such as `last week`.
+struct SearchParams {
+    /// Words, "phrases", -exclusions, filters such as `kind:answer`, times such as `last week`.
     #[serde(default)]
-    query: Text<0, 4_000>,
+    query: BoundedText<0, 4_000>,
     /// Only entries of these kinds.
     #[serde(default)]
-    kind: List<OneOf<Kind>, 16>,
-    /// Only what this agent recorded.
-    agent: Option<OneOf<Agent>>,
-    /// Only exchanges that touched one of these files: a path, the end of one, or a name.
+    kind: BoundedList<ChoiceParam<HitKind>, 16>,
+    /// Only sessions of this agent.
+    agent: Option<ChoiceParam<Agent>>,
+    /// Only episodes that touched one of these files: a path, the end of one, or a name.
     #[serde(default)]
-    file: List<Text<1, 4_096>, 16>,
-    /// Only exchanges that used one of these tools.
+    file: BoundedList<BoundedText<1, 4_096>, 16>,
+    /// Only episodes that used one of these tools.
     #[serde(default)]
-    tool: List<Text<1, 200>, 16>,
-    /// Not before: 7d, yesterday, last week, 2026-03, 2026-03-14T12:00.
-    since: Option<When>,
-    /// Not after; a day or a week counts to its end.
-    until: Option<When>,
-    /// Only in this session: an id, the beginning of one, an alias, a name.
-    session: Option<Reference>,
-    /// Only in this project: its root as sessions have it, or a directory below it.
-    project: Option<Project>,
-    /// At most so many hits.
+    tool: BoundedList<BoundedText<1, 200>, 16>,
+    /// Not before this time: 7d, yesterday, last week, 2026-03, 2026-03-14T12:00.
+    since: Option<TimeParam>,
+    /// Not after this time; a day or a week counts to its end.
+    until: Option<TimeParam>,
+    /// Only this session: id, id prefix, alias or name.
+    session: Option<SessionRefParam>,
+    /// Only this project: its root as sessions record it, or a directory below it.
+    project: Option<ProjectParam>,
+    /// Show at most this many hits.
     #[serde(default)]
-    limit: Limit<10, 100>,
-    /// Whole texts, not only the piece that fits.
+    limit: ResultLimit<10, 100>,
+    /// Return full texts instead of snippets.
     #[serde(default)]
     full: bool,
-    /// Also what was asked and what was answered.
+    /// Also return the prompt and the answer of the episode.
     #[serde(default)]
     exchange: bool,
 }
 
-fn search(app: &App, asked: Wanted, only_reads: bool) -> Outcome {
-    let has_filter = !(asked.kind.0.is_empty() && asked.file.0.is_empty() && asked.tool.0.is_empty())
-        || asked.agent.is_some()
-        || asked.session.is_some()
-        || asked.since.is_some()
-        || asked.until.is_some();
-    if asked.query.0.trim().is_empty() && !has_filter {
-        return Err(Refusal::bad("nothing to search for").hint("give a query or a filter"));
+fn search(app: &ServerState, params: SearchParams, only_reads: bool) -> ApiResult {
+    let has_filter = !(params.kind.0.is_empty() && params.file.0.is_empty() && params.tool.0.is_empty())
+        || params.agent.is_some()
+        || params.session.is_some()
+        || params.since.is_some()
+        || params.until.is_some();
+    if params.query.0.trim().is_empty() && !has_filter {
+        return Err(ApiError::bad_request("nothing to search for").hint("pass a query or a filter"));
     }
     let request = SearchRequest {
-        text: asked.query.0,
-        scope: scope(asked.project.as_ref()),
-        session: said(asked.session),
-        agent: asked.agent.map(|OneOf(agent)| agent),
-        kinds: asked.kind.0.into_iter().map(|OneOf(kind)| kind).collect(),
-        files: asked.file.0.into_iter().map(|Text(file)| file).collect(),
-        tools: asked.tool.0.into_iter().map(|Text(tool)| tool).collect(),
-        since: said(asked.since),
-        until: said(asked.until),
-        limit: asked.limit.get(),
-        full: asked.full,
-        exchanges: asked.exchange,
-        only_reads,
+        text: params.query.0,
+        scope: scope(params.project.as_ref()),
+        session: optional_string(params.session),
+        agent: params.agent.map(|ChoiceParam(agent)| agent),
+        kinds: params.kind.0.into_iter().map(|ChoiceParam(kind)| kind).collect(),
+        files: params.file.0.into_iter().map(|BoundedText(file)| file).collect(),
+        tools: params.tool.0.into_iter().map(|BoundedText(tool)| tool).collect(),
+        since: optional_string(params.since),
+        until: optional_string(params.until),
+        limit: params.limit.get(),
+        full_text: params.full,
+        include_exchanges: params.exchange,
+        read_only: only_reads,
     };
     let mut report = app.engine.search(&request)?;
-    shorten(&mut report);
-    Answer::json(&Recall::new(&request.text, &report, request.full, request.exchanges))
+    truncate_texts(&mut report);
+    ApiResponse::json(&SearchResultJson::new(&request.text, &report, request.full_text, request.include_exchanges))
 }
 
-/// Cuts texts that nobody reads in a list.
-fn shorten(report: &mut SearchReport) {
+/// Cuts long texts, and drops match positions beyond the cut.
+fn truncate_texts(report: &mut SearchReport) {
     for found in &mut report.hits {
         let snippet = &mut found.hit.snippet;
-        cut(Some(&mut snippet.text));
+        truncate(Some(&mut snippet.text));
         let end = snippet.text.len();
         snippet.matches.retain(|range| range.end <= end);
-        cut(found.prompt.as_mut());
-        cut(found.answer.as_mut());
+        truncate(found.prompt.as_mut());
+        truncate(found.answer.as_mut());
     }
 }
 
-fn cut(text: Option<&mut String>) {
-    if let Some(text) = text.filter(|text| text.len() > LONGEST_TEXT) {
-        *text = clip(text, LONGEST_TEXT).into_owned();
+fn truncate(text: Option<&mut String>) {
+    if let Some(text) = text.filter(|text| text.len() > MAX_TEXT_CHARS) {
+        *text = clip(text, MAX_TEXT_CHARS).into_owned();
     }
 }
 
-/// Which exchanges.
+/// Which episodes.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Line {
-    /// Those before and after this one: a citation SESSION:LINE, or the id of an episode.
-    around: Option<Reference>,
-    /// Only those that touched this file: a path, the end of one, or a name.
-    file: Option<Text<1, 4_096>>,
-    /// Only in this session: an id, the beginning of one, an alias, a name.
-    session: Option<Reference>,
-    /// Not before: 7d, yesterday, last week, 2026-03, 2026-03-14T12:00.
-    since: Option<When>,
-    /// Not after; a day or a week counts to its end.
-    until: Option<When>,
-    /// Only in this project: its root as sessions have it, or a directory below it.
-    project: Option<Project>,
-    /// At most so many.
+struct TimelineParams {
+    /// Those around this one: a citation SESSION:LINE, or an episode id.
+    around: Option<SessionRefParam>,
+    /// Only episodes that touched this file: a path, the end of one, or a name.
+    file: Option<BoundedText<1, 4_096>>,
+    /// Only this session: id, id prefix, alias or name.
+    session: Option<SessionRefParam>,
+    /// Not before this time: 7d, yesterday, last week, 2026-03, 2026-03-14T12:00.
+    since: Option<TimeParam>,
+    /// Not after this time; a day or a week counts to its end.
+    until: Option<TimeParam>,
+    /// Only this project: its root as sessions record it, or a directory below it.
+    project: Option<ProjectParam>,
+    /// Show at most this many.
     #[serde(default)]
-    limit: Limit<20, 200>,
+    limit: ResultLimit<20, 200>,
 }
 
-fn timeline(app: &App, asked: Line) -> Outcome {
+fn timeline(app: &ServerState, params: TimelineParams) -> ApiResult {
     let mut found = app.engine.timeline(&TimelineRequest {
-        scope: scope(asked.project.as_ref()),
-        session: said(asked.session),
-        around: said(asked.around),
-        file: said(asked.file),
-        since: said(asked.since),
-        until: said(asked.until),
-        limit: asked.limit.get(),
-        only_reads: true,
+        scope: scope(params.project.as_ref()),
+        session: optional_string(params.session),
+        around: optional_string(params.around),
+        file: optional_string(params.file),
+        since: optional_string(params.since),
+        until: optional_string(params.until),
+        limit: params.limit.get(),
+        read_only: true,
     })?;
     for happened in &mut found.episodes {
-        cut(happened.prompt.as_mut());
-        cut(happened.answer.as_mut());
+        truncate(happened.prompt.as_mut());
+        truncate(happened.answer.as_mut());
     }
-    Answer::json(&Happenings::new(&found))
+    ApiResponse::json(&TimelineJson::new(&found))
 }

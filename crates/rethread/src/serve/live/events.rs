@@ -1,4 +1,4 @@
-//! `/api/events`: what happens, as server-sent events, so that a page can go live.
+//! `/api/events`: server-sent events for live pages.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -10,81 +10,82 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::watch;
 
-use super::hub::Listener;
-use crate::serve::app::becomes_so;
-use crate::serve::route::{blocking, in_query, session_id};
-use crate::serve::{Refusal, Shared};
+use super::event_hub::EventListener;
+use crate::serve::route::{decode_query, parse_session_id, run_blocking};
+use crate::serve::state::wait_until_true;
+use crate::serve::{ApiError, SharedState};
 
-/// How often a connection on which nothing happens is shown to be alive.
+/// Interval of keep-alive comments on an idle connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// How soon a page that was cut off should come back.
-const COME_BACK: Duration = Duration::from_secs(2);
+/// Reconnect delay that browsers should use.
+const RECONNECT_DELAY: Duration = Duration::from_secs(2);
 
-/// How often is looked whether a page to which nothing is told may still listen.
-const LOOK_AGAIN: Duration = Duration::from_secs(30);
+/// How often an idle stream checks whether the token was rotated.
+const TOKEN_CHECK: Duration = Duration::from_secs(30);
 
-/// A page that listens.
-struct Page {
-    app: Shared,
-    listener: Listener,
+/// One open event stream.
+struct EventStream {
+    app: SharedState,
+    listener: EventListener,
     done: watch::Receiver<bool>,
-    seal: Option<[u8; 32]>,
+    token_hash: Option<[u8; 32]>,
 }
 
-/// Which events.
+/// Which events to receive.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Filter {
-    /// Only those of this session, and every word that is said in it.
+pub(super) struct EventParams {
+    /// Only events of this session, including its text deltas.
     #[serde(default)]
     pub(super) session: Option<String>,
 }
 
-/// Tells what happens until the server ends.
+/// Streams events until the server shuts down.
 pub(super) async fn events(
-    State(app): State<Shared>,
+    State(app): State<SharedState>,
     axum::extract::RawQuery(query): axum::extract::RawQuery,
-) -> Result<Sse<impl Stream<Item = Result<Sent, Infallible>>>, Refusal> {
-    let filter: Filter = in_query(query.as_deref())?;
+) -> Result<Sse<impl Stream<Item = Result<Sent, Infallible>>>, ApiError> {
+    let filter: EventParams = decode_query(query.as_deref())?;
     let listener = match filter.session {
         None => app.events.listen_to_all(),
         Some(id) => {
-            let id = known_session(&app, &id).await?;
+            let id = existing_session(&app, &id).await?;
             let listener = app.events.listen_to_none();
-            listener.add(id);
+            listener.subscribe(id);
             listener
         }
     };
-    let page = Page { seal: app.keys.seal(&app.engine), done: app.turns.done(), app, listener };
-    let begin = Sent::default().comment("listening").retry(COME_BACK);
-    let told = futures_util::stream::unfold((page, Some(begin)), |(mut page, begin)| async move {
+    let page =
+        EventStream { token_hash: app.credentials.token_hash(&app.engine), done: app.turns.done(), app, listener };
+    let begin = Sent::default().comment("listening").retry(RECONNECT_DELAY);
+    let rendered = futures_util::stream::unfold((page, Some(begin)), |(mut page, begin)| async move {
         let event = match begin {
             Some(begin) => begin,
             None => page.next().await?,
         };
         Some((Ok(event), (page, None)))
     });
-    Ok(Sse::new(told).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+    Ok(Sse::new(rendered).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 
-/// The id of a session that there is.
-pub(super) async fn known_session(app: &Shared, text: &str) -> Result<rethread_model::SessionId, Refusal> {
-    let id = session_id(text)?;
-    blocking(Shared::clone(app), move |app| Ok(app.engine.conversation(id).map(|_| id)?)).await
+/// Parses a session id and checks that the session exists.
+pub(super) async fn existing_session(app: &SharedState, text: &str) -> Result<rethread_model::SessionId, ApiError> {
+    let id = parse_session_id(text)?;
+    run_blocking(SharedState::clone(app), move |app| Ok(app.engine.conversation(id).map(|_| id)?)).await
 }
 
-impl Page {
-    /// The next event; nothing when all is told and the server ends, or the page is let in no more.
+impl EventStream {
+    /// The next event. `None` when the server shuts down or the token was rotated.
     async fn next(&mut self) -> Option<Sent> {
         loop {
             let event = tokio::select! {
                 biased;
                 event = self.listener.next() => Some(event),
-                () = becomes_so(&mut self.done) => return None,
-                () = tokio::time::sleep(LOOK_AGAIN) => None,
+                () = wait_until_true(&mut self.done) => return None,
+                () = tokio::time::sleep(TOKEN_CHECK) => None,
             };
-            // Also where much happens: whoever was locked out hears none of it.
-            if self.app.keys.seal(&self.app.engine) != self.seal {
+            // Checked for every event, so that a busy stream also ends when the token is rotated.
+            if self.app.credentials.token_hash(&self.app.engine) != self.token_hash {
                 return None;
             }
             if let Some(event) = event {

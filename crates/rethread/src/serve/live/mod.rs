@@ -1,28 +1,28 @@
-//! What happens while it happens: events for pages, a socket for conversations, and turns that are run one at a time.
+//! Live endpoints: server-sent events, the WebSocket, and turns that run one at a time per thread.
 
+mod event_hub;
 mod events;
-mod hub;
-mod memory;
 mod messages;
 mod run;
 mod socket;
-mod turns;
+mod thread_sync;
+mod turn_queue;
 
 use axum::Router;
 use axum::routing::get;
 
-use crate::serve::{Route, Shared};
+use crate::serve::{Route, SharedState};
 
-pub(crate) use hub::Events;
-pub(crate) use memory::TakingIn;
-pub(crate) use turns::Turns;
+pub(crate) use event_hub::EventHub;
+pub(crate) use thread_sync::PendingThreadSyncs;
+pub(crate) use turn_queue::TurnQueue;
 
-/// `/api/events` and `/ws`, which answer with more than one body.
-pub(crate) fn routes() -> Router<Shared> {
+/// `/api/events` and `/ws`, which stream instead of returning one body.
+pub(crate) fn routes() -> Router<SharedState> {
     Router::new().route("/api/events", get(events::events)).route("/ws", get(socket::open))
 }
 
 /// The route that appends messages and runs turns.
-pub(crate) fn rows() -> Vec<Route> {
-    vec![messages::row()]
+pub(crate) fn api_routes() -> Vec<Route> {
+    vec![messages::route()]
 }

@@ -1,4 +1,4 @@
-//! `/ws`: a conversation with whoever is on the other side. It can go at any time without stopping anything.
+//! `/ws`: sends messages, cancels runs and delivers events. Disconnecting stops nothing.
 
 use std::time::{Duration, Instant};
 
@@ -12,122 +12,123 @@ use rethread_model::SessionId;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-use super::events::{Filter, known_session};
-use super::hub::{Event, Listener, Present};
-use super::messages::{client_id, text_of, thread_id};
-use super::turns::{self, Accepted};
-use crate::failure::Kind;
-use crate::json::{Asked, Frame, OfferedTool, Told};
-use crate::serve::app::becomes_so;
-use crate::serve::guard::LARGEST_BODY;
-use crate::serve::route::in_query;
-use crate::serve::{Refusal, Shared};
+use super::event_hub::{CurrentRun, EventListener, LiveEvent};
+use super::events::{EventParams, existing_session};
+use super::messages::{check_client_id, check_text, parse_thread_id};
+use super::turn_queue::{self, AcceptedTurn};
+use crate::failure::FailureKind;
+use crate::json::{CallerToolJson, ClientFrameJson, FrameEventJson, FrameJson};
+use crate::serve::guard::MAX_BODY_BYTES;
+use crate::serve::route::decode_query;
+use crate::serve::state::wait_until_true;
+use crate::serve::{ApiError, SharedState};
 
-/// What is longer than this is not even read to its end.
-const LONGEST_MESSAGE: usize = 4 * LARGEST_BODY;
-/// How often the other side is asked whether it is still there.
-const PING: Duration = Duration::from_secs(30);
-/// How long it may be silent.
-const LONGEST_SILENCE: Duration = Duration::from_secs(90);
-/// How long it may take to take what is sent to it.
-const LONGEST_SEND: Duration = Duration::from_secs(20);
-/// How long its farewell is waited for.
-const FAREWELL: Duration = Duration::from_secs(2);
-/// Sessions that one client may listen to.
-const MOST_SESSIONS: usize = 256;
+/// Hard limit of a frame: longer ones are not read and close the connection.
+const MAX_FRAME_BYTES: usize = 4 * MAX_BODY_BYTES;
+/// Interval of pings.
+const PING_INTERVAL: Duration = Duration::from_secs(30);
+/// A client that sends nothing for this long, not even a pong, is disconnected.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
+/// Write timeout.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long to wait for the client's close frame.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Most sessions that one client may subscribe to.
+const MAX_SUBSCRIPTIONS: usize = 256;
 
-/// Why a conversation ends.
+/// Why a connection ends.
 #[derive(Clone, Copy, Debug)]
-enum Over {
-    /// The other side has gone.
-    Gone,
-    /// It was silent for too long, or did not take what was sent.
-    Silent,
-    /// It sent what cannot be read.
-    Unreadable(u16),
-    /// The token it came in with is worth nothing any more.
-    LockedOut,
-    /// The server ends.
-    Ending,
+enum CloseReason {
+    /// The client disconnected.
+    ClientClosed,
+    /// The client sent nothing for too long, or did not read.
+    TimedOut,
+    /// The client sent an invalid frame; the close code.
+    InvalidFrame(u16),
+    /// The token was rotated.
+    TokenRotated,
+    /// The server is shutting down.
+    ShuttingDown,
 }
 
-/// One conversation.
-struct Talk {
-    app: Shared,
+/// One WebSocket connection.
+struct SocketConnection {
+    app: SharedState,
     socket: WebSocket,
-    listener: Listener,
-    heard: Instant,
-    seal: Option<[u8; 32]>,
+    listener: EventListener,
+    last_received: Instant,
+    token_hash: Option<[u8; 32]>,
 }
 
-/// Opens a conversation.
+/// Upgrades the request to a WebSocket.
 pub(super) async fn open(
-    State(app): State<Shared>,
+    State(app): State<SharedState>,
     RawQuery(query): RawQuery,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
-) -> Result<Response, Refusal> {
-    let filter: Filter = in_query(query.as_deref())?;
+) -> Result<Response, ApiError> {
+    let filter: EventParams = decode_query(query.as_deref())?;
     let upgrade = upgrade.map_err(|error| {
-        Refusal::new(StatusCode::UPGRADE_REQUIRED, Kind::BadRequest, error.body_text()).hint("this is a WebSocket")
+        ApiError::new(StatusCode::UPGRADE_REQUIRED, FailureKind::BadRequest, error.body_text())
+            .hint("connect with a WebSocket client")
     })?;
     let session = match filter.session {
-        Some(id) => Some(known_session(&app, &id).await?),
+        Some(id) => Some(existing_session(&app, &id).await?),
         None => None,
     };
-    let place = app.sockets.clone().try_acquire_owned().map_err(|_| {
-        let message = "as many sockets as may be open are open already";
-        Refusal::new(StatusCode::SERVICE_UNAVAILABLE, Kind::Serve, message).hint("close one of them")
+    let place = app.socket_permits.clone().try_acquire_owned().map_err(|_| {
+        let message = "too many open WebSockets";
+        ApiError::new(StatusCode::SERVICE_UNAVAILABLE, FailureKind::Serve, message).hint("close one and try again")
     })?;
-    let upgrade = upgrade.max_message_size(LONGEST_MESSAGE).max_frame_size(LONGEST_MESSAGE);
-    Ok(upgrade.on_upgrade(move |socket| converse(app, socket, session, place)))
+    let upgrade = upgrade.max_message_size(MAX_FRAME_BYTES).max_frame_size(MAX_FRAME_BYTES);
+    Ok(upgrade.on_upgrade(move |socket| serve_socket(app, socket, session, place)))
 }
 
-async fn converse(app: Shared, socket: WebSocket, session: Option<SessionId>, place: OwnedSemaphorePermit) {
+async fn serve_socket(app: SharedState, socket: WebSocket, session: Option<SessionId>, place: OwnedSemaphorePermit) {
     let began = Instant::now();
-    app.engine.note_socket("ws_connect", &[]);
-    let (listener, seal) = (app.events.listen_to_none(), app.keys.seal(&app.engine));
-    let mut talk = Talk { app, socket, listener, heard: began, seal };
-    let over = match talk.begin(session).await {
-        Ok(()) => talk.go_on().await,
+    app.engine.log_socket_event("ws_connect", &[]);
+    let (listener, seal) = (app.events.listen_to_none(), app.credentials.token_hash(&app.engine));
+    let mut talk = SocketConnection { app, socket, listener, last_received: began, token_hash: seal };
+    let over = match talk.subscribe_initial(session).await {
+        Ok(()) => talk.run_loop().await,
         Err(over) => over,
     };
-    let Talk { app, socket, listener, .. } = talk;
+    let SocketConnection { app, socket, listener, .. } = talk;
     let fields = [
         ("milliseconds", (began.elapsed().as_millis() as u64).into()),
-        ("sessions", listener.sessions().into()),
-        ("why", over.word().into()),
+        ("sessions", listener.session_count().into()),
+        ("why", over.log_value().into()),
     ];
-    // What happens from now on waits for nobody.
+    // Unsubscribe first, so that events no longer queue up.
     drop(listener);
-    take_leave(socket, over).await;
-    app.engine.note_socket("ws_disconnect", &fields);
+    close(socket, over).await;
+    app.engine.log_socket_event("ws_disconnect", &fields);
     drop(place);
 }
 
-impl Talk {
-    async fn begin(&mut self, session: Option<SessionId>) -> Result<(), Over> {
+impl SocketConnection {
+    async fn subscribe_initial(&mut self, session: Option<SessionId>) -> Result<(), CloseReason> {
         let Some(session) = session else { return Ok(()) };
-        if let Some(present) = self.listener.add(session) {
-            self.tell_present(session, present).await?;
+        if let Some(present) = self.listener.subscribe(session) {
+            self.send_status(session, present).await?;
         }
         Ok(())
     }
 
-    /// Listens to both sides until there is nothing more to say.
-    async fn go_on(&mut self) -> Over {
+    /// Forwards events and handles frames until the connection ends.
+    async fn run_loop(&mut self) -> CloseReason {
         let mut done = self.app.turns.done();
-        let mut ping = interval(PING);
+        let mut ping = interval(PING_INTERVAL);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let step = tokio::select! {
-                event = self.listener.next() => self.send(event).await,
+                event = self.listener.next() => self.send_event(event).await,
                 received = self.socket.recv() => match received {
-                    Some(Ok(message)) => self.take(message).await,
-                    Some(Err(error)) => Err(Over::unreadable(&error)),
-                    None => Err(Over::Gone),
+                    Some(Ok(message)) => self.handle_frame(message).await,
+                    Some(Err(error)) => Err(CloseReason::from_read_error(&error)),
+                    None => Err(CloseReason::ClientClosed),
                 },
                 _ = ping.tick() => self.ping().await,
-                () = becomes_so(&mut done) => self.tell_the_rest().await,
+                () = wait_until_true(&mut done) => self.drain().await,
             };
             if let Err(over) = step {
                 return over;
@@ -135,212 +136,230 @@ impl Talk {
         }
     }
 
-    /// What was told before the server ended.
-    async fn tell_the_rest(&mut self) -> Result<(), Over> {
-        while let Some(event) = self.listener.waiting() {
-            self.send(event).await?;
+    /// Sends the events that were queued before shutdown.
+    async fn drain(&mut self) -> Result<(), CloseReason> {
+        while let Some(event) = self.listener.try_next() {
+            self.send_event(event).await?;
         }
-        Err(Over::Ending)
+        Err(CloseReason::ShuttingDown)
     }
 
-    async fn ping(&mut self) -> Result<(), Over> {
-        if self.heard.elapsed() > LONGEST_SILENCE {
-            return Err(Over::Silent);
+    async fn ping(&mut self) -> Result<(), CloseReason> {
+        if self.last_received.elapsed() > IDLE_TIMEOUT {
+            return Err(CloseReason::TimedOut);
         }
-        self.must_be_let_in()?;
-        self.put(Message::Ping(axum::body::Bytes::new())).await
+        self.check_token()?;
+        self.send_message(Message::Ping(axum::body::Bytes::new())).await
     }
 
-    /// Who came in with a token that has been rotated may ask for nothing more.
-    fn must_be_let_in(&self) -> Result<(), Over> {
-        if self.app.keys.seal(&self.app.engine) == self.seal { Ok(()) } else { Err(Over::LockedOut) }
+    /// Ends the connection if the token was rotated.
+    fn check_token(&self) -> Result<(), CloseReason> {
+        if self.app.credentials.token_hash(&self.app.engine) == self.token_hash {
+            Ok(())
+        } else {
+            Err(CloseReason::TokenRotated)
+        }
     }
 
-    async fn take(&mut self, message: Message) -> Result<(), Over> {
-        self.heard = Instant::now();
-        self.must_be_let_in()?;
+    async fn handle_frame(&mut self, message: Message) -> Result<(), CloseReason> {
+        self.last_received = Instant::now();
+        self.check_token()?;
         match message {
-            Message::Text(text) if text.len() > LARGEST_BODY => {
-                let message = format!("the frame is longer than {} MiB", LARGEST_BODY >> 20);
-                self.refuse(None, None, &Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, Kind::TooLarge, message)).await
+            Message::Text(text) if text.len() > MAX_BODY_BYTES => {
+                let message = format!("frame is larger than {} MiB", MAX_BODY_BYTES >> 20);
+                self.send_error(
+                    None,
+                    None,
+                    &ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, FailureKind::TooLarge, message),
+                )
+                .await
             }
             Message::Text(text) => match serde_json::from_str(&text) {
-                Ok(asked) => self.answer(asked).await,
+                Ok(asked) => self.handle_request(asked).await,
                 Err(error) => {
-                    let refusal = Refusal::new(
+                    let refusal = ApiError::new(
                         StatusCode::BAD_REQUEST,
-                        Kind::BadRequest,
-                        format!("the frame is not what is taken here: {error}"),
+                        FailureKind::BadRequest,
+                        format!("invalid frame: {error}"),
                     );
-                    self.refuse(None, None, &refusal.hint("send one JSON object with a type in each text frame")).await
+                    self.send_error(None, None, &refusal.hint("send one JSON object with a `type` per text frame"))
+                        .await
                 }
             },
             Message::Binary(_) => {
                 let refusal =
-                    Refusal::new(StatusCode::BAD_REQUEST, Kind::BadRequest, "only text frames are understood");
-                self.refuse(None, None, &refusal).await
+                    ApiError::new(StatusCode::BAD_REQUEST, FailureKind::BadRequest, "binary frames are not supported");
+                self.send_error(None, None, &refusal).await
             }
-            Message::Close(_) => Err(Over::Gone),
-            // A ping was answered when it was read.
+            Message::Close(_) => Err(CloseReason::ClientClosed),
+            // The library has already answered pings.
             Message::Ping(_) | Message::Pong(_) => Ok(()),
         }
     }
 
-    async fn answer(&mut self, asked: Asked) -> Result<(), Over> {
+    async fn handle_request(&mut self, asked: ClientFrameJson) -> Result<(), CloseReason> {
         match asked {
-            Asked::SendMessage { session_id, text, tools, memory, client_id } => {
-                let tools = tools.into_iter().map(OfferedTool::into_tool).collect();
-                let request = SendRequest { text, tools, memory, client_id: client_id.clone() };
-                match self.run(&session_id, request).await {
-                    Ok(frames) => self.tell_all(frames).await,
-                    Err(refusal) => self.refuse(Some(session_id), client_id, &refusal).await,
+            ClientFrameJson::SendMessage { session_id, text, tools, memory, client_id } => {
+                let tools = tools.into_iter().map(CallerToolJson::into_tool).collect();
+                let request = SendRequest { text, tools, can_search_memory: memory, client_id: client_id.clone() };
+                match self.start_turn(&session_id, request).await {
+                    Ok(frames) => self.send_frames(frames).await,
+                    Err(refusal) => self.send_error(Some(session_id), client_id, &refusal).await,
                 }
             }
-            Asked::Cancel { session_id, run_id } => match self.cancel(&session_id, run_id.as_deref()).await {
+            ClientFrameJson::Cancel { session_id, run_id } => match self.cancel(&session_id, run_id.as_deref()).await {
                 Ok(()) => Ok(()),
-                Err(refusal) => self.refuse(Some(session_id), None, &refusal).await,
+                Err(refusal) => self.send_error(Some(session_id), None, &refusal).await,
             },
-            Asked::Subscribe { session_id } => match self.listen(&session_id).await {
-                Ok((session, present)) => self.tell_present(session, present).await,
-                Err(refusal) => self.refuse(Some(session_id), None, &refusal).await,
+            ClientFrameJson::Subscribe { session_id } => match self.subscribe(&session_id).await {
+                Ok((session, present)) => self.send_status(session, present).await,
+                Err(refusal) => self.send_error(Some(session_id), None, &refusal).await,
             },
-            Asked::Unsubscribe { session_id } => match crate::serve::route::session_id(&session_id) {
+            ClientFrameJson::Unsubscribe { session_id } => match crate::serve::route::parse_session_id(&session_id) {
                 Ok(session) => {
-                    self.listener.remove(session);
-                    self.tell_all(vec![Frame::of_session(session, Told::status("unsubscribed"))]).await
+                    self.listener.unsubscribe(session);
+                    self.send_frames(vec![FrameJson::for_session(session, FrameEventJson::status_text("unsubscribed"))])
+                        .await
                 }
-                Err(refusal) => self.refuse(Some(session_id), None, &refusal).await,
+                Err(refusal) => self.send_error(Some(session_id), None, &refusal).await,
             },
         }
     }
 
-    /// Has a message run, and listens to its session. What is told to its sender alone.
-    async fn run(&mut self, id: &str, request: SendRequest) -> Result<Vec<Frame>, Refusal> {
-        let thread = thread_id(id)?;
-        let request = SendRequest { text: text_of(request.text)?, client_id: client_id(request.client_id)?, ..request };
+    /// Starts a turn and subscribes to its session. Returns the frames for the sender only.
+    async fn start_turn(&mut self, id: &str, request: SendRequest) -> Result<Vec<FrameJson>, ApiError> {
+        let thread = parse_thread_id(id)?;
+        let request =
+            SendRequest { text: check_text(request.text)?, client_id: check_client_id(request.client_id)?, ..request };
         let client_id = request.client_id.clone();
-        self.must_have_room(thread.session())?;
-        // First the ears, then the mouth: nothing of the run is missed.
-        let present = self.listener.add(thread.session());
-        let accepted = turns::accept(&self.app, thread, request).await;
+        self.check_subscription_limit(thread.session_id())?;
+        // Subscribe before starting, so that no event of the run is missed.
+        let present = self.listener.subscribe(thread.session_id());
+        let accepted = turn_queue::accept(&self.app, thread, request).await;
         if accepted.is_err() && present.is_some() {
-            self.listener.remove(thread.session());
+            self.listener.unsubscribe(thread.session_id());
         }
-        let mut frames: Vec<Frame> =
-            present.map(|present| self.present(thread.session(), present)).into_iter().collect();
+        let mut frames: Vec<FrameJson> =
+            present.map(|present| self.status_frame(thread.session_id(), present)).into_iter().collect();
         match accepted? {
-            Accepted::Run(run, ahead) => {
-                frames.push(Frame::of_run(thread, &run.id, Told::Accepted { ahead, client_id }));
+            AcceptedTurn::New(run, ahead) => {
+                frames.push(FrameJson::for_run(thread, &run.id, FrameEventJson::Accepted { ahead, client_id }));
             }
-            Accepted::Before(before) => {
-                let told = std::iter::once(Told::Accepted { ahead: 0, client_id }).chain(before.told());
-                frames.extend(told.map(|told| Frame::of_run(thread, &before.run_id, told)));
+            AcceptedTurn::Earlier(before) => {
+                let payload =
+                    std::iter::once(FrameEventJson::Accepted { ahead: 0, client_id }).chain(before.replay_frames());
+                frames.extend(payload.map(|payload| FrameJson::for_run(thread, &before.run_id, payload)));
             }
         }
         Ok(frames)
     }
 
-    async fn cancel(&mut self, id: &str, run_id: Option<&str>) -> Result<(), Refusal> {
-        let thread = thread_id(id)?;
-        if turns::cancel(&self.app, thread, run_id) {
+    async fn cancel(&mut self, id: &str, run_id: Option<&str>) -> Result<(), ApiError> {
+        let thread = parse_thread_id(id)?;
+        if turn_queue::cancel(&self.app, thread, run_id) {
             return Ok(());
         }
-        known_session(&self.app, id).await?;
-        let message = if run_id.is_some() { "no such run is running or waiting" } else { "nothing is running" };
-        Err(Refusal::new(StatusCode::NOT_FOUND, Kind::UnknownReference, message))
+        existing_session(&self.app, id).await?;
+        let message = if run_id.is_some() { "no such run" } else { "no run in progress" };
+        Err(ApiError::new(StatusCode::NOT_FOUND, FailureKind::UnknownReference, message))
     }
 
-    async fn listen(&mut self, id: &str) -> Result<(SessionId, Present), Refusal> {
-        let session = known_session(&self.app, id).await?;
-        self.must_have_room(session)?;
-        // Whoever asks again has been told already what was said.
-        Ok((session, self.listener.add(session).unwrap_or_default()))
+    async fn subscribe(&mut self, id: &str) -> Result<(SessionId, CurrentRun), ApiError> {
+        let session = existing_session(&self.app, id).await?;
+        self.check_subscription_limit(session)?;
+        // A repeated subscription gets no partial answer: it was delivered before.
+        Ok((session, self.listener.subscribe(session).unwrap_or_default()))
     }
 
-    fn must_have_room(&self, session: SessionId) -> Result<(), Refusal> {
-        if self.listener.sessions() < MOST_SESSIONS || self.listener.listens_to(session) {
+    fn check_subscription_limit(&self, session: SessionId) -> Result<(), ApiError> {
+        if self.listener.session_count() < MAX_SUBSCRIPTIONS || self.listener.is_subscribed(session) {
             return Ok(());
         }
-        let message = format!("one socket listens to at most {MOST_SESSIONS} sessions");
-        Err(Refusal::new(StatusCode::BAD_REQUEST, Kind::BadRequest, message).hint("unsubscribe, or open another one"))
+        let message = format!("a WebSocket can subscribe to at most {MAX_SUBSCRIPTIONS} sessions");
+        Err(ApiError::new(StatusCode::BAD_REQUEST, FailureKind::BadRequest, message)
+            .hint("unsubscribe from one, or open another WebSocket"))
     }
 
-    fn present(&self, session: SessionId, present: Present) -> Frame {
+    fn status_frame(&self, session: SessionId, present: CurrentRun) -> FrameJson {
         let thread = session.to_string().parse().ok();
-        let queued = thread.map_or(0, |thread| self.app.turns.waiting(thread));
-        let said = present.said.filter(|said| !said.is_empty());
-        let told = Told::Status { status: "subscribed".to_owned(), ahead: None, queued: Some(queued), said };
-        Frame { run_id: present.run_id, ..Frame::of_session(session, told) }
+        let queued = thread.map_or(0, |thread| self.app.turns.waiting_count(thread));
+        let said = present.partial_text.filter(|said| !said.is_empty());
+        let payload =
+            FrameEventJson::Status { status: "subscribed".to_owned(), ahead: None, queued: Some(queued), said };
+        FrameJson { run_id: present.run_id, ..FrameJson::for_session(session, payload) }
     }
 
-    async fn tell_present(&mut self, session: SessionId, present: Present) -> Result<(), Over> {
-        let frame = self.present(session, present);
-        self.tell_all(vec![frame]).await
+    async fn send_status(&mut self, session: SessionId, present: CurrentRun) -> Result<(), CloseReason> {
+        let frame = self.status_frame(session, present);
+        self.send_frames(vec![frame]).await
     }
 
-    async fn tell_all(&mut self, frames: Vec<Frame>) -> Result<(), Over> {
-        for event in frames.iter().filter_map(Event::of) {
-            self.send(event).await?;
+    async fn send_frames(&mut self, frames: Vec<FrameJson>) -> Result<(), CloseReason> {
+        for event in frames.iter().filter_map(LiveEvent::from_frame) {
+            self.send_event(event).await?;
         }
         Ok(())
     }
 
-    async fn refuse(
+    async fn send_error(
         &mut self,
         session_id: Option<String>,
         client_id: Option<String>,
-        refusal: &Refusal,
-    ) -> Result<(), Over> {
-        // What is no id is not repeated.
+        refusal: &ApiError,
+    ) -> Result<(), CloseReason> {
+        // Invalid ids are not echoed.
         let session = session_id.and_then(|id| id.parse::<SessionId>().ok());
-        let told = Told::failed(refusal.failure(), client_id);
-        let frame = session.map_or_else(|| Frame::of_nobody(told.clone()), |id| Frame::of_session(id, told.clone()));
-        self.tell_all(vec![frame]).await
+        let payload = FrameEventJson::from_failure(refusal.failure(), client_id);
+        let frame = session.map_or_else(
+            || FrameJson::without_session(payload.clone()),
+            |id| FrameJson::for_session(id, payload.clone()),
+        );
+        self.send_frames(vec![frame]).await
     }
 
-    async fn send(&mut self, event: Event) -> Result<(), Over> {
-        self.put(Message::Text((*event.data).into())).await
+    async fn send_event(&mut self, event: LiveEvent) -> Result<(), CloseReason> {
+        self.send_message(Message::Text((*event.data).into())).await
     }
 
-    async fn put(&mut self, message: Message) -> Result<(), Over> {
-        match timeout(LONGEST_SEND, self.socket.send(message)).await {
+    async fn send_message(&mut self, message: Message) -> Result<(), CloseReason> {
+        match timeout(WRITE_TIMEOUT, self.socket.send(message)).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(Over::Gone),
-            Err(_) => Err(Over::Silent),
+            Ok(Err(_)) => Err(CloseReason::ClientClosed),
+            Err(_) => Err(CloseReason::TimedOut),
         }
     }
 }
 
-impl Over {
-    fn unreadable(error: &axum::Error) -> Self {
+impl CloseReason {
+    fn from_read_error(error: &axum::Error) -> Self {
         let is_too_long = error.to_string().contains("too long");
-        Over::Unreadable(if is_too_long { close_code::SIZE } else { close_code::PROTOCOL })
+        CloseReason::InvalidFrame(if is_too_long { close_code::SIZE } else { close_code::PROTOCOL })
     }
 
-    const fn word(self) -> &'static str {
+    const fn log_value(self) -> &'static str {
         match self {
-            Over::Gone => "gone",
-            Over::Silent => "silent",
-            Over::Unreadable(_) => "unreadable",
-            Over::LockedOut => "locked out",
-            Over::Ending => "ending",
+            CloseReason::ClientClosed => "gone",
+            CloseReason::TimedOut => "silent",
+            CloseReason::InvalidFrame(_) => "unreadable",
+            CloseReason::TokenRotated => "locked out",
+            CloseReason::ShuttingDown => "ending",
         }
     }
 }
 
-/// Says why it is over, and waits a moment for the other side to say that it understood.
-async fn take_leave(mut socket: WebSocket, over: Over) {
+/// Sends a close frame with the reason, and waits briefly for the client's.
+async fn close(mut socket: WebSocket, over: CloseReason) {
     let (code, reason) = match over {
-        Over::Gone => (close_code::NORMAL, ""),
-        Over::Silent => (close_code::POLICY, "nothing was heard from you"),
-        Over::Unreadable(code) => (code, "that cannot be read"),
-        Over::LockedOut => (close_code::POLICY, "the token has changed"),
-        Over::Ending => (close_code::AWAY, "the server ends"),
+        CloseReason::ClientClosed => (close_code::NORMAL, ""),
+        CloseReason::TimedOut => (close_code::POLICY, "timed out"),
+        CloseReason::InvalidFrame(code) => (code, "invalid frame"),
+        CloseReason::TokenRotated => (close_code::POLICY, "the token was rotated"),
+        CloseReason::ShuttingDown => (close_code::AWAY, "the server is shutting down"),
     };
     let farewell = async {
         if socket.send(Message::Close(Some(CloseFrame { code, reason: reason.into() }))).await.is_ok() {
             while let Some(Ok(_)) = socket.recv().await {}
         }
     };
-    let _ = timeout(FAREWELL, farewell).await;
+    let _ = timeout(CLOSE_TIMEOUT, farewell).await;
 }

@@ -1,49 +1,52 @@
-//! What is known: errors and what helped, decisions, how work is done, and the way into the graph.
+//! The memory pages: overview, errors and fixes, decisions, workflows.
 
-mod parts;
+mod components;
 mod workflows;
 
 use maud::{Markup, html};
 use rethread_engine::{
-    DecisionRequest, ErrorsReport, ErrorsRequest, FactsReport, FactsRequest, KnownThing, Scope, WorkflowRequest,
+    DecisionRequest, EntityFacts, ErrorsReport, ErrorsRequest, FactsReport, FactsRequest, SessionScope, WorkflowRequest,
 };
 use serde::Deserialize;
 
-use super::links::{link, to_thing};
-use super::parts::{Here, Line, choice, count, given, last_part, never_read, nothing, tabs};
-use super::shell::{Page, Place};
+use super::components::{
+    OneLine, PageContext, count, empty_state, last_part, non_blank, nothing_synced, select_field, tabs,
+};
+use super::layout::{NavPage, WebPage};
+use super::links::{link, to_entity};
 use crate::render::number;
-use crate::serve::{App, Refusal};
+use crate::serve::{ApiError, ServerState};
 
-pub(super) use parts::{decision, error};
+pub(super) use components::{decision_card, error_card};
 
-/// Of each kind on the overview.
-const FEW: usize = 8;
-/// On a page of its own.
-const MANY: usize = 60;
-/// Things of each kind that are named as a way into the graph.
-const THINGS: usize = 6;
+/// Items per section of the overview.
+const OVERVIEW_ITEMS: usize = 8;
+/// Items on a page of one kind.
+const PAGE_ITEMS: usize = 60;
+/// Entities of each kind on the overview.
+const ENTITIES_PER_KIND: usize = 6;
 
-/// What is wanted of the memory.
+/// Query parameters of the memory pages.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct MemoryPageParams {
     q: Option<String>,
     project: Option<String>,
-    /// Also decisions that hold no more.
+    /// Also show decisions that are no longer active.
     all: Option<String>,
 }
 
-impl Wanted {
+impl MemoryPageParams {
     fn query(&self) -> &str {
-        given(self.q.as_ref()).unwrap_or_default()
+        non_blank(self.q.as_ref()).unwrap_or_default()
     }
 
-    fn scope(&self) -> Scope {
-        given(self.project.as_ref()).map_or(Scope::AllProjects, |path| Scope::Project(path.to_owned()))
+    fn scope(&self) -> SessionScope {
+        non_blank(self.project.as_ref())
+            .map_or(SessionScope::AllProjects, |path| SessionScope::Project(path.to_owned()))
     }
 }
 
-/// The views of the memory: where, and what they are called.
+/// The tabs: path and name.
 const VIEWS: [(&str, &str); 5] = [
     ("/memory", "Overview"),
     ("/memory/errors", "Errors and fixes"),
@@ -52,168 +55,179 @@ const VIEWS: [(&str, &str); 5] = [
     ("/memory/graph", "Graph"),
 ];
 
-/// The views, and what they are confined to.
+/// The tabs, the filter field and the project filter.
 pub(super) fn views(
-    app: &App,
-    here: &str,
+    app: &ServerState,
+    current: &str,
     q: Option<&str>,
     project: Option<&str>,
     label: &str,
-) -> Result<Markup, Refusal> {
+) -> Result<Markup, ApiError> {
     let all: Vec<_> = VIEWS
         .into_iter()
-        .map(|(path, name)| (link(path, &[("project", project)]), html! { (name) }, path == here))
+        .map(|(path, name)| (link(path, &[("project", project)]), html! { (name) }, path == current))
         .collect();
     let mut projects = vec![(String::new(), "all projects".to_owned())];
     projects.extend(app.engine.projects()?.into_iter().map(|path| (path.clone(), last_part(&path).to_owned())));
     Ok(html! {
         div.filters {
-            (tabs("Views of the memory", &all))
-            form action=(here) role="search" aria-label="This view" data-filters {
+            (tabs("Memory views", &all))
+            form action=(current) role="search" aria-label="Filter this view" data-filters {
                 label.field {
                     span.sr { (label) }
-                    input type="search" name=(if here == "/memory/graph" { "of" } else { "q" })
-                        value=(Line(q.unwrap_or_default())) placeholder=(label) autocomplete="off" data-find;
+                    input type="search" name=(if current == "/memory/graph" { "of" } else { "q" })
+                        value=(OneLine(q.unwrap_or_default())) placeholder=(label) autocomplete="off" data-find;
                 }
-                (choice("project", "Project", project, &projects))
+                (select_field("project", "Project", project, &projects))
                 button.plain.no-script { "Show" }
             }
         }
     })
 }
 
-fn page(app: &App, title: &str, path: &str, wanted: &Wanted, body: &Markup) -> Result<Page, Refusal> {
-    let views = views(app, path, given(wanted.q.as_ref()), given(wanted.project.as_ref()), "Filter by words")?;
-    Ok(Page::new(
+fn page(
+    app: &ServerState,
+    title: &str,
+    path: &str,
+    params: &MemoryPageParams,
+    body: &Markup,
+) -> Result<WebPage, ApiError> {
+    let views = views(app, path, non_blank(params.q.as_ref()), non_blank(params.project.as_ref()), "Filter by words")?;
+    Ok(WebPage::new(
         title,
-        Place::Memory,
-        html! { h1.sr { (title) } (views) @if path != VIEWS[0].0 { h2.sr { "What is known" } } (body) },
+        NavPage::Memory,
+        html! { h1.sr { (title) } (views) @if path != VIEWS[0].0 { h2.sr { "Results" } } (body) },
     ))
 }
 
-/// The newest of everything.
-pub(super) fn overview(app: &App, wanted: &Wanted) -> Result<Page, Refusal> {
-    let (engine, here) = (&app.engine, Here::of(app));
-    let (scope, query) = (wanted.scope(), wanted.query().to_owned());
-    let errors = engine.errors(&ErrorsRequest { query: query.clone(), scope: scope.clone(), limit: FEW })?;
+/// The newest items of each kind.
+pub(super) fn overview(app: &ServerState, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
+    let (engine, context) = (&app.engine, PageContext::new(app));
+    let (scope, query) = (params.scope(), params.query().to_owned());
+    let errors = engine.errors(&ErrorsRequest { query: query.clone(), scope: scope.clone(), limit: OVERVIEW_ITEMS })?;
     let decisions = engine.decisions(&DecisionRequest { query, scope: scope.clone(), ..DecisionRequest::default() })?;
     let workflows = engine.workflows(&WorkflowRequest { scope: scope.clone(), as_of: None })?;
-    let things = engine.facts_about(&FactsRequest { scope, limit: THINGS, ..FactsRequest::default() })?;
+    let things = engine.facts_about(&FactsRequest { scope, limit: ENTITIES_PER_KIND, ..FactsRequest::default() })?;
     let things = match things {
-        FactsReport::Things(things) => things,
+        FactsReport::Entities(things) => things,
         FactsReport::About { .. } => Vec::new(),
     };
     let is_nothing = errors.total == 0 && decisions.is_empty() && workflows.is_empty() && things.is_empty();
-    let to = |path| link(path, &[("project", given(wanted.project.as_ref())), ("q", given(wanted.q.as_ref()))]);
+    let to = |path| link(path, &[("project", non_blank(params.project.as_ref())), ("q", non_blank(params.q.as_ref()))]);
     let body = html! {
-        @if is_nothing { (unknown(wanted)) }
+        @if is_nothing { (nothing_found(params)) }
         @else {
             div.columns {
                 section {
                     h2 { a href=(to("/memory/errors")) { "Errors and fixes" } " " span.number { (number(errors.total as u64)) } }
-                    (error_list(here, &errors))
-                    @if errors.total > FEW { (all_of(&to("/memory/errors"), errors.total, "error")) }
+                    (error_list(context, &errors))
+                    @if errors.total > OVERVIEW_ITEMS { (link_to_all(&to("/memory/errors"), errors.total, "error")) }
                 }
                 div.stack {
                     section {
                         h2 { a href=(to("/memory/decisions")) { "Decisions" } " " span.number { (number(decisions.len() as u64)) } }
-                        @if decisions.is_empty() { p.dim { "None that holds." } }
-                        @for one in decisions.iter().take(FEW) { (decision(here, one, false)) }
-                        @if decisions.len() > FEW { (all_of(&to("/memory/decisions"), decisions.len(), "decision")) }
+                        @if decisions.is_empty() { p.dim { "No active decisions." } }
+                        @for one in decisions.iter().take(OVERVIEW_ITEMS) { (decision_card(context, one, false)) }
+                        @if decisions.len() > OVERVIEW_ITEMS { (link_to_all(&to("/memory/decisions"), decisions.len(), "decision")) }
                     }
                     section {
-                        h2 { a href=(to("/memory/graph")) { "Known things" } }
-                        (thing_list(&things))
+                        h2 { a href=(to("/memory/graph")) { "Entities" } }
+                        (entity_list(&things))
                     }
                     section {
                         h2 { a href=(to("/memory/workflows")) { "Workflows" } }
-                        @if workflows.is_empty() { p.dim { "None so far." } }
-                        @for one in workflows.iter().take(2) { (workflows::workflow(here, one, 4)) }
+                        @if workflows.is_empty() { p.dim { "No workflows yet." } }
+                        @for one in workflows.iter().take(2) { (workflows::workflow(context, one, 4)) }
                     }
                 }
             }
         }
     };
-    page(app, "Memory", "/memory", wanted, &body)
+    page(app, "Memory", "/memory", params, &body)
 }
 
-/// Errors, with what helped and what did not.
-pub(super) fn errors(app: &App, wanted: &Wanted) -> Result<Page, Refusal> {
-    let request = ErrorsRequest { query: wanted.query().to_owned(), scope: wanted.scope(), limit: MANY };
+/// Errors with their fixes and failed attempts.
+pub(super) fn errors(app: &ServerState, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
+    let request = ErrorsRequest { query: params.query().to_owned(), scope: params.scope(), limit: PAGE_ITEMS };
     let report = app.engine.errors(&request)?;
     let body = html! {
-        @if report.errors.is_empty() { (unknown(wanted)) }
-        div.spread { (error_list(Here::of(app), &report)) }
-        (narrow(report.errors.len(), report.total))
+        @if report.errors.is_empty() { (nothing_found(params)) }
+        div.spread { (error_list(PageContext::new(app), &report)) }
+        (truncation_note(report.errors.len(), report.total))
     };
-    page(app, "Errors and fixes", "/memory/errors", wanted, &body)
+    page(app, "Errors and fixes", "/memory/errors", params, &body)
 }
 
-/// What was decided, and whether it holds.
-pub(super) fn decisions(app: &App, wanted: &Wanted) -> Result<Page, Refusal> {
-    let is_all = given(wanted.all.as_ref()).is_some();
-    let request = DecisionRequest { query: wanted.query().to_owned(), scope: wanted.scope(), all: true, as_of: None };
+/// Decisions with their state.
+pub(super) fn decisions(app: &ServerState, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
+    let is_all = non_blank(params.all.as_ref()).is_some();
+    let request = DecisionRequest {
+        query: params.query().to_owned(),
+        scope: params.scope(),
+        include_inactive: true,
+        as_of: None,
+    };
     let mut found = app.engine.decisions(&request)?;
     let closed = found.iter().filter(|one| !one.is_open()).count();
     if !is_all {
         found.retain(rethread_engine::Decision::is_open);
     }
-    let here = Here::of(app);
-    let (project, q) = (given(wanted.project.as_ref()), given(wanted.q.as_ref()));
+    let context = PageContext::new(app);
+    let (project, q) = (non_blank(params.project.as_ref()), non_blank(params.q.as_ref()));
     let other = link("/memory/decisions", &[("project", project), ("q", q), ("all", (!is_all).then_some("1"))]);
     let body = html! {
-        @if found.is_empty() && closed == 0 { (unknown(wanted)) }
+        @if found.is_empty() && closed == 0 { (nothing_found(params)) }
         @if closed > 0 {
             p.more {
                 a.plain href=(other) {
-                    @if is_all { "Only what holds" } @else { "Also " (count(closed as u64, "decision")) " that hold no more" }
+                    @if is_all { "Show active only" } @else { "Show " (count(closed as u64, "inactive decision")) }
                 }
             }
         }
-        div.spread { @for one in found.iter().take(MANY) { (decision(here, one, false)) } }
-        (narrow(MANY.min(found.len()), found.len()))
+        div.spread { @for one in found.iter().take(PAGE_ITEMS) { (decision_card(context, one, false)) } }
+        (truncation_note(PAGE_ITEMS.min(found.len()), found.len()))
     };
-    page(app, "Decisions", "/memory/decisions", wanted, &body)
+    page(app, "Decisions", "/memory/decisions", params, &body)
 }
 
-/// How work is done.
-pub(super) fn workflows(app: &App, wanted: &Wanted) -> Result<Page, Refusal> {
-    let mut found = app.engine.workflows(&WorkflowRequest { scope: wanted.scope(), as_of: None })?;
-    let query = wanted.query().to_lowercase();
+/// Commands and recurring sequences by project.
+pub(super) fn workflows(app: &ServerState, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
+    let mut found = app.engine.workflows(&WorkflowRequest { scope: params.scope(), as_of: None })?;
+    let query = params.query().to_lowercase();
     for one in &mut found {
         one.commands.retain(|command| command.command.to_lowercase().contains(&query));
-        one.patterns.retain(|pattern| pattern.commands.iter().any(|command| command.to_lowercase().contains(&query)));
+        one.sequences.retain(|pattern| pattern.commands.iter().any(|command| command.to_lowercase().contains(&query)));
     }
-    found.retain(|one| !one.commands.is_empty() || !one.patterns.is_empty());
-    let here = Here::of(app);
+    found.retain(|one| !one.commands.is_empty() || !one.sequences.is_empty());
+    let context = PageContext::new(app);
     let body = html! {
-        @if found.is_empty() { (unknown(wanted)) }
-        div.spread { @for one in found.iter().take(MANY) { (workflows::workflow(here, one, 30)) } }
+        @if found.is_empty() { (nothing_found(params)) }
+        div.spread { @for one in found.iter().take(PAGE_ITEMS) { (workflows::workflow(context, one, 30)) } }
     };
-    page(app, "Workflows", "/memory/workflows", wanted, &body)
+    page(app, "Workflows", "/memory/workflows", params, &body)
 }
 
-/// A way to all of a kind.
-fn all_of(address: &str, many: usize, noun: &str) -> Markup {
+/// A link to all items of a kind.
+fn link_to_all(address: &str, many: usize, noun: &str) -> Markup {
     html! { p.more { a.plain href=(address) { "All " (count(many as u64, noun)) } } }
 }
 
-/// What to do where not all are shown.
-fn narrow(shown: usize, all: usize) -> Markup {
+/// A note that not all items are shown.
+fn truncation_note(shown: usize, all: usize) -> Markup {
     html! {
-        @if all > shown { p.dim { "The newest " (number(shown as u64)) " of " (number(all as u64)) ". Words narrow them down." } }
+        @if all > shown { p.dim { "The newest " (number(shown as u64)) " of " (number(all as u64)) ". Filter by words to narrow the list." } }
     }
 }
 
-fn error_list(here: Here<'_>, report: &ErrorsReport) -> Markup {
+fn error_list(context: PageContext<'_>, report: &ErrorsReport) -> Markup {
     html! {
-        @if report.errors.is_empty() { p.dim { "None so far." } }
-        @for one in &report.errors { (error(here, one, false)) }
+        @if report.errors.is_empty() { p.dim { "No errors yet." } }
+        @for one in &report.errors { (error_card(context, one, false)) }
     }
 }
 
-/// Things as ways into the graph, by kind.
-pub(super) fn thing_list(things: &[KnownThing]) -> Markup {
+/// Entities by kind, as links to the graph.
+pub(super) fn entity_list(things: &[EntityFacts]) -> Markup {
     html! {
         @for of_kind in things.chunk_by(|one, next| one.entity.kind == next.entity.kind) {
             @let kind = of_kind[0].entity.kind.as_str();
@@ -221,7 +235,7 @@ pub(super) fn thing_list(things: &[KnownThing]) -> Markup {
             ul.things {
                 @for thing in of_kind {
                     li data-item {
-                        a href=(to_thing(kind, &thing.entity.name)) { (Line(&thing.entity.name)) }
+                        a href=(to_entity(kind, &thing.entity.name)) { (OneLine(&thing.entity.name)) }
                         span.number title=(count(thing.facts, "fact")) { (number(thing.facts)) }
                     }
                 }
@@ -230,12 +244,12 @@ pub(super) fn thing_list(things: &[KnownThing]) -> Markup {
     }
 }
 
-fn unknown(wanted: &Wanted) -> Markup {
-    if wanted.query().is_empty() && wanted.scope() == Scope::AllProjects {
-        return never_read();
+fn nothing_found(params: &MemoryPageParams) -> Markup {
+    if params.query().is_empty() && params.scope() == SessionScope::AllProjects {
+        return nothing_synced();
     }
-    nothing(
-        "Nothing of that is known",
-        &html! { p { "No error, decision or command fits. " a href="/memory" { "Show all" } } },
+    empty_state(
+        "No results",
+        &html! { p { "No error, decision or command matches. " a href="/memory" { "Show all" } } },
     )
 }

@@ -1,77 +1,76 @@
-//! A session as a conversation, and beside it what is known of all of it.
+//! The session page: the conversation, with a sidebar about the whole session.
 
-mod about;
-mod talk;
+mod conversation;
+mod sidebar;
 
 use maud::{Markup, html};
-use rethread_engine::{Piece, Prompted, Reading, ReadingRequest};
+use rethread_engine::{EntryRange, EpisodePrompt, SessionPage, SessionPageRequest};
 use rethread_model::{Session, SessionId, SessionKind};
 use serde::Deserialize;
 
 use super::board::short_model;
+use super::components::{self, OneLine, PageContext, count, non_blank, session_link};
+use super::layout::{NavPage, WebPage};
 use super::links::link;
-use super::parts::{self, Here, Line, count, given, session_link};
-use super::shell::{Page, Place};
-use crate::render::{name_of, number, period};
-use crate::serve::{App, Refusal};
+use crate::render::{number, session_label, time_range};
+use crate::serve::{ApiError, ServerState};
 
-/// Prompts that are listed; of more, those nearest to what is shown.
-const MOST_PROMPTS: usize = 80;
+/// Most prompts listed; beyond that, those nearest to the shown entries.
+const MAX_PROMPTS: usize = 80;
 
-/// Longer names are whole sentences, and not set as titles.
-const LONG_NAME: usize = 60;
+/// Longer names get a smaller heading.
+const LONG_NAME_CHARS: usize = 60;
 
-/// What is wanted of a session.
+/// Query parameters of the session page.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Wanted {
-    /// The piece around this line.
+pub(super) struct SessionPageParams {
+    /// Show the entries around this line.
     line: Option<u64>,
-    /// The piece that begins with this entry.
+    /// Show the entries from this one on.
     from: Option<u64>,
-    /// The piece that ends before this entry.
+    /// Show the entries before this one.
     until: Option<u64>,
-    /// Also what machines wrote, and branches that were left.
+    /// Also show thinking, machine text and abandoned branches.
     all: Option<String>,
 }
 
-impl Wanted {
-    fn piece(&self) -> Piece {
+impl SessionPageParams {
+    fn position(&self) -> EntryRange {
         match (self.line, self.from, self.until) {
-            (Some(line), ..) => Piece::Around(line),
-            (_, Some(seq), _) => Piece::From(seq),
-            (_, _, Some(seq)) => Piece::Before(seq),
-            _ => Piece::Last,
+            (Some(line), ..) => EntryRange::Around(line),
+            (_, Some(seq), _) => EntryRange::From(seq),
+            (_, _, Some(seq)) => EntryRange::Before(seq),
+            _ => EntryRange::Last,
         }
     }
 
-    fn is_everything(&self) -> bool {
-        given(self.all.as_ref()).is_some()
+    fn shows_everything(&self) -> bool {
+        non_blank(self.all.as_ref()).is_some()
     }
 }
 
-/// A session.
-pub(super) fn page(app: &App, id: SessionId, wanted: &Wanted) -> Result<Page, Refusal> {
-    let request = ReadingRequest { piece: wanted.piece(), everything: wanted.is_everything() };
-    let reading = app.engine.reading(id, request)?;
-    let here = Here::of(app);
+pub(super) fn page(app: &ServerState, id: SessionId, params: &SessionPageParams) -> Result<WebPage, ApiError> {
+    let request = SessionPageRequest { range: params.position(), include_all: params.shows_everything() };
+    let reading = app.engine.session_page(id, request)?;
+    let context = PageContext::new(app);
     let session = &reading.listed.session;
-    let title = name_of(session);
+    let title = session_label(session);
     let body = html! {
-        (heading(here, &reading))
+        (heading(context, &reading))
         div.session {
             section.talk aria-label="Conversation" {
-                (talk::talk(here, &reading, wanted))
+                (conversation::conversation(context, &reading, params))
             }
             div.side {
-                (prompts(here, &reading, wanted))
-                (about::about(here, &reading))
+                (prompts(context, &reading, params))
+                (sidebar::sidebar(context, &reading))
             }
         }
     };
-    Ok(Page::new(title, Place::Elsewhere, body).live_for(id))
+    Ok(WebPage::new(title, NavPage::Other, body).live_for_session(id))
 }
 
-fn heading(here: Here<'_>, reading: &Reading) -> Markup {
+fn heading(context: PageContext<'_>, reading: &SessionPage) -> Markup {
     let session = &reading.listed.session;
     let counts = session.counts;
     html! {
@@ -79,62 +78,62 @@ fn heading(here: Here<'_>, reading: &Reading) -> Markup {
             p.trail {
                 a href="/" { "Board" } span aria-hidden="true" { "/" }
                 @if let Some(project) = session.project.as_deref().or(session.cwd.as_deref()) {
-                    a href=(link("/", &[("project", Some(project))])) { (parts::project(Some(project))) }
-                } @else { (parts::project(None)) }
+                    a href=(link("/", &[("project", Some(project))])) { (components::project(Some(project))) }
+                } @else { (components::project(None)) }
                 @if let Some(parent) = &reading.parent { span aria-hidden="true" { "/" } (session_link(parent)) }
             }
-            @let name = name_of(session);
-            h1.long[name.chars().count() > LONG_NAME] { (Line(&name)) }
+            @let name = session_label(session);
+            h1.long[name.chars().count() > LONG_NAME_CHARS] { (OneLine(&name)) }
             p.about {
-                (parts::state(reading.listed.state))
-                span { (session.agent.as_str()) @if session.kind == SessionKind::Child { ", a sub-agent" } }
-                @if let Some(branch) = &session.branch { span.branch { (Line(branch)) } }
-                @if let Some(model) = &session.model { span { (Line(short_model(model))) } }
-                span { (period(session.started_at, session.last_activity_at, here.zone)) }
+                (components::state(reading.listed.state))
+                span { (session.agent.as_str()) @if session.kind == SessionKind::Child { ", sub-agent" } }
+                @if let Some(branch) = &session.branch { span.branch { (OneLine(branch)) } }
+                @if let Some(model) = &session.model { span { (OneLine(short_model(model))) } }
+                span { (time_range(session.started_at, session.last_activity_at, context.zone)) }
                 span { (count(counts.prompts, "prompt")) ", " (count(counts.tool_calls, "call")) }
                 @if counts.tool_errors > 0 { span.bad { (number(counts.tool_errors)) " failed" } }
-                (parts::cost(&reading.used))
+                (components::cost(&reading.usage))
             }
-            p.jump { a.plain href="#about" { "Summary, files, cost" } }
+            p.jump { a.plain href="#about" { "Summary, files and cost" } }
         }
     }
 }
 
-/// All prompts, to jump to.
-fn prompts(here: Here<'_>, reading: &Reading, wanted: &Wanted) -> Markup {
-    let (first, last) = shown(reading);
-    let asked = near(&reading.asked, first);
+/// The list of prompts, as links.
+fn prompts(context: PageContext<'_>, reading: &SessionPage, params: &SessionPageParams) -> Markup {
+    let (first, last) = shown_range(reading);
+    let asked = nearby_prompts(&reading.prompts, first);
     let session = &reading.listed.session;
     html! {
         nav.prompts aria-labelledby="prompts-title" {
-            h2 id="prompts-title" { "Prompts" " " span.number { (number(reading.asked.len() as u64)) } }
-            @if asked.is_empty() { p.dim { "None so far." } }
+            h2 id="prompts-title" { "Prompts" " " span.number { (number(reading.prompts.len() as u64)) } }
+            @if asked.is_empty() { p.dim { "No prompts yet." } }
             ol {
                 @for one in asked {
                     @let is_here = first <= one.seq && one.seq <= last;
-                    li { a href=(jump(session, one, is_here, wanted)) { span.what { (Line(&one.text)) } span.at { (here.hour(one.at)) } } }
+                    li { a href=(prompt_link(session, one, is_here, params)) { span.what { (OneLine(&one.text)) } span.at { (context.time_of_day(one.at)) } } }
                 }
             }
         }
     }
 }
 
-/// The first and the last entry that are shown.
-fn shown(reading: &Reading) -> (u64, u64) {
-    let entries = &reading.piece.entries;
+/// `seq` of the first and the last shown entry.
+fn shown_range(reading: &SessionPage) -> (u64, u64) {
+    let entries = &reading.page.entries;
     (entries.first().map_or(0, |entry| entry.seq), entries.last().map_or(0, |entry| entry.seq))
 }
 
-/// So many of the prompts as can be listed, around where one is.
-fn near(asked: &[Prompted], first: u64) -> &[Prompted] {
+/// At most [`MAX_PROMPTS`] prompts around the shown entries.
+fn nearby_prompts(asked: &[EpisodePrompt], first: u64) -> &[EpisodePrompt] {
     let at = asked.partition_point(|one| one.seq < first);
-    let from = at.saturating_sub(MOST_PROMPTS / 2).min(asked.len().saturating_sub(MOST_PROMPTS));
-    &asked[from..asked.len().min(from + MOST_PROMPTS)]
+    let from = at.saturating_sub(MAX_PROMPTS / 2).min(asked.len().saturating_sub(MAX_PROMPTS));
+    &asked[from..asked.len().min(from + MAX_PROMPTS)]
 }
 
-/// Within the page where that is possible.
-fn jump(session: &Session, one: &Prompted, is_here: bool, wanted: &Wanted) -> String {
-    let all = wanted.is_everything().then_some("1");
+/// A link to a prompt: within the page if it is shown.
+fn prompt_link(session: &Session, one: &EpisodePrompt, is_here: bool, params: &SessionPageParams) -> String {
+    let all = params.shows_everything().then_some("1");
     let line = one.line.to_string();
     let page = link(&format!("/sessions/{}", session.id), &[("line", Some(&line)), ("all", all)]);
     if is_here { format!("#L{line}") } else { format!("{page}#L{line}") }

@@ -1,31 +1,35 @@
-//! What happens when the disk does not do what it was asked to.
+//! Tests of failing disks.
 
 use rethread_model::Timestamp;
-use rethread_model::thread::{Block, Message};
+use rethread_model::thread::{ContentBlock, ThreadMessage};
 
 use super::*;
 use crate::Threads;
 
-fn said(text: &str) -> Record {
-    Record::Message(Message::new(ChatRole::User, vec![Block::text(text)], Timestamp::from_millis(1_000)))
+fn user_message(text: &str) -> ThreadRecord {
+    ThreadRecord::Message(ThreadMessage::new(
+        ChatRole::User,
+        vec![ContentBlock::text(text)],
+        Timestamp::from_millis(1_000),
+    ))
 }
 
 #[test]
-fn a_failed_flush_is_never_turned_into_an_acknowledgement() {
+fn a_record_is_not_acknowledged_after_a_failed_flush() {
     let folder = tempfile::tempdir().unwrap();
     let threads = Threads::new(folder.path().join("threads"));
-    let id = ThreadId::draw(Timestamp::from_millis(1_000));
-    let log = threads.create(&Metadata::new(id, Timestamp::from_millis(1_000))).unwrap();
-    log.append(said("one")).unwrap();
+    let id = ThreadId::generate(Timestamp::from_millis(1_000));
+    let log = threads.create(&ThreadMetadata::new(id, Timestamp::from_millis(1_000))).unwrap();
+    log.append(user_message("one")).unwrap();
     log.writer.lock().unwrap().flush = |_| Err(std::io::Error::other("the disk is on fire"));
-    assert!(matches!(log.append(said("two")), Err(ThreadError::Disk { .. })));
-    // The disk says that it is well again; what it holds nobody knows.
+    assert!(matches!(log.append(user_message("two")), Err(ThreadError::Disk { .. })));
+    // The disk works again, but it is unknown what it holds.
     log.writer.lock().unwrap().flush = |_| Ok(());
-    assert!(matches!(log.append(said("three")), Err(ThreadError::Unsure { .. })));
+    assert!(matches!(log.append(user_message("three")), Err(ThreadError::FailedEarlier { .. })));
     drop(log);
-    // Whoever opens the log anew sees what is there and goes on from it, without a number twice.
+    // A newly opened log continues from what is there, and no number is used twice.
     let log = threads.open(id).unwrap();
-    log.append(said("four")).unwrap();
-    let seqs: Vec<_> = threads.read(id).unwrap().records.iter().filter_map(Record::seq).collect();
+    log.append(user_message("four")).unwrap();
+    let seqs: Vec<_> = threads.read(id).unwrap().records.iter().filter_map(ThreadRecord::seq).collect();
     assert_eq!(seqs, [1, 2, 3]);
 }

@@ -1,0 +1,180 @@
+//! Injects a known fix when a command fails or a prompt quotes an error, and a decision when a prompt names its file.
+
+use std::time::Instant;
+
+use rethread_ingest::facts::{exact_form, failure_line, identifying_line, is_read_only, signature};
+use rethread_ingest::tool_kind;
+use rethread_model::{Entity, EntityKind, FactState, Predicate, Timestamp, ToolKind};
+use rethread_recall::{
+    InjectionSection, SectionKind, best_fix, compose_injection, decision_line, decisions, fix_line, known_fixes,
+    memory_block,
+};
+use rethread_store::{FactQuery, FactRow, SessionScope, Store};
+
+use serde_json::Value;
+
+use super::inject::{Caller, injection_record, text_hash};
+use super::tool_call_text::{HookToolCall, without_secrets};
+use crate::{Engine, EngineError};
+
+/// Bytes read from each end of an error output; the failure is reported near one of them.
+const ERROR_END_BYTES: usize = 3 << 10;
+const FIX_PREDICATES: [Predicate; 2] = [Predicate::FixedBy, Predicate::NotFixedBy];
+
+/// A prompt without any of these words quotes no error.
+const ERROR_WORDS: [&str; 8] = ["rror", "FAIL", "xception", "panicked", "fatal", "not found", "denied", "No such"];
+/// Number of decisions searched for one that names a file.
+const MAX_DECISIONS_SEARCHED: u64 = 300;
+
+/// A line about a known fix or decision.
+pub(super) struct KnownFactLine {
+    pub(super) text: String,
+    /// Dedupe key.
+    pub(super) dedupe_key: u64,
+    /// Why it is injected; shown when an injection is explained.
+    pub(super) reason: &'static str,
+}
+
+/// Finds known facts of a project that help the calling session.
+pub(super) struct FactFinder<'a> {
+    pub(super) store: &'a Store,
+    pub(super) caller: &'a Caller,
+    pub(super) project: &'a str,
+    pub(super) now: Timestamp,
+}
+
+impl Engine {
+    /// At most one confirmed fix for the error that a command just failed with, once per session.
+    pub(crate) fn inject_after_failure(
+        &self,
+        caller: &Caller,
+        used: &HookToolCall,
+    ) -> Result<Option<String>, EngineError> {
+        let (began, now) = (Instant::now(), self.now());
+        let Some(error) = used.error.as_deref().filter(|_| tool_kind(&used.name) == ToolKind::Command) else {
+            return Ok(None);
+        };
+        let command = used.input.get("command").and_then(Value::as_str).unwrap_or_default();
+        if !self.config.flag("inject.memory") || used.is_interrupted || is_read_only(command) {
+            return Ok(None);
+        }
+        let Some(message) = identifying_line(&both_ends(error)) else { return Ok(None) };
+        let Some(mut store) = self.reader()? else { return Ok(None) };
+        let project = self.project_of(&store, caller)?;
+        let finder = FactFinder { store: &store, caller, project: &project, now };
+        let Some(known) = finder.known_fix(&message)? else { return Ok(None) };
+        let reason = known.reason.to_owned();
+        let text = memory_block(&[known.text]);
+        let part = InjectionSection { kind: SectionKind::Memory, text, reason, dedupe_keys: vec![known.dedupe_key] };
+        let budget = self.config.number("inject.budget_tokens");
+        let Some(composed) = compose_injection(vec![part], budget, false) else { return Ok(None) };
+        let mut batch = store.begin()?;
+        let is_first = batch.mark_injected(caller.key(), known.dedupe_key, now)?;
+        if is_first {
+            batch.add_injection(caller.key(), &injection_record(&composed, "PostToolUseFailure", now, began))?;
+        }
+        batch.commit()?;
+        Ok(is_first.then_some(composed.text))
+    }
+}
+
+impl FactFinder<'_> {
+    /// A fix for the error that a prompt quotes, or a decision about a file it names, unless it was already injected.
+    pub(super) fn for_prompt(&self, prompt: &str) -> Result<Option<KnownFactLine>, EngineError> {
+        // Parsing the error costs milliseconds, and few prompts quote one.
+        let may_quote = ERROR_WORDS.iter().any(|word| prompt.contains(word));
+        let quoted = if may_quote { failure_line(&both_ends(prompt)) } else { None };
+        let found = match quoted {
+            Some(message) => self.known_fix(&message)?,
+            None => self.decision_about_file(prompt)?,
+        };
+        Ok(match found {
+            Some(line) if !self.store.was_injected(self.caller.key(), line.dedupe_key)? => Some(line),
+            _ => None,
+        })
+    }
+
+    /// The latest active decision that mentions a file named in the prompt.
+    fn decision_about_file(&self, prompt: &str) -> Result<Option<KnownFactLine>, EngineError> {
+        let files: Vec<&str> = file_names_in(prompt).collect();
+        if files.is_empty() {
+            return Ok(None);
+        }
+        let predicates = [Predicate::Decided, Predicate::Prefers, Predicate::Forbids];
+        let query = FactQuery {
+            scope: self.scope(),
+            predicates: &predicates,
+            limit: Some(MAX_DECISIONS_SEARCHED),
+            ..FactQuery::default()
+        };
+        let mut known = self.facts_of_other_sessions(&query)?;
+        // Facts extracted by a model are shown on request, but never injected.
+        known.retain(|known| known.fact.model.is_none());
+        let decided = decisions(&known).into_iter().filter(|decision| {
+            decision.state == FactState::Confirmed
+                && decision.is_open()
+                && files.iter().any(|file| decision.statement.contains(file))
+        });
+        let last = decided.max_by_key(|decision| decision.valid_from);
+        Ok(last.map(|decision| KnownFactLine {
+            text: decision_line(&decision, self.now),
+            dedupe_key: text_hash(&format!("decision {} {}", decision.subject, decision.statement)),
+            reason: "there is a decision about a file that the prompt names",
+        }))
+    }
+
+    /// The best fix that other sessions of the project found for an error.
+    fn known_fix(&self, message: &str) -> Result<Option<KnownFactLine>, EngineError> {
+        let Some(name) = signature(message) else { return Ok(None) };
+        let error = Entity::new(EntityKind::Error, &name);
+        let query =
+            FactQuery { scope: self.scope(), predicates: &FIX_PREDICATES, about: Some(&error), ..FactQuery::default() };
+        let mut known = self.facts_of_other_sessions(&query)?;
+        // A fix for a different error with the same signature may not help here.
+        let wanted = exact_form(message);
+        known.retain(|known| known.fact.quote.as_deref().is_some_and(|quote| exact_form(quote) == wanted));
+        let fixes = known_fixes(&known);
+        Ok(best_fix(&fixes).map(|fix| KnownFactLine {
+            text: fix_line(fix, self.now),
+            dedupe_key: text_hash(&format!("fix {name} {}", fix.description)),
+            reason: "the error was fixed before",
+        }))
+    }
+
+    fn scope(&self) -> SessionScope {
+        SessionScope::Project(self.project.to_owned())
+    }
+
+    fn facts_of_other_sessions(&self, query: &FactQuery<'_>) -> Result<Vec<FactRow>, EngineError> {
+        let mut known = self.store.facts(query)?;
+        // What the session itself did is already in its context.
+        let own = self.store.session_by_external_id(self.caller.key())?.map(|(_, session)| session.id);
+        known.retain(|known| Some(known.session) != own);
+        Ok(known)
+    }
+}
+
+/// Words of a prompt that look like file names: `src/a.rs`, `Cargo.toml`.
+fn file_names_in(prompt: &str) -> impl Iterator<Item = &str> {
+    let bare = |word: &'_ str| word.len() < 200;
+    let words = prompt.split(|c: char| c.is_whitespace() || "`'\"(),;:?!".contains(c)).filter(move |word| bare(word));
+    let is_file = |word: &&str| {
+        let (stem, end) = word.trim_end_matches('.').rsplit_once('.').unwrap_or_default();
+        let is_extension = (1..=4).contains(&end.len()) && end.bytes().all(|byte| byte.is_ascii_lowercase());
+        stem.len() > 2 && is_extension && !word.contains("//")
+    };
+    words.filter(is_file).map(|word| word.trim_end_matches('.')).take(4)
+}
+
+/// Both ends of a long text, without secrets.
+fn both_ends(text: &str) -> String {
+    if text.len() <= 2 * ERROR_END_BYTES {
+        return without_secrets(text);
+    }
+    let begin = &text[..text.floor_char_boundary(ERROR_END_BYTES)];
+    let end = &text[text.ceil_char_boundary(text.len() - ERROR_END_BYTES)..];
+    // Lines that are cut are dropped, because half a secret would not be recognized.
+    let begin = begin.rsplit_once('\n').map_or(begin, |(whole, _)| whole);
+    let end = end.split_once('\n').map_or("", |(_, whole)| whole);
+    without_secrets(&format!("{begin}\n{end}"))
+}

@@ -1,0 +1,220 @@
+//! Builds the sections of an injection, and says why each other section was skipped.
+
+use rethread_model::{Agent, SessionState};
+use rethread_recall::{
+    InjectionSection, MAX_RECENT_MEMORIES, REFERENCE_BYTES, SectionKind, SessionView, memory_block, memory_line,
+    memory_unavailable_block, reference_block, reference_reminder, resume_context, session_context,
+};
+use rethread_store::Store;
+
+use super::inject::{Caller, InjectionContext, InjectionTrigger, text_hash};
+use super::known_fix::FactFinder;
+use super::pending_notes;
+use super::recent_memory::RecentMemories;
+use crate::references::ReferenceOrigin;
+use crate::{Engine, EngineError};
+
+/// Claude Code does not show the model more than 10,000 characters; the injection tag and the note line need some of
+/// that.
+const CLAUDE_CODE_MAX_BYTES: usize = 9_500;
+
+/// Collects the sections of one injection, and the reasons why others were skipped.
+struct SectionBuilder<'a> {
+    engine: &'a Engine,
+    store: &'a Store,
+    caller: &'a Caller,
+    context: &'a InjectionContext,
+    sections: Vec<InjectionSection>,
+    skipped: Vec<String>,
+}
+
+impl Engine {
+    /// The sections with something new, and why the others were skipped.
+    pub(super) fn sections(
+        &self,
+        store: &Store,
+        caller: &Caller,
+        context: &InjectionContext,
+        trigger: InjectionTrigger<'_>,
+    ) -> Result<(Vec<InjectionSection>, Vec<String>), EngineError> {
+        let (sections, skipped) = (Vec::new(), Vec::new());
+        let mut builder = SectionBuilder { engine: self, store, caller, context, sections, skipped };
+        if let InjectionTrigger::Prompt(_) = trigger {
+            builder.add_activity_section();
+        }
+        builder.add_session_sections(trigger)?;
+        if let InjectionTrigger::Prompt(prompt) = trigger {
+            builder.add_memory_section(prompt)?;
+            builder.add_reference_section(prompt)?;
+        }
+        Ok((builder.sections, builder.skipped))
+    }
+}
+
+impl SectionBuilder<'_> {
+    fn skip(&mut self, part: &str, why: &str) {
+        self.skipped.push(format!("{part}: {why}"));
+    }
+
+    fn push(&mut self, kind: SectionKind, text: String, reason: String, dedupe_keys: Vec<u64>) {
+        self.sections.push(InjectionSection { kind, text, reason, dedupe_keys });
+    }
+
+    fn is_enabled(&self, setting: &str) -> bool {
+        self.engine.config.flag(setting)
+    }
+
+    fn add_activity_section(&mut self) {
+        if !self.is_enabled("inject.activity") {
+            return self.skip("activity", "disabled by inject.activity");
+        }
+        let Some(activity) = &self.context.activity else {
+            return self.skip("activity", "no other session did anything new");
+        };
+        let reason = match activity.included.len() + activity.left_out {
+            1 => "another session did something since the last prompt".to_owned(),
+            count => format!("{count} other sessions did something since the last prompt"),
+        };
+        // No dedupe key: watermarks already prevent repetition, and two sessions may do the same thing.
+        self.push(SectionKind::Activity, activity.text.clone(), reason, Vec::new());
+    }
+
+    fn add_session_sections(&mut self, trigger: InjectionTrigger<'_>) -> Result<(), EngineError> {
+        let (store, caller, context) = (self.store, self.caller, self.context);
+        if !self.is_enabled("inject.session") {
+            self.skip("session", "disabled by inject.session");
+            return Ok(());
+        }
+        let (kind, found) = own_section(store, caller, context, trigger)?;
+        let mut included = Vec::new();
+        match found {
+            None => self.skip("session", "the session had no break and still has its context"),
+            Some(part) if store.was_injected(caller.key(), part.dedupe_keys[0])? => {
+                self.skip(kind.as_str(), "already injected");
+            }
+            Some(part) => {
+                included.clone_from(&part.dedupe_keys);
+                self.sections.push(part);
+            }
+        }
+        if let Some(pending) =
+            pending_notes::find_pending_notes(store, caller.key(), &context.own, &included, context.now)?
+        {
+            let reason = "a user added a note or set the task".to_owned();
+            self.push(SectionKind::Session, pending.text, reason, pending.dedupe_keys);
+        }
+        Ok(())
+    }
+
+    /// Summaries of the sessions that the prompt references. An unknown reference is reported in the text and is not an
+    /// error.
+    fn add_reference_section(&mut self, prompt: &str) -> Result<(), EngineError> {
+        let (store, caller, context) = (self.store, self.caller, self.context);
+        let from = ReferenceOrigin { session: Some(caller.key()), project: Some(&context.project) };
+        let outcomes = self.engine.reference_outcomes(store, from, prompt);
+        let used: usize = self.sections.iter().map(|part| part.text.len() + 2).sum();
+        let room = match caller.agent {
+            Agent::ClaudeCode => CLAUDE_CODE_MAX_BYTES.saturating_sub(used),
+            _ => REFERENCE_BYTES,
+        };
+        let Some(text) = reference_block(&outcomes, room) else { return Ok(()) };
+        let results: Vec<&str> = outcomes.iter().map(|(_, outcome)| outcome.as_str()).collect();
+        let reason = format!("the prompt references sessions: {}", results.join(", "));
+        // The dedupe key must not depend on how much space the other sections left.
+        let says = text_hash(&reference_block(&outcomes, REFERENCE_BYTES).unwrap_or_default());
+        if store.was_injected(caller.key(), says)? {
+            let Some(text) = reference_reminder(&outcomes) else { return Ok(()) };
+            self.push(SectionKind::References, text, reason, Vec::new());
+        } else {
+            self.push(SectionKind::References, text, reason, vec![says]);
+        }
+        Ok(())
+    }
+
+    fn add_memory_section(&mut self, prompt: &str) -> Result<(), EngineError> {
+        let (store, caller, context) = (self.store, self.caller, self.context);
+        if !self.is_enabled("inject.memory") {
+            self.skip("memory", "disabled by inject.memory");
+            return Ok(());
+        }
+        let known = FactFinder { store, caller, project: &context.project, now: context.now }.for_prompt(prompt)?;
+        let (mut lines, mut says, mut reasons) = (Vec::new(), Vec::new(), Vec::new());
+        if let Some(known) = known {
+            lines.push(known.text);
+            says.push(known.dedupe_key);
+            reasons.push(known.reason.to_owned());
+        }
+        match self.engine.recent_memories(store, caller, prompt, context)? {
+            RecentMemories::Found(memories) => {
+                let room = MAX_RECENT_MEMORIES - lines.len();
+                for memory in memories.iter().take(room) {
+                    lines.push(memory_line(memory, context.now));
+                    says.push(text_hash(&memory.episode));
+                    reasons.push(format!("{:.2} of the prompt's words", memory.word_share));
+                }
+            }
+            RecentMemories::Unavailable(why) => {
+                self.skip("memory", &why);
+                // Reported only next to other sections; on its own it would be noise.
+                if lines.is_empty() && !self.sections.is_empty() {
+                    let (text, reason) = (memory_unavailable_block(&why), "memory could not be searched".to_owned());
+                    self.push(SectionKind::Memory, text, reason, Vec::new());
+                }
+                if lines.is_empty() {
+                    return Ok(());
+                }
+            }
+        }
+        if lines.is_empty() {
+            self.skip("memory", "nothing in the last week matches the prompt closely enough");
+            return Ok(());
+        }
+        let reason = format!("{} recent, {}", lines.len(), reasons.join(" and "));
+        self.push(SectionKind::Memory, memory_block(&lines), reason, says);
+        Ok(())
+    }
+}
+
+/// The section about the session itself: a resume summary after a break, or its hot memory if the context is new. The
+/// first dedupe key must not change with time.
+fn own_section(
+    store: &Store,
+    caller: &Caller,
+    context: &InjectionContext,
+    trigger: InjectionTrigger<'_>,
+) -> Result<(SectionKind, Option<InjectionSection>), EngineError> {
+    // A session that was ended and continued at once had no break.
+    let is_back = context.silence_millis > context.lifecycle.idle_millis || context.state == SessionState::Suspended;
+    if is_back {
+        let view = context.view_before_break(store, caller.key())?;
+        if !view.recent_events.is_empty() {
+            let text = resume_context(&view, context.silence_millis, context.now);
+            // One resume summary per break. It does not contain notes, so their keys are left out.
+            let mut says = vec![text_hash(&format!("back {:?}", context.silent_since()))];
+            says.extend(pending_notes::note_and_task_keys(&SessionView { notes: Vec::new(), ..view }));
+            let reason = "the session resumes after a break".to_owned();
+            return Ok((
+                SectionKind::Resume,
+                Some(InjectionSection { kind: SectionKind::Resume, text, reason, dedupe_keys: says }),
+            ));
+        }
+    }
+    let kind = SectionKind::Session;
+    if trigger != InjectionTrigger::NewContext && !store.has_new_context(caller.key())? {
+        return Ok((kind, None));
+    }
+    let view = context.own.view(store, caller.key(), context.lifecycle, context.now)?;
+    let part = session_context(&view, context.now).map(|text| {
+        let hot: Vec<&String> = view.hot_memory.iter().chain(&view.notes).map(|hot| &hot.text).collect();
+        // Ages are not part of the key: the same content counts as the same however old it is.
+        let mut says = vec![text_hash(&format!("context {:?} {hot:?} {:?}", view.files, view.task))];
+        says.extend(pending_notes::note_and_task_keys(&view));
+        InjectionSection {
+            kind,
+            text,
+            reason: "the session continues with a new context".to_owned(),
+            dedupe_keys: says,
+        }
+    });
+    Ok((kind, part))
+}

@@ -1,0 +1,89 @@
+//! Applies several user edits to a session at once. Everything is validated before anything is changed.
+
+use rethread_model::{SessionId, SessionState, Timestamp};
+use rethread_store::SessionKey;
+
+use super::session_commands::{check_alias, check_note};
+use super::session_view::day_before;
+use crate::{Engine, EngineError};
+
+/// Edits to a session. Fields that are `None` leave it unchanged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionChange {
+    /// The new name; `""` restores the original name.
+    pub name: Option<String>,
+    /// The new alias; `""` removes it.
+    pub alias: Option<String>,
+    /// The current task; `""` clears it.
+    pub task: Option<String>,
+    /// A note to add to hot memory, where it stays for 24 hours.
+    pub note: Option<String>,
+    /// Suspends the session or ends it.
+    pub close: Option<CloseAction>,
+}
+
+/// How to close the current period of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CloseAction {
+    /// The next prompt resumes the period.
+    Suspend,
+    /// The next prompt starts a new period.
+    End,
+}
+
+/// The task and notes that users attached to a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskAndNotes {
+    /// The current task.
+    pub task: Option<String>,
+    /// Notes with the time they were added, oldest first.
+    pub notes: Vec<(Timestamp, String)>,
+}
+
+impl Engine {
+    /// Edits a session or thread. Invalid values and impossible transitions are reported before anything is changed.
+    pub fn change_session(&self, id: SessionId, change: &SessionChange) -> Result<(), EngineError> {
+        let alias = change.alias.as_deref().map(str::trim);
+        alias.filter(|alias| !alias.is_empty()).map_or(Ok(()), check_alias)?;
+        change.note.as_deref().map_or(Ok(()), check_note)?;
+        let state = self.conversation(id)?.listed.state;
+        if change.close == Some(CloseAction::Suspend) && state == SessionState::Ended {
+            return Err(EngineError::SessionEnded(id));
+        }
+        self.register_thread(id)?;
+        let reference = id.to_string();
+        change.name.as_deref().map_or(Ok(()), |name| self.set_name(&reference, name))?;
+        match alias {
+            None => {}
+            Some("") => self.clear_alias(&reference)?,
+            Some(alias) => self.set_alias(&reference, alias)?,
+        }
+        change.task.as_deref().map_or(Ok(()), |task| self.set_task(&reference, task))?;
+        change.note.as_deref().map_or(Ok(()), |note| self.add_note(&reference, note))?;
+        match change.close {
+            None => Ok(()),
+            Some(CloseAction::Suspend) => self.pause_session(&reference).map(drop),
+            Some(CloseAction::End) => self.end_session(&reference).map(drop),
+        }
+    }
+
+    /// The task of a session and its notes of the last 24 hours.
+    pub fn task_and_notes(&self, id: SessionId) -> Result<TaskAndNotes, EngineError> {
+        let session = self.conversation(id)?.listed.session;
+        let Some(store) = self.reader()? else { return Ok(TaskAndNotes::default()) };
+        let key = SessionKey { agent: session.agent, external_id: &session.external_id };
+        let hot = store.hot_memory(key, day_before(self.now()))?.into_iter();
+        Ok(TaskAndNotes {
+            task: store.lifecycle(key)?.and_then(|life| life.task),
+            notes: hot.filter(|hot| hot.is_note).map(|hot| (hot.at, hot.text)).collect(),
+        })
+    }
+
+    fn clear_alias(&self, reference: &str) -> Result<(), EngineError> {
+        let caller = self.resolve_caller(reference)?;
+        let mut store = self.writer()?;
+        let mut batch = store.begin()?;
+        batch.clear_alias(caller.agent, &caller.external_id)?;
+        Ok(batch.commit()?)
+    }
+}

@@ -1,0 +1,228 @@
+//! Records what hooks and users report about a session: tool calls, task, notes, names, suspend and end.
+
+use std::path::PathBuf;
+
+use rethread_ingest::SessionAssembler;
+use rethread_model::{Agent, SessionState, Timestamp, one_line};
+use rethread_recall::NOTE_CHARS;
+use rethread_store::{CloseKind, HotMemoryRow, LifecycleEvent, SessionKey, Store};
+
+use super::Lifecycle;
+use super::inject::Caller;
+use super::lifecycle::{closed_life, last_event_at};
+use super::pending_notes::task_key;
+use super::session_view::OwnSession;
+use super::tool_call_text::{HookToolCall, preview, without_secrets};
+use crate::{Engine, EngineError};
+
+/// Maximum number of notes per session; older ones are dropped.
+const MAX_NOTES: u64 = 5;
+/// Maximum length of a task.
+const TASK_CHARS: usize = 300;
+/// Maximum length of an alias.
+const MAX_ALIAS_CHARS: usize = 100;
+/// Maximum length of the recorded start or end reason.
+const REASON_CHARS: usize = 100;
+
+/// The result of ending a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedSession {
+    /// When the session ended: at its last activity if that is long ago, otherwise now.
+    pub at: Timestamp,
+    /// The archive file of its last period, if one was written.
+    pub archive_path: Option<PathBuf>,
+}
+
+impl Engine {
+    /// Records a tool call as an event, and in hot memory if it changed something.
+    pub(crate) fn record_tool_call(&self, caller: &Caller, used: &HookToolCall) -> Result<(), EngineError> {
+        let project = caller.project();
+        self.record_event(caller, "tool_executed", &used.event_detail(&project), used.hot_text(&project))
+    }
+
+    /// Records an event of a session, and optionally an entry for hot memory. Both texts must already be free of
+    /// secrets.
+    pub(crate) fn record_event(
+        &self,
+        caller: &Caller,
+        kind: &str,
+        detail: &str,
+        hot: Option<String>,
+    ) -> Result<(), EngineError> {
+        let now = self.now();
+        let lifecycle = Lifecycle::from_config(&self.config);
+        let mut store = self.event_writer()?;
+        let (own, finished) = store.in_read_transaction(|store| -> Result<_, EngineError> {
+            let own = OwnSession::load(store, caller.key())?;
+            let finished = self.period_about_to_end(store, caller.key(), &own, own.last_activity(), now)?;
+            Ok((own, finished))
+        })?;
+        let event = LifecycleEvent { at: now, kind: kind.to_owned(), detail: detail.to_owned() };
+        let mut batch = store.begin()?;
+        let ended = lifecycle.touch(&mut batch, caller.key(), own.last_activity(), &event, Vec::new())?;
+        if let Some(period) = finished.filter(|finished| ended == Some(finished.period)) {
+            batch.add_pending_archive(&period)?;
+        }
+        if let Some(text) = hot {
+            batch.add_hot_memory(
+                caller.key(),
+                &HotMemoryRow { at: now, text, is_note: false },
+                lifecycle.max_hot_entries,
+            )?;
+        }
+        batch.commit()?;
+        self.write_archives(&mut store);
+        Ok(())
+    }
+
+    /// Ends a session and archives its period. Returns `None` if it had already ended.
+    pub(crate) fn end_caller(&self, caller: &Caller, reason: &str) -> Result<Option<EndedSession>, EngineError> {
+        let mut store = self.event_writer()?;
+        self.sync_caller_transcript(&mut store, caller)?;
+        let ended = self.end_in_store(&mut store, caller.key(), reason)?;
+        let Some((at, period)) = ended else { return Ok(None) };
+        let mut written = self.write_archives(&mut store).into_iter();
+        let own = written.find(|(one, _)| one.external_id == caller.external_id && one.period == period);
+        Ok(Some(EndedSession { at, archive_path: own.map(|(_, path)| path) }))
+    }
+
+    /// Ends a session and queues its period for the archive. Returns the end time and the period number.
+    pub(super) fn end_in_store(
+        &self,
+        store: &mut Store,
+        key: SessionKey<'_>,
+        reason: &str,
+    ) -> Result<Option<(Timestamp, u64)>, EngineError> {
+        let now = self.now();
+        let lifecycle = Lifecycle::from_config(&self.config);
+        let own = OwnSession::load(store, key)?;
+        let life = own.life_or_inferred(lifecycle, now);
+        let last_activity = own.last_activity();
+        let at = lifecycle.end_time(last_event_at(&life, last_activity), now);
+        let Some(mut closed) = closed_life(life.clone(), last_activity, CloseKind::Ended, at) else { return Ok(None) };
+        // Closing also adds a `session_end` event.
+        closed.event_count += 1;
+        let period = self.build_archive(store, key, &closed, at)?;
+        let event = LifecycleEvent { at, kind: "session_end".to_owned(), detail: preview(reason, REASON_CHARS) };
+        let mut batch = store.begin()?;
+        let Some(closed) = Lifecycle::close(&mut batch, key, (&life, last_activity), CloseKind::Ended, &event)? else {
+            return Ok(None);
+        };
+        if let Some(period) = period.filter(|period| period.period == closed.period) {
+            batch.add_pending_archive(&period)?;
+        }
+        batch.commit()?;
+        Ok(Some((at, closed.period)))
+    }
+
+    /// Ends a session by reference. Returns `None` if it had already ended.
+    pub fn end_session(&self, reference: &str) -> Result<Option<EndedSession>, EngineError> {
+        let caller = self.resolve_caller(reference)?;
+        self.end_caller(&caller, "by hand")
+    }
+
+    /// Suspends a session by reference; its next prompt resumes it. Returns `false` if it had already ended and so
+    /// could not be suspended.
+    pub fn pause_session(&self, reference: &str) -> Result<bool, EngineError> {
+        let caller = self.resolve_caller(reference)?;
+        let now = self.now();
+        let lifecycle = Lifecycle::from_config(&self.config);
+        let mut store = self.writer()?;
+        let own = OwnSession::load(&store, caller.key())?;
+        if lifecycle.state(own.life.as_ref(), own.last_activity(), now) == SessionState::Ended {
+            return Ok(false);
+        }
+        let life = own.life_or_inferred(lifecycle, now);
+        let event = LifecycleEvent { at: now, kind: "session_suspended".to_owned(), detail: String::new() };
+        let mut batch = store.begin()?;
+        Lifecycle::close(&mut batch, caller.key(), (&life, own.last_activity()), CloseKind::Suspended, &event)?;
+        batch.commit()?;
+        Ok(true)
+    }
+
+    /// Sets the task of a session; an empty text clears it.
+    pub fn set_task(&self, reference: &str, task: &str) -> Result<(), EngineError> {
+        let caller = self.resolve_caller(reference)?;
+        let task = preview(task, TASK_CHARS);
+        let mut store = self.writer()?;
+        let mut batch = store.begin()?;
+        let now = self.now();
+        let mut life = batch.lifecycle(caller.key())?.unwrap_or_else(|| rethread_store::LifecycleRow::new(now));
+        // Setting the same task again injects it again.
+        batch.clear_injected_key(caller.key(), task_key(&task))?;
+        life.task = (!task.is_empty()).then_some(task);
+        batch.save_lifecycle(caller.key(), &life)?;
+        Ok(batch.commit()?)
+    }
+
+    /// Adds a note to a session's hot memory, where tool calls do not push it out.
+    pub fn add_note(&self, reference: &str, text: &str) -> Result<(), EngineError> {
+        check_note(text)?;
+        let caller = self.resolve_caller(reference)?;
+        let note = HotMemoryRow { at: self.now(), text: preview(text, NOTE_CHARS), is_note: true };
+        let mut store = self.writer()?;
+        let mut batch = store.begin()?;
+        batch.add_hot_memory(caller.key(), &note, MAX_NOTES)?;
+        Ok(batch.commit()?)
+    }
+
+    /// Names a session; this overrides the agent's own name. An empty name restores the agent's.
+    pub fn set_name(&self, reference: &str, name: &str) -> Result<(), EngineError> {
+        let caller = self.resolve_caller(reference)?;
+        if caller.agent == Agent::Native {
+            return self.thread_rename(&caller.external_id, name);
+        }
+        let name = without_secrets(&one_line(name));
+        let now = self.now();
+        let mut store = self.writer()?;
+        let mut batch = store.begin()?;
+        let mut life = batch.lifecycle(caller.key())?.unwrap_or_else(|| rethread_store::LifecycleRow::new(now));
+        life.name = (!name.is_empty()).then_some(name);
+        batch.save_lifecycle(caller.key(), &life)?;
+        batch.commit()?;
+        Self::rebuild_name(&mut store, &caller)
+    }
+
+    /// Recomputes the stored name from the transcript state and the name the user gave.
+    fn rebuild_name(store: &mut Store, caller: &Caller) -> Result<(), EngineError> {
+        let Some((number, _)) = store.session_by_external_id(caller.key())? else { return Ok(()) };
+        let mut batch = store.begin()?;
+        let Some((session, Some(memory))) = batch.session_with_state(number)? else { return Ok(()) };
+        let Ok(mut story) = SessionAssembler::resume(session.agent, &session.external_id, &memory) else {
+            return Ok(());
+        };
+        let name = batch.lifecycle(caller.key())?.and_then(|life| life.name).unwrap_or_default();
+        story.set_explicit_name(&name);
+        let memory = story.save().map_err(EngineError::SerializeState)?;
+        batch.rename_session(number, story.name(), &memory)?;
+        Ok(batch.commit()?)
+    }
+
+    /// Sets a session's alias. An alias is unique: another session that had it loses it.
+    pub fn set_alias(&self, reference: &str, alias: &str) -> Result<(), EngineError> {
+        let alias = alias.trim();
+        check_alias(alias)?;
+        let caller = self.resolve_caller(reference)?;
+        let mut store = self.writer()?;
+        let mut batch = store.begin()?;
+        batch.set_alias(caller.agent, &caller.external_id, alias)?;
+        Ok(batch.commit()?)
+    }
+
+    pub(super) fn resolve_caller(&self, reference: &str) -> Result<Caller, EngineError> {
+        let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        self.caller(&store, reference)
+    }
+}
+
+pub(super) fn check_note(text: &str) -> Result<(), EngineError> {
+    if text.trim().is_empty() { Err(EngineError::EmptyNote) } else { Ok(()) }
+}
+
+/// An alias consists of letters, digits, dashes, dots and underscores.
+pub(super) fn check_alias(alias: &str) -> Result<(), EngineError> {
+    let fits = !alias.is_empty()
+        && alias.chars().count() <= MAX_ALIAS_CHARS
+        && alias.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c));
+    if fits { Ok(()) } else { Err(EngineError::InvalidAlias(preview(alias, MAX_ALIAS_CHARS))) }
+}

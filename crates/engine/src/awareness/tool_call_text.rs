@@ -1,0 +1,221 @@
+//! Short one-line texts about tool calls for hot memory and the event log, without secrets.
+
+use rethread_ingest::{RedactionFindings, Redactor, is_own_tool, tool_kind};
+use rethread_model::{ToolKind, ToolUse, clip, one_line, relative_path};
+use serde_json::Value;
+
+use crate::Engine;
+
+/// Maximum length of a command, and of each side of an edit, in a hot entry.
+const COMMAND_CHARS: usize = 50;
+const EDIT_CHARS: usize = 30;
+/// Maximum length of an error in a hot entry.
+const ERROR_CHARS: usize = 100;
+/// Maximum length of a path, and of a tool's name.
+const PATH_CHARS: usize = 200;
+const NAME_CHARS: usize = 80;
+/// Bytes of a text that are used for a preview. Redacting texts up to this size needs no large tables.
+const PREVIEW_BYTES: usize = 4 << 10;
+/// Commands that change nothing and say little about what a session does.
+const TRIVIAL_COMMANDS: [&str; 13] =
+    ["ls", "pwd", "echo", "cd", "cat", "head", "tail", "wc", "true", "clear", "which", "whoami", "date"];
+/// Tools whose failures are not worth recording.
+const NOISY_TOOLS: [&str; 4] = ["TodoWrite", "KillShell", "TaskOutput", "AskUserQuestion"];
+
+/// One line of at most `chars` characters, without secrets. Redacted before it is cut, because part of a secret is
+/// still secret.
+pub(crate) fn preview(text: &str, chars: usize) -> String {
+    clip(&one_line(&without_secrets(preview_source(text))), chars).into_owned()
+}
+
+pub(crate) fn without_secrets(text: &str) -> String {
+    Redactor::shared().redact(text, &mut RedactionFindings::default()).into_owned()
+}
+
+impl Engine {
+    /// Replaces secrets, so that the text may be stored or sent to a model.
+    pub(crate) fn without_secrets(text: &str) -> String {
+        without_secrets(text)
+    }
+}
+
+/// The first bytes of a text, enough for every preview.
+pub(super) fn preview_source(text: &str) -> &str {
+    &text[..text.floor_char_boundary(PREVIEW_BYTES)]
+}
+
+/// A tool call as reported by a hook.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HookToolCall {
+    /// The agent's name for the tool.
+    pub(crate) name: String,
+    pub(crate) input: Value,
+    /// Length of the tool's output in characters.
+    pub(crate) output_chars: usize,
+    /// The error message if the call failed.
+    pub(crate) error: Option<String>,
+    /// Whether the user interrupted it.
+    pub(crate) is_interrupted: bool,
+}
+
+impl HookToolCall {
+    /// The hot memory text; `None` for calls that change nothing.
+    pub(super) fn hot_text(&self, project: &str) -> Option<String> {
+        // A call with several edits is described by the first.
+        let value = |name: &str| self.input.get(name).or_else(|| self.input.get("edits")?.get(0)?.get(name));
+        let text = |name: &str| value(name).and_then(Value::as_str).unwrap_or_default();
+        let (old, new) =
+            ([text("old_string"), text("oldText")].concat(), [text("new_string"), text("newText")].concat());
+        let call = ToolCallSummary {
+            name: &self.name,
+            kind: tool_kind(&self.name),
+            target: self.path().unwrap_or_else(|| text("command")),
+            line_count: self.input.get("content").and_then(Value::as_str).map(|content| content.lines().count()),
+            replacement: (!old.is_empty() || !new.is_empty()).then_some((old.as_str(), new.as_str())),
+            error: self.error.as_deref(),
+        };
+        call.hot_text(Some(project))
+    }
+
+    /// The event log text: tool, file and output size.
+    pub(super) fn event_detail(&self, project: &str) -> String {
+        let path = self.path().map(|path| format!(" {}", preview(relative_path(path, Some(project)), PATH_CHARS)));
+        let name = preview(&self.name, NAME_CHARS);
+        format!("{name}{} ({} characters)", path.unwrap_or_default(), self.output_chars)
+    }
+
+    fn path(&self) -> Option<&str> {
+        ["file_path", "path", "notebook_path"].iter().find_map(|name| self.input.get(*name)?.as_str())
+    }
+}
+
+/// The hot memory text for a transcript entry, for sessions without hooks.
+pub(super) fn hot_text_of_tool_use(tool: &ToolUse, project: Option<&str>) -> Option<String> {
+    let failed = tool.outcome.as_ref().filter(|outcome| outcome.status.is_error());
+    let call = ToolCallSummary {
+        name: &tool.name,
+        kind: tool.kind?,
+        target: &tool.target,
+        line_count: None,
+        replacement: None,
+        error: failed.and_then(|outcome| outcome.error.as_deref()),
+    };
+    call.hot_text(project)
+}
+
+/// A tool call from a hook or a transcript.
+struct ToolCallSummary<'a> {
+    name: &'a str,
+    kind: ToolKind,
+    target: &'a str,
+    /// Number of lines written.
+    line_count: Option<usize>,
+    /// Old and new text of an edit.
+    replacement: Option<(&'a str, &'a str)>,
+    error: Option<&'a str>,
+}
+
+impl ToolCallSummary<'_> {
+    /// "Created …", "Edited …", "Ran: …" or "Failed: …".
+    fn hot_text(&self, project: Option<&str>) -> Option<String> {
+        let is_command = self.kind == ToolKind::Command;
+        if is_command && is_trivial(self.target) || NOISY_TOOLS.contains(&self.name) || is_own_tool(self.name) {
+            return None;
+        }
+        let chars = if is_command { COMMAND_CHARS } else { PATH_CHARS };
+        let target = preview(relative_path(self.target, project), chars);
+        if let Some(error) = self.error {
+            let what = format!("{} {target}", preview(self.name, NAME_CHARS));
+            return Some(format!("Failed: {}: {}", what.trim_end(), preview(error, ERROR_CHARS)));
+        }
+        match self.kind {
+            ToolKind::Write => {
+                let lines =
+                    self.line_count.map(|lines| format!(" ({lines} line{})", if lines == 1 { "" } else { "s" }));
+                Some(format!("Created {target}{}", lines.unwrap_or_default()))
+            }
+            ToolKind::Edit => {
+                let piece = |text: &str| preview(text, EDIT_CHARS);
+                let pieces = self.replacement.map(|(old, new)| format!(": '{}' -> '{}'", piece(old), piece(new)));
+                Some(format!("Edited {target}{}", pieces.unwrap_or_default()))
+            }
+            ToolKind::Command => Some(format!("Ran: {target}")),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a command only reads. Redirections and substitutions may write, so they do not count as trivial.
+fn is_trivial(command: &str) -> bool {
+    let mut parts = preview_source(command).split(['&', ';', '|', '\n']).map(str::trim).filter(|part| !part.is_empty());
+    !command.contains(['>', '$', '`'])
+        && parts.all(|part| TRIVIAL_COMMANDS.contains(&part.split(' ').next().unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn hot(name: &str, input: Value) -> Option<String> {
+        HookToolCall { name: name.to_owned(), input, ..HookToolCall::default() }.hot_text("/app")
+    }
+
+    #[test]
+    fn calls_that_change_something_get_a_short_text() {
+        // S002-21, L002-13
+        let wrote = hot("Write", json!({"file_path": "/app/b.md", "content": "one\ntwo\n"}));
+        assert_eq!(wrote.unwrap(), "Created b.md (2 lines)");
+        let edited = hot("Edit", json!({"file_path": "/app/a.rs", "old_string": "x".repeat(60), "new_string": "new"}));
+        assert_eq!(edited.unwrap(), format!("Edited a.rs: '{}…' -> 'new'", "x".repeat(29)));
+        assert_eq!(hot("MultiEdit", json!({"file_path": "/else/a.rs"})).unwrap(), "Edited /else/a.rs");
+        assert_eq!(hot("Bash", json!({"command": "cargo test"})).unwrap(), "Ran: cargo test");
+        assert_eq!(hot("Read", json!({"file_path": "/app/a.rs"})), None);
+        assert_eq!(hot("Bash", json!({})), None);
+    }
+
+    #[test]
+    fn read_only_commands_are_not_hot() {
+        // E002-04
+        for command in ["ls", "ls -la src", "cd src && pwd", "echo hi", "cat a | head -3"] {
+            assert_eq!(hot("Bash", json!({"command": command})), None, "{command}");
+        }
+        for command in ["echo hi > a.txt", "cd src && make", "echo $(make)", "lsof"] {
+            assert!(hot("Bash", json!({"command": command})).is_some(), "{command}");
+        }
+        let failed = |name: &str| HookToolCall {
+            name: name.to_owned(),
+            error: Some("no".to_owned()),
+            ..HookToolCall::default()
+        };
+        assert_eq!(failed("TodoWrite").hot_text("/app"), None);
+        assert_eq!(failed("mcp__rethread__query_session").hot_text("/app"), None);
+        assert_eq!(failed("WebFetch").hot_text("/app").unwrap(), "Failed: WebFetch: no");
+    }
+
+    #[test]
+    fn cutting_a_text_leaves_no_part_of_a_secret() {
+        // L002-14
+        let secret = format!("ghp_{}", "q7Zx".repeat(9));
+        for before in 0..60 {
+            let command = format!("{} {secret} && make", "x".repeat(before));
+            let text = hot("Bash", json!({"command": command})).unwrap();
+            assert!(!text.contains("q7Z"), "{text}");
+            let edit = json!({"file_path": "/app/a", "old_string": command, "new_string": command});
+            assert!(!hot("Edit", edit).unwrap().contains("q7Z"));
+        }
+    }
+
+    #[test]
+    fn texts_stay_short_for_long_input() {
+        let long = "/app/".to_owned() + &"p".repeat(3 << 20);
+        for name in ["Write", "Edit", "Bash", "Read", &long] {
+            let input = json!({"file_path": long, "old_string": long, "new_string": long, "command": long});
+            let used =
+                HookToolCall { name: name.to_owned(), input, output_chars: usize::MAX, ..HookToolCall::default() };
+            assert!(used.hot_text("/app").unwrap_or_default().chars().count() < 300, "{name:.9}");
+            assert!(used.event_detail("/app").chars().count() < 330, "{name:.9}");
+        }
+    }
+}

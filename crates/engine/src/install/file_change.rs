@@ -1,0 +1,136 @@
+//! Planned file changes: shown to the user first, and applied only if the files have not changed since.
+
+use std::fs::{self, Permissions};
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::record::InstallRecord;
+use super::{DiffLine, InstallError, diff};
+
+/// A set of planned file changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstallPlan {
+    /// The files it covers, including those that stay unchanged.
+    pub files: Vec<FileChange>,
+    /// What to do with the record of the original settings file.
+    pub(super) record_change: RecordChange,
+    /// Folders to remove if they are empty afterwards, innermost first.
+    pub(super) folders: Vec<PathBuf>,
+}
+
+/// What to do with the record of an original file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum RecordChange {
+    /// The files are our own, so there is nothing to restore.
+    None,
+    /// Write the record to this path before anything is changed.
+    Save(PathBuf, InstallRecord),
+    /// Delete the record; it is no longer needed.
+    Delete(PathBuf),
+}
+
+impl InstallPlan {
+    /// A plan for files that are our own.
+    pub(super) fn of_own_files(files: Vec<FileChange>) -> Self {
+        Self { files, record_change: RecordChange::None, folders: Vec::new() }
+    }
+
+    /// Whether the plan changes no file.
+    pub fn is_empty(&self) -> bool {
+        self.changes().next().is_none()
+    }
+
+    /// The files whose content would change.
+    pub fn changes(&self) -> impl Iterator<Item = &FileChange> {
+        self.files.iter().filter(|file| !file.is_empty())
+    }
+}
+
+/// A planned change of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileChange {
+    /// Path of the file as the agent knows it.
+    pub path: PathBuf,
+    /// The current text; `None` if the file does not exist.
+    pub before: Option<String>,
+    /// The planned text; `None` if the file would be removed.
+    pub after: Option<String>,
+    /// The file that is written, with symbolic links resolved.
+    pub(super) target: PathBuf,
+}
+
+impl FileChange {
+    /// Reads a file; the planned text is the current one.
+    pub(super) fn read(path: PathBuf) -> Result<Self, InstallError> {
+        let failed = |cause| InstallError::File { path: path.clone(), cause };
+        let target = resolve(&path).map_err(failed)?;
+        let text = |bytes| String::from_utf8(bytes).map_err(|_| std::io::Error::other("not valid UTF-8"));
+        let before = read(&target).and_then(|bytes| bytes.map(text).transpose()).map_err(failed)?;
+        Ok(Self { path, after: before.clone(), before, target })
+    }
+
+    /// Sets the planned text; `None` removes the file.
+    pub(super) fn with_text(self, after: Option<String>) -> Self {
+        Self { after, ..self }
+    }
+
+    /// Whether the planned text equals the current one.
+    pub fn is_empty(&self) -> bool {
+        self.before == self.after
+    }
+
+    /// The lines that would change, with some context.
+    pub fn diff(&self) -> Vec<DiffLine> {
+        diff::diff_lines(self.before.as_deref().unwrap_or_default(), self.after.as_deref().unwrap_or_default())
+    }
+
+    /// Fails if the file has changed since it was read.
+    pub(super) fn ensure_unchanged(&self) -> Result<(), InstallError> {
+        let now = read(&self.target).map_err(|cause| self.failed(cause))?;
+        if now.as_deref() == self.before.as_deref().map(str::as_bytes) {
+            Ok(())
+        } else {
+            Err(InstallError::Changed(self.path.clone()))
+        }
+    }
+
+    /// Writes or removes the file.
+    pub(super) fn apply(&self) -> Result<(), InstallError> {
+        write(&self.target, self.after.as_deref()).map_err(|cause| self.failed(cause))
+    }
+
+    fn failed(&self, cause: std::io::Error) -> InstallError {
+        InstallError::File { path: self.path.clone(), cause }
+    }
+}
+
+/// Resolves symbolic links. If the path does not exist yet, the existing part of it is resolved.
+fn resolve(path: &Path) -> std::io::Result<PathBuf> {
+    let Some(there) = path.ancestors().find(|part| part.symlink_metadata().is_ok()) else {
+        return Ok(path.to_owned());
+    };
+    let base = there.canonicalize()?;
+    match path.strip_prefix(there) {
+        Ok(rest) if !rest.as_os_str().is_empty() => Ok(base.join(rest)),
+        _ => Ok(base),
+    }
+}
+
+fn read(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes or removes a file atomically, keeping its permissions.
+fn write(path: &Path, text: Option<&str>) -> std::io::Result<()> {
+    let Some(text) = text else { return fs::remove_file(path) };
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let permissions = fs::metadata(path).map_or_else(|_| Permissions::from_mode(0o600), |data| data.permissions());
+    crate::home::write_atomic_with(path, text, permissions)
+}

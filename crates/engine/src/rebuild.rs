@@ -1,0 +1,224 @@
+//! Rebuilds everything derived from transcripts, and checks that the stored data is consistent.
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use rethread_index::{IndexError, IndexLag, IndexProblem, index_lag};
+use rethread_ingest::source::file;
+use rethread_ingest::{SessionAssembler, rebuild_episodes};
+use rethread_model::thread::ThreadRecord;
+use rethread_model::{Session, SessionCounts};
+use rethread_store::{Batch, FailedCheck, SessionFilter, SessionNumber, SessionUpdate, Store};
+
+use crate::sync::{JobStart, ReadProgress, SyncPlan, SyncReport, SyncRequest, SyncTotals, TranscriptJob, run_plan};
+use crate::{Engine, EngineError};
+
+/// What a rebuild did.
+#[derive(Clone, Debug)]
+pub struct RebuildReport {
+    /// What was read from transcripts.
+    pub sync: SyncReport,
+    /// Number of sessions without a transcript, rebuilt from their stored entries.
+    pub rebuilt_from_store: u64,
+}
+
+/// What a check found.
+#[derive(Clone, Debug)]
+pub struct VerifyReport {
+    /// The checks that were made, in plain words.
+    pub checks: Vec<&'static str>,
+    /// Inconsistencies found.
+    pub damage: Vec<FailedCheck>,
+    /// Number of sessions checked.
+    pub sessions: u64,
+}
+
+const THREADS_CHECK: &str = "every line of a thread is a record, and record numbers have no gaps";
+const INDEX_CHECK: &str = "the search index matches the store";
+const ERASED_CHECK: &str = "forgotten text is erased from the files";
+const REBUILD_CHECK: &str = "rebuilding a session gives the same counts and episodes";
+
+impl Engine {
+    /// Rebuilds everything from the transcripts, or from the stored entries where a transcript is gone.
+    pub fn rebuild(&self, progress: &mut dyn FnMut(ReadProgress)) -> Result<RebuildReport, EngineError> {
+        self.config.ensure_usable()?;
+        let start = Instant::now();
+        let mut store = self.writer()?;
+        let mut batch = store.begin()?;
+        batch.clear_redactions()?;
+        batch.commit()?;
+        let (plan, kept) = plan_rebuild(&mut store)?;
+        let mut tally = SyncTotals::default();
+        run_plan(self, &mut store, &plan, &mut tally, progress)?;
+        drop(store);
+        // Transcripts that are new or were locked are read by a normal sync.
+        let rest = self.sync(&SyncRequest::default(), progress)?;
+        let store = self.writer()?;
+        for report in &rest.agents {
+            let total = tally.agent_report(report.agent);
+            total.files = report.files;
+            total.files_changed += report.files_changed;
+            total.entries += report.entries;
+            total.episodes += report.episodes;
+            total.facts += report.facts;
+            total.bytes_read += report.bytes_read;
+            total.redactions += report.redactions;
+            total.warnings.extend(report.warnings.iter().cloned());
+        }
+        let agents = tally.into_reports(&store)?;
+        Ok(RebuildReport {
+            sync: SyncReport { agents, seconds: start.elapsed().as_secs_f64(), ..rest },
+            rebuilt_from_store: kept,
+        })
+    }
+
+    /// Checks the database file, the consistency of its tables, and that each session rebuilds to the same result.
+    pub fn verify(&self) -> Result<VerifyReport, EngineError> {
+        let checks = Store::check_names().chain([REBUILD_CHECK, INDEX_CHECK, THREADS_CHECK, ERASED_CHECK]).collect();
+        let mut damage = self.verify_threads()?;
+        let Some(store) = self.reader()? else {
+            return Ok(VerifyReport { checks, damage, sessions: 0 });
+        };
+        damage.extend(store.verify()?);
+        if store.needs_wipe()? {
+            let found = "the files still contain forgotten bytes; the next sync erases them".to_owned();
+            damage.push(FailedCheck { check: ERASED_CHECK, detail: found });
+        }
+        let filter = SessionFilter { include_children: true, include_empty: true, ..SessionFilter::default() };
+        let sessions = store.sessions(&filter)?;
+        for session in &sessions {
+            let (entries, nodes) = store.entry_outlines(session.id)?;
+            let memory = store.assembler_state(session.id)?.unwrap_or_default();
+            let Ok(mut assembler) = SessionAssembler::resume(session.agent, &session.external_id, &memory) else {
+                let found = format!("session {}: its state cannot be read", session.id);
+                damage.push(FailedCheck { check: REBUILD_CHECK, detail: found });
+                continue;
+            };
+            let rebuilt = rebuild_episodes(&entries, &nodes, assembler.leaf());
+            assembler.continue_from(&rebuilt);
+            let counts = assembler.counts(session.kind);
+            let episodes = store.episodes(session.id)?;
+            if counts != session.counts || episodes != rebuilt.episodes {
+                let found = format!("session {}: {}", session.id, describe_difference(counts, session.counts));
+                damage.push(FailedCheck { check: REBUILD_CHECK, detail: found });
+            }
+        }
+        damage.extend(self.verify_index(&store)?);
+        Ok(VerifyReport { checks, damage, sessions: sessions.len() as u64 })
+    }
+}
+
+impl Engine {
+    /// Checks that every line of every log is a record and that record numbers have no gaps. An incomplete last line is
+    /// fine: a killed process left it, it was never acknowledged, and readers skip it.
+    fn verify_threads(&self) -> Result<Vec<FailedCheck>, EngineError> {
+        let threads = self.threads();
+        let mut damage = Vec::new();
+        for id in threads.ids()? {
+            let mut found = |what: String| {
+                damage.push(FailedCheck { check: THREADS_CHECK, detail: format!("thread {id}: {what}") });
+            };
+            let logged = match threads.read(id) {
+                Ok(logged) => logged,
+                Err(error) => {
+                    found(error.to_string());
+                    continue;
+                }
+            };
+            if threads.has_damaged_metadata(id) {
+                found("its metadata cannot be read; its name or instructions may be lost".to_owned());
+            }
+            for (expected, seq) in (1..).zip(logged.records.iter().filter_map(ThreadRecord::seq)) {
+                if seq != expected {
+                    found(format!("record {expected} has the number {seq}"));
+                    break;
+                }
+            }
+        }
+        Ok(damage)
+    }
+
+    /// A missing index is fine: it is created when it is needed.
+    fn verify_index(&self, store: &Store) -> Result<Vec<FailedCheck>, EngineError> {
+        let folder = self.index_folder();
+        if index_lag(&folder, store, 0)? == IndexLag::Unusable(IndexProblem::Missing) {
+            return Ok(Vec::new());
+        }
+        let wrong = match rethread_index::verify_index(&folder, store) {
+            Ok(wrong) => wrong,
+            Err(IndexError::Damaged(cause)) => vec![format!("the index cannot be read: {cause}")],
+            Err(error) => return Err(error.into()),
+        };
+        Ok(wrong.into_iter().map(|found| FailedCheck { check: INDEX_CHECK, detail: found }).collect())
+    }
+}
+
+/// Plans to reread all transcripts that still exist, in their old order. Other sessions are rebuilt right here.
+fn plan_rebuild(store: &mut Store) -> Result<(SyncPlan, u64), EngineError> {
+    let mut plan = SyncPlan::default();
+    let (mut read, mut gone) = (HashSet::new(), Vec::new());
+    for row in store.transcripts()? {
+        let Some(session) = row.session else { continue };
+        match file::open(std::path::Path::new(&row.path)) {
+            Ok((_, stamp)) if stamp.size > 0 => {
+                read.insert(session);
+                let (agent, path) = (row.agent, row.path.clone().into());
+                plan.jobs.push(TranscriptJob { agent, path, stamp, start: JobStart::Reread(Box::new(row)) });
+            }
+            _ => gone.push(session),
+        }
+    }
+    gone.retain(|session| !read.contains(session));
+    gone.sort_unstable();
+    gone.dedup();
+    for session in &gone {
+        rebuild_stored_session(store, *session)?;
+    }
+    Ok((plan, gone.len() as u64))
+}
+
+/// Rebuilds a session from its stored entries.
+fn rebuild_stored_session(store: &mut Store, number: SessionNumber) -> Result<(), EngineError> {
+    let mut batch = store.begin()?;
+    let Some((session, Some(memory))) = batch.session_with_state(number)? else { return Ok(()) };
+    let Ok(assembler) = SessionAssembler::resume(session.agent, &session.external_id, &memory) else { return Ok(()) };
+    rebuild_from_entries(&mut batch, (number, &session), assembler, session.name.as_deref())?;
+    Ok(batch.commit()?)
+}
+
+/// Rebuilds a session from its stored entries and saves it under this name.
+pub(crate) fn rebuild_from_entries(
+    batch: &mut Batch<'_>,
+    (number, session): (SessionNumber, &Session),
+    mut assembler: SessionAssembler,
+    name: Option<&str>,
+) -> Result<(), EngineError> {
+    let (entries, nodes) = batch.entry_outlines(number)?;
+    let rebuilt = rebuild_episodes(&entries, &nodes, assembler.leaf());
+    batch.apply_rebuild(number, &rebuilt.episodes, &rebuilt.placements, rebuilt.edited_paths.iter())?;
+    assembler.continue_from(&rebuilt);
+    let memory = assembler.save().map_err(EngineError::SerializeState)?;
+    let update = SessionUpdate {
+        kind: session.kind,
+        parent_external_id: None,
+        name,
+        cwd: session.cwd.as_deref(),
+        project: session.project.as_deref(),
+        namespace: session.namespace.as_deref(),
+        branch: session.branch.as_deref(),
+        model: session.model.as_deref(),
+        started_at: session.started_at,
+        last_activity_at: session.last_activity_at,
+        transcript_path: None,
+        counts: assembler.counts(session.kind),
+        kept_tokens: assembler.kept_tokens(),
+        is_empty: assembler.is_empty(),
+        assembler_state: &memory,
+        bytes_read: 0,
+    };
+    Ok(batch.save_session(number, &update)?)
+}
+
+fn describe_difference(rebuilt: SessionCounts, stored: SessionCounts) -> String {
+    if rebuilt == stored { "its episodes differ".to_owned() } else { format!("rebuilt {rebuilt:?}, stored {stored:?}") }
+}

@@ -1,0 +1,183 @@
+//! One session for reading: a page of its entries, and a summary of the whole session.
+
+use std::collections::BTreeMap;
+
+use rethread_model::{Entry, Fact, Predicate, Session, SessionId};
+use rethread_recall::{Decision, decisions};
+use rethread_store::{
+    EntryFilter, EntryPage, EntryRange, EpisodePrompt, FactQuery, FactRow, InjectionRow, SessionKey, SessionNumber,
+    Store,
+};
+
+use crate::facts::{KnownError, known_errors_in};
+use crate::{Engine, EngineError, ListedSession, SessionCard, UsageTotals};
+
+/// Entries of a page.
+const MAX_ENTRIES: u64 = 200;
+/// Entries of a page that starts at a fixed entry and grows at its end while it is displayed.
+const MAX_ENTRIES_WHEN_GROWING: u64 = 600;
+/// Text bytes of a page. At least one entry is shown.
+const MAX_TEXT_BYTES: usize = 1 << 20;
+/// Injections shown beside the session, newest first.
+const MAX_INJECTIONS: u64 = 20;
+/// Facts loaded for the summary.
+const MAX_FACTS: u64 = 5_000;
+/// Facts shown beside the entries.
+const SHOWN_PREDICATES: [Predicate; 12] = [
+    Predicate::FailedWith,
+    Predicate::FixedBy,
+    Predicate::NotFixedBy,
+    Predicate::Decided,
+    Predicate::Prefers,
+    Predicate::Forbids,
+    Predicate::Edited,
+    Predicate::Created,
+    Predicate::Deleted,
+    Predicate::Renamed,
+    Predicate::Committed,
+    Predicate::Reverted,
+];
+
+/// What to show of a session.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SessionPageRequest {
+    /// Which range of entries.
+    pub range: EntryRange,
+    /// Also entries of abandoned branches and machine-written texts.
+    pub include_all: bool,
+}
+
+/// A page of a session.
+#[derive(Clone, Debug)]
+pub struct SessionPage {
+    /// The session and its current state.
+    pub listed: ListedSession,
+    /// Name, description, summary and tags.
+    pub card: SessionCard,
+    /// The requested entries.
+    pub page: EntryPage,
+    /// All episodes with their prompts.
+    pub prompts: Vec<EpisodePrompt>,
+    /// Errors in the session, with their fixes and failed attempts.
+    pub errors: Vec<KnownError>,
+    /// Decisions made in the session.
+    pub decisions: Vec<Decision>,
+    /// Files changed in the session, most changes first.
+    pub files: Vec<ChangedFile>,
+    /// Commits made or reverted in the session, oldest first.
+    pub commits: Vec<Fact>,
+    /// Tokens and cost of its messages.
+    pub usage: UsageTotals,
+    /// The last injections into the session, newest first.
+    pub injections: Vec<InjectionRow>,
+    /// Sessions of the subagents it started.
+    pub children: Vec<Session>,
+    /// The session that started it, if it is a subagent's.
+    pub parent: Option<Session>,
+}
+
+/// A file that was changed in a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedFile {
+    /// Path relative to the project.
+    pub name: String,
+    /// Number of changes.
+    pub times: u64,
+    /// Transcript line of the last change.
+    pub line: u64,
+}
+
+impl Engine {
+    /// A page of a session. Marks nothing as seen.
+    pub fn session_page(&self, id: SessionId, request: SessionPageRequest) -> Result<SessionPage, EngineError> {
+        let unknown = || EngineError::UnknownReference(id.to_string());
+        let store = self.reader()?.ok_or_else(unknown)?;
+        store.in_read_transaction(|store| {
+            let (number, session) = store.session_by_id(id)?.ok_or_else(unknown)?;
+            self.session_page_in(store, number, session, request)
+        })
+    }
+
+    fn session_page_in(
+        &self,
+        store: &Store,
+        number: SessionNumber,
+        session: Session,
+        request: SessionPageRequest,
+    ) -> Result<SessionPage, EngineError> {
+        let filter =
+            EntryFilter { include_abandoned: request.include_all, include_meta: request.include_all, last: None };
+        let most = if matches!(request.range, EntryRange::From(_)) { MAX_ENTRIES_WHEN_GROWING } else { MAX_ENTRIES };
+        let mut piece = store.entry_page(number, filter, request.range, most)?;
+        trim_to_max_bytes(&mut piece, request.range);
+        let query = FactQuery {
+            session: Some(session.id),
+            predicates: &SHOWN_PREDICATES,
+            limit: Some(MAX_FACTS),
+            ..FactQuery::default()
+        };
+        let facts = store.facts(&query)?;
+        let parent = session.parent.map(|id| store.session_by_id(id)).transpose()?.flatten();
+        let key = SessionKey { agent: session.agent, external_id: &session.external_id };
+        Ok(SessionPage {
+            page: piece,
+            prompts: store.episode_prompts(number)?,
+            errors: known_errors_in(facts.clone()),
+            decisions: decisions(&facts),
+            files: changed_files(&facts),
+            commits: commits(&facts),
+            usage: UsageTotals::for_session(store, number)?,
+            injections: store.injections(key, MAX_INJECTIONS)?,
+            children: store.child_sessions(&session)?,
+            parent: parent.map(|(_, session)| session),
+            card: self.card_of(store, number, session.clone())?,
+            listed: self.listed_session(store, session)?,
+        })
+    }
+}
+
+/// Drops entries from the less important end until the page is within the byte limit.
+fn trim_to_max_bytes(piece: &mut EntryPage, wanted: EntryRange) {
+    let size = |entry: &Entry| {
+        let output = entry.tool.as_ref().and_then(|tool| tool.outcome.as_ref()?.output.as_ref());
+        entry.text.len() + output.map_or(0, String::len)
+    };
+    let mut total: usize = piece.entries.iter().map(size).sum();
+    while total > MAX_TEXT_BYTES && piece.entries.len() > 1 {
+        let is_middle = |entry: &Entry| Some(entry.seq) == piece.center_seq;
+        let drops_first = match wanted {
+            EntryRange::Last | EntryRange::Before(_) => true,
+            EntryRange::From(_) => false,
+            EntryRange::Around(_) => piece.entries.last().is_some_and(is_middle),
+        };
+        let dropped = if drops_first {
+            piece.has_earlier = true;
+            Some(piece.entries.remove(0))
+        } else {
+            piece.has_later = true;
+            piece.entries.pop()
+        };
+        total -= dropped.as_ref().map_or(0, size);
+    }
+}
+
+fn changed_files(facts: &[FactRow]) -> Vec<ChangedFile> {
+    let changes = [Predicate::Edited, Predicate::Created, Predicate::Deleted, Predicate::Renamed];
+    let mut files: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for known in facts.iter().filter(|known| changes.contains(&known.fact.predicate)) {
+        let (times, line) = files.entry(known.fact.subject.name.as_str()).or_default();
+        *times += (known.fact.success_count + known.fact.failure_count).max(1);
+        *line = known.fact.line.max(*line);
+    }
+    let mut files: Vec<ChangedFile> =
+        files.into_iter().map(|(name, (times, line))| ChangedFile { name: name.to_owned(), times, line }).collect();
+    files.sort_by_key(|file| std::cmp::Reverse(file.times));
+    files
+}
+
+fn commits(facts: &[FactRow]) -> Vec<Fact> {
+    let is_commit = |known: &&FactRow| matches!(known.fact.predicate, Predicate::Committed | Predicate::Reverted);
+    let mut commits: Vec<Fact> = facts.iter().filter(is_commit).map(|known| known.fact.clone()).collect();
+    commits.sort_by_key(|fact| fact.line);
+    commits
+}

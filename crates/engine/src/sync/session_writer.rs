@@ -1,0 +1,454 @@
+//! Writes the sessions of one transcript into the store, chunk by chunk.
+
+use std::collections::{BTreeMap, HashMap};
+
+use rethread_ingest::source::{explicit_thread_name, project};
+use rethread_ingest::{
+    EventScope, RedactionFindings, Redactor, SessionAssembler, StoredState, TranscriptEvent, rebuild_episodes,
+    subagent_conversation,
+};
+use rethread_model::thread::UNNAMED_THREAD;
+use rethread_model::{Agent, EntryOwner, NativeKey, Session, SessionChanges, SessionKind, Timestamp, Warning};
+use rethread_store::{
+    Batch, FileFingerprint, ReadCursor, SessionKey, SessionNumber, SessionUpdate, StoreError, TranscriptNumber,
+    TranscriptRow,
+};
+
+use super::SyncTotals;
+use super::facts::FactExtraction;
+use super::plan::{JobStart, TranscriptJob, fingerprint};
+use super::read::TranscriptChunk;
+use crate::EngineError;
+
+/// State of a sync that is shared by all transcripts.
+pub(super) struct SyncProgress<'a> {
+    pub(super) totals: &'a mut SyncTotals,
+    /// Whether another pass is needed.
+    pub(super) needs_another_pass: bool,
+    /// Whether a transcript contained titles of sessions in other files.
+    pub(super) has_titles: bool,
+    projects: HashMap<String, String>,
+    /// The time recorded with new facts. `None` if facts are disabled.
+    learned_at: Option<Timestamp>,
+}
+
+impl<'a> SyncProgress<'a> {
+    pub(super) fn new(totals: &'a mut SyncTotals, learned_at: Option<Timestamp>) -> Self {
+        Self { totals, needs_another_pass: false, has_titles: false, projects: HashMap::new(), learned_at }
+    }
+
+    /// The project of a directory, cached: finding it needs the file system.
+    fn project(&mut self, cwd: &str) -> String {
+        self.projects.entry(cwd.to_owned()).or_insert_with(|| project::project_of(cwd)).clone()
+    }
+}
+
+/// Writes one transcript.
+pub(super) struct SessionWriter<'a> {
+    job: &'a TranscriptJob,
+    opened: Option<OpenTranscript>,
+    has_given_up: bool,
+}
+
+/// Set after the first chunk.
+struct OpenTranscript {
+    transcript: TranscriptNumber,
+    cursor: ReadCursor,
+    kind: SessionKind,
+    parent: Option<String>,
+    external_id: String,
+    main: OpenSession,
+    /// Subagents inside the same file, by the name of their conversation.
+    side_sessions: BTreeMap<String, OpenSession>,
+}
+
+/// A session that is being written.
+struct OpenSession {
+    number: SessionNumber,
+    assembler: SessionAssembler,
+    /// The state as last stored. If the stored one differs, another process wrote to the session.
+    assembler_state: Option<String>,
+    project: Option<String>,
+    /// Whether nothing was stored before this sync.
+    is_new: bool,
+    /// Episodes already counted in the report.
+    episodes: u64,
+}
+
+/// Answers the assembler's lookups for one session from the store.
+struct BatchStoredState<'a, 's> {
+    batch: &'a Batch<'s>,
+    agent: Agent,
+    session: SessionNumber,
+    /// Nothing of the session was stored before this sync, so lookups can be skipped.
+    is_new: bool,
+}
+
+impl StoredState for BatchStoredState<'_, '_> {
+    type Error = StoreError;
+
+    fn entry_owner(&self, key: NativeKey) -> Result<Option<EntryOwner>, StoreError> {
+        self.batch.entry_owner(self.session, key)
+    }
+
+    fn has_queue_step(&self, key: NativeKey) -> Result<bool, StoreError> {
+        Ok(!self.is_new && self.batch.has_queue_step(self.session, key)?)
+    }
+
+    fn has_node(&self, id: NativeKey) -> Result<bool, StoreError> {
+        Ok(!self.is_new && self.batch.has_node(self.session, id)?)
+    }
+
+    fn is_copied_node(&self, lineage: NativeKey) -> Result<bool, StoreError> {
+        self.batch.is_copied_node(self.session, lineage)
+    }
+
+    fn is_forgotten(&self, external_id: &str) -> Result<bool, StoreError> {
+        is_forgotten(self.batch, self.agent, external_id)
+    }
+
+    fn has_edited(&self, path: &str) -> Result<bool, StoreError> {
+        self.batch.has_edited(self.session, path)
+    }
+}
+
+impl<'a> SessionWriter<'a> {
+    pub(super) fn new(job: &'a TranscriptJob) -> Self {
+        Self { job, opened: None, has_given_up: false }
+    }
+
+    /// Checks, at the start of a transaction, that no other process has continued this transcript in the meantime.
+    pub(super) fn check_unchanged(
+        &mut self,
+        batch: &Batch<'_>,
+        progress: &mut SyncProgress<'_>,
+    ) -> Result<(), EngineError> {
+        let Some(opened) = &self.opened else { return Ok(()) };
+        let row = batch.transcript(&self.job.path.to_string_lossy())?;
+        let stored = batch.session_with_state(opened.main.number)?;
+        let same = row.is_some_and(|row| row.cursor == opened.cursor)
+            && stored.is_some_and(|(_, memory)| memory == opened.main.assembler_state);
+        if !same {
+            self.give_up(progress);
+        }
+        Ok(())
+    }
+
+    /// Stores a chunk: entries, episodes, session and cursor together.
+    pub(super) fn write_chunk(
+        &mut self,
+        batch: &mut Batch<'_>,
+        chunk: TranscriptChunk,
+        progress: &mut SyncProgress<'_>,
+    ) -> Result<(), EngineError> {
+        if self.has_given_up {
+            return Ok(());
+        }
+        if self.opened.is_none() {
+            self.opened = self.open(batch, &chunk, progress)?;
+        }
+        let Some(opened) = self.opened.as_mut() else {
+            self.give_up(progress);
+            return Ok(());
+        };
+        let (bytes, job) = (chunk.bytes, self.job);
+        record_problems(batch, opened.transcript, &chunk, job, progress)?;
+        for event in chunk.events {
+            opened.push_event(batch, job, event)?;
+        }
+        opened.store(batch, job, bytes, progress)?;
+        opened.cursor = chunk.cursor;
+        let stamp = chunk
+            .final_stamp
+            .map_or(FileFingerprint { inode: job.stamp.inode, ..FileFingerprint::default() }, fingerprint);
+        batch.set_cursor(opened.transcript, Some(opened.main.number), stamp, chunk.cursor)?;
+        let report = progress.totals.agent_report(job.agent);
+        report.bytes_read += bytes;
+        report.files_changed += u64::from(chunk.final_stamp.is_some());
+        Ok(())
+    }
+
+    /// Another process was faster, or the state cannot be read. Another pass starts from what is stored then.
+    fn give_up(&mut self, progress: &mut SyncProgress<'_>) {
+        self.has_given_up = true;
+        progress.needs_another_pass = true;
+    }
+
+    fn open(
+        &self,
+        batch: &mut Batch<'_>,
+        chunk: &TranscriptChunk,
+        progress: &mut SyncProgress<'_>,
+    ) -> Result<Option<OpenTranscript>, EngineError> {
+        let path = self.job.path.to_string_lossy();
+        let row = batch.transcript(&path)?;
+        let (transcript, number) = match (&self.job.start, row) {
+            (JobStart::New(_), Some(TranscriptRow { session: Some(_), .. })) => return Ok(None),
+            // Forgotten since the plan was made.
+            (JobStart::New(identity), _) if is_forgotten(batch, self.job.agent, &identity.external_id)? => {
+                return Ok(None);
+            }
+            (JobStart::New(identity), row) => {
+                let transcript = match row {
+                    Some(row) => row.number,
+                    None => batch.add_transcript(&path, self.job.agent)?,
+                };
+                (transcript, batch.open_session(self.job.agent, &identity.external_id)?.number)
+            }
+            (JobStart::Known(expected) | JobStart::Reread(expected), Some(row)) if row.cursor == expected.cursor => {
+                let Some(session) = row.session else { return Ok(None) };
+                (row.number, session)
+            }
+            _ => return Ok(None),
+        };
+        let Some((session, memory)) = batch.session_with_state(number)? else { return Ok(None) };
+        let memory = if chunk.is_reread {
+            reset_before_reread(batch, number, transcript, &session)?;
+            // Other files of the same session must be read again as well.
+            progress.needs_another_pass = true;
+            None
+        } else {
+            memory
+        };
+        let (kind, parent) = match &self.job.start {
+            JobStart::New(identity) => (identity.kind, identity.parent_external_id.clone()),
+            // A name can change, so the kind is kept only if the path or the id determines it.
+            _ if session.agent == Agent::Pi && !session.external_id.starts_with("subagent-") => {
+                (SessionKind::Main, None)
+            }
+            _ => (session.kind, None),
+        };
+        let Some(mut main) = OpenSession::new(number, &session, memory) else {
+            reset_before_reread(batch, number, transcript, &session)?;
+            return Ok(None);
+        };
+        if let Some(name) = self.given_name(batch, &session)? {
+            main.assembler.set_explicit_name(&name);
+        }
+        let external_id = session.external_id;
+        let cursor = chunk.cursor;
+        Ok(Some(OpenTranscript { transcript, cursor, kind, parent, external_id, main, side_sessions: BTreeMap::new() }))
+    }
+}
+
+impl SessionWriter<'_> {
+    /// The name the user gave a session. It is not in the transcript.
+    fn given_name(&self, batch: &Batch<'_>, session: &Session) -> Result<Option<String>, EngineError> {
+        if session.agent == Agent::Native {
+            let name = explicit_thread_name(&self.job.path);
+            return Ok(
+                name.map(|name| Redactor::shared().redact(&name, &mut RedactionFindings::default()).into_owned())
+            );
+        }
+        let key = SessionKey { agent: session.agent, external_id: &session.external_id };
+        Ok(batch.lifecycle(key)?.and_then(|life| life.name))
+    }
+}
+
+impl OpenTranscript {
+    fn push_event(
+        &mut self,
+        batch: &mut Batch<'_>,
+        job: &TranscriptJob,
+        mut event: TranscriptEvent,
+    ) -> Result<(), EngineError> {
+        if self.kind == SessionKind::Child {
+            // The whole file belongs to one subagent.
+            event.scope = EventScope::Main;
+        }
+        let session = match subagent_conversation(&mut self.main.assembler, &event) {
+            None => &mut self.main,
+            Some(name) => {
+                if !self.side_sessions.contains_key(&name) {
+                    let side = open_side_session(batch, job, &self.external_id, &name)?;
+                    self.side_sessions.extend(side.map(|side| (name.clone(), side)));
+                }
+                match self.side_sessions.get_mut(&name) {
+                    Some(side) => side,
+                    None => return Ok(()),
+                }
+            }
+        };
+        let known = BatchStoredState { batch, agent: job.agent, session: session.number, is_new: session.is_new };
+        Ok(session.assembler.apply(event, &known)?)
+    }
+
+    fn store(
+        &mut self,
+        batch: &mut Batch<'_>,
+        job: &TranscriptJob,
+        bytes: u64,
+        progress: &mut SyncProgress<'_>,
+    ) -> Result<(), EngineError> {
+        let is_child = self.kind == SessionKind::Child || self.main.assembler.has_child_name();
+        let kind = if is_child { SessionKind::Child } else { SessionKind::Main };
+        self.main.store(batch, job, (kind, self.parent.as_deref()), bytes, progress)?;
+        for side in self.side_sessions.values_mut() {
+            side.store(batch, job, (SessionKind::Child, Some(&self.external_id)), 0, progress)?;
+        }
+        Ok(())
+    }
+}
+
+impl OpenSession {
+    /// Restores the assembler. `None` if its stored state cannot be read.
+    fn new(number: SessionNumber, session: &Session, memory: Option<String>) -> Option<Self> {
+        let story = match &memory {
+            None => SessionAssembler::new(session.agent, &session.external_id),
+            Some(memory) => SessionAssembler::resume(session.agent, &session.external_id, memory).ok()?,
+        };
+        let episodes = story.counts(session.kind).episodes;
+        let is_new = memory.is_none();
+        Some(Self {
+            number,
+            assembler: story,
+            assembler_state: memory,
+            project: session.project.clone(),
+            is_new,
+            episodes,
+        })
+    }
+
+    fn store(
+        &mut self,
+        batch: &mut Batch<'_>,
+        job: &TranscriptJob,
+        (kind, parent): (SessionKind, Option<&str>),
+        bytes: u64,
+        progress: &mut SyncProgress<'_>,
+    ) -> Result<(), EngineError> {
+        let changes = self.assembler.take_changes();
+        let report = progress.totals.agent_report(job.agent);
+        report.entries += changes.entries.len() as u64;
+        progress.has_titles |= !changes.other_session_titles.is_empty();
+        batch.apply_changes(self.number, &changes, self.assembler.open_episode().as_ref())?;
+        if changes.should_rebuild_episodes {
+            let (entries, nodes) = batch.entry_outlines(self.number)?;
+            let rebuilt = rebuild_episodes(&entries, &nodes, self.assembler.leaf());
+            batch.apply_rebuild(self.number, &rebuilt.episodes, &rebuilt.placements, rebuilt.edited_paths.iter())?;
+            self.assembler.continue_from(&rebuilt);
+        }
+        let episodes = self.assembler.counts(kind).episodes;
+        progress.totals.agent_report(job.agent).episodes += episodes.saturating_sub(self.episodes);
+        self.episodes = episodes;
+        let memory = self.assembler.save().map_err(EngineError::SerializeState)?;
+        self.save(batch, job, (kind, parent), (&memory, bytes), progress)?;
+        self.assembler_state = Some(memory);
+        self.extract_facts(batch, &changes, progress, job.agent)
+    }
+
+    fn extract_facts(
+        &self,
+        batch: &mut Batch<'_>,
+        changes: &SessionChanges,
+        progress: &mut SyncProgress<'_>,
+        agent: Agent,
+    ) -> Result<(), EngineError> {
+        let Some(now) = progress.learned_at else { return Ok(()) };
+        let roots = [self.project.as_deref(), self.assembler.info().cwd.as_deref()];
+        let extraction = FactExtraction { session: self.number, roots: &roots.map(Option::unwrap_or_default), now };
+        let more = if changes.should_rebuild_episodes {
+            extraction.extract_all(batch)?
+        } else {
+            extraction.extract_after_changes(batch, changes)?
+        };
+        let facts = &mut progress.totals.agent_report(agent).facts;
+        *facts = facts.saturating_add_signed(more);
+        Ok(())
+    }
+
+    fn save(
+        &mut self,
+        batch: &mut Batch<'_>,
+        job: &TranscriptJob,
+        (kind, parent_external): (SessionKind, Option<&str>),
+        (memory, bytes_read): (&str, u64),
+        progress: &mut SyncProgress<'_>,
+    ) -> Result<(), EngineError> {
+        let setting = self.assembler.info();
+        // A known project is kept: its directory may be gone by the next sync.
+        if let (None, Some(cwd)) = (&self.project, &setting.cwd) {
+            self.project = Some(progress.project(cwd));
+        }
+        let path = job.path.to_string_lossy();
+        let namespace = self.project.as_deref().map(project::namespace_of);
+        // All logs of threads have the same file name.
+        let stem = match job.agent {
+            Agent::Native => UNNAMED_THREAD.into(),
+            _ => job.path.file_stem().unwrap_or_default().to_string_lossy(),
+        };
+        let update = SessionUpdate {
+            kind,
+            parent_external_id: parent_external,
+            name: self.assembler.name().or(Some(&stem)),
+            cwd: setting.cwd.as_deref(),
+            project: self.project.as_deref(),
+            namespace: namespace.as_deref(),
+            branch: setting.branch.as_deref(),
+            model: setting.model.as_deref(),
+            started_at: setting.started_at,
+            last_activity_at: setting.last_activity_at,
+            transcript_path: Some(&path),
+            counts: self.assembler.counts(kind),
+            kept_tokens: self.assembler.kept_tokens(),
+            is_empty: self.assembler.is_empty(),
+            assembler_state: memory,
+            bytes_read,
+        };
+        Ok(batch.save_session(self.number, &update)?)
+    }
+}
+
+/// Deletes what was stored of a session, including its subagents in the same file.
+fn reset_before_reread(
+    batch: &mut Batch<'_>,
+    number: SessionNumber,
+    transcript: TranscriptNumber,
+    session: &Session,
+) -> Result<(), EngineError> {
+    for child in batch.inline_children(session.agent, &session.external_id)? {
+        batch.reset_session(child)?;
+    }
+    batch.reset_session(number)?;
+    Ok(batch.clear_transcript_problems(transcript)?)
+}
+
+fn is_forgotten(batch: &Batch<'_>, agent: Agent, external_id: &str) -> Result<bool, StoreError> {
+    batch.is_forgotten(SessionKey { agent, external_id })
+}
+
+fn open_side_session(
+    batch: &mut Batch<'_>,
+    job: &TranscriptJob,
+    parent: &str,
+    name: &str,
+) -> Result<Option<OpenSession>, EngineError> {
+    let external_id = format!("{parent}/{name}");
+    if is_forgotten(batch, job.agent, &external_id)? {
+        return Ok(None);
+    }
+    let number = batch.open_session(job.agent, &external_id)?.number;
+    let Some((session, memory)) = batch.session_with_state(number)? else { return Ok(None) };
+    Ok(OpenSession::new(number, &session, memory))
+}
+
+/// Records the problems and redactions of a chunk.
+fn record_problems(
+    batch: &mut Batch<'_>,
+    transcript: TranscriptNumber,
+    chunk: &TranscriptChunk,
+    job: &TranscriptJob,
+    progress: &mut SyncProgress<'_>,
+) -> Result<(), EngineError> {
+    let report = progress.totals.agent_report(job.agent);
+    for (line, message) in &chunk.problems {
+        batch.add_transcript_problem(transcript, *line, message)?;
+        let file = job.path.display().to_string();
+        report.warnings.push(Warning { file, line: Some(*line), message: message.clone() });
+    }
+    for (rule, count) in chunk.findings.iter() {
+        batch.add_redactions(rule, count)?;
+        report.redactions += count;
+    }
+    Ok(())
+}

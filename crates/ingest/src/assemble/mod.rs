@@ -1,0 +1,594 @@
+//! Assembles the events of many lines into one session: entries with their results, counts, episodes, titles.
+//!
+//! An assembler can be saved after any line and resumed later: everything it needs is in `AssemblerState`.
+//! It never queries the database itself; what was stored before comes through `StoredState`.
+
+mod branch;
+mod episodes;
+mod forget;
+mod prompt_queue;
+mod stored_state;
+mod subagents;
+mod titles;
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+
+use rethread_model::{
+    Agent, Entry, EntryKind, EntryLocation, EntryOwner, Episode, MessageUsage, NativeKey, NewEntry, SessionChanges,
+    SessionCounts, SessionKind, Timestamp, ToolKind, ToolOutcome, ToolStatus, ToolUse, TreeNode, estimate_byte_tokens,
+};
+use serde::{Deserialize, Serialize};
+
+use self::episodes::{EpisodeBuilder, EpisodeInput};
+use self::prompt_queue::PromptQueue;
+use self::titles::SessionTitles;
+pub use self::titles::explicit_title;
+use crate::facts::is_read_only;
+use crate::parse::{describe_tool, native_key};
+use crate::{EventBody, QueueStep, TitleRank, TranscriptEvent};
+
+pub use self::branch::{RebuiltEpisodes, rebuild_episodes};
+pub use self::episodes::PART_TOKENS;
+pub use self::forget::{RemainingEntry, blocked_keys, queued_prompt_key, state_texts, title_key};
+pub use self::stored_state::StoredState;
+pub use self::subagents::subagent_conversation;
+
+/// Number of recent text blocks among which repeats are detected.
+const MAX_RECENT_BLOCKS: usize = 64;
+/// Maximum number of calls waiting for their results.
+const MAX_OPEN_CALLS: usize = 256;
+/// Maximum number of results waiting for a call that is written after them.
+const MAX_EARLY_RESULTS: usize = 16;
+
+/// Facts about the session as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionInfo {
+    /// Directory the session started in.
+    pub cwd: Option<String>,
+    /// Most recent git branch.
+    pub branch: Option<String>,
+    /// Most recent model.
+    pub model: Option<String>,
+    /// Time of the first event.
+    pub started_at: Option<Timestamp>,
+    /// Time of the last event.
+    pub last_activity_at: Option<Timestamp>,
+    /// Path of the transcript it was forked from.
+    pub forked_from: Option<String>,
+}
+
+/// Assembles one session from its events.
+#[derive(Debug)]
+pub struct SessionAssembler {
+    agent: Agent,
+    external_id: String,
+    state: AssemblerState,
+    sync: SyncState,
+    changes: SessionChanges,
+}
+
+/// The state that is stored between two syncs.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct AssemblerState {
+    #[serde(rename = "facts")]
+    info: SessionInfo,
+    episodes: EpisodeBuilder,
+    prompt_queue: PromptQueue,
+    titles: SessionTitles,
+    next_seq: u64,
+    leaf: Option<NativeKey>,
+    /// Prompts and tasks except warm-ups.
+    real_prompts: u64,
+    warm_ups: u64,
+    /// Calls whose results have not been read, oldest first: key of the call's id, entry, episode.
+    calls: VecDeque<(NativeKey, u64, Option<u64>)>,
+    /// Text blocks of recent API messages, oldest first.
+    recent_blocks: VecDeque<NativeKey>,
+    /// Results flagged as errors whose calls are not in the transcript.
+    orphan_errors: u64,
+    /// Results that were read before their calls, newest last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    early_results: Vec<(NativeKey, ToolOutcome)>,
+    /// For sub-agents inside this file: the conversation each of their lines belongs to.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    subagent_conversations: BTreeMap<String, String>,
+}
+
+/// State that is needed only during one sync.
+#[derive(Debug, Default)]
+struct SyncState {
+    seen_keys: HashSet<NativeKey>,
+    seen_nodes: HashSet<NativeKey>,
+    orphan_results: HashSet<NativeKey>,
+    /// The current line and its node.
+    current_node: Option<(u64, NativeKey)>,
+    skipped_line: Option<u64>,
+}
+
+impl SessionAssembler {
+    /// An assembler for a new session.
+    pub fn new(agent: Agent, external_id: &str) -> Self {
+        Self {
+            agent,
+            external_id: external_id.to_owned(),
+            state: AssemblerState::default(),
+            sync: SyncState::default(),
+            changes: SessionChanges::default(),
+        }
+    }
+
+    /// Resumes from a stored state. If the state cannot be parsed, the caller must read the file from the start.
+    pub fn resume(agent: Agent, external_id: &str, saved: &str) -> Result<Self, serde_json::Error> {
+        Ok(Self { state: serde_json::from_str(saved)?, ..Self::new(agent, external_id) })
+    }
+
+    /// The state to store, as JSON.
+    pub fn save(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(&self.state)
+    }
+
+    /// Facts about the session as a whole.
+    pub fn info(&self) -> &SessionInfo {
+        &self.state.info
+    }
+
+    /// The best title so far.
+    pub fn name(&self) -> Option<&str> {
+        self.state.titles.best()
+    }
+
+    /// Sets a title that another file contains for this session.
+    pub fn set_title_from_other_file(&mut self, text: &str) {
+        self.state.titles.set(TitleRank::Summary, text);
+    }
+
+    /// Sets the name the user gave the session, if it is stored outside the transcript.
+    pub fn set_explicit_name(&mut self, name: &str) {
+        self.state.titles.set(TitleRank::Custom, name);
+    }
+
+    /// Whether the session's name or id marks it as a sub-agent's.
+    pub fn has_child_name(&self) -> bool {
+        self.state.titles.has_child_title() || self.external_id.starts_with("subagent-")
+    }
+
+    /// The counts, for a session of that kind.
+    pub fn counts(&self, kind: SessionKind) -> SessionCounts {
+        let counts = self.state.episodes.counts_for(kind);
+        SessionCounts { tool_errors: counts.tool_errors + self.state.orphan_errors, ..counts }
+    }
+
+    /// Estimated tokens of the stored text.
+    pub fn kept_tokens(&self) -> u64 {
+        estimate_byte_tokens(self.state.episodes.kept_bytes)
+    }
+
+    /// Whether the session has no content worth listing: no messages at all, or only warm-ups.
+    pub fn is_empty(&self) -> bool {
+        let saved = &self.state;
+        saved.real_prompts == 0 && (saved.episodes.assistant_messages() == 0 || saved.warm_ups > 0)
+    }
+
+    /// The last episode, which may still grow.
+    pub fn open_episode(&self) -> Option<Episode> {
+        self.state.episodes.open_episode()
+    }
+
+    /// The current leaf of the agent's entry tree.
+    pub fn leaf(&self) -> Option<NativeKey> {
+        self.state.leaf
+    }
+
+    /// Takes the changes since the last call.
+    pub fn take_changes(&mut self) -> SessionChanges {
+        std::mem::take(&mut self.changes)
+    }
+
+    /// Continues from rebuilt episodes.
+    pub fn continue_from(&mut self, rebuilt: &RebuiltEpisodes) {
+        self.state.episodes = rebuilt.builder.clone();
+        for (_, seq, episode) in &mut self.state.calls {
+            if let Ok(at) = rebuilt.placements.binary_search_by_key(seq, |(seq, ..)| *seq) {
+                *episode = rebuilt.placements[at].1;
+            }
+        }
+    }
+
+    /// Applies the next event of the session.
+    pub fn apply<K: StoredState>(&mut self, event: TranscriptEvent, stored: &K) -> Result<(), K::Error> {
+        // Copied lines also contain the workspace of the copy.
+        let is_surroundings = matches!(event.body, EventBody::Workspace { .. });
+        if self.sync.skipped_line == Some(event.location.line)
+            || (!is_surroundings && self.is_declared_copy(&event, stored)?)
+        {
+            return Ok(());
+        }
+        match event.body {
+            EventBody::Header(header) => {
+                self.state.info.forked_from = header.parent_path;
+                self.state.info.cwd = self.state.info.cwd.take().or(header.cwd);
+                self.note_time(event.at);
+            }
+            EventBody::Workspace { cwd, branch } => {
+                self.state.info.cwd = self.state.info.cwd.take().or(cwd);
+                self.set_branch(branch, stored)?;
+            }
+            EventBody::Node { ref id, ref parent } => self.add_node(&event, id, parent.as_deref(), stored)?,
+            EventBody::Leaf { target } => self.move_leaf(&target),
+            EventBody::Text { .. } => self.add_text(event, stored)?,
+            EventBody::ToolCall { .. } => self.add_call(event, stored)?,
+            EventBody::ToolResult { .. } => self.add_result(event, stored)?,
+            EventBody::Usage { message_id: message, tokens, model, cost_usd } => {
+                self.add_usage(&message, MessageUsage { tokens, model, at: event.at, cost_usd });
+            }
+            EventBody::Queue(_) => self.apply_queue_step(event, stored)?,
+            EventBody::Title { rank, text, leaf } => self.set_title(rank, &text, leaf.as_deref(), stored)?,
+        }
+        Ok(())
+    }
+
+    fn key(&self, id: &str) -> NativeKey {
+        match self.agent {
+            Agent::ClaudeCode => native_key(self.agent, &self.external_id, id),
+            // Eight hex digits repeat across sessions; copies are detected by lineage instead.
+            Agent::Pi if !id.starts_with("line-") => NativeKey::in_session(self.agent, &self.external_id, id),
+            // The id of a record is its number, and threads are never copied.
+            Agent::Native => NativeKey::in_session(self.agent, &self.external_id, id),
+            // Version 1 has no ids; a line with the same time and content in two files is a copy.
+            Agent::Pi => NativeKey::global(self.agent, id),
+        }
+    }
+
+    fn is_declared_copy<K: StoredState>(&self, event: &TranscriptEvent, stored: &K) -> Result<bool, K::Error> {
+        // A forgotten session may have continued after that; entries copied later have no stored owner.
+        if let Some(from) = &event.copied_session_id
+            && stored.is_forgotten(from)?
+        {
+            return Ok(true);
+        }
+        match &event.copied_entry_id {
+            None => Ok(false),
+            Some(original) => {
+                let owner = stored.entry_owner(self.key(original))?;
+                Ok(matches!(owner, Some(EntryOwner::OtherSession | EntryOwner::Forgotten)))
+            }
+        }
+    }
+
+    fn is_new<K: StoredState>(&mut self, key: NativeKey, stored: &K) -> Result<bool, K::Error> {
+        Ok(self.sync.seen_keys.insert(key) && stored.entry_owner(key)?.is_none())
+    }
+
+    fn note_time(&mut self, at: Option<Timestamp>) {
+        let setting = &mut self.state.info;
+        setting.started_at = setting.started_at.or(at);
+        setting.last_activity_at = setting.last_activity_at.max(at);
+    }
+
+    fn add_node<K: StoredState>(
+        &mut self,
+        event: &TranscriptEvent,
+        id: &str,
+        parent: Option<&str>,
+        stored: &K,
+    ) -> Result<(), K::Error> {
+        let key = self.key(id);
+        self.sync.current_node = Some((event.location.line, key));
+        // Already read: in another copy of the file, or as the unterminated last line of the previous sync.
+        if !self.sync.seen_nodes.insert(key) || stored.has_node(key)? {
+            return Ok(());
+        }
+        let moment = event.at.map(|at| at.to_string()).unwrap_or_default();
+        let lineage = NativeKey::global(self.agent, &format!("{id}@{moment}"));
+        let parent = parent.map(|parent| self.key(parent));
+        if self.state.leaf.is_some() && parent != self.state.leaf {
+            self.changes.should_rebuild_episodes = true;
+        }
+        self.state.leaf = Some(key);
+        self.changes.nodes.push(TreeNode { line: event.location.line, id: key, parent, lineage });
+        if self.state.info.forked_from.is_some() && stored.is_copied_node(lineage)? {
+            self.sync.skipped_line = Some(event.location.line);
+        }
+        Ok(())
+    }
+
+    fn move_leaf(&mut self, target: &str) {
+        let target = Some(self.key(target));
+        if self.state.leaf != target {
+            self.state.leaf = target;
+            self.changes.should_rebuild_episodes = true;
+        }
+    }
+
+    fn add_text<K: StoredState>(&mut self, event: TranscriptEvent, stored: &K) -> Result<(), K::Error> {
+        let EventBody::Text { kind: speech, text, message_id: message, prompt_origin: typed } = event.body else {
+            return Ok(());
+        };
+        let key = self.key(&event.native_id);
+        if !self.is_new(key, stored)? {
+            return Ok(());
+        }
+        let message = message.map(|id| self.key(&id));
+        if let Some(message) = message {
+            // Old versions repeat all earlier blocks of a message on each of its lines.
+            let block = NativeKey::in_session(self.agent, &message.as_stored().to_string(), &text);
+            if self.state.recent_blocks.contains(&block) {
+                return Ok(());
+            }
+            if self.state.recent_blocks.len() == MAX_RECENT_BLOCKS {
+                self.state.recent_blocks.pop_front();
+            }
+            self.state.recent_blocks.push_back(block);
+        }
+        self.note_time(event.at);
+        if let Some(seq) = typed.and_then(|typed| self.state.prompt_queue.take_match(typed)) {
+            self.set_native_id(seq, event.native_id, key);
+            return Ok(());
+        }
+        match speech {
+            EntryKind::Prompt | EntryKind::Task => self.count_prompt(&text),
+            EntryKind::Command => self.state.titles.set_first_command(&text),
+            _ => {}
+        }
+        self.push_entry(
+            Entry { text, ..empty_entry(&event.native_id, event.location, event.at, speech) },
+            key,
+            message,
+        );
+        Ok(())
+    }
+
+    /// Assigns the id of its own line to an entry that was stored without one.
+    fn set_native_id(&mut self, seq: u64, native_id: String, key: NativeKey) {
+        self.state.episodes.set_native_id(seq, &native_id);
+        for closed in self.changes.closed_episodes.iter_mut().filter(|closed| closed.first_seq == seq) {
+            closed.id.clone_from(&native_id);
+        }
+        match self.new_entry(seq) {
+            Some(new) => (new.entry.native_id, new.native_key) = (native_id, key),
+            None => self.changes.renamed_entries.push((seq, native_id, key)),
+        }
+    }
+
+    /// An entry of this batch.
+    fn new_entry(&mut self, seq: u64) -> Option<&mut NewEntry> {
+        let first = self.changes.entries.first()?.entry.seq;
+        self.changes.entries.get_mut(usize::try_from(seq.checked_sub(first)?).ok()?)
+    }
+
+    fn count_prompt(&mut self, text: &str) {
+        if text.trim().eq_ignore_ascii_case("warmup") {
+            self.state.warm_ups += 1;
+        } else {
+            self.state.real_prompts += 1;
+        }
+        self.state.titles.set_first_prompt(text);
+    }
+
+    fn add_call<K: StoredState>(&mut self, event: TranscriptEvent, stored: &K) -> Result<(), K::Error> {
+        let EventBody::ToolCall { id, message_id: message, tool } = event.body else { return Ok(()) };
+        // Some models restart call numbers in every message; outside Claude Code the entry is part of the identity.
+        let key = match self.agent {
+            Agent::ClaudeCode => self.key(&id),
+            Agent::Pi | Agent::Native => self.key(&format!("{}:{id}", event.native_id)),
+        };
+        if !self.is_new(key, stored)? {
+            return Ok(());
+        }
+        self.note_time(event.at);
+        if tool.kind.is_some_and(ToolKind::changes_files) {
+            self.record_edits(&tool, stored)?;
+        }
+        let message = message.map(|id| self.key(&id));
+        let seq = self.state.next_seq;
+        let entry = Entry {
+            text: describe_tool(&tool),
+            tool: Some(tool),
+            ..empty_entry(&id, event.location, event.at, EntryKind::Call)
+        };
+        let episode = self.push_entry(entry, key, message);
+        let call = self.key(&id);
+        if let Some(at) = self.state.early_results.iter().position(|(early, _)| *early == call) {
+            let (_, outcome) = self.state.early_results.remove(at);
+            self.state.orphan_errors -= u64::from(outcome.status.is_error());
+            self.set_outcome(seq, episode, outcome);
+            return Ok(());
+        }
+        if self.state.calls.len() == MAX_OPEN_CALLS {
+            self.state.calls.pop_front();
+        }
+        self.state.calls.push_back((call, seq, episode));
+        Ok(())
+    }
+
+    fn record_edits<K: StoredState>(&mut self, tool: &ToolUse, stored: &K) -> Result<(), K::Error> {
+        for path in &tool.paths {
+            if !self.changes.edited_paths.contains(path) && !stored.has_edited(path)? {
+                self.changes.edited_paths.push(path.clone());
+                self.state.episodes.counts.files_edited += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_result<K: StoredState>(&mut self, event: TranscriptEvent, stored: &K) -> Result<(), K::Error> {
+        let EventBody::ToolResult { call_id: call, outcome, answer } = event.body else { return Ok(()) };
+        let key = self.key(&call);
+        let found = self.state.calls.iter().rposition(|(call, ..)| *call == key);
+        let found = found.and_then(|at| self.state.calls.remove(at));
+        self.note_time(event.at);
+        match found {
+            Some((_, seq, episode)) => self.set_outcome(seq, episode, outcome),
+            // Parallel calls are flushed in any order, so the call may be on the next line.
+            None if self.agent == Agent::ClaudeCode
+                && stored.entry_owner(key)?.is_none()
+                && !self.sync.seen_keys.contains(&key) =>
+            {
+                self.hold_result(key, outcome);
+            }
+            // A repeated result adds nothing.
+            None => return Ok(()),
+        }
+        if let Some(text) = answer {
+            let id = format!("{call}:answer");
+            let key = self.key(&id);
+            if self.is_new(key, stored)? {
+                self.push_entry(
+                    Entry { text, ..empty_entry(&id, event.location, event.at, EntryKind::Answer) },
+                    key,
+                    None,
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn hold_result(&mut self, call: NativeKey, outcome: ToolOutcome) {
+        if !self.sync.orphan_results.insert(call) || self.state.early_results.iter().any(|(known, _)| *known == call) {
+            return;
+        }
+        self.state.orphan_errors += u64::from(outcome.status.is_error());
+        if self.state.early_results.len() == MAX_EARLY_RESULTS {
+            self.state.early_results.remove(0);
+        }
+        self.state.early_results.push((call, outcome));
+    }
+
+    fn set_outcome(&mut self, seq: u64, episode: Option<u64>, outcome: ToolOutcome) {
+        if outcome.status.is_error() {
+            self.state.episodes.count_error(episode);
+            self.count_late_error(episode);
+        }
+        match self.new_entry(seq) {
+            Some(new) => {
+                if let Some(tool) = new.entry.tool.as_mut() {
+                    let mut outcome = outcome;
+                    // Errors shown in a log or a file are not errors of the command that prints it.
+                    if outcome.status == ToolStatus::Ok && outcome.error.is_some() && is_read_only(&tool.target) {
+                        outcome.error = None;
+                    }
+                    tool.outcome = Some(outcome);
+                }
+            }
+            None => self.changes.outcomes.push((seq, outcome)),
+        }
+    }
+
+    /// Counts an error in a closed episode: updates it within this batch, else leaves the update to the store.
+    fn count_late_error(&mut self, episode: Option<u64>) {
+        let Some(number) = episode.filter(|number| Some(*number) != self.state.episodes.open_number()) else { return };
+        match self.changes.closed_episodes.iter_mut().find(|closed| closed.number == number) {
+            Some(closed) => closed.tool_errors += 1,
+            None => *self.changes.late_errors.entry(number).or_default() += 1,
+        }
+    }
+
+    fn add_usage(&mut self, message: &str, row: MessageUsage) {
+        let key = self.key(message);
+        if row.model.is_some() {
+            self.state.info.model.clone_from(&row.model);
+        }
+        let tokens = row.tokens;
+        let known = self.changes.usage.entry(key).or_insert(row);
+        known.tokens = known.tokens.max(tokens);
+    }
+
+    fn apply_queue_step<K: StoredState>(&mut self, event: TranscriptEvent, stored: &K) -> Result<(), K::Error> {
+        let EventBody::Queue(step) = event.body else { return Ok(()) };
+        match step {
+            QueueStep::Queued { text, fingerprint } => {
+                let key = self.key(&event.native_id);
+                // The entry will get the id of the line that sends it, so the step is stored under its own key.
+                if self.sync.seen_keys.insert(key) && !stored.has_queue_step(key)? {
+                    self.changes.queue_steps.push(key);
+                    if stored.entry_owner(queued_prompt_key(self.agent, &self.external_id, &text))?
+                        == Some(EntryOwner::Forgotten)
+                    {
+                        self.state.prompt_queue.add_other();
+                        return Ok(());
+                    }
+                    self.note_time(event.at);
+                    self.state.prompt_queue.add_prompt(fingerprint, self.state.next_seq);
+                    self.count_prompt(&text);
+                    let entry = empty_entry(&event.native_id, event.location, event.at, EntryKind::Prompt);
+                    self.push_entry(Entry { text, ..entry }, key, None);
+                }
+            }
+            QueueStep::QueuedOther => self.state.prompt_queue.add_other(),
+            QueueStep::Sent(which) => self.state.prompt_queue.mark_sent(which),
+            QueueStep::SentMidTurn(which) => self.state.prompt_queue.mark_sent_mid_turn(which),
+            QueueStep::Retracted => {
+                let back = self.state.prompt_queue.retract_queued();
+                self.changes.should_rebuild_episodes |= !back.is_empty();
+                self.changes.retracted.extend(back);
+            }
+        }
+        Ok(())
+    }
+
+    fn set_title<K: StoredState>(
+        &mut self,
+        rank: TitleRank,
+        text: &str,
+        leaf: Option<&str>,
+        stored: &K,
+    ) -> Result<(), K::Error> {
+        if stored.entry_owner(title_key(self.agent, text))? == Some(EntryOwner::Forgotten) {
+            return Ok(());
+        }
+        let Some(leaf) = leaf else {
+            self.state.titles.set(rank, text);
+            return Ok(());
+        };
+        let key = self.key(leaf);
+        match stored.entry_owner(key)? {
+            Some(EntryOwner::Forgotten) => {}
+            owner if owner == Some(EntryOwner::ThisSession) || self.sync.seen_keys.contains(&key) => {
+                self.state.titles.set(rank, text);
+            }
+            _ => self.changes.other_session_titles.push((key, text.to_owned())),
+        }
+        Ok(())
+    }
+
+    /// Adds an entry and returns its episode.
+    fn push_entry(&mut self, mut entry: Entry, key: NativeKey, message: Option<NativeKey>) -> Option<u64> {
+        entry.seq = self.state.next_seq;
+        self.state.next_seq += 1;
+        let pushed = self.state.episodes.push(&EpisodeInput {
+            seq: entry.seq,
+            native_id: &entry.native_id,
+            location: entry.location,
+            at: entry.at,
+            kind: entry.kind,
+            message_key: message,
+            kept_bytes: kept_bytes(&entry),
+            is_error: false,
+        });
+        self.changes.closed_episodes.extend(pushed.closed_episode);
+        entry.episode = pushed.episode;
+        let node = self.sync.current_node.filter(|(line, _)| *line == entry.location.line).map(|(_, node)| node);
+        self.changes.entries.push(NewEntry { entry, native_key: key, message_key: message, node_key: node });
+        pushed.episode
+    }
+}
+
+/// Bytes of an entry that are stored and visible to readers.
+pub(crate) fn kept_bytes(entry: &Entry) -> u64 {
+    let tool = entry.tool.as_ref().map_or(0, |tool| tool.arguments.len());
+    (entry.text.len() + tool) as u64
+}
+
+fn empty_entry(native_id: &str, place: EntryLocation, at: Option<Timestamp>, speech: EntryKind) -> Entry {
+    Entry {
+        seq: 0,
+        native_id: native_id.to_owned(),
+        location: place,
+        at,
+        kind: speech,
+        text: String::new(),
+        tool: None,
+        episode: None,
+        is_abandoned: false,
+    }
+}

@@ -1,0 +1,163 @@
+//! Cue words without which a text contains no decision, found in one pass, and a helper for the finer patterns.
+
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+use regex::Regex;
+
+use super::sentences::ProseSentence;
+
+/// Without one of these a human's text is not examined further.
+const HUMAN_CUES: &[&str] = &[
+    "instead",
+    "rather",
+    "go with",
+    "going with",
+    "go wiht",
+    "let's",
+    "lets ",
+    "let’s",
+    "we use",
+    "decided",
+    "settled on",
+    "agreed on",
+    "stick",
+    "switch to",
+    "swap ",
+    "drop ",
+    "use ",
+    "over ",
+    "prefer",
+    "always",
+    "never",
+    "from now on",
+    "in general",
+    "generally",
+    "by default",
+    "ever",
+    "stop ",
+    "whenever",
+    "every time",
+    "each time",
+    "no more",
+    "any more",
+    "anymore",
+    "final decision",
+    "change of plan",
+    "not ",
+    "forget",
+    "scrap",
+    "we'll",
+    "we’ll",
+    "as a rule",
+];
+
+/// Without one of these a sentence states no preference or prohibition.
+const PREFERENCE_CUES: &[&str] = &[
+    "always",
+    "never",
+    "ever",
+    "stop ",
+    "no more",
+    "any more",
+    "anymore",
+    "from now on",
+    "in general",
+    "generally",
+    "as a rule",
+    "by default",
+    "prefer",
+    "every time",
+    "each time",
+    "any time",
+    "anytime",
+];
+
+/// Without one of these a model's text contains no proposal.
+const PROPOSAL_CUES: &[&str] = &["recommend", "suggest", "propose", "would go with", "'d go with", "’d go with"];
+
+/// Whether a human's text may contain a decision, preference or prohibition.
+pub(super) fn may_decide(text: &str) -> bool {
+    static FOUND: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| automaton(HUMAN_CUES));
+    FOUND.as_ref().is_some_and(|found| found.is_match(text))
+}
+
+/// Whether a sentence may state a preference or prohibition.
+pub(super) fn may_state_preference(sentence: &ProseSentence<'_>) -> bool {
+    static FOUND: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| automaton(PREFERENCE_CUES));
+    FOUND.as_ref().is_some_and(|found| found.is_match(&sentence.masked))
+}
+
+/// Whether a model's text may contain a proposal.
+pub(super) fn may_propose(text: &str) -> bool {
+    static FOUND: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| automaton(PROPOSAL_CUES));
+    FOUND.as_ref().is_some_and(|found| found.is_match(text))
+}
+
+fn automaton(cues: &[&str]) -> Option<AhoCorasick> {
+    AhoCorasick::builder().ascii_case_insensitive(true).build(cues).ok()
+}
+
+/// Compiles a pattern of a table: a space matches any white space, ` ?` also none, and apostrophes may be typographic
+/// or missing. A long pattern continues on the next line, whose indent is ignored.
+pub(super) fn compile_pattern(table: &str) -> Option<Regex> {
+    let joined: String =
+        table.lines().enumerate().map(|(at, line)| if at == 0 { line } else { line.trim_start() }).collect();
+    let spelled = joined.replace('\'', "['’]?").replace(" ?", r"[\x20\t]*").replace(' ', r"[\x20\t]+");
+    // ASCII word boundaries are enough here and much cheaper to match.
+    let spelled = spelled.replace(r"\b", r"(?-u:\b)");
+    Regex::new(&format!("(?i){spelled}")).ok()
+}
+
+/// Whether a sentence is a statement: not a question, a doubt, a report of the past or a temporary measure.
+pub(super) fn is_statement(sentence: &ProseSentence<'_>) -> bool {
+    static DOUBT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"\b(if (we|you|i|it|they|the|this|that)|what if|could|maybe|perhaps|should (we|i|it)|would (it|we|
+                you|that)|wonder\w*|might|not sure|unsure|don't know|can (we|you|i)|do (we|you|i)|does|did|
+                for now|temporarily|at some point|some day|someday|this time|just this once|for the moment|
+                for the time being|later|used to|was|were|would be|we used|back in|supposed to|looks like|seems|
+                i guess|i suppose|i thought|i think|how (do|to|would|about|hard)|why|whether|(said|says|wrote|
+                asked|told|claims) |never mind|nevermind|according to)\b",
+        )
+    });
+    !sentence.is_question()
+        && !is_foreign(&sentence.masked)
+        && !DOUBT.as_ref().is_none_or(|doubt| doubt.is_match(&sentence.masked))
+}
+
+/// Whether a sentence is in a language that these rules do not support.
+fn is_foreign(text: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "die", "der", "das", "und", "ist", "ich", "nicht", "wir", "mit", "immer", "auch", "noch", "le", "la", "les",
+        "est", "que", "une", "des", "nous", "pour", "el", "los", "las", "por", "una", "con", "para", "het", "een",
+        "niet", "il", "che", "non", "per", "não", "uma", "com",
+    ];
+    let known = text.split_whitespace().filter(|word| WORDS.contains(&word.to_lowercase().as_str())).count();
+    let letters = text.chars().filter(|c| c.is_alphabetic()).count();
+    let far = text.chars().filter(|c| c.is_alphabetic() && u32::from(*c) > 0x24F).count();
+    known >= 2 || far * 4 > letters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sentences::split_sentences;
+    use super::*;
+
+    #[test]
+    fn doubts_questions_and_reports_are_not_statements() {
+        for (text, expected) in [
+            ("use tabs instead of spaces", true),
+            ("let's go with tabs", true),
+            ("should we use tabs?", false),
+            ("if we used tabs instead of spaces it would be nicer", false),
+            ("maybe we go with tabs", false),
+            ("use tabs for now", false),
+            ("Tom wrote that we go with tabs", false),
+            ("die Option war also immer an, never change a running system", false),
+            ("我们用 MySQL 还是 Postgres", false),
+        ] {
+            assert_eq!(is_statement(&split_sentences(&[text])[0]), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! A tracked decision, and the facts made from decisions and preferences.
+
+use rethread_model::{Entity, EntityKind, Fact, FactState, Predicate, Timestamp, Trust, clip};
+use serde::{Deserialize, Serialize};
+
+use super::preferences::StatedPreference;
+use super::reasons::reason_for;
+use super::sentences::ProseSentence;
+
+/// Maximum length of a stored sentence, in characters.
+const MAX_DETAIL_CHARS: usize = 240;
+
+/// A decision with its current state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct TrackedDecision {
+    pub(super) subject: String,
+    pub(super) object: Option<String>,
+    pub(super) detail: String,
+    pub(super) reason: Option<String>,
+    pub(super) state: FactState,
+    pub(super) trust: Trust,
+    pub(super) line: u64,
+    pub(super) evidence: Vec<u64>,
+}
+
+/// Where something was stated.
+#[derive(Clone, Copy)]
+pub(super) struct FactPosition {
+    pub(super) line: u64,
+    pub(super) at: Option<Timestamp>,
+}
+
+impl TrackedDecision {
+    pub(super) fn stated(subject: String, detail: &str, spot: FactPosition) -> Self {
+        Self {
+            subject,
+            object: None,
+            detail: clip(detail, MAX_DETAIL_CHARS).into_owned(),
+            reason: None,
+            state: FactState::Confirmed,
+            trust: Trust::Human,
+            line: spot.line,
+            evidence: Vec::new(),
+        }
+    }
+
+    pub(super) fn proposed(subject: String, detail: &str, reason: Option<String>, spot: FactPosition) -> Self {
+        let stated = Self::stated(subject, detail, spot);
+        Self { reason, state: FactState::Hypothesis, trust: Trust::Assistant, ..stated }
+    }
+
+    pub(super) fn to_fact(&self, at: Option<Timestamp>) -> Fact {
+        let entity = |name: &String| Entity::new(EntityKind::Decision, name.as_str());
+        Fact {
+            predicate: Predicate::Decided,
+            subject: entity(&self.subject),
+            object: self.object.as_ref().map(entity),
+            detail: self.detail.clone(),
+            reason: self.reason.clone(),
+            quote: None,
+            state: self.state,
+            success_count: 0,
+            failure_count: 0,
+            trust: self.trust,
+            line: self.line,
+            evidence_lines: self.evidence.clone(),
+            at,
+            model: None,
+        }
+    }
+}
+
+/// The fact for a preference or prohibition.
+pub(super) fn preference_fact(wish: StatedPreference, sentence: &ProseSentence<'_>, spot: FactPosition) -> Fact {
+    let choice = TrackedDecision::stated(wish.subject, sentence.text, spot);
+    let reason = reason_for(&choice.subject, sentence);
+    let subject = Entity::new(EntityKind::Preference, choice.subject.as_str());
+    Fact { predicate: wish.predicate, subject, reason, ..choice.to_fact(spot.at) }
+}

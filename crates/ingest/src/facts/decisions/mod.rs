@@ -1,0 +1,346 @@
+//! Decisions and preferences: what the human decides and wants, and what the model proposes.
+//!
+//! Only a person's own words count. In doubt nothing is extracted: a wrong decision in a list does more harm than a
+//! missing one.
+
+mod cues;
+mod decision;
+mod names;
+mod options;
+mod preferences;
+mod proposals;
+mod prose;
+mod reasons;
+mod replies;
+mod sentences;
+mod statements;
+
+use rethread_model::{Entry, EntryKind, Fact, FactState, Trust};
+use serde::{Deserialize, Serialize};
+
+use decision::{FactPosition, TrackedDecision, preference_fact};
+use names::is_same_name;
+use options::OfferedOption;
+use reasons::reason_for;
+use replies::ProposalReply;
+use sentences::ProseSentence;
+use statements::StatedDecision;
+
+/// Number of recent decisions kept, so that a later one can supersede an earlier one.
+const MAX_DECISIONS: usize = 16;
+/// The state of decision extraction, carried from one span of a session to the next.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct DecisionExtractor {
+    /// Proposals in the model's last text that the human has not answered yet.
+    open_proposals: Vec<TrackedDecision>,
+    /// Options listed in that text.
+    options: Vec<OfferedOption>,
+    /// The either-or question in that text.
+    question: Option<String>,
+    /// Whether that text ends by asking whether to do some work.
+    asks_for_work: bool,
+    /// Whether the model continued working after that text.
+    has_worked: bool,
+    /// The most recent decisions.
+    decisions: Vec<TrackedDecision>,
+}
+
+impl DecisionExtractor {
+    /// Extracts decisions and preferences from the next entry of a session.
+    pub(super) fn extract(&mut self, entry: &Entry, facts: &mut Vec<Fact>) {
+        if entry.is_abandoned {
+            return;
+        }
+        let spot = FactPosition { line: entry.location.line, at: entry.at };
+        match entry.kind {
+            EntryKind::Prompt | EntryKind::Answer => self.extract_human(&entry.text, spot, facts),
+            EntryKind::Note => extract_note(&entry.text, spot, facts),
+            EntryKind::AssistantText => self.extract_assistant(&entry.text, spot, facts),
+            EntryKind::Call => self.has_worked = true,
+            _ => {}
+        }
+    }
+
+    fn extract_assistant(&mut self, text: &str, spot: FactPosition, facts: &mut Vec<Fact>) {
+        if std::mem::take(&mut self.has_worked) {
+            self.clear_question();
+        }
+        self.asks_for_work = options::ends_with_task_question(text);
+        let proposes = cues::may_propose(text);
+        if proposes || text.contains('?') {
+            self.options = options::find_options(text);
+            self.question = options::either_or_question(text);
+        }
+        if !proposes {
+            return;
+        }
+        let lines = prose::prose_lines(text);
+        for sentence in sentences::split_sentences(&lines) {
+            if let Some(subject) = proposals::find_proposal(&sentence) {
+                self.add_proposal(subject, &sentence, text, spot, facts);
+            }
+        }
+        let recommended: Vec<OfferedOption> =
+            self.options.iter().filter(|offer| offer.is_recommended).cloned().collect();
+        if let [offer] = &recommended[..]
+            && self.open_proposals.is_empty()
+        {
+            let choice = TrackedDecision::proposed(offer.title.clone(), &offer.text, None, spot);
+            self.open_proposals.push(choice.clone());
+            self.add(choice, spot, facts);
+        }
+    }
+
+    fn add_proposal(
+        &mut self,
+        subject: String,
+        sentence: &ProseSentence<'_>,
+        text: &str,
+        spot: FactPosition,
+        facts: &mut Vec<Fact>,
+    ) {
+        if self.open_proposals.iter().any(|open| is_same_name(&open.subject, &subject)) {
+            return;
+        }
+        if sentence.masked.contains("instead") {
+            let is_left = |known: &TrackedDecision| {
+                known.state == FactState::Hypothesis && text.to_lowercase().contains(&known.subject.to_lowercase())
+            };
+            self.set_state(is_left, FactState::Superseded, spot, facts);
+        }
+        let reason = reason_for(&subject, sentence);
+        let choice = TrackedDecision::proposed(subject, sentence.text, reason, spot);
+        self.open_proposals.push(choice.clone());
+        self.add(choice, spot, facts);
+    }
+
+    fn extract_human(&mut self, text: &str, spot: FactPosition, facts: &mut Vec<Fact>) {
+        let answered = options::form_answers(text);
+        if !answered.is_empty() {
+            self.clear_question();
+            for (question, answer) in answered {
+                if let Some(subject) = options::form_decision(&question, &answer) {
+                    self.add(TrackedDecision::stated(subject, &format!("{question} {answer}"), spot), spot, facts);
+                }
+            }
+            return;
+        }
+        let is_asked = !self.open_proposals.is_empty() || !self.options.is_empty() || self.question.is_some();
+        let may_choose = cues::may_decide(text);
+        if is_asked || may_choose {
+            let lines = prose::human_prose(text);
+            let sentences = sentences::split_sentences(&lines);
+            if is_asked {
+                self.apply_reply(text, &sentences, spot, facts);
+            }
+            if may_choose {
+                self.extract_statements(&sentences, spot, facts);
+            }
+        }
+        self.clear_question();
+    }
+
+    fn clear_question(&mut self) {
+        self.open_proposals.clear();
+        self.options.clear();
+        self.question = None;
+    }
+
+    /// Applies a human's reply to what the model has just proposed or asked.
+    fn apply_reply(&mut self, text: &str, sentences: &[ProseSentence<'_>], spot: FactPosition, facts: &mut Vec<Fact>) {
+        let open = std::mem::take(&mut self.open_proposals);
+        let first = sentences.first();
+        match first.and_then(replies::classify_reply) {
+            Some(ProposalReply::Accepts) if open.len() != 1 || self.asks_for_work => {}
+            Some(ProposalReply::Accepts | ProposalReply::AcceptsAll) => {
+                self.settle_proposals(&open, FactState::Confirmed, spot, facts);
+            }
+            Some(ProposalReply::Declines) => {
+                self.settle_proposals(&open, FactState::Refuted, spot, facts);
+                if let (Some(first), [declined]) = (first, &open[..])
+                    && let Some(subject) = replies::existing_alternative(first)
+                {
+                    let mut choice = TrackedDecision::stated(subject, first.text, spot);
+                    choice.object = Some(declined.subject.clone());
+                    self.add(choice, spot, facts);
+                }
+            }
+            _ => self.apply_option_reply(text, &open, spot, facts),
+        }
+        // Decisions stated in the same text are compared with the proposals.
+        self.open_proposals = open;
+    }
+
+    /// Applies a reply that only names an option.
+    fn apply_option_reply(&mut self, text: &str, open: &[TrackedDecision], spot: FactPosition, facts: &mut Vec<Fact>) {
+        let offer =
+            options::chosen_key(text).and_then(|key| self.options.iter().find(|offer| offer.key == key).cloned());
+        let taken = match (offer, &self.question) {
+            (Some(offer), _) => Some((offer.title, offer.text)),
+            (None, Some(asked)) => {
+                options::chosen_word(text, asked).map(|word| (word, format!("{asked} {}", text.trim())))
+            }
+            (None, None) => None,
+        };
+        let Some((subject, detail)) = taken else { return };
+        let is_it = |choice: &TrackedDecision| is_same_name(&choice.subject, &subject);
+        let (same, others): (Vec<TrackedDecision>, Vec<TrackedDecision>) = open.iter().cloned().partition(is_it);
+        self.settle_proposals(&others, FactState::Refuted, spot, facts);
+        if same.is_empty() {
+            self.add(TrackedDecision::stated(subject, &detail, spot), spot, facts);
+        } else {
+            self.settle_proposals(&same, FactState::Confirmed, spot, facts);
+        }
+    }
+
+    /// Sets the state of proposals according to a human's reply.
+    fn settle_proposals(
+        &mut self,
+        open: &[TrackedDecision],
+        state: FactState,
+        spot: FactPosition,
+        facts: &mut Vec<Fact>,
+    ) {
+        let is_open =
+            |known: &TrackedDecision| open.iter().any(|one| one.subject == known.subject && one.line == known.line);
+        self.set_state(is_open, state, spot, facts);
+    }
+
+    /// Extracts decisions and preferences that sentences state on their own.
+    fn extract_statements(&mut self, sentences: &[ProseSentence<'_>], spot: FactPosition, facts: &mut Vec<Fact>) {
+        for sentence in sentences {
+            if let Some(wish) = preferences::find_preference(sentence) {
+                facts.push(preference_fact(wish, sentence, spot));
+            } else if let Some(mut made) = statements::find_decision(sentence) {
+                made.rejected = made.rejected.or_else(|| replies::retracted_subject(sentence));
+                self.add_decision(made, sentence, spot, facts);
+            } else if let Some(subject) = replies::retracted_subject(sentence) {
+                let is_it = |known: &TrackedDecision| {
+                    known.state == FactState::Confirmed
+                        && known.line < spot.line
+                        && is_same_name(&known.subject, &subject)
+                };
+                self.set_state(is_it, FactState::Refuted, spot, facts);
+            } else if let Some(subject) = replies::repeated_option(sentence) {
+                let is_it = |open: &&TrackedDecision| is_same_name(&open.subject, &subject);
+                let echoed: Vec<TrackedDecision> = self.open_proposals.iter().filter(is_it).cloned().collect();
+                self.settle_proposals(&echoed, FactState::Confirmed, spot, facts);
+            }
+        }
+    }
+
+    fn add_decision(
+        &mut self,
+        made: StatedDecision,
+        sentence: &ProseSentence<'_>,
+        spot: FactPosition,
+        facts: &mut Vec<Fact>,
+    ) {
+        let open: Vec<TrackedDecision> =
+            self.open_proposals.iter().filter(|open| is_same_name(&open.subject, &made.chosen)).cloned().collect();
+        if !open.is_empty() {
+            return self.settle_proposals(&open, made.state, spot, facts);
+        }
+        if let Some(against) = &made.rejected {
+            let is_left = |known: &TrackedDecision| {
+                matches!(known.state, FactState::Confirmed | FactState::Hypothesis)
+                    && known.line < spot.line
+                    && is_same_name(&known.subject, against)
+            };
+            self.set_state(is_left, FactState::Superseded, spot, facts);
+        }
+        let mut choice = TrackedDecision::stated(made.chosen, sentence.text, spot);
+        choice.object = made.rejected;
+        choice.reason = reason_for(&choice.subject, sentence);
+        choice.state = made.state;
+        self.add(choice, spot, facts);
+    }
+
+    /// Changes the state of known decisions and emits the updated facts.
+    fn set_state(
+        &mut self,
+        is_it: impl Fn(&TrackedDecision) -> bool,
+        state: FactState,
+        spot: FactPosition,
+        facts: &mut Vec<Fact>,
+    ) {
+        for known in self.decisions.iter_mut().filter(|known| is_it(known) && known.state != state) {
+            known.state = state;
+            // A human settles proposals; a proposal that the model itself replaces keeps the model's trust.
+            known.trust = if state == FactState::Superseded { known.trust } else { Trust::Human };
+            if !known.evidence.contains(&spot.line) {
+                known.evidence.push(spot.line);
+            }
+            facts.push(known.to_fact(spot.at));
+        }
+    }
+
+    fn add(&mut self, choice: TrackedDecision, spot: FactPosition, facts: &mut Vec<Fact>) {
+        facts.push(choice.to_fact(spot.at));
+        self.decisions.push(choice);
+        if self.decisions.len() > MAX_DECISIONS {
+            self.decisions.remove(0);
+        }
+    }
+}
+
+fn extract_note(text: &str, spot: FactPosition, facts: &mut Vec<Fact>) {
+    let text = text.trim_start_matches(['#', ' ']);
+    let lines = prose::human_prose(text);
+    for sentence in sentences::split_sentences(&lines) {
+        if let Some(wish) = preferences::preference_from_note(&sentence) {
+            facts.push(preference_fact(wish, &sentence, spot));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn extracted(texts: &[(EntryKind, &str)]) -> Vec<Fact> {
+        let mut choices = DecisionExtractor::default();
+        let mut facts = Vec::new();
+        for (line, (speech, text)) in (1..).zip(texts) {
+            let spot = FactPosition { line, at: None };
+            match speech {
+                EntryKind::AssistantText => choices.extract_assistant(text, spot, &mut facts),
+                _ => choices.extract_human(text, spot, &mut facts),
+            }
+        }
+        facts
+    }
+
+    #[test]
+    fn accepted_proposal_has_both_lines_as_evidence_and_human_trust() {
+        let facts = extracted(&[
+            (EntryKind::AssistantText, "I recommend Redis, because it is quick."),
+            (EntryKind::Prompt, "yes"),
+        ]);
+        let last = facts.last().unwrap();
+        assert_eq!((last.subject.name.as_str(), last.state, last.trust), ("redis", FactState::Confirmed, Trust::Human));
+        assert_eq!((last.line, last.evidence_lines.as_slice()), (1, &[2][..]));
+        assert_eq!((facts[0].state, facts[0].trust), (FactState::Hypothesis, Trust::Assistant));
+    }
+
+    #[test]
+    fn only_recent_decisions_are_kept() {
+        let mut choices = DecisionExtractor::default();
+        for line in 1..40 {
+            let text = format!("let's use tool{line} instead of other{line}");
+            choices.extract_human(&text, FactPosition { line, at: None }, &mut Vec::new());
+        }
+        assert_eq!(choices.decisions.len(), MAX_DECISIONS);
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+        #[test]
+        fn any_text_is_accepted(words in proptest::collection::vec(
+            "[a-zé’'`\"“”*,.?!:\n-]{0,6}|instead of|let's use|never use|I recommend|from now on|1\\. |yes|“|```|é`", 0..25,
+        )) {
+            let text = words.join(" ");
+            extracted(&[(EntryKind::AssistantText, &text), (EntryKind::Prompt, &text), (EntryKind::AssistantText, &text), (EntryKind::Answer, &text)]);
+        }
+    }
+}

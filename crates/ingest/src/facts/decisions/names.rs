@@ -1,0 +1,142 @@
+//! Derives short names for decisions and preferences.
+
+/// Maximum number of words in a name.
+const MAX_NAME_WORDS: usize = 6;
+
+/// Words that end the name of an option.
+const OPTION_STOP_WORDS: &str = "for because since so as due otherwise in on at when which that where but and instead rather over here now \
+    then please pls to from until unless if while also too by per already not everywhere again anyway is are it \
+    we you i they than across after before only yet plus or will should";
+
+/// Words that end the name of a preference.
+const PREFERENCE_STOP_WORDS: &str =
+    "because since so due otherwise but please pls unless if when which it that you from";
+
+const ARTICLES: &str = "a an the";
+
+/// Words that are dropped at the start of a name.
+const DROPPED_PREFIX_WORDS: &str = "a an the some just simply only our really maybe more any plain good old";
+
+/// Names that start with one of these refer to something else instead of naming it.
+const REFERENCE_WORDS: &str = "this that these those it them my your his her their same what whatever whichever something anything \
+    everything nothing one ones other others another first second third last latter former next previous above \
+    below following option options approach plan way both either all none suggestion recommendation yes no me us \
+    you here there how why who each every as be being doing having two three four half changes things thing \
+    stuff step steps phase number current existing new different with of up out off proper right better best \
+    simple simpler quick small minimal few couple lot bit combination mix path route";
+
+/// The name at the start of a text that follows a cue.
+pub(super) fn leading_name(text: &str, masked: &str) -> Option<String> {
+    collect_name(text, masked, OPTION_STOP_WORDS).filter(|name| !is_reference(name))
+}
+
+/// The name of a preference: longer than the name of an option, because it includes circumstances.
+pub(super) fn preference_name(text: &str, masked: &str) -> Option<String> {
+    collect_name(text, masked, PREFERENCE_STOP_WORDS)
+}
+
+/// The name of an option selected from a list, in the words of the list.
+pub(super) fn option_name(text: &str) -> Option<String> {
+    collect_name(text, text, "because since which that").filter(|name| !is_reference(name) && !is_task(name))
+}
+
+/// Whether a name starts with a task, which makes it an instruction and not a decision.
+pub(super) fn is_task(name: &str) -> bool {
+    const TASKS: &str = "add analyze check clean commit continue create debug deploy document explain explore fix implement \
+        investigate look merge open proceed push read rename redefine review rewrite run show skip start stop \
+        tell test triage try update verify wait write remove delete refactor make do to not";
+    contains_word(name.split(' ').next().unwrap_or_default(), TASKS)
+}
+
+/// Whether a name only refers to something mentioned elsewhere.
+fn is_reference(name: &str) -> bool {
+    let mut words = name.split(' ');
+    let first = words.next().unwrap_or_default();
+    let is_letter_or_number = name.len() < 2 || first.bytes().all(|byte| byte.is_ascii_digit() || byte == b'%');
+    is_letter_or_number || first.starts_with(['/', '@', '#']) || contains_word(first, REFERENCE_WORDS)
+}
+
+fn collect_name(text: &str, masked: &str, ends: &str) -> Option<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut at = 0;
+    for masked_word in masked.split_inclusive(char::is_whitespace) {
+        let word = text.get(at..at + masked_word.len()).unwrap_or_default().trim();
+        at += masked_word.len();
+        let shape = masked_word.trim();
+        let bare = strip_punctuation(word);
+        let is_code = shape.contains('`');
+        let is_lead = !is_code && words.is_empty() && contains_word(bare, DROPPED_PREFIX_WORDS);
+        if !is_code && !is_lead && contains_word(bare, ends) {
+            break;
+        }
+        if shape.starts_with(['(', '—', '–', '→']) || shape == "-" || words.len() == MAX_NAME_WORDS {
+            break;
+        }
+        if !is_lead && !bare.is_empty() && (is_code || !contains_word(bare, ARTICLES)) {
+            words.push(fold_case(word, bare));
+        }
+        if !words.is_empty()
+            && shape.trim_end_matches(['*', '`', '"', '_', '\'']).ends_with([',', ';', ':', '.', '!', '?', ')'])
+        {
+            break;
+        }
+    }
+    let name = words.join(" ");
+    name.chars().any(char::is_alphabetic).then_some(name)
+}
+
+/// Whether a space-separated table contains a word.
+fn contains_word(word: &str, table: &str) -> bool {
+    table.split(' ').any(|known| known.eq_ignore_ascii_case(word))
+}
+
+fn strip_punctuation(word: &str) -> &str {
+    let word = word.trim_start_matches(['*', '`', '"', '\'', '_', '“', '(', '[', '‘']);
+    word.trim_end_matches(['*', '`', '"', '\'', '”', ',', ';', ':', '.', '!', '?', ')', ']', '’'])
+}
+
+/// Lower case, except for names in code.
+fn fold_case(word: &str, bare: &str) -> String {
+    let is_name = word.contains('`') || bare.contains(['_', '/', '(']) || bare.contains("::");
+    if is_name { bare.to_owned() } else { bare.to_lowercase() }
+}
+
+/// Whether two names mean the same: equal, or one contains the words of the other.
+pub(super) fn is_same_name(one: &str, other: &str) -> bool {
+    let words = |name: &str| -> Vec<String> {
+        name.to_lowercase().split(' ').map(|word| word.trim_end_matches('s').to_owned()).collect()
+    };
+    let (one, other) = (words(one), words(other));
+    let (short, long) = if one.len() <= other.len() { (&one, &other) } else { (&other, &one) };
+    !short.is_empty() && long.windows(short.len()).any(|window| window == short.as_slice())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_ends_where_the_circumstances_start() {
+        for (text, expected) in [
+            ("postgres because we need it", Some("postgres")),
+            ("the CSS modules, one file each", Some("css modules")),
+            ("a hand written recursive descent parser rather than pest", Some("hand written recursive descent parser")),
+            ("Java 21 as the baseline", Some("java 21")),
+            ("`showSelector` here", Some("showSelector")),
+            ("**Deno** - one binary", Some("deno")),
+            ("that one", None),
+            ("5 as the limit", None),
+            ("/skill:x to read", None),
+            ("option 1", None),
+        ] {
+            assert_eq!(leading_name(text, text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn name_with_more_words_is_the_same_name() {
+        assert!(is_same_name("squash merges", "feature branches with squash merges"));
+        assert!(is_same_name("SQLite", "sqlite"));
+        assert!(!is_same_name("go", "mongo"));
+    }
+}

@@ -1,0 +1,273 @@
+//! Options that the model offers: lists, and questions with an "or".
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use rethread_model::clip;
+use serde::{Deserialize, Serialize};
+
+use super::cues::compile_pattern;
+use super::names::{is_task, leading_name, option_name};
+use super::prose::prose_lines;
+use super::sentences::split_sentences;
+
+/// Maximum number of options in a list.
+const MAX_OPTIONS: usize = 8;
+/// Maximum length of a stored option or question, in characters.
+const MAX_TEXT_CHARS: usize = 240;
+
+/// One option of a list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct OfferedOption {
+    /// Its letter or number, in lower case.
+    pub(super) key: String,
+    /// Its short name.
+    pub(super) title: String,
+    /// The line that lists it.
+    pub(super) text: String,
+    /// Whether the line marks it as recommended.
+    pub(super) is_recommended: bool,
+}
+
+/// The options listed in a text. Two lists with the same keys are ambiguous, so they give none.
+pub(super) fn find_options(text: &str) -> Vec<OfferedOption> {
+    static POINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"^[\s*_#-]*(?:option |approach |choice )?(?P<key>[a-h]|
+                [1-9])(?:\*\*)? ?[).:—–-]+(?:\*\*)? (?P<text>\S.*)$",
+        )
+    });
+    if !has_first_item(text) || !offers_alternatives(text) {
+        return Vec::new();
+    }
+    let Some(point) = POINT.as_ref() else { return Vec::new() };
+    let mut keys: Vec<String> = Vec::new();
+    let mut found = Vec::new();
+    for line in prose_lines(text) {
+        let Some(parts) = point.captures(line) else { continue };
+        let key = parts["key"].to_lowercase();
+        if keys.contains(&key) {
+            return Vec::new();
+        }
+        keys.push(key.clone());
+        let rest = parts["text"].trim();
+        // A line that ends with a colon introduces something to type: an instruction, not an option.
+        if rest.ends_with(':') {
+            continue;
+        }
+        let is_recommended = rest.to_lowercase().contains("recommended");
+        if let Some(title) = option_title(rest) {
+            found.push(OfferedOption {
+                key,
+                title,
+                text: clip(&rest.replace("**", ""), MAX_TEXT_CHARS).into_owned(),
+                is_recommended,
+            });
+        }
+    }
+    if keys.len() < 2 || keys.len() > MAX_OPTIONS { Vec::new() } else { found }
+}
+
+/// Whether a line starts with the first letter or number of a list: a cheap check before parsing.
+fn has_first_item(text: &str) -> bool {
+    text.lines().any(|line| {
+        let line = line.trim_start_matches(['*', '_', '#', '-', ' ']);
+        let named = line.split_once(' ').filter(|(word, _)| is_option_word(word));
+        let mut chars = named.map_or(line, |(_, rest)| rest).chars();
+        let begins = matches!(chars.next(), Some('1' | 'a' | 'A'));
+        begins && chars.next().is_some_and(|c| matches!(c, ')' | '.' | ':' | '*' | ' ' | '—' | '–' | '-'))
+    })
+}
+
+fn is_option_word(word: &str) -> bool {
+    ["option", "approach", "choice"].iter().any(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// Whether a text offers alternatives, rather than things to do next.
+fn offers_alternatives(text: &str) -> bool {
+    static WAY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(r"\b(?:options?|approach(?:es)?|which|prefer|choose|ways|alternatives?|recommended|or)\b")
+    });
+    static WORK: LazyLock<Option<Regex>> =
+        LazyLock::new(|| compile_pattern(r"\b(?:want me to|like me to|shall i|findings|issues found|next steps)\b"));
+    static OFFER: LazyLock<Option<Regex>> =
+        LazyLock::new(|| compile_pattern(r"\?|\b(?:options|pick|choose|which|decide)\b"));
+    let fits = |table: &LazyLock<Option<Regex>>| table.as_ref().is_some_and(|table| table.is_match(text));
+    let lower = text.to_lowercase();
+    let is_recommended = ["(recommended", "— recommended", "- recommended"].iter().any(|mark| lower.contains(mark));
+    fits(&WAY) && (is_recommended && fits(&OFFER) || text.contains('?') && !fits(&WORK))
+}
+
+/// A short name for an option.
+pub(super) fn option_title(text: &str) -> Option<String> {
+    let text = text.trim_start_matches(['*', ' ', '`']);
+    let text = text.strip_prefix("Recommended: ").unwrap_or(text);
+    let end = [" — ", " – ", " - ", ": ", " (", ". ", "**", "; "].iter().filter_map(|mark| text.find(mark)).min();
+    let text = &text[..end.unwrap_or(text.len())];
+    leading_name(text, text).filter(|name| !is_task(name))
+}
+
+/// The last question of a text that asks for one thing or another.
+pub(super) fn either_or_question(text: &str) -> Option<String> {
+    if !text.contains('?') || !text.contains(" or ") || text.contains("me to ") {
+        return None;
+    }
+    let line = text.lines().rev().find(|line| line.contains('?') && line.contains(" or "))?;
+    let lines = prose_lines(line);
+    let asked = split_sentences(&lines)
+        .into_iter()
+        .rev()
+        .find(|sentence| sentence.is_question() && sentence.text.contains(" or "))?;
+    Some(clip(asked.text, MAX_TEXT_CHARS).into_owned())
+}
+
+/// Whether a text ends by asking whether to do some work; a bare "yes" then answers that question.
+pub(super) fn ends_with_task_question(text: &str) -> bool {
+    static TASK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"\b(?:want me to|like me to|shall i|should i|can i|may i|do you have|did you|is your|are you)\b",
+        )
+    });
+    // "Want me to do it?" refers to what was proposed.
+    static SAME: LazyLock<Option<Regex>> =
+        LazyLock::new(|| compile_pattern(r"\b(?:it|this|that|go ahead|go on|proceed)\b"));
+    let Some(line) = text.trim_end().lines().next_back().filter(|line| line.ends_with('?')) else { return false };
+    let asked = split_sentences(&[line]);
+    let fits = |table: &LazyLock<Option<Regex>>| {
+        let table = table.as_ref();
+        asked.last().is_some_and(|last| table.is_some_and(|table| table.is_match(&last.masked)))
+    };
+    fits(&TASK) && !fits(&SAME)
+}
+
+/// The key of the option that a short reply chooses.
+pub(super) fn chosen_key(text: &str) -> Option<String> {
+    static TAKES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"^(?:(?:ok|okay|yes|yeah|let's|please|pls|i'd|i|we|just|alright),? )*(?:(?:go with|go for|do|try|
+                use|implement|take|pick|choose|prefer|want|say) )?(?:the )?(?:option|approach|choice|
+                number)? ?#?(?P<key>[a-h]|[1-9])(?: please| pls)?[.!=)]*$",
+        )
+    });
+    let line = text.trim().lines().next()?;
+    let key = |part: &str| TAKES.as_ref()?.captures(part.trim()).map(|found| found["key"].to_lowercase());
+    let (first, rest) = line.split_once(", ").unwrap_or((line, ""));
+    let is_several = rest.split([' ', ',']).any(|word| word.len() == 1 && word != "a" && word != "i");
+    key(line).or_else(|| if is_several { None } else { key(first) })
+}
+
+/// The alternative of an either-or question that a short reply chooses.
+pub(super) fn chosen_word(text: &str, asked: &str) -> Option<String> {
+    let answer = text.trim().split(", ").next().unwrap_or_default().trim_end_matches(['.', '!']);
+    if answer.len() < 3 || answer.split_whitespace().count() > 3 || answer.contains('?') {
+        return None;
+    }
+    let name = leading_name(answer, answer).filter(|name| !is_task(name))?;
+    let asked: Vec<String> =
+        asked.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()).collect();
+    let wanted: Vec<&str> = name.split(' ').collect();
+    let fits = asked.windows(wanted.len()).any(|window| window.iter().zip(&wanted).all(|(one, other)| one == other));
+    fits.then_some(name)
+}
+
+/// The questions of a form with the answers that a human selected.
+pub(super) fn form_answers(text: &str) -> Vec<(String, String)> {
+    static PAIR: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#""([^"]{8,400}\?)"="([^"]{1,200})""#).ok());
+    if text.contains("\"=\"") {
+        let Some(pair) = PAIR.as_ref() else { return Vec::new() };
+        return pair.captures_iter(text).map(|found| (found[1].to_owned(), found[2].to_owned())).collect();
+    }
+    match text.split_once("? → ") {
+        Some((question, answer)) if !answer.contains('\n') => vec![(format!("{question}?"), answer.to_owned())],
+        _ => Vec::new(),
+    }
+}
+
+/// The decision in a form's answer, if the question is about how to do something.
+pub(super) fn form_decision(question: &str, answer: &str) -> Option<String> {
+    static ABOUT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        compile_pattern(
+            r"\b(?:should|approach|strategy|prefer|use|style|format|library|framework|which .* (?:better|best|
+                sense)|how (?:do|would) you want)\b",
+        )
+    });
+    let is_about_ways = ABOUT.as_ref().is_some_and(|about| about.is_match(question));
+    let answer = answer.replace("(Recommended)", "").replace("(recommended)", "");
+    let answer = answer.trim();
+    let is_short = answer.len() <= 120 && !answer.ends_with('?') && !is_approval(answer);
+    if !is_about_ways || !is_short {
+        return None;
+    }
+    option_name(answer)
+}
+
+/// Whether an answer only approves continuing.
+fn is_approval(answer: &str) -> bool {
+    let first = answer.split([' ', ',', '.']).next().unwrap_or_default().to_lowercase();
+    matches!(
+        first.as_str(),
+        "yes"
+            | "no"
+            | "ok"
+            | "approve"
+            | "approved"
+            | "proceed"
+            | "continue"
+            | "cancel"
+            | "skip"
+            | "other"
+            | "done"
+            | "remove"
+            | "none"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn option_lists_are_parsed() {
+        let found = find_options("Two ways:\n\nA) IndexedDB with a queue.\nB) SQLite in WebAssembly.\n\nWhich?");
+        assert_eq!(
+            found.iter().map(|offer| offer.title.as_str()).collect::<Vec<_>>(),
+            ["indexeddb with queue", "sqlite"]
+        );
+        let found = find_options("Two options:\n**1. Threads (recommended)** — fast\n**2. Processes** — slow");
+        assert!(found[0].is_recommended && found[0].title == "threads" && found[1].key == "2");
+        assert!(find_options("1. one thing\n1. other thing\n2. more").is_empty());
+    }
+
+    #[test]
+    fn short_replies_choose_an_option() {
+        for (text, key) in [
+            ("B", Some("b")),
+            ("option 2", Some("2")),
+            ("ok, let's take 3!", Some("3")),
+            ("go with choice C", Some("c")),
+            ("go", None),
+            ("a test", None),
+        ] {
+            assert_eq!(chosen_key(text).as_deref(), key, "{text}");
+        }
+        assert_eq!(chosen_word("axum", "built on axum or on actix-web?").as_deref(), Some("axum"));
+        assert_eq!(chosen_word("axum, we have it", "on axum or on actix-web?").as_deref(), Some("axum"));
+        assert_eq!(chosen_word("yes", "axum or yes?"), None);
+    }
+
+    #[test]
+    fn question_about_work_differs_from_one_about_the_proposal() {
+        assert!(ends_with_task_question("I suggest x.\nWould you like me to draft release.md for the team?"));
+        assert!(!ends_with_task_question("I suggest x. Want me to set it up?"));
+        assert!(!ends_with_task_question("Want me to run it? I can."));
+    }
+
+    #[test]
+    fn forms_are_parsed() {
+        let text = r#"User has answered your questions: "Which model should it use?"="Tiny (Recommended)". "Is it fine?"="Yes"."#;
+        let found: Vec<_> =
+            form_answers(text).iter().filter_map(|(question, answer)| form_decision(question, answer)).collect();
+        assert_eq!(found, ["tiny"]);
+        assert_eq!(form_answers("Which fix? → by id"), [("Which fix?".to_owned(), "by id".to_owned())]);
+    }
+}

@@ -1,0 +1,114 @@
+//! Collects the events of one line: assigns each an id and redacts every text before it leaves the parser.
+
+use rethread_model::{EntryKind, EntryLocation, Timestamp};
+
+use super::content::MessageBlock;
+use super::lenient::LenientText;
+use super::tool::tool_use;
+use super::{EventBody, EventScope, PromptDelivery, PromptOrigin, TextSink, TitleRank, TranscriptEvent};
+
+pub(super) struct EventBuilder {
+    pub(super) events: Vec<TranscriptEvent>,
+    pub(super) native_id: String,
+    pub(super) copied_entry_id: Option<String>,
+    pub(super) copied_session_id: Option<String>,
+    pub(super) scope: EventScope,
+    location: EntryLocation,
+    at: Option<Timestamp>,
+    text_count: usize,
+}
+
+impl EventBuilder {
+    pub(super) fn new(location: EntryLocation, at: Option<Timestamp>, native_id: String) -> Self {
+        Self {
+            events: Vec::new(),
+            native_id,
+            copied_entry_id: None,
+            copied_session_id: None,
+            scope: EventScope::Main,
+            location,
+            at,
+            text_count: 0,
+        }
+    }
+
+    pub(super) fn push(&mut self, what: EventBody) {
+        self.push_with_id(self.native_id.clone(), what);
+    }
+
+    fn push_with_id(&mut self, native_id: String, what: EventBody) {
+        self.events.push(TranscriptEvent {
+            location: self.location,
+            at: self.at,
+            native_id,
+            copied_entry_id: self.copied_entry_id.clone(),
+            copied_session_id: self.copied_session_id.clone(),
+            scope: self.scope.clone(),
+            body: what,
+        });
+    }
+
+    /// The line's id for its first text, numbered ids for further texts of the same line.
+    pub(super) fn next_id(&mut self) -> String {
+        self.text_count += 1;
+        if self.text_count == 1 { self.native_id.clone() } else { format!("{}:{}", self.native_id, self.text_count) }
+    }
+
+    pub(super) fn add_text(&mut self, speech: EntryKind, text: String, message: Option<&str>, sink: &mut TextSink<'_>) {
+        self.add_text_with_delivery(speech, text, message, PromptDelivery::OwnLine, sink);
+    }
+
+    pub(super) fn add_text_with_delivery(
+        &mut self,
+        speech: EntryKind,
+        text: String,
+        message: Option<&str>,
+        way: PromptDelivery,
+        sink: &mut TextSink<'_>,
+    ) {
+        if text.trim().is_empty() {
+            return;
+        }
+        let typed = (speech == EntryKind::Prompt).then(|| PromptOrigin::new(&text, way));
+        let kept = match speech {
+            EntryKind::Prompt | EntryKind::Task | EntryKind::Answer => sink.filter.keep_user_messages,
+            EntryKind::AssistantText => sink.filter.keep_agent_responses,
+            _ => true,
+        };
+        let text = if kept { sink.redact(text) } else { String::new() };
+        let id = self.next_id();
+        self.push_with_id(
+            id,
+            EventBody::Text { kind: speech, text, message_id: message.map(str::to_owned), prompt_origin: typed },
+        );
+    }
+
+    /// Adds a tool call of the model.
+    pub(super) fn add_call(&mut self, block: MessageBlock<'_>, message: &str, sink: &mut TextSink<'_>) {
+        let tool = tool_use(block.name.as_str(), block.input, sink);
+        let id = block.id.non_empty().map_or_else(|| self.next_id(), Into::into);
+        self.push(EventBody::ToolCall { id, message_id: Some(message.to_owned()), tool });
+    }
+
+    /// Adds the model's reasoning, if the filter keeps it.
+    pub(super) fn add_reasoning(&mut self, block: &MessageBlock<'_>, sink: &mut TextSink<'_>) {
+        if sink.filter.keep_reasoning {
+            let thought = block.thinking.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+            self.add_text(EntryKind::Reasoning, thought, None, sink);
+        }
+    }
+
+    pub(super) fn add_title(
+        &mut self,
+        rank: TitleRank,
+        title: LenientText<'_>,
+        leaf: Option<String>,
+        sink: &mut TextSink<'_>,
+    ) {
+        // An empty title removes the one set before.
+        if let Some(text) = title.0 {
+            let text = sink.redact(text.into_owned());
+            self.push(EventBody::Title { rank, text, leaf });
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Session aliases defined by a project: explicit id files, and one folder of pi transcripts per alias.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rethread_model::Agent;
+use serde::Deserialize;
+
+use super::{TranscriptPeek, file, peek};
+
+/// An alias for a session, defined in a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionAlias {
+    /// The alias.
+    pub alias: String,
+    /// The agent of the session.
+    pub agent: Agent,
+    /// The agent's id of the session.
+    pub external_id: String,
+    /// The transcript, if it is stored inside the project.
+    pub transcript: Option<PathBuf>,
+}
+
+/// All aliases of a project: `.volute/sessions/{name}.json` contains the id of a Claude Code session, and the newest
+/// transcript in `.volute/pi-sessions/{name}/` is the pi session of that name.
+pub fn session_aliases(project: &Path) -> Vec<SessionAlias> {
+    let folder = project.join(".volute");
+    let mut all: Vec<SessionAlias> =
+        folder_entries(&folder.join("sessions")).filter_map(|path| alias_from_id_file(&path)).collect();
+    all.extend(folder_entries(&folder.join("pi-sessions")).filter_map(|path| alias_from_folder(&path)));
+    all.sort_by(|a, b| a.alias.cmp(&b.alias));
+    all
+}
+
+/// The project folder that contains its own transcripts, if it exists.
+pub fn transcripts_folder(project: &Path) -> Option<PathBuf> {
+    let folder = project.join(".volute/pi-sessions");
+    folder.is_dir().then_some(folder)
+}
+
+fn alias_from_id_file(path: &Path) -> Option<SessionAlias> {
+    #[derive(Deserialize)]
+    struct IdFile {
+        #[serde(rename = "sessionId", alias = "session_id", alias = "id")]
+        session_id: String,
+    }
+    if path.extension()? != "json" {
+        return None;
+    }
+    let (file, stamp) = file::open(path).ok()?;
+    let id: IdFile = (stamp.size < 1 << 20).then(|| serde_json::from_reader(file).ok()).flatten()?;
+    let alias = path.file_stem()?.to_str()?.to_owned();
+    Some(SessionAlias { alias, agent: Agent::ClaudeCode, external_id: id.session_id, transcript: None })
+}
+
+fn alias_from_folder(path: &Path) -> Option<SessionAlias> {
+    let alias = path.file_name()?.to_str()?.to_owned();
+    let newest = folder_entries(path)
+        .filter(|file| file.extension().is_some_and(|extension| extension == "jsonl"))
+        .filter_map(|path| fs::symlink_metadata(&path).ok()?.modified().ok().map(|at| (at, path)))
+        .max()?
+        .1;
+    let (file, stamp) = file::open(&newest).ok()?;
+    let TranscriptPeek { header_id, .. } = peek(&file, stamp.size);
+    Some(SessionAlias { alias, agent: Agent::Pi, external_id: header_id?, transcript: Some(newest) })
+}
+
+fn folder_entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn aliases_come_from_id_files_and_folders() {
+        // S000-02, S000-04
+        let project = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = project.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write(".volute/sessions/discord.json", r#"{"sessionId":"abc"}"#);
+        write(".volute/sessions/broken.json", "{");
+        write(
+            ".volute/pi-sessions/mail/x.jsonl",
+            "{\"type\":\"session\",\"version\":3,\"id\":\"p1\",\"cwd\":\"/p\"}\n",
+        );
+        let names = session_aliases(project.path());
+        let short: Vec<_> =
+            names.iter().map(|name| (name.alias.as_str(), name.agent, name.external_id.as_str())).collect();
+        assert_eq!(short, [("discord", Agent::ClaudeCode, "abc"), ("mail", Agent::Pi, "p1")]);
+        assert!(session_aliases(Path::new("/nowhere")).is_empty());
+    }
+}

@@ -1,0 +1,64 @@
+//! Arguments of `sessions`, `show` and `resume`.
+
+use clap::Args;
+use rethread_engine::LogProfile;
+use rethread_model::{Agent, SessionState};
+
+use super::{JsonArgs, ScopeArgs, values};
+
+#[derive(Debug, Args)]
+pub(crate) struct SessionsArgs {
+    /// List only sessions in this state
+    #[arg(long, value_parser = values::state())]
+    pub(crate) state: Option<SessionState>,
+    /// List only sessions of this agent
+    #[arg(long, value_parser = values::agent())]
+    pub(crate) agent: Option<Agent>,
+    /// Show at most N sessions
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u64>,
+    /// Include sessions without activity
+    #[arg(long)]
+    pub(crate) include_empty: bool,
+    /// Include sessions of sub-agents
+    #[arg(long)]
+    pub(crate) children: bool,
+    /// Print ID, age, agent and name separated by tabs, for pickers such as fzf
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) for_ref: bool,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// Session: ID or prefix, alias, name, or words from its name; or a citation REF:LINE
+    #[arg(value_name = "REF")]
+    pub(crate) reference: String,
+    /// Show the last N entries [default: 50]
+    #[arg(long, value_name = "N", conflicts_with = "full")]
+    pub(crate) lines: Option<u64>,
+    /// Show all entries
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Set the detail: messages only, messages and tool calls, or everything stored
+    #[arg(long, value_parser = values::profile(), default_value = "structure")]
+    pub(crate) profile: LogProfile,
+    /// Show the session episode by episode, as plain text
+    #[arg(long, conflicts_with_all = ["lines", "full", "profile", "bytes"])]
+    pub(crate) episodes: bool,
+    /// Show the last N bytes of text, in whole entries
+    #[arg(long, value_name = "N")]
+    pub(crate) bytes: Option<u64>,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArgs {
+    /// Session: ID or prefix, alias, name, or words from its name [default: the newest one here]
+    #[arg(value_name = "REF")]
+    pub(crate) reference: Option<String>,
+}

@@ -1,0 +1,66 @@
+//! Arguments of `init`, `demo` and `config`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use rethread_model::Agent;
+
+use super::{JsonArgs, values};
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// Do not ask for confirmation
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+    /// Read only these agents, now and later
+    #[arg(long, value_name = "AGENT,…", value_delimiter = ',', value_parser = values::other_agent())]
+    pub(crate) agents: Vec<Agent>,
+    /// Do not install hooks
+    #[arg(long)]
+    pub(crate) no_hooks: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Write the demo transcripts into DIR, which must be empty, instead of playing the demo
+    #[arg(long, value_name = "DIR", hide = true)]
+    pub(crate) into: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Show all settings.
+    ///
+    /// Use --origin to find out where a value was set.
+    #[command(after_long_help = "Examples:\n  rethread config show --origin")]
+    Show {
+        /// Show where each value comes from
+        #[arg(long)]
+        origin: bool,
+        #[command(flatten)]
+        json: JsonArgs,
+    },
+    /// Print one setting.
+    ///
+    /// Prints only the value, for use in scripts.
+    #[command(after_long_help = "Examples:\n  rethread config get intake.agents")]
+    Get {
+        /// Setting, such as intake.agents
+        key: String,
+    },
+    /// Change one setting.
+    ///
+    /// Writes to your user configuration file. `rethread config show` lists all settings.
+    #[command(after_long_help = "Examples:\n  rethread config set intake.exclude '~/private,*.secret'")]
+    Set {
+        /// Setting, such as intake.agents
+        key: String,
+        /// New value; separate list items with commas
+        value: String,
+    },
+    /// Print the configuration file path.
+    ///
+    /// The file need not exist yet.
+    #[command(after_long_help = "Examples:\n  $EDITOR \"$(rethread config path)\"")]
+    Path,
+}

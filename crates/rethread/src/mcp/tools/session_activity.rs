@@ -1,0 +1,30 @@
+//! `session_activity`: what other sessions did. Moves no watermark.
+
+use rethread_engine::SessionScope;
+
+use super::{ToolContext, scope_name};
+use crate::failure::Failure;
+use crate::mcp::arguments::McpArguments;
+use crate::render::{self, Tone};
+
+/// The activity that is new to a session, or that of the last hour.
+pub(super) fn activity(context: &ToolContext<'_>, arguments: &McpArguments) -> Result<String, Failure> {
+    let mut page = ToolContext::page();
+    if let Some(session) = arguments.optional_text("session") {
+        // Resolve first: an unknown reference must not create a store.
+        let id = context.engine.resolve(session)?.session.id.to_string();
+        let found = context.engine.activity(&id, true)?;
+        let text = found.map_or_else(|| "No new activity for that session.".to_owned(), |found| found.text);
+        page.line(Tone::Plain, &text);
+        return Ok(page.as_str().to_owned());
+    }
+    let live = context.engine.live_activity(context.scope)?;
+    let Some(activity) = live.activity else {
+        let nothing = || format!("No session activity in {} in the last hour.", scope_name(context.scope));
+        return Ok(context.not_synced_message().map_or_else(nothing, str::to_owned));
+    };
+    page.line(Tone::Plain, &activity.text).end_line();
+    page.line(Tone::Plain, "Sessions active in the last hour (one may be your own):");
+    render::sessions(&mut page, &live.sessions, context.engine.now(), *context.scope == SessionScope::AllProjects);
+    Ok(page.as_str().to_owned())
+}

@@ -1,0 +1,195 @@
+//! The buffer for terminal output. Everything added to it is sanitized, so no caller can forget to.
+
+use anstyle::{AnsiColor, Style};
+use rethread_model::one_line;
+use unicode_width::UnicodeWidthStr;
+
+use super::sanitize::sanitize;
+
+/// The style of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Plain,
+    Strong,
+    Dim,
+    Success,
+    Error,
+    Warning,
+    User,
+    Agent,
+    Match,
+}
+
+impl Tone {
+    fn style(self) -> Style {
+        let color = |color: AnsiColor| Style::new().fg_color(Some(color.into()));
+        match self {
+            Tone::Plain => Style::new(),
+            Tone::Strong => Style::new().bold(),
+            Tone::Dim => Style::new().dimmed(),
+            Tone::Success => color(AnsiColor::Green),
+            Tone::Error => color(AnsiColor::Red),
+            Tone::Warning => color(AnsiColor::Yellow),
+            Tone::User => color(AnsiColor::Cyan).bold(),
+            Tone::Agent => color(AnsiColor::Magenta).bold(),
+            Tone::Match => color(AnsiColor::Yellow).bold(),
+        }
+    }
+}
+
+/// Sanitized output, colored only if colors are enabled.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TextPage {
+    text: String,
+    has_color: bool,
+    width: Option<usize>,
+}
+
+impl TextPage {
+    /// `width` is the terminal width in columns; `None` turns truncating and wrapping off.
+    pub(crate) fn new(color: bool, width: Option<usize>) -> Self {
+        Self { text: String::new(), has_color: color, width }
+    }
+
+    /// Terminal width in columns; `None` if nothing should be truncated or wrapped.
+    pub(crate) fn width(&self) -> Option<usize> {
+        self.width
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Adds text that may have several lines.
+    pub(crate) fn add(&mut self, tone: Tone, text: &str) -> &mut Self {
+        self.push_styled(tone, &sanitize(text))
+    }
+
+    /// Adds text and a line break.
+    pub(crate) fn line(&mut self, tone: Tone, text: &str) -> &mut Self {
+        self.add(tone, text).end_line()
+    }
+
+    /// Adds text on one line, padded to `width` columns.
+    pub(crate) fn cell(&mut self, tone: Tone, text: &str, width: usize, side: CellAlign) -> &mut Self {
+        let text = sanitize_line(text);
+        let room = " ".repeat(width.saturating_sub(text.width()));
+        match side {
+            CellAlign::Left => self.push_styled(tone, &text).push_styled(Tone::Plain, &room),
+            CellAlign::Right => self.push_styled(Tone::Plain, &room).push_styled(tone, &text),
+        }
+    }
+
+    /// Adds parts separated by ` · `, wrapped between parts and indented by `indent`, and ends the line. Empty parts are
+    /// skipped.
+    pub(crate) fn row(&mut self, parts: &[(Tone, String)], indent: usize) -> &mut Self {
+        const BETWEEN: &str = " · ";
+        let width = self.width.unwrap_or(usize::MAX);
+        let mut used = indent;
+        for (tone, part) in
+            parts.iter().map(|(tone, part)| (*tone, sanitize_line(part))).filter(|(_, part)| !part.is_empty())
+        {
+            if used > indent && used + BETWEEN.width() + part.width() > width {
+                self.end_line().push_styled(Tone::Plain, &" ".repeat(indent));
+                used = indent;
+            } else if used > indent {
+                self.push_styled(Tone::Dim, BETWEEN);
+                used += BETWEEN.width();
+            }
+            self.push_styled(tone, &part);
+            used += part.width();
+        }
+        self.end_line()
+    }
+
+    /// Ends the line and removes trailing blanks.
+    pub(crate) fn end_line(&mut self) -> &mut Self {
+        self.text.truncate(self.text.trim_end_matches(' ').len());
+        self.text.push('\n');
+        self
+    }
+
+    fn push_styled(&mut self, tone: Tone, text: &str) -> &mut Self {
+        if self.has_color && tone != Tone::Plain && !text.is_empty() {
+            let style = tone.style();
+            self.text.extend([style.render().to_string().as_str(), text, style.render_reset().to_string().as_str()]);
+        } else {
+            self.text.push_str(text);
+        }
+        self
+    }
+}
+
+/// Alignment of the text in a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CellAlign {
+    Left,
+    Right,
+}
+
+/// Sanitizes text and joins it into one line.
+pub(crate) fn sanitize_line(text: &str) -> String {
+    one_line(&sanitize(text))
+}
+
+/// Sanitizes text, joins it into one line and truncates it to `width` columns, ending in `…`.
+pub(crate) fn truncate_to_width(text: &str, width: usize) -> String {
+    let text = sanitize_line(text);
+    if text.width() <= width {
+        return text;
+    }
+    let mut out = String::new();
+    let mut used = 0;
+    for c in text.chars() {
+        let wide = unicode_width::UnicodeWidthChar::width(c).unwrap_or(0);
+        if used + wide >= width {
+            break;
+        }
+        used += wide;
+        out.push(c);
+    }
+    if width > 0 {
+        out.truncate(out.trim_end().len());
+        out.push('…');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_sanitized_however_it_is_added() {
+        let mut page = TextPage::new(false, None);
+        page.add(Tone::Error, "a\u{1b}[2Jb")
+            .cell(Tone::Dim, "c\u{7}\nd", 6, CellAlign::Left)
+            .line(Tone::Plain, "\u{202e}");
+        assert_eq!(page.as_str(), "abc␇ d  \\u{202e}\n");
+    }
+
+    #[test]
+    fn colors_are_used_only_if_enabled() {
+        let mut page = TextPage::new(true, None);
+        page.line(Tone::Success, "x");
+        assert_eq!(page.as_str(), "\u{1b}[32mx\u{1b}[0m\n");
+    }
+
+    #[test]
+    fn row_wraps_between_parts() {
+        let parts = ["one two", "", "three", "four"].map(|part| (Tone::Plain, part.to_owned()));
+        let mut page = TextPage::new(false, Some(17));
+        page.add(Tone::Plain, "x ").row(&parts, 2);
+        assert_eq!(page.as_str(), "x one two · three\n  four\n");
+        let mut page = TextPage::new(false, None);
+        assert_eq!(page.row(&parts, 0).as_str(), "one two · three · four\n");
+    }
+
+    #[test]
+    fn text_is_truncated_by_columns_not_characters() {
+        assert_eq!(truncate_to_width("日本語の名前", 6), "日本…");
+        assert_eq!(truncate_to_width("name", 4), "name");
+        assert_eq!(truncate_to_width("names", 4), "nam…");
+        assert_eq!(truncate_to_width("names", 0), "");
+    }
+}

@@ -1,0 +1,99 @@
+//! An error with its fixes, and a decision.
+
+use maud::{Markup, html};
+use rethread_engine::{Decision, FactSource, Fix, KnownError};
+use rethread_model::{FactState, Predicate, Trust};
+
+use super::super::components::{OneLine, PageContext, citations, count, project, reason};
+use super::super::links::{to_entity, to_line};
+use crate::render::{local_time, number};
+
+/// An error with its fixes and failed attempts. `is_inside`: on the page of the session, which is then not named.
+pub(in super::super) fn error_card(context: PageContext<'_>, error: &KnownError, is_inside: bool) -> Markup {
+    html! {
+        article.error-known data-item {
+            h3 { a href=(to_entity("error", &error.signature)) { (OneLine(&error.line)) } }
+            p.dim {
+                @if error.occurrences > 0 { "seen " (count(error.occurrences, "time")) }
+                @if let Some(last) = &error.last_source {
+                    @if is_inside { " · " a href=(to_line(last.session, last.line)) { "line " (number(last.line)) } }
+                    @else { " · last " (context.since(last.at)) " · " (project(last.project.as_deref())) }
+                }
+            }
+            @if !error.fixes.fixes.is_empty() { ul.fixes { @for fix in &error.fixes.fixes { (fix_item(context, fix, is_inside)) } } }
+            @if !error.fixes.failed_attempts.is_empty() {
+                details.more open[error.fixes.fixes.is_empty()] {
+                    summary { (count(error.fixes.failed_attempts.len() as u64, "failed attempt")) }
+                    ul.fixes { @for fix in &error.fixes.failed_attempts { (fix_item(context, fix, is_inside)) } }
+                }
+            }
+        }
+    }
+}
+
+fn fix_item(context: PageContext<'_>, fix: &Fix, is_inside: bool) -> Markup {
+    let (word, class) = match fix.state {
+        FactState::Confirmed => ("fixed it", "good"),
+        FactState::Refuted => ("did not help", "bad"),
+        FactState::Hypothesis | FactState::Superseded => ("may have helped", "careful"),
+    };
+    html! {
+        li {
+            p.what { (OneLine(&fix.description)) }
+            p.dim {
+                span class=(class) { (word) }
+                @if fix.succeeded > 0 { " · helped " (number(fix.succeeded)) "×" }
+                @if fix.failed > 0 { " · failed " (number(fix.failed)) "×" }
+                @if let Some(command) = &fix.command { " · verified by " code { (OneLine(command)) } }
+                @if is_inside { (source_lines(&fix.sources)) }
+            }
+            (reason(fix.reason.as_ref(), &fix.description))
+            @if !is_inside { (citations(context, &fix.sources)) }
+        }
+    }
+}
+
+/// Links to the first source lines.
+fn source_lines(sources: &[FactSource]) -> Markup {
+    html! {
+        @for source in sources.iter().take(3) {
+            " · " a href=(to_line(source.session, source.line)) { "line " (number(source.line)) }
+        }
+    }
+}
+
+/// A decision, preference or prohibition, with its state and reason.
+pub(in super::super) fn decision_card(context: PageContext<'_>, one: &Decision, is_inside: bool) -> Markup {
+    let (word, class) = match one.predicate {
+        Predicate::Prefers if one.is_open() => ("always", "good"),
+        Predicate::Forbids if one.is_open() => ("never", "bad"),
+        _ if one.is_open() && one.state == FactState::Hypothesis => (one.state.decision_name(), "careful"),
+        _ => (one.state.decision_name(), if one.is_open() { "good" } else { "gone" }),
+    };
+    let whose = match one.trust {
+        Trust::Human => "from you",
+        Trust::Assistant => "from the agent",
+        Trust::Tool => "from tool output",
+        Trust::Web => "from the web",
+    };
+    let kind = if one.predicate == Predicate::Decided { "decision" } else { "preference" };
+    html! {
+        article.decision.gone[!one.is_open()] data-item {
+            h3 {
+                span class={ "badge " (class) } { (word) } " "
+                a href=(to_entity(kind, &one.subject)) { (OneLine(&one.subject)) }
+                @if let Some(other) = &one.rejected_option { " " span.against { "not " (OneLine(other)) } }
+            }
+            @if !one.statement.is_empty() { p.what { (OneLine(&one.statement)) } }
+            (reason(one.reason.as_ref(), &one.statement))
+            p.dim {
+                (whose)
+                @if !is_inside { " · " (project(one.project.as_deref())) }
+                @if let Some(until) = one.valid_to { " · until " (local_time(Some(until), context.zone)) }
+                @if let Some(by) = &one.closed_by { " · " a href=(to_line(by.session, by.line)) { "ended here" } }
+                @if is_inside { (source_lines(&one.sources)) }
+            }
+            @if !is_inside { (citations(context, &one.sources)) }
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! What hooks and users reported about sessions: periods, events, watermarks, injections.
+
+use rethread_model::{Agent, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::{Batch, SessionNumber, Store, StoreError};
+
+/// Stored events per session.
+const MAX_EVENTS: u64 = 50;
+/// Stored injections per session.
+const MAX_INJECTIONS: u64 = 200;
+
+/// Identifies a session by the agent's own id, which is known before the transcript is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SessionKey<'a> {
+    /// The agent that runs the session.
+    pub agent: Agent,
+    /// The agent's id of the session.
+    pub external_id: &'a str,
+}
+
+/// How a session was closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CloseKind {
+    /// Paused by the user.
+    Suspended,
+    /// Ended by the user or the agent.
+    Ended,
+}
+
+impl CloseKind {
+    /// None for null, and for a value that only a newer version of the program knows: then the session counts as open.
+    pub(crate) fn from_stored(word: Option<&str>) -> Option<Self> {
+        match word {
+            Some("ended") => Some(Self::Ended),
+            Some("suspended") => Some(Self::Suspended),
+            _ => None,
+        }
+    }
+}
+
+/// State of a session that is known from hooks and commands, not from its transcript.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LifecycleRow {
+    /// Number of the current period of work, from 1.
+    pub period: u64,
+    /// Start of the current period.
+    pub period_started_at: Timestamp,
+    /// Time of the last hook or command that concerned it.
+    pub touched_at: Timestamp,
+    /// How and when it was closed; `None` while it is open.
+    pub closed: Option<(CloseKind, Timestamp)>,
+    /// The task the user attached.
+    pub task: Option<String>,
+    /// The name the user gave it.
+    pub name: Option<String>,
+    /// Number of events in all periods.
+    pub event_count: u64,
+    /// Number of events in earlier periods.
+    pub event_count_before_period: u64,
+    /// Entities named in prompts, newest last.
+    pub prompt_entities: Vec<String>,
+}
+
+impl LifecycleRow {
+    /// A new session whose first period starts now.
+    pub fn new(now: Timestamp) -> Self {
+        Self {
+            period: 1,
+            period_started_at: now,
+            touched_at: now,
+            closed: None,
+            task: None,
+            name: None,
+            event_count: 0,
+            event_count_before_period: 0,
+            prompt_entities: Vec::new(),
+        }
+    }
+
+    /// Number of events in the current period.
+    pub fn period_event_count(&self) -> u64 {
+        self.event_count.saturating_sub(self.event_count_before_period)
+    }
+}
+
+/// An event reported by a hook or a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LifecycleEvent {
+    /// Time of the event.
+    pub at: Timestamp,
+    /// Kind of the event, such as `tool_executed`.
+    pub kind: String,
+    /// Details for the user; may be empty.
+    pub detail: String,
+}
+
+/// A move of a watermark: how far a reader had seen another session, and how far it has seen it now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WatermarkMove {
+    /// The session that was read.
+    pub session: SessionNumber,
+    /// Seq of the last entry seen before; `None` if the session was never seen.
+    pub from_seq: Option<u64>,
+    /// Seq of the last entry seen now.
+    pub to_seq: u64,
+}
+
+/// A text that was added to an agent's context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InjectionRow {
+    /// Time of the injection.
+    pub at: Timestamp,
+    /// The agent's hook event that caused it.
+    pub event: String,
+    /// The injected text.
+    pub text: String,
+    /// Its sections, and what was left out, with reasons, as JSON.
+    pub sections_json: String,
+    /// Hash of the text.
+    pub text_hash: u64,
+    /// Microseconds it took to compose the text.
+    pub duration_micros: u64,
+}
+
+const LIFECYCLE_COLUMNS: &str =
+    "period, period_started_at, touched_at, closed_as, closed_at, task, events, name, events_before_period,
+     prompt_entities";
+/// Selects rows of one session in tables keyed by agent and external id.
+pub(crate) const BY_EXTERNAL_ID: &str = "space = ?1 AND agent = ?2 AND external_id = ?3";
+
+impl Store {
+    /// The lifecycle of a session; `None` if no hook or command concerned it yet.
+    pub fn lifecycle(&self, key: SessionKey<'_>) -> Result<Option<LifecycleRow>, StoreError> {
+        select_lifecycle(&self.connection, self.space.as_str(), key).map_err(|cause| self.err(cause))
+    }
+
+    /// The last events of a session, oldest first.
+    pub fn lifecycle_events(&self, key: SessionKey<'_>, most: u64) -> Result<Vec<LifecycleEvent>, StoreError> {
+        let sql = format!(
+            "SELECT at, kind, detail FROM lifecycle_event WHERE {BY_EXTERNAL_ID} ORDER BY number DESC LIMIT ?4"
+        );
+        let mut events = self.query_by_external_id(&sql, key, most as i64, |row| {
+            Ok(LifecycleEvent { at: Timestamp::from_millis(row.get(0)?), kind: row.get(1)?, detail: row.get(2)? })
+        })?;
+        events.reverse();
+        Ok(events)
+    }
+
+    /// Sessions that are not closed and were last touched before a time, by agent and external id.
+    pub fn silent_sessions(&self, before: Timestamp) -> Result<Vec<(Agent, String)>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<(Agent, String)>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT agent, external_id FROM lifecycle WHERE space = ?1 AND closed_as IS NULL AND touched_at < ?2",
+            )?;
+            let rows = statement.query_map(params![self.space.as_str(), before.as_millis()], |row| {
+                let agent = row.get::<_, String>(0)?.parse::<Agent>().ok();
+                Ok(agent.zip(Some(row.get::<_, String>(1)?)))
+            })?;
+            rows.filter_map(Result::transpose).collect()
+        };
+        read().map_err(|cause| self.err(cause))
+    }
+
+    /// The watermarks of a reader: the last seq seen of each other session.
+    pub fn watermarks(&self, reader: SessionKey<'_>) -> Result<Vec<(SessionNumber, u64)>, StoreError> {
+        let sql = format!("SELECT session, last_seq FROM watermark WHERE {BY_EXTERNAL_ID} AND last_seq >= ?4");
+        self.query_by_external_id(&sql, reader, 0, |row| Ok((SessionNumber(row.get(0)?), row.get::<_, i64>(1)? as u64)))
+    }
+
+    /// Whether content with this dedupe key is in the session's context already.
+    pub fn was_injected(&self, key: SessionKey<'_>, hash: u64) -> Result<bool, StoreError> {
+        let sql = format!("SELECT 1 FROM injected_content WHERE {BY_EXTERNAL_ID} AND dedupe_key = ?4");
+        Ok(!self.query_by_external_id(&sql, key, hash as i64, |_| Ok(()))?.is_empty())
+    }
+
+    /// Whether the session's context was compacted or cleared since its last prompt.
+    pub fn has_new_context(&self, key: SessionKey<'_>) -> Result<bool, StoreError> {
+        let sql = format!("SELECT 1 FROM context_state WHERE {BY_EXTERNAL_ID} AND is_new_context = ?4");
+        Ok(!self.query_by_external_id(&sql, key, 1, |_| Ok(()))?.is_empty())
+    }
+
+    /// The last injections into a session, newest first.
+    pub fn injections(&self, key: SessionKey<'_>, most: u64) -> Result<Vec<InjectionRow>, StoreError> {
+        let sql = format!(
+            "SELECT at, event, text, sections, text_hash, duration_micros FROM injection
+             WHERE {BY_EXTERNAL_ID} ORDER BY number DESC LIMIT ?4"
+        );
+        self.query_by_external_id(&sql, key, most as i64, |row| {
+            Ok(InjectionRow {
+                at: Timestamp::from_millis(row.get(0)?),
+                event: row.get(1)?,
+                text: row.get(2)?,
+                sections_json: row.get(3)?,
+                text_hash: row.get::<_, i64>(4)? as u64,
+                duration_micros: row.get::<_, i64>(5)? as u64,
+            })
+        })
+    }
+
+    pub(crate) fn query_by_external_id<T>(
+        &self,
+        sql: &str,
+        key: SessionKey<'_>,
+        last: i64,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let query = || -> rusqlite::Result<Vec<T>> {
+            let values = params![self.space.as_str(), key.agent.as_str(), key.external_id, last];
+            self.connection.prepare_cached(sql)?.query_map(values, read)?.collect()
+        };
+        query().map_err(|cause| self.err(cause))
+    }
+}
+
+impl Batch<'_> {
+    /// The lifecycle of a session, including changes of this batch.
+    pub fn lifecycle(&self, key: SessionKey<'_>) -> Result<Option<LifecycleRow>, StoreError> {
+        select_lifecycle(self.connection(), self.space(), key).map_err(|cause| self.err(cause))
+    }
+
+    /// Stores the lifecycle of a session.
+    pub fn save_lifecycle(&mut self, key: SessionKey<'_>, life: &LifecycleRow) -> Result<(), StoreError> {
+        let closed = life.closed.map(|(closed, _)| if closed == CloseKind::Ended { "ended" } else { "suspended" });
+        self.run(
+            "INSERT OR REPLACE INTO lifecycle (space, agent, external_id, period, period_started_at, touched_at,
+             closed_as, closed_at, task, events, name, events_before_period, prompt_entities)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+            params![
+                self.space(),
+                key.agent.as_str(),
+                key.external_id,
+                life.period as i64,
+                life.period_started_at.as_millis(),
+                life.touched_at.as_millis(),
+                closed,
+                life.closed.map(|(_, at)| at.as_millis()),
+                life.task,
+                life.event_count as i64,
+                life.name,
+                life.event_count_before_period as i64,
+                life.prompt_entities.join("\n"),
+            ],
+        )
+    }
+
+    /// Adds an event under that number and drops the oldest ones.
+    pub fn add_lifecycle_event(
+        &mut self,
+        key: SessionKey<'_>,
+        number: u64,
+        event: &LifecycleEvent,
+    ) -> Result<(), StoreError> {
+        let (agent, id) = (key.agent.as_str(), key.external_id);
+        self.run(
+            "INSERT OR REPLACE INTO lifecycle_event (space, agent, external_id, number, at, kind, detail)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            params![self.space(), agent, id, number as i64, event.at.as_millis(), event.kind, event.detail],
+        )?;
+        let oldest = number.saturating_sub(MAX_EVENTS) as i64;
+        self.run(
+            &format!("DELETE FROM lifecycle_event WHERE {BY_EXTERNAL_ID} AND number <= ?4"),
+            params![self.space(), agent, id, oldest],
+        )
+    }
+
+    /// Moves a watermark of a reader. Returns false, without moving it, if it is not at `mark.from` any more: then
+    /// another process has informed the reader since.
+    pub fn move_watermark(&mut self, reader: SessionKey<'_>, mark: WatermarkMove) -> Result<bool, StoreError> {
+        let (agent, id) = (reader.agent.as_str(), reader.external_id);
+        match mark.from_seq {
+            None => self.insert(
+                "INSERT OR IGNORE INTO watermark (space, agent, external_id, session, last_seq)
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![self.space(), agent, id, mark.session.0, mark.to_seq as i64],
+            ),
+            Some(from) => self.insert(
+                &format!(
+                    "UPDATE watermark SET last_seq = ?5 WHERE {BY_EXTERNAL_ID} AND session = ?4
+                     AND last_seq = ?6"
+                ),
+                params![self.space(), agent, id, mark.session.0, mark.to_seq as i64, from as i64],
+            ),
+        }
+    }
+
+    /// Records that content with this dedupe key was injected into a session. Returns false if it was recorded before.
+    pub fn mark_injected(&mut self, key: SessionKey<'_>, hash: u64, at: Timestamp) -> Result<bool, StoreError> {
+        self.insert(
+            "INSERT OR IGNORE INTO injected_content (space, agent, external_id, dedupe_key, at)
+             VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![self.space(), key.agent.as_str(), key.external_id, hash as i64, at.as_millis()],
+        )
+    }
+
+    /// Clears all dedupe keys of a session and its new-context flag, because its context was compacted or cleared.
+    pub fn clear_injected(&mut self, key: SessionKey<'_>) -> Result<(), StoreError> {
+        for table in ["injected_content", "context_state"] {
+            let sql = format!("DELETE FROM {table} WHERE {BY_EXTERNAL_ID}");
+            self.run(&sql, params![self.space(), key.agent.as_str(), key.external_id])?;
+        }
+        Ok(())
+    }
+
+    /// Clears one dedupe key of a session.
+    pub fn clear_injected_key(&mut self, key: SessionKey<'_>, hash: u64) -> Result<(), StoreError> {
+        let values = params![self.space(), key.agent.as_str(), key.external_id, hash as i64];
+        self.run(&format!("DELETE FROM injected_content WHERE {BY_EXTERNAL_ID} AND dedupe_key = ?4"), values)
+    }
+
+    /// Records whether a session has a new context: one that was compacted or cleared since its last prompt.
+    pub fn set_new_context(&mut self, key: SessionKey<'_>, is_new: bool) -> Result<(), StoreError> {
+        self.run(
+            "INSERT OR REPLACE INTO context_state (space, agent, external_id, is_new_context) VALUES (?1, ?2, ?3, ?4)",
+            params![self.space(), key.agent.as_str(), key.external_id, is_new],
+        )
+    }
+
+    /// Stores an injection and drops the oldest ones of the session.
+    pub fn add_injection(&mut self, key: SessionKey<'_>, injected: &InjectionRow) -> Result<(), StoreError> {
+        let (agent, id) = (key.agent.as_str(), key.external_id);
+        let number = self.next_number("injection")?;
+        self.run(
+            "INSERT INTO injection (space, number, agent, external_id, at, event, text, sections, text_hash,
+             duration_micros) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            params![
+                self.space(),
+                number,
+                agent,
+                id,
+                injected.at.as_millis(),
+                injected.event,
+                injected.text,
+                injected.sections_json,
+                injected.text_hash as i64,
+                injected.duration_micros as i64,
+            ],
+        )?;
+        self.run(
+            &format!(
+                "DELETE FROM injection WHERE space = ?1 AND number IN (SELECT number FROM injection
+                 WHERE {BY_EXTERNAL_ID} ORDER BY number DESC LIMIT -1 OFFSET ?4)"
+            ),
+            params![self.space(), agent, id, MAX_INJECTIONS as i64],
+        )
+    }
+}
+
+fn select_lifecycle(
+    connection: &Connection,
+    space: &str,
+    key: SessionKey<'_>,
+) -> rusqlite::Result<Option<LifecycleRow>> {
+    let sql = format!("SELECT {LIFECYCLE_COLUMNS} FROM lifecycle WHERE {BY_EXTERNAL_ID}");
+    let mut statement = connection.prepare_cached(&sql)?;
+    statement.query_row(params![space, key.agent.as_str(), key.external_id], lifecycle_from_row).optional()
+}
+
+fn lifecycle_from_row(row: &Row<'_>) -> rusqlite::Result<LifecycleRow> {
+    let closed = CloseKind::from_stored(row.get_ref(3)?.as_str_or_null()?);
+    let closed_at = row.get::<_, Option<i64>>(4)?.map(Timestamp::from_millis);
+    Ok(LifecycleRow {
+        period: row.get::<_, i64>(0)? as u64,
+        period_started_at: Timestamp::from_millis(row.get(1)?),
+        touched_at: Timestamp::from_millis(row.get(2)?),
+        closed: closed.zip(closed_at),
+        task: row.get(5)?,
+        event_count: row.get::<_, i64>(6)? as u64,
+        name: row.get(7)?,
+        event_count_before_period: row.get::<_, i64>(8)? as u64,
+        prompt_entities: row.get::<_, String>(9)?.lines().map(str::to_owned).collect(),
+    })
+}

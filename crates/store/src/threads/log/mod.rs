@@ -1,0 +1,317 @@
+//! Appends to the log of one thread. An acknowledged record is on disk.
+//!
+//! Within a process, calls that arrive during a write wait, and the next writer writes all their records with one
+//! flush. Between processes, a lock on the log file gives the order. The log is append-only: an incomplete last line is
+//! closed with a newline and skipped by readers.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+use std::sync::{Condvar, Mutex, PoisonError, TryLockError};
+
+use rethread_model::thread::{ChatRole, ThreadId, ThreadMetadata, ThreadRecord};
+
+use super::private_files::{Flush, PrivateFolder};
+use super::{ThreadError, metadata, read, record_counts};
+
+/// Longest record that a thread accepts, in bytes of its line.
+pub const MAX_RECORD_BYTES: usize = 8 << 20;
+
+/// The log of one thread, open for appending. It can be shared between threads of a process.
+#[derive(Debug)]
+pub struct ThreadLog {
+    id: ThreadId,
+    path: PathBuf,
+    folder: PrivateFolder,
+    queue: Mutex<AppendQueue>,
+    written: Condvar,
+    writer: Mutex<LogWriter>,
+}
+
+/// Records that wait for the next writer, and results that wait to be collected, both with the ticket of their call.
+#[derive(Debug, Default)]
+struct AppendQueue {
+    last_ticket: u64,
+    records: Vec<(u64, ThreadRecord)>,
+    results: Vec<(u64, Result<ThreadRecord, ThreadError>)>,
+}
+
+/// The right to write within this process.
+#[derive(Debug)]
+struct LogWriter {
+    file: File,
+    /// Metadata of the log as far as it was read; `None` before the first read.
+    metadata: Option<ThreadMetadata>,
+    /// Whether `metadata` is newer than `metadata.json`.
+    has_unsaved_metadata: bool,
+    /// Whether a flush failed: from then on it is unknown what is on disk.
+    has_failed_flush: bool,
+    flush: fn(&File) -> std::io::Result<()>,
+}
+
+impl ThreadLog {
+    pub(super) fn new(id: ThreadId, path: PathBuf, folder: PrivateFolder, file: File) -> Self {
+        let writer = LogWriter {
+            file,
+            metadata: None,
+            has_unsaved_metadata: false,
+            has_failed_flush: false,
+            flush: File::sync_data,
+        };
+        Self { id, path, folder, queue: Mutex::default(), written: Condvar::new(), writer: Mutex::new(writer) }
+    }
+
+    /// Id of the thread.
+    pub fn id(&self) -> ThreadId {
+        self.id
+    }
+
+    /// Numbers the record and writes it. When this returns `Ok`, the record is on disk.
+    ///
+    /// A tool result must belong to a call that waits for one; it gets the tool's name from the call.
+    pub fn append(&self, record: ThreadRecord) -> Result<ThreadRecord, ThreadError> {
+        let ticket = {
+            let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+            queue.last_ticket += 1;
+            let ticket = queue.last_ticket;
+            queue.records.push((ticket, record));
+            ticket
+        };
+        loop {
+            // The call that gets the writer writes all waiting records; the others collect their results.
+            match self.writer.try_lock() {
+                Ok(mut writer) => self.write_waiting(&mut writer),
+                Err(TryLockError::Poisoned(writer)) => self.write_waiting(&mut writer.into_inner()),
+                Err(TryLockError::WouldBlock) => {}
+            }
+            let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(at) = queue.results.iter().position(|(owner, _)| *owner == ticket) {
+                return queue.results.swap_remove(at).1;
+            }
+            // The timeout covers a writer that finished between the two locks.
+            let pause = std::time::Duration::from_millis(1);
+            drop(self.written.wait_timeout(queue, pause).unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    /// The current metadata of the thread, including what other processes wrote.
+    pub fn metadata(&self) -> Result<ThreadMetadata, ThreadError> {
+        self.locked(|log, writer| {
+            let mut current = log.refresh_metadata(writer)?.clone();
+            metadata::adopt_file_fields(&mut current, &log.folder);
+            Ok(current)
+        })
+    }
+
+    /// Changes fields that only `metadata.json` holds: name, model, instructions.
+    pub fn update_metadata(&self, change: impl FnOnce(&mut ThreadMetadata)) -> Result<ThreadMetadata, ThreadError> {
+        self.save_metadata(change, Flush::Now)
+    }
+
+    fn save_metadata(
+        &self,
+        change: impl FnOnce(&mut ThreadMetadata),
+        flush: Flush,
+    ) -> Result<ThreadMetadata, ThreadError> {
+        self.locked(|log, writer| {
+            log.refresh_metadata(writer)?;
+            let current = writer.metadata.as_mut().ok_or(ThreadError::Missing { id: log.id })?;
+            // Another process may have changed a name since.
+            metadata::adopt_file_fields(current, &log.folder);
+            change(current);
+            metadata::write(&log.folder, current, flush)
+                .map_err(ThreadError::disk(&log.path.with_file_name(metadata::NAME), "written"))?;
+            writer.has_unsaved_metadata = false;
+            Ok(current.clone())
+        })
+    }
+
+    /// Saves the metadata, so that the next process to open the log does not have to read all of it.
+    pub fn save_unsaved_metadata(&self) -> Result<(), ThreadError> {
+        let is_unsaved = self.writer.lock().unwrap_or_else(PoisonError::into_inner).has_unsaved_metadata;
+        if is_unsaved { self.save_metadata(|_| {}, Flush::Later).map(drop) } else { Ok(()) }
+    }
+
+    /// Runs `action` while no other thread or process writes to the log.
+    fn locked<T>(
+        &self,
+        action: impl FnOnce(&Self, &mut LogWriter) -> Result<T, ThreadError>,
+    ) -> Result<T, ThreadError> {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = self.lock(&writer)?;
+        let result = action(self, &mut writer);
+        drop(lock);
+        result
+    }
+
+    /// The lock between processes. It is released with the value, also when the process is killed.
+    fn lock(&self, writer: &LogWriter) -> Result<LogLock, ThreadError> {
+        let file = writer.file.try_clone().map_err(ThreadError::disk(&self.path, "locked"))?;
+        file.lock().map_err(ThreadError::disk(&self.path, "locked"))?;
+        let lock = LogLock(file);
+        // Deletion happens under the same lock and leaves an unlinked file.
+        let attributes = lock.0.metadata().map_err(ThreadError::disk(&self.path, "read"))?;
+        if std::os::unix::fs::MetadataExt::nlink(&attributes) == 0 {
+            return Err(ThreadError::Deleted { id: self.id });
+        }
+        Ok(lock)
+    }
+
+    fn write_waiting(&self, writer: &mut LogWriter) {
+        let batch = std::mem::take(&mut self.queue.lock().unwrap_or_else(PoisonError::into_inner).records);
+        if batch.is_empty() {
+            return;
+        }
+        let results = self.write_batch(writer, batch);
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner).results.extend(results);
+        self.written.notify_all();
+    }
+
+    fn write_batch(
+        &self,
+        writer: &mut LogWriter,
+        batch: Vec<(u64, ThreadRecord)>,
+    ) -> Vec<(u64, Result<ThreadRecord, ThreadError>)> {
+        let prepared = self.lock(writer).and_then(|lock| self.prepare(writer).map(|()| lock));
+        let lock = match prepared {
+            Ok(lock) => lock,
+            Err(error) => return refuse_all(batch, &error),
+        };
+        let mut results: Vec<(u64, Result<ThreadRecord, ThreadError>)> = Vec::with_capacity(batch.len());
+        let mut batch = batch.into_iter();
+        while let Some((owner, record)) = batch.next() {
+            let written = self.write_one(writer, record);
+            let has_disk_error = matches!(written, Err(ThreadError::Disk { .. }));
+            results.push((owner, written));
+            if has_disk_error {
+                results.extend(
+                    batch
+                        .by_ref()
+                        .map(|(owner, _)| (owner, Err(ThreadError::FailedEarlier { path: self.path.clone() }))),
+                );
+            }
+        }
+        if results.iter().any(|(_, result)| result.is_ok())
+            && let Err(cause) = (writer.flush)(&writer.file)
+        {
+            writer.has_failed_flush = true;
+            let mut cause = Some(cause);
+            for (_, result) in results.iter_mut().filter(|(_, result)| result.is_ok()) {
+                *result = Err(match cause.take() {
+                    Some(cause) => ThreadError::Disk { path: self.path.clone(), operation: "written", cause },
+                    None => ThreadError::FailedEarlier { path: self.path.clone() },
+                });
+            }
+        }
+        drop(lock);
+        results
+    }
+
+    /// Reads what other processes wrote, and closes an incomplete last line.
+    fn prepare(&self, writer: &mut LogWriter) -> Result<(), ThreadError> {
+        if writer.has_failed_flush {
+            return Err(ThreadError::FailedEarlier { path: self.path.clone() });
+        }
+        let end = self.refresh_metadata(writer)?.log_bytes;
+        let size = self.size(writer)?;
+        if end == size {
+            return Ok(());
+        }
+        // If only the newline is missing, closing the line makes it a readable record, so it counts.
+        let mut torn = vec![0; (size - end) as usize];
+        let mut file = &writer.file;
+        file.seek(SeekFrom::Start(end))
+            .and_then(|_| file.read_exact(&mut torn))
+            .map_err(ThreadError::disk(&self.path, "read"))?;
+        file.write_all(b"\n").map_err(ThreadError::disk(&self.path, "written"))?;
+        torn.push(b'\n');
+        if let Some(metadata) = &mut writer.metadata {
+            record_counts::count_line(metadata, &torn);
+        }
+        Ok(())
+    }
+
+    /// Writes a record with a single write. A failed write leaves an incomplete line, which the next one closes.
+    fn write_one(&self, writer: &mut LogWriter, mut record: ThreadRecord) -> Result<ThreadRecord, ThreadError> {
+        let Some(metadata) = &mut writer.metadata else { return Err(ThreadError::Missing { id: self.id }) };
+        record.set_seq(metadata.next_seq);
+        if let ThreadRecord::Message(message) = &mut record
+            && message.role == ChatRole::ToolResult
+        {
+            let call = message.tool_call_id.clone().unwrap_or_default();
+            let Some(found) = metadata.waiting_calls.iter().find(|waiting| waiting.id == call) else {
+                return Err(ThreadError::NoSuchCall { id: self.id, call });
+            };
+            message.tool_name = Some(found.name.clone());
+        }
+        let line = record.to_line();
+        if line.len() > MAX_RECORD_BYTES {
+            return Err(ThreadError::TooLong { bytes: line.len(), limit: MAX_RECORD_BYTES });
+        }
+        let mut file = &writer.file;
+        if let Err(cause) = file.write_all(&line) {
+            // The next read finds out how much of the line was written.
+            writer.metadata = None;
+            return Err(ThreadError::Disk { path: self.path.clone(), operation: "written", cause });
+        }
+        record_counts::count_line(metadata, &line);
+        writer.has_unsaved_metadata = true;
+        Ok(record)
+    }
+
+    /// Brings the metadata up to date with the log.
+    fn refresh_metadata<'w>(&self, writer: &'w mut LogWriter) -> Result<&'w ThreadMetadata, ThreadError> {
+        let disk = ThreadError::disk(&self.path, "read");
+        let size = self.size(writer)?;
+        let is_current = writer.metadata.as_ref().is_some_and(|metadata| metadata.log_bytes == size);
+        if !is_current {
+            let old = writer.metadata.take().filter(|metadata| metadata.log_bytes <= size);
+            let current = metadata::load(self.id, &self.folder, &writer.file, old).map_err(disk)?;
+            writer.metadata = Some(current);
+        }
+        writer.metadata.as_ref().ok_or(ThreadError::Missing { id: self.id })
+    }
+
+    fn size(&self, writer: &LogWriter) -> Result<u64, ThreadError> {
+        writer.file.metadata().map(|attributes| attributes.len()).map_err(ThreadError::disk(&self.path, "read"))
+    }
+}
+
+impl Drop for ThreadLog {
+    fn drop(&mut self) {
+        // If this fails, the next reader counts the records again.
+        let _ = self.save_unsaved_metadata();
+    }
+}
+
+/// Releases the lock when dropped.
+struct LogLock(File);
+
+impl Drop for LogLock {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+/// The same error for every record: `ThreadError` cannot be cloned.
+fn refuse_all(batch: Vec<(u64, ThreadRecord)>, error: &ThreadError) -> Vec<(u64, Result<ThreadRecord, ThreadError>)> {
+    let copy = || match error {
+        ThreadError::Deleted { id } => ThreadError::Deleted { id: *id },
+        ThreadError::Missing { id } => ThreadError::Missing { id: *id },
+        ThreadError::FailedEarlier { path } => ThreadError::FailedEarlier { path: path.clone() },
+        ThreadError::Disk { path, operation: doing, cause } => {
+            ThreadError::Disk { path: path.clone(), operation: doing, cause: cause.kind().into() }
+        }
+        _ => ThreadError::FailedEarlier { path: PathBuf::new() },
+    };
+    batch.into_iter().map(|(owner, _)| (owner, Err(copy()))).collect()
+}
+
+/// The number of the record that ends at a position, if there is one.
+pub(super) fn last_seq_before(file: &File, end: u64) -> std::io::Result<Option<u64>> {
+    let line = read::line_before(file, end)?;
+    Ok(line.and_then(|line| ThreadRecord::parse(&line).ok()).and_then(|record| record.seq()))
+}
+
+#[cfg(test)]
+mod tests;
