@@ -36,6 +36,7 @@ pub(crate) enum FailureKind {
     StoreDisk,
     StoreDamaged,
     StoreNewer,
+    StoreOutdated,
     Index,
     Watch,
     Serve,
@@ -100,6 +101,7 @@ impl FailureKind {
             FailureKind::StoreDisk => ("store-disk", 3, 503),
             FailureKind::StoreDamaged => ("store-damaged", 3, 503),
             FailureKind::StoreNewer => ("store-newer", 3, 503),
+            FailureKind::StoreOutdated => ("store-outdated", 3, 503),
             FailureKind::Index => ("index", 3, 503),
             FailureKind::Watch => ("watch", 3, 503),
             FailureKind::Serve => ("serve", 3, 503),
@@ -428,8 +430,10 @@ fn classify_store(error: &StoreError) -> (FailureKind, Option<&'static str>) {
             (FailureKind::StoreNewer, Some("update rethread to the version that wrote it, or newer"))
         }
         StoreError::Outdated { .. } => (
-            FailureKind::StoreDamaged,
-            Some("delete the file and run `rethread sync` to rebuild it from the transcripts"),
+            FailureKind::StoreOutdated,
+            Some(
+                "move the file away and run `rethread sync`; names, notes and what was forgotten are not carried over",
+            ),
         ),
         StoreError::Rejected { .. } => (FailureKind::Internal, Some(REPORT_BUG_HINT)),
     }

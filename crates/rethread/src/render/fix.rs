@@ -70,7 +70,8 @@ fn fix_block(page: &mut TextPage, fix: &Fix, now: Timestamp) {
     };
     let helped = if fix.succeeded > 0 { format!("helped {}×", number(fix.succeeded)) } else { String::new() };
     let failed = if fix.failed > 0 { format!("failed {}×", number(fix.failed)) } else { String::new() };
-    let command = fix.command.as_deref().map(|command| format!("verified by {command}")).unwrap_or_default();
+    let command =
+        fix.command.as_deref().map(|command| format!("{} {command}", command_label(fix.state))).unwrap_or_default();
     let parts = [
         (state_tone(fix.state), state.to_owned()),
         (Tone::Success, helped),
@@ -89,6 +90,11 @@ fn fix_block(page: &mut TextPage, fix: &Fix, now: Timestamp) {
     if more > 0 {
         indented(page, Tone::Dim, &format!("and {} more", number(more as u64)), INDENT);
     }
+}
+
+/// How the command of a fix relates to it: only a confirmed fix was verified by it.
+pub(crate) fn command_label(state: FactState) -> &'static str {
+    if state == FactState::Confirmed { "verified by" } else { "command:" }
 }
 
 fn source_line(page: &mut TextPage, source: &FactSource, now: Timestamp) {

@@ -6,7 +6,7 @@ use rethread_model::{FactState, Predicate, Trust};
 
 use super::super::components::{OneLine, PageContext, citations, count, project, reason};
 use super::super::links::{to_entity, to_line};
-use crate::render::{local_time, number};
+use crate::render::{command_label, local_time, number};
 
 /// An error with its fixes and failed attempts. `is_inside`: on the page of the session, which is then not named.
 pub(in super::super) fn error_card(context: PageContext<'_>, error: &KnownError, is_inside: bool) -> Markup {
@@ -44,7 +44,7 @@ fn fix_item(context: PageContext<'_>, fix: &Fix, is_inside: bool) -> Markup {
                 span class=(class) { (word) }
                 @if fix.succeeded > 0 { " · helped " (number(fix.succeeded)) "×" }
                 @if fix.failed > 0 { " · failed " (number(fix.failed)) "×" }
-                @if let Some(command) = &fix.command { " · verified by " code { (OneLine(command)) } }
+                @if let Some(command) = &fix.command { " · " (command_label(fix.state)) " " code { (OneLine(command)) } }
                 @if is_inside { (source_lines(&fix.sources)) }
             }
             (reason(fix.reason.as_ref(), &fix.description))
