@@ -119,16 +119,16 @@ pub(crate) fn money(sum: NanoUsd) -> String {
 }
 
 fn table(page: &mut TextPage, rows: &[UsageRow], total: &UsageTotals, by: UsageGrouping) {
-    let room = page.width().unwrap_or(MAX_TEXT_WIDTH).min(MAX_TEXT_WIDTH);
+    let max_width = page.width().unwrap_or(MAX_TEXT_WIDTH).min(MAX_TEXT_WIDTH);
     let mut lines = table_lines(rows, total, by, TokenColumns::Separate);
-    if MIN_LABEL_WIDTH + numbers_width(&column_widths(&lines)) > room {
+    if MIN_LABEL_WIDTH + numbers_width(&column_widths(&lines)) > max_width {
         lines = table_lines(rows, total, by, TokenColumns::Combined);
     }
     let mut widths = column_widths(&lines);
     let numbers = numbers_width(&widths);
-    let longest = room.saturating_sub(numbers + MIN_BAR_WIDTH + 2).clamp(MIN_LABEL_WIDTH, MAX_LABEL_WIDTH);
+    let longest = max_width.saturating_sub(numbers + MIN_BAR_WIDTH + 2).clamp(MIN_LABEL_WIDTH, MAX_LABEL_WIDTH);
     widths[0] = widths[0].min(longest);
-    let bars = room.saturating_sub(widths[0] + numbers + 2).min(MAX_BAR_WIDTH);
+    let bars = max_width.saturating_sub(widths[0] + numbers + 2).min(MAX_BAR_WIDTH);
     let last = lines.len() - 1;
     for (at, line) in lines.iter().enumerate() {
         let tone = match at {

@@ -219,7 +219,7 @@ fn watch_transcripts(context: &CommandContext, stop: &AtomicBool) {
         Ok(engine) => engine.with_store_timeout(STORE_LOCK_TIMEOUT),
         Err(error) => return context.printer.warn(&format!("cannot sync transcripts: {error}")),
     };
-    let done = engine.watch(WatchRequest::default(), stop, &mut |news| match news {
+    let done = engine.watch(WatchRequest::default(), stop, &mut |event| match event {
         WatchEvent::Synced(_) => {}
         WatchEvent::Failed(error, wait) => {
             context.printer.warn(&format!("sync failed: {error}; retrying in {} s", wait.as_secs()));
@@ -274,8 +274,8 @@ struct ConnectionLimits {
 
 impl Default for ConnectionLimits {
     fn default() -> Self {
-        let room = |most| Arc::new(Semaphore::new(most));
-        Self { tcp: room(MAX_TCP_CONNECTIONS), unix: room(MAX_UNIX_CONNECTIONS) }
+        let permits = |most| Arc::new(Semaphore::new(most));
+        Self { tcp: permits(MAX_TCP_CONNECTIONS), unix: permits(MAX_UNIX_CONNECTIONS) }
     }
 }
 

@@ -39,11 +39,11 @@ impl UsagePageParams {
         non_blank(self.since.as_ref()).unwrap_or(DEFAULT_SINCE)
     }
 
-    fn request(&self, by: UsageGrouping) -> Result<UsageRequest, ApiError> {
+    fn request(&self, group_by: UsageGrouping) -> Result<UsageRequest, ApiError> {
         let project = non_blank(self.project.as_ref());
         Ok(UsageRequest {
             scope: project.map_or(SessionScope::AllProjects, |path| SessionScope::Project(path.to_owned())),
-            group_by: by,
+            group_by,
             agent: parse_agent(self.agent.as_ref())?,
             since: Some(self.since()).filter(|since| *since != "all").map(str::to_owned),
             until: None,

@@ -104,10 +104,10 @@ struct EpisodesParams {
 fn episodes(app: &ServerState, id: SessionId, params: EpisodesParams) -> ApiResult {
     let (listed, all) = app.engine.episodes(&existing_reference(app, id)?)?;
     let from = position_value(params.from).unwrap_or(0);
-    let wanted = all.into_iter().filter(|one| one.episode.number >= from).take(params.limit.get());
-    let wanted = wanted.map(|one| EpisodeText { text: clip(&one.text, MAX_EPISODE_CHARS).into_owned(), ..one });
-    let wanted: Vec<EpisodeText> = fit_page(wanted, |one| one.text.len()).collect();
-    ApiResponse::json(&EpisodeListJson::new(&listed, &wanted))
+    let episodes = all.into_iter().filter(|one| one.episode.number >= from).take(params.limit.get());
+    let episodes = episodes.map(|one| EpisodeText { text: clip(&one.text, MAX_EPISODE_CHARS).into_owned(), ..one });
+    let episodes: Vec<EpisodeText> = fit_page(episodes, |one| one.text.len()).collect();
+    ApiResponse::json(&EpisodeListJson::new(&listed, &episodes))
 }
 
 /// As many items as fit into [`PAGE_BYTES`], and at least one.

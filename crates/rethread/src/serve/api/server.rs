@@ -58,15 +58,15 @@ struct UsageParams {
 }
 
 fn usage(app: &ServerState, params: UsageParams) -> ApiResult {
-    let by = params.by.map_or_else(UsageGrouping::default, |ChoiceParam(by)| by);
+    let group_by = params.by.map_or_else(UsageGrouping::default, |ChoiceParam(group_by)| group_by);
     let report = app.engine.usage(&UsageRequest {
         scope: scope(params.project.as_ref()),
-        group_by: by,
+        group_by,
         agent: params.agent.map(|ChoiceParam(agent)| agent),
         since: optional_string(params.since),
         until: optional_string(params.until),
     })?;
-    ApiResponse::json(&UsageReportJson::new(&report, by))
+    ApiResponse::json(&UsageReportJson::new(&report, group_by))
 }
 
 /// What to sync.

@@ -219,7 +219,7 @@ pub(super) async fn accept(
 }
 
 async fn accept_in_order(app: &SharedState, thread: ThreadId, request: SendRequest) -> Result<AcceptedTurn, ApiError> {
-    let _door = app.turns.lock_thread(thread).await;
+    let _lock = app.turns.lock_thread(thread).await;
     let (text, client_id) = (request.text.clone(), request.client_id.clone());
     if let Some((run, ahead)) =
         client_id.as_deref().and_then(|client_id| app.turns.find_by_client_id(thread, client_id))
@@ -342,8 +342,8 @@ impl TurnPermit {
         let (turns, queue) = app.turns.limits;
         if state.accepted >= turns.saturating_add(queue) {
             let message = format!("the queue is full: {queue} turns are waiting");
-            let refusal = ApiError::new(StatusCode::TOO_MANY_REQUESTS, FailureKind::QueueFull, message);
-            return Err(refusal.hint("try again later, or raise serve.queue"));
+            let error = ApiError::new(StatusCode::TOO_MANY_REQUESTS, FailureKind::QueueFull, message);
+            return Err(error.hint("try again later, or raise serve.queue"));
         }
         state.accepted += 1;
         drop(state);
