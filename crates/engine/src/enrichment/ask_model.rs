@@ -38,31 +38,31 @@ impl Engine {
         session: &Session,
     ) -> Result<EnrichmentAttempt, EngineError> {
         let unshown = store.unshown_entries(row.session, row.shown_seq)?;
-        let books = self.ledger_meter()?;
+        let ledger = self.ledger_meter()?;
         let (cost, shown_to) = (Some(NanoUsd::ZERO), row.shown_seq);
-        let mut asked =
+        let mut attempt =
             EnrichmentAttempt { added: 0, dropped: 0, tokens: 0, cost, shown_to, end: EnrichmentEnd::Complete };
         for piece in fact_prompt_chunks(&unshown.entries, self.chunk_bytes(model)) {
-            let (found, tokens) = match ask_for_facts(model, &piece, &books) {
+            let (found, tokens) = match ask_for_facts(model, &piece, &ledger) {
                 Ok(answered) => answered,
                 Err(error) => {
-                    asked.end = EnrichmentEnd::Failed(error);
+                    attempt.end = EnrichmentEnd::Failed(error);
                     break;
                 }
             };
-            asked.tokens += tokens;
+            attempt.tokens += tokens;
             let returned = found.facts.len() as u64;
             let row = EnrichmentRow { shown_seq: Some(piece.last_seq), ..row.clone() };
             let Some(added) = self.save_facts(&row, session, (model, unshown.rebuilt_at_change), found.facts)? else {
-                asked.end = EnrichmentEnd::SessionRebuilt;
+                attempt.end = EnrichmentEnd::SessionRebuilt;
                 break;
             };
-            asked.added += added;
-            asked.dropped += found.dropped + returned - added;
-            asked.shown_to = row.shown_seq;
+            attempt.added += added;
+            attempt.dropped += found.dropped + returned - added;
+            attempt.shown_to = row.shown_seq;
         }
-        asked.cost = books.run_cost();
-        Ok(asked)
+        attempt.cost = ledger.run_cost();
+        Ok(attempt)
     }
 
     /// Number of requests, and an upper bound on their tokens and cost.
@@ -88,12 +88,12 @@ impl Engine {
     /// bytes.
     fn chunk_bytes(&self, model: &ConfiguredModel) -> usize {
         let taken = model.max_output_tokens.min(MAX_OUTPUT_TOKENS) + INSTRUCTION_TOKENS;
-        let room = |tokens: u64| tokens.saturating_sub(taken).saturating_mul(3);
+        let bytes_left = |tokens: u64| tokens.saturating_sub(taken).saturating_mul(3);
         let a_call = match self.budget().call_tokens {
             0 => u64::MAX,
-            tokens => room(tokens),
+            tokens => bytes_left(tokens),
         };
-        CHUNK_BYTES.min(room(model.window)).min(a_call).max(MIN_CHUNK_BYTES) as usize
+        CHUNK_BYTES.min(bytes_left(model.window)).min(a_call).max(MIN_CHUNK_BYTES) as usize
     }
 
     /// Saves new facts and how far the session was shown. Returns how many were added, or `None` if the session is gone
@@ -134,12 +134,12 @@ impl Engine {
 fn ask_for_facts(
     model: &ConfiguredModel,
     piece: &FactPromptChunk,
-    books: &LedgerMeter,
+    ledger: &LedgerMeter,
 ) -> Result<(CitedFacts, u64), ChatError> {
     let schema = facts_schema();
     let shape = AnswerSchema { name: "session_facts", schema: &schema };
     let mut found = CitedFacts::default();
-    let answer = model.chat.complete_checked(&facts_request(model, piece), &shape, books, &mut |value| {
+    let answer = model.chat.complete_checked(&facts_request(model, piece), &shape, ledger, &mut |value| {
         // Redact before anything is cut.
         found = parse_cited_facts(&redact_value(value), piece)?;
         Ok(())
