@@ -155,8 +155,9 @@ mod tests {
         let injection = compose_injection(parts(), 150, false).unwrap();
         assert_eq!((injection.sections.len(), injection.left_out[0].kind), (1, SectionKind::Memory));
         assert_eq!(compose_injection(parts(), 50, true), None);
-        let asked = compose_injection(vec![section(SectionKind::References, &"r".repeat(4000))], 50, false).unwrap();
-        assert_eq!(asked.sections.len(), 1, "references do not count against the budget");
+        let injection =
+            compose_injection(vec![section(SectionKind::References, &"r".repeat(4000))], 50, false).unwrap();
+        assert_eq!(injection.sections.len(), 1, "references do not count against the budget");
     }
 
     #[test]

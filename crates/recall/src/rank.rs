@@ -104,8 +104,8 @@ impl<'a> Ranker<'a> {
     }
 
     /// Enables the embedding similarity feature, if scores are available.
-    pub(crate) fn with_similarity(mut self, likeness: Option<&'a SimilarityScores>) -> Self {
-        self.similarity = likeness;
+    pub(crate) fn with_similarity(mut self, similarity: Option<&'a SimilarityScores>) -> Self {
+        self.similarity = similarity;
         self
     }
 
@@ -150,7 +150,7 @@ impl<'a> Ranker<'a> {
         self.set_form_features(&mut values, traits);
         let session = candidate.episode.session.get() as usize;
         values.set_if(ScoreFeature::Project, self.is_project_session.get(session).copied().unwrap_or(false));
-        let alike = self.similarity.map(|likeness| likeness.similarity(candidate.episode.session.get(), candidate.seq));
+        let alike = self.similarity.map(|scores| scores.similarity(candidate.episode.session.get(), candidate.seq));
         values.set(ScoreFeature::Meaning, alike.unwrap_or(0.0));
         let phrases = self.phrase_docs.get(spot.segment);
         values.set_if(ScoreFeature::Phrase, phrases.is_some_and(|docs| docs.binary_search(&spot.doc).is_ok()));
@@ -170,14 +170,14 @@ impl<'a> Ranker<'a> {
         let own = self.term_mask(candidate.address);
         let away = |distance: isize| view.neighbor(candidate.position, distance);
         let masks = |most: isize| self.term_mask_around(candidate, view, most);
-        let asked = away(-1).filter(|spot| self.segment(*spot).traits(spot.doc).has_question());
+        let question = away(-1).filter(|spot| self.segment(*spot).traits(spot.doc).has_question());
         values.set(ScoreFeature::Bm25, self.bm25_score(candidate.address));
         values.set(ScoreFeature::Session, self.session_score(view).sqrt());
         values.set(ScoreFeature::Near, matches.mask_weight(masks(2)) / self.total_weight);
         values.set(ScoreFeature::Around, matches.mask_weight(masks(4)) / self.total_weight);
         values.set(
             ScoreFeature::Question,
-            matches.mask_weight(own | asked.map_or(0, |spot| self.term_mask(spot))) / self.total_weight,
+            matches.mask_weight(own | question.map_or(0, |spot| self.term_mask(spot))) / self.total_weight,
         );
         let forms = matches.segments[candidate.address.segment].other_form_mask(candidate.address.doc);
         values.set(ScoreFeature::Forms, matches.mask_weight(forms) / self.total_weight);

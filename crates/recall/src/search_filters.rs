@@ -100,8 +100,8 @@ impl SearchFilters {
     }
 
     pub(crate) fn allows_session(&self, session: u64) -> bool {
-        let wanted = |flags: &Vec<bool>| flags.get(session as usize).copied().unwrap_or(false);
-        self.sessions.as_ref().is_none_or(wanted)
+        let is_allowed = |flags: &Vec<bool>| flags.get(session as usize).copied().unwrap_or(false);
+        self.sessions.as_ref().is_none_or(is_allowed)
     }
 
     fn matches_kind(&self, segment: &IndexSegment, doc: DocId) -> bool {
@@ -121,8 +121,8 @@ impl SearchFilters {
 }
 
 /// The search kind an entry belongs to.
-pub(crate) fn hit_kind(speech: EntryKind) -> HitKind {
-    match speech {
+pub(crate) fn hit_kind(kind: EntryKind) -> HitKind {
+    match kind {
         EntryKind::Prompt | EntryKind::Answer | EntryKind::Task => HitKind::Prompt,
         EntryKind::AssistantText => HitKind::Answer,
         EntryKind::Call | EntryKind::Shell => HitKind::Tool,

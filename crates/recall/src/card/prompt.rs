@@ -32,11 +32,11 @@ pub struct CardPrompt {
 /// Builds the card prompt from what the user and the model wrote, oldest first. Keeps at most `most_bytes` from the end
 /// of the session (S001-06, S001-08).
 pub fn card_prompt(entries: &[Entry], most_bytes: usize) -> CardPrompt {
-    let said = entries.iter().filter(|entry| {
+    let messages = entries.iter().filter(|entry| {
         matches!(entry.kind.role(), EntryRole::User | EntryRole::Assistant) && !entry.text.trim().is_empty()
     });
     let rendered: Vec<String> =
-        said.map(|entry| format!("[{}]: {}\n\n", speaker_label(entry), entry.text.trim())).collect();
+        messages.map(|entry| format!("[{}]: {}\n\n", speaker_label(entry), entry.text.trim())).collect();
     let rendered = rendered.concat();
     let from = rendered.ceil_char_boundary(rendered.len().saturating_sub(most_bytes));
     let (note, is_cut) = if from > 0 { (CUT_NOTE, true) } else { ("", false) };

@@ -21,10 +21,10 @@ pub(crate) fn flatten_message(message: &ChatMessage) -> String {
         ChatRole::ToolResult if text.is_empty() => "[Tool result]: (no text)".to_owned(),
         ChatRole::ToolResult => format!("[Tool result]: {}", clip_end(&text, MAX_CHARS)),
         ChatRole::Assistant => {
-            let said = Some(format!("[Assistant]: {text}")).filter(|_| !text.is_empty());
+            let text_line = Some(format!("[Assistant]: {text}")).filter(|_| !text.is_empty());
             let calls: Vec<String> = tool_calls(message).map(|call| format_call(&call)).collect();
             let called = Some(format!("[Assistant tool calls]: {}", calls.join("; "))).filter(|_| !calls.is_empty());
-            said.into_iter().chain(called).collect::<Vec<_>>().join("\n")
+            text_line.into_iter().chain(called).collect::<Vec<_>>().join("\n")
         }
     }
 }

@@ -227,13 +227,13 @@ fn render_entry(entry: &Entry, longest: usize) -> String {
     format!("[{} {who}]{text}\n\n", entry.location.line)
 }
 
-fn is_from_human(speech: EntryKind) -> bool {
-    matches!(speech, EntryKind::Prompt | EntryKind::Answer | EntryKind::Note | EntryKind::Interruption)
+fn is_from_human(kind: EntryKind) -> bool {
+    matches!(kind, EntryKind::Prompt | EntryKind::Answer | EntryKind::Note | EntryKind::Interruption)
 }
 
 fn entry_trust(entry: &Entry) -> Trust {
     match entry.kind {
-        speech if is_from_human(speech) => Trust::Human,
+        kind if is_from_human(kind) => Trust::Human,
         EntryKind::Call if entry.tool.as_ref().is_some_and(|tool| tool.kind == Some(ToolKind::Web)) => Trust::Web,
         EntryKind::Call | EntryKind::Failure | EntryKind::Shell => Trust::Tool,
         EntryKind::Task | EntryKind::AssistantText | EntryKind::Summary | EntryKind::Recap | EntryKind::Reasoning => {

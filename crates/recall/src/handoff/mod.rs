@@ -79,15 +79,15 @@ fn heading(session: &Session, now: Timestamp) -> String {
 }
 
 fn goal(from: &HandoffSource<'_>) -> String {
-    let asked: Vec<&str> = requests(from.entries).collect();
+    let requests: Vec<&str> = requests(from.entries).collect();
     let mut parts: Vec<String> =
         from.task.map(|task| format!("Working on: {}", quote_short(task, REQUEST_CHARS))).into_iter().collect();
-    parts.extend(asked.first().map(|first| quote_block(first, GOAL_CHARS)));
-    if asked.len() > 1 {
+    parts.extend(requests.first().map(|first| quote_block(first, GOAL_CHARS)));
+    if requests.len() > 1 {
         parts.extend(
-            asked
+            requests
                 .last()
-                .map(|last| format!("Latest of {} requests:\n\n{}", asked.len(), quote_block(last, REQUEST_CHARS))),
+                .map(|last| format!("Latest of {} requests:\n\n{}", requests.len(), quote_block(last, REQUEST_CHARS))),
         );
     }
     or_placeholder(&parts.join("\n\n"))
@@ -298,8 +298,8 @@ fn relative_to<'p>(path: &'p str, cwd: Option<&str>) -> &'p str {
 }
 
 fn requests(entries: &[Entry]) -> impl Iterator<Item = &str> {
-    let asked = entries.iter().filter(|entry| matches!(entry.kind, EntryKind::Prompt | EntryKind::Task));
-    asked.map(|entry| entry.text.as_str()).filter(|text| !text.trim().is_empty())
+    let prompts = entries.iter().filter(|entry| matches!(entry.kind, EntryKind::Prompt | EntryKind::Task));
+    prompts.map(|entry| entry.text.as_str()).filter(|text| !text.trim().is_empty())
 }
 
 fn last_answer(entries: &[Entry]) -> Option<&Entry> {

@@ -267,10 +267,10 @@ fn filter_values<T: PartialEq>(pieces: &[QueryToken<'_>], value: impl Fn(&QueryF
 }
 
 /// Removes a value from the requested ones (all, if none were requested); false if none would remain.
-fn remove_value<T: Copy + PartialEq>(asked: &mut Vec<T>, all: &[T], value: T) -> bool {
-    if asked.is_empty() {
-        asked.extend(all);
+fn remove_value<T: Copy + PartialEq>(values: &mut Vec<T>, all: &[T], value: T) -> bool {
+    if values.is_empty() {
+        values.extend(all);
     }
-    asked.retain(|other| *other != value);
-    !asked.is_empty()
+    values.retain(|other| *other != value);
+    !values.is_empty()
 }

@@ -103,8 +103,8 @@ fn render_entry(entry: &Entry, longest: usize) -> String {
     format!("{head}{text}\n\n")
 }
 
-fn speaker_label(speech: EntryKind) -> &'static str {
-    match speech {
+fn speaker_label(kind: EntryKind) -> &'static str {
+    match kind {
         EntryKind::Recap => "recap",
         EntryKind::Interruption => "interruption",
         EntryKind::Shell => "user's command",
@@ -233,7 +233,7 @@ mod tests {
                 .iter()
                 .map(|(length, kind)| (if *kind == 0 { EntryKind::Summary } else { EntryKind::AssistantText }, "ü".repeat(*length)))
                 .collect();
-            let texts: Vec<(EntryKind, &str)> = texts.iter().map(|(speech, text)| (*speech, text.as_str())).collect();
+            let texts: Vec<(EntryKind, &str)> = texts.iter().map(|(kind, text)| (*kind, text.as_str())).collect();
             let rendered = serialize_session(&session(&texts), most);
             prop_assert!(rendered.text.len() <= most);
             prop_assert_eq!(rendered.shown + rendered.left_out, texts.len());
