@@ -177,8 +177,8 @@ impl DecisionExtractor {
             options::chosen_key(text).and_then(|key| self.options.iter().find(|offer| offer.key == key).cloned());
         let taken = match (offer, &self.question) {
             (Some(offer), _) => Some((offer.title, offer.text)),
-            (None, Some(asked)) => {
-                options::chosen_word(text, asked).map(|word| (word, format!("{asked} {}", text.trim())))
+            (None, Some(question)) => {
+                options::chosen_word(text, question).map(|word| (word, format!("{question} {}", text.trim())))
             }
             (None, None) => None,
         };
@@ -209,8 +209,8 @@ impl DecisionExtractor {
     /// Extracts decisions and preferences that sentences state on their own.
     fn extract_statements(&mut self, sentences: &[ProseSentence<'_>], spot: FactPosition, facts: &mut Vec<Fact>) {
         for sentence in sentences {
-            if let Some(wish) = preferences::find_preference(sentence) {
-                facts.push(preference_fact(wish, sentence, spot));
+            if let Some(preference) = preferences::find_preference(sentence) {
+                facts.push(preference_fact(preference, sentence, spot));
             } else if let Some(mut made) = statements::find_decision(sentence) {
                 made.rejected = made.rejected.or_else(|| replies::retracted_subject(sentence));
                 self.add_decision(made, sentence, spot, facts);
@@ -288,8 +288,8 @@ fn extract_note(text: &str, spot: FactPosition, facts: &mut Vec<Fact>) {
     let text = text.trim_start_matches(['#', ' ']);
     let lines = prose::human_prose(text);
     for sentence in sentences::split_sentences(&lines) {
-        if let Some(wish) = preferences::preference_from_note(&sentence) {
-            facts.push(preference_fact(wish, &sentence, spot));
+        if let Some(preference) = preferences::preference_from_note(&sentence) {
+            facts.push(preference_fact(preference, &sentence, spot));
         }
     }
 }
@@ -301,9 +301,9 @@ mod tests {
     fn extracted(texts: &[(EntryKind, &str)]) -> Vec<Fact> {
         let mut choices = DecisionExtractor::default();
         let mut facts = Vec::new();
-        for (line, (speech, text)) in (1..).zip(texts) {
+        for (line, (kind, text)) in (1..).zip(texts) {
             let spot = FactPosition { line, at: None };
-            match speech {
+            match kind {
                 EntryKind::AssistantText => choices.extract_assistant(text, spot, &mut facts),
                 _ => choices.extract_human(text, spot, &mut facts),
             }
