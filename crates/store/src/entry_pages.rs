@@ -60,10 +60,10 @@ impl Store {
         &self,
         session: SessionNumber,
         filter: EntryFilter,
-        piece: EntryRange,
+        range: EntryRange,
         most: u64,
     ) -> Result<EntryPage, StoreError> {
-        let (border, before, after, middle) = match piece {
+        let (border, before, after, middle) = match range {
             EntryRange::Last => (u64::MAX, most, 0, None),
             EntryRange::Before(seq) => (seq, most, 0, None),
             EntryRange::From(seq) => (seq, 0, most, None),
