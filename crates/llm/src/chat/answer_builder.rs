@@ -57,8 +57,8 @@ impl AnswerBuilder {
         if text.is_empty() {
             return;
         }
-        if let Some(AnswerPart::Text(said)) = self.parts.last_mut() {
-            said.push_str(text);
+        if let Some(AnswerPart::Text(last)) = self.parts.last_mut() {
+            last.push_str(text);
         } else {
             self.parts.push(AnswerPart::Text(text.to_owned()));
         }
