@@ -101,17 +101,17 @@ impl IndexUpdater {
         let Some(lock) = lock(folder, patience)? else { return Ok(None) };
         let head = store.head()?;
         let known = CommitPayload::load(folder).and_then(|payload| payload.check_store(head));
-        let change = known.map_or(0, |payload| payload.change);
+        let start_change = known.map_or(0, |payload| payload.change);
         let (_, fields) = schema::schema();
-        let reached = StoreHead { identity: head.identity, change };
+        let indexed_up_to = StoreHead { identity: head.identity, change: start_change };
         let (folder, writer) = (folder.to_owned(), None);
         Ok(Some(Self {
             _lock: lock,
             folder,
             fields,
             writer,
-            indexed_up_to: reached,
-            start_change: change,
+            indexed_up_to,
+            start_change,
             indexed_episodes: FxHashSet::default(),
             rebuild_reason: known.err(),
         }))
@@ -185,10 +185,10 @@ impl IndexUpdater {
     }
 
     fn restart(self, why: IndexProblem) -> Self {
-        let reached = StoreHead { change: 0, ..self.indexed_up_to };
+        let indexed_up_to = StoreHead { change: 0, ..self.indexed_up_to };
         Self {
             writer: None,
-            indexed_up_to: reached,
+            indexed_up_to,
             start_change: 0,
             indexed_episodes: FxHashSet::default(),
             rebuild_reason: Some(why),
