@@ -107,8 +107,9 @@ impl Engine {
     ) -> Result<SessionPage, EngineError> {
         let filter =
             EntryFilter { include_abandoned: request.include_all, include_meta: request.include_all, last: None };
-        let most = if matches!(request.range, EntryRange::From(_)) { MAX_ENTRIES_WHEN_GROWING } else { MAX_ENTRIES };
-        let mut page = store.entry_page(number, filter, request.range, most)?;
+        let max_count =
+            if matches!(request.range, EntryRange::From(_)) { MAX_ENTRIES_WHEN_GROWING } else { MAX_ENTRIES };
+        let mut page = store.entry_page(number, filter, request.range, max_count)?;
         trim_to_max_bytes(&mut page, request.range);
         let query = FactQuery {
             session: Some(session.id),

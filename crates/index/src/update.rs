@@ -235,23 +235,23 @@ fn make_private(folder: &Path) -> Result<(), IndexError> {
 }
 
 fn tantivy_document(fields: IndexFields, document: IndexDocument) -> TantivyDocument {
-    let mut made = TantivyDocument::default();
-    made.add_text(fields.text, document.text);
+    let mut tantivy_doc = TantivyDocument::default();
+    tantivy_doc.add_text(fields.text, document.text);
     for file in document.files {
-        made.add_text(fields.file, file);
+        tantivy_doc.add_text(fields.file, file);
     }
     for tool in document.tools {
-        made.add_text(fields.tool, tool);
+        tantivy_doc.add_text(fields.tool, tool);
     }
     if let Some(speaker) = document.speaker {
-        made.add_text(fields.speaker, speaker);
+        tantivy_doc.add_text(fields.speaker, speaker);
     }
-    made.add_u64(fields.session, document.episode.session.get());
-    made.add_u64(fields.episode, encode_episode(document.episode));
-    made.add_u64(fields.seq, document.seq);
-    made.add_i64(fields.at, document.at);
-    made.add_u64(fields.traits, document.traits.0);
-    made
+    tantivy_doc.add_u64(fields.session, document.episode.session.get());
+    tantivy_doc.add_u64(fields.episode, encode_episode(document.episode));
+    tantivy_doc.add_u64(fields.seq, document.seq);
+    tantivy_doc.add_i64(fields.at, document.at);
+    tantivy_doc.add_u64(fields.traits, document.traits.0);
+    tantivy_doc
 }
 
 /// The lock file is beside the index folder, because the folder is replaced by a rebuild.

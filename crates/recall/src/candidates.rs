@@ -100,11 +100,11 @@ impl CandidateSet {
         limit: usize,
     ) -> Result<Self, IndexError> {
         // A larger limit needs more candidates.
-        let most = MAX_CANDIDATES.max(limit.min(MAX_REQUESTED_CANDIDATES));
-        let mut heap = BinaryHeap::with_capacity(most + 1);
+        let max_candidates = MAX_CANDIDATES.max(limit.min(MAX_REQUESTED_CANDIDATES));
+        let mut heap = BinaryHeap::with_capacity(max_candidates + 1);
         let (mut matched, passes) = (0, allowed.allows_everything());
         for (at, (segment, found)) in snapshot.segments().iter().zip(&matches.segments).enumerate() {
-            let mut least = if heap.len() == most { lowest_estimate(&heap) } else { f32::MIN };
+            let mut least = if heap.len() == max_candidates { lowest_estimate(&heap) } else { f32::MIN };
             for doc in found.documents() {
                 let mut estimate = found.estimate(doc);
                 // Filtered entries must not count as matches, so filters run first. Without filters the check is
@@ -121,10 +121,10 @@ impl CandidateSet {
                 }
                 let recency = (segment.at(doc), segment.episode(doc).session.get(), segment.seq(doc));
                 heap.push(Reverse(HeapCandidate { estimate, recency, address: DocAddress { segment: at, doc } }));
-                if heap.len() > most {
+                if heap.len() > max_candidates {
                     heap.pop();
                 }
-                if heap.len() == most {
+                if heap.len() == max_candidates {
                     least = lowest_estimate(&heap);
                 }
             }

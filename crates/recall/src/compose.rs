@@ -84,13 +84,13 @@ pub fn compose_injection(
     parts.retain(|part| !part.text.trim().is_empty());
     parts.sort_by_key(|part| part.kind.priority());
     // The tag and the note count against the budget too.
-    let mut taken = estimate_text_tokens(&wrap_in_tag(&[]))
+    let mut used_tokens = estimate_text_tokens(&wrap_in_tag(&[]))
         + if with_note { estimate_text_tokens(&source_note(&parts)) + 1 } else { 0 };
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
     for part in parts {
         let tokens = if part.kind.is_budgeted() { estimate_text_tokens(&part.text) + 1 } else { 0 };
-        if taken + tokens <= budget_tokens || !part.kind.is_budgeted() {
-            taken += tokens;
+        if used_tokens + tokens <= budget_tokens || !part.kind.is_budgeted() {
+            used_tokens += tokens;
             kept.push(part);
         } else {
             left_out.push(part);

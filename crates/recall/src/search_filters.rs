@@ -136,8 +136,8 @@ pub(crate) fn hit_kind(kind: EntryKind) -> HitKind {
 }
 
 fn session_flags(sessions: &[SessionNumber]) -> Vec<bool> {
-    let most = sessions.iter().map(|session| session.get() as usize).max().map_or(0, |most| most + 1);
-    let mut flags = vec![false; most];
+    let length = sessions.iter().map(|session| session.get() as usize).max().map_or(0, |length| length + 1);
+    let mut flags = vec![false; length];
     for session in sessions {
         flags[session.get() as usize] = true;
     }

@@ -44,14 +44,14 @@ impl SimilarityScores {
     }
 
     /// The most similar entries of the wanted sessions, best first.
-    pub(crate) fn most_similar(&self, most: usize, is_wanted: impl Fn(u64) -> bool) -> Vec<(u64, u64)> {
-        let fits = |entry: &&(u64, u64, f32)| self.normalize(entry.2) >= MIN_SIMILARITY && is_wanted(entry.0);
+    pub(crate) fn most_similar(&self, limit: usize, is_allowed: impl Fn(u64) -> bool) -> Vec<(u64, u64)> {
+        let fits = |entry: &&(u64, u64, f32)| self.normalize(entry.2) >= MIN_SIMILARITY && is_allowed(entry.0);
         let mut found: Vec<(u64, u64, f32)> = self.entries.iter().filter(fits).copied().collect();
         let better =
             |a: &(u64, u64, f32), b: &(u64, u64, f32)| b.2.total_cmp(&a.2).then_with(|| (a.0, a.1).cmp(&(b.0, b.1)));
-        if found.len() > most {
-            found.select_nth_unstable_by(most, better);
-            found.truncate(most);
+        if found.len() > limit {
+            found.select_nth_unstable_by(limit, better);
+            found.truncate(limit);
         }
         found.sort_unstable_by(better);
         found.into_iter().map(|(session, seq, _)| (session, seq)).collect()

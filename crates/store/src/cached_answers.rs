@@ -80,8 +80,8 @@ impl Store {
         write().map(drop).map_err(|cause| self.err(cause))
     }
 
-    /// Counts a model call of a turn. Returns false, without counting, if the turn already has `most` calls.
-    pub fn count_model_call(&mut self, turn: &str, most: u64, now: Timestamp) -> Result<bool, StoreError> {
+    /// Counts a model call of a turn. Returns false, without counting, if the turn already has `limit` calls.
+    pub fn count_model_call(&mut self, turn: &str, limit: u64, now: Timestamp) -> Result<bool, StoreError> {
         let space = self.space.as_str();
         let mut count = || -> rusqlite::Result<bool> {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -91,7 +91,7 @@ impl Store {
             let counted = transaction.execute(
                 "INSERT INTO turn_call_count (space, turn_id, calls, last_call_at) SELECT ?1, ?2, 1, ?3 WHERE ?4 > 0
                  ON CONFLICT DO UPDATE SET calls = calls + 1, last_call_at = excluded.last_call_at WHERE calls < ?4",
-                params![space, turn, now.as_millis(), most.min(1 << 31) as i64],
+                params![space, turn, now.as_millis(), limit.min(1 << 31) as i64],
             )?;
             transaction.commit()?;
             Ok(counted > 0)

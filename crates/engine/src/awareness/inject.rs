@@ -196,10 +196,10 @@ impl Engine {
     }
 
     /// The last texts injected into a session, newest first.
-    pub fn injections(&self, reference: &str, most: u64) -> Result<Vec<InjectionRow>, EngineError> {
+    pub fn injections(&self, reference: &str, limit: u64) -> Result<Vec<InjectionRow>, EngineError> {
         let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
-        Ok(store.injections(caller.key(), most)?)
+        Ok(store.injections(caller.key(), limit)?)
     }
 
     /// The text that would be injected if the session resumed now.

@@ -199,8 +199,8 @@ pub(super) fn day_before(at: Timestamp) -> Timestamp {
     Timestamp::from_millis(at.as_millis() - HOT_MILLIS)
 }
 
-pub(super) fn happenings(hot: Vec<HotMemoryRow>) -> Vec<TimedText> {
-    hot.into_iter().map(|hot| TimedText { at: hot.at, text: hot.text }).collect()
+pub(super) fn happenings(rows: Vec<HotMemoryRow>) -> Vec<TimedText> {
+    rows.into_iter().map(|rows| TimedText { at: rows.at, text: rows.text }).collect()
 }
 
 /// The text of an event; `None` for events without content, such as state changes.

@@ -174,8 +174,8 @@ impl Engine {
         let max_output_tokens = model.max_output_tokens.min(MAX_OUTPUT_TOKENS);
         // A token is assumed to be at least three bytes; the instructions need the rest.
         let max_input_bytes = model.window.saturating_sub(max_output_tokens + 2_000).saturating_mul(3);
-        let most = self.config.number("cards.max_bytes").min(max_input_bytes) as usize;
-        let prompt = card_prompt(&snapshot.entries, most);
+        let max_bytes = self.config.number("cards.max_bytes").min(max_input_bytes) as usize;
+        let prompt = card_prompt(&snapshot.entries, max_bytes);
         let request = ChatRequest {
             system: Some(with_own_call_tag(CARD_SYSTEM_PROMPT)),
             messages: vec![ChatMessage::user(prompt.text)],

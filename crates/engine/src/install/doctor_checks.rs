@@ -100,10 +100,10 @@ impl Engine {
     }
 
     /// Reports on the extension in one scope. Returns whether there is one.
-    fn check_extension(&self, whose: InstallScope, diagnosis: &mut Diagnosis) -> bool {
-        let [path, _] = self.pi_files(whose);
+    fn check_extension(&self, scope: InstallScope, diagnosis: &mut Diagnosis) -> bool {
+        let [path, _] = self.pi_files(scope);
         let Some(text) = FileChange::read(path.clone()).ok().and_then(|file| file.before) else { return false };
-        let again = if whose == InstallScope::User { INSTALL_PI_HINT } else { "run: rethread install pi --project" };
+        let again = if scope == InstallScope::User { INSTALL_PI_HINT } else { "run: rethread install pi --project" };
         if !has_marker(&text) {
             let message = with_cause(&InstallError::NotOurs(path));
             diagnosis.add(AREA, FindingLevel::Problem, message, Some(&format!("move it away, then {again}")));
@@ -111,7 +111,7 @@ impl Engine {
         }
         let called = pi::program_in(&text).unwrap_or_default();
         let binary = self.binary().unwrap_or_else(|| called.clone());
-        let is_up_to_date = self.plan_install(&InstallLocation::Pi(whose)).is_ok_and(|plan| plan.is_empty());
+        let is_up_to_date = self.plan_install(&InstallLocation::Pi(scope)).is_ok_and(|plan| plan.is_empty());
         let calls = HookCheck {
             agent: "pi",
             component: "extension",

@@ -112,9 +112,9 @@ impl PreparedQuestion {
     }
 
     fn cached_answer(&self, model: &str) -> Result<Option<CitedAnswer>, EngineError> {
-        let kept = self.store.cached_answer(self.cache_key(), Some(model))?;
+        let cached = self.store.cached_answer(self.cache_key(), Some(model))?;
         // An answer written by an older version in another format counts as not cached.
-        Ok(kept.and_then(|(_, text)| serde_json::from_str(&text).ok()))
+        Ok(cached.and_then(|(_, text)| serde_json::from_str(&text).ok()))
     }
 
     fn into_answered(self, answer: CitedAnswer, model: Option<String>, cached: bool) -> AnsweredQuestion {
@@ -137,9 +137,9 @@ impl Engine {
             return Ok(prepared.into_answered(answer, Some(name), true));
         }
         if let Some(turn) = &request.turn {
-            let most = self.config.number("ask.max_calls_per_turn").min(MAX_CALLS_PER_TURN);
-            if !prepared.store.count_model_call(turn, most, self.now()).map_err(EngineError::from)? {
-                return Err(AskError::CallLimit { limit: most });
+            let max_count = self.config.number("ask.max_calls_per_turn").min(MAX_CALLS_PER_TURN);
+            if !prepared.store.count_model_call(turn, max_count, self.now()).map_err(EngineError::from)? {
+                return Err(AskError::CallLimit { limit: max_count });
             }
         }
         let result = self.ask_model(prepared, &model, request);
@@ -264,8 +264,8 @@ impl Engine {
         let answer = sanitize_answer(answer);
         let name = model.chat.model().to_owned();
         if let Ok(text) = serde_json::to_string(&answer) {
-            let kept = prepared.store.cache_answer(prepared.cache_key(), &name, &text, self.now());
-            kept.map_err(EngineError::from)?;
+            let saved = prepared.store.cache_answer(prepared.cache_key(), &name, &text, self.now());
+            saved.map_err(EngineError::from)?;
         }
         let mut answered = prepared.into_answered(answer, Some(name), false);
         (answered.tokens, answered.cost, answered.attempts) =

@@ -293,7 +293,7 @@ impl Engine {
         let name = context.model.chat.model();
         turn.begin_answer(&context.run_id, name, after).map_err(|cause| disk_error(self, context.log.id(), cause))?;
         let streamed =
-            context.model.chat.stream(&request, context.ledger, context.is_stopped, &mut |piece| match piece {
+            context.model.chat.stream(&request, context.ledger, context.is_stopped, &mut |chunk| match chunk {
                 AnswerChunk::Text(text) => {
                     // If this fails, the text is lost only if the process is also killed.
                     let _ = turn.append_answer_text(text);

@@ -125,8 +125,8 @@ impl Engine {
                 }
             }
             next_read = collect_changes(&changes, &mut fs_watcher);
-            let most = if fs_watcher.must_poll() { POLL_INTERVAL } else { FULL_SCAN_INTERVAL };
-            if looked_everywhere.elapsed() > most {
+            let interval = if fs_watcher.must_poll() { POLL_INTERVAL } else { FULL_SCAN_INTERVAL };
+            if looked_everywhere.elapsed() > interval {
                 next_read = NextRead::Everything;
             }
         }

@@ -161,7 +161,7 @@ const GREETINGS: [&str; 8] = ["hi", "hello", "hey", "hello there", "hi there", "
 
 /// The name of a session: never empty, at most `CARD_NAME_CHARS` long.
 pub(super) fn session_name(source: &CardSource<'_>, session_actions: &SessionActions) -> String {
-    let given = source.title.and_then(clean_title);
+    let from_title = source.title.and_then(clean_title);
     let prompts = || source.prompts().take(MAX_PROMPTS);
     let from_prompt = || {
         prompts().find_map(|entry| {
@@ -171,7 +171,7 @@ pub(super) fn session_name(source: &CardSource<'_>, session_actions: &SessionAct
     let recapped = || source.last_entry_of(EntryKind::Recap).and_then(|entry| name_from_prompt(&entry.text));
     let weakly = || prompts().filter(|entry| !is_greeting(&entry.text)).find_map(|entry| name_from_prompt(&entry.text));
     let from_answer = || source.answers().find_map(|entry| name_from_answer(&entry.text));
-    let found = given.or_else(from_prompt).or_else(recapped).or_else(weakly).or_else(from_answer);
+    let found = from_title.or_else(from_prompt).or_else(recapped).or_else(weakly).or_else(from_answer);
     let name = found.unwrap_or_else(|| fallback_name(source, session_actions));
     let is_routine =
         source.title.is_none() && distinctive_words(&name).all(|word| ROUTINE_WORDS.contains(&word.as_str()));

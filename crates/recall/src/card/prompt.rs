@@ -66,14 +66,16 @@ pub fn card_schema() -> Value {
 
 /// Validates a model's answer and returns the card, or what is wrong with it (E001-01).
 pub fn parse_card_fields(value: &Value) -> Result<CardFields, String> {
-    let text = |name: &str, most: usize| {
+    let text = |name: &str, max_chars: usize| {
         let text = value[name].as_str().ok_or_else(|| format!("{name:?} must be a string"))?;
         let text: String = text.chars().filter(|c| !is_unsafe_to_display(*c)).collect();
         let text = text.trim();
         let length = text.chars().count();
         match length {
             0 => Err(format!("{name:?} is empty")),
-            _ if length > most => Err(format!("{name:?} has {length} characters, at most {most} are allowed")),
+            _ if length > max_chars => {
+                Err(format!("{name:?} has {length} characters, at most {max_chars} are allowed"))
+            }
             _ => Ok(text.to_owned()),
         }
     };
@@ -98,8 +100,8 @@ pub fn parse_card_fields(value: &Value) -> Result<CardFields, String> {
         }
     }
     if !CARD_TAG_COUNT.contains(&kept.len()) {
-        let (least, most) = (CARD_TAG_COUNT.start(), CARD_TAG_COUNT.end());
-        return Err(format!("\"tags\" must have {least} to {most} different values, not {}", kept.len()));
+        let (least, max_chars) = (CARD_TAG_COUNT.start(), CARD_TAG_COUNT.end());
+        return Err(format!("\"tags\" must have {least} to {max_chars} different values, not {}", kept.len()));
     }
     Ok(CardFields { name, description, summary, tags: kept })
 }

@@ -85,16 +85,16 @@ impl CardSummary {
 
     /// What was requested, what came of it, and the size of the session.
     pub(super) fn description(&self, source: &CardSource<'_>, session_actions: &SessionActions, name: &str) -> String {
-        let came = self
+        let outcome = self
             .outcome
             .first()
-            .filter(|came| !came.starts_with("Changed "))
-            .map(|came| end_with_period(&truncate_at_word(came, HALF_DESCRIPTION_CHARS)));
+            .filter(|outcome| !outcome.starts_with("Changed "))
+            .map(|outcome| end_with_period(&truncate_at_word(outcome, HALF_DESCRIPTION_CHARS)));
         let goal_sentence =
             self.goal.first().map(|goal| end_with_period(&truncate_at_word(goal, HALF_DESCRIPTION_CHARS)));
-        let goal_sentence = goal_sentence.or_else(|| came.is_none().then(|| end_with_period(name)));
+        let goal_sentence = goal_sentence.or_else(|| outcome.is_none().then(|| end_with_period(name)));
         let mut parts: Vec<String> = goal_sentence.into_iter().collect();
-        parts.extend(came.filter(|came| !parts.contains(came)));
+        parts.extend(outcome.filter(|outcome| !parts.contains(outcome)));
         parts.push(describe_size(source, session_actions));
         truncate_at_word(&parts.join(" "), CARD_DESCRIPTION_CHARS)
     }
@@ -244,10 +244,10 @@ fn goal_from_prompt(text: &str) -> String {
 }
 
 /// Joins as many whole sentences as fit. The first one is truncated if it does not fit alone.
-fn join_sentences(sentences: &[String], most: usize) -> String {
+fn join_sentences(sentences: &[String], max_chars: usize) -> String {
     let mut text = String::new();
     for sentence in sentences {
-        if !text.is_empty() && text.chars().count() + sentence.chars().count() >= most {
+        if !text.is_empty() && text.chars().count() + sentence.chars().count() >= max_chars {
             break;
         }
         let join = if text.is_empty() { "" } else { " " };
@@ -256,7 +256,7 @@ fn join_sentences(sentences: &[String], most: usize) -> String {
             text.push('.');
         }
     }
-    truncate_at_word(&text, most)
+    truncate_at_word(&text, max_chars)
 }
 
 fn informative_sentences(text: &str) -> Vec<String> {

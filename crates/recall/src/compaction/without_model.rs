@@ -78,8 +78,8 @@ fn add_messages(sections: &mut SummarySections, messages: &[ChatMessage]) {
     }
     add_newest(sections, SummarySection::NextSteps, &planned);
     for (left, request) in newest(&requests, MAX_QUOTED).iter().rev().enumerate().rev() {
-        let most = if left == 0 { LAST_QUOTE_CHARS } else { QUOTE_CHARS };
-        sections.add(SummarySection::Critical, &format!("The user asked: \"{}\"", clip(&one_line(request), most)));
+        let max_chars = if left == 0 { LAST_QUOTE_CHARS } else { QUOTE_CHARS };
+        sections.add(SummarySection::Critical, &format!("The user asked: \"{}\"", clip(&one_line(request), max_chars)));
     }
 }
 
@@ -174,6 +174,6 @@ fn add_newest(sections: &mut SummarySections, section: SummarySection, items: &[
     }
 }
 
-fn newest<T>(items: &[T], most: usize) -> &[T] {
-    &items[items.len().saturating_sub(most)..]
+fn newest<T>(items: &[T], limit: usize) -> &[T] {
+    &items[items.len().saturating_sub(limit)..]
 }

@@ -143,14 +143,14 @@ struct GraphLink {
 }
 
 impl EntityGraph {
-    fn add_links(&mut self, at: usize, links: Vec<GraphLink>, max_links: usize, most: usize) {
+    fn add_links(&mut self, at: usize, links: Vec<GraphLink>, max_links: usize, max_nodes: usize) {
         let depth = self.nodes[at].depth + 1;
         let mut added = 0;
         for link in links {
             let known = self.nodes.iter().position(|node| node.item.is_same(&link.other));
             let other = match known {
                 Some(other) => other,
-                None if added >= max_links || self.nodes.len() >= most => {
+                None if added >= max_links || self.nodes.len() >= max_nodes => {
                     self.left_out += usize::from(depth == 1);
                     continue;
                 }

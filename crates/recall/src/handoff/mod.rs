@@ -307,19 +307,19 @@ fn last_answer(entries: &[Entry]) -> Option<&Entry> {
 }
 
 /// One line that is safe between backticks.
-fn code_span_text(text: &str, most: usize) -> String {
+fn code_span_text(text: &str, max_chars: usize) -> String {
     let line = one_line(text).replace('`', "'");
-    clip(&line, most).chars().filter(|c| !is_unsafe_to_display(*c)).collect()
+    clip(&line, max_chars).chars().filter(|c| !is_unsafe_to_display(*c)).collect()
 }
 
 /// Quoted text that is safe inside double quotes. `@@` is broken up so that it is not resolved as a reference.
-fn quote_inline(text: &str, most: usize) -> String {
-    quote_short(text, most).replace("@@", "@ @")
+fn quote_inline(text: &str, max_chars: usize) -> String {
+    quote_short(text, max_chars).replace("@@", "@ @")
 }
 
 /// A Markdown block quote. Tags and `@@` references in it are neutralized.
-fn quote_block(text: &str, most: usize) -> String {
-    let text: String = clip(text.trim(), most).chars().filter(|c| !is_unsafe_to_display(*c)).collect();
+fn quote_block(text: &str, max_chars: usize) -> String {
+    let text: String = clip(text.trim(), max_chars).chars().filter(|c| !is_unsafe_to_display(*c)).collect();
     let text = text.replace('<', "‹").replace("@@", "@ @");
     text.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
@@ -328,8 +328,8 @@ fn bullet_list(lines: &[String]) -> String {
     lines.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n")
 }
 
-fn more_line(all: usize, most: usize, word: &str) -> Option<String> {
-    (all > most).then(|| format!("… and {} more {word}", all - most))
+fn more_line(all: usize, limit: usize, word: &str) -> Option<String> {
+    (all > limit).then(|| format!("… and {} more {word}", all - limit))
 }
 
 fn or_placeholder(text: &str) -> String {

@@ -13,10 +13,10 @@ const MIN_MATCH_TENTHS: usize = 6;
 /// Words that an ellipsis may have cut: one at each end.
 const CUT_WORDS: usize = 2;
 
-/// The text's own wording of a quote, on one line and at most `most` characters long; `None` if the quote does not
+/// The text's own wording of a quote, on one line and at most `limit` characters long; `None` if the quote does not
 /// occur.
 /// Whitespace, case, punctuation and Markdown may differ, and `…` may stand for omitted words.
-pub(crate) fn verify_excerpt(text: &str, quoted: &str, most: usize) -> Option<String> {
+pub(crate) fn verify_excerpt(text: &str, quoted: &str, limit: usize) -> Option<String> {
     let line = one_line(text);
     let words = word_ranges(&line);
     let quote = quoted.replace("...", "…");
@@ -34,7 +34,7 @@ pub(crate) fn verify_excerpt(text: &str, quoted: &str, most: usize) -> Option<St
         }
         length => length >= MIN_RUN_WORDS && length * 10 >= quote_words.len() * MIN_MATCH_TENTHS,
     };
-    is_enough.then(|| clip(with_punctuation(&line, first.start, last.end), most).into_owned())
+    is_enough.then(|| clip(with_punctuation(&line, first.start, last.end), limit).into_owned())
 }
 
 /// Extends the range to adjacent punctuation, such as quotes, brackets and a period.

@@ -52,18 +52,18 @@ pub fn reference_block(outcomes: &[(SessionReference, ReferenceOutcome)], most_b
     if outcomes.is_empty() || (is_much && !is_any) {
         return None;
     }
-    let pieces: Vec<ReferenceSection> =
+    let parts: Vec<ReferenceSection> =
         outcomes.iter().flat_map(|(reference, outcome)| reference_sections(reference, outcome)).collect();
-    let heads: usize = pieces.iter().map(|piece| piece.head.len() + 2).sum();
+    let heads: usize = parts.iter().map(|part| part.head.len() + 2).sum();
     let mut free_bytes = most_bytes.min(REFERENCE_BYTES).saturating_sub(REFERENCE_HEADER.len() + heads);
-    let mut waiting = pieces.iter().filter(|piece| !piece.body.is_empty()).count();
+    let mut waiting = parts.iter().filter(|part| !part.body.is_empty()).count();
     let mut text = REFERENCE_HEADER.to_owned();
-    for piece in pieces {
+    for part in parts {
         text.push_str("\n\n");
-        text.push_str(&piece.head);
-        if !piece.body.is_empty() {
+        text.push_str(&part.head);
+        if !part.body.is_empty() {
             // Space that one section does not use goes to the others.
-            let rendered = cut_to_fit(&piece.body, free_bytes / waiting);
+            let rendered = cut_to_fit(&part.body, free_bytes / waiting);
             text.push_str(&rendered);
             free_bytes -= rendered.len();
             waiting -= 1;

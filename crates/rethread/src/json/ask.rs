@@ -1,6 +1,6 @@
 //! JSON of `rethread ask` and `rethread handoff`.
 
-use rethread_engine::{AnsweredQuestion, AskPlan, Citation, HandoffReport as Made};
+use rethread_engine::{AnsweredQuestion, AskPlan, Citation, HandoffReport};
 use rethread_model::Tokens;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -125,13 +125,13 @@ pub(crate) struct HandoffJson<'a> {
 }
 
 impl<'a> HandoffJson<'a> {
-    pub(crate) fn new(made: &'a Made) -> Self {
-        let session = &made.listed.session;
+    pub(crate) fn new(report: &'a HandoffReport) -> Self {
+        let session = &report.listed.session;
         Self {
             schema: SCHEMA,
             session: SessionNameJson::new(session),
             reference: format!("@@{}", session.id),
-            markdown: &made.text,
+            markdown: &report.text,
         }
     }
 }

@@ -108,17 +108,17 @@ fn tool_call_line(page: &mut TextPage, entry: &Entry, tool: &ToolUse, session: &
     page.add(if entry.is_abandoned { Tone::Dim } else { Tone::Plain }, &format!("[{what}]"));
     page.add(Tone::Plain, " ").add(tone, &outcome).add(Tone::Dim, &place).end_line();
     indented_lines(page, tone, &error, MAX_ERROR_LINES);
-    let kept = tool.outcome.as_ref().and_then(|outcome| outcome.output.as_deref());
-    if let (LogProfile::Full, Some(output)) = (reader.profile, kept) {
+    let output = tool.outcome.as_ref().and_then(|outcome| outcome.output.as_deref());
+    if let (LogProfile::Full, Some(output)) = (reader.profile, output) {
         indented_lines(page, Tone::Dim, &sanitize(output), MAX_OUTPUT_LINES);
     }
 }
 
 /// Renders the first lines of a text, indented.
-fn indented_lines(page: &mut TextPage, tone: Tone, text: &str, most: usize) {
+fn indented_lines(page: &mut TextPage, tone: Tone, text: &str, limit: usize) {
     let lines = wrap(text, page.width().map(|width| width.saturating_sub(4)));
-    for (at, line) in lines.iter().take(most).enumerate() {
-        let cut = if at + 1 == most && lines.len() > most { " …" } else { "" };
+    for (at, line) in lines.iter().take(limit).enumerate() {
+        let cut = if at + 1 == limit && lines.len() > limit { " …" } else { "" };
         page.line(tone, &format!("    {line}{cut}"));
     }
 }

@@ -65,11 +65,11 @@ pub(crate) fn usage_rows(report: &UsageReport, by: UsageGrouping) -> Vec<UsageRo
     };
     let (first, last) = if by == UsageGrouping::Day { (folded, many) } else { (0, many - folded) };
     let shown = &report.groups[first..last];
-    let most = shown.iter().map(|group| measure(&group.totals)).max().unwrap_or(0).max(1) as f64;
+    let largest = shown.iter().map(|group| measure(&group.totals)).max().unwrap_or(0).max(1) as f64;
     let row = |group: &UsageGroup| UsageRow {
         label: group_label(group, by),
         used: group.totals.clone(),
-        share: measure(&group.totals) as f64 / most,
+        share: measure(&group.totals) as f64 / largest,
     };
     let mut rows: Vec<UsageRow> = shown.iter().map(row).collect();
     // The summed row has no bar: it would be longer than all others.

@@ -146,9 +146,9 @@ fn requested_host(request: &Request) -> Option<&str> {
 
 /// A header that occurs exactly once. Given twice it may be an attack: a proxy may have checked the other one.
 fn single_header<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
-    let mut given = headers.get_all(name).iter();
-    let first = given.next();
-    first.filter(|_| given.next().is_none())
+    let mut values = headers.get_all(name).iter();
+    let first = values.next();
+    first.filter(|_| values.next().is_none())
 }
 
 fn without_port(authority: &str) -> &str {

@@ -274,7 +274,7 @@ struct ConnectionLimits {
 
 impl Default for ConnectionLimits {
     fn default() -> Self {
-        let permits = |most| Arc::new(Semaphore::new(most));
+        let permits = |limit| Arc::new(Semaphore::new(limit));
         Self { tcp: permits(MAX_TCP_CONNECTIONS), unix: permits(MAX_UNIX_CONNECTIONS) }
     }
 }

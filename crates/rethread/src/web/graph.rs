@@ -115,7 +115,7 @@ fn drawing_svg(graph: &EntityGraph) -> Markup {
                     @for edge in &edges { (edge_line(edge)) }
                     @for edge in &edges {
                         @let (x, y) = edge.label_at;
-                        text.said x=(one_decimal(x)) y=(one_decimal(y)) text-anchor="middle" { (OneLine(&edge.label)) }
+                        text.edge-label x=(one_decimal(x)) y=(one_decimal(y)) text-anchor="middle" { (OneLine(&edge.label)) }
                     }
                     @for (node, of) in nodes.iter().zip(&graph.nodes) { (linked_node(node, &of.item)) }
                 }
@@ -177,7 +177,7 @@ fn relation(context: PageContext<'_>, graph: &EntityGraph, edge: &GraphEdge) -> 
     };
     html! {
         li data-item {
-            p { (end(edge.from)) " " span class={ "said " (state_class(edge.state)) } { (edge_label(graph, edge)) } " " (end(edge.to)) }
+            p { (end(edge.from)) " " span class={ "edge-label " (state_class(edge.state)) } { (edge_label(graph, edge)) } " " (end(edge.to)) }
             p.dim {
                 (edge.state.display_name(edge.predicate)) " · "
                 a href=(to_line(edge.source.session, edge.source.line)) { "line " (number(edge.source.line)) }

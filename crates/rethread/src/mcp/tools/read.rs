@@ -82,8 +82,8 @@ fn truncate_log(log: &mut SessionLog, max_bytes: usize) {
     if let Some(cited) = cited {
         let share = max_bytes / 2 / log.entries.len().saturating_sub(1).max(1);
         for (at, entry) in log.entries.iter_mut().enumerate() {
-            let most = if at == cited { max_bytes / 2 } else { share };
-            entry.text = clip(&entry.text, most.max(MIN_ENTRY_BYTES)).into_owned();
+            let limit = if at == cited { max_bytes / 2 } else { share };
+            entry.text = clip(&entry.text, limit.max(MIN_ENTRY_BYTES)).into_owned();
         }
         return;
     }

@@ -135,8 +135,8 @@ fn context(app: &ServerState, id: SessionId, params: ContextParams) -> ApiResult
     let id = app.engine.require_thread(id)?;
     let found = app.engine.thread_context(&id.to_string())?;
     let latest = found.messages.iter().rev().take(params.limit.get());
-    let most = fit_page(latest, |message| crate::json::to_json_line(message).map_or(0, |text| text.len())).count();
-    ApiResponse::json(&ThreadContextJson::with_last_messages(&found, most))
+    let limit = fit_page(latest, |message| crate::json::to_json_line(message).map_or(0, |text| text.len())).count();
+    ApiResponse::json(&ThreadContextJson::with_last_messages(&found, limit))
 }
 
 /// How to compact.

@@ -117,13 +117,13 @@ struct NewThreadBody {
 }
 
 fn create(app: &ServerState, params: NewThreadBody) -> ApiResult {
-    let made = app.engine.thread_new(&NewThread {
+    let metadata = app.engine.thread_new(&NewThread {
         name: optional_string(params.name),
         model: optional_string(params.model),
         system_prompt: optional_string(params.system_prompt),
         cron_job: optional_string(params.cron_job_id),
     })?;
-    let id = made.id.session_id();
+    let id = metadata.id.session_id();
     // The thread is on disk; a failure here only delays its entry in memory until the next sync.
     let _ = app.engine.register_thread(id);
     Ok(session_response(&app.engine, id, DEFAULT_MESSAGES, StatusCode::CREATED)?

@@ -169,16 +169,16 @@ fn to_thread_id(id: SessionId) -> Result<ThreadId, ApiError> {
 }
 
 /// Checks the length and the characters of a client id.
-pub(super) fn check_client_id(given: Option<String>) -> Result<Option<String>, ApiError> {
+pub(super) fn check_client_id(client_id: Option<String>) -> Result<Option<String>, ApiError> {
     let is_usable =
         |id: &str| (1..=MAX_CLIENT_ID_BYTES).contains(&id.len()) && id.bytes().all(|c| c.is_ascii_graphic());
-    match given {
+    match client_id {
         Some(id) if !is_usable(&id) => {
             let message =
                 format!("a client id must have 1 to {MAX_CLIENT_ID_BYTES} printable ASCII characters, no spaces");
             Err(ApiError::bad_request(message))
         }
-        given => Ok(given),
+        client_id => Ok(client_id),
     }
 }
 
