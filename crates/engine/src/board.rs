@@ -165,8 +165,9 @@ impl Engine {
             if !board.all_agents.contains(&glance.agent) {
                 board.all_agents.push(glance.agent);
             }
-            let is_wanted = request.project.matches(project) && request.agent.is_none_or(|agent| agent == glance.agent);
-            if !is_wanted {
+            let is_included =
+                request.project.matches(project) && request.agent.is_none_or(|agent| agent == glance.agent);
+            if !is_included {
                 continue;
             }
             let state = lifecycle.state(life_of(glance).as_ref(), glance.last_activity_at, now);

@@ -47,16 +47,16 @@ pub enum LockWait {
 }
 
 /// Indexes everything in the store that is not in the index yet.
-pub fn update_index(folder: &Path, store: &Store, patience: LockWait) -> Result<IndexUpdate, IndexError> {
-    let Some(mut follower) = IndexUpdater::begin(folder, store, patience)? else { return Ok(IndexUpdate::Busy) };
-    match follower.index_new(store) {
-        Err(IndexError::Damaged(_)) if follower.rebuild_reason.is_none() => {
-            follower = follower.restart(IndexProblem::Damaged);
-            follower.index_new(store)?;
+pub fn update_index(folder: &Path, store: &Store, wait: LockWait) -> Result<IndexUpdate, IndexError> {
+    let Some(mut updater) = IndexUpdater::begin(folder, store, wait)? else { return Ok(IndexUpdate::Busy) };
+    match updater.index_new(store) {
+        Err(IndexError::Damaged(_)) if updater.rebuild_reason.is_none() => {
+            updater = updater.restart(IndexProblem::Damaged);
+            updater.index_new(store)?;
         }
         other => other.map(drop)?,
     }
-    follower.finish()
+    updater.finish()
 }
 
 /// Deletes the index. The next search or sync rebuilds it.
@@ -97,8 +97,8 @@ impl std::fmt::Debug for IndexUpdater {
 
 impl IndexUpdater {
     /// Takes the lock. `None` if another process holds it and we do not wait.
-    pub fn begin(folder: &Path, store: &Store, patience: LockWait) -> Result<Option<Self>, IndexError> {
-        let Some(lock) = lock(folder, patience)? else { return Ok(None) };
+    pub fn begin(folder: &Path, store: &Store, wait: LockWait) -> Result<Option<Self>, IndexError> {
+        let Some(lock) = lock(folder, wait)? else { return Ok(None) };
         let head = store.head()?;
         let known = CommitPayload::load(folder).and_then(|payload| payload.check_store(head));
         let start_change = known.map_or(0, |payload| payload.change);
@@ -255,11 +255,11 @@ fn tantivy_document(fields: IndexFields, document: IndexDocument) -> TantivyDocu
 }
 
 /// The lock file is beside the index folder, because the folder is replaced by a rebuild.
-fn lock(folder: &Path, patience: LockWait) -> Result<Option<File>, IndexError> {
+fn lock(folder: &Path, wait: LockWait) -> Result<Option<File>, IndexError> {
     let path: PathBuf = folder.with_extension("lock");
     let failed = |cause| IndexError::File { path: path.clone(), cause };
     let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path).map_err(failed)?;
-    match patience {
+    match wait {
         LockWait::Wait => file.lock().map(|()| Some(file)).map_err(failed),
         LockWait::Skip => match file.try_lock() {
             Ok(()) => Ok(Some(file)),

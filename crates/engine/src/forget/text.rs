@@ -125,12 +125,12 @@ impl Engine {
             rows = batch.session_transcripts(root)?;
         }
         let mut excludes = self.exclude_rules()?;
-        let is_wanted = self.agents_to_read(None)?.contains(&session.agent);
+        let is_agent_read = self.agents_to_read(None)?.contains(&session.agent);
         let may_be_read = |row: &TranscriptRow| {
             let path = Path::new(&row.path);
             has_all_read_bytes(path, row) && !excludes.is_excluded(path, session.cwd.as_deref())
         };
-        let all = !rows.is_empty() && is_wanted && rows.iter().all(may_be_read);
+        let all = !rows.is_empty() && is_agent_read && rows.iter().all(may_be_read);
         Ok(all.then(|| (root, rows.into_iter().map(|row| row.path.into()).collect())))
     }
 

@@ -202,7 +202,7 @@ pub(super) fn name_from_prompt(text: &str) -> Option<String> {
     // People often describe the situation before they say what they want.
     let requests = all_sentences.iter().take(LEADING_SENTENCES).filter(|sentence| is_request(sentence));
     let requests: Vec<String> =
-        requests.filter_map(|wish| name_from_sentence(request_within(wish).unwrap_or(wish))).collect();
+        requests.filter_map(|request| name_from_sentence(request_within(request).unwrap_or(request))).collect();
     let best = requests.iter().find(is_distinctive).or_else(|| names.iter().find(is_distinctive));
     best.or(names.first()).cloned().or_else(|| headings().find_map(|heading| name_from_sentence(&heading.text)))
 }
@@ -210,7 +210,7 @@ pub(super) fn name_from_prompt(text: &str) -> Option<String> {
 /// Whether a sentence asks for something, by phrase or by its first verb.
 fn is_request(sentence: &str) -> bool {
     let lower = normalize_text(sentence);
-    if REQUEST_PHRASES.iter().any(|wish| begins_with(&lower, wish)) || request_within(sentence).is_some() {
+    if REQUEST_PHRASES.iter().any(|phrase| begins_with(&lower, phrase)) || request_within(sentence).is_some() {
         return true;
     }
     let bare = normalize_text(without_opening(sentence));
@@ -222,8 +222,9 @@ fn is_request(sentence: &str) -> bool {
 fn request_within(sentence: &str) -> Option<&str> {
     let lower = normalize_text(sentence);
     let is_long = sentence.chars().count() > MAX_NAME_CHARS;
-    let wish = REQUEST_PHRASES.iter().filter_map(|wish| lower.find(&format!(" {wish} "))).min().filter(|_| is_long)?;
-    let from = byte_offset(sentence, &lower, wish + 1)?;
+    let phrase =
+        REQUEST_PHRASES.iter().filter_map(|phrase| lower.find(&format!(" {phrase} "))).min().filter(|_| is_long)?;
+    let from = byte_offset(sentence, &lower, phrase + 1)?;
     Some(&sentence[from..]).filter(|rest| distinctive_words(rest).count() >= MIN_DISTINCTIVE_WORDS)
 }
 

@@ -201,8 +201,8 @@ fn responses(row: &Route, has_body: bool, outputs: &mut SchemaGenerator) -> Valu
     let refused: BTreeSet<u16> =
         COMMON_ERRORS.iter().chain(of_bodies).chain(row.error_statuses).map(StatusCode::as_u16).collect();
     for status in refused {
-        let place = format!("#/components/responses/{status}");
-        all.insert(status.to_string(), json!({"$ref": place}));
+        let reference = format!("#/components/responses/{status}");
+        all.insert(status.to_string(), json!({"$ref": reference}));
     }
     Value::Object(all)
 }

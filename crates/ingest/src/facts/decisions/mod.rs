@@ -199,8 +199,8 @@ impl DecisionExtractor {
             (None, None) => None,
         };
         let Some((subject, detail)) = chosen else { return };
-        let is_it = |choice: &TrackedDecision| is_same_name(&choice.subject, &subject);
-        let (same, others): (Vec<TrackedDecision>, Vec<TrackedDecision>) = open.iter().cloned().partition(is_it);
+        let is_match = |choice: &TrackedDecision| is_same_name(&choice.subject, &subject);
+        let (same, others): (Vec<TrackedDecision>, Vec<TrackedDecision>) = open.iter().cloned().partition(is_match);
         self.settle_proposals(&others, FactState::Refuted, position, facts);
         if same.is_empty() {
             self.add(TrackedDecision::stated(subject, &detail, position), position, facts);
@@ -231,15 +231,15 @@ impl DecisionExtractor {
                 made.rejected = made.rejected.or_else(|| replies::retracted_subject(sentence));
                 self.add_decision(made, sentence, position, facts);
             } else if let Some(subject) = replies::retracted_subject(sentence) {
-                let is_it = |known: &TrackedDecision| {
+                let is_match = |known: &TrackedDecision| {
                     known.state == FactState::Confirmed
                         && known.line < position.line
                         && is_same_name(&known.subject, &subject)
                 };
-                self.set_state(is_it, FactState::Refuted, position, facts);
+                self.set_state(is_match, FactState::Refuted, position, facts);
             } else if let Some(subject) = replies::repeated_option(sentence) {
-                let is_it = |open: &&TrackedDecision| is_same_name(&open.subject, &subject);
-                let echoed: Vec<TrackedDecision> = self.open_proposals.iter().filter(is_it).cloned().collect();
+                let is_match = |open: &&TrackedDecision| is_same_name(&open.subject, &subject);
+                let echoed: Vec<TrackedDecision> = self.open_proposals.iter().filter(is_match).cloned().collect();
                 self.settle_proposals(&echoed, FactState::Confirmed, position, facts);
             }
         }
@@ -275,12 +275,12 @@ impl DecisionExtractor {
     /// Changes the state of known decisions and emits the updated facts.
     fn set_state(
         &mut self,
-        is_it: impl Fn(&TrackedDecision) -> bool,
+        is_match: impl Fn(&TrackedDecision) -> bool,
         state: FactState,
         position: FactPosition,
         facts: &mut Vec<Fact>,
     ) {
-        for known in self.decisions.iter_mut().filter(|known| is_it(known) && known.state != state) {
+        for known in self.decisions.iter_mut().filter(|known| is_match(known) && known.state != state) {
             known.state = state;
             // A human settles proposals; a proposal that the model itself replaces keeps the model's trust.
             known.trust = if state == FactState::Superseded { known.trust } else { Trust::Human };

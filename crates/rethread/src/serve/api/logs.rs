@@ -157,7 +157,7 @@ fn compact(app: &ServerState, id: SessionId, params: CompactBody) -> ApiResult {
     let report = if params.dry_run {
         app.engine.thread_compact_dry_run(&reference, &request)?
     } else {
-        let _place = app.limits.acquire_slow()?;
+        let _permit = app.limits.acquire_slow()?;
         let is_ending = || *app.shutdown.borrow();
         let report = app.engine.thread_compact(&reference, &request, &is_ending, &mut |_| {})?;
         // The log is already written; if this fails, the next sync reads it.

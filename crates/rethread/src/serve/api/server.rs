@@ -103,7 +103,7 @@ fn sync(app: &ServerState, params: SyncBody) -> ApiResult {
         let (runs, estimates) = app.engine.sync_dry_run_with_costs(&request)?;
         return ApiResponse::json(&SyncPlanJson::new(&runs, estimates.as_deref()));
     }
-    let _place = app.limits.acquire_slow()?;
+    let _permit = app.limits.acquire_slow()?;
     ApiResponse::json(&SyncReportJson::new(&app.engine.sync(&request, &mut |_| {})?))
 }
 

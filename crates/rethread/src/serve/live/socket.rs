@@ -75,34 +75,34 @@ pub(super) async fn open(
         Some(id) => Some(existing_session(&app, &id).await?),
         None => None,
     };
-    let place = app.socket_permits.clone().try_acquire_owned().map_err(|_| {
+    let permit = app.socket_permits.clone().try_acquire_owned().map_err(|_| {
         let message = "too many open WebSockets";
         ApiError::new(StatusCode::SERVICE_UNAVAILABLE, FailureKind::Serve, message).hint("close one and try again")
     })?;
     let upgrade = upgrade.max_message_size(MAX_FRAME_BYTES).max_frame_size(MAX_FRAME_BYTES);
-    Ok(upgrade.on_upgrade(move |socket| serve_socket(app, socket, session, place)))
+    Ok(upgrade.on_upgrade(move |socket| serve_socket(app, socket, session, permit)))
 }
 
-async fn serve_socket(app: SharedState, socket: WebSocket, session: Option<SessionId>, place: OwnedSemaphorePermit) {
+async fn serve_socket(app: SharedState, socket: WebSocket, session: Option<SessionId>, permit: OwnedSemaphorePermit) {
     let began = Instant::now();
     app.engine.log_socket_event("ws_connect", &[]);
-    let (listener, seal) = (app.events.listen_to_none(), app.credentials.token_hash(&app.engine));
-    let mut talk = SocketConnection { app, socket, listener, last_received: began, token_hash: seal };
-    let over = match talk.subscribe_initial(session).await {
-        Ok(()) => talk.run_loop().await,
-        Err(over) => over,
+    let (listener, token_hash) = (app.events.listen_to_none(), app.credentials.token_hash(&app.engine));
+    let mut connection = SocketConnection { app, socket, listener, last_received: began, token_hash };
+    let close_reason = match connection.subscribe_initial(session).await {
+        Ok(()) => connection.run_loop().await,
+        Err(close_reason) => close_reason,
     };
-    let SocketConnection { app, socket, listener, .. } = talk;
+    let SocketConnection { app, socket, listener, .. } = connection;
     let fields = [
         ("milliseconds", (began.elapsed().as_millis() as u64).into()),
         ("sessions", listener.session_count().into()),
-        ("why", over.log_value().into()),
+        ("why", close_reason.log_value().into()),
     ];
     // Unsubscribe first, so that events no longer queue up.
     drop(listener);
-    close(socket, over).await;
+    close(socket, close_reason).await;
     app.engine.log_socket_event("ws_disconnect", &fields);
-    drop(place);
+    drop(permit);
 }
 
 impl SocketConnection {
