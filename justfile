@@ -29,7 +29,7 @@ bench *ARGS="ingest":
 
 # Precision and recall of fact extraction, by kind, with every miss.
 facts:
-    cargo test -p rethread-ingest --locked --test labelled report -- --ignored --nocapture
+    cargo test -p rethread-ingest --locked --test labeled report -- --ignored --nocapture
 
 # Show two sessions working side by side, in a temporary home.
 demo:

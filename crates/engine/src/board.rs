@@ -165,8 +165,9 @@ impl Engine {
             if !board.all_agents.contains(&glance.agent) {
                 board.all_agents.push(glance.agent);
             }
-            let is_wanted = request.project.matches(project) && request.agent.is_none_or(|agent| agent == glance.agent);
-            if !is_wanted {
+            let is_included =
+                request.project.matches(project) && request.agent.is_none_or(|agent| agent == glance.agent);
+            if !is_included {
                 continue;
             }
             let state = lifecycle.state(life_of(glance).as_ref(), glance.last_activity_at, now);
@@ -189,7 +190,7 @@ fn board_project(
     store: &Store,
     project: Option<&str>,
     mut sessions: Vec<GlanceWithState<'_>>,
-    wanted: ListRange,
+    range: ListRange,
 ) -> Result<BoardProject, EngineError> {
     let mut states = StateCounts::default();
     for (_, state) in &sessions {
@@ -201,9 +202,9 @@ fn board_project(
         (state_rank(*state), std::cmp::Reverse(place))
     });
     let live = (states.total() - states.ended) as usize;
-    let wanted = ListRange { limit: wanted.limit.max(live.min(MAX_LIVE_ALWAYS_SHOWN)), ..wanted };
+    let range = ListRange { limit: range.limit.max(live.min(MAX_LIVE_ALWAYS_SHOWN)), ..range };
     let mut shown = Vec::new();
-    for (glance, state) in wanted.apply(sessions) {
+    for (glance, state) in range.apply(sessions) {
         let Some(session) = store.session_by_number(glance.number)? else { continue };
         let life = store.lifecycle(SessionKey { agent: session.agent, external_id: &session.external_id })?;
         let words = store.session_tail(glance.number)?;

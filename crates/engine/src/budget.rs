@@ -42,12 +42,12 @@ impl Engine {
     pub(crate) fn ledger_meter(&self) -> Result<LedgerMeter, EngineError> {
         let store = self.writer()?;
         store.sync_every_commit()?;
-        let (clock, day_began) = (self.environment.clock, self.day_start());
+        let (clock, day_start) = (self.environment.clock, self.day_start());
         Ok(LedgerMeter {
             store: RefCell::new(store),
             budget: self.budget(),
             clock,
-            day_start: day_began,
+            day_start,
             run_cost: Cell::new(Some(NanoUsd::ZERO)),
         })
     }

@@ -98,11 +98,11 @@ impl<'e> ChangeWatcher<'e> {
         if version == cursor.data_version {
             return Ok((cursor, None));
         }
-        let most = MAX_SESSIONS_NAMED as u64 + 1;
+        let limit = MAX_SESSIONS_NAMED as u64 + 1;
         let (change, touch) = (cursor.store.head()?.change, cursor.store.last_touched_at()?);
-        let changed = cursor.store.sessions_changed_after(cursor.change, most)?;
+        let changed = cursor.store.sessions_changed_after(cursor.change, limit)?;
         let touched =
-            if touch > cursor.touch { cursor.store.sessions_touched_since(cursor.touch, most)? } else { Vec::new() };
+            if touch > cursor.touch { cursor.store.sessions_touched_since(cursor.touch, limit)? } else { Vec::new() };
         (cursor.data_version, cursor.change, cursor.touch) = (version, change, touch);
         let is_too_much = changed.len() > MAX_SESSIONS_NAMED || touched.len() > MAX_SESSIONS_NAMED;
         let renamed = self.find_renamed(&changed, is_too_much);

@@ -109,16 +109,16 @@ impl Engine {
         // Secrets are removed from everything that leaves the machine, also from a pasted query.
         let text = Redactor::shared().redact(&query.words, &mut RedactionFindings::default()).into_owned();
         let ledger = self.ledger_meter().map_err(error_with_cause)?;
-        let asked = embedder.embed(&[&text], &ledger);
-        let vectors = asked.map_err(|error| format!("the embedding request failed: {error}"))?;
-        let Some(asked) = vectors.first().map(|vector| QuantizedVector::quantize(vector)) else { return Ok(None) };
-        if asked.len() != length {
-            let now = asked.len();
+        let query = embedder.embed(&[&text], &ledger);
+        let vectors = query.map_err(|error| format!("the embedding request failed: {error}"))?;
+        let Some(query) = vectors.first().map(|vector| QuantizedVector::quantize(vector)) else { return Ok(None) };
+        if query.len() != length {
+            let now = query.len();
             return Err(format!("the embedding model returns {now} dimensions, but stored vectors have {length}"));
         }
         let mut cosines = Vec::new();
         let compared = store.for_each_embedding(settings.model, |session, seq, numbers| {
-            cosines.extend(asked.cosine(numbers).map(|cosine| (session, seq, cosine)));
+            cosines.extend(query.cosine(numbers).map(|cosine| (session, seq, cosine)));
         });
         compared.map_err(error_with_cause)?;
         Ok(Some(SimilarityScores::new(cosines)))

@@ -166,14 +166,14 @@ impl Engine {
     /// Limits the wait for another process that is writing, and skips the checkpoint on close. For hooks, which must
     /// return quickly.
     #[must_use]
-    pub fn with_hook_timeout(self, patience: Duration) -> Self {
-        Self { store_timeout: Some(patience), should_skip_checkpoint: true, ..self }
+    pub fn with_hook_timeout(self, timeout: Duration) -> Self {
+        Self { store_timeout: Some(timeout), should_skip_checkpoint: true, ..self }
     }
 
     /// Limits the wait for another process that is writing. For callers that retry later.
     #[must_use]
-    pub fn with_store_timeout(self, patience: Duration) -> Self {
-        Self { store_timeout: Some(patience), ..self }
+    pub fn with_store_timeout(self, timeout: Duration) -> Self {
+        Self { store_timeout: Some(timeout), ..self }
     }
 
     /// The resolved configuration, all layers merged.
@@ -216,10 +216,10 @@ impl Engine {
     fn writer(&self) -> Result<Store, EngineError> {
         home::ensure_private_folder(&self.folder)?;
         Ok(match self.store_timeout {
-            Some(patience) if self.should_skip_checkpoint => {
-                Store::open_low_latency(&self.database(), Space::local(), patience)?
+            Some(timeout) if self.should_skip_checkpoint => {
+                Store::open_low_latency(&self.database(), Space::local(), timeout)?
             }
-            Some(patience) => Store::open_with_timeout(&self.database(), Space::local(), patience)?,
+            Some(timeout) => Store::open_with_timeout(&self.database(), Space::local(), timeout)?,
             None => Store::open(&self.database(), Space::local())?,
         })
     }
@@ -229,9 +229,7 @@ impl Engine {
     fn event_writer(&self) -> Result<Store, EngineError> {
         home::ensure_private_folder(&self.folder)?;
         Ok(match self.store_timeout {
-            Some(patience) => {
-                Store::open_low_latency(&self.database(), Space::local(), patience * EVENT_TIMEOUT_FACTOR)?
-            }
+            Some(timeout) => Store::open_low_latency(&self.database(), Space::local(), timeout * EVENT_TIMEOUT_FACTOR)?,
             None => Store::open(&self.database(), Space::local())?,
         })
     }

@@ -114,9 +114,9 @@ impl Engine {
 
     /// The thread with the notes of a project. Created if missing.
     fn notes_thread(&self, project: Option<&str>) -> Result<ThreadId, EngineError> {
-        let wanted = Value::from(project.unwrap_or_default());
+        let project_value = Value::from(project.unwrap_or_default());
         let (threads, _) = self.threads().list()?;
-        if let Some(found) = threads.iter().find(|thread| thread.extra.get(NOTES_PROJECT_KEY) == Some(&wanted)) {
+        if let Some(found) = threads.iter().find(|thread| thread.extra.get(NOTES_PROJECT_KEY) == Some(&project_value)) {
             return Ok(found.id);
         }
         let now = self.now();
@@ -125,7 +125,7 @@ impl Engine {
         let folder = folder.map(one_line).filter(|folder| !folder.is_empty());
         metadata.name = Some(folder.map_or_else(|| "Notes".to_owned(), |folder| format!("Notes: {folder}")));
         metadata.name_from = Some(NameOrigin::User);
-        metadata.extra.insert(NOTES_PROJECT_KEY.to_owned(), wanted);
+        metadata.extra.insert(NOTES_PROJECT_KEY.to_owned(), project_value);
         self.threads().create(&metadata)?;
         self.log_event("session_created", Some(metadata.id), &[("source", "notes".into())]);
         Ok(metadata.id)
@@ -172,7 +172,7 @@ fn clean_note(text: &str) -> Result<String, InvalidNote> {
 
 /// A note without the line that names its author.
 fn note_text(text: &str) -> &str {
-    text.rsplit_once(AUTHOR_LINE_START).map_or(text, |(said, _)| said)
+    text.rsplit_once(AUTHOR_LINE_START).map_or(text, |(note, _)| note)
 }
 
 /// A program's name, reduced to characters that are safe inside our own line.

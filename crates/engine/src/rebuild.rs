@@ -47,7 +47,7 @@ impl Engine {
         let mut batch = store.begin()?;
         batch.clear_redactions()?;
         batch.commit()?;
-        let (plan, kept) = plan_rebuild(&mut store)?;
+        let (plan, rebuilt_from_store) = plan_rebuild(&mut store)?;
         let mut tally = SyncTotals::default();
         run_plan(self, &mut store, &plan, &mut tally, progress)?;
         drop(store);
@@ -68,7 +68,7 @@ impl Engine {
         let agents = tally.into_reports(&store)?;
         Ok(RebuildReport {
             sync: SyncReport { agents, seconds: start.elapsed().as_secs_f64(), ..rest },
-            rebuilt_from_store: kept,
+            rebuilt_from_store,
         })
     }
 

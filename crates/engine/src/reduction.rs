@@ -75,13 +75,14 @@ pub(crate) fn reduction_percent(raw: u64, kept: u64) -> f64 {
 /// Groups sessions by type. Types without sessions are left out.
 pub(crate) fn reduction_by_type(sessions: &[WorkCounts]) -> Vec<SessionTypeReduction> {
     let mut all = Vec::new();
-    for kind in SessionType::ALL {
-        let of_kind: Vec<&WorkCounts> = sessions.iter().filter(|work| SessionType::classify(work) == kind).collect();
+    for session_type in SessionType::ALL {
+        let of_kind: Vec<&WorkCounts> =
+            sessions.iter().filter(|work| SessionType::classify(work) == session_type).collect();
         let mut each: Vec<f64> =
             of_kind.iter().map(|work| reduction_percent(work.raw_tokens, work.kept_tokens)).collect();
         if let Some(median_reduction) = median(&mut each) {
             all.push(SessionTypeReduction {
-                session_type: kind,
+                session_type,
                 sessions: of_kind.len() as u64,
                 raw_tokens: of_kind.iter().map(|work| work.raw_tokens).sum(),
                 kept_tokens: of_kind.iter().map(|work| work.kept_tokens).sum(),

@@ -210,21 +210,21 @@ fn sessions_by_name(
     from: ReferenceOrigin<'_>,
     reference: &SessionReference,
 ) -> Result<Vec<Session>, EngineError> {
-    let wanted = slug(&reference.target);
-    if wanted.is_empty() {
+    let target_slug = slug(&reference.target);
+    if target_slug.is_empty() {
         return Ok(Vec::new());
     }
     let names = store.session_names()?;
     let mut found = Vec::new();
-    for (number, _) in names.iter().filter(|(_, name)| slug(name) == wanted) {
+    for (number, _) in names.iter().filter(|(_, name)| slug(name) == target_slug) {
         found.extend(store.session_by_number(*number)?);
     }
     if found.is_empty() {
-        for (id, _) in store.card_names()?.iter().filter(|(_, name)| slug(name) == wanted) {
+        for (id, _) in store.card_names()?.iter().filter(|(_, name)| slug(name) == target_slug) {
             found.extend(store.sessions_by_exact_reference(&id.to_string())?);
         }
     }
-    let words: Vec<&str> = wanted.split('-').collect();
+    let words: Vec<&str> = target_slug.split('-').collect();
     let is_name = reference.is_quoted || words.len() > 1;
     if found.is_empty()
         && from.project.is_some()

@@ -117,8 +117,8 @@ impl Engine {
             SessionScope::Project(project) => store.session_numbers_in_project(&project)?,
             SessionScope::AllProjects => Vec::new(),
         };
-        let likeness = if request.read_only { None } else { self.similarity(&store, &query) };
-        let asked = SearchInput {
+        let similarity = if request.read_only { None } else { self.similarity(&store, &query) };
+        let input = SearchInput {
             query: &query,
             sessions: sessions.as_deref(),
             project_sessions: &near,
@@ -126,9 +126,9 @@ impl Engine {
             is_full_text: request.full_text,
             now: &now,
             weights,
-            similarity: likeness.as_ref().and_then(|likeness| likeness.as_ref().ok()),
+            similarity: similarity.as_ref().and_then(|similarity| similarity.as_ref().ok()),
         };
-        let work = |snapshot: &IndexSnapshot| search(&store, snapshot, asked);
+        let work = |snapshot: &IndexSnapshot| search(&store, snapshot, input);
         let (found, index) = if request.read_only {
             (self.with_snapshot_read_only(&store, work)?, IndexOutcome::UpToDate)
         } else {
@@ -148,7 +148,7 @@ impl Engine {
             }
             other => (other, degraded),
         };
-        let without = likeness.and_then(Result::err).map(|why| format!("{why}; searched by words only"));
+        let without = similarity.and_then(Result::err).map(|why| format!("{why}; searched by words only"));
         let degraded = [without, degraded].into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
         self.search_cache.put_store(&database, store);
         Ok(SearchReport { hits: recalled, matched, searched, degraded, index, seconds: start.elapsed().as_secs_f64() })

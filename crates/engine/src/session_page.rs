@@ -107,9 +107,10 @@ impl Engine {
     ) -> Result<SessionPage, EngineError> {
         let filter =
             EntryFilter { include_abandoned: request.include_all, include_meta: request.include_all, last: None };
-        let most = if matches!(request.range, EntryRange::From(_)) { MAX_ENTRIES_WHEN_GROWING } else { MAX_ENTRIES };
-        let mut piece = store.entry_page(number, filter, request.range, most)?;
-        trim_to_max_bytes(&mut piece, request.range);
+        let max_count =
+            if matches!(request.range, EntryRange::From(_)) { MAX_ENTRIES_WHEN_GROWING } else { MAX_ENTRIES };
+        let mut page = store.entry_page(number, filter, request.range, max_count)?;
+        trim_to_max_bytes(&mut page, request.range);
         let query = FactQuery {
             session: Some(session.id),
             predicates: &SHOWN_PREDICATES,
@@ -120,7 +121,7 @@ impl Engine {
         let parent = session.parent.map(|id| store.session_by_id(id)).transpose()?.flatten();
         let key = SessionKey { agent: session.agent, external_id: &session.external_id };
         Ok(SessionPage {
-            page: piece,
+            page,
             prompts: store.episode_prompts(number)?,
             errors: known_errors_in(facts.clone()),
             decisions: decisions(&facts),
@@ -137,25 +138,25 @@ impl Engine {
 }
 
 /// Drops entries from the less important end until the page is within the byte limit.
-fn trim_to_max_bytes(piece: &mut EntryPage, wanted: EntryRange) {
+fn trim_to_max_bytes(page: &mut EntryPage, range: EntryRange) {
     let size = |entry: &Entry| {
         let output = entry.tool.as_ref().and_then(|tool| tool.outcome.as_ref()?.output.as_ref());
         entry.text.len() + output.map_or(0, String::len)
     };
-    let mut total: usize = piece.entries.iter().map(size).sum();
-    while total > MAX_TEXT_BYTES && piece.entries.len() > 1 {
-        let is_middle = |entry: &Entry| Some(entry.seq) == piece.center_seq;
-        let drops_first = match wanted {
+    let mut total: usize = page.entries.iter().map(size).sum();
+    while total > MAX_TEXT_BYTES && page.entries.len() > 1 {
+        let is_middle = |entry: &Entry| Some(entry.seq) == page.center_seq;
+        let drops_first = match range {
             EntryRange::Last | EntryRange::Before(_) => true,
             EntryRange::From(_) => false,
-            EntryRange::Around(_) => piece.entries.last().is_some_and(is_middle),
+            EntryRange::Around(_) => page.entries.last().is_some_and(is_middle),
         };
         let dropped = if drops_first {
-            piece.has_earlier = true;
-            Some(piece.entries.remove(0))
+            page.has_earlier = true;
+            Some(page.entries.remove(0))
         } else {
-            piece.has_later = true;
-            piece.entries.pop()
+            page.has_later = true;
+            page.entries.pop()
         };
         total -= dropped.as_ref().map_or(0, size);
     }

@@ -86,8 +86,8 @@ impl Engine {
         for session in store.sessions(&filter)? {
             all.push(self.listed_session(store, session)?);
         }
-        let wanted = all.into_iter().filter(|listed| request.state.is_none_or(|state| listed.state == state));
-        Ok(wanted.take(request.limit.map_or(usize::MAX, |limit| limit as usize)).collect())
+        let sessions = all.into_iter().filter(|listed| request.state.is_none_or(|state| listed.state == state));
+        Ok(sessions.take(request.limit.map_or(usize::MAX, |limit| limit as usize)).collect())
     }
 
     /// The session that a reference identifies: an id, a unique id prefix, an alias, a name or part of a name.
@@ -172,10 +172,10 @@ fn can_be_id_prefix(reference: &str) -> bool {
 
 /// Sessions by name: the first of exact match, same slug and partial match that finds any.
 fn match_by_name<T: Copy>(names: &[(T, String)], reference: &str) -> Vec<T> {
-    let wanted = reference.to_lowercase();
-    let words: Vec<&str> = wanted.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let wanted_slug = slug(&wanted);
-    let exact = |name: &str| name.to_lowercase() == wanted;
+    let lower = reference.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let wanted_slug = slug(&lower);
+    let exact = |name: &str| name.to_lowercase() == lower;
     let same_slug = |name: &str| slug(name) == wanted_slug;
     let parts = |name: &str| {
         let name = name.to_lowercase();

@@ -36,13 +36,13 @@ impl Engine {
     /// Collects sizes, counts and versions.
     pub fn status(&self) -> Result<EngineStatus, EngineError> {
         let (mut statistics, mut index_lag, mut tiers) = (None, IndexLag::None, TierStatus::default());
-        let mut kept = Vec::new();
+        let mut reductions = Vec::new();
         let store = self.reader()?;
         let budget = self.budget_status(store.as_ref())?;
         let enrichment = self.enrichment_status(store.as_ref())?;
         if let Some(store) = store {
             statistics = Some(store.statistics()?);
-            kept = reduction::reduction_by_type(&store.work_counts(&UsageFilter::default())?);
+            reductions = reduction::reduction_by_type(&store.work_counts(&UsageFilter::default())?);
             tiers = self.tier_status(&store)?;
             index_lag = rethread_index::index_lag(&self.index_folder(), &store, u64::MAX)?;
         }
@@ -57,7 +57,7 @@ impl Engine {
             index_bytes: rethread_index::size_bytes(&self.index_folder()),
             index_lag,
             statistics,
-            reductions: kept,
+            reductions,
             tiers,
             budget,
             enrichment,

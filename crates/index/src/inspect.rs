@@ -16,15 +16,15 @@ pub fn size_bytes(folder: &Path) -> u64 {
 }
 
 /// Counts the index documents, including deleted ones, whose session and entry position match.
-pub fn count_documents(folder: &Path, is_wanted: &dyn Fn(SessionNumber, u64) -> bool) -> Result<u64, IndexError> {
+pub fn count_documents(folder: &Path, is_match: &dyn Fn(SessionNumber, u64) -> bool) -> Result<u64, IndexError> {
     if !folder.join("meta.json").exists() {
         return Ok(0);
     }
     let snapshot = IndexSnapshot::from_index(Index::open_in_dir(folder)?)?;
     let documents =
         snapshot.segments().iter().flat_map(|segment| (0..segment.doc_limit()).map(move |doc| (segment, doc)));
-    let wanted = documents.filter(|(segment, doc)| is_wanted(segment.episode(*doc).session, segment.seq(*doc)));
-    Ok(wanted.count() as u64)
+    let matching = documents.filter(|(segment, doc)| is_match(segment.episode(*doc).session, segment.seq(*doc)));
+    Ok(matching.count() as u64)
 }
 
 /// Compares the index with the store. Returns a description of each problem.

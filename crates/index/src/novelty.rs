@@ -41,8 +41,8 @@ struct RecentWords {
 }
 
 /// Whether an entry is part of the conversation. Tool calls and notes are not.
-pub(crate) fn is_conversation(speech: EntryKind) -> bool {
-    matches!(speech, EntryKind::Prompt | EntryKind::Task | EntryKind::Answer | EntryKind::AssistantText)
+pub(crate) fn is_conversation(kind: EntryKind) -> bool {
+    matches!(kind, EntryKind::Prompt | EntryKind::Task | EntryKind::Answer | EntryKind::AssistantText)
 }
 
 impl SessionWords {

@@ -138,11 +138,11 @@ impl IndexSegment {
         }
     }
 
-    /// At most `most` words with this prefix.
-    pub fn words_with_prefix(&self, letters: &str, most: usize) -> Result<Vec<String>, IndexError> {
+    /// At most `limit` words with this prefix.
+    pub fn words_with_prefix(&self, letters: &str, limit: usize) -> Result<Vec<String>, IndexError> {
         match &self.0 {
-            SegmentStorage::Disk(disk) => disk.words_with_prefix(letters, most),
-            SegmentStorage::Memory(tail) => Ok(tail.words_with_prefix(letters, most)),
+            SegmentStorage::Disk(disk) => disk.words_with_prefix(letters, limit),
+            SegmentStorage::Memory(tail) => Ok(tail.words_with_prefix(letters, limit)),
         }
     }
 
@@ -253,10 +253,10 @@ impl DiskSegment {
         }
     }
 
-    fn words_with_prefix(&self, letters: &str, most: usize) -> Result<Vec<String>, IndexError> {
+    fn words_with_prefix(&self, letters: &str, limit: usize) -> Result<Vec<String>, IndexError> {
         let mut words = Vec::new();
         let mut stream = self.text.terms().range().ge(letters).into_stream()?;
-        while words.len() < most && stream.advance() {
+        while words.len() < limit && stream.advance() {
             match std::str::from_utf8(stream.key()) {
                 Ok(word) if word.starts_with(letters) => words.push(word.to_owned()),
                 _ => break,

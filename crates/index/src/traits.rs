@@ -43,14 +43,14 @@ const ENTRY_KINDS: [EntryKind; 15] = [
 ];
 
 impl EntryTraits {
-    pub(crate) fn from_text(speech: EntryKind, failed: bool, text: &str) -> Self {
-        let code = ENTRY_KINDS.iter().position(|known| *known == speech).unwrap_or(ENTRY_KINDS.len() - 1);
+    pub(crate) fn from_text(kind: EntryKind, failed: bool, text: &str) -> Self {
+        let code = ENTRY_KINDS.iter().position(|known| *known == kind).unwrap_or(ENTRY_KINDS.len() - 1);
         let mut bits = code as u64 | (text.chars().count() as u64) << LENGTH_SHIFT;
         let mut set = |when: bool, bit: u64| bits |= if when { bit } else { 0 };
         set(failed, FAILED);
         set(text.trim_end().ends_with(['?', '？']), ENDS_WITH_QUESTION);
         set(text.contains(['?', '？']), HAS_QUESTION);
-        if speech != EntryKind::Call {
+        if kind != EntryKind::Call {
             let prose = &text[..text.floor_char_boundary(MAX_PROSE_BYTES)];
             set(mentions_time(prose), MENTIONS_TIME);
             set(prose.split(|c: char| !c.is_alphanumeric()).any(is_first_person_word), FIRST_PERSON);
@@ -240,9 +240,9 @@ mod tests {
 
     #[test]
     fn every_entry_kind_survives_packing() {
-        for speech in ENTRY_KINDS {
-            assert_eq!(EntryTraits::from_text(speech, true, "x").kind(), speech);
-            assert!(EntryTraits::from_text(speech, true, "x").has_failed());
+        for kind in ENTRY_KINDS {
+            assert_eq!(EntryTraits::from_text(kind, true, "x").kind(), kind);
+            assert!(EntryTraits::from_text(kind, true, "x").has_failed());
         }
     }
 }

@@ -82,10 +82,10 @@ impl UnindexedSegment {
         self.filter(|document| document.speaker.as_deref() == Some(name))
     }
 
-    pub(crate) fn words_with_prefix(&self, letters: &str, most: usize) -> Vec<String> {
+    pub(crate) fn words_with_prefix(&self, letters: &str, limit: usize) -> Vec<String> {
         let mut words: Vec<String> = self.postings.keys().filter(|word| word.starts_with(letters)).cloned().collect();
         words.sort();
-        words.truncate(most);
+        words.truncate(limit);
         words
     }
 

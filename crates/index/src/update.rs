@@ -47,16 +47,16 @@ pub enum LockWait {
 }
 
 /// Indexes everything in the store that is not in the index yet.
-pub fn update_index(folder: &Path, store: &Store, patience: LockWait) -> Result<IndexUpdate, IndexError> {
-    let Some(mut follower) = IndexUpdater::begin(folder, store, patience)? else { return Ok(IndexUpdate::Busy) };
-    match follower.index_new(store) {
-        Err(IndexError::Damaged(_)) if follower.rebuild_reason.is_none() => {
-            follower = follower.restart(IndexProblem::Damaged);
-            follower.index_new(store)?;
+pub fn update_index(folder: &Path, store: &Store, wait: LockWait) -> Result<IndexUpdate, IndexError> {
+    let Some(mut updater) = IndexUpdater::begin(folder, store, wait)? else { return Ok(IndexUpdate::Busy) };
+    match updater.index_new(store) {
+        Err(IndexError::Damaged(_)) if updater.rebuild_reason.is_none() => {
+            updater = updater.restart(IndexProblem::Damaged);
+            updater.index_new(store)?;
         }
         other => other.map(drop)?,
     }
-    follower.finish()
+    updater.finish()
 }
 
 /// Deletes the index. The next search or sync rebuilds it.
@@ -97,21 +97,21 @@ impl std::fmt::Debug for IndexUpdater {
 
 impl IndexUpdater {
     /// Takes the lock. `None` if another process holds it and we do not wait.
-    pub fn begin(folder: &Path, store: &Store, patience: LockWait) -> Result<Option<Self>, IndexError> {
-        let Some(lock) = lock(folder, patience)? else { return Ok(None) };
+    pub fn begin(folder: &Path, store: &Store, wait: LockWait) -> Result<Option<Self>, IndexError> {
+        let Some(lock) = lock(folder, wait)? else { return Ok(None) };
         let head = store.head()?;
         let known = CommitPayload::load(folder).and_then(|payload| payload.check_store(head));
-        let change = known.map_or(0, |payload| payload.change);
+        let start_change = known.map_or(0, |payload| payload.change);
         let (_, fields) = schema::schema();
-        let reached = StoreHead { identity: head.identity, change };
+        let indexed_up_to = StoreHead { identity: head.identity, change: start_change };
         let (folder, writer) = (folder.to_owned(), None);
         Ok(Some(Self {
             _lock: lock,
             folder,
             fields,
             writer,
-            indexed_up_to: reached,
-            start_change: change,
+            indexed_up_to,
+            start_change,
             indexed_episodes: FxHashSet::default(),
             rebuild_reason: known.err(),
         }))
@@ -185,10 +185,10 @@ impl IndexUpdater {
     }
 
     fn restart(self, why: IndexProblem) -> Self {
-        let reached = StoreHead { change: 0, ..self.indexed_up_to };
+        let indexed_up_to = StoreHead { change: 0, ..self.indexed_up_to };
         Self {
             writer: None,
-            indexed_up_to: reached,
+            indexed_up_to,
             start_change: 0,
             indexed_episodes: FxHashSet::default(),
             rebuild_reason: Some(why),
@@ -235,31 +235,31 @@ fn make_private(folder: &Path) -> Result<(), IndexError> {
 }
 
 fn tantivy_document(fields: IndexFields, document: IndexDocument) -> TantivyDocument {
-    let mut made = TantivyDocument::default();
-    made.add_text(fields.text, document.text);
+    let mut tantivy_doc = TantivyDocument::default();
+    tantivy_doc.add_text(fields.text, document.text);
     for file in document.files {
-        made.add_text(fields.file, file);
+        tantivy_doc.add_text(fields.file, file);
     }
     for tool in document.tools {
-        made.add_text(fields.tool, tool);
+        tantivy_doc.add_text(fields.tool, tool);
     }
     if let Some(speaker) = document.speaker {
-        made.add_text(fields.speaker, speaker);
+        tantivy_doc.add_text(fields.speaker, speaker);
     }
-    made.add_u64(fields.session, document.episode.session.get());
-    made.add_u64(fields.episode, encode_episode(document.episode));
-    made.add_u64(fields.seq, document.seq);
-    made.add_i64(fields.at, document.at);
-    made.add_u64(fields.traits, document.traits.0);
-    made
+    tantivy_doc.add_u64(fields.session, document.episode.session.get());
+    tantivy_doc.add_u64(fields.episode, encode_episode(document.episode));
+    tantivy_doc.add_u64(fields.seq, document.seq);
+    tantivy_doc.add_i64(fields.at, document.at);
+    tantivy_doc.add_u64(fields.traits, document.traits.0);
+    tantivy_doc
 }
 
 /// The lock file is beside the index folder, because the folder is replaced by a rebuild.
-fn lock(folder: &Path, patience: LockWait) -> Result<Option<File>, IndexError> {
+fn lock(folder: &Path, wait: LockWait) -> Result<Option<File>, IndexError> {
     let path: PathBuf = folder.with_extension("lock");
     let failed = |cause| IndexError::File { path: path.clone(), cause };
     let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path).map_err(failed)?;
-    match patience {
+    match wait {
         LockWait::Wait => file.lock().map(|()| Some(file)).map_err(failed),
         LockWait::Skip => match file.try_lock() {
             Ok(()) => Ok(Some(file)),

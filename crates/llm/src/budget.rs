@@ -144,7 +144,7 @@ mod tests {
 
     fn check(budget: Budget, spent_tokens: u64, spent_usd: &str, cost: Option<&str>, message: &str) {
         let spent = SpentToday { tokens: spent_tokens, cost: usd(spent_usd) };
-        let refused = budget.check(&spent, &planned(cost)).err().map(|refusal| refusal.to_string());
+        let refused = budget.check(&spent, &planned(cost)).err().map(|error| error.to_string());
         assert_eq!(refused.unwrap_or_default(), message, "{budget:?}");
     }
 

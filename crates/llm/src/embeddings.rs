@@ -79,8 +79,8 @@ impl Embedder {
     fn embed_batch(&self, texts: &[&str], meter: &dyn Meter) -> Result<Vec<Vec<f32>>, ChatError> {
         let input: Vec<&str> = texts.iter().map(|text| &text[..text.floor_char_boundary(MAX_TEXT_BYTES)]).collect();
         let planned = self.estimate(&input);
-        let asked = EmbeddingRequest { model: &self.model, input, encoding_format: "float" };
-        let body = serde_json::to_vec(&asked).map_err(|error| self.invalid_response(&error.to_string()))?;
+        let request = EmbeddingRequest { model: &self.model, input, encoding_format: "float" };
+        let body = serde_json::to_vec(&request).map_err(|error| self.invalid_response(&error.to_string()))?;
         let cost = |tokens| Some(self.price?.cost(tokens));
         with_retries(self.client.limits().retries, &|| false, || {
             send_metered(meter, &planned, cost, || {

@@ -103,10 +103,11 @@ impl HttpClient {
             return Ok(response);
         }
         let status = response.status().as_u16();
-        let asked = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
+        let retry_after =
+            response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
         // Errors while reading the body are ignored: the status is already known.
         let body = response.body_mut().with_config().limit(MAX_ERROR_BYTES).read_to_vec().unwrap_or_default();
-        let again = match asked {
+        let again = match retry_after {
             _ if !is_retryable(status) => RetryAdvice::Never,
             Some(seconds) => RetryAdvice::After(Duration::from_secs(seconds)),
             None => RetryAdvice::WithBackoff,
@@ -184,7 +185,7 @@ impl RetryAdvice {
     fn pause(self, repeated: u32) -> Option<Duration> {
         match self {
             Self::Never => None,
-            Self::After(asked) => Some(asked.min(MAX_PAUSE)),
+            Self::After(pause) => Some(pause.min(MAX_PAUSE)),
             Self::WithBackoff => {
                 let pause = FIRST_PAUSE.saturating_mul(4_u32.saturating_pow(repeated)).min(MAX_PAUSE);
                 // Jitter, so that clients rejected at the same time do not retry at the same time.
@@ -201,8 +202,8 @@ pub(crate) fn send_metered<T>(
     cost: impl FnOnce(Tokens) -> Option<NanoUsd>,
     attempt: impl FnOnce() -> Result<RequestOutcome<T>, FailedRequest>,
 ) -> Result<T, FailedRequest> {
-    let admission = meter.admit(planned).map_err(|refusal| FailedRequest {
-        error: refusal.into(),
+    let admission = meter.admit(planned).map_err(|error| FailedRequest {
+        error: error.into(),
         retry: RetryAdvice::Never,
         was_sent: false,
         is_free: true,
@@ -220,9 +221,9 @@ pub(crate) fn send_metered<T>(
 }
 
 /// Usage of an uncounted answer that is longer than estimated. `None` if the estimate covers it.
-fn usage_above_estimate(planned: &RequestEstimate, said: u64) -> Option<Tokens> {
-    let tokens = Tokens { input: planned.input_tokens, output: said, ..Tokens::default() };
-    (said > planned.output_tokens).then_some(tokens)
+fn usage_above_estimate(planned: &RequestEstimate, output_tokens: u64) -> Option<Tokens> {
+    let tokens = Tokens { input: planned.input_tokens, output: output_tokens, ..Tokens::default() };
+    (output_tokens > planned.output_tokens).then_some(tokens)
 }
 
 /// Retries until success, a permanent failure, the retry limit, or a stop.

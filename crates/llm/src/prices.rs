@@ -221,9 +221,9 @@ mod tests {
         assert_eq!(price.cost(tokens).to_string(), "$0.002006");
         let fine = Price { input: NanoUsd::new(1), ..Price::FREE };
         assert_eq!(fine.cost(Tokens { input: 1, ..Tokens::default() }).get(), 1);
-        let most = Tokens { input: u64::MAX, output: u64::MAX, cache_read: u64::MAX, cache_write: u64::MAX };
-        assert_eq!(price.cost(most).get(), u64::MAX);
-        assert_eq!(Price::FREE.cost(most), NanoUsd::ZERO);
+        let max_tokens = Tokens { input: u64::MAX, output: u64::MAX, cache_read: u64::MAX, cache_write: u64::MAX };
+        assert_eq!(price.cost(max_tokens).get(), u64::MAX);
+        assert_eq!(Price::FREE.cost(max_tokens), NanoUsd::ZERO);
     }
 
     #[test]

@@ -100,13 +100,13 @@ impl CandidateSet {
         limit: usize,
     ) -> Result<Self, IndexError> {
         // A larger limit needs more candidates.
-        let most = MAX_CANDIDATES.max(limit.min(MAX_REQUESTED_CANDIDATES));
-        let mut heap = BinaryHeap::with_capacity(most + 1);
+        let max_candidates = MAX_CANDIDATES.max(limit.min(MAX_REQUESTED_CANDIDATES));
+        let mut heap = BinaryHeap::with_capacity(max_candidates + 1);
         let (mut matched, passes) = (0, allowed.allows_everything());
         for (at, (segment, found)) in snapshot.segments().iter().zip(&matches.segments).enumerate() {
-            let mut least = if heap.len() == most { lowest_estimate(&heap) } else { f32::MIN };
+            let mut least = if heap.len() == max_candidates { lowest_estimate(&heap) } else { f32::MIN };
             for doc in found.documents() {
-                let mut guess = found.estimate(doc);
+                let mut estimate = found.estimate(doc);
                 // Filtered entries must not count as matches, so filters run first. Without filters the check is
                 // skipped.
                 if !passes && !allowed.allows(segment, at, doc) {
@@ -114,21 +114,17 @@ impl CandidateSet {
                 }
                 matched += 1;
                 if !moment.times.is_empty() && segment.at(doc).is_some_and(|at| moment.includes(at)) {
-                    guess += IN_TIME_BONUS;
+                    estimate += IN_TIME_BONUS;
                 }
-                if guess < least {
+                if estimate < least {
                     continue;
                 }
-                let age = (segment.at(doc), segment.episode(doc).session.get(), segment.seq(doc));
-                heap.push(Reverse(HeapCandidate {
-                    estimate: guess,
-                    recency: age,
-                    address: DocAddress { segment: at, doc },
-                }));
-                if heap.len() > most {
+                let recency = (segment.at(doc), segment.episode(doc).session.get(), segment.seq(doc));
+                heap.push(Reverse(HeapCandidate { estimate, recency, address: DocAddress { segment: at, doc } }));
+                if heap.len() > max_candidates {
                     heap.pop();
                 }
-                if heap.len() == most {
+                if heap.len() == max_candidates {
                     least = lowest_estimate(&heap);
                 }
             }
@@ -146,22 +142,23 @@ impl CandidateSet {
         }
         for (session, known) in places {
             let Some(view) = self.sessions.get(&session) else { continue };
-            let mut wanted = vec![view.entries.len() <= SHORT_SESSION_ENTRIES; view.entries.len()];
-            for place in &known {
-                let near = place.saturating_sub(NEIGHBOR_DISTANCE)..(place + NEIGHBOR_DISTANCE + 1).min(wanted.len());
-                wanted[near].fill(true);
+            let mut included = vec![view.entries.len() <= SHORT_SESSION_ENTRIES; view.entries.len()];
+            for position in &known {
+                let near =
+                    position.saturating_sub(NEIGHBOR_DISTANCE)..(position + NEIGHBOR_DISTANCE + 1).min(included.len());
+                included[near].fill(true);
             }
-            for place in known {
-                wanted[place] = false;
+            for position in known {
+                included[position] = false;
             }
-            for (place, (seq, spot)) in view.entries.iter().enumerate().filter(|(place, _)| wanted[*place]) {
+            for (position, (seq, spot)) in view.entries.iter().enumerate().filter(|(position, _)| included[*position]) {
                 let segment = &snapshot.segments()[spot.segment];
                 if allowed.allows(segment, spot.segment, spot.doc) {
                     self.entries.push(SearchCandidate {
                         address: *spot,
                         episode: segment.episode(spot.doc),
                         seq: *seq,
-                        position: place,
+                        position,
                     });
                 }
             }
@@ -188,8 +185,8 @@ impl CandidateSet {
             }
             let seq = segment.seq(spot.doc);
             let Some(view) = all.sessions.get(&session) else { continue };
-            let Ok(place) = view.entries.binary_search_by_key(&seq, |(seq, _)| *seq) else { continue };
-            all.entries.push(SearchCandidate { address: spot, episode, seq, position: place });
+            let Ok(position) = view.entries.binary_search_by_key(&seq, |(seq, _)| *seq) else { continue };
+            all.entries.push(SearchCandidate { address: spot, episode, seq, position });
         }
         Ok(all)
     }
@@ -242,9 +239,9 @@ impl CandidateSession {
         Ok(view)
     }
 
-    /// The entry `away` positions after (or, if negative, before) `place`.
-    pub(crate) fn neighbor(&self, place: usize, away: isize) -> Option<DocAddress> {
-        let at = place.checked_add_signed(away)?;
+    /// The entry `away` positions after (or, if negative, before) `position`.
+    pub(crate) fn neighbor(&self, position: usize, away: isize) -> Option<DocAddress> {
+        let at = position.checked_add_signed(away)?;
         self.entries.get(at).map(|(_, spot)| *spot)
     }
 }

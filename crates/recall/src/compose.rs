@@ -84,13 +84,13 @@ pub fn compose_injection(
     parts.retain(|part| !part.text.trim().is_empty());
     parts.sort_by_key(|part| part.kind.priority());
     // The tag and the note count against the budget too.
-    let mut taken = estimate_text_tokens(&wrap_in_tag(&[]))
+    let mut used_tokens = estimate_text_tokens(&wrap_in_tag(&[]))
         + if with_note { estimate_text_tokens(&source_note(&parts)) + 1 } else { 0 };
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
     for part in parts {
         let tokens = if part.kind.is_budgeted() { estimate_text_tokens(&part.text) + 1 } else { 0 };
-        if taken + tokens <= budget_tokens || !part.kind.is_budgeted() {
-            taken += tokens;
+        if used_tokens + tokens <= budget_tokens || !part.kind.is_budgeted() {
+            used_tokens += tokens;
             kept.push(part);
         } else {
             left_out.push(part);
@@ -155,8 +155,9 @@ mod tests {
         let injection = compose_injection(parts(), 150, false).unwrap();
         assert_eq!((injection.sections.len(), injection.left_out[0].kind), (1, SectionKind::Memory));
         assert_eq!(compose_injection(parts(), 50, true), None);
-        let asked = compose_injection(vec![section(SectionKind::References, &"r".repeat(4000))], 50, false).unwrap();
-        assert_eq!(asked.sections.len(), 1, "references do not count against the budget");
+        let injection =
+            compose_injection(vec![section(SectionKind::References, &"r".repeat(4000))], 50, false).unwrap();
+        assert_eq!(injection.sections.len(), 1, "references do not count against the budget");
     }
 
     #[test]

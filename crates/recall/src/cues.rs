@@ -39,13 +39,14 @@ fn is_about_agent(words: &[&str]) -> bool {
         "outlined",
         "explained",
     ];
-    let said = words.windows(2).any(|pair| pair[0] == "you" && SAYING_VERBS.contains(&pair[1]));
+    let mentions_you_said = words.windows(2).any(|pair| pair[0] == "you" && SAYING_VERBS.contains(&pair[1]));
     let remind = words.windows(2).any(|pair| pair == ["remind", "me"]);
-    let talk = |word: &str| matches!(word, "conversation" | "chat" | "discussion");
-    let previous = words.windows(2).any(|pair| pair[0] == "previous" && talk(pair[1]));
-    let our_last =
-        words.windows(3).any(|three| three[0] == "our" && matches!(three[1], "last" | "earlier") && talk(three[2]));
-    said || remind || previous || our_last
+    let is_conversation = |word: &str| matches!(word, "conversation" | "chat" | "discussion");
+    let previous = words.windows(2).any(|pair| pair[0] == "previous" && is_conversation(pair[1]));
+    let our_last = words
+        .windows(3)
+        .any(|three| three[0] == "our" && matches!(three[1], "last" | "earlier") && is_conversation(three[2]));
+    mentions_you_said || remind || previous || our_last
 }
 
 fn is_about_time(words: &[&str]) -> bool {

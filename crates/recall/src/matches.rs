@@ -93,10 +93,10 @@ impl SegmentMatches {
 
 impl TermMatches {
     /// Looks the terms up in all segments.
-    pub(crate) fn find(snapshot: &IndexSnapshot, wanted: &QueryTerms, sessions: u64) -> Result<Self, IndexError> {
+    pub(crate) fn find(snapshot: &IndexSnapshot, query: &QueryTerms, sessions: u64) -> Result<Self, IndexError> {
         let entries = snapshot.segments().iter().map(IndexSegment::live_count).sum();
-        let mut weighted = Vec::with_capacity(wanted.terms.len());
-        for term in &wanted.terms {
+        let mut weighted = Vec::with_capacity(query.terms.len());
+        for term in &query.terms {
             weighted.push(WeightedTerm::look_up(snapshot, term.clone(), entries)?);
         }
         for one in &mut weighted {
@@ -109,7 +109,7 @@ impl TermMatches {
         let mut segments: Vec<SegmentMatches> =
             segments.map(|(at, segment)| score_segment(segment, at, &weighted)).collect();
         for (segment, found) in snapshot.segments().iter().zip(&mut segments) {
-            for name in &wanted.speakers {
+            for name in &query.speakers {
                 found.speaker_docs.extend(segment.with_speaker(name)?);
             }
             found.speaker_docs.sort_unstable();
@@ -159,15 +159,15 @@ impl WeightedTerm {
         let forms = docs_with_forms(snapshot, &term)?;
         let exact: usize = postings.iter().map(Vec::len).sum();
         // A word that never occurs as typed is as rare as its other forms.
-        let documents = if exact > 0 { exact } else { forms.iter().map(Vec::len).sum() };
-        let count = documents as f32;
+        let document_count = if exact > 0 { exact } else { forms.iter().map(Vec::len).sum() };
+        let count = document_count as f32;
         Ok(Self {
             term,
             idf: inverse_frequency(entries as f32, count),
             session_idf: 0.0,
             postings,
             forms,
-            document_count: documents,
+            document_count,
         })
     }
 

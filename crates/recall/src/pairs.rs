@@ -13,13 +13,13 @@ pub fn pair_tool_results(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
     let mut messages: Vec<Option<ChatMessage>> = messages.into_iter().map(Some).collect();
     let mut paired = Vec::with_capacity(messages.len());
     for (at, answers) in answers.into_iter().enumerate() {
-        let says = |message: &ChatMessage| match message.role {
+        let is_text = |message: &ChatMessage| match message.role {
             ChatRole::User => true,
             ChatRole::Assistant => !answers.is_empty() || !message.text().trim().is_empty(),
             ChatRole::ToolResult => false,
         };
         // A result stays in place until its call takes it.
-        let Some(message) = messages[at].take_if(|message| says(message)) else { continue };
+        let Some(message) = messages[at].take_if(|message| is_text(message)) else { continue };
         let results: Vec<ChatMessage> = tool_calls(&message)
             .zip(answers)
             .map(|(call, answer)| answer.and_then(|at| messages[at].take()).unwrap_or_else(|| missing_result(&call)))
@@ -51,17 +51,18 @@ pub(crate) fn tool_calls(message: &ChatMessage) -> impl Iterator<Item = ToolCall
 ///
 /// A result belongs to the nearest earlier call with its id, because some models restart their ids in every answer.
 pub(crate) fn result_indexes(messages: &[ChatMessage]) -> Vec<Vec<Option<usize>>> {
-    let mut asked: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut callers: FxHashMap<&str, usize> = FxHashMap::default();
     let mut answers: Vec<Vec<Option<usize>>> = vec![Vec::new(); messages.len()];
     for (at, message) in messages.iter().enumerate() {
         for call in tool_calls(message) {
-            asked.insert(call.id, at);
+            callers.insert(call.id, at);
             answers[at].push(None);
         }
         let answered = message.tool_call_id.as_deref().filter(|_| message.role == ChatRole::ToolResult);
-        let Some((id, asker)) = answered.and_then(|id| Some((id, *asked.get(id)?))) else { continue };
-        let open =
-            tool_calls(&messages[asker]).zip(&mut answers[asker]).find(|(call, slot)| call.id == id && slot.is_none());
+        let Some((id, caller)) = answered.and_then(|id| Some((id, *callers.get(id)?))) else { continue };
+        let open = tool_calls(&messages[caller])
+            .zip(&mut answers[caller])
+            .find(|(call, slot)| call.id == id && slot.is_none());
         if let Some((_, slot)) = open {
             *slot = Some(at);
         }

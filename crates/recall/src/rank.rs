@@ -95,8 +95,8 @@ impl<'a> Ranker<'a> {
 
     /// Enables the feature for sessions of the user's project.
     pub(crate) fn with_project_sessions(mut self, sessions: &[SessionNumber]) -> Self {
-        let most = sessions.iter().map(|session| session.get() as usize + 1).max().unwrap_or(0);
-        self.is_project_session = vec![false; most];
+        let length = sessions.iter().map(|session| session.get() as usize + 1).max().unwrap_or(0);
+        self.is_project_session = vec![false; length];
         for session in sessions {
             self.is_project_session[session.get() as usize] = true;
         }
@@ -104,8 +104,8 @@ impl<'a> Ranker<'a> {
     }
 
     /// Enables the embedding similarity feature, if scores are available.
-    pub(crate) fn with_similarity(mut self, likeness: Option<&'a SimilarityScores>) -> Self {
-        self.similarity = likeness;
+    pub(crate) fn with_similarity(mut self, similarity: Option<&'a SimilarityScores>) -> Self {
+        self.similarity = similarity;
         self
     }
 
@@ -140,21 +140,21 @@ impl<'a> Ranker<'a> {
 
     fn features(&self, candidate: &SearchCandidate) -> FeatureValues {
         let mut values = FeatureValues::default();
-        let spot = candidate.address;
-        let segment = self.segment(spot);
-        let traits = segment.traits(spot.doc);
+        let address = candidate.address;
+        let segment = self.segment(address);
+        let traits = segment.traits(address.doc);
         if let Some(view) = self.candidates.sessions.get(&candidate.episode.session.get()) {
             self.set_word_features(&mut values, candidate, view, traits);
         }
-        self.set_time_features(&mut values, segment.at(spot.doc));
+        self.set_time_features(&mut values, segment.at(address.doc));
         self.set_form_features(&mut values, traits);
         let session = candidate.episode.session.get() as usize;
         values.set_if(ScoreFeature::Project, self.is_project_session.get(session).copied().unwrap_or(false));
-        let alike = self.similarity.map(|likeness| likeness.similarity(candidate.episode.session.get(), candidate.seq));
+        let alike = self.similarity.map(|scores| scores.similarity(candidate.episode.session.get(), candidate.seq));
         values.set(ScoreFeature::Meaning, alike.unwrap_or(0.0));
-        let phrases = self.phrase_docs.get(spot.segment);
-        values.set_if(ScoreFeature::Phrase, phrases.is_some_and(|docs| docs.binary_search(&spot.doc).is_ok()));
-        values.set_if(ScoreFeature::Speaker, self.matches.segments[spot.segment].has_named_speaker(spot.doc));
+        let phrases = self.phrase_docs.get(address.segment);
+        values.set_if(ScoreFeature::Phrase, phrases.is_some_and(|docs| docs.binary_search(&address.doc).is_ok()));
+        values.set_if(ScoreFeature::Speaker, self.matches.segments[address.segment].has_named_speaker(address.doc));
         values
     }
 
@@ -170,18 +170,18 @@ impl<'a> Ranker<'a> {
         let own = self.term_mask(candidate.address);
         let away = |distance: isize| view.neighbor(candidate.position, distance);
         let masks = |most: isize| self.term_mask_around(candidate, view, most);
-        let asked = away(-1).filter(|spot| self.segment(*spot).traits(spot.doc).has_question());
+        let question = away(-1).filter(|address| self.segment(*address).traits(address.doc).has_question());
         values.set(ScoreFeature::Bm25, self.bm25_score(candidate.address));
         values.set(ScoreFeature::Session, self.session_score(view).sqrt());
         values.set(ScoreFeature::Near, matches.mask_weight(masks(2)) / self.total_weight);
         values.set(ScoreFeature::Around, matches.mask_weight(masks(4)) / self.total_weight);
         values.set(
             ScoreFeature::Question,
-            matches.mask_weight(own | asked.map_or(0, |spot| self.term_mask(spot))) / self.total_weight,
+            matches.mask_weight(own | question.map_or(0, |address| self.term_mask(address))) / self.total_weight,
         );
         let forms = matches.segments[candidate.address.segment].other_form_mask(candidate.address.doc);
         values.set(ScoreFeature::Forms, matches.mask_weight(forms) / self.total_weight);
-        values.set(ScoreFeature::Before, away(-2).map_or(0.0, |spot| self.bm25_score(spot)));
+        values.set(ScoreFeature::Before, away(-2).map_or(0.0, |address| self.bm25_score(address)));
         if self.compound_mask != 0 {
             values.set(
                 ScoreFeature::Path,
@@ -219,8 +219,8 @@ impl<'a> Ranker<'a> {
         values.set(ScoreFeature::Echo, traits.echo());
     }
 
-    fn segment(&self, spot: DocAddress) -> &IndexSegment {
-        &self.snapshot.segments()[spot.segment]
+    fn segment(&self, address: DocAddress) -> &IndexSegment {
+        &self.snapshot.segments()[address.segment]
     }
 
     /// Counts the distinctive query words in an entry or directly next to it, and their share of the total weight.
@@ -235,19 +235,19 @@ impl<'a> Ranker<'a> {
         QueryFit { words, share: if all > 0.0 { self.matches.mask_weight(mask) / all } else { 0.0 } }
     }
 
-    /// The terms in an entry or up to `most` entries away.
-    fn term_mask_around(&self, candidate: &SearchCandidate, view: &CandidateSession, most: isize) -> u32 {
+    /// The terms in an entry or up to `max_distance` entries away.
+    fn term_mask_around(&self, candidate: &SearchCandidate, view: &CandidateSession, max_distance: isize) -> u32 {
         let away = |distance: isize| view.neighbor(candidate.position, distance);
-        let around = (1..=most).flat_map(|distance| [away(distance), away(-distance)]).flatten();
-        around.fold(self.term_mask(candidate.address), |mask, spot| mask | self.term_mask(spot))
+        let around = (1..=max_distance).flat_map(|distance| [away(distance), away(-distance)]).flatten();
+        around.fold(self.term_mask(candidate.address), |mask, address| mask | self.term_mask(address))
     }
 
-    fn term_mask(&self, spot: DocAddress) -> u32 {
-        self.matches.segments[spot.segment].masks[spot.doc as usize]
+    fn term_mask(&self, address: DocAddress) -> u32 {
+        self.matches.segments[address.segment].masks[address.doc as usize]
     }
 
-    fn bm25_score(&self, spot: DocAddress) -> f32 {
-        self.matches.segments[spot.segment].scores[spot.doc as usize] / self.total_weight
+    fn bm25_score(&self, address: DocAddress) -> f32 {
+        self.matches.segments[address.segment].scores[address.doc as usize] / self.total_weight
     }
 
     fn session_score(&self, view: &CandidateSession) -> f32 {

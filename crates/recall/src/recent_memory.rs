@@ -76,15 +76,15 @@ pub fn memory_unavailable_block(why: &str) -> String {
     format!("[MEMORY CONTEXT]\nwarm unavailable: {}\n[END MEMORY]", quote_short(why, PROMPT_CHARS))
 }
 
-/// `- [2d ago] name: "asked" -> "said" (rethread show 01K…:12)`. The name is omitted if it repeats the prompt.
+/// `- [2d ago] name: "prompt" -> "answer" (rethread show 01K…:12)`. The name is omitted if it repeats the prompt.
 pub fn memory_line(memory: &RecentMemory, now: Timestamp) -> String {
     let name = quote_short(&memory.session, NAME_CHARS);
-    let asked = memory.prompt.as_ref().map(|asked| quote_short(asked, PROMPT_CHARS));
-    let is_named_so = asked.as_ref().is_some_and(|asked| asked.starts_with(name.trim_end_matches('…')));
+    let prompt = memory.prompt.as_ref().map(|prompt| quote_short(prompt, PROMPT_CHARS));
+    let is_named_so = prompt.as_ref().is_some_and(|prompt| prompt.starts_with(name.trim_end_matches('…')));
     let name = if is_named_so { String::new() } else { format!(" {name}:") };
-    let asked = asked.map_or_else(String::new, |asked| format!("\"{asked}\" -> "));
+    let prompt = prompt.map_or_else(String::new, |prompt| format!("\"{prompt}\" -> "));
     let (age, text) = (format_age(memory.at, now), quote_short(&memory.text, TEXT_CHARS));
-    format!("- [{age}]{name} {asked}\"{text}\" (rethread show {})", memory.citation)
+    format!("- [{age}]{name} {prompt}\"{text}\" (rethread show {})", memory.citation)
 }
 
 /// Whether a prompt asks or refers back: a question mark, many words, a word for past time, or a file.
@@ -110,7 +110,7 @@ fn has_cue(prompt: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn memory(share: f32, words: u32) -> RecentMemory {
+    fn memory(word_share: f32, matched_word_count: u32) -> RecentMemory {
         RecentMemory {
             citation: "01KA7M0Z:12".to_owned(),
             episode: "01KA7M0Z:9".to_owned(),
@@ -118,8 +118,8 @@ mod tests {
             session: "login".to_owned(),
             prompt: Some("why does \"login\" fail?".to_owned()),
             text: "The proxy drops\nthe <cookie>.".to_owned(),
-            word_share: share,
-            matched_word_count: words,
+            word_share,
+            matched_word_count,
         }
     }
 

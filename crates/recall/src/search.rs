@@ -94,9 +94,9 @@ pub enum SearchError {
 /// Finds the entries that match best.
 pub fn search(store: &Store, snapshot: &IndexSnapshot, request: SearchInput<'_>) -> Result<SearchResults, SearchError> {
     let query = request.query;
-    let wanted = QueryTerms::from_query(&query.topic, &query.words, snapshot)?;
-    let matches = TermMatches::find(snapshot, &wanted, store.max_session_number()?)?;
-    if wanted.terms.is_empty() {
+    let terms = QueryTerms::from_query(&query.topic, &query.words, snapshot)?;
+    let matches = TermMatches::find(snapshot, &terms, store.max_session_number()?)?;
+    if terms.terms.is_empty() {
         return search_newest(store, snapshot, &matches, request);
     }
     let moment = QueryTimes { now: request.now, times: &query.times };
@@ -104,11 +104,11 @@ pub fn search(store: &Store, snapshot: &IndexSnapshot, request: SearchInput<'_>)
         let allowed = SearchFilters::evaluate(snapshot, query, request.sessions, true, phrases)?;
         let mut candidates = CandidateSet::by_terms(snapshot, &matches, &allowed, moment, request.limit)?;
         // A word or two is searched literally. A question needs neighbors too: the answer may use other words.
-        if query.is_question || wanted.terms.len() > FEW_WORDS {
+        if query.is_question || terms.terms.len() > FEW_WORDS {
             candidates.add_neighbors(snapshot, &allowed);
         }
-        if let Some(likeness) = request.similarity {
-            candidates.add_similar(snapshot, &matches, &allowed, likeness)?;
+        if let Some(similarity) = request.similarity {
+            candidates.add_similar(snapshot, &matches, &allowed, similarity)?;
         }
         Ok(candidates)
     };
@@ -124,12 +124,12 @@ pub fn search(store: &Store, snapshot: &IndexSnapshot, request: SearchInput<'_>)
             )
         });
     }
-    let ranker = Ranker::new(snapshot, &matches, &wanted, &candidates, moment, request.weights);
+    let ranker = Ranker::new(snapshot, &matches, &terms, &candidates, moment, request.weights);
     let ranker = ranker
         .with_project_sessions(request.project_sessions)
         .with_similarity(request.similarity)
         .with_phrases(query)?;
-    let words: Vec<&str> = wanted.words().collect();
+    let words: Vec<&str> = terms.words().collect();
     let mut hits = Vec::new();
     for one in result_order::order_results(ranker.rank(), request.limit) {
         hits.extend(load_hit(store, &one, ranker.fit(&one.candidate), &words, request)?);

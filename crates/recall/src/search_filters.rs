@@ -100,8 +100,8 @@ impl SearchFilters {
     }
 
     pub(crate) fn allows_session(&self, session: u64) -> bool {
-        let wanted = |flags: &Vec<bool>| flags.get(session as usize).copied().unwrap_or(false);
-        self.sessions.as_ref().is_none_or(wanted)
+        let is_allowed = |flags: &Vec<bool>| flags.get(session as usize).copied().unwrap_or(false);
+        self.sessions.as_ref().is_none_or(is_allowed)
     }
 
     fn matches_kind(&self, segment: &IndexSegment, doc: DocId) -> bool {
@@ -121,8 +121,8 @@ impl SearchFilters {
 }
 
 /// The search kind an entry belongs to.
-pub(crate) fn hit_kind(speech: EntryKind) -> HitKind {
-    match speech {
+pub(crate) fn hit_kind(kind: EntryKind) -> HitKind {
+    match kind {
         EntryKind::Prompt | EntryKind::Answer | EntryKind::Task => HitKind::Prompt,
         EntryKind::AssistantText => HitKind::Answer,
         EntryKind::Call | EntryKind::Shell => HitKind::Tool,
@@ -136,8 +136,8 @@ pub(crate) fn hit_kind(speech: EntryKind) -> HitKind {
 }
 
 fn session_flags(sessions: &[SessionNumber]) -> Vec<bool> {
-    let most = sessions.iter().map(|session| session.get() as usize).max().map_or(0, |most| most + 1);
-    let mut flags = vec![false; most];
+    let length = sessions.iter().map(|session| session.get() as usize).max().map_or(0, |length| length + 1);
+    let mut flags = vec![false; length];
     for session in sessions {
         flags[session.get() as usize] = true;
     }

@@ -129,8 +129,8 @@ fn format_duration(millis: i64) -> String {
     }
 }
 
-fn newest<T>(all: &[T], most: usize) -> &[T] {
-    &all[all.len().saturating_sub(most)..]
+fn newest<T>(all: &[T], limit: usize) -> &[T] {
+    &all[all.len().saturating_sub(limit)..]
 }
 
 #[cfg(test)]

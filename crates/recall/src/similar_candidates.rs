@@ -22,36 +22,33 @@ impl CandidateSet {
         snapshot: &IndexSnapshot,
         matches: &TermMatches,
         allowed: &SearchFilters,
-        likeness: &SimilarityScores,
+        similarity: &SimilarityScores,
     ) -> Result<(), IndexError> {
         let mut views: FxHashMap<u64, CandidateSession> = FxHashMap::default();
         let mut found = 0;
-        for (session, seq) in likeness.most_similar(MAX_EXAMINED, |session| allowed.allows_session(session)) {
+        for (session, seq) in similarity.most_similar(MAX_EXAMINED, |session| allowed.allows_session(session)) {
             if found == MAX_SIMILAR {
                 break;
             }
             let view = match (self.sessions.get(&session), views.entry(session)) {
                 (Some(view), _) => view,
                 (None, Entry::Occupied(view)) => &*view.into_mut(),
-                (None, Entry::Vacant(place)) => &*place.insert(CandidateSession::load(snapshot, matches, session)?),
+                (None, Entry::Vacant(position)) => {
+                    &*position.insert(CandidateSession::load(snapshot, matches, session)?)
+                }
             };
-            let Ok(place) = view.entries.binary_search_by_key(&seq, |(seq, _)| *seq) else { continue };
-            let spot = view.entries[place].1;
-            let segment = &snapshot.segments()[spot.segment];
-            if !allowed.allows(segment, spot.segment, spot.doc) {
+            let Ok(position) = view.entries.binary_search_by_key(&seq, |(seq, _)| *seq) else { continue };
+            let address = view.entries[position].1;
+            let segment = &snapshot.segments()[address.segment];
+            if !allowed.allows(segment, address.segment, address.doc) {
                 continue;
             }
             found += 1;
-            if self.entries.iter().any(|candidate| candidate.address == spot) {
+            if self.entries.iter().any(|candidate| candidate.address == address) {
                 continue;
             }
             self.matched += 1;
-            self.entries.push(SearchCandidate {
-                address: spot,
-                episode: segment.episode(spot.doc),
-                seq,
-                position: place,
-            });
+            self.entries.push(SearchCandidate { address, episode: segment.episode(address.doc), seq, position });
             if let Some(view) = views.remove(&session) {
                 self.sessions.insert(session, view);
             }

@@ -44,14 +44,14 @@ impl SimilarityScores {
     }
 
     /// The most similar entries of the wanted sessions, best first.
-    pub(crate) fn most_similar(&self, most: usize, is_wanted: impl Fn(u64) -> bool) -> Vec<(u64, u64)> {
-        let fits = |entry: &&(u64, u64, f32)| self.normalize(entry.2) >= MIN_SIMILARITY && is_wanted(entry.0);
+    pub(crate) fn most_similar(&self, limit: usize, is_allowed: impl Fn(u64) -> bool) -> Vec<(u64, u64)> {
+        let fits = |entry: &&(u64, u64, f32)| self.normalize(entry.2) >= MIN_SIMILARITY && is_allowed(entry.0);
         let mut found: Vec<(u64, u64, f32)> = self.entries.iter().filter(fits).copied().collect();
         let better =
             |a: &(u64, u64, f32), b: &(u64, u64, f32)| b.2.total_cmp(&a.2).then_with(|| (a.0, a.1).cmp(&(b.0, b.1)));
-        if found.len() > most {
-            found.select_nth_unstable_by(most, better);
-            found.truncate(most);
+        if found.len() > limit {
+            found.select_nth_unstable_by(limit, better);
+            found.truncate(limit);
         }
         found.sort_unstable_by(better);
         found.into_iter().map(|(session, seq, _)| (session, seq)).collect()
@@ -66,14 +66,14 @@ impl SimilarityScores {
 mod tests {
     use super::*;
 
-    fn likeness(cosines: impl IntoIterator<Item = f32>) -> SimilarityScores {
+    fn scores(cosines: impl IntoIterator<Item = f32>) -> SimilarityScores {
         let all = cosines.into_iter().enumerate();
         SimilarityScores::new(all.map(|(at, cosine)| (SessionNumber::new(at as u64 % 2), at as u64, cosine)))
     }
 
     #[test]
     fn with_few_entries_a_fixed_baseline_is_used() {
-        let few = likeness([1.0, 0.65, 0.3, -1.0]);
+        let few = scores([1.0, 0.65, 0.3, -1.0]);
         let shares: Vec<f32> = (0..5).map(|seq| few.similarity(seq % 2, seq)).collect();
         assert!((shares[1] - 0.5).abs() < 1e-6, "{shares:?}");
         assert!(shares[0] > 0.999 && shares[2] < 0.001, "{shares:?}");
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn with_many_entries_their_average_is_the_baseline_for_any_model() {
         for base in [0.1_f32, 0.7] {
-            let many = likeness((0..100).map(|at| if at == 7 { 1.0 - (1.0 - base) / 2.0 } else { base }));
+            let many = scores((0..100).map(|at| if at == 7 { 1.0 - (1.0 - base) / 2.0 } else { base }));
             assert!((many.similarity(1, 7) - 0.5).abs() < 0.02, "{base}");
             assert!(many.similarity(0, 8) < 0.01);
         }
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn the_best_come_first_and_only_from_wanted_sessions() {
-        let some = likeness([0.5, 0.9, 0.8, 0.4, 0.8]);
+        let some = scores([0.5, 0.9, 0.8, 0.4, 0.8]);
         assert_eq!(some.most_similar(10, |_| true), [(1, 1), (0, 2), (0, 4), (0, 0)]);
         assert_eq!(some.most_similar(2, |_| true), [(1, 1), (0, 2)]);
         assert_eq!(some.most_similar(2, |session| session == 0), [(0, 2), (0, 4)]);

@@ -21,9 +21,9 @@ pub struct Snippet {
 }
 
 /// The part of the text with the most different query words; the beginning if there is none.
-pub fn snippet(text: &str, wanted: &[&str]) -> Snippet {
+pub fn snippet(text: &str, terms: &[&str]) -> Snippet {
     let line = collapse_whitespace(&text[..text.floor_char_boundary(MAX_SCANNED_BYTES)]);
-    let places = find_matches(&line, wanted);
+    let places = find_matches(&line, terms);
     let start = best_start(&line, &places);
     let (from, to) = snippet_bounds(&line, start);
     let mut cut = String::new();
@@ -41,8 +41,8 @@ pub fn snippet(text: &str, wanted: &[&str]) -> Snippet {
 }
 
 /// The whole text unchanged, with the positions of the matches.
-pub fn highlight(text: &str, wanted: &[&str]) -> Snippet {
-    let matches = find_matches(text, wanted).into_iter().map(|(place, _)| place).collect();
+pub fn highlight(text: &str, terms: &[&str]) -> Snippet {
+    let matches = find_matches(text, terms).into_iter().map(|(place, _)| place).collect();
     Snippet { text: text.to_owned(), matches: merge_ranges(matches) }
 }
 
@@ -58,10 +58,10 @@ fn collapse_whitespace(text: &str) -> String {
 }
 
 /// Byte range of each match, and the index of the matched word.
-fn find_matches(text: &str, wanted: &[&str]) -> Vec<(Range<usize>, usize)> {
+fn find_matches(text: &str, terms: &[&str]) -> Vec<(Range<usize>, usize)> {
     let words = words::split(text);
     let hits = words.iter().filter_map(|word| {
-        let which = wanted.iter().position(|wanted| *wanted == word.text)?;
+        let which = terms.iter().position(|terms| *terms == word.text)?;
         Some((word.start..word.end, which))
     });
     hits.collect()
@@ -121,8 +121,8 @@ mod tests {
     use super::*;
 
     /// `expect` shows matches in square brackets.
-    fn check(text: &str, wanted: &[&str], expect: &str) {
-        let snippet = snippet(text, wanted);
+    fn check(text: &str, terms: &[&str], expect: &str) {
+        let snippet = snippet(text, terms);
         let mut rendered = snippet.text.clone();
         for range in snippet.matches.iter().rev() {
             rendered.insert(range.end, ']');

@@ -45,30 +45,30 @@ pub(crate) struct QueryTerms {
 impl QueryTerms {
     /// Derives the terms of a query; the index decides which compounds and forms exist.
     pub(crate) fn from_query(topic: &str, question: &str, snapshot: &IndexSnapshot) -> Result<Self, IndexError> {
-        let mut wanted = Self { cues: QuestionCues::parse(question), ..Self::default() };
+        let mut terms = Self { cues: QuestionCues::parse(question), ..Self::default() };
         let spoken: Vec<TypedWord> = words::split(topic).iter().map(|word| TypedWord::new(topic, &word)).collect();
         for word in &spoken {
             if !word.is_compound && is_speaker(snapshot, &word.raw)? {
-                wanted.speakers.push(word.raw.clone());
+                terms.speakers.push(word.raw.clone());
             } else {
-                wanted.add(&word.stem, word_weight(&word.raw), word.is_compound);
+                terms.add(&word.stem, word_weight(&word.raw), word.is_compound);
             }
         }
-        if wanted.terms.is_empty() {
+        if terms.terms.is_empty() {
             // The query consists only of names, so they are the terms.
             for word in &spoken {
-                wanted.add(&word.stem, 1.0, word.is_compound);
+                terms.add(&word.stem, 1.0, word.is_compound);
             }
         }
-        wanted.add_joined(&spoken, snapshot)?;
-        wanted.add_halves(&spoken, snapshot)?;
+        terms.add_joined(&spoken, snapshot)?;
+        terms.add_halves(&spoken, snapshot)?;
         let entries: u64 = snapshot.segments().iter().map(IndexSegment::live_count).sum();
-        for term in &mut wanted.terms {
+        for term in &mut terms.terms {
             if u64::from(frequency(snapshot, &term.text)?) * COMMON_WORD_RATIO <= entries.max(MIN_COLLECTION_SIZE) {
                 term.forms = find_forms(snapshot, &term.text)?;
             }
         }
-        Ok(wanted)
+        Ok(terms)
     }
 
     /// All indexed words that count as a match, including other forms.

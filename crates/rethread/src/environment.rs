@@ -53,8 +53,8 @@ pub(crate) fn terminal() -> Terminal {
     }
 }
 
-/// The environment for the engine. `home` and `flags` come from the command line.
-pub(crate) fn load(home: Option<PathBuf>, flags: Vec<(String, String)>) -> Result<Environment, Failure> {
+/// The environment for the engine. `home` and `config_overrides` come from the command line.
+pub(crate) fn load(home: Option<PathBuf>, config_overrides: Vec<(String, String)>) -> Result<Environment, Failure> {
     // The current directory may have been removed; most commands work without it.
     let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let user_home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty());
@@ -66,7 +66,7 @@ pub(crate) fn load(home: Option<PathBuf>, flags: Vec<(String, String)>) -> Resul
     Ok(Environment {
         home: user_home,
         variables: variables.collect(),
-        config_overrides: flags,
+        config_overrides,
         rethread_home,
         binary: std::env::current_exe().ok(),
         clock: clock()?,

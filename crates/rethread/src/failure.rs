@@ -184,10 +184,10 @@ impl Failure {
         let mut causes = Vec::new();
         let mut next = self.source.source();
         while let Some(cause) = next {
-            let said = cause.to_string();
+            let message = cause.to_string();
             // Some libraries repeat the message of their source with an error number before it.
-            if !causes.last().is_some_and(|before: &String| said.ends_with(before.as_str())) {
-                causes.push(said);
+            if !causes.last().is_some_and(|before: &String| message.ends_with(before.as_str())) {
+                causes.push(message);
             }
             next = cause.source();
         }

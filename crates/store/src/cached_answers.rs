@@ -34,7 +34,7 @@ impl Store {
     /// The cached answer and the model that gave it: of `model`, or the newest of any model.
     pub fn cached_answer(
         &self,
-        asked: SessionQuestion<'_>,
+        question: SessionQuestion<'_>,
         model: Option<&str>,
     ) -> Result<Option<(String, String)>, StoreError> {
         let read = || {
@@ -44,7 +44,7 @@ impl Store {
                      AND session_change = ?4 AND (?5 IS NULL OR model = ?5) ORDER BY at DESC, model LIMIT 1",
                 )?
                 .query_row(
-                    params![self.space.as_str(), asked.session.0, asked.question, asked.change as i64, model],
+                    params![self.space.as_str(), question.session.0, question.question, question.change as i64, model],
                     |row| Ok((row.get(0)?, row.get(1)?)),
                 )
                 .optional()
@@ -56,7 +56,7 @@ impl Store {
     /// or was removed.
     pub fn cache_answer(
         &self,
-        asked: SessionQuestion<'_>,
+        question: SessionQuestion<'_>,
         model: &str,
         text: &str,
         now: Timestamp,
@@ -68,10 +68,10 @@ impl Store {
                  (SELECT 1 FROM session WHERE space = ?1 AND number = ?2 AND change = ?5 AND kind <> 'removed')",
                 params![
                     self.space.as_str(),
-                    asked.session.0,
-                    asked.question,
+                    question.session.0,
+                    question.question,
                     model,
-                    asked.change as i64,
+                    question.change as i64,
                     now.as_millis(),
                     text,
                 ],
@@ -80,8 +80,8 @@ impl Store {
         write().map(drop).map_err(|cause| self.err(cause))
     }
 
-    /// Counts a model call of a turn. Returns false, without counting, if the turn already has `most` calls.
-    pub fn count_model_call(&mut self, turn: &str, most: u64, now: Timestamp) -> Result<bool, StoreError> {
+    /// Counts a model call of a turn. Returns false, without counting, if the turn already has `limit` calls.
+    pub fn count_model_call(&mut self, turn: &str, limit: u64, now: Timestamp) -> Result<bool, StoreError> {
         let space = self.space.as_str();
         let mut count = || -> rusqlite::Result<bool> {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -91,7 +91,7 @@ impl Store {
             let counted = transaction.execute(
                 "INSERT INTO turn_call_count (space, turn_id, calls, last_call_at) SELECT ?1, ?2, 1, ?3 WHERE ?4 > 0
                  ON CONFLICT DO UPDATE SET calls = calls + 1, last_call_at = excluded.last_call_at WHERE calls < ?4",
-                params![space, turn, now.as_millis(), most.min(1 << 31) as i64],
+                params![space, turn, now.as_millis(), limit.min(1 << 31) as i64],
             )?;
             transaction.commit()?;
             Ok(counted > 0)

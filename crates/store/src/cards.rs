@@ -144,11 +144,11 @@ impl Store {
         condition: &str,
         session: SessionNumber,
         seq: u64,
-        most: u64,
+        limit: u64,
     ) -> Result<Vec<Entry>, StoreError> {
         let read = || -> rusqlite::Result<Vec<Entry>> {
             let sql = format!("SELECT {} FROM entry WHERE {ON_CURRENT_BRANCH} AND {condition}", entries::COLUMNS);
-            let values = params![self.space.as_str(), session.0, seq as i64, most as i64];
+            let values = params![self.space.as_str(), session.0, seq as i64, limit as i64];
             self.connection.prepare_cached(&sql)?.query_map(values, entries::from_row)?.collect()
         };
         read().map_err(|cause| self.err(cause))

@@ -18,31 +18,31 @@ pub struct ChangedSession {
 
 impl Store {
     /// Sessions with a higher change number than `change`, in order of change, removed ones included.
-    pub fn sessions_changed_after(&self, change: i64, most: u64) -> Result<Vec<ChangedSession>, StoreError> {
+    pub fn sessions_changed_after(&self, change: i64, limit: u64) -> Result<Vec<ChangedSession>, StoreError> {
         self.changed_sessions(
             "SELECT id, agent, name FROM session INDEXED BY session_by_change
              WHERE space = ?1 AND change > ?2 ORDER BY change LIMIT ?3",
-            params![self.space.as_str(), change, most as i64],
+            params![self.space.as_str(), change, limit as i64],
         )
     }
 
     /// Sessions that a hook or a command touched or closed at that time or later.
-    pub fn sessions_touched_since(&self, since: Timestamp, most: u64) -> Result<Vec<ChangedSession>, StoreError> {
+    pub fn sessions_touched_since(&self, since: Timestamp, limit: u64) -> Result<Vec<ChangedSession>, StoreError> {
         self.changed_sessions(
             "SELECT session.id, session.agent, session.name FROM lifecycle
              JOIN session ON session.space = lifecycle.space
              AND session.agent = lifecycle.agent AND session.external_id = lifecycle.external_id
              WHERE lifecycle.space = ?1 AND max(lifecycle.touched_at, coalesce(lifecycle.closed_at, 0)) >= ?2 LIMIT ?3",
-            params![self.space.as_str(), since.as_millis(), most as i64],
+            params![self.space.as_str(), since.as_millis(), limit as i64],
         )
     }
 
     /// The most recently active sessions that have a name.
-    pub fn newest_named_sessions(&self, most: u64) -> Result<Vec<ChangedSession>, StoreError> {
+    pub fn newest_named_sessions(&self, limit: u64) -> Result<Vec<ChangedSession>, StoreError> {
         self.changed_sessions(
             "SELECT id, agent, name FROM session INDEXED BY session_by_time
              WHERE space = ?1 AND name IS NOT NULL ORDER BY last_activity_at DESC LIMIT ?2",
-            params![self.space.as_str(), most as i64],
+            params![self.space.as_str(), limit as i64],
         )
     }
 

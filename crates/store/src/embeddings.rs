@@ -43,7 +43,7 @@ impl PendingEmbeddings {
 
 impl Store {
     /// Entries without an embedding of this model, or with one of an older text.
-    pub fn pending_embeddings(&self, model: &str, most: usize) -> Result<PendingEmbeddings, StoreError> {
+    pub fn pending_embeddings(&self, model: &str, limit: usize) -> Result<PendingEmbeddings, StoreError> {
         let read = || -> rusqlite::Result<PendingEmbeddings> {
             let snapshot = self.connection.unchecked_transaction()?;
             let done = self.counter(&counter_name(model))?;
@@ -64,7 +64,7 @@ impl Store {
                 if is_current || text.trim().is_empty() {
                     continue;
                 }
-                if found.entries.len() == most {
+                if found.entries.len() == limit {
                     found.has_more = true;
                     break;
                 }

@@ -55,22 +55,22 @@ pub struct EpisodePrompt {
 const PROMPT_CHARACTERS: i64 = 200;
 
 impl Store {
-    /// At most `most` entries of a session; ignores `last` of the filter.
+    /// At most `limit` entries of a session; ignores `last` of the filter.
     pub fn entry_page(
         &self,
         session: SessionNumber,
         filter: EntryFilter,
-        piece: EntryRange,
-        most: u64,
+        range: EntryRange,
+        limit: u64,
     ) -> Result<EntryPage, StoreError> {
-        let (border, before, after, middle) = match piece {
-            EntryRange::Last => (u64::MAX, most, 0, None),
-            EntryRange::Before(seq) => (seq, most, 0, None),
-            EntryRange::From(seq) => (seq, 0, most, None),
+        let (border, before, after, middle) = match range {
+            EntryRange::Last => (u64::MAX, limit, 0, None),
+            EntryRange::Before(seq) => (seq, limit, 0, None),
+            EntryRange::From(seq) => (seq, 0, limit, None),
             EntryRange::Around(line) => {
                 let seq = self.entry_at_line(session, filter, line)?.unwrap_or(0);
                 // A reader who follows a citation needs some of what led to it and more of what followed.
-                (seq, most / 3, most - most / 3, Some(seq))
+                (seq, limit / 3, limit - limit / 3, Some(seq))
             }
         };
         // One more than needed shows whether there are more.
@@ -91,7 +91,7 @@ impl Store {
         filter: EntryFilter,
         (condition, order): (&str, &str),
         border: u64,
-        most: u64,
+        limit: u64,
     ) -> Result<Vec<Entry>, StoreError> {
         let sql = format!(
             "SELECT {} FROM entry WHERE space = ?1 AND session = ?2 AND (?3 OR NOT (is_abandoned OR is_retracted))
@@ -100,8 +100,14 @@ impl Store {
             entries::COLUMNS
         );
         let border = i64::try_from(border).unwrap_or(i64::MAX);
-        let values =
-            params![self.space.as_str(), session.0, filter.include_abandoned, filter.include_meta, border, most as i64];
+        let values = params![
+            self.space.as_str(),
+            session.0,
+            filter.include_abandoned,
+            filter.include_meta,
+            border,
+            limit as i64
+        ];
         let read = || -> rusqlite::Result<Vec<Entry>> {
             self.connection.prepare_cached(&sql)?.query_map(values, entries::from_row)?.collect()
         };

@@ -381,14 +381,14 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Option<FactRow>> {
     let (Ok(session), Ok(agent)) = (row.get::<_, String>(15)?.parse(), row.get::<_, String>(16)?.parse()) else {
         return Ok(None);
     };
-    let kind = if row.get_ref(19)?.as_str()? == "child" { SessionKind::Child } else { SessionKind::Main };
+    let session_kind = if row.get_ref(19)?.as_str()? == "child" { SessionKind::Child } else { SessionKind::Main };
     Ok(Some(FactRow {
         fact,
         session,
         agent,
         session_name: row.get(17)?,
         project: row.get(18)?,
-        session_kind: kind,
+        session_kind,
         episode: count(20)?,
         learned_at: Timestamp::from_millis(row.get(21)?),
     }))

@@ -226,12 +226,12 @@ fn episode_key(row: &Row<'_>) -> rusqlite::Result<EpisodeKey> {
 fn feed_entry<'r>(row: &'r Row<'_>, episode: EpisodeKey) -> rusqlite::Result<Option<FeedEntry<'r>>> {
     let text = |at: usize| -> rusqlite::Result<Option<&'r str>> { Ok(row.get_ref(at)?.as_str_or_null()?) };
     let Some(seq) = row.get::<_, Option<i64>>(2)? else { return Ok(None) };
-    let speech = EntryKind::from_stored(text(4)?.unwrap_or_default());
+    let kind = EntryKind::from_stored(text(4)?.unwrap_or_default());
     Ok(Some(FeedEntry {
         episode,
         seq: seq as u64,
         at: row.get::<_, Option<i64>>(3)?.map(Timestamp::from_millis),
-        kind: speech,
+        kind,
         text: text(5)?.unwrap_or_default(),
         tool_name: text(6)?,
         tool_kind: text(7)?,
@@ -239,6 +239,6 @@ fn feed_entry<'r>(row: &'r Row<'_>, episode: EpisodeKey) -> rusqlite::Result<Opt
         arguments: text(9)?,
         paths: text(10)?,
         error: text(11)?,
-        is_failure: speech == EntryKind::Failure || row.get::<_, Option<bool>>(12)?.unwrap_or(false),
+        is_failure: kind == EntryKind::Failure || row.get::<_, Option<bool>>(12)?.unwrap_or(false),
     }))
 }

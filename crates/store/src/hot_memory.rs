@@ -55,8 +55,8 @@ impl Store {
 }
 
 impl Batch<'_> {
-    /// Adds an action or a note. Only the newest `most` of the same sort stay, so that actions do not displace notes.
-    pub fn add_hot_memory(&mut self, key: SessionKey<'_>, hot: &HotMemoryRow, most: u64) -> Result<(), StoreError> {
+    /// Adds an action or a note. Only the newest `limit` of the same sort stay, so that actions do not displace notes.
+    pub fn add_hot_memory(&mut self, key: SessionKey<'_>, hot: &HotMemoryRow, limit: u64) -> Result<(), StoreError> {
         let (agent, id) = (key.agent.as_str(), key.external_id);
         self.run(
             &format!(
@@ -70,7 +70,7 @@ impl Batch<'_> {
                 "DELETE FROM hot_memory WHERE {BY_EXTERNAL_ID} AND number IN (SELECT number FROM hot_memory
                  WHERE {BY_EXTERNAL_ID} AND is_note = ?4 ORDER BY number DESC LIMIT -1 OFFSET ?5)"
             ),
-            params![self.space(), agent, id, hot.is_note, most as i64],
+            params![self.space(), agent, id, hot.is_note, limit as i64],
         )
     }
 

@@ -79,8 +79,8 @@ impl Store {
         let space = self.space.as_str();
         let enter = || -> rusqlite::Result<Result<u64, E>> {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            if let Err(refusal) = check(spent(&transaction, space, since)?) {
-                return Ok(Err(refusal));
+            if let Err(error) = check(spent(&transaction, space, since)?) {
+                return Ok(Err(error));
             }
             let number: i64 = transaction.query_row(
                 "SELECT coalesce(max(number), 0) + 1 FROM ledger WHERE space = ?1",

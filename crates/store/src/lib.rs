@@ -100,7 +100,7 @@ pub struct Store {
     space: Space,
     path: PathBuf,
     /// How long to wait for the write lock of another process.
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl Store {
@@ -109,20 +109,20 @@ impl Store {
         Self::open_with_timeout(path, space, BUSY_TIMEOUT)
     }
 
-    /// Opens the database for a caller in a hurry, such as a hook: waits at most `patience` for another process that is
+    /// Opens the database for a caller in a hurry, such as a hook: waits at most `timeout` for another process that is
     /// writing, and leaves the checkpoint on close to the next process that has time.
-    pub fn open_low_latency(path: &Path, space: Space, patience: Duration) -> Result<Self, StoreError> {
-        let store = Self::open_with_timeout(path, space, patience)?;
+    pub fn open_low_latency(path: &Path, space: Space, timeout: Duration) -> Result<Self, StoreError> {
+        let store = Self::open_with_timeout(path, space, timeout)?;
         store.skip_checkpoint_on_close().map_err(|cause| store.err(cause))?;
         Ok(store)
     }
 
-    /// Opens the database and waits at most `patience` for another process that is writing, here and in later calls.
-    pub fn open_with_timeout(path: &Path, space: Space, patience: Duration) -> Result<Self, StoreError> {
+    /// Opens the database and waits at most `timeout` for another process that is writing, here and in later calls.
+    pub fn open_with_timeout(path: &Path, space: Space, timeout: Duration) -> Result<Self, StoreError> {
         create_private(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(|cause| StoreError::at(path, cause))?;
-        let mut store = Self { connection, space, path: path.to_owned(), patience };
+        let mut store = Self { connection, space, path: path.to_owned(), timeout };
         store.prepare_with_retries()?;
         Ok(store)
     }
@@ -133,7 +133,7 @@ impl Store {
         loop {
             let prepared = self.prepare().map_err(|cause| StoreError::at(&self.path, cause));
             match prepared.and_then(|()| schema::create_or_check(&mut self.connection, &self.path)) {
-                Err(StoreError::Locked { .. }) if start.elapsed() < self.patience => {
+                Err(StoreError::Locked { .. }) if start.elapsed() < self.timeout => {
                     std::thread::sleep(Duration::from_millis(5));
                 }
                 result => return result,
@@ -160,7 +160,7 @@ impl Store {
     }
 
     fn prepare(&self) -> rusqlite::Result<()> {
-        self.connection.busy_timeout(self.patience)?;
+        self.connection.busy_timeout(self.timeout)?;
         self.connection.set_prepared_statement_cache_capacity(64);
         // Without this, SQLite plans a statement again for every new set of values, which costs more than running it.
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;

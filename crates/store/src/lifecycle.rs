@@ -136,11 +136,11 @@ impl Store {
     }
 
     /// The last events of a session, oldest first.
-    pub fn lifecycle_events(&self, key: SessionKey<'_>, most: u64) -> Result<Vec<LifecycleEvent>, StoreError> {
+    pub fn lifecycle_events(&self, key: SessionKey<'_>, limit: u64) -> Result<Vec<LifecycleEvent>, StoreError> {
         let sql = format!(
             "SELECT at, kind, detail FROM lifecycle_event WHERE {BY_EXTERNAL_ID} ORDER BY number DESC LIMIT ?4"
         );
-        let mut events = self.query_by_external_id(&sql, key, most as i64, |row| {
+        let mut events = self.query_by_external_id(&sql, key, limit as i64, |row| {
             Ok(LifecycleEvent { at: Timestamp::from_millis(row.get(0)?), kind: row.get(1)?, detail: row.get(2)? })
         })?;
         events.reverse();
@@ -181,12 +181,12 @@ impl Store {
     }
 
     /// The last injections into a session, newest first.
-    pub fn injections(&self, key: SessionKey<'_>, most: u64) -> Result<Vec<InjectionRow>, StoreError> {
+    pub fn injections(&self, key: SessionKey<'_>, limit: u64) -> Result<Vec<InjectionRow>, StoreError> {
         let sql = format!(
             "SELECT at, event, text, sections, text_hash, duration_micros FROM injection
              WHERE {BY_EXTERNAL_ID} ORDER BY number DESC LIMIT ?4"
         );
-        self.query_by_external_id(&sql, key, most as i64, |row| {
+        self.query_by_external_id(&sql, key, limit as i64, |row| {
             Ok(InjectionRow {
                 at: Timestamp::from_millis(row.get(0)?),
                 event: row.get(1)?,

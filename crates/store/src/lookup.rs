@@ -42,14 +42,14 @@ impl Store {
     }
 
     /// Texts of the last messages of user and agent before an entry, oldest first.
-    pub fn messages_before(&self, session: SessionNumber, seq: u64, most: u64) -> Result<Vec<String>, StoreError> {
+    pub fn messages_before(&self, session: SessionNumber, seq: u64, limit: u64) -> Result<Vec<String>, StoreError> {
         let read = || -> rusqlite::Result<Vec<String>> {
             let mut statement = self.connection.prepare_cached(
                 "SELECT text FROM entry WHERE space = ?1 AND session = ?2 AND seq < ?3
                  AND NOT (is_abandoned OR is_retracted)
                  AND kind IN ('prompt', 'task', 'answer', 'assistant') ORDER BY seq DESC LIMIT ?4",
             )?;
-            let values = params![self.space.as_str(), session.0, seq as i64, most as i64];
+            let values = params![self.space.as_str(), session.0, seq as i64, limit as i64];
             let mut texts =
                 statement.query_map(values, |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
             texts.reverse();

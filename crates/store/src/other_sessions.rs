@@ -109,12 +109,12 @@ impl Store {
             let after = after.map_or(-1, |seq| seq as i64);
             let moment = moment.as_millis();
             let values = params![self.space.as_str(), session.0, after, moment, MAX_ENTRIES];
-            let mut found: Vec<Entry> = self
+            let mut entries: Vec<Entry> = self
                 .connection
                 .prepare_cached(&sql)?
                 .query_map(values, entries::from_row)?
                 .collect::<Result<_, _>>()?;
-            found.reverse();
+            entries.reverse();
             let messages = self
                 .connection
                 .prepare_cached(
@@ -128,11 +128,7 @@ impl Store {
                 .connection
                 .prepare_cached("SELECT max(seq) FROM entry WHERE space = ?1 AND session = ?2")?
                 .query_row(params![self.space.as_str(), session.0], |row| row.get::<_, Option<i64>>(0))?;
-            Ok(EntriesSince {
-                entries: found,
-                message_count: messages as u64,
-                last_seq: last_seq.map(|seq| seq as u64),
-            })
+            Ok(EntriesSince { entries, message_count: messages as u64, last_seq: last_seq.map(|seq| seq as u64) })
         };
         read().map_err(|cause| self.err(cause))
     }

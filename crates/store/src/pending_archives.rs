@@ -21,13 +21,13 @@ pub struct PendingArchive {
 }
 
 impl Store {
-    /// Up to `most` finished periods that are not in the archive.
-    pub fn pending_archives(&self, most: u64) -> Result<Vec<PendingArchive>, StoreError> {
+    /// Up to `limit` finished periods that are not in the archive.
+    pub fn pending_archives(&self, limit: u64) -> Result<Vec<PendingArchive>, StoreError> {
         let read = || -> rusqlite::Result<Vec<PendingArchive>> {
             let mut statement = self.connection.prepare_cached(
                 "SELECT agent, external_id, period, file_name, content FROM pending_archive WHERE space = ?1 LIMIT ?2",
             )?;
-            let rows = statement.query_map(params![self.space.as_str(), most as i64], |row| {
+            let rows = statement.query_map(params![self.space.as_str(), limit as i64], |row| {
                 let Ok(agent) = row.get::<_, String>(0)?.parse() else { return Ok(None) };
                 let (external_id, period) = (row.get(1)?, row.get::<_, i64>(2)? as u64);
                 Ok(Some(PendingArchive { agent, external_id, period, file_name: row.get(3)?, content: row.get(4)? }))

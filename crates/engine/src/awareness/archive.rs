@@ -57,12 +57,12 @@ impl Engine {
     ) -> Result<Option<PendingArchive>, EngineError> {
         let own = OwnSession::load_with_actions(store, key)?.limited_to_period(life);
         let calls = own.actions.entries.iter().filter(|entry| entry.tool.is_some()).count();
-        let is_wanted = match self.config.text("lifecycle.archive") {
+        let should_archive = match self.config.text("lifecycle.archive") {
             "none" => false,
             "significant" => calls >= SIGNIFICANT_TOOL_CALLS,
             _ => true,
         };
-        if !is_wanted {
+        if !should_archive {
             return Ok(None);
         }
         let view = own.view(store, key, Lifecycle::from_config(&self.config), ended_at)?;

@@ -56,10 +56,10 @@ impl Engine {
             reason: collision.dedupe_text,
             dedupe_keys: Vec::new(),
         };
-        let says = text_hash(&part.reason);
+        let hash = text_hash(&part.reason);
         let Some(composed) = compose_injection(vec![part], u64::MAX, false) else { return Ok(None) };
         let mut batch = store.begin()?;
-        let is_first = batch.mark_injected(caller.key(), says, now)?;
+        let is_first = batch.mark_injected(caller.key(), hash, now)?;
         if is_first {
             batch.add_injection(caller.key(), &injection_record(&composed, "PreToolUse", now, began))?;
         }

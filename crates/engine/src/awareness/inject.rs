@@ -188,23 +188,18 @@ impl Engine {
         let view = context.own.view(&store, caller.key(), context.lifecycle, context.now)?;
         let session = context.own.summary(&view, context.state, context.now);
         if is_machine_prompt(prompt) {
-            let silent = vec!["everything: the prompt is empty or was written by a program".to_owned()];
-            return Ok(InjectionExplanation { composed: None, skipped: silent, state: context.state, session });
+            let skipped = vec!["everything: the prompt is empty or was written by a program".to_owned()];
+            return Ok(InjectionExplanation { composed: None, skipped, state: context.state, session });
         }
-        let (parts, silent) = self.sections(&store, &caller, &context, InjectionTrigger::Prompt(prompt))?;
-        Ok(InjectionExplanation {
-            composed: self.compose_sections(parts),
-            skipped: silent,
-            state: context.state,
-            session,
-        })
+        let (parts, skipped) = self.sections(&store, &caller, &context, InjectionTrigger::Prompt(prompt))?;
+        Ok(InjectionExplanation { composed: self.compose_sections(parts), skipped, state: context.state, session })
     }
 
     /// The last texts injected into a session, newest first.
-    pub fn injections(&self, reference: &str, most: u64) -> Result<Vec<InjectionRow>, EngineError> {
+    pub fn injections(&self, reference: &str, limit: u64) -> Result<Vec<InjectionRow>, EngineError> {
         let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
-        Ok(store.injections(caller.key(), most)?)
+        Ok(store.injections(caller.key(), limit)?)
     }
 
     /// The text that would be injected if the session resumed now.
@@ -326,15 +321,15 @@ impl Engine {
         let last = last_activity.max(own.life.as_ref().map(|life| life.touched_at));
         let silence_millis = last.map_or(0, |last| now.millis_since(last).max(0));
         let project = self.project_of(store, caller)?;
-        let neighbours = Self::other_sessions(store, caller.key(), &project, now)?;
+        let other_sessions = Self::other_sessions(store, caller.key(), &project, now)?;
         let branch = own.stored.as_ref().and_then(|(_, session)| session.branch.as_deref());
-        let activity = activity_block(&neighbours.sessions, &own.files(), branch, now);
+        let activity = activity_block(&other_sessions.sessions, &own.files(), branch, now);
         Ok(InjectionContext {
             own,
             project,
             activity,
             last_activity,
-            other_sessions: neighbours,
+            other_sessions,
             lifecycle,
             state,
             silence_millis,

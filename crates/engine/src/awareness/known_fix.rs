@@ -131,8 +131,8 @@ impl FactFinder<'_> {
             FactQuery { scope: self.scope(), predicates: &FIX_PREDICATES, about: Some(&error), ..FactQuery::default() };
         let mut known = self.facts_of_other_sessions(&query)?;
         // A fix for a different error with the same signature may not help here.
-        let wanted = exact_form(message);
-        known.retain(|known| known.fact.quote.as_deref().is_some_and(|quote| exact_form(quote) == wanted));
+        let exact = exact_form(message);
+        known.retain(|known| known.fact.quote.as_deref().is_some_and(|quote| exact_form(quote) == exact));
         let fixes = known_fixes(&known);
         Ok(best_fix(&fixes).map(|fix| KnownFactLine {
             text: fix_line(fix, self.now),

@@ -68,11 +68,7 @@ impl Engine {
     pub(crate) fn tier_status(&self, store: &Store) -> Result<TierStatus, EngineError> {
         let now = self.now();
         let warm_since = Timestamp::from_millis(now.as_millis() - RECENT_MEMORY_DAYS * 86_400_000);
-        let (archives, archive_bytes) = self.archive_totals();
-        Ok(TierStatus {
-            counts: store.memory_tiers(day_before(now), warm_since)?,
-            archive_count: archives,
-            archive_bytes,
-        })
+        let (archive_count, archive_bytes) = self.archive_totals();
+        Ok(TierStatus { counts: store.memory_tiers(day_before(now), warm_since)?, archive_count, archive_bytes })
     }
 }

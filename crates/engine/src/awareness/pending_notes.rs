@@ -28,21 +28,21 @@ pub(super) fn find_pending_notes(
     notes.retain(|hot| hot.is_note);
     let is_known =
         |hash: u64| -> Result<bool, StoreError> { Ok(included.contains(&hash) || store.was_injected(key, hash)?) };
-    let mut says = Vec::new();
+    let mut dedupe_keys = Vec::new();
     let mut fresh = Vec::new();
     for note in happenings(notes) {
         let hash = note_key(&note);
         if !is_known(hash)? {
-            says.push(hash);
+            dedupe_keys.push(hash);
             fresh.push(note);
         }
     }
     let mut task = own.life.as_ref().and_then(|life| life.task.as_deref());
     if let Some(text) = task {
         let hash = task_key(text);
-        if is_known(hash)? { task = None } else { says.push(hash) }
+        if is_known(hash)? { task = None } else { dedupe_keys.push(hash) }
     }
-    Ok(session_update(&fresh, task).map(|text| PendingNotes { text, dedupe_keys: says }))
+    Ok(session_update(&fresh, task).map(|text| PendingNotes { text, dedupe_keys }))
 }
 
 /// Dedupe keys of the notes and the task that a block for this view contains.

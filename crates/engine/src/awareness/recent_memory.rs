@@ -94,7 +94,7 @@ impl Engine {
 /// without a prompt: it is found by searching, but injecting it could feed back on itself.
 fn memory_from_hit(store: &Store, hit: &SearchHit) -> Result<Option<RecentMemory>, EngineError> {
     let entries = store.episode_entries(hit.key)?;
-    let Some(asked) = prompt_of(&entries) else { return Ok(None) };
+    let Some(prompt) = prompt_of(&entries) else { return Ok(None) };
     let text = match hit.entry.kind.role() {
         EntryRole::User => answer_of(&entries).map(str::to_owned),
         _ => Some(hit.snippet.text.clone()),
@@ -104,7 +104,7 @@ fn memory_from_hit(store: &Store, hit: &SearchHit) -> Result<Option<RecentMemory
         episode: hit.session.citation(hit.episode.as_ref().map_or(hit.entry.location.line, |episode| episode.lines.0)),
         at: hit.entry.at,
         session: display_name(&hit.session),
-        prompt: Some(asked.to_owned()),
+        prompt: Some(prompt.to_owned()),
         text,
         word_share: hit.word_share,
         matched_word_count: hit.matched_word_count,

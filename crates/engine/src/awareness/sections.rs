@@ -113,20 +113,20 @@ impl SectionBuilder<'_> {
         let from = ReferenceOrigin { session: Some(caller.key()), project: Some(&context.project) };
         let outcomes = self.engine.reference_outcomes(store, from, prompt);
         let used: usize = self.sections.iter().map(|part| part.text.len() + 2).sum();
-        let room = match caller.agent {
+        let max_bytes = match caller.agent {
             Agent::ClaudeCode => CLAUDE_CODE_MAX_BYTES.saturating_sub(used),
             _ => REFERENCE_BYTES,
         };
-        let Some(text) = reference_block(&outcomes, room) else { return Ok(()) };
+        let Some(text) = reference_block(&outcomes, max_bytes) else { return Ok(()) };
         let results: Vec<&str> = outcomes.iter().map(|(_, outcome)| outcome.as_str()).collect();
         let reason = format!("the prompt references sessions: {}", results.join(", "));
         // The dedupe key must not depend on how much space the other sections left.
-        let says = text_hash(&reference_block(&outcomes, REFERENCE_BYTES).unwrap_or_default());
-        if store.was_injected(caller.key(), says)? {
+        let hash = text_hash(&reference_block(&outcomes, REFERENCE_BYTES).unwrap_or_default());
+        if store.was_injected(caller.key(), hash)? {
             let Some(text) = reference_reminder(&outcomes) else { return Ok(()) };
             self.push(SectionKind::References, text, reason, Vec::new());
         } else {
-            self.push(SectionKind::References, text, reason, vec![says]);
+            self.push(SectionKind::References, text, reason, vec![hash]);
         }
         Ok(())
     }
@@ -138,18 +138,18 @@ impl SectionBuilder<'_> {
             return Ok(());
         }
         let known = FactFinder { store, caller, project: &context.project, now: context.now }.for_prompt(prompt)?;
-        let (mut lines, mut says, mut reasons) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut lines, mut dedupe_keys, mut reasons) = (Vec::new(), Vec::new(), Vec::new());
         if let Some(known) = known {
             lines.push(known.text);
-            says.push(known.dedupe_key);
+            dedupe_keys.push(known.dedupe_key);
             reasons.push(known.reason.to_owned());
         }
         match self.engine.recent_memories(store, caller, prompt, context)? {
             RecentMemories::Found(memories) => {
-                let room = MAX_RECENT_MEMORIES - lines.len();
-                for memory in memories.iter().take(room) {
+                let free_slots = MAX_RECENT_MEMORIES - lines.len();
+                for memory in memories.iter().take(free_slots) {
                     lines.push(memory_line(memory, context.now));
-                    says.push(text_hash(&memory.episode));
+                    dedupe_keys.push(text_hash(&memory.episode));
                     reasons.push(format!("{:.2} of the prompt's words", memory.word_share));
                 }
             }
@@ -170,7 +170,7 @@ impl SectionBuilder<'_> {
             return Ok(());
         }
         let reason = format!("{} recent, {}", lines.len(), reasons.join(" and "));
-        self.push(SectionKind::Memory, memory_block(&lines), reason, says);
+        self.push(SectionKind::Memory, memory_block(&lines), reason, dedupe_keys);
         Ok(())
     }
 }
@@ -190,12 +190,12 @@ fn own_section(
         if !view.recent_events.is_empty() {
             let text = resume_context(&view, context.silence_millis, context.now);
             // One resume summary per break. It does not contain notes, so their keys are left out.
-            let mut says = vec![text_hash(&format!("back {:?}", context.silent_since()))];
-            says.extend(pending_notes::note_and_task_keys(&SessionView { notes: Vec::new(), ..view }));
+            let mut dedupe_keys = vec![text_hash(&format!("back {:?}", context.silent_since()))];
+            dedupe_keys.extend(pending_notes::note_and_task_keys(&SessionView { notes: Vec::new(), ..view }));
             let reason = "the session resumes after a break".to_owned();
             return Ok((
                 SectionKind::Resume,
-                Some(InjectionSection { kind: SectionKind::Resume, text, reason, dedupe_keys: says }),
+                Some(InjectionSection { kind: SectionKind::Resume, text, reason, dedupe_keys }),
             ));
         }
     }
@@ -207,14 +207,9 @@ fn own_section(
     let part = session_context(&view, context.now).map(|text| {
         let hot: Vec<&String> = view.hot_memory.iter().chain(&view.notes).map(|hot| &hot.text).collect();
         // Ages are not part of the key: the same content counts as the same however old it is.
-        let mut says = vec![text_hash(&format!("context {:?} {hot:?} {:?}", view.files, view.task))];
-        says.extend(pending_notes::note_and_task_keys(&view));
-        InjectionSection {
-            kind,
-            text,
-            reason: "the session continues with a new context".to_owned(),
-            dedupe_keys: says,
-        }
+        let mut dedupe_keys = vec![text_hash(&format!("context {:?} {hot:?} {:?}", view.files, view.task))];
+        dedupe_keys.extend(pending_notes::note_and_task_keys(&view));
+        InjectionSection { kind, text, reason: "the session continues with a new context".to_owned(), dedupe_keys }
     });
     Ok((kind, part))
 }

@@ -187,14 +187,14 @@ impl Engine {
     fn rebuild_name(store: &mut Store, caller: &Caller) -> Result<(), EngineError> {
         let Some((number, _)) = store.session_by_external_id(caller.key())? else { return Ok(()) };
         let mut batch = store.begin()?;
-        let Some((session, Some(memory))) = batch.session_with_state(number)? else { return Ok(()) };
-        let Ok(mut story) = SessionAssembler::resume(session.agent, &session.external_id, &memory) else {
+        let Some((session, Some(state_json))) = batch.session_with_state(number)? else { return Ok(()) };
+        let Ok(mut assembler) = SessionAssembler::resume(session.agent, &session.external_id, &state_json) else {
             return Ok(());
         };
         let name = batch.lifecycle(caller.key())?.and_then(|life| life.name).unwrap_or_default();
-        story.set_explicit_name(&name);
-        let memory = story.save().map_err(EngineError::SerializeState)?;
-        batch.rename_session(number, story.name(), &memory)?;
+        assembler.set_explicit_name(&name);
+        let state_json = assembler.save().map_err(EngineError::SerializeState)?;
+        batch.rename_session(number, assembler.name(), &state_json)?;
         Ok(batch.commit()?)
     }
 

@@ -120,21 +120,21 @@ impl OwnSession {
     ) -> Result<SessionView, StoreError> {
         let since = day_before(at).max(self.since.unwrap_or(day_before(at)));
         let (notes, actions): (Vec<HotMemoryRow>, Vec<HotMemoryRow>) =
-            store.hot_memory(key, since)?.into_iter().partition(|hot| hot.is_note);
-        let mut hot = happenings(actions);
-        if hot.is_empty() {
+            store.hot_memory(key, since)?.into_iter().partition(|row| row.is_note);
+        let mut hot_memory = happenings(actions);
+        if hot_memory.is_empty() {
             let from_transcript = self.actions.entries.iter().filter_map(|entry| self.hot_happening(entry));
-            hot = from_transcript.filter(|entry| entry.at >= since).collect();
+            hot_memory = from_transcript.filter(|entry| entry.at >= since).collect();
         }
-        let hot = hot.split_off(hot.len().saturating_sub(lifecycle.max_hot_entries as usize));
+        let hot_memory = hot_memory.split_off(hot_memory.len().saturating_sub(lifecycle.max_hot_entries as usize));
         let project = self.project();
         Ok(SessionView {
             id: key.external_id.chars().take(8).collect(),
             period_started_at: self.life.as_ref().map(|life| life.period_started_at).or(self.began_at()),
             event_count: self.life.as_ref().map_or(self.actions.entries.len() as u64, LifecycleRow::period_event_count),
             files: self.files().iter().map(|path| relative_path(path, project).to_owned()).collect(),
-            recent_events: self.recent(&store.lifecycle_events(key, MAX_EVENTS_SCANNED)?, &hot),
-            hot_memory: hot,
+            recent_events: self.recent(&store.lifecycle_events(key, MAX_EVENTS_SCANNED)?, &hot_memory),
+            hot_memory,
             notes: happenings(notes),
             task: self.life.as_ref().and_then(|life| life.task.clone()),
         })
@@ -199,8 +199,8 @@ pub(super) fn day_before(at: Timestamp) -> Timestamp {
     Timestamp::from_millis(at.as_millis() - HOT_MILLIS)
 }
 
-pub(super) fn happenings(hot: Vec<HotMemoryRow>) -> Vec<TimedText> {
-    hot.into_iter().map(|hot| TimedText { at: hot.at, text: hot.text }).collect()
+pub(super) fn happenings(rows: Vec<HotMemoryRow>) -> Vec<TimedText> {
+    rows.into_iter().map(|rows| TimedText { at: rows.at, text: rows.text }).collect()
 }
 
 /// The text of an event; `None` for events without content, such as state changes.

@@ -63,32 +63,16 @@ impl Engine {
         number: SessionNumber,
         session: Session,
     ) -> Result<SessionCard, EngineError> {
-        let (written, damaged) = self.written_card(store, &session)?;
+        let (written, damaged_file) = self.written_card(store, &session)?;
         if let Some((card, fields)) = written {
-            let is_older = store.last_message_id(number)?.is_some_and(|leaf| leaf != card.leaf_id);
-            let (made_by, created_at, updated_at) = (Some(card.model), card.created_at, card.updated_at);
-            return Ok(SessionCard {
-                session,
-                fields,
-                model: made_by,
-                created_at,
-                updated_at,
-                is_outdated: is_older,
-                damaged_file: damaged,
-            });
+            let is_outdated = store.last_message_id(number)?.is_some_and(|leaf| leaf != card.leaf_id);
+            let (model, created_at, updated_at) = (Some(card.model), card.created_at, card.updated_at);
+            return Ok(SessionCard { session, fields, model, created_at, updated_at, is_outdated, damaged_file });
         }
         let fields = Self::generated_fields(store, number, &session)?;
         let created_at = session.started_at.or(session.last_activity_at).unwrap_or_else(|| self.now());
         let updated_at = session.last_activity_at.unwrap_or(created_at);
-        Ok(SessionCard {
-            session,
-            fields,
-            model: None,
-            created_at,
-            updated_at,
-            is_outdated: false,
-            damaged_file: damaged,
-        })
+        Ok(SessionCard { session, fields, model: None, created_at, updated_at, is_outdated: false, damaged_file })
     }
 
     /// The card a model wrote, from the store, or from the exported file if the store was recreated. Second: the path

@@ -118,11 +118,11 @@ impl Engine {
                 None,
             );
         }
-        let books = self.ledger_meter()?;
-        let asked = self.ask_for_card(&model, &snapshot, &books);
-        let cost = books.run_cost();
-        self.log_attempt(&session, &model, &asked, cost);
-        match asked {
+        let ledger = self.ledger_meter()?;
+        let answer = self.ask_for_card(&model, &snapshot, &ledger);
+        let cost = ledger.run_cost();
+        self.log_attempt(&session, &model, &answer, cost);
+        match answer {
             Ok(written) => {
                 let attempts = written.attempts;
                 let card = self.save_card(&store, &snapshot, &model, &written)?;
@@ -144,38 +144,38 @@ impl Engine {
         let (number, session) = self.session_for_card(&store, reference)?;
         let model = self.card_model(model)?;
         let snapshot = self.snapshot(&store, number, session.clone())?;
-        let (request, is_cut) = self.card_request(&model, &snapshot);
+        let (request, is_truncated) = self.card_request(&model, &snapshot);
         let planned = model.chat.estimate(&request);
-        let over_budget = self.ledger_meter()?.check_budget(&planned).err().map(|refusal| refusal.to_string());
-        let refused = self.cards_disabled_reason().or(over_budget);
+        let over_budget = self.ledger_meter()?.check_budget(&planned).err().map(|error| error.to_string());
+        let refusal_reason = self.cards_disabled_reason().or(over_budget);
         Ok(CardPlan {
             card: self.card_of(&store, number, session)?,
             model: model.chat.model().to_owned(),
             planned: planned.into(),
             new_prompts: snapshot.new_prompts,
             needed_prompts: self.config.number("cards.min_new_user_messages"),
-            is_truncated: is_cut,
-            refusal_reason: refused,
+            is_truncated,
+            refusal_reason,
         })
     }
 
     fn snapshot(&self, store: &Store, number: SessionNumber, session: Session) -> Result<CardSnapshot, EngineError> {
         store.in_read_transaction(|store| {
-            let said = store.branch_messages(number, self.config.number("cards.max_bytes"))?;
-            let leaf = said.last().map(|entry| entry.native_id.clone()).unwrap_or_default();
+            let entries = store.branch_messages(number, self.config.number("cards.max_bytes"))?;
+            let leaf = entries.last().map(|entry| entry.native_id.clone()).unwrap_or_default();
             let prompts = store.prompts_after(number, None)?;
             let before = self.written_card(store, &session)?.0.map(|(card, _)| card.leaf_id);
             let new = store.prompts_after(number, before.as_deref())?;
-            Ok(CardSnapshot { number, session, entries: said, leaf, prompt_count: prompts, new_prompts: new })
+            Ok(CardSnapshot { number, session, entries, leaf, prompt_count: prompts, new_prompts: new })
         })
     }
 
     fn card_request(&self, model: &ConfiguredModel, snapshot: &CardSnapshot) -> (ChatRequest, bool) {
         let max_output_tokens = model.max_output_tokens.min(MAX_OUTPUT_TOKENS);
         // A token is assumed to be at least three bytes; the instructions need the rest.
-        let room = model.window.saturating_sub(max_output_tokens + 2_000).saturating_mul(3);
-        let most = self.config.number("cards.max_bytes").min(room) as usize;
-        let prompt = card_prompt(&snapshot.entries, most);
+        let max_input_bytes = model.window.saturating_sub(max_output_tokens + 2_000).saturating_mul(3);
+        let max_bytes = self.config.number("cards.max_bytes").min(max_input_bytes) as usize;
+        let prompt = card_prompt(&snapshot.entries, max_bytes);
         let request = ChatRequest {
             system: Some(with_own_call_tag(CARD_SYSTEM_PROMPT)),
             messages: vec![ChatMessage::user(prompt.text)],
@@ -190,13 +190,13 @@ impl Engine {
         &self,
         model: &ConfiguredModel,
         snapshot: &CardSnapshot,
-        books: &dyn rethread_llm::Meter,
+        ledger: &dyn rethread_llm::Meter,
     ) -> Result<CardAnswer, ChatError> {
         let (request, _) = self.card_request(model, snapshot);
         let schema = card_schema();
         let shape = AnswerSchema { name: "session_card", schema: &schema };
         let mut fields = CardFields::default();
-        let answer = model.chat.complete_checked(&request, &shape, books, &mut |value| {
+        let answer = model.chat.complete_checked(&request, &shape, ledger, &mut |value| {
             // Redacting a secret can make a word longer, so the limits are checked afterwards.
             fields = parse_card_fields(&fields_to_json(&redact_fields(&parse_card_fields(value)?)))?;
             Ok(())
@@ -254,16 +254,16 @@ impl Engine {
         &self,
         session: &Session,
         model: &ConfiguredModel,
-        asked: &Result<CardAnswer, ChatError>,
+        answer: &Result<CardAnswer, ChatError>,
         cost: Option<NanoUsd>,
     ) {
         let mut fields: Vec<(&str, Value)> = vec![
-            ("success", asked.is_ok().into()),
+            ("success", answer.is_ok().into()),
             ("sessionId", session.external_id.as_str().into()),
             ("model", model_key(model).into()),
             ("timestamp", self.now().to_string().into()),
         ];
-        match asked {
+        match answer {
             Ok(written) => {
                 let cost = cost.map(|cost| cost.get() as f64 / 1e9);
                 let usage = written.usage;

@@ -38,31 +38,31 @@ impl Engine {
         session: &Session,
     ) -> Result<EnrichmentAttempt, EngineError> {
         let unshown = store.unshown_entries(row.session, row.shown_seq)?;
-        let books = self.ledger_meter()?;
+        let ledger = self.ledger_meter()?;
         let (cost, shown_to) = (Some(NanoUsd::ZERO), row.shown_seq);
-        let mut asked =
+        let mut attempt =
             EnrichmentAttempt { added: 0, dropped: 0, tokens: 0, cost, shown_to, end: EnrichmentEnd::Complete };
-        for piece in fact_prompt_chunks(&unshown.entries, self.chunk_bytes(model)) {
-            let (found, tokens) = match ask_for_facts(model, &piece, &books) {
+        for chunk in fact_prompt_chunks(&unshown.entries, self.chunk_bytes(model)) {
+            let (found, tokens) = match ask_for_facts(model, &chunk, &ledger) {
                 Ok(answered) => answered,
                 Err(error) => {
-                    asked.end = EnrichmentEnd::Failed(error);
+                    attempt.end = EnrichmentEnd::Failed(error);
                     break;
                 }
             };
-            asked.tokens += tokens;
+            attempt.tokens += tokens;
             let returned = found.facts.len() as u64;
-            let row = EnrichmentRow { shown_seq: Some(piece.last_seq), ..row.clone() };
+            let row = EnrichmentRow { shown_seq: Some(chunk.last_seq), ..row.clone() };
             let Some(added) = self.save_facts(&row, session, (model, unshown.rebuilt_at_change), found.facts)? else {
-                asked.end = EnrichmentEnd::SessionRebuilt;
+                attempt.end = EnrichmentEnd::SessionRebuilt;
                 break;
             };
-            asked.added += added;
-            asked.dropped += found.dropped + returned - added;
-            asked.shown_to = row.shown_seq;
+            attempt.added += added;
+            attempt.dropped += found.dropped + returned - added;
+            attempt.shown_to = row.shown_seq;
         }
-        asked.cost = books.run_cost();
-        Ok(asked)
+        attempt.cost = ledger.run_cost();
+        Ok(attempt)
     }
 
     /// Number of requests, and an upper bound on their tokens and cost.
@@ -75,8 +75,8 @@ impl Engine {
         let unshown = store.unshown_entries(row.session, row.shown_seq)?;
         let mut sum = PlannedCost { input_tokens: 0, output_tokens: 0, cost: Some(NanoUsd::ZERO) };
         let pieces = fact_prompt_chunks(&unshown.entries, self.chunk_bytes(model));
-        for piece in &pieces {
-            let planned = model.chat.estimate(&facts_request(model, piece));
+        for chunk in &pieces {
+            let planned = model.chat.estimate(&facts_request(model, chunk));
             sum.input_tokens += planned.input_tokens;
             sum.output_tokens += planned.output_tokens;
             sum.cost = sum.cost.zip(planned.cost).map(|(sum, cost)| sum.plus(cost));
@@ -87,13 +87,13 @@ impl Engine {
     /// Chunk size that fits the context window and the per-request budget. A token is assumed to be at least three
     /// bytes.
     fn chunk_bytes(&self, model: &ConfiguredModel) -> usize {
-        let taken = model.max_output_tokens.min(MAX_OUTPUT_TOKENS) + INSTRUCTION_TOKENS;
-        let room = |tokens: u64| tokens.saturating_sub(taken).saturating_mul(3);
+        let reserved = model.max_output_tokens.min(MAX_OUTPUT_TOKENS) + INSTRUCTION_TOKENS;
+        let bytes_left = |tokens: u64| tokens.saturating_sub(reserved).saturating_mul(3);
         let a_call = match self.budget().call_tokens {
             0 => u64::MAX,
-            tokens => room(tokens),
+            tokens => bytes_left(tokens),
         };
-        CHUNK_BYTES.min(room(model.window)).min(a_call).max(MIN_CHUNK_BYTES) as usize
+        CHUNK_BYTES.min(bytes_left(model.window)).min(a_call).max(MIN_CHUNK_BYTES) as usize
     }
 
     /// Saves new facts and how far the session was shown. Returns how many were added, or `None` if the session is gone
@@ -133,24 +133,24 @@ impl Engine {
 /// Facts from one chunk, and the tokens used.
 fn ask_for_facts(
     model: &ConfiguredModel,
-    piece: &FactPromptChunk,
-    books: &LedgerMeter,
+    chunk: &FactPromptChunk,
+    ledger: &LedgerMeter,
 ) -> Result<(CitedFacts, u64), ChatError> {
     let schema = facts_schema();
     let shape = AnswerSchema { name: "session_facts", schema: &schema };
     let mut found = CitedFacts::default();
-    let answer = model.chat.complete_checked(&facts_request(model, piece), &shape, books, &mut |value| {
+    let answer = model.chat.complete_checked(&facts_request(model, chunk), &shape, ledger, &mut |value| {
         // Redact before anything is cut.
-        found = parse_cited_facts(&redact_value(value), piece)?;
+        found = parse_cited_facts(&redact_value(value), chunk)?;
         Ok(())
     })?;
     Ok((found, answer.usage.total()))
 }
 
-fn facts_request(model: &ConfiguredModel, piece: &FactPromptChunk) -> ChatRequest {
+fn facts_request(model: &ConfiguredModel, chunk: &FactPromptChunk) -> ChatRequest {
     ChatRequest {
         system: Some(with_own_call_tag(FACTS_SYSTEM_PROMPT)),
-        messages: vec![ChatMessage::user(piece.prompt.clone())],
+        messages: vec![ChatMessage::user(chunk.prompt.clone())],
         tools: Vec::new(),
         max_output_tokens: model.max_output_tokens.min(MAX_OUTPUT_TOKENS),
         purpose: "facts",

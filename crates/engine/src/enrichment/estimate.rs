@@ -65,8 +65,8 @@ impl Engine {
 
 /// Expected kept tokens out of `raw`, from measured sessions of the same kind, else of all sessions.
 fn expected_kept_tokens(work: &[WorkCounts], kind: Option<SessionType>, raw: u64) -> u64 {
-    let sums = |wanted: Option<SessionType>| {
-        let alike = work.iter().filter(|work| wanted.is_none_or(|kind| SessionType::classify(work) == kind));
+    let sums = |kind: Option<SessionType>| {
+        let alike = work.iter().filter(|work| kind.is_none_or(|kind| SessionType::classify(work) == kind));
         alike.fold((0, 0), |(raw, kept), work| (raw + work.raw_tokens, kept + work.kept_tokens))
     };
     let measured = [kind, None].into_iter().map(sums).find(|(raw, _)| *raw > 0);

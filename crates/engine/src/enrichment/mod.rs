@@ -169,10 +169,10 @@ impl Engine {
         };
         for row in due {
             let Some(session) = store.session_by_number(row.session)? else { continue };
-            let asked = self.enrich_session(&store, &model, &row, &session)?;
-            let (outcome, held_until) = self.save_attempt(&mut store, row, &asked)?;
-            self.log_enrichment(&session, &asked, &outcome);
-            let EnrichmentAttempt { added, dropped, tokens, cost, .. } = asked;
+            let attempt = self.enrich_session(&store, &model, &row, &session)?;
+            let (outcome, held_until) = self.save_attempt(&mut store, row, &attempt)?;
+            self.log_enrichment(&session, &attempt, &outcome);
+            let EnrichmentAttempt { added, dropped, tokens, cost, .. } = attempt;
             report.sessions.push(EnrichedSession { session, added, dropped, tokens, cost, outcome });
             if let Some(until) = held_until {
                 report.stop_reason = Some(EnrichStop::Paused { until });
@@ -257,22 +257,15 @@ impl Engine {
         &self,
         store: &mut Store,
         row: EnrichmentRow,
-        asked: &EnrichmentAttempt,
+        attempt: &EnrichmentAttempt,
     ) -> Result<(EnrichOutcome, Option<Timestamp>), EngineError> {
         let now = self.now();
-        let row = EnrichmentRow { shown_seq: asked.shown_to, ..row };
-        let (row, outcome) = match &asked.end {
+        let row = EnrichmentRow { shown_seq: attempt.shown_to, ..row };
+        let (row, outcome) = match &attempt.end {
             EnrichmentEnd::Complete => {
-                let (next_at, failed_at, error, done_at) = (None, None, None, Some(now));
+                let (next_attempt_at, failed_at, error, completed_at) = (None, None, None, Some(now));
                 (
-                    Some(EnrichmentRow {
-                        failed_attempts: 0,
-                        next_attempt_at: next_at,
-                        failed_at,
-                        error,
-                        completed_at: done_at,
-                        ..row
-                    }),
+                    Some(EnrichmentRow { failed_attempts: 0, next_attempt_at, failed_at, error, completed_at, ..row }),
                     EnrichOutcome::Done,
                 )
             }
@@ -286,7 +279,7 @@ impl Engine {
             }
         };
         let before = store.enrichment_breaker()?.failures;
-        let failures = match &asked.end {
+        let failures = match &attempt.end {
             EnrichmentEnd::Complete => 0,
             EnrichmentEnd::Failed(error) if is_provider_failure(error) => before + 1,
             EnrichmentEnd::Failed(_) | EnrichmentEnd::SessionRebuilt => before,
@@ -305,12 +298,12 @@ impl Engine {
         Ok((outcome, held_until))
     }
 
-    fn log_enrichment(&self, session: &Session, asked: &EnrichmentAttempt, outcome: &EnrichOutcome) {
+    fn log_enrichment(&self, session: &Session, attempt: &EnrichmentAttempt, outcome: &EnrichOutcome) {
         let mut fields: Vec<(&str, Value)> = vec![
             ("sessionId", session.external_id.as_str().into()),
-            ("added", asked.added.into()),
-            ("dropped", asked.dropped.into()),
-            ("usage", asked.tokens.into()),
+            ("added", attempt.added.into()),
+            ("dropped", attempt.dropped.into()),
+            ("usage", attempt.tokens.into()),
         ];
         match outcome {
             EnrichOutcome::Done => {}

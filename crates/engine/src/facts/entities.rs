@@ -43,7 +43,7 @@ pub enum FactsReport {
 impl FactsReport {
     /// Whether no entity matched.
     pub fn is_empty(&self) -> bool {
-        matches!(self, Self::Entities(things) if things.is_empty())
+        matches!(self, Self::Entities(entities) if entities.is_empty())
     }
 }
 
@@ -52,23 +52,23 @@ impl Engine {
     pub fn facts_about(&self, request: &FactsRequest) -> Result<FactsReport, EngineError> {
         let until = self.parse_as_of(request.as_of.as_deref())?;
         let Some(store) = self.reader()? else { return Ok(FactsReport::Entities(Vec::new())) };
-        let things = |named: Option<&str>| {
+        let entities = |name_contains: Option<&str>| {
             store.entities_with_facts(&EntityQuery {
                 scope: request.scope.clone(),
                 kind: request.kind,
-                name_contains: named,
+                name_contains,
                 until,
             })
         };
         let Some(name) = request.entity.as_deref().map(str::trim).filter(|name| !name.is_empty()) else {
-            return Ok(FactsReport::Entities(first_of_each_kind(&things(None)?, request.limit)));
+            return Ok(FactsReport::Entities(first_of_each_kind(&entities(None)?, request.limit)));
         };
-        let mut fitting = things(Some(name))?;
+        let mut fitting = entities(Some(name))?;
         if fitting.is_empty() {
             // Full commands and printed errors are stored under normalized names.
             for other in [command_entity(name), error_signature(name)].into_iter().flatten() {
-                fitting = things(Some(&other))?;
-                fitting.retain(|thing| thing.entity.name == other);
+                fitting = entities(Some(&other))?;
+                fitting.retain(|entity| entity.entity.name == other);
                 if !fitting.is_empty() {
                     break;
                 }
@@ -77,21 +77,21 @@ impl Engine {
         let Some(at) = best_match(&fitting, name) else {
             return Ok(FactsReport::Entities(first_of_each_kind(&fitting, request.limit)));
         };
-        let thing = fitting.remove(at);
-        let same = |other: &EntityFacts| other.entity.name.eq_ignore_ascii_case(&thing.entity.name);
+        let entity = fitting.remove(at);
+        let same = |other: &EntityFacts| other.entity.name.eq_ignore_ascii_case(&entity.entity.name);
         let others = fitting.iter().filter(|other| same(other)).map(|other| other.entity.clone()).collect();
         let query = FactQuery {
             scope: request.scope.clone(),
-            about: Some(&thing.entity),
+            about: Some(&entity.entity),
             until,
             limit: Some(request.limit as u64),
             ..FactQuery::default()
         };
         let facts = store.facts(&query)?;
-        let graph = entity_graph(&thing.entity, GraphLimits::default(), |node| {
+        let graph = entity_graph(&entity.entity, GraphLimits::default(), |node| {
             connected_facts(&store, node, &FactQuery { scope: request.scope.clone(), until, ..FactQuery::default() })
         })?;
-        Ok(FactsReport::About { subject: thing, facts, graph, others })
+        Ok(FactsReport::About { subject: entity, facts, graph, others })
     }
 }
 
@@ -115,16 +115,16 @@ fn connected_facts(store: &Store, node: &GraphItem, query: &FactQuery<'_>) -> Re
 /// The entity meant by a name: an exact match, else a match ignoring case, else the only candidate. Of several exact
 /// matches, the first, which has the most facts.
 fn best_match(fitting: &[EntityFacts], name: &str) -> Option<usize> {
-    let exact = fitting.iter().position(|thing| thing.entity.name == name);
-    let exact = exact.or_else(|| fitting.iter().position(|thing| thing.entity.name.eq_ignore_ascii_case(name)));
+    let exact = fitting.iter().position(|entity| entity.entity.name == name);
+    let exact = exact.or_else(|| fitting.iter().position(|entity| entity.entity.name.eq_ignore_ascii_case(name)));
     exact.or((fitting.len() == 1).then_some(0))
 }
 
 /// The first `limit` entities of each kind.
-fn first_of_each_kind(things: &[EntityFacts], limit: usize) -> Vec<EntityFacts> {
+fn first_of_each_kind(entities: &[EntityFacts], limit: usize) -> Vec<EntityFacts> {
     let mut all = Vec::new();
     for kind in EntityKind::ALL {
-        all.extend(things.iter().filter(|thing| thing.entity.kind == kind).take(limit).cloned());
+        all.extend(entities.iter().filter(|entity| entity.entity.kind == kind).take(limit).cloned());
     }
     all
 }

@@ -88,7 +88,7 @@ impl Engine {
         let query =
             EntityQuery { scope: request.scope.clone(), kind, name_contains: Some(last), ..EntityQuery::default() };
         let known: Vec<String> =
-            store.entities_with_facts(&query)?.into_iter().map(|thing| thing.entity.name).collect();
+            store.entities_with_facts(&query)?.into_iter().map(|entity| entity.entity.name).collect();
         let root = match &request.scope {
             SessionScope::Project(root) => root.trim_end_matches('/').to_owned(),
             SessionScope::AllProjects => String::new(),

@@ -138,8 +138,8 @@ impl Engine {
 /// Sorts fixes for exactly this error before fixes for others with the same signature.
 fn put_exact_matches_first(error: &mut KnownError, facts: &[FactRow], text: &str) {
     let Some(line) = identifying_line(text) else { return };
-    let asked = exact_form(&line);
-    let is_same = |quote: &str| exact_form(quote) == asked;
+    let exact = exact_form(&line);
+    let is_same = |quote: &str| exact_form(quote) == exact;
     let same: BTreeSet<(SessionId, u64)> = facts
         .iter()
         .filter(|known| known.fact.quote.as_deref().is_some_and(is_same))
@@ -173,8 +173,8 @@ fn facts_about_error(store: &Store, scope: &SessionScope, name: &str) -> Result<
 
 /// Errors that share enough significant words.
 fn similar_errors(store: &Store, request: &FixRequest) -> Result<Vec<KnownError>, EngineError> {
-    let asked = distinctive_words(&error_signature(&request.text).unwrap_or_default());
-    if asked.is_empty() {
+    let query_words = distinctive_words(&error_signature(&request.text).unwrap_or_default());
+    if query_words.is_empty() {
         return Ok(Vec::new());
     }
     let query = FactQuery { scope: request.scope.clone(), predicates: &ERROR_PREDICATES, ..FactQuery::default() };
@@ -182,9 +182,9 @@ fn similar_errors(store: &Store, request: &FixRequest) -> Result<Vec<KnownError>
     for (name, facts) in group_by_error(store.facts(&query)?) {
         let mut words = distinctive_words(&name);
         words.extend(distinctive_words(&last_printed_line(&name, &facts)));
-        let likeness = word_overlap(&asked, &words);
-        if likeness >= MIN_WORD_OVERLAP {
-            found.push(known_error(&name, likeness, &facts));
+        let similarity = word_overlap(&query_words, &words);
+        if similarity >= MIN_WORD_OVERLAP {
+            found.push(known_error(&name, similarity, &facts));
         }
     }
     let last = |error: &KnownError| error.last_source.as_ref().and_then(|source| source.at);
@@ -224,13 +224,13 @@ fn group_by_error(facts: Vec<FactRow>) -> BTreeMap<String, Vec<FactRow>> {
     by_error
 }
 
-fn known_error(name: &str, likeness: f64, facts: &[FactRow]) -> KnownError {
+fn known_error(name: &str, similarity: f64, facts: &[FactRow]) -> KnownError {
     let at = |known: &&FactRow| -> Option<Timestamp> { known.fact.at };
     let failures = facts.iter().filter(|known| known.fact.predicate == Predicate::FailedWith);
     KnownError {
         signature: name.to_owned(),
         line: last_printed_line(name, facts),
-        similarity: likeness,
+        similarity,
         occurrences: failures.map(|known| known.fact.failure_count.max(1)).sum(),
         last_source: facts.iter().max_by_key(at).map(FactSource::of_fact),
         fixes: known_fixes(facts),

@@ -42,11 +42,11 @@ impl Engine {
     /// The files that contain anything to be forgotten.
     pub(super) fn files_to_forget(&self, plan: &ForgetPlan) -> ForgetFiles {
         let mut files = ForgetFiles::default();
-        let whose: Vec<String> =
+        let names: Vec<String> =
             plan.whole_sessions.iter().chain(&plan.partial_sessions).map(|(_, one)| file_stem(one)).collect();
         for path in files_in(&self.cards_folder()) {
             let stem = path.file_name().and_then(|name| name.to_str()?.split('.').next()).unwrap_or_default();
-            if whose.iter().any(|one| one == stem)
+            if names.iter().any(|one| one == stem)
                 || read_lossy(&path).is_some_and(|text| plan.is_mentioned_in(&text, TextMatcher::matches_json))
             {
                 files.cards.push(path);

@@ -28,39 +28,39 @@ impl Engine {
         let mut threads: BTreeSet<ThreadId> = self.threads_with(&needle)?.into_iter().collect();
         let mut affected: BTreeSet<SessionNumber> = mentions.entries.keys().copied().collect();
         affected.extend(store.sessions_by_assembler_state(&|memory| state_contains(memory, &needle))?);
-        let (mut whole, mut shortened) = (Vec::new(), Vec::new());
+        let (mut whole_sessions, mut partial_sessions) = (Vec::new(), Vec::new());
         for number in affected {
             let Some(session) = store.session_by_number(number)? else { continue };
             match session.external_id.parse::<ThreadId>() {
                 Ok(id) if session.agent == Agent::Native => {
                     threads.insert(id);
                 }
-                _ => shortened.push((number, session)),
+                _ => partial_sessions.push((number, session)),
             }
         }
         for id in &threads {
-            whole.extend(store.session_number(id.session_id())?.map(|_| id.session_id()));
+            whole_sessions.extend(store.session_number(id.session_id())?.map(|_| id.session_id()));
         }
-        let whole = store.sessions_with_descendants(&whole)?;
-        for (number, _) in &whole {
+        let whole_sessions = store.sessions_with_descendants(&whole_sessions)?;
+        for (number, _) in &whole_sessions {
             // Already counted with the session.
             let entries = mentions.entries.remove(number).map_or(0, |seqs| seqs.len() as u64);
             mentions.row_counts.entry("entries").and_modify(|count| *count -= entries);
         }
         let threads = threads.into_iter().collect();
         let (entries, places) = (mentions.entries, mentions.row_counts);
-        let staying = store.count_kept_rows_containing(&needle, &whole)?;
+        let retained = store.count_kept_rows_containing(&needle, &whole_sessions)?;
         let needle = Some(needle);
-        let asked_at = self.now();
+        let planned_at = self.now();
         let mut plan = ForgetPlan {
-            whole_sessions: whole,
-            planned_at: asked_at,
+            whole_sessions,
+            planned_at,
             needle,
             entries,
-            partial_sessions: shortened,
+            partial_sessions,
             threads,
             places,
-            retained: staying,
+            retained,
             ..ForgetPlan::default()
         };
         plan.places.insert("names", count_matching_names(store, &plan)?);
@@ -125,12 +125,12 @@ impl Engine {
             rows = batch.session_transcripts(root)?;
         }
         let mut excludes = self.exclude_rules()?;
-        let is_wanted = self.agents_to_read(None)?.contains(&session.agent);
+        let is_agent_read = self.agents_to_read(None)?.contains(&session.agent);
         let may_be_read = |row: &TranscriptRow| {
             let path = Path::new(&row.path);
             has_all_read_bytes(path, row) && !excludes.is_excluded(path, session.cwd.as_deref())
         };
-        let all = !rows.is_empty() && is_wanted && rows.iter().all(may_be_read);
+        let all = !rows.is_empty() && is_agent_read && rows.iter().all(may_be_read);
         Ok(all.then(|| (root, rows.into_iter().map(|row| row.path.into()).collect())))
     }
 
@@ -204,17 +204,20 @@ fn remove_entries_and_rebuild(
     seqs: &BTreeSet<u64>,
     needle: &TextMatcher,
 ) -> Result<(), EngineError> {
-    let Some((_, Some(memory))) = batch.session_with_state(number)? else { return Ok(()) };
-    let Ok(mut story) = SessionAssembler::resume(session.agent, &session.external_id, &memory) else { return Ok(()) };
+    let Some((_, Some(state_json))) = batch.session_with_state(number)? else { return Ok(()) };
+    let Ok(mut assembler) = SessionAssembler::resume(session.agent, &session.external_id, &state_json) else {
+        return Ok(());
+    };
     let spoken = batch.entry_texts(number)?;
     let kept: Vec<RemainingEntry<'_>> = spoken
         .iter()
         .filter(|(seq, ..)| !seqs.contains(seq))
         .map(|(seq, speech, text)| RemainingEntry { seq: *seq, kind: *speech, text })
         .collect();
-    story.retain_entries(&kept, &|text| needle.matches(text));
+    assembler.retain_entries(&kept, &|text| needle.matches(text));
     batch.remove_entries(number, seqs)?;
-    let name = story.name().map(str::to_owned).or_else(|| session.name.clone().filter(|name| !needle.matches(name)));
+    let name =
+        assembler.name().map(str::to_owned).or_else(|| session.name.clone().filter(|name| !needle.matches(name)));
     let branch = session.branch.clone().filter(|branch| !needle.matches(branch));
-    rebuild_from_entries(batch, (number, &Session { branch, ..session.clone() }), story, name.as_deref())
+    rebuild_from_entries(batch, (number, &Session { branch, ..session.clone() }), assembler, name.as_deref())
 }

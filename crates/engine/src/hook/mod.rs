@@ -46,8 +46,8 @@ impl Engine {
         self.config.ensure_usable()?;
         let mut excludes = self.exclude_rules()?;
         let path = caller.transcript.clone().unwrap_or_default();
-        let is_wanted = self.agents_to_read(None)?.contains(&caller.agent);
-        if !is_wanted || excludes.is_excluded(&path, caller.cwd.to_str()) {
+        let is_agent_read = self.agents_to_read(None)?.contains(&caller.agent);
+        if !is_agent_read || excludes.is_excluded(&path, caller.cwd.to_str()) {
             return Ok(None);
         }
         match event {

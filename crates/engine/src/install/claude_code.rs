@@ -14,36 +14,36 @@ use crate::Engine;
 
 impl Engine {
     /// Plans adding our hooks.
-    pub(super) fn plan_hooks(&self, whose: InstallScope, binary: &str) -> Result<InstallPlan, InstallError> {
-        let settings = ClaudeSettings::read(self.settings_path(whose))?;
+    pub(super) fn plan_hooks(&self, scope: InstallScope, binary: &str) -> Result<InstallPlan, InstallError> {
+        let settings = ClaudeSettings::read(self.settings_path(scope))?;
         let after =
             settings::with_hooks(&settings.value, binary).map_err(|problem| settings.unexpected_value(problem))?;
         let after = if after == settings.value { settings.file.before.clone() } else { Some(settings.write(&after)) };
-        let kept = self.record_path(&settings.file.target);
-        let memo = RecordChange::Save(kept, self.record_for(&settings, after.as_deref()));
+        let record_path = self.record_path(&settings.file.target);
+        let memo = RecordChange::Save(record_path, self.record_for(&settings, after.as_deref()));
         Ok(InstallPlan { record_change: memo, ..InstallPlan::of_own_files(vec![settings.file.with_text(after)]) })
     }
 
     /// Plans removing our hooks; `None` if there are none.
-    pub(super) fn plan_remove_hooks(&self, whose: InstallScope) -> Result<Option<InstallPlan>, InstallError> {
-        let settings = ClaudeSettings::read(self.settings_path(whose))?;
+    pub(super) fn plan_remove_hooks(&self, scope: InstallScope) -> Result<Option<InstallPlan>, InstallError> {
+        let settings = ClaudeSettings::read(self.settings_path(scope))?;
         let binary = self.binary();
         let has_hooks = settings::has_hooks(&settings.value, binary.as_deref());
         let Some(before) = settings.file.before.clone().filter(|_| has_hooks) else { return Ok(None) };
-        let kept = self.record_path(&settings.file.target);
-        let after = match record::read(&kept).filter(|record| record.matches_text(&before)) {
+        let record_path = self.record_path(&settings.file.target);
+        let after = match record::read(&record_path).filter(|record| record.matches_text(&before)) {
             Some(record) => record.original,
             None => Some(settings.write(&settings::without_hooks(&settings.value, binary.as_deref()))),
         };
         Ok(Some(InstallPlan {
-            record_change: RecordChange::Delete(kept),
+            record_change: RecordChange::Delete(record_path),
             ..InstallPlan::of_own_files(vec![settings.file.with_text(after)])
         }))
     }
 
     /// Path of the Claude Code settings file.
-    pub(super) fn settings_path(&self, whose: InstallScope) -> PathBuf {
-        let folder = match whose {
+    pub(super) fn settings_path(&self, scope: InstallScope) -> PathBuf {
+        let folder = match scope {
             InstallScope::User => self.claude_folder(),
             InstallScope::Project => self.project_folder().join(".claude"),
         };

@@ -74,23 +74,17 @@ impl Engine {
             }
         };
         let known = self.binary();
-        let Some(called) = settings::hook_commands(&value, known.as_deref()).next() else { return false };
-        let binary = known.as_deref().unwrap_or(called);
-        let called = settings::hook_commands(&value, Some(binary)).find(|called| *called != binary).unwrap_or(binary);
+        let Some(called_binary) = settings::hook_commands(&value, known.as_deref()).next() else { return false };
+        let binary = known.as_deref().unwrap_or(called_binary);
+        let called_binary =
+            settings::hook_commands(&value, Some(binary)).find(|called| *called != binary).unwrap_or(binary);
         if value.get("disableAllHooks").is_some_and(|off| *off == true) {
             let message = format!("Claude Code hooks are disabled: disableAllHooks is set in {}", path.display());
             diagnosis.add(AREA, FindingLevel::Problem, message, Some("remove disableAllHooks from that file"));
             return true;
         }
-        let is_whole = settings::with_hooks(&value, binary).is_ok_and(|wanted| wanted == value);
-        let calls = HookCheck {
-            agent: "Claude Code",
-            component: "hooks",
-            path,
-            called_binary: called,
-            binary,
-            is_up_to_date: is_whole,
-        };
+        let is_up_to_date = settings::with_hooks(&value, binary).is_ok_and(|expected| expected == value);
+        let calls = HookCheck { agent: "Claude Code", component: "hooks", path, called_binary, binary, is_up_to_date };
         calls.report(again, diagnosis);
         true
     }
@@ -106,10 +100,10 @@ impl Engine {
     }
 
     /// Reports on the extension in one scope. Returns whether there is one.
-    fn check_extension(&self, whose: InstallScope, diagnosis: &mut Diagnosis) -> bool {
-        let [path, _] = self.pi_files(whose);
+    fn check_extension(&self, scope: InstallScope, diagnosis: &mut Diagnosis) -> bool {
+        let [path, _] = self.pi_files(scope);
         let Some(text) = FileChange::read(path.clone()).ok().and_then(|file| file.before) else { return false };
-        let again = if whose == InstallScope::User { INSTALL_PI_HINT } else { "run: rethread install pi --project" };
+        let again = if scope == InstallScope::User { INSTALL_PI_HINT } else { "run: rethread install pi --project" };
         if !has_marker(&text) {
             let message = with_cause(&InstallError::NotOurs(path));
             diagnosis.add(AREA, FindingLevel::Problem, message, Some(&format!("move it away, then {again}")));
@@ -117,14 +111,14 @@ impl Engine {
         }
         let called = pi::program_in(&text).unwrap_or_default();
         let binary = self.binary().unwrap_or_else(|| called.clone());
-        let is_whole = self.plan_install(&InstallLocation::Pi(whose)).is_ok_and(|plan| plan.is_empty());
+        let is_up_to_date = self.plan_install(&InstallLocation::Pi(scope)).is_ok_and(|plan| plan.is_empty());
         let calls = HookCheck {
             agent: "pi",
             component: "extension",
             path: &path,
             called_binary: &called,
             binary: &binary,
-            is_up_to_date: is_whole,
+            is_up_to_date,
         };
         calls.report(again, diagnosis);
         true

@@ -99,9 +99,9 @@ impl Engine {
     pub fn plan_install(&self, place: &InstallLocation) -> Result<InstallPlan, EngineError> {
         let binary = self.binary().ok_or(InstallError::NoBinary)?;
         Ok(match place {
-            InstallLocation::ClaudeCode(whose) => self.plan_hooks(*whose, &binary)?,
+            InstallLocation::ClaudeCode(scope) => self.plan_hooks(*scope, &binary)?,
             InstallLocation::Plugin(folder) => plugin::plan_plugin(&self.environment.cwd.join(folder), &binary)?,
-            InstallLocation::Pi(whose) => self.plan_extension(*whose, &binary)?,
+            InstallLocation::Pi(scope) => self.plan_extension(*scope, &binary)?,
             InstallLocation::Service => self.plan_service(&binary)?,
         })
     }
@@ -109,9 +109,9 @@ impl Engine {
     /// Plans a removal; `None` if it is not installed.
     pub fn plan_uninstall(&self, place: &InstallLocation) -> Result<Option<InstallPlan>, EngineError> {
         let plan = match place {
-            InstallLocation::ClaudeCode(whose) => self.plan_remove_hooks(*whose)?,
+            InstallLocation::ClaudeCode(scope) => self.plan_remove_hooks(*scope)?,
             InstallLocation::Plugin(folder) => Some(plugin::plan_remove_plugin(&self.environment.cwd.join(folder))?),
-            InstallLocation::Pi(whose) => Some(self.plan_remove_extension(*whose)?),
+            InstallLocation::Pi(scope) => Some(self.plan_remove_extension(*scope)?),
             InstallLocation::Service => Some(self.plan_remove_service()?),
         };
         Ok(plan.filter(|plan| !plan.files.is_empty()))

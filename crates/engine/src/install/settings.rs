@@ -104,7 +104,7 @@ fn place_our_group(groups: &mut Vec<Value>, matcher: Option<&str>, binary: &str)
     let handler = json!({
         "type": "command", "command": binary, "args": ["hook", "claude-code"], "timeout": TIMEOUT_SECONDS,
     });
-    let wanted = match matcher {
+    let new_group = match matcher {
         Some(matcher) => json!({"matcher": matcher, "hooks": [handler]}),
         None => json!({"hooks": [handler]}),
     };
@@ -124,20 +124,20 @@ fn place_our_group(groups: &mut Vec<Value>, matcher: Option<&str>, binary: &str)
             return true;
         }
         if !is_placed {
-            group.clone_from(&wanted);
+            group.clone_from(&new_group);
         }
         !std::mem::replace(&mut is_placed, true)
     });
     if !is_placed {
-        groups.push(wanted);
+        groups.push(new_group);
     }
 }
 
 /// Removes our hooks from the selected events, and the containers this leaves empty. Returns whether there were any.
-fn remove_our_hooks(hooks: &mut Map<String, Value>, binary: Option<&str>, wanted: impl Fn(&str) -> bool) -> bool {
+fn remove_our_hooks(hooks: &mut Map<String, Value>, binary: Option<&str>, is_selected: impl Fn(&str) -> bool) -> bool {
     let mut has_changed = false;
     hooks.retain(|event, groups| {
-        let Some(groups) = groups.as_array_mut().filter(|_| wanted(event)) else { return true };
+        let Some(groups) = groups.as_array_mut().filter(|_| is_selected(event)) else { return true };
         let before = groups.len();
         let mut is_touched = false;
         groups.retain_mut(|group| {

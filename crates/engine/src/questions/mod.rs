@@ -112,9 +112,9 @@ impl PreparedQuestion {
     }
 
     fn cached_answer(&self, model: &str) -> Result<Option<CitedAnswer>, EngineError> {
-        let kept = self.store.cached_answer(self.cache_key(), Some(model))?;
+        let cached = self.store.cached_answer(self.cache_key(), Some(model))?;
         // An answer written by an older version in another format counts as not cached.
-        Ok(kept.and_then(|(_, text)| serde_json::from_str(&text).ok()))
+        Ok(cached.and_then(|(_, text)| serde_json::from_str(&text).ok()))
     }
 
     fn into_answered(self, answer: CitedAnswer, model: Option<String>, cached: bool) -> AnsweredQuestion {
@@ -137,31 +137,31 @@ impl Engine {
             return Ok(prepared.into_answered(answer, Some(name), true));
         }
         if let Some(turn) = &request.turn {
-            let most = self.config.number("ask.max_calls_per_turn").min(MAX_CALLS_PER_TURN);
-            if !prepared.store.count_model_call(turn, most, self.now()).map_err(EngineError::from)? {
-                return Err(AskError::CallLimit { limit: most });
+            let max_count = self.config.number("ask.max_calls_per_turn").min(MAX_CALLS_PER_TURN);
+            if !prepared.store.count_model_call(turn, max_count, self.now()).map_err(EngineError::from)? {
+                return Err(AskError::CallLimit { limit: max_count });
             }
         }
-        let asked = self.ask_model(prepared, &model, request);
-        if let (Some(turn), Err(error)) = (&request.turn, &asked)
+        let result = self.ask_model(prepared, &model, request);
+        if let (Some(turn), Err(error)) = (&request.turn, &result)
             && error.was_not_sent()
         {
             self.writer()?.uncount_model_call(turn).map_err(EngineError::from)?;
         }
-        asked
+        result
     }
 
     /// What asking would cost. Nothing is sent and nothing is written.
     pub fn ask_dry_run(&self, request: &AskRequest) -> Result<AskPlan, AskError> {
         let prepared = self.prepare_question(request)?;
         let Some(model) = self.question_model(request)? else {
-            let (model, planned, refused) = (None, None, None);
+            let (model, planned, refusal_reason) = (None, None, None);
             let listed = prepared.listed;
             return Ok(AskPlan {
                 listed,
                 model,
                 planned,
-                refusal_reason: refused,
+                refusal_reason,
                 cached: false,
                 bytes: 0,
                 sent_entries: 0,
@@ -172,12 +172,12 @@ impl Engine {
         let cached = prepared.cached_answer(&name)?.is_some();
         let (question, session) = self.request_for(&prepared, &model, request);
         let planned = model.chat.estimate(&question);
-        let refused = self.ledger_meter()?.check_budget(&planned).err().map(|refusal| refusal.to_string());
+        let refusal_reason = self.ledger_meter()?.check_budget(&planned).err().map(|error| error.to_string());
         Ok(AskPlan {
             listed: prepared.listed,
             model: Some(name),
             planned: Some(planned.into()),
-            refusal_reason: refused.filter(|_| !cached),
+            refusal_reason: refusal_reason.filter(|_| !cached),
             cached,
             bytes: session.text.len() as u64,
             sent_entries: session.shown,
@@ -197,9 +197,9 @@ impl Engine {
         let unknown = || EngineError::UnknownReference(session.id.to_string());
         let number = store.session_number(session.id)?.ok_or_else(unknown)?;
         let key = normalize_question(&question);
-        let asked = SessionQuestion { session: number, change: store.last_change(number)?, question: &key };
-        let kept = store.cached_answer(asked, None)?.and_then(|(_, text)| serde_json::from_str(&text).ok());
-        match kept {
+        let cache_key = SessionQuestion { session: number, change: store.last_change(number)?, question: &key };
+        let cached = store.cached_answer(cache_key, None)?.and_then(|(_, text)| serde_json::from_str(&text).ok());
+        match cached {
             Some(answer) => Ok(answer),
             None => self.quick_passages(store, number, &question),
         }
@@ -264,12 +264,13 @@ impl Engine {
         let answer = sanitize_answer(answer);
         let name = model.chat.model().to_owned();
         if let Ok(text) = serde_json::to_string(&answer) {
-            let kept = prepared.store.cache_answer(prepared.cache_key(), &name, &text, self.now());
-            kept.map_err(EngineError::from)?;
+            let saved = prepared.store.cache_answer(prepared.cache_key(), &name, &text, self.now());
+            saved.map_err(EngineError::from)?;
         }
-        let mut asked = prepared.into_answered(answer, Some(name), false);
-        (asked.tokens, asked.cost, asked.attempts) = (structured.usage, ledger.run_cost(), structured.attempts);
-        Ok(asked)
+        let mut answered = prepared.into_answered(answer, Some(name), false);
+        (answered.tokens, answered.cost, answered.attempts) =
+            (structured.usage, ledger.run_cost(), structured.attempts);
+        Ok(answered)
     }
 
     /// The request, and the part of the session it contains.
@@ -282,8 +283,8 @@ impl Engine {
         let max_output_tokens = model.max_output_tokens.min(model.window / 4).max(1);
         let held =
             model.window.saturating_sub(max_output_tokens + PROMPT_OVERHEAD_TOKENS).saturating_mul(BYTES_PER_TOKEN);
-        let wanted = request.max_bytes.unwrap_or_else(|| self.config.number("ask.max_bytes"));
-        let session = serialize_session(&prepared.entries, wanted.min(held) as usize);
+        let max_bytes = request.max_bytes.unwrap_or_else(|| self.config.number("ask.max_bytes"));
+        let session = serialize_session(&prepared.entries, max_bytes.min(held) as usize);
         let about = &prepared.listed.session;
         let name = about.name.as_deref().unwrap_or(&about.external_id);
         let words = question_prompt(&session, name, &prepared.question);

@@ -292,21 +292,16 @@ impl OpenTranscript {
 
 impl OpenSession {
     /// Restores the assembler. `None` if its stored state cannot be read.
-    fn new(number: SessionNumber, session: &Session, memory: Option<String>) -> Option<Self> {
-        let story = match &memory {
+    fn new(number: SessionNumber, session: &Session, assembler_state: Option<String>) -> Option<Self> {
+        let assembler = match &assembler_state {
             None => SessionAssembler::new(session.agent, &session.external_id),
-            Some(memory) => SessionAssembler::resume(session.agent, &session.external_id, memory).ok()?,
+            Some(assembler_state) => {
+                SessionAssembler::resume(session.agent, &session.external_id, assembler_state).ok()?
+            }
         };
-        let episodes = story.counts(session.kind).episodes;
-        let is_new = memory.is_none();
-        Some(Self {
-            number,
-            assembler: story,
-            assembler_state: memory,
-            project: session.project.clone(),
-            is_new,
-            episodes,
-        })
+        let episodes = assembler.counts(session.kind).episodes;
+        let is_new = assembler_state.is_none();
+        Some(Self { number, assembler, assembler_state, project: session.project.clone(), is_new, episodes })
     }
 
     fn store(
@@ -361,8 +356,8 @@ impl OpenSession {
         &mut self,
         batch: &mut Batch<'_>,
         job: &TranscriptJob,
-        (kind, parent_external): (SessionKind, Option<&str>),
-        (memory, bytes_read): (&str, u64),
+        (kind, parent_external_id): (SessionKind, Option<&str>),
+        (assembler_state, bytes_read): (&str, u64),
         progress: &mut SyncProgress<'_>,
     ) -> Result<(), EngineError> {
         let setting = self.assembler.info();
@@ -379,7 +374,7 @@ impl OpenSession {
         };
         let update = SessionUpdate {
             kind,
-            parent_external_id: parent_external,
+            parent_external_id,
             name: self.assembler.name().or(Some(&stem)),
             cwd: setting.cwd.as_deref(),
             project: self.project.as_deref(),
@@ -392,7 +387,7 @@ impl OpenSession {
             counts: self.assembler.counts(kind),
             kept_tokens: self.assembler.kept_tokens(),
             is_empty: self.assembler.is_empty(),
-            assembler_state: memory,
+            assembler_state,
             bytes_read,
         };
         Ok(batch.save_session(self.number, &update)?)

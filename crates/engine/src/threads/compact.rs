@@ -124,7 +124,7 @@ impl Engine {
         focus: Option<&str>,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<CompactReport, EngineError> {
-        let asked = model.map(|(model, meter)| {
+        let summary = model.map(|(model, meter)| {
             let token_budget = summary_token_budget(model, plan);
             plan.summarize(focus, token_budget, &mut |request| {
                 ask_for_summary(model, meter, &summary_request(plan, request), is_stopped)
@@ -136,7 +136,7 @@ impl Engine {
         if is_stopped() {
             return Err(EngineError::Stopped);
         }
-        let (summary, by) = match asked {
+        let (summary, by) = match summary {
             Some(Ok((summary, name))) => (summary, Summarizer::Model(name)),
             Some(Err(why)) => (plan.summary_without_model(focus), Summarizer::Rules(Some(why))),
             None => (plan.summary_without_model(focus), Summarizer::Rules(None)),

@@ -29,13 +29,13 @@ impl Engine {
         let id = self.thread_id(reference)?;
         let logged = self.threads().read(id)?;
         let context = build_context(&logged.records);
-        let system = self.threads().metadata(id)?.system_prompt_override;
+        let system_prompt = self.threads().metadata(id)?.system_prompt_override;
         Ok(ThreadContext {
             id,
             messages: pair_tool_results(context.messages),
             tokens: context.tokens,
             compaction_seq: context.compaction_seq,
-            system_prompt: system,
+            system_prompt,
             problems: logged.problems,
         })
     }

@@ -43,9 +43,9 @@ impl Engine {
         // The rest was skipped because it is empty, not synced yet, or does not match.
         for thread in threads.into_values() {
             let conversation = self.thread_conversation(store.as_ref(), thread)?;
-            let is_wanted = request.state.is_none_or(|state| conversation.listed.state == state)
+            let is_included = request.state.is_none_or(|state| conversation.listed.state == state)
                 && is_in_scope(&request.scope, &conversation.listed.session);
-            all.extend(is_wanted.then_some(conversation));
+            all.extend(is_included.then_some(conversation));
         }
         all.sort_by_key(|one| Reverse((one.last_at(), one.listed.session.id)));
         all.truncate(request.limit.map_or(usize::MAX, |limit| limit as usize));

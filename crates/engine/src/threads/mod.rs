@@ -118,9 +118,9 @@ impl Engine {
         });
         let mut found: Vec<ThreadMessage> = Vec::new();
         for message in messages {
-            let is_it = message.client_id.as_deref() == Some(client_id);
+            let is_match = message.client_id.as_deref() == Some(client_id);
             let is_of_it = found.first().is_some_and(|first| first.run_id.is_some() && first.run_id == message.run_id);
-            if is_of_it || found.is_empty() && is_it {
+            if is_of_it || found.is_empty() && is_match {
                 found.push(message);
             }
         }

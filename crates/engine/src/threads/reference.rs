@@ -37,11 +37,11 @@ fn matching_threads(threads: &[ThreadMetadata], reference: &str) -> Vec<ThreadMe
     if !found.is_empty() {
         return found;
     }
-    let wanted = reference.to_lowercase();
-    let exact = threads_by_name(threads, |name| name.to_lowercase() == wanted);
+    let lower = reference.to_lowercase();
+    let exact = threads_by_name(threads, |name| name.to_lowercase() == lower);
     // A text with other characters, such as a path, is not a slug. Parts of a name are too weak to delete or write by.
-    let is_slug = wanted.chars().all(|c| c.is_alphanumeric() || "-_ ".contains(c));
-    if exact.is_empty() && is_slug { threads_by_name(threads, |name| slug(name) == slug(&wanted)) } else { exact }
+    let is_slug = lower.chars().all(|c| c.is_alphanumeric() || "-_ ".contains(c));
+    if exact.is_empty() && is_slug { threads_by_name(threads, |name| slug(name) == slug(&lower)) } else { exact }
 }
 
 fn threads_by_name(threads: &[ThreadMetadata], fits: impl Fn(&str) -> bool) -> Vec<ThreadMetadata> {

@@ -73,11 +73,11 @@ impl Engine {
 fn first_exchange(records: &[ThreadRecord]) -> Option<String> {
     let messages = || records.iter().filter_map(ThreadRecord::message);
     let first = |role: ChatRole| messages().find(|message| message.role == role && !message.text().trim().is_empty());
-    let asked = first(ChatRole::User)?.text();
+    let prompt = first(ChatRole::User)?.text();
     let answered = first(ChatRole::Assistant)?.text();
     Some(format!(
         "[User]: {}\n[Assistant]: {}\n\nGive the title of this conversation.",
-        clip(&asked, MAX_TEXT_CHARS),
+        clip(&prompt, MAX_TEXT_CHARS),
         clip(&answered, MAX_TEXT_CHARS)
     ))
 }

@@ -148,10 +148,10 @@ impl Engine {
             return Err(EngineError::Stopped);
         };
         let metadata = log.metadata()?;
-        let (model, books) = (self.thread_model(&metadata)?, self.ledger_meter()?);
+        let (model, ledger) = (self.thread_model(&metadata)?, self.ledger_meter()?);
         if had_to_wait {
             // Turns before it may have spent the budget or answered the last message.
-            self.check_can_run(id, &model, &books, &metadata, &request)?;
+            self.check_can_run(id, &model, &ledger, &metadata, &request)?;
         }
         let began = Instant::now();
         events(TurnEvent::Started { run_id: &run_id });
@@ -159,7 +159,7 @@ impl Engine {
         let tools = offered_tools(&request);
         let client_id = request.client_id.clone();
         let context =
-            TurnContext { log: &log, model: &model, ledger: &books, tools, run_id, client_id, metadata, is_stopped };
+            TurnContext { log: &log, model: &model, ledger: &ledger, tools, run_id, client_id, metadata, is_stopped };
         let mut report = TurnReport {
             id,
             run_id: context.run_id.clone(),
@@ -172,7 +172,7 @@ impl Engine {
             interruption: None,
         };
         let done = self.run_answers(&context, &mut turn, &request, &mut report, events);
-        report.cost = books.run_cost();
+        report.cost = ledger.run_cost();
         self.log_turn_end(&report, began.elapsed().as_millis() as u64, done.as_ref().err());
         done?;
         report.pending_calls = log.metadata()?.waiting_calls;
@@ -186,7 +186,7 @@ impl Engine {
         &self,
         id: ThreadId,
         model: &ConfiguredModel,
-        books: &LedgerMeter,
+        ledger: &LedgerMeter,
         metadata: &ThreadMetadata,
         request: &SendRequest,
     ) -> Result<(), EngineError> {
@@ -194,7 +194,7 @@ impl Engine {
             return Err(EngineError::NothingToAnswer);
         }
         let planned = self.plan_first_request(id, model, metadata, request)?.0;
-        books.check_budget(&planned).map_err(ChatError::Budget)?;
+        ledger.check_budget(&planned).map_err(ChatError::Budget)?;
         Ok(())
     }
 
@@ -212,14 +212,8 @@ impl Engine {
         let (planned, compaction) = self.plan_first_request(id, &model, &metadata, request)?;
         let spent = self.budget_status(self.reader()?.as_ref())?;
         let spent = rethread_llm::SpentToday { tokens: spent.tokens, cost: spent.usd };
-        let refused = self.budget().check(&spent, &planned).err().map(|refusal| refusal.to_string());
-        Ok(SendPlan {
-            id,
-            model: model.chat.model().to_owned(),
-            planned: planned.into(),
-            compaction,
-            refusal_reason: refused,
-        })
+        let refusal_reason = self.budget().check(&spent, &planned).err().map(|error| error.to_string());
+        Ok(SendPlan { id, model: model.chat.model().to_owned(), planned: planned.into(), compaction, refusal_reason })
     }
 
     /// Estimates the turn's first request and, if the thread is compacted first, the requests for the summary.
@@ -299,7 +293,7 @@ impl Engine {
         let name = context.model.chat.model();
         turn.begin_answer(&context.run_id, name, after).map_err(|cause| disk_error(self, context.log.id(), cause))?;
         let streamed =
-            context.model.chat.stream(&request, context.ledger, context.is_stopped, &mut |piece| match piece {
+            context.model.chat.stream(&request, context.ledger, context.is_stopped, &mut |chunk| match chunk {
                 AnswerChunk::Text(text) => {
                     // If this fails, the text is lost only if the process is also killed.
                     let _ = turn.append_answer_text(text);
@@ -379,8 +373,8 @@ impl Engine {
             frame.check_fits(tokens)?;
             return Ok(records);
         };
-        let asked = Some((context.model, context.ledger as &dyn rethread_llm::Meter));
-        let report = self.append_summary(context.log, &plan, asked, None, context.is_stopped)?;
+        let model = Some((context.model, context.ledger as &dyn rethread_llm::Meter));
+        let report = self.append_summary(context.log, &plan, model, None, context.is_stopped)?;
         events(TurnEvent::Compacted(&report));
         let records = read()?.records;
         frame.check_fits(build_context(&records).tokens)?;

@@ -26,16 +26,16 @@ pub(super) struct FsWatcher {
 }
 
 impl FsWatcher {
-    /// Changes are sent to the channel. With `poll` no notifications are requested.
-    pub(super) fn new(changes: Sender<notify::Result<Event>>, poll: bool) -> Self {
+    /// Changes are sent to the channel. With `is_poll_only` no notifications are requested.
+    pub(super) fn new(changes: Sender<notify::Result<Event>>, is_poll_only: bool) -> Self {
         let mut fs_watcher = Self {
             watcher: None,
             watched: BTreeMap::new(),
             polled: BTreeSet::new(),
             unavailable_reason: None,
-            is_poll_only: poll,
+            is_poll_only,
         };
-        if !poll {
+        if !is_poll_only {
             // Read accesses are frequent, include our own, and change nothing.
             let is_access = |event: &notify::Result<Event>| event.as_ref().is_ok_and(|event| event.kind.is_access());
             let pass_on = move |event| {

@@ -125,8 +125,8 @@ impl Engine {
                 }
             }
             next_read = collect_changes(&changes, &mut fs_watcher);
-            let most = if fs_watcher.must_poll() { POLL_INTERVAL } else { FULL_SCAN_INTERVAL };
-            if looked_everywhere.elapsed() > most {
+            let interval = if fs_watcher.must_poll() { POLL_INTERVAL } else { FULL_SCAN_INTERVAL };
+            if looked_everywhere.elapsed() > interval {
                 next_read = NextRead::Everything;
             }
         }
@@ -216,8 +216,8 @@ fn collect_changes(changes: &Receiver<notify::Result<Event>>, fs_watcher: &mut F
                 break;
             }
         }
-        let is_wanted = everything || !changed.is_empty();
-        if is_wanted && first.get_or_insert_with(Instant::now).elapsed() > MAX_SETTLE_TIME {
+        let has_work = everything || !changed.is_empty();
+        if has_work && first.get_or_insert_with(Instant::now).elapsed() > MAX_SETTLE_TIME {
             break;
         }
     }

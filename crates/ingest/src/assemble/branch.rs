@@ -137,13 +137,13 @@ mod tests {
         TreeNode { line, id: key(id), parent: parent.map(key), lineage: key(id) }
     }
 
-    fn entry(line: u64, speech: EntryKind) -> EntryOutline {
+    fn entry(line: u64, kind: EntryKind) -> EntryOutline {
         EntryOutline {
             seq: line - 1,
             native_id: format!("n{line}"),
             location: EntryLocation { line, offset: line * 10, length: 9 },
             at: None,
-            kind: speech,
+            kind,
             message_key: Some(NativeKey::from_stored(line as i64)),
             node_key: Some(NativeKey::from_stored(line as i64)),
             kept_bytes: 4,

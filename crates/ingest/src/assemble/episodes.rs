@@ -201,7 +201,7 @@ impl OpenEpisode {
         }
     }
 
-    fn into_episode(self, open: bool) -> Episode {
+    fn into_episode(self, is_open: bool) -> Episode {
         Episode {
             id: self.id,
             number: self.number,
@@ -215,7 +215,7 @@ impl OpenEpisode {
             tool_calls: self.tool_calls,
             tool_errors: self.tool_errors,
             kept_tokens: estimate_byte_tokens(self.kept_bytes),
-            is_open: open,
+            is_open,
             is_abandoned: false,
         }
     }
@@ -225,13 +225,13 @@ impl OpenEpisode {
 mod tests {
     use super::*;
 
-    fn entry(seq: u64, speech: EntryKind, message: Option<i64>, kept_bytes: u64) -> EpisodeInput<'static> {
+    fn entry(seq: u64, kind: EntryKind, message: Option<i64>, kept_bytes: u64) -> EpisodeInput<'static> {
         EpisodeInput {
             seq,
             native_id: "id",
             location: EntryLocation { line: seq + 1, offset: seq * 10, length: 9 },
             at: None,
-            kind: speech,
+            kind,
             message_key: message.map(NativeKey::from_stored),
             kept_bytes,
             is_error: false,
@@ -242,7 +242,7 @@ mod tests {
     fn episode_spans_one_prompt_to_the_next() {
         // S003-18
         let mut builder = EpisodeBuilder::default();
-        let push = |builder: &mut EpisodeBuilder, seq, speech| builder.push(&entry(seq, speech, None, 4));
+        let push = |builder: &mut EpisodeBuilder, seq, kind| builder.push(&entry(seq, kind, None, 4));
         assert_eq!(push(&mut builder, 0, EntryKind::Prompt).episode, Some(1));
         assert_eq!(push(&mut builder, 1, EntryKind::AssistantText).episode, Some(1));
         assert_eq!(push(&mut builder, 2, EntryKind::Call).episode, Some(1));

@@ -301,7 +301,7 @@ impl SessionAssembler {
     }
 
     fn add_text<K: StoredState>(&mut self, event: TranscriptEvent, stored: &K) -> Result<(), K::Error> {
-        let EventBody::Text { kind: speech, text, message_id: message, prompt_origin: typed } = event.body else {
+        let EventBody::Text { kind, text, message_id: message, prompt_origin: typed } = event.body else {
             return Ok(());
         };
         let key = self.key(&event.native_id);
@@ -325,16 +325,12 @@ impl SessionAssembler {
             self.set_native_id(seq, event.native_id, key);
             return Ok(());
         }
-        match speech {
+        match kind {
             EntryKind::Prompt | EntryKind::Task => self.count_prompt(&text),
             EntryKind::Command => self.state.titles.set_first_command(&text),
             _ => {}
         }
-        self.push_entry(
-            Entry { text, ..empty_entry(&event.native_id, event.location, event.at, speech) },
-            key,
-            message,
-        );
+        self.push_entry(Entry { text, ..empty_entry(&event.native_id, event.location, event.at, kind) }, key, message);
         Ok(())
     }
 
@@ -579,13 +575,13 @@ pub(crate) fn kept_bytes(entry: &Entry) -> u64 {
     (entry.text.len() + tool) as u64
 }
 
-fn empty_entry(native_id: &str, place: EntryLocation, at: Option<Timestamp>, speech: EntryKind) -> Entry {
+fn empty_entry(native_id: &str, location: EntryLocation, at: Option<Timestamp>, kind: EntryKind) -> Entry {
     Entry {
         seq: 0,
         native_id: native_id.to_owned(),
-        location: place,
+        location,
         at,
-        kind: speech,
+        kind,
         text: String::new(),
         tool: None,
         episode: None,

@@ -170,7 +170,7 @@ const WRAPPERS: &[(&[&str], usize)] = &[
 fn parse_command(simple: &SimpleCommand) -> Option<ShellCommand> {
     let words = strip_wrappers(&simple.words);
     let wrappers = &simple.words[..simple.words.len() - words.len()];
-    let before = simple.variables.iter().chain(wrappers).cloned().collect();
+    let prefix_words = simple.variables.iter().chain(wrappers).cloned().collect();
     let program = words.first()?.rsplit('/').next().unwrap_or_default().to_owned();
     let program = program.trim_start_matches('$').to_owned();
     if program.is_empty()
@@ -186,7 +186,7 @@ fn parse_command(simple: &SimpleCommand) -> Option<ShellCommand> {
     Some(ShellCommand {
         name,
         arguments,
-        prefix_words: before,
+        prefix_words,
         class,
         output: simple.output.clone(),
         folder,

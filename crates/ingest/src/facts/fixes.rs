@@ -410,19 +410,19 @@ impl OpenFailure {
         &self,
         error: &TrackedError,
         detail: String,
-        (state, evidence): (FactState, Vec<u64>),
+        (state, evidence_lines): (FactState, Vec<u64>),
         reason: Option<String>,
         entry: &Entry,
     ) -> Fact {
-        let succeeded = u64::from(state == FactState::Confirmed);
+        let success_count = u64::from(state == FactState::Confirmed);
         Fact {
             object: Some(command_entity(&self.name)),
             detail,
             reason,
             quote: Some(error.message.clone()),
             state,
-            success_count: succeeded,
-            evidence_lines: evidence,
+            success_count,
+            evidence_lines,
             trust: Trust::Tool,
             ..observed_fact(entry, Predicate::FixedBy, Entity::new(EntityKind::Error, &error.signature))
         }

@@ -135,13 +135,13 @@ struct ClaudeAttachment<'a> {
 /// All events of one line. `known` is the last reported workspace, so that it is not repeated on every line.
 pub(super) fn events(
     text: &str,
-    place: EntryLocation,
+    location: EntryLocation,
     sink: &mut TextSink<'_>,
     known: &mut (Option<String>, Option<String>),
 ) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
     let mut line: ClaudeLine<'_> = serde_json::from_str(text)?;
     let native_id = line.uuid.0.take().map_or_else(|| content_id(text), Into::into);
-    let mut out = EventBuilder::new(place, line.timestamp.as_str().parse().ok(), native_id);
+    let mut out = EventBuilder::new(location, line.timestamp.as_str().parse().ok(), native_id);
     out.copied_entry_id = line.forked_from.0.message_uuid.0.take().map(Into::into);
     out.copied_session_id = line.forked_from.0.session_id.0.take().map(Into::into);
     out.scope = event_scope(&mut line);
@@ -322,8 +322,8 @@ fn question_answers(raw: &RawValue) -> Option<String> {
     if raw.get().len() > MAX_ANSWER_BYTES || !raw.get().contains("\"answers\"") {
         return None;
     }
-    let asked: QuestionAnswers = serde_json::from_str(raw.get()).ok()?;
-    let lines = asked.answers.iter().map(|(question, answer)| match answer {
+    let result: QuestionAnswers = serde_json::from_str(raw.get()).ok()?;
+    let lines = result.answers.iter().map(|(question, answer)| match answer {
         serde_json::Value::String(answer) => format!("{question} → {answer}"),
         other => format!("{question} → {other}"),
     });
@@ -333,16 +333,16 @@ fn question_answers(raw: &RawValue) -> Option<String> {
 /// Classifies the text blocks of one line together: system text is dropped, the rest becomes one text.
 fn classify_texts(texts: &[&str]) -> Option<(EntryKind, String)> {
     let mut judged = texts.iter().filter_map(|text| user_text::classify(text));
-    let (speech, first) = judged.next()?;
-    let mut all = (speech, first);
-    for (speech, text) in judged {
-        match (all.0, speech) {
+    let (kind, first) = judged.next()?;
+    let mut all = (kind, first);
+    for (kind, text) in judged {
+        match (all.0, kind) {
             // A prompt takes precedence over any other text on the line.
             (EntryKind::Prompt, EntryKind::Prompt) => {
                 all.1.push('\n');
                 all.1.push_str(&text);
             }
-            (_, EntryKind::Prompt) => all = (speech, text),
+            (_, EntryKind::Prompt) => all = (kind, text),
             _ => {}
         }
     }
@@ -363,7 +363,7 @@ fn add_typed_text(
         Some((EntryKind::Prompt, text)) if matches!(out.scope, EventScope::Subagent { .. }) => {
             out.add_text(EntryKind::Task, text, None, sink);
         }
-        Some((speech, text)) => out.add_text_with_delivery(speech, text, None, way, sink),
+        Some((kind, text)) => out.add_text_with_delivery(kind, text, None, way, sink),
         None if has_image => out.add_text_with_delivery(EntryKind::Prompt, "[image]".to_owned(), None, way, sink),
         None => {}
     }
@@ -372,10 +372,10 @@ fn add_typed_text(
 /// Adds text that a program put into the conversation, shortened to one line.
 fn add_injected_text(texts: &[String], out: &mut EventBuilder, sink: &mut TextSink<'_>) {
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    if let Some((speech, text)) = classify_texts(&texts) {
-        let speech = if speech == EntryKind::Prompt { EntryKind::Injected } else { speech };
+    if let Some((kind, text)) = classify_texts(&texts) {
+        let kind = if kind == EntryKind::Prompt { EntryKind::Injected } else { kind };
         let text = sink.redact(one_line(&text));
-        out.add_text(speech, clip(&text, MAX_INJECTED_CHARS).into_owned(), None, sink);
+        out.add_text(kind, clip(&text, MAX_INJECTED_CHARS).into_owned(), None, sink);
     }
 }
 
@@ -386,11 +386,11 @@ fn add_result(
     out: &mut EventBuilder,
     sink: &mut TextSink<'_>,
 ) {
-    let said = rejection_reason(&block.content.head).map(str::to_owned);
+    let reason = rejection_reason(&block.content.head).map(str::to_owned);
     let mut outcome = tool_outcome(block.content, block.is_error.0, kind, sink);
     // Any output can quote such words; only a rejection contains the user's own.
-    let said = said.filter(|_| outcome.status == ToolStatus::Rejected);
-    let answer = answer.or(said).map(|text| sink.redact(text));
+    let reason = reason.filter(|_| outcome.status == ToolStatus::Rejected);
+    let answer = answer.or(reason).map(|text| sink.redact(text));
     if is_interrupted {
         outcome.summary = format!("{}, {INTERRUPTED}", outcome.summary);
     }

@@ -68,12 +68,12 @@ impl MeasuredResult {
         self.bytes += text.len() as u64;
         let newlines = memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
         self.lines += newlines + u64::from(!text.is_empty() && !text.ends_with('\n'));
-        let room = HEAD_BYTES.saturating_sub(self.head.len());
-        if room > 0 {
+        let free_bytes = HEAD_BYTES.saturating_sub(self.head.len());
+        if free_bytes > 0 {
             if !self.head.is_empty() {
                 self.head.push('\n');
             }
-            self.head.push_str(&text[..text.floor_char_boundary(room)]);
+            self.head.push_str(&text[..text.floor_char_boundary(free_bytes)]);
         }
         self.tail.clear();
         self.tail.push_str(&text[text.ceil_char_boundary(text.len().saturating_sub(TAIL_BYTES))..]);

@@ -54,13 +54,13 @@ impl EventBuilder {
         if self.text_count == 1 { self.native_id.clone() } else { format!("{}:{}", self.native_id, self.text_count) }
     }
 
-    pub(super) fn add_text(&mut self, speech: EntryKind, text: String, message: Option<&str>, sink: &mut TextSink<'_>) {
-        self.add_text_with_delivery(speech, text, message, PromptDelivery::OwnLine, sink);
+    pub(super) fn add_text(&mut self, kind: EntryKind, text: String, message: Option<&str>, sink: &mut TextSink<'_>) {
+        self.add_text_with_delivery(kind, text, message, PromptDelivery::OwnLine, sink);
     }
 
     pub(super) fn add_text_with_delivery(
         &mut self,
-        speech: EntryKind,
+        kind: EntryKind,
         text: String,
         message: Option<&str>,
         way: PromptDelivery,
@@ -69,8 +69,8 @@ impl EventBuilder {
         if text.trim().is_empty() {
             return;
         }
-        let typed = (speech == EntryKind::Prompt).then(|| PromptOrigin::new(&text, way));
-        let kept = match speech {
+        let typed = (kind == EntryKind::Prompt).then(|| PromptOrigin::new(&text, way));
+        let kept = match kind {
             EntryKind::Prompt | EntryKind::Task | EntryKind::Answer => sink.filter.keep_user_messages,
             EntryKind::AssistantText => sink.filter.keep_agent_responses,
             _ => true,
@@ -79,7 +79,7 @@ impl EventBuilder {
         let id = self.next_id();
         self.push_with_id(
             id,
-            EventBody::Text { kind: speech, text, message_id: message.map(str::to_owned), prompt_origin: typed },
+            EventBody::Text { kind, text, message_id: message.map(str::to_owned), prompt_origin: typed },
         );
     }
 

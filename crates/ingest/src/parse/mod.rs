@@ -260,34 +260,34 @@ impl<'a> TranscriptParser<'a> {
     }
 
     /// Parses one line, without its newline. Accepts any bytes.
-    pub fn parse_line(&mut self, bytes: &[u8], place: EntryLocation) -> ParsedLine {
+    pub fn parse_line(&mut self, bytes: &[u8], location: EntryLocation) -> ParsedLine {
         let trimmed = repair::trim(bytes);
         if trimmed.is_empty() {
             return ParsedLine::default();
         }
-        match std::str::from_utf8(trimmed).ok().and_then(|line| self.parse_events(line, place).ok()) {
+        match std::str::from_utf8(trimmed).ok().and_then(|line| self.parse_events(line, location).ok()) {
             Some(events) => ParsedLine { events, problem: None },
-            None => self.parse_repaired(trimmed, place),
+            None => self.parse_repaired(trimmed, location),
         }
     }
 
-    fn parse_repaired(&mut self, bytes: &[u8], place: EntryLocation) -> ParsedLine {
+    fn parse_repaired(&mut self, bytes: &[u8], location: EntryLocation) -> ParsedLine {
         let line = repair::repair(bytes);
-        match self.parse_events(&line, place) {
+        match self.parse_events(&line, location) {
             Ok(events) => ParsedLine { events, problem: None },
             Err(error) => ParsedLine { events: Vec::new(), problem: Some(describe_error(&error)) },
         }
     }
 
-    fn parse_events(&mut self, line: &str, place: EntryLocation) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
+    fn parse_events(&mut self, line: &str, location: EntryLocation) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
         if !line.starts_with('{') {
             // Valid JSON that is not an object has no events; anything else is a broken line.
             return serde_json::from_str::<serde::de::IgnoredAny>(line).map(|_| Vec::new());
         }
         match self.agent {
-            Agent::ClaudeCode => claude_code::events(line, place, &mut self.text_sink, &mut self.last_workspace),
-            Agent::Pi => pi::events(line, place, &mut self.text_sink),
-            Agent::Native => native::events(line, place, &mut self.text_sink),
+            Agent::ClaudeCode => claude_code::events(line, location, &mut self.text_sink, &mut self.last_workspace),
+            Agent::Pi => pi::events(line, location, &mut self.text_sink),
+            Agent::Native => native::events(line, location, &mut self.text_sink),
         }
     }
 }

@@ -24,12 +24,12 @@ struct NativeLine<'a> {
 /// All events of one record.
 pub(super) fn events(
     text: &str,
-    place: EntryLocation,
+    location: EntryLocation,
     sink: &mut TextSink<'_>,
 ) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
     let line: NativeLine<'_> = serde_json::from_str(text)?;
     let native_id = line.seq.0.map_or_else(|| content_id(text), |seq| format!("seq-{seq}"));
-    let mut out = EventBuilder::new(place, line.timestamp.0, native_id);
+    let mut out = EventBuilder::new(location, line.timestamp.0, native_id);
     if let Some(cwd) = line.cwd.non_empty() {
         out.push(EventBody::Workspace { cwd: Some(cwd.into()), branch: None });
     }

@@ -76,8 +76,8 @@ fn is_rejection(text: &str) -> bool {
 /// What the user wrote when rejecting the call, if anything.
 pub(super) fn rejection_reason(text: &str) -> Option<&str> {
     let at = text.find("the user said:")?;
-    let said = text[at + "the user said:".len()..].trim();
-    (!said.is_empty()).then_some(said)
+    let reason = text[at + "the user said:".len()..].trim();
+    (!reason.is_empty()).then_some(reason)
 }
 
 fn summary(measured: &MeasuredResult, kind: Option<ToolKind>) -> String {

@@ -110,7 +110,7 @@ impl<'de> Deserialize<'de> for LenientTimestamp {
 /// All events of one line.
 pub(super) fn events(
     text: &str,
-    place: EntryLocation,
+    location: EntryLocation,
     sink: &mut TextSink<'_>,
 ) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
     let mut line: PiLine<'_> = serde_json::from_str(text)?;
@@ -120,7 +120,7 @@ pub(super) fn events(
     let header = line.kind.as_str() == "session" || line.wrapper.as_str() == "header";
     let own_id = line.id.0.take().map(String::from);
     let native_id = own_id.clone().unwrap_or_else(|| content_id(text));
-    let mut out = EventBuilder::new(place, line.timestamp.0, native_id);
+    let mut out = EventBuilder::new(location, line.timestamp.0, native_id);
     if header {
         out.push(EventBody::Header(SessionHeader {
             external_id: own_id.unwrap_or_default(),
@@ -219,8 +219,8 @@ fn add_assistant(message: PiMessage<'_>, out: &mut EventBuilder, sink: &mut Text
 fn add_result(message: PiMessage<'_>, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
     let name = message.tool_name.as_str();
     let measured: MeasuredResult = parse_or_default(message.content);
-    let asked = name.to_ascii_lowercase().contains("ask_user") && !message.is_error.0;
-    let answer = asked.then(|| sink.redact(measured.head.clone()));
+    let is_user_question = name.to_ascii_lowercase().contains("ask_user") && !message.is_error.0;
+    let answer = is_user_question.then(|| sink.redact(measured.head.clone()));
     let outcome = tool_outcome(measured, message.is_error.0, Some(tool_kind(name)), sink);
     out.push(EventBody::ToolResult { call_id: message.tool_call_id.into_string(), outcome, answer });
 }

@@ -41,8 +41,8 @@ pub(super) fn classify(text: &str) -> Option<(EntryKind, String)> {
         return Some((EntryKind::Interruption, trimmed.to_owned()));
     }
     if starts_with_any(trimmed, &NOTICE_PREFIXES) {
-        let said = tag_content(trimmed, "summary").unwrap_or(trimmed);
-        return Some((EntryKind::Notice, said.trim().to_owned()));
+        let summary = tag_content(trimmed, "summary").unwrap_or(trimmed);
+        return Some((EntryKind::Notice, summary.trim().to_owned()));
     }
     if let Some(command) = leading_tag_content(trimmed, "bash-input") {
         return Some((EntryKind::Shell, format!("! {}", command.trim())));
@@ -115,7 +115,7 @@ mod tests {
 
     fn check(text: &str, expect: Option<(EntryKind, &str)>) {
         let judged = classify(text);
-        let judged = judged.as_ref().map(|(speech, text)| (*speech, text.as_ref()));
+        let judged = judged.as_ref().map(|(kind, text)| (*kind, text.as_ref()));
         assert_eq!(judged, expect, "{text}");
     }
 

@@ -52,9 +52,9 @@ pub(super) fn is_secret(class: KeyClass, value: &PairValue<'_>) -> bool {
 
 /// Whether the value of a query parameter with a secret name is a secret.
 pub(super) fn is_parameter(value: &str) -> bool {
-    let makeup = CharStats::of(value);
-    let is_name = makeup.separators > 0 && words::is_wordlike(value);
-    (makeup.is_mixed() || makeup.length >= 16) && !is_name && !is_placeholder(value)
+    let stats = CharStats::of(value);
+    let is_name = stats.separators > 0 && words::is_wordlike(value);
+    (stats.is_mixed() || stats.length >= 16) && !is_name && !is_placeholder(value)
 }
 
 /// Whether the text is a password, where only a password can occur, such as before the `@` of a URL.
@@ -93,22 +93,22 @@ struct ValueCandidate<'a> {
 
 impl ValueCandidate<'_> {
     fn is_password(&self) -> bool {
-        let makeup = &self.stats;
-        let odd = makeup.digits > 0 || has_inner_symbol(self.text);
-        let only_digits = makeup.digits == makeup.length;
+        let stats = &self.stats;
+        let odd = stats.digits > 0 || has_inner_symbol(self.text);
+        let only_digits = stats.digits == stats.length;
         match self.style {
             ValueStyle::Quoted => !self.is_label(),
             ValueStyle::Tight if self.is_env => !self.is_label(),
-            _ if only_digits => makeup.length >= 6,
+            _ if only_digits => stats.length >= 6,
             ValueStyle::Tight | ValueStyle::Loose | ValueStyle::Markdown => {
                 // Names join words or use camel case, but hardly ever both together with digits: `hunter2-Correct`.
-                let all_classes = makeup.upper > 0 && makeup.lower > 0 && makeup.digits > 0 && makeup.separators > 0;
-                makeup.length >= 6 && makeup.letters() > 0 && odd && (all_classes || !self.is_name())
+                let all_classes = stats.upper > 0 && stats.lower > 0 && stats.digits > 0 && stats.separators > 0;
+                stats.length >= 6 && stats.letters() > 0 && odd && (all_classes || !self.is_name())
             }
-            ValueStyle::AfterIs => makeup.length >= 6 && makeup.is_mixed() && !self.is_name() && !self.is_technical(),
+            ValueStyle::AfterIs => stats.length >= 6 && stats.is_mixed() && !self.is_name() && !self.is_technical(),
             ValueStyle::AfterSpace => {
-                let all_classes = makeup.upper > 0 && makeup.lower > 0 && makeup.digits > 0;
-                makeup.length >= 8 && all_classes && makeup.symbols > 0 && !is_call(self.text)
+                let all_classes = stats.upper > 0 && stats.lower > 0 && stats.digits > 0;
+                stats.length >= 8 && all_classes && stats.symbols > 0 && !is_call(self.text)
             }
         }
     }
@@ -120,34 +120,34 @@ impl ValueCandidate<'_> {
     }
 
     fn is_shared_secret(&self) -> bool {
-        let makeup = &self.stats;
-        if makeup.length < 8 || makeup.letters() == 0 || self.is_name() {
+        let stats = &self.stats;
+        if stats.length < 8 || stats.letters() == 0 || self.is_name() {
             return false;
         }
         let literal = self.style == ValueStyle::Quoted || (self.style == ValueStyle::Tight && self.is_env);
-        makeup.is_mixed()
-            || (makeup.length >= 16 && !words::is_wordlike(self.text))
-            || (literal && makeup.lower == makeup.length && makeup.length >= 12)
+        stats.is_mixed()
+            || (stats.length >= 16 && !words::is_wordlike(self.text))
+            || (literal && stats.lower == stats.length && stats.length >= 12)
             || (literal && has_inner_symbol(self.text))
     }
 
     fn is_token(&self) -> bool {
-        let makeup = &self.stats;
+        let stats = &self.stats;
         let shortest = if matches!(self.style, ValueStyle::Quoted | ValueStyle::Tight) { 8 } else { 12 };
-        if makeup.length < shortest || self.is_name() || !is_token_text(self.text) {
+        if stats.length < shortest || self.is_name() || !is_token_text(self.text) {
             return false;
         }
         let wordy = words::is_wordlike(self.text);
-        (makeup.is_mixed() && (!wordy || (makeup.length >= 16 && makeup.letter_digit_changes >= 2)))
-            || (makeup.length >= 20 && !wordy)
+        (stats.is_mixed() && (!wordy || (stats.length >= 16 && stats.letter_digit_changes >= 2)))
+            || (stats.length >= 20 && !wordy)
     }
 
     fn is_random_key(&self) -> bool {
-        let makeup = &self.stats;
+        let stats = &self.stats;
         // In code, a name without quotes is another variable.
-        let is_variable = self.style == ValueStyle::Loose && !self.is_env && makeup.separators > 0;
-        makeup.length >= 16
-            && makeup.is_mixed()
+        let is_variable = self.style == ValueStyle::Loose && !self.is_env && stats.separators > 0;
+        stats.length >= 16
+            && stats.is_mixed()
             && is_token_text(self.text)
             && !is_variable
             && !words::is_wordlike(self.text)
@@ -163,14 +163,13 @@ impl ValueCandidate<'_> {
 
     /// Whether a literal next to `password` is only a caption or the name of a field.
     fn is_label(&self) -> bool {
-        let makeup = &self.stats;
-        if makeup.digits > 0 || makeup.symbols > 0 {
+        let stats = &self.stats;
+        if stats.digits > 0 || stats.symbols > 0 {
             return false;
         }
-        let caption =
-            makeup.upper == 1 && makeup.lower + 1 == makeup.length && self.text.starts_with(char::is_uppercase);
+        let caption = stats.upper == 1 && stats.lower + 1 == stats.length && self.text.starts_with(char::is_uppercase);
         // Four or more words in a row are a passphrase.
-        caption || (self.is_name() && makeup.separators < 3)
+        caption || (self.is_name() && stats.separators < 3)
     }
 }
 
@@ -244,11 +243,11 @@ fn is_variable(text: &str) -> bool {
 
 /// `user_name2`, `MAX_SIZE`: words joined by `_`, in one case, and none of them random.
 fn is_snake_case(text: &str) -> bool {
-    let makeup = CharStats::of(text);
+    let stats = CharStats::of(text);
     text.contains('_')
         && text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-        && (makeup.lower == 0 || makeup.upper == 0)
+        && (stats.lower == 0 || stats.upper == 0)
         && !text.split('_').any(|part| part.len() >= 12 && words::is_random(part))
 }
 

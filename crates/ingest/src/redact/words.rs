@@ -21,24 +21,24 @@ pub(super) struct CharStats {
 
 impl CharStats {
     pub(super) fn of(text: &str) -> Self {
-        let mut makeup = Self { length: text.len(), ..Self::default() };
+        let mut stats = Self { length: text.len(), ..Self::default() };
         let mut before = b' ';
         for byte in text.bytes() {
             match byte {
-                b'a'..=b'z' => makeup.lower += 1,
-                b'A'..=b'Z' => makeup.upper += 1,
-                b'0'..=b'9' => makeup.digits += 1,
-                b'-' | b'_' | b'.' | b'/' => makeup.separators += 1,
-                0x80.. => makeup.foreign += 1,
-                _ => makeup.symbols += 1,
+                b'a'..=b'z' => stats.lower += 1,
+                b'A'..=b'Z' => stats.upper += 1,
+                b'0'..=b'9' => stats.digits += 1,
+                b'-' | b'_' | b'.' | b'/' => stats.separators += 1,
+                0x80.. => stats.foreign += 1,
+                _ => stats.symbols += 1,
             }
             let change = (byte.is_ascii_digit() && before.is_ascii_alphabetic())
                 || (byte.is_ascii_alphabetic() && before.is_ascii_digit());
-            makeup.letter_digit_changes += usize::from(change);
-            makeup.humps += usize::from(byte.is_ascii_uppercase() && before.is_ascii_lowercase());
+            stats.letter_digit_changes += usize::from(change);
+            stats.humps += usize::from(byte.is_ascii_uppercase() && before.is_ascii_lowercase());
             before = byte;
         }
-        makeup
+        stats
     }
 
     pub(super) fn letters(&self) -> usize {
@@ -54,14 +54,14 @@ impl CharStats {
 /// Whether most letters belong to pronounceable words, with few digits between them: `get_user_by_id`,
 /// `maxTokensPerRun2`.
 pub(super) fn is_wordlike(text: &str) -> bool {
-    let makeup = CharStats::of(text);
-    makeup.letter_digit_changes * 4 < makeup.length && WordStats::of(text.as_bytes()).has_words(60)
+    let stats = CharStats::of(text);
+    stats.letter_digit_changes * 4 < stats.length && WordStats::of(text.as_bytes()).has_words(60)
 }
 
 /// Whether the text is machine-generated, such as a token.
 pub(super) fn is_random(text: &str) -> bool {
-    let makeup = CharStats::of(text);
-    (makeup.is_mixed() || makeup.length >= 20) && !is_wordlike(text)
+    let stats = CharStats::of(text);
+    (stats.is_mixed() || stats.length >= 20) && !is_wordlike(text)
 }
 
 /// Whether the text is a git hash, a checksum or a UUID, which are identifiers and not secrets.

@@ -81,23 +81,18 @@ impl<R: Read> TranscriptLines<R> {
         }
     }
 
-    fn take(&mut self, length: usize, terminated: bool) -> TranscriptLine<'_> {
-        let place = self.advance(length as u64, terminated);
+    fn take(&mut self, length: usize, has_newline: bool) -> TranscriptLine<'_> {
+        let location = self.advance(length as u64, has_newline);
         let from = self.start;
-        self.start += length + usize::from(terminated);
-        TranscriptLine {
-            bytes: &self.window[from..from + length],
-            location: place,
-            has_newline: terminated,
-            is_skipped: false,
-        }
+        self.start += length + usize::from(has_newline);
+        TranscriptLine { bytes: &self.window[from..from + length], location, has_newline, is_skipped: false }
     }
 
     fn advance(&mut self, length: u64, terminated: bool) -> EntryLocation {
         self.line += 1;
-        let place = EntryLocation { line: self.line, offset: self.offset, length };
+        let location = EntryLocation { line: self.line, offset: self.offset, length };
         self.offset += length + u64::from(terminated);
-        place
+        location
     }
 
     /// Reads more into the window, making room first. Returns false at the end of the file.
@@ -130,7 +125,7 @@ impl<R: Read> TranscriptLines<R> {
     fn truncate_line(&mut self) -> io::Result<TranscriptLine<'_>> {
         let mut thinner = JsonTruncator::new(std::mem::take(&mut self.truncated));
         let mut length = 0;
-        let terminated = loop {
+        let has_newline = loop {
             let unread = &self.window[self.start..self.end];
             let newline = memchr::memchr(b'\n', unread);
             let part = newline.unwrap_or(unread.len());
@@ -152,13 +147,13 @@ impl<R: Read> TranscriptLines<R> {
             self.window.truncate(WINDOW.max(self.end));
             self.window.shrink_to_fit();
         }
-        let place = self.advance(length, terminated);
+        let location = self.advance(length, has_newline);
         let given_up = thinner.kept.len() > MAX_TRUNCATED_LINE;
         self.truncated = thinner.kept;
         if given_up {
             self.truncated = Vec::new();
         }
-        Ok(TranscriptLine { bytes: &self.truncated, location: place, has_newline: terminated, is_skipped: given_up })
+        Ok(TranscriptLine { bytes: &self.truncated, location, has_newline, is_skipped: given_up })
     }
 }
 

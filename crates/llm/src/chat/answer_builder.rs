@@ -57,8 +57,8 @@ impl AnswerBuilder {
         if text.is_empty() {
             return;
         }
-        if let Some(AnswerPart::Text(said)) = self.parts.last_mut() {
-            said.push_str(text);
+        if let Some(AnswerPart::Text(last)) = self.parts.last_mut() {
+            last.push_str(text);
         } else {
             self.parts.push(AnswerPart::Text(text.to_owned()));
         }
@@ -185,8 +185,8 @@ mod tests {
     #[test]
     fn texts_are_joined_and_calls_stay_separate() {
         let mut builder = empty_builder();
-        let mut pieces = Vec::new();
-        let mut each = |piece: AnswerChunk<'_>| pieces.push(format!("{piece:?}"));
+        let mut chunks = Vec::new();
+        let mut each = |chunk: AnswerChunk<'_>| chunks.push(format!("{chunk:?}"));
         builder.push_text("a", &mut each);
         builder.push_text("", &mut each);
         builder.push_text("b", &mut each);
@@ -200,7 +200,7 @@ mod tests {
         let (first, second) = (serde_json::json!({"a": 1}), serde_json::json!({"b": 2}));
         assert_eq!(answer.content, [ContentBlock::text("ab"), call("x", &first), call("y", &second)]);
         assert_eq!((answer.stop, answer.model.as_str()), (StopReason::ToolCalls, "m"));
-        assert_eq!(pieces[..3], [r#"Text("a")"#, r#"Text("b")"#, r#"CallStarted { id: "x", name: "read" }"#]);
+        assert_eq!(chunks[..3], [r#"Text("a")"#, r#"Text("b")"#, r#"CallStarted { id: "x", name: "read" }"#]);
     }
 
     #[test]

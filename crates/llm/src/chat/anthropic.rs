@@ -127,7 +127,7 @@ fn merged_messages(messages: &[ChatMessage]) -> Value {
         let role = if message.role == ChatRole::Assistant { "assistant" } else { "user" };
         let blocks = message_blocks(message);
         match turns.last_mut() {
-            Some((last, said)) if *last == role => said.extend(blocks),
+            Some((last, content)) if *last == role => content.extend(blocks),
             _ if blocks.is_empty() => {}
             _ => turns.push((role, blocks)),
         }

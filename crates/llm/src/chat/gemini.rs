@@ -105,7 +105,7 @@ fn contents(messages: &[ChatMessage], is_signed: bool) -> Value {
         let role = if message.role == ChatRole::Assistant { "model" } else { "user" };
         let parts = message_parts(message, &messages[..at], is_signed);
         match turns.last_mut() {
-            Some((last, said)) if *last == role => said.extend(parts),
+            Some((last, content)) if *last == role => content.extend(parts),
             _ if parts.is_empty() => {}
             _ => turns.push((role, parts)),
         }

@@ -91,16 +91,16 @@ fn add_schema_to_prompt(request: &mut ChatRequest, shape: &AnswerSchema<'_>) {
 
 /// Adds the invalid answer and what is wrong with it to the conversation.
 fn ask_for_correction(request: &mut ChatRequest, answer: &ChatAnswer, wrong: &str) {
-    let said = answer_text(answer);
-    let said = if said.trim().is_empty() { "(nothing)".to_owned() } else { said };
-    request.messages.push(ChatMessage::new(ChatRole::Assistant, vec![ContentBlock::text(said)]));
+    let text = answer_text(answer);
+    let text = if text.trim().is_empty() { "(nothing)".to_owned() } else { text };
+    request.messages.push(ChatMessage::new(ChatRole::Assistant, vec![ContentBlock::text(text)]));
     let correction = format!("This cannot be used: {wrong}. Answer again, with the corrected JSON only.");
     request.messages.push(ChatMessage::user(correction));
 }
 
 fn parse_answer(answer: &ChatAnswer, schema: &Value) -> Result<Value, String> {
-    let said = answer_text(answer);
-    let value: Value = match serde_json::from_str(extract_json(&said)) {
+    let text = answer_text(answer);
+    let value: Value = match serde_json::from_str(extract_json(&text)) {
         Ok(value) => value,
         Err(_) if answer.stop == StopReason::Length => return Err("it was cut off at the output limit".to_owned()),
         Err(error) => return Err(format!("it is not valid JSON ({error})")),
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn checked(said: &str) -> Result<Value, String> {
+    fn checked(answer: &str) -> Result<Value, String> {
         let schema = json!({
             "type": "object",
             "required": ["title", "tags"],
@@ -183,7 +183,7 @@ mod tests {
                 "more": {"$ref": "#/elsewhere"},
             },
         });
-        let content = vec![ContentBlock::text(said)];
+        let content = vec![ContentBlock::text(answer)];
         parse_answer(&ChatAnswer { content, stop: StopReason::End, usage: None, model: String::new() }, &schema)
     }
 
@@ -191,19 +191,19 @@ mod tests {
     fn json_is_found_in_a_code_fence_and_between_text() {
         let good = json!({"title": "x", "tags": []});
         let plain = good.to_string();
-        for said in [
+        for answer in [
             plain.clone(),
             format!("```json\n{plain}\n```"),
             format!("Here it is:\n```\n{plain}\n```\nAnything else?"),
             format!("Sure: {plain} - done"),
         ] {
-            assert_eq!(checked(&said), Ok(good.clone()), "{said}");
+            assert_eq!(checked(&answer), Ok(good.clone()), "{answer}");
         }
     }
 
     #[test]
     fn errors_say_what_is_wrong() {
-        for (said, wrong) in [
+        for (answer, wrong) in [
             (r#"{"title":"x"}"#, "\"tags\" is missing"),
             (r#"{"title":1,"tags":[]}"#, "\"title\" must be of type string"),
             (r#"{"title":"x","tags":{}}"#, "\"tags\" must be of type array"),
@@ -213,7 +213,7 @@ mod tests {
             ("}{", "it is not valid JSON (expected value at line 1 column 1)"),
             ("", "it is not valid JSON (EOF while parsing a value at line 1 column 0)"),
         ] {
-            assert_eq!(checked(said), Err(wrong.to_owned()), "{said}");
+            assert_eq!(checked(answer), Err(wrong.to_owned()), "{answer}");
         }
         assert!(checked(r#"{"title":"x","tags":[],"size":2.0,"more":1,"other":2}"#).is_ok());
     }

@@ -47,13 +47,13 @@ impl ChatModel {
         price: Option<Price>,
         limits: ChatLimits,
     ) -> Result<Self, ChatError> {
-        let (whole, streamed) = endpoints(provider, base, model)?;
+        let (complete_endpoint, stream_endpoint) = endpoints(provider, base, model)?;
         let model = model.to_owned();
         Ok(Self {
             client: HttpClient::new(provider, key, limits),
             provider,
-            complete_endpoint: whole,
-            stream_endpoint: streamed,
+            complete_endpoint,
+            stream_endpoint,
             model,
             price,
         })

@@ -126,19 +126,19 @@ fn read_usage(value: &Value, builder: &mut AnswerBuilder) {
 }
 
 fn message_json(message: &ChatMessage) -> Option<Value> {
-    let said = message_text(message);
+    let text = message_text(message);
     match message.role {
-        ChatRole::User if said.is_empty() => None,
-        ChatRole::User => Some(json!({"role": "user", "content": said})),
-        ChatRole::ToolResult => Some(json!({"role": "tool", "tool_call_id": message.tool_call_id, "content": said})),
+        ChatRole::User if text.is_empty() => None,
+        ChatRole::User => Some(json!({"role": "user", "content": text})),
+        ChatRole::ToolResult => Some(json!({"role": "tool", "tool_call_id": message.tool_call_id, "content": text})),
         ChatRole::Assistant => {
             let calls: Vec<Value> = message.content.iter().filter_map(call_json).collect();
-            if said.is_empty() && calls.is_empty() {
+            if text.is_empty() && calls.is_empty() {
                 return None;
             }
             Some(json_object([
                 ("role", Some("assistant".into())),
-                ("content", Some(if said.is_empty() { Value::Null } else { said.into() })),
+                ("content", Some(if text.is_empty() { Value::Null } else { text.into() })),
                 ("tool_calls", non_empty_list(calls)),
             ]))
         }

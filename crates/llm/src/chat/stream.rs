@@ -133,8 +133,8 @@ impl StreamRequest<'_> {
                 return StreamEnd::Stopped;
             }
             match receiver.recv_timeout(STOP_POLL_INTERVAL) {
-                Ok(heard) => {
-                    if let Some(ended) = self.handle_message(heard, builder, each) {
+                Ok(message) => {
+                    if let Some(ended) = self.handle_message(message, builder, each) {
                         return ended;
                     }
                     last = Instant::now();
@@ -151,12 +151,12 @@ impl StreamRequest<'_> {
 
     fn handle_message(
         &self,
-        heard: StreamMessage,
+        message: StreamMessage,
         builder: &mut AnswerBuilder,
         each: &mut ChunkHandler<'_>,
     ) -> Option<StreamEnd> {
         let provider = self.model.provider;
-        match heard {
+        match message {
             StreamMessage::PartialEvent => None,
             StreamMessage::Event(data) => match wire::read_event(provider, &data, builder, each) {
                 Ok(StreamProgress::More) => None,
@@ -212,8 +212,8 @@ impl StreamRequest<'_> {
                 Some(failed.error),
             ),
         };
-        let (tokens, said): (Option<Tokens>, u64) = (answer.usage, answer.estimated_tokens());
-        Ok(RequestOutcome { value: StreamedAnswer { answer, error: failed }, tokens, estimated_output: said, error })
+        let (tokens, estimated_output): (Option<Tokens>, u64) = (answer.usage, answer.estimated_tokens());
+        Ok(RequestOutcome { value: StreamedAnswer { answer, error: failed }, tokens, estimated_output, error })
     }
 }
 
@@ -254,8 +254,8 @@ fn read_stream(
         };
         let complete = if count == 0 { events.finish().into_iter().collect() } else { complete };
         let nothing = complete.is_empty().then_some(StreamMessage::PartialEvent);
-        for heard in complete.into_iter().map(StreamMessage::Event).chain(nothing) {
-            if to.send(heard).is_err() {
+        for message in complete.into_iter().map(StreamMessage::Event).chain(nothing) {
+            if to.send(message).is_err() {
                 return Ok(None);
             }
         }

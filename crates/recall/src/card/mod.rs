@@ -60,8 +60,8 @@ impl<'a> CardSource<'a> {
         self.entries.iter().filter(|entry| entry.kind == EntryKind::AssistantText && !entry.text.trim().is_empty())
     }
 
-    fn last_entry_of(&self, speech: EntryKind) -> Option<&'a Entry> {
-        self.entries.iter().rev().find(|entry| entry.kind == speech)
+    fn last_entry_of(&self, kind: EntryKind) -> Option<&'a Entry> {
+        self.entries.iter().rev().find(|entry| entry.kind == kind)
     }
 }
 

@@ -161,17 +161,17 @@ const GREETINGS: [&str; 8] = ["hi", "hello", "hey", "hello there", "hi there", "
 
 /// The name of a session: never empty, at most `CARD_NAME_CHARS` long.
 pub(super) fn session_name(source: &CardSource<'_>, session_actions: &SessionActions) -> String {
-    let given = source.title.and_then(clean_title);
+    let from_title = source.title.and_then(clean_title);
     let prompts = || source.prompts().take(MAX_PROMPTS);
-    let asked = || {
+    let from_prompt = || {
         prompts().find_map(|entry| {
             name_from_prompt(&entry.text).filter(|name| distinctive_words(name).count() >= MIN_DISTINCTIVE_WORDS)
         })
     };
     let recapped = || source.last_entry_of(EntryKind::Recap).and_then(|entry| name_from_prompt(&entry.text));
     let weakly = || prompts().filter(|entry| !is_greeting(&entry.text)).find_map(|entry| name_from_prompt(&entry.text));
-    let said = || source.answers().find_map(|entry| name_from_answer(&entry.text));
-    let found = given.or_else(asked).or_else(recapped).or_else(weakly).or_else(said);
+    let from_answer = || source.answers().find_map(|entry| name_from_answer(&entry.text));
+    let found = from_title.or_else(from_prompt).or_else(recapped).or_else(weakly).or_else(from_answer);
     let name = found.unwrap_or_else(|| fallback_name(source, session_actions));
     let is_routine =
         source.title.is_none() && distinctive_words(&name).all(|word| ROUTINE_WORDS.contains(&word.as_str()));
@@ -194,22 +194,23 @@ pub(super) fn name_from_prompt(text: &str) -> Option<String> {
     if let Some(heading) = headings().next().filter(|_| has_lead) {
         return name_from_sentence(&heading.text);
     }
-    let said = lines.iter().filter(|line| line.kind != ProseLineKind::Heading).flat_map(|line| sentences(&line.text));
-    let said: Vec<&str> = said.take(12).collect();
-    let names: Vec<String> = said.iter().filter_map(|sentence| name_from_sentence(sentence)).collect();
+    let all_sentences =
+        lines.iter().filter(|line| line.kind != ProseLineKind::Heading).flat_map(|line| sentences(&line.text));
+    let all_sentences: Vec<&str> = all_sentences.take(12).collect();
+    let names: Vec<String> = all_sentences.iter().filter_map(|sentence| name_from_sentence(sentence)).collect();
     let is_distinctive = |name: &&String| distinctive_words(name).count() >= MIN_DISTINCTIVE_WORDS;
     // People often describe the situation before they say what they want.
-    let wished = said.iter().take(LEADING_SENTENCES).filter(|sentence| is_request(sentence));
-    let wished: Vec<String> =
-        wished.filter_map(|wish| name_from_sentence(request_within(wish).unwrap_or(wish))).collect();
-    let best = wished.iter().find(is_distinctive).or_else(|| names.iter().find(is_distinctive));
+    let requests = all_sentences.iter().take(LEADING_SENTENCES).filter(|sentence| is_request(sentence));
+    let requests: Vec<String> =
+        requests.filter_map(|request| name_from_sentence(request_within(request).unwrap_or(request))).collect();
+    let best = requests.iter().find(is_distinctive).or_else(|| names.iter().find(is_distinctive));
     best.or(names.first()).cloned().or_else(|| headings().find_map(|heading| name_from_sentence(&heading.text)))
 }
 
 /// Whether a sentence asks for something, by phrase or by its first verb.
 fn is_request(sentence: &str) -> bool {
     let lower = normalize_text(sentence);
-    if REQUEST_PHRASES.iter().any(|wish| begins_with(&lower, wish)) || request_within(sentence).is_some() {
+    if REQUEST_PHRASES.iter().any(|phrase| begins_with(&lower, phrase)) || request_within(sentence).is_some() {
         return true;
     }
     let bare = normalize_text(without_opening(sentence));
@@ -221,8 +222,9 @@ fn is_request(sentence: &str) -> bool {
 fn request_within(sentence: &str) -> Option<&str> {
     let lower = normalize_text(sentence);
     let is_long = sentence.chars().count() > MAX_NAME_CHARS;
-    let wish = REQUEST_PHRASES.iter().filter_map(|wish| lower.find(&format!(" {wish} "))).min().filter(|_| is_long)?;
-    let from = byte_offset(sentence, &lower, wish + 1)?;
+    let phrase =
+        REQUEST_PHRASES.iter().filter_map(|phrase| lower.find(&format!(" {phrase} "))).min().filter(|_| is_long)?;
+    let from = byte_offset(sentence, &lower, phrase + 1)?;
     Some(&sentence[from..]).filter(|rest| distinctive_words(rest).count() >= MIN_DISTINCTIVE_WORDS)
 }
 
@@ -394,8 +396,9 @@ fn fallback_name(source: &CardSource<'_>, session_actions: &SessionActions) -> S
         Agent::Pi => "pi",
         Agent::Native => "Rethread",
     };
-    let place = source.session.project.as_deref().map(file_name).filter(|name| !name.is_empty());
-    place.map_or_else(|| format!("Unnamed {agent} session"), |place| format!("Unnamed {agent} session in {place}"))
+    let project = source.session.project.as_deref().map(file_name).filter(|name| !name.is_empty());
+    project
+        .map_or_else(|| format!("Unnamed {agent} session"), |project| format!("Unnamed {agent} session in {project}"))
 }
 
 #[cfg(test)]

@@ -32,11 +32,11 @@ pub struct CardPrompt {
 /// Builds the card prompt from what the user and the model wrote, oldest first. Keeps at most `most_bytes` from the end
 /// of the session (S001-06, S001-08).
 pub fn card_prompt(entries: &[Entry], most_bytes: usize) -> CardPrompt {
-    let said = entries.iter().filter(|entry| {
+    let messages = entries.iter().filter(|entry| {
         matches!(entry.kind.role(), EntryRole::User | EntryRole::Assistant) && !entry.text.trim().is_empty()
     });
     let rendered: Vec<String> =
-        said.map(|entry| format!("[{}]: {}\n\n", speaker_label(entry), entry.text.trim())).collect();
+        messages.map(|entry| format!("[{}]: {}\n\n", speaker_label(entry), entry.text.trim())).collect();
     let rendered = rendered.concat();
     let from = rendered.ceil_char_boundary(rendered.len().saturating_sub(most_bytes));
     let (note, is_cut) = if from > 0 { (CUT_NOTE, true) } else { ("", false) };
@@ -66,14 +66,16 @@ pub fn card_schema() -> Value {
 
 /// Validates a model's answer and returns the card, or what is wrong with it (E001-01).
 pub fn parse_card_fields(value: &Value) -> Result<CardFields, String> {
-    let text = |name: &str, most: usize| {
+    let text = |name: &str, max_chars: usize| {
         let text = value[name].as_str().ok_or_else(|| format!("{name:?} must be a string"))?;
         let text: String = text.chars().filter(|c| !is_unsafe_to_display(*c)).collect();
         let text = text.trim();
         let length = text.chars().count();
         match length {
             0 => Err(format!("{name:?} is empty")),
-            _ if length > most => Err(format!("{name:?} has {length} characters, at most {most} are allowed")),
+            _ if length > max_chars => {
+                Err(format!("{name:?} has {length} characters, at most {max_chars} are allowed"))
+            }
             _ => Ok(text.to_owned()),
         }
     };
@@ -98,8 +100,8 @@ pub fn parse_card_fields(value: &Value) -> Result<CardFields, String> {
         }
     }
     if !CARD_TAG_COUNT.contains(&kept.len()) {
-        let (least, most) = (CARD_TAG_COUNT.start(), CARD_TAG_COUNT.end());
-        return Err(format!("\"tags\" must have {least} to {most} different values, not {}", kept.len()));
+        let (least, max_chars) = (CARD_TAG_COUNT.start(), CARD_TAG_COUNT.end());
+        return Err(format!("\"tags\" must have {least} to {max_chars} different values, not {}", kept.len()));
     }
     Ok(CardFields { name, description, summary, tags: kept })
 }

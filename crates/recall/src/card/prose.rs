@@ -118,12 +118,12 @@ pub(super) fn prose_sentences(text: &str) -> Vec<String> {
     lines.flat_map(|line| sentences(&line.text).into_iter().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
-/// Truncates to at most `most` characters, between words, marking the cut with `…`.
-pub(super) fn truncate_at_word(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
+/// Truncates to at most `max_chars` characters, between words, marking the cut with `…`.
+pub(super) fn truncate_at_word(text: &str, max_chars: usize) -> String {
+    if text.chars().count() <= max_chars {
         return text.to_owned();
     }
-    let end = text.char_indices().nth(most.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
+    let end = text.char_indices().nth(max_chars.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
     let whole = text[..end].rfind(' ').filter(|at| *at > end / 2).unwrap_or(end);
     format!("{}…", text[..whole].trim_end_matches(|c: char| c.is_whitespace() || ",;:-–(".contains(c)))
 }

@@ -85,15 +85,16 @@ impl CardSummary {
 
     /// What was requested, what came of it, and the size of the session.
     pub(super) fn description(&self, source: &CardSource<'_>, session_actions: &SessionActions, name: &str) -> String {
-        let came = self
+        let outcome = self
             .outcome
             .first()
-            .filter(|came| !came.starts_with("Changed "))
-            .map(|came| end_with_period(&truncate_at_word(came, HALF_DESCRIPTION_CHARS)));
-        let wanted = self.goal.first().map(|goal| end_with_period(&truncate_at_word(goal, HALF_DESCRIPTION_CHARS)));
-        let wanted = wanted.or_else(|| came.is_none().then(|| end_with_period(name)));
-        let mut parts: Vec<String> = wanted.into_iter().collect();
-        parts.extend(came.filter(|came| !parts.contains(came)));
+            .filter(|outcome| !outcome.starts_with("Changed "))
+            .map(|outcome| end_with_period(&truncate_at_word(outcome, HALF_DESCRIPTION_CHARS)));
+        let goal_sentence =
+            self.goal.first().map(|goal| end_with_period(&truncate_at_word(goal, HALF_DESCRIPTION_CHARS)));
+        let goal_sentence = goal_sentence.or_else(|| outcome.is_none().then(|| end_with_period(name)));
+        let mut parts: Vec<String> = goal_sentence.into_iter().collect();
+        parts.extend(outcome.filter(|outcome| !parts.contains(outcome)));
         parts.push(describe_size(source, session_actions));
         truncate_at_word(&parts.join(" "), CARD_DESCRIPTION_CHARS)
     }
@@ -120,12 +121,12 @@ impl CardSummary {
 
     fn add_decisions(&mut self, source: &CardSource<'_>, earlier: &[ProseLine]) {
         let rendered = section_below(earlier, |heading| heading.contains("decision"));
-        let said = source.entries.iter().filter(|entry| {
+        let entries = source.entries.iter().filter(|entry| {
             matches!(entry.kind, EntryKind::Prompt | EntryKind::Answer | EntryKind::AssistantText | EntryKind::Summary)
         });
         // Pasted text rarely contains decisions made in this session.
-        let said = said.filter(|entry| entry.kind != EntryKind::Prompt || entry.text.len() < PASTED_BYTES);
-        let decided: Vec<String> = said.flat_map(decision_sentences).collect();
+        let entries = entries.filter(|entry| entry.kind != EntryKind::Prompt || entry.text.len() < PASTED_BYTES);
+        let decided: Vec<String> = entries.flat_map(decision_sentences).collect();
         let newest = decided.len().saturating_sub(MAX_ITEMS.saturating_sub(rendered.len().min(MAX_ITEMS)));
         self.decisions.extend(rendered.into_iter().take(MAX_ITEMS).map(|item| truncate_at_word(&item, ITEM_CHARS)));
         self.decisions.extend(decided.into_iter().skip(newest));
@@ -137,8 +138,9 @@ impl CardSummary {
         // A recap covers the whole session, an answer only the last episode. An outdated recap misses the end.
         let recap = recap.filter(|recap| answer.is_none_or(|answer| is_recap_current(source, recap, answer)));
         if let Some(recap) = recap {
-            let said = prose_sentences(recap.text.trim_end_matches(RECAP_HINT).trim());
-            let (open, done): (Vec<String>, Vec<String>) = said.into_iter().partition(|said| is_next_step(said));
+            let sentences = prose_sentences(recap.text.trim_end_matches(RECAP_HINT).trim());
+            let (open, done): (Vec<String>, Vec<String>) =
+                sentences.into_iter().partition(|sentence| is_next_step(sentence));
             self.outcome.extend(Some(truncate_at_word(&done.join(" "), QUOTE_CHARS)).filter(|done| !done.is_empty()));
             self.next_steps.extend(open.into_iter().map(|open| truncate_at_word(without_label(&open), ITEM_CHARS)));
         } else if let Some(answer) = answer {
@@ -181,7 +183,7 @@ impl CardSummary {
             }
         }
         self.next_steps.truncate(MAX_ITEMS);
-        let stated = done.iter().filter(|said| !is_chatter(said)).cloned().collect::<Vec<_>>();
+        let stated = done.iter().filter(|sentence| !is_chatter(sentence)).cloned().collect::<Vec<_>>();
         let stated = if stated.is_empty() { done } else { stated };
         let text = join_sentences(&stated, QUOTE_CHARS);
         self.outcome.extend(Some(text).filter(|text| !text.is_empty()));
@@ -213,11 +215,11 @@ impl CardSummary {
             )
         };
         let last = source.entries.iter().rev().find(rendered);
-        let asked = source.prompts().next_back().and_then(|entry| name_from_prompt(&entry.text));
-        match (last.map(|entry| entry.kind), asked) {
-            (Some(EntryKind::Prompt), Some(asked)) => self.next_steps.push(format!("Not answered yet: {asked}")),
-            (Some(EntryKind::Interruption), Some(asked)) => {
-                self.next_steps.push(format!("Stopped by the user at: {asked}"));
+        let request = source.prompts().next_back().and_then(|entry| name_from_prompt(&entry.text));
+        match (last.map(|entry| entry.kind), request) {
+            (Some(EntryKind::Prompt), Some(request)) => self.next_steps.push(format!("Not answered yet: {request}")),
+            (Some(EntryKind::Interruption), Some(request)) => {
+                self.next_steps.push(format!("Stopped by the user at: {request}"));
             }
             _ => {}
         }
@@ -226,26 +228,26 @@ impl CardSummary {
 
 /// A prompt as a goal: its first sentences, without greetings and roles.
 fn goal_from_prompt(text: &str) -> String {
-    let mut said: Vec<String> = Vec::new();
+    let mut sentences: Vec<String> = Vec::new();
     if let Some(name) = name_from_prompt(text) {
-        said.push(name.clone());
+        sentences.push(name.clone());
         let rest: Vec<String> = prose_sentences(text).into_iter().filter(|sentence| !is_lead(sentence)).collect();
         // The name may be a shortened sentence; the full sentence is the better start.
         if let Some(whole) = rest.iter().position(|sentence| name_from_prompt(sentence).as_deref() == Some(&name)) {
-            said = rest[whole..].to_vec();
+            sentences = rest[whole..].to_vec();
         }
     } else {
-        said = prose_sentences(text);
+        sentences = prose_sentences(text);
     }
-    said.retain(|sentence| is_mostly_letters(sentence));
-    capitalize(&join_sentences(&said, QUOTE_CHARS))
+    sentences.retain(|sentence| is_mostly_letters(sentence));
+    capitalize(&join_sentences(&sentences, QUOTE_CHARS))
 }
 
 /// Joins as many whole sentences as fit. The first one is truncated if it does not fit alone.
-fn join_sentences(sentences: &[String], most: usize) -> String {
+fn join_sentences(sentences: &[String], max_chars: usize) -> String {
     let mut text = String::new();
     for sentence in sentences {
-        if !text.is_empty() && text.chars().count() + sentence.chars().count() >= most {
+        if !text.is_empty() && text.chars().count() + sentence.chars().count() >= max_chars {
             break;
         }
         let join = if text.is_empty() { "" } else { " " };
@@ -254,7 +256,7 @@ fn join_sentences(sentences: &[String], most: usize) -> String {
             text.push('.');
         }
     }
-    truncate_at_word(&text, most)
+    truncate_at_word(&text, max_chars)
 }
 
 fn informative_sentences(text: &str) -> Vec<String> {

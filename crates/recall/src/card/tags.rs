@@ -165,11 +165,11 @@ fn is_number(text: &str) -> bool {
 struct TagList(Vec<String>);
 
 impl TagList {
-    /// Adds at most `most` of the given tags.
-    fn add(&mut self, most: usize, tags: impl Iterator<Item = String>) {
+    /// Adds at most `limit` of the given tags.
+    fn add(&mut self, limit: usize, tags: impl Iterator<Item = String>) {
         let mut added = 0;
         for tag in tags {
-            if added < most && self.0.len() < *CARD_TAG_COUNT.end() && self.try_push(&tag) {
+            if added < limit && self.0.len() < *CARD_TAG_COUNT.end() && self.try_push(&tag) {
                 added += 1;
             }
         }

@@ -87,8 +87,8 @@ proptest! {
     #[test]
     fn the_limits_hold_for_any_text(texts in prop::collection::vec("(?s).{0,300}", 0..8), title in "(?s).{0,200}") {
         // E001-01
-        let speech = [EntryKind::Prompt, EntryKind::AssistantText, EntryKind::Summary, EntryKind::Recap];
-        let entries: Vec<Entry> = texts.iter().enumerate().map(|(at, text)| entry(at as u64, speech[at % 4], text)).collect();
+        let kinds = [EntryKind::Prompt, EntryKind::AssistantText, EntryKind::Summary, EntryKind::Recap];
+        let entries: Vec<Entry> = texts.iter().enumerate().map(|(at, text)| entry(at as u64, kinds[at % 4], text)).collect();
         let card = card(Some(&title), &entries);
         prop_assert!((1..=CARD_NAME_CHARS).contains(&card.name.chars().count()));
         prop_assert!((1..=CARD_DESCRIPTION_CHARS).contains(&card.description.chars().count()));

@@ -223,23 +223,24 @@ mod tests {
 
     #[test]
     fn decisions_are_recognized_by_their_cues() {
-        for said in [
+        for sentence in [
             "We decided on SQLite.",
             "Let’s use a pool instead of threads",
             "I kept the old flag because scripts rely on it",
             "We rejected hosted queues",
         ] {
-            assert!(is_decision(said), "{said}");
+            assert!(is_decision(sentence), "{sentence}");
         }
-        for said in ["It failed because the file is missing", "Should we use tabs instead of blanks?", "I use vim"] {
-            assert!(!is_decision(said), "{said}");
+        for sentence in ["It failed because the file is missing", "Should we use tabs instead of blanks?", "I use vim"]
+        {
+            assert!(!is_decision(sentence), "{sentence}");
         }
     }
 
     #[test]
     fn next_steps_are_recognized_by_their_openings() {
-        for said in ["Next: push the branch", "Remaining: the docs", "Want me to commit it?"] {
-            assert!(is_next_step(said), "{said}");
+        for sentence in ["Next: push the branch", "Remaining: the docs", "Want me to commit it?"] {
+            assert!(is_next_step(sentence), "{sentence}");
         }
         assert!(!is_next_step("The next parser works"));
         assert!(is_next_steps_heading("Next Steps") && is_next_steps_heading("Remaining work"));

@@ -52,7 +52,7 @@ fn strip_wrapping(part: SummaryPart, answer: &str) -> &str {
     };
     let answer = answer.trim();
     let thoughts = answer.strip_prefix("<think>").and_then(|thought| thought.split_once("</think>"));
-    let answer = thoughts.map_or(answer, |(_, said)| said.trim());
+    let answer = thoughts.map_or(answer, |(_, text)| text.trim());
     let opening = if answer.starts_with(heading) { Some(0) } else { answer.find(&format!("\n{heading}")) };
     let (before, summary) = answer.split_at(opening.unwrap_or(0));
     let is_fenced = before.contains("```");

@@ -21,27 +21,27 @@ pub(crate) fn flatten_message(message: &ChatMessage) -> String {
         ChatRole::ToolResult if text.is_empty() => "[Tool result]: (no text)".to_owned(),
         ChatRole::ToolResult => format!("[Tool result]: {}", clip_end(&text, MAX_CHARS)),
         ChatRole::Assistant => {
-            let said = Some(format!("[Assistant]: {text}")).filter(|_| !text.is_empty());
+            let text_line = Some(format!("[Assistant]: {text}")).filter(|_| !text.is_empty());
             let calls: Vec<String> = tool_calls(message).map(|call| format_call(&call)).collect();
             let called = Some(format!("[Assistant tool calls]: {}", calls.join("; "))).filter(|_| !calls.is_empty());
-            said.into_iter().chain(called).collect::<Vec<_>>().join("\n")
+            text_line.into_iter().chain(called).collect::<Vec<_>>().join("\n")
         }
     }
 }
 
-/// At most `most` characters from the start, with a note on how many were left out.
-pub(crate) fn clip_end(text: &str, most: usize) -> Cow<'_, str> {
-    let Some((end, _)) = text.char_indices().nth(most) else { return Cow::Borrowed(text) };
+/// At most `max_chars` characters from the start, with a note on how many were left out.
+pub(crate) fn clip_end(text: &str, max_chars: usize) -> Cow<'_, str> {
+    let Some((end, _)) = text.char_indices().nth(max_chars) else { return Cow::Borrowed(text) };
     Cow::Owned(format!("{}… [{} more characters left out]", &text[..end], text[end..].chars().count()))
 }
 
-/// About `most` characters from both ends, with a note on how many were left out in the middle.
-pub(crate) fn clip_middle(text: &str, most: usize) -> Cow<'_, str> {
+/// About `max_chars` characters from both ends, with a note on how many were left out in the middle.
+pub(crate) fn clip_middle(text: &str, max_chars: usize) -> Cow<'_, str> {
     let all = text.chars().count();
-    if all <= most {
+    if all <= max_chars {
         return Cow::Borrowed(text);
     }
-    let half = most / 2;
+    let half = max_chars / 2;
     let place = |at: usize| text.char_indices().nth(at).map_or(text.len(), |(at, _)| at);
     let (end, start) = (place(half), place(all - half));
     let left_out = all - 2 * half;

@@ -76,8 +76,8 @@ mod tests {
     fn constraints_decisions_and_plans_are_recognized() {
         // E004-20
         let check = |found: Vec<String>, expect: &[&str]| assert_eq!(found, expect);
-        let wish = "Fix the parser. Don’t touch the tests; use tabs.\nThe build is red.\n- Always run clippy";
-        check(constraints(wish).collect(), &["Don’t touch the tests;", "use tabs.", "Always run clippy"]);
+        let prompt = "Fix the parser. Don’t touch the tests; use tabs.\nThe build is red.\n- Always run clippy";
+        check(constraints(prompt).collect(), &["Don’t touch the tests;", "use tabs.", "Always run clippy"]);
         let chat = "We decided on SQLite. It is small.\nLet's use a pool instead of threads";
         check(decisions(chat).collect(), &["We decided on SQLite.", "Let's use a pool instead of threads"]);
         let answer = "The parser works.\n1. Write docs\n2) Ship\n- a fact\n- Next: clean up\nI'll run it again";

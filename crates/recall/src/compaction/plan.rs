@@ -34,18 +34,18 @@ pub struct CompactionPlan {
     pub(super) kept_tokens: u64,
 }
 
-/// Plans a compaction after which the context fits into `room` tokens. If the regular plan leaves too much, for example
+/// Plans a compaction after which the context fits into `max_tokens`. If the regular plan leaves too much, for example
 /// because of one huge message, less is kept. If no plan fits, returns the one that leaves least.
 pub fn plan_compaction_within(
     records: &[ThreadRecord],
     settings: &CompactionSettings,
-    room: u64,
+    max_tokens: u64,
 ) -> Option<CompactionPlan> {
     let mut settings = *settings;
     let mut least: Option<CompactionPlan> = None;
     loop {
         if let Some(plan) = plan_compaction(records, &settings) {
-            if plan.tokens_after() <= room {
+            if plan.tokens_after() <= max_tokens {
                 return Some(plan);
             }
             least = Some(plan);
@@ -74,20 +74,20 @@ pub fn plan_compaction(records: &[ThreadRecord], settings: &CompactionSettings) 
         CompactionFiles::from_lists(&previous.read_files, &previous.modified_files)
     });
     files.add(&messages[..cut]);
-    let previous = current.compaction.map(|previous| file_lists::without_files(&previous.summary));
-    let (turn, earlier_prefix) = find_split_turn(&messages, cut, previous.as_deref());
+    let previous_summary = current.compaction.map(|previous| file_lists::without_files(&previous.summary));
+    let (turn, earlier_prefix_summary) = find_split_turn(&messages, cut, previous_summary.as_deref());
     let mut history = messages;
     history.truncate(cut);
-    let prefix = history.split_off(turn);
+    let turn_prefix = history.split_off(turn);
     Some(CompactionPlan {
         first_kept_seq: current.messages[cut].seq,
         tokens_before,
         read_files: files.read(),
         modified_files: files.modified(),
-        previous_summary: previous,
+        previous_summary,
         history,
-        turn_prefix: prefix,
-        earlier_prefix_summary: earlier_prefix,
+        turn_prefix,
+        earlier_prefix_summary,
         max_summary_tokens: settings.max_summary_tokens(),
         kept_tokens,
     })
@@ -134,10 +134,10 @@ fn find_split_turn(messages: &[ChatMessage], cut: usize, previous: Option<&str>)
     if messages[cut].role == ChatRole::User {
         return (cut, None);
     }
-    let asked = |message: &ChatMessage| message.role == ChatRole::User;
-    if let Some(last) = messages[..cut].iter().rposition(asked) {
+    let is_user = |message: &ChatMessage| message.role == ChatRole::User;
+    if let Some(last) = messages[..cut].iter().rposition(is_user) {
         // Several user messages in a row are one request.
-        let before = messages[..last].iter().rposition(|message| !asked(message));
+        let before = messages[..last].iter().rposition(|message| !is_user(message));
         return (before.map_or(0, |at| at + 1), None);
     }
     let earlier = previous.and_then(|previous| split_turn::split(previous).1).map(str::to_owned);

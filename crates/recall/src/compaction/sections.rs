@@ -75,10 +75,10 @@ impl SummarySections {
         }
     }
 
-    /// Keeps only the newest `most` items of a section.
-    pub(crate) fn keep_newest(&mut self, section: SummarySection, most: usize) {
+    /// Keeps only the newest `limit` items of a section.
+    pub(crate) fn keep_newest(&mut self, section: SummarySection, limit: usize) {
         let items = &mut self.0[section as usize];
-        items.drain(..items.len().saturating_sub(most));
+        items.drain(..items.len().saturating_sub(limit));
     }
 
     /// Removes the items of a section that start with `beginning`.
@@ -90,8 +90,8 @@ impl SummarySections {
     pub(crate) fn render_within(mut self, tokens: u64) -> String {
         loop {
             let written = self.render();
-            let most = usize::try_from(tokens.saturating_mul(4)).unwrap_or(usize::MAX);
-            let excess = written.chars().count().saturating_sub(most);
+            let max_chars = usize::try_from(tokens.saturating_mul(4)).unwrap_or(usize::MAX);
+            let excess = written.chars().count().saturating_sub(max_chars);
             if excess == 0 || !self.shorten(excess) {
                 return written;
             }

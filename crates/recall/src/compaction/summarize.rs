@@ -65,10 +65,10 @@ impl<E> SummaryFold<'_, E> {
             // The previous summary must leave space for the new messages.
             let known = so_far.as_deref().map(|summary| clip(summary, chars_for_tokens(self.room_tokens) / 2));
             let frame = summary_request(part, "", known.as_deref(), self.focus).estimated_tokens();
-            let room = self.room_tokens.saturating_sub(frame).max(MIN_PORTION_TOKENS);
-            let (portion, taken) = next_portion(rest, chars_for_tokens(room));
-            let asked = summary_request(part, &portion, known.as_deref(), self.focus);
-            let answer = (self.ask)(&asked).map_err(SummaryError::ModelFailed)?;
+            let free_tokens = self.room_tokens.saturating_sub(frame).max(MIN_PORTION_TOKENS);
+            let (portion, taken) = next_portion(rest, chars_for_tokens(free_tokens));
+            let request = summary_request(part, &portion, known.as_deref(), self.focus);
+            let answer = (self.ask)(&request).map_err(SummaryError::ModelFailed)?;
             let summary = parse_summary(part, &answer, self.allowed_tokens);
             so_far = Some(summary.map_err(|reason| SummaryError::Unusable { reason })?);
             rest = &rest[taken..];

@@ -49,8 +49,8 @@ impl CompactionPlan {
     /// A summary with nothing but the request.
     pub(super) fn minimal_summary(&self) -> String {
         let mut sections = SummarySections::default();
-        if let Some(asked) = texts_of_role(&self.turn_prefix, ChatRole::User).first() {
-            sections.add(SummarySection::Goal, &quoted(asked));
+        if let Some(request) = texts_of_role(&self.turn_prefix, ChatRole::User).first() {
+            sections.add(SummarySection::Goal, &quoted(request));
         }
         sections.render_within(self.max_summary_tokens.min(MAX_TOKENS))
     }
@@ -58,28 +58,28 @@ impl CompactionPlan {
 
 /// Adds what the user and the model said.
 fn add_messages(sections: &mut SummarySections, messages: &[ChatMessage]) {
-    let asked = texts_of_role(messages, ChatRole::User);
-    let said = texts_of_role(messages, ChatRole::Assistant);
-    if let Some(first) = asked.first() {
+    let requests = texts_of_role(messages, ChatRole::User);
+    let answers = texts_of_role(messages, ChatRole::Assistant);
+    if let Some(first) = requests.first() {
         sections.add(SummarySection::Goal, &quoted(first));
     }
-    let wished: Vec<String> = asked.iter().flat_map(|text| constraints(text)).collect();
-    add_newest(sections, SummarySection::Constraints, &wished);
+    let constraint_lines: Vec<String> = requests.iter().flat_map(|text| constraints(text)).collect();
+    add_newest(sections, SummarySection::Constraints, &constraint_lines);
     let spoken = messages.iter().filter(|message| message.role != ChatRole::ToolResult).map(ChatMessage::text);
     let decided: Vec<String> = spoken.flat_map(|text| decisions(&text).collect::<Vec<_>>()).collect();
     add_newest(sections, SummarySection::Decisions, &decided);
-    if let Some(last) = said.last() {
+    if let Some(last) = answers.last() {
         sections.add(SummarySection::InProgress, &quoted(last));
     }
-    let planned: Vec<String> = said.last().map(|last| planned_steps(last).collect()).unwrap_or_default();
+    let planned: Vec<String> = answers.last().map(|last| planned_steps(last).collect()).unwrap_or_default();
     if planned.is_empty() {
-        let latest = asked.last().map(|last| format!("Continue with the latest request: {}", quoted(last)));
+        let latest = requests.last().map(|last| format!("Continue with the latest request: {}", quoted(last)));
         sections.add(SummarySection::NextSteps, &latest.unwrap_or_default());
     }
     add_newest(sections, SummarySection::NextSteps, &planned);
-    for (left, request) in newest(&asked, MAX_QUOTED).iter().rev().enumerate().rev() {
-        let most = if left == 0 { LAST_QUOTE_CHARS } else { QUOTE_CHARS };
-        sections.add(SummarySection::Critical, &format!("The user asked: \"{}\"", clip(&one_line(request), most)));
+    for (left, request) in newest(&requests, MAX_QUOTED).iter().rev().enumerate().rev() {
+        let max_chars = if left == 0 { LAST_QUOTE_CHARS } else { QUOTE_CHARS };
+        sections.add(SummarySection::Critical, &format!("The user asked: \"{}\"", clip(&one_line(request), max_chars)));
     }
 }
 
@@ -174,6 +174,6 @@ fn add_newest(sections: &mut SummarySections, section: SummarySection, items: &[
     }
 }
 
-fn newest<T>(items: &[T], most: usize) -> &[T] {
-    &items[items.len().saturating_sub(most)..]
+fn newest<T>(items: &[T], limit: usize) -> &[T] {
+    &items[items.len().saturating_sub(limit)..]
 }

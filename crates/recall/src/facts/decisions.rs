@@ -225,8 +225,8 @@ mod tests {
         let older = by_model(decided(1, "mysql", FactState::Confirmed));
         check(&[older, instead], &[("postgres", "accepted", true), ("mysql", "superseded", false)]);
         let rule = |minute, predicate| known_fact("a", minute, predicate, (EntityKind::Preference, "tabs"));
-        let wanted = by_human(rule(1, Predicate::Prefers));
-        check(&[wanted, by_model(rule(2, Predicate::Forbids))], &[("tabs", "confirmed", true)]);
+        let preference = by_human(rule(1, Predicate::Prefers));
+        check(&[preference, by_model(rule(2, Predicate::Forbids))], &[("tabs", "confirmed", true)]);
     }
 
     #[test]

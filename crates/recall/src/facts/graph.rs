@@ -123,13 +123,13 @@ pub fn entity_graph<E>(
     graph.nodes.push(GraphNode { item: GraphItem::Entity(middle.clone()), depth: 0 });
     let mut at = 0;
     while at < graph.nodes.len() {
-        let GraphNode { item: thing, depth } = graph.nodes[at].clone();
+        let GraphNode { item, depth } = graph.nodes[at].clone();
         if depth >= limits.max_depth {
             break;
         }
-        let facts = facts_about(&thing)?;
-        let room = if depth == 0 { limits.direct_neighbors } else { limits.neighbors_per_node };
-        graph.add_links(at, collect_links(&thing, &facts), room, limits.max_nodes);
+        let facts = facts_about(&item)?;
+        let max_links = if depth == 0 { limits.direct_neighbors } else { limits.neighbors_per_node };
+        graph.add_links(at, collect_links(&item, &facts), max_links, limits.max_nodes);
         at += 1;
     }
     Ok(graph)
@@ -143,14 +143,14 @@ struct GraphLink {
 }
 
 impl EntityGraph {
-    fn add_links(&mut self, at: usize, links: Vec<GraphLink>, room: usize, most: usize) {
+    fn add_links(&mut self, at: usize, links: Vec<GraphLink>, max_links: usize, max_nodes: usize) {
         let depth = self.nodes[at].depth + 1;
         let mut added = 0;
         for link in links {
             let known = self.nodes.iter().position(|node| node.item.is_same(&link.other));
             let other = match known {
                 Some(other) => other,
-                None if added >= room || self.nodes.len() >= most => {
+                None if added >= max_links || self.nodes.len() >= max_nodes => {
                     self.left_out += usize::from(depth == 1);
                     continue;
                 }
@@ -171,10 +171,10 @@ impl EntityGraph {
 }
 
 /// Neighbors of a node, most facts first, then newest.
-fn collect_links(thing: &GraphItem, facts: &[FactRow]) -> Vec<GraphLink> {
+fn collect_links(item: &GraphItem, facts: &[FactRow]) -> Vec<GraphLink> {
     let mut all: Vec<GraphLink> = Vec::new();
     for known in oldest_first(facts) {
-        let Some((other, outward)) = other_end(thing, known) else { continue };
+        let Some((other, outward)) = other_end(item, known) else { continue };
         let same = |link: &&mut GraphLink| {
             link.is_outward == outward && link.edge.predicate == known.fact.predicate && link.other.is_same(&other)
         };
@@ -190,10 +190,10 @@ fn collect_links(thing: &GraphItem, facts: &[FactRow]) -> Vec<GraphLink> {
 }
 
 /// The other end of a fact, and whether the edge points there. A fact without an object links to its session.
-fn other_end(thing: &GraphItem, known: &FactRow) -> Option<(GraphItem, bool)> {
+fn other_end(item: &GraphItem, known: &FactRow) -> Option<(GraphItem, bool)> {
     let fact = &known.fact;
     let session = || GraphItem::Session { id: known.session, agent: known.agent, name: known.session_name.clone() };
-    match (thing, &fact.object) {
+    match (item, &fact.object) {
         (_, _) if fact.predicate == Predicate::Sequence => None,
         // For a session, the `ran` fact already says this.
         (GraphItem::Session { .. }, _) if fact.predicate == Predicate::FailedWith => None,
@@ -249,8 +249,8 @@ mod tests {
     use super::*;
 
     fn graph(facts: &[FactRow], middle: &Entity, limits: GraphLimits) -> EntityGraph {
-        let about = |thing: &GraphItem| {
-            let is_about = |known: &&FactRow| match thing {
+        let about = |item: &GraphItem| {
+            let is_about = |known: &&FactRow| match item {
                 GraphItem::Session { id, .. } => known.session == *id,
                 GraphItem::Entity(entity) => {
                     known.fact.subject == *entity || known.fact.object.as_ref() == Some(entity)

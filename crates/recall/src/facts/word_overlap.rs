@@ -62,11 +62,11 @@ pub fn distinctive_words(text: &str) -> BTreeSet<String> {
     words.filter(|word| is_distinctive(word)).collect()
 }
 
-/// Share of `asked` words that are in `known`, 0 to 1; 0 if the overlap could be chance.
-pub fn word_overlap(asked: &BTreeSet<String>, known: &BTreeSet<String>) -> f64 {
-    let shared: Vec<&String> = asked.intersection(known).collect();
+/// Share of `query` words that are in `known`, 0 to 1; 0 if the overlap could be chance.
+pub fn word_overlap(query: &BTreeSet<String>, known: &BTreeSet<String>) -> f64 {
+    let shared: Vec<&String> = query.intersection(known).collect();
     let is_chance = shared.len() < 2 && shared.iter().all(|word| word.chars().count() < LONG_WORD_CHARS);
-    if asked.is_empty() || is_chance { 0.0 } else { shared.len() as f64 / asked.len() as f64 }
+    if query.is_empty() || is_chance { 0.0 } else { shared.len() as f64 / query.len() as f64 }
 }
 
 fn is_distinctive(word: &str) -> bool {
@@ -78,8 +78,8 @@ fn is_distinctive(word: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn share(asked: &str, known: &str) -> f64 {
-        word_overlap(&distinctive_words(asked), &distinctive_words(known))
+    fn share(query: &str, known: &str) -> f64 {
+        word_overlap(&distinctive_words(query), &distinctive_words(known))
     }
 
     #[test]

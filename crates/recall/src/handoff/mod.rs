@@ -79,15 +79,15 @@ fn heading(session: &Session, now: Timestamp) -> String {
 }
 
 fn goal(from: &HandoffSource<'_>) -> String {
-    let asked: Vec<&str> = requests(from.entries).collect();
+    let requests: Vec<&str> = requests(from.entries).collect();
     let mut parts: Vec<String> =
         from.task.map(|task| format!("Working on: {}", quote_short(task, REQUEST_CHARS))).into_iter().collect();
-    parts.extend(asked.first().map(|first| quote_block(first, GOAL_CHARS)));
-    if asked.len() > 1 {
+    parts.extend(requests.first().map(|first| quote_block(first, GOAL_CHARS)));
+    if requests.len() > 1 {
         parts.extend(
-            asked
+            requests
                 .last()
-                .map(|last| format!("Latest of {} requests:\n\n{}", asked.len(), quote_block(last, REQUEST_CHARS))),
+                .map(|last| format!("Latest of {} requests:\n\n{}", requests.len(), quote_block(last, REQUEST_CHARS))),
         );
     }
     or_placeholder(&parts.join("\n\n"))
@@ -298,8 +298,8 @@ fn relative_to<'p>(path: &'p str, cwd: Option<&str>) -> &'p str {
 }
 
 fn requests(entries: &[Entry]) -> impl Iterator<Item = &str> {
-    let asked = entries.iter().filter(|entry| matches!(entry.kind, EntryKind::Prompt | EntryKind::Task));
-    asked.map(|entry| entry.text.as_str()).filter(|text| !text.trim().is_empty())
+    let prompts = entries.iter().filter(|entry| matches!(entry.kind, EntryKind::Prompt | EntryKind::Task));
+    prompts.map(|entry| entry.text.as_str()).filter(|text| !text.trim().is_empty())
 }
 
 fn last_answer(entries: &[Entry]) -> Option<&Entry> {
@@ -307,19 +307,19 @@ fn last_answer(entries: &[Entry]) -> Option<&Entry> {
 }
 
 /// One line that is safe between backticks.
-fn code_span_text(text: &str, most: usize) -> String {
+fn code_span_text(text: &str, max_chars: usize) -> String {
     let line = one_line(text).replace('`', "'");
-    clip(&line, most).chars().filter(|c| !is_unsafe_to_display(*c)).collect()
+    clip(&line, max_chars).chars().filter(|c| !is_unsafe_to_display(*c)).collect()
 }
 
 /// Quoted text that is safe inside double quotes. `@@` is broken up so that it is not resolved as a reference.
-fn quote_inline(text: &str, most: usize) -> String {
-    quote_short(text, most).replace("@@", "@ @")
+fn quote_inline(text: &str, max_chars: usize) -> String {
+    quote_short(text, max_chars).replace("@@", "@ @")
 }
 
 /// A Markdown block quote. Tags and `@@` references in it are neutralized.
-fn quote_block(text: &str, most: usize) -> String {
-    let text: String = clip(text.trim(), most).chars().filter(|c| !is_unsafe_to_display(*c)).collect();
+fn quote_block(text: &str, max_chars: usize) -> String {
+    let text: String = clip(text.trim(), max_chars).chars().filter(|c| !is_unsafe_to_display(*c)).collect();
     let text = text.replace('<', "‹").replace("@@", "@ @");
     text.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
@@ -328,8 +328,8 @@ fn bullet_list(lines: &[String]) -> String {
     lines.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n")
 }
 
-fn more_line(all: usize, most: usize, word: &str) -> Option<String> {
-    (all > most).then(|| format!("… and {} more {word}", all - most))
+fn more_line(all: usize, limit: usize, word: &str) -> Option<String> {
+    (all > limit).then(|| format!("… and {} more {word}", all - limit))
 }
 
 fn or_placeholder(text: &str) -> String {

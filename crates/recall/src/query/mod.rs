@@ -52,12 +52,12 @@ pub struct SearchQuery {
 impl SearchQuery {
     /// Parses a query; `now` gives the meaning and time zone of "yesterday".
     pub fn parse(text: &str, now: &Zoned) -> SearchQuery {
-        let mut pieces = bind_not(text, scan::tokenize(text, now));
-        demote_operators(&mut pieces);
-        demote_lonely_exclusions(&mut pieces);
+        let mut tokens = bind_not(text, scan::tokenize(text, now));
+        demote_operators(&mut tokens);
+        demote_lonely_exclusions(&mut tokens);
         let mut query = SearchQuery::default();
-        query.apply_denied_filters(&mut pieces);
-        query.apply_tokens(&pieces, now);
+        query.apply_denied_filters(&mut tokens);
+        query.apply_tokens(&tokens, now);
         query
     }
 
@@ -69,13 +69,13 @@ impl SearchQuery {
     }
 
     /// Turns "not this kind" into "any of the other kinds". What would leave none becomes plain words.
-    fn apply_denied_filters(&mut self, pieces: &mut [QueryToken<'_>]) {
+    fn apply_denied_filters(&mut self, tokens: &mut [QueryToken<'_>]) {
         self.kinds =
-            filter_values(pieces, |filter| if let QueryFilter::Kind(kind) = filter { Some(*kind) } else { None });
+            filter_values(tokens, |filter| if let QueryFilter::Kind(kind) = filter { Some(*kind) } else { None });
         self.agents =
-            filter_values(pieces, |filter| if let QueryFilter::Agent(agent) = filter { Some(*agent) } else { None });
-        for piece in pieces {
-            let TokenRole::Denied(filters) = &piece.role else { continue };
+            filter_values(tokens, |filter| if let QueryFilter::Agent(agent) = filter { Some(*agent) } else { None });
+        for token in tokens {
+            let TokenRole::Denied(filters) = &token.role else { continue };
             let (mut kinds, mut agents) = (self.kinds.clone(), self.agents.clone());
             let is_possible = filters.iter().all(|filter| match filter {
                 QueryFilter::Kind(kind) => remove_value(&mut kinds, &HitKind::ALL, *kind),
@@ -85,22 +85,22 @@ impl SearchQuery {
             if is_possible {
                 (self.kinds, self.agents) = (kinds, agents);
             } else {
-                piece.role = TokenRole::Word;
+                token.role = TokenRole::Word;
             }
         }
     }
 
-    fn apply_tokens(&mut self, pieces: &[QueryToken<'_>], now: &Zoned) {
+    fn apply_tokens(&mut self, tokens: &[QueryToken<'_>], now: &Zoned) {
         let is_or =
-            |at: Option<usize>| at.and_then(|at| pieces.get(at)).is_some_and(|piece| piece.role == TokenRole::Or);
+            |at: Option<usize>| at.and_then(|at| tokens.get(at)).is_some_and(|token| token.role == TokenRole::Or);
         let mut words: Vec<&str> = Vec::new();
         // Plain words separated by something else do not form a time phrase.
         let mut prose: Vec<&str> = Vec::new();
-        for (at, piece) in pieces.iter().enumerate() {
-            match &piece.role {
+        for (at, token) in tokens.iter().enumerate() {
+            match &token.role {
                 TokenRole::Word => {
-                    words.push(piece.raw);
-                    prose.push(piece.raw);
+                    words.push(token.raw);
+                    prose.push(token.raw);
                     continue;
                 }
                 TokenRole::And | TokenRole::Or | TokenRole::Not => continue,
@@ -118,8 +118,8 @@ impl SearchQuery {
             prose.push(";");
         }
         self.set_words(words.join(" "), &prose.join(" "), now);
-        for piece in pieces {
-            if let TokenRole::Phrase(phrase) = &piece.role {
+        for token in tokens {
+            if let TokenRole::Phrase(phrase) = &token.role {
                 self.topic.push(' ');
                 self.topic.push_str(phrase);
             }
@@ -175,20 +175,20 @@ fn without_ranges(text: &str, places: impl Iterator<Item = Range<usize>>) -> Str
 }
 
 /// Makes `NOT x` one exclusion. In "does NOT work" and "NOT NULL" it is only an emphasized word.
-fn bind_not<'a>(text: &'a str, pieces: Vec<QueryToken<'a>>) -> Vec<QueryToken<'a>> {
-    let mut bound: Vec<QueryToken<'a>> = Vec::with_capacity(pieces.len());
-    for piece in pieces {
+fn bind_not<'a>(text: &'a str, tokens: Vec<QueryToken<'a>>) -> Vec<QueryToken<'a>> {
+    let mut bound: Vec<QueryToken<'a>> = Vec::with_capacity(tokens.len());
+    for token in tokens {
         let before = bound.len().checked_sub(2).map_or("", |at| bound[at].raw);
         let Some(not) = bound.last_mut().filter(|last| last.role == TokenRole::Not) else {
-            bound.push(piece);
+            bound.push(token);
             continue;
         };
-        if let Some(part) = negate(before, &piece) {
-            not.raw = &text[not.start..piece.start + piece.raw.len()];
+        if let Some(part) = negate(before, &token) {
+            not.raw = &text[not.start..token.start + token.raw.len()];
             not.role = part;
         } else {
             not.role = TokenRole::Word;
-            bound.push(piece);
+            bound.push(token);
         }
     }
     if let Some(last) = bound.last_mut().filter(|last| last.role == TokenRole::Not) {
@@ -220,43 +220,43 @@ fn negate<'a>(before: &str, next: &QueryToken<'a>) -> Option<TokenRole<'a>> {
 }
 
 /// `AND` and `OR` are operators only between two other tokens.
-fn demote_operators(pieces: &mut [QueryToken<'_>]) {
-    let is_operator = |piece: &QueryToken<'_>| matches!(piece.role, TokenRole::And | TokenRole::Or);
-    let Some(first) = pieces.iter().position(|piece| !is_operator(piece)) else {
-        demote_to_words(pieces);
+fn demote_operators(tokens: &mut [QueryToken<'_>]) {
+    let is_operator = |token: &QueryToken<'_>| matches!(token.role, TokenRole::And | TokenRole::Or);
+    let Some(first) = tokens.iter().position(|token| !is_operator(token)) else {
+        demote_to_words(tokens);
         return;
     };
-    let last = pieces.iter().rposition(|piece| !is_operator(piece)).unwrap_or(first);
-    for (at, piece) in pieces.iter_mut().enumerate() {
-        if is_operator(piece) && !(first..last).contains(&at) {
-            piece.role = TokenRole::Word;
+    let last = tokens.iter().rposition(|token| !is_operator(token)).unwrap_or(first);
+    for (at, token) in tokens.iter_mut().enumerate() {
+        if is_operator(token) && !(first..last).contains(&at) {
+            token.role = TokenRole::Word;
         }
     }
 }
 
 /// A query that only excludes would match everything else; it is more likely a pasted list or flag.
-fn demote_lonely_exclusions(pieces: &mut [QueryToken<'_>]) {
-    let asks = pieces.iter().any(|piece| match &piece.role {
-        TokenRole::Word => piece.raw.contains(char::is_alphanumeric),
+fn demote_lonely_exclusions(tokens: &mut [QueryToken<'_>]) {
+    let asks = tokens.iter().any(|token| match &token.role {
+        TokenRole::Word => token.raw.contains(char::is_alphanumeric),
         TokenRole::Phrase(_) | TokenRole::Filters(_) | TokenRole::Denied(_) => true,
         TokenRole::Excluded(_) | TokenRole::And | TokenRole::Or | TokenRole::Not => false,
     });
     if !asks {
-        demote_to_words(pieces);
+        demote_to_words(tokens);
     }
 }
 
-fn demote_to_words(pieces: &mut [QueryToken<'_>]) {
-    for piece in pieces {
-        piece.role = TokenRole::Word;
+fn demote_to_words(tokens: &mut [QueryToken<'_>]) {
+    for token in tokens {
+        token.role = TokenRole::Word;
     }
 }
 
 /// The values of one kind of filter, each once.
-fn filter_values<T: PartialEq>(pieces: &[QueryToken<'_>], value: impl Fn(&QueryFilter) -> Option<T>) -> Vec<T> {
+fn filter_values<T: PartialEq>(tokens: &[QueryToken<'_>], value: impl Fn(&QueryFilter) -> Option<T>) -> Vec<T> {
     let mut values = Vec::new();
-    for piece in pieces {
-        let TokenRole::Filters(filters) = &piece.role else { continue };
+    for token in tokens {
+        let TokenRole::Filters(filters) = &token.role else { continue };
         for value in filters.iter().filter_map(&value) {
             if !values.contains(&value) {
                 values.push(value);
@@ -267,10 +267,10 @@ fn filter_values<T: PartialEq>(pieces: &[QueryToken<'_>], value: impl Fn(&QueryF
 }
 
 /// Removes a value from the requested ones (all, if none were requested); false if none would remain.
-fn remove_value<T: Copy + PartialEq>(asked: &mut Vec<T>, all: &[T], value: T) -> bool {
-    if asked.is_empty() {
-        asked.extend(all);
+fn remove_value<T: Copy + PartialEq>(values: &mut Vec<T>, all: &[T], value: T) -> bool {
+    if values.is_empty() {
+        values.extend(all);
     }
-    asked.retain(|other| *other != value);
-    !asked.is_empty()
+    values.retain(|other| *other != value);
+    !values.is_empty()
 }

@@ -13,28 +13,28 @@ const MIN_MATCH_TENTHS: usize = 6;
 /// Words that an ellipsis may have cut: one at each end.
 const CUT_WORDS: usize = 2;
 
-/// The text's own wording of a quote, on one line and at most `most` characters long; `None` if the quote does not
+/// The text's own wording of a quote, on one line and at most `limit` characters long; `None` if the quote does not
 /// occur.
 /// Whitespace, case, punctuation and Markdown may differ, and `…` may stand for omitted words.
-pub(crate) fn verify_excerpt(text: &str, quoted: &str, most: usize) -> Option<String> {
+pub(crate) fn verify_excerpt(text: &str, quoted: &str, limit: usize) -> Option<String> {
     let line = one_line(text);
     let words = word_ranges(&line);
     let quote = quoted.replace("...", "…");
     let longest = quote.split('…').map(|piece| self::word_ranges(piece).len()).max()?;
-    let asked = self::word_ranges(&quote);
-    let run = longest_run(&words, &line, &asked, &quote)?;
+    let quote_words = self::word_ranges(&quote);
+    let run = longest_run(&words, &line, &quote_words, &quote)?;
     let (first, last) = (words.get(run.start)?, words.get(run.end.checked_sub(1)?)?);
     let is_cut = quote.contains('…');
     let is_long = run.len() >= MIN_RUN_WORDS || last.end - first.start >= MIN_RUN_BYTES;
     let is_enough = match run.len() {
-        length if length == asked.len() => true,
+        length if length == quote_words.len() => true,
         // A shortened quote matches by its longest part, in which one word at each end may be cut.
         length if is_cut => {
             is_long && (length >= longest || (length >= MIN_RUN_WORDS && length + CUT_WORDS >= longest))
         }
-        length => length >= MIN_RUN_WORDS && length * 10 >= asked.len() * MIN_MATCH_TENTHS,
+        length => length >= MIN_RUN_WORDS && length * 10 >= quote_words.len() * MIN_MATCH_TENTHS,
     };
-    is_enough.then(|| clip(with_punctuation(&line, first.start, last.end), most).into_owned())
+    is_enough.then(|| clip(with_punctuation(&line, first.start, last.end), limit).into_owned())
 }
 
 /// Extends the range to adjacent punctuation, such as quotes, brackets and a period.
@@ -66,9 +66,9 @@ fn word_ranges(text: &str) -> Vec<Range<usize>> {
 }
 
 /// The longest run of words that also occurs in the quote, as a range of word indexes.
-fn longest_run(words: &[Range<usize>], text: &str, asked: &[Range<usize>], quote: &str) -> Option<Range<usize>> {
+fn longest_run(words: &[Range<usize>], text: &str, quote_words: &[Range<usize>], quote: &str) -> Option<Range<usize>> {
     let lower = |text: &str, word: &Range<usize>| text[word.clone()].to_lowercase();
-    let quoted: Vec<String> = asked.iter().map(|word| lower(quote, word)).collect();
+    let quoted: Vec<String> = quote_words.iter().map(|word| lower(quote, word)).collect();
     let mut lengths = vec![0_usize; quoted.len() + 1];
     let mut best: Option<Range<usize>> = None;
     for (at, word) in words.iter().enumerate() {

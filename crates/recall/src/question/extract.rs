@@ -24,12 +24,12 @@ const MAX_COUNTED_MATCHES: usize = 3;
 /// answer says that no model was asked.
 pub fn extractive_answer(found: &[(SearchHit, Vec<Entry>)], question: &str) -> CitedAnswer {
     let best = found.iter().map(|(hit, _)| hit.word_share).fold(0.0, f32::max);
-    let asked = words::split(question);
-    let asked: Vec<&str> = asked.iter().map(|word| word.text).collect();
+    let question_words = words::split(question);
+    let question_words: Vec<&str> = question_words.iter().map(|word| word.text).collect();
     let fitting =
         found.iter().filter(|(hit, _)| hit.word_share >= MIN_SHARE && hit.word_share >= best * MIN_SHARE_OF_BEST);
     let (mut distinctive, mut announcing) = (Vec::new(), Vec::new());
-    for citation in fitting.filter_map(|(hit, exchange)| passage(hit, exchange, &asked)) {
+    for citation in fitting.filter_map(|(hit, exchange)| passage(hit, exchange, &question_words)) {
         if is_announcement(&citation) { announcing.push(citation) } else { distinctive.push(citation) }
     }
     let mut citations: Vec<Citation> = Vec::new();
@@ -45,15 +45,16 @@ pub fn extractive_answer(found: &[(SearchHit, Vec<Entry>)], question: &str) -> C
 
 /// The passage to quote for a hit: for a short prompt, the agent's reply to it. `None` if the hit has no word of the
 /// question and was found only because of its neighbors.
-fn passage(hit: &SearchHit, exchange: &[Entry], asked: &[&str]) -> Option<Citation> {
+fn passage(hit: &SearchHit, exchange: &[Entry], question_words: &[&str]) -> Option<Citation> {
     let entry = &hit.entry;
     if entry.kind == EntryKind::Prompt && entry.text.chars().count() <= LONG_PROMPT_CHARS {
-        let said =
+        let replies =
             exchange.iter().filter(|entry| entry.kind == EntryKind::AssistantText && !entry.text.trim().is_empty());
         // `max_by_key` returns the last of equal replies, which reports the outcome.
-        let reply = said.max_by_key(|entry| snippet(&entry.text, asked).matches.len().min(MAX_COUNTED_MATCHES));
+        let reply =
+            replies.max_by_key(|entry| snippet(&entry.text, question_words).matches.len().min(MAX_COUNTED_MATCHES));
         if let Some(reply) = reply {
-            return Some(citation(reply, &snippet(&reply.text, asked).text));
+            return Some(citation(reply, &snippet(&reply.text, question_words).text));
         }
     }
     (!hit.snippet.matches.is_empty()).then(|| citation(entry, &hit.snippet.text))

@@ -46,12 +46,12 @@ pub fn serialize_session(entries: &[Entry], max_bytes: usize) -> SerializedSessi
     if pieces.iter().map(String::len).sum::<usize>() <= max_bytes {
         return SerializedSession { text: pieces.concat(), shown: entries.len(), left_out: 0, summaries: 0 };
     }
-    let most = max_bytes.saturating_sub(NOTE_BYTES);
+    let limit = max_bytes.saturating_sub(NOTE_BYTES);
     // Which summaries are kept depends on the cut, so the first cut assumes they use their full share.
-    let from = first_fitting(&pieces, most - most / SUMMARY_FRACTION);
-    let head = kept_from_beginning(&entries[..from], &pieces[..from], most / SUMMARY_FRACTION);
+    let from = first_fitting(&pieces, limit - limit / SUMMARY_FRACTION);
+    let head = kept_from_beginning(&entries[..from], &pieces[..from], limit / SUMMARY_FRACTION);
     let head_bytes: usize = head.iter().map(|at| pieces[*at].len()).sum();
-    let from = first_fitting(&pieces, most.saturating_sub(head_bytes));
+    let from = first_fitting(&pieces, limit.saturating_sub(head_bytes));
     let head: Vec<usize> = head.into_iter().filter(|at| *at < from).collect();
     let left_out = from - head.len();
     let summaries = head.iter().filter(|at| is_summary(&entries[**at])).count();
@@ -103,8 +103,8 @@ fn render_entry(entry: &Entry, longest: usize) -> String {
     format!("{head}{text}\n\n")
 }
 
-fn speaker_label(speech: EntryKind) -> &'static str {
-    match speech {
+fn speaker_label(kind: EntryKind) -> &'static str {
+    match kind {
         EntryKind::Recap => "recap",
         EntryKind::Interruption => "interruption",
         EntryKind::Shell => "user's command",
@@ -118,8 +118,8 @@ fn is_summary(entry: &Entry) -> bool {
 }
 
 /// Index of the first of the most recent texts that fit together; the last one is always kept.
-fn first_fitting(pieces: &[String], most: usize) -> usize {
-    let mut left = most;
+fn first_fitting(pieces: &[String], limit: usize) -> usize {
+    let mut left = limit;
     let mut from = pieces.len();
     for (at, piece) in pieces.iter().enumerate().rev() {
         if piece.len() > left && from < pieces.len() {
@@ -133,8 +133,8 @@ fn first_fitting(pieces: &[String], most: usize) -> usize {
 
 /// Entries kept from the omitted beginning: the newest summaries, which include older ones, and the first request if it
 /// fits.
-fn kept_from_beginning(entries: &[Entry], pieces: &[String], most: usize) -> Vec<usize> {
-    let mut left = most;
+fn kept_from_beginning(entries: &[Entry], pieces: &[String], limit: usize) -> Vec<usize> {
+    let mut left = limit;
     let mut kept = Vec::new();
     let first = entries.iter().position(|entry| matches!(entry.kind, EntryKind::Prompt | EntryKind::Task));
     let first = first.filter(|at| pieces[*at].len() <= MAX_FIRST_REQUEST_BYTES);
@@ -233,7 +233,7 @@ mod tests {
                 .iter()
                 .map(|(length, kind)| (if *kind == 0 { EntryKind::Summary } else { EntryKind::AssistantText }, "ü".repeat(*length)))
                 .collect();
-            let texts: Vec<(EntryKind, &str)> = texts.iter().map(|(speech, text)| (*speech, text.as_str())).collect();
+            let texts: Vec<(EntryKind, &str)> = texts.iter().map(|(kind, text)| (*kind, text.as_str())).collect();
             let rendered = serialize_session(&session(&texts), most);
             prop_assert!(rendered.text.len() <= most);
             prop_assert_eq!(rendered.shown + rendered.left_out, texts.len());

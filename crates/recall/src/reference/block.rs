@@ -52,20 +52,20 @@ pub fn reference_block(outcomes: &[(SessionReference, ReferenceOutcome)], most_b
     if outcomes.is_empty() || (is_much && !is_any) {
         return None;
     }
-    let pieces: Vec<ReferenceSection> =
+    let parts: Vec<ReferenceSection> =
         outcomes.iter().flat_map(|(reference, outcome)| reference_sections(reference, outcome)).collect();
-    let heads: usize = pieces.iter().map(|piece| piece.head.len() + 2).sum();
-    let mut room = most_bytes.min(REFERENCE_BYTES).saturating_sub(REFERENCE_HEADER.len() + heads);
-    let mut waiting = pieces.iter().filter(|piece| !piece.body.is_empty()).count();
+    let heads: usize = parts.iter().map(|part| part.head.len() + 2).sum();
+    let mut free_bytes = most_bytes.min(REFERENCE_BYTES).saturating_sub(REFERENCE_HEADER.len() + heads);
+    let mut waiting = parts.iter().filter(|part| !part.body.is_empty()).count();
     let mut text = REFERENCE_HEADER.to_owned();
-    for piece in pieces {
+    for part in parts {
         text.push_str("\n\n");
-        text.push_str(&piece.head);
-        if !piece.body.is_empty() {
+        text.push_str(&part.head);
+        if !part.body.is_empty() {
             // Space that one section does not use goes to the others.
-            let rendered = cut_to_fit(&piece.body, room / waiting);
+            let rendered = cut_to_fit(&part.body, free_bytes / waiting);
             text.push_str(&rendered);
-            room -= rendered.len();
+            free_bytes -= rendered.len();
             waiting -= 1;
         }
     }
@@ -91,12 +91,12 @@ struct ReferenceSection {
     body: String,
 }
 
-/// Cuts a text to at most `room` bytes.
-fn cut_to_fit(body: &str, room: usize) -> String {
-    if body.len() <= room {
+/// Cuts a text to at most `max_bytes`.
+fn cut_to_fit(body: &str, max_bytes: usize) -> String {
+    if body.len() <= max_bytes {
         return body.to_owned();
     }
-    match body.floor_char_boundary(room.saturating_sub(REFERENCE_CUT_MARK.len())) {
+    match body.floor_char_boundary(max_bytes.saturating_sub(REFERENCE_CUT_MARK.len())) {
         0 => String::new(),
         cut => format!("{}{REFERENCE_CUT_MARK}", &body[..cut]),
     }

@@ -112,9 +112,9 @@ fn parse_word(text: &str) -> Option<(String, bool, usize)> {
 /// `: what did we decide?`: up to the last question mark on the line, or before the next reference.
 fn parse_question(text: &str) -> Option<String> {
     let own = text.split("@@").next().unwrap_or_default();
-    let asked = &own[..=own.rfind('?')?];
-    let asked = asked.trim();
-    (own.starts_with(char::is_whitespace) && asked.len() > 1).then(|| asked.to_owned())
+    let question = &own[..=own.rfind('?')?];
+    let question = question.trim();
+    (own.starts_with(char::is_whitespace) && question.len() > 1).then(|| question.to_owned())
 }
 
 /// Adds a reference. The same session with the same question is one reference.

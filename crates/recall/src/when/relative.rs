@@ -180,8 +180,8 @@ impl TimeSentence<'_> {
     /// "The week before last".
     fn before_last(&self, at: usize) -> PhraseMatch {
         let unit = parse_unit(self.word_at(at))?;
-        let said = self.adjacent_word(at + 1) == "before" && self.adjacent_word(at + 2) == "last";
-        if said { span_match(at + 3, self.calendar.period(unit, 2)) } else { None }
+        let is_match = self.adjacent_word(at + 1) == "before" && self.adjacent_word(at + 2) == "last";
+        if is_match { span_match(at + 3, self.calendar.period(unit, 2)) } else { None }
     }
 
     /// "On Tuesday": the latest one before today, unless a date or a week follows.
@@ -225,9 +225,9 @@ impl TimeSentence<'_> {
     }
 
     fn the_weekend(&self, at: usize) -> PhraseMatch {
-        let said = self.word_at(at) == "weekend"
+        let is_match = self.word_at(at) == "weekend"
             && (self.is_whole_value || matches!(self.governor(at), "over" | "on" | "at" | "during" | "since" | "from"));
-        if said { span_match(at + 1, self.calendar.weekend(false)) } else { None }
+        if is_match { span_match(at + 1, self.calendar.weekend(false)) } else { None }
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn tokenize(text: &str) -> Vec<TimeToken> {
     for chunk in text.split_whitespace() {
         let start = after + text[after..].find(chunk).unwrap_or_default();
         after = start + chunk.len();
-        let place = start..after;
+        let byte_range = start..after;
         let opened = chunk.trim_start_matches(OPENING);
         let word = opened.trim_end_matches(CLOSING);
         if !word.contains(char::is_alphanumeric) {
@@ -57,16 +57,21 @@ pub(super) fn tokenize(text: &str) -> Vec<TimeToken> {
         let hedge = HEDGES.iter().find(|hedge| lower.starts_with(**hedge));
         if let Some(hedge) = hedge {
             let text = hedge.trim_end_matches('-').to_owned();
-            tokens.push(TimeToken { text, is_capitalized: starts_with_capital(word), gap, byte_range: place.clone() });
+            tokens.push(TimeToken {
+                text,
+                is_capitalized: starts_with_capital(word),
+                gap,
+                byte_range: byte_range.clone(),
+            });
             gap = TokenGap::Space;
         }
         let skip = hedge.map_or(0, |hedge| hedge.len());
-        let capital = word.get(skip..).is_some_and(starts_with_capital);
+        let is_capitalized = word.get(skip..).is_some_and(starts_with_capital);
         tokens.push(TimeToken {
             text: lower.get(skip..).unwrap_or_default().to_owned(),
-            is_capitalized: capital,
+            is_capitalized,
             gap,
-            byte_range: place,
+            byte_range,
         });
         gap = match opened.get(word.len()..).unwrap_or_default() {
             "" => TokenGap::Space,

@@ -41,8 +41,8 @@ fn print(context: &CommandContext, engine: &Engine, args: &FactsArgs, found: &Fa
     match found {
         FactsReport::About { graph, .. } if args.dot => context.printer.raw(render::dot(graph).as_bytes())?,
         FactsReport::About { graph, .. } if args.svg => context.printer.raw(render::svg(graph).as_bytes())?,
-        FactsReport::About { subject: thing, facts, graph, others } => {
-            render::entity_facts(&mut page, (thing, facts, graph), &context.zone, args.scope.all_projects);
+        FactsReport::About { subject: entity, facts, graph, others } => {
+            render::entity_facts(&mut page, (entity, facts, graph), &context.zone, args.scope.all_projects);
             context.printer.answer(&page)?;
             for other in others {
                 let kind = other.kind.as_str();

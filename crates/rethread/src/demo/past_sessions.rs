@@ -234,27 +234,27 @@ const STAGING: DemoSession = DemoSession {
 pub(super) fn transcripts(now: Timestamp) -> Vec<(String, String)> {
     SESSIONS
         .iter()
-        .map(|story| if story.is_pi { pi_transcript(story, now) } else { claude_code_transcript(story, now) })
+        .map(|session| if session.is_pi { pi_transcript(session, now) } else { claude_code_transcript(session, now) })
         .collect()
 }
 
 /// The time of a step.
-fn step_time(story: &DemoSession, now: Timestamp, step: usize) -> Timestamp {
-    let seconds = story.minutes_ago * 60 + (story.steps.len() - 1 - step) as i64 * STEP_SECONDS;
+fn step_time(session: &DemoSession, now: Timestamp, step: usize) -> Timestamp {
+    let seconds = session.minutes_ago * 60 + (session.steps.len() - 1 - step) as i64 * STEP_SECONDS;
     Timestamp::from_millis(now.as_millis() - seconds * 1000)
 }
 
-fn project_folder(story: &DemoSession) -> String {
-    story.project.replace('/', "-")
+fn project_folder(session: &DemoSession) -> String {
+    session.project.replace('/', "-")
 }
 
-fn claude_code_transcript(story: &DemoSession, now: Timestamp) -> (String, String) {
-    let mut log = claude_code::ClaudeCodeTranscript::new(story.session, story.project)
-        .on_branch(story.branch)
-        .with_model(story.model, story.cache_read_tokens);
-    for (number, step) in story.steps.iter().enumerate() {
-        let call = format!("toolu_{}{number:02}", &story.session[..8]);
-        log.set_time(step_time(story, now, number));
+fn claude_code_transcript(session: &DemoSession, now: Timestamp) -> (String, String) {
+    let mut log = claude_code::ClaudeCodeTranscript::new(session.session, session.project)
+        .on_branch(session.branch)
+        .with_model(session.model, session.cache_read_tokens);
+    for (number, step) in session.steps.iter().enumerate() {
+        let call = format!("toolu_{}{number:02}", &session.session[..8]);
+        log.set_time(step_time(session, now, number));
         match step {
             Prompt(text) => log.user_message(text),
             Reply(text) => log.assistant_message(text),
@@ -273,20 +273,20 @@ fn claude_code_transcript(story: &DemoSession, now: Timestamp) -> (String, Strin
             }
         };
         if number == 0 {
-            log.title(story.title);
+            log.title(session.title);
         }
     }
-    (format!(".claude/projects/{}/{}.jsonl", project_folder(story), story.session), log.text())
+    (format!(".claude/projects/{}/{}.jsonl", project_folder(session), session.session), log.text())
 }
 
-fn pi_transcript(story: &DemoSession, now: Timestamp) -> (String, String) {
-    let started = step_time(story, now, 0);
+fn pi_transcript(session: &DemoSession, now: Timestamp) -> (String, String) {
+    let started = step_time(session, now, 0);
     let mut log =
-        pi::PiTranscript::new(story.session, story.project, started).with_context_tokens(story.cache_read_tokens);
-    log.session_name(story.title);
-    for (number, step) in story.steps.iter().enumerate() {
+        pi::PiTranscript::new(session.session, session.project, started).with_context_tokens(session.cache_read_tokens);
+    log.session_name(session.title);
+    for (number, step) in session.steps.iter().enumerate() {
         let call = format!("call_{number}");
-        log.set_time(step_time(story, now, number));
+        log.set_time(step_time(session, now, number));
         let mut done = |name: &str, arguments, output: &str, is_error| {
             log.tool_call(&call, name, &arguments);
             log.tool_result(&call, name, output, is_error);
@@ -300,6 +300,6 @@ fn pi_transcript(story: &DemoSession, now: Timestamp) -> (String, String) {
             FailedCommand(command, output) => done("bash", json!({"command": command}), output, true),
         }
     }
-    let name = pi::file_name(started, story.session);
-    (format!(".pi/agent/sessions/-{}--/{name}", project_folder(story)), log.text())
+    let name = pi::file_name(started, session.session);
+    (format!(".pi/agent/sessions/-{}--/{name}", project_folder(session)), log.text())
 }

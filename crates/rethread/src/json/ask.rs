@@ -1,6 +1,6 @@
 //! JSON of `rethread ask` and `rethread handoff`.
 
-use rethread_engine::{AnsweredQuestion, AskPlan, Citation, HandoffReport as Made};
+use rethread_engine::{AnsweredQuestion, AskPlan, Citation, HandoffReport};
 use rethread_model::Tokens;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -50,8 +50,8 @@ struct CitationJson<'a> {
 }
 
 impl<'a> AnswerJson<'a> {
-    pub(crate) fn new(asked: &'a AnsweredQuestion) -> Self {
-        let session = &asked.listed.session;
+    pub(crate) fn new(answered: &'a AnsweredQuestion) -> Self {
+        let session = &answered.listed.session;
         let cited = |one: &'a Citation| CitationJson {
             entry_id: &one.entry,
             role: one.role.as_str(),
@@ -64,17 +64,17 @@ impl<'a> AnswerJson<'a> {
             session_id: session.id.to_string(),
             session_name: session.name.as_deref(),
             session: SessionNameJson::new(session),
-            question: &asked.question,
-            answer_markdown: &asked.answer.answer,
-            confidence: asked.answer.confidence.as_str(),
-            citations: asked.answer.citations.iter().map(cited).collect(),
-            notes: &asked.answer.notes,
-            extractive: asked.answer.is_extractive,
-            model: asked.model.as_deref(),
-            cached: asked.cached,
-            attempts: asked.attempts,
-            tokens: asked.tokens,
-            cost_usd: asked.cost.map(dollars),
+            question: &answered.question,
+            answer_markdown: &answered.answer.answer,
+            confidence: answered.answer.confidence.as_str(),
+            citations: answered.answer.citations.iter().map(cited).collect(),
+            notes: &answered.answer.notes,
+            extractive: answered.answer.is_extractive,
+            model: answered.model.as_deref(),
+            cached: answered.cached,
+            attempts: answered.attempts,
+            tokens: answered.tokens,
+            cost_usd: answered.cost.map(dollars),
         }
     }
 }
@@ -125,13 +125,13 @@ pub(crate) struct HandoffJson<'a> {
 }
 
 impl<'a> HandoffJson<'a> {
-    pub(crate) fn new(made: &'a Made) -> Self {
-        let session = &made.listed.session;
+    pub(crate) fn new(report: &'a HandoffReport) -> Self {
+        let session = &report.listed.session;
         Self {
             schema: SCHEMA,
             session: SessionNameJson::new(session),
             reference: format!("@@{}", session.id),
-            markdown: &made.text,
+            markdown: &report.text,
         }
     }
 }

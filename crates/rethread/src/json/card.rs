@@ -141,7 +141,7 @@ impl CardRefreshJson {
             CardRefreshOutcome::Busy => ("busy", None),
             CardRefreshOutcome::Disabled(why) => ("off", Some(why.clone())),
             CardRefreshOutcome::NoModel(error) => ("no-model", Some(error.to_string())),
-            CardRefreshOutcome::OverBudget(refusal) => ("refused", Some(refusal.to_string())),
+            CardRefreshOutcome::OverBudget(error) => ("refused", Some(error.to_string())),
             CardRefreshOutcome::InvalidAnswer(why) => ("invalid", Some(why.clone())),
             CardRefreshOutcome::Failed(error) => ("failed", Some(error.to_string())),
         };

@@ -1,6 +1,6 @@
 //! JSON of sessions and threads in the HTTP API: one format for both, and their logs page by page.
 
-use rethread_engine::{Conversation as Found, ListPage, ListedSession, TaskAndNotes, ThreadLogPage};
+use rethread_engine::{Conversation, ListPage, ListedSession, TaskAndNotes, ThreadLogPage};
 use rethread_model::thread::{
     PendingToolCall, ThreadMetadata, ThreadMetrics, ThreadRecord, ThreadSource, UNNAMED_THREAD,
 };
@@ -24,7 +24,7 @@ pub(crate) struct ConversationListJson<'a> {
 }
 
 impl<'a> ConversationListJson<'a> {
-    pub(crate) fn new(found: &'a [Found], more: bool) -> Self {
+    pub(crate) fn new(found: &'a [Conversation], more: bool) -> Self {
         Self { schema: SCHEMA, sessions: found.iter().map(ConversationJson::new).collect(), more }
     }
 }
@@ -44,7 +44,7 @@ struct ConversationJson<'a> {
 }
 
 impl<'a> ConversationJson<'a> {
-    fn new(found: &'a Found) -> Self {
+    fn new(found: &'a Conversation) -> Self {
         let mut session = SessionJson::new(&found.listed);
         let thread = found.thread.as_ref();
         if let Some(thread) = thread {
@@ -116,7 +116,7 @@ struct ThreadMetadataJson<'a> {
 }
 
 impl<'a> ConversationDetailsJson<'a> {
-    pub(crate) fn new(found: &'a Found, hand: &'a TaskAndNotes, messages: Option<&'a ThreadLogPage>) -> Self {
+    pub(crate) fn new(found: &'a Conversation, hand: &'a TaskAndNotes, messages: Option<&'a ThreadLogPage>) -> Self {
         Self {
             schema: SCHEMA,
             session: ConversationJson::new(found),

@@ -1,6 +1,6 @@
 //! JSON of the `@@` references in a text.
 
-use rethread_engine::{ReferenceCandidate as Found, ReferenceOutcome, ReferencedSession, ResolvedReferences};
+use rethread_engine::{ReferenceCandidate, ReferenceOutcome, ReferencedSession, ResolvedReferences};
 use rethread_model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -76,7 +76,7 @@ impl<'a> ResolvedReferencesJson<'a> {
     }
 }
 
-fn reference_candidate(found: &Found) -> ReferenceCandidateJson<'_> {
+fn reference_candidate(found: &ReferenceCandidate) -> ReferenceCandidateJson<'_> {
     ReferenceCandidateJson { id: &found.id, about: &found.details, name: &found.name }
 }
 

@@ -1,6 +1,6 @@
 //! JSON of sessions, their episodes and their entries.
 
-use rethread_engine::{EpisodeText, ListedSession, SessionLog as Log};
+use rethread_engine::{EpisodeText, ListedSession, SessionLog};
 use rethread_model::{
     Entry, SessionKind, SessionState, Timestamp, Tokens, ToolKind, ToolOutcome, ToolUse, estimate_byte_tokens,
 };
@@ -172,7 +172,7 @@ pub(crate) struct SessionLogJson<'a> {
 }
 
 impl<'a> SessionLogJson<'a> {
-    pub(crate) fn new(log: &'a Log) -> Self {
+    pub(crate) fn new(log: &'a SessionLog) -> Self {
         Self {
             schema: SCHEMA,
             session: SessionJson::new(&log.listed),

@@ -19,8 +19,8 @@ pub(crate) struct CreatedThreadJson<'a> {
 }
 
 impl<'a> CreatedThreadJson<'a> {
-    pub(crate) fn new(made: &'a ThreadMetadata) -> Self {
-        Self { schema: SCHEMA, thread: ThreadJson::new(made) }
+    pub(crate) fn new(metadata: &'a ThreadMetadata) -> Self {
+        Self { schema: SCHEMA, thread: ThreadJson::new(metadata) }
     }
 }
 
@@ -137,9 +137,9 @@ impl<'a> ThreadContextJson<'a> {
         Self::with_last_messages(found, usize::MAX)
     }
 
-    /// Lists only the last `most` messages.
-    pub(crate) fn with_last_messages(found: &'a ThreadContext, most: usize) -> Self {
-        let left_out = found.messages.len().saturating_sub(most);
+    /// Lists only the last `limit` messages.
+    pub(crate) fn with_last_messages(found: &'a ThreadContext, limit: usize) -> Self {
+        let left_out = found.messages.len().saturating_sub(limit);
         Self {
             schema: SCHEMA,
             id: found.id.to_string(),

@@ -146,9 +146,9 @@ impl McpArguments {
         if let Some(ArgumentValue::Texts(texts)) = self.get(name) { texts } else { &[] }
     }
 
-    /// A number clamped to 1..=`most`, or `usual` if missing.
-    pub(super) fn number(&self, name: &str, usual: u64, most: u64) -> u64 {
-        if let Some(ArgumentValue::Number(number)) = self.get(name) { (*number).clamp(1, most) } else { usual }
+    /// A number clamped to 1..=`limit`, or `usual` if missing.
+    pub(super) fn number(&self, name: &str, usual: u64, limit: u64) -> u64 {
+        if let Some(ArgumentValue::Number(number)) = self.get(name) { (*number).clamp(1, limit) } else { usual }
     }
 
     pub(super) fn flag(&self, name: &str) -> bool {

@@ -29,8 +29,8 @@ pub(crate) fn routes(app: &SharedState) -> Router<SharedState> {
     let service = StreamableHttpService::new(make, Arc::new(NeverSessionManager::default()), config);
     // GET and DELETE are for MCP sessions, which are not offered.
     let answer = move |State(_): State<SharedState>, parts: Parts, body: Bytes| async move {
-        if let Some(refusal) = check_request(&body) {
-            return refusal;
+        if let Some(error) = check_request(&body) {
+            return error;
         }
         let request = Request::from_parts(parts, Body::from(body));
         service.oneshot(request).await.unwrap_or_else(|never| match never {}).map(Body::new)

@@ -134,7 +134,7 @@ impl ServerHandler for McpServer {
             tool.call(&tool_context, request.arguments.unwrap_or_default())
         };
         // The HTTP server has other clients: wait for a permit without holding a thread.
-        let _place = match &self.host {
+        let _permit = match &self.host {
             EngineHost::Process(_) => None,
             EngineHost::Server(app) => app.limits.acquire_tool().await,
         };

@@ -12,15 +12,15 @@ const INDENT: &str = "    ";
 const LABEL_WIDTH: usize = 9;
 
 /// Renders the answer with confidence, citations and notes.
-pub(crate) fn answer(page: &mut TextPage, asked: &AnsweredQuestion) {
-    let answer = &asked.answer;
+pub(crate) fn answer(page: &mut TextPage, answered: &AnsweredQuestion) {
+    let answer = &answered.answer;
     // The passages follow as citations, so they are not repeated here.
-    let said = if answer.is_extractive && !answer.citations.is_empty() {
+    let text = if answer.is_extractive && !answer.citations.is_empty() {
         "No model was asked. Best matching passages of the session, found by keyword:"
     } else {
         answer.answer.as_str()
     };
-    for line in wrap(&sanitize(said), text_width(page, 0)) {
+    for line in wrap(&sanitize(text), text_width(page, 0)) {
         page.line(Tone::Plain, &line);
     }
     page.end_line();
@@ -31,7 +31,7 @@ pub(crate) fn answer(page: &mut TextPage, asked: &AnsweredQuestion) {
     };
     page.add(Tone::Dim, "confidence ").line(tone, answer.confidence.as_str());
     for citation in &answer.citations {
-        page.end_line().add(Tone::Strong, &asked.listed.session.citation(citation.line));
+        page.end_line().add(Tone::Strong, &answered.listed.session.citation(citation.line));
         page.line(Tone::Dim, &format!("  {}", citation.role.as_str()));
         for line in wrap(&sanitize_line(&citation.excerpt), text_width(page, INDENT.len())) {
             page.add(Tone::Plain, INDENT).line(Tone::Plain, &line);
@@ -46,14 +46,14 @@ pub(crate) fn answer(page: &mut TextPage, asked: &AnsweredQuestion) {
 }
 
 /// The model that was asked, with tokens and cost.
-pub(crate) fn model_and_cost(asked: &AnsweredQuestion) -> String {
-    let Some(model) = &asked.model else { return "no model was asked".to_owned() };
-    if asked.cached {
+pub(crate) fn model_and_cost(answered: &AnsweredQuestion) -> String {
+    let Some(model) = &answered.model else { return "no model was asked".to_owned() };
+    if answered.cached {
         return format!("{model}, cached answer; nothing was sent");
     }
-    let cost = asked.cost.map_or_else(|| "price unknown".to_owned(), |cost| cost.to_string());
-    let answers = if asked.attempts > 1 { format!(" · {} attempts", asked.attempts) } else { String::new() };
-    format!("{model} · {}{answers} · {cost}", count(asked.tokens.total(), "token"))
+    let cost = answered.cost.map_or_else(|| "price unknown".to_owned(), |cost| cost.to_string());
+    let answers = if answered.attempts > 1 { format!(" · {} attempts", answered.attempts) } else { String::new() };
+    format!("{model} · {}{answers} · {cost}", count(answered.tokens.total(), "token"))
 }
 
 /// Renders what asking would cost.

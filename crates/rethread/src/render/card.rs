@@ -56,8 +56,8 @@ pub(crate) fn card_plan(page: &mut TextPage, plan: &CardPlan) {
     let part = if plan.is_truncated { " (only the most recent part of the session)" } else { "" };
     row("input", &format!("about {} tokens{part}", number(plan.planned.input_tokens)));
     row("output", &format!("at most {} tokens", number(plan.planned.output_tokens)));
-    let most = plan.planned.cost.map_or_else(|| "unknown".to_owned(), |sum| format!("at most {}", cost(Some(sum))));
-    row("cost", &format!("{most} per attempt, up to three attempts"));
+    let max_cost = plan.planned.cost.map_or_else(|| "unknown".to_owned(), |sum| format!("at most {}", cost(Some(sum))));
+    row("cost", &format!("{max_cost} per attempt, up to three attempts"));
     row("new", &format!("{} of {} prompts needed", plan.new_prompts, plan.needed_prompts));
     row("budget", plan.refusal_reason.as_deref().unwrap_or("allowed"));
 }

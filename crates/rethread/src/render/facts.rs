@@ -16,34 +16,34 @@ pub(super) const INDENT: usize = 2;
 const MAX_NAME_WIDTH: usize = 60;
 
 /// Renders entities as a table, by kind.
-pub(crate) fn entity_table(page: &mut TextPage, things: &[EntityFacts], now: Timestamp) {
-    let room = page.width().map_or(MAX_NAME_WIDTH, |width| width.saturating_sub(39).clamp(16, MAX_NAME_WIDTH));
-    let name = |thing: &EntityFacts| truncate_to_width(&thing.entity.name, room);
-    let width = things.iter().map(|thing| name(thing).width()).max().unwrap_or(0);
+pub(crate) fn entity_table(page: &mut TextPage, entities: &[EntityFacts], now: Timestamp) {
+    let max_width = page.width().map_or(MAX_NAME_WIDTH, |width| width.saturating_sub(39).clamp(16, MAX_NAME_WIDTH));
+    let name = |entity: &EntityFacts| truncate_to_width(&entity.entity.name, max_width);
+    let width = entities.iter().map(|entity| name(entity).width()).max().unwrap_or(0);
     let mut last = None;
-    for thing in things {
-        let kind = thing.entity.kind.as_str();
+    for entity in entities {
+        let kind = entity.entity.kind.as_str();
         let heading = if last == Some(kind) { "" } else { kind };
         last = Some(kind);
         page.cell(Tone::Dim, heading, "preference".len(), CellAlign::Left).add(Tone::Plain, "  ");
-        page.cell(Tone::Strong, &name(thing), width, CellAlign::Left).add(Tone::Plain, "  ");
-        page.cell(Tone::Plain, &count(thing.facts, "fact"), "9,999 facts".len(), CellAlign::Right)
+        page.cell(Tone::Strong, &name(entity), width, CellAlign::Left).add(Tone::Plain, "  ");
+        page.cell(Tone::Plain, &count(entity.facts, "fact"), "9,999 facts".len(), CellAlign::Right)
             .add(Tone::Plain, "  ");
-        page.line(Tone::Dim, &age(thing.last_fact_at, now));
+        page.line(Tone::Dim, &age(entity.last_fact_at, now));
     }
 }
 
 /// Renders one entity: what it is connected to, then its latest facts.
 pub(crate) fn entity_facts(
     page: &mut TextPage,
-    (thing, facts, graph): (&EntityFacts, &[FactRow], &EntityGraph),
+    (entity, facts, graph): (&EntityFacts, &[FactRow], &EntityGraph),
     zone: &TimeZone,
     with_project: bool,
 ) {
-    page.add(Tone::Dim, thing.entity.kind.as_str()).add(Tone::Plain, " ");
-    page.add(Tone::Strong, &sanitize_line(&thing.entity.name)).add(Tone::Plain, "  ");
-    let sessions = count(thing.sessions, "session");
-    page.line(Tone::Dim, &format!("{} in {sessions}", count(thing.facts, "fact")));
+    page.add(Tone::Dim, entity.entity.kind.as_str()).add(Tone::Plain, " ");
+    page.add(Tone::Strong, &sanitize_line(&entity.entity.name)).add(Tone::Plain, "  ");
+    let sessions = count(entity.sessions, "session");
+    page.line(Tone::Dim, &format!("{} in {sessions}", count(entity.facts, "fact")));
     for edge in graph.edges.iter().filter(|edge| edge.from == 0 || edge.to == 0) {
         edge_line(page, graph, edge, zone);
     }
@@ -54,10 +54,10 @@ pub(crate) fn entity_facts(
         page.end_line();
         let fact = &known.fact;
         let object = fact.object.as_ref().map(|object| format!(" {}", sanitize_line(&object.name))).unwrap_or_default();
-        let said = predicate_phrase(fact.predicate);
-        let said = if object.is_empty() { said.trim_end_matches(", verified by") } else { &said };
+        let phrase = predicate_phrase(fact.predicate);
+        let phrase = if object.is_empty() { phrase.trim_end_matches(", verified by") } else { &phrase };
         page.add(state_tone(fact.state), fact.state.display_name(fact.predicate)).add(Tone::Plain, "  ");
-        page.line(Tone::Plain, &format!("{} {said}{object}", sanitize_line(&fact.subject.name)));
+        page.line(Tone::Plain, &format!("{} {phrase}{object}", sanitize_line(&fact.subject.name)));
         if !fact.detail.is_empty() {
             indented(page, Tone::Plain, &fact.detail, INDENT);
         }

@@ -11,9 +11,9 @@ const MAX_CANDIDATES: usize = 10;
 
 /// Renders a failure, with the sessions that an ambiguous reference matches.
 pub(crate) fn failure(page: &mut TextPage, failure: &Failure, now: Timestamp) {
-    labelled(page, Tone::Error, "error: ", &failure.source.to_string());
+    labeled_line(page, Tone::Error, "error: ", &failure.source.to_string());
     for cause in failure.causes() {
-        labelled(page, Tone::Warning, "cause: ", &cause);
+        labeled_line(page, Tone::Warning, "cause: ", &cause);
     }
     if !failure.candidates.is_empty() {
         let shown = failure.candidates.iter().take(MAX_CANDIDATES);
@@ -24,11 +24,11 @@ pub(crate) fn failure(page: &mut TextPage, failure: &Failure, now: Timestamp) {
         }
     }
     for hint in &failure.hints {
-        labelled(page, Tone::Strong, "hint: ", hint);
+        labeled_line(page, Tone::Strong, "hint: ", hint);
     }
 }
 
 /// Renders a label and a text whose further lines are indented.
-fn labelled(page: &mut TextPage, tone: Tone, label: &str, text: &str) {
+fn labeled_line(page: &mut TextPage, tone: Tone, label: &str, text: &str) {
     page.add(tone, label).line(Tone::Plain, &text.trim_end().replace('\n', "\n  "));
 }

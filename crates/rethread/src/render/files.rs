@@ -46,9 +46,10 @@ fn touch_block(page: &mut TextPage, touch: &FileTouch, found: &FileHistory, zone
     let session_actions =
         touch.actions.iter().map(|one_action| action_text(one_action, found)).collect::<Vec<_>>().join(", ");
     page.add(Tone::Dim, &local_time(touch.last_at, zone)).add(Tone::Plain, "  ").line(tone, &session_actions);
-    let room = page.width().map_or(usize::MAX, |width| width.saturating_sub(INDENT));
+    let max_width = page.width().map_or(usize::MAX, |width| width.saturating_sub(INDENT));
     if let Some(why) = &touch.prompt {
-        page.add(Tone::Plain, &" ".repeat(INDENT)).line(Tone::Plain, &truncate_to_width(why, room.max("…".width())));
+        page.add(Tone::Plain, &" ".repeat(INDENT))
+            .line(Tone::Plain, &truncate_to_width(why, max_width.max("…".width())));
     }
     let name = source.session_name.as_deref().map(|name| truncate_to_width(name, MAX_NAME_WIDTH)).unwrap_or_default();
     let project = source.project.as_deref().filter(|_| with_project).map(last_path_component).unwrap_or_default();

@@ -21,8 +21,8 @@ pub(crate) fn forget_report(page: &mut TextPage, forgotten: &ForgetReport, is_pl
     sessions(page, &forgotten.partial_sessions, if is_plan { "would lose episodes or names" } else { "shortened" });
     if !forgotten.threads.is_empty() {
         let threads = count(forgotten.threads.len() as u64, "thread");
-        let whose = "stored only by rethread: there is no other copy";
-        page.line(Tone::Warning, &format!("{threads} {verb} ({whose})"));
+        let note = "stored only by rethread: there is no other copy";
+        page.line(Tone::Warning, &format!("{threads} {verb} ({note})"));
     }
     for removed in &forgotten.removed {
         page.cell(Tone::Plain, &number(removed.count), NUMBER_WIDTH, CellAlign::Right).add(Tone::Plain, "  ");

@@ -27,7 +27,7 @@ pub(crate) struct SearchView {
 }
 
 /// Renders hits, most relevant first.
-pub(crate) fn search(page: &mut TextPage, report: &SearchReport, wanted: SearchView) {
+pub(crate) fn search(page: &mut TextPage, report: &SearchReport, view: SearchView) {
     let rank_width = report.hits.len().to_string().len();
     let indent = " ".repeat(rank_width + 2);
     for (at, found) in report.hits.iter().enumerate() {
@@ -36,15 +36,15 @@ pub(crate) fn search(page: &mut TextPage, report: &SearchReport, wanted: SearchV
         }
         let hit = &found.hit;
         page.cell(Tone::Dim, &(at + 1).to_string(), rank_width, CellAlign::Right).add(Tone::Plain, "  ");
-        let about = [Some(age(hit.entry.at, wanted.now)), Some(kind_label(hit))];
-        heading(page, &hit.session, wanted, about, indent.len());
+        let about = [Some(age(hit.entry.at, view.now)), Some(kind_label(hit))];
+        heading(page, &hit.session, view, about, indent.len());
         body(page, found, &indent);
         page.add(Tone::Plain, &indent).line(Tone::Dim, &hit.session.citation(hit.entry.location.line));
     }
 }
 
 /// Renders hits grouped by session, in the order of their best hit.
-pub(crate) fn search_by_session(page: &mut TextPage, report: &SearchReport, wanted: SearchView) {
+pub(crate) fn search_by_session(page: &mut TextPage, report: &SearchReport, view: SearchView) {
     let mut groups: Vec<Vec<&HitWithExchange>> = Vec::new();
     for found in &report.hits {
         let same = |group: &&mut Vec<&HitWithExchange>| group[0].hit.session.id == found.hit.session.id;
@@ -59,13 +59,13 @@ pub(crate) fn search_by_session(page: &mut TextPage, report: &SearchReport, want
         }
         let session = &group[0].hit.session;
         let about = [(group.len() > 1).then(|| count(group.len() as u64, "hit")), None];
-        heading(page, session, wanted, about, 0);
+        heading(page, session, view, about, 0);
         page.line(Tone::Dim, &session.id.to_string());
         for found in group {
             let entry = &found.hit.entry;
             page.end_line().add(Tone::Plain, "  ");
             let line = format!("line {}", entry.location.line);
-            page.row(&[kind_label(&found.hit), age(entry.at, wanted.now), line].map(|part| (Tone::Dim, part)), 2);
+            page.row(&[kind_label(&found.hit), age(entry.at, view.now), line].map(|part| (Tone::Dim, part)), 2);
             body(page, found, "  ");
         }
     }
@@ -87,19 +87,19 @@ fn kind_label(hit: &SearchHit) -> String {
 }
 
 /// Renders the name of a session with details about it or the hit.
-fn heading(page: &mut TextPage, session: &Session, wanted: SearchView, about: [Option<String>; 2], column: usize) {
-    let project = wanted.with_project.then(|| project_name(session));
+fn heading(page: &mut TextPage, session: &Session, view: SearchView, about: [Option<String>; 2], column: usize) {
+    let project = view.with_project.then(|| project_name(session));
     let parts: Vec<String> =
         [Some(session.agent.as_str().to_owned())].into_iter().chain(about).chain([project]).flatten().collect();
     let aside = parts.join(" · ");
     let child = if session.kind == SessionKind::Child { "↳ " } else { "" };
     let name = format!("{child}{}", session_label(session));
-    let room = page.width().map_or(usize::MAX, |width| width.saturating_sub(column));
-    let beside = room.saturating_sub(aside.width() + 2);
+    let max_width = page.width().map_or(usize::MAX, |width| width.saturating_sub(column));
+    let beside = max_width.saturating_sub(aside.width() + 2);
     if beside >= MIN_NAME_WIDTH {
         page.add(Tone::Strong, &truncate_to_width(&name, beside)).add(Tone::Plain, "  ");
     } else {
-        page.line(Tone::Strong, &truncate_to_width(&name, room)).add(Tone::Plain, &" ".repeat(column));
+        page.line(Tone::Strong, &truncate_to_width(&name, max_width)).add(Tone::Plain, &" ".repeat(column));
     }
     page.line(Tone::Dim, &aside);
 }

@@ -95,28 +95,30 @@ fn tool_call_line(page: &mut TextPage, entry: &Entry, tool: &ToolUse, session: &
     let mut what = call_text(tool, session, reader);
     let (mut outcome, tone) = outcome_text(tool.outcome.as_ref());
     let mut error = error_text(tool.outcome.as_ref()).map(sanitize_line).unwrap_or_default();
-    let room = page.width().map(|width| width.saturating_sub("  [] ".len() + place.width()).max(MIN_CALL_WIDTH));
-    if !error.is_empty() && room.is_none_or(|room| what.width() + outcome.width() + error.width() + 2 <= room) {
+    let max_width = page.width().map(|width| width.saturating_sub("  [] ".len() + place.width()).max(MIN_CALL_WIDTH));
+    if !error.is_empty()
+        && max_width.is_none_or(|max_width| what.width() + outcome.width() + error.width() + 2 <= max_width)
+    {
         outcome = format!("{outcome}: {}", std::mem::take(&mut error));
     }
-    if let Some(room) = room {
-        what = truncate_to_width(&what, room.saturating_sub(outcome.width()).max(room / 2));
-        outcome = truncate_to_width(&outcome, room.saturating_sub(what.width()));
+    if let Some(max_width) = max_width {
+        what = truncate_to_width(&what, max_width.saturating_sub(outcome.width()).max(max_width / 2));
+        outcome = truncate_to_width(&outcome, max_width.saturating_sub(what.width()));
     }
     page.add(if entry.is_abandoned { Tone::Dim } else { Tone::Plain }, &format!("[{what}]"));
     page.add(Tone::Plain, " ").add(tone, &outcome).add(Tone::Dim, &place).end_line();
     indented_lines(page, tone, &error, MAX_ERROR_LINES);
-    let kept = tool.outcome.as_ref().and_then(|outcome| outcome.output.as_deref());
-    if let (LogProfile::Full, Some(output)) = (reader.profile, kept) {
+    let output = tool.outcome.as_ref().and_then(|outcome| outcome.output.as_deref());
+    if let (LogProfile::Full, Some(output)) = (reader.profile, output) {
         indented_lines(page, Tone::Dim, &sanitize(output), MAX_OUTPUT_LINES);
     }
 }
 
 /// Renders the first lines of a text, indented.
-fn indented_lines(page: &mut TextPage, tone: Tone, text: &str, most: usize) {
+fn indented_lines(page: &mut TextPage, tone: Tone, text: &str, limit: usize) {
     let lines = wrap(text, page.width().map(|width| width.saturating_sub(4)));
-    for (at, line) in lines.iter().take(most).enumerate() {
-        let cut = if at + 1 == most && lines.len() > most { " …" } else { "" };
+    for (at, line) in lines.iter().take(limit).enumerate() {
+        let cut = if at + 1 == limit && lines.len() > limit { " …" } else { "" };
         page.line(tone, &format!("    {line}{cut}"));
     }
 }

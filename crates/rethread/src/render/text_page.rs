@@ -73,10 +73,10 @@ impl TextPage {
     /// Adds text on one line, padded to `width` columns.
     pub(crate) fn cell(&mut self, tone: Tone, text: &str, width: usize, side: CellAlign) -> &mut Self {
         let text = sanitize_line(text);
-        let room = " ".repeat(width.saturating_sub(text.width()));
+        let padding = " ".repeat(width.saturating_sub(text.width()));
         match side {
-            CellAlign::Left => self.push_styled(tone, &text).push_styled(Tone::Plain, &room),
-            CellAlign::Right => self.push_styled(Tone::Plain, &room).push_styled(tone, &text),
+            CellAlign::Left => self.push_styled(tone, &text).push_styled(Tone::Plain, &padding),
+            CellAlign::Right => self.push_styled(Tone::Plain, &padding).push_styled(tone, &text),
         }
     }
 

@@ -70,21 +70,21 @@ pub(crate) fn compaction_summary(page: &mut TextPage, report: &CompactReport) {
 /// The result of a compaction in one line.
 pub(crate) fn compaction_note(report: &CompactReport, is_dry: bool) -> String {
     let tokens = number(report.record.tokens_before);
-    let kept = report.record.first_kept_seq;
+    let first_kept = report.record.first_kept_seq;
     let by = match &report.summarizer {
         Summarizer::Model(name) => format!("by {}", sanitize_line(name)),
         Summarizer::Rules(None) => "without a model".to_owned(),
         Summarizer::Rules(Some(why)) => format!("without the model ({})", sanitize_line(why)),
     };
     if !is_dry {
-        return format!("summarized about {tokens} tokens {by}; records from {kept} on are kept verbatim");
+        return format!("summarized about {tokens} tokens {by}; records from {first_kept} on are kept verbatim");
     }
     let cost = report.planned.map_or_else(String::new, |planned| {
         let cost = planned.cost.map_or_else(|| "unknown price".to_owned(), |cost| format!("at most {cost}"));
         let (input, output) = (number(planned.input_tokens), number(planned.output_tokens));
         format!("; about {input} input tokens, at most {output} output tokens, {cost}; the summary shown is written without a model")
     });
-    format!("would summarize about {tokens} tokens {by} and keep records from {kept} on{cost}")
+    format!("would summarize about {tokens} tokens {by} and keep records from {first_kept} on{cost}")
 }
 
 pub(crate) fn queue_position(ahead: usize) -> String {

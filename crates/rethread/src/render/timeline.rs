@@ -41,11 +41,11 @@ fn episode_block(page: &mut TextPage, happened: &TimelineEpisode, time: &str, wi
     let session = &happened.session;
     let project = if with_project { format!(" · {}", project_name(session)) } else { String::new() };
     let agent = session.agent.as_str();
-    let room = page.width().map_or(usize::MAX, |width| width.saturating_sub(INDENT));
+    let max_width = page.width().map_or(usize::MAX, |width| width.saturating_sub(INDENT));
     let child = if session.kind == SessionKind::Child { "↳ " } else { "" };
     let name = truncate_to_width(
         &format!("{child}{}", session_label(session)),
-        room.saturating_sub(agent.len() + 2 + project.width()),
+        max_width.saturating_sub(agent.len() + 2 + project.width()),
     );
     if happened.is_anchor {
         page.add(Tone::Match, ANCHOR_MARK);
@@ -55,14 +55,14 @@ fn episode_block(page: &mut TextPage, happened: &TimelineEpisode, time: &str, wi
     page.add(Tone::Plain, time).add(Tone::Plain, "  ").add(Tone::Dim, agent).add(Tone::Plain, "  ");
     page.add(Tone::Strong, &name).line(Tone::Dim, &project);
     let indent = " ".repeat(INDENT);
-    let asked = happened.prompt.as_deref().map(first_line).filter(|line| !line.is_empty());
-    let said = happened.answer.as_deref().map(first_line).filter(|line| !line.is_empty());
-    let (tone, text) = match (asked, said) {
-        (Some(asked), _) => (Tone::Plain, asked),
-        (None, Some(said)) => (Tone::Dim, said),
+    let prompt = happened.prompt.as_deref().map(first_line).filter(|line| !line.is_empty());
+    let answer = happened.answer.as_deref().map(first_line).filter(|line| !line.is_empty());
+    let (tone, text) = match (prompt, answer) {
+        (Some(prompt), _) => (Tone::Plain, prompt),
+        (None, Some(answer)) => (Tone::Dim, answer),
         (None, None) => (Tone::Dim, "(no messages)"),
     };
-    page.add(Tone::Plain, &indent).line(tone, &truncate_to_width(text, room));
+    page.add(Tone::Plain, &indent).line(tone, &truncate_to_width(text, max_width));
     page.add(Tone::Plain, &indent).row(&episode_details(happened), INDENT);
 }
 

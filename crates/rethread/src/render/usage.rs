@@ -65,11 +65,11 @@ pub(crate) fn usage_rows(report: &UsageReport, by: UsageGrouping) -> Vec<UsageRo
     };
     let (first, last) = if by == UsageGrouping::Day { (folded, many) } else { (0, many - folded) };
     let shown = &report.groups[first..last];
-    let most = shown.iter().map(|group| measure(&group.totals)).max().unwrap_or(0).max(1) as f64;
+    let largest = shown.iter().map(|group| measure(&group.totals)).max().unwrap_or(0).max(1) as f64;
     let row = |group: &UsageGroup| UsageRow {
         label: group_label(group, by),
         used: group.totals.clone(),
-        share: measure(&group.totals) as f64 / most,
+        share: measure(&group.totals) as f64 / largest,
     };
     let mut rows: Vec<UsageRow> = shown.iter().map(row).collect();
     // The summed row has no bar: it would be longer than all others.
@@ -119,16 +119,16 @@ pub(crate) fn money(sum: NanoUsd) -> String {
 }
 
 fn table(page: &mut TextPage, rows: &[UsageRow], total: &UsageTotals, by: UsageGrouping) {
-    let room = page.width().unwrap_or(MAX_TEXT_WIDTH).min(MAX_TEXT_WIDTH);
+    let max_width = page.width().unwrap_or(MAX_TEXT_WIDTH).min(MAX_TEXT_WIDTH);
     let mut lines = table_lines(rows, total, by, TokenColumns::Separate);
-    if MIN_LABEL_WIDTH + numbers_width(&column_widths(&lines)) > room {
+    if MIN_LABEL_WIDTH + numbers_width(&column_widths(&lines)) > max_width {
         lines = table_lines(rows, total, by, TokenColumns::Combined);
     }
     let mut widths = column_widths(&lines);
     let numbers = numbers_width(&widths);
-    let longest = room.saturating_sub(numbers + MIN_BAR_WIDTH + 2).clamp(MIN_LABEL_WIDTH, MAX_LABEL_WIDTH);
+    let longest = max_width.saturating_sub(numbers + MIN_BAR_WIDTH + 2).clamp(MIN_LABEL_WIDTH, MAX_LABEL_WIDTH);
     widths[0] = widths[0].min(longest);
-    let bars = room.saturating_sub(widths[0] + numbers + 2).min(MAX_BAR_WIDTH);
+    let bars = max_width.saturating_sub(widths[0] + numbers + 2).min(MAX_BAR_WIDTH);
     let last = lines.len() - 1;
     for (at, line) in lines.iter().enumerate() {
         let tone = match at {

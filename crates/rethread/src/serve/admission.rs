@@ -69,19 +69,19 @@ mod tests {
     #[test]
     fn a_flood_of_refusals_does_not_fill_the_log() {
         // T16
-        let (room, began) = (ConcurrencyLimits::default(), Instant::now());
-        let noted = (0..1000).filter(|_| room.should_log_refusal(began)).count();
+        let (limits, began) = (ConcurrencyLimits::default(), Instant::now());
+        let noted = (0..1000).filter(|_| limits.should_log_refusal(began)).count();
         assert_eq!(noted, MAX_LOGGED_REFUSALS as usize);
-        assert!(room.should_log_refusal(began + MINUTE));
+        assert!(limits.should_log_refusal(began + MINUTE));
     }
 
     #[test]
     fn slow_calls_leave_threads_for_fast_ones() {
         // T16
-        let room = ConcurrencyLimits::default();
-        let taken: Vec<_> = (0..MAX_SLOW_CALLS).map(|_| room.acquire_slow().unwrap()).collect();
-        assert_eq!(room.acquire_slow().unwrap_err().status(), StatusCode::TOO_MANY_REQUESTS);
+        let limits = ConcurrencyLimits::default();
+        let taken: Vec<_> = (0..MAX_SLOW_CALLS).map(|_| limits.acquire_slow().unwrap()).collect();
+        assert_eq!(limits.acquire_slow().unwrap_err().status(), StatusCode::TOO_MANY_REQUESTS);
         drop(taken);
-        assert!(room.acquire_slow().is_ok());
+        assert!(limits.acquire_slow().is_ok());
     }
 }

@@ -42,14 +42,14 @@ impl ApiError {
 
     /// 500: a bug in Rethread.
     pub(crate) fn internal_error() -> Self {
-        let refusal = Self::new(StatusCode::INTERNAL_SERVER_ERROR, FailureKind::Internal, "internal error in rethread");
-        refusal.hint("this is a bug, please report it")
+        let error = Self::new(StatusCode::INTERNAL_SERVER_ERROR, FailureKind::Internal, "internal error in rethread");
+        error.hint("this is a bug, please report it")
     }
 
     /// 503: the server is shutting down and did not start this request.
     pub(crate) fn shutting_down() -> Self {
-        let refusal = Self::new(StatusCode::SERVICE_UNAVAILABLE, FailureKind::Serve, "the server is shutting down");
-        refusal.hint("try again after the server has restarted")
+        let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, FailureKind::Serve, "the server is shutting down");
+        error.hint("try again after the server has restarted")
     }
 
     pub(crate) fn status(&self) -> StatusCode {

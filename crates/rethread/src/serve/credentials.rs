@@ -138,10 +138,10 @@ fn token_file_stamp(path: &std::path::Path) -> Option<TokenFileStamp> {
 
 /// HMAC of the expiry under the token.
 fn cookie_signature(token: &str, until: u64) -> Option<String> {
-    let mut made = Hmac::<Sha256>::new_from_slice(token.as_bytes()).ok()?;
-    made.update(COOKIE_PURPOSE);
-    made.update(until.to_string().as_bytes());
-    Some(format!("{:x}", made.finalize().into_bytes()))
+    let mut mac = Hmac::<Sha256>::new_from_slice(token.as_bytes()).ok()?;
+    mac.update(COOKIE_PURPOSE);
+    mac.update(until.to_string().as_bytes());
+    Some(format!("{:x}", mac.finalize().into_bytes()))
 }
 
 fn hash(bytes: &[u8]) -> [u8; 32] {

@@ -55,9 +55,9 @@ pub(super) async fn guard(State(app): State<SharedState>, request: Request, next
         Ok(()) if is_open => catch_panic(next.run(request.map(|_| Body::empty()))).await,
         Ok(()) => match read_body(&app, request).await {
             Ok(request) => catch_panic(next.run(request)).await,
-            Err(refusal) => refusal.into_response(),
+            Err(error) => error.into_response(),
         },
-        Err(refusal) => refusal.into_response(),
+        Err(error) => error.into_response(),
     };
     if is_person {
         answer = web::error_as_page(answer, is_let_in);
@@ -87,10 +87,10 @@ fn is_public(method: &Method, path: &str) -> bool {
 /// Whether a browser navigates to a page, as opposed to an API client.
 fn accepts_html(request: &Request) -> bool {
     let is_for_programs = |path: &str| ["/api/", "/mcp", "/ws", "/static/"].iter().any(|start| path.starts_with(start));
-    let wanted = request.headers().get(header::ACCEPT).and_then(|wanted| wanted.to_str().ok());
+    let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     *request.method() == Method::GET
         && !is_for_programs(request.uri().path())
-        && wanted.is_some_and(|wanted| wanted.contains("text/html"))
+        && accept.is_some_and(|accept| accept.contains("text/html"))
 }
 
 fn check(app: &ServerState, request: &Request, is_open: bool) -> Result<(), ApiError> {
@@ -98,8 +98,8 @@ fn check(app: &ServerState, request: &Request, is_open: bool) -> Result<(), ApiE
     let is_same_user = request.extensions().get::<SameUser>().is_some();
     let host = requested_host(request);
     if !is_same_user && !host.is_some_and(|host| is_allowed_host(&app.allowed_hosts, host)) {
-        let refusal = ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, "host not allowed");
-        return Err(refusal.hint("add the name to serve.hosts in the config"));
+        let error = ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, "host not allowed");
+        return Err(error.hint("add the name to serve.hosts in the config"));
     }
     let is_own_origin =
         single_header(headers, &header::ORIGIN).is_some_and(|origin| is_own_origin(origin, host, app.is_tls));
@@ -126,15 +126,15 @@ fn check(app: &ServerState, request: &Request, is_open: bool) -> Result<(), ApiE
     }
     if matches!(*request.method(), Method::POST | Method::PUT | Method::PATCH) && !is_json(headers) {
         let message = "request body must be JSON";
-        let refusal = ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, FailureKind::BadRequest, message);
-        return Err(refusal.hint("send it with Content-Type: application/json"));
+        let error = ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, FailureKind::BadRequest, message);
+        return Err(error.hint("send it with Content-Type: application/json"));
     }
     Ok(())
 }
 
 fn unauthorized() -> ApiError {
-    let refusal = ApiError::new(StatusCode::UNAUTHORIZED, FailureKind::Unauthorized, "missing or invalid token");
-    refusal.hint("send `Authorization: Bearer TOKEN` (`rethread token` prints it), or run `rethread open`")
+    let error = ApiError::new(StatusCode::UNAUTHORIZED, FailureKind::Unauthorized, "missing or invalid token");
+    error.hint("send `Authorization: Bearer TOKEN` (`rethread token` prints it), or run `rethread open`")
 }
 
 /// The `Host` of the request, with its port. `None` if it differs from the request target.
@@ -146,9 +146,9 @@ fn requested_host(request: &Request) -> Option<&str> {
 
 /// A header that occurs exactly once. Given twice it may be an attack: a proxy may have checked the other one.
 fn single_header<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
-    let mut given = headers.get_all(name).iter();
-    let first = given.next();
-    first.filter(|_| given.next().is_none())
+    let mut values = headers.get_all(name).iter();
+    let first = values.next();
+    first.filter(|_| values.next().is_none())
 }
 
 fn without_port(authority: &str) -> &str {

@@ -66,7 +66,7 @@ struct ListenConfig {
 /// Serves until Ctrl-C.
 pub(crate) fn run(context: &CommandContext, request: &ServeArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let place = listen_config(&engine, request)?;
+    let config = listen_config(&engine, request)?;
     let mut lock = engine.lock_server()?;
     raise_file_limit();
     let stop = Arc::new(AtomicBool::new(false));
@@ -77,8 +77,8 @@ pub(crate) fn run(context: &CommandContext, request: &ServeArgs) -> Result<Exit,
     }
     let app = Arc::new(ServerState {
         credentials: Credentials::new(&engine)?,
-        allowed_hosts: place.hosts.clone(),
-        is_tls: place.tls.is_some(),
+        allowed_hosts: config.hosts.clone(),
+        is_tls: config.tls.is_some(),
         events: EventHub::default(),
         turns: TurnQueue::new(engine.config()),
         thread_syncs: PendingThreadSyncs::default(),
@@ -92,12 +92,12 @@ pub(crate) fn run(context: &CommandContext, request: &ServeArgs) -> Result<Exit,
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().max_blocking_threads(MAX_BLOCKING_THREADS).build()?;
     runtime.block_on(async {
-        let open = bind(&app, &place).await?;
-        let announced = announcement(context, request, &app, &place, &open)?;
+        let open = bind(&app, &config).await?;
+        let announced = announcement(context, request, &app, &config, &open)?;
         lock.publish_info(&serde_json::json!({"pid": std::process::id(), "url": announced.url}))?;
         announce(context, request, &announced)?;
         let reading = start_background_threads(context, request, &app, &stop);
-        serve(&app, open, place.tls, &stop).await;
+        serve(&app, open, config.tls, &stop).await;
         for thread in reading {
             drop(thread.join());
         }
@@ -149,12 +149,12 @@ fn host_name(ip: IpAddr) -> String {
     }
 }
 
-async fn bind(app: &ServerState, place: &ListenConfig) -> Result<Listeners, Failure> {
+async fn bind(app: &ServerState, config: &ListenConfig) -> Result<Listeners, Failure> {
     let failed = |what: String, error: std::io::Error| {
         Failure::new(FailureKind::Serve, format!("{what}: {error}")).hint("choose another address with --listen")
     };
-    let tcp = TcpListener::bind(place.address).await;
-    let tcp = tcp.map_err(|error| failed(format!("cannot listen on {}", place.address), error))?;
+    let tcp = TcpListener::bind(config.address).await;
+    let tcp = tcp.map_err(|error| failed(format!("cannot listen on {}", config.address), error))?;
     let path = app.engine.socket_path();
     // We hold the server lock, so the process that left this socket is gone.
     let _ = std::fs::remove_file(&path);
@@ -170,11 +170,11 @@ fn announcement(
     context: &CommandContext,
     request: &ServeArgs,
     app: &ServerState,
-    place: &ListenConfig,
+    config: &ListenConfig,
     open: &Listeners,
 ) -> Result<json::ServerAddressJson, Failure> {
     let address = open.tcp.local_addr()?;
-    let scheme = if place.tls.is_some() { "https" } else { "http" };
+    let scheme = if config.tls.is_some() { "https" } else { "http" };
     let url = format!("{scheme}://{}:{}", host_name(address.ip()), address.port());
     // Output that is not a terminal may be a log that others can read: no link there.
     let link = if request.json.json || context.printer.is_read() {
@@ -219,7 +219,7 @@ fn watch_transcripts(context: &CommandContext, stop: &AtomicBool) {
         Ok(engine) => engine.with_store_timeout(STORE_LOCK_TIMEOUT),
         Err(error) => return context.printer.warn(&format!("cannot sync transcripts: {error}")),
     };
-    let done = engine.watch(WatchRequest::default(), stop, &mut |news| match news {
+    let done = engine.watch(WatchRequest::default(), stop, &mut |event| match event {
         WatchEvent::Synced(_) => {}
         WatchEvent::Failed(error, wait) => {
             context.printer.warn(&format!("sync failed: {error}; retrying in {} s", wait.as_secs()));
@@ -274,8 +274,8 @@ struct ConnectionLimits {
 
 impl Default for ConnectionLimits {
     fn default() -> Self {
-        let room = |most| Arc::new(Semaphore::new(most));
-        Self { tcp: room(MAX_TCP_CONNECTIONS), unix: room(MAX_UNIX_CONNECTIONS) }
+        let permits = |limit| Arc::new(Semaphore::new(limit));
+        Self { tcp: permits(MAX_TCP_CONNECTIONS), unix: permits(MAX_UNIX_CONNECTIONS) }
     }
 }
 
@@ -283,41 +283,41 @@ async fn accept_connections(app: &SharedState, open: &Listeners, tls: Option<&Tl
     let router = router(app);
     let ours = router.clone().layer(axum::Extension(SameUser));
     let own = rustix::process::geteuid().as_raw();
-    let greet_stranger = |stream: TcpStream, place| {
+    let serve_remote = |stream: TcpStream, permit| {
         let _ = stream.set_nodelay(true);
-        tokio::spawn(serve_tcp(stream, tls.cloned(), router.clone(), app.shutdown.subscribe(), place));
+        tokio::spawn(serve_tcp(stream, tls.cloned(), router.clone(), app.shutdown.subscribe(), permit));
     };
-    let greet_user = |stream: UnixStream, place| {
+    let serve_local = |stream: UnixStream, permit| {
         if stream.peer_cred().is_ok_and(|peer| peer.uid() == own || peer.uid() == 0) {
-            tokio::spawn(serve_connection(stream, ours.clone(), app.shutdown.subscribe(), place));
+            tokio::spawn(serve_connection(stream, ours.clone(), app.shutdown.subscribe(), permit));
         }
     };
     tokio::join!(
-        accept_loop(app, &places.tcp, async || open.tcp.accept().await.map(|(stream, _)| stream), greet_stranger),
-        accept_loop(app, &places.unix, async || open.unix.accept().await.map(|(stream, _)| stream), greet_user),
+        accept_loop(app, &places.tcp, async || open.tcp.accept().await.map(|(stream, _)| stream), serve_remote),
+        accept_loop(app, &places.unix, async || open.unix.accept().await.map(|(stream, _)| stream), serve_local),
     );
 }
 
 /// Accepts connections, at most as many as there are permits, until shutdown.
 async fn accept_loop<S>(
     app: &ServerState,
-    places: &Arc<Semaphore>,
+    permits: &Arc<Semaphore>,
     accept: impl AsyncFn() -> std::io::Result<S>,
-    greet: impl Fn(S, OwnedSemaphorePermit),
+    handle: impl Fn(S, OwnedSemaphorePermit),
 ) {
     let mut ending = app.shutdown.subscribe();
     loop {
         // Shutdown must also work while all permits are taken.
-        let place = tokio::select! {
-            Ok(place) = Arc::clone(places).acquire_owned() => place,
+        let permit = tokio::select! {
+            Ok(permit) = Arc::clone(permits).acquire_owned() => permit,
             () = wait_until_true(&mut ending) => return,
         };
-        let came = tokio::select! {
-            came = accept() => came,
+        let accepted = tokio::select! {
+            accepted = accept() => accepted,
             () = wait_until_true(&mut ending) => return,
         };
-        match came {
-            Ok(stream) => greet(stream, place),
+        match accepted {
+            Ok(stream) => handle(stream, permit),
             // Probably too many open files: wait for other connections to close.
             Err(_) => sleep(ACCEPT_RETRY).await,
         }
@@ -330,17 +330,17 @@ async fn serve_tcp(
     tls: Option<Tls>,
     router: Router,
     ending: watch::Receiver<bool>,
-    place: OwnedSemaphorePermit,
+    permit: OwnedSemaphorePermit,
 ) {
-    let Some(tls) = tls else { return serve_connection(stream, router, ending, place).await };
+    let Some(tls) = tls else { return serve_connection(stream, router, ending, permit).await };
     // The handshake has the same time limit as the headers.
     if let Ok(Ok(stream)) = tokio::time::timeout(HEADER_TIMEOUT, tls.accept(stream)).await {
-        serve_connection(stream, router, ending, place).await;
+        serve_connection(stream, router, ending, permit).await;
     }
 }
 
 /// Serves requests until the client closes or the server shuts down. A started request is finished.
-async fn serve_connection<S>(stream: S, router: Router, mut ending: watch::Receiver<bool>, place: OwnedSemaphorePermit)
+async fn serve_connection<S>(stream: S, router: Router, mut ending: watch::Receiver<bool>, permit: OwnedSemaphorePermit)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -359,7 +359,7 @@ where
             let _ = connection.await;
         }
     }
-    drop(place);
+    drop(permit);
 }
 
 /// Adapts the router to hyper's body type.

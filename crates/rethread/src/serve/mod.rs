@@ -43,11 +43,11 @@ fn router(app: &SharedState) -> Router {
 
 /// Publishes an event whenever something was stored or renamed, until the server shuts down.
 fn publish_changes(app: &ServerState, stop: &AtomicBool) {
-    let mut pulse = app.engine.change_watcher();
+    let mut watcher = app.engine.change_watcher();
     while !stop.load(Ordering::Relaxed) {
-        if let Some(news) = pulse.poll() {
-            app.events.publish_changed(news.sessions.as_deref());
-            for (session, name) in news.renamed {
+        if let Some(changes) = watcher.poll() {
+            app.events.publish_changed(changes.sessions.as_deref());
+            for (session, name) in changes.renamed {
                 app.events.publish_to_session(session, crate::json::FrameEventJson::SessionRenamed { name });
             }
         }

@@ -95,11 +95,11 @@ fn build(rows: Vec<Route>) -> Value {
 }
 
 fn api_description() -> String {
-    let most = MAX_BODY_BYTES >> 20;
+    let max_mib = MAX_BODY_BYTES >> 20;
     format!(
         "Session memory for coding agents. Every request needs the token. GET requests never write: they move no \
          watermark, call no model and add nothing to the ledger. Unknown parameters and fields are errors, and so are \
-         values out of range. Lists in a query repeat their key. Request bodies are JSON objects of at most {most} \
+         values out of range. Lists in a query repeat their key. Request bodies are JSON objects of at most {max_mib} \
          MiB. Responses may gain new keys at any time."
     )
 }
@@ -201,8 +201,8 @@ fn responses(row: &Route, has_body: bool, outputs: &mut SchemaGenerator) -> Valu
     let refused: BTreeSet<u16> =
         COMMON_ERRORS.iter().chain(of_bodies).chain(row.error_statuses).map(StatusCode::as_u16).collect();
     for status in refused {
-        let place = format!("#/components/responses/{status}");
-        all.insert(status.to_string(), json!({"$ref": place}));
+        let reference = format!("#/components/responses/{status}");
+        all.insert(status.to_string(), json!({"$ref": reference}));
     }
     Value::Object(all)
 }

@@ -78,10 +78,10 @@ impl<T, const MAX: usize> Default for BoundedList<T, MAX> {
     }
 }
 
-fn parse_bounded<'de, D: Deserializer<'de>>(deserializer: D, least: u64, most: u64) -> Result<u64, D::Error> {
+fn parse_bounded<'de, D: Deserializer<'de>>(deserializer: D, min: u64, max: u64) -> Result<u64, D::Error> {
     let number = u64::deserialize(deserializer)?;
-    let fits = (least..=most).contains(&number);
-    if fits { Ok(number) } else { Err(Error::custom(format!("expected an integer from {least} to {most}"))) }
+    let fits = (min..=max).contains(&number);
+    if fits { Ok(number) } else { Err(Error::custom(format!("expected an integer from {min} to {max}"))) }
 }
 
 impl<'de, const MIN: u64, const MAX: u64> Deserialize<'de> for BoundedNumber<MIN, MAX> {

@@ -243,8 +243,8 @@ pub(crate) async fn run_blocking<T: Send + 'static>(
 }
 
 /// Decodes the query.
-pub(crate) fn decode_query<Q: DeserializeOwned>(given: Option<&str>) -> Result<Q, ApiError> {
-    query::decode(given.unwrap_or_default()).map_err(|error| ApiError::bad_request(error.to_string()))
+pub(crate) fn decode_query<Q: DeserializeOwned>(query: Option<&str>) -> Result<Q, ApiError> {
+    query::decode(query.unwrap_or_default()).map_err(|error| ApiError::bad_request(error.to_string()))
 }
 
 /// Decodes the body. An empty body counts as `{}`.

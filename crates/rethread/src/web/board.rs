@@ -199,7 +199,7 @@ fn counts(states: &StateCounts) -> Markup {
 
 fn session_card(context: PageContext<'_>, on_board: &BoardSession) -> Markup {
     let (session, state) = (&on_board.listed.session, on_board.listed.state);
-    let asked = on_board
+    let prompt = on_board
         .task
         .as_deref()
         .or(on_board.last_prompt.as_deref())
@@ -217,7 +217,7 @@ fn session_card(context: PageContext<'_>, on_board: &BoardSession) -> Markup {
                 @if let Some(branch) = &session.branch { span.branch { (OneLine(branch)) } }
                 @if let Some(model) = &session.model { span { (OneLine(short_model(model))) } }
             }
-            @if let Some(asked) = asked { p.asked { (OneLine(asked)) } }
+            @if let Some(prompt) = prompt { p.last-prompt { (OneLine(prompt)) } }
             @if let Some(last) = on_board.last_entry.as_ref().filter(|_| !is_over) { (last_action(session, last)) }
             footer { (session_counts(session)) (cost(&on_board.usage)) }
         }
@@ -235,7 +235,7 @@ fn last_action(session: &Session, last: &Entry) -> Markup {
                 @if how == "pending" { span.dim { "running" } }
                 @if how == "failed" { span.bad { "failed" } }
             } @else if last.kind == EntryKind::AssistantText {
-                span.action-line.said { (OneLine(clip(first_line(&last.text), MAX_ACTION_CHARS))) }
+                span.action-line { (OneLine(clip(first_line(&last.text), MAX_ACTION_CHARS))) }
             } @else {
                 span.action-line.failed { (OneLine(clip(first_line(&last.text), MAX_ACTION_CHARS))) }
             }

@@ -209,8 +209,8 @@ pub(super) fn headings(names: &[&str]) -> Markup {
 }
 
 /// A reason, unless the text already contains it.
-pub(super) fn reason(reason: Option<&String>, said: &str) -> Markup {
-    let new = reason.filter(|reason| !said.contains(reason.as_str()));
+pub(super) fn reason(reason: Option<&String>, shown: &str) -> Markup {
+    let new = reason.filter(|reason| !shown.contains(reason.as_str()));
     html! { @if let Some(reason) = new { p.why { "Because " (OneLine(reason)) } } }
 }
 

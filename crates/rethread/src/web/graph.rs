@@ -45,8 +45,8 @@ pub(super) fn page(app: &ServerState, params: &GraphPageParams) -> Result<WebPag
         @match &report {
             FactsReport::Entities(things) if things.is_empty() => { (nothing_known(of)) }
             FactsReport::Entities(things) => { (entities_by_kind(things, of)) }
-            FactsReport::About { subject: thing, facts, graph, others } => {
-                (heading(context, thing, graph))
+            FactsReport::About { subject: entity, facts, graph, others } => {
+                (heading(context, entity, graph))
                 (drawing_svg(graph))
                 div.columns.two {
                     (relations(context, graph))
@@ -75,23 +75,23 @@ fn nothing_known(of: Option<&str>) -> Markup {
     }
 }
 
-fn entities_by_kind(things: &[EntityFacts], of: Option<&str>) -> Markup {
+fn entities_by_kind(entities: &[EntityFacts], of: Option<&str>) -> Markup {
     html! {
         @if let Some(of) = of { h2.sr { "Entities" } p.dim { "Several entities match " code { (OneLine(of)) } ":" } }
         @else { h2.sr { "Entities" } p.dim { "The entities with the most facts. Choose one to see its graph." } }
         div.spread.narrow {
-            @for of_kind in things.chunk_by(|one, next| one.entity.kind == next.entity.kind) { section { (entity_list(of_kind)) } }
+            @for of_kind in entities.chunk_by(|one, next| one.entity.kind == next.entity.kind) { section { (entity_list(of_kind)) } }
         }
     }
 }
 
-fn heading(context: PageContext<'_>, thing: &EntityFacts, graph: &EntityGraph) -> Markup {
+fn heading(context: PageContext<'_>, entity: &EntityFacts, graph: &EntityGraph) -> Markup {
     html! {
         header.thing {
-            p.dim { (thing.entity.kind.as_str()) }
-            h2 { (OneLine(&thing.entity.name)) }
+            p.dim { (entity.entity.kind.as_str()) }
+            h2 { (OneLine(&entity.entity.name)) }
             p.dim {
-                (count(thing.facts, "fact")) " in " (count(thing.sessions, "session")) " · last " (context.since(thing.last_fact_at))
+                (count(entity.facts, "fact")) " in " (count(entity.sessions, "session")) " · last " (context.since(entity.last_fact_at))
                 @if graph.left_out > 0 { " · " (number(graph.left_out as u64)) " more not shown" }
             }
         }
@@ -115,7 +115,7 @@ fn drawing_svg(graph: &EntityGraph) -> Markup {
                     @for edge in &edges { (edge_line(edge)) }
                     @for edge in &edges {
                         @let (x, y) = edge.label_at;
-                        text.said x=(one_decimal(x)) y=(one_decimal(y)) text-anchor="middle" { (OneLine(&edge.label)) }
+                        text.edge-label x=(one_decimal(x)) y=(one_decimal(y)) text-anchor="middle" { (OneLine(&edge.label)) }
                     }
                     @for (node, of) in nodes.iter().zip(&graph.nodes) { (linked_node(node, &of.item)) }
                 }
@@ -131,11 +131,11 @@ fn edge_line(edge: &EdgeLayout) -> Markup {
     }
 }
 
-fn linked_node(node: &NodeLayout, thing: &GraphItem) -> Markup {
+fn linked_node(node: &NodeLayout, item: &GraphItem) -> Markup {
     let (x, y) = node.center;
     let class = if node.is_root { "node middle" } else { "node" };
     html! {
-        a class=(class) href=(node_url(thing)) {
+        a class=(class) href=(node_url(item)) {
             title { (node.kind) " " (OneLine(&node.name)) }
             rect x=(one_decimal(x - NODE_SIZE.0 / 2.0)) y=(one_decimal(y - NODE_SIZE.1 / 2.0)) width=(one_decimal(NODE_SIZE.0)) height=(one_decimal(NODE_SIZE.1)) rx="8" {}
             text.kind x=(one_decimal(x)) y=(one_decimal(y - 5.0)) text-anchor="middle" { (node.kind) " " }
@@ -148,8 +148,8 @@ fn one_decimal(number: f64) -> String {
     format!("{number:.1}")
 }
 
-fn node_url(thing: &GraphItem) -> String {
-    match thing {
+fn node_url(item: &GraphItem) -> String {
+    match item {
         GraphItem::Entity(entity) => to_entity(entity.kind.as_str(), &entity.name),
         GraphItem::Session { id, .. } => to_session(*id),
     }
@@ -167,17 +167,17 @@ fn relations(context: PageContext<'_>, graph: &EntityGraph) -> Markup {
 }
 
 fn relation(context: PageContext<'_>, graph: &EntityGraph, edge: &GraphEdge) -> Markup {
-    let thing = |at: usize| &graph.nodes[at].item;
+    let item = |at: usize| &graph.nodes[at].item;
     let end = |at: usize| {
-        let thing = thing(at);
+        let item = item(at);
         html! {
-            @if at == 0 { strong { (OneLine(thing.label())) } }
-            @else { a href=(node_url(thing)) { (OneLine(thing.label())) } }
+            @if at == 0 { strong { (OneLine(item.label())) } }
+            @else { a href=(node_url(item)) { (OneLine(item.label())) } }
         }
     };
     html! {
         li data-item {
-            p { (end(edge.from)) " " span class={ "said " (state_class(edge.state)) } { (edge_label(graph, edge)) } " " (end(edge.to)) }
+            p { (end(edge.from)) " " span class={ "edge-label " (state_class(edge.state)) } { (edge_label(graph, edge)) } " " (end(edge.to)) }
             p.dim {
                 (edge.state.display_name(edge.predicate)) " · "
                 a href=(to_line(edge.source.session, edge.source.line)) { "line " (number(edge.source.line)) }

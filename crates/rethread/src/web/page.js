@@ -57,7 +57,7 @@ function morphChildren(old, fresh) {
 
 // The text of a card without its age.
 function words(card) {
-  return all("h3, .state, .asked, .doing, .numbers", card).map((part) => part.textContent).join("\n");
+  return all("h3, .state, .last-prompt, .doing, .numbers", card).map((part) => part.textContent).join("\n");
 }
 
 function flash(card) {

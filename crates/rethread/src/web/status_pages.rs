@@ -11,12 +11,12 @@ use crate::failure::{Failure, FailureKind};
 use crate::serve::FailureCause;
 
 /// A page without navigation, for visitors that are not signed in.
-fn bare_page(title: &str, said: &Markup) -> String {
+fn bare_page(title: &str, content: &Markup) -> String {
     let body = html! {
         main.gate id="main" {
             p.home { (logo()) span { "Rethread" } }
             h1 { (title) }
-            (said)
+            (content)
         }
     };
     document(title, Some("alone"), &html! {}, &body).into_string()

@@ -39,11 +39,11 @@ impl UsagePageParams {
         non_blank(self.since.as_ref()).unwrap_or(DEFAULT_SINCE)
     }
 
-    fn request(&self, by: UsageGrouping) -> Result<UsageRequest, ApiError> {
+    fn request(&self, group_by: UsageGrouping) -> Result<UsageRequest, ApiError> {
         let project = non_blank(self.project.as_ref());
         Ok(UsageRequest {
             scope: project.map_or(SessionScope::AllProjects, |path| SessionScope::Project(path.to_owned())),
-            group_by: by,
+            group_by,
             agent: parse_agent(self.agent.as_ref())?,
             since: Some(self.since()).filter(|since| *since != "all").map(str::to_owned),
             until: None,
@@ -158,7 +158,7 @@ fn usage_columns(range: Option<(Date, Date)>, report: &UsageReport) -> Vec<Chart
         UsageMeasure::Cost => used.cost().map_or(0, rethread_engine::NanoUsd::get),
         UsageMeasure::Tokens => used.tokens.total(),
     };
-    let most = all.iter().map(|(_, used)| amount(used)).max().unwrap_or(0).max(1) as f64;
+    let largest = all.iter().map(|(_, used)| amount(used)).max().unwrap_or(0).max(1) as f64;
     let value = |used: &UsageTotals| match (measure, used.messages) {
         (_, 0) => "none".to_owned(),
         (UsageMeasure::Cost, _) => rough_cost(used),
@@ -167,7 +167,7 @@ fn usage_columns(range: Option<(Date, Date)>, report: &UsageReport) -> Vec<Chart
     let column = |(label, used): (String, UsageTotals)| ChartColumn {
         label,
         value: value(&used),
-        share: amount(&used) as f64 / most,
+        share: amount(&used) as f64 / largest,
     };
     all.into_iter().map(column).collect()
 }

@@ -52,7 +52,7 @@ pub(crate) fn documents() -> Vec<Named> {
         let script = name.starts_with("scripts/") || name.starts_with(".ci/") || name == "justfile";
         (written || script)
             && !name.contains("/fixtures/")
-            && !name.contains("/labelled/")
+            && !name.contains("/labeled/")
             && !name.starts_with("benches/results/")
     };
     tracked_files().into_iter().filter(|(name, _)| is_prose(name)).collect()

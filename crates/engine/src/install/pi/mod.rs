@@ -13,8 +13,8 @@ const EXTENSION: &str = include_str!("rethread.ts");
 const PROGRAM_PREFIX: &str = "const PROGRAM = ";
 
 impl Engine {
-    pub(super) fn plan_extension(&self, whose: InstallScope, binary: &str) -> Result<InstallPlan, InstallError> {
-        let [extension, skill_file] = self.pi_files(whose);
+    pub(super) fn plan_extension(&self, scope: InstallScope, binary: &str) -> Result<InstallPlan, InstallError> {
+        let [extension, skill_file] = self.pi_files(scope);
         let names = ExtensionNames {
             command: self.config.text("cards.command_name"),
             status: self.config.text("cards.status_key"),
@@ -23,18 +23,18 @@ impl Engine {
         plan_files(vec![(extension, extension_text(binary, &names)), (skill_file, skill_text(binary))], has_marker)
     }
 
-    pub(super) fn plan_remove_extension(&self, whose: InstallScope) -> Result<InstallPlan, InstallError> {
-        let above = match whose {
-            InstallScope::User => self.pi_folder(whose),
+    pub(super) fn plan_remove_extension(&self, scope: InstallScope) -> Result<InstallPlan, InstallError> {
+        let above = match scope {
+            InstallScope::User => self.pi_folder(scope),
             InstallScope::Project => self.project_folder(),
         };
-        plan_file_removal(self.pi_files(whose).into(), &above, has_marker)
+        plan_file_removal(self.pi_files(scope).into(), &above, has_marker)
     }
 
     /// The folder that pi loads extensions from.
-    pub(super) fn pi_folder(&self, whose: InstallScope) -> PathBuf {
+    pub(super) fn pi_folder(&self, scope: InstallScope) -> PathBuf {
         let surroundings = self.source_config();
-        match (whose, surroundings.env_var("PI_CODING_AGENT_DIR")) {
+        match (scope, surroundings.env_var("PI_CODING_AGENT_DIR")) {
             (InstallScope::Project, _) => self.project_folder().join(".pi"),
             (InstallScope::User, Some(folder)) => surroundings.expand_home(folder),
             (InstallScope::User, None) => self.environment.home.join(".pi/agent"),
@@ -42,8 +42,8 @@ impl Engine {
     }
 
     /// Paths of the extension and the skill.
-    pub(super) fn pi_files(&self, whose: InstallScope) -> [PathBuf; 2] {
-        let folder = self.pi_folder(whose);
+    pub(super) fn pi_files(&self, scope: InstallScope) -> [PathBuf; 2] {
+        let folder = self.pi_folder(scope);
         [folder.join("extensions/rethread.ts"), folder.join("skills/rethread/SKILL.md")]
     }
 }

@@ -31,7 +31,7 @@ pub(super) struct FactPosition {
 }
 
 impl TrackedDecision {
-    pub(super) fn stated(subject: String, detail: &str, spot: FactPosition) -> Self {
+    pub(super) fn stated(subject: String, detail: &str, position: FactPosition) -> Self {
         Self {
             subject,
             object: None,
@@ -39,13 +39,13 @@ impl TrackedDecision {
             reason: None,
             state: FactState::Confirmed,
             trust: Trust::Human,
-            line: spot.line,
+            line: position.line,
             evidence: Vec::new(),
         }
     }
 
-    pub(super) fn proposed(subject: String, detail: &str, reason: Option<String>, spot: FactPosition) -> Self {
-        let stated = Self::stated(subject, detail, spot);
+    pub(super) fn proposed(subject: String, detail: &str, reason: Option<String>, position: FactPosition) -> Self {
+        let stated = Self::stated(subject, detail, position);
         Self { reason, state: FactState::Hypothesis, trust: Trust::Assistant, ..stated }
     }
 
@@ -71,9 +71,13 @@ impl TrackedDecision {
 }
 
 /// The fact for a preference or prohibition.
-pub(super) fn preference_fact(wish: StatedPreference, sentence: &ProseSentence<'_>, spot: FactPosition) -> Fact {
-    let choice = TrackedDecision::stated(wish.subject, sentence.text, spot);
+pub(super) fn preference_fact(
+    preference: StatedPreference,
+    sentence: &ProseSentence<'_>,
+    position: FactPosition,
+) -> Fact {
+    let choice = TrackedDecision::stated(preference.subject, sentence.text, position);
     let reason = reason_for(&choice.subject, sentence);
     let subject = Entity::new(EntityKind::Preference, choice.subject.as_str());
-    Fact { predicate: wish.predicate, subject, reason, ..choice.to_fact(spot.at) }
+    Fact { predicate: preference.predicate, subject, reason, ..choice.to_fact(position.at) }
 }

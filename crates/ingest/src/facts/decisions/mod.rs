@@ -51,17 +51,17 @@ impl DecisionExtractor {
         if entry.is_abandoned {
             return;
         }
-        let spot = FactPosition { line: entry.location.line, at: entry.at };
+        let position = FactPosition { line: entry.location.line, at: entry.at };
         match entry.kind {
-            EntryKind::Prompt | EntryKind::Answer => self.extract_human(&entry.text, spot, facts),
-            EntryKind::Note => extract_note(&entry.text, spot, facts),
-            EntryKind::AssistantText => self.extract_assistant(&entry.text, spot, facts),
+            EntryKind::Prompt | EntryKind::Answer => self.extract_human(&entry.text, position, facts),
+            EntryKind::Note => extract_note(&entry.text, position, facts),
+            EntryKind::AssistantText => self.extract_assistant(&entry.text, position, facts),
             EntryKind::Call => self.has_worked = true,
             _ => {}
         }
     }
 
-    fn extract_assistant(&mut self, text: &str, spot: FactPosition, facts: &mut Vec<Fact>) {
+    fn extract_assistant(&mut self, text: &str, position: FactPosition, facts: &mut Vec<Fact>) {
         if std::mem::take(&mut self.has_worked) {
             self.clear_question();
         }
@@ -77,7 +77,7 @@ impl DecisionExtractor {
         let lines = prose::prose_lines(text);
         for sentence in sentences::split_sentences(&lines) {
             if let Some(subject) = proposals::find_proposal(&sentence) {
-                self.add_proposal(subject, &sentence, text, spot, facts);
+                self.add_proposal(subject, &sentence, text, position, facts);
             }
         }
         let recommended: Vec<OfferedOption> =
@@ -85,9 +85,9 @@ impl DecisionExtractor {
         if let [offer] = &recommended[..]
             && self.open_proposals.is_empty()
         {
-            let choice = TrackedDecision::proposed(offer.title.clone(), &offer.text, None, spot);
+            let choice = TrackedDecision::proposed(offer.title.clone(), &offer.text, None, position);
             self.open_proposals.push(choice.clone());
-            self.add(choice, spot, facts);
+            self.add(choice, position, facts);
         }
     }
 
@@ -96,7 +96,7 @@ impl DecisionExtractor {
         subject: String,
         sentence: &ProseSentence<'_>,
         text: &str,
-        spot: FactPosition,
+        position: FactPosition,
         facts: &mut Vec<Fact>,
     ) {
         if self.open_proposals.iter().any(|open| is_same_name(&open.subject, &subject)) {
@@ -106,21 +106,25 @@ impl DecisionExtractor {
             let is_left = |known: &TrackedDecision| {
                 known.state == FactState::Hypothesis && text.to_lowercase().contains(&known.subject.to_lowercase())
             };
-            self.set_state(is_left, FactState::Superseded, spot, facts);
+            self.set_state(is_left, FactState::Superseded, position, facts);
         }
         let reason = reason_for(&subject, sentence);
-        let choice = TrackedDecision::proposed(subject, sentence.text, reason, spot);
+        let choice = TrackedDecision::proposed(subject, sentence.text, reason, position);
         self.open_proposals.push(choice.clone());
-        self.add(choice, spot, facts);
+        self.add(choice, position, facts);
     }
 
-    fn extract_human(&mut self, text: &str, spot: FactPosition, facts: &mut Vec<Fact>) {
+    fn extract_human(&mut self, text: &str, position: FactPosition, facts: &mut Vec<Fact>) {
         let answered = options::form_answers(text);
         if !answered.is_empty() {
             self.clear_question();
             for (question, answer) in answered {
                 if let Some(subject) = options::form_decision(&question, &answer) {
-                    self.add(TrackedDecision::stated(subject, &format!("{question} {answer}"), spot), spot, facts);
+                    self.add(
+                        TrackedDecision::stated(subject, &format!("{question} {answer}"), position),
+                        position,
+                        facts,
+                    );
                 }
             }
             return;
@@ -131,10 +135,10 @@ impl DecisionExtractor {
             let lines = prose::human_prose(text);
             let sentences = sentences::split_sentences(&lines);
             if is_asked {
-                self.apply_reply(text, &sentences, spot, facts);
+                self.apply_reply(text, &sentences, position, facts);
             }
             if may_choose {
-                self.extract_statements(&sentences, spot, facts);
+                self.extract_statements(&sentences, position, facts);
             }
         }
         self.clear_question();
@@ -147,49 +151,61 @@ impl DecisionExtractor {
     }
 
     /// Applies a human's reply to what the model has just proposed or asked.
-    fn apply_reply(&mut self, text: &str, sentences: &[ProseSentence<'_>], spot: FactPosition, facts: &mut Vec<Fact>) {
+    fn apply_reply(
+        &mut self,
+        text: &str,
+        sentences: &[ProseSentence<'_>],
+        position: FactPosition,
+        facts: &mut Vec<Fact>,
+    ) {
         let open = std::mem::take(&mut self.open_proposals);
         let first = sentences.first();
         match first.and_then(replies::classify_reply) {
             Some(ProposalReply::Accepts) if open.len() != 1 || self.asks_for_work => {}
             Some(ProposalReply::Accepts | ProposalReply::AcceptsAll) => {
-                self.settle_proposals(&open, FactState::Confirmed, spot, facts);
+                self.settle_proposals(&open, FactState::Confirmed, position, facts);
             }
             Some(ProposalReply::Declines) => {
-                self.settle_proposals(&open, FactState::Refuted, spot, facts);
+                self.settle_proposals(&open, FactState::Refuted, position, facts);
                 if let (Some(first), [declined]) = (first, &open[..])
                     && let Some(subject) = replies::existing_alternative(first)
                 {
-                    let mut choice = TrackedDecision::stated(subject, first.text, spot);
+                    let mut choice = TrackedDecision::stated(subject, first.text, position);
                     choice.object = Some(declined.subject.clone());
-                    self.add(choice, spot, facts);
+                    self.add(choice, position, facts);
                 }
             }
-            _ => self.apply_option_reply(text, &open, spot, facts),
+            _ => self.apply_option_reply(text, &open, position, facts),
         }
         // Decisions stated in the same text are compared with the proposals.
         self.open_proposals = open;
     }
 
     /// Applies a reply that only names an option.
-    fn apply_option_reply(&mut self, text: &str, open: &[TrackedDecision], spot: FactPosition, facts: &mut Vec<Fact>) {
+    fn apply_option_reply(
+        &mut self,
+        text: &str,
+        open: &[TrackedDecision],
+        position: FactPosition,
+        facts: &mut Vec<Fact>,
+    ) {
         let offer =
             options::chosen_key(text).and_then(|key| self.options.iter().find(|offer| offer.key == key).cloned());
-        let taken = match (offer, &self.question) {
+        let chosen = match (offer, &self.question) {
             (Some(offer), _) => Some((offer.title, offer.text)),
-            (None, Some(asked)) => {
-                options::chosen_word(text, asked).map(|word| (word, format!("{asked} {}", text.trim())))
+            (None, Some(question)) => {
+                options::chosen_word(text, question).map(|word| (word, format!("{question} {}", text.trim())))
             }
             (None, None) => None,
         };
-        let Some((subject, detail)) = taken else { return };
-        let is_it = |choice: &TrackedDecision| is_same_name(&choice.subject, &subject);
-        let (same, others): (Vec<TrackedDecision>, Vec<TrackedDecision>) = open.iter().cloned().partition(is_it);
-        self.settle_proposals(&others, FactState::Refuted, spot, facts);
+        let Some((subject, detail)) = chosen else { return };
+        let is_match = |choice: &TrackedDecision| is_same_name(&choice.subject, &subject);
+        let (same, others): (Vec<TrackedDecision>, Vec<TrackedDecision>) = open.iter().cloned().partition(is_match);
+        self.settle_proposals(&others, FactState::Refuted, position, facts);
         if same.is_empty() {
-            self.add(TrackedDecision::stated(subject, &detail, spot), spot, facts);
+            self.add(TrackedDecision::stated(subject, &detail, position), position, facts);
         } else {
-            self.settle_proposals(&same, FactState::Confirmed, spot, facts);
+            self.settle_proposals(&same, FactState::Confirmed, position, facts);
         }
     }
 
@@ -198,33 +214,33 @@ impl DecisionExtractor {
         &mut self,
         open: &[TrackedDecision],
         state: FactState,
-        spot: FactPosition,
+        position: FactPosition,
         facts: &mut Vec<Fact>,
     ) {
         let is_open =
             |known: &TrackedDecision| open.iter().any(|one| one.subject == known.subject && one.line == known.line);
-        self.set_state(is_open, state, spot, facts);
+        self.set_state(is_open, state, position, facts);
     }
 
     /// Extracts decisions and preferences that sentences state on their own.
-    fn extract_statements(&mut self, sentences: &[ProseSentence<'_>], spot: FactPosition, facts: &mut Vec<Fact>) {
+    fn extract_statements(&mut self, sentences: &[ProseSentence<'_>], position: FactPosition, facts: &mut Vec<Fact>) {
         for sentence in sentences {
-            if let Some(wish) = preferences::find_preference(sentence) {
-                facts.push(preference_fact(wish, sentence, spot));
+            if let Some(preference) = preferences::find_preference(sentence) {
+                facts.push(preference_fact(preference, sentence, position));
             } else if let Some(mut made) = statements::find_decision(sentence) {
                 made.rejected = made.rejected.or_else(|| replies::retracted_subject(sentence));
-                self.add_decision(made, sentence, spot, facts);
+                self.add_decision(made, sentence, position, facts);
             } else if let Some(subject) = replies::retracted_subject(sentence) {
-                let is_it = |known: &TrackedDecision| {
+                let is_match = |known: &TrackedDecision| {
                     known.state == FactState::Confirmed
-                        && known.line < spot.line
+                        && known.line < position.line
                         && is_same_name(&known.subject, &subject)
                 };
-                self.set_state(is_it, FactState::Refuted, spot, facts);
+                self.set_state(is_match, FactState::Refuted, position, facts);
             } else if let Some(subject) = replies::repeated_option(sentence) {
-                let is_it = |open: &&TrackedDecision| is_same_name(&open.subject, &subject);
-                let echoed: Vec<TrackedDecision> = self.open_proposals.iter().filter(is_it).cloned().collect();
-                self.settle_proposals(&echoed, FactState::Confirmed, spot, facts);
+                let is_match = |open: &&TrackedDecision| is_same_name(&open.subject, &subject);
+                let echoed: Vec<TrackedDecision> = self.open_proposals.iter().filter(is_match).cloned().collect();
+                self.settle_proposals(&echoed, FactState::Confirmed, position, facts);
             }
         }
     }
@@ -233,50 +249,50 @@ impl DecisionExtractor {
         &mut self,
         made: StatedDecision,
         sentence: &ProseSentence<'_>,
-        spot: FactPosition,
+        position: FactPosition,
         facts: &mut Vec<Fact>,
     ) {
         let open: Vec<TrackedDecision> =
             self.open_proposals.iter().filter(|open| is_same_name(&open.subject, &made.chosen)).cloned().collect();
         if !open.is_empty() {
-            return self.settle_proposals(&open, made.state, spot, facts);
+            return self.settle_proposals(&open, made.state, position, facts);
         }
         if let Some(against) = &made.rejected {
             let is_left = |known: &TrackedDecision| {
                 matches!(known.state, FactState::Confirmed | FactState::Hypothesis)
-                    && known.line < spot.line
+                    && known.line < position.line
                     && is_same_name(&known.subject, against)
             };
-            self.set_state(is_left, FactState::Superseded, spot, facts);
+            self.set_state(is_left, FactState::Superseded, position, facts);
         }
-        let mut choice = TrackedDecision::stated(made.chosen, sentence.text, spot);
+        let mut choice = TrackedDecision::stated(made.chosen, sentence.text, position);
         choice.object = made.rejected;
         choice.reason = reason_for(&choice.subject, sentence);
         choice.state = made.state;
-        self.add(choice, spot, facts);
+        self.add(choice, position, facts);
     }
 
     /// Changes the state of known decisions and emits the updated facts.
     fn set_state(
         &mut self,
-        is_it: impl Fn(&TrackedDecision) -> bool,
+        is_match: impl Fn(&TrackedDecision) -> bool,
         state: FactState,
-        spot: FactPosition,
+        position: FactPosition,
         facts: &mut Vec<Fact>,
     ) {
-        for known in self.decisions.iter_mut().filter(|known| is_it(known) && known.state != state) {
+        for known in self.decisions.iter_mut().filter(|known| is_match(known) && known.state != state) {
             known.state = state;
             // A human settles proposals; a proposal that the model itself replaces keeps the model's trust.
             known.trust = if state == FactState::Superseded { known.trust } else { Trust::Human };
-            if !known.evidence.contains(&spot.line) {
-                known.evidence.push(spot.line);
+            if !known.evidence.contains(&position.line) {
+                known.evidence.push(position.line);
             }
-            facts.push(known.to_fact(spot.at));
+            facts.push(known.to_fact(position.at));
         }
     }
 
-    fn add(&mut self, choice: TrackedDecision, spot: FactPosition, facts: &mut Vec<Fact>) {
-        facts.push(choice.to_fact(spot.at));
+    fn add(&mut self, choice: TrackedDecision, position: FactPosition, facts: &mut Vec<Fact>) {
+        facts.push(choice.to_fact(position.at));
         self.decisions.push(choice);
         if self.decisions.len() > MAX_DECISIONS {
             self.decisions.remove(0);
@@ -284,12 +300,12 @@ impl DecisionExtractor {
     }
 }
 
-fn extract_note(text: &str, spot: FactPosition, facts: &mut Vec<Fact>) {
+fn extract_note(text: &str, position: FactPosition, facts: &mut Vec<Fact>) {
     let text = text.trim_start_matches(['#', ' ']);
     let lines = prose::human_prose(text);
     for sentence in sentences::split_sentences(&lines) {
-        if let Some(wish) = preferences::preference_from_note(&sentence) {
-            facts.push(preference_fact(wish, &sentence, spot));
+        if let Some(preference) = preferences::preference_from_note(&sentence) {
+            facts.push(preference_fact(preference, &sentence, position));
         }
     }
 }
@@ -301,11 +317,11 @@ mod tests {
     fn extracted(texts: &[(EntryKind, &str)]) -> Vec<Fact> {
         let mut choices = DecisionExtractor::default();
         let mut facts = Vec::new();
-        for (line, (speech, text)) in (1..).zip(texts) {
-            let spot = FactPosition { line, at: None };
-            match speech {
-                EntryKind::AssistantText => choices.extract_assistant(text, spot, &mut facts),
-                _ => choices.extract_human(text, spot, &mut facts),
+        for (line, (kind, text)) in (1..).zip(texts) {
+            let position = FactPosition { line, at: None };
+            match kind {
+                EntryKind::AssistantText => choices.extract_assistant(text, position, &mut facts),
+                _ => choices.extract_human(text, position, &mut facts),
             }
         }
         facts

@@ -114,11 +114,11 @@ pub(super) fn either_or_question(text: &str) -> Option<String> {
     }
     let line = text.lines().rev().find(|line| line.contains('?') && line.contains(" or "))?;
     let lines = prose_lines(line);
-    let asked = split_sentences(&lines)
+    let question = split_sentences(&lines)
         .into_iter()
         .rev()
         .find(|sentence| sentence.is_question() && sentence.text.contains(" or "))?;
-    Some(clip(asked.text, MAX_TEXT_CHARS).into_owned())
+    Some(clip(question.text, MAX_TEXT_CHARS).into_owned())
 }
 
 /// Whether a text ends by asking whether to do some work; a bare "yes" then answers that question.
@@ -132,10 +132,10 @@ pub(super) fn ends_with_task_question(text: &str) -> bool {
     static SAME: LazyLock<Option<Regex>> =
         LazyLock::new(|| compile_pattern(r"\b(?:it|this|that|go ahead|go on|proceed)\b"));
     let Some(line) = text.trim_end().lines().next_back().filter(|line| line.ends_with('?')) else { return false };
-    let asked = split_sentences(&[line]);
+    let sentences = split_sentences(&[line]);
     let fits = |table: &LazyLock<Option<Regex>>| {
         let table = table.as_ref();
-        asked.last().is_some_and(|last| table.is_some_and(|table| table.is_match(&last.masked)))
+        sentences.last().is_some_and(|last| table.is_some_and(|table| table.is_match(&last.masked)))
     };
     fits(&TASK) && !fits(&SAME)
 }
@@ -157,16 +157,20 @@ pub(super) fn chosen_key(text: &str) -> Option<String> {
 }
 
 /// The alternative of an either-or question that a short reply chooses.
-pub(super) fn chosen_word(text: &str, asked: &str) -> Option<String> {
+pub(super) fn chosen_word(text: &str, question: &str) -> Option<String> {
     let answer = text.trim().split(", ").next().unwrap_or_default().trim_end_matches(['.', '!']);
     if answer.len() < 3 || answer.split_whitespace().count() > 3 || answer.contains('?') {
         return None;
     }
     let name = leading_name(answer, answer).filter(|name| !is_task(name))?;
-    let asked: Vec<String> =
-        asked.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()).collect();
-    let wanted: Vec<&str> = name.split(' ').collect();
-    let fits = asked.windows(wanted.len()).any(|window| window.iter().zip(&wanted).all(|(one, other)| one == other));
+    let question: Vec<String> = question
+        .split_whitespace()
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
+        .collect();
+    let name_words: Vec<&str> = name.split(' ').collect();
+    let fits = question
+        .windows(name_words.len())
+        .any(|window| window.iter().zip(&name_words).all(|(one, other)| one == other));
     fits.then_some(name)
 }
 

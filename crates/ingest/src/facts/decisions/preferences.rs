@@ -113,8 +113,8 @@ pub(super) fn find_preference(sentence: &ProseSentence<'_>) -> Option<StatedPref
 pub(super) fn preference_from_note(sentence: &ProseSentence<'_>) -> Option<StatedPreference> {
     static DENIES: LazyLock<Option<Regex>> =
         LazyLock::new(|| compile_pattern(r"^(?:please )?(?:never|don't|do not|no) "));
-    if let Some(wish) = find_preference(sentence) {
-        return Some(wish);
+    if let Some(preference) = find_preference(sentence) {
+        return Some(preference);
     }
     let denial = DENIES.as_ref()?.find(&sentence.masked);
     let begins = denial.map_or(0, |denial| denial.end());
@@ -163,9 +163,9 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> Option<String> {
-        let wish = find_preference(&split_sentences(&[text])[0])?;
-        let sign = if wish.predicate == Predicate::Prefers { "+" } else { "-" };
-        Some(format!("{sign}{}", wish.subject))
+        let preference = find_preference(&split_sentences(&[text])[0])?;
+        let sign = if preference.predicate == Predicate::Prefers { "+" } else { "-" };
+        Some(format!("{sign}{}", preference.subject))
     }
 
     #[test]

@@ -84,12 +84,12 @@ fn valid_summary(goal: &str) -> String {
 fn summarize_with(
     plan: &CompactionPlan,
     focus: Option<&str>,
-    room: u64,
+    room_tokens: u64,
     answers: &[&str],
 ) -> (Result<String, SummaryError<String>>, Vec<SummaryRequest>) {
     let mut requests = Vec::new();
     let mut answers = answers.iter();
-    let summary = plan.summarize(focus, room, &mut |request: &SummaryRequest| {
+    let summary = plan.summarize(focus, room_tokens, &mut |request: &SummaryRequest| {
         requests.push(request.clone());
         answers.next().map(|answer| (*answer).to_owned()).ok_or_else(|| "no more answers".to_owned())
     });

@@ -234,14 +234,14 @@ fn input_larger_than_one_request_is_summarized_in_portions() {
         thread = thread.user(&format!("request {number} {}", long(100)));
     }
     let planned = thread.user(&long(50)).plan(50).unwrap();
-    let room = 2_000;
+    let room_tokens = 2_000;
     let answers: Vec<String> = (0..9).map(|number| valid_summary(&format!("so far {number}"))).collect();
     let answers: Vec<&str> = answers.iter().map(String::as_str).collect();
-    let (summary, requests) = summarize_with(&planned, None, room, &answers);
+    let (summary, requests) = summarize_with(&planned, None, room_tokens, &answers);
     assert!(requests.len() > 1 && requests.len() < 9, "{}", requests.len());
     assert_eq!(summary.unwrap(), answers[requests.len() - 1]);
     for (at, request) in requests.iter().enumerate() {
-        assert!(request.estimated_tokens() <= room);
+        assert!(request.estimated_tokens() <= room_tokens);
         assert_eq!(request.prompt.contains("<previous-summary>\n## Goal"), at > 0);
         assert!(at == 0 || request.prompt.contains(&format!("so far {}", at - 1)));
     }

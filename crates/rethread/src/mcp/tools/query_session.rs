@@ -21,16 +21,16 @@ pub(super) fn ask(context: &ToolContext<'_>, arguments: &McpArguments) -> Result
         ..AskRequest::default()
     };
     let mut page = ToolContext::page();
-    let asked = match context.engine.ask(&request) {
+    let answered = match context.engine.ask(&request) {
         Err(error) if is_model_error(&error) => {
             page.line(Tone::Plain, &format!("note: {}: {error}", error.code()));
             context.engine.ask(&AskRequest { skip_model: true, ..request })?
         }
-        asked => asked?,
+        answered => answered?,
     };
-    render::answer(&mut page, &asked);
-    if asked.model.is_some() {
-        page.end_line().line(Tone::Plain, &format!("({})", render::model_and_cost(&asked)));
+    render::answer(&mut page, &answered);
+    if answered.model.is_some() {
+        page.end_line().line(Tone::Plain, &format!("({})", render::model_and_cost(&answered)));
     }
     Ok(page.as_str().to_owned())
 }

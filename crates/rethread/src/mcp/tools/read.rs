@@ -30,10 +30,10 @@ pub(super) fn get_memory(context: &ToolContext<'_>, arguments: &McpArguments) ->
             Failure::new(FailureKind::Usage, message).hint("ids are SESSION:LINE, as search_memory returns them")
         );
     }
-    let room = MAX_TEXT_BYTES / ids.len();
+    let max_bytes = MAX_TEXT_BYTES / ids.len();
     let (mut texts, mut failures) = (Vec::new(), Vec::new());
     for id in &ids {
-        match render_entries(context, id, ENTRIES_AROUND, room) {
+        match render_entries(context, id, ENTRIES_AROUND, max_bytes) {
             Ok(text) => texts.push(text),
             Err(failure) => failures.push(failure),
         }
@@ -52,11 +52,11 @@ pub(super) fn read_session(context: &ToolContext<'_>, arguments: &McpArguments) 
     render_entries(context, arguments.text("session"), lines, MAX_TEXT_BYTES)
 }
 
-fn render_entries(context: &ToolContext<'_>, reference: &str, lines: u64, room: usize) -> Result<String, Failure> {
+fn render_entries(context: &ToolContext<'_>, reference: &str, lines: u64, max_bytes: usize) -> Result<String, Failure> {
     let request = ShowRequest { profile: LogProfile::Structure, max_entries: Some(lines), max_bytes: None };
     let mut log = context.engine.show(reference, request)?;
     let mut page = ToolContext::page();
-    truncate_log(&mut log, room);
+    truncate_log(&mut log, max_bytes);
     log.entries.iter_mut().for_each(|entry| entry.text = quote(&entry.text));
     let earlier = std::mem::take(&mut log.earlier_entries);
     render::show(&mut page, &log, &LogView { zone: context.zone, profile: LogProfile::Structure });
@@ -75,19 +75,19 @@ fn quote(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Cuts a log to `room` bytes. Around a line, that entry keeps half and the others share the rest; at the end of a
+/// Cuts a log to `max_bytes`. Around a line, that entry keeps half and the others share the rest; at the end of a
 /// session the newest entries are kept.
-fn truncate_log(log: &mut SessionLog, room: usize) {
+fn truncate_log(log: &mut SessionLog, max_bytes: usize) {
     let cited = log.cited_line.and_then(|line| log.entries.iter().position(|entry| entry.location.line >= line));
     if let Some(cited) = cited {
-        let share = room / 2 / log.entries.len().saturating_sub(1).max(1);
+        let share = max_bytes / 2 / log.entries.len().saturating_sub(1).max(1);
         for (at, entry) in log.entries.iter_mut().enumerate() {
-            let most = if at == cited { room / 2 } else { share };
-            entry.text = clip(&entry.text, most.max(MIN_ENTRY_BYTES)).into_owned();
+            let limit = if at == cited { max_bytes / 2 } else { share };
+            entry.text = clip(&entry.text, limit.max(MIN_ENTRY_BYTES)).into_owned();
         }
         return;
     }
-    let mut left = room;
+    let mut left = max_bytes;
     let mut keep = log.entries.len();
     for (at, entry) in log.entries.iter_mut().enumerate().rev() {
         if left < MIN_ENTRY_BYTES {

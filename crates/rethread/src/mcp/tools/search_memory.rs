@@ -38,8 +38,8 @@ pub(super) fn search(context: &ToolContext<'_>, arguments: &McpArguments) -> Res
     }
     let with_project = request.scope == SessionScope::AllProjects;
     render::search(&mut page, &report, SearchView { now: context.engine.now(), with_project });
-    let said = format!("{} of {} matching entries", report.hits.len(), report.matched);
-    page.end_line().line(Tone::Plain, &format!("{said} in {}", scope_name(&request.scope)));
+    let summary = format!("{} of {} matching entries", report.hits.len(), report.matched);
+    page.end_line().line(Tone::Plain, &format!("{summary} in {}", scope_name(&request.scope)));
     Ok(page.as_str().to_owned())
 }
 
@@ -48,10 +48,10 @@ fn no_hits_message(context: &ToolContext<'_>, request: &SearchRequest) -> Result
     if let Some(why) = context.not_synced_message() {
         return Ok(why.to_owned());
     }
-    let said = format!("No matches in {}.", scope_name(&request.scope));
+    let summary = format!("No matches in {}.", scope_name(&request.scope));
     let everywhere = SearchRequest { scope: SessionScope::AllProjects, limit: 1, ..request.clone() };
     let is_elsewhere =
         request.scope != SessionScope::AllProjects && !context.engine.search(&everywhere)?.hits.is_empty();
     let next = if is_elsewhere { "Other projects have matches: pass everywhere=true." } else { "Try other words." };
-    Ok(format!("{said} {next}"))
+    Ok(format!("{summary} {next}"))
 }

@@ -83,13 +83,13 @@ fn edge_layout(graph: &EntityGraph, edge: &GraphEdge, places: &[LayoutPoint]) ->
     let mut same = graph.edges.iter().filter(|other| ends(other) == ends(edge));
     let line = same.position(|other| other == edge).unwrap_or(0) as f64;
     let (from, to) = (places[edge.from], places[edge.to]);
-    let (begin, end) = (box_border_point(from, to), box_border_point(to, from));
+    let (start, end) = (box_border_point(from, to), box_border_point(to, from));
     EdgeLayout {
-        start: begin,
+        start,
         end,
         state: edge.state,
         label: edge_label(graph, edge),
-        label_at: (f64::midpoint(begin.0, end.0), f64::midpoint(begin.1, end.1) + 4.0 + 13.0 * line),
+        label_at: (f64::midpoint(start.0, end.0), f64::midpoint(start.1, end.1) + 4.0 + 13.0 * line),
         description: edge_description(graph, edge),
     }
 }
@@ -174,10 +174,10 @@ fn points_on_ellipse((width, height): LayoutPoint, shares: &[f64]) -> Vec<Layout
         gone.push(gone[piece] + length(piece));
     }
     let along = |share: f64| {
-        let wanted = gone[SEGMENTS] * share;
-        let piece = gone.partition_point(|length| *length <= wanted).clamp(1, SEGMENTS) - 1;
+        let target = gone[SEGMENTS] * share;
+        let piece = gone.partition_point(|length| *length <= target).clamp(1, SEGMENTS) - 1;
         let (begin, end) = (point(piece), point(piece + 1));
-        let part = (wanted - gone[piece]) / length(piece).max(f64::EPSILON);
+        let part = (target - gone[piece]) / length(piece).max(f64::EPSILON);
         (begin.0 + (end.0 - begin.0) * part, begin.1 + (end.1 - begin.1) * part)
     };
     shares.iter().map(|share| along(*share)).collect()

@@ -16,12 +16,12 @@ const STYLE: &str = "\
     .box { fill: #f3f4f6; stroke: #6b7280 } .middle { fill: #dbeafe; stroke: #1d4ed8; stroke-width: 2 }
     text { fill: #111827 } .kind { fill: #4b5563; font-size: 10px }
     line { stroke: #6b7280 } .refuted, .superseded { stroke-dasharray: 4 4 } .hypothesis { stroke-dasharray: 1 4 }
-    .said { fill: #374151; font-size: 11px; stroke: #ffffff; stroke-width: 4px; paint-order: stroke }
+    .edge-label { fill: #374151; font-size: 11px; stroke: #ffffff; stroke-width: 4px; paint-order: stroke }
     #tip path { fill: #6b7280 }
     @media (prefers-color-scheme: dark) {
       svg { background: #111827 } .box { fill: #1f2937; stroke: #9ca3af } .middle { fill: #1e3a8a; stroke: #93c5fd }
       text { fill: #f9fafb } .kind { fill: #d1d5db } line { stroke: #9ca3af } #tip path { fill: #9ca3af }
-      .said { fill: #e5e7eb; stroke: #111827 }
+      .edge-label { fill: #e5e7eb; stroke: #111827 }
     }";
 
 /// The graph in the DOT language of Graphviz.
@@ -99,7 +99,7 @@ fn draw_label(out: &mut String, edge: &EdgeLayout) {
     let (x, y) = edge.label_at;
     let _ = writeln!(
         out,
-        "<text class=\"said\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{}</text>",
+        "<text class=\"edge-label\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{}</text>",
         escape_xml(&edge.label)
     );
 }

@@ -75,7 +75,7 @@ fn ask(app: &ServerState, params: AskBody) -> ApiResult {
         let plan = app.engine.ask_dry_run(&request).map_err(ask_error)?;
         return ApiResponse::json(&AskPlanJson::new(&plan));
     }
-    let _place = app.limits.acquire_slow()?;
+    let _permit = app.limits.acquire_slow()?;
     let answered = app.engine.ask(&request).map_err(ask_error)?;
     ApiResponse::json(&AnswerJson::new(&answered))
 }

@@ -71,7 +71,7 @@ fn refresh(app: &ServerState, id: SessionId, params: CardBody) -> ApiResult {
             &app.engine.refresh_card_dry_run(&reference, model.as_deref())?,
         ));
     }
-    let _place = app.limits.acquire_slow()?;
+    let _permit = app.limits.acquire_slow()?;
     let refreshed = app.engine.refresh_card(&reference, model.as_deref(), params.force)?;
     let report = CardRefreshJson::new(&refreshed.outcome, refreshed.cost);
     match failure_of(refreshed.outcome) {

@@ -104,10 +104,10 @@ struct EpisodesParams {
 fn episodes(app: &ServerState, id: SessionId, params: EpisodesParams) -> ApiResult {
     let (listed, all) = app.engine.episodes(&existing_reference(app, id)?)?;
     let from = position_value(params.from).unwrap_or(0);
-    let wanted = all.into_iter().filter(|one| one.episode.number >= from).take(params.limit.get());
-    let wanted = wanted.map(|one| EpisodeText { text: clip(&one.text, MAX_EPISODE_CHARS).into_owned(), ..one });
-    let wanted: Vec<EpisodeText> = fit_page(wanted, |one| one.text.len()).collect();
-    ApiResponse::json(&EpisodeListJson::new(&listed, &wanted))
+    let episodes = all.into_iter().filter(|one| one.episode.number >= from).take(params.limit.get());
+    let episodes = episodes.map(|one| EpisodeText { text: clip(&one.text, MAX_EPISODE_CHARS).into_owned(), ..one });
+    let episodes: Vec<EpisodeText> = fit_page(episodes, |one| one.text.len()).collect();
+    ApiResponse::json(&EpisodeListJson::new(&listed, &episodes))
 }
 
 /// As many items as fit into [`PAGE_BYTES`], and at least one.
@@ -135,8 +135,8 @@ fn context(app: &ServerState, id: SessionId, params: ContextParams) -> ApiResult
     let id = app.engine.require_thread(id)?;
     let found = app.engine.thread_context(&id.to_string())?;
     let latest = found.messages.iter().rev().take(params.limit.get());
-    let most = fit_page(latest, |message| crate::json::to_json_line(message).map_or(0, |text| text.len())).count();
-    ApiResponse::json(&ThreadContextJson::with_last_messages(&found, most))
+    let limit = fit_page(latest, |message| crate::json::to_json_line(message).map_or(0, |text| text.len())).count();
+    ApiResponse::json(&ThreadContextJson::with_last_messages(&found, limit))
 }
 
 /// How to compact.
@@ -157,7 +157,7 @@ fn compact(app: &ServerState, id: SessionId, params: CompactBody) -> ApiResult {
     let report = if params.dry_run {
         app.engine.thread_compact_dry_run(&reference, &request)?
     } else {
-        let _place = app.limits.acquire_slow()?;
+        let _permit = app.limits.acquire_slow()?;
         let is_ending = || *app.shutdown.borrow();
         let report = app.engine.thread_compact(&reference, &request, &is_ending, &mut |_| {})?;
         // The log is already written; if this fails, the next sync reads it.

@@ -81,7 +81,7 @@ struct SearchParams {
     exchange: bool,
 }
 
-fn search(app: &ServerState, params: SearchParams, only_reads: bool) -> ApiResult {
+fn search(app: &ServerState, params: SearchParams, read_only: bool) -> ApiResult {
     let has_filter = !(params.kind.0.is_empty() && params.file.0.is_empty() && params.tool.0.is_empty())
         || params.agent.is_some()
         || params.session.is_some()
@@ -103,7 +103,7 @@ fn search(app: &ServerState, params: SearchParams, only_reads: bool) -> ApiResul
         limit: params.limit.get(),
         full_text: params.full,
         include_exchanges: params.exchange,
-        read_only: only_reads,
+        read_only,
     };
     let mut report = app.engine.search(&request)?;
     truncate_texts(&mut report);

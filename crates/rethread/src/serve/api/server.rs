@@ -58,15 +58,15 @@ struct UsageParams {
 }
 
 fn usage(app: &ServerState, params: UsageParams) -> ApiResult {
-    let by = params.by.map_or_else(UsageGrouping::default, |ChoiceParam(by)| by);
+    let group_by = params.by.map_or_else(UsageGrouping::default, |ChoiceParam(group_by)| group_by);
     let report = app.engine.usage(&UsageRequest {
         scope: scope(params.project.as_ref()),
-        group_by: by,
+        group_by,
         agent: params.agent.map(|ChoiceParam(agent)| agent),
         since: optional_string(params.since),
         until: optional_string(params.until),
     })?;
-    ApiResponse::json(&UsageReportJson::new(&report, by))
+    ApiResponse::json(&UsageReportJson::new(&report, group_by))
 }
 
 /// What to sync.
@@ -103,7 +103,7 @@ fn sync(app: &ServerState, params: SyncBody) -> ApiResult {
         let (runs, estimates) = app.engine.sync_dry_run_with_costs(&request)?;
         return ApiResponse::json(&SyncPlanJson::new(&runs, estimates.as_deref()));
     }
-    let _place = app.limits.acquire_slow()?;
+    let _permit = app.limits.acquire_slow()?;
     ApiResponse::json(&SyncReportJson::new(&app.engine.sync(&request, &mut |_| {})?))
 }
 

@@ -85,14 +85,14 @@ struct SessionListParams {
 }
 
 fn list(app: &ServerState, params: SessionListParams) -> ApiResult {
-    let SessionListParams { state, agent, project, include_empty, children, limit, offset } = params;
+    let SessionListParams { state, agent, project, include_empty, children: include_children, limit, offset } = params;
     let (limit, offset) = (limit.get(), offset.map_or(0, |BoundedNumber(offset)| offset as usize));
     let request = SessionListRequest {
         scope: scope(project.as_ref()),
         agent: agent.map(|ChoiceParam(agent)| agent),
         state: state.map(|ChoiceParam(state)| state),
         include_empty,
-        include_children: children,
+        include_children,
         // One extra row shows whether there are more.
         limit: Some((offset + limit + 1) as u64),
     };
@@ -117,13 +117,13 @@ struct NewThreadBody {
 }
 
 fn create(app: &ServerState, params: NewThreadBody) -> ApiResult {
-    let made = app.engine.thread_new(&NewThread {
+    let metadata = app.engine.thread_new(&NewThread {
         name: optional_string(params.name),
         model: optional_string(params.model),
         system_prompt: optional_string(params.system_prompt),
         cron_job: optional_string(params.cron_job_id),
     })?;
-    let id = made.id.session_id();
+    let id = metadata.id.session_id();
     // The thread is on disk; a failure here only delays its entry in memory until the next sync.
     let _ = app.engine.register_thread(id);
     Ok(session_response(&app.engine, id, DEFAULT_MESSAGES, StatusCode::CREATED)?
@@ -201,8 +201,8 @@ fn delete(app: &ServerState, id: SessionId, _: NoParams) -> ApiResult {
         return ApiResponse::no_content();
     }
     let message = format!("the session is forgotten, but its bytes remain in: {}", left.join(", "));
-    let refusal = ApiError::new(StatusCode::SERVICE_UNAVAILABLE, FailureKind::StoreLocked, message);
-    Err(refusal.hint("the next sync or deletion wipes them, once no other process reads the database"))
+    let error = ApiError::new(StatusCode::SERVICE_UNAVAILABLE, FailureKind::StoreLocked, message);
+    Err(error.hint("the next sync or deletion wipes them, once no other process reads the database"))
 }
 
 pub(super) fn position_value(position: Option<LogPosition>) -> Option<u64> {

@@ -111,13 +111,13 @@ impl EventHub {
         self.lock().queues.len()
     }
 
-    fn add_listener(&self, wants: EventFilter) -> EventListener {
+    fn add_listener(&self, filter: EventFilter) -> EventListener {
         let arrived = Arc::new(Notify::new());
         let mut hub = self.lock();
         hub.last_number += 1;
         let number = hub.last_number;
         let mailbox = ListenerQueue {
-            filter: wants,
+            filter,
             events: VecDeque::new(),
             bytes: 0,
             has_lagged: false,
@@ -225,8 +225,8 @@ impl HubState {
             }
             FrameEventJson::StreamDelta { delta } => {
                 if let Some(present) = self.current_runs.get_mut(&session) {
-                    let said = present.partial_text.take().filter(|said| said.len() + delta.len() <= MAX_PARTIAL_BYTES);
-                    present.partial_text = said.map(|said| said + delta);
+                    let text = present.partial_text.take().filter(|text| text.len() + delta.len() <= MAX_PARTIAL_BYTES);
+                    present.partial_text = text.map(|text| text + delta);
                 }
             }
             FrameEventJson::MessageComplete { .. } => {
@@ -318,8 +318,8 @@ mod tests {
         for _ in 0..MAX_QUEUED_EVENTS + 10 {
             events.publish_to_run(thread, "r", delta("word "));
         }
-        let heard = kinds(&mut slow);
-        assert_eq!((heard[0], heard.len()), ("lagged", 11));
+        let received = kinds(&mut slow);
+        assert_eq!((received[0], received.len()), ("lagged", 11));
         // One event may exceed the limit, but never two.
         for _ in 0..3 {
             events.publish_to_run(thread, "r", delta(&"long ".repeat(MAX_QUEUED_BYTES / 5 + 1)));

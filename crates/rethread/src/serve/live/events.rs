@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::extract::State;
-use axum::response::sse::{Event as Sent, KeepAlive, Sse};
+use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use futures_util::Stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -44,7 +44,7 @@ pub(super) struct EventParams {
 pub(super) async fn events(
     State(app): State<SharedState>,
     axum::extract::RawQuery(query): axum::extract::RawQuery,
-) -> Result<Sse<impl Stream<Item = Result<Sent, Infallible>>>, ApiError> {
+) -> Result<Sse<impl Stream<Item = Result<SseEvent, Infallible>>>, ApiError> {
     let filter: EventParams = decode_query(query.as_deref())?;
     let listener = match filter.session {
         None => app.events.listen_to_all(),
@@ -57,7 +57,7 @@ pub(super) async fn events(
     };
     let page =
         EventStream { token_hash: app.credentials.token_hash(&app.engine), done: app.turns.done(), app, listener };
-    let begin = Sent::default().comment("listening").retry(RECONNECT_DELAY);
+    let begin = SseEvent::default().comment("listening").retry(RECONNECT_DELAY);
     let rendered = futures_util::stream::unfold((page, Some(begin)), |(mut page, begin)| async move {
         let event = match begin {
             Some(begin) => begin,
@@ -76,7 +76,7 @@ pub(super) async fn existing_session(app: &SharedState, text: &str) -> Result<re
 
 impl EventStream {
     /// The next event. `None` when the server shuts down or the token was rotated.
-    async fn next(&mut self) -> Option<Sent> {
+    async fn next(&mut self) -> Option<SseEvent> {
         loop {
             let event = tokio::select! {
                 biased;
@@ -89,7 +89,7 @@ impl EventStream {
                 return None;
             }
             if let Some(event) = event {
-                return Some(Sent::default().event(event.kind).data(&*event.data));
+                return Some(SseEvent::default().event(event.kind).data(&*event.data));
             }
         }
     }

@@ -140,8 +140,8 @@ async fn post_message(
 ) -> Result<Response, ApiError> {
     let NoParams {} = decode_query(query.as_deref())?;
     let thread = to_thread_id(parse_id_segment(&id)?)?;
-    let wish = parse_action(decode_body(&body)?, &headers)?;
-    match wish {
+    let action = parse_action(decode_body(&body)?, &headers)?;
+    match action {
         MessageAction::Append(message) => append(&app, thread, message).await,
         MessageAction::Run { request, should_wait: waits } => match turn_queue::accept(&app, thread, request).await? {
             AcceptedTurn::Earlier(before) => {
@@ -169,16 +169,16 @@ fn to_thread_id(id: SessionId) -> Result<ThreadId, ApiError> {
 }
 
 /// Checks the length and the characters of a client id.
-pub(super) fn check_client_id(given: Option<String>) -> Result<Option<String>, ApiError> {
+pub(super) fn check_client_id(client_id: Option<String>) -> Result<Option<String>, ApiError> {
     let is_usable =
         |id: &str| (1..=MAX_CLIENT_ID_BYTES).contains(&id.len()) && id.bytes().all(|c| c.is_ascii_graphic());
-    match given {
+    match client_id {
         Some(id) if !is_usable(&id) => {
             let message =
                 format!("a client id must have 1 to {MAX_CLIENT_ID_BYTES} printable ASCII characters, no spaces");
             Err(ApiError::bad_request(message))
         }
-        given => Ok(given),
+        client_id => Ok(client_id),
     }
 }
 
@@ -192,18 +192,18 @@ pub(super) fn check_text(text: Option<String>) -> Result<Option<String>, ApiErro
     }
 }
 
-fn parse_action(said: MessageBody, headers: &HeaderMap) -> Result<MessageAction, ApiError> {
+fn parse_action(body: MessageBody, headers: &HeaderMap) -> Result<MessageAction, ApiError> {
     let named = headers.get(IDEMPOTENCY_HEADER).map(|key| key.to_str().map(|key| key.trim_matches('"').to_owned()));
     let named = named.transpose().map_err(|_| ApiError::bad_request("invalid characters in Idempotency-Key"))?;
-    if named.is_some() && said.client_id.is_some() && named != said.client_id {
+    if named.is_some() && body.client_id.is_some() && named != body.client_id {
         return Err(ApiError::bad_request("Idempotency-Key and clientId differ"));
     }
-    let client_id = check_client_id(said.client_id.clone().or(named))?;
-    let is_turn = said.text.is_some() || said.run.is_some();
-    let has_turn = is_turn || said.wait.is_some() || said.tools.is_some() || said.memory.is_some();
-    let has_message = said.role.is_some() || said.content.is_some();
-    let has_result = said.tool_call_id.is_some() || said.is_error.is_some();
-    match (said.role, said.content) {
+    let client_id = check_client_id(body.client_id.clone().or(named))?;
+    let is_turn = body.text.is_some() || body.run.is_some();
+    let has_turn = is_turn || body.wait.is_some() || body.tools.is_some() || body.memory.is_some();
+    let has_message = body.role.is_some() || body.content.is_some();
+    let has_result = body.tool_call_id.is_some() || body.is_error.is_some();
+    match (body.role, body.content) {
         (Some(role), Some(content)) if !has_turn => {
             let role = role.into();
             if has_result && role != ChatRole::ToolResult {
@@ -211,20 +211,20 @@ fn parse_action(said: MessageBody, headers: &HeaderMap) -> Result<MessageAction,
             }
             let content = ContentBlock::parse_list(content)
                 .map_err(|reason| ApiError::new(StatusCode::BAD_REQUEST, FailureKind::InvalidContent, reason))?;
-            let is_error = said.is_error.unwrap_or(false);
+            let is_error = body.is_error.unwrap_or(false);
             Ok(MessageAction::Append(NewMessage {
                 role,
                 content,
-                tool_call_id: said.tool_call_id,
+                tool_call_id: body.tool_call_id,
                 is_error,
                 client_id,
             }))
         }
-        _ if is_turn && !has_message && !has_result && said.run != Some(false) => {
-            let tools = said.tools.unwrap_or_default().into_iter().map(CallerToolJson::into_tool).collect();
-            let memory = said.memory.unwrap_or(false);
-            let request = SendRequest { text: check_text(said.text)?, tools, can_search_memory: memory, client_id };
-            Ok(MessageAction::Run { request, should_wait: said.wait.unwrap_or(true) })
+        _ if is_turn && !has_message && !has_result && body.run != Some(false) => {
+            let tools = body.tools.unwrap_or_default().into_iter().map(CallerToolJson::into_tool).collect();
+            let memory = body.memory.unwrap_or(false);
+            let request = SendRequest { text: check_text(body.text)?, tools, can_search_memory: memory, client_id };
+            Ok(MessageAction::Run { request, should_wait: body.wait.unwrap_or(true) })
         }
         _ => Err(ApiError::bad_request(
             "pass role and content to append a message, or text or \"run\": true to run a turn",
@@ -246,7 +246,7 @@ async fn append(app: &SharedState, thread: ThreadId, message: NewMessage) -> Res
     let app = Arc::clone(app);
     let appended = tokio::spawn(async move {
         // Under the thread lock, so that events have the order of the log.
-        let _door = app.turns.lock_thread(thread).await;
+        let _lock = app.turns.lock_thread(thread).await;
         let done = run_blocking(Arc::clone(&app), move |app| append_once(app, thread, message)).await?;
         if let (StatusCode::CREATED, record) = &done {
             app.events.publish_to_session(thread.session_id(), FrameEventJson::from_message(record));

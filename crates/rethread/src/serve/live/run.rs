@@ -211,8 +211,8 @@ impl EarlierTurn {
 /// An earlier turn with this client id has no answer.
 fn unanswered_error() -> ApiError {
     let message = "this turn ran before and ended without an answer";
-    let refusal = ApiError::new(StatusCode::BAD_GATEWAY, FailureKind::Model, message);
-    refusal.hint("the message is in the thread: send again with a new client id and without text to get an answer")
+    let error = ApiError::new(StatusCode::BAD_GATEWAY, FailureKind::Model, message);
+    error.hint("the message is in the thread: send again with a new client id and without text to get an answer")
 }
 
 impl TurnResponse {
@@ -221,8 +221,8 @@ impl TurnResponse {
     }
 
     fn failed(failure: Failure) -> Self {
-        let refusal = ApiError::from(failure);
-        let failed = json::ErrorResponseJson::new(refusal.failure(), Clock::System.now());
-        Self { status: refusal.status(), body: json::to_json_line(&failed).unwrap_or_default() }
+        let error = ApiError::from(failure);
+        let failed = json::ErrorResponseJson::new(error.failure(), Clock::System.now());
+        Self { status: error.status(), body: json::to_json_line(&failed).unwrap_or_default() }
     }
 }

@@ -75,34 +75,34 @@ pub(super) async fn open(
         Some(id) => Some(existing_session(&app, &id).await?),
         None => None,
     };
-    let place = app.socket_permits.clone().try_acquire_owned().map_err(|_| {
+    let permit = app.socket_permits.clone().try_acquire_owned().map_err(|_| {
         let message = "too many open WebSockets";
         ApiError::new(StatusCode::SERVICE_UNAVAILABLE, FailureKind::Serve, message).hint("close one and try again")
     })?;
     let upgrade = upgrade.max_message_size(MAX_FRAME_BYTES).max_frame_size(MAX_FRAME_BYTES);
-    Ok(upgrade.on_upgrade(move |socket| serve_socket(app, socket, session, place)))
+    Ok(upgrade.on_upgrade(move |socket| serve_socket(app, socket, session, permit)))
 }
 
-async fn serve_socket(app: SharedState, socket: WebSocket, session: Option<SessionId>, place: OwnedSemaphorePermit) {
+async fn serve_socket(app: SharedState, socket: WebSocket, session: Option<SessionId>, permit: OwnedSemaphorePermit) {
     let began = Instant::now();
     app.engine.log_socket_event("ws_connect", &[]);
-    let (listener, seal) = (app.events.listen_to_none(), app.credentials.token_hash(&app.engine));
-    let mut talk = SocketConnection { app, socket, listener, last_received: began, token_hash: seal };
-    let over = match talk.subscribe_initial(session).await {
-        Ok(()) => talk.run_loop().await,
-        Err(over) => over,
+    let (listener, token_hash) = (app.events.listen_to_none(), app.credentials.token_hash(&app.engine));
+    let mut connection = SocketConnection { app, socket, listener, last_received: began, token_hash };
+    let close_reason = match connection.subscribe_initial(session).await {
+        Ok(()) => connection.run_loop().await,
+        Err(close_reason) => close_reason,
     };
-    let SocketConnection { app, socket, listener, .. } = talk;
+    let SocketConnection { app, socket, listener, .. } = connection;
     let fields = [
         ("milliseconds", (began.elapsed().as_millis() as u64).into()),
         ("sessions", listener.session_count().into()),
-        ("why", over.log_value().into()),
+        ("why", close_reason.log_value().into()),
     ];
     // Unsubscribe first, so that events no longer queue up.
     drop(listener);
-    close(socket, over).await;
+    close(socket, close_reason).await;
     app.engine.log_socket_event("ws_disconnect", &fields);
-    drop(place);
+    drop(permit);
 }
 
 impl SocketConnection {
@@ -175,21 +175,20 @@ impl SocketConnection {
                 .await
             }
             Message::Text(text) => match serde_json::from_str(&text) {
-                Ok(asked) => self.handle_request(asked).await,
+                Ok(frame) => self.handle_request(frame).await,
                 Err(error) => {
-                    let refusal = ApiError::new(
+                    let error = ApiError::new(
                         StatusCode::BAD_REQUEST,
                         FailureKind::BadRequest,
                         format!("invalid frame: {error}"),
                     );
-                    self.send_error(None, None, &refusal.hint("send one JSON object with a `type` per text frame"))
-                        .await
+                    self.send_error(None, None, &error.hint("send one JSON object with a `type` per text frame")).await
                 }
             },
             Message::Binary(_) => {
-                let refusal =
+                let error =
                     ApiError::new(StatusCode::BAD_REQUEST, FailureKind::BadRequest, "binary frames are not supported");
-                self.send_error(None, None, &refusal).await
+                self.send_error(None, None, &error).await
             }
             Message::Close(_) => Err(CloseReason::ClientClosed),
             // The library has already answered pings.
@@ -197,23 +196,23 @@ impl SocketConnection {
         }
     }
 
-    async fn handle_request(&mut self, asked: ClientFrameJson) -> Result<(), CloseReason> {
-        match asked {
+    async fn handle_request(&mut self, frame: ClientFrameJson) -> Result<(), CloseReason> {
+        match frame {
             ClientFrameJson::SendMessage { session_id, text, tools, memory, client_id } => {
                 let tools = tools.into_iter().map(CallerToolJson::into_tool).collect();
                 let request = SendRequest { text, tools, can_search_memory: memory, client_id: client_id.clone() };
                 match self.start_turn(&session_id, request).await {
                     Ok(frames) => self.send_frames(frames).await,
-                    Err(refusal) => self.send_error(Some(session_id), client_id, &refusal).await,
+                    Err(error) => self.send_error(Some(session_id), client_id, &error).await,
                 }
             }
             ClientFrameJson::Cancel { session_id, run_id } => match self.cancel(&session_id, run_id.as_deref()).await {
                 Ok(()) => Ok(()),
-                Err(refusal) => self.send_error(Some(session_id), None, &refusal).await,
+                Err(error) => self.send_error(Some(session_id), None, &error).await,
             },
             ClientFrameJson::Subscribe { session_id } => match self.subscribe(&session_id).await {
                 Ok((session, present)) => self.send_status(session, present).await,
-                Err(refusal) => self.send_error(Some(session_id), None, &refusal).await,
+                Err(error) => self.send_error(Some(session_id), None, &error).await,
             },
             ClientFrameJson::Unsubscribe { session_id } => match crate::serve::route::parse_session_id(&session_id) {
                 Ok(session) => {
@@ -221,7 +220,7 @@ impl SocketConnection {
                     self.send_frames(vec![FrameJson::for_session(session, FrameEventJson::status_text("unsubscribed"))])
                         .await
                 }
-                Err(refusal) => self.send_error(Some(session_id), None, &refusal).await,
+                Err(error) => self.send_error(Some(session_id), None, &error).await,
             },
         }
     }
@@ -305,11 +304,11 @@ impl SocketConnection {
         &mut self,
         session_id: Option<String>,
         client_id: Option<String>,
-        refusal: &ApiError,
+        error: &ApiError,
     ) -> Result<(), CloseReason> {
         // Invalid ids are not echoed.
         let session = session_id.and_then(|id| id.parse::<SessionId>().ok());
-        let payload = FrameEventJson::from_failure(refusal.failure(), client_id);
+        let payload = FrameEventJson::from_failure(error.failure(), client_id);
         let frame = session.map_or_else(
             || FrameJson::without_session(payload.clone()),
             |id| FrameJson::for_session(id, payload.clone()),

@@ -162,14 +162,14 @@ impl TurnQueue {
     fn remove_or_stop(&self, thread: ThreadId, run_id: Option<&str>) -> Option<CanceledTurn> {
         let mut state = self.lock();
         let line = state.queues.get_mut(&thread)?;
-        let is_it = |run: &TurnRun| run_id.is_none_or(|id| id == run.id);
-        if let Some(run) = line.running.as_ref().filter(|run| is_it(run) && !*run.is_ending.borrow()) {
+        let is_match = |run: &TurnRun| run_id.is_none_or(|id| id == run.id);
+        if let Some(run) = line.running.as_ref().filter(|run| is_match(run) && !*run.is_ending.borrow()) {
             run.stop.send_replace(true);
             return Some(CanceledTurn::Running);
         }
-        let at = line.waiting.iter().position(|(run, ..)| is_it(run))?;
-        let (run, turn, place) = line.waiting.remove(at)?;
-        Some(CanceledTurn::Waiting(run, Box::new(turn), place))
+        let at = line.waiting.iter().position(|(run, ..)| is_match(run))?;
+        let (run, turn, permit) = line.waiting.remove(at)?;
+        Some(CanceledTurn::Waiting(run, Box::new(turn), permit))
     }
 
     /// The unfinished turn with that client id, and how many turns of this server are ahead of it.
@@ -197,11 +197,11 @@ pub(super) fn cancel(app: &SharedState, thread: ThreadId, run_id: Option<&str>) 
     match app.turns.remove_or_stop(thread, run_id) {
         None => false,
         Some(CanceledTurn::Running) => true,
-        Some(CanceledTurn::Waiting(run, turn, place)) => {
+        Some(CanceledTurn::Waiting(run, turn, permit)) => {
             // Dropping a waiting turn removes a file.
             tokio::task::block_in_place(|| drop(turn));
             run.response.send_replace(Some(Arc::new(run::end_before_start(app, &run))));
-            drop(place);
+            drop(permit);
             true
         }
     }
@@ -219,14 +219,14 @@ pub(super) async fn accept(
 }
 
 async fn accept_in_order(app: &SharedState, thread: ThreadId, request: SendRequest) -> Result<AcceptedTurn, ApiError> {
-    let _door = app.turns.lock_thread(thread).await;
+    let _lock = app.turns.lock_thread(thread).await;
     let (text, client_id) = (request.text.clone(), request.client_id.clone());
     if let Some((run, ahead)) =
         client_id.as_deref().and_then(|client_id| app.turns.find_by_client_id(thread, client_id))
     {
         return if run.text == text { Ok(AcceptedTurn::New(run, ahead)) } else { Err(client_id_conflict()) };
     }
-    let place = TurnPermit::acquire(app)?;
+    let permit = TurnPermit::acquire(app)?;
     let turn = run_blocking(Arc::clone(app), move |app| take_place(app, thread, request)).await?;
     let turn = match turn {
         Ok(turn) => turn,
@@ -238,7 +238,7 @@ async fn accept_in_order(app: &SharedState, thread: ThreadId, request: SendReque
     if ahead > 0 {
         app.events.publish_to_run(thread, &run.id, FrameEventJson::queued_behind(ahead));
     }
-    enqueue(app, Arc::clone(&run), turn, place);
+    enqueue(app, Arc::clone(&run), turn, permit);
     Ok(AcceptedTurn::New(run, ahead))
 }
 
@@ -271,14 +271,14 @@ fn is_turn_of(text: Option<&str>, messages: &[ThreadMessage]) -> bool {
 }
 
 /// Appends a turn to its thread's queue and starts a runner if there is none.
-fn enqueue(app: &SharedState, run: Arc<TurnRun>, turn: PendingTurn, place: TurnPermit) {
+fn enqueue(app: &SharedState, run: Arc<TurnRun>, turn: PendingTurn, permit: TurnPermit) {
     let thread = run.thread;
     let mut state = app.turns.lock();
     if state.is_stopped {
         run.stop.send_replace(true);
     }
     let is_new = !state.queues.contains_key(&thread);
-    state.queues.entry(thread).or_default().waiting.push_back((run, turn, place));
+    state.queues.entry(thread).or_default().waiting.push_back((run, turn, permit));
     drop(state);
     if is_new {
         supervise(app, thread, run_queue(Arc::clone(app), thread));
@@ -286,9 +286,9 @@ fn enqueue(app: &SharedState, run: Arc<TurnRun>, turn: PendingTurn, place: TurnP
 }
 
 async fn run_queue(app: SharedState, thread: ThreadId) {
-    while let Some((run, turn, place)) = start_next(&app, thread) {
+    while let Some((run, turn, permit)) = start_next(&app, thread) {
         run::run_turn(&app, &run, turn).await;
-        drop(place);
+        drop(permit);
     }
 }
 
@@ -342,8 +342,8 @@ impl TurnPermit {
         let (turns, queue) = app.turns.limits;
         if state.accepted >= turns.saturating_add(queue) {
             let message = format!("the queue is full: {queue} turns are waiting");
-            let refusal = ApiError::new(StatusCode::TOO_MANY_REQUESTS, FailureKind::QueueFull, message);
-            return Err(refusal.hint("try again later, or raise serve.queue"));
+            let error = ApiError::new(StatusCode::TOO_MANY_REQUESTS, FailureKind::QueueFull, message);
+            return Err(error.hint("try again later, or raise serve.queue"));
         }
         state.accepted += 1;
         drop(state);
@@ -424,12 +424,12 @@ mod tests {
         let run = Arc::new(TurnRun { thread, id, client_id, text: None, stop, is_ending: is_over, response: ended });
         let line = ThreadQueue { running: Some(Arc::clone(&run)), waiting: VecDeque::new() };
         app.turns.lock().queues.insert(thread, line);
-        let place = TurnPermit::acquire(&app).unwrap();
+        let permit = TurnPermit::acquire(&app).unwrap();
         let mut page = app.events.listen_to_all();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
         runtime.block_on(async {
             let work = async move {
-                let _place = place;
+                let _permit = permit;
                 panic!("bug");
             };
             supervise(&app, thread, work).await.unwrap();

@@ -70,7 +70,7 @@ pub(in super::super) fn decision_card(context: PageContext<'_>, one: &Decision, 
         _ if one.is_open() && one.state == FactState::Hypothesis => (one.state.decision_name(), "careful"),
         _ => (one.state.decision_name(), if one.is_open() { "good" } else { "gone" }),
     };
-    let whose = match one.trust {
+    let author = match one.trust {
         Trust::Human => "from you",
         Trust::Assistant => "from the agent",
         Trust::Tool => "from tool output",
@@ -87,7 +87,7 @@ pub(in super::super) fn decision_card(context: PageContext<'_>, one: &Decision, 
             @if !one.statement.is_empty() { p.what { (OneLine(&one.statement)) } }
             (reason(one.reason.as_ref(), &one.statement))
             p.dim {
-                (whose)
+                (author)
                 @if !is_inside { " · " (project(one.project.as_deref())) }
                 @if let Some(until) = one.valid_to { " · until " (local_time(Some(until), context.zone)) }
                 @if let Some(by) = &one.closed_by { " · " a href=(to_line(by.session, by.line)) { "ended here" } }

@@ -107,12 +107,12 @@ pub(super) fn overview(app: &ServerState, params: &MemoryPageParams) -> Result<W
     let errors = engine.errors(&ErrorsRequest { query: query.clone(), scope: scope.clone(), limit: OVERVIEW_ITEMS })?;
     let decisions = engine.decisions(&DecisionRequest { query, scope: scope.clone(), ..DecisionRequest::default() })?;
     let workflows = engine.workflows(&WorkflowRequest { scope: scope.clone(), as_of: None })?;
-    let things = engine.facts_about(&FactsRequest { scope, limit: ENTITIES_PER_KIND, ..FactsRequest::default() })?;
-    let things = match things {
-        FactsReport::Entities(things) => things,
+    let entities = engine.facts_about(&FactsRequest { scope, limit: ENTITIES_PER_KIND, ..FactsRequest::default() })?;
+    let entities = match entities {
+        FactsReport::Entities(entities) => entities,
         FactsReport::About { .. } => Vec::new(),
     };
-    let is_nothing = errors.total == 0 && decisions.is_empty() && workflows.is_empty() && things.is_empty();
+    let is_nothing = errors.total == 0 && decisions.is_empty() && workflows.is_empty() && entities.is_empty();
     let to = |path| link(path, &[("project", non_blank(params.project.as_ref())), ("q", non_blank(params.q.as_ref()))]);
     let body = html! {
         @if is_nothing { (nothing_found(params)) }
@@ -132,7 +132,7 @@ pub(super) fn overview(app: &ServerState, params: &MemoryPageParams) -> Result<W
                     }
                     section {
                         h2 { a href=(to("/memory/graph")) { "Entities" } }
-                        (entity_list(&things))
+                        (entity_list(&entities))
                     }
                     section {
                         h2 { a href=(to("/memory/workflows")) { "Workflows" } }
@@ -227,16 +227,16 @@ fn error_list(context: PageContext<'_>, report: &ErrorsReport) -> Markup {
 }
 
 /// Entities by kind, as links to the graph.
-pub(super) fn entity_list(things: &[EntityFacts]) -> Markup {
+pub(super) fn entity_list(entities: &[EntityFacts]) -> Markup {
     html! {
-        @for of_kind in things.chunk_by(|one, next| one.entity.kind == next.entity.kind) {
+        @for of_kind in entities.chunk_by(|one, next| one.entity.kind == next.entity.kind) {
             @let kind = of_kind[0].entity.kind.as_str();
             h3.kind { (kind) }
             ul.things {
-                @for thing in of_kind {
+                @for entity in of_kind {
                     li data-item {
-                        a href=(to_entity(kind, &thing.entity.name)) { (OneLine(&thing.entity.name)) }
-                        span.number title=(count(thing.facts, "fact")) { (number(thing.facts)) }
+                        a href=(to_entity(kind, &entity.entity.name)) { (OneLine(&entity.entity.name)) }
+                        span.number title=(count(entity.facts, "fact")) { (number(entity.facts)) }
                     }
                 }
             }

@@ -8,8 +8,8 @@ use super::super::components::{OneLine, PageContext, count, headings, project};
 use super::super::links::{to_entity, to_line};
 use crate::render::number;
 
-/// A project with at most `most` commands and sequences.
-pub(super) fn workflow(context: PageContext<'_>, one: &Workflow, most: usize) -> Markup {
+/// A project with at most `limit` commands and sequences.
+pub(super) fn workflow(context: PageContext<'_>, one: &Workflow, limit: usize) -> Markup {
     let longest = one.commands.iter().map(CommandStats::runs).max().unwrap_or(1).max(1);
     html! {
         section.workflow {
@@ -17,13 +17,13 @@ pub(super) fn workflow(context: PageContext<'_>, one: &Workflow, most: usize) ->
             @if !one.commands.is_empty() {
                 table.commands {
                     (headings(&["Command", "Runs", "Success", "Last"]))
-                    tbody { @for command in one.commands.iter().take(most) { (command_row(context, command, longest)) } }
+                    tbody { @for command in one.commands.iter().take(limit) { (command_row(context, command, longest)) } }
                 }
-                @if one.commands.len() > most { p.dim { "… and " (number((one.commands.len() - most) as u64)) " more" } }
+                @if one.commands.len() > limit { p.dim { "… and " (number((one.commands.len() - limit) as u64)) " more" } }
             }
             @if !one.sequences.is_empty() {
                 h4 { "Recurring sequences" }
-                ul.plain-list { @for pattern in one.sequences.iter().take(most) { (sequence(pattern)) } }
+                ul.plain-list { @for pattern in one.sequences.iter().take(limit) { (sequence(pattern)) } }
             }
         }
     }

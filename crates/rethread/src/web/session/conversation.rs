@@ -22,20 +22,20 @@ const MAX_DETAIL_CHARS: usize = 8_000;
 /// The conversation, with links to earlier and later entries.
 pub(super) fn conversation(context: PageContext<'_>, reading: &SessionPage, params: &SessionPageParams) -> Markup {
     let session = &reading.listed.session;
-    let piece = &reading.page;
-    let cited = params.line.filter(|_| piece.center_seq.is_some());
+    let page = &reading.page;
+    let cited = params.line.filter(|_| page.center_seq.is_some());
     let reader = ConversationView {
         context,
         session,
         cited,
-        cited_entry: piece.center_seq,
-        first_of_line: first_of_line(&piece.entries),
+        cited_entry: page.center_seq,
+        first_of_line: first_of_line(&page.entries),
     };
     let (first, last) = shown_range(reading);
     html! {
-        @if piece.has_earlier || params.shows_everything() {
+        @if page.has_earlier || params.shows_everything() {
             nav.around aria-label="Earlier" {
-                @if piece.has_earlier {
+                @if page.has_earlier {
                     @let before = first.to_string();
                     a.plain href=(page_url(session, params, &[("from", Some("0"))])) { "First" }
                     a.plain rel="prev" href=(page_url(session, params, &[("until", Some(&before))])) { "Earlier" }
@@ -43,14 +43,14 @@ pub(super) fn conversation(context: PageContext<'_>, reading: &SessionPage, para
                 @if params.shows_everything() { (view_switch(session, params)) }
             }
         }
-        @if piece.entries.is_empty() { p.dim { "No messages." } }
+        @if page.entries.is_empty() { p.dim { "No messages." } }
         div.entries data-from=(first) {
-            @for (day, group) in by_day(context, groups(&piece.entries)) {
+            @for (day, group) in by_day(context, groups(&page.entries)) {
                 @if let Some(day) = day { p.day { (day) } }
                 (reader.group(group))
             }
         }
-        @if piece.has_later {
+        @if page.has_later {
             nav.around aria-label="Later" {
                 @let next = (last + 1).to_string();
                 a.plain rel="next" href=(page_url(session, params, &[("from", Some(&next))])) { "Later" }

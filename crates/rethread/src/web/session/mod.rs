@@ -102,14 +102,14 @@ fn heading(context: PageContext<'_>, reading: &SessionPage) -> Markup {
 /// The list of prompts, as links.
 fn prompts(context: PageContext<'_>, reading: &SessionPage, params: &SessionPageParams) -> Markup {
     let (first, last) = shown_range(reading);
-    let asked = nearby_prompts(&reading.prompts, first);
+    let prompts = nearby_prompts(&reading.prompts, first);
     let session = &reading.listed.session;
     html! {
         nav.prompts aria-labelledby="prompts-title" {
             h2 id="prompts-title" { "Prompts" " " span.number { (number(reading.prompts.len() as u64)) } }
-            @if asked.is_empty() { p.dim { "No prompts yet." } }
+            @if prompts.is_empty() { p.dim { "No prompts yet." } }
             ol {
-                @for one in asked {
+                @for one in prompts {
                     @let is_here = first <= one.seq && one.seq <= last;
                     li { a href=(prompt_link(session, one, is_here, params)) { span.what { (OneLine(&one.text)) } span.at { (context.time_of_day(one.at)) } } }
                 }
@@ -125,10 +125,10 @@ fn shown_range(reading: &SessionPage) -> (u64, u64) {
 }
 
 /// At most [`MAX_PROMPTS`] prompts around the shown entries.
-fn nearby_prompts(asked: &[EpisodePrompt], first: u64) -> &[EpisodePrompt] {
-    let at = asked.partition_point(|one| one.seq < first);
-    let from = at.saturating_sub(MAX_PROMPTS / 2).min(asked.len().saturating_sub(MAX_PROMPTS));
-    &asked[from..asked.len().min(from + MAX_PROMPTS)]
+fn nearby_prompts(prompts: &[EpisodePrompt], first: u64) -> &[EpisodePrompt] {
+    let at = prompts.partition_point(|one| one.seq < first);
+    let from = at.saturating_sub(MAX_PROMPTS / 2).min(prompts.len().saturating_sub(MAX_PROMPTS));
+    &prompts[from..prompts.len().min(from + MAX_PROMPTS)]
 }
 
 /// A link to a prompt: within the page if it is shown.

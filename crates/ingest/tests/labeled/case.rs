@@ -1,4 +1,4 @@
-//! A labelled case: its entries, and the facts extracted from them.
+//! A labeled case: its entries, and the facts extracted from them.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ struct File {
 
 /// All cases, in the order of their files.
 pub(crate) fn all() -> Vec<Case> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/labelled");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/labeled");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "toml"));
     files.sort();

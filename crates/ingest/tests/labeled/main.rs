@@ -1,4 +1,4 @@
-//! Measures fact extraction against episodes that were labelled before the rules were written.
+//! Measures fact extraction against episodes that were labeled before the rules were written.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 mod case;
@@ -52,7 +52,7 @@ fn git_package_and_file_changes_are_found() {
 }
 
 #[test]
-#[ignore = "prints the table and every miss: cargo test -p rethread-ingest --test labelled report -- --ignored --nocapture"]
+#[ignore = "prints the table and every miss: cargo test -p rethread-ingest --test labeled report -- --ignored --nocapture"]
 fn report() {
     use std::io::Write;
     let report = Report::of(&case::all(), &[&FIXES[..], &CHOICES, &TRACES].concat());
