@@ -96,7 +96,7 @@ pub(crate) enum FrameEventJson {
         queued: Option<usize>,
         /// On subscribing while a model is answering: its answer so far.
         #[serde(skip_serializing_if = "Option::is_none")]
-        said: Option<String>,
+        partial_text: Option<String>,
     },
     /// A run ended. Always the last frame of a run, whatever its outcome.
     RunEnd {
@@ -206,6 +206,6 @@ impl FrameEventJson {
 
     /// A status with a text only.
     pub(crate) fn status_text(words: impl Into<String>) -> Self {
-        FrameEventJson::Status { status: words.into(), ahead: None, queued: None, said: None }
+        FrameEventJson::Status { status: words.into(), ahead: None, queued: None, partial_text: None }
     }
 }

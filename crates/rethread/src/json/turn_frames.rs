@@ -45,7 +45,7 @@ impl FrameEventJson {
             status: format!("queued behind {ahead}"),
             ahead: Some(ahead),
             queued: None,
-            said: None,
+            partial_text: None,
         }
     }
 

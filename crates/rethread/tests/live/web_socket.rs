@@ -46,7 +46,7 @@ fn subscribers_get_the_same_frames_and_others_none() {
     one.wait_for_deltas(2);
     let mut late = live.client.web_socket(&format!("?session={}", live.thread));
     let present = late.next_frame();
-    assert_eq!((&present["said"], &present["queued"]), (&json!("You said: "), &json!(0)), "{present}");
+    assert_eq!((&present["partialText"], &present["queued"]), (&json!("You said: "), &json!(0)), "{present}");
     assert_eq!(present["runId"], one.frames[1]["runId"]);
     live.model.release("it");
     for client in [&mut one, &mut two, &mut late] {

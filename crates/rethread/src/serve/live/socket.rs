@@ -282,9 +282,9 @@ impl SocketConnection {
     fn status_frame(&self, session: SessionId, present: CurrentRun) -> FrameJson {
         let thread = session.to_string().parse().ok();
         let queued = thread.map_or(0, |thread| self.app.turns.waiting_count(thread));
-        let said = present.partial_text.filter(|said| !said.is_empty());
+        let partial_text = present.partial_text.filter(|text| !text.is_empty());
         let payload =
-            FrameEventJson::Status { status: "subscribed".to_owned(), ahead: None, queued: Some(queued), said };
+            FrameEventJson::Status { status: "subscribed".to_owned(), ahead: None, queued: Some(queued), partial_text };
         FrameJson { run_id: present.run_id, ..FrameJson::for_session(session, payload) }
     }
 
