@@ -93,7 +93,7 @@ impl Engine {
                 "sources",
                 FindingLevel::Problem,
                 "no transcripts of any agent found".to_owned(),
-                Some("start an agent once, or add its directory: rethread config set sources.claude-code DIR"),
+                Some("start an agent once, or add its directory: rethread config set sources.claude-code DIR (or sources.pi)"),
             );
         }
     }
@@ -164,8 +164,7 @@ impl Engine {
                 diagnosis.add(area, FindingLevel::Info, message, None);
             }
             Ok(IndexLag::Unusable(why)) => {
-                let message =
-                    format!("the search index {}; the next sync or search rebuilds it", describe_unusable(why));
+                let message = format!("the search index {}; the next sync or search builds it", describe_unusable(why));
                 diagnosis.add(area, FindingLevel::Info, message, None);
             }
             Err(error) => {

@@ -339,7 +339,8 @@ pub(crate) enum Command {
     /// Erase sessions or text permanently.
     ///
     /// Deletes the sessions and everything derived from them from the store, the search index and Rethread's logs. Later
-    /// syncs do not bring them back. Your agents' transcripts are not touched, but Rethread threads are deleted.
+    /// syncs do not bring them back. Your agents' transcripts are not touched. A Rethread thread
+    /// that matches is deleted as a whole, because Rethread holds the only copy.
     ///
     /// Shows what it would erase and asks first. Afterwards it verifies the result, and exits with 3 if anything is left.
     #[command(

@@ -12,7 +12,7 @@ Search sessions, most relevant first.
 
 Results need not contain every word: more matches and rarer words rank higher. Search syntax:
 
-    deadlock pool        any form of the words: fix also finds fixed and fixing
+    fix deadlock         any form of the words: fix also finds fixed and fixing
     \"borrow checker\"     exact phrase
     -windows             exclude this word
     file:src/parser.rs   episodes that touched this file; a name or the end of a path is enough
@@ -23,8 +23,9 @@ Results need not contain every word: more matches and rarer words rank higher. S
     before:yesterday     before this day (until: includes the day)
     last week            a bare date boosts results from that time; it does not filter
 
-Anything else is treated as plain words. Quote the whole query in a shell. Each result has a citation
-that `rethread show` and `rethread timeline --around` accept.";
+Anything else is treated as plain words. Quote the whole query in a shell. Each result
+has a citation that `rethread show` and `rethread timeline --around` accept. An episode is a
+prompt and what followed.";
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {

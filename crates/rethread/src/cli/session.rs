@@ -25,7 +25,8 @@ pub(crate) enum SessionCommand {
     Task(SessionTextArgs),
     /// Add a note to a session.
     ///
-    /// The note is injected once, with the session's next prompt, and stays in its hot memory for a day.
+    /// The note is injected once, with the session's next prompt. For one day, it is also part of what the session is
+    /// reminded of after a break or a compaction.
     #[command(after_long_help = "Examples:\n  rethread session note discounts 'staging is down until noon'")]
     Note(SessionTextArgs),
     /// Pause a session until its next prompt.
@@ -88,7 +89,7 @@ pub(crate) struct SessionAliasArgs {
 pub(crate) struct SessionTextArgs {
     #[command(flatten)]
     pub(crate) session: SessionRefArgs,
-    /// Text of the task or note
+    /// Text to attach
     #[arg(value_name = "TEXT")]
     pub(crate) text: String,
 }

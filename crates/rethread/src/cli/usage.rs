@@ -11,7 +11,7 @@ use super::{JsonArgs, ScopeArgs, values};
 
 #[derive(Debug, Args)]
 pub(crate) struct UsageArgs {
-    /// Group rows by
+    /// Group rows by day, agent, model or project
     #[arg(long, value_name = "GROUP", value_parser = values::usage_by(), default_value = "day")]
     pub(crate) by: UsageGrouping,
     #[command(flatten)]

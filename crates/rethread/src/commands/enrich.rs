@@ -32,7 +32,8 @@ pub(crate) fn run(context: &CommandContext, args: &EnrichArgs) -> Result<Exit, F
 fn turned_off(reason: &str) -> Failure {
     let failure = Failure::new(FailureKind::InvalidConfig, format!("cannot extract facts with a model: {reason}"));
     if reason.starts_with("facts.model") {
-        return failure.hint("`rethread config set facts.model true` lets the configured model add more");
+        return failure
+            .hint("turn it on with `rethread config set facts.model true`; it also needs a model and a budget");
     }
     failure
 }

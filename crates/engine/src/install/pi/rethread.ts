@@ -3,8 +3,8 @@
 // Sends the events of this session to Rethread, and adds its context about other sessions of the project and about
 // @@ references as a message of type "session-update". It never blocks a tool, and delays pi by milliseconds, at most
 // by five seconds.
-// It registers the tool query_session, which answers questions about other sessions; two commands, one that writes this
-// session's card and /handoff; and completion for @@. RETHREAD_DISABLE=1 in the environment disables all of it.
+// It registers the tool query_session, which answers questions about other sessions; two commands: one writes this
+// session's card, /handoff starts a new session; and completion for @@. RETHREAD_DISABLE=1 in the environment disables all of it.
 
 import { spawn } from "node:child_process";
 
