@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn ordinary_words_are_not_names() {
-        check("Please mend it, e.g. and/or that one: 3.14 of UTF-8 or SHA-256, see https://example.com/a_b?", &[]);
+        check("Please fix it, e.g. and/or that one: 3.14 of UTF-8 or SHA-256, see https://example.com/a_b?", &[]);
         check("", &[]);
         check("a ` alone, and [REDACTED:password]", &[]);
     }

@@ -154,7 +154,7 @@ mod tests {
             hot_memory: vec![ago(80, "Created a.rs (3 lines)"), ago(0, "Ran: cargo test")],
             recent_events: (1..=6).rev().map(|minutes| ago(minutes, &format!("event {minutes}"))).collect(),
             notes: Vec::new(),
-            task: Some("mend the parser".to_owned()),
+            task: Some("fix the parser".to_owned()),
         }
     }
 
@@ -165,7 +165,7 @@ mod tests {
         let expected = "[SESSION CONTEXT]\nSession: 01KA7M0Z | Duration: 45m | Events: 72\n\n\
              Recent files:\n  - src/3.rs\n  - src/4.rs\n  - src/5.rs\n  - src/6.rs\n  - src/7.rs\n\n\
              Recent context:\n  - [1h ago] Created a.rs (3 lines)\n  - [just now] Ran: cargo test\n\n\
-             Current task: mend the parser\n[END SESSION]";
+             Current task: fix the parser\n[END SESSION]";
         assert_eq!(rendered, expected);
         assert_eq!(session_context(&SessionView::default(), NOW), None);
     }
@@ -176,7 +176,7 @@ mod tests {
         let rendered = resume_context(&view(), 95 * 60_000, NOW);
         let expected = "Welcome back. Session 01KA7M0Z was idle for 1h 35m.\n\nLast activity summary:\n\
              \u{20} - [5m ago] event 5\n  - [4m ago] event 4\n  - [3m ago] event 3\n  - [2m ago] event 2\n  - [1m ago] event 1\n\n\
-             Recent files: src/5.rs, src/6.rs, src/7.rs\n\nYou were working on: mend the parser";
+             Recent files: src/5.rs, src/6.rs, src/7.rs\n\nYou were working on: fix the parser";
         assert_eq!(rendered, expected);
         assert!(resume_context(&SessionView::default(), 40_000, NOW).contains("idle for 40 seconds."));
     }
@@ -221,8 +221,8 @@ mod tests {
         noted.notes = vec![note.clone()];
         let rendered = session_context(&noted, NOW).unwrap();
         assert!(rendered.contains(&format!("Notes:\n  - [3m ago] {}\n", note.text)), "{rendered}");
-        let rendered = session_update(std::slice::from_ref(&note), Some("mend it")).unwrap();
-        assert_eq!(rendered, format!("[SESSION CONTEXT]\nNote: {}\nCurrent task: mend it\n[END SESSION]", note.text));
+        let rendered = session_update(std::slice::from_ref(&note), Some("fix it")).unwrap();
+        assert_eq!(rendered, format!("[SESSION CONTEXT]\nNote: {}\nCurrent task: fix it\n[END SESSION]", note.text));
         assert_eq!(session_update(&[], None), None);
     }
 }

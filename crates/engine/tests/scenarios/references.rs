@@ -80,7 +80,7 @@ fn question_after_a_reference_is_answered_instead_of_the_summary() {
     old_session(&home, ANNA, -300, "fix the rounding of discounts in the cart");
     old_session(&home, BEN, 0, "write the docs");
     let block = injected(&home, 1, "@@aaaa1011: what about discounts in the cart?");
-    assert!(block.contains("\nAnswer:\n> Passages of the session that fit the question best"), "{block}");
+    assert!(block.contains("\nAnswer:\n> Best matching passages of the session"), "{block}");
     assert!(block.contains("\n> - line ") && !block.contains("Summary:"), "{block}");
     let block = injected(&home, 2, "@@aaaa1011: is there a zeppelin?");
     assert!(block.contains("Summary:"), "without a match the summary is used: {block}");

@@ -270,7 +270,7 @@ mod tests {
             &["red", "see the docs now"],
         );
         check("look:\n```\ncode\n```\n{\"a\": 1}\n| a | b |\n- [ ] one\n2. two", &["look:", "one", "two"]);
-        check("mend this\ndiff --git a b\n+x", &["mend this"]);
+        check("fix this\ndiff --git a b\n+x", &["fix this"]);
         check("[Request interrupted by user]", &[]);
         check(
             &format!("{}\nand goes on", "a long line that was broken by its width ".repeat(2).trim()),
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn sentences_end_at_sentence_punctuation() {
         let check = |line: &str, expect: &[&str]| assert_eq!(sentences(line), expect);
-        check("One more thing? the author is wrong. mend it", &["One more thing?", "the author is wrong.", "mend it"]);
+        check("One more thing? the author is wrong. fix it", &["One more thing?", "the author is wrong.", "fix it"]);
         check("See e.g. index.html, v1.2. Then stop!", &["See e.g. index.html, v1.2.", "Then stop!"]);
         check("1. first", &["1. first"]);
     }
@@ -291,6 +291,6 @@ mod tests {
         assert_eq!(truncate_at_word("one two three", 100), "one two three");
         assert_eq!(truncate_at_word("one two three four", 12), "one two…");
         assert_eq!(truncate_at_word("ööööööööööööööö", 5), "öööö…");
-        assert!(is_mostly_letters("mend the parser") && !is_mostly_letters("a=1; b={2}; c[3]"));
+        assert!(is_mostly_letters("fix the parser") && !is_mostly_letters("a=1; b={2}; c[3]"));
     }
 }

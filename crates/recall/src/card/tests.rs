@@ -54,7 +54,7 @@ fn a_card_states_goal_decisions_outcome_and_next_steps() {
 
 #[test]
 fn the_agents_title_becomes_the_name() {
-    assert_eq!(card(Some("Mend the parser"), &[entry(0, EntryKind::Prompt, "hello")]).name, "Mend the parser");
+    assert_eq!(card(Some("Fix the parser"), &[entry(0, EntryKind::Prompt, "hello")]).name, "Fix the parser");
     assert_eq!(card(Some("<command-name>/init</command-name>"), &[]).name, "Unnamed pi session in app");
 }
 

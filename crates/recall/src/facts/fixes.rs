@@ -63,13 +63,14 @@ pub fn known_fixes(facts: &[FactRow]) -> KnownFixes {
         add_attempt(&mut all[at].1, known);
     }
     let judged = all.into_iter().map(|(_, fix)| Fix { state: fix_state(&fix), ..fix });
-    let (mut dead_ends, mut fixes): (Vec<Fix>, Vec<Fix>) = judged.partition(|fix| fix.state == FactState::Refuted);
+    let (mut failed_attempts, mut fixes): (Vec<Fix>, Vec<Fix>) =
+        judged.partition(|fix| fix.state == FactState::Refuted);
     let surplus = |fix: &Fix| fix.succeeded.saturating_sub(fix.failed);
     fixes.sort_by(|a, b| {
         surplus(b).cmp(&surplus(a)).then(b.last_at.cmp(&a.last_at)).then(a.description.cmp(&b.description))
     });
-    dead_ends.sort_by(|a, b| b.last_at.cmp(&a.last_at).then(a.description.cmp(&b.description)));
-    KnownFixes { fixes, failed_attempts: dead_ends }
+    failed_attempts.sort_by(|a, b| b.last_at.cmp(&a.last_at).then(a.description.cmp(&b.description)));
+    KnownFixes { fixes, failed_attempts }
 }
 
 /// Whether rules observed the outcome of this attempt. If so, a model's claim about it is ignored.

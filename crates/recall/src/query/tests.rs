@@ -113,7 +113,7 @@ fn invalid_filters_are_words() {
         (r#"file:"""#, r#"file:"""#),
         (r#"file:"a b"#, r#"file:"a b"#),
         ("file:,", "file:,"),
-        ("agent:nobody", "agent:nobody"),
+        ("agent:unknown", "agent:unknown"),
         ("kind:prompt,nothing", "kind:prompt,nothing"),
         ("before:someday", "before:someday"),
         ("since:today,yesterday", "since:today,yesterday"),

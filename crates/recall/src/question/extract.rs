@@ -80,14 +80,15 @@ fn is_announcement(citation: &Citation) -> bool {
 
 fn render_passages(citations: &[Citation]) -> String {
     if citations.is_empty() {
-        return "Nothing in this session fits the question. No model was asked, only words were compared.".to_owned();
+        return "No passage of this session matches the question. No model was asked; only keywords were compared."
+            .to_owned();
     }
     let quote = |one: &Citation| {
         let (line, excerpt) = (one.line, quote_short(&one.excerpt, MAX_EXCERPT_CHARS));
         format!("\n- line {line}, {}: \"{excerpt}\"", speaker_label(one.role))
     };
     let quotes: String = citations.iter().map(quote).collect();
-    format!("Passages of the session that fit the question best, found by their words; no model was asked:\n{quotes}")
+    format!("Best matching passages of the session, found by keyword; no model was asked:\n{quotes}")
 }
 
 fn speaker_label(role: EntryRole) -> &'static str {
@@ -110,7 +111,7 @@ mod tests {
             |role: EntryRole, excerpt: &str| Citation { entry: String::new(), role, line: 1, excerpt: excerpt.into() };
         assert!(is_announcement(&citation(EntryRole::Assistant, "I’ll look for the cause.")));
         assert!(is_announcement(&citation(EntryRole::Tool, "Read src/days.rs")));
-        assert!(!is_announcement(&citation(EntryRole::Assistant, "The cause is the table. I'll mend it.")));
+        assert!(!is_announcement(&citation(EntryRole::Assistant, "The cause is the table. I'll fix it.")));
     }
 
     #[test]

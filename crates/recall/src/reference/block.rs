@@ -220,14 +220,16 @@ mod tests {
     #[test]
     fn unresolved_references_are_reported() {
         let outcomes = [
-            (reference("nobody"), ReferenceOutcome::NotFound),
+            (reference("unknown"), ReferenceOutcome::NotFound),
             (reference("twins"), ReferenceOutcome::Ambiguous(["01A", "01B"].map(candidate).into())),
             (reference("more"), ReferenceOutcome::OverLimit),
         ];
         let rendered = reference_block(&outcomes, REFERENCE_BYTES).unwrap();
-        for line in
-            ["@@nobody: no session", "\n- 01A (pi, 2d ago) twins\n- 01B (pi, 2d ago) twins", "\n\nMore references were"]
-        {
+        for line in [
+            "@@unknown: no session",
+            "\n- 01A (pi, 2d ago) twins\n- 01B (pi, 2d ago) twins",
+            "\n\nMore references were",
+        ] {
             assert!(rendered.contains(line), "{rendered}");
         }
     }
