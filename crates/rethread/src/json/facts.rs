@@ -62,7 +62,7 @@ pub(crate) struct FixReportJson<'a> {
     known_errors: u64,
     errors: Vec<KnownErrorJson<'a>>,
     fixes: Vec<FixJson<'a>>,
-    dead_ends: Vec<FixJson<'a>>,
+    failed_attempts: Vec<FixJson<'a>>,
 }
 
 /// An error that occurred before.
@@ -126,7 +126,7 @@ impl<'a> FixReportJson<'a> {
             known_errors: report.known_errors,
             errors: report.errors.iter().map(known_error).collect(),
             fixes: report.errors.iter().flat_map(|error| of(error, &error.fixes.fixes)).collect(),
-            dead_ends: report.errors.iter().flat_map(|error| of(error, &error.fixes.failed_attempts)).collect(),
+            failed_attempts: report.errors.iter().flat_map(|error| of(error, &error.fixes.failed_attempts)).collect(),
         }
     }
 }
@@ -395,7 +395,7 @@ pub(crate) struct FactsReportJson<'a> {
     facts: Vec<FactJson<'a>>,
     graph: Option<GraphJson<'a>>,
     /// The list of entities, if `entity` is null.
-    things: Vec<EntitySummaryJson<'a>>,
+    entities: Vec<EntitySummaryJson<'a>>,
 }
 
 /// An entity and how much is known about it.
@@ -440,10 +440,10 @@ struct FactJson<'a> {
 
 impl<'a> FactsReportJson<'a> {
     pub(crate) fn new(report: &'a FactsReport) -> Self {
-        let empty = Self { schema: SCHEMA, entity: None, others: &[], facts: vec![], graph: None, things: vec![] };
+        let empty = Self { schema: SCHEMA, entity: None, others: &[], facts: vec![], graph: None, entities: vec![] };
         match report {
             FactsReport::Entities(things) => {
-                Self { things: things.iter().map(EntitySummaryJson::new).collect(), ..empty }
+                Self { entities: things.iter().map(EntitySummaryJson::new).collect(), ..empty }
             }
             FactsReport::About { subject: thing, facts, graph, others } => Self {
                 entity: Some(EntitySummaryJson::new(thing)),

@@ -127,7 +127,7 @@ fn fix_is_shown() {
     assert_eq!(known["fixes"][0]["state"], "confirmed");
     assert_eq!(known["fixes"][0]["sources"][0]["evidence"], json!([1, 2]));
     assert_eq!(known["fixes"][1]["state"], "hypothesis");
-    assert_eq!(known["deadEnds"][0]["what"], "edited src/main.rs");
+    assert_eq!(known["failedAttempts"][0]["what"], "edited src/main.rs");
 }
 
 #[test]
