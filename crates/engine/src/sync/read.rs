@@ -55,7 +55,8 @@ pub(crate) fn read_transcript(
             // The last line has no newline yet. If it is a complete object it is used, but the cursor stays before it:
             // it will be read again and recognized by its id. Queue events have no id, so they wait for the newline.
             let parsed = parser.parse_line(line.bytes, line.location);
-            chunk.events.extend(parsed.events.into_iter().filter(|event| !matches!(event.body, EventBody::Queue(_))));
+            let whole = parsed.events.into_iter().filter(|_| parsed.problem.is_none());
+            chunk.events.extend(whole.filter(|event| !matches!(event.body, EventBody::Queue(_))));
             break;
         }
         chunk.bytes += line.end() - line.location.offset;

@@ -14,6 +14,7 @@ mod filters;
 mod forget;
 mod injections;
 mod lifecycle;
+mod machine_text;
 mod notes;
 mod pi_hook;
 mod references;

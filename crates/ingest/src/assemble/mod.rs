@@ -196,6 +196,10 @@ impl SessionAssembler {
 
     /// Applies the next event of the session.
     pub fn apply<K: StoredState>(&mut self, event: TranscriptEvent, stored: &K) -> Result<(), K::Error> {
+        if matches!(event.body, EventBody::Node { .. } | EventBody::Header(_)) {
+            // A damaged line can hold several entries.
+            self.sync.skipped_line = None;
+        }
         // Copied lines also contain the workspace of the copy.
         let is_surroundings = matches!(event.body, EventBody::Workspace { .. });
         if self.sync.skipped_line == Some(event.location.line)
@@ -321,9 +325,13 @@ impl SessionAssembler {
             self.state.recent_blocks.push_back(block);
         }
         self.note_time(event.at);
-        if let Some(seq) = typed.and_then(|typed| self.state.prompt_queue.take_match(typed)) {
-            self.set_native_id(seq, event.native_id, key);
-            return Ok(());
+        match typed.and_then(|typed| self.state.prompt_queue.take_match(typed)) {
+            Some(seq) if kind == EntryKind::Prompt => {
+                self.set_native_id(seq, event.native_id, key);
+                return Ok(());
+            }
+            Some(seq) => self.retract_machine_text(seq, &text),
+            None => {}
         }
         match kind {
             EntryKind::Prompt | EntryKind::Task => self.count_prompt(&text),
@@ -332,6 +340,14 @@ impl SessionAssembler {
         }
         self.push_entry(Entry { text, ..empty_entry(&event.native_id, event.location, event.at, kind) }, key, message);
         Ok(())
+    }
+
+    /// A queued text was stored as a prompt, and its line now shows that a program wrote it.
+    fn retract_machine_text(&mut self, seq: u64, text: &str) {
+        self.changes.retracted.push(seq);
+        self.changes.should_rebuild_episodes = true;
+        self.state.real_prompts = self.state.real_prompts.saturating_sub(1);
+        self.state.titles.remove_first_prompt(text);
     }
 
     /// Assigns the id of its own line to an entry that was stored without one.
@@ -504,6 +520,9 @@ impl SessionAssembler {
                         return Ok(());
                     }
                     self.note_time(event.at);
+                    if self.state.prompt_queue.queue_again(fingerprint) {
+                        return Ok(());
+                    }
                     self.state.prompt_queue.add_prompt(fingerprint, self.state.next_seq);
                     self.count_prompt(&text);
                     let entry = empty_entry(&event.native_id, event.location, event.at, EntryKind::Prompt);

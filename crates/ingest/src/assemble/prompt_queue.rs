@@ -33,6 +33,18 @@ impl PromptQueue {
         self.add(Some((fingerprint, seq)));
     }
 
+    /// Puts a prompt that was sent but has not been read on a line back into the queue. Agents do so when they take a
+    /// prompt out before they are ready for it.
+    pub(crate) fn queue_again(&mut self, fingerprint: u64) -> bool {
+        let is_same = |waiting: &QueuedPrompt| {
+            waiting.state == QueuedPromptState::Sent && waiting.typed.is_some_and(|(text, _)| text == fingerprint)
+        };
+        let Some(at) = self.0.iter().position(is_same) else { return false };
+        let waiting = self.0.remove(at);
+        self.0.push(QueuedPrompt { state: QueuedPromptState::Queued, ..waiting });
+        true
+    }
+
     /// Adds an item that is not a prompt.
     pub(crate) fn add_other(&mut self) {
         self.add(None);
@@ -118,6 +130,21 @@ mod tests {
         queue.mark_sent(None);
         assert_eq!(queue.take_match(typed("go on ", PromptDelivery::OwnLine)), Some(3));
         assert_eq!(queue.take_match(typed("go on", PromptDelivery::OwnLine)), None, "typed a second time");
+    }
+
+    #[test]
+    fn prompt_that_is_queued_again_before_its_line_is_the_same_prompt() {
+        // D2
+        let mut queue = PromptQueue::default();
+        queue.add_prompt(print("go on"), 3);
+        assert!(!queue.queue_again(print("go on")), "still in the queue: typed twice");
+        for _ in 0..7 {
+            queue.mark_sent(None);
+            assert!(queue.queue_again(print("go on")));
+        }
+        queue.mark_sent(None);
+        assert_eq!(queue.take_match(typed("go on", PromptDelivery::OwnLine)), Some(3));
+        assert!(!queue.queue_again(print("go on")), "its line was read: typed again");
     }
 
     #[test]

@@ -36,6 +36,13 @@ impl SessionTitles {
         }
     }
 
+    /// Removes the first prompt if it is this text. The next prompt takes its place.
+    pub(crate) fn remove_first_prompt(&mut self, text: &str) {
+        if self.first_prompt.is_some() && self.first_prompt == shorten_title(text) {
+            self.first_prompt = None;
+        }
+    }
+
     pub(crate) fn set_first_command(&mut self, text: &str) {
         if self.first_command.is_none() {
             self.first_command = shorten_title(text);

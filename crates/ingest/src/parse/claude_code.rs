@@ -46,8 +46,12 @@ struct ClaudeLine<'a> {
     is_compact_summary: LenientBool,
     is_api_error_message: LenientBool,
     is_visible_in_transcript_only: LenientBool,
+    /// On text that the agent sends along with a human's turn.
+    turn_companion: LenientBool,
     #[serde(borrow)]
     prompt_source: LenientText<'a>,
+    #[serde(borrow)]
+    turn_origin: LenientText<'a>,
     #[serde(borrow, rename = "sourceToolUseID")]
     source_tool_use_id: LenientText<'a>,
     #[serde(borrow)]
@@ -150,8 +154,8 @@ pub(super) fn events(
         "user" => add_user(line, &mut out, sink),
         "assistant" => add_assistant(line, &mut out, sink),
         "attachment" => {
-            let machine = line.is_meta.0 || !is_human(&line.origin.0);
-            add_attachment(line.attachment.0, machine, &mut out, sink);
+            let is_machines = line.is_machines();
+            add_attachment(line.attachment.0, is_machines, &mut out, sink);
         }
         "queue-operation" => add_queue_step(&line, &mut out, sink),
         "system" => add_system(&line, &mut out, sink),
@@ -165,6 +169,18 @@ pub(super) fn events(
     Ok(out.events)
 }
 
+impl ClaudeLine<'_> {
+    /// Whether the fields around the message say that no human wrote it.
+    fn is_machines(&self) -> bool {
+        self.is_meta.0
+            || self.is_visible_in_transcript_only.0
+            || self.turn_companion.0
+            || self.prompt_source.as_str() == "system"
+            || !matches!(self.turn_origin.as_str(), "" | "human" | "sdk")
+            || !is_human(&self.origin.0)
+    }
+}
+
 fn event_scope(line: &mut ClaudeLine<'_>) -> EventScope {
     if line.is_sidechain.0 {
         let agent_id = line.agent_id.0.take().map(Into::into);
@@ -175,6 +191,7 @@ fn event_scope(line: &mut ClaudeLine<'_>) -> EventScope {
 }
 
 fn add_user(line: ClaudeLine<'_>, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
+    let is_machines = line.is_machines();
     let mut human_text: Vec<String> = Vec::new();
     let (mut has_result, mut has_image) = (false, false);
     let answers = line.tool_use_result.and_then(question_answers);
@@ -202,12 +219,9 @@ fn add_user(line: ClaudeLine<'_>, out: &mut EventBuilder, sink: &mut TextSink<'_
     let is_broken_result = !has_result && line.tool_use_result.is_some();
     // A tool can add text to the conversation on a separate line, such as a skill's instructions.
     let is_tools_own = !has_result && line.source_tool_use_id.0.is_some();
-    let is_machines = line.is_meta.0
-        || line.is_visible_in_transcript_only.0
-        || line.prompt_source.as_str() == "system"
-        || !is_human(&line.origin.0);
     if is_machines || is_broken_result || is_tools_own {
-        return add_injected_text(&human_text, out, sink);
+        let way = if has_result { PromptDelivery::Inline } else { PromptDelivery::OwnLine };
+        return add_injected_text(&human_text, way, out, sink);
     }
     if has_result {
         // Texts beside results were typed one at a time.
@@ -252,17 +266,22 @@ fn add_assistant(line: ClaudeLine<'_>, out: &mut EventBuilder, sink: &mut TextSi
     }
 }
 
-fn add_attachment(attachment: ClaudeAttachment<'_>, machine: bool, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
+fn add_attachment(
+    attachment: ClaudeAttachment<'_>,
+    is_machines: bool,
+    out: &mut EventBuilder,
+    sink: &mut TextSink<'_>,
+) {
     if attachment.kind.as_str() != "queued_command" {
         return;
     }
-    let machine = machine
+    let is_machines = is_machines
         || attachment.is_meta.0
         || !matches!(attachment.command_mode.as_str(), "" | "prompt")
         || !is_human(&attachment.origin.0);
     let texts: Vec<String> = attachment.prompt.0.into_iter().map(|block| block.text.into_string()).collect();
-    if machine {
-        add_injected_text(&texts, out, sink);
+    if is_machines {
+        add_injected_text(&texts, PromptDelivery::Inline, out, sink);
     } else if !texts.iter().all(|text| is_bare_command(text)) {
         add_typed_text(&texts, false, PromptDelivery::Inline, out, sink);
     }
@@ -370,13 +389,14 @@ fn add_typed_text(
 }
 
 /// Adds text that a program put into the conversation, shortened to one line.
-fn add_injected_text(texts: &[String], out: &mut EventBuilder, sink: &mut TextSink<'_>) {
+fn add_injected_text(texts: &[String], way: PromptDelivery, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    if let Some((kind, text)) = classify_texts(&texts) {
-        let kind = if kind == EntryKind::Prompt { EntryKind::Injected } else { kind };
-        let text = sink.redact(one_line(&text));
-        out.add_text(kind, clip(&text, MAX_INJECTED_CHARS).into_owned(), None, sink);
-    }
+    let Some((kind, text)) = classify_texts(&texts) else { return };
+    // The queue does not say who added a text. The fingerprint finds the item that turns out to be the program's.
+    let origin = (kind == EntryKind::Prompt).then(|| PromptOrigin::new(&text, way));
+    let kind = if kind == EntryKind::Prompt { EntryKind::Injected } else { kind };
+    let text = sink.redact(one_line(&text));
+    out.add_text_with_origin(kind, clip(&text, MAX_INJECTED_CHARS).into_owned(), origin, sink);
 }
 
 fn add_result(

@@ -66,10 +66,32 @@ impl EventBuilder {
         way: PromptDelivery,
         sink: &mut TextSink<'_>,
     ) {
+        let origin = (kind == EntryKind::Prompt).then(|| PromptOrigin::new(&text, way));
+        self.push_text(kind, text, message, origin, sink);
+    }
+
+    /// Adds text of a program that the queue of prompts may contain.
+    pub(super) fn add_text_with_origin(
+        &mut self,
+        kind: EntryKind,
+        text: String,
+        origin: Option<PromptOrigin>,
+        sink: &mut TextSink<'_>,
+    ) {
+        self.push_text(kind, text, None, origin, sink);
+    }
+
+    fn push_text(
+        &mut self,
+        kind: EntryKind,
+        text: String,
+        message: Option<&str>,
+        prompt_origin: Option<PromptOrigin>,
+        sink: &mut TextSink<'_>,
+    ) {
         if text.trim().is_empty() {
             return;
         }
-        let typed = (kind == EntryKind::Prompt).then(|| PromptOrigin::new(&text, way));
         let kept = match kind {
             EntryKind::Prompt | EntryKind::Task | EntryKind::Answer => sink.filter.keep_user_messages,
             EntryKind::AssistantText => sink.filter.keep_agent_responses,
@@ -77,10 +99,8 @@ impl EventBuilder {
         };
         let text = if kept { sink.redact(text) } else { String::new() };
         let id = self.next_id();
-        self.push_with_id(
-            id,
-            EventBody::Text { kind, text, message_id: message.map(str::to_owned), prompt_origin: typed },
-        );
+        let message_id = message.map(str::to_owned);
+        self.push_with_id(id, EventBody::Text { kind, text, message_id, prompt_origin });
     }
 
     /// Adds a tool call of the model.

@@ -4,6 +4,7 @@ mod claude_code;
 mod content;
 mod event_builder;
 mod lenient;
+mod machine_text;
 mod native;
 mod outcome;
 mod pi;
@@ -85,7 +86,7 @@ pub enum EventBody {
         text: String,
         /// The API message it belongs to.
         message_id: Option<String>,
-        /// For a prompt: how it was delivered.
+        /// For a prompt, or a text of a program that may have been queued like one: how it was delivered.
         prompt_origin: Option<PromptOrigin>,
     },
     /// A tool call.
@@ -203,7 +204,7 @@ pub enum TitleRank {
 pub struct ParsedLine {
     /// The events, in the order of the line.
     pub events: Vec<TranscriptEvent>,
-    /// Why the line could not be parsed, if so.
+    /// What is wrong with the line, if anything. Events may have been read all the same.
     pub problem: Option<String>,
 }
 
@@ -275,8 +276,22 @@ impl<'a> TranscriptParser<'a> {
         let line = repair::repair(bytes);
         match self.parse_events(&line, location) {
             Ok(events) => ParsedLine { events, problem: None },
-            Err(error) => ParsedLine { events: Vec::new(), problem: Some(describe_error(&error)) },
+            Err(error) => self.parse_pieces(&line, location, &error),
         }
+    }
+
+    /// Reads the objects of a line that is not one object: a writer that was stopped leaves no line break before the
+    /// next object, whole or torn.
+    fn parse_pieces(&mut self, line: &str, location: EntryLocation, error: &serde_json::Error) -> ParsedLine {
+        let entries = repair::whole_entries(line);
+        let bytes: usize = entries.iter().map(|entry| entry.len()).sum();
+        let problem = match entries.len() {
+            0 => describe_error(error),
+            count if bytes + count > line.len() => format!("{count} JSON objects on one line; all were read"),
+            count => format!("invalid JSON ({error}); whole objects read from the line: {count}"),
+        };
+        let events = entries.iter().filter_map(|entry| self.parse_events(entry, location).ok()).flatten().collect();
+        ParsedLine { events, problem: Some(problem) }
     }
 
     fn parse_events(&mut self, line: &str, location: EntryLocation) -> Result<Vec<TranscriptEvent>, serde_json::Error> {

@@ -6,6 +6,7 @@ use rethread_model::{INJECTION_TAG, ToolKind, ToolOutcome, ToolStatus, clip, fir
 
 use super::TextSink;
 use super::content::{MeasuredResult, ResultShape};
+use super::machine_text::strip_hint;
 use super::user_text::tag_content;
 use crate::facts::{failure_line, git_note, identifying_line, is_agent_message};
 
@@ -76,7 +77,7 @@ fn is_rejection(text: &str) -> bool {
 /// What the user wrote when rejecting the call, if anything.
 pub(super) fn rejection_reason(text: &str) -> Option<&str> {
     let at = text.find("the user said:")?;
-    let reason = text[at + "the user said:".len()..].trim();
+    let reason = strip_hint(&text[at + "the user said:".len()..]).trim();
     (!reason.is_empty()).then_some(reason)
 }
 
@@ -243,5 +244,16 @@ mod tests {
             (ToolStatus::Rejected, "2 lines, 129 B", Some(text.lines().next().unwrap()), None),
         );
         assert_eq!(rejection_reason(text), Some("use jq"));
+    }
+
+    #[test]
+    fn the_agents_hint_is_not_part_of_the_users_reason() {
+        // D4
+        let hint = "\n\nNote: The user's next message may contain a correction or preference. Pay close attention.";
+        let said = |words: &str| {
+            format!("The tool use was rejected. To tell you how to proceed, the user said:\n{words}{hint}")
+        };
+        assert_eq!(rejection_reason(&said("use jq\n\nNote: not sed")), Some("use jq\n\nNote: not sed"));
+        assert_eq!(rejection_reason(&said("")), None);
     }
 }

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use super::content::{MeasuredResult, MessageContent};
 use super::event_builder::EventBuilder;
 use super::lenient::{LenientBool, LenientNumber, LenientObject, LenientText};
+use super::machine_text::{notice_text, replace_attached_files, split_skill};
 use super::outcome::tool_outcome;
 use super::tool::tool_kind;
 use super::{EventBody, SessionHeader, TextSink, TitleRank, TranscriptEvent, content_id, user_text};
@@ -175,8 +176,14 @@ fn add_user(content: &MessageContent<'_>, out: &mut EventBuilder, sink: &mut Tex
     let texts: Vec<_> = content.0.iter().map(|block| user_text::strip_added_tags(block.text.as_str())).collect();
     let text = texts.join("\n");
     let text = text.trim_matches('\n');
-    if !text.trim().is_empty() {
-        out.add_text(EntryKind::Prompt, text.to_owned(), None, sink);
+    if let Some((skill, typed)) = split_skill(text) {
+        // As Claude Code's commands: only with words of the user it is a prompt.
+        let kind = if typed.is_empty() { EntryKind::Command } else { EntryKind::Prompt };
+        out.add_text(kind, format!("/skill:{skill} {typed}").trim_end().to_owned(), None, sink);
+    } else if let Some(notice) = notice_text(text.trim()) {
+        out.add_text(EntryKind::Notice, notice.to_owned(), None, sink);
+    } else if !text.trim().is_empty() {
+        out.add_text(EntryKind::Prompt, replace_attached_files(text), None, sink);
     } else if content.0.iter().any(|block| block.kind.as_str() == "image") {
         out.add_text(EntryKind::Prompt, "[image]".to_owned(), None, sink);
     }

@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 
+/// How often each byte of a damaged line may be looked at; bounds the work on a hostile one.
+const MAX_SCANS: usize = 8;
+
 /// Removes the white space and NULs that crashes and editors leave around a line.
 pub(super) fn trim(bytes: &[u8]) -> &[u8] {
     let noise = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
@@ -20,6 +23,51 @@ pub(super) fn repair(bytes: &[u8]) -> String {
         text
     };
     replace_lone_surrogates(&text)
+}
+
+/// The entries on a line that is not one object: several whole ones, or a torn one and whole ones.
+pub(super) fn whole_entries(line: &str) -> Vec<&str> {
+    let (mut entries, mut at) = (Vec::new(), 0);
+    let mut budget = line.len().saturating_mul(MAX_SCANS);
+    while let Some(start) = line[at..].find("{\"").map(|found| at + found) {
+        let mut stream = serde_json::Deserializer::from_str(&line[start..]).into_iter::<LineEntry>();
+        let (end, scanned) = match stream.next() {
+            Some(Ok(entry)) => {
+                let end = start + stream.byte_offset();
+                // Objects within a torn entry are followed by a comma or a bracket.
+                let is_entry = entry.is_entry() && matches!(line[end..].trim_start().chars().next(), None | Some('{'));
+                (is_entry.then_some(end), end - start)
+            }
+            Some(Err(error)) => (None, error.column()),
+            None => break,
+        };
+        if let Some(end) = end {
+            entries.push(&line[start..end]);
+        }
+        at = end.unwrap_or(start + 1);
+        let Some(left) = budget.checked_sub(scanned.max(1)) else { break };
+        budget = left;
+    }
+    entries
+}
+
+/// The fields by which an entry of a transcript differs from the objects within one.
+#[derive(Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct LineEntry {
+    #[serde(rename = "type", alias = "kind")]
+    kind: Option<serde::de::IgnoredAny>,
+    timestamp: Option<serde::de::IgnoredAny>,
+    uuid: Option<serde::de::IgnoredAny>,
+    session_id: Option<serde::de::IgnoredAny>,
+    leaf_uuid: Option<serde::de::IgnoredAny>,
+}
+
+impl LineEntry {
+    fn is_entry(&self) -> bool {
+        let ids = [&self.timestamp, &self.uuid, &self.session_id, &self.leaf_uuid];
+        self.kind.is_some() && ids.iter().any(|id| id.is_some())
+    }
 }
 
 /// `\ud83d` without its partner is valid in JavaScript but an error in most JSON parsers.
@@ -60,6 +108,19 @@ mod tests {
     fn check(line: &[u8], expect: &str) {
         let value: serde_json::Value = serde_json::from_str(&repair(trim(line))).unwrap();
         assert_eq!(value["t"], expect);
+    }
+
+    #[test]
+    fn objects_on_one_line_are_separated() {
+        // D5
+        let (a, b) = (r#"{"type":"user","uuid":"a"}"#, r#"{"uuid":"b","type":"user","m":{"type":"text"}}"#);
+        assert_eq!(whole_entries(&format!("{a}{b}")), [a, b]);
+        assert_eq!(whole_entries(&format!("{a} {b}{{\"type\":\"us")), [a, b], "a torn end");
+        assert_eq!(whole_entries(&format!("{}{b}", &b[..30])), [b], "a torn start");
+        assert_eq!(whole_entries(&format!("{}{b}", &a[..18])), [b], "torn within a string");
+        assert_eq!(whole_entries(r#"{"type":"user","m":{"type":"text"}"#), [""; 0], "the inner object is not an entry");
+        assert_eq!(whole_entries("{{{\"\"\""), [""; 0]);
+        assert_eq!(whole_entries(&"{\"a".repeat(10_000)), [""; 0]);
     }
 
     #[test]
