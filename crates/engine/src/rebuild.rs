@@ -126,7 +126,7 @@ impl Engine {
                 }
             };
             if threads.has_damaged_metadata(id) {
-                found("its metadata cannot be read; its name or instructions may be lost".to_owned());
+                found("its metadata cannot be read; the next append rebuilds them from the log".to_owned());
             }
             for (expected, seq) in (1..).zip(logged.records.iter().filter_map(ThreadRecord::seq)) {
                 if seq != expected {

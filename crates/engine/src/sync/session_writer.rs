@@ -235,10 +235,9 @@ impl SessionWriter<'_> {
     /// The name the user gave a session. It is not in the transcript.
     fn given_name(&self, batch: &Batch<'_>, session: &Session) -> Result<Option<String>, EngineError> {
         if session.agent == Agent::Native {
-            let name = explicit_thread_name(&self.job.path);
-            return Ok(
-                name.map(|name| Redactor::shared().redact(&name, &mut RedactionFindings::default()).into_owned())
-            );
+            // An empty name takes back an earlier one.
+            let name = explicit_thread_name(&self.job.path).unwrap_or_default();
+            return Ok(Some(Redactor::shared().redact(&name, &mut RedactionFindings::default()).into_owned()));
         }
         let key = SessionKey { agent: session.agent, external_id: &session.external_id };
         Ok(batch.lifecycle(key)?.and_then(|life| life.name))

@@ -15,7 +15,7 @@ pub(crate) use turn::with_own_call_tag;
 
 use rethread_model::thread::{
     ChatRole, ContentBlock, NameOrigin, ThreadId, ThreadMessage, ThreadMetadata, ThreadRecord, ThreadSource,
-    cron_thread_name,
+    cron_thread_name, name_from_first_words,
 };
 use rethread_model::{Agent, one_line};
 use rethread_store::{Store, ThreadError, ThreadLog, Threads};
@@ -136,11 +136,22 @@ impl Engine {
     pub(crate) fn thread_rename(&self, reference: &str, name: &str) -> Result<(), EngineError> {
         let id = self.thread_id(reference)?;
         let name = one_line(name);
-        self.threads().open(id)?.update_metadata(|metadata| {
-            metadata.name_from = (!name.is_empty()).then_some(NameOrigin::User);
-            metadata.name = (!name.is_empty()).then_some(name);
+        let (name, name_from) = if name.is_empty() {
+            let records = self.threads().read(id)?.records;
+            let first = records.iter().filter_map(ThreadRecord::message).find(|message| message.role == ChatRole::User);
+            (first.and_then(|message| name_from_first_words(&message.text())), NameOrigin::FirstWords)
+        } else {
+            (Some(name), NameOrigin::User)
+        };
+        let mut is_renamed = false;
+        self.threads().open(id)?.update_settings(self.now(), |metadata| {
+            is_renamed = metadata.name != name;
+            metadata.name_from = name.is_some().then_some(name_from);
+            metadata.name = name;
         })?;
-        self.log_event("session_renamed", Some(id), &[]);
+        if is_renamed {
+            self.log_event("session_renamed", Some(id), &[]);
+        }
         self.sync_thread(id)
     }
 

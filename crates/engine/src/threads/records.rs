@@ -18,7 +18,7 @@ pub struct ThreadLogPage {
 }
 
 impl Engine {
-    /// A page of a thread's log: all kinds of records, or only messages.
+    /// A page of a thread's log: all numbered records, or only messages. Settings are part of the metadata.
     pub fn thread_records(
         &self,
         id: SessionId,
@@ -28,7 +28,8 @@ impl Engine {
         let id = self.require_thread(id)?;
         let logged = self.threads().read(id)?;
         let mut number = 0;
-        let numbered = logged.records.into_iter().map(|record| {
+        let records = logged.records.into_iter().filter(|record| !matches!(record, ThreadRecord::Settings(_)));
+        let numbered = records.map(|record| {
             // A record written by another program without a number gets the number of the one before it.
             number = record.seq().unwrap_or(number).max(number);
             (number, record)

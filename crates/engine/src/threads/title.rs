@@ -33,8 +33,9 @@ impl Engine {
         let log = self.threads().open(id)?;
         let mut was_asked = false;
         // Several turns may have started this at the same time; only one of them asks.
-        let metadata =
-            log.update_metadata(|metadata| was_asked = std::mem::replace(&mut metadata.title_was_asked, true))?;
+        let metadata = log.update_settings(self.now(), |metadata| {
+            was_asked = std::mem::replace(&mut metadata.title_was_asked, true);
+        })?;
         if was_asked {
             return Ok(None);
         }
@@ -51,7 +52,7 @@ impl Engine {
         let text: String = answer.content.iter().filter_map(|block| block.as_text()).collect::<Vec<_>>().join(" ");
         let Some(title) = clean_title(&text) else { return Ok(None) };
         let mut is_renamed = false;
-        log.update_metadata(|metadata| {
+        log.update_settings(self.now(), |metadata| {
             // The user may have named it in the meantime.
             if metadata.name_from < Some(NameOrigin::Model) {
                 metadata.name = Some(title.clone());

@@ -1,8 +1,9 @@
 //! Our own threads: where their logs are, which session each one is, and its explicit name.
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use rethread_model::thread::{NameOrigin, ThreadId, ThreadMetadata};
+use rethread_model::thread::{NameOrigin, ThreadId, ThreadMetadata, ThreadRecord};
 use rethread_model::{Agent, SessionKind};
 
 use super::{SessionIdentity, SourceConfig, TranscriptRoot, file};
@@ -31,14 +32,29 @@ pub(super) fn identify(path: &Path) -> Option<SessionIdentity> {
     Some(SessionIdentity { external_id: id.to_string(), kind: SessionKind::Main, parent_external_id: None })
 }
 
-/// The name that a user or a model gave a thread; it is stored only in the metadata.
+/// The name that a user or a model gave a thread: from its metadata or, if those cannot be read, from its log.
 pub fn explicit_thread_name(log: &Path) -> Option<String> {
+    let (name, name_from) = name_in_metadata(log).or_else(|| name_in_log(log))?;
+    name.filter(|_| name_from > Some(NameOrigin::FirstWords))
+}
+
+fn name_in_metadata(log: &Path) -> Option<(Option<String>, Option<NameOrigin>)> {
     let (file, stamp) = file::open(&log.with_file_name("metadata.json")).ok()?;
     if stamp.size > MAX_METADATA_BYTES {
         return None;
     }
-    let metadata: ThreadMetadata = serde_json::from_reader(std::io::BufReader::new(file)).ok()?;
-    metadata.name.filter(|_| metadata.name_from > Some(NameOrigin::FirstWords))
+    let metadata: ThreadMetadata = serde_json::from_reader(BufReader::new(file)).ok()?;
+    Some((metadata.name, metadata.name_from))
+}
+
+fn name_in_log(log: &Path) -> Option<(Option<String>, Option<NameOrigin>)> {
+    let (file, _) = file::open(log).ok()?;
+    let lines = BufReader::new(file).split(b'\n').map_while(Result::ok);
+    let settings = lines.filter_map(|line| match ThreadRecord::parse(&line) {
+        Ok(ThreadRecord::Settings(settings)) => Some((settings.name, settings.name_from)),
+        _ => None,
+    });
+    settings.last()
 }
 
 fn thread_id(path: &Path) -> Option<ThreadId> {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::thread::{Compaction, ThreadMessage, ThreadRecord};
+use crate::thread::{Compaction, ThreadMessage, ThreadRecord, ThreadSettings};
 
 /// Version of the record format written here.
 const SCHEMA_VERSION: u64 = 1;
@@ -46,6 +46,13 @@ impl Compaction {
     }
 }
 
+impl ThreadSettings {
+    /// The settings in their log format, for serializing them elsewhere.
+    pub fn as_record(&self) -> impl Serialize + '_ {
+        RecordLine { record_type: "settings", schema_version: SCHEMA_VERSION, record: self }
+    }
+}
+
 impl ThreadRecord {
     /// Parses one line, without its newline.
     pub fn parse(line: &[u8]) -> Result<ThreadRecord, InvalidRecord> {
@@ -67,6 +74,11 @@ impl ThreadRecord {
                 strip_header(&mut compaction.extra);
                 Ok(ThreadRecord::Compaction(compaction))
             }
+            "settings" => {
+                let mut settings: ThreadSettings = serde_json::from_slice(line).map_err(bad)?;
+                strip_header(&mut settings.extra);
+                Ok(ThreadRecord::Settings(settings))
+            }
             _ => serde_json::from_slice(line).map(ThreadRecord::Other).map_err(bad),
         }
     }
@@ -76,6 +88,7 @@ impl ThreadRecord {
         let line = match self {
             ThreadRecord::Message(message) => format_line("message", message),
             ThreadRecord::Compaction(compaction) => format_line("compaction", compaction),
+            ThreadRecord::Settings(settings) => format_line("settings", settings),
             ThreadRecord::Other(fields) => serde_json::to_vec(fields),
         };
         // Writing to memory cannot fail, and every key is a string.
@@ -125,6 +138,11 @@ mod tests {
         check(concat!(
             r#"{"recordType":"compaction","schemaVersion":1,"seq":4,"firstKeptSeq":3,"summary":"s","tokensBefore":9,"#,
             r#""readFiles":["a"],"modifiedFiles":[],"timestamp":"2025-02-11T10:00:03.000Z"}"#
+        ));
+        check(concat!(
+            r#"{"recordType":"settings","schemaVersion":1,"seq":4,"name":"pods","nameFrom":"user","model":"small","#,
+            r#""source":"cron","cronJobId":"nightly","systemPromptOverride":"Be brief.","details":{"notesOf":"/p"},"#,
+            r#""timestamp":"2025-02-11T10:00:04.000Z"}"#
         ));
     }
 

@@ -1,4 +1,4 @@
-//! Metadata of a thread. Everything except name, system prompt and chosen model can be recomputed from the log.
+//! Metadata of a thread, a cache: all of it can be rebuilt from the log.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

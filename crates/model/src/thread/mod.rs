@@ -7,6 +7,7 @@ mod id;
 mod metadata;
 mod name;
 mod record;
+mod settings;
 
 pub use block::ContentBlock;
 pub use chat::{ChatMessage, ChatRole};
@@ -15,3 +16,4 @@ pub use id::{InvalidThreadId, ThreadId};
 pub use metadata::{NameOrigin, PendingToolCall, ThreadMetadata, ThreadMetrics, ThreadSource};
 pub use name::{UNNAMED_THREAD, cron_thread_name, name_from_first_words};
 pub use record::{Compaction, StopReason, ThreadMessage, ThreadRecord};
+pub use settings::ThreadSettings;

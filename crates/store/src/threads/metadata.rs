@@ -1,4 +1,4 @@
-//! `metadata.json`: a cache of what can be counted in the log, and a few fields that only this file holds.
+//! `metadata.json`: a cache of what the log says about the thread.
 
 use std::fs::File;
 use std::io;
@@ -35,7 +35,7 @@ fn stored(id: ThreadId, folder: &PrivateFolder, file: &File) -> io::Result<Threa
     let size = file.metadata()?.len();
     Ok(match read(id, folder) {
         Some(stored) if matches_log(&stored, file, size)? => stored,
-        // The counts are wrong, but the other fields exist only here.
+        // The counts are wrong. The other fields are kept for logs without settings records.
         Some(stored) => without_counts(stored),
         None => ThreadMetadata::new(id, id.created_at()),
     })
@@ -46,28 +46,12 @@ fn read(id: ThreadId, folder: &PrivateFolder) -> Option<ThreadMetadata> {
     serde_json::from_slice::<ThreadMetadata>(&bytes).ok().filter(|stored| stored.id == id)
 }
 
-/// Takes over the fields that only the file holds.
-pub(super) fn adopt_file_fields(metadata: &mut ThreadMetadata, folder: &PrivateFolder) {
-    let Some(stored) = read(metadata.id, folder) else { return };
-    if stored.name_from >= metadata.name_from {
-        metadata.name = stored.name;
-        metadata.name_from = stored.name_from;
-    }
-    if stored.model_is_chosen {
-        metadata.model = stored.model;
-    }
-    metadata.model_is_chosen = stored.model_is_chosen;
-    metadata.title_was_asked |= stored.title_was_asked;
-    metadata.system_prompt_override = stored.system_prompt_override;
-    metadata.extra = stored.extra;
-}
-
 /// Whether there is a file that cannot be parsed.
 pub(super) fn is_damaged(id: ThreadId, folder: &PrivateFolder) -> bool {
     folder.bytes(NAME).is_ok() && read(id, folder).is_none()
 }
 
-/// Replaces the file. A damaged one is renamed first: a user may still find a name or instructions in it.
+/// Replaces the file. A damaged one is renamed first, so that nothing a user may have put there is lost.
 pub(super) fn write(folder: &PrivateFolder, metadata: &ThreadMetadata, flush: Flush) -> io::Result<()> {
     if is_damaged(metadata.id, folder) {
         folder.rename(NAME, DAMAGED)?;
@@ -87,7 +71,7 @@ fn matches_log(metadata: &ThreadMetadata, file: &File, size: u64) -> io::Result<
         return Ok(false);
     }
     // False too if the last line is not a record or too long to read here; then the log is read from its start.
-    Ok(log::last_seq_before(file, end)?.is_some_and(|seq| seq.saturating_add(1) == metadata.next_seq))
+    Ok(log::next_seq_at(file, end)? == Some(metadata.next_seq))
 }
 
 fn without_counts(stored: ThreadMetadata) -> ThreadMetadata {

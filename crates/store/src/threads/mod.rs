@@ -9,10 +9,10 @@ mod read;
 mod record_counts;
 mod turn_queue;
 
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use rethread_model::thread::{ThreadId, ThreadMetadata};
+use rethread_model::thread::{ThreadId, ThreadMetadata, ThreadRecord, ThreadSettings};
 use rustix::fs::OFlags;
 
 use private_files::{Flush, PrivateFolder};
@@ -52,15 +52,19 @@ impl Threads {
         self.folder_path(id).join(LOG)
     }
 
-    /// Creates a thread: its directory, an empty log and metadata, all on disk when this returns.
+    /// Creates a thread: its directory, a log without messages and metadata, all on disk when this returns.
     pub fn create(&self, metadata: &ThreadMetadata) -> Result<ThreadLog, ThreadError> {
         let path = self.folder_path(metadata.id);
+        let log = settings_line(metadata);
+        let metadata = &ThreadMetadata { log_bytes: log.len() as u64, ..metadata.clone() };
         let draft = self.root.join(format!("{DRAFT_PREFIX}{}", metadata.id));
         let create = || -> io::Result<()> {
             private_files::create_folder_and_parents(&self.root)?;
             private_files::create_folder_and_parents(&draft)?;
             let folder = PrivateFolder::open(&draft)?;
-            folder.file(LOG, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)?.sync_all()?;
+            let mut file = folder.file(LOG, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)?;
+            file.write_all(&log)?;
+            file.sync_all()?;
             metadata::write(&folder, metadata, Flush::Now)?;
             folder.sync()?;
             // The rename makes the complete directory visible in one step.
@@ -95,7 +99,7 @@ impl Threads {
         metadata::load(id, &folder, &file, None).map_err(ThreadError::disk(&self.log_path(id), "read"))
     }
 
-    /// Whether the metadata file of a thread cannot be parsed, so that its name and instructions are lost.
+    /// Whether the metadata file of a thread cannot be parsed.
     pub fn has_damaged_metadata(&self, id: ThreadId) -> bool {
         self.folder(id).is_ok_and(|(folder, _)| metadata::is_damaged(id, &folder))
     }
@@ -225,6 +229,16 @@ impl Threads {
             _ => ThreadError::Disk { path, operation: "opened", cause },
         })
     }
+}
+
+/// The first line of a new log: its settings. A thread without any starts with an empty log.
+fn settings_line(metadata: &ThreadMetadata) -> Vec<u8> {
+    let settings = ThreadSettings::from_metadata(metadata, metadata.created_at);
+    let defaults = ThreadMetadata::new(metadata.id, metadata.created_at);
+    if settings == ThreadSettings::from_metadata(&defaults, metadata.created_at) {
+        return Vec::new();
+    }
+    ThreadRecord::Settings(settings).to_line()
 }
 
 fn is_older_than_an_hour(path: &Path) -> bool {

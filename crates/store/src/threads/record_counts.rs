@@ -18,8 +18,10 @@ fn count(metadata: &mut ThreadMetadata, record: &ThreadRecord) {
     if let Some(seq) = record.seq() {
         metadata.next_seq = metadata.next_seq.max(seq.saturating_add(1));
     }
-    if let ThreadRecord::Message(message) = record {
-        count_message(metadata, message);
+    match record {
+        ThreadRecord::Message(message) => count_message(metadata, message),
+        ThreadRecord::Settings(settings) => settings.apply_to(metadata),
+        ThreadRecord::Compaction(_) | ThreadRecord::Other(_) => {}
     }
 }
 

@@ -131,11 +131,11 @@ fn metadata_follows_the_messages() {
 
 #[test]
 fn stale_damaged_or_missing_metadata_is_recounted() {
-    // L004-11
+    // L004-11, D58
     let fixture = ThreadFixture::new();
     let log = fixture.thread();
     let id = log.id();
-    log.update_metadata(|metadata| {
+    log.update_settings(at(0), |metadata| {
         metadata.name = Some("mine".to_owned());
         metadata.name_from = Some(NameOrigin::User);
     })
@@ -150,7 +150,7 @@ fn stale_damaged_or_missing_metadata_is_recounted() {
     let metadata = fixture.threads.metadata(id).unwrap();
     assert_eq!((metadata.message_count, metadata.next_seq, metadata.name.as_deref()), (3, 4, Some("mine")));
     let wrong = String::from_utf8(old).unwrap().replace("\"messageCount\": 0", "\"messageCount\": 77");
-    fs::write(&path, wrong.replace("\"logBytes\": 0", "\"logBytes\": 9")).unwrap();
+    fs::write(&path, wrong.replace("\"logBytes\": ", "\"logBytes\": 9")).unwrap();
     assert_eq!(fixture.threads.metadata(id).unwrap().message_count, 3);
     fs::write(&path, "{").unwrap();
     assert!(fixture.threads.has_damaged_metadata(id));
@@ -158,7 +158,40 @@ fn stale_damaged_or_missing_metadata_is_recounted() {
     assert_eq!(fs::read(path.with_file_name("metadata.json.damaged")).unwrap(), b"{", "a human may read it");
     fs::remove_file(&path).unwrap();
     assert_eq!(fixture.threads.open(id).unwrap().append(user("z")).unwrap().seq(), Some(5));
-    assert_eq!(fixture.threads.metadata(id).unwrap().name.as_deref(), Some("x"));
+    assert_eq!(fixture.threads.metadata(id).unwrap().name.as_deref(), Some("mine"), "the log has the name too");
+}
+
+#[test]
+fn lost_metadata_is_rebuilt_from_the_log() {
+    // L004-11, D58
+    let fixture = ThreadFixture::new();
+    let id = ThreadId::generate(at(0));
+    let mut metadata = ThreadMetadata::new(id, id.created_at());
+    (metadata.name, metadata.name_from) = (Some("nightly run".into()), Some(NameOrigin::User));
+    (metadata.source, metadata.cron_job_id) = (ThreadSource::Cron, Some("nightly".to_owned()));
+    (metadata.model, metadata.model_is_chosen) = ("small".to_owned(), true);
+    metadata.system_prompt_override = Some("Be brief.".to_owned());
+    metadata.extra.insert("notesOf".to_owned(), "/project".into());
+    let log = fixture.threads.create(&metadata).unwrap();
+    assert_eq!(
+        log.append(message(ChatRole::User, "go", 500)).unwrap().seq(),
+        Some(1),
+        "settings do not use up a number"
+    );
+    let rename = |name: &str| {
+        log.update_settings(at(3), |metadata| metadata.name = Some(name.to_owned())).unwrap();
+    };
+    rename("another name");
+    let bytes = fixture.bytes(id).len();
+    rename("another name");
+    assert_eq!(fixture.bytes(id).len(), bytes, "no record without a change");
+    log.append(message(ChatRole::User, "more", 501)).unwrap();
+    drop(log);
+    let before = fixture.threads.metadata(id).unwrap();
+    assert_eq!(before.name.as_deref(), Some("another name"));
+    fs::remove_file(fixture.threads.log_path(id).with_file_name("metadata.json")).unwrap();
+    assert_eq!(fixture.threads.metadata(id).unwrap(), before);
+    assert_eq!(fixture.seqs(id), [1, 2]);
 }
 
 #[test]
@@ -168,7 +201,7 @@ fn name_set_by_another_process_is_not_overwritten() {
     log.append(user("first words")).unwrap();
     let other = fixture.threads.open(log.id()).unwrap();
     other
-        .update_metadata(|metadata| {
+        .update_settings(at(0), |metadata| {
             (metadata.name, metadata.name_from) = (Some("a title".into()), Some(NameOrigin::Model));
         })
         .unwrap();

@@ -9,7 +9,8 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, PoisonError, TryLockError};
 
-use rethread_model::thread::{ChatRole, ThreadId, ThreadMetadata, ThreadRecord};
+use rethread_model::Timestamp;
+use rethread_model::thread::{ChatRole, ThreadId, ThreadMetadata, ThreadRecord, ThreadSettings};
 
 use super::private_files::{Flush, PrivateFolder};
 use super::{ThreadError, metadata, read, record_counts};
@@ -96,40 +97,42 @@ impl ThreadLog {
 
     /// The current metadata of the thread, including what other processes wrote.
     pub fn metadata(&self) -> Result<ThreadMetadata, ThreadError> {
-        self.locked(|log, writer| {
-            let mut current = log.refresh_metadata(writer)?.clone();
-            metadata::adopt_file_fields(&mut current, &log.folder);
-            Ok(current)
-        })
+        self.locked(|log, writer| log.refresh_metadata(writer).cloned())
     }
 
-    /// Changes fields that only `metadata.json` holds: name, model, instructions.
-    pub fn update_metadata(&self, change: impl FnOnce(&mut ThreadMetadata)) -> Result<ThreadMetadata, ThreadError> {
-        self.save_metadata(change, Flush::Now)
-    }
-
-    fn save_metadata(
+    /// Changes the settings: name, model, system prompt. They are written to the log first, so that a lost
+    /// `metadata.json` loses nothing.
+    pub fn update_settings(
         &self,
+        now: Timestamp,
         change: impl FnOnce(&mut ThreadMetadata),
-        flush: Flush,
     ) -> Result<ThreadMetadata, ThreadError> {
         self.locked(|log, writer| {
-            log.refresh_metadata(writer)?;
-            let current = writer.metadata.as_mut().ok_or(ThreadError::Missing { id: log.id })?;
-            // Another process may have changed a name since.
-            metadata::adopt_file_fields(current, &log.folder);
-            change(current);
-            metadata::write(&log.folder, current, flush)
-                .map_err(ThreadError::disk(&log.path.with_file_name(metadata::NAME), "written"))?;
-            writer.has_unsaved_metadata = false;
-            Ok(current.clone())
+            log.prepare(writer)?;
+            let mut current = log.refresh_metadata(writer)?.clone();
+            let before = ThreadSettings::from_metadata(&current, now);
+            change(&mut current);
+            let settings = ThreadSettings::from_metadata(&current, now);
+            if settings != before {
+                log.write_one(writer, ThreadRecord::Settings(settings))?;
+                log.flush(writer)?;
+            }
+            log.save_metadata(writer, Flush::Now)
         })
+    }
+
+    fn save_metadata(&self, writer: &mut LogWriter, flush: Flush) -> Result<ThreadMetadata, ThreadError> {
+        let current = self.refresh_metadata(writer)?.clone();
+        metadata::write(&self.folder, &current, flush)
+            .map_err(ThreadError::disk(&self.path.with_file_name(metadata::NAME), "written"))?;
+        writer.has_unsaved_metadata = false;
+        Ok(current)
     }
 
     /// Saves the metadata, so that the next process to open the log does not have to read all of it.
     pub fn save_unsaved_metadata(&self) -> Result<(), ThreadError> {
         let is_unsaved = self.writer.lock().unwrap_or_else(PoisonError::into_inner).has_unsaved_metadata;
-        if is_unsaved { self.save_metadata(|_| {}, Flush::Later).map(drop) } else { Ok(()) }
+        if is_unsaved { self.locked(|log, writer| log.save_metadata(writer, Flush::Later).map(drop)) } else { Ok(()) }
     }
 
     /// Runs `action` while no other thread or process writes to the log.
@@ -192,19 +195,23 @@ impl ThreadLog {
             }
         }
         if results.iter().any(|(_, result)| result.is_ok())
-            && let Err(cause) = (writer.flush)(&writer.file)
+            && let Err(error) = self.flush(writer)
         {
-            writer.has_failed_flush = true;
-            let mut cause = Some(cause);
+            let mut error = Some(error);
             for (_, result) in results.iter_mut().filter(|(_, result)| result.is_ok()) {
-                *result = Err(match cause.take() {
-                    Some(cause) => ThreadError::Disk { path: self.path.clone(), operation: "written", cause },
-                    None => ThreadError::FailedEarlier { path: self.path.clone() },
-                });
+                let failed_earlier = || ThreadError::FailedEarlier { path: self.path.clone() };
+                *result = Err(error.take().unwrap_or_else(failed_earlier));
             }
         }
         drop(lock);
         results
+    }
+
+    fn flush(&self, writer: &mut LogWriter) -> Result<(), ThreadError> {
+        (writer.flush)(&writer.file).map_err(|cause| {
+            writer.has_failed_flush = true;
+            ThreadError::Disk { path: self.path.clone(), operation: "written", cause }
+        })
     }
 
     /// Reads what other processes wrote, and closes an incomplete last line.
@@ -307,10 +314,14 @@ fn refuse_all(batch: Vec<(u64, ThreadRecord)>, error: &ThreadError) -> Vec<(u64,
     batch.into_iter().map(|(owner, _)| (owner, Err(copy()))).collect()
 }
 
-/// The number of the record that ends at a position, if there is one.
-pub(super) fn last_seq_before(file: &File, end: u64) -> std::io::Result<Option<u64>> {
+/// The number of the next record after the one that ends at a position, if there is one.
+pub(super) fn next_seq_at(file: &File, end: u64) -> std::io::Result<Option<u64>> {
     let line = read::line_before(file, end)?;
-    Ok(line.and_then(|line| ThreadRecord::parse(&line).ok()).and_then(|record| record.seq()))
+    let last_seq = line.and_then(|line| match ThreadRecord::parse(&line).ok()? {
+        ThreadRecord::Settings(settings) => Some(settings.seq),
+        record => record.seq(),
+    });
+    Ok(last_seq.map(|seq| seq.saturating_add(1)))
 }
 
 #[cfg(test)]
