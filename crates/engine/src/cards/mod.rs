@@ -75,6 +75,13 @@ impl Engine {
         Ok(SessionCard { session, fields, model: None, created_at, updated_at, is_outdated: false, damaged_file })
     }
 
+    /// The name on a card that a model wrote and that is stored.
+    pub(crate) fn name_on_written_card(&self, key: SessionKey<'_>) -> Result<Option<String>, EngineError> {
+        let Some(store) = self.reader()? else { return Ok(None) };
+        let fields = store.card(key)?.and_then(|card| serde_json::from_str::<Value>(&card.fields_json).ok());
+        Ok(fields.and_then(|fields| parse_card_fields(&fields).ok()).map(|fields| fields.name))
+    }
+
     /// The card a model wrote, from the store, or from the exported file if the store was recreated. Second: the path
     /// of a damaged file.
     fn written_card(

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rethread_model::Agent;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{HookEvent, lenient_path, lenient_string, string_or_empty};
 use crate::awareness::{Caller, HookToolCall};
@@ -38,7 +38,8 @@ struct PiPayload {
 }
 
 impl Engine {
-    /// Handles a pi event. Returns the message to add, if any.
+    /// Handles a pi event. Returns the message to add, if any; with a prompt also the name on the session's card, under
+    /// which pi shows a session that has no name.
     pub fn hook_pi(&self, input: &[u8]) -> Result<Option<Value>, EngineError> {
         let Some(payload) = self.parse_payload::<PiPayload>(Agent::Pi, input) else { return Ok(None) };
         // Without a file the session is private (`pi --no-session`), so it is ignored.
@@ -52,8 +53,16 @@ impl Engine {
             cwd: payload.cwd.unwrap_or_else(|| self.environment.cwd.clone()),
             transcript: payload.session_file,
         };
+        let is_prompt = matches!(event, HookEvent::Prompt(_));
         let text = self.handle_event(&caller, event)?;
-        Ok(text.map(|text| json!({"customType": CUSTOM_TYPE, "content": text})))
+        let name = if is_prompt { self.name_on_written_card(caller.key())? } else { None };
+        let mut answer = serde_json::Map::new();
+        if let Some(text) = text {
+            answer.insert("customType".to_owned(), CUSTOM_TYPE.into());
+            answer.insert("content".to_owned(), text.into());
+        }
+        answer.extend(name.map(|name| ("name".to_owned(), name.into())));
+        Ok((!answer.is_empty()).then_some(Value::Object(answer)))
     }
 }
 

@@ -22,49 +22,84 @@ let pausedUntil = 0;
 /** Tools that change files or may do so. */
 const CHANGING = ["edit", "write", "bash"];
 
-type Message = { customType: string; content: string };
+/** Returns the result of `use`, or undefined if it throws, as pi does when `pi` or `ctx` of a replaced session is used. */
+function attempt(use) {
+	try {
+		return use();
+	} catch {
+		return undefined;
+	}
+}
+
+/** A handler that never throws or rejects: pi shows such an error to the user, blocks the tool, or exits. */
+function guarded(handler) {
+	return async (...args) => {
+		try {
+			return await handler(...args);
+		} catch {
+			return undefined;
+		}
+	};
+}
+
+/** What identifies a session. Read at once, because `ctx` must not be used after its session was replaced. */
+function sessionOf(ctx) {
+	const { sessionManager, cwd } = ctx;
+	return { session_id: sessionManager.getSessionId(), session_file: sessionManager.getSessionFile(), cwd };
+}
 
 /** Runs Rethread and returns its output; undefined if it cannot be started or times out. */
-function run(args: string[], timeoutMs: number, input = "", cwd?: string, signal?: AbortSignal): Promise<string | undefined> {
+function run(args, timeoutMs, input = "", cwd = undefined, signal = undefined) {
 	return new Promise((resolve) => {
+		let timer;
+		let stop = () => {};
+		const end = (output) => {
+			clearTimeout(timer);
+			attempt(() => signal?.removeEventListener("abort", stop));
+			resolve(output);
+		};
 		try {
 			const child = spawn(PROGRAM, args, { stdio: ["pipe", "pipe", "ignore"], cwd });
-			const end = (output: string | undefined) => {
-				clearTimeout(timer);
-				signal?.removeEventListener("abort", stop);
-				resolve(output);
-			};
-			const stop = () => {
-				child.kill("SIGKILL");
+			child.on("error", () => end(undefined));
+			let output = "";
+			child.on("close", () => end(output));
+			stop = () => {
+				attempt(() => child.kill("SIGKILL"));
 				// A child of the process may hold the pipes open; that must not keep pi from exiting.
-				for (const pipe of [child.stdin, child.stdout]) pipe.destroy();
+				for (const pipe of [child.stdin, child.stdout]) attempt(() => pipe.destroy());
 				end(undefined);
 			};
-			const timer = setTimeout(stop, timeoutMs);
+			timer = setTimeout(stop, timeoutMs);
 			signal?.addEventListener("abort", stop);
-			let output = "";
-			child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
 			for (const pipe of [child.stdin, child.stdout]) pipe.on("error", () => {});
-			child.on("error", () => end(undefined));
-			child.on("close", () => end(output));
+			child.stdout.setEncoding("utf8").on("data", (text) => (output += text));
 			child.stdin.end(input);
 		} catch {
-			resolve(undefined);
+			end(undefined);
 		}
 	});
 }
 
-/** Sends one event to Rethread. Returns its answer; undefined on any error or timeout. */
-async function sendEvent(event: object, timeoutMs: number): Promise<Message | undefined> {
-	if (timeoutMs <= 0 || Date.now() < pausedUntil) return undefined;
-	const output = await run(["hook", "pi"], timeoutMs, JSON.stringify(event));
+/** Sends one event to Rethread. Returns its answer; empty on any error or timeout. */
+async function sendEvent(event, timeoutMs) {
+	if (timeoutMs <= 0 || Date.now() < pausedUntil) return {};
+	const input = attempt(() => JSON.stringify(event));
+	if (input === undefined) return {};
+	const output = await run(["hook", "pi"], timeoutMs, input);
 	if (output === undefined) pausedUntil = Date.now() + PAUSE_MS;
-	return output ? parseMessage(output) : undefined;
+	return (output && attempt(() => parseAnswer(output))) || {};
+}
+
+/** `message` is added to the conversation; `name` is the session's name on its card. */
+function parseAnswer(output) {
+	const { customType, content, name } = JSON.parse(output);
+	const message = typeof content === "string" ? { customType, content } : undefined;
+	return { message, name: typeof name === "string" ? name : undefined };
 }
 
 /** Runs a Rethread command and returns its JSON; throws the error it reports. */
-async function runJson([verb, ...args]: string[], ctx: any, timeoutMs = MODEL_TIMEOUT_MS, signal?: AbortSignal): Promise<any> {
-	const output = await run([verb, "--json", ...args], timeoutMs, "", ctx?.cwd, signal);
+async function runJson([verb, ...args], cwd, timeoutMs = MODEL_TIMEOUT_MS, signal = undefined) {
+	const output = await run([verb, "--json", ...args], timeoutMs, "", cwd, signal);
 	if (!output) throw new Error("Rethread could not be started, was stopped, or timed out.");
 	const result = JSON.parse(output);
 	const { error } = result;
@@ -72,30 +107,20 @@ async function runJson([verb, ...args]: string[], ctx: any, timeoutMs = MODEL_TI
 	return result;
 }
 
-function parseMessage(output: string): Message | undefined {
-	try {
-		const { customType, content } = JSON.parse(output);
-		return typeof content === "string" ? { customType, content } : undefined;
-	} catch {
-		return undefined;
-	}
-}
-
 /** The text of a message or tool result. */
-function textOf(content: any): string {
+function textOf(content) {
 	if (!Array.isArray(content)) return typeof content === "string" ? content : "";
-	return content.map((part: any) => (part?.type === "text" ? String(part.text) : "")).join("");
+	return content.map((part) => (part?.type === "text" ? String(part.text) : "")).join("");
 }
 
 /** Completes @@ with sessions of this project, newest first. */
-function referenceCompletion(current: any, ctx: any): any {
-	let cache: { at: number; items: any[] } = { at: 0, items: [] };
+function referenceCompletion(current, { session_id, cwd }) {
+	let cache = { at: 0, items: [] };
 	const sessions = async () => {
 		if (Date.now() - cache.at > 5000) {
-			const own = ctx.sessionManager.getSessionId();
-			const listed = await runJson(["sessions", "--limit", "50"], ctx, EVENT_TIMEOUT_MS).catch(() => undefined);
-			const others = listed?.sessions?.filter((session: any) => session.externalId !== own) ?? [];
-			const item = (session: any) => ({
+			const listed = await runJson(["sessions", "--limit", "50"], cwd, EVENT_TIMEOUT_MS);
+			const others = listed.sessions.filter((session) => session.externalId !== session_id);
+			const item = (session) => ({
 				value: `@@${session.id}`,
 				label: session.alias ?? session.name ?? session.id,
 				description: `${String(session.lastActivityAt ?? "").slice(0, 16).replace("T", " ")} ${session.agent}`,
@@ -104,160 +129,156 @@ function referenceCompletion(current: any, ctx: any): any {
 		}
 		return cache.items;
 	};
+	const matching = guarded(async (typed) => {
+		const query = typed.toLowerCase();
+		return (await sessions()).filter((item) => `${item.value} ${item.label}`.toLowerCase().includes(query));
+	});
 	return {
 		triggerCharacters: [...(current.triggerCharacters ?? []), "@"],
-		async getSuggestions(lines: string[], line: number, column: number, options: any) {
+		async getSuggestions(lines, line, column, options) {
 			const typed = /(?:^|[\s(])(@@([^\s@]*))$/.exec(lines[line]?.slice(0, column) ?? "");
 			if (!typed) return current.getSuggestions(lines, line, column, options);
-			const query = typed[2].toLowerCase();
-			const matches = (item: any) => `${item.value} ${item.label}`.toLowerCase().includes(query);
-			const items = (await sessions()).filter(matches);
-			return items.length ? { items, prefix: typed[1] } : null;
+			const items = await matching(typed[2]);
+			return items?.length ? { items, prefix: typed[1] } : null;
 		},
-		applyCompletion(lines: string[], line: number, column: number, item: any, prefix: string) {
+		applyCompletion(lines, line, column, item, prefix) {
 			if (!prefix.startsWith("@@")) return current.applyCompletion(lines, line, column, item, prefix);
 			const text = lines[line];
 			const before = text.slice(0, column - prefix.length) + item.value;
 			const after = [...lines.slice(0, line), before + text.slice(column), ...lines.slice(line + 1)];
 			return { lines: after, cursorLine: line, cursorCol: before.length };
 		},
-		shouldTriggerFileCompletion: (...args: any[]) => current.shouldTriggerFileCompletion?.(...args) ?? true,
+		shouldTriggerFileCompletion: (...args) => current.shouldTriggerFileCompletion?.(...args) ?? true,
 	};
 }
 
-// Uses no pi types, so that it works with every version of pi and needs no package.
-export default function (pi: any) {
-	// Events are sent one at a time, in order.
-	let queue: Promise<Message | undefined> = Promise.resolve(undefined);
+// Plain JavaScript without types of pi: works with every version of pi, needs no package and runs in any Node.
+export default function (pi) {
+	if (process.env.RETHREAD_DISABLE && process.env.RETHREAD_DISABLE !== "0") return;
+	const on = (event, handler) => pi.on(event, guarded(handler));
 
-	const notify = (event: string, ctx: any, more: object): Promise<Message | undefined> => {
-		try {
-			const { sessionManager, cwd } = ctx;
-			const session = { session_id: sessionManager.getSessionId(), session_file: sessionManager.getSessionFile() };
-			const deadline = Date.now() + EVENT_TIMEOUT_MS;
-			queue = queue.then(() => sendEvent({ event, ...session, cwd, ...more }, deadline - Date.now()));
-			return queue;
-		} catch {
-			return Promise.resolve(undefined);
-		}
+	// Events are sent one at a time, in order. The queue never rejects.
+	let queue = Promise.resolve({});
+	const notify = (event, ctx, more) => {
+		const session = sessionOf(ctx);
+		const deadline = Date.now() + EVENT_TIMEOUT_MS;
+		queue = queue.then(() => sendEvent({ event, ...session, ...more }, deadline - Date.now()));
+		return queue;
 	};
+	// The message reaches the model with the tool's result.
+	const steer = ({ message }) => message && attempt(() => pi.sendMessage({ ...message, display: true }, { deliverAs: "steer" }));
 
 	// Turns are counted per process: a reopened session starts a new turn.
 	const processId = `${process.pid}-${Date.now()}`;
 	let turns = 0;
+	/** Clears the status line; stopped when the session ends, because `ctx` is stale then. */
+	let statusTimer;
 
-	pi.on("session_start", (e: any, ctx: any) => {
+	on("session_start", (e, ctx) => {
 		void notify("session_start", ctx, { reason: e.reason });
-		try {
-			ctx.ui?.addAutocompleteProvider?.((current: any) => referenceCompletion(current, ctx));
-		} catch {}
+		const session = sessionOf(ctx);
+		ctx.ui?.addAutocompleteProvider?.((current) => referenceCompletion(current, session));
 	});
 
-	pi.on("before_agent_start", async (e: any, ctx: any) => {
+	on("before_agent_start", async (e, ctx) => {
 		turns += 1;
-		const message = await notify("before_agent_start", ctx, { prompt: e.prompt, message_type: e.messageType });
+		const isUnnamed = !ctx.sessionManager.getSessionName?.();
+		const { message, name } = await notify("before_agent_start", ctx, { prompt: e.prompt, message_type: e.messageType });
+		if (name && isUnnamed) attempt(() => pi.setSessionName?.(name));
 		return message && { message: { ...message, display: true } };
 	});
 
-	pi.on("tool_call", async (e: any, ctx: any) => {
+	on("tool_call", async (e, ctx) => {
 		if (!CHANGING.includes(e.toolName)) return;
-		// Before they run, only commands that may switch the branch matter.
+		// Before they run, only commands that may switch the branch or commit matter.
 		if (e.toolName === "bash" && !/\bgit\b/.test(e.input?.command)) return;
-		const message = await notify("tool_call", ctx, { tool_name: e.toolName, tool_input: e.input });
-		try {
-			// It reaches the model with this tool's result; an error here would block the tool.
-			if (message) pi.sendMessage({ ...message, display: true }, { deliverAs: "steer" });
-		} catch {}
+		steer(await notify("tool_call", ctx, { tool_name: e.toolName, tool_input: e.input }));
 	});
 
-	pi.on("tool_result", async (e: any, ctx: any) => {
+	on("tool_result", async (e, ctx) => {
 		if (!CHANGING.includes(e.toolName)) return;
 		const output = textOf(e.content);
 		const result = { is_error: !!e.isError, error: e.isError ? output : undefined, output_chars: output.length };
 		const answer = notify("tool_result", ctx, { tool_name: e.toolName, tool_input: e.input, ...result });
 		// There is only an answer for failures, so only then wait for it.
-		if (!e.isError) return;
-		const message = await answer;
-		try {
-			if (message) pi.sendMessage({ ...message, display: true }, { deliverAs: "steer" });
-		} catch {}
+		if (e.isError) steer(await answer);
 	});
 
-	pi.on("agent_end", (e: any, ctx: any) => {
-		const last = e.messages?.filter((message: any) => message?.role === "assistant").pop();
+	on("agent_end", (e, ctx) => {
+		const last = e.messages?.filter((message) => message?.role === "assistant").pop();
 		void notify("agent_end", ctx, { last_assistant_message: textOf(last?.content) });
 	});
 
-	pi.on("session_before_compact", (_: any, ctx: any) => void notify("session_before_compact", ctx, {}));
-	pi.on("session_compact", (_: any, ctx: any) => void notify("session_compact", ctx, {}));
+	on("session_before_compact", (_, ctx) => void notify("session_before_compact", ctx, {}));
+	on("session_compact", (_, ctx) => void notify("session_compact", ctx, {}));
 
 	// Waits, so that queued events are not lost when pi exits.
-	pi.on("session_shutdown", async (e: any, ctx: any) => {
+	on("session_shutdown", async (e, ctx) => {
+		clearTimeout(statusTimer);
 		await notify("session_shutdown", ctx, { reason: e.reason });
 	});
 
-	if (process.env.RETHREAD_DISABLE && process.env.RETHREAD_DISABLE !== "0") return;
-
+	const description =
+		"Answers one focused question about another coding session of this user, with citations. " +
+		"Name the session by its id or exact name, as in an @@reference; do not guess.";
+	const text = (description) => ({ type: "string", description });
 	pi.registerTool({
 		name: "query_session",
 		label: "Query session",
-		description:
-			"Answers one focused question about another coding session of this user, with citations. " +
-			"Name the session by its id or exact name, as in an @@reference; do not guess.",
+		description,
 		parameters: {
 			type: "object",
-			properties: {
-				session: { type: "string", description: "Id or exact name of the session" },
-				question: { type: "string", description: "One focused question" },
-			},
+			properties: { session: text("Id or exact name of the session"), question: text("One focused question") },
 			required: ["session", "question"],
 		},
-		async execute(_id: string, params: any, signal: any, _update: any, ctx: any) {
-			const turn = `${ctx.sessionManager.getSessionId()}:${processId}:${turns}`;
+		async execute(_id, params, signal, _update, ctx) {
+			const { session_id, cwd } = sessionOf(ctx);
+			const turn = `${session_id}:${processId}:${turns}`;
 			const args = ["ask", "--turn", turn, "--", String(params.session), String(params.question)];
-			const result = await runJson(args, ctx, MODEL_TIMEOUT_MS, signal);
+			const result = await runJson(args, cwd, MODEL_TIMEOUT_MS, signal);
 			const { answerMarkdown, confidence, extractive, notes } = result;
-			const citations = result.citations.map((one: any) => `- ${one.citation}: ${one.excerpt}`);
+			const citations = result.citations.map((one) => `- ${one.citation}: ${one.excerpt}`);
 			const text = extractive ? [answerMarkdown] : [answerMarkdown, `Confidence: ${confidence}`, ...citations];
 			return { content: [{ type: "text", text: [...text, ...notes].join("\n") }], details: result };
 		},
 	});
 
-	pi.registerCommand(COMMAND, {
-		description: "Write this session's card now: name, description, summary, tags",
-		handler: async (_: string, ctx: any) => {
+	/** Shows a result in the status line for a while, and as a notice. */
+	const report = (ctx, text, kind) =>
+		attempt(() => {
+			ctx.ui.setStatus(STATUS_KEY, text);
+			ctx.ui.notify(text, kind);
+			clearTimeout(statusTimer);
+			if (STATUS_MS <= 0) return;
+			statusTimer = setTimeout(() => attempt(() => ctx.ui.setStatus(STATUS_KEY, undefined)), STATUS_MS);
+			statusTimer.unref();
+		});
+
+	/** Registers a command. It starts when pi is idle, and shows its error instead of throwing it. */
+	const command = (name, description, handler) => {
+		const reported = async (_, ctx) => {
+			const session = sessionOf(ctx);
 			await ctx.waitForIdle();
-			const report = (text: string, kind: string) => {
-				ctx.ui.setStatus(STATUS_KEY, text);
-				ctx.ui.notify(text, kind);
-				if (STATUS_MS > 0) setTimeout(() => ctx.ui.setStatus(STATUS_KEY, undefined), STATUS_MS).unref();
-			};
-			try {
-				await queue;
-				const { name, refresh } = await runJson(["card", ctx.sessionManager.getSessionId(), "--refresh", "--force"], ctx);
-				// Keep a name that the user gave.
-				if (refresh?.outcome === "made" && !ctx.sessionManager.getSessionName?.()) pi.setSessionName?.(name);
-				const cost = refresh?.costUsd == null ? "" : `, $${refresh.costUsd.toFixed(refresh.costUsd < 0.01 ? 6 : 4)}`;
-				const reason = refresh?.reason ? `: ${refresh.reason}` : "";
-				report(`card ${refresh?.outcome}${reason}: ${name}${cost}`, refresh?.outcome === "made" ? "info" : "warning");
-			} catch (error: any) {
-				report(`card: ${error.message}`, "warning");
-			}
-		},
+			await queue;
+			await handler(ctx, session).catch((error) => report(ctx, `${name}: ${error?.message ?? error}`, "warning"));
+		};
+		pi.registerCommand(name, { description, handler: guarded(reported) });
+	};
+
+	command(COMMAND, "Write this session's card now: name, description, summary, tags", async (ctx, { session_id, cwd }) => {
+		const before = await runJson(["card", session_id], cwd);
+		const { name, refresh } = await runJson(["card", session_id, "--refresh", "--force"], cwd);
+		if (refresh?.outcome !== "made") throw new Error(`no new card: ${refresh?.reason ?? refresh?.outcome}`);
+		// A name that the user gave stays; the name of an earlier card is replaced.
+		const shown = ctx.sessionManager.getSessionName?.();
+		if (!shown || (before.model && shown === before.name)) pi.setSessionName?.(name);
+		const cost = refresh.costUsd == null ? "" : ` ($${refresh.costUsd.toFixed(refresh.costUsd < 0.01 ? 6 : 4)})`;
+		report(ctx, `card written: ${name}${cost}`, "info");
 	});
 
-	pi.registerCommand("handoff", {
-		description: "Continue in a new session, with a handoff note in the editor (not sent)",
-		handler: async (_: string, ctx: any) => {
-			await ctx.waitForIdle();
-			try {
-				await queue;
-				const { markdown } = await runJson(["handoff", ctx.sessionManager.getSessionId()], ctx);
-				const parentSession = ctx.sessionManager.getSessionFile();
-				await ctx.newSession({ parentSession, withSession: async (next: any) => next.ui.setEditorText(markdown) });
-			} catch (error: any) {
-				ctx.ui.notify(`handoff: ${error.message}`, "warning");
-			}
-		},
+	command("handoff", "Continue in a new session, with a handoff note in the editor (not sent)", async (ctx, session) => {
+		const { markdown } = await runJson(["handoff", session.session_id], session.cwd);
+		const withSession = async (next) => attempt(() => next.ui.setEditorText(markdown));
+		await ctx.newSession({ parentSession: session.session_file, withSession });
 	});
 }
