@@ -10,12 +10,13 @@ mod prompt_queue;
 mod stored_state;
 mod subagents;
 mod titles;
+mod tool_results;
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use rethread_model::{
     Agent, Entry, EntryKind, EntryLocation, EntryOwner, Episode, MessageUsage, NativeKey, NewEntry, SessionChanges,
-    SessionCounts, SessionKind, Timestamp, ToolKind, ToolOutcome, ToolStatus, ToolUse, TreeNode, estimate_byte_tokens,
+    SessionCounts, SessionKind, Timestamp, ToolOutcome, TreeNode, estimate_byte_tokens,
 };
 use serde::{Deserialize, Serialize};
 
@@ -23,8 +24,7 @@ use self::episodes::{EpisodeBuilder, EpisodeInput};
 use self::prompt_queue::PromptQueue;
 use self::titles::SessionTitles;
 pub use self::titles::explicit_title;
-use crate::facts::is_read_only;
-use crate::parse::{describe_tool, native_key};
+use crate::parse::native_key;
 use crate::{EventBody, QueueStep, TitleRank, TranscriptEvent};
 
 pub use self::branch::{RebuiltEpisodes, rebuild_episodes};
@@ -35,10 +35,6 @@ pub use self::subagents::subagent_conversation;
 
 /// Number of recent text blocks among which repeats are detected.
 const MAX_RECENT_BLOCKS: usize = 64;
-/// Maximum number of calls waiting for their results.
-const MAX_OPEN_CALLS: usize = 256;
-/// Maximum number of results waiting for a call that is written after them.
-const MAX_EARLY_RESULTS: usize = 16;
 
 /// Facts about the session as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -375,124 +371,6 @@ impl SessionAssembler {
             self.state.real_prompts += 1;
         }
         self.state.titles.set_first_prompt(text);
-    }
-
-    fn add_call<K: StoredState>(&mut self, event: TranscriptEvent, stored: &K) -> Result<(), K::Error> {
-        let EventBody::ToolCall { id, message_id: message, tool } = event.body else { return Ok(()) };
-        // Some models restart call numbers in every message; outside Claude Code the entry is part of the identity.
-        let key = match self.agent {
-            Agent::ClaudeCode => self.key(&id),
-            Agent::Pi | Agent::Native => self.key(&format!("{}:{id}", event.native_id)),
-        };
-        if !self.is_new(key, stored)? {
-            return Ok(());
-        }
-        self.note_time(event.at);
-        if tool.kind.is_some_and(ToolKind::changes_files) {
-            self.record_edits(&tool, stored)?;
-        }
-        let message = message.map(|id| self.key(&id));
-        let seq = self.state.next_seq;
-        let entry = Entry {
-            text: describe_tool(&tool),
-            tool: Some(tool),
-            ..empty_entry(&id, event.location, event.at, EntryKind::Call)
-        };
-        let episode = self.push_entry(entry, key, message);
-        let call = self.key(&id);
-        if let Some(at) = self.state.early_results.iter().position(|(early, _)| *early == call) {
-            let (_, outcome) = self.state.early_results.remove(at);
-            self.state.orphan_errors -= u64::from(outcome.status.is_error());
-            self.set_outcome(seq, episode, outcome);
-            return Ok(());
-        }
-        if self.state.calls.len() == MAX_OPEN_CALLS {
-            self.state.calls.pop_front();
-        }
-        self.state.calls.push_back((call, seq, episode));
-        Ok(())
-    }
-
-    fn record_edits<K: StoredState>(&mut self, tool: &ToolUse, stored: &K) -> Result<(), K::Error> {
-        for path in &tool.paths {
-            if !self.changes.edited_paths.contains(path) && !stored.has_edited(path)? {
-                self.changes.edited_paths.push(path.clone());
-                self.state.episodes.counts.files_edited += 1;
-            }
-        }
-        Ok(())
-    }
-
-    fn add_result<K: StoredState>(&mut self, event: TranscriptEvent, stored: &K) -> Result<(), K::Error> {
-        let EventBody::ToolResult { call_id: call, outcome, answer } = event.body else { return Ok(()) };
-        let key = self.key(&call);
-        let found = self.state.calls.iter().rposition(|(call, ..)| *call == key);
-        let found = found.and_then(|at| self.state.calls.remove(at));
-        self.note_time(event.at);
-        match found {
-            Some((_, seq, episode)) => self.set_outcome(seq, episode, outcome),
-            // Parallel calls are flushed in any order, so the call may be on the next line.
-            None if self.agent == Agent::ClaudeCode
-                && stored.entry_owner(key)?.is_none()
-                && !self.sync.seen_keys.contains(&key) =>
-            {
-                self.hold_result(key, outcome);
-            }
-            // A repeated result adds nothing.
-            None => return Ok(()),
-        }
-        if let Some(text) = answer {
-            let id = format!("{call}:answer");
-            let key = self.key(&id);
-            if self.is_new(key, stored)? {
-                self.push_entry(
-                    Entry { text, ..empty_entry(&id, event.location, event.at, EntryKind::Answer) },
-                    key,
-                    None,
-                );
-            }
-        }
-        Ok(())
-    }
-
-    fn hold_result(&mut self, call: NativeKey, outcome: ToolOutcome) {
-        if !self.sync.orphan_results.insert(call) || self.state.early_results.iter().any(|(known, _)| *known == call) {
-            return;
-        }
-        self.state.orphan_errors += u64::from(outcome.status.is_error());
-        if self.state.early_results.len() == MAX_EARLY_RESULTS {
-            self.state.early_results.remove(0);
-        }
-        self.state.early_results.push((call, outcome));
-    }
-
-    fn set_outcome(&mut self, seq: u64, episode: Option<u64>, outcome: ToolOutcome) {
-        if outcome.status.is_error() {
-            self.state.episodes.count_error(episode);
-            self.count_late_error(episode);
-        }
-        match self.new_entry(seq) {
-            Some(new) => {
-                if let Some(tool) = new.entry.tool.as_mut() {
-                    let mut outcome = outcome;
-                    // Errors shown in a log or a file are not errors of the command that prints it.
-                    if outcome.status == ToolStatus::Ok && outcome.error.is_some() && is_read_only(&tool.target) {
-                        outcome.error = None;
-                    }
-                    tool.outcome = Some(outcome);
-                }
-            }
-            None => self.changes.outcomes.push((seq, outcome)),
-        }
-    }
-
-    /// Counts an error in a closed episode: updates it within this batch, else leaves the update to the store.
-    fn count_late_error(&mut self, episode: Option<u64>) {
-        let Some(number) = episode.filter(|number| Some(*number) != self.state.episodes.open_number()) else { return };
-        match self.changes.closed_episodes.iter_mut().find(|closed| closed.number == number) {
-            Some(closed) => closed.tool_errors += 1,
-            None => *self.changes.late_errors.entry(number).or_default() += 1,
-        }
     }
 
     fn add_usage(&mut self, message: &str, row: MessageUsage) {

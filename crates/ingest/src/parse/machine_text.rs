@@ -55,7 +55,7 @@ const CORRECTION_HINT: &str = "Note: The user's next message may contain a corre
 /// Keys that agents write beside `task_id` when they report on a background task.
 const TASK_KEYS: [&str; 4] = ["task_type", "tool_use_id", "output_file", "status"];
 
-/// Removes what the agent tells its model after a human's words about a rejected call.
+/// Removes what the agent adds for its model after a human's words about a rejected call.
 pub(super) fn strip_hint(text: &str) -> &str {
     let at = text.find(CORRECTION_HINT);
     // A hint is a paragraph of its own; a human may well quote it.

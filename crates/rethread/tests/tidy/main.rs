@@ -31,8 +31,8 @@ const ARROWS: [(&str, &[&str]); 9] = [
 ];
 
 /// Files in `crates/ingest/src/parse/` that are not the parser of an agent.
-const PARSE_HELPERS: [&str; 8] =
-    ["mod", "content", "event_builder", "lenient", "outcome", "repair", "tool", "user_text"];
+const PARSE_HELPERS: [&str; 9] =
+    ["mod", "content", "event_builder", "lenient", "machine_text", "outcome", "repair", "tool", "user_text"];
 
 #[test]
 fn each_crate_uses_only_allowed_crates() {
