@@ -94,7 +94,7 @@ pub use facts::{
 };
 pub use forget::{ForgetReport, ForgetTarget, RemovedCount};
 pub use indexing::{IndexOutcome, IndexReport};
-pub use install::{DiffLine, FileChange, InstallError, InstallLocation, InstallPlan, InstallScope};
+pub use install::{DiffLine, FileChange, InstallError, InstallLocation, InstallPlan, InstallScope, ProgramCopy};
 pub use model::ModelError;
 pub use notes::{InvalidNote, NewNote, SavedNote};
 pub use paging::{ListPage, PageRequest};

@@ -355,6 +355,10 @@ fn classify_install(error: &InstallError) -> (FailureKind, Option<&'static str>)
             (FailureKind::InvalidSettings, Some("nothing was changed; fix the file by hand, then try again"))
         }
         InstallError::File { .. } => (FailureKind::SettingsFile, Some("check its owner and permissions")),
+        InstallError::ReadOnly(_) => (
+            FailureKind::SettingsFile,
+            Some("nothing was changed; allow writing with `chmod u+w FILE`, then try again"),
+        ),
         InstallError::NotOurs(_) => {
             (FailureKind::SettingsFile, Some("nothing was changed; move the file away, then try again"))
         }

@@ -1,5 +1,6 @@
-//! Resolves a reference to a thread: an id, a unique id prefix, or a name. Only a parsed id is used in a path.
+//! Resolves a reference to a thread: an id, a unique id prefix, an alias or a name. Only a parsed id is used in a path.
 
+use rethread_model::Agent;
 use rethread_model::thread::{ThreadId, ThreadMetadata};
 
 use crate::sessions::slug;
@@ -16,34 +17,47 @@ impl Engine {
             return Ok(id);
         }
         let (threads, _) = self.threads().list()?;
-        let found = matching_threads(&threads, reference);
+        let mut found = by_id_prefix(&threads, reference);
+        if found.is_empty()
+            && let Some(id) = self.thread_by_alias(reference)
+        {
+            return Ok(id);
+        }
+        if found.is_empty() {
+            found = by_name(&threads, reference);
+        }
         match found.as_slice() {
             [] => Err(EngineError::UnknownThread(reference.chars().take(100).collect())),
             [one] => Ok(one.id),
             _ => Err(EngineError::AmbiguousThread { reference: reference.to_owned(), candidates: found }),
         }
     }
+
+    /// Threads work without a store, so one that cannot be read has no aliases.
+    fn thread_by_alias(&self, reference: &str) -> Option<ThreadId> {
+        let sessions = self.reader().ok()??.sessions_by_exact_reference(reference).ok()?;
+        let mut named = sessions.iter().filter(|session| session.alias.as_deref() == Some(reference));
+        named.find_map(|session| (session.agent == Agent::Native).then(|| session.external_id.parse().ok())?)
+    }
 }
 
-/// Threads by id prefix, otherwise by name.
-fn matching_threads(threads: &[ThreadMetadata], reference: &str) -> Vec<ThreadMetadata> {
+fn by_id_prefix(threads: &[ThreadMetadata], reference: &str) -> Vec<ThreadMetadata> {
+    let upper = reference.to_ascii_uppercase();
+    let fits = |thread: &&ThreadMetadata| upper.len() >= MIN_PREFIX_BYTES && thread.id.to_string().starts_with(&upper);
+    threads.iter().filter(fits).cloned().collect()
+}
+
+fn by_name(threads: &[ThreadMetadata], reference: &str) -> Vec<ThreadMetadata> {
     if reference.is_empty() {
         return Vec::new();
     }
-    let upper = reference.to_ascii_uppercase();
-    let prefix =
-        |metadata: &&ThreadMetadata| upper.len() >= MIN_PREFIX_BYTES && metadata.id.to_string().starts_with(&upper);
-    let found: Vec<ThreadMetadata> = threads.iter().filter(prefix).cloned().collect();
-    if !found.is_empty() {
-        return found;
-    }
     let lower = reference.to_lowercase();
-    let exact = threads_by_name(threads, |name| name.to_lowercase() == lower);
+    let exact = named(threads, |name| name.to_lowercase() == lower);
     // A text with other characters, such as a path, is not a slug. Parts of a name are too weak to delete or write by.
     let is_slug = lower.chars().all(|c| c.is_alphanumeric() || "-_ ".contains(c));
-    if exact.is_empty() && is_slug { threads_by_name(threads, |name| slug(name) == slug(&lower)) } else { exact }
+    if exact.is_empty() && is_slug { named(threads, |name| slug(name) == slug(&lower)) } else { exact }
 }
 
-fn threads_by_name(threads: &[ThreadMetadata], fits: impl Fn(&str) -> bool) -> Vec<ThreadMetadata> {
-    threads.iter().filter(|metadata| metadata.name.as_deref().is_some_and(&fits)).cloned().collect()
+fn named(threads: &[ThreadMetadata], fits: impl Fn(&str) -> bool) -> Vec<ThreadMetadata> {
+    threads.iter().filter(|thread| thread.name.as_deref().is_some_and(&fits)).cloned().collect()
 }
