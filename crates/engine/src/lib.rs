@@ -120,7 +120,7 @@ pub use session_page::{ChangedFile, SessionPage, SessionPageRequest};
 pub use sessions::{ListedSession, SessionListRequest};
 pub use show::{LogProfile, SessionLog, ShowRequest};
 pub use status::EngineStatus;
-pub use sync::{AgentSyncPlan, AgentSyncReport, ReadProgress, SyncReport, SyncRequest};
+pub use sync::{AgentSyncPlan, AgentSyncReport, ReadProgress, SyncReport, SyncRequest, UnreadTranscript};
 pub use threads::{
     CompactReport, CompactRequest, Conversation, InvalidMessageContent, NewMessage, NewThread, OpenThread, PendingTurn,
     PlannedCost, SendPlan, SendRequest, Summarizer, ThreadContext, ThreadList, ThreadLogPage, TurnEvent, TurnReport,

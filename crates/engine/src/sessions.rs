@@ -1,5 +1,8 @@
 //! Lists sessions, and resolves a reference to one session.
 
+use std::borrow::Cow;
+use std::path::Path;
+
 use rethread_ingest::source::project;
 use rethread_model::{Agent, Session, SessionId, SessionKind, SessionState, clip};
 use rethread_store::{SessionFilter, SessionKey, SessionScope, Store};
@@ -45,14 +48,41 @@ pub struct ListedSession {
 impl Engine {
     /// The project of the current directory.
     pub fn current_project(&self) -> SessionScope {
-        SessionScope::Project(project::project_of(&self.environment.cwd.to_string_lossy()))
+        self.project_of_folder(&self.environment.cwd)
     }
 
     /// The project of a directory given by the user.
-    pub fn project_at(&self, path: &std::path::Path) -> SessionScope {
+    pub fn project_at(&self, path: &Path) -> SessionScope {
         let path = self.environment.cwd.join(path);
-        let path = path.canonicalize().unwrap_or(path);
-        SessionScope::Project(project::project_of(&path.to_string_lossy()))
+        self.project_of_folder(&path.canonicalize().unwrap_or(path))
+    }
+
+    /// Whether a scope has any session.
+    pub fn has_sessions(&self, scope: &SessionScope) -> Result<bool, EngineError> {
+        let Some(store) = self.reader()? else { return Ok(false) };
+        let filter = SessionFilter {
+            scope: scope.clone(),
+            include_empty: true,
+            include_children: true,
+            limit: Some(1),
+            ..SessionFilter::default()
+        };
+        Ok(!store.sessions(&filter)?.is_empty())
+    }
+
+    /// The repository of a folder. Outside one: the nearest folder above it where sessions were started, if there were
+    /// none in the folder itself. The home directory is above everything, so it does not count.
+    fn project_of_folder(&self, folder: &Path) -> SessionScope {
+        let root = project::project_of(&folder.to_string_lossy());
+        let known = if folder.join(".git").exists() || Path::new(&root) != folder {
+            Vec::new()
+        } else {
+            self.projects().unwrap_or_default()
+        };
+        let has_own = known.iter().any(|project| Path::new(project).starts_with(folder));
+        let above = folder.ancestors().take_while(|above| *above != self.environment.home && above.parent().is_some());
+        let nearest = above.map(Path::to_string_lossy).find(|above| known.iter().any(|project| project == above));
+        SessionScope::Project(nearest.filter(|_| !has_own).map_or(root, Cow::into_owned))
     }
 
     /// All projects with sessions, by name. Sessions outside a project count under their directory.
@@ -130,6 +160,7 @@ impl Engine {
             }
         }
         match found.len() {
+            0 if is_short_prefix(store, reference)? => Err(EngineError::ShortReference(reference.to_owned())),
             0 => Err(unknown()),
             1 => self.listed_session(store, found.remove(0)),
             _ => Err(EngineError::AmbiguousReference { reference: reference.to_owned(), candidates: found }),
@@ -163,6 +194,12 @@ impl Engine {
 /// The session with this id, if it was synced.
 pub(crate) fn stored_session(store: &Store, id: SessionId) -> Result<Option<Session>, EngineError> {
     Ok(store.sessions_by_exact_reference(&id.to_string())?.into_iter().find(|session| session.id == id))
+}
+
+/// Whether a reference is the beginning of an id, but too short to be looked up.
+fn is_short_prefix(store: &Store, reference: &str) -> Result<bool, EngineError> {
+    let is_short = reference.len() < MIN_PREFIX_BYTES && reference.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    Ok(is_short && !store.sessions_by_id_prefix(reference)?.is_empty())
 }
 
 fn can_be_id_prefix(reference: &str) -> bool {

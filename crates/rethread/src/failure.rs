@@ -295,6 +295,12 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
             FailureKind::UnknownReference,
             Some("run `rethread sessions --all-projects` to see all sessions, or `rethread sync` to read new ones"),
         ),
+        EngineError::ShortReference(_) => {
+            (FailureKind::UnknownReference, Some("run `rethread sessions --all-projects` to see all sessions"))
+        }
+        EngineError::UnknownLine { .. } => {
+            (FailureKind::NotFound, Some("run `rethread show REF` to see the session without a line"))
+        }
         EngineError::InvalidTime(_) => (
             FailureKind::InvalidTime,
             Some("use a date (2026-03-14), RFC 3339 (2026-03-14T12:00:00Z), \"yesterday\", \"last week\" or \"7d\""),

@@ -51,7 +51,7 @@ impl TestHome {
         let (built, path) = (self.binary().to_owned(), self.root.join("bin/rethread"));
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         // Another thread may start a process at any time. It would inherit a file that we write, and no file can be
-        // executed as long as somebody has it open for writing. So it is linked, or else copied by another process.
+        // executed as long as a process has it open for writing. So it is linked, or else copied by another process.
         if fs::hard_link(&built, &path).is_err() {
             assert!(Command::new("cp").arg(&built).arg(&path).status().unwrap().success());
         }

@@ -9,7 +9,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::TestHome;
 
-/// The width that the binary is told.
+/// The width that the binary uses.
 const COLUMNS: &str = "80";
 
 impl TestHome {

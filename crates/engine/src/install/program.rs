@@ -3,7 +3,7 @@
 use std::fs::{self, Permissions};
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::InstallError;
 use crate::Engine;
@@ -83,7 +83,7 @@ impl ProgramCopy {
 pub(super) fn is_in_build_folder(program: &Path) -> bool {
     let mut folders = program.ancestors().skip(1).take(BUILD_DEPTH);
     let is_built = folders.any(|folder| BUILD_FILES.iter().any(|name| folder.join(name).exists()));
-    let mut names = program.components().map(|part| part.as_os_str());
+    let mut names = program.components().map(Component::as_os_str);
     is_built || names.any(|name| name == "target") && names.any(|name| name == "debug" || name == "release")
 }
 

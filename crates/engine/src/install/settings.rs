@@ -177,19 +177,21 @@ fn remove_our_handlers(group: &CstNode, binary: Option<&str>) -> bool {
     let is_ours = |handler: &CstNode| handler.to_serde_value().is_some_and(|it| our_program(&it, binary).is_some());
     let ours: Vec<CstNode> = handlers.elements().into_iter().filter(is_ours).collect();
     let has_any = !ours.is_empty();
-    ours.into_iter().for_each(|handler| remove_element(&handlers, handler));
+    for handler in ours {
+        remove_element(&handlers, handler);
+    }
     has_any
 }
 
 /// Removes an element, and the line break it may leave behind in a list that was on one line.
 fn remove_element(list: &CstArray, element: CstNode) {
     element.remove();
-    let is_on_one_line = list.children().get(1).is_some_and(|first| !first.is_trivia());
-    let last = list.elements().last().map(CstNode::child_index);
-    if is_on_one_line && let Some(last) = last {
-        let trailing =
-            list.children().into_iter().skip(last + 1).filter(|node| node.is_newline() || node.is_whitespace());
-        trailing.for_each(CstNode::remove);
+    let children = list.children();
+    let first = list.elements().first().map_or(0, CstNode::child_index);
+    let last = list.elements().last().map_or(usize::MAX, CstNode::child_index);
+    let is_on_one_line = !children.iter().take(first).any(CstNode::is_newline);
+    for node in children.into_iter().skip(last.saturating_add(1)).filter(|node| is_on_one_line && node.is_newline()) {
+        node.remove();
     }
 }
 

@@ -1,4 +1,4 @@
-//! Agents whose transcripts we cannot read yet. Finding one tells the user why it is missing.
+//! Agents whose transcripts we cannot read yet, so that users see why one is missing.
 
 use super::SourceConfig;
 

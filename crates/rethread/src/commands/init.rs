@@ -72,7 +72,7 @@ fn readable_agents(engine: &Engine) -> Result<Vec<AgentSyncPlan>, Failure> {
     for agent in Agent::EXTERNAL.into_iter().filter(|agent| engine.has_agent(*agent)) {
         let is_selected = selected.split(',').any(|name| name.trim() == agent.as_str());
         if is_selected && found.iter().all(|run| run.agent != agent) {
-            found.push(AgentSyncPlan { agent, files: 0, files_changed: 0, bytes: 0, excluded: 0 });
+            found.push(AgentSyncPlan { agent, files: 0, files_changed: 0, bytes: 0, excluded: 0, unread: Vec::new() });
         }
     }
     Ok(found)

@@ -239,6 +239,9 @@ fn claude_code_gets_the_skill_with_its_hooks() {
     home.run_ok(&["install", "claude-code"]);
     let skill = home.read(".claude/skills/rethread/SKILL.md");
     assert!(skill.contains("rethread search") && skill.contains(home.binary().to_str().unwrap()));
+    // Agents put the description into every request, where it must not look like an injection.
+    let description = skill.lines().find(|line| line.starts_with("description:")).unwrap();
+    assert!(!description.contains("[Session Activity]"), "{description}");
     home.run_ok(&["uninstall", "claude-code"]);
     assert!(!home.path(".claude").exists());
 }

@@ -14,6 +14,7 @@ mod forget;
 mod install;
 mod install_files;
 mod pi_extension;
+mod scope;
 mod search;
 mod setup;
 mod streams;
