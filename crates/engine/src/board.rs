@@ -206,11 +206,11 @@ fn board_project(
     let mut shown = Vec::new();
     for (glance, state) in range.apply(sessions) {
         let Some(session) = store.session_by_number(glance.number)? else { continue };
-        let life = store.lifecycle(SessionKey { agent: session.agent, external_id: &session.external_id })?;
+        let labels = store.session_labels(SessionKey { agent: session.agent, external_id: &session.external_id })?;
         let words = store.session_tail(glance.number)?;
         shown.push(BoardSession {
             listed: ListedSession { session, state },
-            task: life.and_then(|life| life.task),
+            task: labels.task,
             last_prompt: words.last_prompt,
             last_entry: words.last_entry,
             usage: UsageTotals::for_session(store, glance.number)?,

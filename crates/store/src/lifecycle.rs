@@ -50,16 +50,16 @@ pub struct LifecycleRow {
     pub touched_at: Timestamp,
     /// How and when it was closed; `None` while it is open.
     pub closed: Option<(CloseKind, Timestamp)>,
-    /// The task the user attached.
-    pub task: Option<String>,
-    /// The name the user gave it.
-    pub name: Option<String>,
     /// Number of events in all periods.
     pub event_count: u64,
     /// Number of events in earlier periods.
     pub event_count_before_period: u64,
     /// Entities named in prompts, newest last.
     pub prompt_entities: Vec<String>,
+    /// Files that tool calls of the period named, newest last.
+    pub recent_files: Vec<String>,
+    /// Tools used in the period, newest last.
+    pub recent_tools: Vec<String>,
 }
 
 impl LifecycleRow {
@@ -70,11 +70,11 @@ impl LifecycleRow {
             period_started_at: now,
             touched_at: now,
             closed: None,
-            task: None,
-            name: None,
             event_count: 0,
             event_count_before_period: 0,
             prompt_entities: Vec::new(),
+            recent_files: Vec::new(),
+            recent_tools: Vec::new(),
         }
     }
 
@@ -124,8 +124,8 @@ pub struct InjectionRow {
 }
 
 const LIFECYCLE_COLUMNS: &str =
-    "period, period_started_at, touched_at, closed_as, closed_at, task, events, name, events_before_period,
-     prompt_entities";
+    "period, period_started_at, touched_at, closed_as, closed_at, events, events_before_period, prompt_entities,
+     recent_files, recent_tools";
 /// Selects rows of one session in tables keyed by agent and external id.
 pub(crate) const BY_EXTERNAL_ID: &str = "space = ?1 AND agent = ?2 AND external_id = ?3";
 
@@ -224,7 +224,7 @@ impl Batch<'_> {
         let closed = life.closed.map(|(closed, _)| if closed == CloseKind::Ended { "ended" } else { "suspended" });
         self.run(
             "INSERT OR REPLACE INTO lifecycle (space, agent, external_id, period, period_started_at, touched_at,
-             closed_as, closed_at, task, events, name, events_before_period, prompt_entities)
+             closed_as, closed_at, events, events_before_period, prompt_entities, recent_files, recent_tools)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
             params![
                 self.space(),
@@ -235,11 +235,11 @@ impl Batch<'_> {
                 life.touched_at.as_millis(),
                 closed,
                 life.closed.map(|(_, at)| at.as_millis()),
-                life.task,
                 life.event_count as i64,
-                life.name,
                 life.event_count_before_period as i64,
                 life.prompt_entities.join("\n"),
+                life.recent_files.join("\n"),
+                life.recent_tools.join("\n"),
             ],
         )
     }
@@ -359,15 +359,18 @@ fn select_lifecycle(
 fn lifecycle_from_row(row: &Row<'_>) -> rusqlite::Result<LifecycleRow> {
     let closed = CloseKind::from_stored(row.get_ref(3)?.as_str_or_null()?);
     let closed_at = row.get::<_, Option<i64>>(4)?.map(Timestamp::from_millis);
+    let lines = |at: usize| -> rusqlite::Result<Vec<String>> {
+        Ok(row.get_ref(at)?.as_str()?.lines().map(str::to_owned).collect())
+    };
     Ok(LifecycleRow {
         period: row.get::<_, i64>(0)? as u64,
         period_started_at: Timestamp::from_millis(row.get(1)?),
         touched_at: Timestamp::from_millis(row.get(2)?),
         closed: closed.zip(closed_at),
-        task: row.get(5)?,
-        event_count: row.get::<_, i64>(6)? as u64,
-        name: row.get(7)?,
-        event_count_before_period: row.get::<_, i64>(8)? as u64,
-        prompt_entities: row.get::<_, String>(9)?.lines().map(str::to_owned).collect(),
+        event_count: row.get::<_, i64>(5)? as u64,
+        event_count_before_period: row.get::<_, i64>(6)? as u64,
+        prompt_entities: lines(7)?,
+        recent_files: lines(8)?,
+        recent_tools: lines(9)?,
     })
 }

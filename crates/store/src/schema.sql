@@ -383,14 +383,24 @@ CREATE TABLE lifecycle (
     -- 'suspended' or 'ended'; null while the session is not closed.
     closed_as            TEXT,
     closed_at            INTEGER,
-    task                 TEXT,
-    -- The name the user gave.
-    name                 TEXT,
     events               INTEGER NOT NULL,
     -- Events of earlier periods, included in `events`.
     events_before_period INTEGER NOT NULL DEFAULT 0,
     -- What prompts named, one per line, newest last.
     prompt_entities      TEXT NOT NULL DEFAULT '',
+    -- Files and tools of tool calls in the current period, one per line, newest last.
+    recent_files         TEXT NOT NULL DEFAULT '',
+    recent_tools         TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (space, agent, external_id)
+) STRICT, WITHOUT ROWID;
+
+-- The name and the task a user gave a session. Apart from `lifecycle`: a label neither starts nor resumes a session.
+CREATE TABLE session_label (
+    space       TEXT NOT NULL,
+    agent       TEXT NOT NULL,
+    external_id TEXT NOT NULL,
+    name        TEXT,
+    task        TEXT,
     PRIMARY KEY (space, agent, external_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -519,6 +529,10 @@ WHEN EXISTS (SELECT 1 FROM forgotten_session
     WHERE space = NEW.space AND agent = NEW.agent AND external_id = NEW.external_id)
 BEGIN SELECT RAISE(IGNORE); END;
 CREATE TRIGGER lifecycle_stays_forgotten BEFORE INSERT ON lifecycle
+WHEN EXISTS (SELECT 1 FROM forgotten_session
+    WHERE space = NEW.space AND agent = NEW.agent AND external_id = NEW.external_id)
+BEGIN SELECT RAISE(IGNORE); END;
+CREATE TRIGGER session_label_stays_forgotten BEFORE INSERT ON session_label
 WHEN EXISTS (SELECT 1 FROM forgotten_session
     WHERE space = NEW.space AND agent = NEW.agent AND external_id = NEW.external_id)
 BEGIN SELECT RAISE(IGNORE); END;

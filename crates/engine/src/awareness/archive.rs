@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rethread_model::Timestamp;
 use rethread_recall::TimedText;
-use rethread_store::{LifecycleRow, PendingArchive, SessionKey, Store};
+use rethread_store::{LifecycleEvent, LifecycleRow, PendingArchive, SessionKey, Store};
 use serde_json::{Value, json};
 
 use super::Lifecycle;
@@ -19,6 +19,8 @@ use crate::{Engine, EngineError, home};
 const SIGNIFICANT_TOOL_CALLS: usize = 3;
 /// Number of files and of tools listed in an archive; the newest ones are kept.
 const MAX_NAMES: usize = 5;
+/// Number of events listed in an archive; the newest ones are kept.
+const MAX_EVENTS: u64 = 50;
 /// Number of file names tried for one archive before giving up.
 const MAX_NAME_ATTEMPTS: u32 = 100;
 /// Limit on archives written per call, because a hook is waiting for the result.
@@ -43,17 +45,22 @@ impl Engine {
         let mut life = life.clone();
         // Recording the event also adds a `session_end` event.
         life.event_count += 1;
-        let ended_at = last_event_at(&life, last_activity);
-        self.build_archive(store, key, &life, ended_at)
+        let end = LifecycleEvent {
+            at: last_event_at(&life, last_activity),
+            kind: "session_end".to_owned(),
+            detail: String::new(),
+        };
+        self.build_archive(store, key, &life, &end)
     }
 
-    /// Builds the archive of a period. Returns `None` if the `lifecycle.archive` setting excludes it.
+    /// Builds the archive of a period that ends with the event `end`, which is counted in `life` but not stored yet.
+    /// Returns `None` if the `lifecycle.archive` setting excludes it, and for a period in which nothing happened.
     pub(super) fn build_archive(
         &self,
         store: &Store,
         key: SessionKey<'_>,
         life: &LifecycleRow,
-        ended_at: Timestamp,
+        end: &LifecycleEvent,
     ) -> Result<Option<PendingArchive>, EngineError> {
         let own = OwnSession::load_with_actions(store, key)?.limited_to_period(life);
         let calls = own.actions.entries.iter().filter(|entry| entry.tool.is_some()).count();
@@ -65,29 +72,42 @@ impl Engine {
         if !should_archive {
             return Ok(None);
         }
-        let view = own.view(store, key, Lifecycle::from_config(&self.config), ended_at)?;
+        let view = own.view(store, key, Lifecycle::from_config(&self.config), end.at)?;
+        let before_end = life.period_event_count().saturating_sub(1);
+        let mut events = store.lifecycle_events(key, before_end.min(MAX_EVENTS - 1))?;
+        if events.is_empty() && own.actions.entries.is_empty() && view.hot_memory.is_empty() && view.notes.is_empty() {
+            return Ok(None);
+        }
+        events.push(end.clone());
+        let event_json =
+            |event: &LifecycleEvent| json!({"at": event.at.to_string(), "kind": event.kind, "text": event.detail});
+        let session = own.stored.as_ref().map(|(_, session)| session);
         let newest = |all: &[String]| all[all.len().saturating_sub(MAX_NAMES)..].to_vec();
         let to_json = |all: &[TimedText]| -> Vec<Value> {
             all.iter().map(|one| json!({"at": one.at.to_string(), "text": one.text})).collect()
         };
         let archived = json!({
             "schema": 1,
-            "id": own.stored.as_ref().map(|(_, session)| session.id.to_string()),
+            "id": session.map(|session| session.id.to_string()),
             "agent": key.agent.as_str(),
             "externalId": key.external_id,
             "source": format!("session:{}", key.external_id),
+            "state": "ended",
+            "cwd": session.and_then(|session| session.cwd.as_deref()),
+            "project": session.and_then(|session| session.project.as_deref()),
             "period": life.period,
             "startedAt": life.period_started_at.to_string(),
-            "endedAt": ended_at.to_string(),
+            "endedAt": end.at.to_string(),
             "events": life.period_event_count(),
             "eventsInAll": life.event_count,
-            "task": life.task,
+            "task": own.labels.task,
             "files": newest(&view.files),
             "tools": newest(&own.tools()),
             "entities": life.prompt_entities,
             "hotMemory": to_json(&view.hot_memory),
             "notes": to_json(&view.notes),
             "recentEvents": to_json(&view.recent_events),
+            "lastEvents": events.iter().map(event_json).collect::<Vec<_>>(),
         });
         Ok(Some(PendingArchive {
             agent: key.agent,

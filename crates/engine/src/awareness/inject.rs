@@ -10,14 +10,14 @@ use rethread_recall::{
     compose_injection, extract_entities, resume_context,
 };
 use rethread_store::{
-    Batch, InjectionRow, LifecycleEvent, SessionKey, SessionNumber, Store, StoreError, WatermarkMove,
+    Batch, HookSession, InjectionRow, LifecycleEvent, SessionKey, SessionNumber, Store, StoreError, WatermarkMove,
 };
 use serde_json::json;
 
-use super::Lifecycle;
 use super::other_sessions::OtherSessions;
 use super::session_view::{OwnSession, SessionSummary};
 use super::tool_call_text::{preview, preview_source, without_secrets};
+use super::{EventContext, Lifecycle};
 use crate::{Engine, EngineError};
 
 /// Prefixes of prompts that were written by a program and not typed by a user; nothing is injected for them.
@@ -88,6 +88,28 @@ impl Caller {
     /// The project of its current working directory.
     pub(crate) fn project(&self) -> String {
         project::project_of(&self.cwd.to_string_lossy())
+    }
+
+    /// Stores what the hook knows about the session, until its transcript is read.
+    pub(super) fn save_as_session(
+        &self,
+        batch: &mut Batch<'_>,
+        project: &str,
+        event: &LifecycleEvent,
+    ) -> Result<(), StoreError> {
+        // pi names the sessions of sub-agents this way.
+        if self.external_id.starts_with("subagent-") {
+            return Ok(());
+        }
+        batch.save_hook_session(&HookSession {
+            key: self.key(),
+            cwd: &self.cwd.to_string_lossy(),
+            project,
+            namespace: &project::namespace_of(project),
+            transcript_path: self.transcript.as_ref().and_then(|path| path.to_str()),
+            at: event.at,
+            has_work: matches!(event.kind.as_str(), "prompt_submitted" | "tool_executed" | "response_completed"),
+        })
     }
 }
 
@@ -229,8 +251,9 @@ impl Engine {
             Ok((context, parts, finished))
         })?;
         let mut batch = store.begin()?;
-        let named = trigger.entities();
-        let ended = context.lifecycle.touch(&mut batch, caller.key(), context.last_activity, event, named)?;
+        caller.save_as_session(&mut batch, &context.project, event)?;
+        let about = EventContext { entities: trigger.entities(), ..EventContext::default() };
+        let ended = context.lifecycle.touch(&mut batch, caller.key(), context.last_activity, event, about)?;
         if let Some(period) = finished.filter(|finished| ended == Some(finished.period)) {
             batch.add_pending_archive(&period)?;
         }

@@ -6,6 +6,21 @@ use rethread_store::{Batch, CloseKind, LifecycleEvent, LifecycleRow, SessionKey,
 
 use crate::Config;
 
+/// Recent files and tools kept per period, and how many of the newest are compared before one is added again.
+const MAX_RECENT_NAMES: usize = 10;
+const COMPARED_NAMES: usize = 5;
+
+/// What an event says about the work of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct EventContext {
+    /// Entities named in a prompt.
+    pub(crate) entities: Vec<String>,
+    /// The tool that was called.
+    pub(crate) tool: Option<String>,
+    /// The file the tool was called on.
+    pub(crate) file: Option<String>,
+}
+
 /// Lifecycle limits from the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lifecycle {
@@ -59,7 +74,7 @@ impl Lifecycle {
         if now.millis_since(last) > self.idle_millis { last } else { now }
     }
 
-    /// Records an event and the entities it named. An idle session resumes; an ended one starts a new period. Returns
+    /// Records an event and what it says about the work. An idle session resumes; an ended one starts a new period. Returns
     /// the number of the period that this ends, if any.
     pub(crate) fn touch(
         &self,
@@ -67,7 +82,7 @@ impl Lifecycle {
         key: SessionKey<'_>,
         last_activity: Option<Timestamp>,
         event: &LifecycleEvent,
-        entities: Vec<String>,
+        about: EventContext,
     ) -> Result<Option<u64>, StoreError> {
         let now = event.at;
         let found = batch.lifecycle(key)?;
@@ -97,7 +112,9 @@ impl Lifecycle {
         add_event(batch, key, &mut life, event)?;
         life.closed = None;
         life.touched_at = now;
-        add_recent_entities(&mut life.prompt_entities, entities);
+        add_recent_entities(&mut life.prompt_entities, about.entities);
+        add_recent_name(&mut life.recent_files, about.file);
+        add_recent_name(&mut life.recent_tools, about.tool);
         batch.save_lifecycle(key, &life)?;
         Ok(ended)
     }
@@ -158,6 +175,17 @@ fn begin_period(life: &mut LifecycleRow, at: Timestamp) {
     life.period += 1;
     life.period_started_at = at;
     life.event_count_before_period = life.event_count;
+    life.recent_files.clear();
+    life.recent_tools.clear();
+}
+
+/// Adds a name unless it is one of the newest, and drops the oldest.
+fn add_recent_name(names: &mut Vec<String>, name: Option<String>) {
+    let Some(name) = name.filter(|name| !name.is_empty()) else { return };
+    if !names.iter().rev().take(COMPARED_NAMES).any(|known| *known == name) {
+        names.push(name);
+        names.drain(..names.len().saturating_sub(MAX_RECENT_NAMES));
+    }
 }
 
 fn add_event(
@@ -205,6 +233,16 @@ mod tests {
         }
         let paused = LifecycleRow { closed: Some((CloseKind::Suspended, LAST)), ..life };
         assert_eq!(lifecycle().state(Some(&paused), None, after(i64::MAX / 2)), SessionState::Suspended);
+    }
+
+    #[test]
+    fn a_name_is_added_again_after_five_others_and_ten_are_kept() {
+        // S002-18
+        let mut names = Vec::new();
+        for name in ["a", "b", "a", "c", "d", "e", "f", "a", "g", "h", "i", "j", ""] {
+            add_recent_name(&mut names, Some(name.to_owned()));
+        }
+        assert_eq!(names.join(""), "bcdefaghij");
     }
 
     #[test]

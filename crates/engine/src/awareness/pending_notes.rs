@@ -37,7 +37,7 @@ pub(super) fn find_pending_notes(
             fresh.push(note);
         }
     }
-    let mut task = own.life.as_ref().and_then(|life| life.task.as_deref());
+    let mut task = own.labels.task.as_deref();
     if let Some(text) = task {
         let hash = task_key(text);
         if is_known(hash)? { task = None } else { dedupe_keys.push(hash) }

@@ -51,6 +51,9 @@ impl Engine {
             return Err(EngineError::SessionEnded(id));
         }
         self.register_thread(id)?;
+        if change.close.is_some() {
+            self.start_thread_life(id)?;
+        }
         let reference = id.to_string();
         change.name.as_deref().map_or(Ok(()), |name| self.set_name(&reference, name))?;
         match alias {
@@ -74,7 +77,7 @@ impl Engine {
         let key = SessionKey { agent: session.agent, external_id: &session.external_id };
         let hot = store.hot_memory(key, day_before(self.now()))?.into_iter();
         Ok(TaskAndNotes {
-            task: store.lifecycle(key)?.and_then(|life| life.task),
+            task: store.session_labels(key)?.task,
             notes: hot.filter(|hot| hot.is_note).map(|hot| (hot.at, hot.text)).collect(),
         })
     }

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use rethread_ingest::SessionAssembler;
 use rethread_model::{Agent, SessionState, Timestamp, one_line};
 use rethread_recall::NOTE_CHARS;
-use rethread_store::{CloseKind, HotMemoryRow, LifecycleEvent, SessionKey, Store};
+use rethread_store::{CloseKind, HotMemoryRow, LifecycleEvent, SessionKey, SessionLabels, Store};
 
-use super::Lifecycle;
 use super::inject::Caller;
 use super::lifecycle::{closed_life, last_event_at};
 use super::pending_notes::task_key;
 use super::session_view::OwnSession;
 use super::tool_call_text::{HookToolCall, preview, without_secrets};
+use super::{EventContext, Lifecycle};
 use crate::{Engine, EngineError};
 
 /// Maximum number of notes per session; older ones are dropped.
@@ -37,29 +37,36 @@ impl Engine {
     /// Records a tool call as an event, and in hot memory if it changed something.
     pub(crate) fn record_tool_call(&self, caller: &Caller, used: &HookToolCall) -> Result<(), EngineError> {
         let project = caller.project();
-        self.record_event(caller, "tool_executed", &used.event_detail(&project), used.hot_text(&project))
+        let detail = used.event_detail(&project);
+        self.record_event_about(caller, "tool_executed", &detail, used.event_context(), used.hot_text(&project))
     }
 
-    /// Records an event of a session, and optionally an entry for hot memory. Both texts must already be free of
-    /// secrets.
-    pub(crate) fn record_event(
+    /// Records an event of a session. The detail must already be free of secrets.
+    pub(crate) fn record_event(&self, caller: &Caller, kind: &str, detail: &str) -> Result<(), EngineError> {
+        self.record_event_about(caller, kind, detail, EventContext::default(), None)
+    }
+
+    /// Records an event, what it says about the work, and optionally an entry for hot memory.
+    fn record_event_about(
         &self,
         caller: &Caller,
         kind: &str,
         detail: &str,
+        about: EventContext,
         hot: Option<String>,
     ) -> Result<(), EngineError> {
         let now = self.now();
         let lifecycle = Lifecycle::from_config(&self.config);
         let mut store = self.event_writer()?;
-        let (own, finished) = store.in_read_transaction(|store| -> Result<_, EngineError> {
+        let (own, project, finished) = store.in_read_transaction(|store| -> Result<_, EngineError> {
             let own = OwnSession::load(store, caller.key())?;
             let finished = self.period_about_to_end(store, caller.key(), &own, own.last_activity(), now)?;
-            Ok((own, finished))
+            Ok((own, self.project_of(store, caller)?, finished))
         })?;
         let event = LifecycleEvent { at: now, kind: kind.to_owned(), detail: detail.to_owned() };
         let mut batch = store.begin()?;
-        let ended = lifecycle.touch(&mut batch, caller.key(), own.last_activity(), &event, Vec::new())?;
+        caller.save_as_session(&mut batch, &project, &event)?;
+        let ended = lifecycle.touch(&mut batch, caller.key(), own.last_activity(), &event, about)?;
         if let Some(period) = finished.filter(|finished| ended == Some(finished.period)) {
             batch.add_pending_archive(&period)?;
         }
@@ -75,7 +82,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Ends a session and archives its period. Returns `None` if it had already ended.
+    /// Ends a session and archives its period. Returns `None` if it had already ended or never began.
     pub(crate) fn end_caller(&self, caller: &Caller, reason: &str) -> Result<Option<EndedSession>, EngineError> {
         let mut store = self.event_writer()?;
         self.sync_caller_transcript(&mut store, caller)?;
@@ -96,14 +103,17 @@ impl Engine {
         let now = self.now();
         let lifecycle = Lifecycle::from_config(&self.config);
         let own = OwnSession::load(store, key)?;
+        if own.life.is_none() && own.stored.is_none() {
+            return Ok(None);
+        }
         let life = own.life_or_inferred(lifecycle, now);
         let last_activity = own.last_activity();
         let at = lifecycle.end_time(last_event_at(&life, last_activity), now);
+        let event = LifecycleEvent { at, kind: "session_end".to_owned(), detail: preview(reason, REASON_CHARS) };
         let Some(mut closed) = closed_life(life.clone(), last_activity, CloseKind::Ended, at) else { return Ok(None) };
         // Closing also adds a `session_end` event.
         closed.event_count += 1;
-        let period = self.build_archive(store, key, &closed, at)?;
-        let event = LifecycleEvent { at, kind: "session_end".to_owned(), detail: preview(reason, REASON_CHARS) };
+        let period = self.build_archive(store, key, &closed, &event)?;
         let mut batch = store.begin()?;
         let Some(closed) = Lifecycle::close(&mut batch, key, (&life, last_activity), CloseKind::Ended, &event)? else {
             return Ok(None);
@@ -146,12 +156,11 @@ impl Engine {
         let task = preview(task, TASK_CHARS);
         let mut store = self.writer()?;
         let mut batch = store.begin()?;
-        let now = self.now();
-        let mut life = batch.lifecycle(caller.key())?.unwrap_or_else(|| rethread_store::LifecycleRow::new(now));
         // Setting the same task again injects it again.
         batch.clear_injected_key(caller.key(), task_key(&task))?;
-        life.task = (!task.is_empty()).then_some(task);
-        batch.save_lifecycle(caller.key(), &life)?;
+        let task = (!task.is_empty()).then_some(task);
+        let labels = SessionLabels { task, ..batch.session_labels(caller.key())? };
+        batch.save_session_labels(caller.key(), &labels)?;
         Ok(batch.commit()?)
     }
 
@@ -173,12 +182,11 @@ impl Engine {
             return self.thread_rename(&caller.external_id, name);
         }
         let name = without_secrets(&one_line(name));
-        let now = self.now();
         let mut store = self.writer()?;
         let mut batch = store.begin()?;
-        let mut life = batch.lifecycle(caller.key())?.unwrap_or_else(|| rethread_store::LifecycleRow::new(now));
-        life.name = (!name.is_empty()).then_some(name);
-        batch.save_lifecycle(caller.key(), &life)?;
+        let name = (!name.is_empty()).then_some(name);
+        let labels = SessionLabels { name, ..batch.session_labels(caller.key())? };
+        batch.save_session_labels(caller.key(), &labels)?;
         batch.commit()?;
         Self::rebuild_name(&mut store, &caller)
     }
@@ -187,14 +195,19 @@ impl Engine {
     fn rebuild_name(store: &mut Store, caller: &Caller) -> Result<(), EngineError> {
         let Some((number, _)) = store.session_by_external_id(caller.key())? else { return Ok(()) };
         let mut batch = store.begin()?;
-        let Some((session, Some(state_json))) = batch.session_with_state(number)? else { return Ok(()) };
+        let Some((session, state_json)) = batch.session_with_state(number)? else { return Ok(()) };
+        let name = batch.session_labels(caller.key())?.name.unwrap_or_default();
+        let Some(state_json) = state_json else {
+            // Its transcript was not read yet; reading it takes the name over.
+            batch.rename_session(number, Some(&name).filter(|name| !name.is_empty()).map(String::as_str), None)?;
+            return Ok(batch.commit()?);
+        };
         let Ok(mut assembler) = SessionAssembler::resume(session.agent, &session.external_id, &state_json) else {
             return Ok(());
         };
-        let name = batch.lifecycle(caller.key())?.and_then(|life| life.name).unwrap_or_default();
         assembler.set_explicit_name(&name);
         let state_json = assembler.save().map_err(EngineError::SerializeState)?;
-        batch.rename_session(number, assembler.name(), &state_json)?;
+        batch.rename_session(number, assembler.name(), Some(&state_json))?;
         Ok(batch.commit()?)
     }
 

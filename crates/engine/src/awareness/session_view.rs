@@ -3,7 +3,8 @@
 use rethread_model::{Entry, EntryKind, Session, SessionState, Timestamp, relative_path};
 use rethread_recall::{SessionView, TimedText};
 use rethread_store::{
-    EntriesSince, HotMemoryRow, LifecycleEvent, LifecycleRow, SessionKey, SessionNumber, Store, StoreError,
+    EntriesSince, HotMemoryRow, LifecycleEvent, LifecycleRow, SessionKey, SessionLabels, SessionNumber, Store,
+    StoreError,
 };
 
 use super::Lifecycle;
@@ -48,6 +49,8 @@ pub(super) struct OwnSession {
     pub(super) stored: Option<(SessionNumber, Session)>,
     /// Lifecycle data, which comes from hooks and commands and is not in the transcript.
     pub(super) life: Option<LifecycleRow>,
+    /// The name and the task that a user gave it.
+    pub(super) labels: SessionLabels,
     /// Its entries of the last 24 hours of activity.
     pub(super) actions: EntriesSince,
     /// If set, earlier events are ignored.
@@ -60,6 +63,7 @@ impl OwnSession {
         Ok(Self {
             stored: store.session_by_external_id(key)?,
             life: store.lifecycle(key)?,
+            labels: store.session_labels(key)?,
             actions: EntriesSince::default(),
             since: None,
         })
@@ -102,12 +106,16 @@ impl OwnSession {
         })
     }
 
+    /// Files of its tool calls, newest last. Hooks report calls before the transcript is read, so theirs come last.
     pub(super) fn files(&self) -> Vec<String> {
-        newest_unique(self.calls().flat_map(|tool| tool.paths.iter().cloned()))
+        let reported = self.life.iter().flat_map(|life| life.recent_files.iter().cloned());
+        newest_unique(self.calls().flat_map(|tool| tool.paths.iter().cloned()).chain(reported))
     }
 
+    /// Tools it used, newest last.
     pub(super) fn tools(&self) -> Vec<String> {
-        newest_unique(self.calls().map(|tool| tool.name.clone()))
+        let reported = self.life.iter().flat_map(|life| life.recent_tools.iter().cloned());
+        newest_unique(self.calls().map(|tool| tool.name.clone()).chain(reported))
     }
 
     /// The session as shown in an injection at a given time. Hot entries are those of the 24 hours before it.
@@ -136,7 +144,7 @@ impl OwnSession {
             recent_events: self.recent(&store.lifecycle_events(key, MAX_EVENTS_SCANNED)?, &hot_memory),
             hot_memory,
             notes: happenings(notes),
-            task: self.life.as_ref().and_then(|life| life.task.clone()),
+            task: self.labels.task.clone(),
         })
     }
 

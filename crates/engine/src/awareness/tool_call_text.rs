@@ -4,6 +4,7 @@ use rethread_ingest::{RedactionFindings, Redactor, is_own_tool, tool_kind};
 use rethread_model::{ToolKind, ToolUse, clip, one_line, relative_path};
 use serde_json::Value;
 
+use super::EventContext;
 use crate::Engine;
 
 /// Maximum length of a command, and of each side of an edit, in a hot entry.
@@ -82,6 +83,15 @@ impl HookToolCall {
         let path = self.path().map(|path| format!(" {}", preview(relative_path(path, Some(project)), PATH_CHARS)));
         let name = preview(&self.name, NAME_CHARS);
         format!("{name}{} ({} characters)", path.unwrap_or_default(), self.output_chars)
+    }
+
+    /// The tool and the file it was called on.
+    pub(super) fn event_context(&self) -> EventContext {
+        EventContext {
+            entities: Vec::new(),
+            tool: Some(preview(&self.name, NAME_CHARS)),
+            file: self.path().map(|path| preview(path, PATH_CHARS)),
+        }
     }
 
     fn path(&self) -> Option<&str> {

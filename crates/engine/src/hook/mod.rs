@@ -70,12 +70,12 @@ impl Engine {
                 let mut store = self.event_writer()?;
                 self.sync_caller_transcript(&mut store, caller)?;
                 self.update_index_quickly(&store);
-                self.record_event(caller, "response_completed", &preview(&answer, ANSWER_CHARS), None)?;
+                self.record_event(caller, "response_completed", &preview(&answer, ANSWER_CHARS))?;
                 self.card_after_turn(caller.agent, &caller.external_id).map(|_| None)
             }
             HookEvent::ContextCompacting => {
                 self.sync_caller_transcript(&mut self.event_writer()?, caller)?;
-                self.record_event(caller, "context_compacted", "", None).map(|()| None)
+                self.record_event(caller, "context_compacted", "").map(|()| None)
             }
             HookEvent::SessionEnded { reason } => self.end_caller(caller, &reason).map(|_| None),
         }

@@ -20,8 +20,8 @@ impl Engine {
         let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let listed = self.resolve_in(&store, reference)?;
         let session = &listed.session;
-        let life = store.lifecycle(SessionKey { agent: session.agent, external_id: &session.external_id })?;
-        let task = life.and_then(|life| life.task);
+        let key = SessionKey { agent: session.agent, external_id: &session.external_id };
+        let task = store.session_labels(key)?.task;
         let entries = store.entries(session.id, EntryFilter::default())?;
         let text = write_handoff(&HandoffSource { session, task: task.as_deref(), entries: &entries }, self.now());
         Ok(HandoffReport { listed, text })

@@ -240,7 +240,7 @@ impl SessionWriter<'_> {
             return Ok(Some(Redactor::shared().redact(&name, &mut RedactionFindings::default()).into_owned()));
         }
         let key = SessionKey { agent: session.agent, external_id: &session.external_id };
-        Ok(batch.lifecycle(key)?.and_then(|life| life.name))
+        Ok(batch.session_labels(key)?.name)
     }
 }
 

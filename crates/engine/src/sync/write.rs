@@ -119,7 +119,7 @@ fn deliver_titles(batch: &mut Batch<'_>) -> Result<(), EngineError> {
         assembler.set_title_from_other_file(&title);
         let name = assembler.name().map(str::to_owned);
         let memory = assembler.save().map_err(EngineError::SerializeState)?;
-        batch.rename_session(number, name.as_deref(), &memory)?;
+        batch.rename_session(number, name.as_deref(), Some(&memory))?;
     }
     Ok(())
 }

@@ -83,11 +83,17 @@ impl Engine {
         self.forget(&ForgetTarget::Sessions(vec![text])).map(Some)
     }
 
-    /// Adds a thread to the store, so that everything that works for sessions works for it. Its lifecycle starts with
-    /// the creation of the thread, because the log does not record a start.
+    /// Adds a thread to the store, so that everything that works for sessions works for it.
     pub fn register_thread(&self, id: SessionId) -> Result<(), EngineError> {
+        match self.conversation(id)?.thread {
+            Some(thread) => self.sync_thread(thread.id),
+            None => Ok(()),
+        }
+    }
+
+    /// Starts the lifecycle of a thread with its creation, so that a thread without messages can be closed too.
+    pub(crate) fn start_thread_life(&self, id: SessionId) -> Result<(), EngineError> {
         let Some(thread) = self.conversation(id)?.thread else { return Ok(()) };
-        self.sync_thread(thread.id)?;
         let text = thread.id.to_string();
         let key = SessionKey { agent: Agent::Native, external_id: &text };
         let mut store = self.writer()?;
@@ -113,11 +119,12 @@ impl Engine {
             .map(|store| Ok::<_, EngineError>((store, stored_session(store, thread.id.session_id())?)))
             .transpose()?;
         let listed = if let Some((store, Some(session))) = known {
-            let mut listed = self.listed_session(store, session)?;
             // While the thread has no messages, only the metadata have times.
-            listed.session.started_at = listed.session.started_at.or(Some(thread.created_at));
-            listed.session.last_activity_at = listed.session.last_activity_at.or(Some(thread.last_message_at));
-            listed
+            self.listed_session(store, Session {
+                started_at: session.started_at.or(Some(thread.created_at)),
+                last_activity_at: session.last_activity_at.or(Some(thread.last_message_at)),
+                ..session
+            })?
         } else {
             let session = self.unsynced_session(&thread);
             let state = Lifecycle::from_config(&self.config).state(None, session.last_activity_at, self.now());

@@ -49,6 +49,9 @@ pub(crate) struct ShowArgs {
     /// Show the session episode by episode, as plain text
     #[arg(long, conflicts_with_all = ["lines", "full", "profile", "bytes"])]
     pub(crate) episodes: bool,
+    /// Show the last 50 events: start, prompts, tool calls, answers, idle, resume, end
+    #[arg(long, conflicts_with_all = ["lines", "full", "profile", "bytes", "episodes"])]
+    pub(crate) events: bool,
     /// Show the last N bytes of text, in whole entries
     #[arg(long, value_name = "N")]
     pub(crate) bytes: Option<u64>,

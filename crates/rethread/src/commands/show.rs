@@ -5,7 +5,7 @@ use rethread_engine::{EngineError, ShowRequest};
 use super::{CommandContext, Exit};
 use crate::cli::sessions::ShowArgs;
 use crate::failure::Failure;
-use crate::json::{EpisodeListJson, SessionLogJson};
+use crate::json::{EpisodeListJson, SessionEventsJson, SessionLogJson};
 use crate::render::{self, LogView, Tone};
 
 /// Entries shown by default (E000-07).
@@ -16,6 +16,9 @@ const LINES_AROUND: u64 = 20;
 pub(crate) fn run(context: &CommandContext, args: &ShowArgs) -> Result<Exit, Failure> {
     if args.episodes {
         return show_episodes(context, args);
+    }
+    if args.events {
+        return show_events(context, args);
     }
     let engine = context.engine()?;
     let request = ShowRequest { profile: args.profile, max_entries: Some(max_entries(args)), max_bytes: args.bytes };
@@ -28,6 +31,10 @@ pub(crate) fn run(context: &CommandContext, args: &ShowArgs) -> Result<Exit, Fai
             return Err(error.into());
         }
     };
+    if log.entries.is_empty() && !args.json.json && log.cited_line.is_none() {
+        // Hooks may have reported a session whose transcript was not read yet.
+        return show_events(context, args);
+    }
     let exit = if log.entries.is_empty() { Exit::Nothing } else { Exit::Done };
     if args.json.json {
         context.printer.json(&SessionLogJson::new(&log))?;
@@ -49,6 +56,20 @@ fn max_entries(args: &ShowArgs) -> u64 {
         true => LINES_AROUND,
         false => DEFAULT_LINES,
     })
+}
+
+fn show_events(context: &CommandContext, args: &ShowArgs) -> Result<Exit, Failure> {
+    let found = context.engine()?.session_events(&args.reference)?;
+    if args.json.json {
+        context.printer.json(&SessionEventsJson::new(&found))?;
+    } else if found.events.is_empty() {
+        print_line(context, "No activity found.")?;
+    } else {
+        let mut page = context.printer.page();
+        render::session_events(&mut page, &found, &context.zone);
+        context.printer.answer(&page)?;
+    }
+    Ok(if found.events.is_empty() { Exit::Nothing } else { Exit::Done })
 }
 
 fn show_episodes(context: &CommandContext, args: &ShowArgs) -> Result<Exit, Failure> {

@@ -14,6 +14,7 @@ mod schema;
 mod search;
 mod serve;
 mod session;
+mod session_events;
 mod thread;
 mod timeline;
 mod turn_frames;
@@ -45,6 +46,7 @@ pub(crate) use reference::ResolvedReferencesJson;
 pub(crate) use search::SearchResultJson;
 pub(crate) use serve::{ApiTokenJson, LoginLinkJson, ServerAddressJson};
 pub(crate) use session::{EpisodeListJson, SessionListJson, SessionLogJson};
+pub(crate) use session_events::SessionEventsJson;
 pub(crate) use thread::{
     AppendedRecordJson, CompactReportJson, CreatedThreadJson, DeletedThreadJson, SendPlanJson, ThreadContextJson,
     ThreadListJson,

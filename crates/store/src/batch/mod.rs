@@ -385,16 +385,17 @@ impl<'s> Batch<'s> {
         Ok(found.flatten())
     }
 
-    /// Changes the name of a session together with its assembler state, which holds the name candidates.
+    /// Changes the name of a session together with its assembler state, which holds the name candidates. Without one
+    /// the stored state is kept.
     pub fn rename_session(
         &mut self,
         number: SessionNumber,
         name: Option<&str>,
-        assembler_state: &str,
+        assembler_state: Option<&str>,
     ) -> Result<(), StoreError> {
         let change = self.next_change();
         self.run(
-            "UPDATE session SET name = ?3, assembler_state = ?4, change = ?5 WHERE space = ?1 AND number = ?2",
+            "UPDATE session SET name = ?3, assembler_state = coalesce(?4, assembler_state), change = ?5 WHERE space = ?1 AND number = ?2",
             params![self.space, number.0, name, assembler_state, change],
         )
     }

@@ -23,9 +23,10 @@ pub(crate) const KEPT_WHEN_ENTRIES_GO: [&str; 4] = ["entry", "usage", "tree_node
 
 /// Tables keyed by agent and external id, holding what only Rethread knows. Each has a trigger that ignores rows of
 /// forgotten sessions.
-pub(crate) const EXTERNAL_ID_TABLES: [&str; 9] = [
+pub(crate) const EXTERNAL_ID_TABLES: [&str; 10] = [
     "card",
     "lifecycle",
+    "session_label",
     "lifecycle_event",
     "hot_memory",
     "watermark",
@@ -69,7 +70,7 @@ const fn texts(table: &'static str, columns: &'static [&'static str], action: Te
 }
 
 /// All columns with free text. The entries come first: `entries_containing` relies on it.
-pub(crate) const TEXT_COLUMNS: [TextColumns; 19] = [
+pub(crate) const TEXT_COLUMNS: [TextColumns; 20] = [
     texts(
         "entry",
         &["text", "target", "arguments", "paths", "summary", "error", "output", "script"],
@@ -80,7 +81,8 @@ pub(crate) const TEXT_COLUMNS: [TextColumns; 19] = [
     texts("session", &["alias", "branch"], TextAction::ClearColumn),
     texts("edited_file", &["path"], TextAction::Rebuild),
     texts("transcript", &["path"], TextAction::Keep),
-    texts("lifecycle", &["task", "name", "prompt_entities"], TextAction::ClearColumn),
+    texts("lifecycle", &["prompt_entities", "recent_files", "recent_tools"], TextAction::ClearColumn),
+    texts("session_label", &["name", "task"], TextAction::ClearColumn),
     texts("lifecycle_event", &["detail"], TextAction::DeleteRow),
     texts("hot_memory", &["text"], TextAction::DeleteRow),
     texts("card", &["fields"], TextAction::DeleteRow),
@@ -123,6 +125,7 @@ pub(crate) fn row_label(table: &str) -> &'static str {
         "cached_answer" => "answers",
         "card" => "cards",
         "lifecycle" => "states",
+        "session_label" => "names and tasks",
         "lifecycle_event" => "events",
         "hot_memory" => "notes and hot memory",
         "injection" => "injections",

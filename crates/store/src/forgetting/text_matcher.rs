@@ -4,7 +4,8 @@ use serde_json::Value;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 /// Fields of an archive that every archive has and that say nothing about its content.
-const COMMON_ARCHIVE_FIELDS: [&str; 6] = ["id", "agent", "externalId", "source", "startedAt", "endedAt"];
+const COMMON_ARCHIVE_FIELDS: [&str; 9] =
+    ["id", "agent", "externalId", "source", "startedAt", "endedAt", "cwd", "project", "state"];
 
 /// A text to find in others, in lowercase and Unicode normal form C.
 #[derive(Clone, Debug)]

@@ -14,11 +14,11 @@ fn lifecycle_row_round_trips() {
     let life = LifecycleRow {
         period: 3,
         closed: Some((CloseKind::Suspended, now)),
-        task: Some("fix it".to_owned()),
-        name: Some("mine".to_owned()),
         event_count: 70,
         event_count_before_period: 60,
         prompt_entities: vec!["src/a.rs".to_owned(), "two words".to_owned()],
+        recent_files: vec!["/p/a b.rs".to_owned()],
+        recent_tools: vec!["Read".to_owned(), "Edit".to_owned()],
         ..LifecycleRow::new(now)
     };
     for life in [life, LifecycleRow::new(now)] {

@@ -8,9 +8,9 @@ use serde::Deserialize;
 
 use super::existing_reference;
 use super::sessions::position_value;
-use crate::json::{CompactReportJson, EpisodeListJson, LogPageJson, ThreadContextJson};
+use crate::json::{CompactReportJson, EpisodeListJson, LogPageJson, SessionEventsJson, ThreadContextJson};
 use crate::serve::params::{BoundedText, ChoiceParam, LogPosition, ResultLimit, optional_string};
-use crate::serve::route::ApiResult;
+use crate::serve::route::{ApiResult, NoParams};
 use crate::serve::{ApiResponse, Route, ServerState};
 
 /// Bytes of records per page; a longer record is returned alone.
@@ -32,6 +32,12 @@ pub(super) fn routes() -> Vec<Route> {
             "/api/sessions/{id}/episodes",
             "List the episodes of a session as plain text. At most 100,000 characters of each.",
             episodes,
+        ),
+        Route::get_for_session::<NoParams, SessionEventsJson<'_>>(
+            "/api/sessions/{id}/events",
+            "List the last 50 events of a session: start, prompts, tool calls, answers, idle, resume and end. Without \
+             hooks they are inferred from the transcript.",
+            events,
         ),
         Route::get_for_session::<ContextParams, ThreadContextJson<'_>>(
             "/api/sessions/{id}/context",
@@ -120,6 +126,10 @@ fn fit_page<T>(items: impl Iterator<Item = T>, bytes: impl Fn(&T) -> usize) -> i
             *at == 0 || total <= PAGE_BYTES
         })
         .map(|(_, item)| item)
+}
+
+fn events(app: &ServerState, id: SessionId, _: NoParams) -> ApiResult {
+    ApiResponse::json(&SessionEventsJson::new(&app.engine.session_events_by_id(id)?))
 }
 
 /// How much of the context to return.
