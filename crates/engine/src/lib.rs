@@ -71,8 +71,8 @@ use rethread_store::Store;
 use search_cache::SearchCache;
 
 pub use awareness::{
-    CloseAction, EndedSession, InjectionExplanation, LiveActivity, MaintenanceReport, SessionChange, SessionSummary,
-    TaskAndNotes, TierStatus,
+    CloseAction, EndedSession, EventOrigin, InjectionExplanation, LiveActivity, MaintenanceReport, SessionChange,
+    SessionEvents, SessionSummary, TaskAndNotes, TierStatus,
 };
 pub use board::{Board, BoardProject, BoardRequest, BoardSession, ListRange, ProjectFilter, StateCounts};
 pub use budget::BudgetStatus;
@@ -111,8 +111,8 @@ pub use rethread_recall::{
     SearchHit, SectionKind, SessionReference, Snippet, Workflow, wrap_for_model,
 };
 pub use rethread_store::{
-    EntityFacts, EntryPage, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, MemoryTiers, ModelSpending,
-    SessionScope, StoreError, StoreStatistics, ThreadError, ThreadLineProblem,
+    EntityFacts, EntryPage, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, LifecycleEvent, MemoryTiers,
+    ModelSpending, SessionScope, StoreError, StoreStatistics, ThreadError, ThreadLineProblem,
 };
 pub use search::{HitWithExchange, SearchReport, SearchRequest, expects_panic};
 pub use server_files::ServerLock;

@@ -28,6 +28,7 @@ mod entities;
 mod facts;
 mod fix_lines;
 mod handoff;
+mod injection_detail;
 mod matches;
 mod pairs;
 mod query;
@@ -68,6 +69,7 @@ pub use facts::{
 };
 pub use fix_lines::{best_fix, decision_line, fix_line};
 pub use handoff::{HandoffSource, write_handoff};
+pub use injection_detail::InjectionDetail;
 pub use pairs::pair_tool_results;
 pub use query::{HitKind, SearchQuery, UnknownHitKind};
 pub use question::{

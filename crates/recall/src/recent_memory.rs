@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use rethread_index::words;
 use rethread_model::Timestamp;
 
+use crate::InjectionDetail;
 use crate::cues::word_weight;
 use crate::quote::{format_age, quote_short};
 
 /// Older memories are only found by explicit search, never injected.
 pub const RECENT_MEMORY_DAYS: i64 = 7;
-/// Maximum number of memories injected with one prompt.
+/// Maximum number of memories injected with one prompt, at any level of detail.
 pub const MAX_RECENT_MEMORIES: usize = 2;
-
 /// Minimum weighted share of the prompt's words that a memory must contain, without and with a cue in the prompt.
 const MIN_SHARE: f32 = 0.7;
 const MIN_SHARE_WITH_CUE: f32 = 0.5;
@@ -20,9 +20,8 @@ const MIN_SHARE_WITH_CUE: f32 = 0.5;
 const MIN_COMMON_WORDS: u32 = 3;
 /// A prompt with more words than this counts as a cue.
 const MANY_WORDS: usize = 10;
-/// Maximum lengths, in characters, of the earlier prompt and of the found text.
-const PROMPT_CHARS: usize = 80;
-const TEXT_CHARS: usize = 220;
+/// Maximum length of the reason why memory could not be searched, in characters.
+const REASON_CHARS: usize = 80;
 /// Maximum length of a session name, in characters.
 const NAME_CHARS: usize = 40;
 
@@ -73,17 +72,18 @@ pub fn memory_block(lines: &[String]) -> String {
 
 /// The block for when memory could not be searched.
 pub fn memory_unavailable_block(why: &str) -> String {
-    format!("[MEMORY CONTEXT]\nwarm unavailable: {}\n[END MEMORY]", quote_short(why, PROMPT_CHARS))
+    format!("[MEMORY CONTEXT]\nwarm unavailable: {}\n[END MEMORY]", quote_short(why, REASON_CHARS))
 }
 
 /// `- [2d ago] name: "prompt" -> "answer" (rethread show 01K…:12)`. The name is omitted if it repeats the prompt.
-pub fn memory_line(memory: &RecentMemory, now: Timestamp) -> String {
+pub fn memory_line(memory: &RecentMemory, detail: InjectionDetail, now: Timestamp) -> String {
+    let limits = detail.limits();
     let name = quote_short(&memory.session, NAME_CHARS);
-    let prompt = memory.prompt.as_ref().map(|prompt| quote_short(prompt, PROMPT_CHARS));
+    let prompt = memory.prompt.as_ref().map(|prompt| quote_short(prompt, limits.memory_prompt_chars));
     let is_named_so = prompt.as_ref().is_some_and(|prompt| prompt.starts_with(name.trim_end_matches('…')));
     let name = if is_named_so { String::new() } else { format!(" {name}:") };
     let prompt = prompt.map_or_else(String::new, |prompt| format!("\"{prompt}\" -> "));
-    let (age, text) = (format_age(memory.at, now), quote_short(&memory.text, TEXT_CHARS));
+    let (age, text) = (format_age(memory.at, now), quote_short(&memory.text, limits.memory_text_chars));
     format!("- [{age}]{name} {prompt}\"{text}\" (rethread show {})", memory.citation)
 }
 
@@ -172,7 +172,7 @@ mod tests {
         let now = Timestamp::from_millis(2 * 86_400_000);
         let expected = "[MEMORY CONTEXT]\n- [2d ago] login: \"why does 'login' fail?\" -> \"The proxy drops the ‹cookie>.\" \
                         (rethread show 01KA7M0Z:12)\n[END MEMORY]";
-        assert_eq!(memory_block(&[memory_line(&memory(1.0, 2), now)]), expected);
+        assert_eq!(memory_block(&[memory_line(&memory(1.0, 2), InjectionDetail::Normal, now)]), expected);
         assert_eq!(memory_unavailable_block("x"), "[MEMORY CONTEXT]\nwarm unavailable: x\n[END MEMORY]");
     }
 }

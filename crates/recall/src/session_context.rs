@@ -1,18 +1,15 @@
 //! Renders a session's own `[SESSION CONTEXT]` block, and the summary shown when it resumes after a break.
 
-use rethread_model::Timestamp;
+use rethread_model::{Timestamp, estimate_text_tokens};
 
+use crate::injection_detail::{DetailLimits, InjectionDetail};
 use crate::quote::{format_age, quote_short};
 
-/// Maximum number of files, hot memory entries and notes shown.
-const MAX_SHOWN: usize = 5;
-/// Maximum number of events and files in the resume summary.
-const RESUME_EVENTS: usize = 5;
-const RESUME_FILES: usize = 3;
 /// Token limit of the resume summary.
 pub const RESUME_TOKENS: u64 = 500;
-/// Maximum length of one item, in characters.
-const ITEM_CHARS: usize = 100;
+/// Maximum number of new notes shown with a prompt, and maximum length of a task, in characters.
+const MAX_NEW_NOTES: usize = 5;
+const TASK_CHARS: usize = 100;
 /// Maximum length of a note, in characters. Larger than other items: users expect their notes unabridged.
 pub const NOTE_CHARS: usize = 300;
 
@@ -42,78 +39,94 @@ pub struct SessionView {
     pub notes: Vec<TimedText>,
     /// Its last events, newest last.
     pub recent_events: Vec<TimedText>,
+    /// Tools it used, newest last.
+    pub tools: Vec<String>,
+    /// Entities named in its prompts, newest last.
+    pub entities: Vec<String>,
     /// Current task.
     pub task: Option<String>,
 }
 
-/// `[SESSION CONTEXT] … [END SESSION]`; `None` if there is nothing to show.
-pub fn session_context(view: &SessionView, now: Timestamp) -> Option<String> {
+/// `[SESSION CONTEXT] … [END SESSION]` within the token limit of the level of detail; `None` if there is nothing to
+/// show.
+pub fn session_context(view: &SessionView, detail: InjectionDetail, now: Timestamp) -> Option<String> {
     if view.files.is_empty() && view.hot_memory.is_empty() && view.notes.is_empty() && view.task.is_none() {
         return None;
     }
+    let limits = detail.limits();
+    Some(shortened_to(limits.context_tokens, limits, |limits| context_text(view, limits, now)))
+}
+
+fn context_text(view: &SessionView, limits: DetailLimits, now: Timestamp) -> String {
     let minutes = view.period_started_at.map_or(0, |at| now.millis_since(at).max(0) / 60_000);
     let mut parts = vec![format!("Session: {} | Duration: {minutes}m | Events: {}", view.id, view.event_count)];
-    if !view.files.is_empty() {
-        let files =
-            newest(&view.files, MAX_SHOWN).iter().map(|file| format!("\n  - {}", quote_short(file, ITEM_CHARS)));
-        parts.push(format!("Recent files:{}", files.collect::<String>()));
+    let files = newest(&view.files, limits.files).iter().map(|file| quote_short(file, limits.item_chars));
+    parts.extend(list("Recent files:", files));
+    let timed =
+        |entry: &TimedText, chars| format!("[{}] {}", format_age(Some(entry.at), now), quote_short(&entry.text, chars));
+    let hot = newest(&view.hot_memory, limits.hot_entries).iter().map(|entry| timed(entry, limits.item_chars));
+    parts.extend(list("Recent context:", hot));
+    let notes = newest(&view.notes, limits.notes).iter().map(|note| timed(note, limits.note_chars));
+    parts.extend(list("Notes:", notes));
+    for (title, names) in [("Tools:", &view.tools), ("Named in prompts:", &view.entities)] {
+        let names: Vec<String> =
+            newest(names, limits.names).iter().map(|name| quote_short(name, limits.item_chars / 2)).collect();
+        parts.extend((!names.is_empty()).then(|| format!("{title} {}", names.join(", "))));
     }
-    if !view.hot_memory.is_empty() {
-        let hot = newest(&view.hot_memory, MAX_SHOWN).iter();
-        let hot = hot.map(|entry| {
-            format!("\n  - [{}] {}", format_age(Some(entry.at), now), quote_short(&entry.text, ITEM_CHARS))
-        });
-        parts.push(format!("Recent context:{}", hot.collect::<String>()));
+    parts.extend(view.task.as_ref().map(|task| format!("Current task: {}", quote_short(task, TASK_CHARS))));
+    block(&parts.join("\n\n"))
+}
+
+/// A title with one line per item; `None` without items.
+fn list(title: &str, items: impl Iterator<Item = String>) -> Option<String> {
+    let lines: String = items.map(|item| format!("\n  - {item}")).collect();
+    (!lines.is_empty()).then(|| format!("{title}{lines}"))
+}
+
+/// The text with as many items as fit the token limit.
+fn shortened_to(tokens: u64, mut limits: DetailLimits, render: impl Fn(DetailLimits) -> String) -> String {
+    loop {
+        let text = render(limits);
+        match limits.with_fewer_items() {
+            Some(fewer) if estimate_text_tokens(&text) > tokens => limits = fewer,
+            _ => return text,
+        }
     }
-    if !view.notes.is_empty() {
-        let notes = newest(&view.notes, MAX_SHOWN).iter();
-        let notes = notes
-            .map(|note| format!("\n  - [{}] {}", format_age(Some(note.at), now), quote_short(&note.text, NOTE_CHARS)));
-        parts.push(format!("Notes:{}", notes.collect::<String>()));
-    }
-    parts.extend(view.task.as_ref().map(|task| format!("Current task: {}", quote_short(task, ITEM_CHARS))));
-    Some(block(&parts.join("\n\n")))
 }
 
 /// The same block with only the notes and the task that are new since the last injection.
 pub fn session_update(notes: &[TimedText], task: Option<&str>) -> Option<String> {
-    let notes = newest(notes, MAX_SHOWN).iter().map(|note| format!("Note: {}", quote_short(&note.text, NOTE_CHARS)));
-    let task = task.map(|task| format!("Current task: {}", quote_short(task, ITEM_CHARS)));
+    let notes =
+        newest(notes, MAX_NEW_NOTES).iter().map(|note| format!("Note: {}", quote_short(&note.text, NOTE_CHARS)));
+    let task = task.map(|task| format!("Current task: {}", quote_short(task, TASK_CHARS)));
     let lines: Vec<String> = notes.chain(task).collect();
     (!lines.is_empty()).then(|| block(&lines.join("\n")))
 }
 
-/// Summary for a session that was idle for `idle_millis`. All lists and items are short, so the whole stays under
-/// [`RESUME_TOKENS`].
-pub fn resume_context(view: &SessionView, idle_millis: i64, now: Timestamp) -> String {
-    let greeting = format!("Welcome back. Session {} was idle for {}.", view.id, format_duration(idle_millis));
+/// Summary for a session that was idle for `idle_millis`, under [`RESUME_TOKENS`].
+pub fn resume_context(view: &SessionView, detail: InjectionDetail, idle_millis: i64, now: Timestamp) -> String {
+    shortened_to(RESUME_TOKENS, detail.limits(), |limits| resume_text(view, limits, idle_millis, now))
+}
+
+fn resume_text(view: &SessionView, limits: DetailLimits, idle_millis: i64, now: Timestamp) -> String {
+    let mut text = format!("Welcome back. Session {} was idle for {}.", view.id, format_duration(idle_millis));
     let item = |event: &TimedText| {
-        format!("  - [{}] {}", format_age(Some(event.at), now), quote_short(&event.text, ITEM_CHARS))
+        format!("[{}] {}", format_age(Some(event.at), now), quote_short(&event.text, limits.item_chars))
     };
-    let happened: Vec<String> = newest(&view.recent_events, RESUME_EVENTS).iter().map(item).collect();
-    let summary = if happened.is_empty() {
-        String::new()
-    } else {
-        format!("\n\nLast activity summary:\n{}", happened.join("\n"))
-    };
-    format!("{greeting}{summary}{}", resume_tail(view))
+    let happened = list("Last activity summary:", newest(&view.recent_events, limits.resume_events).iter().map(item));
+    let files: Vec<String> =
+        newest(&view.files, limits.resume_files).iter().map(|file| quote_short(file, limits.item_chars)).collect();
+    let files = (!files.is_empty()).then(|| format!("Recent files: {}", files.join(", ")));
+    let task = view.task.as_ref().map(|task| format!("You were working on: {}", quote_short(task, TASK_CHARS)));
+    for part in [happened, files, task].into_iter().flatten() {
+        text.push_str("\n\n");
+        text.push_str(&part);
+    }
+    text
 }
 
 fn block(text: &str) -> String {
     format!("[SESSION CONTEXT]\n{text}\n[END SESSION]")
-}
-
-fn resume_tail(view: &SessionView) -> String {
-    let mut tail = String::new();
-    if !view.files.is_empty() {
-        let files: Vec<String> =
-            newest(&view.files, RESUME_FILES).iter().map(|file| quote_short(file, ITEM_CHARS)).collect();
-        tail = format!("\n\nRecent files: {}", files.join(", "));
-    }
-    if let Some(task) = &view.task {
-        tail = format!("{tail}\n\nYou were working on: {}", quote_short(task, ITEM_CHARS));
-    }
-    tail
 }
 
 /// `40 seconds`, `12 minutes`, `3h 5m`; whole days from two days on, because readers do not count in hundreds of hours.
@@ -154,6 +167,8 @@ mod tests {
             hot_memory: vec![ago(80, "Created a.rs (3 lines)"), ago(0, "Ran: cargo test")],
             recent_events: (1..=6).rev().map(|minutes| ago(minutes, &format!("event {minutes}"))).collect(),
             notes: Vec::new(),
+            tools: vec!["Edit".to_owned(), "Bash".to_owned()],
+            entities: vec!["parse_line".to_owned()],
             task: Some("fix the parser".to_owned()),
         }
     }
@@ -161,24 +176,27 @@ mod tests {
     #[test]
     fn the_block_has_the_specified_lines() {
         // S002-22 to S002-25, L002-06
-        let rendered = session_context(&view(), NOW).unwrap();
+        let rendered = session_context(&view(), InjectionDetail::Normal, NOW).unwrap();
         let expected = "[SESSION CONTEXT]\nSession: 01KA7M0Z | Duration: 45m | Events: 72\n\n\
              Recent files:\n  - src/3.rs\n  - src/4.rs\n  - src/5.rs\n  - src/6.rs\n  - src/7.rs\n\n\
              Recent context:\n  - [1h ago] Created a.rs (3 lines)\n  - [just now] Ran: cargo test\n\n\
              Current task: fix the parser\n[END SESSION]";
         assert_eq!(rendered, expected);
-        assert_eq!(session_context(&SessionView::default(), NOW), None);
+        assert_eq!(session_context(&SessionView::default(), InjectionDetail::Verbose, NOW), None);
     }
 
     #[test]
     fn the_resume_summary_names_the_break_and_the_last_activity() {
         // S002-34, S002-35
-        let rendered = resume_context(&view(), 95 * 60_000, NOW);
+        let rendered = resume_context(&view(), InjectionDetail::Normal, 95 * 60_000, NOW);
         let expected = "Welcome back. Session 01KA7M0Z was idle for 1h 35m.\n\nLast activity summary:\n\
              \u{20} - [5m ago] event 5\n  - [4m ago] event 4\n  - [3m ago] event 3\n  - [2m ago] event 2\n  - [1m ago] event 1\n\n\
              Recent files: src/5.rs, src/6.rs, src/7.rs\n\nYou were working on: fix the parser";
         assert_eq!(rendered, expected);
-        assert!(resume_context(&SessionView::default(), 40_000, NOW).contains("idle for 40 seconds."));
+        assert!(
+            resume_context(&SessionView::default(), InjectionDetail::Normal, 40_000, NOW)
+                .contains("idle for 40 seconds.")
+        );
     }
 
     #[test]
@@ -189,9 +207,35 @@ mod tests {
             (0..9).map(|minutes| ago(minutes + 1_000_000, &"日本 word\u{1f980}".repeat(200))).collect();
         long.files = (0..9).map(|_| "x".repeat(400)).collect();
         long.task = Some("y".repeat(4000));
-        let rendered = resume_context(&long, i64::MAX, NOW);
+        let rendered = resume_context(&long, InjectionDetail::Normal, i64::MAX, NOW);
         assert!(estimate_text_tokens(&rendered) <= RESUME_TOKENS, "{}", estimate_text_tokens(&rendered));
         assert_eq!(rendered.matches("ago]").count(), 5, "the newest items are kept, and kept whole: {rendered}");
+    }
+
+    #[test]
+    fn each_level_of_detail_has_its_limit() {
+        // S002-36, E002-09, D29
+        let mut long = view();
+        let texts = |count: i64| (0..count).map(|minutes| ago(minutes, &"long words ".repeat(90))).collect::<Vec<_>>();
+        (long.hot_memory, long.notes, long.recent_events) = (texts(20), texts(20), texts(20));
+        long.files = (0..20).map(|_| "x".repeat(400)).collect();
+        let tokens = |detail| {
+            let context = session_context(&long, detail, NOW).unwrap();
+            let resume = resume_context(&long, detail, i64::MAX, NOW);
+            (estimate_text_tokens(&context), estimate_text_tokens(&resume))
+        };
+        let [minimal, normal, verbose] =
+            [InjectionDetail::Minimal, InjectionDetail::Normal, InjectionDetail::Verbose].map(tokens);
+        assert!(minimal.0 <= 200 && normal.0 <= 700 && verbose.0 <= 900, "{minimal:?} {normal:?} {verbose:?}");
+        assert!(minimal.0 < normal.0 && normal.0 < verbose.0, "{minimal:?} {normal:?} {verbose:?}");
+        assert!(minimal.1 < normal.1 && normal.1 < verbose.1 && verbose.1 <= RESUME_TOKENS);
+        let rendered = session_context(&view(), InjectionDetail::Verbose, NOW).unwrap();
+        assert!(
+            rendered.contains("\n\nTools: Edit, Bash\n\nNamed in prompts: parse_line\n\nCurrent task:"),
+            "{rendered}"
+        );
+        let rendered = session_context(&view(), InjectionDetail::Minimal, NOW).unwrap();
+        assert!(rendered.contains("Recent files:\n  - src/5.rs\n  - src/6.rs\n  - src/7.rs\n\n"), "{rendered}");
     }
 
     #[test]
@@ -219,7 +263,7 @@ mod tests {
         let note = ago(3, &"n".repeat(NOTE_CHARS));
         let mut noted = view();
         noted.notes = vec![note.clone()];
-        let rendered = session_context(&noted, NOW).unwrap();
+        let rendered = session_context(&noted, InjectionDetail::Normal, NOW).unwrap();
         assert!(rendered.contains(&format!("Notes:\n  - [3m ago] {}\n", note.text)), "{rendered}");
         let rendered = session_update(std::slice::from_ref(&note), Some("fix it")).unwrap();
         assert_eq!(rendered, format!("[SESSION CONTEXT]\nNote: {}\nCurrent task: fix it\n[END SESSION]", note.text));

@@ -230,7 +230,7 @@ impl Engine {
         let caller = self.caller(&store, reference)?;
         let context = self.injection_context(&store, &caller, last_activity(&store, &caller)?, self.now())?;
         let view = context.view_before_break(&store, caller.key())?;
-        Ok(resume_context(&view, context.silence_millis, context.now))
+        Ok(resume_context(&view, self.injection_detail(), context.silence_millis, context.now))
     }
 
     fn inject(

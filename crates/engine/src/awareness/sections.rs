@@ -2,7 +2,7 @@
 
 use rethread_model::{Agent, SessionState};
 use rethread_recall::{
-    InjectionSection, MAX_RECENT_MEMORIES, REFERENCE_BYTES, SectionKind, SessionView, memory_block, memory_line,
+    InjectionDetail, InjectionSection, REFERENCE_BYTES, SectionKind, SessionView, memory_block, memory_line,
     memory_unavailable_block, reference_block, reference_reminder, resume_context, session_context,
 };
 use rethread_store::Store;
@@ -29,6 +29,11 @@ struct SectionBuilder<'a> {
 }
 
 impl Engine {
+    /// The configured level of detail.
+    pub(super) fn injection_detail(&self) -> InjectionDetail {
+        InjectionDetail::from_name(self.config.text("inject.detail"))
+    }
+
     /// The sections with something new, and why the others were skipped.
     pub(super) fn sections(
         &self,
@@ -81,21 +86,33 @@ impl SectionBuilder<'_> {
 
     fn add_session_sections(&mut self, trigger: InjectionTrigger<'_>) -> Result<(), EngineError> {
         let (store, caller, context) = (self.store, self.caller, self.context);
-        if !self.is_enabled("inject.session") {
+        let when = self.engine.config.text("inject.session");
+        if when == "off" {
             self.skip("session", "disabled by inject.session");
             return Ok(());
         }
-        let (kind, found) = own_section(store, caller, context, trigger)?;
+        let own = OwnSections { store, caller, context, detail: self.engine.injection_detail() };
+        let missing = own.missing_section(trigger)?;
+        let is_injected = match missing.as_ref().and_then(|part| part.dedupe_keys.first()) {
+            Some(key) => store.was_injected(caller.key(), *key)?,
+            None => false,
+        };
         let mut included = Vec::new();
-        match found {
-            None => self.skip("session", "the session had no break and still has its context"),
-            Some(part) if store.was_injected(caller.key(), part.dedupe_keys[0])? => {
-                self.skip(kind.as_str(), "already injected");
-            }
-            Some(part) => {
+        match missing {
+            Some(part) if !is_injected => {
                 included.clone_from(&part.dedupe_keys);
                 self.sections.push(part);
             }
+            _ if when == "always" => match own.context_section("inject.session = \"always\"")? {
+                Some(part) => {
+                    included.clone_from(&part.dedupe_keys);
+                    // No dedupe key: it is meant to be repeated.
+                    self.sections.push(InjectionSection { dedupe_keys: Vec::new(), ..part });
+                }
+                None => self.skip("session", "the session has done nothing yet"),
+            },
+            Some(part) => self.skip(part.kind.as_str(), "already injected"),
+            None => self.skip("session", "the session had no break and still has its context"),
         }
         if let Some(pending) =
             pending_notes::find_pending_notes(store, caller.key(), &context.own, &included, context.now)?
@@ -139,6 +156,7 @@ impl SectionBuilder<'_> {
         }
         let known = FactFinder { store, caller, project: &context.project, now: context.now }.for_prompt(prompt)?;
         let (mut lines, mut dedupe_keys, mut reasons) = (Vec::new(), Vec::new(), Vec::new());
+        let detail = self.engine.injection_detail();
         if let Some(known) = known {
             lines.push(known.text);
             dedupe_keys.push(known.dedupe_key);
@@ -146,9 +164,9 @@ impl SectionBuilder<'_> {
         }
         match self.engine.recent_memories(store, caller, prompt, context)? {
             RecentMemories::Found(memories) => {
-                let free_slots = MAX_RECENT_MEMORIES - lines.len();
+                let free_slots = detail.max_memories().saturating_sub(lines.len());
                 for memory in memories.iter().take(free_slots) {
-                    lines.push(memory_line(memory, context.now));
+                    lines.push(memory_line(memory, detail, context.now));
                     dedupe_keys.push(text_hash(&memory.episode));
                     reasons.push(format!("{:.2} of the prompt's words", memory.word_share));
                 }
@@ -175,41 +193,53 @@ impl SectionBuilder<'_> {
     }
 }
 
-/// The section about the session itself: a resume summary after a break, or its hot memory if the context is new. The
-/// first dedupe key must not change with time.
-fn own_section(
-    store: &Store,
-    caller: &Caller,
-    context: &InjectionContext,
-    trigger: InjectionTrigger<'_>,
-) -> Result<(SectionKind, Option<InjectionSection>), EngineError> {
-    // A session that was ended and continued at once had no break.
-    let is_back = context.silence_millis > context.lifecycle.idle_millis || context.state == SessionState::Suspended;
-    if is_back {
-        let view = context.view_before_break(store, caller.key())?;
-        if !view.recent_events.is_empty() {
-            let text = resume_context(&view, context.silence_millis, context.now);
-            // One resume summary per break. It does not contain notes, so their keys are left out.
-            let mut dedupe_keys = vec![text_hash(&format!("back {:?}", context.silent_since()))];
-            dedupe_keys.extend(pending_notes::note_and_task_keys(&SessionView { notes: Vec::new(), ..view }));
-            let reason = "the session resumes after a break".to_owned();
-            return Ok((
-                SectionKind::Resume,
-                Some(InjectionSection { kind: SectionKind::Resume, text, reason, dedupe_keys }),
-            ));
+/// The sections about the session itself.
+struct OwnSections<'a> {
+    store: &'a Store,
+    caller: &'a Caller,
+    context: &'a InjectionContext,
+    detail: InjectionDetail,
+}
+
+impl OwnSections<'_> {
+    /// What the agent does not know: a resume summary after a break, or the session context if its own context is new.
+    /// The first dedupe key must not change with time.
+    fn missing_section(&self, trigger: InjectionTrigger<'_>) -> Result<Option<InjectionSection>, EngineError> {
+        let context = self.context;
+        // A session that was ended and continued at once had no break.
+        let is_back =
+            context.silence_millis > context.lifecycle.idle_millis || context.state == SessionState::Suspended;
+        if is_back {
+            let view = context.view_before_break(self.store, self.caller.key())?;
+            if !view.recent_events.is_empty() {
+                return Ok(Some(self.resume_section(view)));
+            }
         }
+        if trigger != InjectionTrigger::NewContext && !self.store.has_new_context(self.caller.key())? {
+            return Ok(None);
+        }
+        self.context_section("the session continues with a new context")
     }
-    let kind = SectionKind::Session;
-    if trigger != InjectionTrigger::NewContext && !store.has_new_context(caller.key())? {
-        return Ok((kind, None));
+
+    fn resume_section(&self, view: SessionView) -> InjectionSection {
+        let context = self.context;
+        let text = resume_context(&view, self.detail, context.silence_millis, context.now);
+        // One resume summary per break. It does not contain notes, so their keys are left out.
+        let mut dedupe_keys = vec![text_hash(&format!("back {:?}", context.silent_since()))];
+        dedupe_keys.extend(pending_notes::note_and_task_keys(&SessionView { notes: Vec::new(), ..view }));
+        let reason = "the session resumes after a break".to_owned();
+        InjectionSection { kind: SectionKind::Resume, text, reason, dedupe_keys }
     }
-    let view = context.own.view(store, caller.key(), context.lifecycle, context.now)?;
-    let part = session_context(&view, context.now).map(|text| {
-        let hot: Vec<&String> = view.hot_memory.iter().chain(&view.notes).map(|hot| &hot.text).collect();
-        // Ages are not part of the key: the same content counts as the same however old it is.
-        let mut dedupe_keys = vec![text_hash(&format!("context {:?} {hot:?} {:?}", view.files, view.task))];
-        dedupe_keys.extend(pending_notes::note_and_task_keys(&view));
-        InjectionSection { kind, text, reason: "the session continues with a new context".to_owned(), dedupe_keys }
-    });
-    Ok((kind, part))
+
+    fn context_section(&self, reason: &str) -> Result<Option<InjectionSection>, EngineError> {
+        let context = self.context;
+        let view = context.own.view(self.store, self.caller.key(), context.lifecycle, context.now)?;
+        Ok(session_context(&view, self.detail, context.now).map(|text| {
+            let hot: Vec<&String> = view.hot_memory.iter().chain(&view.notes).map(|hot| &hot.text).collect();
+            // Ages are not part of the key: the same content counts as the same however old it is.
+            let mut dedupe_keys = vec![text_hash(&format!("context {:?} {hot:?} {:?}", view.files, view.task))];
+            dedupe_keys.extend(pending_notes::note_and_task_keys(&view));
+            InjectionSection { kind: SectionKind::Session, text, reason: reason.to_owned(), dedupe_keys }
+        }))
+    }
 }

@@ -144,6 +144,8 @@ impl OwnSession {
             recent_events: self.recent(&store.lifecycle_events(key, MAX_EVENTS_SCANNED)?, &hot_memory),
             hot_memory,
             notes: happenings(notes),
+            tools: self.tools(),
+            entities: self.life.as_ref().map(|life| life.prompt_entities.clone()).unwrap_or_default(),
             task: self.labels.task.clone(),
         })
     }
@@ -156,8 +158,8 @@ impl OwnSession {
             events: view.event_count,
             hot_entries: view.hot_memory.len() + view.notes.len(),
             files: view.files.clone(),
-            tools: self.tools(),
-            entities: self.life.as_ref().map(|life| life.prompt_entities.clone()).unwrap_or_default(),
+            tools: view.tools.clone(),
+            entities: view.entities.clone(),
             task: view.task.clone(),
         }
     }

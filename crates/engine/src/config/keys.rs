@@ -36,7 +36,7 @@ const fn setting(name: &'static str, shape: SettingKind, help: &'static str) -> 
 }
 
 /// All settings, in the order of the reference.
-pub static SETTING_KEYS: [SettingKey; 63] = [
+pub static SETTING_KEYS: [SettingKey; 64] = [
     setting(
         "intake.enabled",
         SettingKind::Flag(true),
@@ -173,7 +173,17 @@ pub static SETTING_KEYS: [SettingKey; 63] = [
         "which work periods to archive when they end; significant: at least three tool calls",
     ),
     setting("inject.activity", SettingKind::Flag(true), "inject what other sessions in the project did recently"),
-    setting("inject.session", SettingKind::Flag(true), "inject what a session was doing when it resumes"),
+    setting(
+        "inject.session",
+        SettingKind::Choice("changes", &["always", "changes", "off"]),
+        "inject the session's own context: with every prompt, or only when the agent lacks it (after a break, a new \
+         context, a new note or task)",
+    ),
+    setting(
+        "inject.detail",
+        SettingKind::Choice("normal", &["minimal", "normal", "verbose"]),
+        "how much the session context, the resume summary and memories say",
+    ),
     setting("inject.memory", SettingKind::Flag(true), "inject memories of the last week that match the prompt"),
     setting("inject.budget_tokens", SettingKind::Number(1_000), "maximum tokens injected with one prompt"),
     setting("inject.note", SettingKind::Flag(true), "end each injection with a line about its source"),

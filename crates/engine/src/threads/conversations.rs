@@ -120,11 +120,14 @@ impl Engine {
             .transpose()?;
         let listed = if let Some((store, Some(session))) = known {
             // While the thread has no messages, only the metadata have times.
-            self.listed_session(store, Session {
-                started_at: session.started_at.or(Some(thread.created_at)),
-                last_activity_at: session.last_activity_at.or(Some(thread.last_message_at)),
-                ..session
-            })?
+            self.listed_session(
+                store,
+                Session {
+                    started_at: session.started_at.or(Some(thread.created_at)),
+                    last_activity_at: session.last_activity_at.or(Some(thread.last_message_at)),
+                    ..session
+                },
+            )?
         } else {
             let session = self.unsynced_session(&thread);
             let state = Lifecycle::from_config(&self.config).state(None, session.last_activity_at, self.now());

@@ -5,8 +5,9 @@ use rethread_model::{SessionState, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::SCHEMA;
 use super::schema::{SessionStateJson, TimestampJson};
-use super::{SCHEMA, SessionNameJson};
+use super::search::SessionNameJson;
 
 /// The last events of a session, oldest first.
 #[derive(Serialize, JsonSchema)]

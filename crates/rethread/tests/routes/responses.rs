@@ -18,6 +18,8 @@ const GET_PATHS: [&str; 44] = [
     "/api/sessions/{id}/records?line=3&limit=4",
     "/api/sessions/{thread}/records?before=2",
     "/api/sessions/{id}/episodes",
+    "/api/sessions/{id}/events",
+    "/api/sessions/{thread}/events",
     "/api/sessions/{thread}/episodes?from=1&limit=1",
     "/api/sessions/{thread}/context",
     "/api/sessions/{thread}/context?limit=1",
