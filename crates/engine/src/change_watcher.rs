@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use rethread_model::thread::NameOrigin;
 use rethread_model::{Agent, SessionId, Timestamp};
 use rethread_store::{ChangedSession, Store, StoreError};
 
@@ -112,6 +113,12 @@ impl<'e> ChangeWatcher<'e> {
         Ok((cursor, Some(ChangeReport { sessions: (!is_too_much).then_some(sessions), renamed })))
     }
 
+    /// Whether a new thread has a name that it did not have when it was created: its first words or a model's title.
+    fn was_named_after_creation(&self, session: &ChangedSession) -> bool {
+        let metadata = session.id.to_string().parse().ok().and_then(|id| self.engine.threads().metadata(id).ok());
+        metadata.is_some_and(|metadata| metadata.name_from.is_some_and(|from| from < NameOrigin::User))
+    }
+
     /// Sessions whose name differs from the last known one. If there are many changes, those without a known name are
     /// left out.
     fn find_renamed(&mut self, changed: &[ChangedSession], is_many: bool) -> Vec<(SessionId, String)> {
@@ -123,7 +130,7 @@ impl<'e> ChangeWatcher<'e> {
             };
             let before = self.names.insert(session.id, name.clone());
             let is_new_thread = before.is_none() && session.agent == Agent::Native && !is_many;
-            if is_new_thread || before.is_some_and(|before| before != *name) {
+            if is_new_thread && self.was_named_after_creation(session) || before.is_some_and(|before| before != *name) {
                 renamed.push((session.id, name.clone()));
             }
         }
@@ -137,8 +144,44 @@ impl<'e> ChangeWatcher<'e> {
 
 #[cfg(test)]
 mod tests {
+    use rethread_model::thread::{ChatRole, ContentBlock};
+
     use super::*;
-    use crate::Environment;
+    use crate::{Environment, NewMessage, NewThread};
+
+    #[test]
+    fn only_a_changed_name_is_a_rename() {
+        // D59, E004-04
+        let folder = tempfile::tempdir().unwrap();
+        let engine = Engine::open(Environment::for_home(folder.path())).unwrap();
+        drop(engine.writer().unwrap());
+        let mut watcher = engine.change_watcher();
+        let mut renamed = || -> Vec<String> {
+            let changes = watcher.poll().unwrap_or_default();
+            changes.renamed.into_iter().map(|(_, name)| name).collect()
+        };
+        renamed();
+        let create = |name: Option<&str>| {
+            let id =
+                engine.thread_new(&NewThread { name: name.map(str::to_owned), ..NewThread::default() }).unwrap().id;
+            engine.register_thread(id.session_id()).unwrap();
+            id
+        };
+        let named = create(Some("plans"));
+        let unnamed = create(None);
+        assert_eq!(renamed(), Vec::<String>::new(), "a new thread is not a renamed one");
+        engine.set_name(&named.to_string(), "plans").unwrap();
+        assert_eq!(renamed(), Vec::<String>::new(), "the same name");
+        engine.set_name(&named.to_string(), "other plans").unwrap();
+        let content = vec![ContentBlock::text("fix the parser")];
+        let role = ChatRole::User;
+        let message = NewMessage { role, content, tool_call_id: None, is_error: false, client_id: None };
+        engine.thread_open(&unnamed.to_string()).unwrap().append(message).unwrap();
+        engine.sync_thread(unnamed).unwrap();
+        let mut names = renamed();
+        names.sort();
+        assert_eq!(names, ["fix the parser", "other plans"]);
+    }
 
     #[test]
     fn an_unavailable_store_is_reported_once() {

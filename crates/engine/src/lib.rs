@@ -68,6 +68,7 @@ use rethread_ingest::source::SourceConfig;
 use rethread_model::{Agent, Space, Timestamp};
 use rethread_store::Store;
 
+use config::LiveConfig;
 use search_cache::SearchCache;
 
 pub use awareness::{
@@ -78,7 +79,9 @@ pub use board::{Board, BoardProject, BoardRequest, BoardSession, ListRange, Proj
 pub use budget::BudgetStatus;
 pub use cards::{CardPlan, CardRefresh, CardRefreshOutcome, SessionCard};
 pub use change_watcher::{ChangeReport, ChangeWatcher};
-pub use config::{Config, ConfigError, ConfigLayer, ConfigProblem, SETTING_KEYS, Setting, SettingKey, SettingValue};
+pub use config::{
+    Config, ConfigError, ConfigLayer, ConfigProblem, ConfigReload, SETTING_KEYS, Setting, SettingKey, SettingValue,
+};
 pub use doctor::{Diagnosis, Finding, FindingLevel};
 pub use embeddings::EmbeddingReport;
 pub use enrichment::{
@@ -138,7 +141,7 @@ const EVENT_TIMEOUT_FACTOR: u32 = 5;
 #[derive(Debug)]
 pub struct Engine {
     environment: Environment,
-    config: Config,
+    config: LiveConfig,
     folder: PathBuf,
     /// The store and index snapshot of the last search, reused by the next one.
     search_cache: SearchCache,
@@ -152,7 +155,7 @@ impl Engine {
     /// Reads the configuration. Creates nothing: the first command that writes does.
     pub fn open(environment: Environment) -> Result<Self, EngineError> {
         let folder = environment.rethread_folder();
-        let config = Config::load(&environment, &folder)?;
+        let config = LiveConfig::new(Config::load(&environment, &folder)?, &environment);
         Ok(Self {
             environment,
             config,
@@ -174,6 +177,20 @@ impl Engine {
     #[must_use]
     pub fn with_store_timeout(self, timeout: Duration) -> Self {
         Self { store_timeout: Some(timeout), ..self }
+    }
+
+    /// Applies changed configuration files, if their content is valid; otherwise the last valid one still applies.
+    /// Called regularly by processes that run for long.
+    pub fn reload_config(&self) -> ConfigReload {
+        let reload = self.config.reload(&self.environment, &self.folder);
+        match &reload {
+            ConfigReload::Unchanged => {}
+            ConfigReload::Reloaded => self.log_event("config_reloaded", None, &[]),
+            ConfigReload::Rejected(reason) => {
+                self.log_event("config_rejected", None, &[("reason", reason.as_str().into())]);
+            }
+        }
+        reload
     }
 
     /// The resolved configuration, all layers merged.

@@ -12,6 +12,8 @@ use crate::{
     ApiKey, ChatError, ChatLimits, Endpoint, Meter, NanoUsd, Provider, RequestEstimate, RequestSettlement, response,
 };
 
+/// Marks every request as one of Rethread, for proxies that pass requests on to an agent with transcripts of its own.
+const OWN_CALL_HEADER: &str = "x-rethread-call";
 /// Bytes of an error body that are read at most.
 const MAX_ERROR_BYTES: u64 = 64 << 10;
 /// Pause before the first retry; each further pause is four times as long.
@@ -91,6 +93,7 @@ impl HttpClient {
     /// Sends a request and returns when the response headers have arrived.
     pub(crate) fn open(&self, endpoint: &Endpoint, body: &[u8]) -> Result<Response<Body>, FailedRequest> {
         let mut request = self.agent.post(endpoint.url()).header(CONTENT_TYPE, "application/json");
+        request = request.header(OWN_CALL_HEADER, "1");
         if self.provider == Provider::Anthropic {
             request = request.header("anthropic-version", "2023-06-01");
         }

@@ -1,6 +1,10 @@
 //! Builds the context a model gets of a thread: the latest summary, then every message it does not replace.
 
-use rethread_model::thread::{ChatMessage, ChatRole, Compaction, StopReason, ThreadMessage, ThreadRecord};
+use std::collections::BTreeMap;
+
+use rethread_model::thread::{
+    ChatMessage, ChatRole, Compaction, ContentBlock, StopReason, ThreadInjection, ThreadMessage, ThreadRecord,
+};
 
 /// The context a model gets of a thread.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +22,8 @@ pub fn build_context(records: &[ThreadRecord]) -> ModelContext {
     let current = ActiveRecords::from_records(records);
     let summary = current.compaction.map(|compaction| ChatMessage::user(wrap_summary(&compaction.summary)));
     let tokens = current.token_count(summary.as_ref());
-    let messages = summary.into_iter().chain(current.messages.iter().copied().map(ChatMessage::from)).collect();
+    let messages =
+        summary.into_iter().chain(current.messages.iter().map(|message| current.chat_message(message))).collect();
     ModelContext { messages, tokens, compaction_seq: current.compaction.map(|compaction| compaction.seq) }
 }
 
@@ -29,10 +34,17 @@ pub(crate) struct ActiveRecords<'a> {
     pub(crate) messages: Vec<&'a ThreadMessage>,
     /// How many of them were written before the compaction.
     pub(crate) older_count: usize,
+    /// Injected texts by the number of the message they belong to.
+    injections: BTreeMap<u64, &'a ThreadInjection>,
 }
 
 impl<'a> ActiveRecords<'a> {
     pub(crate) fn from_records(records: &'a [ThreadRecord]) -> Self {
+        let injections = records.iter().filter_map(|record| match record {
+            ThreadRecord::Injection(injection) => Some((injection.seq + 1, injection)),
+            _ => None,
+        });
+        let injections = injections.collect();
         let latest = records.iter().enumerate().rev().find_map(|(at, record)| match record {
             ThreadRecord::Compaction(compaction) => Some((at, compaction)),
             _ => None,
@@ -42,6 +54,7 @@ impl<'a> ActiveRecords<'a> {
                 compaction: None,
                 messages: records.iter().filter_map(ThreadRecord::message).collect(),
                 older_count: 0,
+                injections,
             };
         };
         let before = records[..at].iter().filter_map(ThreadRecord::message);
@@ -49,7 +62,16 @@ impl<'a> ActiveRecords<'a> {
             before.filter(|message| message.seq >= compaction.first_kept_seq).collect();
         let older = messages.len();
         messages.extend(records[at..].iter().filter_map(ThreadRecord::message));
-        Self { compaction: Some(compaction), messages, older_count: older }
+        Self { compaction: Some(compaction), messages, older_count: older, injections }
+    }
+
+    /// The message as a model gets it: with the text that was injected before it.
+    fn chat_message(&self, message: &ThreadMessage) -> ChatMessage {
+        let mut chat = ChatMessage::from(message);
+        if let Some(injection) = self.injections.get(&message.seq).filter(|_| message.role == ChatRole::User) {
+            chat.content.insert(0, ContentBlock::text(injection.text.as_str()));
+        }
+        chat
     }
 
     /// A provider's count covers everything up to its answer, but only if the answer was given on this same context.
@@ -60,7 +82,10 @@ impl<'a> ActiveRecords<'a> {
             Some((at, usage)) => (at + 1, usage),
             None => (0, summary.map_or(0, ChatMessage::estimated_tokens)),
         };
-        self.messages[from..].iter().fold(known, |sum, message| sum.saturating_add(message.estimated_tokens()))
+        self.messages[from..].iter().fold(known, |sum, message| {
+            let injected = self.injections.get(&message.seq).map_or(0, |injection| injection.estimated_tokens());
+            sum.saturating_add(message.estimated_tokens()).saturating_add(injected)
+        })
     }
 }
 
@@ -80,7 +105,6 @@ fn wrap_summary(summary: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rethread_model::thread::ContentBlock;
     use rethread_model::{Timestamp, Tokens};
     use serde_json::Map;
 
@@ -140,6 +164,25 @@ mod tests {
         let context = build_context(&records);
         assert_eq!(context.messages[0].role, ChatRole::User);
         assert_eq!(context.compaction_seq, Some(4));
+    }
+
+    #[test]
+    fn an_injection_precedes_its_message() {
+        // D32
+        let injection = ThreadRecord::Injection(ThreadInjection {
+            seq: 2,
+            text: "other sessions".to_owned(),
+            sections: Vec::new(),
+            run_id: None,
+            timestamp: Timestamp::default(),
+            extra: Map::new(),
+        });
+        let records = [user(1, "a"), injection, user(3, "b")];
+        check(&records, &["a", "other sessions\nb"]);
+        assert_eq!(build_context(&records).tokens, 1 + 4 + 1);
+        // A compaction that replaces the message replaces the injection too.
+        let rendered = "The conversation history before this point was compacted into the following summary:\n<summary>\nS\n</summary>";
+        check(&[&records[..], &[compaction(4, 4, "S"), user(5, "c")]].concat(), &[rendered, "c"]);
     }
 
     #[test]

@@ -133,6 +133,34 @@ impl Engine {
         self.inject(&mut store, caller, InjectionTrigger::Prompt(prompt), before, &event, began)
     }
 
+    /// What to inject before a message of a thread, if it fits into `max_tokens`. Marks it as injected.
+    pub(crate) fn inject_into_thread(
+        &self,
+        caller: &Caller,
+        text: &str,
+        max_tokens: u64,
+        began: Instant,
+    ) -> Result<Option<ComposedInjection>, EngineError> {
+        let mut store = self.writer()?;
+        let (project, now) = (self.project_of(&store, caller)?, self.now());
+        self.catch_up(&mut store, &project, now)?;
+        let (context, parts) = store.in_read_transaction(|store| -> Result<_, EngineError> {
+            let context = self.injection_context(store, caller, last_activity(store, caller)?, now)?;
+            let (parts, _) = self.sections(store, caller, &context, InjectionTrigger::Prompt(text))?;
+            Ok((context, parts))
+        })?;
+        if self.compose_sections(parts.clone()).is_none_or(|composed| composed.tokens > max_tokens) {
+            return Ok(None);
+        }
+        let mut batch = store.begin()?;
+        let composed = self.claim_sections(&mut batch, caller, &context, parts)?;
+        if let Some(composed) = &composed {
+            batch.add_injection(caller.key(), &injection_record(composed, "thread_send", now, began))?;
+        }
+        batch.commit()?;
+        Ok(composed)
+    }
+
     /// The text to inject when a session starts or resumes. A new context clears the record of what was injected
     /// before.
     pub(crate) fn inject_on_session_start(

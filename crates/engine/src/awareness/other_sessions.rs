@@ -121,7 +121,9 @@ impl Engine {
 pub(super) fn is_other_session(session: &Session, reader: SessionKey<'_>) -> bool {
     let is_self = session.agent == reader.agent && session.external_id == reader.external_id;
     let is_ephemeral = session.alias.as_deref().is_some_and(|alias| alias.starts_with(EPHEMERAL_ALIAS_PREFIX));
-    !is_self && !is_ephemeral && session.agent != Agent::Native
+    // A thread without prompts holds the notes of agents.
+    let is_notes = session.agent == Agent::Native && session.counts.prompts == 0;
+    !is_self && !is_ephemeral && !is_notes
 }
 
 pub(super) fn display_name(session: &Session) -> String {

@@ -47,9 +47,15 @@ impl Engine {
         if let InjectionTrigger::Prompt(_) = trigger {
             builder.add_activity_section();
         }
-        builder.add_session_sections(trigger)?;
+        // A thread's log is its context, and it searches memory only if its user allows that.
+        let is_thread = caller.agent == Agent::Native;
+        if !is_thread {
+            builder.add_session_sections(trigger)?;
+        }
         if let InjectionTrigger::Prompt(prompt) = trigger {
-            builder.add_memory_section(prompt)?;
+            if !is_thread {
+                builder.add_memory_section(prompt)?;
+            }
             builder.add_reference_section(prompt)?;
         }
         Ok((builder.sections, builder.skipped))

@@ -1,6 +1,7 @@
 //! Settings in layers: default, user file, project file, environment, flags. Each value records its layer.
 
 mod keys;
+mod live;
 mod value;
 
 use std::path::{Path, PathBuf};
@@ -10,6 +11,8 @@ use rethread_ingest::source::exclude::PROJECT_CONFIG;
 use rethread_llm::NanoUsd;
 
 pub use keys::{SETTING_KEYS, SettingKey};
+pub use live::ConfigReload;
+pub(crate) use live::LiveConfig;
 pub use value::SettingValue;
 
 use crate::{Environment, home};

@@ -148,6 +148,7 @@ impl Engine {
         let by_model = matches!(by, Summarizer::Model(_));
         let fields = [("tokensBefore", json!(record.tokens_before)), ("byModel", json!(by_model))];
         self.log_event("session_compacted", Some(log.id()), &fields);
+        self.allow_injections_again(log.id());
         Ok(CompactReport { id: log.id(), record, summarizer: by, planned: None })
     }
 

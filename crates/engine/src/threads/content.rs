@@ -1,6 +1,6 @@
 //! Parses and checks the content of a message: a text, or a JSON array of blocks.
 
-use rethread_model::thread::{ChatRole, ContentBlock};
+use rethread_model::thread::{ChatRole, ContentBlock, without_inline_reasoning};
 
 /// Why content cannot become a message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,6 +43,21 @@ pub(super) fn check_content(role: ChatRole, content: &[ContentBlock]) -> Result<
         }
     }
     if says_something || !ids.is_empty() { Ok(()) } else { Err(InvalidMessageContent::Empty) }
+}
+
+/// Removes reasoning from an answer: blocks of that type, and what models write into their text.
+pub(super) fn remove_reasoning(content: &mut Vec<ContentBlock>) {
+    const REASONING_BLOCKS: [&str; 3] = ["thinking", "redacted_thinking", "reasoning"];
+    for block in content.iter_mut() {
+        if let ContentBlock::Text(text) = block {
+            *text = without_inline_reasoning(text);
+        }
+    }
+    let is_reasoning = |block: &ContentBlock| {
+        matches!(block, ContentBlock::Other(value)
+            if value.get("type").and_then(serde_json::Value::as_str).is_some_and(|kind| REASONING_BLOCKS.contains(&kind)))
+    };
+    content.retain(|block| !is_reasoning(block) && block.as_text().is_none_or(|text| !text.is_empty()));
 }
 
 /// Parses content: an array whose first element is an object becomes blocks, everything else is text.

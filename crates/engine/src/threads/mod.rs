@@ -4,6 +4,7 @@ mod compact;
 mod content;
 mod context;
 mod conversations;
+mod injection;
 mod records;
 mod reference;
 mod title;
@@ -216,7 +217,10 @@ impl OpenThread<'_> {
     }
 
     /// Appends a message. It is on disk when this returns `Ok`.
-    pub fn append(&self, message: NewMessage) -> Result<ThreadMessage, EngineError> {
+    pub fn append(&self, mut message: NewMessage) -> Result<ThreadMessage, EngineError> {
+        if message.role == ChatRole::Assistant {
+            content::remove_reasoning(&mut message.content);
+        }
         content::check_content(message.role, &message.content)?;
         let now = self.engine.now();
         let mut record = match (message.role, &message.tool_call_id) {

@@ -257,6 +257,7 @@ impl Engine {
         events: &mut dyn FnMut(TurnEvent<'_>),
     ) -> Result<(), EngineError> {
         if let Some(text) = &request.text {
+            self.append_injection(context.log, &context.run_id, text, context.model.window)?;
             let mut message = ThreadMessage::new(ChatRole::User, vec![ContentBlock::text(text.as_str())], self.now());
             message.cwd = self.cwd_text();
             append_turn_message(context, message, report, events)?;
@@ -431,7 +432,7 @@ fn append_turn_message(
     Ok(())
 }
 
-/// The system prompt with the tag by which transcripts of our own requests are recognized.
+/// The system prompt of a request we make for ourselves, with the tag by which a transcript of it is recognized.
 pub(crate) fn with_own_call_tag(system: &str) -> String {
     format!("{OWN_CALL_TAG}\n{system}")
 }
@@ -448,7 +449,8 @@ struct RequestFrame {
 
 impl RequestFrame {
     fn new(engine: &Engine, model: &ConfiguredModel, metadata: &ThreadMetadata, tools: &[ToolDefinition]) -> Self {
-        let system = with_own_call_tag(metadata.system_prompt_override.as_deref().unwrap_or(DEFAULT_SYSTEM_PROMPT));
+        // Sent as given: it is the prompt of whoever runs the thread, not one of ours.
+        let system = metadata.system_prompt_override.clone().unwrap_or_else(|| DEFAULT_SYSTEM_PROMPT.to_owned());
         let settings = engine.compaction_settings(Some(model));
         let described = |tool: &ToolDefinition| {
             estimate_text_tokens(&tool.name)

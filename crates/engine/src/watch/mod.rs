@@ -134,6 +134,7 @@ impl Engine {
 
     /// Syncs and reports the result. Returns how long to wait before a retry, if it failed.
     fn sync_once(&self, request: &SyncRequest, failures: &mut u32, on_event: WatchCallback<'_>) -> Option<Duration> {
+        self.reload_config();
         match self.sync(request, &mut |_| {}) {
             Ok(report) => {
                 *failures = 0;

@@ -298,8 +298,8 @@ fn lists_are_capped_and_keep_the_newest() {
     assert_eq!((injected.files.len(), injected.tools.len(), injected.hot_entries), (10, 10, 5));
     hook(&home, 3, BEN, "SessionEnd", &json!({}));
     let archived = &archives(&home)[0];
-    assert_eq!(archived["files"], json!(["7.rs", "8.rs", "9.rs", "10.rs", "11.rs"]));
-    assert_eq!(archived["tools"], json!(["Tool7", "Tool8", "Tool9", "Tool10", "Tool11"]));
+    assert_eq!(archived["files"], json!(["2.rs", "3.rs", "4.rs", "5.rs", "6.rs"]));
+    assert_eq!(archived["tools"], json!(["Tool8", "Tool9", "Tool10", "Tool11", "Write"]));
     assert_eq!(archived["hotMemory"][0]["text"], "Created 2.rs (1 line)");
     assert_eq!(archived["source"], format!("session:{BEN}"));
 }

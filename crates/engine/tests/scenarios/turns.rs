@@ -10,8 +10,8 @@ use rethread_engine::{
     BudgetRefusal, ChatError, Engine, EngineError, Environment, NewMessage, NewThread, SendRequest, ToolDefinition,
     TurnEvent, TurnReport,
 };
+use rethread_model::Tokens;
 use rethread_model::thread::{ChatRole, ContentBlock, StopReason, ThreadMessage, ThreadRecord};
-use rethread_model::{OWN_CALL_TAG, Tokens};
 use rethread_testing::{StubModel, StubReply, TestHome};
 use serde_json::{Value, json};
 
@@ -39,7 +39,8 @@ pub(crate) fn send(engine: &Engine, thread: &str, text: &str) -> Result<TurnRepo
 
 pub(crate) fn log(home: &TestHome, thread: &str) -> Vec<ThreadRecord> {
     let bytes = fs::read(home.path(&format!(".rethread/threads/{thread}/session.jsonl"))).unwrap();
-    bytes.split(|byte| *byte == b'\n').filter_map(|line| ThreadRecord::parse(line).ok()).collect()
+    let records = bytes.split(|byte| *byte == b'\n').filter_map(|line| ThreadRecord::parse(line).ok());
+    records.filter(|record| !matches!(record, ThreadRecord::Settings(_))).collect()
 }
 
 fn messages(home: &TestHome, thread: &str) -> Vec<(ChatRole, String)> {
@@ -75,7 +76,7 @@ fn turn_is_logged_with_its_usage() {
     assert_eq!((answer.model.as_deref(), answer.stop_reason), (Some("small"), Some(StopReason::End)));
     assert_eq!(records[0].message().unwrap().run_id, answer.run_id);
     let sent = &server.bodies()[0];
-    assert_eq!(sent["messages"][0], json!({"role": "system", "content": format!("{OWN_CALL_TAG}\nBe brief.")}));
+    assert_eq!(sent["messages"][0], json!({"role": "system", "content": "Be brief."}));
     assert_eq!(sent["messages"][1]["content"], "why Tuesdays?");
     // E004-14, S7.4: the metadata of the thread.
     let metadata = &engine.thread_list().unwrap().threads[0];

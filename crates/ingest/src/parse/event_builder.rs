@@ -1,5 +1,6 @@
 //! Collects the events of one line: assigns each an id and redacts every text before it leaves the parser.
 
+use rethread_model::thread::without_inline_reasoning;
 use rethread_model::{EntryKind, EntryLocation, Timestamp};
 
 use super::content::MessageBlock;
@@ -55,6 +56,8 @@ impl EventBuilder {
     }
 
     pub(super) fn add_text(&mut self, kind: EntryKind, text: String, message: Option<&str>, sink: &mut TextSink<'_>) {
+        // Some models write their reasoning into the answer.
+        let text = if kind == EntryKind::AssistantText { without_inline_reasoning(&text) } else { text };
         self.add_text_with_delivery(kind, text, message, PromptDelivery::OwnLine, sink);
     }
 

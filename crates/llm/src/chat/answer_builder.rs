@@ -1,7 +1,7 @@
 //! Builds an answer from chunks. Independent of the provider's format.
 
 use rethread_model::Tokens;
-use rethread_model::thread::{ChatMessage, ContentBlock, StopReason};
+use rethread_model::thread::{ChatMessage, ContentBlock, InlineReasoningFilter, StopReason, without_inline_reasoning};
 use serde_json::{Map, Value};
 
 use super::{AnswerChunk, ChatAnswer};
@@ -17,6 +17,8 @@ pub(super) type ChunkHandler<'a> = dyn FnMut(AnswerChunk<'_>) + 'a;
 /// The answer received so far.
 pub(super) struct AnswerBuilder {
     parts: Vec<AnswerPart>,
+    /// Filters the text after the last call.
+    reasoning: InlineReasoningFilter,
     next_generated_id: u64,
     /// Set when the provider reports why the answer ended.
     pub(super) stop: Option<StopReason>,
@@ -43,8 +45,9 @@ impl AnswerBuilder {
     pub(super) fn new(messages: &[ChatMessage]) -> Self {
         let ids = messages.iter().flat_map(|message| &message.content).filter_map(ContentBlock::call_id);
         let own = ids.filter_map(|id| id.strip_prefix(GENERATED_ID_PREFIX)?.parse::<u64>().ok());
+        let reasoning = InlineReasoningFilter::default();
         let next_generated_id = own.max().unwrap_or(0).saturating_add(1);
-        Self { parts: Vec::new(), next_generated_id, stop: None, usage: None, model: None }
+        Self { parts: Vec::new(), reasoning, next_generated_id, stop: None, usage: None, model: None }
     }
 
     /// Whether nothing was received.
@@ -52,8 +55,13 @@ impl AnswerBuilder {
         self.parts.is_empty()
     }
 
-    /// Appends text.
+    /// Appends text without the reasoning that some models write into it.
     pub(super) fn push_text(&mut self, text: &str, each: &mut ChunkHandler<'_>) {
+        let text = self.reasoning.push(text);
+        self.append_text(&text, each);
+    }
+
+    fn append_text(&mut self, text: &str, each: &mut ChunkHandler<'_>) {
         if text.is_empty() {
             return;
         }
@@ -68,6 +76,7 @@ impl AnswerBuilder {
     /// Starts a tool call. Generates an id if it has none.
     pub(super) fn start_call(&mut self, key: u64, id: Option<&str>, name: &str, each: &mut ChunkHandler<'_>) {
         self.end_call(key);
+        self.finish_text(each);
         let id = id.filter(|id| !id.is_empty()).map_or_else(|| self.generate_id(), str::to_owned);
         each(AnswerChunk::CallStarted { id: &id, name });
         self.parts.push(AnswerPart::Call(AnswerCall {
@@ -76,6 +85,13 @@ impl AnswerBuilder {
             name: name.to_owned(),
             arguments: String::new(),
         }));
+    }
+
+    /// Appends text that was held back. Text after this may start with reasoning again.
+    fn finish_text(&mut self, each: &mut ChunkHandler<'_>) {
+        let held = self.reasoning.finish();
+        self.append_text(&held, each);
+        self.reasoning = InlineReasoningFilter::default();
     }
 
     /// Appends to the arguments of an open call.
@@ -128,6 +144,7 @@ impl AnswerBuilder {
     }
 
     fn build(mut self, model: &str, stop: StopReason, with_open_call: bool) -> ChatAnswer {
+        self.finish_text(&mut |_| {});
         // Calls arrive one after the other, so only the last one can be incomplete.
         if let Some(AnswerPart::Call(AnswerCall { open_key: Some(_), .. })) = self.parts.last()
             && !with_open_call
@@ -135,7 +152,7 @@ impl AnswerBuilder {
             self.parts.pop();
         }
         let content = self.parts.into_iter().map(|part| match part {
-            AnswerPart::Text(text) => ContentBlock::Text(text),
+            AnswerPart::Text(text) => ContentBlock::Text(without_inline_reasoning(&text)),
             AnswerPart::Call(call) => {
                 ContentBlock::ToolCall { arguments: parse_arguments(&call.arguments), id: call.id, name: call.name }
             }
@@ -201,6 +218,24 @@ mod tests {
         assert_eq!(answer.content, [ContentBlock::text("ab"), call("x", &first), call("y", &second)]);
         assert_eq!((answer.stop, answer.model.as_str()), (StopReason::ToolCalls, "m"));
         assert_eq!(chunks[..3], [r#"Text("a")"#, r#"Text("b")"#, r#"CallStarted { id: "x", name: "read" }"#]);
+    }
+
+    #[test]
+    fn inline_reasoning_is_neither_reported_nor_kept() {
+        // D59
+        let mut builder = empty_builder();
+        let mut chunks = Vec::new();
+        let mut each = |chunk: AnswerChunk<'_>| chunks.push(format!("{chunk:?}"));
+        for text in ["<thi", "nk>hm", " hm</think>", "\n\nYe", "s."] {
+            builder.push_text(text, &mut each);
+        }
+        builder.push_call(Some("x"), "read", &Value::Null, &mut each);
+        builder.push_text("<think>again</think>Done.", &mut each);
+        builder.push_text("", &mut each);
+        let answer = builder.finish("m");
+        let texts: Vec<&str> = answer.content.iter().filter_map(ContentBlock::as_text).collect();
+        assert_eq!(texts, ["Yes.", "Done."]);
+        assert_eq!(chunks.join(" "), r#"Text("Ye") Text("s.") CallStarted { id: "x", name: "read" } Text("Done.")"#);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::thread::{Compaction, ThreadMessage, ThreadRecord, ThreadSettings};
+use crate::thread::{Compaction, ThreadInjection, ThreadMessage, ThreadRecord, ThreadSettings};
 
 /// Version of the record format written here.
 const SCHEMA_VERSION: u64 = 1;
@@ -46,6 +46,13 @@ impl Compaction {
     }
 }
 
+impl ThreadInjection {
+    /// The injection in its log format, for serializing it elsewhere.
+    pub fn as_record(&self) -> impl Serialize + '_ {
+        RecordLine { record_type: "injection", schema_version: SCHEMA_VERSION, record: self }
+    }
+}
+
 impl ThreadSettings {
     /// The settings in their log format, for serializing them elsewhere.
     pub fn as_record(&self) -> impl Serialize + '_ {
@@ -74,6 +81,11 @@ impl ThreadRecord {
                 strip_header(&mut compaction.extra);
                 Ok(ThreadRecord::Compaction(compaction))
             }
+            "injection" => {
+                let mut injection: ThreadInjection = serde_json::from_slice(line).map_err(bad)?;
+                strip_header(&mut injection.extra);
+                Ok(ThreadRecord::Injection(injection))
+            }
             "settings" => {
                 let mut settings: ThreadSettings = serde_json::from_slice(line).map_err(bad)?;
                 strip_header(&mut settings.extra);
@@ -88,6 +100,7 @@ impl ThreadRecord {
         let line = match self {
             ThreadRecord::Message(message) => format_line("message", message),
             ThreadRecord::Compaction(compaction) => format_line("compaction", compaction),
+            ThreadRecord::Injection(injection) => format_line("injection", injection),
             ThreadRecord::Settings(settings) => format_line("settings", settings),
             ThreadRecord::Other(fields) => serde_json::to_vec(fields),
         };
@@ -138,6 +151,10 @@ mod tests {
         check(concat!(
             r#"{"recordType":"compaction","schemaVersion":1,"seq":4,"firstKeptSeq":3,"summary":"s","tokensBefore":9,"#,
             r#""readFiles":["a"],"modifiedFiles":[],"timestamp":"2025-02-11T10:00:03.000Z"}"#
+        ));
+        check(concat!(
+            r#"{"recordType":"injection","schemaVersion":1,"seq":4,"text":"<x>","sections":["activity"],"#,
+            r#""runId":"r","timestamp":"2025-02-11T10:00:03.000Z"}"#
         ));
         check(concat!(
             r#"{"recordType":"settings","schemaVersion":1,"seq":4,"name":"pods","nameFrom":"user","model":"small","#,

@@ -1,10 +1,10 @@
-//! One line of a thread's log: a message, a compaction, settings, or a record of unknown type.
+//! One line of a thread's log: a message, a compaction, an injection, settings, or a record of unknown type.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::thread::chat::join_texts;
-use crate::thread::{ChatRole, ContentBlock, ThreadSettings};
+use crate::thread::{ChatRole, ContentBlock, ThreadInjection, ThreadSettings};
 use crate::{Timestamp, Tokens};
 
 /// Why a model stopped generating.
@@ -151,6 +151,8 @@ pub enum ThreadRecord {
     Message(ThreadMessage),
     /// A summary of earlier messages.
     Compaction(Compaction),
+    /// Text that was injected before the next message.
+    Injection(ThreadInjection),
     /// Name, system prompt and other settings from here on.
     Settings(ThreadSettings),
     /// A record of unknown type, unchanged.
@@ -163,6 +165,7 @@ impl ThreadRecord {
         match self {
             ThreadRecord::Message(message) => Some(message.seq),
             ThreadRecord::Compaction(compaction) => Some(compaction.seq),
+            ThreadRecord::Injection(injection) => Some(injection.seq),
             ThreadRecord::Settings(_) => None,
             ThreadRecord::Other(fields) => fields.get("seq").and_then(Value::as_u64),
         }
@@ -173,6 +176,7 @@ impl ThreadRecord {
         match self {
             ThreadRecord::Message(message) => message.seq = seq,
             ThreadRecord::Compaction(compaction) => compaction.seq = seq,
+            ThreadRecord::Injection(injection) => injection.seq = seq,
             ThreadRecord::Settings(_) => {}
             ThreadRecord::Other(fields) => {
                 fields.insert("seq".to_owned(), seq.into());

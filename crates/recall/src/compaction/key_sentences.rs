@@ -47,6 +47,129 @@ fn without_list_marker(line: &str) -> &str {
     numbered.or_else(|| line.strip_prefix(['-', '*'])).map_or(line, str::trim_start)
 }
 
+/// Whether a request only reacts, such as "ok" or "thanks, go on", and says nothing about the work.
+pub(crate) fn is_filler(text: &str) -> bool {
+    const MAX_WORDS: usize = 6;
+    const WORDS: [&str; 60] = [
+        "ok",
+        "okay",
+        "k",
+        "yes",
+        "yep",
+        "yeah",
+        "yup",
+        "no",
+        "nope",
+        "sure",
+        "thanks",
+        "thank",
+        "thx",
+        "you",
+        "great",
+        "good",
+        "nice",
+        "cool",
+        "perfect",
+        "fine",
+        "awesome",
+        "excellent",
+        "go",
+        "on",
+        "ahead",
+        "going",
+        "keep",
+        "continue",
+        "proceed",
+        "please",
+        "next",
+        "do",
+        "it",
+        "that",
+        "this",
+        "hi",
+        "hello",
+        "hey",
+        "right",
+        "correct",
+        "agreed",
+        "sounds",
+        "looks",
+        "lgtm",
+        "and",
+        "now",
+        "well",
+        "alright",
+        "got",
+        "again",
+        "try",
+        "more",
+        "commit",
+        "push",
+        "so",
+        "then",
+        "all",
+        "very",
+        "much",
+        "a",
+    ];
+    let words = words(text);
+    words.len() <= MAX_WORDS
+        && words.iter().all(|word| WORDS.contains(&word.as_str()) || word.chars().all(char::is_numeric))
+}
+
+/// Whether an answer reports finished work: it plans nothing, asks nothing and names no failure.
+pub(crate) fn is_final_answer(text: &str) -> bool {
+    const OPEN: [&str; 22] = [
+        "fails",
+        "failed",
+        "failing",
+        "failure",
+        "error",
+        "errors",
+        "blocked",
+        "cannot",
+        "can't",
+        "couldn't",
+        "remaining",
+        "remains",
+        "still",
+        "todo",
+        "waiting",
+        "unclear",
+        "investigating",
+        "broken",
+        "stuck",
+        "yet",
+        "missing",
+        "unresolved",
+    ];
+    let is_question = text.trim_end().ends_with(['?', ':', '？']);
+    let words = words(text);
+    let is_without = |word: &String, at: usize| {
+        // "no errors" and "without errors" report success.
+        at > 0 && ["no", "without", "zero", "0"].contains(&words[at - 1].as_str()) && OPEN.contains(&word.as_str())
+    };
+    let is_open = words.iter().enumerate().any(|(at, word)| OPEN.contains(&word.as_str()) && !is_without(word, at));
+    !is_question && !is_open && planned_steps(text).next().is_none()
+}
+
+/// Whether one of the texts mentions most of what an open item names.
+pub(crate) fn is_covered_by(item: &str, texts: &[String]) -> bool {
+    const MIN_SHARE_PERCENT: usize = 75;
+    let distinctive = |text: &str| -> Vec<String> {
+        let is_common = |word: &str| is_filler(word) || ["the", "for", "with", "from", "into"].contains(&word);
+        let words = words(text).into_iter().filter(|word| word.chars().count() >= 3 && !is_common(word));
+        // The beginning of a word is the same in most of its forms.
+        words.map(|word| word.chars().take(4).collect()).collect()
+    };
+    let wanted = distinctive(item);
+    wanted.len() >= 2
+        && texts.iter().any(|text| {
+            let found = distinctive(text);
+            wanted.iter().filter(|word| found.contains(word)).count() * 100 >= wanted.len() * MIN_SHARE_PERCENT
+        })
+}
+
 /// Splits at line ends, periods and semicolons.
 fn sentences(text: &str) -> impl Iterator<Item = String> {
     let lines = text.lines().map(|line| without_list_marker(line.trim()));
@@ -71,6 +194,25 @@ fn words(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fillers_and_final_answers_are_recognized() {
+        // D60
+        for filler in ["ok", "Thanks!", "yes, go ahead", "👍", "2", "Sounds good, please continue", "ok commit"] {
+            assert!(is_filler(filler), "{filler}");
+        }
+        for request in ["fix it in the parser", "no tabs", "stop", "继续", "add tests"] {
+            assert!(!is_filler(request), "{request}");
+        }
+        for done in ["All is well.", "The parser is fixed and the tests pass without errors."] {
+            assert!(is_final_answer(done), "{done}");
+        }
+        for open in ["One test fails.", "Should I go on?", "Fixed.\n1. Run the tests", "It is still red."] {
+            assert!(!is_final_answer(open), "{open}");
+        }
+        assert!(is_covered_by("Run the tests", &["Fixed the type, then I ran all tests: run is green".to_owned()]));
+        assert!(!is_covered_by("Run the tests", &["Wrote the docs".to_owned()]));
+    }
 
     #[test]
     fn constraints_decisions_and_plans_are_recognized() {

@@ -86,6 +86,15 @@ impl SummarySections {
         self.0[section as usize].retain(|item| !item.starts_with(beginning));
     }
 
+    /// Removes the items of a section that a condition applies to, and returns them.
+    pub(crate) fn take_where(
+        &mut self,
+        section: SummarySection,
+        condition: impl FnMut(&mut String) -> bool,
+    ) -> Vec<String> {
+        self.0[section as usize].extract_if(.., condition).collect()
+    }
+
     /// Renders the summary, dropping the oldest items of the longest sections until it fits.
     pub(crate) fn render_within(mut self, tokens: u64) -> String {
         loop {

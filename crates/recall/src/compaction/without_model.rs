@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::CompactionPlan;
 use super::files::{FileAccess, file_access};
-use super::key_sentences::{constraints, decisions, planned_steps};
+use super::key_sentences::{constraints, decisions, is_covered_by, is_filler, is_final_answer, planned_steps};
 use super::sections::{SummarySection, SummarySections};
 use crate::pairs::{ToolCallRef, result_indexes, tool_calls};
 
@@ -24,6 +24,12 @@ const COMMAND_CHARS: usize = 160;
 const QUOTE_CHARS: usize = 600;
 /// Maximum length of the quoted current request, in characters.
 const LAST_QUOTE_CHARS: usize = 1_800;
+/// Maximum length of an answer that reports finished work, in characters.
+const DONE_CHARS: usize = 240;
+/// How items begin that are only true until the next summary.
+const LAST_ANSWER: &str = "Last answer: ";
+const OPEN_REQUEST: &str = "Working on: ";
+const LATEST_REQUEST: &str = "Continue with the latest request: ";
 /// Characters read of a previous summary, which another program may have written.
 const MAX_PREVIOUS_CHARS: usize = 200_000;
 /// Maximum length of the first line of an error, in characters.
@@ -35,8 +41,11 @@ impl CompactionPlan {
         let messages = [&self.history[..], &self.turn_prefix[..]].concat();
         let previous = self.previous_summary.as_deref().map(|previous| clip(previous, MAX_PREVIOUS_CHARS));
         let mut sections = previous.map(|previous| SummarySections::parse(&previous)).unwrap_or_default();
+        let calls = completed_calls(&messages);
+        settle_finished_work(&mut sections, &messages, &calls);
         add_messages(&mut sections, &messages);
-        add_calls(&mut sections, &completed_calls(&messages));
+        add_calls(&mut sections, &calls);
+        add_open_work(&mut sections, &messages, !self.turn_prefix.is_empty());
         if let Some(focus) = focus.map(str::trim).filter(|focus| !focus.is_empty()) {
             sections.add(SummarySection::Critical, &format!("Additional focus: {}", one_line(focus)));
         }
@@ -49,7 +58,7 @@ impl CompactionPlan {
     /// A summary with nothing but the request.
     pub(super) fn minimal_summary(&self) -> String {
         let mut sections = SummarySections::default();
-        if let Some(request) = texts_of_role(&self.turn_prefix, ChatRole::User).first() {
+        if let Some(request) = requests(&self.turn_prefix).first() {
             sections.add(SummarySection::Goal, &quoted(request));
         }
         sections.render_within(self.max_summary_tokens.min(MAX_TOKENS))
@@ -58,8 +67,7 @@ impl CompactionPlan {
 
 /// Adds what the user and the model said.
 fn add_messages(sections: &mut SummarySections, messages: &[ChatMessage]) {
-    let requests = texts_of_role(messages, ChatRole::User);
-    let answers = texts_of_role(messages, ChatRole::Assistant);
+    let requests = requests(messages);
     if let Some(first) = requests.first() {
         sections.add(SummarySection::Goal, &quoted(first));
     }
@@ -68,19 +76,52 @@ fn add_messages(sections: &mut SummarySections, messages: &[ChatMessage]) {
     let spoken = messages.iter().filter(|message| message.role != ChatRole::ToolResult).map(ChatMessage::text);
     let decided: Vec<String> = spoken.flat_map(|text| decisions(&text).collect::<Vec<_>>()).collect();
     add_newest(sections, SummarySection::Decisions, &decided);
-    if let Some(last) = answers.last() {
-        sections.add(SummarySection::InProgress, &quoted(last));
-    }
-    let planned: Vec<String> = answers.last().map(|last| planned_steps(last).collect()).unwrap_or_default();
-    if planned.is_empty() {
-        let latest = requests.last().map(|last| format!("Continue with the latest request: {}", quoted(last)));
-        sections.add(SummarySection::NextSteps, &latest.unwrap_or_default());
-    }
-    add_newest(sections, SummarySection::NextSteps, &planned);
     for (left, request) in newest(&requests, MAX_QUOTED).iter().rev().enumerate().rev() {
         let max_chars = if left == 0 { LAST_QUOTE_CHARS } else { QUOTE_CHARS };
         sections.add(SummarySection::Critical, &format!("The user asked: \"{}\"", clip(&one_line(request), max_chars)));
     }
+}
+
+/// Adds the state of the work: what the last answer leaves open. What an earlier summary said about it is over.
+fn add_open_work(sections: &mut SummarySections, messages: &[ChatMessage], is_turn_open: bool) {
+    sections.remove_starting_with(SummarySection::InProgress, LAST_ANSWER);
+    sections.remove_starting_with(SummarySection::InProgress, OPEN_REQUEST);
+    sections.remove_starting_with(SummarySection::NextSteps, LATEST_REQUEST);
+    let answers = texts_of_role(messages, ChatRole::Assistant);
+    let last_request = messages.iter().rposition(|message| message.role == ChatRole::User).unwrap_or(0);
+    let is_answered = messages[last_request..]
+        .last()
+        .is_some_and(|last| last.role == ChatRole::Assistant && tool_calls(last).next().is_none());
+    match answers.last() {
+        Some(last) if is_answered && !is_turn_open && is_final_answer(last) => {
+            sections.add(SummarySection::Done, &clip(&one_line(last), DONE_CHARS));
+            return;
+        }
+        Some(last) if messages[last_request..].iter().any(|message| message.text() == *last) => {
+            sections.add(SummarySection::InProgress, &format!("{LAST_ANSWER}{}", quoted(last)));
+        }
+        _ => {
+            let request = requests(messages).pop().map(|request| format!("{OPEN_REQUEST}{}", quoted(&request)));
+            sections.add(SummarySection::InProgress, &request.unwrap_or_default());
+        }
+    }
+    let planned: Vec<String> = answers.last().map(|last| planned_steps(last).collect()).unwrap_or_default();
+    if planned.is_empty() {
+        let latest = requests(messages).pop().map(|last| format!("{LATEST_REQUEST}{}", quoted(&last)));
+        sections.add(SummarySection::NextSteps, &latest.unwrap_or_default());
+    }
+    add_newest(sections, SummarySection::NextSteps, &planned);
+}
+
+/// Moves what was open before and is finished by now out of the open sections.
+fn settle_finished_work(sections: &mut SummarySections, messages: &[ChatMessage], calls: &[CompletedCall]) {
+    let answers = texts_of_role(messages, ChatRole::Assistant).into_iter().filter(|text| is_final_answer(text));
+    let done = calls.iter().filter(|call| call.error.is_none()).map(|call| call.achievement.clone());
+    let finished: Vec<String> = answers.chain(done).collect();
+    for item in sections.take_where(SummarySection::InProgress, |item| is_covered_by(item, &finished)) {
+        sections.add(SummarySection::Done, &item);
+    }
+    sections.take_where(SummarySection::NextSteps, |item| is_covered_by(item, &finished));
 }
 
 /// Adds what was done with tools, and what failed.
@@ -156,6 +197,11 @@ fn command(call: &ToolCallRef<'_>) -> Option<String> {
         _ => return None,
     };
     Some(clip(&one_line(&words), COMMAND_CHARS).into_owned()).filter(|command| !command.is_empty())
+}
+
+/// What the user asked for, without mere reactions such as "ok".
+fn requests(messages: &[ChatMessage]) -> Vec<String> {
+    texts_of_role(messages, ChatRole::User).into_iter().filter(|text| !is_filler(text)).collect()
 }
 
 /// The non-empty texts of one role.

@@ -215,6 +215,7 @@ impl Serialize for StoredRecordJson<'_> {
         match self.0 {
             ThreadRecord::Message(message) => message.as_record().serialize(serializer),
             ThreadRecord::Compaction(compaction) => compaction.as_record().serialize(serializer),
+            ThreadRecord::Injection(injection) => injection.as_record().serialize(serializer),
             ThreadRecord::Settings(settings) => settings.as_record().serialize(serializer),
             ThreadRecord::Other(fields) => fields.serialize(serializer),
         }

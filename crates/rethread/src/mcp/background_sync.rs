@@ -45,6 +45,7 @@ impl BackgroundSync {
     }
 
     fn sync(&self) {
+        self.engine.reload_config();
         match self.engine.sync(&SyncRequest::default(), &mut |_| {}) {
             // Another process holds the store and writes the same entries.
             Ok(_) | Err(EngineError::Store(_)) => {}

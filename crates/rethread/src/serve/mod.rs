@@ -45,6 +45,7 @@ fn router(app: &SharedState) -> Router {
 fn publish_changes(app: &ServerState, stop: &AtomicBool) {
     let mut watcher = app.engine.change_watcher();
     while !stop.load(Ordering::Relaxed) {
+        app.engine.reload_config();
         if let Some(changes) = watcher.poll() {
             app.events.publish_changed(changes.sessions.as_deref());
             for (session, name) in changes.renamed {

@@ -21,7 +21,7 @@ fn count(metadata: &mut ThreadMetadata, record: &ThreadRecord) {
     match record {
         ThreadRecord::Message(message) => count_message(metadata, message),
         ThreadRecord::Settings(settings) => settings.apply_to(metadata),
-        ThreadRecord::Compaction(_) | ThreadRecord::Other(_) => {}
+        ThreadRecord::Compaction(_) | ThreadRecord::Injection(_) | ThreadRecord::Other(_) => {}
     }
 }
 

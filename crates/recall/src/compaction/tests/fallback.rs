@@ -38,7 +38,7 @@ fn a_summary_without_a_model_has_every_section() {
         "## Goal\nFix the parser in src/parse.rs. Never touch the fixtures.\n\n\
          ## Constraints & Preferences\n- Never touch the fixtures.\n\n\
          ## Progress\n### Done\n- [x] Modified `src/parse.rs`\n- [x] Ran `cargo build`\n\n\
-         ### In Progress\n- [ ] One test fails. 1. Fix the type 2. Run the tests\n\n\
+         ### In Progress\n- [ ] Last answer: One test fails. 1. Fix the type 2. Run the tests\n\n\
          ### Blocked\n- `cargo test` failed: error[E0308]: mismatched types\n\n\
          ## Key Decisions\n- We decided on a table instead of a match.\n\n\
          ## Next Steps\n1. Fix the type\n2. Run the tests\n\n\
@@ -74,8 +74,40 @@ fn an_earlier_summary_is_merged() {
     {
         assert!(made.contains(kept), "{kept} in {made}");
     }
-    assert!(made.contains("- [ ] All is well."));
-    assert!(made.contains("2. Continue with the latest request: abc"), "{made}");
+    assert!(made.contains("- [x] All is well.") && !made.contains("- [ ] All is well."), "{made}");
+}
+
+#[test]
+fn finished_work_does_not_stay_in_progress() {
+    // D60
+    let mut thread = TestThreadRecords::default().user("Fix the parser in src/parse.rs.").assistant("Looking at it.");
+    for round in 1..=3 {
+        thread = thread
+            .user("ok")
+            .assistant_with_calls("", &[("1", "bash", json!({"command": format!("cargo test round_{round}")}))])
+            .result("1", "ok")
+            .assistant(&format!("Round {round} is fixed, all tests pass."))
+            .user(&long(50));
+        let planned = thread.plan(50).unwrap();
+        let made = planned.summary_without_model(None);
+        let (_, open) = made.split_once("### In Progress").unwrap();
+        let (open, _) = open.split_once("## Key Decisions").unwrap();
+        assert_eq!(open, "\n- (none)\n\n### Blocked\n- (none)\n\n", "round {round}: {made}");
+        assert!(made.contains(&format!("- [x] Round {round} is fixed")), "{made}");
+        assert!(!made.contains("- ok\n") && !made.contains("\"ok\""), "no filler: {made}");
+        assert!(made.starts_with("## Goal\n") && made.contains("Fix the parser in src/parse.rs."), "{made}");
+        thread = thread.compacted(&planned, &made);
+    }
+    // An open item of a model's summary is done once an answer says so.
+    let planned = thread_with_work().plan(50).unwrap();
+    let open =
+        valid_summary("Ship it").replace("### In Progress\n", "### In Progress\n- [ ] Write the release notes\n");
+    let thread = thread_with_work()
+        .compacted(&planned, &open)
+        .assistant("The release notes: I did write them and they are published.")
+        .user(&long(50));
+    let made = thread.plan(50).unwrap().summary_without_model(None);
+    assert!(made.contains("- [x] Write the release notes"), "{made}");
 }
 
 #[test]

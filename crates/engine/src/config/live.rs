@@ -1,0 +1,91 @@
+//! The configuration of a running engine: reloaded when its files change, and kept if the new content is invalid.
+
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::SystemTime;
+
+use super::{Config, project_file};
+use crate::Environment;
+
+/// The current configuration. Earlier ones stay valid for those who still read them.
+#[derive(Debug)]
+pub(crate) struct LiveConfig {
+    first: ConfigGeneration,
+    /// The files as they were when the configuration was last loaded.
+    stamps: Mutex<Vec<ConfigStamp>>,
+}
+
+#[derive(Debug)]
+struct ConfigGeneration {
+    config: Config,
+    next: OnceLock<Box<ConfigGeneration>>,
+}
+
+/// Path, size and modification time of a file; `None` if it is missing.
+type ConfigStamp = (PathBuf, Option<(u64, SystemTime)>);
+
+/// The result of checking the files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConfigReload {
+    /// The files have not changed.
+    Unchanged,
+    /// The new configuration applies from now on.
+    Reloaded,
+    /// The new content is invalid, for this reason; the last valid configuration still applies.
+    Rejected(String),
+}
+
+impl LiveConfig {
+    pub(crate) fn new(config: Config, environment: &Environment) -> Self {
+        let stamps = stamps(&config, environment);
+        Self { first: ConfigGeneration { config, next: OnceLock::new() }, stamps: Mutex::new(stamps) }
+    }
+
+    /// Loads the files again if they changed. All of the new content must be valid.
+    pub(crate) fn reload(&self, environment: &Environment, folder: &Path) -> ConfigReload {
+        let mut known = self.stamps.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = stamps(self, environment);
+        if *known == now {
+            return ConfigReload::Unchanged;
+        }
+        *known = now;
+        let config = match Config::load(environment, folder) {
+            Ok(config) => config,
+            Err(error) => return ConfigReload::Rejected(error.to_string()),
+        };
+        let is_new = |problem: &&super::ConfigProblem| !self.problems().contains(problem);
+        if let Some(problem) = config.problems().iter().find(is_new) {
+            return ConfigReload::Rejected(format!("{}: {}", problem.location, problem.message));
+        }
+        let mut last = &self.first;
+        while let Some(next) = last.next.get() {
+            last = next;
+        }
+        // Only this function adds one, and it holds the lock.
+        let _ = last.next.set(Box::new(ConfigGeneration { config, next: OnceLock::new() }));
+        ConfigReload::Reloaded
+    }
+}
+
+impl Deref for LiveConfig {
+    type Target = Config;
+
+    fn deref(&self) -> &Config {
+        let mut last = &self.first;
+        while let Some(next) = last.next.get() {
+            last = next;
+        }
+        &last.config
+    }
+}
+
+fn stamps(config: &Config, environment: &Environment) -> Vec<ConfigStamp> {
+    let paths = [Some(config.path().to_owned()), project_file(environment)];
+    let stamp = |path: PathBuf| {
+        let about = std::fs::metadata(&path).ok();
+        let stamp = about.and_then(|about| Some((about.len(), about.modified().ok()?)));
+        (path, stamp)
+    };
+    paths.into_iter().flatten().map(stamp).collect()
+}
