@@ -90,7 +90,12 @@ impl Engine {
         let sessions = store.sessions(&filter)?;
         for session in &sessions {
             let (entries, nodes) = store.entry_outlines(session.id)?;
-            let memory = store.assembler_state(session.id)?.unwrap_or_default();
+            let memory = store.assembler_state(session.id)?;
+            if memory.is_none() && entries.is_empty() {
+                // Only hooks have reported it: its transcript was not read yet.
+                continue;
+            }
+            let memory = memory.unwrap_or_default();
             let Ok(mut assembler) = SessionAssembler::resume(session.agent, &session.external_id, &memory) else {
                 let found = format!("session {}: its state cannot be read", session.id);
                 damage.push(FailedCheck { check: REBUILD_CHECK, detail: found });

@@ -79,8 +79,8 @@ fn context_text(view: &SessionView, limits: DetailLimits, now: Timestamp) -> Str
 
 /// A title with one line per item; `None` without items.
 fn list(title: &str, items: impl Iterator<Item = String>) -> Option<String> {
-    let lines: String = items.map(|item| format!("\n  - {item}")).collect();
-    (!lines.is_empty()).then(|| format!("{title}{lines}"))
+    let items: Vec<String> = items.collect();
+    (!items.is_empty()).then(|| format!("{title}\n  - {}", items.join("\n  - ")))
 }
 
 /// The text with as many items as fit the token limit.

@@ -16,6 +16,8 @@ pub struct HookSession<'a> {
     pub project: &'a str,
     /// Name of the project that does not reveal its path.
     pub namespace: &'a str,
+    /// A name until the transcript gives a better one.
+    pub name: Option<&'a str>,
     /// Where the agent writes the transcript, if it says so.
     pub transcript_path: Option<&'a str>,
     /// Time of the event.
@@ -43,7 +45,7 @@ impl Batch<'_> {
             "UPDATE session SET cwd = coalesce(cwd, ?3), project = coalesce(project, ?4),
              namespace = coalesce(namespace, ?5), transcript_path = coalesce(transcript_path, ?6),
              started_at = coalesce(started_at, ?7), last_activity_at = max(coalesce(last_activity_at, ?7), ?7),
-             is_empty = is_empty AND NOT ?8, change = ?9
+             is_empty = is_empty AND NOT ?8, change = ?9, name = coalesce(name, ?10)
              WHERE space = ?1 AND number = ?2 AND assembler_state IS NULL AND kind <> 'removed'",
             params![
                 self.space(),
@@ -55,6 +57,7 @@ impl Batch<'_> {
                 session.at.as_millis(),
                 session.has_work,
                 change,
+                session.name,
             ],
         )
     }

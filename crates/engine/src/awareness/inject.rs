@@ -106,6 +106,7 @@ impl Caller {
             cwd: &self.cwd.to_string_lossy(),
             project,
             namespace: &project::namespace_of(project),
+            name: Some(event.detail.as_str()).filter(|text| event.kind == "prompt_submitted" && !text.is_empty()),
             transcript_path: self.transcript.as_ref().and_then(|path| path.to_str()),
             at: event.at,
             has_work: matches!(event.kind.as_str(), "prompt_submitted" | "tool_executed" | "response_completed"),

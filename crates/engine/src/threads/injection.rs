@@ -1,4 +1,4 @@
-//! Tells a thread what a prompt hook tells an agent: what other sessions did, and the sessions that the text references.
+//! Injects into a thread what a prompt hook injects into an agent: activity of other sessions, and referenced sessions.
 
 use std::time::Instant;
 

@@ -449,7 +449,7 @@ struct RequestFrame {
 
 impl RequestFrame {
     fn new(engine: &Engine, model: &ConfiguredModel, metadata: &ThreadMetadata, tools: &[ToolDefinition]) -> Self {
-        // Sent as given: it is the prompt of whoever runs the thread, not one of ours.
+        // Sent as given: it is the prompt of the program that runs the thread.
         let system = metadata.system_prompt_override.clone().unwrap_or_else(|| DEFAULT_SYSTEM_PROMPT.to_owned());
         let settings = engine.compaction_settings(Some(model));
         let described = |tool: &ToolDefinition| {

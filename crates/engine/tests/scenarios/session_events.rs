@@ -94,6 +94,7 @@ fn a_session_known_only_from_hooks_is_a_session() {
         (&json!("ended"), &json!("/app"), &json!("/app"))
     );
     assert_eq!((&archived["files"], &archived["tools"]), (&json!(["src/cart.rs", "src/tax.rs"]), &json!(["Edit"])));
+    assert_eq!(engine(&home, 5).verify().unwrap().damage, []);
     // The transcript completes the same session.
     work(&home, BEN, 6, "write the docs", false);
     home.sync();

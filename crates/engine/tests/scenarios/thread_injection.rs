@@ -1,4 +1,4 @@
-//! What threads are told about agents and about each other, and agents about threads.
+//! Activity and references in threads: of agents, of other threads, and of threads in agents.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
@@ -33,7 +33,7 @@ fn last_content(body: &Value) -> String {
 }
 
 #[test]
-fn a_thread_is_told_what_agents_did() {
+fn activity_of_agents_is_injected_into_a_thread() {
     // D32
     let home = TestHome::new();
     work(&home, BEN, 0, "round the discounts", false);
@@ -54,7 +54,7 @@ fn a_thread_is_told_what_agents_did() {
             _ => "answer",
         })
         .collect();
-    assert_eq!((records.len(), messages.join(" ").as_str()), (5, "user answer user answer"), "told once");
+    assert_eq!((records.len(), messages.join(" ").as_str()), (5, "user answer user answer"), "injected once");
     let bodies = server.bodies();
     let first = last_content(&bodies[0]);
     assert!(first.contains("round the discounts") && first.contains("what is new?"), "{first}");
@@ -85,7 +85,7 @@ fn a_reference_in_a_thread_is_resolved() {
 }
 
 #[test]
-fn agents_are_told_of_threads_and_threads_of_each_other() {
+fn threads_are_reported_to_agents_and_to_each_other() {
     // D32
     let home = TestHome::new();
     let server = replies(2);
@@ -94,11 +94,11 @@ fn agents_are_told_of_threads_and_threads_of_each_other() {
     send(&engine, &first, "plan the release of the cart").unwrap();
     engine.sync_thread(first.parse().unwrap()).unwrap();
     send(&engine, &second, "what is going on?").unwrap();
-    let told = injection(&log(&home, &second)[0]).to_owned();
-    assert!(told.contains("plan the release of the cart"), "{told}");
+    let injected = injection(&log(&home, &second)[0]).to_owned();
+    assert!(injected.contains("plan the release of the cart"), "{injected}");
     work(&home, ANNA, 1, "fix the cart", false);
-    let told = prompt(&home, 2, ANNA, "go on").unwrap();
-    assert!(told.contains("plan the release of the cart"), "{told}");
+    let injected = prompt(&home, 2, ANNA, "go on").unwrap();
+    assert!(injected.contains("plan the release of the cart"), "{injected}");
 }
 
 #[test]

@@ -133,7 +133,9 @@ fn changes_name_changed_and_renamed_sessions() {
     let thread = thread.unwrap().id;
     engine.sync_thread(thread).unwrap();
     let own: SessionId = thread.session_id();
-    assert_eq!(watcher.poll().unwrap().renamed, [(own, "Mine".to_owned())]);
+    assert_eq!(watcher.poll().unwrap().renamed, [], "it was created with its name");
+    engine.set_name(&thread.to_string(), "Ours").unwrap();
+    assert_eq!(watcher.poll().unwrap().renamed, [(own, "Ours".to_owned())]);
     for number in 0..101 {
         let path = format!(".claude/projects/-app/9a9eadc8-c1f1-493e-a0f1-{number:012}.jsonl");
         home.write(&path, line(number + 10));

@@ -45,6 +45,8 @@ fn settings_reference_is_up_to_date() {
         "A value is taken from the strongest layer that has one: default, `~/.rethread/config.toml`, the project's\n";
     out += "`.rethread.toml` (only `intake.…`), the environment variable, `-c KEY=VALUE`. `rethread config show --origin`\n";
     out += "says which it was. Lists are written with commas in variables and on the command line.\n\n";
+    out += "`serve`, `watch` and `mcp` apply changed files while they run, if all of the content is valid; otherwise the\n";
+    out += "last valid settings stay in effect. `serve.…` settings need a restart.\n\n";
     out += "| setting | default | variable | what it does |\n|---|---|---|---|\n";
     for key in &rethread_engine::SETTING_KEYS {
         let default = key.default_value().to_string();

@@ -9,6 +9,7 @@ mod docs;
 mod empty_home;
 mod enrich;
 mod errors;
+mod events;
 mod facts;
 mod forget;
 mod install;
