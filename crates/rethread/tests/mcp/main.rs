@@ -60,6 +60,18 @@ fn tools_are_as_specified_and_none_takes_a_path() {
 }
 
 #[test]
+fn a_session_without_a_transcript_is_read_by_its_events() {
+    // D28
+    let home = new_home();
+    let session = "5e551011-0000-4000-8000-00000000000d";
+    let payload = json!({"session_id": session, "cwd": home.work_dir(), "hook_event_name": "UserPromptSubmit",
+        "prompt": "plan the release"});
+    assert!(home.run_with_input(&["hook", "claude-code"], payload.to_string().as_bytes()).status.success());
+    let text = McpClient::initialized(&home).text("read_session", &json!({"session": session}));
+    assert!(text.contains("prompt_submitted") && text.contains("plan the release"), "{text}");
+}
+
+#[test]
 fn handshake_revisions_start_with_initialize() {
     let home = home_with_sessions();
     for revision in HANDSHAKE_REVISIONS {

@@ -56,6 +56,14 @@ fn render_entries(context: &ToolContext<'_>, reference: &str, lines: u64, max_by
     let request = ShowRequest { profile: LogProfile::Structure, max_entries: Some(lines), max_bytes: None };
     let mut log = context.engine.show(reference, request)?;
     let mut page = ToolContext::page();
+    if log.entries.is_empty() && log.cited_line.is_none() {
+        // Hooks may have reported a session whose transcript was not read yet.
+        let found = context.engine.session_events(reference)?;
+        if !found.events.is_empty() {
+            render::session_events(&mut page, &found, context.zone);
+            return Ok(page.as_str().to_owned());
+        }
+    }
     truncate_log(&mut log, max_bytes);
     log.entries.iter_mut().for_each(|entry| entry.text = quote(&entry.text));
     let earlier = std::mem::take(&mut log.earlier_entries);
