@@ -29,6 +29,7 @@ mod facts;
 mod fix_lines;
 mod handoff;
 mod matches;
+mod neutralize;
 mod pairs;
 mod query;
 mod question;

@@ -4,6 +4,7 @@ mod facts;
 mod plan;
 mod read;
 mod session_writer;
+mod sync_if_small;
 mod write;
 
 use std::collections::BTreeMap;

@@ -9,7 +9,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 use rethread_engine::{SyncRequest, WatchEvent, WatchMode, WatchRequest};
 use rethread_testing::{
-    BRANCHES, CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, TestHome, assert_same_dump, dump_of,
+    BRANCHES, CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, TestHome, TranscriptBuilder, assert_same_dump,
+    dump_of,
 };
 
 #[test]
@@ -309,4 +310,19 @@ proptest! {
         home.sync();
         home.dump();
     }
+}
+
+#[test]
+fn secrets_in_the_directory_and_the_branch_are_not_stored() {
+    // D70
+    let home = TestHome::new();
+    let token = format!("ghp_{}", "a1B2c3D4e5".repeat(4));
+    let id = "5e551011-0000-4000-8000-0000000000ef";
+    let session = TranscriptBuilder::new(id).cwd(&format!("/srv/{token}/app")).branch(&format!("try-{token}"));
+    home.write(&format!(".claude/projects/-srv-app/{id}.jsonl"), session.user("hello").build());
+    home.sync();
+    let session = home.store().sessions_by_exact_reference(id).unwrap().remove(0);
+    assert_eq!(session.cwd.as_deref(), Some("/srv/[REDACTED:github]/app"));
+    assert_eq!(session.branch.as_deref(), Some("try-[REDACTED:github]"));
+    assert_eq!(session.project.as_deref(), Some("/srv/[REDACTED:github]/app"));
 }

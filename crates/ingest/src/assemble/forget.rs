@@ -6,6 +6,7 @@ use rethread_model::{Agent, EntryKind, EntryOwner, NativeKey, ToolOutcome};
 
 use super::titles::shorten_title;
 use super::{AssemblerState, SessionAssembler, StoredState};
+use crate::Redactor;
 
 /// An entry that remains after forgetting.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +84,7 @@ impl SessionAssembler {
 
     /// Sets the most recent branch. A forgotten branch name is dropped.
     pub(super) fn set_branch<K: StoredState>(&mut self, branch: Option<String>, stored: &K) -> Result<(), K::Error> {
-        let Some(branch) = branch else { return Ok(()) };
+        let Some(branch) = branch.map(|branch| Redactor::shared().redact_name(branch)) else { return Ok(()) };
         let is_forgotten = stored.entry_owner(branch_key(self.agent, &branch))? == Some(EntryOwner::Forgotten);
         self.state.info.branch = (!is_forgotten).then_some(branch);
         Ok(())

@@ -25,7 +25,7 @@ use self::prompt_queue::PromptQueue;
 use self::titles::SessionTitles;
 pub use self::titles::explicit_title;
 use crate::parse::native_key;
-use crate::{EventBody, QueueStep, TitleRank, TranscriptEvent};
+use crate::{EventBody, QueueStep, Redactor, TitleRank, TranscriptEvent};
 
 pub use self::branch::{RebuiltEpisodes, rebuild_episodes};
 pub use self::episodes::PART_TOKENS;
@@ -206,11 +206,11 @@ impl SessionAssembler {
         match event.body {
             EventBody::Header(header) => {
                 self.state.info.forked_from = header.parent_path;
-                self.state.info.cwd = self.state.info.cwd.take().or(header.cwd);
+                self.set_cwd(header.cwd);
                 self.note_time(event.at);
             }
             EventBody::Workspace { cwd, branch } => {
-                self.state.info.cwd = self.state.info.cwd.take().or(cwd);
+                self.set_cwd(cwd);
                 self.set_branch(branch, stored)?;
             }
             EventBody::Node { ref id, ref parent } => self.add_node(&event, id, parent.as_deref(), stored)?,
@@ -225,6 +225,13 @@ impl SessionAssembler {
             EventBody::Title { rank, text, leaf } => self.set_title(rank, &text, leaf.as_deref(), stored)?,
         }
         Ok(())
+    }
+
+    /// The first working directory is the session's. A directory can be named after a token.
+    fn set_cwd(&mut self, cwd: Option<String>) {
+        if self.state.info.cwd.is_none() {
+            self.state.info.cwd = cwd.map(|cwd| Redactor::shared().redact_name(cwd));
+        }
     }
 
     fn key(&self, id: &str) -> NativeKey {

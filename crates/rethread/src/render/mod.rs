@@ -51,7 +51,7 @@ pub(crate) use index::{index_failed, index_rebuilt, index_report};
 pub(crate) use reduction::reduction_table;
 pub(crate) use resume::resume_command;
 pub(crate) use sanitize::sanitize;
-pub(crate) use search::{SearchView, search, search_by_session, search_summary};
+pub(crate) use search::{SearchView, search, search_by_session, search_summary, unsynced_transcripts};
 pub(crate) use serve::server_address;
 pub(crate) use sessions::{picker_lines, session_label, sessions};
 pub(crate) use show::{LogView, relative_path, show, state_name};
