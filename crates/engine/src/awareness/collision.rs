@@ -12,7 +12,7 @@ use rethread_recall::{InjectionSection, SectionKind, compose_injection, quote_sh
 use rethread_store::Store;
 
 use super::inject::{Caller, injection_record, text_hash};
-use super::other_sessions::{ACTIVE_WINDOW_MILLIS, display_name, is_other_session};
+use super::other_sessions::{ACTIVE_WINDOW_MILLIS, display_name, is_other_session, is_session};
 use crate::{Engine, EngineError};
 
 /// How recent the other session's change must be.
@@ -67,7 +67,7 @@ impl Engine {
         let (began, now) = (Instant::now(), self.now());
         let Some(mut store) = self.reader()? else { return Ok(None) };
         let project = self.project_of(&store, caller)?;
-        self.catch_up(&mut store, &project, now)?;
+        self.catch_up(&mut store, &project, Some(caller), now)?;
         self.sync_caller_transcript(&mut store, caller)?;
         let Some(collision) = find_collision(&store, caller, &project, intent, now)? else { return Ok(None) };
         let part = InjectionSection {
@@ -76,7 +76,8 @@ impl Engine {
             reason: collision.dedupe_text,
             dedupe_keys: Vec::new(),
         };
-        let hash = text_hash(&part.reason);
+        // A sub-agent has a context of its own.
+        let hash = text_hash(&format!("{}{}", part.reason, caller.subagent.as_deref().unwrap_or_default()));
         let Some(composed) = compose_injection(vec![part], u64::MAX, false, now) else { return Ok(None) };
         let mut batch = store.begin()?;
         let is_first = batch.mark_injected(caller.key(), hash, now)?;
@@ -103,18 +104,21 @@ fn find_collision(
     now: Timestamp,
 ) -> Result<Option<Collision>, EngineError> {
     let since = Timestamp::from_millis(now.as_millis() - intent.window_millis());
-    let (own, began_at) = match store.session_by_external_id(caller.key())? {
-        Some((number, session)) => (store.entries_since(number, None, since)?.entries, session.started_at),
-        None => (Vec::new(), None),
+    let active = store.active_sessions(project, since)?;
+    let own = match active.iter().find(|one| is_session(&one.session, caller.key())) {
+        Some(own) => store.recent_entries(own, since)?,
+        None => Vec::new(),
     };
+    let began_at = store.session_by_external_id(caller.key())?.and_then(|(_, session)| session.started_at);
     let here = caller.cwd.as_path();
-    for (number, session) in store.active_sessions(project, since)? {
-        if !is_other_session(&session, caller.key()) {
+    for other in &active {
+        let session = &other.session;
+        if !is_other_session(session, caller.key()) {
             continue;
         }
         let there = session.cwd.as_deref().map_or(here, Path::new).to_owned();
-        let actions = store.entries_since(number, None, since)?;
-        let Some(entry) = actions.entries.iter().rev().find(|entry| made_change(entry, intent, &there, here)) else {
+        let actions = store.recent_entries(other, since)?;
+        let Some(entry) = actions.iter().rev().find(|entry| made_change(entry, intent, &there, here)) else {
             continue;
         };
         if own.iter().any(|mine| mine.at >= entry.at && has_seen_change(mine, intent, here)) {
@@ -124,7 +128,7 @@ fn find_collision(
         if matches!(intent, CollisionIntent::Commit(_)) && began_at.is_none_or(|began| Some(began) > entry.at) {
             continue;
         }
-        return Ok(Some(Collision::new(&session, intent, &format_lead(entry.at, now), here)));
+        return Ok(Some(Collision::new(session, intent, &format_lead(entry.at, now), here)));
     }
     Ok(None)
 }

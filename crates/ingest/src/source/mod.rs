@@ -8,6 +8,7 @@ pub mod project;
 
 mod claude_code;
 mod native;
+mod nearby;
 mod peek;
 mod pi;
 mod walk;
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 use rethread_model::{Agent, SessionKind, Warning};
 
 pub use native::explicit_thread_name;
+pub use nearby::ProjectPlaces;
 pub use peek::{TranscriptPeek, last_timestamp, peek};
 
 /// Where agents store their files. The environment is not read here: the binary passes it in.
