@@ -6,7 +6,7 @@ use rethread_model::{
 };
 use rusqlite::{Connection, Row, params};
 
-use crate::{SessionNumber, Store, StoreError};
+use crate::{SessionNumber, Store, StoreError, TranscriptNumber};
 
 /// Selects entries of a session.
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,7 +67,7 @@ impl Store {
 pub(crate) fn insert(
     connection: &Connection,
     space: &str,
-    session: SessionNumber,
+    (session, transcript): (SessionNumber, Option<TranscriptNumber>),
     new: &NewEntry,
 ) -> rusqlite::Result<()> {
     let entry = &new.entry;
@@ -76,9 +76,9 @@ pub(crate) fn insert(
     let mut statement = connection.prepare_cached(
         "INSERT INTO entry (space, session, seq, native_key, native_id, message_key, node_key, line, offset, length,
          at, kind, text, episode, is_abandoned, tool_name, tool_kind, target, arguments, paths, status, summary,
-         error, exit_code, output_lines, output_bytes, output, script)
+         error, exit_code, output_lines, output_bytes, output, script, transcript, line_key)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-         ?23, ?24, ?25, ?26, ?27, ?28)",
+         ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30)",
     )?;
     statement.execute(params![
         space,
@@ -109,6 +109,8 @@ pub(crate) fn insert(
         outcome.map(|outcome| outcome.bytes as i64),
         outcome.and_then(|outcome| outcome.output.as_deref()),
         tool.and_then(|tool| tool.script.as_deref()),
+        transcript.map(|transcript| transcript.0),
+        new.line_key.as_stored(),
     ])?;
     Ok(())
 }

@@ -10,7 +10,7 @@ const SCHEMA: &str = include_str!("schema.sql");
 
 /// Stored as `user_version`. Every change of the schema takes the next number; 0 is a new, empty file. Lower numbers
 /// belong to builds that were never released, so there is nothing to upgrade from.
-const SCHEMA_VERSION: i64 = 12;
+const SCHEMA_VERSION: i64 = 13;
 
 /// Several processes may open a new file at once: the first creates the schema, the others find it there.
 pub(crate) fn create_or_check(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
@@ -22,9 +22,18 @@ pub(crate) fn create_or_check(connection: &mut Connection, path: &Path) -> Resul
     if is_current(version(&transaction).map_err(at)?, path)? {
         return Ok(());
     }
-    transaction.execute_batch(SCHEMA).map_err(at)?;
+    create(&transaction).map_err(at)?;
     transaction.pragma_update(None, "user_version", SCHEMA_VERSION).map_err(at)?;
     transaction.commit().map_err(at)
+}
+
+/// Creates all tables. Entries that are set aside have the columns of entries, whatever those are.
+pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(SCHEMA)?;
+    let sql = "SELECT sql FROM sqlite_schema WHERE name = 'entry'";
+    let entry: String = connection.query_row(sql, [], |row| row.get(0))?;
+    connection.execute_batch(&entry.replacen("TABLE entry", "TABLE set_aside_entry", 1))?;
+    connection.execute_batch("CREATE INDEX set_aside_entry_by_native_key ON set_aside_entry (space, native_key);")
 }
 
 /// False for a new file, an error for a schema that this program cannot read.

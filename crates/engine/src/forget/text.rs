@@ -130,7 +130,10 @@ impl Engine {
             let path = Path::new(&row.path);
             has_all_read_bytes(path, row) && !excludes.is_excluded(path, session.cwd.as_deref())
         };
-        let all = !rows.is_empty() && is_agent_read && rows.iter().all(may_be_read);
+        let all = !rows.is_empty()
+            && is_agent_read
+            && rows.iter().all(may_be_read)
+            && !batch.has_unrepeatable_entries(number)?;
         Ok(all.then(|| (root, rows.into_iter().map(|row| row.path.into()).collect())))
     }
 

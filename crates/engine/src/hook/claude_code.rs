@@ -50,7 +50,13 @@ impl Engine {
             cwd: payload.cwd.unwrap_or_else(|| self.environment.cwd.clone()),
             transcript: payload.transcript_path,
         };
-        let text = self.handle_event(&caller, event)?;
+        let text = match self.handle_event(&caller, event) {
+            Ok(text) => text,
+            Err(error) => {
+                let notice = self.replace_store_in_hook(&error).ok_or(error)?;
+                return Ok(Some(json!({"systemMessage": notice})));
+            }
+        };
         Ok(text.map(
             |text| json!({"hookSpecificOutput": {"hookEventName": payload.hook_event_name, "additionalContext": text}}),
         ))

@@ -6,6 +6,7 @@
 mod branch;
 mod episodes;
 mod forget;
+mod kept;
 mod prompt_queue;
 mod stored_state;
 mod subagents;
@@ -30,6 +31,7 @@ use crate::{EventBody, QueueStep, TitleRank, TranscriptEvent};
 pub use self::branch::{RebuiltEpisodes, rebuild_episodes};
 pub use self::episodes::PART_TOKENS;
 pub use self::forget::{RemainingEntry, blocked_keys, queued_prompt_key, state_texts, title_key};
+pub use self::kept::KeptEntries;
 pub use self::stored_state::StoredState;
 pub use self::subagents::subagent_conversation;
 
@@ -239,6 +241,11 @@ impl SessionAssembler {
         }
     }
 
+    /// The key of the line an event comes from: further texts of a line have its id with a number.
+    fn line_key(&self, native_id: &str) -> NativeKey {
+        self.key(native_id.split(':').next().unwrap_or(native_id))
+    }
+
     fn is_declared_copy<K: StoredState>(&self, event: &TranscriptEvent, stored: &K) -> Result<bool, K::Error> {
         // A forgotten session may have continued after that; entries copied later have no stored owner.
         if let Some(from) = &event.copied_session_id
@@ -334,7 +341,9 @@ impl SessionAssembler {
             EntryKind::Command => self.state.titles.set_first_command(&text),
             _ => {}
         }
-        self.push_entry(Entry { text, ..empty_entry(&event.native_id, event.location, event.at, kind) }, key, message);
+        let line = self.line_key(&event.native_id);
+        let entry = Entry { text, ..empty_entry(&event.native_id, event.location, event.at, kind) };
+        self.push_entry(entry, (key, line), message);
         Ok(())
     }
 
@@ -404,7 +413,7 @@ impl SessionAssembler {
                     self.state.prompt_queue.add_prompt(fingerprint, self.state.next_seq);
                     self.count_prompt(&text);
                     let entry = empty_entry(&event.native_id, event.location, event.at, EntryKind::Prompt);
-                    self.push_entry(Entry { text, ..entry }, key, None);
+                    self.push_entry(Entry { text, ..entry }, (key, key), None);
                 }
             }
             QueueStep::QueuedOther => self.state.prompt_queue.add_other(),
@@ -445,7 +454,12 @@ impl SessionAssembler {
     }
 
     /// Adds an entry and returns its episode.
-    fn push_entry(&mut self, mut entry: Entry, key: NativeKey, message: Option<NativeKey>) -> Option<u64> {
+    fn push_entry(
+        &mut self,
+        mut entry: Entry,
+        (native_key, line_key): (NativeKey, NativeKey),
+        message: Option<NativeKey>,
+    ) -> Option<u64> {
         entry.seq = self.state.next_seq;
         self.state.next_seq += 1;
         let pushed = self.state.episodes.push(&EpisodeInput {
@@ -461,7 +475,7 @@ impl SessionAssembler {
         self.changes.closed_episodes.extend(pushed.closed_episode);
         entry.episode = pushed.episode;
         let node = self.sync.current_node.filter(|(line, _)| *line == entry.location.line).map(|(_, node)| node);
-        self.changes.entries.push(NewEntry { entry, native_key: key, message_key: message, node_key: node });
+        self.changes.entries.push(NewEntry { entry, native_key, line_key, message_key: message, node_key: node });
         pushed.episode
     }
 }

@@ -34,7 +34,8 @@ impl SessionAssembler {
             tool: Some(tool),
             ..empty_entry(&id, event.location, event.at, EntryKind::Call)
         };
-        let episode = self.push_entry(entry, key, message);
+        let line = self.line_key(&event.native_id);
+        let episode = self.push_entry(entry, (key, line), message);
         let call = self.key(&id);
         if let Some(at) = self.state.early_results.iter().position(|(early, _)| *early == call) {
             let (_, outcome) = self.state.early_results.remove(at);
@@ -81,11 +82,9 @@ impl SessionAssembler {
             let id = format!("{call}:answer");
             let key = self.key(&id);
             if self.is_new(key, stored)? {
-                self.push_entry(
-                    Entry { text, ..empty_entry(&id, event.location, event.at, EntryKind::Answer) },
-                    key,
-                    None,
-                );
+                let line = self.line_key(&event.native_id);
+                let entry = Entry { text, ..empty_entry(&id, event.location, event.at, EntryKind::Answer) };
+                self.push_entry(entry, (key, line), None);
             }
         }
         Ok(())
