@@ -14,7 +14,6 @@ const SECOND: &str = ".claude/projects/-app-moved/0f1e2d3c-0000-4000-8000-000000
 /// The first file of a session: a prompt, a call with its result, an answer.
 fn first_part() -> String {
     TranscriptBuilder::new(SESSION)
-        .uuids()
         .ids("a")
         .user("why does the heron parser fail")
         .tool_call("toolu_01AAAAAAAAAAAAAAAAAAAAAA", "Bash", &serde_json::json!({"command": "cargo test heron"}))
@@ -26,7 +25,6 @@ fn first_part() -> String {
 /// The second file of the same session, written later.
 fn second_part() -> String {
     TranscriptBuilder::new(SESSION)
-        .uuids()
         .ids("b")
         .times("2026-03-03T09:00:00Z".parse().unwrap(), 60)
         .user("now fix the walrus lexer")
@@ -109,7 +107,6 @@ fn rewritten_file_leaves_entries_of_a_deleted_one_alone() {
 fn session_goes_on_after_entries_of_a_deleted_file_were_kept() {
     // D61: the rebuilt state continues as if nothing had been deleted.
     let more = TranscriptBuilder::new(SESSION)
-        .uuids()
         .ids("c")
         .times("2026-03-04T09:00:00Z".parse().unwrap(), 60)
         .user("what about the egret")

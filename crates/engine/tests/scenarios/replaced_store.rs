@@ -17,7 +17,7 @@ fn file(session: &str) -> String {
 }
 
 fn transcript(session: &str, prompts: usize) -> String {
-    let mut lines = TranscriptBuilder::new(session).uuids();
+    let mut lines = TranscriptBuilder::new(session);
     for number in 0..prompts {
         let padding = "and some more words about it ".repeat(20);
         lines = lines.user(format!("question {number} of {session}")).assistant(&format!("answer {number} {padding}"));
