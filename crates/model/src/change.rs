@@ -68,6 +68,8 @@ pub struct SessionChanges {
     pub renamed_entries: Vec<(u64, String, NativeKey)>,
     /// `seq` of queued prompts that the user retracted.
     pub retracted: Vec<u64>,
+    /// Keys of calls that are copies of forgotten ones: their results stay out, too.
+    pub forgotten_calls: Vec<NativeKey>,
     /// Whether the active branch changed, so that episodes must be rebuilt from the stored entries.
     pub should_rebuild_episodes: bool,
 }

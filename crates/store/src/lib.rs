@@ -51,7 +51,7 @@ use rethread_model::Space;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-pub use batch::{Batch, OpenedSession, RereadKind, RestoredEntries, SessionNumber, SessionUpdate};
+pub use batch::{Batch, EntryContent, OpenedSession, RereadKind, RestoredEntries, SessionNumber, SessionUpdate};
 pub use board_rows::{BoardRow, SessionTail};
 pub use cached_answers::SessionQuestion;
 pub use cards::CardRow;

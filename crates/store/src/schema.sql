@@ -529,11 +529,19 @@ CREATE TABLE forgotten_session (
     PRIMARY KEY (space, agent, external_id)
 ) STRICT, WITHOUT ROWID;
 
--- Keys of forgotten entries, tree nodes and titles: copies of them in other transcripts stay out too.
+-- Keys of forgotten entries, their lines and contents, tree nodes and titles: copies of them in other transcripts stay
+-- out too.
 CREATE TABLE forgotten_key (
     space TEXT NOT NULL,
     key   INTEGER NOT NULL,
     PRIMARY KEY (space, key)
+) STRICT, WITHOUT ROWID;
+
+-- The secret key of content hashes: without it a tombstone could be compared with a guessed text.
+CREATE TABLE tombstone_salt (
+    space TEXT NOT NULL,
+    value BLOB NOT NULL,
+    PRIMARY KEY (space)
 ) STRICT, WITHOUT ROWID;
 
 -- Every table keyed by agent and external id ignores rows for a forgotten session. Triggers, because a hook may be in

@@ -11,7 +11,7 @@ use rethread_ingest::{
 use rethread_model::thread::UNNAMED_THREAD;
 use rethread_model::{Agent, EntryOwner, NativeKey, Session, SessionChanges, SessionKind, Timestamp, Warning};
 use rethread_store::{
-    Batch, FileFingerprint, ReadCursor, RereadKind, SessionKey, SessionNumber, SessionUpdate, StoreError,
+    Batch, EntryContent, FileFingerprint, ReadCursor, RereadKind, SessionKey, SessionNumber, SessionUpdate, StoreError,
     TranscriptNumber, TranscriptRow,
 };
 
@@ -108,6 +108,14 @@ impl StoredState for BatchStoredState<'_, '_> {
 
     fn is_copied_node(&self, lineage: NativeKey) -> Result<bool, StoreError> {
         self.batch.is_copied_node(self.session, lineage)
+    }
+
+    fn is_forgotten_key(&self, key: NativeKey) -> Result<bool, StoreError> {
+        self.batch.has_forgotten(key)
+    }
+
+    fn is_forgotten_content(&self, at: Option<Timestamp>, text: &str, arguments: &str) -> Result<bool, StoreError> {
+        self.batch.has_forgotten_content(EntryContent { agent: self.agent, at, text, arguments })
     }
 
     fn is_forgotten(&self, external_id: &str) -> Result<bool, StoreError> {

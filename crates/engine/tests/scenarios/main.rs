@@ -12,6 +12,7 @@ mod fact_extraction;
 mod facts;
 mod filters;
 mod forget;
+mod forgotten_copies;
 mod injections;
 mod kept_history;
 mod lifecycle;

@@ -101,6 +101,8 @@ struct SyncState {
     /// The current line and its node.
     current_node: Option<(u64, NativeKey)>,
     skipped_line: Option<u64>,
+    /// The last line that was looked up among the forgotten ones, and whether it is one.
+    looked_up_line: Option<(u64, bool)>,
 }
 
 impl SessionAssembler {
@@ -205,6 +207,9 @@ impl SessionAssembler {
         {
             return Ok(());
         }
+        if self.is_forgotten_line(&event, stored)? {
+            return Ok(());
+        }
         match event.body {
             EventBody::Header(header) => {
                 self.state.info.forked_from = header.parent_path;
@@ -293,7 +298,9 @@ impl SessionAssembler {
         }
         self.state.leaf = Some(key);
         self.changes.nodes.push(TreeNode { line: event.location.line, id: key, parent, lineage });
-        if self.state.info.forked_from.is_some() && stored.is_copied_node(lineage)? {
+        // A copy need not say where it comes from.
+        let is_copy = self.state.info.forked_from.is_some() && stored.is_copied_node(lineage)?;
+        if is_copy || stored.is_forgotten_key(lineage)? {
             self.sync.skipped_line = Some(event.location.line);
         }
         Ok(())
@@ -312,7 +319,7 @@ impl SessionAssembler {
             return Ok(());
         };
         let key = self.key(&event.native_id);
-        if !self.is_new(key, stored)? {
+        if !self.is_new(key, stored)? || stored.is_forgotten_content(event.at, &text, "")? {
             return Ok(());
         }
         let message = message.map(|id| self.key(&id));
@@ -400,9 +407,8 @@ impl SessionAssembler {
                 // The entry will get the id of the line that sends it, so the step is stored under its own key.
                 if self.sync.seen_keys.insert(key) && !stored.has_queue_step(key)? {
                     self.changes.queue_steps.push(key);
-                    if stored.entry_owner(queued_prompt_key(self.agent, &self.external_id, &text))?
-                        == Some(EntryOwner::Forgotten)
-                    {
+                    let queued = queued_prompt_key(self.agent, &self.external_id, &text);
+                    if stored.is_forgotten_key(queued)? || stored.is_forgotten_content(event.at, &text, "")? {
                         self.state.prompt_queue.add_other();
                         return Ok(());
                     }

@@ -36,6 +36,7 @@ impl Batch<'_> {
         for node in &changes.nodes {
             self.add_node((session, transcript), node)?;
         }
+        self.add_forgotten_keys(changes.forgotten_calls.iter().copied())?;
         self.add_usages((session, transcript), changes)?;
         for (leaf, text) in &changes.other_session_titles {
             self.add_other_session_title(*leaf, text)?;

@@ -4,6 +4,7 @@ mod apply;
 mod forget_session;
 mod forget_text;
 mod set_aside;
+mod tombstones;
 
 use std::path::Path;
 
@@ -11,6 +12,7 @@ use rethread_model::{Agent, EntryOwner, NativeKey, Session, SessionCounts, Sessi
 use rusqlite::{OptionalExtension, Transaction, params};
 
 pub use set_aside::{RereadKind, RestoredEntries};
+pub use tombstones::EntryContent;
 
 use crate::StoreError;
 use crate::forgetting::SESSION_TABLES;
