@@ -48,21 +48,11 @@ impl Engine {
         work: &mut dyn FnMut() -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
         match work() {
-            Err(error) if self.is_damage(&error) => {
+            Err(error) if error.is_store_unusable() => {
                 self.replace_store(&crate::doctor::with_cause(&error))?;
                 work()
             }
             result => result,
-        }
-    }
-
-    /// Whether an error comes from damage. Errors that may also be bugs count if the file fails its check.
-    fn is_damage(&self, error: &EngineError) -> bool {
-        match error {
-            EngineError::Store(StoreError::Rejected { .. } | StoreError::Damaged { .. }) => {
-                error.is_store_unusable() || Store::is_damaged(&self.database())
-            }
-            _ => error.is_store_unusable(),
         }
     }
 

@@ -79,7 +79,7 @@ impl StoreError {
     pub fn is_unusable(&self) -> bool {
         match self {
             StoreError::Outdated { .. } => true,
-            StoreError::Damaged { cause, .. } => is_corrupt(cause),
+            StoreError::Damaged { cause, path } => is_corrupt(cause) || crate::Store::is_damaged(path),
             _ => false,
         }
     }
@@ -97,12 +97,14 @@ impl StoreError {
             ) => StoreError::Disk { path, cause },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged { path, cause },
             _ if has_unexpected_value(&cause) => StoreError::Damaged { path, cause },
+            // A table or row that is not as it should be looks like a bug of ours.
+            _ if crate::Store::is_damaged(&path) => StoreError::Damaged { path, cause },
             _ => StoreError::Rejected { path, cause },
         }
     }
 }
 
-fn is_corrupt(cause: &rusqlite::Error) -> bool {
+pub(crate) fn is_corrupt(cause: &rusqlite::Error) -> bool {
     matches!(cause.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 use rethread_model::Agent;
-use rusqlite::params_from_iter;
 use rusqlite::types::Value;
+use rusqlite::{ErrorCode, params_from_iter};
 
 use super::tables::{NamedRow, OldStore};
 use crate::forgetting::EXTERNAL_ID_TABLES;
@@ -337,11 +337,14 @@ impl Batch<'_> {
         }
         let marks: Vec<String> = (1..=names.len()).map(|at| format!("?{at}")).collect();
         let sql = format!("INSERT OR IGNORE INTO {table} ({}) VALUES ({})", names.join(", "), marks.join(", "));
-        match self.insert(&sql, params_from_iter(values)) {
-            Ok(true) => Ok(InsertOutcome::Inserted),
-            Ok(false) => Ok(InsertOutcome::Known),
-            Err(StoreError::Rejected { .. }) => Ok(InsertOutcome::Rejected),
-            Err(error) => Err(error),
+        let insert = || self.connection().prepare_cached(&sql)?.execute(params_from_iter(values));
+        match insert() {
+            Ok(0) => Ok(InsertOutcome::Known),
+            Ok(_) => Ok(InsertOutcome::Inserted),
+            Err(cause) if cause.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+                Ok(InsertOutcome::Rejected)
+            }
+            Err(cause) => Err(self.err(cause)),
         }
     }
 
@@ -371,9 +374,12 @@ impl Batch<'_> {
             let key = [Value::Text(self.space().to_owned()), Value::Integer(found.number.0)];
             let sql = format!("UPDATE OR IGNORE session SET {} WHERE space = ?1 AND number = ?2", sets.join(", "));
             let values = key.into_iter().chain(columns.into_iter().map(|(_, value)| value.clone()));
-            match self.run(&sql, params_from_iter(values)) {
-                Ok(()) | Err(StoreError::Rejected { .. }) => {}
-                Err(error) => return Err(error),
+            let update = || self.connection().prepare_cached(&sql)?.execute(params_from_iter(values));
+            match update() {
+                Err(cause) if cause.sqlite_error_code() != Some(ErrorCode::ConstraintViolation) => {
+                    return Err(self.err(cause));
+                }
+                _ => {}
             }
         }
         self.begin_set_aside(found.number, text("assembler_state"))?;

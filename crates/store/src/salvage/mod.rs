@@ -10,8 +10,8 @@ mod tables;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::Store;
-use crate::StoreError;
+use crate::error::is_corrupt;
+use crate::{Store, schema};
 
 pub use carry_over::{CarriedOver, RereadDecision};
 
@@ -40,13 +40,14 @@ impl Store {
     /// Whether the file proves to be damaged. A locked or unreadable one is not.
     pub fn is_damaged(path: &Path) -> bool {
         let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE | rusqlite::OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let check = || -> rusqlite::Result<Option<String>> {
+        let check = || -> rusqlite::Result<bool> {
             let connection = rusqlite::Connection::open_with_flags(path, flags)?;
-            connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)).map(Some)
+            let found: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+            Ok(found == "ok" && schema::is_intact(&connection)?)
         };
         match check() {
-            Ok(found) => found.is_some_and(|found| found != "ok"),
-            Err(cause) => matches!(StoreError::at(path, cause), StoreError::Damaged { .. }),
+            Ok(is_intact) => !is_intact,
+            Err(cause) => is_corrupt(&cause),
         }
     }
 }
