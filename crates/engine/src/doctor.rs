@@ -130,6 +130,11 @@ impl Engine {
             let message = format!("the store {} is damaged", self.database().display());
             diagnosis.add(area, FindingLevel::Problem, message, Some(REPLACE_HINT));
         }
+        let changed = store.changed_entries().unwrap_or_default().len();
+        if changed > 0 {
+            let message = format!("{changed} stored entries are not as they were written; the disk may be failing");
+            diagnosis.add(area, FindingLevel::Problem, message, Some("run: rethread rebuild"));
+        }
         match store.statistics() {
             Ok(statistics) => {
                 let message = format!("{} sessions, {} entries", statistics.sessions, statistics.entries);

@@ -170,6 +170,8 @@ CREATE TABLE entry (
     output_lines  INTEGER,
     output_bytes  INTEGER,
     output        TEXT,
+    -- Hash of what the agent wrote, without the result: SQLite does not notice a changed bit in a text.
+    checksum      INTEGER,
     PRIMARY KEY (space, session, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX entry_by_native_key ON entry (space, native_key);
