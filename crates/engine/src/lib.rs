@@ -46,6 +46,7 @@ mod questions;
 mod rebuild;
 mod reduction;
 mod references;
+mod replaced_store;
 mod search;
 mod search_cache;
 mod server_files;
@@ -102,6 +103,7 @@ pub use questions::{AnsweredQuestion, AskError, AskPlan, AskRequest, HandoffRepo
 pub use rebuild::{RebuildReport, VerifyReport};
 pub use reduction::{SessionType, SessionTypeReduction};
 pub use references::ResolvedReferences;
+pub use replaced_store::CarryOverReport;
 pub use rethread_index::{IndexError, IndexLag, IndexProblem};
 pub use rethread_llm::{BudgetRefusal, ChatError, NanoUsd, PRICES_AS_OF, ToolDefinition};
 pub use rethread_recall::{
@@ -111,8 +113,8 @@ pub use rethread_recall::{
     SearchHit, SectionKind, SessionReference, Snippet, Workflow, wrap_for_model,
 };
 pub use rethread_store::{
-    EntityFacts, EntryPage, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, MemoryTiers, ModelSpending,
-    SessionScope, StoreError, StoreStatistics, ThreadError, ThreadLineProblem,
+    CarriedOver, EntityFacts, EntryPage, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, MemoryTiers,
+    ModelSpending, SessionScope, StoreError, StoreStatistics, ThreadError, ThreadLineProblem,
 };
 pub use search::{HitWithExchange, SearchReport, SearchRequest, expects_panic};
 pub use server_files::ServerLock;
@@ -146,6 +148,8 @@ pub struct Engine {
     store_timeout: Option<Duration>,
     /// Leaves the checkpoint of the write-ahead log to other processes, because this one must finish quickly.
     should_skip_checkpoint: bool,
+    /// Tells a damage met before from one that another process has already dealt with.
+    opened_at: std::time::SystemTime,
 }
 
 impl Engine {
@@ -160,6 +164,7 @@ impl Engine {
             search_cache: SearchCache::default(),
             store_timeout: None,
             should_skip_checkpoint: false,
+            opened_at: std::time::SystemTime::now(),
         })
     }
 

@@ -424,16 +424,14 @@ fn classify_store(error: &StoreError) -> (FailureKind, Option<&'static str>) {
         }
         StoreError::Damaged { .. } => (
             FailureKind::StoreDamaged,
-            Some("move the file away and run `rethread sync` to read all transcripts again"),
+            Some("run `rethread rebuild`: it keeps the file, begins a new store and carries over what can be read"),
         ),
         StoreError::Newer { .. } => {
             (FailureKind::StoreNewer, Some("update rethread to the version that wrote it, or newer"))
         }
         StoreError::Outdated { .. } => (
             FailureKind::StoreOutdated,
-            Some(
-                "move the file away and run `rethread sync`; names, notes and what was forgotten are not carried over",
-            ),
+            Some("run `rethread sync`: it keeps the file, begins a new store and carries everything over"),
         ),
         StoreError::Rejected { .. } => (FailureKind::Internal, Some(REPORT_BUG_HINT)),
     }

@@ -34,6 +34,7 @@ mod lookup;
 mod other_sessions;
 mod pending_archives;
 mod quantized_vector;
+mod salvage;
 mod schema;
 mod sessions;
 mod statistics;
@@ -51,7 +52,7 @@ use rethread_model::Space;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-pub use batch::{Batch, OpenedSession, SessionNumber, SessionUpdate};
+pub use batch::{Batch, EntryContent, OpenedSession, RereadKind, RestoredEntries, SessionNumber, SessionUpdate};
 pub use board_rows::{BoardRow, SessionTail};
 pub use cached_answers::SessionQuestion;
 pub use cards::CardRow;
@@ -72,6 +73,7 @@ pub use lifecycle::{CloseKind, InjectionRow, LifecycleEvent, LifecycleRow, Sessi
 pub use other_sessions::{ActiveSession, EntriesSince, SessionPart};
 pub use pending_archives::PendingArchive;
 pub use quantized_vector::QuantizedVector;
+pub use salvage::{CarriedOver, RereadDecision};
 pub use sessions::{SessionFilter, SessionScope};
 pub use statistics::{FailedCheck, StoreStatistics, TranscriptProblem};
 pub use threads::{

@@ -16,6 +16,7 @@ use rethread_model::thread::ThreadId;
 use rethread_model::{Agent, Session, SessionId, Timestamp};
 use rethread_store::{MentionMatcher, RowCounts, SessionFilter, SessionNumber, Store, TextMatcher, ThreadError};
 
+use crate::sync::{SyncTotals, restore_all_set_aside};
 use crate::{Engine, EngineError};
 
 /// Limit on the depth of nested sub-agents.
@@ -114,8 +115,10 @@ impl Engine {
     pub fn forget(&self, target: &ForgetTarget) -> Result<ForgetReport, EngineError> {
         let start = Instant::now();
         let Some(mut store) = self.store_for_forget(target)? else { return Ok(ForgetReport::default()) };
-        // Bytes of an earlier, interrupted run would not be found below, so wipe them first.
+        // Bytes of an earlier, interrupted run would not be found below, so wipe them first. The same for entries that
+        // wait for the end of a sync.
         self.finish_wipe(&mut store)?;
+        restore_all_set_aside(&mut store, &mut SyncTotals::default())?;
         let plan = self.plan_forget(&store, target)?;
         let there = self.count_planned(&plan);
         if there.values().all(|count| *count == 0) {

@@ -83,7 +83,8 @@ impl Engine {
         let none = BTreeSet::new();
         for (number, session) in &plan.partial_sessions {
             let seqs = plan.entries.get(number).unwrap_or(&none);
-            kept_out += batch.add_forgotten_keys(tombstone_keys(batch, (*number, session), seqs, needle)?)?;
+            let keys = tombstone_keys(batch, (*number, session), seqs, needle)?;
+            kept_out += batch.add_forgotten_keys(keys)?;
             batch.remove_card(SessionKey { agent: session.agent, external_id: &session.external_id })?;
         }
         let mut to_read = TranscriptsToReread::new();
@@ -130,7 +131,10 @@ impl Engine {
             let path = Path::new(&row.path);
             has_all_read_bytes(path, row) && !excludes.is_excluded(path, session.cwd.as_deref())
         };
-        let all = !rows.is_empty() && is_agent_read && rows.iter().all(may_be_read);
+        let all = !rows.is_empty()
+            && is_agent_read
+            && rows.iter().all(may_be_read)
+            && !batch.has_unrepeatable_entries(number)?;
         Ok(all.then(|| (root, rows.into_iter().map(|row| row.path.into()).collect())))
     }
 
@@ -152,15 +156,14 @@ impl Engine {
 
 /// Keys by which the removed entries and names are recognized if they are read again.
 fn tombstone_keys(
-    batch: &Batch<'_>,
+    batch: &mut Batch<'_>,
     (number, session): (SessionNumber, &Session),
     seqs: &BTreeSet<u64>,
     needle: &TextMatcher,
 ) -> Result<Vec<NativeKey>, EngineError> {
-    let mut keys = Vec::new();
-    for (key, typed) in batch.entry_keys(number, seqs)? {
-        keys.push(key);
-        keys.extend(typed.map(|text| queued_prompt_key(session.agent, &session.external_id, &text)));
+    let mut keys = batch.tombstone_keys(number, session.agent, Some(seqs))?;
+    for text in batch.typed_texts(number, seqs)? {
+        keys.push(queued_prompt_key(session.agent, &session.external_id, &text));
     }
     let memory = batch.session_with_state(number)?.and_then(|(_, memory)| memory).unwrap_or_default();
     keys.extend(blocked_keys(session.agent, &memory, &|text| needle.matches(text)));

@@ -51,11 +51,18 @@ impl Engine {
             transcript: payload.transcript_path,
             subagent: payload.agent_id.as_str().map(str::to_owned),
         };
-        let text = match event {
+        let handled = match event {
             // What a sub-agent does to files counts as done by its session. Everything else is between the two of them.
-            HookEvent::ToolStarting { .. } | HookEvent::ToolFinished(_) => self.handle_event(&caller, event)?,
-            _ if payload.agent_id.is_null() => self.handle_event(&caller, event)?,
-            _ => None,
+            HookEvent::ToolStarting { .. } | HookEvent::ToolFinished(_) => self.handle_event(&caller, event),
+            _ if payload.agent_id.is_null() => self.handle_event(&caller, event),
+            _ => Ok(None),
+        };
+        let text = match handled {
+            Ok(text) => text,
+            Err(error) => {
+                let notice = self.replace_store_in_hook(&error).ok_or(error)?;
+                return Ok(Some(json!({"systemMessage": notice})));
+            }
         };
         Ok(text.map(
             |text| json!({"hookSpecificOutput": {"hookEventName": payload.hook_event_name, "additionalContext": text}}),

@@ -61,7 +61,10 @@ impl Engine {
             subagent: None,
         };
         let is_prompt = matches!(event, HookEvent::Prompt(_));
-        let text = self.handle_event(&caller, event)?;
+        let text = match self.handle_event(&caller, event) {
+            Ok(text) => text,
+            Err(error) => Some(self.replace_store_in_hook(&error).ok_or(error)?),
+        };
         let name = if is_prompt { self.name_on_written_card(caller.key())? } else { None };
         let mut answer = serde_json::Map::new();
         if let Some(text) = text {

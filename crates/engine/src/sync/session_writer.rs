@@ -1,8 +1,9 @@
 //! Writes the sessions of one transcript into the store, chunk by chunk.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 
-use rethread_ingest::source::{explicit_thread_name, project};
+use rethread_ingest::source::{explicit_thread_name, file, project};
 use rethread_ingest::{
     EventScope, RedactionFindings, Redactor, SessionAssembler, StoredState, TranscriptEvent, rebuild_episodes,
     subagent_conversation,
@@ -10,13 +11,14 @@ use rethread_ingest::{
 use rethread_model::thread::UNNAMED_THREAD;
 use rethread_model::{Agent, EntryOwner, NativeKey, Session, SessionChanges, SessionKind, Timestamp, Warning};
 use rethread_store::{
-    Batch, FileFingerprint, ReadCursor, SessionKey, SessionNumber, SessionUpdate, StoreError, TranscriptNumber,
-    TranscriptRow,
+    Batch, EntryContent, FileFingerprint, ReadCursor, RereadKind, SessionKey, SessionNumber, SessionUpdate, StoreError,
+    TranscriptNumber, TranscriptRow,
 };
 
 use super::SyncTotals;
 use super::facts::FactExtraction;
-use super::plan::{JobStart, TranscriptJob, fingerprint};
+use super::kept_entries::restore_set_aside;
+use super::plan::{JobStart, TranscriptJob, fingerprint, prefix_hashes};
 use super::read::TranscriptChunk;
 use crate::EngineError;
 
@@ -25,8 +27,6 @@ pub(super) struct SyncProgress<'a> {
     pub(super) totals: &'a mut SyncTotals,
     /// Whether another pass is needed.
     pub(super) needs_another_pass: bool,
-    /// Whether a transcript contained titles of sessions in other files.
-    pub(super) has_titles: bool,
     projects: HashMap<String, String>,
     /// The time recorded with new facts. `None` if facts are disabled.
     learned_at: Option<Timestamp>,
@@ -34,7 +34,7 @@ pub(super) struct SyncProgress<'a> {
 
 impl<'a> SyncProgress<'a> {
     pub(super) fn new(totals: &'a mut SyncTotals, learned_at: Option<Timestamp>) -> Self {
-        Self { totals, needs_another_pass: false, has_titles: false, projects: HashMap::new(), learned_at }
+        Self { totals, needs_another_pass: false, projects: HashMap::new(), learned_at }
     }
 
     /// The project of a directory, cached: finding it needs the file system.
@@ -60,6 +60,13 @@ struct OpenTranscript {
     main: OpenSession,
     /// Subagents inside the same file, by the name of their conversation.
     side_sessions: BTreeMap<String, OpenSession>,
+}
+
+/// The transcript entries come from.
+#[derive(Clone, Copy)]
+struct TranscriptSource<'a> {
+    job: &'a TranscriptJob,
+    number: TranscriptNumber,
 }
 
 /// A session that is being written.
@@ -101,6 +108,14 @@ impl StoredState for BatchStoredState<'_, '_> {
 
     fn is_copied_node(&self, lineage: NativeKey) -> Result<bool, StoreError> {
         self.batch.is_copied_node(self.session, lineage)
+    }
+
+    fn is_forgotten_key(&self, key: NativeKey) -> Result<bool, StoreError> {
+        self.batch.has_forgotten(key)
+    }
+
+    fn is_forgotten_content(&self, at: Option<Timestamp>, text: &str, arguments: &str) -> Result<bool, StoreError> {
+        self.batch.has_forgotten_content(EntryContent { agent: self.agent, at, text, arguments })
     }
 
     fn is_forgotten(&self, external_id: &str) -> Result<bool, StoreError> {
@@ -203,7 +218,7 @@ impl<'a> SessionWriter<'a> {
         };
         let Some((session, memory)) = batch.session_with_state(number)? else { return Ok(None) };
         let memory = if chunk.is_reread {
-            reset_before_reread(batch, number, transcript, &session)?;
+            set_aside_before_reread(batch, (number, &session), transcript, progress)?;
             if chunk.is_replaced {
                 batch.start_generation(number)?;
             }
@@ -221,8 +236,8 @@ impl<'a> SessionWriter<'a> {
             }
             _ => (session.kind, None),
         };
-        let Some(mut main) = OpenSession::new(number, &session, memory) else {
-            reset_before_reread(batch, number, transcript, &session)?;
+        let Some(mut main) = OpenSession::new(batch, number, &session, memory)? else {
+            set_aside_before_reread(batch, (number, &session), transcript, progress)?;
             return Ok(None);
         };
         if let Some(name) = self.given_name(batch, &session)? {
@@ -284,9 +299,10 @@ impl OpenTranscript {
     ) -> Result<(), EngineError> {
         let is_child = self.kind == SessionKind::Child || self.main.assembler.has_child_name();
         let kind = if is_child { SessionKind::Child } else { SessionKind::Main };
-        self.main.store(batch, job, (kind, self.parent.as_deref()), bytes, progress)?;
+        let source = TranscriptSource { job, number: self.transcript };
+        self.main.store(batch, source, (kind, self.parent.as_deref()), bytes, progress)?;
         for side in self.side_sessions.values_mut() {
-            side.store(batch, job, (SessionKind::Child, Some(&self.external_id)), 0, progress)?;
+            side.store(batch, source, (SessionKind::Child, Some(&self.external_id)), 0, progress)?;
         }
         Ok(())
     }
@@ -294,31 +310,39 @@ impl OpenTranscript {
 
 impl OpenSession {
     /// Restores the assembler. `None` if its stored state cannot be read.
-    fn new(number: SessionNumber, session: &Session, assembler_state: Option<String>) -> Option<Self> {
+    fn new(
+        batch: &Batch<'_>,
+        number: SessionNumber,
+        session: &Session,
+        assembler_state: Option<String>,
+    ) -> Result<Option<Self>, StoreError> {
         let assembler = match &assembler_state {
             None => SessionAssembler::new(session.agent, &session.external_id),
-            Some(assembler_state) => {
-                SessionAssembler::resume(session.agent, &session.external_id, assembler_state).ok()?
-            }
+            Some(state) => match SessionAssembler::resume(session.agent, &session.external_id, state) {
+                Ok(assembler) => assembler,
+                Err(_) => return Ok(None),
+            },
         };
         let episodes = assembler.counts(session.kind).episodes;
-        let is_new = assembler_state.is_none();
-        Some(Self { number, assembler, assembler_state, project: session.project.clone(), is_new, episodes })
+        // A session that is read again may have parts whose transcripts are gone.
+        let is_new = assembler_state.is_none() && !batch.is_set_aside(number)?;
+        let project = session.project.clone();
+        Ok(Some(Self { number, assembler, assembler_state, project, is_new, episodes }))
     }
 
     fn store(
         &mut self,
         batch: &mut Batch<'_>,
-        job: &TranscriptJob,
+        source: TranscriptSource<'_>,
         (kind, parent): (SessionKind, Option<&str>),
         bytes: u64,
         progress: &mut SyncProgress<'_>,
     ) -> Result<(), EngineError> {
+        let job = source.job;
         let changes = self.assembler.take_changes();
         let report = progress.totals.agent_report(job.agent);
         report.entries += changes.entries.len() as u64;
-        progress.has_titles |= !changes.other_session_titles.is_empty();
-        batch.apply_changes(self.number, &changes, self.assembler.open_episode().as_ref())?;
+        batch.apply_changes(self.number, Some(source.number), &changes, self.assembler.open_episode().as_ref())?;
         if changes.should_rebuild_episodes {
             let (entries, nodes) = batch.entry_outlines(self.number)?;
             let rebuilt = rebuild_episodes(&entries, &nodes, self.assembler.leaf());
@@ -396,18 +420,34 @@ impl OpenSession {
     }
 }
 
-/// Deletes what was stored of a session, including its subagents in the same file.
-fn reset_before_reread(
+/// Sets aside what was stored of a session and of its subagents in the same file. What the reading does not give again
+/// is restored when it is complete.
+fn set_aside_before_reread(
     batch: &mut Batch<'_>,
-    number: SessionNumber,
+    (number, session): (SessionNumber, &Session),
     transcript: TranscriptNumber,
-    session: &Session,
+    progress: &mut SyncProgress<'_>,
 ) -> Result<(), EngineError> {
-    for child in batch.inline_children(session.agent, &session.external_id)? {
-        batch.reset_session(child)?;
+    let mut rereads = Vec::new();
+    for row in batch.session_transcripts(number)? {
+        rereads.extend(reread_kind(&row).map(|kind| (row.number, kind)));
     }
-    batch.reset_session(number)?;
+    let mut sessions = batch.inline_children(session.agent, &session.external_id)?;
+    sessions.push(number);
+    for number in sessions {
+        // An earlier reading may have been interrupted.
+        restore_set_aside(batch, number, progress.totals)?;
+        batch.set_session_aside(number, &rereads)?;
+        progress.totals.add_set_aside(number);
+    }
     Ok(batch.clear_transcript_problems(transcript)?)
+}
+
+/// How a transcript will be read again; `None` if it cannot be read now.
+pub(crate) fn reread_kind(row: &TranscriptRow) -> Option<RereadKind> {
+    let (file, stamp) = file::open(Path::new(&row.path)).ok().filter(|(_, stamp)| stamp.size > 0)?;
+    let is_unchanged = file::has_only_grown(&file, stamp.size, row.cursor.offset, prefix_hashes(&row.cursor));
+    Some(if is_unchanged || row.cursor.offset == 0 { RereadKind::Unchanged } else { RereadKind::Rewritten })
 }
 
 fn is_forgotten(batch: &Batch<'_>, agent: Agent, external_id: &str) -> Result<bool, StoreError> {
@@ -426,7 +466,7 @@ fn open_side_session(
     }
     let number = batch.open_session(job.agent, &external_id)?.number;
     let Some((session, memory)) = batch.session_with_state(number)? else { return Ok(None) };
-    Ok(OpenSession::new(number, &session, memory))
+    Ok(OpenSession::new(batch, number, &session, memory)?)
 }
 
 /// Records the problems and redactions of a chunk.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rethread_ingest::{Redactor, SessionAssembler, TranscriptFilter};
 use rethread_model::Warning;
-use rethread_store::{Batch, Store};
+use rethread_store::Store;
 
 use super::plan::{SyncPlan, TranscriptJob};
 use super::read::{TranscriptChunk, read_transcript};
@@ -101,17 +101,16 @@ fn write_all(
         batch.commit()?;
         next = feed.next(FeedWait::Long);
     }
-    if sync_progress.has_titles {
-        let mut batch = store.begin()?;
-        deliver_titles(&mut batch)?;
-        batch.commit()?;
-    }
-    Ok(())
+    deliver_titles(store)
 }
 
-/// Applies titles that were found in one file for a session in another.
-fn deliver_titles(batch: &mut Batch<'_>) -> Result<(), EngineError> {
-    for (number, title) in batch.other_session_titles()? {
+/// Gives sessions the titles that other files hold for them, whichever was read first.
+pub(super) fn deliver_titles(store: &mut Store) -> Result<(), EngineError> {
+    if !store.has_undelivered_titles()? {
+        return Ok(());
+    }
+    let mut batch = store.begin()?;
+    for (leaf, number, title) in batch.undelivered_titles()? {
         let Some((session, Some(memory))) = batch.session_with_state(number)? else { continue };
         let Ok(mut assembler) = SessionAssembler::resume(session.agent, &session.external_id, &memory) else {
             continue;
@@ -120,8 +119,9 @@ fn deliver_titles(batch: &mut Batch<'_>) -> Result<(), EngineError> {
         let name = assembler.name().map(str::to_owned);
         let memory = assembler.save().map_err(EngineError::SerializeState)?;
         batch.rename_session(number, name.as_deref(), &memory)?;
+        batch.mark_title_delivered(leaf)?;
     }
-    Ok(())
+    Ok(batch.commit()?)
 }
 
 /// The next thing for the writer to do.

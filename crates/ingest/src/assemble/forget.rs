@@ -6,7 +6,7 @@ use rethread_model::{Agent, EntryKind, EntryOwner, NativeKey, ToolOutcome};
 
 use super::titles::shorten_title;
 use super::{AssemblerState, SessionAssembler, StoredState};
-use crate::Redactor;
+use crate::{EventBody, Redactor, TranscriptEvent};
 
 /// An entry that remains after forgetting.
 #[derive(Clone, Copy, Debug)]
@@ -80,6 +80,39 @@ impl SessionAssembler {
                 _ => {}
             }
         }
+    }
+
+    /// Whether an event repeats content of a forgotten line. The id of a line is the same in every copy, while ids of
+    /// tool calls may be unique only in their session.
+    pub(super) fn is_forgotten_line<K: StoredState>(
+        &mut self,
+        event: &TranscriptEvent,
+        stored: &K,
+    ) -> Result<bool, K::Error> {
+        // A result belongs to its call, which may be on a line that stays.
+        if !matches!(event.body, EventBody::Text { .. } | EventBody::ToolCall { .. }) {
+            return Ok(false);
+        }
+        let line = event.location.line;
+        let is_forgotten = match self.sync.looked_up_line {
+            Some((known, is_forgotten)) if known == line => is_forgotten,
+            _ => stored.is_forgotten_key(self.line_key(&event.native_id))?,
+        };
+        self.sync.looked_up_line = Some((line, is_forgotten));
+        if let (true, EventBody::ToolCall { id, .. }) = (is_forgotten, &event.body) {
+            self.forget_call(id);
+        }
+        Ok(is_forgotten)
+    }
+
+    /// Keeps the result of a forgotten call out, which is on another line and may be read earlier or later.
+    pub(super) fn forget_call(&mut self, id: &str) {
+        let call = self.key(id);
+        let is_its_error = |(key, outcome): &&(NativeKey, ToolOutcome)| *key == call && outcome.status.is_error();
+        self.state.orphan_errors -= self.state.early_results.iter().filter(is_its_error).count() as u64;
+        self.state.early_results.retain(|(key, _)| *key != call);
+        self.sync.seen_keys.insert(call);
+        self.changes.forgotten_calls.push(call);
     }
 
     /// Sets the most recent branch. A forgotten branch name is dropped.

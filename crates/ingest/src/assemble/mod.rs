@@ -6,6 +6,7 @@
 mod branch;
 mod episodes;
 mod forget;
+mod kept;
 mod prompt_queue;
 mod stored_state;
 mod subagents;
@@ -30,6 +31,7 @@ use crate::{EventBody, QueueStep, Redactor, TitleRank, TranscriptEvent};
 pub use self::branch::{RebuiltEpisodes, rebuild_episodes};
 pub use self::episodes::PART_TOKENS;
 pub use self::forget::{RemainingEntry, blocked_keys, queued_prompt_key, state_texts, title_key};
+pub use self::kept::KeptEntries;
 pub use self::stored_state::StoredState;
 pub use self::subagents::subagent_conversation;
 
@@ -99,6 +101,8 @@ struct SyncState {
     /// The current line and its node.
     current_node: Option<(u64, NativeKey)>,
     skipped_line: Option<u64>,
+    /// The last line that was looked up among the forgotten ones, and whether it is one.
+    looked_up_line: Option<(u64, bool)>,
 }
 
 impl SessionAssembler {
@@ -203,6 +207,9 @@ impl SessionAssembler {
         {
             return Ok(());
         }
+        if self.is_forgotten_line(&event, stored)? {
+            return Ok(());
+        }
         match event.body {
             EventBody::Header(header) => {
                 self.state.info.forked_from = header.parent_path;
@@ -244,6 +251,11 @@ impl SessionAssembler {
             // Version 1 has no ids; a line with the same time and content in two files is a copy.
             Agent::Pi => NativeKey::global(self.agent, id),
         }
+    }
+
+    /// The key of the line an event comes from: further texts of a line have its id with a number.
+    fn line_key(&self, native_id: &str) -> NativeKey {
+        self.key(native_id.split(':').next().unwrap_or(native_id))
     }
 
     fn is_declared_copy<K: StoredState>(&self, event: &TranscriptEvent, stored: &K) -> Result<bool, K::Error> {
@@ -293,7 +305,9 @@ impl SessionAssembler {
         }
         self.state.leaf = Some(key);
         self.changes.nodes.push(TreeNode { line: event.location.line, id: key, parent, lineage });
-        if self.state.info.forked_from.is_some() && stored.is_copied_node(lineage)? {
+        // A copy need not say where it comes from.
+        let is_copy = self.state.info.forked_from.is_some() && stored.is_copied_node(lineage)?;
+        if is_copy || stored.is_forgotten_key(lineage)? {
             self.sync.skipped_line = Some(event.location.line);
         }
         Ok(())
@@ -312,7 +326,7 @@ impl SessionAssembler {
             return Ok(());
         };
         let key = self.key(&event.native_id);
-        if !self.is_new(key, stored)? {
+        if !self.is_new(key, stored)? || stored.is_forgotten_content(event.at, &text, "")? {
             return Ok(());
         }
         let message = message.map(|id| self.key(&id));
@@ -341,7 +355,9 @@ impl SessionAssembler {
             EntryKind::Command => self.state.titles.set_first_command(&text),
             _ => {}
         }
-        self.push_entry(Entry { text, ..empty_entry(&event.native_id, event.location, event.at, kind) }, key, message);
+        let line = self.line_key(&event.native_id);
+        let entry = Entry { text, ..empty_entry(&event.native_id, event.location, event.at, kind) };
+        self.push_entry(entry, (key, line), message);
         Ok(())
     }
 
@@ -398,9 +414,8 @@ impl SessionAssembler {
                 // The entry will get the id of the line that sends it, so the step is stored under its own key.
                 if self.sync.seen_keys.insert(key) && !stored.has_queue_step(key)? {
                     self.changes.queue_steps.push(key);
-                    if stored.entry_owner(queued_prompt_key(self.agent, &self.external_id, &text))?
-                        == Some(EntryOwner::Forgotten)
-                    {
+                    let queued = queued_prompt_key(self.agent, &self.external_id, &text);
+                    if stored.is_forgotten_key(queued)? || stored.is_forgotten_content(event.at, &text, "")? {
                         self.state.prompt_queue.add_other();
                         return Ok(());
                     }
@@ -411,7 +426,7 @@ impl SessionAssembler {
                     self.state.prompt_queue.add_prompt(fingerprint, self.state.next_seq);
                     self.count_prompt(&text);
                     let entry = empty_entry(&event.native_id, event.location, event.at, EntryKind::Prompt);
-                    self.push_entry(Entry { text, ..entry }, key, None);
+                    self.push_entry(Entry { text, ..entry }, (key, key), None);
                 }
             }
             QueueStep::QueuedOther => self.state.prompt_queue.add_other(),
@@ -452,7 +467,12 @@ impl SessionAssembler {
     }
 
     /// Adds an entry and returns its episode.
-    fn push_entry(&mut self, mut entry: Entry, key: NativeKey, message: Option<NativeKey>) -> Option<u64> {
+    fn push_entry(
+        &mut self,
+        mut entry: Entry,
+        (native_key, line_key): (NativeKey, NativeKey),
+        message: Option<NativeKey>,
+    ) -> Option<u64> {
         entry.seq = self.state.next_seq;
         self.state.next_seq += 1;
         let pushed = self.state.episodes.push(&EpisodeInput {
@@ -468,7 +488,7 @@ impl SessionAssembler {
         self.changes.closed_episodes.extend(pushed.closed_episode);
         entry.episode = pushed.episode;
         let node = self.sync.current_node.filter(|(line, _)| *line == entry.location.line).map(|(_, node)| node);
-        self.changes.entries.push(NewEntry { entry, native_key: key, message_key: message, node_key: node });
+        self.changes.entries.push(NewEntry { entry, native_key, line_key, message_key: message, node_key: node });
         pushed.episode
     }
 }

@@ -62,6 +62,21 @@ impl SessionTitles {
         given.into_iter().chain([&self.first_prompt, &self.first_command]).flatten()
     }
 
+    /// Takes over titles that only `earlier` has. The first prompt and command are cleared, to be set again by the
+    /// caller.
+    pub(crate) fn complete_from(&mut self, earlier: SessionTitles) {
+        let slots = [
+            (&mut self.custom, earlier.custom),
+            (&mut self.generated, earlier.generated),
+            (&mut self.last_prompt, earlier.last_prompt),
+            (&mut self.summary, earlier.summary),
+        ];
+        for (title, earlier) in slots {
+            *title = title.take().or(earlier);
+        }
+        (self.first_prompt, self.first_command) = (None, None);
+    }
+
     /// Removes titles that must be forgotten. The first prompt and command are cleared, to be set again by the caller.
     pub(crate) fn forget_matching(&mut self, should_forget: &dyn Fn(&str) -> bool) {
         for title in [&mut self.custom, &mut self.generated, &mut self.last_prompt, &mut self.summary] {

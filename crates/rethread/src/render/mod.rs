@@ -56,7 +56,7 @@ pub(crate) use serve::server_address;
 pub(crate) use sessions::{picker_lines, session_label, sessions};
 pub(crate) use show::{LogView, relative_path, show, state_name};
 pub(crate) use status::status;
-pub(crate) use sync::{embedding_failure, embedding_report, sync_plan, sync_report, warnings};
+pub(crate) use sync::{carried_over, embedding_failure, embedding_report, sync_plan, sync_report, warnings};
 pub(crate) use text_page::{CellAlign, TextPage, Tone, sanitize_line};
 pub(crate) use thread::{compaction_note, compaction_summary, queue_position, send_plan, thread_context, threads};
 pub(crate) use timeline::timeline;

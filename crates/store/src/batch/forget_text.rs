@@ -35,22 +35,17 @@ impl Batch<'_> {
         Ok(added)
     }
 
-    /// The keys of some entries of a session, with the text of those that a user typed.
-    pub fn entry_keys(
-        &self,
-        session: SessionNumber,
-        seqs: &BTreeSet<u64>,
-    ) -> Result<Vec<(NativeKey, Option<String>)>, StoreError> {
-        let mut keys = Vec::with_capacity(seqs.len());
+    /// The texts of some entries of a session that a user typed.
+    pub fn typed_texts(&self, session: SessionNumber, seqs: &BTreeSet<u64>) -> Result<Vec<String>, StoreError> {
+        let mut texts = Vec::new();
         for seq in seqs {
-            keys.extend(self.one(
-                "SELECT native_key, CASE WHEN kind IN ('prompt', 'task') THEN text END FROM entry
-                 WHERE space = ?1 AND session = ?2 AND seq = ?3",
+            texts.extend(self.one(
+                "SELECT text FROM entry WHERE space = ?1 AND session = ?2 AND seq = ?3 AND kind IN ('prompt', 'task')",
                 params![self.space, session.0, *seq as i64],
-                |row| Ok((NativeKey::from_stored(row.get(0)?), row.get(1)?)),
+                |row| row.get(0),
             )?);
         }
-        Ok(keys)
+        Ok(texts)
     }
 
     /// The transcripts of a session, in the order in which they were first read.

@@ -14,8 +14,8 @@ use crate::{SessionKey, SessionNumber, Store, StoreError};
 
 pub use mention_matcher::MentionMatcher;
 pub(crate) use tables::{
-    EXTERNAL_ID_TABLES, JSON_COLUMNS, KEPT_WHEN_ENTRIES_GO, SESSION_TABLES, TEXT_COLUMNS, TextAction, TextColumns,
-    row_label,
+    EXTERNAL_ID_TABLES, JSON_COLUMNS, KEPT_WHEN_ENTRIES_GO, KEPT_WHEN_READ_AGAIN, SESSION_TABLES, TEXT_COLUMNS,
+    TextAction, TextColumns, row_label,
 };
 pub use text_matcher::TextMatcher;
 

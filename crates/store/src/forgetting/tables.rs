@@ -3,7 +3,7 @@
 //! Every new table must be listed here; the tests below check it.
 
 /// Tables keyed by session number. All of them are derived from transcripts and can be rebuilt.
-pub(crate) const SESSION_TABLES: [&str; 11] = [
+pub(crate) const SESSION_TABLES: [&str; 13] = [
     "entry",
     "episode",
     "usage",
@@ -15,11 +15,16 @@ pub(crate) const SESSION_TABLES: [&str; 11] = [
     "fact",
     "fact_span",
     "enrichment",
+    "set_aside_entry",
+    "set_aside_session",
 ];
 
 /// Session tables that are not cleared when single entries are removed from a session whose transcript no longer
 /// exists: they hold no text, or lose their rows one by one.
 pub(crate) const KEPT_WHEN_ENTRIES_GO: [&str; 4] = ["entry", "usage", "tree_node", "queue_step"];
+
+/// Session tables that keep the rows of transcripts that cannot be read again.
+pub(crate) const KEPT_WHEN_READ_AGAIN: [&str; 3] = ["usage", "tree_node", "queue_step"];
 
 /// Tables keyed by agent and external id, holding what only Rethread knows. Each has a trigger that ignores rows of
 /// forgotten sessions.
@@ -69,11 +74,17 @@ const fn texts(table: &'static str, columns: &'static [&'static str], action: Te
 }
 
 /// All columns with free text. The entries come first: `entries_containing` relies on it.
-pub(crate) const TEXT_COLUMNS: [TextColumns; 19] = [
+pub(crate) const TEXT_COLUMNS: [TextColumns; 20] = [
     texts(
         "entry",
         &["text", "target", "arguments", "paths", "summary", "error", "output", "script"],
         TextAction::Rebuild,
+    ),
+    // Only while transcripts are read again; forgetting waits for that to finish.
+    texts(
+        "set_aside_entry",
+        &["text", "target", "arguments", "paths", "summary", "error", "output", "script"],
+        TextAction::DeleteRow,
     ),
     texts("session", &["name"], TextAction::Rebuild),
     texts("session", &["cwd", "project", "transcript_path"], TextAction::Keep),
@@ -137,6 +148,7 @@ pub(crate) fn row_label(table: &'static str) -> &'static str {
         "fact_span" => "fact spans",
         "entity" => "entities",
         "enrichment" => "enrichments",
+        "set_aside_entry" | "set_aside_session" => "entries set aside",
         other => other,
     }
 }
@@ -151,8 +163,9 @@ mod tests {
     use crate::Store;
 
     /// Columns with ids, enum values or names of models.
-    const NOT_FREE_TEXT: [&str; 27] = [
+    const NOT_FREE_TEXT: [&str; 28] = [
         "space",
+        "reread",
         "agent",
         "external_id",
         "id",

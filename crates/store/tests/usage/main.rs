@@ -35,7 +35,7 @@ fn store_with_messages(folder: &tempfile::TempDir) -> Store {
     for (number, (agent, row)) in rows.into_iter().enumerate() {
         let session = batch.open_session(agent, "one").unwrap().number;
         let usage = [(NativeKey::from_stored(number as i64), row)].into();
-        batch.apply_changes(session, &SessionChanges { usage, ..SessionChanges::default() }, None).unwrap();
+        batch.apply_changes(session, None, &SessionChanges { usage, ..SessionChanges::default() }, None).unwrap();
     }
     batch.commit().unwrap();
     store
