@@ -12,6 +12,7 @@ mod fact_extraction;
 mod facts;
 mod filters;
 mod forget;
+mod forks;
 mod injections;
 mod lifecycle;
 mod machine_text;
