@@ -251,7 +251,9 @@ impl Engine {
             threads_dir: Some(self.folder.join("threads")),
             extra_roots: Vec::new(),
         };
-        source_config.extra_roots = extra.map(|(agent, path)| (agent, source_config.expand_home(&path))).collect();
+        // A relative path means the same wherever a command is run.
+        let below_home = |path: String| self.environment.home.join(source_config.expand_home(&path));
+        source_config.extra_roots = extra.map(|(agent, path)| (agent, below_home(path))).collect();
         source_config
     }
 }

@@ -35,6 +35,8 @@ pub struct NewEntry {
 pub struct MessageUsage {
     /// Tokens of this message.
     pub tokens: Tokens,
+    /// Of the tokens written to the cache, those stored for an hour instead of five minutes. They cost more.
+    pub hour_write_tokens: u64,
     /// The model that answered.
     pub model: Option<String>,
     /// Time of the message.

@@ -62,7 +62,7 @@ pub use enrichment::{EnrichmentBreaker, EnrichmentRow, MAX_QUEUED_ENRICHMENTS, U
 pub use entity_lookup::{EntityFacts, EntityQuery};
 pub use entries::EntryFilter;
 pub use entry_outlines::EntryOutlines;
-pub use entry_pages::{EntryPage, EntryRange, EpisodePrompt};
+pub use entry_pages::{ChangedPath, EntryPage, EntryRange, EpisodePrompt, ToolTotal};
 pub use error::StoreError;
 pub use facts::{FactQuery, FactRow, FactSpan};
 pub use feed::{EpisodeKey, FeedCursor, FeedEntry, FeedItem, StoreHead};

@@ -230,6 +230,8 @@ CREATE TABLE usage (
     output_tokens      INTEGER NOT NULL,
     cache_read_tokens  INTEGER NOT NULL,
     cache_write_tokens INTEGER NOT NULL,
+    -- Of the cache writes, those stored for an hour; they cost more.
+    hour_write_tokens  INTEGER NOT NULL DEFAULT 0,
     cost_nanos         INTEGER,
     transcript         INTEGER,
     PRIMARY KEY (space, message_key)

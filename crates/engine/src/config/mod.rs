@@ -6,7 +6,7 @@ mod value;
 use std::path::{Path, PathBuf};
 
 use rethread_ingest::TranscriptFilter;
-use rethread_ingest::source::exclude::PROJECT_CONFIG;
+use rethread_ingest::source::exclude::{ExcludeRules, InvalidPattern, PROJECT_CONFIG};
 use rethread_llm::NanoUsd;
 
 pub use keys::{SETTING_KEYS, SettingKey};
@@ -93,6 +93,9 @@ pub enum ConfigError {
         /// The rejected value.
         given: String,
     },
+    /// A pattern of paths cannot be used.
+    #[error(transparent)]
+    Pattern(#[from] InvalidPattern),
     /// The file cannot be read or written.
     #[error("cannot read or write {}", path.display())]
     File {
@@ -188,6 +191,9 @@ impl Config {
     pub fn set(&self, name: &str, text: &str) -> Result<(), ConfigError> {
         let key = find_key(name)?;
         let value = SettingValue::parse(key, text)?;
+        if let ("intake.exclude", SettingValue::List(patterns)) = (key.name, &value) {
+            ExcludeRules::new(patterns, Path::new("/"), &[])?;
+        }
         let failed = |cause| ConfigError::File { path: self.path.clone(), cause };
         let old = match std::fs::read_to_string(&self.path) {
             Ok(old) => old,

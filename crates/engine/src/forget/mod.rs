@@ -13,7 +13,7 @@ use std::time::Instant;
 use rethread_index::{LockWait, delete_index, update_index};
 use rethread_ingest::state_texts;
 use rethread_model::thread::ThreadId;
-use rethread_model::{Agent, Session, SessionId, Timestamp};
+use rethread_model::{Agent, Session, SessionId, SessionKind, Timestamp};
 use rethread_store::{MentionMatcher, RowCounts, SessionFilter, SessionNumber, Store, TextMatcher, ThreadError};
 
 use crate::sync::{SyncTotals, restore_all_set_aside};
@@ -275,10 +275,11 @@ fn add_derived(store: &Store, plan: &mut ForgetPlan) -> Result<(), EngineError> 
     Ok(())
 }
 
-/// The root sessions of families without activity since a time. A root has no parent, or its parent is not stored.
+/// The root sessions of families without activity since a time. A family is a session and its sub-agents; a fork is a
+/// session of its own.
 fn inactive_since(sessions: &[Session], moment: Timestamp) -> Vec<SessionId> {
     let parents: HashMap<SessionId, Option<SessionId>> =
-        sessions.iter().map(|session| (session.id, session.parent)).collect();
+        sessions.iter().map(|one| (one.id, one.parent.filter(|_| one.kind == SessionKind::Child))).collect();
     let first_of = |id: SessionId| {
         let parent = |id: &SessionId| parents.get(id).copied().flatten().filter(|parent| parents.contains_key(parent));
         std::iter::successors(Some(id), parent).take(MAX_FAMILY_DEPTH).last().unwrap_or(id)

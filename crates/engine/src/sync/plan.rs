@@ -13,6 +13,8 @@ use rethread_store::{FileFingerprint, ReadCursor, SessionNumber, Store, Transcri
 use super::SyncRequest;
 use crate::{Engine, EngineError};
 
+const DAY_MILLIS: u64 = 24 * 60 * 60 * 1000;
+
 /// The transcripts to read.
 #[derive(Debug, Default)]
 pub(crate) struct SyncPlan {
@@ -175,7 +177,8 @@ impl SyncPlan {
             }
             take(self, None, source::discover_path(&path.canonicalize().unwrap_or(path)));
         }
-        let since = request.since.map(|since| since.as_millis().saturating_mul(1_000_000));
+        let since = request.since.or_else(|| engine.oldest_to_read().filter(|_| request.paths.is_empty()));
+        let since = since.map(|since| since.as_millis().saturating_mul(1_000_000));
         all.retain(|found| {
             request.agent.is_none_or(|agent| found.agent == agent)
                 && since.is_none_or(|since| found.stamp.mtime >= since)
@@ -261,7 +264,18 @@ pub(crate) fn prefix_hashes(cursor: &ReadCursor) -> PrefixHashes {
 impl Engine {
     /// The exclude patterns from the configuration.
     pub(crate) fn exclude_rules(&self) -> Result<ExcludeRules, EngineError> {
-        Ok(ExcludeRules::new(&self.config.list("intake.exclude"), &self.environment.home)?)
+        let patterns = self.config.list("intake.exclude");
+        let source_config = self.source_config();
+        let roots = Agent::EXTERNAL.iter().flat_map(|agent| source::roots(*agent, &source_config));
+        let roots: Vec<PathBuf> = if patterns.is_empty() { Vec::new() } else { roots.map(|root| root.path).collect() };
+        Ok(ExcludeRules::new(&patterns, &self.environment.home, &roots)?)
+    }
+
+    /// The time before which transcripts are not read, if the configuration limits their age.
+    fn oldest_to_read(&self) -> Option<Timestamp> {
+        let days = self.config.number("intake.max_age_days");
+        let age = i64::try_from(days.saturating_mul(DAY_MILLIS)).unwrap_or(i64::MAX);
+        (days > 0).then(|| Timestamp::from_millis(self.now().as_millis().saturating_sub(age)))
     }
 
     /// The agents to read, from the request or the configuration.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use rethread_ingest::source::{explicit_thread_name, file, project};
+use rethread_ingest::source::{explicit_thread_name, file, project, session_id_in_path};
 use rethread_ingest::{
     EventScope, RedactionFindings, Redactor, SessionAssembler, StoredState, TranscriptEvent, rebuild_episodes,
     subagent_conversation,
@@ -299,8 +299,10 @@ impl OpenTranscript {
     ) -> Result<(), EngineError> {
         let is_child = self.kind == SessionKind::Child || self.main.assembler.has_child_name();
         let kind = if is_child { SessionKind::Child } else { SessionKind::Main };
+        let forked_from = if self.parent.is_none() { fork_parent(batch, &self.main, &self.external_id)? } else { None };
+        let parent = self.parent.as_deref().or(forked_from.as_deref());
         let source = TranscriptSource { job, number: self.transcript };
-        self.main.store(batch, source, (kind, self.parent.as_deref()), bytes, progress)?;
+        self.main.store(batch, source, (kind, parent), bytes, progress)?;
         for side in self.side_sessions.values_mut() {
             side.store(batch, source, (SessionKind::Child, Some(&self.external_id)), 0, progress)?;
         }
@@ -418,6 +420,22 @@ impl OpenSession {
         };
         Ok(batch.save_session(self.number, &update)?)
     }
+}
+
+/// The agent's id of the session that this one was forked from: as recorded, by the path of its transcript, or as the
+/// owner of the entries copied from it.
+fn fork_parent(batch: &Batch<'_>, session: &OpenSession, external_id: &str) -> Result<Option<String>, EngineError> {
+    let info = session.assembler.info();
+    let number = match (&info.forked_from, info.copied_entry) {
+        (Some(path), _) => batch.transcript(path)?.and_then(|row| row.session),
+        (None, Some(entry)) => batch.entry_session(entry)?,
+        (None, None) => None,
+    };
+    let stored = number.map(|number| batch.session_with_state(number)).transpose()?.flatten();
+    let stored = stored.map(|(parent, _)| parent).filter(|parent| parent.kind == SessionKind::Main);
+    let in_path = || info.forked_from.as_deref().and_then(session_id_in_path).map(str::to_owned);
+    let parent = info.parent_id.clone().or(stored.map(|parent| parent.external_id)).or_else(in_path);
+    Ok(parent.filter(|parent| parent != external_id))
 }
 
 /// Sets aside what was stored of a session and of its subagents in the same file. What the reading does not give again

@@ -15,6 +15,7 @@ mod fact_extraction;
 mod facts;
 mod filters;
 mod forget;
+mod forks;
 mod forgotten_copies;
 mod injections;
 mod kept_history;

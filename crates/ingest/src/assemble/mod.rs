@@ -53,6 +53,12 @@ pub struct SessionInfo {
     pub last_activity_at: Option<Timestamp>,
     /// Path of the transcript it was forked from.
     pub forked_from: Option<String>,
+    /// The agent's id of the session it was forked from, if the agent records it.
+    #[serde(default)]
+    pub parent_id: Option<String>,
+    /// The last entry copied from another session before the first one of its own.
+    #[serde(default)]
+    pub copied_entry: Option<NativeKey>,
 }
 
 /// Assembles one session from its events.
@@ -200,6 +206,9 @@ impl SessionAssembler {
             // A damaged line can hold several entries.
             self.sync.skipped_line = None;
         }
+        if let (None, Some(from)) = (&self.state.info.parent_id, &event.copied_session_id) {
+            self.state.info.parent_id = Some(from.clone());
+        }
         // Copied lines also contain the workspace of the copy.
         let is_surroundings = matches!(event.body, EventBody::Workspace { .. });
         if self.sync.skipped_line == Some(event.location.line)
@@ -213,6 +222,7 @@ impl SessionAssembler {
         match event.body {
             EventBody::Header(header) => {
                 self.state.info.forked_from = header.parent_path;
+                self.state.info.parent_id = header.parent_id;
                 self.set_cwd(header.cwd);
                 self.note_time(event.at);
             }
@@ -225,8 +235,8 @@ impl SessionAssembler {
             EventBody::Text { .. } => self.add_text(event, stored)?,
             EventBody::ToolCall { .. } => self.add_call(event, stored)?,
             EventBody::ToolResult { .. } => self.add_result(event, stored)?,
-            EventBody::Usage { message_id: message, tokens, model, cost_usd } => {
-                self.add_usage(&message, MessageUsage { tokens, model, at: event.at, cost_usd });
+            EventBody::Usage { message_id: message, tokens, hour_write_tokens, model, cost_usd } => {
+                self.add_usage(&message, MessageUsage { tokens, hour_write_tokens, model, at: event.at, cost_usd });
             }
             EventBody::Queue(_) => self.apply_queue_step(event, stored)?,
             EventBody::Title { rank, text, leaf } => self.set_title(rank, &text, leaf.as_deref(), stored)?,
@@ -275,7 +285,14 @@ impl SessionAssembler {
     }
 
     fn is_new<K: StoredState>(&mut self, key: NativeKey, stored: &K) -> Result<bool, K::Error> {
-        Ok(self.sync.seen_keys.insert(key) && stored.entry_owner(key)?.is_none())
+        if !self.sync.seen_keys.insert(key) {
+            return Ok(false);
+        }
+        let owner = stored.entry_owner(key)?;
+        if owner == Some(EntryOwner::OtherSession) && self.state.next_seq == 0 {
+            self.state.info.copied_entry = Some(key);
+        }
+        Ok(owner.is_none())
     }
 
     fn note_time(&mut self, at: Option<Timestamp>) {
@@ -401,9 +418,10 @@ impl SessionAssembler {
         if row.model.is_some() {
             self.state.info.model.clone_from(&row.model);
         }
-        let tokens = row.tokens;
+        let (tokens, hour_write_tokens) = (row.tokens, row.hour_write_tokens);
         let known = self.changes.usage.entry(key).or_insert(row);
         known.tokens = known.tokens.max(tokens);
+        known.hour_write_tokens = known.hour_write_tokens.max(hour_write_tokens);
     }
 
     fn apply_queue_step<K: StoredState>(&mut self, event: TranscriptEvent, stored: &K) -> Result<(), K::Error> {

@@ -104,6 +104,14 @@ struct ClaudeUsage {
     output_tokens: LenientNumber,
     cache_read_input_tokens: LenientNumber,
     cache_creation_input_tokens: LenientNumber,
+    cache_creation: LenientObject<ClaudeCacheWrites>,
+}
+
+/// The cache writes of a message by how long they are stored.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ClaudeCacheWrites {
+    ephemeral_1h_input_tokens: LenientNumber,
 }
 
 #[derive(Default, Deserialize)]
@@ -252,6 +260,7 @@ fn add_assistant(line: ClaudeLine<'_>, out: &mut EventBuilder, sink: &mut TextSi
                 cache_read: usage.cache_read_input_tokens.count(),
                 cache_write: usage.cache_creation_input_tokens.count(),
             },
+            hour_write_tokens: usage.cache_creation.0.ephemeral_1h_input_tokens.count(),
             model: message.model.non_empty().map(Into::into),
             cost_usd: line.cost_usd.0,
         });

@@ -113,6 +113,8 @@ pub enum EventBody {
         message_id: String,
         /// Tokens of the message.
         tokens: Tokens,
+        /// Of the tokens written to the cache, those stored for an hour.
+        hour_write_tokens: u64,
         /// The model that answered.
         model: Option<String>,
         /// Cost in US dollars, if the agent reports it.
@@ -138,6 +140,8 @@ pub struct SessionHeader {
     pub external_id: String,
     /// Working directory.
     pub cwd: Option<String>,
+    /// The agent's id of the session that this one was forked from.
+    pub parent_id: Option<String>,
     /// Path of the transcript that this one was forked from.
     pub parent_path: Option<String>,
 }

@@ -20,6 +20,7 @@ use rethread_model::{Agent, SessionKind, Warning};
 pub use native::explicit_thread_name;
 pub use nearby::ProjectPlaces;
 pub use peek::{TranscriptPeek, last_timestamp, peek};
+pub use pi::session_id_in_path;
 
 /// Where agents store their files. The environment is not read here: the binary passes it in.
 #[derive(Clone, Debug, Default)]

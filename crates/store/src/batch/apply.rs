@@ -177,13 +177,13 @@ impl Batch<'_> {
         usage: &MessageUsage,
     ) -> Result<([i64; 4], i64), StoreError> {
         let tokens = [usage.tokens.input, usage.tokens.output, usage.tokens.cache_read, usage.tokens.cache_write];
-        let tokens = tokens.map(|count| count as i64);
+        let (tokens, hour_writes) = (tokens.map(|count| count as i64), usage.hour_write_tokens as i64);
         // Integers add up to the same sum in any order.
         let cost = usage.cost_usd.map(|cost| (cost * 1e9).round() as i64);
         let is_new = self.insert(
             "INSERT INTO usage (space, message_key, session, at, model, input_tokens, output_tokens, cache_read_tokens,
-             cache_write_tokens, cost_nanos, transcript)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO NOTHING",
+             cache_write_tokens, hour_write_tokens, cost_nanos, transcript)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT DO NOTHING",
             params![
                 self.space,
                 key.as_stored(),
@@ -194,11 +194,16 @@ impl Batch<'_> {
                 tokens[1],
                 tokens[2],
                 tokens[3],
+                hour_writes,
                 cost,
                 transcript.map(|transcript| transcript.0),
             ],
         )?;
-        if is_new { Ok((tokens, cost.unwrap_or(0))) } else { self.raise_usage(session, key, tokens, cost) }
+        if is_new {
+            Ok((tokens, cost.unwrap_or(0)))
+        } else {
+            self.raise_usage(session, key, (tokens, hour_writes), cost)
+        }
     }
 
     /// Raises the usage of a message that this session already has and returns the increase.
@@ -206,7 +211,7 @@ impl Batch<'_> {
         &mut self,
         session: SessionNumber,
         key: NativeKey,
-        tokens: [i64; 4],
+        (tokens, hour_writes): ([i64; 4], i64),
         cost: Option<i64>,
     ) -> Result<([i64; 4], i64), StoreError> {
         let before = self.one(
@@ -220,8 +225,8 @@ impl Batch<'_> {
         let cost = cost.or(old_cost);
         self.run(
             "UPDATE usage SET input_tokens = ?3, output_tokens = ?4, cache_read_tokens = ?5, cache_write_tokens = ?6,
-             cost_nanos = ?7 WHERE space = ?1 AND message_key = ?2",
-            params![self.space, key.as_stored(), new[0], new[1], new[2], new[3], cost],
+             cost_nanos = ?7, hour_write_tokens = max(hour_write_tokens, ?8) WHERE space = ?1 AND message_key = ?2",
+            params![self.space, key.as_stored(), new[0], new[1], new[2], new[3], cost, hour_writes],
         )?;
         Ok((std::array::from_fn(|at| new[at] - old[at]), cost.unwrap_or(0) - old_cost.unwrap_or(0)))
     }

@@ -286,6 +286,7 @@ impl<'s> Batch<'s> {
     pub fn inline_children(&self, agent: Agent, parent_external: &str) -> Result<Vec<SessionNumber>, StoreError> {
         self.all(
             "SELECT number FROM session AS child WHERE space = ?1 AND agent = ?2 AND parent_external_id = ?3
+             AND kind <> 'main'
              AND NOT EXISTS (SELECT 1 FROM transcript WHERE space = child.space AND session = child.number)",
             params![self.space, agent.as_str(), parent_external],
             |row| row.get(0).map(SessionNumber),
@@ -311,6 +312,16 @@ impl<'s> Batch<'s> {
             None if self.has_forgotten(key)? => Ok(Some(EntryOwner::Forgotten)),
             owner => Ok(owner),
         }
+    }
+
+    /// The session that had an entry with this key first.
+    pub fn entry_session(&self, key: NativeKey) -> Result<Option<SessionNumber>, StoreError> {
+        self.one(
+            "SELECT session FROM entry INDEXED BY entry_by_native_key WHERE space = ?1 AND native_key = ?2
+             ORDER BY session LIMIT 1",
+            params![self.space, key.as_stored()],
+            |row| row.get(0).map(SessionNumber),
+        )
     }
 
     /// Whether that step of the session's prompt queue was handled before.

@@ -50,7 +50,7 @@ impl Store {
             let Some(session) = self.session_by_number(number)?.filter(|_| seen.insert(number)) else { continue };
             let read = || -> rusqlite::Result<Vec<SessionNumber>> {
                 let sql = "SELECT number FROM session WHERE space = ?1 AND agent = ?2 AND parent_external_id = ?3
-                     AND kind <> 'removed'";
+                     AND kind = 'child'";
                 let values = params![self.space.as_str(), session.agent.as_str(), session.external_id];
                 self.connection.prepare_cached(sql)?.query_map(values, |row| row.get(0).map(SessionNumber))?.collect()
             };
