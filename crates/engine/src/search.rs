@@ -378,3 +378,19 @@ pub(crate) fn prompt_of(entries: &[Entry]) -> Option<&str> {
 pub(crate) fn answer_of(entries: &[Entry]) -> Option<&str> {
     entries.iter().rev().find(|entry| entry.kind == EntryKind::AssistantText).map(|entry| entry.text.as_str())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_thread_that_reads_the_index_expects_a_panic() {
+        // D57
+        let seen = catch_index_damage(|| {
+            let elsewhere = std::thread::spawn(expects_panic).join().unwrap_or(true);
+            Ok((expects_panic(), elsewhere, catch_index_damage(|| Ok(())).is_ok(), expects_panic()))
+        });
+        assert!(matches!(seen, Ok((true, false, true, true))));
+        assert!(!expects_panic());
+    }
+}

@@ -334,3 +334,102 @@ fn percent_encoded(path: &Path) -> String {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SessionKey;
+    use rethread_model::{Agent, Timestamp};
+
+    const KEY: SessionKey<'static> = SessionKey { agent: Agent::Pi, external_id: "x" };
+
+    fn synchronous(batch: &Batch<'_>) -> i64 {
+        batch.connection().query_row("PRAGMA synchronous", [], |row| row.get(0)).unwrap()
+    }
+
+    fn add_session(store: &mut Store, now: i64) {
+        let mut batch = store.begin().unwrap();
+        batch.save_lifecycle(KEY, &crate::LifecycleRow::new(Timestamp::from_millis(now))).unwrap();
+        batch.commit().unwrap();
+    }
+
+    #[test]
+    fn what_only_we_know_is_flushed_with_every_commit() {
+        // D62
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        let mut store = Store::open(&path, Space::local()).unwrap();
+        assert_eq!(synchronous(&store.begin_unflushed().unwrap()), 1);
+        assert_eq!(synchronous(&store.begin().unwrap()), 2);
+        let mut hook = Store::open_low_latency(&path, Space::local(), WaitBudget::new(BUSY_TIMEOUT)).unwrap();
+        assert_eq!(synchronous(&hook.begin().unwrap()), 1, "a hook does not wait for the disk");
+    }
+
+    #[test]
+    fn the_waits_of_a_hook_do_not_add_up() {
+        // D34
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        let mut writing = Store::open(&path, Space::local()).unwrap();
+        let budget = WaitBudget::new(Duration::from_millis(30));
+        let mut stores: Vec<Store> =
+            (0..3).map(|_| Store::open_low_latency(&path, Space::local(), budget.clone()).unwrap()).collect();
+        let lock = writing.begin().unwrap();
+        for store in &mut stores {
+            assert!(matches!(store.begin(), Err(StoreError::Locked { .. })));
+            assert_eq!(budget.left(), Duration::ZERO, "the first wait used up the budget of all");
+        }
+        drop(lock);
+        assert!(stores[0].begin().is_ok(), "a free lock needs no wait");
+    }
+
+    #[test]
+    fn a_reader_writes_nothing_and_creates_no_schema() {
+        // D57
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        let read = || Store::open_read_only(&path, &Space::local(), None).unwrap();
+        assert!(read().is_none() && !path.exists());
+        std::fs::write(&path, "").unwrap();
+        assert!(read().is_none(), "an empty file is not set up");
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), 0);
+        let mut store = Store::open(&path, Space::local()).unwrap();
+        add_session(&mut store, 1);
+        let mut reader = read().unwrap();
+        assert!(reader.lifecycle(KEY).unwrap().is_some());
+        assert!(matches!(reader.begin(), Err(StoreError::Disk { .. })), "it cannot write");
+        // The last connection to close would otherwise move the log into the database.
+        store.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
+        drop(reader);
+        drop(store);
+        let before = (std::fs::read(&path).unwrap(), std::fs::read(log_path(&path)).unwrap());
+        assert!(read().unwrap().lifecycle(KEY).unwrap().is_some());
+        assert!(before == (std::fs::read(&path).unwrap(), std::fs::read(log_path(&path)).unwrap()));
+    }
+
+    #[test]
+    fn a_store_on_a_read_only_file_system_is_read_with_its_log() {
+        // D63
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        let mut store = Store::open(&path, Space::local()).unwrap();
+        add_session(&mut store, 7);
+        let copy = folder.path().join("100% read-only?.db");
+        let touched = |connection: &Connection| -> rusqlite::Result<i64> {
+            connection.query_row("SELECT touched_at FROM lifecycle", [], |row| row.get(0))
+        };
+        let only = |names: &[&Path]| {
+            let all = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+            all.filter(|path| path.to_string_lossy().contains("read-only")).count() == names.len()
+        };
+        std::fs::copy(&path, &copy).unwrap();
+        std::fs::copy(log_path(&path), log_path(&copy)).unwrap();
+        assert_eq!(touched(&connect_frozen(&copy).unwrap()).unwrap(), 7, "the row is only in the log");
+        assert!(only(&[&copy, &log_path(&copy)]), "no side file is created");
+        drop(store);
+        std::fs::remove_file(log_path(&copy)).unwrap();
+        std::fs::copy(&path, &copy).unwrap();
+        assert_eq!(touched(&connect_frozen(&copy).unwrap()).unwrap(), 7);
+        assert!(only(&[&copy]), "no side file is created");
+    }
+}

@@ -164,3 +164,33 @@ fn spool_files(folder: &Path) -> Vec<SpoolFile> {
     files.sort_by(|one, other| one.name.cmp(&other.name));
     files
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Environment;
+    use std::time::Duration;
+
+    #[test]
+    fn an_event_whose_file_outlives_its_delivery_is_not_delivered_again() {
+        // D69
+        let home = tempfile::tempdir().unwrap();
+        let engine = Engine::open(Environment::for_home(home.path())).unwrap();
+        let caller =
+            Caller { agent: Agent::Pi, external_id: "x".to_owned(), cwd: home.path().to_owned(), transcript: None };
+        let hook = Engine::open(Environment::for_home(home.path())).unwrap().with_hook_timeout(Duration::ZERO);
+        let mut store = engine.writer().unwrap();
+        let event = SessionEvent::new("response_completed", String::new());
+        hook.ensure_home().unwrap();
+        hook.spool(&caller, SpooledAction::Event(event)).unwrap();
+        let file = spool_files(&engine.spool_folder()).remove(0);
+        let spooled: SpooledEvent = serde_json::from_slice(&fs::read(&file.path).unwrap()).unwrap();
+        // The process is killed after it stored the event and before it removed the file.
+        engine.deliver(&mut store, &file, spooled).unwrap();
+        assert_eq!(engine.spooled_event_count(), 1);
+        engine.deliver_spooled(&mut store).unwrap();
+        assert_eq!(engine.spooled_event_count(), 0);
+        let recorded = store.lifecycle_events(caller.key(), 9).unwrap();
+        assert_eq!(recorded.iter().filter(|event| event.kind == "response_completed").count(), 1);
+    }
+}

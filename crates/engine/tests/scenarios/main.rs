@@ -21,6 +21,7 @@ mod references;
 mod search;
 mod session_helpers;
 mod sessions_by_id;
+mod spool;
 mod sync;
 mod threads;
 mod turn_queue;
