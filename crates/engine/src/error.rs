@@ -42,6 +42,9 @@ pub enum EngineError {
         #[source]
         cause: std::io::Error,
     },
+    /// Another process delivers hook events for longer than the caller was willing to wait.
+    #[error("another process delivers the hook events, see {}", .0.display())]
+    SpoolBusy(PathBuf),
     /// All users can write to our directory.
     #[error("all users can write to {} (mode {mode:04o})", path.display())]
     SharedHome {
@@ -179,6 +182,7 @@ impl EngineError {
         matches!(
             self,
             EngineError::Store(StoreError::Locked { .. })
+                | EngineError::SpoolBusy(_)
                 | EngineError::Index(IndexError::Store(StoreError::Locked { .. }))
         )
     }

@@ -290,6 +290,7 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
         EngineError::Folder { .. } => {
             (FailureKind::HomeUnusable, Some("use another directory with --home or RETHREAD_HOME"))
         }
+        EngineError::SpoolBusy(_) => (FailureKind::StoreLocked, Some("try again in a moment")),
         EngineError::SharedHome { .. } => (
             FailureKind::HomeUnusable,
             Some(

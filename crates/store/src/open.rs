@@ -44,6 +44,17 @@ impl WaitBudget {
         Self { micros_left: Arc::new(AtomicU64::new(total.as_micros() as u64)) }
     }
 
+    /// Whether there is nothing left to wait.
+    pub fn is_spent(&self) -> bool {
+        self.left() == Duration::ZERO
+    }
+
+    /// Waits for something other than the store.
+    pub fn sleep(&self, time: Duration) {
+        std::thread::sleep(time);
+        self.spend(time);
+    }
+
     fn left(&self) -> Duration {
         Duration::from_micros(self.micros_left.load(Ordering::Relaxed))
     }

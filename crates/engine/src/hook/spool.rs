@@ -9,7 +9,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use rethread_model::{Agent, Timestamp};
 use rethread_store::{Batch, OWNER_ONLY, SessionKey, Store, StoreError};
@@ -20,6 +20,10 @@ use crate::{Engine, EngineError, home};
 
 /// Name of the directory in our home.
 const FOLDER: &str = "spool";
+/// Locked while events are delivered.
+const LOCK: &str = "lock";
+/// How often a waiting process tries to get that lock.
+const LOCK_POLL: Duration = Duration::from_millis(1);
 /// A file with another ending is still being written.
 const COMPLETE: &str = "json";
 
@@ -106,10 +110,13 @@ impl Engine {
 
     /// Stores all events that wait, oldest first.
     pub(crate) fn deliver_spooled(&self, store: &mut Store) -> Result<(), EngineError> {
-        let files = spool_files(&self.spool_folder());
-        if files.is_empty() {
+        let folder = self.spool_folder();
+        if spool_files(&folder).is_empty() {
             return Ok(());
         }
+        let _lock = self.lock_spool(&folder)?;
+        // Another process may have delivered them meanwhile.
+        let files = spool_files(&folder);
         for file in &files {
             match fs::read(&file.path).map(|bytes| serde_json::from_slice::<SpooledEvent>(&bytes)) {
                 Ok(Ok(event)) => self.deliver(store, file, event)?,
@@ -120,10 +127,27 @@ impl Engine {
             }
             let _ = fs::remove_file(&file.path);
         }
-        let folder = self.spool_folder();
+        if files.is_empty() {
+            return Ok(());
+        }
         let mut batch = store.begin_unflushed()?;
         batch.prune_spooled_events(|name| folder.join(name).exists())?;
         Ok(batch.commit()?)
+    }
+
+    /// One process delivers at a time, so that the order is kept. A hook waits as long as it may.
+    fn lock_spool(&self, folder: &Path) -> Result<fs::File, EngineError> {
+        let path = folder.join(LOCK);
+        loop {
+            if let Some(lock) = home::try_lock_file(&path)? {
+                return Ok(lock);
+            }
+            match &self.hook_wait {
+                Some(budget) if budget.is_spent() => return Err(EngineError::SpoolBusy(path)),
+                Some(budget) => budget.sleep(LOCK_POLL),
+                None => std::thread::sleep(LOCK_POLL),
+            }
+        }
     }
 
     fn deliver(&self, store: &mut Store, file: &SpoolFile, spooled: SpooledEvent) -> Result<(), EngineError> {
@@ -169,7 +193,6 @@ fn spool_files(folder: &Path) -> Vec<SpoolFile> {
 mod tests {
     use super::*;
     use crate::Environment;
-    use std::time::Duration;
 
     #[test]
     fn an_event_whose_file_outlives_its_delivery_is_not_delivered_again() {
