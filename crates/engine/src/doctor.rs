@@ -152,6 +152,11 @@ impl Engine {
                 Some("stop other rethread processes, then run: rethread sync"),
             );
         }
+        let waiting = self.spooled_event_count();
+        if waiting > 0 {
+            let message = format!("{waiting} hook events wait, because the store was in use when they happened");
+            diagnosis.add(area, FindingLevel::Info, message, Some("run: rethread sync"));
+        }
         self.check_index(&store, diagnosis);
         let loose =
             |path: &std::path::Path| std::fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o077 != 0);

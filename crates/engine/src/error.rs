@@ -42,6 +42,17 @@ pub enum EngineError {
         #[source]
         cause: std::io::Error,
     },
+    /// Another process delivers hook events for longer than the caller was willing to wait.
+    #[error("another process delivers the hook events, see {}", .0.display())]
+    SpoolBusy(PathBuf),
+    /// All users can write to our directory.
+    #[error("all users can write to {} (mode {mode:04o})", path.display())]
+    SharedHome {
+        /// Our directory.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
     /// A path given by the user does not exist.
     #[error("path \"{}\" does not exist", .0.display())]
     PathNotFound(PathBuf),
@@ -163,4 +174,16 @@ fn server_description(server: Option<&serde_json::Value>) -> String {
     let at = server.get("url").and_then(serde_json::Value::as_str).map(|url| format!(" at {url}"));
     let pid = server.get("pid").map(|pid| format!(" (pid {pid})"));
     at.unwrap_or_default() + &pid.unwrap_or_default()
+}
+
+impl EngineError {
+    /// Whether another process kept the store locked for longer than the caller was willing to wait.
+    pub(crate) fn is_locked(&self) -> bool {
+        matches!(
+            self,
+            EngineError::Store(StoreError::Locked { .. })
+                | EngineError::SpoolBusy(_)
+                | EngineError::Index(IndexError::Store(StoreError::Locked { .. }))
+        )
+    }
 }

@@ -118,8 +118,8 @@ impl Engine {
 }
 
 impl Engine {
-    /// Checks that every line of every log is a record and that record numbers have no gaps. An incomplete last line is
-    /// fine: a killed process left it, it was never acknowledged, and readers skip it.
+    /// Checks that every line of every log is an undamaged record and that record numbers have no gaps. An incomplete
+    /// line is fine: a killed process left it, it was never acknowledged, and readers skip it.
     fn verify_threads(&self) -> Result<Vec<FailedCheck>, EngineError> {
         let threads = self.threads();
         let mut damage = Vec::new();
@@ -136,6 +136,14 @@ impl Engine {
             };
             if threads.has_damaged_metadata(id) {
                 found("its metadata cannot be read; the next append rebuilds them from the log".to_owned());
+            }
+            let damaged: Vec<_> = logged.problems.iter().filter(|problem| problem.is_damage).collect();
+            for problem in &damaged {
+                found(format!("line {} is damaged and skipped: {}", problem.line, problem.reason));
+            }
+            if !damaged.is_empty() {
+                // Their numbers are missing.
+                continue;
             }
             for (expected, seq) in (1..).zip(logged.records.iter().filter_map(ThreadRecord::seq)) {
                 if seq != expected {

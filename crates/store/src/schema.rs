@@ -43,6 +43,11 @@ pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("CREATE INDEX set_aside_entry_by_native_key ON set_aside_entry (space, native_key);")
 }
 
+/// Whether the schema is there, for a connection that must not create it.
+pub(crate) fn check(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
+    is_current(version(connection).map_err(|cause| StoreError::at(path, cause))?, path)
+}
+
 /// False for a new file, an error for a schema that this program cannot read.
 fn is_current(found: i64, path: &Path) -> Result<bool, StoreError> {
     let path = path.to_owned();

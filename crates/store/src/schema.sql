@@ -527,6 +527,13 @@ CREATE TABLE card (
     PRIMARY KEY (space, agent, external_id)
 ) STRICT, WITHOUT ROWID;
 
+-- Files of spooled hook events that were delivered; a row stays until its file is gone.
+CREATE TABLE delivered_event (
+    space     TEXT NOT NULL,
+    file_name TEXT NOT NULL,
+    PRIMARY KEY (space, file_name)
+) STRICT, WITHOUT ROWID;
+
 -- Forgotten sessions. Neither table holds text.
 
 -- Sessions forgotten on the user's order; nothing brings them back.

@@ -65,7 +65,7 @@ impl Engine {
         intent: &CollisionIntent,
     ) -> Result<Option<String>, EngineError> {
         let (began, now) = (Instant::now(), self.now());
-        let Some(mut store) = self.reader()? else { return Ok(None) };
+        let Some(mut store) = self.existing_writer()? else { return Ok(None) };
         let project = self.project_of(&store, caller)?;
         self.catch_up(&mut store, &project, Some(caller), now)?;
         self.sync_caller_transcript(&mut store, caller)?;

@@ -16,6 +16,7 @@ use serde_json::json;
 
 use super::Lifecycle;
 use super::other_sessions::OtherSessions;
+use super::session_event::SessionEvent;
 use super::session_view::{OwnSession, SessionSummary};
 use super::tool_call_text::{preview, preview_source, without_secrets};
 use crate::{Engine, EngineError};
@@ -120,14 +121,13 @@ impl Engine {
             Ok(true) => {}
             // Too much to read while the agent waits: it is reported with the next prompt.
             Ok(false) => drop(self.start_detached(&["sync"])),
+            // The event is spooled instead.
+            Err(error) if error.is_locked() => return Err(error),
             // What was stored before is still worth reporting.
             Err(error) => self.log_error("inject", &error),
         }
-        let event = LifecycleEvent {
-            at: self.now(),
-            kind: "prompt_submitted".to_owned(),
-            detail: preview(prompt, PREVIEW_CHARS),
-        };
+        let Some(SessionEvent { kind, detail, .. }) = prompt_event(prompt) else { return Ok(None) };
+        let event = LifecycleEvent { at: self.now(), kind, detail };
         self.inject(&mut store, caller, InjectionTrigger::Prompt(prompt), before, &event, began)
     }
 
@@ -154,8 +154,8 @@ impl Engine {
             self.skip_cleared_session(&mut store, caller.key(), &project, self.now())?;
             cleared = Self::cleared_session(&store, caller.key(), &project, self.now())?;
         }
-        let kind = if source == "compact" { "context_compacted" } else { "session_start" };
-        let event = LifecycleEvent { at: self.now(), kind: kind.to_owned(), detail: preview(source, PREVIEW_CHARS) };
+        let SessionEvent { kind, detail, .. } = start_event(source);
+        let event = LifecycleEvent { at: self.now(), kind, detail };
         let trigger = match &cleared {
             Some(external_id) => InjectionTrigger::Cleared(external_id),
             None if is_context_new => InjectionTrigger::NewContext,
@@ -166,23 +166,30 @@ impl Engine {
 
     /// Records that a session's context was replaced. Its own section is then injected with the next prompt.
     pub(crate) fn mark_context_new(&self, caller: &Caller) -> Result<(), EngineError> {
-        let mut store = self.event_writer()?;
+        let mut store = self.writer()?;
         self.sync_caller_transcript(&mut store, caller)?;
-        let mut batch = store.begin()?;
-        batch.clear_injected(caller.key())?;
-        batch.set_new_context(caller.key(), true)?;
+        Self::replace_context(&mut store, caller.key())
+    }
+
+    /// Forgets what was injected into a session's context, because that is gone.
+    pub(crate) fn replace_context(store: &mut Store, key: SessionKey<'_>) -> Result<(), EngineError> {
+        let mut batch = store.begin_unflushed()?;
+        batch.clear_injected(key)?;
+        batch.set_new_context(key, true)?;
         Ok(batch.commit()?)
     }
 
     /// What the other sessions did since the reader last looked. Moves the reader's watermarks unless `peek` is set.
     pub fn activity(&self, reference: &str, peek: bool) -> Result<Option<ActivityBlock>, EngineError> {
-        let mut store = self.writer()?;
+        let mut store = self.syncing_reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
         let now = self.now();
-        let project = self.project_of(&store, &caller)?;
-        self.catch_up(&mut store, &project, Some(&caller), now)?;
+        if !store.is_frozen() {
+            let project = self.project_of(&store, &caller)?;
+            self.catch_up(&mut store, &project, Some(&caller), now)?;
+        }
         let context = self.injection_context(&store, &caller, last_activity(&store, &caller)?, now)?;
-        if !peek {
+        if !peek && !store.is_frozen() {
             let mut batch = store.begin()?;
             for mark in context.injected_watermarks().chain(&context.other_sessions.quiet_watermarks) {
                 batch.move_watermark(caller.key(), *mark)?;
@@ -202,7 +209,7 @@ impl Engine {
     /// What the prompt hook would inject, and why. Reads new transcript lines, but moves no watermark and marks nothing
     /// as injected.
     pub fn explain(&self, reference: &str, prompt: &str) -> Result<InjectionExplanation, EngineError> {
-        let mut store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        let mut store = self.syncing_reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
         let before = last_activity(&store, &caller)?;
         let project = self.project_of(&store, &caller)?;
@@ -448,7 +455,7 @@ impl InjectionTrigger<'_> {
     /// Entities named in the prompt, without secrets.
     fn entities(self) -> Vec<String> {
         match self {
-            InjectionTrigger::Prompt(prompt) => extract_entities(&without_secrets(preview_source(prompt))),
+            InjectionTrigger::Prompt(prompt) => entities_in(prompt),
             InjectionTrigger::Resume | InjectionTrigger::NewContext | InjectionTrigger::Cleared(_) => Vec::new(),
         }
     }
@@ -461,6 +468,26 @@ impl InjectionTrigger<'_> {
             InjectionTrigger::Resume | InjectionTrigger::NewContext | InjectionTrigger::Cleared(_) => "SessionStart",
         }
     }
+}
+
+/// The event of a prompt; `None` if no human wrote it.
+pub(crate) fn prompt_event(prompt: &str) -> Option<SessionEvent> {
+    if is_machine_prompt(prompt) {
+        return None;
+    }
+    let event = SessionEvent::new("prompt_submitted", preview(prompt, PREVIEW_CHARS));
+    Some(SessionEvent { entities: entities_in(prompt), ..event })
+}
+
+/// The event of a session that starts or resumes.
+pub(crate) fn start_event(source: &str) -> SessionEvent {
+    let kind = if source == "compact" { "context_compacted" } else { "session_start" };
+    SessionEvent::new(kind, preview(source, PREVIEW_CHARS))
+}
+
+/// Entities named in a prompt, without secrets.
+fn entities_in(prompt: &str) -> Vec<String> {
+    extract_entities(&without_secrets(preview_source(prompt)))
 }
 
 /// Last activity of a session, as far as its transcript has been read.

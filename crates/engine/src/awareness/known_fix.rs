@@ -59,7 +59,7 @@ impl Engine {
             return Ok(None);
         }
         let Some(message) = identifying_line(&both_ends(error)) else { return Ok(None) };
-        let Some(mut store) = self.reader()? else { return Ok(None) };
+        let Some(mut store) = self.existing_writer()? else { return Ok(None) };
         let project = self.project_of(&store, caller)?;
         let finder = FactFinder { store: &store, caller, project: &project, now };
         let Some(known) = finder.known_fix(&message)? else { return Ok(None) };

@@ -109,7 +109,8 @@ impl Lifecycle {
         }
         add_event(batch, key, &mut life, event)?;
         life.closed = None;
-        life.touched_at = now;
+        // A spooled event may be older than what was recorded since.
+        life.touched_at = life.touched_at.max(now);
         add_recent_entities(&mut life.prompt_entities, entities);
         batch.save_lifecycle(key, &life)?;
         Ok(ended)

@@ -24,7 +24,7 @@ pub struct LiveActivity {
 impl Engine {
     /// What sessions did in the last hour. Reads new transcript lines; moves no watermark.
     pub fn live_activity(&self, scope: &SessionScope) -> Result<LiveActivity, EngineError> {
-        let Some(mut store) = self.reader()? else { return Ok(LiveActivity::default()) };
+        let Some(mut store) = self.syncing_reader()? else { return Ok(LiveActivity::default()) };
         let now = self.now();
         let (mut others, mut sessions) = (Vec::new(), Vec::new());
         for project in active_projects(&store, scope, now)? {

@@ -11,8 +11,10 @@ use super::Lifecycle;
 use super::inject::Caller;
 use super::lifecycle::{closed_life, last_event_at};
 use super::pending_notes::task_key;
+use super::session_event::SessionEvent;
 use super::session_view::OwnSession;
-use super::tool_call_text::{HookToolCall, preview, without_secrets};
+use super::tool_call_text::{preview, without_secrets};
+use crate::hook::SpoolFile;
 use crate::{Engine, EngineError};
 
 /// Maximum number of notes per session; older ones are dropped.
@@ -36,51 +38,43 @@ pub struct EndedSession {
 }
 
 impl Engine {
-    /// Records a tool call as an event, and in hot memory if it changed something.
-    pub(crate) fn record_tool_call(&self, caller: &Caller, used: &HookToolCall) -> Result<(), EngineError> {
-        let project = caller.project();
-        self.record_event(caller, "tool_executed", &used.event_detail(&project), used.hot_text(&project))
-    }
-
-    /// Records an event of a session, and optionally an entry for hot memory. Both texts must already be free of
-    /// secrets.
-    pub(crate) fn record_event(
+    /// Records an event that happened at a time. If it comes from the spool, it is recorded only once.
+    pub(crate) fn record_in_store(
         &self,
-        caller: &Caller,
-        kind: &str,
-        detail: &str,
-        hot: Option<String>,
+        store: &mut Store,
+        key: SessionKey<'_>,
+        at: Timestamp,
+        event: SessionEvent,
+        spooled: Option<&SpoolFile>,
     ) -> Result<(), EngineError> {
-        let now = self.now();
         let lifecycle = Lifecycle::from_config(&self.config);
-        let mut store = self.event_writer()?;
         let (own, finished) = store.in_read_transaction(|store| -> Result<_, EngineError> {
-            let own = OwnSession::load(store, caller.key())?;
-            let finished = self.period_about_to_end(store, caller.key(), &own, own.last_activity(), now)?;
+            let own = OwnSession::load(store, key)?;
+            let finished = self.period_about_to_end(store, key, &own, own.last_activity(), at)?;
             Ok((own, finished))
         })?;
-        let event = LifecycleEvent { at: now, kind: kind.to_owned(), detail: detail.to_owned() };
-        let mut batch = store.begin()?;
-        let ended = lifecycle.touch(&mut batch, caller.key(), own.last_activity(), &event, Vec::new())?;
+        let SessionEvent { kind, detail, hot_text, entities } = event;
+        let mut batch = store.begin_unflushed()?;
+        if let Some(file) = spooled
+            && !file.claim(&mut batch)?
+        {
+            return Ok(());
+        }
+        let event = LifecycleEvent { at, kind, detail };
+        let ended = lifecycle.touch(&mut batch, key, own.last_activity(), &event, entities)?;
         if let Some(period) = finished.filter(|finished| ended == Some(finished.period)) {
             batch.add_pending_archive(&period)?;
         }
-        if let Some(text) = hot {
-            batch.add_hot_memory(
-                caller.key(),
-                &HotMemoryRow { at: now, text, is_note: false },
-                lifecycle.max_hot_entries,
-            )?;
+        if let Some(text) = hot_text {
+            batch.add_hot_memory(key, &HotMemoryRow { at, text, is_note: false }, lifecycle.max_hot_entries)?;
         }
-        batch.commit()?;
-        self.write_archives(&mut store);
-        Ok(())
+        Ok(batch.commit()?)
     }
 
     /// Ends a run of an agent without a terminal. With several prompts it ends like any session. With one, its period
     /// continues if another run follows soon, so that scripts that resume a session do not archive every prompt.
     pub(crate) fn end_run(&self, caller: &Caller, reason: &str) -> Result<(), EngineError> {
-        let mut store = self.event_writer()?;
+        let mut store = self.writer()?;
         let events = store.lifecycle_events(caller.key(), EVENTS_OF_A_RUN)?;
         let run = events.rsplit(|event| matches!(event.kind.as_str(), "session_start" | "session_end")).next();
         let run = run.unwrap_or_default();
@@ -99,9 +93,9 @@ impl Engine {
 
     /// Ends a session and archives its period. Returns `None` if it had already ended.
     pub(crate) fn end_caller(&self, caller: &Caller, reason: &str) -> Result<Option<EndedSession>, EngineError> {
-        let mut store = self.event_writer()?;
+        let mut store = self.writer()?;
         self.sync_caller_transcript(&mut store, caller)?;
-        let ended = self.end_in_store(&mut store, caller.key(), reason)?;
+        let ended = self.end_in_store(&mut store, caller.key(), reason, self.now(), None)?;
         let Some((at, period)) = ended else { return Ok(None) };
         let mut written = self.write_archives(&mut store).into_iter();
         let own = written.find(|(one, _)| one.external_id == caller.external_id && one.period == period);
@@ -109,13 +103,14 @@ impl Engine {
     }
 
     /// Ends a session and queues its period for the archive. Returns the end time and the period number.
-    pub(super) fn end_in_store(
+    pub(crate) fn end_in_store(
         &self,
         store: &mut Store,
         key: SessionKey<'_>,
         reason: &str,
+        now: Timestamp,
+        spooled: Option<&SpoolFile>,
     ) -> Result<Option<(Timestamp, u64)>, EngineError> {
-        let now = self.now();
         let lifecycle = Lifecycle::from_config(&self.config);
         let own = OwnSession::load(store, key)?;
         let life = own.life_or_inferred(lifecycle, now);
@@ -127,6 +122,11 @@ impl Engine {
         let period = self.build_archive(store, key, &closed, at)?;
         let event = LifecycleEvent { at, kind: "session_end".to_owned(), detail: preview(reason, REASON_CHARS) };
         let mut batch = store.begin()?;
+        if let Some(file) = spooled
+            && !file.claim(&mut batch)?
+        {
+            return Ok(None);
+        }
         let Some(closed) = Lifecycle::close(&mut batch, key, (&life, last_activity), CloseKind::Ended, &event)? else {
             return Ok(None);
         };

@@ -223,7 +223,6 @@ impl Engine {
             prompts: snapshot.prompt_count,
         };
         let mut writing = self.writer()?;
-        writing.sync_every_commit()?;
         let mut batch = writing.begin()?;
         batch.save_card(session_key(&snapshot.session), &stored)?;
         batch.commit()?;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rethread_ingest::TranscriptFilter;
 use rethread_ingest::source::exclude::{ExcludeRules, InvalidPattern, PROJECT_CONFIG};
 use rethread_llm::NanoUsd;
+use rethread_store::{OWNER_ONLY_FOLDER, create_folders};
 
 pub use keys::{SETTING_KEYS, SettingKey};
 pub use value::SettingValue;
@@ -205,8 +206,7 @@ impl Config {
         let table = document.entry(section).or_insert(toml_edit::table());
         table[field] = value.to_toml();
         if let Some(folder) = self.path.parent() {
-            home::ensure_private_folder(folder)
-                .map_err(|_| failed(std::io::Error::other("its directory is not usable")))?;
+            create_folders(folder, OWNER_ONLY_FOLDER).map_err(failed)?;
         }
         home::write_atomic(&self.path, &document.to_string()).map_err(failed)
     }

@@ -104,7 +104,7 @@ impl Engine {
     /// What would be forgotten. Writes nothing.
     pub fn forget_dry_run(&self, target: &ForgetTarget) -> Result<ForgetReport, EngineError> {
         let start = Instant::now();
-        let Some(store) = self.store_for_forget(target)? else { return Ok(ForgetReport::default()) };
+        let Some(store) = found_for(target, self.reader()?)? else { return Ok(ForgetReport::default()) };
         let plan = self.plan_forget(&store, target)?;
         let there = self.count_planned(&plan);
         let tombstones = plan.whole_sessions.len() + plan.entries.values().map(BTreeSet::len).sum::<usize>();
@@ -114,7 +114,7 @@ impl Engine {
     /// Erases the target, then checks what remains.
     pub fn forget(&self, target: &ForgetTarget) -> Result<ForgetReport, EngineError> {
         let start = Instant::now();
-        let Some(mut store) = self.store_for_forget(target)? else { return Ok(ForgetReport::default()) };
+        let Some(mut store) = found_for(target, self.existing_writer()?)? else { return Ok(ForgetReport::default()) };
         // Bytes of an earlier, interrupted run would not be found below, so wipe them first. The same for entries that
         // wait for the end of a sync.
         self.finish_wipe(&mut store)?;
@@ -139,7 +139,7 @@ impl Engine {
 
     /// Wipes forgotten bytes that an earlier run left behind because it was interrupted or the database was in use.
     pub fn wipe_forgotten(&self) -> Result<(), EngineError> {
-        self.reader()?.map_or(Ok(()), |mut store| self.finish_wipe(&mut store))
+        self.existing_writer()?.map_or(Ok(()), |mut store| self.finish_wipe(&mut store))
     }
 
     /// Wipes forgotten bytes from index and database, if that is still pending.
@@ -153,16 +153,6 @@ impl Engine {
         update_index(&folder, store, LockWait::Wait)?;
         store.wipe()?;
         Ok(())
-    }
-
-    fn store_for_forget(&self, target: &ForgetTarget) -> Result<Option<Store>, EngineError> {
-        let store = self.reader()?;
-        match (target, store) {
-            (ForgetTarget::Sessions(references), None) => {
-                Err(EngineError::UnknownReference(references.first().cloned().unwrap_or_default()))
-            }
-            (_, store) => Ok(store),
-        }
     }
 
     fn plan_forget(&self, store: &Store, target: &ForgetTarget) -> Result<ForgetPlan, EngineError> {
@@ -333,5 +323,15 @@ impl Engine {
             }
         }
         Ok(())
+    }
+}
+
+/// The store, or an error if there is none although the target names a session.
+fn found_for(target: &ForgetTarget, store: Option<Store>) -> Result<Option<Store>, EngineError> {
+    match (target, store) {
+        (ForgetTarget::Sessions(references), None) => {
+            Err(EngineError::UnknownReference(references.first().cloned().unwrap_or_default()))
+        }
+        (_, store) => Ok(store),
     }
 }

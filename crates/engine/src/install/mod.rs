@@ -126,7 +126,7 @@ impl Engine {
             file.ensure_unchanged()?;
         }
         if let RecordChange::Save(path, record) = &plan.record_change {
-            home::ensure_private_folder(&self.folder)?;
+            self.ensure_home()?;
             home::ensure_private_folder(&self.folder.join("install"))?;
             record.write(path).map_err(|cause| EngineError::Folder { path: path.clone(), cause })?;
         }

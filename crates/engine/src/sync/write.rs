@@ -22,7 +22,9 @@ const FILES_AHEAD: usize = 24;
 /// Chunks of one file that may wait for the writer.
 const CHUNKS_WAITING: usize = 2;
 /// A transaction is committed after this time, so that other processes do not wait long.
-const MAX_TRANSACTION_TIME: Duration = Duration::from_millis(400);
+const MAX_TRANSACTION_TIME: Duration = Duration::from_millis(80);
+/// Pause after such a transaction. SQLite's lock has no queue: without the pause a waiting process rarely gets it.
+const YIELD_TIME: Duration = Duration::from_millis(2);
 
 /// How long a transaction waits for the next chunk before it is committed.
 const MAX_IDLE_TIME: Duration = Duration::from_millis(20);
@@ -72,7 +74,7 @@ fn write_all(
     let mut writer: Option<SessionWriter<'_>> = None;
     let mut next = feed.next(FeedWait::Long);
     while next.is_some() {
-        let mut batch = store.begin()?;
+        let mut batch = store.begin_unflushed()?;
         let began = Instant::now();
         if let Some(writer) = writer.as_mut() {
             writer.check_unchanged(&batch, sync_progress)?;
@@ -99,6 +101,9 @@ fn write_all(
             }
         }
         batch.commit()?;
+        if began.elapsed() >= MAX_TRANSACTION_TIME {
+            thread::sleep(YIELD_TIME);
+        }
         next = feed.next(FeedWait::Long);
     }
     deliver_titles(store)

@@ -29,6 +29,7 @@ mod returning;
 mod search;
 mod session_helpers;
 mod sessions_by_id;
+mod spool;
 mod sync;
 mod threads;
 mod turn_queue;

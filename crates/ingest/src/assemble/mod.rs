@@ -317,8 +317,10 @@ impl SessionAssembler {
         let moment = event.at.map(|at| at.to_string()).unwrap_or_default();
         let lineage = NativeKey::global(self.agent, &format!("{id}@{moment}"));
         let parent = parent.map(|parent| self.key(parent));
-        if self.state.leaf.is_some() && parent != self.state.leaf {
-            self.changes.should_rebuild_episodes = true;
+        if let Some(leaf) = self.state.leaf {
+            // A leaf that is not in the tree has no branch to continue.
+            let is_known = self.sync.seen_nodes.contains(&leaf) || stored.has_node(leaf)?;
+            self.changes.should_rebuild_episodes |= parent != Some(leaf) || !is_known;
         }
         self.state.leaf = Some(key);
         self.changes.nodes.push(TreeNode { line: event.location.line, id: key, parent, lineage });
@@ -506,6 +508,8 @@ impl SessionAssembler {
         self.changes.closed_episodes.extend(pushed.closed_episode);
         entry.episode = pushed.episode;
         let node = self.sync.current_node.filter(|(line, _)| *line == entry.location.line).map(|(_, node)| node);
+        // Another file of the session may add to a node that the active branch does not contain.
+        self.changes.should_rebuild_episodes |= node.is_some() && node != self.state.leaf;
         self.changes.entries.push(NewEntry { entry, native_key, line_key, message_key: message, node_key: node });
         pushed.episode
     }

@@ -81,9 +81,12 @@ impl Exit {
 }
 
 impl CommandContext {
-    /// Opens the engine and prints warnings about ignored settings.
+    /// Opens the engine and prints warnings about its directory and about ignored settings.
     pub(crate) fn engine(&self) -> Result<Engine, Failure> {
         let engine = self.quiet_engine()?;
+        for warning in engine.home_warnings()? {
+            self.printer.warn(&warning);
+        }
         let mut page = self.printer.side_page();
         for problem in engine.config().problems() {
             page.add(Tone::Warning, "warning: ")

@@ -6,6 +6,7 @@
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,8 +14,8 @@ use rethread_model::thread::ThreadId;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
-use super::private_files::{self, PrivateFolder};
 use super::{ThreadError, Threads};
+use crate::private_files::{OWNER_ONLY_FOLDER, PrivateFolder};
 
 const FOLDER: &str = "turns";
 /// Locked briefly to examine the files or to add one.
@@ -186,7 +187,7 @@ impl ThreadTurn {
 
 /// Creates the directory of the queue if it is missing. Fails if the thread's directory is missing.
 fn open_queue(path: &std::path::Path) -> io::Result<PrivateFolder> {
-    match private_files::create_folder(path) {
+    match std::fs::DirBuilder::new().mode(OWNER_ONLY_FOLDER).create(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => PrivateFolder::open(path),
     }
