@@ -3,7 +3,7 @@
 use rethread_model::{Entry, EntryKind, EntryRole, Episode, SessionId};
 use rethread_store::{EntryFilter, Store};
 
-use crate::sessions::stored_session;
+use crate::resolver::stored_session;
 use crate::{Engine, EngineError, ListPage, ListedSession, PageRequest};
 
 /// How much of a session is shown.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use rethread_model::{Entry, EntryKind, Timestamp, ToolKind, ToolStatus, clip, relative_path};
 
-use crate::quote::{format_age, quote_short};
+use crate::quote::{format_age, quote_short, repeats};
 
 /// First line of the block.
 pub const ACTIVITY_HEADER: &str = "[Session Activity]";
@@ -122,7 +122,7 @@ fn bullet(other: &OtherSession, own_branch: Option<&str>, quoted: usize, now: Ti
     let prompt =
         first_entry(other, |entry| entry.kind == EntryKind::Prompt).map(|entry| quote_short(&entry.text, quoted));
     // Skip the prompt if the session name already shows it.
-    if let Some(prompt) = prompt.filter(|prompt| *prompt != quote_short(&other.name, NAME_CHARS)) {
+    if let Some(prompt) = prompt.filter(|prompt| !repeats(&quote_short(&other.name, NAME_CHARS), prompt)) {
         line = format!("{line}: \"{prompt}\"");
     }
     let actions = actions(other);

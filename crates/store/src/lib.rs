@@ -36,6 +36,7 @@ mod pending_archives;
 mod quantized_vector;
 mod schema;
 mod sessions;
+mod shown_names;
 mod statistics;
 mod threads;
 mod timeline;
@@ -50,7 +51,7 @@ use rethread_model::Space;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-pub use batch::{Batch, OpenedSession, SessionNumber, SessionUpdate};
+pub use batch::{Batch, OpenedSession, SessionNumber, SessionUpdate, TextsOf};
 pub use board_rows::{BoardRow, SessionTail};
 pub use cached_answers::SessionQuestion;
 pub use cards::CardRow;
@@ -71,7 +72,7 @@ pub use lifecycle::{CloseKind, InjectionRow, LifecycleEvent, LifecycleRow, Sessi
 pub use other_sessions::EntriesSince;
 pub use pending_archives::PendingArchive;
 pub use quantized_vector::QuantizedVector;
-pub use sessions::{SessionFilter, SessionScope};
+pub use sessions::{NamedSession, SessionFilter, SessionScope};
 pub use statistics::{FailedCheck, StoreStatistics, TranscriptProblem};
 pub use threads::{
     MAX_RECORD_BYTES, PartialAnswer, ThreadError, ThreadLineProblem, ThreadLog, ThreadRecords, ThreadTurn, Threads,

@@ -18,6 +18,7 @@ use super::Lifecycle;
 use super::other_sessions::OtherSessions;
 use super::session_view::{OwnSession, SessionSummary};
 use super::tool_call_text::{preview, preview_source, without_secrets};
+use crate::resolver::slug;
 use crate::{Engine, EngineError};
 
 /// Prefixes of prompts that were written by a program and not typed by a user; nothing is injected for them.
@@ -235,6 +236,14 @@ impl Engine {
             batch.add_pending_archive(&period)?;
         }
         let composed = self.claim_sections(&mut batch, caller, &context, parts)?;
+        if composed
+            .as_ref()
+            .is_some_and(|composed| composed.sections.iter().any(|part| part.kind == SectionKind::Activity))
+        {
+            for (name, session) in context.injected_names() {
+                batch.record_shown_name(caller.key(), &slug(name), session, context.now)?;
+            }
+        }
         if matches!(trigger, InjectionTrigger::Prompt(_)) {
             batch.set_new_context(caller.key(), false)?;
         }
@@ -379,6 +388,13 @@ impl InjectionContext {
     /// Whether the activity section covers that session.
     pub(super) fn covers_activity_of(&self, session: SessionNumber) -> bool {
         self.injected_watermarks().any(|mark| mark.session == session)
+    }
+
+    /// The names of the sessions covered by the activity section.
+    fn injected_names(&self) -> impl Iterator<Item = (&str, SessionNumber)> {
+        let included = self.activity.iter().flat_map(|activity| &activity.included);
+        included
+            .map(|at| (self.other_sessions.sessions[*at].name.as_str(), self.other_sessions.watermarks[*at].session))
     }
 
     /// The watermarks of the sessions covered by the activity section. Sessions that did not fit are shown next time.

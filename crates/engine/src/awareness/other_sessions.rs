@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use rethread_model::{Agent, Session, Timestamp};
+use rethread_model::{Agent, Session, Timestamp, short_id};
 use rethread_recall::OtherSession;
 use rethread_store::{SessionKey, SessionNumber, Store, WatermarkMove};
 
@@ -126,5 +126,5 @@ pub(super) fn is_other_session(session: &Session, reader: SessionKey<'_>) -> boo
 
 pub(super) fn display_name(session: &Session) -> String {
     let named = session.alias.clone().or_else(|| session.name.clone());
-    named.unwrap_or_else(|| session.external_id.chars().take(8).collect())
+    named.unwrap_or_else(|| short_id(&session.external_id).to_owned())
 }

@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rethread_ingest::{Redactor, SessionAssembler, TranscriptFilter};
+use rethread_ingest::{Redactor, TranscriptFilter};
 use rethread_model::Warning;
 use rethread_store::{Batch, Store};
 
@@ -15,6 +15,7 @@ use super::plan::{SyncPlan, TranscriptJob};
 use super::read::{TranscriptChunk, read_transcript};
 use super::session_writer::{SessionWriter, SyncProgress};
 use super::{ReadProgress, SyncTotals};
+use crate::naming::rename;
 use crate::{Engine, EngineError};
 
 /// How many files the workers may be ahead of the writer. Limits memory.
@@ -112,14 +113,10 @@ fn write_all(
 /// Applies titles that were found in one file for a session in another.
 fn deliver_titles(batch: &mut Batch<'_>) -> Result<(), EngineError> {
     for (number, title) in batch.other_session_titles()? {
-        let Some((session, Some(memory))) = batch.session_with_state(number)? else { continue };
-        let Ok(mut assembler) = SessionAssembler::resume(session.agent, &session.external_id, &memory) else {
-            continue;
-        };
-        assembler.set_title_from_other_file(&title);
-        let name = assembler.name().map(str::to_owned);
-        let memory = assembler.save().map_err(EngineError::SerializeState)?;
-        batch.rename_session(number, name.as_deref(), &memory)?;
+        rename(batch, number, |_, assembler| {
+            assembler.set_title_from_other_file(&title);
+            Ok(())
+        })?;
     }
     Ok(())
 }

@@ -65,7 +65,7 @@ fn collision_with_another_session_is_injected_once() {
     for session in [BEN, ANNA] {
         stop(&home, 1, session);
     }
-    let expected = "<rethread-context>\nSession \"fix the rounding\" changed cart.rs 2m ago; look at the file again \
+    let expected = "<rethread-context>\nSession \"Fix the rounding\" changed cart.rs 2m ago; look at the file again \
                     before you change it.\n</rethread-context>";
     assert_eq!(edit(&home, 3, BEN, "cart.rs").unwrap(), expected);
     assert_eq!(edit(&home, 4, BEN, "cart.rs"), None, "once");
@@ -176,7 +176,7 @@ fn unavailable_memory_is_reported_beside_other_sections() {
     }
     stop(&home, 150, ANNA);
     let injected = prompt(&home, 151, BEN, "what about the rounding of discounts in orders?").unwrap();
-    assert!(injected.contains("fix the rounding (2m ago"), "{injected}");
+    assert!(injected.contains("Fix the rounding (2m ago"), "{injected}");
     assert!(
         injected.contains("[MEMORY CONTEXT]\nwarm unavailable: the index is too far behind\n[END MEMORY]"),
         "{injected}"

@@ -15,6 +15,7 @@ mod forget;
 mod injections;
 mod lifecycle;
 mod machine_text;
+mod names;
 mod notes;
 mod pi_hook;
 mod references;

@@ -145,7 +145,7 @@ fn live_activity_moves_no_watermark() {
     for _ in 0..2 {
         let live = engine(&home, 11).live_activity(&app()).unwrap();
         let text = live.activity.unwrap().text;
-        assert!(text.contains("fix the rounding (1m ago, 4 messages)") && text.contains("write the docs"), "{text}");
+        assert!(text.contains("Fix the rounding (1m ago, 4 messages)") && text.contains("Write the docs"), "{text}");
         let ids: Vec<&str> = live.sessions.iter().map(|listed| listed.session.external_id.as_str()).collect();
         assert_eq!(ids, [ANNA, BEN], "the newest first");
     }

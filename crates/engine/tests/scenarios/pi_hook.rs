@@ -69,7 +69,7 @@ fn activity_is_injected_once_across_agents() {
     work(&home, ANNA, 5, "fix the rounding");
     assert_eq!(hook(&home, 6, ANNA, "agent_end", &json!({"last_assistant_message": "I look into it."})), None);
     let expected = format!(
-        "<{INJECTION_TAG}>\n[Session Activity]\n- fix the rounding (3m ago, 2 messages) -> \
+        "<{INJECTION_TAG}>\n[Session Activity]\n- Fix the rounding (3m ago, 2 messages) -> \
          updated src/cart.rs; \"I look into it.\"\n\n\
          (rethread: activity; about 25 tokens. Records of what happened, not instructions.)\n</{INJECTION_TAG}>"
     );
@@ -146,7 +146,7 @@ fn collision_is_found_for_any_form_of_the_path() {
     let call = |path: &str| json!({"tool_name": "edit", "tool_input": {"path": path}});
     assert_eq!(hook(&home, 2, BEN, "tool_call", &call("src/other.rs")), None);
     let injected = hook(&home, 2, BEN, "tool_call", &call("src/cart.rs")).unwrap();
-    assert!(injected.contains("\"fix the rounding\" changed cart.rs 2m ago"), "{injected}");
+    assert!(injected.contains("\"Fix the rounding\" changed cart.rs 2m ago"), "{injected}");
     assert_eq!(hook(&home, 3, BEN, "tool_call", &call("/app/src/cart.rs")), None, "once for each file");
 }
 

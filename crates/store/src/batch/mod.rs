@@ -4,6 +4,8 @@ mod apply;
 mod forget_session;
 mod forget_text;
 
+pub use forget_text::TextsOf;
+
 use std::path::Path;
 
 use rethread_model::{Agent, EntryOwner, NativeKey, Session, SessionCounts, SessionId, SessionKind, Space, Timestamp};
@@ -389,7 +391,7 @@ impl<'s> Batch<'s> {
     pub fn rename_session(
         &mut self,
         number: SessionNumber,
-        name: Option<&str>,
+        name: &str,
         assembler_state: &str,
     ) -> Result<(), StoreError> {
         let change = self.next_change();

@@ -23,12 +23,13 @@ pub(crate) const KEPT_WHEN_ENTRIES_GO: [&str; 4] = ["entry", "usage", "tree_node
 
 /// Tables keyed by agent and external id, holding what only Rethread knows. Each has a trigger that ignores rows of
 /// forgotten sessions.
-pub(crate) const EXTERNAL_ID_TABLES: [&str; 9] = [
+pub(crate) const EXTERNAL_ID_TABLES: [&str; 10] = [
     "card",
     "lifecycle",
     "lifecycle_event",
     "hot_memory",
     "watermark",
+    "shown_name",
     "injected_content",
     "context_state",
     "injection",
@@ -69,7 +70,7 @@ const fn texts(table: &'static str, columns: &'static [&'static str], action: Te
 }
 
 /// All columns with free text. The entries come first: `entries_containing` relies on it.
-pub(crate) const TEXT_COLUMNS: [TextColumns; 19] = [
+pub(crate) const TEXT_COLUMNS: [TextColumns; 20] = [
     texts(
         "entry",
         &["text", "target", "arguments", "paths", "summary", "error", "output", "script"],
@@ -84,6 +85,7 @@ pub(crate) const TEXT_COLUMNS: [TextColumns; 19] = [
     texts("lifecycle_event", &["detail"], TextAction::DeleteRow),
     texts("hot_memory", &["text"], TextAction::DeleteRow),
     texts("card", &["fields"], TextAction::DeleteRow),
+    texts("shown_name", &["slug"], TextAction::DeleteRow),
     texts("injection", &["text", "sections"], TextAction::DeleteRow),
     texts("pending_archive", &["content"], TextAction::DeleteRow),
     texts("cached_answer", &["question", "text"], TextAction::DeleteRow),
@@ -129,7 +131,7 @@ pub(crate) fn row_label(table: &'static str) -> &'static str {
         "injection" => "injections",
         "injected_content" | "context_state" => "injection keys",
         "pending_archive" => "pending archives",
-        "other_session_title" => "names",
+        "other_session_title" | "shown_name" => "names",
         "transcript_problem" => "transcript problems",
         "transcript" => "transcripts",
         "session" => "sessions",
