@@ -1,4 +1,4 @@
-//! Rules that every session name follows, whoever gave it, and the short form of ids.
+//! Rules that every session name follows, and the short form of ids.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,7 @@ const GREETINGS: [&str; 13] = [
     "good morning",
 ];
 
-/// Where a name that nobody gave was taken from, best first.
+/// Where a derived name was taken from, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum NameSource {
     /// A prompt that says what the session is about.

@@ -4,6 +4,7 @@
 //! contain `@@` without meaning a session (a variable, a diff), so there the weak steps look only at the same project.
 
 mod name_match;
+mod topic;
 
 use std::cell::OnceCell;
 
@@ -213,7 +214,13 @@ impl NameResolver<'_> {
                 return Ok(found);
             }
         }
-        Ok(Vec::new())
+        match self.origin.project {
+            Some(project) if query.is_one_word() && query.can_be_words() => {
+                let about = self.engine.sessions_about(self.store, query.slug(), project)?;
+                self.load(about.into_iter().take(MAX_WORD_MATCHES))
+            }
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// Sessions with a name close to the text, the closest first.

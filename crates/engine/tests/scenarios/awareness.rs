@@ -71,7 +71,7 @@ fn returning_session_is_greeted_before_it_counts_as_active() {
         "a task set by hand is injected once: {injected}"
     );
     let injected = prompt(&home, 31 + 45, BEN, "back again").unwrap();
-    assert!(injected.contains("Welcome back. Session bbbb1011 was idle for 45 minutes."), "{injected}");
+    assert!(injected.contains("Welcome back. Session 0000000b was idle for 45 minutes."), "{injected}");
     assert!(injected.contains("You were working on: the docs of the parser"), "{injected}");
     assert_eq!(prompt(&home, 31 + 46, BEN, "and on"), None);
 }
@@ -104,7 +104,7 @@ fn session_end_is_archived_by_the_process_that_sees_it() {
     let archived: Vec<_> =
         fs::read_dir(home.path(".rethread/archive")).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(archived.len(), 1);
-    assert_eq!(archived[0].file_name().unwrap(), "2026-03-02_09-00_bbbb1011.json", "S002-17");
+    assert_eq!(archived[0].file_name().unwrap(), "2026-03-02_09-00_0000000b.json", "S002-17");
     let injected: Value = serde_json::from_slice(&fs::read(&archived[0]).unwrap()).unwrap();
     assert_eq!((&injected["externalId"], &injected["files"][0]), (&json!(BEN), &json!("src/cart.rs")));
     let listed = engine(&home, 4).sessions(&SessionListRequest::default()).unwrap();

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
 use rethread_engine::EngineError;
+use rethread_store::SessionScope;
 use rethread_testing::{PiTranscriptBuilder, TestHome, TranscriptBuilder};
 use serde_json::json;
 
@@ -28,7 +29,7 @@ fn name(home: &TestHome, session: &str) -> String {
 }
 
 #[test]
-fn a_session_is_named_by_its_first_telling_prompt_and_keeps_that_name() {
+fn a_session_is_named_by_its_first_descriptive_prompt_and_keeps_that_name() {
     // D11
     let home = TestHome::new();
     say(&home, ANNA, "a", &["hi", "1"]);
@@ -180,6 +181,23 @@ fn words_typos_and_short_ids_find_a_session_the_same_way_in_prompts_and_commands
 }
 
 #[test]
+fn a_word_that_only_one_session_is_about_refers_to_it() {
+    // D14
+    let home = TestHome::new();
+    say(&home, ANNA, "a", &["the login is slow. it asks redis for every request", "yes, batch them"]);
+    say(&home, BEN, "b", &["write the docs of the importer"]);
+    home.sync();
+    assert_eq!(name(&home, ANNA), "The login is slow");
+    let found = engine(&home, 0).resolve_references_from("as in @@redis", &SessionScope::Project("/app".to_owned()));
+    let found = found.unwrap();
+    assert_eq!(found.outcomes[0].1.as_str(), "resolved", "{found:?}");
+    say(&home, CARA, "c", &["count the rows of redis and postgres"]);
+    home.sync();
+    let found = engine(&home, 0).resolve_references_from("as in @@redis", &SessionScope::Project("/app".to_owned()));
+    assert_ne!(found.unwrap().text, None, "several candidates are listed");
+}
+
+#[test]
 fn variables_in_a_prompt_are_not_mentioned() {
     // D15
     let home = TestHome::new();
@@ -187,7 +205,7 @@ fn variables_in_a_prompt_are_not_mentioned() {
     say(&home, BEN, "b", &["write the docs of the importer"]);
     home.sync();
     prompt(&home, 5, BEN, "go on with it");
-    for text in ["increment @@count in Counter", "SELECT @@rowcount, @@session.sql_mode", "what is @@the and @@fix?"] {
+    for text in ["increment @@count in Counter", "print @@rowcount, @@session.sql_mode", "what is @@the and @@fix?"] {
         assert_eq!(prompt(&home, 6, BEN, text), None, "{text}");
     }
 }

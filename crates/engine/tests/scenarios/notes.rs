@@ -153,7 +153,7 @@ fn live_activity_moves_no_watermark() {
     assert_eq!(everywhere.sessions.len(), 2);
     assert!(engine(&home, 11).live_activity(&SessionScope::Project("/other".to_owned())).unwrap().activity.is_none());
     assert!(engine(&home, 200).live_activity(&app()).unwrap().activity.is_none(), "that was hours ago");
-    assert!(prompt(&home, 12, BEN, "and now?").unwrap().contains("fix the rounding ("), "its activity is still unread");
+    assert!(prompt(&home, 12, BEN, "and now?").unwrap().contains("Fix the rounding ("), "its activity is still unread");
     assert!(TestHome::new().engine().live_activity(&app()).unwrap().sessions.is_empty());
 }
 

@@ -249,7 +249,7 @@ fn name_from_sentence(sentence: &str) -> Option<String> {
     if is_lead(bare) {
         return None;
     }
-    // "Can you update it?" asks for something and is no question.
+    // "Can you update it?" asks for something; it is not a question.
     let first = normalize_text(bare.split(' ').next().unwrap_or_default());
     let is_request = bare.len() < sentence.trim().len() && REQUEST_VERBS.binary_search(&first.as_str()).is_ok();
     let bare = if is_request { bare.trim_end_matches('?') } else { bare };

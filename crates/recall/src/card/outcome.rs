@@ -79,6 +79,8 @@ const RESULT_WORDS: [&str; 36] = [
 pub(super) struct AnswerParts {
     /// Sentences of running text, results first.
     pub(super) statements: Vec<String>,
+    /// Whether a statement reports a result.
+    pub(super) has_result: bool,
     /// Items of lists.
     pub(super) items: Vec<String>,
     /// What is left to do.
@@ -87,7 +89,7 @@ pub(super) struct AnswerParts {
     pub(super) question: Option<String>,
 }
 
-/// The answers that tell the outcome of a session.
+/// The answers that report the outcome of a session.
 pub(super) struct OutcomeAnswers<'a> {
     /// The last answer with substance.
     pub(super) main: Option<&'a Entry>,
@@ -137,6 +139,7 @@ impl AnswerParts {
         }
         // Remarks may come before the result; the result matters more.
         let (results, others): (Vec<String>, Vec<String>) = stated.into_iter().partition(|text| is_result(text));
+        parts.has_result = !results.is_empty();
         parts.statements = results.into_iter().chain(others).collect();
         parts
     }
@@ -166,7 +169,10 @@ fn final_answers<'a>(source: &CardSource<'a>) -> Vec<(bool, &'a Entry)> {
 fn stated_text(text: &str) -> String {
     let sentences =
         prose_sentences(text).into_iter().filter(|sentence| !is_chatter(sentence) && !sentence.ends_with('?'));
-    sentences.collect::<Vec<_>>().join(" ")
+    // Addresses and hashes do not count.
+    let is_word = |word: &&str| !word.contains('/') && !word.chars().any(|c| c.is_ascii_digit());
+    let words = sentences.collect::<Vec<_>>().join(" ");
+    words.split(' ').filter(is_word).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether a sentence only comments on what the model does.

@@ -83,10 +83,10 @@ impl CardSummary {
         let rendered =
             section_below(earlier, |heading| heading.contains("goal") || heading.contains("primary request"));
         if rendered.is_empty() {
-            let is_telling = |entry: &&Entry| {
+            let is_descriptive = |entry: &&Entry| {
                 derive_name(entry.kind, &entry.text, None).is_some_and(|name| name.source == NameSource::Prompt)
             };
-            let first = source.prompts().find(is_telling).or_else(|| {
+            let first = source.prompts().find(is_descriptive).or_else(|| {
                 let is_prose = |entry: &&Entry| !is_greeting(&entry.text) && !prose_sentences(&entry.text).is_empty();
                 source.prompts().find(is_prose)
             });
@@ -140,8 +140,14 @@ impl CardSummary {
 
     fn add_answer(&mut self, parts: AnswerParts) {
         let text = join_sentences(&parts.statements, QUOTE_CHARS);
-        self.outcome.extend(Some(text).filter(|text| !text.is_empty()));
-        self.outcome.extend(parts.items.iter().take(MAX_NAMED).map(|item| truncate_at_word(item, ITEM_CHARS)));
+        let text = Some(text).filter(|text| distinctive_words(text).count() > 1);
+        let items: Vec<String> =
+            parts.items.iter().take(MAX_NAMED).map(|item| truncate_at_word(item, ITEM_CHARS)).collect();
+        // Without a result in the text, the list has it and the text is a remark.
+        let (first, second) =
+            if parts.has_result { (text.into_iter().collect(), items) } else { (items, text.into_iter().collect()) };
+        self.outcome.extend::<Vec<String>>(first);
+        self.outcome.extend::<Vec<String>>(second);
         let left =
             parts.next_steps.iter().take(MAX_ITEMS).map(|step| truncate_at_word(without_label(step), ITEM_CHARS));
         self.next_steps.extend(left);

@@ -30,6 +30,8 @@ struct Passage {
     reply: Option<Citation>,
     /// How many of the question's words the quoted texts have.
     matched: usize,
+    /// How many of them the prompt has: who asked nearly the same got the answer.
+    matched_in_prompt: usize,
 }
 
 /// Builds an answer from search hits within one session, best first, each given with the entries of its episode. The
@@ -46,7 +48,8 @@ pub fn extractive_answer(found: &[(SearchHit, Vec<Entry>)], question: &str) -> C
     let best = passages.iter().map(|passage| passage.matched).max().unwrap_or(0);
     passages.retain(|passage| question.is_answered_by(passage, best));
     // Announcements last; within each group the order of the search decides between equals.
-    passages.sort_by_key(|passage| (passage.is_announcement(), usize::MAX - passage.matched));
+    passages
+        .sort_by_key(|passage| (passage.is_announcement(), usize::MAX - passage.matched - passage.matched_in_prompt));
     passages.truncate(MAX_PASSAGES);
     let is_good = question.share(best) >= GOOD_SHARE && !passages.is_empty();
     let answer = render_passages(&passages);
@@ -110,7 +113,8 @@ impl QuestionWords {
         let (prompt, reply) = (prompt.map(cite), reply.map(cite));
         let texts = [&prompt, &reply].into_iter().flatten();
         let matched: HashSet<String> = texts.flat_map(|citation| self.matches(&citation.excerpt)).collect();
-        Passage { prompt, reply, matched: matched.len() }
+        let matched_in_prompt = prompt.as_ref().map_or(0, |prompt| self.matches(&prompt.excerpt).len());
+        Passage { prompt, reply, matched: matched.len(), matched_in_prompt }
     }
 
     fn is_answered_by(&self, passage: &Passage, best: usize) -> bool {
@@ -175,7 +179,12 @@ mod tests {
     }
 
     fn passage(role: EntryRole, reply: &str) -> Passage {
-        Passage { prompt: Some(citation(EntryRole::User, "why?")), reply: Some(citation(role, reply)), matched: 1 }
+        Passage {
+            prompt: Some(citation(EntryRole::User, "why?")),
+            reply: Some(citation(role, reply)),
+            matched: 1,
+            matched_in_prompt: 0,
+        }
     }
 
     #[test]
