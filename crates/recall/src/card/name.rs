@@ -285,7 +285,7 @@ fn without_parentheses(text: &str) -> String {
 }
 
 /// A prompt without a leading slash command.
-fn without_command(text: &str) -> String {
+pub(super) fn without_command(text: &str) -> String {
     let text = text.trim_start();
     let first = text.split_whitespace().next().unwrap_or_default();
     let is_command = first.strip_prefix('/').is_some_and(|name| {

@@ -34,6 +34,11 @@ const CHATTER_OPENINGS: [&str; 22] = [
     "got it",
     "hello",
 ];
+/// Verbs of prompts that record or repeat work.
+const ROUTINE_VERBS: [&str; 10] =
+    ["commit", "merge", "publish", "pull", "push", "rebase", "release", "rerun", "retry", "stage"];
+/// A longer prompt asks for more than that.
+const MAX_ROUTINE_WORDS: usize = 12;
 /// Words of sentences that report a result.
 const RESULT_WORDS: [&str; 36] = [
     "added",
@@ -147,13 +152,12 @@ impl AnswerParts {
 
 /// The last answer of each episode, and whether its prompt was routine, such as `commit and push`.
 fn final_answers<'a>(source: &CardSource<'a>) -> Vec<(bool, &'a Entry)> {
-    let (mut finals, mut is_routine, mut open) = (Vec::new(), false, None);
+    let (mut finals, mut is_routine, mut open) = (Vec::new(), true, None);
     for entry in source.entries {
         match entry.kind {
             EntryKind::Prompt | EntryKind::Task => {
                 finals.extend(open.take().map(|answer| (is_routine, answer)));
-                let name = derive_name(entry.kind, &entry.text, None);
-                is_routine = name.is_none_or(|name| name.source != NameSource::Prompt);
+                is_routine = is_routine_prompt(entry);
             }
             EntryKind::AssistantText if !entry.text.trim().is_empty() => open = Some(entry),
             // A text before a call only announces it.
@@ -163,6 +167,17 @@ fn final_answers<'a>(source: &CardSource<'a>) -> Vec<(bool, &'a Entry)> {
     }
     finals.extend(open.map(|answer| (is_routine, answer)));
     finals
+}
+
+/// Whether a prompt only has what was done recorded or repeated: `commit the spec`, `update the pr`.
+fn is_routine_prompt(entry: &Entry) -> bool {
+    let Some(name) = derive_name(entry.kind, &entry.text, None) else { return true };
+    let lower = normalize_text(&name.text);
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let is_short = words.len() <= MAX_ROUTINE_WORDS;
+    let is_about_pr = words.windows(2).any(|pair| pair == ["pull", "request"]) || words.contains(&"pr");
+    let is_record = words.first().is_some_and(|verb| ROUTINE_VERBS.contains(verb)) || is_about_pr;
+    name.source != NameSource::Prompt || (is_short && is_record)
 }
 
 /// An answer without what only comments.
@@ -208,7 +223,7 @@ mod tests {
         let found = main_answer(&[
             (EntryKind::Prompt, "make the uploader retry on timeouts"),
             (EntryKind::AssistantText, result),
-            (EntryKind::Prompt, "commit and push"),
+            (EntryKind::Prompt, "commit the uploader and update the pr"),
             (EntryKind::AssistantText, "Okay."),
         ]);
         assert_eq!(found, (Some(result.to_owned()), Some("Okay.".to_owned())));

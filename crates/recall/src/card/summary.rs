@@ -3,7 +3,7 @@
 use rethread_model::{Entry, EntryKind, NameSource, clip, is_greeting, truncate_at_word};
 
 use super::actions::{SessionActions, file_name};
-use super::name::{derive_name, is_lead, name_from_prompt};
+use super::name::{derive_name, is_lead, name_from_prompt, without_command};
 use super::outcome::{AnswerParts, OutcomeAnswers};
 use super::prose::{ProseLine, ProseLineKind, is_mostly_letters, prose_lines, prose_sentences};
 use super::words::{distinctive_words, is_next_step, is_next_steps_heading, normalize_text};
@@ -86,11 +86,10 @@ impl CardSummary {
             let is_descriptive = |entry: &&Entry| {
                 derive_name(entry.kind, &entry.text, None).is_some_and(|name| name.source == NameSource::Prompt)
             };
-            let first = source.prompts().find(is_descriptive).or_else(|| {
-                let is_prose = |entry: &&Entry| !is_greeting(&entry.text) && !prose_sentences(&entry.text).is_empty();
-                source.prompts().find(is_prose)
-            });
-            self.goal.extend(first.map(|entry| goal_from_prompt(&entry.text)).filter(|goal| !goal.is_empty()));
+            let goal = |entry: &Entry| Some(goal_from_prompt(&entry.text)).filter(|goal| !goal.is_empty());
+            let first = source.prompts().filter(is_descriptive).find_map(goal);
+            let first = first.or_else(|| source.prompts().filter(|entry| !is_greeting(&entry.text)).find_map(goal));
+            self.goal.extend(first);
         } else {
             self.goal.extend(rendered.into_iter().take(MAX_ITEMS).map(|item| truncate_at_word(&item, ITEM_CHARS)));
         }
@@ -202,6 +201,7 @@ impl CardSummary {
 
 /// A prompt as a goal: its first sentences, without greetings and roles.
 fn goal_from_prompt(text: &str) -> String {
+    let text = &without_command(text);
     let mut sentences: Vec<String> = Vec::new();
     if let Some(name) = name_from_prompt(text) {
         sentences.push(name.clone());

@@ -57,7 +57,7 @@ const TAGGED_PROGRAMS: [&str; 38] = [
 ];
 /// Words of requests that are about anything, and so about nothing. Sorted.
 #[rustfmt::skip]
-const FILLER_WORDS: [&str; 221] = [
+const FILLER_WORDS: [&str; 220] = [
     "agent", "agents", "answer", "apply", "approved", "based", "basically", "better", "bring", "broken", "build",
     "call", "case", "change", "changed", "check", "clean", "clear", "code", "come", "commit", "commits", "compare",
     "complete", "complex", "configure", "consider", "convert", "correct", "could", "create", "created", "current",
@@ -75,7 +75,7 @@ const FILLER_WORDS: [&str; 221] = [
     "remove", "rename", "repeat", "replace", "repo", "report", "request", "research", "response", "result", "results",
     "retry", "return", "review", "rewrite", "running", "same", "seem", "seems", "session", "should", "show", "simple",
     "simplify", "some", "somehow", "something", "somthing", "spawn", "start", "started", "state", "step", "steps",
-    "stuff", "sub", "summarize", "support", "talk", "task", "tell", "text", "thing", "think", "thought", "trying",
+    "stuff", "sub", "summarize", "support", "talk", "task", "text", "thing", "think", "thought", "trying",
     "understand", "update", "updated", "usage", "user", "using", "version", "wait", "want", "what", "when", "where",
     "which", "while", "wondering", "word", "words", "working", "would", "write", "written", "wrong", "yes",
 ];
@@ -111,9 +111,7 @@ pub(super) fn tags(source: &CardSource<'_>, session_actions: &SessionActions) ->
         .collect();
     let mut tags = TagList::default();
     tags.add(MAX_PER_KIND, prompts.iter().flat_map(|text| tickets(text)));
-    // Plans that an agent writes for itself are not what was worked on.
-    let changed = session_actions.changed_paths.iter().filter(|path| !path.contains("/.claude/plans/"));
-    tags.add(MAX_PER_KIND, changed.map(|path| file_name(path).to_owned()));
+    tags.add(MAX_PER_KIND, session_actions.changed_paths.iter().map(|path| file_name(path).to_owned()));
     tags.add(MAX_PER_KIND - 1, session_actions.packages.iter().map(|name| format!("package:{name}")));
     tags.add(MAX_PER_KIND - 1, languages(session_actions).into_iter());
     let programs =

@@ -106,9 +106,12 @@ fn reference_sections(reference: &SessionReference, outcome: &ReferenceOutcome) 
     match outcome {
         ReferenceOutcome::Resolved(sessions) => sessions
             .iter()
-            .map(|session| match session.is_repeated {
-                true => ReferenceSection { head: head(&typed, session) + REPEATED_MARK, body: String::new() },
-                false => ReferenceSection { head: head(&typed, session), body: body(session) },
+            .map(|session| {
+                let head = head(&typed, session);
+                if session.is_repeated {
+                    return ReferenceSection { head: head + REPEATED_MARK, body: String::new() };
+                }
+                ReferenceSection { head, body: body(session) }
             })
             .collect(),
         ReferenceOutcome::NotFound(similar) if similar.is_empty() => {
