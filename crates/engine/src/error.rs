@@ -59,6 +59,14 @@ pub enum EngineError {
     /// No session matches a reference.
     #[error("no session matches {0:?}")]
     UnknownReference(String),
+    /// No session matches a reference, but some have a similar name.
+    #[error("no session matches {reference:?}")]
+    SimilarReference {
+        /// The reference as given.
+        reference: String,
+        /// Sessions with a similar name.
+        candidates: Vec<Session>,
+    },
     /// A time given by the user cannot be parsed.
     #[error("invalid time {0:?}")]
     InvalidTime(String),

@@ -3,7 +3,7 @@
 use rethread_model::{Entry, EntryKind, EntryRole, Episode, Session, SessionId};
 use rethread_store::{ChangedPath, EntryFilter, Store, ToolTotal};
 
-use crate::sessions::stored_session;
+use crate::resolver::stored_session;
 use crate::{Engine, EngineError, ListPage, ListedSession, PageRequest};
 
 /// How much of a session is shown.

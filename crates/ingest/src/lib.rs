@@ -23,7 +23,7 @@ pub mod source;
 
 pub use assemble::{
     KeptEntries, PART_TOKENS, RebuiltEpisodes, RemainingEntry, SessionAssembler, SessionInfo, StoredState,
-    blocked_keys, explicit_title, queued_prompt_key, rebuild_episodes, state_texts, subagent_conversation, title_key,
+    blocked_keys, queued_prompt_key, rebuild_episodes, state_texts, subagent_conversation, title_key,
 };
 pub use filter::TranscriptFilter;
 pub use parse::{

@@ -18,6 +18,16 @@ pub fn clip(text: &str, max: usize) -> Cow<'_, str> {
     }
 }
 
+/// Truncates to at most `max_chars` characters, between words, marking the cut with `…`.
+pub fn truncate_at_word(text: &str, max_chars: usize) -> String {
+    if text.chars().count() <= max_chars {
+        return text.to_owned();
+    }
+    let end = text.char_indices().nth(max_chars.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
+    let whole = text[..end].rfind(' ').filter(|at| *at > end / 2).unwrap_or(end);
+    format!("{}…", text[..whole].trim_end_matches(|c: char| c.is_whitespace() || ",;:-–(".contains(c)))
+}
+
 /// The first non-blank line, trimmed.
 pub fn first_line(text: &str) -> &str {
     text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("")
@@ -90,6 +100,13 @@ mod tests {
         assert_eq!(clip("héllo wörld", 5), "héll…");
         assert_eq!(clip("日本語", 2), "日…");
         assert_eq!(clip("abc", 0), "");
+    }
+
+    #[test]
+    fn texts_are_cut_between_words() {
+        assert_eq!(truncate_at_word("one two three", 100), "one two three");
+        assert_eq!(truncate_at_word("one two three four", 12), "one two…");
+        assert_eq!(truncate_at_word("ööööööööööööööö", 5), "öööö…");
     }
 
     #[test]

@@ -55,7 +55,8 @@ pub use activity::{
     ACTIVITY_CHARS, ACTIVITY_HEADER, ActivityBlock, ActivityReader, OtherSession, activity_block, turn_list,
 };
 pub use card::{
-    CARD_SYSTEM_PROMPT, CardFields, CardPrompt, CardSource, card_by_rules, card_prompt, card_schema, parse_card_fields,
+    CARD_SYSTEM_PROMPT, CardFields, CardPrompt, CardSource, card_by_rules, card_prompt, card_schema, derive_name,
+    parse_card_fields,
 };
 pub use compaction::{
     CompactionPlan, CompactionSettings, SummaryError, SummaryRequest, plan_compaction, plan_compaction_within,
@@ -84,7 +85,7 @@ pub use recent_memory::{
 };
 pub use reference::{
     MAX_REFERENCES, REFERENCE_BYTES, REFERENCE_CUT_MARK, REFERENCE_HEADER, ReferenceCandidate, ReferenceOutcome,
-    ReferencedSession, SessionReference, find_references, reference_block, reference_reminder,
+    ReferencedSession, SessionReference, find_references, reference_block,
 };
 pub use search::{SearchError, SearchHit, SearchInput, SearchResults, search};
 pub use session_context::{

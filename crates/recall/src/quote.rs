@@ -22,6 +22,14 @@ pub fn quote_short(text: &str, chars: usize) -> String {
     out
 }
 
+/// Whether a name says the same as a text: it was made of it, or is its beginning.
+pub(crate) fn repeats(name: &str, text: &str) -> bool {
+    let letters =
+        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    let (name, text) = (letters(name), letters(text));
+    !name.is_empty() && (text.starts_with(&name) || text.ends_with(&name))
+}
+
 /// Whether a text begins with a capitalized phrase in brackets.
 fn is_block_header(text: &str) -> bool {
     let inside = &text[1..text.find(']').unwrap_or(text.len())];

@@ -203,6 +203,9 @@ impl From<EngineError> for Failure {
                 let message = format!("{reference:?} matches {} sessions", candidates.len());
                 Self { candidates, ..Self::new(kind, message) }
             }
+            EngineError::SimilarReference { reference, candidates } => {
+                Self { candidates, ..Self::new(kind, format!("no session matches {reference:?}; did you mean")) }
+            }
             other @ EngineError::AmbiguousThread { .. } => {
                 let named = thread_candidates(&other);
                 Self::from_error(kind, other).hint(named)
@@ -298,7 +301,7 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
             ),
         ),
         EngineError::PathNotFound(_) => (FailureKind::NotFound, None),
-        EngineError::UnknownReference(_) => (
+        EngineError::UnknownReference(_) | EngineError::SimilarReference { .. } => (
             FailureKind::UnknownReference,
             Some("run `rethread sessions --all-projects` to see all sessions, or `rethread sync` to read new ones"),
         ),

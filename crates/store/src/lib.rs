@@ -39,6 +39,7 @@ mod quantized_vector;
 mod salvage;
 mod schema;
 mod sessions;
+mod shown_names;
 mod spooled_events;
 mod statistics;
 mod threads;
@@ -55,7 +56,9 @@ use rusqlite::Connection;
 
 use open::{Durability, LockPatience};
 
-pub use batch::{Batch, EntryContent, OpenedSession, RereadKind, RestoredEntries, SessionNumber, SessionUpdate};
+pub use batch::{
+    Batch, EntryContent, OpenedSession, RereadKind, RestoredEntries, SessionNumber, SessionUpdate, TextsOf,
+};
 pub use board_rows::{BoardRow, SessionTail};
 pub use cached_answers::SessionQuestion;
 pub use cards::CardRow;
@@ -79,7 +82,7 @@ pub use pending_archives::PendingArchive;
 pub use private_files::{OWNER_ONLY, OWNER_ONLY_FOLDER, PrivateFolder, create_folders, remove_file, replace_file};
 pub use quantized_vector::QuantizedVector;
 pub use salvage::{CarriedOver, RereadDecision};
-pub use sessions::{SessionFilter, SessionScope};
+pub use sessions::{NamedSession, SessionFilter, SessionScope};
 pub use statistics::{FailedCheck, StoreStatistics, TranscriptProblem};
 pub use threads::{
     MAX_RECORD_BYTES, PartialAnswer, ThreadError, ThreadLineProblem, ThreadLog, ThreadRecords, ThreadTurn, Threads,

@@ -461,6 +461,19 @@ CREATE TABLE watermark (
     PRIMARY KEY (space, agent, external_id, session)
 ) STRICT, WITHOUT ROWID;
 
+-- Names under which the session named by `agent` and `external_id` was shown other sessions. They keep their meaning
+-- for it when a session gets another name.
+CREATE TABLE shown_name (
+    space       TEXT NOT NULL,
+    agent       TEXT NOT NULL,
+    external_id TEXT NOT NULL,
+    -- Lower case, words joined by dashes.
+    slug        TEXT NOT NULL,
+    session     INTEGER NOT NULL,
+    at          INTEGER NOT NULL,
+    PRIMARY KEY (space, agent, external_id, slug)
+) STRICT, WITHOUT ROWID;
+
 -- Text added to an agent's context; the latest ones of each session.
 CREATE TABLE injection (
     space           TEXT NOT NULL,
@@ -579,6 +592,10 @@ WHEN EXISTS (SELECT 1 FROM forgotten_session
     WHERE space = NEW.space AND agent = NEW.agent AND external_id = NEW.external_id)
 BEGIN SELECT RAISE(IGNORE); END;
 CREATE TRIGGER watermark_stays_forgotten BEFORE INSERT ON watermark
+WHEN EXISTS (SELECT 1 FROM forgotten_session
+    WHERE space = NEW.space AND agent = NEW.agent AND external_id = NEW.external_id)
+BEGIN SELECT RAISE(IGNORE); END;
+CREATE TRIGGER shown_name_stays_forgotten BEFORE INSERT ON shown_name
 WHEN EXISTS (SELECT 1 FROM forgotten_session
     WHERE space = NEW.space AND agent = NEW.agent AND external_id = NEW.external_id)
 BEGIN SELECT RAISE(IGNORE); END;

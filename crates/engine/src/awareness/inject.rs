@@ -19,6 +19,7 @@ use super::other_sessions::OtherSessions;
 use super::session_event::SessionEvent;
 use super::session_view::{OwnSession, SessionSummary};
 use super::tool_call_text::{preview, preview_source, without_secrets};
+use crate::resolver::slug;
 use crate::{Engine, EngineError};
 
 /// Prefixes of prompts that were written by a program and not typed by a user; nothing is injected for them.
@@ -263,6 +264,8 @@ impl Engine {
         })?;
         let composed = match self.record_injection(store, caller, trigger, event, &planned, began) {
             Ok(composed) => composed,
+            // The event is spooled instead.
+            Err(error) if error.is_locked() => return Err(error),
             // Without the record, the worst that can happen is that the same is injected again.
             Err(error) => {
                 self.log_error("inject", &error);
@@ -302,6 +305,14 @@ impl Engine {
             batch.add_pending_archive(period)?;
         }
         let composed = self.claim_sections(&mut batch, caller, context, sections.clone())?;
+        let has_activity = |composed: &ComposedInjection| {
+            composed.sections.iter().any(|section| section.kind == SectionKind::Activity)
+        };
+        if composed.as_ref().is_some_and(has_activity) {
+            for (name, session) in context.injected_names() {
+                batch.record_shown_name(caller.key(), &slug(name), session, context.now)?;
+            }
+        }
         if matches!(trigger, InjectionTrigger::Prompt(_)) {
             batch.set_new_context(caller.key(), false)?;
         }
@@ -438,6 +449,12 @@ impl InjectionContext {
     pub(super) fn covers_activity_of(&self, session: SessionNumber) -> bool {
         let mut included = self.activity.iter().flat_map(|activity| &activity.included);
         included.any(|at| self.other_sessions.numbers[*at] == session)
+    }
+
+    /// The names of the sessions covered by the activity section.
+    fn injected_names(&self) -> impl Iterator<Item = (&str, SessionNumber)> {
+        let included = self.activity.iter().flat_map(|activity| &activity.included);
+        included.map(|at| (self.other_sessions.sessions[*at].name.as_str(), self.other_sessions.numbers[*at]))
     }
 
     /// The watermarks of the sessions covered by the activity section. Sessions that did not fit are shown next time,

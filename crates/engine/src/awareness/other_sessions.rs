@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rethread_model::{Agent, Entry, EntryKind, Session, SessionId, Timestamp};
+use rethread_model::{Agent, Entry, EntryKind, Session, Timestamp, short_id};
 use rethread_recall::OtherSession;
 use rethread_store::{ActiveSession, SessionKey, SessionNumber, Store, Watermark, WatermarkMove};
 
@@ -17,8 +17,6 @@ pub(super) const FIRST_LOOK_MILLIS: i64 = 3_600_000;
 const CLEAR_WINDOW_MILLIS: i64 = 5_000;
 /// Number of events among which a prompt is looked for.
 const MAX_EVENTS_SCANNED: u64 = 50;
-/// Length of a short id.
-const SHORT_ID_CHARS: usize = 8;
 /// Sessions whose alias has this prefix are temporary and never reported.
 const EPHEMERAL_ALIAS_PREFIX: &str = "new-";
 
@@ -185,7 +183,7 @@ pub(super) fn describe_session(
     let is_message = |entry: &&Entry| matches!(entry.kind, EntryKind::Prompt | EntryKind::AssistantText);
     Ok(OtherSession {
         name: display_name(session),
-        id: short_id(session.id),
+        id: short_id(&session.id.to_string()).to_owned(),
         agent: session.agent,
         state: lifecycle.state(store.lifecycle(key)?.as_ref(), last_activity, now),
         branch: session.branch.clone(),
@@ -212,13 +210,7 @@ pub(super) fn is_other_session(session: &Session, reader: SessionKey<'_>) -> boo
     !is_session(session, reader) && !is_ephemeral && session.agent != Agent::Native
 }
 
-/// The end of an id: ids of one day begin alike.
-fn short_id(id: SessionId) -> String {
-    let id = id.to_string();
-    id[id.len() - SHORT_ID_CHARS..].to_owned()
-}
-
 pub(super) fn display_name(session: &Session) -> String {
     let named = session.alias.clone().or_else(|| session.name.clone());
-    named.unwrap_or_else(|| session.external_id.chars().take(8).collect())
+    named.unwrap_or_else(|| short_id(&session.external_id).to_owned())
 }

@@ -2,8 +2,9 @@
 
 use rethread_model::{Agent, SessionState};
 use rethread_recall::{
-    InjectionSection, MAX_RECENT_MEMORIES, REFERENCE_BYTES, SectionKind, SessionView, memory_block, memory_line,
-    memory_unavailable_block, reference_block, reference_reminder, resume_context, resume_greeting, session_context,
+    InjectionSection, MAX_RECENT_MEMORIES, REFERENCE_BYTES, RecentMemory, ReferenceOutcome, SectionKind,
+    SessionReference, SessionView, memory_block, memory_line, memory_unavailable_block, reference_block,
+    resume_context, resume_greeting, session_context,
 };
 use rethread_store::{SessionKey, Store};
 
@@ -12,12 +13,15 @@ use super::known_fix::FactFinder;
 use super::pending_notes;
 use super::recent_memory::RecentMemories;
 use super::session_view::OwnSession;
-use crate::references::ReferenceOrigin;
+use crate::resolver::ReferenceOrigin;
 use crate::{Engine, EngineError};
 
 /// Claude Code does not show the model more than 10,000 characters; the injection tag and the note line need some of
 /// that.
 const CLAUDE_CODE_MAX_BYTES: usize = 9_500;
+
+/// A reference in a prompt and what it resolves to.
+type ResolvedReference = (SessionReference, ReferenceOutcome);
 
 /// Collects the sections of one injection, and the reasons why others were skipped.
 struct SectionBuilder<'a> {
@@ -45,8 +49,9 @@ impl Engine {
         }
         builder.add_session_sections(trigger)?;
         if let InjectionTrigger::Prompt(prompt) = trigger {
-            builder.add_memory_section(prompt)?;
-            builder.add_reference_section(prompt)?;
+            let referenced = builder.resolve_references(prompt)?;
+            builder.add_memory_section(prompt, &referenced)?;
+            builder.add_reference_section(&referenced)?;
         }
         Ok((builder.sections, builder.skipped))
     }
@@ -107,32 +112,55 @@ impl SectionBuilder<'_> {
         Ok(())
     }
 
-    /// Summaries of the sessions that the prompt references. An unknown reference is reported in the text and is not an
-    /// error.
-    fn add_reference_section(&mut self, prompt: &str) -> Result<(), EngineError> {
+    /// Resolves the references of a prompt. Summaries that were injected before are marked, and what was said before about
+    /// an unknown name is left out.
+    fn resolve_references(&self, prompt: &str) -> Result<Vec<ResolvedReference>, EngineError> {
         let (store, caller, context) = (self.store, self.caller, self.context);
         let from = ReferenceOrigin { session: Some(caller.key()), project: Some(&context.project) };
-        let outcomes = self.engine.reference_outcomes(store, from, prompt);
+        let mut outcomes = self.engine.reference_outcomes(store, from, prompt);
+        for (_, outcome) in &mut outcomes {
+            if let ReferenceOutcome::Resolved(sessions) = outcome {
+                for session in sessions {
+                    session.is_repeated = store.was_injected(caller.key(), text_hash(&session.content()))?;
+                }
+            }
+        }
+        let mut fresh = Vec::new();
+        for one in outcomes {
+            let is_resolved = matches!(one.1, ReferenceOutcome::Resolved(_));
+            if is_resolved || !store.was_injected(caller.key(), outcome_key(&one))? {
+                fresh.push(one);
+            }
+        }
+        Ok(fresh)
+    }
+
+    /// Summaries of the sessions that the prompt references. An unknown reference is reported in the text and is not an
+    /// error.
+    fn add_reference_section(&mut self, outcomes: &[ResolvedReference]) -> Result<(), EngineError> {
+        let caller = self.caller;
         let used: usize = self.sections.iter().map(|part| part.text.len() + 2).sum();
         let max_bytes = match caller.agent {
             Agent::ClaudeCode => CLAUDE_CODE_MAX_BYTES.saturating_sub(used),
             _ => REFERENCE_BYTES,
         };
-        let Some(text) = reference_block(&outcomes, max_bytes) else { return Ok(()) };
+        let Some(text) = reference_block(outcomes, max_bytes) else { return Ok(()) };
         let results: Vec<&str> = outcomes.iter().map(|(_, outcome)| outcome.as_str()).collect();
         let reason = format!("the prompt references sessions: {}", results.join(", "));
-        // The dedupe key must not depend on how much space the other sections left.
-        let hash = text_hash(&reference_block(&outcomes, REFERENCE_BYTES).unwrap_or_default());
-        if store.was_injected(caller.key(), hash)? {
-            let Some(text) = reference_reminder(&outcomes) else { return Ok(()) };
-            self.push(SectionKind::References, text, reason, Vec::new());
-        } else {
-            self.push(SectionKind::References, text, reason, vec![hash]);
-        }
+        // The dedupe keys do not depend on how much space the other sections left. Without one, only a reminder is left.
+        let dedupe_keys = outcomes.iter().flat_map(|one| match &one.1 {
+            ReferenceOutcome::Resolved(sessions) => {
+                let fresh = sessions.iter().filter(|session| !session.is_repeated);
+                fresh.map(|session| text_hash(&session.content())).collect()
+            }
+            _ => vec![outcome_key(one)],
+        });
+        let dedupe_keys = dedupe_keys.collect();
+        self.push(SectionKind::References, text, reason, dedupe_keys);
         Ok(())
     }
 
-    fn add_memory_section(&mut self, prompt: &str) -> Result<(), EngineError> {
+    fn add_memory_section(&mut self, prompt: &str, referenced: &[ResolvedReference]) -> Result<(), EngineError> {
         let (store, caller, context) = (self.store, self.caller, self.context);
         if !self.is_enabled("inject.memory") {
             self.skip("memory", "disabled by inject.memory");
@@ -148,7 +176,9 @@ impl SectionBuilder<'_> {
         match self.engine.recent_memories(store, caller, prompt, context)? {
             RecentMemories::Found(memories) => {
                 let free_slots = MAX_RECENT_MEMORIES - lines.len();
-                for memory in memories.iter().take(free_slots) {
+                // What a reference brings needs no second mention.
+                let is_new = |memory: &&RecentMemory| !is_referenced(memory, referenced);
+                for memory in memories.iter().filter(is_new).take(free_slots) {
                     lines.push(memory_line(memory, context.now));
                     dedupe_keys.push(text_hash(&memory.episode));
                     reasons.push(format!("{:.2} of the prompt's words", memory.word_share));
@@ -174,6 +204,21 @@ impl SectionBuilder<'_> {
         self.push(SectionKind::Memory, memory_block(&lines), reason, dedupe_keys);
         Ok(())
     }
+}
+
+/// Whether a memory is from a session whose summary is injected anyway.
+fn is_referenced(memory: &RecentMemory, referenced: &[ResolvedReference]) -> bool {
+    referenced.iter().any(|(_, outcome)| match outcome {
+        ReferenceOutcome::Resolved(sessions) => {
+            sessions.iter().any(|session| memory.citation.split(':').next() == Some(session.id.as_str()))
+        }
+        _ => false,
+    })
+}
+
+/// Identifies what is said about a reference that was not resolved.
+fn outcome_key((reference, outcome): &ResolvedReference) -> u64 {
+    text_hash(&format!("reference {} {outcome:?}", reference.as_typed()))
 }
 
 /// The section about the session itself: a resume summary after a break, or its hot memory if the context is new. The

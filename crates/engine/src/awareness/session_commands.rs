@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use rethread_ingest::SessionAssembler;
 use rethread_model::{Agent, SessionState, Timestamp, one_line};
 use rethread_recall::NOTE_CHARS;
 use rethread_store::{CloseKind, HotMemoryRow, LifecycleEvent, SessionKey, Store};
@@ -202,22 +201,7 @@ impl Engine {
         life.name = (!name.is_empty()).then_some(name);
         batch.save_lifecycle(caller.key(), &life)?;
         batch.commit()?;
-        Self::rebuild_name(&mut store, &caller)
-    }
-
-    /// Recomputes the stored name from the transcript state and the name the user gave.
-    fn rebuild_name(store: &mut Store, caller: &Caller) -> Result<(), EngineError> {
-        let Some((number, _)) = store.session_by_external_id(caller.key())? else { return Ok(()) };
-        let mut batch = store.begin()?;
-        let Some((session, Some(state_json))) = batch.session_with_state(number)? else { return Ok(()) };
-        let Ok(mut assembler) = SessionAssembler::resume(session.agent, &session.external_id, &state_json) else {
-            return Ok(());
-        };
-        let name = batch.lifecycle(caller.key())?.and_then(|life| life.name).unwrap_or_default();
-        assembler.set_explicit_name(&name);
-        let state_json = assembler.save().map_err(EngineError::SerializeState)?;
-        batch.rename_session(number, assembler.name(), &state_json)?;
-        Ok(batch.commit()?)
+        Self::refresh_name(&mut store, caller.key())
     }
 
     /// Sets a session's alias. An alias is unique: another session that had it loses it.

@@ -10,9 +10,10 @@ use rethread_ingest::source::file;
 use rethread_ingest::{RemainingEntry, SessionAssembler, blocked_keys, queued_prompt_key, title_key};
 use rethread_model::thread::ThreadId;
 use rethread_model::{Agent, NativeKey, Session};
-use rethread_store::{Batch, SessionKey, SessionNumber, Store, TextMatcher, TranscriptRow};
+use rethread_store::{Batch, SessionKey, SessionNumber, Store, TextMatcher, TextsOf, TranscriptRow};
 
 use super::{ForgetPlan, add_derived, state_contains};
+use crate::naming::offer_names;
 use crate::rebuild::rebuild_from_entries;
 use crate::sync::prefix_hashes;
 use crate::{Engine, EngineError};
@@ -211,7 +212,7 @@ fn remove_entries_and_rebuild(
     let Ok(mut assembler) = SessionAssembler::resume(session.agent, &session.external_id, &state_json) else {
         return Ok(());
     };
-    let spoken = batch.entry_texts(number)?;
+    let spoken = batch.entry_texts(number, TextsOf::AllEntries)?;
     let kept: Vec<RemainingEntry<'_>> = spoken
         .iter()
         .filter(|(seq, ..)| !seqs.contains(seq))
@@ -219,8 +220,9 @@ fn remove_entries_and_rebuild(
         .collect();
     assembler.retain_entries(&kept, &|text| needle.matches(text));
     batch.remove_entries(number, seqs)?;
-    let name =
-        assembler.name().map(str::to_owned).or_else(|| session.name.clone().filter(|name| !needle.matches(name)));
+    let remaining = kept.iter().zip(0..).map(|(entry, seq)| (seq, entry.kind, entry.text));
+    offer_names(&mut assembler, session.agent, session.project.as_deref(), remaining);
+    let name = assembler.name();
     let branch = session.branch.clone().filter(|branch| !needle.matches(branch));
-    rebuild_from_entries(batch, (number, &Session { branch, ..session.clone() }), assembler, name.as_deref())
+    rebuild_from_entries(batch, (number, &Session { branch, ..session.clone() }), assembler, Some(&name))
 }

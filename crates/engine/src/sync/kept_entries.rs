@@ -4,10 +4,11 @@
 
 use rethread_ingest::{KeptEntries, SessionAssembler};
 use rethread_model::{Session, Warning};
-use rethread_store::{Batch, SessionNumber, Store};
+use rethread_store::{Batch, SessionNumber, Store, TextsOf};
 
 use super::SyncTotals;
 use crate::EngineError;
+use crate::naming::offer_names;
 use crate::rebuild::rebuild_from_entries;
 
 /// Completes all sessions that were read again, including those of an interrupted sync.
@@ -67,7 +68,11 @@ pub(super) fn restore_set_aside(
         tally.agent_report(session.agent).warnings.push(warning);
     }
     let info = assembler.info().clone();
-    let name = assembler.name().map(str::to_owned).or_else(|| session.name.clone());
+    assembler.clear_derived_name();
+    let texts = batch.entry_texts(number, TextsOf::Conversation)?;
+    let spoken = texts.iter().map(|(seq, kind, text)| (*seq, *kind, text.as_str()));
+    offer_names(&mut assembler, session.agent, session.project.as_deref(), spoken);
+    let name = assembler.name();
     let session = Session {
         cwd: info.cwd.or(session.cwd),
         branch: info.branch.or(session.branch),
@@ -76,5 +81,5 @@ pub(super) fn restore_set_aside(
         last_activity_at: info.last_activity_at.max(session.last_activity_at),
         ..session
     };
-    rebuild_from_entries(batch, (number, &session), assembler, name.as_deref())
+    rebuild_from_entries(batch, (number, &session), assembler, Some(&name))
 }

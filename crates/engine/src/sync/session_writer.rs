@@ -8,10 +8,10 @@ use rethread_ingest::{
     EventScope, RedactionFindings, Redactor, SessionAssembler, StoredState, TranscriptEvent, rebuild_episodes,
     subagent_conversation,
 };
-use rethread_model::thread::UNNAMED_THREAD;
 use rethread_model::{Agent, EntryOwner, NativeKey, Session, SessionChanges, SessionKind, Timestamp, Warning};
 use rethread_store::{
     Batch, EntryContent, FileFingerprint, ReadCursor, RereadKind, SessionKey, SessionNumber, SessionUpdate, StoreError,
+    TextsOf,
     TranscriptNumber, TranscriptRow,
 };
 
@@ -21,6 +21,7 @@ use super::kept_entries::restore_set_aside;
 use super::plan::{JobStart, TranscriptJob, fingerprint, prefix_hashes};
 use super::read::TranscriptChunk;
 use crate::EngineError;
+use crate::naming::{apply_stored_names, offer_names};
 
 /// State of a sync that is shared by all transcripts.
 pub(super) struct SyncProgress<'a> {
@@ -240,25 +241,17 @@ impl<'a> SessionWriter<'a> {
             set_aside_before_reread(batch, (number, &session), transcript, progress)?;
             return Ok(None);
         };
-        if let Some(name) = self.given_name(batch, &session)? {
-            main.assembler.set_explicit_name(&name);
+        if session.agent == Agent::Native {
+            // An empty name takes back an earlier one.
+            let name = explicit_thread_name(&self.job.path).unwrap_or_default();
+            main.assembler.set_explicit_name(&Redactor::shared().redact(&name, &mut RedactionFindings::default()));
+        } else {
+            let key = SessionKey { agent: session.agent, external_id: &session.external_id };
+            apply_stored_names(batch, key, &mut main.assembler)?;
         }
         let external_id = session.external_id;
         let cursor = chunk.cursor;
         Ok(Some(OpenTranscript { transcript, cursor, kind, parent, external_id, main, side_sessions: BTreeMap::new() }))
-    }
-}
-
-impl SessionWriter<'_> {
-    /// The name the user gave a session. It is not in the transcript.
-    fn given_name(&self, batch: &Batch<'_>, session: &Session) -> Result<Option<String>, EngineError> {
-        if session.agent == Agent::Native {
-            // An empty name takes back an earlier one.
-            let name = explicit_thread_name(&self.job.path).unwrap_or_default();
-            return Ok(Some(Redactor::shared().redact(&name, &mut RedactionFindings::default()).into_owned()));
-        }
-        let key = SessionKey { agent: session.agent, external_id: &session.external_id };
-        Ok(batch.lifecycle(key)?.and_then(|life| life.name))
     }
 }
 
@@ -342,9 +335,24 @@ impl OpenSession {
     ) -> Result<(), EngineError> {
         let job = source.job;
         let changes = self.assembler.take_changes();
+        // A known project is kept: its directory may be gone by the next sync.
+        if let (None, Some(cwd)) = (&self.project, &self.assembler.info().cwd) {
+            self.project = Some(progress.project(cwd));
+        }
+        let is_name_retracted = self.assembler.retract_name(&changes.retracted);
+        let spoken = changes.entries.iter().filter(|new| !changes.retracted.contains(&new.entry.seq));
+        let spoken = spoken.map(|new| (new.entry.seq, new.entry.kind, new.entry.text.as_str()));
+        offer_names(&mut self.assembler, job.agent, self.project.as_deref(), spoken);
         let report = progress.totals.agent_report(job.agent);
         report.entries += changes.entries.len() as u64;
         batch.apply_changes(self.number, Some(source.number), &changes, self.assembler.open_episode().as_ref())?;
+        if is_name_retracted {
+            // Another entry gives the name, perhaps one that was passed over before.
+            self.assembler.clear_derived_name();
+            let texts = batch.entry_texts(self.number, TextsOf::Conversation)?;
+            let spoken = texts.iter().map(|(seq, kind, text)| (*seq, *kind, text.as_str()));
+            offer_names(&mut self.assembler, job.agent, self.project.as_deref(), spoken);
+        }
         if changes.should_rebuild_episodes {
             let (entries, nodes) = batch.entry_outlines(self.number)?;
             let rebuilt = rebuild_episodes(&entries, &nodes, self.assembler.leaf());
@@ -355,7 +363,7 @@ impl OpenSession {
         progress.totals.agent_report(job.agent).episodes += episodes.saturating_sub(self.episodes);
         self.episodes = episodes;
         let memory = self.assembler.save().map_err(EngineError::SerializeState)?;
-        self.save(batch, job, (kind, parent), (&memory, bytes), progress)?;
+        self.save(batch, job, (kind, parent), (&memory, bytes))?;
         self.assembler_state = Some(memory);
         self.extract_facts(batch, &changes, progress, job.agent)
     }
@@ -386,24 +394,15 @@ impl OpenSession {
         job: &TranscriptJob,
         (kind, parent_external_id): (SessionKind, Option<&str>),
         (assembler_state, bytes_read): (&str, u64),
-        progress: &mut SyncProgress<'_>,
     ) -> Result<(), EngineError> {
         let setting = self.assembler.info();
-        // A known project is kept: its directory may be gone by the next sync.
-        if let (None, Some(cwd)) = (&self.project, &setting.cwd) {
-            self.project = Some(progress.project(cwd));
-        }
         let path = job.path.to_string_lossy();
         let namespace = self.project.as_deref().map(project::namespace_of);
-        // All logs of threads have the same file name.
-        let stem = match job.agent {
-            Agent::Native => UNNAMED_THREAD.into(),
-            _ => job.path.file_stem().unwrap_or_default().to_string_lossy(),
-        };
+        let name = self.assembler.name();
         let update = SessionUpdate {
             kind,
             parent_external_id,
-            name: self.assembler.name().or(Some(&stem)),
+            name: Some(&name),
             cwd: setting.cwd.as_deref(),
             project: self.project.as_deref(),
             namespace: namespace.as_deref(),

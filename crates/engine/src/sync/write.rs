@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rethread_ingest::{Redactor, SessionAssembler, TranscriptFilter};
+use rethread_ingest::{Redactor, TranscriptFilter};
 use rethread_model::Warning;
 use rethread_store::Store;
 
@@ -15,6 +15,7 @@ use super::plan::{SyncPlan, TranscriptJob};
 use super::read::{TranscriptChunk, read_transcript};
 use super::session_writer::{SessionWriter, SyncProgress};
 use super::{ReadProgress, SyncTotals};
+use crate::naming::rename;
 use crate::{Engine, EngineError};
 
 /// How many files the workers may be ahead of the writer. Limits memory.
@@ -116,14 +117,10 @@ pub(super) fn deliver_titles(store: &mut Store) -> Result<(), EngineError> {
     }
     let mut batch = store.begin()?;
     for (leaf, number, title) in batch.undelivered_titles()? {
-        let Some((session, Some(memory))) = batch.session_with_state(number)? else { continue };
-        let Ok(mut assembler) = SessionAssembler::resume(session.agent, &session.external_id, &memory) else {
-            continue;
-        };
-        assembler.set_title_from_other_file(&title);
-        let name = assembler.name().map(str::to_owned);
-        let memory = assembler.save().map_err(EngineError::SerializeState)?;
-        batch.rename_session(number, name.as_deref(), &memory)?;
+        rename(&mut batch, number, |_, assembler| {
+            assembler.set_title_from_other_file(&title);
+            Ok(())
+        })?;
         batch.mark_title_delivered(leaf)?;
     }
     Ok(batch.commit()?)

@@ -1,12 +1,13 @@
-//! Resolves a reference to a thread: an id, a unique id prefix, or a name. Only a parsed id is used in a path.
+//! Resolves a reference to a thread: an id, a unique part of an id, or a name. Only a parsed id is used in a path.
 
 use rethread_model::thread::{ThreadId, ThreadMetadata};
 
-use crate::sessions::slug;
+use crate::resolver::slug;
 use crate::{Engine, EngineError};
 
-/// Shortest prefix of an id that is looked up.
+/// Shortest beginning and shortest end of an id that are looked up.
 const MIN_PREFIX_BYTES: usize = 4;
+const MIN_SUFFIX_BYTES: usize = 6;
 
 impl Engine {
     /// The thread that a reference identifies.
@@ -25,15 +26,18 @@ impl Engine {
     }
 }
 
-/// Threads by id prefix, otherwise by name.
+/// Threads by a part of the id, otherwise by name.
 fn matching_threads(threads: &[ThreadMetadata], reference: &str) -> Vec<ThreadMetadata> {
     if reference.is_empty() {
         return Vec::new();
     }
     let upper = reference.to_ascii_uppercase();
-    let prefix =
-        |metadata: &&ThreadMetadata| upper.len() >= MIN_PREFIX_BYTES && metadata.id.to_string().starts_with(&upper);
-    let found: Vec<ThreadMetadata> = threads.iter().filter(prefix).cloned().collect();
+    let has_part = |metadata: &&ThreadMetadata| {
+        let id = metadata.id.to_string();
+        (upper.len() >= MIN_PREFIX_BYTES && id.starts_with(&upper))
+            || (upper.len() >= MIN_SUFFIX_BYTES && id.ends_with(&upper))
+    };
+    let found: Vec<ThreadMetadata> = threads.iter().filter(has_part).cloned().collect();
     if !found.is_empty() {
         return found;
     }

@@ -104,7 +104,7 @@ fn session_end_is_archived_by_the_process_that_sees_it() {
     let archived: Vec<_> =
         fs::read_dir(home.path(".rethread/archive")).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(archived.len(), 1);
-    assert_eq!(archived[0].file_name().unwrap(), "2026-03-02_09-00_bbbb1011.json", "S002-17");
+    assert_eq!(archived[0].file_name().unwrap(), "2026-03-02_09-00_0000000b.json", "S002-17");
     let injected: Value = serde_json::from_slice(&fs::read(&archived[0]).unwrap()).unwrap();
     assert_eq!((&injected["externalId"], &injected["files"][0]), (&json!(BEN), &json!("src/cart.rs")));
     let listed = engine(&home, 4).sessions(&SessionListRequest::default()).unwrap();
@@ -228,7 +228,7 @@ fn notes_aliases_and_names_set_by_hand_are_used() {
     engine.rebuild(&mut |_| {}).unwrap();
     assert_eq!(engine.resolve(BEN).unwrap().session.name.as_deref(), Some("the parser's documentation"));
     engine.set_name(BEN, "").unwrap();
-    assert_eq!(engine.resolve(BEN).unwrap().session.name.as_deref(), Some("write the docs"));
+    assert_eq!(engine.resolve(BEN).unwrap().session.name.as_deref(), Some("Write the docs"));
     engine.set_alias(BEN, "new-scratch").unwrap();
     work(&home, BEN, 4, "more docs", false);
     assert_eq!(prompt(&home, 5, ANNA, "hello again"), None);

@@ -341,7 +341,7 @@ fn session_summary_has_counts_and_entities() {
     engine(&home, 3).set_task(BEN, "the docs").unwrap();
     engine(&home, 3).add_note(BEN, "staging is down").unwrap();
     let injected = engine(&home, 12).explain(BEN, "hi").unwrap().session;
-    assert_eq!((injected.id.as_str(), injected.minutes, injected.state), ("bbbb1011", 12, SessionState::Active));
+    assert_eq!((injected.id.as_str(), injected.minutes, injected.state), ("0000000b", 12, SessionState::Active));
     assert_eq!((injected.events, injected.hot_entries, injected.task.as_deref()), (4, 2, Some("the docs")));
     assert_eq!(
         (injected.files, injected.tools),
@@ -505,7 +505,7 @@ fn times_do_not_depend_on_time_zone_or_daylight_saving() {
         {
             send(later, event);
         }
-        fs::read(home.path(".rethread/archive/2026-03-29_00-30_bbbb1011.json")).unwrap()
+        fs::read(home.path(".rethread/archive/2026-03-29_00-30_0000000b.json")).unwrap()
     };
     let berlin = archived("CET-1CEST,M3.5.0,M10.5.0/3");
     assert_eq!(berlin, archived("EST5EDT,M3.2.0,M11.1.0"));

@@ -21,6 +21,7 @@ mod injections;
 mod kept_history;
 mod lifecycle;
 mod machine_text;
+mod names;
 mod notes;
 mod pi_hook;
 mod references;

@@ -77,7 +77,7 @@ fn activity_is_injected_once_across_agents() {
     assert_eq!(prompt(&home, 9, BEN, "again"), None, "nothing is injected twice");
     let claude = json!({"session_id": "cccc", "cwd": "/app", "hook_event_name": "UserPromptSubmit", "prompt": "hello"});
     let injected = engine(&home, 10).hook_claude_code(claude.to_string().as_bytes()).unwrap().unwrap().to_string();
-    assert!(injected.contains("fix the rounding") && injected.contains("write the docs"), "{injected}");
+    assert!(injected.contains("Fix the rounding") && injected.contains("Write the docs"), "{injected}");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn returning_session_is_greeted_with_its_first_prompt() {
     assert_eq!(prompt(&home, 2, BEN, "soon"), None, "nothing new to inject");
     hook(&home, 80, BEN, "session_start", &json!({"reason": "startup"}));
     let injected = prompt(&home, 80, BEN, "late").unwrap();
-    assert!(injected.contains("Welcome back. Session 0199bbbb was idle for"), "{injected}");
+    assert!(injected.contains("Welcome back. Session 0000000b was idle for"), "{injected}");
 }
 
 #[test]

@@ -54,7 +54,8 @@ pub fn blocked_keys(agent: Agent, state_json: &str, should_forget: &dyn Fn(&str)
 }
 
 impl SessionAssembler {
-    /// Retains only these entries, renumbered in their order, and drops the texts that must be forgotten.
+    /// Retains only these entries, renumbered in their order, and drops the texts that must be forgotten. A derived name
+    /// is dropped too: the caller offers the names of the remaining entries again.
     pub fn retain_entries(&mut self, kept: &[RemainingEntry<'_>], should_forget: &dyn Fn(&str) -> bool) {
         let new_seqs: BTreeMap<u64, u64> = kept.iter().map(|entry| entry.seq).zip(0..).collect();
         let new_seq = |seq: u64| new_seqs.get(&seq).copied();
@@ -74,10 +75,8 @@ impl SessionAssembler {
         state.titles.forget_matching(should_forget);
         (state.real_prompts, state.warm_ups) = (0, 0);
         for entry in kept {
-            match entry.kind {
-                EntryKind::Prompt | EntryKind::Task => self.count_prompt(entry.text),
-                EntryKind::Command => self.state.titles.set_first_command(entry.text),
-                _ => {}
+            if matches!(entry.kind, EntryKind::Prompt | EntryKind::Task) {
+                self.count_prompt(entry.text);
             }
         }
     }

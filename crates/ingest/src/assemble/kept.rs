@@ -49,10 +49,8 @@ impl SessionAssembler {
         state.titles.complete_from(earlier.titles);
         (state.real_prompts, state.warm_ups) = (0, 0);
         for (kind, text, at) in kept.spoken {
-            match kind {
-                EntryKind::Prompt | EntryKind::Task => self.count_prompt(text),
-                EntryKind::Command => self.state.titles.set_first_command(text),
-                _ => {}
+            if matches!(kind, EntryKind::Prompt | EntryKind::Task) {
+                self.count_prompt(text);
             }
             let info = &mut self.state.info;
             info.started_at = info.started_at.map_or(*at, |start| Some(at.map_or(start, |at| start.min(at))));
@@ -76,5 +74,7 @@ fn merge_info(earlier: SessionInfo, now: SessionInfo) -> SessionInfo {
         started_at: first.started_at.or(second.started_at),
         last_activity_at: first.last_activity_at.max(second.last_activity_at),
         forked_from: first.forked_from.or(second.forked_from),
+        parent_id: first.parent_id.or(second.parent_id),
+        copied_entry: first.copied_entry.or(second.copied_entry),
     }
 }

@@ -24,7 +24,6 @@ use serde::{Deserialize, Serialize};
 use self::episodes::{EpisodeBuilder, EpisodeInput};
 use self::prompt_queue::PromptQueue;
 use self::titles::SessionTitles;
-pub use self::titles::explicit_title;
 use crate::parse::native_key;
 use crate::{EventBody, QueueStep, Redactor, TitleRank, TranscriptEvent};
 
@@ -136,21 +135,6 @@ impl SessionAssembler {
     /// Facts about the session as a whole.
     pub fn info(&self) -> &SessionInfo {
         &self.state.info
-    }
-
-    /// The best title so far.
-    pub fn name(&self) -> Option<&str> {
-        self.state.titles.best()
-    }
-
-    /// Sets a title that another file contains for this session.
-    pub fn set_title_from_other_file(&mut self, text: &str) {
-        self.state.titles.set(TitleRank::Summary, text);
-    }
-
-    /// Sets the name the user gave the session, if it is stored outside the transcript.
-    pub fn set_explicit_name(&mut self, name: &str) {
-        self.state.titles.set(TitleRank::Custom, name);
     }
 
     /// Whether the session's name or id marks it as a sub-agent's.
@@ -366,13 +350,11 @@ impl SessionAssembler {
                 self.set_native_id(seq, event.native_id, key);
                 return Ok(());
             }
-            Some(seq) => self.retract_machine_text(seq, &text),
+            Some(seq) => self.retract_machine_text(seq),
             None => {}
         }
-        match kind {
-            EntryKind::Prompt | EntryKind::Task => self.count_prompt(&text),
-            EntryKind::Command => self.state.titles.set_first_command(&text),
-            _ => {}
+        if matches!(kind, EntryKind::Prompt | EntryKind::Task) {
+            self.count_prompt(&text);
         }
         let line = self.line_key(&event.native_id);
         let entry = Entry { text, ..empty_entry(&event.native_id, event.location, event.at, kind) };
@@ -381,11 +363,10 @@ impl SessionAssembler {
     }
 
     /// A queued text was stored as a prompt, and its line now shows that a program wrote it.
-    fn retract_machine_text(&mut self, seq: u64, text: &str) {
+    fn retract_machine_text(&mut self, seq: u64) {
         self.changes.retracted.push(seq);
         self.changes.should_rebuild_episodes = true;
         self.state.real_prompts = self.state.real_prompts.saturating_sub(1);
-        self.state.titles.remove_first_prompt(text);
     }
 
     /// Assigns the id of its own line to an entry that was stored without one.
@@ -412,7 +393,6 @@ impl SessionAssembler {
         } else {
             self.state.real_prompts += 1;
         }
-        self.state.titles.set_first_prompt(text);
     }
 
     fn add_usage(&mut self, message: &str, row: MessageUsage) {

@@ -77,8 +77,6 @@ struct ClaudeLine<'a> {
     #[serde(borrow)]
     ai_title: LenientText<'a>,
     #[serde(borrow)]
-    last_prompt: LenientText<'a>,
-    #[serde(borrow)]
     summary: LenientText<'a>,
     #[serde(borrow)]
     leaf_uuid: LenientText<'a>,
@@ -169,7 +167,6 @@ pub(super) fn events(
         "system" => add_system(&line, &mut out, sink),
         "custom-title" => out.add_title(TitleRank::Custom, line.custom_title, None, sink),
         "ai-title" => out.add_title(TitleRank::Generated, line.ai_title, None, sink),
-        "last-prompt" => out.add_title(TitleRank::LastPrompt, line.last_prompt, None, sink),
         "summary" => out.add_title(TitleRank::Summary, line.summary, line.leaf_uuid.non_empty().map(Into::into), sink),
         // Progress, snapshots, permission modes and unknown types are not part of the conversation.
         _ => {}

@@ -7,6 +7,7 @@ pub mod lines;
 pub mod project;
 
 mod claude_code;
+mod claude_code_names;
 mod native;
 mod nearby;
 mod peek;
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 use rethread_model::{Agent, SessionKind, Warning};
 
+pub use claude_code_names::claude_session_names;
 pub use native::explicit_thread_name;
 pub use nearby::ProjectPlaces;
 pub use peek::{TranscriptPeek, last_timestamp, peek};

@@ -65,29 +65,3 @@ pub(crate) use workflows::workflows;
 
 /// Maximum width of running text in columns; wider lines are hard to read.
 const MAX_TEXT_WIDTH: usize = 110;
-
-/// Minimum length of the id prefixes that are shown.
-const MIN_ID_LENGTH: usize = 10;
-
-/// Length of the id prefixes that keeps these ids distinct, at least `MIN_ID_LENGTH`.
-pub(crate) fn distinct_id_length(ids: &[String]) -> usize {
-    let mut sorted: Vec<&String> = ids.iter().collect();
-    sorted.sort();
-    sorted.dedup();
-    let common = |pair: &[&String]| pair[0].bytes().zip(pair[1].bytes()).take_while(|(a, b)| a == b).count();
-    sorted.windows(2).map(|pair| common(pair) + 1).max().unwrap_or(0).max(MIN_ID_LENGTH)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn id_prefixes_are_long_enough_to_be_distinct() {
-        let length = |ids: &[&str]| distinct_id_length(&ids.iter().map(ToString::to_string).collect::<Vec<_>>());
-        assert_eq!(length(&["01KHYAAAAAAAAAAA", "01KHZAAAAAAAAAAA"]), 10);
-        assert_eq!(length(&["01KHYAAAAAAAAAAA", "01KHYAAAAAAAABAA"]), 14);
-        assert_eq!(length(&["01KHYAAAAAAAAAAA"]), 10);
-        assert_eq!(length(&[]), 10);
-    }
-}

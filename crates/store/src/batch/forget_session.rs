@@ -30,7 +30,7 @@ impl Batch<'_> {
             );
             self.run(&sql, params![self.space, session.0])?;
         }
-        for table in ["watermark", "transcript"] {
+        for table in ["watermark", "shown_name", "transcript"] {
             let sql = format!("DELETE FROM {table} WHERE space = ?1 AND session = ?2");
             self.run(&sql, params![self.space, session.0])?;
         }

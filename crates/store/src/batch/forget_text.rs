@@ -11,6 +11,15 @@ use crate::forgetting::{self, KEPT_WHEN_ENTRIES_GO, SESSION_TABLES, TEXT_COLUMNS
 use crate::transcripts::{self, TranscriptRow};
 use crate::{SessionKey, SessionNumber, StoreError, TextMatcher};
 
+/// Which entries of a session to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextsOf {
+    /// Also prompts that were taken back.
+    AllEntries,
+    /// Only what counts as said.
+    Conversation,
+}
+
 impl Batch<'_> {
     /// Removes what users and models wrote that contains a text: notes, cards, answers, injections. Entries are not
     /// touched; they are removed by [`Batch::remove_entries`] or by reading the transcript again.
@@ -70,11 +79,16 @@ impl Batch<'_> {
         Ok(titles)
     }
 
-    /// Seq, kind and text of all entries of a session, in order.
-    pub fn entry_texts(&self, session: SessionNumber) -> Result<Vec<(u64, EntryKind, String)>, StoreError> {
+    /// Seq, kind and text of the entries of a session, in order.
+    pub fn entry_texts(
+        &self,
+        session: SessionNumber,
+        of: TextsOf,
+    ) -> Result<Vec<(u64, EntryKind, String)>, StoreError> {
         self.all(
-            "SELECT seq, kind, text FROM entry WHERE space = ?1 AND session = ?2 ORDER BY seq",
-            params![self.space, session.0],
+            "SELECT seq, kind, text FROM entry WHERE space = ?1 AND session = ?2 AND (?3 OR NOT is_retracted)
+             ORDER BY seq",
+            params![self.space, session.0, of == TextsOf::AllEntries],
             |row| Ok((row.get::<_, i64>(0)? as u64, EntryKind::from_stored(row.get_ref(1)?.as_str()?), row.get(2)?)),
         )
     }

@@ -6,6 +6,8 @@ mod forget_text;
 mod set_aside;
 mod tombstones;
 
+pub use forget_text::TextsOf;
+
 use std::path::Path;
 
 use rethread_model::{Agent, EntryOwner, NativeKey, Session, SessionCounts, SessionId, SessionKind, Space, Timestamp};
@@ -435,7 +437,7 @@ impl<'s> Batch<'s> {
     pub fn rename_session(
         &mut self,
         number: SessionNumber,
-        name: Option<&str>,
+        name: &str,
         assembler_state: &str,
     ) -> Result<(), StoreError> {
         let change = self.next_change();

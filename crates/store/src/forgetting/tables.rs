@@ -28,12 +28,13 @@ pub(crate) const KEPT_WHEN_READ_AGAIN: [&str; 3] = ["usage", "tree_node", "queue
 
 /// Tables keyed by agent and external id, holding what only Rethread knows. Each has a trigger that ignores rows of
 /// forgotten sessions.
-pub(crate) const EXTERNAL_ID_TABLES: [&str; 9] = [
+pub(crate) const EXTERNAL_ID_TABLES: [&str; 10] = [
     "card",
     "lifecycle",
     "lifecycle_event",
     "hot_memory",
     "watermark",
+    "shown_name",
     "injected_content",
     "context_state",
     "injection",
@@ -95,6 +96,7 @@ pub(crate) const TEXT_COLUMNS: [TextColumns; 20] = [
     texts("lifecycle_event", &["detail"], TextAction::DeleteRow),
     texts("hot_memory", &["text"], TextAction::DeleteRow),
     texts("card", &["fields"], TextAction::DeleteRow),
+    texts("shown_name", &["slug"], TextAction::DeleteRow),
     texts("injection", &["text", "sections"], TextAction::DeleteRow),
     texts("pending_archive", &["content"], TextAction::DeleteRow),
     texts("cached_answer", &["question", "text"], TextAction::DeleteRow),
@@ -140,7 +142,7 @@ pub(crate) fn row_label(table: &'static str) -> &'static str {
         "injection" => "injections",
         "injected_content" | "context_state" => "injection keys",
         "pending_archive" => "pending archives",
-        "other_session_title" => "names",
+        "other_session_title" | "shown_name" => "names",
         "transcript_problem" => "transcript problems",
         "transcript" => "transcripts",
         "session" => "sessions",

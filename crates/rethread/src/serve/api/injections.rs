@@ -115,7 +115,7 @@ fn injections(app: &ServerState, id: SessionId, params: InjectionsParams) -> Api
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct InjectBody {
-    /// Session reference: id, id prefix, alias or name.
+    /// Session reference: id, its start or end, alias, name or words of it.
     session: SessionRefParam,
     /// Text of the prompt; defaults to "go on".
     prompt: Option<BoundedText<1, 100_000>>,
