@@ -67,6 +67,19 @@ pub enum EngineError {
         /// Sessions with a similar name.
         candidates: Vec<Session>,
     },
+    /// A reference that begins the ids of sessions, but is too short.
+    #[error("{0:?} is too short for an id: use at least 4 characters")]
+    ShortReference(String),
+    /// A citation of a line that the transcript does not have.
+    #[error("session {session} has no line {line}: its last line is {last}")]
+    UnknownLine {
+        /// The session.
+        session: SessionId,
+        /// The cited line.
+        line: u64,
+        /// The last line with an entry.
+        last: u64,
+    },
     /// A time given by the user cannot be parsed.
     #[error("invalid time {0:?}")]
     InvalidTime(String),

@@ -97,7 +97,7 @@ pub use facts::{
 };
 pub use forget::{ForgetReport, ForgetTarget, RemovedCount};
 pub use indexing::{IndexOutcome, IndexReport};
-pub use install::{DiffLine, FileChange, InstallError, InstallLocation, InstallPlan, InstallScope};
+pub use install::{DiffLine, FileChange, InstallError, InstallLocation, InstallPlan, InstallScope, ProgramCopy};
 pub use model::ModelError;
 pub use notes::{InvalidNote, NewNote, SavedNote};
 pub use paging::{ListPage, PageRequest};
@@ -124,7 +124,7 @@ pub use session_page::{ChangedFile, SessionPage, SessionPageRequest};
 pub use sessions::{ListedSession, SessionListRequest};
 pub use show::{LogProfile, SessionLog, ShowRequest};
 pub use status::EngineStatus;
-pub use sync::{AgentSyncPlan, AgentSyncReport, ReadProgress, SyncReport, SyncRequest};
+pub use sync::{AgentSyncPlan, AgentSyncReport, ReadProgress, SyncReport, SyncRequest, UnreadTranscript};
 pub use threads::{
     CompactReport, CompactRequest, Conversation, InvalidMessageContent, NewMessage, NewThread, OpenThread, PendingTurn,
     PlannedCost, SendPlan, SendRequest, Summarizer, ThreadContext, ThreadList, ThreadLogPage, TurnEvent, TurnReport,

@@ -75,6 +75,8 @@ impl Engine {
             total.warnings.extend(report.warnings.iter().cloned());
         }
         let agents = tally.into_reports(&store)?;
+        // Every row was written again, which leaves as many unused pages.
+        store.compact()?;
         Ok(RebuildReport {
             sync: SyncReport { agents, carried_over, seconds: start.elapsed().as_secs_f64(), ..rest },
             rebuilt_from_store,

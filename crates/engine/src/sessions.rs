@@ -1,5 +1,8 @@
 //! Lists sessions.
 
+use std::borrow::Cow;
+use std::path::Path;
+
 use rethread_ingest::source::project;
 use rethread_model::{Agent, Session, SessionState};
 use rethread_store::{SessionFilter, SessionKey, SessionScope, Store};
@@ -36,14 +39,41 @@ pub struct ListedSession {
 impl Engine {
     /// The project of the current directory.
     pub fn current_project(&self) -> SessionScope {
-        SessionScope::Project(project::project_of(&self.environment.cwd.to_string_lossy()))
+        self.project_of_folder(&self.environment.cwd)
     }
 
     /// The project of a directory given by the user.
-    pub fn project_at(&self, path: &std::path::Path) -> SessionScope {
+    pub fn project_at(&self, path: &Path) -> SessionScope {
         let path = self.environment.cwd.join(path);
-        let path = path.canonicalize().unwrap_or(path);
-        SessionScope::Project(project::project_of(&path.to_string_lossy()))
+        self.project_of_folder(&path.canonicalize().unwrap_or(path))
+    }
+
+    /// Whether a scope has any session.
+    pub fn has_sessions(&self, scope: &SessionScope) -> Result<bool, EngineError> {
+        let Some(store) = self.reader()? else { return Ok(false) };
+        let filter = SessionFilter {
+            scope: scope.clone(),
+            include_empty: true,
+            include_children: true,
+            limit: Some(1),
+            ..SessionFilter::default()
+        };
+        Ok(!store.sessions(&filter)?.is_empty())
+    }
+
+    /// The repository of a folder. Outside one: the nearest folder above it where sessions were started, if there were
+    /// none in the folder itself. The home directory is above everything, so it does not count.
+    fn project_of_folder(&self, folder: &Path) -> SessionScope {
+        let root = project::project_of(&folder.to_string_lossy());
+        let known = if folder.join(".git").exists() || Path::new(&root) != folder {
+            Vec::new()
+        } else {
+            self.projects().unwrap_or_default()
+        };
+        let has_own = known.iter().any(|project| Path::new(project).starts_with(folder));
+        let above = folder.ancestors().take_while(|above| *above != self.environment.home && above.parent().is_some());
+        let nearest = above.map(Path::to_string_lossy).find(|above| known.iter().any(|project| project == above));
+        SessionScope::Project(nearest.filter(|_| !has_own).map_or(root, Cow::into_owned))
     }
 
     /// All projects with sessions, by name. Sessions outside a project count under their directory.

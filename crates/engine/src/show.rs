@@ -60,6 +60,7 @@ impl Engine {
         let (listed, cited) = self.resolve_citation(&store, reference)?;
         let mut entries = profile_entries(&store, &listed, request.profile)?;
         if let Some(line) = cited {
+            ensure_line_exists(&store, &listed, line)?;
             // For a citation, show what led to that line and what followed.
             keep_around(&mut entries, line, request.max_entries.unwrap_or(ENTRIES_AROUND_CITATION) as usize);
         }
@@ -93,6 +94,9 @@ impl Engine {
         let store = self.reader()?.ok_or_else(unknown)?;
         let listed = self.listed_session(&store, stored_session(&store, id)?.ok_or_else(unknown)?)?;
         let entries = profile_entries(&store, &listed, profile)?;
+        if let Some(line) = around {
+            ensure_line_exists(&store, &listed, line)?;
+        }
         let from = around.and_then(|line| {
             let at = entries.partition_point(|entry| entry.location.line < line);
             entries.get(at.saturating_sub(page.limit / 3)).map(|entry| entry.seq)
@@ -100,6 +104,16 @@ impl Engine {
         let page = PageRequest { from: page.from.or(from), ..page };
         Ok((listed, page.apply(entries, |entry| entry.seq, entry_bytes)))
     }
+}
+
+/// Fails if the transcript ends before a line. Lines without an entry of their own exist, too.
+pub(crate) fn ensure_line_exists(store: &Store, listed: &ListedSession, line: u64) -> Result<(), EngineError> {
+    let session = listed.session.id;
+    let all = store.entries(session, EntryFilter { include_abandoned: true, include_meta: true, last: None })?;
+    let last = all.iter().map(|entry| entry.location.line).max().unwrap_or_default();
+    // The last entry may span several lines: results, and what was not stored.
+    let last = store.episodes(session)?.iter().map(|episode| episode.lines.1).max().unwrap_or_default().max(last);
+    if line <= last { Ok(()) } else { Err(EngineError::UnknownLine { session, line, last }) }
 }
 
 /// The entries of a session that the profile includes.

@@ -7,6 +7,7 @@ use rethread_recall::SearchError;
 use rethread_store::{EpisodeKey, EpisodeWindow, SessionScope, Store};
 
 use crate::search::{answer_of, prompt_of};
+use crate::show::ensure_line_exists;
 use crate::{Engine, EngineError, IndexOutcome};
 
 /// Which episodes to list.
@@ -107,6 +108,9 @@ impl Engine {
         } else {
             let (listed, line) = self.resolve_citation(store, id)?;
             let number = store.session_number(listed.session.id)?.ok_or_else(unknown)?;
+            if let Some(line) = line {
+                ensure_line_exists(store, &listed, line)?;
+            }
             let episodes = store.episodes(listed.session.id)?;
             let found = match line {
                 Some(line) => episodes.iter().find(|one| one.lines.0 <= line && line <= one.lines.1),

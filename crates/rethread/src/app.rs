@@ -6,16 +6,17 @@ use std::time::Instant;
 
 use clap::error::ErrorKind;
 use clap::{FromArgMatches, ValueEnum};
+use clap_complete::CompleteEnv;
 use rethread_engine::Clock;
 
 use crate::cli::hook::{HookAgent, HookArgs};
 use crate::cli::{self, Cli, ColorMode, Command, GlobalArgs};
 use crate::commands::{self, CommandContext};
-use crate::environment;
 use crate::failure::{Failure, FailureKind};
 use crate::json::ErrorResponseJson;
 use crate::printer::{self, Printer};
 use crate::render;
+use crate::{completion, environment};
 
 /// Runs the command and returns the exit code.
 pub(crate) fn run(arguments: &[OsString]) -> u8 {
@@ -27,6 +28,9 @@ pub(crate) fn run(arguments: &[OsString]) -> u8 {
 
 fn run_caught(arguments: &[OsString]) -> u8 {
     printer::explain_panics();
+    if environment::is_completing() && !is_hook(arguments) {
+        return complete(arguments);
+    }
     let code = catch_panic(|| match parse(arguments) {
         Ok(cli) => execute(cli),
         Err(code) => code,
@@ -38,6 +42,14 @@ fn run_caught(arguments: &[OsString]) -> u8 {
         }
         FailureKind::Internal.exit_code()
     })
+}
+
+/// Answers a shell that completes a command line. It must not see errors: they would end up in the user's line.
+fn complete(arguments: &[OsString]) -> u8 {
+    let folder = std::env::current_dir().ok();
+    let completer = CompleteEnv::with_factory(completion::command).var(environment::COMPLETE_VARIABLE);
+    let done = catch_panic(|| u8::from(completer.try_complete(arguments, folder.as_deref()).is_err()));
+    done.unwrap_or(1)
 }
 
 /// None after a panic. The panic hook has already printed it.

@@ -23,6 +23,14 @@ const LOCAL_TIME: &str = "/etc/localtime";
 /// Overrides the width of the terminal.
 const COLUMNS: &str = "COLUMNS";
 
+/// Set by completion scripts to the name of the shell.
+pub(crate) const COMPLETE_VARIABLE: &str = "COMPLETE";
+
+/// Whether a shell asks for completions instead of running a command.
+pub(crate) fn is_completing() -> bool {
+    std::env::var_os(COMPLETE_VARIABLE).is_some()
+}
+
 /// Which streams are terminals, and how to write to them.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each describes another stream or setting")]

@@ -305,6 +305,12 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
             FailureKind::UnknownReference,
             Some("run `rethread sessions --all-projects` to see all sessions, or `rethread sync` to read new ones"),
         ),
+        EngineError::ShortReference(_) => {
+            (FailureKind::UnknownReference, Some("run `rethread sessions --all-projects` to see all sessions"))
+        }
+        EngineError::UnknownLine { .. } => {
+            (FailureKind::NotFound, Some("run `rethread show REF` to see the session without a line"))
+        }
         EngineError::InvalidTime(_) => (
             FailureKind::InvalidTime,
             Some("use a date (2026-03-14), RFC 3339 (2026-03-14T12:00:00Z), \"yesterday\", \"last week\" or \"7d\""),
@@ -365,6 +371,10 @@ fn classify_install(error: &InstallError) -> (FailureKind, Option<&'static str>)
             (FailureKind::InvalidSettings, Some("nothing was changed; fix the file by hand, then try again"))
         }
         InstallError::File { .. } => (FailureKind::SettingsFile, Some("check its owner and permissions")),
+        InstallError::ReadOnly(_) => (
+            FailureKind::SettingsFile,
+            Some("nothing was changed; allow writing with `chmod u+w FILE`, then try again"),
+        ),
         InstallError::NotOurs(_) => {
             (FailureKind::SettingsFile, Some("nothing was changed; move the file away, then try again"))
         }

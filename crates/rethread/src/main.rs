@@ -3,6 +3,7 @@
 mod app;
 mod cli;
 mod commands;
+mod completion;
 mod demo;
 mod environment;
 mod failure;

@@ -116,13 +116,24 @@ impl Printer {
 
     /// Asks a yes/no question. Enter and anything unclear mean no.
     pub(crate) fn confirm(&self, question: &str) -> io::Result<bool> {
+        let answer = self.ask(question, "[y/N]")?;
+        Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
+    }
+
+    /// Asks for a number to confirm what cannot be undone, so that answering `y` out of habit is not enough.
+    pub(crate) fn confirm_number(&self, question: &str, number: usize) -> io::Result<bool> {
+        let number = number.to_string();
+        Ok(self.ask(question, &format!("Type {number} to confirm:"))? == number)
+    }
+
+    /// The line that the user types, trimmed; empty if there is none.
+    fn ask(&self, question: &str, choices: &str) -> io::Result<String> {
         let mut page = self.side_page();
-        page.add(Tone::Strong, question).add(Tone::Plain, " [y/N] ");
+        page.add(Tone::Strong, question).add(Tone::Plain, &format!(" {choices} "));
         self.error(&page);
         let mut answer = String::new();
-        let read = io::stdin().lock().read_line(&mut answer)?;
-        let answer = answer.trim().to_lowercase();
-        Ok(read > 0 && matches!(answer.as_str(), "y" | "yes"))
+        io::stdin().lock().read_line(&mut answer)?;
+        Ok(answer.trim().to_owned())
     }
 
     /// A progress bar for a sync. Hidden if stderr is not a terminal or `--quiet` was given.

@@ -17,6 +17,7 @@ mod board_rows;
 mod cached_answers;
 mod cards;
 mod changes;
+mod compact;
 mod embeddings;
 mod enrichment;
 mod entity_lookup;

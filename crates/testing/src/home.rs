@@ -45,6 +45,20 @@ impl TestHome {
         Self { binary: Some(PathBuf::from(binary)), ..Self::new() }
     }
 
+    /// Runs the binary from a place of its own, as an installed program. In a build directory it behaves differently.
+    #[must_use]
+    pub fn install_binary(mut self) -> Self {
+        let (built, path) = (self.binary().to_owned(), self.root.join("bin/rethread"));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        // Another thread may start a process at any time. It would inherit a file that we write, and no file can be
+        // executed as long as a process has it open for writing. So it is linked, or else copied by another process.
+        if fs::hard_link(&built, &path).is_err() {
+            assert!(Command::new("cp").arg(&built).arg(&path).status().unwrap().success());
+        }
+        self.binary = Some(path);
+        self
+    }
+
     /// Runs commands in a directory of their own, beside the home and not inside it.
     #[must_use]
     pub fn separate_work_dir(mut self) -> Self {

@@ -15,6 +15,7 @@ mod home;
 mod server;
 mod snapshot;
 mod stub_model;
+mod terminal;
 mod transcript;
 mod wait;
 

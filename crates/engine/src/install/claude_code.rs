@@ -1,5 +1,5 @@
-//! Plans our hooks in the Claude Code settings. The original file is recorded, so that uninstalling restores it byte
-//! for byte.
+//! Plans our hooks in the Claude Code settings, and the skill. The original settings are recorded, so that uninstalling
+//! restores them byte for byte.
 
 use std::path::{Path, PathBuf};
 
@@ -9,48 +9,91 @@ use serde_json::Value;
 use super::file_change::{FileChange, InstallPlan, RecordChange};
 use super::record::{self, InstallRecord};
 use super::settings::{self, SettingsProblem};
-use super::{InstallError, InstallScope};
+use super::{InstallError, InstallScope, has_marker, plan_file_removal, plan_files, skill_text};
 use crate::Engine;
 
 impl Engine {
-    /// Plans adding our hooks.
+    /// Plans adding our hooks and the skill.
     pub(super) fn plan_hooks(&self, scope: InstallScope, binary: &str) -> Result<InstallPlan, InstallError> {
-        let settings = ClaudeSettings::read(self.settings_path(scope))?;
-        let after =
-            settings::with_hooks(&settings.value, binary).map_err(|problem| settings.unexpected_value(problem))?;
-        let after = if after == settings.value { settings.file.before.clone() } else { Some(settings.write(&after)) };
-        let record_path = self.record_path(&settings.file.target);
-        let memo = RecordChange::Save(record_path, self.record_for(&settings, after.as_deref()));
-        Ok(InstallPlan { record_change: memo, ..InstallPlan::of_own_files(vec![settings.file.with_text(after)]) })
+        let mut plan = self.plan_add_hooks(self.settings_path(scope), binary)?;
+        // Hooks in the file that is shared with others belong to one user, too.
+        if let Some(path) = self.shared_settings_path(scope) {
+            plan = plan.join(self.plan_remove_hooks_from(path)?);
+        }
+        Ok(plan.join(plan_files(vec![(self.skill_path(scope), skill_text(scope, binary))], has_marker)?))
     }
 
-    /// Plans removing our hooks; `None` if there are none.
-    pub(super) fn plan_remove_hooks(&self, scope: InstallScope) -> Result<Option<InstallPlan>, InstallError> {
-        let settings = ClaudeSettings::read(self.settings_path(scope))?;
+    /// Plans removing our hooks and the skill.
+    pub(super) fn plan_remove_hooks(&self, scope: InstallScope) -> Result<InstallPlan, InstallError> {
+        let mut plan = self.plan_remove_hooks_from(self.settings_path(scope))?;
+        if let Some(path) = self.shared_settings_path(scope) {
+            plan = plan.join(self.plan_remove_hooks_from(path)?);
+        }
+        let folder = self.claude_folder(scope);
+        // The skill first: its folders have to be empty before the one above them can be removed.
+        let skill = plan_file_removal(vec![self.skill_path(scope)], &folder, has_marker)?;
+        Ok(skill.join(plan))
+    }
+
+    fn plan_add_hooks(&self, path: PathBuf, binary: &str) -> Result<InstallPlan, InstallError> {
+        let settings = ClaudeSettings::read(path)?;
+        let after =
+            settings::with_hooks(settings.text(), binary).map_err(|problem| settings.unexpected_value(problem))?;
+        let after =
+            if settings.file.before.as_ref() == Some(&after) { settings.file.before.clone() } else { Some(after) };
+        let record = self.record_for(&settings, after.as_deref());
+        let records = vec![RecordChange::Save(self.record_path(&settings.file.target), record)];
+        Ok(InstallPlan { records, ..InstallPlan::of_own_files(vec![settings.file.with_text(after)]) })
+    }
+
+    /// Plans removing our hooks from one file. The plan has no files if there are none.
+    fn plan_remove_hooks_from(&self, path: PathBuf) -> Result<InstallPlan, InstallError> {
+        let settings = ClaudeSettings::read(path)?;
         let binary = self.binary();
         let has_hooks = settings::has_hooks(&settings.value, binary.as_deref());
-        let Some(before) = settings.file.before.clone().filter(|_| has_hooks) else { return Ok(None) };
+        let Some(before) = settings.file.before.clone().filter(|_| has_hooks) else {
+            return Ok(InstallPlan::of_own_files(Vec::new()));
+        };
         let record_path = self.record_path(&settings.file.target);
         let after = match record::read(&record_path).filter(|record| record.matches_text(&before)) {
             Some(record) => record.original,
-            None => Some(settings.write(&settings::without_hooks(&settings.value, binary.as_deref()))),
+            None => Some(settings::without_hooks(&before, binary.as_deref())),
         };
-        Ok(Some(InstallPlan {
-            record_change: RecordChange::Delete(record_path),
+        // A file that was not there before may have brought its folder with it.
+        let folder = settings.file.target.parent().filter(|_| after.is_none()).map(Path::to_owned);
+        Ok(InstallPlan {
+            records: vec![RecordChange::Delete(record_path)],
+            folders: folder.into_iter().collect(),
             ..InstallPlan::of_own_files(vec![settings.file.with_text(after)])
-        }))
+        })
     }
 
-    /// Path of the Claude Code settings file.
+    /// Path of the Claude Code settings file that gets our hooks. In a project it is the one that is not committed,
+    /// because the hooks contain the path of the user's program.
     pub(super) fn settings_path(&self, scope: InstallScope) -> PathBuf {
-        let folder = match scope {
-            InstallScope::User => self.claude_folder(),
-            InstallScope::Project => self.project_folder().join(".claude"),
+        let name = match scope {
+            InstallScope::User => "settings.json",
+            InstallScope::Project => "settings.local.json",
         };
-        folder.join("settings.json")
+        self.claude_folder(scope).join(name)
     }
 
-    fn claude_folder(&self) -> PathBuf {
+    /// The settings file of a project that is committed. It may contain hooks of ours.
+    pub(super) fn shared_settings_path(&self, scope: InstallScope) -> Option<PathBuf> {
+        let shared = self.claude_folder(scope).join("settings.json");
+        // In the home directory it is the user's file.
+        (scope == InstallScope::Project && shared != self.settings_path(InstallScope::User)).then_some(shared)
+    }
+
+    /// Path of our skill.
+    pub(super) fn skill_path(&self, scope: InstallScope) -> PathBuf {
+        self.claude_folder(scope).join("skills/rethread/SKILL.md")
+    }
+
+    pub(super) fn claude_folder(&self, scope: InstallScope) -> PathBuf {
+        if scope == InstallScope::Project {
+            return self.project_folder().join(".claude");
+        }
         let surroundings = self.source_config();
         let named = surroundings.env_var("CLAUDE_CONFIG_DIR").and_then(|list| list.split(',').next());
         named.map_or_else(|| self.environment.home.join(".claude"), |folder| surroundings.expand_home(folder.trim()))
@@ -69,7 +112,7 @@ impl Engine {
         let original = match known.filter(|record| text.is_some_and(|text| record.matches_text(text))) {
             Some(record) => record.original,
             None if settings::has_hooks(&settings.value, binary.as_deref()) => {
-                Some(settings.write(&settings::without_hooks(&settings.value, binary.as_deref())))
+                Some(settings::without_hooks(settings.text(), binary.as_deref()))
             }
             None => settings.file.before.clone(),
         };
@@ -88,15 +131,15 @@ pub(super) struct ClaudeSettings {
 impl ClaudeSettings {
     pub(super) fn read(path: PathBuf) -> Result<Self, InstallError> {
         let file = FileChange::read(path)?;
-        match settings::parse(file.before.as_deref().unwrap_or_default().as_bytes()) {
+        match settings::parse(file.before.as_deref().unwrap_or_default()) {
             Ok(value) => Ok(Self { file, value }),
             Err(cause) => Err(InstallError::NotJson { path: file.path, cause }),
         }
     }
 
-    /// Formats a value in the style of this file.
-    fn write(&self, value: &Value) -> String {
-        settings::to_text(value, self.file.before.as_deref().unwrap_or_default())
+    /// The text of the file; empty if there is none.
+    pub(super) fn text(&self) -> &str {
+        self.file.before.as_deref().unwrap_or_default()
     }
 
     fn unexpected_value(&self, problem: SettingsProblem) -> InstallError {

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::claude_code::ClaudeSettings;
 use super::file_change::FileChange;
-use super::{InstallError, InstallLocation, InstallScope, has_marker, pi, plugin, settings};
+use super::program::is_in_build_folder;
+use super::{InstallError, InstallScope, has_marker, pi, plugin, settings};
 use crate::Engine;
 use crate::doctor::{Diagnosis, FindingLevel, with_cause};
 
@@ -16,21 +17,32 @@ impl Engine {
     pub(crate) fn check_hooks(&self, diagnosis: &mut Diagnosis) {
         self.check_claude_code(diagnosis);
         self.check_pi(diagnosis);
+        self.check_program(diagnosis);
+    }
+
+    /// Whether the copy that hooks call is older than this build. Only programs in a build directory have a copy.
+    fn check_program(&self, diagnosis: &mut Diagnosis) {
+        let Some(copy) = self.hook_program().and_then(|program| program.copy) else { return };
+        if copy.to.exists() {
+            let message = format!("{} differs from this build, {}", copy.to.display(), copy.from.display());
+            let hint = "run: rethread install claude-code, or: rethread install pi";
+            diagnosis.add(AREA, FindingLevel::Info, message, Some(hint));
+        }
     }
 
     /// Checks the user's Claude Code settings, the project's if they contain our hooks, and our plugin if it is
     /// enabled.
     fn check_claude_code(&self, diagnosis: &mut Diagnosis) {
-        let (user, project) = (self.settings_path(InstallScope::User), self.settings_path(InstallScope::Project));
+        let user = self.settings_path(InstallScope::User);
         let again = "run: rethread install claude-code --project";
-        let mut is_called = self.check_settings(&project, again, diagnosis);
+        let mut is_called = self.check_settings(&self.settings_path(InstallScope::Project), again, diagnosis);
+        if let Some(shared) = self.shared_settings_path(InstallScope::Project) {
+            is_called |= self.check_settings(&shared, again, diagnosis);
+        }
         if !user.parent().is_some_and(Path::exists) {
             return;
         }
-        // In the home directory both are the same file.
-        if user != project || !is_called {
-            is_called |= self.check_settings(&user, "run: rethread install claude-code", diagnosis);
-        }
+        is_called |= self.check_settings(&user, "run: rethread install claude-code", diagnosis);
         let value = ClaudeSettings::read(user.clone()).map(|settings| settings.value).unwrap_or_default();
         match plugin::enabled_plugin(&value) {
             Some(used) if is_called => {
@@ -65,28 +77,39 @@ impl Engine {
     /// Reports on the hooks in one settings file. Returns whether it reported anything: it does if the file has our
     /// hooks or cannot be read.
     fn check_settings(&self, path: &Path, again: &str, diagnosis: &mut Diagnosis) -> bool {
-        let value = match ClaudeSettings::read(path.to_owned()) {
-            Ok(settings) => settings.value,
+        let settings = match ClaudeSettings::read(path.to_owned()) {
+            Ok(settings) => settings,
             Err(error) => {
                 let hint = "fix the file by hand; Claude Code cannot read it either";
                 diagnosis.add(AREA, FindingLevel::Problem, with_cause(&error), Some(hint));
                 return true;
             }
         };
+        let value = &settings.value;
         let known = self.binary();
-        let Some(called_binary) = settings::hook_commands(&value, known.as_deref()).next() else { return false };
-        let binary = known.as_deref().unwrap_or(called_binary);
+        let Some(called_binary) = settings::called_programs(value, known.as_deref()).next() else { return false };
+        let binary = self.expected_program(called_binary);
+        let binary = binary.as_str();
         let called_binary =
-            settings::hook_commands(&value, Some(binary)).find(|called| *called != binary).unwrap_or(binary);
+            settings::called_programs(value, Some(binary)).find(|called| *called != binary).unwrap_or(binary);
         if value.get("disableAllHooks").is_some_and(|off| *off == true) {
             let message = format!("Claude Code hooks are disabled: disableAllHooks is set in {}", path.display());
             diagnosis.add(AREA, FindingLevel::Problem, message, Some("remove disableAllHooks from that file"));
             return true;
         }
-        let is_up_to_date = settings::with_hooks(&value, binary).is_ok_and(|expected| expected == value);
+        let is_up_to_date =
+            settings::with_hooks(settings.text(), binary).is_ok_and(|expected| expected == settings.text());
         let calls = HookCheck { agent: "Claude Code", component: "hooks", path, called_binary, binary, is_up_to_date };
         calls.report(again, diagnosis);
         true
+    }
+
+    /// The program that hooks should call if they call `called` now. For a build, any installed program will do.
+    fn expected_program(&self, called: &str) -> String {
+        let is_build = self.environment.binary.as_deref().is_some_and(is_in_build_folder);
+        let is_installed = Path::new(called).exists() && !is_in_build_folder(Path::new(called));
+        let known = if is_build && is_installed { None } else { self.binary() };
+        known.unwrap_or_else(|| called.to_owned())
     }
 
     /// Checks our pi extension in the project, if there is one, and for the user.
@@ -110,8 +133,8 @@ impl Engine {
             return true;
         }
         let called = pi::program_in(&text).unwrap_or_default();
-        let binary = self.binary().unwrap_or_else(|| called.clone());
-        let is_up_to_date = self.plan_install(&InstallLocation::Pi(scope)).is_ok_and(|plan| plan.is_empty());
+        let binary = self.expected_program(&called);
+        let is_up_to_date = self.plan_extension(scope, &binary).is_ok_and(|plan| plan.is_empty());
         let calls = HookCheck {
             agent: "pi",
             component: "extension",
@@ -144,6 +167,8 @@ impl HookCheck<'_> {
         let verb = if *what == "hooks" { "call" } else { "calls" };
         let message = if !PathBuf::from(called).exists() {
             format!("the {what} in {place} {verb} {called}, which does not exist")
+        } else if is_in_build_folder(Path::new(called)) {
+            format!("the {what} in {place} {verb} {called} in a build directory, where `cargo clean` removes it")
         } else if called != binary {
             format!("the {what} in {place} {verb} {called}, but this program is {binary}")
         } else if !self.is_up_to_date && *what == "hooks" {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rethread_store::{OWNER_ONLY, create_folders, remove_file, replace_file};
 
+use super::program::ProgramCopy;
 use super::record::InstallRecord;
 use super::{DiffLine, InstallError, diff};
 
@@ -15,8 +16,10 @@ use super::{DiffLine, InstallError, diff};
 pub struct InstallPlan {
     /// The files it covers, including those that stay unchanged.
     pub files: Vec<FileChange>,
-    /// What to do with the record of the original settings file.
-    pub(super) record_change: RecordChange,
+    /// The copy of this program that the files call, if it is missing or outdated.
+    pub program: Option<ProgramCopy>,
+    /// What to do with the records of the original settings files.
+    pub(super) records: Vec<RecordChange>,
     /// Folders to remove if they are empty afterwards, innermost first.
     pub(super) folders: Vec<PathBuf>,
 }
@@ -24,8 +27,6 @@ pub struct InstallPlan {
 /// What to do with the record of an original file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RecordChange {
-    /// The files are our own, so there is nothing to restore.
-    None,
     /// Write the record to this path before anything is changed.
     Save(PathBuf, InstallRecord),
     /// Delete the record; it is no longer needed.
@@ -35,12 +36,21 @@ pub(super) enum RecordChange {
 impl InstallPlan {
     /// A plan for files that are our own.
     pub(super) fn of_own_files(files: Vec<FileChange>) -> Self {
-        Self { files, record_change: RecordChange::None, folders: Vec::new() }
+        Self { files, program: None, records: Vec::new(), folders: Vec::new() }
+    }
+
+    /// Both plans as one.
+    pub(super) fn join(mut self, other: Self) -> Self {
+        self.files.extend(other.files);
+        self.records.extend(other.records);
+        self.folders.extend(other.folders);
+        self.program = self.program.or(other.program);
+        self
     }
 
     /// Whether the plan changes no file.
     pub fn is_empty(&self) -> bool {
-        self.changes().next().is_none()
+        self.program.is_none() && self.changes().next().is_none()
     }
 
     /// The files whose content would change.
@@ -58,6 +68,8 @@ pub struct FileChange {
     pub before: Option<String>,
     /// The planned text; `None` if the file would be removed.
     pub after: Option<String>,
+    /// Whether the whole file is ours, so that there is nothing else in it to look at.
+    pub is_own: bool,
     /// The file that is written, with symbolic links resolved.
     pub(super) target: PathBuf,
 }
@@ -69,12 +81,17 @@ impl FileChange {
         let target = resolve(&path).map_err(failed)?;
         let text = |bytes| String::from_utf8(bytes).map_err(|_| std::io::Error::other("not valid UTF-8"));
         let before = read(&target).and_then(|bytes| bytes.map(text).transpose()).map_err(failed)?;
-        Ok(Self { path, after: before.clone(), before, target })
+        Ok(Self { path, after: before.clone(), before, is_own: false, target })
     }
 
     /// Sets the planned text; `None` removes the file.
     pub(super) fn with_text(self, after: Option<String>) -> Self {
         Self { after, ..self }
+    }
+
+    /// Marks a file that contains nothing but our text.
+    pub(super) fn own(self) -> Self {
+        Self { is_own: true, ..self }
     }
 
     /// Whether the planned text equals the current one.
@@ -87,8 +104,12 @@ impl FileChange {
         diff::diff_lines(self.before.as_deref().unwrap_or_default(), self.after.as_deref().unwrap_or_default())
     }
 
-    /// Fails if the file has changed since it was read.
-    pub(super) fn ensure_unchanged(&self) -> Result<(), InstallError> {
+    /// Fails if the file has changed since it was read, or if its owner has write-protected it.
+    pub(super) fn ensure_replaceable(&self) -> Result<(), InstallError> {
+        // Replacing a file needs write permission only for its folder, so the file itself has to be checked.
+        if fs::metadata(&self.target).is_ok_and(|data| data.permissions().readonly()) {
+            return Err(InstallError::ReadOnly(self.path.clone()));
+        }
         let now = read(&self.target).map_err(|cause| self.failed(cause))?;
         if now.as_deref() == self.before.as_deref().map(str::as_bytes) {
             Ok(())

@@ -8,6 +8,7 @@ mod doctor_checks;
 mod file_change;
 mod pi;
 mod plugin;
+mod program;
 mod record;
 mod service;
 mod settings;
@@ -15,13 +16,15 @@ mod settings;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rethread_ingest::source::project;
+use rethread_ingest::source::{self, project};
+use rethread_model::Agent;
 
 use crate::{Engine, EngineError, home};
 
 pub use diff::DiffLine;
 use file_change::RecordChange;
 pub use file_change::{FileChange, InstallPlan};
+pub use program::ProgramCopy;
 
 /// Marks our text files; it is in one of their first three lines.
 const FILE_MARKER: &str = "Written by `rethread install`";
@@ -33,7 +36,7 @@ const SKILL: &str = include_str!("skill.md");
 /// What to install or remove.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InstallLocation {
-    /// Hooks in the Claude Code settings.
+    /// Hooks in the Claude Code settings, and a skill.
     ClaudeCode(InstallScope),
     /// A plugin marketplace folder for Claude Code.
     Plugin(PathBuf),
@@ -83,6 +86,9 @@ pub enum InstallError {
         /// The expected type.
         expected: &'static str,
     },
+    /// The file is write-protected.
+    #[error("{} is read-only", .0.display())]
+    ReadOnly(PathBuf),
     /// Another file already exists at our path.
     #[error("{} already exists and was not written by rethread", .0.display())]
     NotOurs(PathBuf),
@@ -97,45 +103,57 @@ pub enum InstallError {
 impl Engine {
     /// Plans an installation.
     pub fn plan_install(&self, place: &InstallLocation) -> Result<InstallPlan, EngineError> {
-        let binary = self.binary().ok_or(InstallError::NoBinary)?;
-        Ok(match place {
+        let program = self.hook_program().ok_or(InstallError::NoBinary)?;
+        let binary = program.path.display().to_string();
+        let plan = match place {
             InstallLocation::ClaudeCode(scope) => self.plan_hooks(*scope, &binary)?,
             InstallLocation::Plugin(folder) => plugin::plan_plugin(&self.environment.cwd.join(folder), &binary)?,
             InstallLocation::Pi(scope) => self.plan_extension(*scope, &binary)?,
             InstallLocation::Service => self.plan_service(&binary)?,
-        })
+        };
+        Ok(InstallPlan { program: program.copy, ..plan })
     }
 
     /// Plans a removal; `None` if it is not installed.
     pub fn plan_uninstall(&self, place: &InstallLocation) -> Result<Option<InstallPlan>, EngineError> {
         let plan = match place {
             InstallLocation::ClaudeCode(scope) => self.plan_remove_hooks(*scope)?,
-            InstallLocation::Plugin(folder) => Some(plugin::plan_remove_plugin(&self.environment.cwd.join(folder))?),
-            InstallLocation::Pi(scope) => Some(self.plan_remove_extension(*scope)?),
-            InstallLocation::Service => Some(self.plan_remove_service()?),
+            InstallLocation::Plugin(folder) => plugin::plan_remove_plugin(&self.environment.cwd.join(folder))?,
+            InstallLocation::Pi(scope) => self.plan_remove_extension(*scope)?,
+            InstallLocation::Service => self.plan_remove_service()?,
         };
-        Ok(plan.filter(|plan| !plan.files.is_empty()))
+        Ok(Some(plan).filter(|plan| !plan.files.is_empty()))
     }
 
-    /// Applies a plan, unless a file has changed since planning. The original is saved first.
+    /// Applies a plan, unless a file has changed since planning or is write-protected. Originals are saved first.
     pub fn apply_install_plan(&self, plan: &InstallPlan) -> Result<(), EngineError> {
-        if plan.is_empty() {
+        for file in plan.changes() {
+            file.ensure_replaceable()?;
+        }
+        if let Some(copy) = &plan.program {
+            copy.apply()?;
+        }
+        if plan.changes().next().is_none() {
             return Ok(());
         }
         for file in plan.changes() {
             file.ensure_unchanged()?;
         }
-        if let RecordChange::Save(path, record) = &plan.record_change {
-            self.ensure_home()?;
-            home::ensure_private_folder(&self.folder.join("install"))?;
-            record.write(path).map_err(|cause| EngineError::Folder { path: path.clone(), cause })?;
+        for record in &plan.records {
+            if let RecordChange::Save(path, record) = record {
+                self.ensure_home()?;
+                home::ensure_private_folder(&self.folder.join("install"))?;
+                record.write(path).map_err(|cause| EngineError::Folder { path: path.clone(), cause })?;
+            }
         }
         for file in plan.changes() {
             file.apply()?;
         }
-        if let RecordChange::Delete(path) = &plan.record_change {
-            // A leftover record matches no file and is never used.
-            let _ = fs::remove_file(path);
+        for record in &plan.records {
+            if let RecordChange::Delete(path) = record {
+                // A leftover record matches no file and is never used.
+                let _ = fs::remove_file(path);
+            }
         }
         for folder in &plan.folders {
             // This only removes empty folders.
@@ -144,18 +162,39 @@ impl Engine {
         Ok(())
     }
 
+    /// Whether an agent was used on this machine, with or without transcripts.
+    pub fn has_agent(&self, agent: Agent) -> bool {
+        match agent {
+            Agent::ClaudeCode => self.claude_folder(InstallScope::User).is_dir(),
+            Agent::Pi => self.pi_folder(InstallScope::User).is_dir(),
+            Agent::Native => true,
+        }
+    }
+
+    /// The names of agents that were used on this machine, but whose transcripts cannot be read.
+    pub fn unreadable_agents(&self) -> Vec<&'static str> {
+        source::other_agents(&self.source_config())
+    }
+
     /// The project of the current directory.
     fn project_folder(&self) -> PathBuf {
         PathBuf::from(project::project_of(&self.environment.cwd.to_string_lossy()))
     }
 
+    /// The path of the program that hooks call, as text.
     fn binary(&self) -> Option<String> {
-        self.environment.binary.as_ref().map(|path| path.display().to_string())
+        self.hook_program_path().map(|path| path.display().to_string())
     }
 }
 
-fn skill_text(binary: &str) -> String {
-    SKILL.replace(BINARY_PLACEHOLDER, binary)
+/// The skill. In a project it may be committed, so it does not contain the path of the user's program.
+fn skill_text(scope: InstallScope, binary: &str) -> String {
+    match scope {
+        InstallScope::User => SKILL.replace(BINARY_PLACEHOLDER, binary),
+        InstallScope::Project => {
+            SKILL.replace(&format!(" If the shell does not find it, run `{BINARY_PLACEHOLDER}`."), "")
+        }
+    }
 }
 
 fn has_marker(text: &str) -> bool {
@@ -170,7 +209,7 @@ fn plan_files(files: Vec<(PathBuf, String)>, is_ours: impl Fn(&str) -> bool) -> 
         if file.before.as_deref().is_some_and(|before| before != text && !is_ours(before)) {
             return Err(InstallError::NotOurs(file.path));
         }
-        plan.push(file.with_text(Some(text)));
+        plan.push(file.with_text(Some(text)).own());
     }
     Ok(InstallPlan::of_own_files(plan))
 }
@@ -189,7 +228,7 @@ fn plan_file_removal(
         plan.folders.extend(folders);
         let file = FileChange::read(path)?;
         if file.before.as_deref().is_some_and(&is_ours) {
-            plan.files.push(file.with_text(None));
+            plan.files.push(file.with_text(None).own());
         }
     }
     plan.folders.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));

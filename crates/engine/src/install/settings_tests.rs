@@ -5,24 +5,25 @@ use super::*;
 const BINARY: &str = "/opt/rethread";
 
 fn installed(text: &str) -> String {
-    let value = parse(text.as_bytes()).unwrap();
-    to_text(&with_hooks(&value, BINARY).unwrap(), text)
+    with_hooks(text, BINARY).unwrap()
 }
 
 fn removed(text: &str) -> String {
-    to_text(&without_hooks(&parse(text.as_bytes()).unwrap(), Some(BINARY)), text)
+    without_hooks(text, Some(BINARY))
 }
 
 /// Checks an event's groups after installing into `hooks`.
 fn check(hooks: &str, event: &str, expect: &str) {
     let text = installed(&format!("{{\"hooks\": {hooks}}}"));
-    let value = parse(text.as_bytes()).unwrap();
+    let value = parse(&text).unwrap();
     assert_eq!(value["hooks"][event].to_string(), expect);
     assert_eq!(installed(&text), text, "installing again changes nothing");
 }
 
 fn ours(matcher: &str) -> String {
-    let hook = r#"{"type":"command","command":"/opt/rethread","args":["hook","claude-code"],"timeout":5}"#;
+    let script = r#"test ! -x \"$0\" || exec \"$0\" hook claude-code"#;
+    let hook =
+        format!(r#"{{"type":"command","command":"/bin/sh","args":["-c","{script}","/opt/rethread"],"timeout":5}}"#);
     format!("{{{matcher}\"hooks\":[{hook}]}}")
 }
 
@@ -32,7 +33,7 @@ const MATCHER: &str = r#""matcher":"Write|Edit|MultiEdit|NotebookEdit|Bash","#;
 fn every_event_gets_one_group() {
     check("{}", "Stop", &format!("[{}]", ours("")));
     check("{}", "PreToolUse", &format!("[{}]", ours(MATCHER)));
-    let value = with_hooks(&json!({}), BINARY).unwrap();
+    let value = parse(&installed("")).unwrap();
     let events: Vec<_> = value["hooks"].as_object().unwrap().keys().cloned().collect();
     // D31
     let expect = "SessionStart UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure Stop SessionEnd";
@@ -46,14 +47,20 @@ fn other_hooks_stay_before_ours() {
     check(&format!("{{\"Notification\":[{foreign}]}}"), "Notification", &format!("[{foreign}]"));
 }
 
+// D45
 #[test]
-fn an_outdated_hook_is_replaced_in_place() {
-    let stale =
-        r#"{"matcher":"","hooks":[{"type":"command","command":"/old/rethread","args":["hook","claude-code"]}]}"#;
+fn every_earlier_form_is_replaced_in_place() {
     let foreign = r#"{"hooks":[{"type":"command","command":"say"}]}"#;
-    check(&format!("{{\"Stop\":[{stale},{foreign}]}}"), "Stop", &format!("[{},{foreign}]", ours("")));
-    check(&format!("{{\"Stop\":[{stale},{foreign},{stale}]}}"), "Stop", &format!("[{},{foreign}]", ours("")));
-    check(&format!("{{\"Notification\":[{stale}]}}"), "Notification", "null");
+    for hook in [
+        r#"{"type":"command","command":"/old/rethread","args":["hook","claude-code"]}"#,
+        r#"{"type":"command","command":"'/old/rethread' hook claude-code"}"#,
+        r#"{"type":"command","command":"/bin/sh","args":["-c","exec \"$0\" hook claude-code","/old/rethread"]}"#,
+    ] {
+        let stale = format!(r#"{{"matcher":"","hooks":[{hook}]}}"#);
+        check(&format!("{{\"Stop\":[{stale},{foreign}]}}"), "Stop", &format!("[{},{foreign}]", ours("")));
+        check(&format!("{{\"Stop\":[{stale},{foreign},{stale}]}}"), "Stop", &format!("[{},{foreign}]", ours("")));
+        check(&format!("{{\"Notification\":[{stale}]}}"), "Notification", "null");
+    }
 }
 
 #[test]
@@ -69,32 +76,50 @@ fn other_uses_of_the_same_program_are_not_ours() {
     check(&format!("{{\"Stop\":[{other}]}}"), "Stop", &format!("[{other},{}]", ours("")));
 }
 
+// D55
 #[test]
-fn the_style_of_the_file_is_kept() {
-    for text in
-        ["{\n\t\"a\": {\n\t\t\"b\": 1\n\t}\n}\n", "{\n    \"z\": 1,\n    \"a\": 2\n}", "{\r\n  \"a\": 1\r\n}\r\n"]
-    {
+fn only_our_own_entries_change() {
+    for text in [
+        "{\n\t\"a\": {\n\t\t\"b\": 1\n\t}\n}\n",
+        "{\n    \"z\": [1,2,   3],\n    \"a\": {\"b\": 2}\n}",
+        "{\r\n  \"a\": 1\r\n}\r\n",
+        "\u{feff}{\n  \"a\": 1\n}\n",
+        "{\n  \"hooks\": {\n    \"Stop\": [ {\"hooks\": [{\"command\": \"say\"}]} ],\n    \"Notification\": []\n  }\n}",
+    ] {
         let with = installed(text);
-        assert!(with.starts_with(&text[..text.find('1').unwrap()]), "{with}");
+        assert_ne!(with, text);
+        for line in text.lines().map(|line| line.trim_end_matches([' ', ',', ']'])) {
+            assert!(with.contains(line), "{line:?} in {with}");
+        }
+        assert_eq!(removed(&with), text);
         assert_eq!(with.ends_with('\n'), text.ends_with('\n'));
         assert_eq!(with.matches('\n').count() == with.matches("\r\n").count(), text.contains('\r'));
-        assert_eq!(removed(&with), text);
     }
     assert_eq!(installed(""), installed("{}\n"));
+}
+
+// D55
+#[test]
+fn a_list_on_one_line_keeps_its_entries_as_they_are() {
+    let text = r#"{ "x": {"y":1},  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]} }"#;
+    let with = installed(text);
+    assert!(with.contains(r#""Stop": [{"hooks": [{"type": "command", "command": "true"}]}"#), "{with}");
+    assert!(with.contains(r#""x": {"y":1},"#), "{with}");
+    assert_eq!(parse(&removed(&with)).unwrap(), parse(text).unwrap());
 }
 
 #[test]
 fn other_hooks_are_not_removed() {
     for hooks in [r#"{"Stop":[]}"#, r#"{"Stop":[{"hooks":[]}]}"#, "{}", "[]", "1", r#"{"Stop":{"a":1}}"#] {
-        let value = parse(format!("{{\"hooks\":{hooks}}}").as_bytes()).unwrap();
-        assert_eq!(without_hooks(&value, Some(BINARY)), value);
-        assert!(!has_hooks(&value, Some(BINARY)));
+        let text = format!("{{\"hooks\":{hooks}}}");
+        assert_eq!(removed(&text), text);
+        assert!(!has_hooks(&parse(&text).unwrap(), Some(BINARY)));
     }
 }
 
 #[test]
 fn an_invalid_value_is_reported_with_its_key() {
-    let place = |text: &str| with_hooks(&parse(text.as_bytes()).unwrap(), BINARY).unwrap_err().key;
+    let place = |text: &str| with_hooks(text, BINARY).unwrap_err().key;
     assert_eq!(place("[]"), "the top level");
     assert_eq!(place(r#"{"hooks":[]}"#), "hooks");
     assert_eq!(place(r#"{"hooks":{"Stop":1}}"#), "hooks.Stop");

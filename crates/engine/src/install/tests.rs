@@ -44,7 +44,7 @@ fn an_update_between_install_and_uninstall_leaves_no_trace() {
 
 #[test]
 fn edits_made_before_an_update_survive_the_uninstall() {
-    check("{\"a\":1}\n", |text| text.replace("\"a\": 1", "\"a\": 2"), "{\n  \"a\": 2\n}\n");
+    check("{\"a\":1}\n", |text| text.replace("\"a\":1", "\"a\":2"), "{\n  \"a\":2\n}\n");
 }
 
 #[test]

@@ -78,6 +78,7 @@ impl Engine {
             ReferenceMatch::NotFound(candidates) if !candidates.is_empty() => {
                 Err(EngineError::SimilarReference { reference: shortened(), candidates })
             }
+            _ if is_short_prefix(store, reference)? => Err(EngineError::ShortReference(reference.to_owned())),
             _ => Err(EngineError::UnknownReference(shortened())),
         }
     }
@@ -168,6 +169,12 @@ fn sessions_by_id(store: &Store, text: &str, form: ReferenceForm) -> Result<Vec<
         found.retain(|session| session.kind == SessionKind::Main);
     }
     Ok(found)
+}
+
+/// Whether a reference is the beginning of an id, but too short to be looked up.
+fn is_short_prefix(store: &Store, reference: &str) -> Result<bool, EngineError> {
+    let is_short = reference.len() < MIN_PREFIX_BYTES && reference.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    Ok(is_short && !reference.is_empty() && !store.sessions_by_id_prefix(reference)?.is_empty())
 }
 
 /// Looks up sessions by name. The names are loaded once.

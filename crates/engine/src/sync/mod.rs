@@ -109,6 +109,17 @@ pub struct AgentSyncPlan {
     pub bytes: u64,
     /// Transcripts skipped because they are excluded.
     pub excluded: u64,
+    /// The transcripts that would be read, in reading order.
+    pub unread: Vec<UnreadTranscript>,
+}
+
+/// A transcript that has something new.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadTranscript {
+    /// Path of the transcript.
+    pub path: PathBuf,
+    /// Bytes that would be read.
+    pub bytes: u64,
 }
 
 impl Engine {
@@ -214,13 +225,15 @@ impl Engine {
 fn plan_by_agent(plan: &SyncPlan) -> Vec<AgentSyncPlan> {
     let mut agents: BTreeMap<Agent, AgentSyncPlan> = BTreeMap::new();
     for (agent, files) in &plan.files {
-        let run = AgentSyncPlan { agent: *agent, files: *files, files_changed: 0, bytes: 0, excluded: 0 };
+        let run =
+            AgentSyncPlan { agent: *agent, files: *files, files_changed: 0, bytes: 0, excluded: 0, unread: Vec::new() };
         agents.insert(*agent, run);
     }
     for job in &plan.jobs {
         if let Some(run) = agents.get_mut(&job.agent) {
             run.files_changed += 1;
             run.bytes += job.bytes_to_read();
+            run.unread.push(UnreadTranscript { path: job.path.clone(), bytes: job.bytes_to_read() });
         }
     }
     for (agent, excluded) in &plan.excluded {

@@ -10,6 +10,7 @@ mod claude_code;
 mod claude_code_names;
 mod native;
 mod nearby;
+mod other_agents;
 mod peek;
 mod pi;
 mod walk;
@@ -21,6 +22,7 @@ use rethread_model::{Agent, SessionKind, Warning};
 pub use claude_code_names::claude_session_names;
 pub use native::explicit_thread_name;
 pub use nearby::ProjectPlaces;
+pub use other_agents::other_agents;
 pub use peek::{TranscriptPeek, last_timestamp, peek};
 pub use pi::session_id_in_path;
 

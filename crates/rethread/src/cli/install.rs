@@ -9,7 +9,7 @@ use super::JsonArgs;
 /// What can be installed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InstallTarget {
-    /// Hooks for Claude Code
+    /// Hooks and skill for Claude Code
     ClaudeCode,
     /// Extension and skill for pi
     Pi,
@@ -48,6 +48,9 @@ pub(crate) struct InstallArgs {
     /// Show the changes; write nothing
     #[arg(long)]
     pub(crate) print: bool,
+    /// Do not ask before copying this program out of a build directory
+    #[arg(short, long)]
+    pub(crate) yes: bool,
     #[command(flatten)]
     pub(crate) json: JsonArgs,
 }

@@ -309,8 +309,11 @@ pub(crate) enum Command {
     Config(ConfigCommand),
     /// Print a shell completion script.
     ///
-    /// Save the script where your shell looks for completions.
-    #[command(after_long_help = "Examples:\n  rethread completions zsh > ~/.zfunc/_rethread")]
+    /// Save the script where your shell looks for completions. It completes commands, options, sessions, agents and
+    /// settings by calling `rethread`, which must be on your PATH.
+    #[command(
+        after_long_help = "Examples:\n  rethread completions zsh > ~/.zfunc/_rethread\n  rethread completions fish > ~/.config/fish/completions/rethread.fish"
+    )]
     Completions {
         /// Shell to complete for
         shell: Shell,
@@ -410,13 +413,13 @@ pub(crate) struct JsonArgs {
     pub(crate) json: bool,
 }
 
-/// Which projects a verb reads. Without a flag: the project of the current directory.
+/// Which projects a verb reads. Without a flag: the project of the current directory, or all if it has no sessions.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ScopeArgs {
     /// Use the project at PATH instead of the current one
     #[arg(long, value_name = "PATH", value_hint = ValueHint::DirPath)]
     pub(crate) project: Option<PathBuf>,
-    /// Include all projects
+    /// Include all projects; the default if the current one has no sessions
     #[arg(long, conflicts_with = "project")]
     pub(crate) all_projects: bool,
 }

@@ -14,7 +14,7 @@ pub(crate) struct SessionsArgs {
     /// List only sessions of this agent
     #[arg(long, value_parser = values::agent())]
     pub(crate) agent: Option<Agent>,
-    /// Show at most N sessions
+    /// Show at most N sessions [default: 50 on a terminal, otherwise all]
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
     /// Include sessions without activity

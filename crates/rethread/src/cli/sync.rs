@@ -19,7 +19,7 @@ pub(crate) struct SyncArgs {
     /// Read only transcripts changed since WHEN: 30d, 12h, 2026-02-20
     #[arg(long, value_name = "WHEN", value_parser = values::since)]
     pub(crate) since: Option<values::SinceValue>,
-    /// Show what would be read; write nothing
+    /// Show what would be read, with -v file by file; write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]

@@ -40,12 +40,12 @@ pub(crate) enum ThreadCommand {
     Send(ThreadSendArgs),
     /// List threads, most recent first.
     ///
-    /// The ID, its start or end, or the name works as REF in the other thread commands.
+    /// The ID, its start or end, the alias or the name works as REF in the other thread commands.
     #[command(after_long_help = "Examples:\n  rethread thread list")]
     List(JsonArgs),
     /// Delete a thread permanently.
     ///
-    /// Deletes its log and everything stored from it. There is no undo.
+    /// Deletes its log and everything stored from it. There is no undo. Asks first in a terminal.
     #[command(after_long_help = "Examples:\n  rethread thread delete 01KA7M0Z8QWX3V5T9N2R4B6CDE")]
     Delete(ThreadDeleteArgs),
     /// Let the model name a thread; `send` starts it in the background
@@ -71,7 +71,7 @@ impl ThreadCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ThreadRefArgs {
-    /// Thread: ID, its start (4 or more characters) or end (6 or more), or its name
+    /// Thread: ID, its start (4 or more characters) or end (6 or more), its alias or name
     #[arg(value_name = "REF")]
     pub(crate) reference: String,
 }
@@ -126,6 +126,9 @@ pub(crate) struct ThreadContextArgs {
 pub(crate) struct ThreadDeleteArgs {
     #[command(flatten)]
     pub(crate) thread: ThreadRefArgs,
+    /// Do not ask for confirmation
+    #[arg(short, long)]
+    pub(crate) yes: bool,
     #[command(flatten)]
     pub(crate) json: JsonArgs,
 }

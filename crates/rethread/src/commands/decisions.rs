@@ -12,7 +12,7 @@ pub(crate) fn run(context: &CommandContext, args: &DecisionsArgs) -> Result<Exit
     let engine = context.engine()?;
     let request = DecisionRequest {
         query: args.query.join(" "),
-        scope: scope(&engine, &args.scope),
+        scope: scope(context, &engine, &args.scope)?,
         include_inactive: args.all,
         as_of: args.as_of.when.clone(),
     };
@@ -21,7 +21,7 @@ pub(crate) fn run(context: &CommandContext, args: &DecisionsArgs) -> Result<Exit
         context.printer.json(&DecisionListJson::new(&found))?;
     } else if !found.is_empty() {
         let mut page = context.printer.page();
-        render::decisions(&mut page, &found, &context.zone, args.scope.all_projects);
+        render::decisions(&mut page, &found, &context.zone, request.scope == SessionScope::AllProjects);
         context.printer.answer(&page)?;
     }
     if !found.is_empty() {

@@ -13,14 +13,14 @@ pub(crate) fn run(context: &CommandContext, args: &FactsArgs) -> Result<Exit, Fa
     let request = FactsRequest {
         entity: (!args.entity.is_empty()).then(|| args.entity.join(" ")),
         kind: args.kind,
-        scope: scope(&engine, &args.scope),
+        scope: scope(context, &engine, &args.scope)?,
         as_of: args.as_of.when.clone(),
         limit: usize::from(args.limit),
     };
     let found = engine.facts_about(&request)?;
     if args.json.json {
         context.printer.json(&FactsReportJson::new(&found))?;
-    } else if !found.is_empty() && !print(context, &engine, args, &found)? {
+    } else if !found.is_empty() && !print(context, &engine, (args, &request), &found)? {
         return Ok(Exit::Nothing);
     }
     if !found.is_empty() {
@@ -36,13 +36,19 @@ pub(crate) fn run(context: &CommandContext, args: &FactsArgs) -> Result<Exit, Fa
 }
 
 /// Prints text or a drawing. False if nothing was drawn because the name is ambiguous.
-fn print(context: &CommandContext, engine: &Engine, args: &FactsArgs, found: &FactsReport) -> Result<bool, Failure> {
+fn print(
+    context: &CommandContext,
+    engine: &Engine,
+    (args, request): (&FactsArgs, &FactsRequest),
+    found: &FactsReport,
+) -> Result<bool, Failure> {
+    let with_project = request.scope == SessionScope::AllProjects;
     let mut page: TextPage = context.printer.page();
     match found {
         FactsReport::About { graph, .. } if args.dot => context.printer.raw(render::dot(graph).as_bytes())?,
         FactsReport::About { graph, .. } if args.svg => context.printer.raw(render::svg(graph).as_bytes())?,
         FactsReport::About { subject: entity, facts, graph, others } => {
-            render::entity_facts(&mut page, (entity, facts, graph), &context.zone, args.scope.all_projects);
+            render::entity_facts(&mut page, (entity, facts, graph), &context.zone, with_project);
             context.printer.answer(&page)?;
             for other in others {
                 let kind = other.kind.as_str();

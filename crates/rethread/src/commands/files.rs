@@ -12,7 +12,7 @@ pub(crate) fn run(context: &CommandContext, args: &FilesArgs) -> Result<Exit, Fa
     let engine = context.engine()?;
     let request = FileRequest {
         path: args.path.clone(),
-        scope: scope(&engine, &args.scope),
+        scope: scope(context, &engine, &args.scope)?,
         since: args.time.since.clone(),
         until: args.time.until.clone(),
         limit: usize::from(args.limit),
@@ -23,7 +23,7 @@ pub(crate) fn run(context: &CommandContext, args: &FilesArgs) -> Result<Exit, Fa
         context.printer.json(&FileHistoryJson::new(&found))?;
     } else if is_found {
         let mut page = context.printer.page();
-        render::file_history(&mut page, &found, &context.zone, args.scope.all_projects);
+        render::file_history(&mut page, &found, &context.zone, request.scope == SessionScope::AllProjects);
         context.printer.answer(&page)?;
         let more = found.total.saturating_sub(found.touches.len() as u64);
         if more > 0 {

@@ -23,7 +23,7 @@ pub(crate) fn run(context: &CommandContext, args: &FixArgs) -> Result<Exit, Fail
         return Err(Failure::new(FailureKind::Usage, "no error text given")
             .hint("pass the error line, or pipe the output into `rethread fix -`"));
     }
-    let request = FixRequest { text, scope: scope(&engine, &args.scope) };
+    let request = FixRequest { text, scope: scope(context, &engine, &args.scope)? };
     let report = engine.fix(&request)?;
     if args.json.json {
         context.printer.json(&FixReportJson::new(&report))?;

@@ -31,7 +31,7 @@ pub(crate) fn run(context: &CommandContext, args: &ForgetArgs) -> Result<Exit, F
         if args.dry_run || plan.is_empty() {
             return Ok(if plan.is_empty() { Exit::Nothing } else { Exit::Done });
         }
-        if !context.printer.confirm("Erase all of this for good?")? {
+        if !confirm(context, &plan)? {
             context.printer.note_line("Nothing was erased.");
             return Ok(Exit::Done);
         }
@@ -42,6 +42,15 @@ pub(crate) fn run(context: &CommandContext, args: &ForgetArgs) -> Result<Exit, F
         return Ok(Exit::Reported(3));
     }
     Ok(if forgotten.is_empty() { Exit::Nothing } else { Exit::Done })
+}
+
+/// One session needs a `y`; several need their number.
+fn confirm(context: &CommandContext, plan: &ForgetReport) -> Result<bool, Failure> {
+    let sessions = plan.sessions.len() + plan.partial_sessions.len();
+    Ok(match sessions {
+        0 | 1 => context.printer.confirm("Erase this for good?")?,
+        _ => context.printer.confirm_number(&format!("Erase this from {sessions} sessions for good?"), sessions)?,
+    })
 }
 
 fn target(args: &ForgetArgs) -> ForgetTarget {

@@ -1,4 +1,4 @@
-//! `init`: finds agents, shows what would change, asks, installs hooks and runs the first sync.
+//! `init`: finds agents, shows what would change, asks, runs the first sync and installs hooks.
 
 use std::path::Path;
 
@@ -7,56 +7,112 @@ use rethread_engine::{
 };
 use rethread_model::Agent;
 
-use super::{CommandContext, Exit, print_suggestions, sync};
+use super::{CommandContext, Exit, install, print_suggestions, sync};
 use crate::cli::setup::InitArgs;
 use crate::demo;
 use crate::failure::Failure;
 use crate::render::{CellAlign, TextPage, Tone, bytes, count, number};
 
+/// Columns of an agent's name.
+const NAME_WIDTH: usize = 13;
+
+/// What was found, and what `init` would do.
+struct InitPlan {
+    /// The agents that can be read, with or without transcripts.
+    agents: Vec<AgentSyncPlan>,
+    /// Names of agents that cannot be read.
+    unreadable: Vec<&'static str>,
+    /// The value of `--agents`, to be stored; empty if it was not given.
+    selected: String,
+    hooks: Vec<(Agent, InstallPlan)>,
+}
+
 /// Without a terminal and without `--yes` it only shows the plan.
 pub(crate) fn run(context: &CommandContext, args: &InitArgs) -> Result<Exit, Failure> {
     let mut context = context.clone();
-    let agents = args.agents.iter().map(|agent| agent.as_str()).collect::<Vec<_>>().join(",");
-    if !agents.is_empty() {
-        context.environment.config_overrides.push(("intake.agents".to_owned(), agents.clone()));
+    let selected = args.agents.iter().map(|agent| agent.as_str()).collect::<Vec<_>>().join(",");
+    if !selected.is_empty() {
+        context.environment.config_overrides.push(("intake.agents".to_owned(), selected.clone()));
     }
     let engine = context.engine()?;
-    let found = engine.sync_dry_run(&SyncRequest::default())?;
-    if found.iter().all(|run| run.files == 0) {
-        return no_transcripts(&context);
+    let agents = readable_agents(&engine)?;
+    let unreadable = engine.unreadable_agents();
+    if agents.is_empty() {
+        return no_agents(&context, &unreadable);
     }
-    let hooks = if args.no_hooks { Vec::new() } else { hook_plans(&context, &engine, &found) };
-    show_plan(&context, &engine, &found, &agents, &hooks)?;
-    if !args.yes && !confirm(&context)? {
+    let hooks = if args.no_hooks { Vec::new() } else { hook_plans(&context, &engine, &agents) };
+    let plan = InitPlan { agents, unreadable, selected, hooks };
+    show_plan(&context, &engine, &plan)?;
+    if !args.yes && !context.printer.can_ask() {
+        context.printer.note_line("Nothing was changed.");
+        context.printer.hint("to continue, run `rethread init --yes`");
         return Ok(Exit::Done);
     }
-    if !agents.is_empty() {
-        engine.config().set("intake.agents", &agents)?;
+    let may_read = args.yes || context.printer.confirm("Read the transcripts?")?;
+    let may_install = !plan.hooks.is_empty() && (args.yes || context.printer.confirm("Install the hooks?")?);
+    if !may_read && !may_install {
+        context.printer.note_line("Nothing was changed.");
+        return Ok(Exit::Done);
     }
-    let bar = context.printer.bar();
-    let report = engine.sync(&SyncRequest::default(), &mut |progress| bar.show(progress))?;
-    drop(bar);
-    sync::print_report(&context, &report)?;
-    for (agent, plan) in &hooks {
-        engine.apply_install_plan(plan)?;
-        context.printer.note_line(&format!("Installed hooks for {agent}; new sessions use them."));
+    if may_read {
+        read(&context, &engine, &plan.selected)?;
+    }
+    if may_install {
+        install_hooks(&context, &engine, &plan.hooks)?;
     }
     suggest(&context, &engine)?;
     Ok(Exit::Done)
 }
 
-/// The hook changes for the agents that were found. Settings that cannot be changed are reported and skipped.
-fn hook_plans(context: &CommandContext, engine: &Engine, found: &[AgentSyncPlan]) -> Vec<(Agent, InstallPlan)> {
-    let is_found = |agent| found.iter().any(|run| run.agent == agent && run.files > 0);
-    let mut plans = Vec::new();
-    for (agent, place) in [
-        (Agent::ClaudeCode, InstallLocation::ClaudeCode(InstallScope::User)),
-        (Agent::Pi, InstallLocation::Pi(InstallScope::User)),
-    ] {
-        let has_plugin = agent == Agent::ClaudeCode && engine.uses_plugin();
-        if !is_found(agent) || has_plugin {
-            continue;
+/// The selected agents that were used on this machine, with or without transcripts.
+fn readable_agents(engine: &Engine) -> Result<Vec<AgentSyncPlan>, Failure> {
+    let mut found = engine.sync_dry_run(&SyncRequest::default())?;
+    found.retain(|run| run.agent != Agent::Native && run.files > 0);
+    let selected = engine.config().get("intake.agents")?.value.to_string();
+    for agent in Agent::EXTERNAL.into_iter().filter(|agent| engine.has_agent(*agent)) {
+        let is_selected = selected.split(',').any(|name| name.trim() == agent.as_str());
+        if is_selected && found.iter().all(|run| run.agent != agent) {
+            found.push(AgentSyncPlan { agent, files: 0, files_changed: 0, bytes: 0, excluded: 0, unread: Vec::new() });
         }
+    }
+    Ok(found)
+}
+
+fn read(context: &CommandContext, engine: &Engine, selected: &str) -> Result<(), Failure> {
+    if !selected.is_empty() {
+        engine.config().set("intake.agents", selected)?;
+    }
+    let bar = context.printer.bar();
+    let report = engine.sync(&SyncRequest::default(), &mut |progress| bar.show(progress))?;
+    drop(bar);
+    sync::print_report(context, &report)
+}
+
+fn install_hooks(context: &CommandContext, engine: &Engine, hooks: &[(Agent, InstallPlan)]) -> Result<(), Failure> {
+    for (agent, plan) in hooks {
+        engine.apply_install_plan(plan)?;
+        context.printer.note_line(&format!("Installed hooks for {agent}; new sessions use them."));
+    }
+    if let Some((_, plan)) = hooks.first() {
+        install::print_program(context, engine, plan);
+    }
+    if hooks.iter().any(|(agent, _)| *agent == Agent::ClaudeCode) {
+        let add = install::mcp_command(engine, "user");
+        context.printer.hint(&format!("to add the MCP tools to Claude Code as well: {add}"));
+    }
+    Ok(())
+}
+
+/// The hook changes for the agents that were found. Settings that cannot be changed are reported and skipped.
+fn hook_plans(context: &CommandContext, engine: &Engine, agents: &[AgentSyncPlan]) -> Vec<(Agent, InstallPlan)> {
+    let mut plans = Vec::new();
+    for agent in agents.iter().map(|run| run.agent) {
+        let place = match agent {
+            Agent::ClaudeCode if engine.uses_plugin() => continue,
+            Agent::ClaudeCode => InstallLocation::ClaudeCode(InstallScope::User),
+            Agent::Pi => InstallLocation::Pi(InstallScope::User),
+            Agent::Native => continue,
+        };
         match engine.plan_install(&place) {
             Ok(plan) if plan.is_empty() => {}
             Ok(plan) => plans.push((agent, plan)),
@@ -66,49 +122,68 @@ fn hook_plans(context: &CommandContext, engine: &Engine, found: &[AgentSyncPlan]
     plans
 }
 
-fn show_plan(
-    context: &CommandContext,
-    engine: &Engine,
-    found: &[AgentSyncPlan],
-    agents: &str,
-    hooks: &[(Agent, InstallPlan)],
-) -> Result<(), Failure> {
+fn show_plan(context: &CommandContext, engine: &Engine, plan: &InitPlan) -> Result<(), Failure> {
     let mut page = context.printer.page();
-    plan_lines(&mut page, found, engine, agents);
-    for (agent, plan) in hooks {
-        let (verb, what) = if *agent == Agent::ClaudeCode { ("add", "hooks to ") } else { ("write", "") };
-        plan.changes().for_each(|file| step(&mut page, verb, &format!("{what}{}", file.path.display())));
+    print_found(&mut page, plan);
+    page.end_line().line(Tone::Strong, "Read");
+    let folder = engine.folder();
+    let verb = if is_new(folder) { "create" } else { "use" };
+    step(&mut page, verb, &format!("{} (readable only by you)", folder.display()));
+    if !plan.selected.is_empty() {
+        let path = engine.config().path();
+        step(&mut page, "set", &format!("intake.agents = {} in {}", plan.selected, path.display()));
     }
-    if !hooks.is_empty() {
-        page.end_line();
-    }
-    for (agent, _) in hooks {
-        let undo =
-            format!("`rethread install {agent} --print` shows the change, `rethread uninstall {agent}` undoes it");
-        page.line(Tone::Dim, &undo);
-    }
+    let files = plan.agents.iter().map(|run| run.files_changed).sum();
+    step(&mut page, "read", &format!("{}; secrets are removed before anything is stored", count(files, "transcript")));
+    print_hooks(&mut page, &plan.hooks);
     page.end_line();
     Ok(context.printer.answer(&page)?)
 }
 
-fn plan_lines(page: &mut TextPage, found: &[AgentSyncPlan], engine: &Engine, agents: &str) {
+fn print_found(page: &mut TextPage, plan: &InitPlan) {
     page.line(Tone::Strong, "Found");
-    for run in found {
-        page.add(Tone::Plain, "  ").cell(Tone::Plain, run.agent.as_str(), 13, CellAlign::Left);
+    for run in &plan.agents {
+        page.add(Tone::Plain, "  ").cell(Tone::Plain, run.agent.as_str(), NAME_WIDTH, CellAlign::Left);
+        if run.files == 0 {
+            page.line(Tone::Plain, "  no transcripts yet");
+            continue;
+        }
         page.cell(Tone::Plain, &number(run.files), 6, CellAlign::Right);
         let noun = if run.files == 1 { "transcript" } else { "transcripts" };
         let size = if run.files_changed == 0 { "nothing new".to_owned() } else { bytes(run.bytes) };
         page.line(Tone::Plain, &format!(" {noun}, {size}"));
     }
-    let folder = engine.folder();
-    page.end_line().line(Tone::Strong, "This will");
-    let verb = if is_new(folder) { "create" } else { "use" };
-    step(page, verb, &format!("{} (readable only by you)", folder.display()));
-    if !agents.is_empty() {
-        step(page, "set", &format!("intake.agents = {agents} in {}", engine.config().path().display()));
+    print_unreadable(page, &plan.unreadable);
+}
+
+fn print_unreadable(page: &mut TextPage, names: &[&str]) {
+    if names.is_empty() {
+        return;
     }
-    let files = found.iter().map(|run| run.files_changed).sum();
-    step(page, "read", &format!("{}; secrets are removed before anything is stored", count(files, "transcript")));
+    page.add(Tone::Plain, "  ").line(Tone::Dim, &format!("{}: transcripts cannot be read yet.", names.join(", ")));
+    page.line(Tone::Dim, "  They can still use the memory as MCP tools: add `rethread mcp` as a server.");
+}
+
+fn print_hooks(page: &mut TextPage, hooks: &[(Agent, InstallPlan)]) {
+    if hooks.is_empty() {
+        return;
+    }
+    page.end_line().line(Tone::Strong, "Hooks");
+    if let Some(copy) = hooks.iter().find_map(|(_, plan)| plan.program.as_ref()) {
+        step(page, "copy", &format!("this program to {}, because a build directory does not last", copy.to.display()));
+    }
+    for (_, plan) in hooks {
+        for file in plan.changes() {
+            let (verb, what) = if file.is_own { ("write", "") } else { ("add", "hooks to ") };
+            step(page, verb, &format!("{what}{}", file.path.display()));
+        }
+    }
+    page.end_line();
+    for (agent, _) in hooks {
+        let undo =
+            format!("`rethread install {agent} --print` shows the change, `rethread uninstall {agent}` undoes it");
+        page.line(Tone::Dim, &undo);
+    }
 }
 
 fn step(page: &mut TextPage, verb: &str, what: &str) {
@@ -117,19 +192,6 @@ fn step(page: &mut TextPage, verb: &str, what: &str) {
 
 fn is_new(folder: &Path) -> bool {
     !folder.exists()
-}
-
-fn confirm(context: &CommandContext) -> Result<bool, Failure> {
-    if !context.printer.can_ask() {
-        context.printer.note_line("Nothing was changed.");
-        context.printer.hint("to continue, run `rethread init --yes`");
-        return Ok(false);
-    }
-    let is_confirmed = context.printer.confirm("Continue?")?;
-    if !is_confirmed {
-        context.printer.note_line("Nothing was changed.");
-    }
-    Ok(is_confirmed)
 }
 
 fn suggest(context: &CommandContext, engine: &Engine) -> Result<(), Failure> {
@@ -149,10 +211,11 @@ fn suggest(context: &CommandContext, engine: &Engine) -> Result<(), Failure> {
 }
 
 /// Plays the demo instead, so that a new user sees what to expect.
-fn no_transcripts(context: &CommandContext) -> Result<Exit, Failure> {
+fn no_agents(context: &CommandContext, unreadable: &[&str]) -> Result<Exit, Failure> {
     let agents = Agent::EXTERNAL.map(Agent::as_str).join(" or ");
     let mut page = context.printer.page();
     page.line(Tone::Strong, &format!("No transcripts of {agents} were found."));
+    print_unreadable(&mut page, unreadable);
     page.line(Tone::Plain, "`rethread doctor` shows where Rethread looks for them. Here is a demo instead:").end_line();
     context.printer.answer(&page)?;
     demo::run_in_temporary_home(context)

@@ -1,6 +1,6 @@
 //! `install` and `uninstall`: adds or removes hooks, an extension, a plugin or a service, and shows the change.
 
-use rethread_engine::{DiffLine, FileChange, InstallLocation, InstallPlan, InstallScope};
+use rethread_engine::{DiffLine, Engine, FileChange, InstallLocation, InstallPlan, InstallScope};
 
 use super::{CommandContext, Exit};
 use crate::cli::install::{InstallArgs, InstallPlaceArgs, InstallTarget, UninstallArgs};
@@ -40,14 +40,29 @@ pub(crate) fn install(context: &CommandContext, args: &InstallArgs) -> Result<Ex
         ));
         return Ok(Exit::Done);
     }
-    show(context, &plan)?;
-    if args.print {
+    show(context, &plan, args.print)?;
+    let is_confirmed = !args.print && (args.yes || plan.program.is_none() || confirm_copy(context)?);
+    if !is_confirmed {
         context.printer.note_line("Nothing was changed.");
         return Ok(Exit::Done);
     }
     engine.apply_install_plan(&plan)?;
-    print_next_steps(context, &place, &plan);
+    print_next_steps(context, &engine, &place, &plan);
     Ok(Exit::Done)
+}
+
+/// A program in a build directory is copied, because hooks must outlive `cargo clean`. Without a terminal the copy is
+/// made, like every other change of `install`.
+fn confirm_copy(context: &CommandContext) -> Result<bool, Failure> {
+    if !context.printer.can_ask() {
+        return Ok(true);
+    }
+    context.printer.note_line("This program is in a build directory, so hooks need a copy that stays.");
+    let is_confirmed = context.printer.confirm("Make the copy and the changes above?")?;
+    if !is_confirmed {
+        context.printer.hint("install Rethread yourself, for example with `cargo install`, then run it from there");
+    }
+    Ok(is_confirmed)
 }
 
 pub(crate) fn uninstall(context: &CommandContext, args: &UninstallArgs) -> Result<Exit, Failure> {
@@ -56,7 +71,7 @@ pub(crate) fn uninstall(context: &CommandContext, args: &UninstallArgs) -> Resul
     let plan = engine.plan_uninstall(&place)?;
     if let Some(plan) = &plan {
         if !args.json.json {
-            show(context, plan)?;
+            show(context, plan, false)?;
         }
         engine.apply_install_plan(plan)?;
     }
@@ -92,21 +107,23 @@ fn place(args: &InstallPlaceArgs) -> Result<InstallLocation, Failure> {
     }
 }
 
-fn print_next_steps(context: &CommandContext, place: &InstallLocation, plan: &InstallPlan) {
+fn print_next_steps(context: &CommandContext, engine: &Engine, place: &InstallLocation, plan: &InstallPlan) {
     let printer = &context.printer;
+    print_program(context, engine, plan);
     match place {
         InstallLocation::ClaudeCode(owner) => {
-            printer.note_line(&format!("The hooks are {}; new sessions use them.", location(plan)));
-            // Claude Code stores MCP servers in its state file, which only Claude Code should write.
+            printer.note_line("The hooks and the skill are installed; new sessions use them.");
             let scope = if *owner == InstallScope::User { "user" } else { "local" };
-            let binary = context.environment.binary.as_ref().map_or("rethread".into(), |path| path.to_string_lossy());
-            let add = format!("claude mcp add --scope {scope} rethread -- {} mcp", quoted(&binary));
-            printer.hint(&format!("to add the MCP tools as well: {add}"));
+            printer.hint(&format!("to add the MCP tools as well: {}", mcp_command(engine, scope)));
+            if *owner == InstallScope::Project {
+                hint_if_tracked(context, plan);
+            }
         }
         InstallLocation::Pi(owner) => {
             printer.note_line("The extension and the skill are installed; new sessions use them.");
             if *owner == InstallScope::Project {
                 printer.hint("pi reads them only in projects you trust: confirm when it asks, or use /trust");
+                hint_if_tracked(context, plan);
             }
         }
         InstallLocation::Plugin(folder) => {
@@ -122,6 +139,41 @@ fn print_next_steps(context: &CommandContext, place: &InstallLocation, plan: &In
     }
 }
 
+/// The command that adds the MCP tools. Claude Code stores MCP servers in its state file, which only it should write.
+pub(super) fn mcp_command(engine: &Engine, scope: &str) -> String {
+    let binary = engine.hook_program_path().map_or("rethread".into(), |path| path.display().to_string());
+    format!("claude mcp add --scope {scope} rethread -- {} mcp", quoted(&binary))
+}
+
+/// Prints where the copy of this program is, and whether a shell finds it.
+pub(super) fn print_program(context: &CommandContext, engine: &Engine, plan: &InstallPlan) {
+    let Some(copy) = &plan.program else { return };
+    context.printer.note_line(&format!("Installed rethread as {}.", copy.to.display()));
+    if let Some(folder) = copy.to.parent().filter(|folder| !engine.is_on_path(folder)) {
+        context.printer.hint(&format!("add {} to your PATH to run it by name", folder.display()));
+    }
+}
+
+/// Warns about files with a personal path that git does not ignore.
+fn hint_if_tracked(context: &CommandContext, plan: &InstallPlan) {
+    let has_path = |file: &&FileChange| file.path.extension().is_some_and(|ending| ending != "md");
+    for file in plan.changes().filter(has_path) {
+        let ignored = std::process::Command::new("git")
+            .args(["-C"])
+            .arg(&context.environment.cwd)
+            .args(["check-ignore", "--quiet", "--"])
+            .arg(&file.path)
+            .stderr(std::process::Stdio::null())
+            .status();
+        // 1 means that the file is not ignored; everything else that there is no git or no repository.
+        if ignored.is_ok_and(|status| status.code() == Some(1)) {
+            let path = file.path.strip_prefix(&context.environment.cwd).unwrap_or(&file.path);
+            let hint = format!("{} contains the path of your program: add it to .gitignore", path.display());
+            context.printer.hint(&hint);
+        }
+    }
+}
+
 /// Quotes a path for a shell.
 fn quoted(path: &str) -> String {
     let is_plain = path.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
@@ -130,7 +182,7 @@ fn quoted(path: &str) -> String {
 
 fn installed_what(place: &InstallLocation) -> &'static str {
     match place {
-        InstallLocation::ClaudeCode(_) => "The hooks are",
+        InstallLocation::ClaudeCode(_) => "The hooks and the skill are",
         InstallLocation::Plugin(_) => "The plugin is",
         InstallLocation::Pi(_) => "The extension and the skill are",
         InstallLocation::Service => "The service is",
@@ -145,19 +197,26 @@ fn location(plan: &InstallPlan) -> String {
     }
 }
 
-fn show(context: &CommandContext, plan: &InstallPlan) -> Result<(), Failure> {
+/// Prints the changes. Files of our own are only listed, unless their text was asked for.
+fn show(context: &CommandContext, plan: &InstallPlan, with_text: bool) -> Result<(), Failure> {
     let mut page = context.printer.page();
-    plan.changes().for_each(|file| print_change(&mut page, file));
+    if let Some(copy) = &plan.program {
+        page.line(Tone::Strong, &format!("{} (copy of {})", copy.to.display(), copy.from.display()));
+    }
+    plan.changes().for_each(|file| print_change(&mut page, file, with_text));
     Ok(context.printer.answer(&page)?)
 }
 
-fn print_change(page: &mut TextPage, file: &FileChange) {
+fn print_change(page: &mut TextPage, file: &FileChange, with_text: bool) {
     let suffix = match (&file.before, &file.after) {
         (None, _) => " (new)",
         (_, None) => " (removed)",
         _ => "",
     };
     page.line(Tone::Strong, &format!("{}{suffix}", file.path.display()));
+    if !with_text && (file.is_own || file.after.is_none()) {
+        return;
+    }
     for line in file.diff() {
         match line {
             DiffLine::Unchanged(text) => page.line(Tone::Plain, &format!("  {text}")),

@@ -4,28 +4,26 @@ use std::io::{self, Write};
 
 use clap::Command;
 use clap_complete::Shell;
+use clap_complete::env::Shells;
 use clap_mangen::Man;
 
 use super::{CommandContext, Exit};
 use crate::cli;
 use crate::cli::groups::grouped;
+use crate::environment::COMPLETE_VARIABLE;
 use crate::failure::Failure;
 
+/// As users type it, and as the scripts call it.
+const PROGRAM: &str = "rethread";
+
+/// Prints the script that calls this program for every completion.
 pub(crate) fn completions(context: &CommandContext, shell: Shell) -> Result<Exit, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut visible_only(&cli::command()), "rethread", &mut script);
+    if let Some(completer) = Shells::builtins().completer(&shell.to_string()) {
+        completer.write_registration(COMPLETE_VARIABLE, PROGRAM, PROGRAM, PROGRAM, &mut script)?;
+    }
     context.printer.raw(&script)?;
     Ok(Exit::Done)
-}
-
-/// The same definition without hidden verbs, which clap would complete like any other.
-fn visible_only(command: &Command) -> Command {
-    let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set());
-    Command::new("rethread")
-        .version(env!("CARGO_PKG_VERSION"))
-        .propagate_version(true)
-        .args(command.get_arguments().cloned())
-        .subcommands(verbs.cloned())
 }
 
 /// Prints one man page: the program first, then a section for each command.

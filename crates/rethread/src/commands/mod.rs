@@ -105,13 +105,21 @@ impl CommandContext {
     }
 }
 
-/// The projects that the flags select.
-fn scope(engine: &Engine, args: &ScopeArgs) -> SessionScope {
+/// The projects that the flags select. Without a flag it is the current one, or all if it has no sessions: then the
+/// user is not in a project, or in a new one, and would otherwise find nothing.
+fn scope(context: &CommandContext, engine: &Engine, args: &ScopeArgs) -> Result<SessionScope, Failure> {
     match &args.project {
-        _ if args.all_projects => SessionScope::AllProjects,
-        Some(path) => engine.project_at(path),
-        None => engine.current_project(),
+        _ if args.all_projects => return Ok(SessionScope::AllProjects),
+        Some(path) => return Ok(engine.project_at(path)),
+        None => {}
     }
+    let current = engine.current_project();
+    let SessionScope::Project(path) = &current else { return Ok(current) };
+    if engine.has_sessions(&current)? || !engine.has_sessions(&SessionScope::AllProjects)? {
+        return Ok(current);
+    }
+    context.printer.note_line(&format!("No sessions in this project ({path}): showing all projects."));
+    Ok(SessionScope::AllProjects)
 }
 
 /// The message for an empty list of sessions.

@@ -27,7 +27,7 @@ pub(crate) fn run(context: &CommandContext, args: &ResumeArgs) -> Result<Exit, F
     };
     let text = engine.resume_text(&listed.session.id.to_string())?;
     let mut page = context.printer.page();
-    page.line(Tone::Plain, &text);
+    page.block(Tone::Plain, &text, 0);
     context.printer.answer(&page)?;
     if let Some(command) = render::resume_command(&listed.session) {
         context.printer.hint(&command);

@@ -17,7 +17,11 @@ pub(crate) fn run(context: &CommandContext, args: &SearchArgs) -> Result<Exit, F
     let engine = context.engine()?;
     let request = SearchRequest {
         text,
-        scope: scope(&engine, &args.scope),
+        scope: match &args.session {
+            // A session is searched whatever its project is.
+            Some(_) => engine.current_project(),
+            None => scope(context, &engine, &args.scope)?,
+        },
         session: args.session.clone(),
         agent: args.agent,
         kinds: args.kinds.clone(),
@@ -39,7 +43,7 @@ pub(crate) fn run(context: &CommandContext, args: &SearchArgs) -> Result<Exit, F
     if args.json.json {
         context.printer.json(&SearchResultJson::new(&request.text, &report, args.full, args.exchange))?;
     } else if !report.hits.is_empty() {
-        print(context, &engine, args, &report)?;
+        print(context, &engine, (args, &request), &report)?;
     }
     if report.hits.is_empty() {
         explain_empty(context, &engine, &request)?;
@@ -57,8 +61,13 @@ fn has_filter(args: &SearchArgs) -> bool {
     lists.contains(&false) || ones.contains(&true)
 }
 
-fn print(context: &CommandContext, engine: &Engine, args: &SearchArgs, report: &SearchReport) -> Result<(), Failure> {
-    let options = SearchView { now: engine.now(), with_project: args.scope.all_projects };
+fn print(
+    context: &CommandContext,
+    engine: &Engine,
+    (args, request): (&SearchArgs, &SearchRequest),
+    report: &SearchReport,
+) -> Result<(), Failure> {
+    let options = SearchView { now: engine.now(), with_project: request.scope == SessionScope::AllProjects };
     let mut page = context.printer.page();
     if args.group {
         render::search_by_session(&mut page, report, options);

@@ -1,35 +1,91 @@
 //! `session …`: sets name, alias, task and notes of a session, pauses it or ends it.
 
-use super::{CommandContext, Exit, card};
-use crate::cli::session::{SessionCommand, SessionRefArgs};
+use rethread_engine::Engine;
+
+use super::{CommandContext, Exit, card, short_id};
+use crate::cli::session::{SessionAliasArgs, SessionCommand, SessionNameArgs, SessionRefArgs, SessionTextArgs};
 use crate::failure::Failure;
+use crate::render;
 
 pub(crate) fn run(context: &CommandContext, command: &SessionCommand) -> Result<Exit, Failure> {
     match command {
-        SessionCommand::Name(args) => context.engine()?.set_name(&args.session.reference, &args.name)?,
-        SessionCommand::Alias(args) => context.engine()?.set_alias(&args.session.reference, &args.alias)?,
-        SessionCommand::Task(args) => context.engine()?.set_task(&args.session.reference, &args.text)?,
-        SessionCommand::Note(args) => context.engine()?.add_note(&args.session.reference, &args.text)?,
-        SessionCommand::Pause(args) => return pause(context, args),
-        SessionCommand::End(args) => return end(context, args),
-        SessionCommand::Card(args) => return card::run(context, args),
+        SessionCommand::Name(args) => name(context, args),
+        SessionCommand::Alias(args) => alias(context, args),
+        SessionCommand::Task(args) => task(context, args),
+        SessionCommand::Note(args) => note(context, args),
+        SessionCommand::Pause(args) => pause(context, args),
+        SessionCommand::End(args) => end(context, args),
+        SessionCommand::Card(args) => card::run(context, args),
     }
-    Ok(Exit::Done)
+}
+
+fn name(context: &CommandContext, args: &SessionNameArgs) -> Result<Exit, Failure> {
+    let engine = context.engine()?;
+    let session = described(&engine, &args.session);
+    engine.set_name(&args.session.reference, &args.name)?;
+    Ok(confirm(
+        context,
+        &match args.name.trim() {
+            "" => format!("{session} has its original name again."),
+            name => format!("{session} is now named {name:?}."),
+        },
+    ))
+}
+
+fn alias(context: &CommandContext, args: &SessionAliasArgs) -> Result<Exit, Failure> {
+    let engine = context.engine()?;
+    let session = described(&engine, &args.session);
+    engine.set_alias(&args.session.reference, &args.alias)?;
+    Ok(confirm(context, &format!("{session} now has the alias {:?}.", args.alias)))
+}
+
+fn task(context: &CommandContext, args: &SessionTextArgs) -> Result<Exit, Failure> {
+    let engine = context.engine()?;
+    let session = described(&engine, &args.session);
+    engine.set_task(&args.session.reference, &args.text)?;
+    Ok(confirm(context, &format!("Set the task of {session}.")))
+}
+
+fn note(context: &CommandContext, args: &SessionTextArgs) -> Result<Exit, Failure> {
+    let engine = context.engine()?;
+    let session = described(&engine, &args.session);
+    engine.add_note(&args.session.reference, &args.text)?;
+    Ok(confirm(context, &format!("Added the note to {session}; its next prompt gets it.")))
 }
 
 fn pause(context: &CommandContext, args: &SessionRefArgs) -> Result<Exit, Failure> {
-    if context.engine()?.pause_session(&args.reference)? {
-        return Ok(Exit::Done);
+    let engine = context.engine()?;
+    let session = described(&engine, args);
+    if engine.pause_session(&args.reference)? {
+        return Ok(confirm(context, &format!("Paused {session}; it resumes with its next prompt.")));
     }
     Ok(already_ended(context))
 }
 
 fn end(context: &CommandContext, args: &SessionRefArgs) -> Result<Exit, Failure> {
-    let Some(ended) = context.engine()?.end_session(&args.reference)? else { return Ok(already_ended(context)) };
-    if let Some(path) = ended.archive_path {
-        context.printer.note_line(&format!("archived in {}", path.display()));
+    let engine = context.engine()?;
+    let session = described(&engine, args);
+    let Some(ended) = engine.end_session(&args.reference)? else { return Ok(already_ended(context)) };
+    Ok(confirm(
+        context,
+        &match ended.archive_path {
+            Some(path) => format!("Ended {session}; archived in {}.", path.display()),
+            None => format!("Ended {session}."),
+        },
+    ))
+}
+
+/// A session as it is called before the change: its short id and name. The change itself reports an unknown one.
+fn described(engine: &Engine, args: &SessionRefArgs) -> String {
+    match engine.resolve(&args.reference) {
+        Ok(listed) => format!("{} ({})", short_id(&listed), render::session_label(&listed.session)),
+        Err(_) => args.reference.clone(),
     }
-    Ok(Exit::Done)
+}
+
+fn confirm(context: &CommandContext, message: &str) -> Exit {
+    context.printer.note_line(message);
+    Exit::Done
 }
 
 fn already_ended(context: &CommandContext) -> Exit {

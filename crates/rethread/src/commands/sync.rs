@@ -113,7 +113,7 @@ fn dry_run(context: &CommandContext, engine: &Engine, request: &SyncRequest, jso
         return Ok(Exit::Done);
     }
     let mut page = context.printer.page();
-    render::sync_plan(&mut page, &runs);
+    render::sync_plan(&mut page, &runs, context.printer.verbosity() > 0);
     render::enrichment_estimates(&mut page, &estimates.unwrap_or_default());
     context.printer.answer(&page)?;
     if runs.iter().all(|run| run.files == 0) {

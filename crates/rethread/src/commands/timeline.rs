@@ -14,7 +14,7 @@ const MAX_SIMULTANEOUS: usize = 8;
 pub(crate) fn run(context: &CommandContext, args: &TimelineArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
     let request = TimelineRequest {
-        scope: timeline_scope(&engine, args)?,
+        scope: timeline_scope(context, &engine, args)?,
         session: args.session.clone(),
         around: args.around.clone(),
         file: args.file.clone(),
@@ -29,7 +29,7 @@ pub(crate) fn run(context: &CommandContext, args: &TimelineArgs) -> Result<Exit,
         context.printer.json(&TimelineJson::new(&found))?;
     } else if !found.episodes.is_empty() {
         let mut page = context.printer.page();
-        render::timeline(&mut page, &found, &context.zone, args.scope.all_projects);
+        render::timeline(&mut page, &found, &context.zone, request.scope == SessionScope::AllProjects);
         context.printer.answer(&page)?;
     }
     if found.episodes.is_empty() {
@@ -40,10 +40,10 @@ pub(crate) fn run(context: &CommandContext, args: &TimelineArgs) -> Result<Exit,
 }
 
 /// A session or episode given by the user selects its own project, not that of the current directory.
-fn timeline_scope(engine: &Engine, args: &TimelineArgs) -> Result<SessionScope, Failure> {
+fn timeline_scope(context: &CommandContext, engine: &Engine, args: &TimelineArgs) -> Result<SessionScope, Failure> {
     let is_explicit = args.scope.all_projects || args.scope.project.is_some();
     if is_explicit || (args.session.is_none() && args.around.is_none()) {
-        return Ok(scope(engine, &args.scope));
+        return scope(context, engine, &args.scope);
     }
     if args.session.is_some() {
         return Ok(SessionScope::AllProjects);

@@ -16,7 +16,7 @@ const STDOUT: &str = "-";
 pub(crate) fn run(context: &CommandContext, args: &UsageArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
     let request = UsageRequest {
-        scope: scope(&engine, &args.scope),
+        scope: scope(context, &engine, &args.scope)?,
         group_by: args.by,
         agent: args.agent,
         since: args.time.since.clone(),

@@ -10,7 +10,7 @@ use crate::render;
 
 pub(crate) fn run(context: &CommandContext, args: &WorkflowsArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let request = WorkflowRequest { scope: scope(&engine, &args.scope), as_of: args.as_of.when.clone() };
+    let request = WorkflowRequest { scope: scope(context, &engine, &args.scope)?, as_of: args.as_of.when.clone() };
     let mut found = engine.workflows(&request)?;
     for workflow in &mut found {
         workflow.commands.truncate(usize::from(args.limit));
@@ -20,7 +20,7 @@ pub(crate) fn run(context: &CommandContext, args: &WorkflowsArgs) -> Result<Exit
         context.printer.json(&WorkflowListJson::new(&found))?;
     } else if !found.is_empty() {
         let mut page = context.printer.page();
-        render::workflows(&mut page, &found, engine.now(), args.scope.all_projects);
+        render::workflows(&mut page, &found, engine.now(), request.scope == SessionScope::AllProjects);
         context.printer.answer(&page)?;
     }
     if !found.is_empty() {

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 
 use rethread_engine::{
     AgentSyncPlan, AgentSyncReport, BudgetStatus, ConfigLayer, Diagnosis, EngineStatus, EnrichmentEstimate,
-    FindingLevel, IndexLag, NanoUsd, Setting, SettingValue, SyncReport, VerifyReport,
+    FindingLevel, IndexLag, NanoUsd, Setting, SettingValue, SyncReport, UnreadTranscript, VerifyReport,
 };
 use rethread_model::{Timestamp, is_unsafe_to_display};
 use schemars::JsonSchema;
@@ -240,6 +240,22 @@ struct AgentSyncPlanJson {
     bytes: u64,
     /// Files skipped because of `intake.exclude`.
     excluded: u64,
+    /// The files that are new or have grown.
+    unread: Vec<UnreadTranscriptJson>,
+}
+
+/// A transcript that has something new.
+#[derive(Serialize, JsonSchema)]
+struct UnreadTranscriptJson {
+    path: String,
+    /// Bytes to read.
+    bytes: u64,
+}
+
+impl UnreadTranscriptJson {
+    fn new(unread: &UnreadTranscript) -> Self {
+        Self { path: unread.path.display().to_string(), bytes: unread.bytes }
+    }
 }
 
 impl SyncPlanJson {
@@ -250,6 +266,7 @@ impl SyncPlanJson {
             files_changed: run.files_changed,
             bytes: run.bytes,
             excluded: run.excluded,
+            unread: run.unread.iter().map(UnreadTranscriptJson::new).collect(),
         };
         let enrichment = estimates.map(|all| all.iter().map(enrich::EnrichmentEstimateJson::new).collect());
         Self { schema: SCHEMA, dry_run: true, agents: runs.iter().map(agent).collect(), enrichment }

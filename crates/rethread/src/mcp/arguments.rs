@@ -106,7 +106,11 @@ impl McpArguments {
             let names: Vec<&str> = parameters.iter().map(|one| one.name).collect();
             format!("{tool} accepts: {}", names.join(", "))
         };
-        let bad = |message: String| Failure::new(FailureKind::Usage, message).with_code("INVALID_ARGS");
+        let bad = |message: String| match tool {
+            // This tool's codes are a contract of their own.
+            "query_session" => Failure::new(FailureKind::Usage, message).with_code("INVALID_ARGS"),
+            _ => Failure::new(FailureKind::Usage, message),
+        };
         if let Some(name) = passed.keys().find(|name| !parameters.iter().any(|one| one.name == *name)) {
             let name: String = name.chars().take(60).collect();
             return Err(bad(format!("unknown argument {name:?}")).hint(takes()));

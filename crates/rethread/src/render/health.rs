@@ -15,9 +15,10 @@ pub(crate) fn diagnosis(page: &mut TextPage, diagnosis: &Diagnosis) {
             FindingLevel::Problem => ("✗", Tone::Error),
         };
         page.add(tone, sign).add(Tone::Plain, " ").cell(Tone::Strong, &finding.area, widest, CellAlign::Left);
-        page.add(Tone::Plain, "  ").line(Tone::Plain, &finding.message);
+        page.add(Tone::Plain, "  ").block(Tone::Plain, &finding.message, widest + 4);
         if let Some(hint) = &finding.hint {
-            page.add(Tone::Plain, &" ".repeat(widest + 4)).add(Tone::Warning, "hint: ").line(Tone::Plain, hint);
+            page.add(Tone::Plain, &" ".repeat(widest + 4)).add(Tone::Warning, "hint: ");
+            page.block(Tone::Plain, hint, widest + 10);
         }
     }
 }

@@ -16,6 +16,7 @@ mod graph;
 mod health;
 mod highlight;
 mod index;
+mod project_names;
 mod reduction;
 mod resume;
 mod sanitize;
@@ -48,6 +49,7 @@ pub(crate) use format::{age, bytes, count, local_time, number, reduction_percent
 pub(crate) use graph::{EdgeLayout, GraphLayout, NODE_SIZE, NodeLayout, dot, edge_label, graph_layout, svg};
 pub(crate) use health::{diagnosis, verify_report};
 pub(crate) use index::{index_failed, index_rebuilt, index_report};
+pub(crate) use project_names::project_names;
 pub(crate) use reduction::reduction_table;
 pub(crate) use resume::resume_command;
 pub(crate) use sanitize::sanitize;

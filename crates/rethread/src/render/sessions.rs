@@ -5,13 +5,16 @@ use rethread_model::{Session, SessionKind, SessionState, Timestamp, short_id};
 use unicode_width::UnicodeWidthStr;
 
 use super::format::{age, number};
+use super::project_names::project_names;
 use super::text_page::truncate_to_width;
 use super::{CellAlign, TextPage, Tone, sanitize_line};
 
 /// Minimum width of the name column.
 const MIN_NAME_WIDTH: usize = 16;
-/// Index of the project column, if there is one.
-const PROJECT_COLUMN: usize = 5;
+/// A narrower name says too little: other columns make room for it.
+const WANTED_NAME_WIDTH: usize = 32;
+/// Columns that can be left out, the least important first.
+const OPTIONAL_COLUMNS: [&str; 2] = ["ERRORS", "PROMPTS"];
 const NO_NAME: &str = "(no name)";
 
 type StyledCell = (Tone, String);
@@ -58,11 +61,12 @@ pub(crate) fn session_label(session: &Session) -> String {
 
 /// Renders sessions as a table.
 pub(crate) fn sessions(page: &mut TextPage, sessions: &[ListedSession], now: Timestamp, with_project: bool) {
-    let row = |listed: &ListedSession| {
-        let project = with_project.then(|| project_name(&listed.session));
+    let paths: Vec<&str> = sessions.iter().map(|listed| project_path(&listed.session)).collect();
+    let row = |(listed, project): (&ListedSession, String)| {
+        let project = with_project.then_some(project);
         SessionTableRow { project, ..SessionTableRow::new(&listed.session, Some(listed.state), now) }
     };
-    let rows: Vec<SessionTableRow> = sessions.iter().map(row).collect();
+    let rows: Vec<SessionTableRow> = sessions.iter().zip(project_names(&paths)).map(row).collect();
     session_table(page, &rows, "");
 }
 
@@ -70,20 +74,33 @@ pub(crate) fn sessions(page: &mut TextPage, sessions: &[ListedSession], now: Tim
 pub(crate) fn session_table(page: &mut TextPage, rows: &[SessionTableRow], indent: &str) {
     let with_project = rows.iter().any(|row| row.project.is_some());
     let mut lines: Vec<Vec<StyledCell>> = rows.iter().map(|row| row_cells(row, with_project)).collect();
-    let mut headings = vec!["ID", "AGE", "AGENT", "PROMPTS", "ERRORS", "NAME"];
-    if with_project {
-        headings.insert(PROJECT_COLUMN, "PROJECT");
-    }
+    let mut headings = vec!["ID", "AGE", "AGENT", "PROMPTS", "ERRORS"];
+    headings.extend(with_project.then_some("PROJECT"));
+    headings.push("NAME");
     lines.insert(0, headings.iter().map(|heading| (Tone::Dim, (*heading).to_owned())).collect());
     let mut widths: Vec<usize> =
         (0..headings.len()).map(|at| lines.iter().map(|line| line[at].1.width()).max().unwrap_or(0)).collect();
     if let Some(width) = page.width() {
-        if with_project {
-            widths[PROJECT_COLUMN] = widths[PROJECT_COLUMN].min((width / 7).max("PROJECT".len()));
+        if let Some(project) = headings.iter().position(|heading| *heading == "PROJECT") {
+            widths[project] = widths[project].min((width / 7).max("PROJECT".len()));
+        }
+        let room = |widths: &[usize]| {
+            let before: usize = widths[..widths.len() - 1].iter().map(|width| width + 2).sum();
+            width.saturating_sub(before + indent.len())
+        };
+        for column in OPTIONAL_COLUMNS {
+            let longest_name = widths[widths.len() - 1];
+            let at = headings.iter().position(|heading| *heading == column);
+            if let Some(at) = at.filter(|_| room(&widths) < WANTED_NAME_WIDTH.min(longest_name)) {
+                headings.remove(at);
+                widths.remove(at);
+                for line in &mut lines {
+                    line.remove(at);
+                }
+            }
         }
         let name = headings.len() - 1;
-        let before: usize = widths[..name].iter().map(|width| width + 2).sum();
-        widths[name] = width.saturating_sub(before + indent.len()).max(MIN_NAME_WIDTH);
+        widths[name] = room(&widths).max(MIN_NAME_WIDTH);
     }
     for line in lines {
         page.add(Tone::Plain, indent);
@@ -105,11 +122,9 @@ fn row_cells(row: &SessionTableRow, with_project: bool) -> Vec<StyledCell> {
         (Tone::Plain, row.agent.to_owned()),
         (Tone::Plain, number(row.prompts)),
         (errors, number(row.errors)),
-        (if row.is_dim { Tone::Dim } else { Tone::Strong }, row.name.clone()),
     ];
-    if with_project {
-        cells.insert(PROJECT_COLUMN, (Tone::Dim, row.project.clone().unwrap_or_default()));
-    }
+    cells.extend(with_project.then(|| (Tone::Dim, row.project.clone().unwrap_or_default())));
+    cells.push((if row.is_dim { Tone::Dim } else { Tone::Strong }, row.name.clone()));
     cells
 }
 
@@ -123,8 +138,13 @@ pub(crate) fn picker_lines(page: &mut TextPage, sessions: &[ListedSession], now:
 
 /// The last component of the project path.
 pub(crate) fn project_name(session: &Session) -> String {
-    let path = session.project.as_deref().or(session.cwd.as_deref()).unwrap_or("-");
+    let path = project_path(session);
     sanitize_line(path.trim_end_matches('/').rsplit('/').next().unwrap_or(path))
+}
+
+/// The project of a session, or its directory.
+fn project_path(session: &Session) -> &str {
+    session.project.as_deref().or(session.cwd.as_deref()).unwrap_or("-")
 }
 
 fn age_tone(state: Option<SessionState>) -> Tone {

@@ -36,12 +36,15 @@ pub(crate) fn sync_report(page: &mut TextPage, report: &SyncReport) {
 }
 
 /// Renders what would be read, one line per agent.
-pub(crate) fn sync_plan(page: &mut TextPage, runs: &[AgentSyncPlan]) {
+pub(crate) fn sync_plan(page: &mut TextPage, runs: &[AgentSyncPlan], with_files: bool) {
     for run in runs {
         agent_cell(page, run.agent.as_str());
         let excluded = if run.excluded > 0 { format!(" · {} excluded", number(run.excluded)) } else { String::new() };
         let to_read = format!("{} to read", number(run.files_changed));
         page.line(Tone::Plain, &format!("{} · {to_read} · {}{excluded}", count(run.files, "file"), bytes(run.bytes)));
+        for unread in run.unread.iter().filter(|_| with_files) {
+            page.line(Tone::Dim, &format!("  {} ({})", unread.path.display(), bytes(unread.bytes)));
+        }
     }
 }
 

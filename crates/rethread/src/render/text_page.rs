@@ -5,6 +5,10 @@ use rethread_model::one_line;
 use unicode_width::UnicodeWidthStr;
 
 use super::sanitize::sanitize;
+use super::wrap::wrap;
+
+/// Columns of a wrapped text, even if the terminal is narrower.
+const MIN_BLOCK_WIDTH: usize = 20;
 
 /// The style of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +106,18 @@ impl TextPage {
         self.end_line()
     }
 
+    /// Adds text that starts at column `indent` and is wrapped between words, and ends the line.
+    pub(crate) fn block(&mut self, tone: Tone, text: &str, indent: usize) -> &mut Self {
+        let width = self.width.map(|width| width.saturating_sub(indent).max(MIN_BLOCK_WIDTH));
+        for (at, line) in wrap(&sanitize(text), width).iter().enumerate() {
+            if at > 0 {
+                self.push_styled(Tone::Plain, &" ".repeat(indent));
+            }
+            self.push_styled(tone, line).end_line();
+        }
+        self
+    }
+
     /// Ends the line and removes trailing blanks.
     pub(crate) fn end_line(&mut self) -> &mut Self {
         self.text.truncate(self.text.trim_end_matches(' ').len());
@@ -183,6 +199,14 @@ mod tests {
         assert_eq!(page.as_str(), "x one two · three\n  four\n");
         let mut page = TextPage::new(false, None);
         assert_eq!(page.row(&parts, 0).as_str(), "one two · three · four\n");
+    }
+
+    // D51
+    #[test]
+    fn block_wraps_between_words_and_keeps_its_column() {
+        let mut page = TextPage::new(false, Some(26));
+        page.add(Tone::Plain, "ok  ").block(Tone::Plain, "all entries are indexed", 4);
+        assert_eq!(page.as_str(), "ok  all entries are\n    indexed\n");
     }
 
     #[test]

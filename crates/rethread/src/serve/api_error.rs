@@ -67,6 +67,9 @@ impl<E: Into<Failure>> From<E> for ApiError {
         if let Some(hint) = api_hint(failure.kind) {
             failure.hints = vec![hint.to_owned()];
         }
+        for hint in &mut failure.hints {
+            *hint = in_http_terms(hint);
+        }
         Self { status: status_of(&failure), failure }
     }
 }
@@ -78,6 +81,25 @@ fn api_hint(kind: FailureKind) -> Option<&'static str> {
         FailureKind::NotAThread => Some("POST /api/sessions creates a thread"),
         _ => None,
     }
+}
+
+/// A hint for the command line with the names that requests have for the same.
+fn in_http_terms(hint: &str) -> String {
+    const TERMS: [(&str, &str); 9] = [
+        ("use --no-model", "set noModel"),
+        ("--tool-call-id ID", "toolCallId"),
+        (
+            "pass a text, or append a tool result first with `rethread thread append`",
+            "send content, or a tool result first",
+        ),
+        ("run `rethread thread context REF`", "GET /api/sessions/{id}/context"),
+        ("run `rethread show REF` to see the session without a line", "leave out the line"),
+        (": `rethread session alias REF ALIAS`", ""),
+        ("continue it with `rethread resume REF`; its", "its"),
+        ("pass the text to search for: --matching TEXT", "pass the text to search for"),
+        ("add --all-projects", "leave out project"),
+    ];
+    TERMS.iter().fold(hint.to_owned(), |hint, (flag, term)| hint.replace(flag, term))
 }
 
 /// The failure behind an error response. It travels as a response extension, so that the web UI can render it as a
@@ -110,4 +132,35 @@ pub(super) async fn wrong_method(method: Method, uri: Uri) -> ApiError {
 
 fn status_of(failure: &Failure) -> StatusCode {
     StatusCode::from_u16(failure.kind.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+#[cfg(test)]
+mod tests {
+    use rethread_engine::{AskError, ChatError, EngineError};
+    use rethread_model::{Agent, SessionId, Timestamp};
+
+    use super::*;
+
+    // D56
+    #[test]
+    fn hints_name_the_parameters_of_requests_and_not_flags() {
+        let line = EngineError::UnknownLine {
+            session: SessionId::derive(Agent::Pi, "1", Timestamp::default()),
+            line: 9,
+            last: 2,
+        };
+        for error in [
+            ApiError::from(EngineError::MissingToolCallId),
+            ApiError::from(EngineError::NothingToAnswer),
+            ApiError::from(EngineError::InvalidAlias("a b".to_owned())),
+            ApiError::from(EngineError::EmptySearchText),
+            ApiError::from(line),
+            ApiError::from(AskError::CallLimit { limit: 3 }),
+            ApiError::from(AskError::Chat(ChatError::InvalidKey)),
+        ] {
+            let hints = error.failure().hints.join(" ");
+            assert!(!hints.is_empty() && !hints.contains("--"), "{hints}");
+            assert!(!hints.contains("REF"), "{hints}");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::components::{self, OneLine, PageContext, cost, count, last_part, non_blank, select_field, tabs};
 use super::layout::{NavPage, WebPage};
 use super::links::{link, to_session};
-use crate::render::{number, relative_path, session_label};
+use crate::render::{number, project_names, relative_path, session_label};
 use crate::serve::{ApiError, ServerState};
 
 /// Projects per page.
@@ -121,9 +121,9 @@ fn filters(params: &BoardParams, board: &Board, request: &BoardRequest) -> Marku
     let states: Vec<_> = [None].into_iter().chain(STATES.map(Some)).map(tab).collect();
     let every = |word: &str| vec![(String::new(), word.to_owned())];
     let mut projects = every("all projects");
-    projects.extend(board.all_projects.iter().map(|(path, many)| match path {
-        Some(path) => (path.clone(), format!("{} ({})", last_part(path), number(*many))),
-        None => (NO_PROJECT.to_owned(), format!("no project ({})", number(*many))),
+    let paths: Vec<&str> = board.all_projects.iter().map(|(path, _)| path.as_deref().unwrap_or("no project")).collect();
+    projects.extend(board.all_projects.iter().zip(project_names(&paths)).map(|((path, many), name)| {
+        (path.clone().unwrap_or_else(|| NO_PROJECT.to_owned()), format!("{name} ({})", number(*many)))
     }));
     let mut agents = every("all agents");
     agents.extend(board.all_agents.iter().map(|agent| (agent.to_string(), agent.to_string())));

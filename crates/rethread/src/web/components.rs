@@ -7,7 +7,7 @@ use rethread_model::{Session, SessionKind, SessionState, Timestamp, clip};
 use std::fmt::Write;
 
 use super::links::{to_line, to_session};
-use crate::render::{age, local_time, number, rough_cost, sanitize, sanitize_line, session_label};
+use crate::render::{age, local_time, number, project_names, rough_cost, sanitize, sanitize_line, session_label};
 use crate::serve::ServerState;
 
 /// Characters of a session name in a citation.
@@ -95,6 +95,13 @@ pub(super) fn project(path: Option<&str>) -> Markup {
     }
 }
 
+/// The values and names of a project picker.
+pub(super) fn project_choices(paths: &[String]) -> Vec<(String, String)> {
+    let names = project_names(&paths.iter().map(String::as_str).collect::<Vec<_>>());
+    paths.iter().cloned().zip(names).collect()
+}
+
+/// The last part of a path.
 pub(super) fn last_part(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().filter(|part| !part.is_empty()).unwrap_or(path)
 }

@@ -105,6 +105,12 @@ fn drawing_svg(graph: &EntityGraph) -> Markup {
     let frame = format!("{:.0} {:.0} {:.0} {:.0}", -half.0, -half.1, half.0 * 2.0, half.1 * 2.0);
     html! {
         @if !edges.is_empty() {
+            div.zoom role="group" aria-label="Zoom" {
+                button.plain data-zoom="1.25" { "Zoom in" }
+                button.plain data-zoom="0.8" { "Zoom out" }
+                button.plain data-zoom="fit" { "Fit" }
+                button.plain data-zoom="1" { "100 %" }
+            }
             div.drawing tabindex="0" role="region" aria-label="Graph drawing" data-middle {
                 svg.graph viewBox=(frame) width=(format!("{:.0}", half.0 * 2.0)) height=(format!("{:.0}", half.1 * 2.0)) {
                     defs {

@@ -427,8 +427,34 @@ if (list) {
   markPrompt();
 }
 
-// A drawing that is larger than its box starts centered.
+// A conversation that goes on opens at its end, unless the reader comes back to a place in it.
 
-all("[data-middle]").forEach((box) => {
+const isFirstVisit = performance.getEntriesByType("navigation")[0]?.type === "navigate";
+if (isFirstVisit && !location.hash && document.querySelector("[data-opens-at-end]")) {
+  scrollTo({ top: document.documentElement.scrollHeight });
+}
+
+// A drawing keeps its size, so that it can be read. It starts centered and can be zoomed.
+
+function center(box) {
   box.scrollTo((box.scrollWidth - box.clientWidth) / 2, (box.scrollHeight - box.clientHeight) / 2);
+}
+
+function zoom(box, step) {
+  const drawing = box.querySelector("svg");
+  const { width, height } = drawing.viewBox.baseVal;
+  const now = drawing.width.baseVal.value / width;
+  const fit = Math.min(box.clientWidth / width, 1);
+  const scale = step === "fit" ? fit : step === "1" ? 1 : Math.min(Math.max(now * Number(step), 0.2), 4);
+  drawing.setAttribute("width", Math.round(width * scale));
+  drawing.setAttribute("height", Math.round(height * scale));
+  center(box);
+}
+
+all("[data-middle]").forEach(center);
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-zoom]");
+  const box = document.querySelector("[data-middle]");
+  if (button && box) zoom(box, button.dataset.zoom);
 });

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::board::parse_agent;
 use super::components::{
-    OneLine, PageContext, empty_state, last_part, non_blank, nothing_synced, project, select_field,
+    OneLine, PageContext, empty_state, non_blank, nothing_synced, project, project_choices, select_field,
 };
 use super::layout::{NavPage, WebPage};
 use super::links::{link, to_line};
@@ -107,7 +107,7 @@ fn form(app: &ServerState, params: &SearchPageParams, text: &str) -> Result<Mark
     let mut agents = any("all agents");
     agents.extend(rethread_model::Agent::ALL.iter().map(|agent| (agent.to_string(), agent.to_string())));
     let mut projects = any("all projects");
-    projects.extend(app.engine.projects()?.into_iter().map(|path| (path.clone(), last_part(&path).to_owned())));
+    projects.extend(project_choices(&app.engine.projects()?));
     let times = TIME_CHOICES.map(|(value, word)| (value.to_owned(), word.to_owned()));
     Ok(html! {
         form.search-form action="/search" role="search" data-search {

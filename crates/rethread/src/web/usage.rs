@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::board::parse_agent;
 use super::chart::{ChartColumn, bar, bars, columns};
-use super::components::{OneLine, count, headings, last_part, non_blank, nothing_synced, select_field};
+use super::components::{OneLine, count, headings, non_blank, nothing_synced, project_choices, select_field};
 use super::layout::{NavPage, WebPage};
 use crate::render::{
     UsageMeasure, budget_limits, ledger_cost, money, number, reduction_percent, rough_cost, short_number, usage_bars,
@@ -20,14 +20,21 @@ use crate::render::{
 use crate::serve::{ApiError, ServerState};
 
 /// Choices of the time filter.
-const TIME_CHOICES: [(&str, &str); 5] =
-    [("7d", "last week"), ("30d", "last month"), ("90d", "last 3 months"), ("365d", "last year"), ("all", "all time")];
+const TIME_CHOICES: [(&str, &str); 5] = [
+    ("7d", "last week"),
+    ("30d", "last month"),
+    ("90d", "last 3 months"),
+    ("365d", "last year"),
+    (ALL_TIME, "all time"),
+];
 const DEFAULT_SINCE: &str = "30d";
+/// The time filter that excludes nothing.
+const ALL_TIME: &str = "all";
 /// Most days drawn as days; a longer range is drawn as months.
 const MAX_DAY_COLUMNS: usize = 92;
 
 /// Query parameters of the usage page.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct UsagePageParams {
     since: Option<String>,
     project: Option<String>,
@@ -45,14 +52,22 @@ impl UsagePageParams {
             scope: project.map_or(SessionScope::AllProjects, |path| SessionScope::Project(path.to_owned())),
             group_by,
             agent: parse_agent(self.agent.as_ref())?,
-            since: Some(self.since()).filter(|since| *since != "all").map(str::to_owned),
+            since: Some(self.since()).filter(|since| *since != ALL_TIME).map(str::to_owned),
             until: None,
         })
     }
 }
 
 pub(super) fn page(app: &ServerState, params: &UsagePageParams) -> Result<WebPage, ApiError> {
-    let days = app.engine.usage(&params.request(UsageGrouping::Day)?)?;
+    let mut params = params.clone();
+    let mut days = app.engine.usage(&params.request(UsageGrouping::Day)?)?;
+    // The user did not choose the default period, so it must not hide what there is.
+    let is_widened = days.groups.is_empty() && non_blank(params.since.as_ref()).is_none();
+    if is_widened {
+        params.since = Some(ALL_TIME.to_owned());
+        days = app.engine.usage(&params.request(UsageGrouping::Day)?)?;
+    }
+    let params = &params;
     let of = |by| Ok::<_, ApiError>((by, app.engine.usage(&params.request(by)?)?));
     let others = [of(UsageGrouping::Agent)?, of(UsageGrouping::Model)?, of(UsageGrouping::Project)?];
     let is_new = app.engine.projects()?.is_empty();
@@ -64,6 +79,7 @@ pub(super) fn page(app: &ServerState, params: &UsagePageParams) -> Result<WebPag
             (totals(&days))
             @if days.groups.is_empty() { p.dim { "No tokens used in this period." } }
             @else {
+                @if is_widened { p.dim { "No tokens used in the last month: showing all time." } }
                 @let range = date_range(app, &days);
                 (columns(&format!("{} by {}", measure_label(&days), if is_by_month(range) { "month" } else { "day" }), &usage_columns(range, &days)))
                 div.spread.three {
@@ -80,7 +96,7 @@ pub(super) fn page(app: &ServerState, params: &UsagePageParams) -> Result<WebPag
 fn filters(app: &ServerState, params: &UsagePageParams) -> Result<Markup, ApiError> {
     let times = TIME_CHOICES.map(|(value, word)| (value.to_owned(), word.to_owned()));
     let mut projects = vec![(String::new(), "all projects".to_owned())];
-    projects.extend(app.engine.projects()?.into_iter().map(|path| (path.clone(), last_part(&path).to_owned())));
+    projects.extend(project_choices(&app.engine.projects()?));
     let mut agents = vec![(String::new(), "all agents".to_owned())];
     agents.extend(rethread_model::Agent::ALL.iter().map(|agent| (agent.to_string(), agent.to_string())));
     Ok(html! {

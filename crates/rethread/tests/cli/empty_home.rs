@@ -2,7 +2,8 @@
 
 use insta::assert_snapshot;
 
-use crate::transcripts::new_home;
+use crate::transcripts::{new_home, read_home};
+use rethread_testing::TestHome;
 
 #[test]
 fn help_goes_to_stdout() {
@@ -73,7 +74,6 @@ fn settings_have_defaults_and_can_be_changed() {
 #[test]
 fn completions_and_man_page_cover_every_command() {
     let home = new_home();
-    let script = String::from_utf8(home.run(&["completions", "bash"]).stdout).unwrap();
     let manual = String::from_utf8(home.run(&["man"]).stdout).unwrap();
     for command in [
         "init",
@@ -110,13 +110,50 @@ fn completions_and_man_page_cover_every_command() {
         "rebuild",
         "config",
     ] {
-        assert!(script.contains(command.rsplit(' ').next().unwrap()), "{command}");
+        let words: Vec<&str> = command.split(' ').collect();
+        assert!(completed(&home, &words).lines().any(|line| line.starts_with(words[words.len() - 1])), "{command}");
         assert!(manual.contains(&format!(".SH \"RETHREAD {}\"", command.to_uppercase())), "{command}");
     }
     assert!(manual.contains(".SH \"RETHREAD CONFIG SET\""));
     assert!(manual.contains(".SH \"EXIT STATUS\""));
     assert!(!manual.contains("EXTRA"));
-    for shell in ["zsh", "fish", "elvish", "powershell"] {
-        assert!(home.run(&["completions", shell]).status.success(), "{shell}");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(home.run_ok(&["completions", shell]).contains("rethread"), "{shell}");
+    }
+}
+
+/// What fish offers for the last of these words.
+fn completed(home: &TestHome, words: &[&str]) -> String {
+    let arguments = [&["--", "rethread"], words].concat();
+    let output = home.command(&arguments).env("COMPLETE", "fish").output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{words:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+// D53
+#[test]
+fn sessions_agents_and_settings_are_completed() {
+    let home = read_home();
+    let show = completed(&home, &["show", ""]);
+    assert!(show.contains("\tFix the parser's last line\n"), "{show}");
+    let id = show.lines().find(|line| line.contains("Fix the parser")).unwrap().split('\t').next().unwrap();
+    assert!(home.run(&["show", id]).status.success(), "a completed id names one session");
+    home.run_ok(&["session", "alias", id, "lines"]);
+    assert!(completed(&home, &["resume", "li"]).starts_with("lines\t"));
+    assert!(completed(&home, &["forget", &id[..4]]).contains(id));
+    assert!(completed(&home, &["sessions", "--agent", ""]).contains("claude-code"));
+    assert!(completed(&home, &["config", "set", "intake.ag"]).starts_with("intake.agents\t"));
+    let thread = home.run_ok(&["thread", "new", "--name", "release notes"]);
+    assert!(completed(&home, &["thread", "send", ""]).contains(&format!("{}\trelease notes", thread.trim())));
+}
+
+// D53
+#[test]
+fn no_files_are_offered_where_none_are_expected() {
+    let home = new_home();
+    std::fs::write(home.work_dir().join("a-file"), "").unwrap();
+    assert!(home.run_ok(&["completions", "fish"]).contains("--exclusive"));
+    for words in [["show", ""], ["search", ""], ["show", "a-"], ["resume", "a-"]] {
+        assert!(!completed(&home, &words).contains("a-file"), "{words:?}");
     }
 }

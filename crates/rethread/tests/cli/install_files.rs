@@ -1,7 +1,6 @@
 //! The pi extension and the Claude Code plugin: installed, updated and removed.
 
 use std::fs;
-use std::path::Path;
 
 use insta::assert_snapshot;
 
@@ -17,8 +16,8 @@ fn read(home: &TestHome, path: &str) -> String {
     fs::read_to_string(home.path(path)).unwrap()
 }
 
-fn binary() -> String {
-    Path::new(env!("CARGO_BIN_EXE_rethread")).canonicalize().unwrap().display().to_string()
+fn binary(home: &TestHome) -> String {
+    home.binary().display().to_string()
 }
 
 fn hooks_in_doctor(home: &TestHome) -> String {
@@ -36,10 +35,12 @@ fn pi_extension_and_skill_are_installed_and_removed_completely() {
     assert!(!home.path(".pi").exists() && !home.has_rethread_dir());
     home.write(".pi/agent/extensions/theirs.ts", "theirs");
     assert_snapshot!("pi_doctor_missing", hooks_in_doctor(&home));
-    let installed = home.snapshot(&["install", "pi"]);
-    assert_eq!(installed.split("--- stderr").next(), printed.split("--- stderr").next(), "what was shown was done");
-    assert!(read(&home, EXTENSION).contains(&format!("const PROGRAM = {};", json!(binary()))));
-    assert!(read(&home, SKILL).contains(&binary()) && !read(&home, SKILL).contains("@BINARY@"));
+    assert_snapshot!("pi_install", home.snapshot(&["install", "pi"]));
+    let shown = printed.lines().filter(|line| line.starts_with('+')).count();
+    let written = read(&home, EXTENSION).lines().count() + read(&home, SKILL).lines().count();
+    assert_eq!(shown, written, "what was shown was done");
+    assert!(read(&home, EXTENSION).contains(&format!("const PROGRAM = {};", json!(binary(&home)))));
+    assert!(read(&home, SKILL).contains(&binary(&home)) && !read(&home, SKILL).contains("@BINARY@"));
     assert_snapshot!("pi_again", home.snapshot(&["install", "pi"]));
     assert_snapshot!("pi_again_json", home.snapshot(&["install", "pi", "--json"]));
     assert_snapshot!("pi_doctor_ok", hooks_in_doctor(&home));
@@ -48,14 +49,22 @@ fn pi_extension_and_skill_are_installed_and_removed_completely() {
     assert!(!home.path(".pi/agent/skills").exists());
 }
 
+// D55
+#[test]
+fn uninstalling_lists_the_files_it_removes_and_not_their_text() {
+    let home = new_home();
+    home.run_ok(&["install", "pi"]);
+    assert_snapshot!("pi_uninstall", home.snapshot(&["uninstall", "pi"]));
+}
+
 #[test]
 fn outdated_extension_is_reported_and_replaced() {
     let home = new_home();
     home.run(&["install", "pi"]);
     let (extension, skill) = (read(&home, EXTENSION), read(&home, SKILL));
-    home.write(EXTENSION, extension.replace(&binary(), "/nowhere/rethread"));
+    home.write(EXTENSION, extension.replace(&binary(&home), "/nowhere/rethread"));
     assert!(hooks_in_doctor(&home).contains("calls /nowhere/rethread, which does not exist"));
-    home.write(EXTENSION, extension.replace(&binary(), "/"));
+    home.write(EXTENSION, extension.replace(&binary(&home), "/"));
     assert!(hooks_in_doctor(&home).contains("calls /, but this program is"));
     home.write(EXTENSION, &extension);
     home.write(SKILL, format!("{skill}\nmore\n"));

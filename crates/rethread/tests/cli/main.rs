@@ -15,6 +15,7 @@ mod install;
 mod install_files;
 mod own_files;
 mod pi_extension;
+mod scope;
 mod search;
 mod setup;
 mod streams;

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::transcripts::{home_with_agents, new_home};
+use crate::transcripts::{built_home, home_with_agents, new_home};
 use rethread_testing::files_below;
 
 #[test]
@@ -25,6 +25,50 @@ fn init_stores_the_selected_agents() {
     let home = home_with_agents();
     assert_snapshot!("init_agents", home.snapshot(&["init", "--yes", "--agents", "pi"]));
     assert_snapshot!("init_agents_set", home.snapshot(&["config", "get", "intake.agents"]));
+}
+
+// D50
+#[test]
+fn reading_and_hooks_are_asked_for_separately() {
+    let home = home_with_agents();
+    let (_, screen) = home.run_in_terminal(&["init"], "n\nn\n");
+    assert!(screen.contains("Read the transcripts? [y/N]") && screen.contains("Install the hooks? [y/N]"), "{screen}");
+    assert!(screen.contains("Nothing was changed."), "{screen}");
+    assert!(!home.has_rethread_dir() && !home.path(".claude/settings.json").exists());
+    let (_, screen) = home.run_in_terminal(&["init"], "y\nn\n");
+    assert!(!screen.contains("Installed hooks"), "{screen}");
+    assert!(home.has_rethread_dir() && !home.path(".claude/settings.json").exists());
+    let (_, screen) = home.run_in_terminal(&["init"], "n\ny\n");
+    assert!(screen.contains("Installed hooks for claude-code") && screen.contains("claude mcp add"), "{screen}");
+    assert!(home.path(".claude/settings.json").exists());
+}
+
+// D50
+#[test]
+fn init_names_agents_without_transcripts_and_agents_it_cannot_read() {
+    let home = new_home();
+    for folder in [".claude", ".codex", ".local/share/opencode"] {
+        std::fs::create_dir_all(home.path(folder)).unwrap();
+    }
+    assert_snapshot!("init_no_transcripts", home.snapshot(&["init"]));
+    let (_, screen) = home.run_in_terminal(&["init", "--yes"], "");
+    assert!(screen.contains("Installed hooks for claude-code"), "{screen}");
+}
+
+// D45
+#[test]
+fn init_of_a_build_installs_a_copy_for_the_hooks() {
+    let home = built_home();
+    std::fs::create_dir_all(home.path(".pi/agent")).unwrap();
+    std::fs::create_dir_all(home.path(".claude")).unwrap();
+    let output_text = home.snapshot(&["init", "--yes"]);
+    let copy = home.path(".local/bin/rethread");
+    assert!(output_text.contains("copy    this program to [FOLDER]/home/.local/bin/rethread"), "{output_text}");
+    assert!(output_text.contains("Installed rethread as [FOLDER]/home/.local/bin/rethread."), "{output_text}");
+    for file in [".claude/settings.json", ".pi/agent/extensions/rethread.ts"] {
+        let text = home.read(file);
+        assert!(text.contains(copy.to_str().unwrap()) && !text.contains(home.binary().to_str().unwrap()), "{text}");
+    }
 }
 
 #[test]

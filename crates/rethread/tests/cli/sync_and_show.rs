@@ -3,13 +3,35 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::transcripts::{CLAUDE, claude, home_with_agents, read_home, user};
+use crate::transcripts::{CLAUDE, PI, claude, home_with_agents, new_home, read_home, user};
+
+// D56
+#[test]
+fn rebuilding_does_not_make_the_store_larger() {
+    let home = new_home();
+    let lines: Vec<_> =
+        (0..3_000).map(|at| user("11:00:00", &json!(format!("prompt {at}: {}", "words ".repeat(60))))).collect();
+    home.write(&format!(".claude/projects/-p/{CLAUDE}.jsonl"), claude(CLAUDE, &lines));
+    home.run_ok(&["sync"]);
+    let size = || {
+        let files = ["memory.db", "memory.db-wal"].map(|name| home.path(".rethread").join(name));
+        files.iter().filter_map(|path| std::fs::metadata(path).ok()).map(|data| data.len()).sum::<u64>()
+    };
+    let before = size();
+    for _ in 0..2 {
+        home.run_ok(&["rebuild"]);
+        assert!(size() <= before + before / 4, "{before} became {}", size());
+    }
+}
 
 #[test]
 fn sync_reads_new_entries_and_then_nothing() {
     let home = home_with_agents();
     assert_snapshot!("dry_run", home.snapshot(&["sync", "--dry-run"]));
     assert_snapshot!("dry_run_json", home.snapshot(&["sync", "--dry-run", "--json"]));
+    // E003-20
+    let listed = home.run_ok(&["-v", "sync", "--dry-run"]);
+    assert!(listed.contains(&format!("{CLAUDE}.jsonl (")) && listed.contains(&format!("{PI}.jsonl (")), "{listed}");
     assert!(!home.has_rethread_dir());
     assert_snapshot!("sync_json", home.snapshot(&["sync", "--json"]));
     assert_snapshot!("sync_again", home.snapshot(&["sync"]));

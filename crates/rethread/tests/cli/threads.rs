@@ -99,3 +99,15 @@ fn no_model_or_budget_sends_nothing() {
     assert_snapshot!("dry_run_json", send(&["--dry-run", "--json"]));
     assert_eq!(home.run(&["thread", "context", &id]).status.code(), Some(1), "nothing was appended");
 }
+
+// D56
+#[test]
+fn thread_commands_accept_an_alias() {
+    let home = new_home();
+    let id = new_thread(&home, &["--name", "release notes"]);
+    assert!(home.run_with_input(&["thread", "append", &id, "--role", "user"], b"what is new?").status.success());
+    home.run_ok(&["session", "alias", &id, "notes"]);
+    assert!(home.run_ok(&["thread", "context", "notes"]).contains("what is new?"));
+    home.run_ok(&["thread", "delete", "notes"]);
+    assert_eq!(home.run(&["thread", "context", "notes"]).status.code(), Some(2));
+}

@@ -12,6 +12,11 @@ const NOW: &str = "2026-02-20T12:00:00Z";
 
 /// A home without agents, and a directory beside it that commands are run in.
 pub(crate) fn new_home() -> TestHome {
+    built_home().install_binary()
+}
+
+/// The same for a binary in its build directory.
+pub(crate) fn built_home() -> TestHome {
     TestHome::with_binary(env!("CARGO_BIN_EXE_rethread")).separate_work_dir().frozen_at(NOW)
 }
 

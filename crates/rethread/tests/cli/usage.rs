@@ -45,8 +45,8 @@ fn usage_can_be_narrowed() {
 #[test]
 fn empty_usage_suggests_where_to_look() {
     let home = read_home();
-    assert_snapshot!("elsewhere", home.snapshot(&["usage"]));
-    assert_snapshot!("elsewhere_json", home.snapshot(&["usage", "--json"]));
+    assert_snapshot!("elsewhere", home.snapshot(&["usage", "--project", "."]));
+    assert_snapshot!("elsewhere_json", home.snapshot(&["usage", "--project", ".", "--json"]));
     let empty = new_home();
     assert_snapshot!("empty", empty.snapshot(&["usage"]));
     assert_snapshot!("empty_json", empty.snapshot(&["usage", "--all-projects", "--json"]));
@@ -82,7 +82,7 @@ fn chart_is_a_self_contained_file() {
         assert!(!chart.contains(harmful), "{harmful:?}");
     }
     assert_snapshot!("chart_nowhere", home.snapshot(&["usage", "--all-projects", "--svg", "no/such/folder/cost.svg"]));
-    assert_snapshot!("chart_of_nothing", home.snapshot(&["usage", "--svg", "-"]));
+    assert_snapshot!("chart_of_nothing", home.snapshot(&["usage", "--project", ".", "--svg", "-"]));
     assert_eq!(home.run(&["usage", "--svg", "-", "--json"]).status.code(), Some(2));
 }
 

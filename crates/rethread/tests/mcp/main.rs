@@ -204,7 +204,7 @@ fn tool_errors_have_codes_and_hints() {
         ("search_memory", json!({"query": " "}), ["usage", "query is empty"]),
         ("search_memory", json!({"query": "x".repeat(3000)}), ["too-large", "only the important words"]),
         ("find_fix", json!({"error": ""}), ["usage", "error is empty"]),
-        ("remember", json!({"note": "x"}), ["INVALID_ARGS", "remember accepts: text, session"]),
+        ("remember", json!({"note": "x"}), ["code: usage", "remember accepts: text, session"]),
     ] {
         let output = client.error_text(tool, &arguments);
         assert!(expected.iter().all(|words| output.contains(words)), "{tool}: {output}");

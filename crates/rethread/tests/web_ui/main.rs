@@ -239,3 +239,76 @@ fn static_files_are_cached_until_they_change() {
     }
     assert_eq!(ask("/static/nothing.js", "X-Nothing: 1").status, 404);
 }
+
+/// A session with more entries than fit on a page, in a folder, as a page at a time shortly after it.
+fn long_session(home: &TestHome, session: &str, cwd: &str) {
+    let mut lines = TranscriptBuilder::new(session).cwd(cwd).times("2026-02-20T12:00:00Z".parse().unwrap(), 1);
+    for round in 0..350 {
+        lines = lines.user(format!("prompt number {round}")).assistant("Done.");
+    }
+    home.write(&format!(".claude/projects/-app/{session}.jsonl"), lines.build());
+    home.run_ok(&["sync"]);
+}
+
+// D54
+#[test]
+fn a_long_session_opens_at_its_end_while_it_goes_on_and_later_at_its_beginning() {
+    for (now, first, last) in [("2026-02-20T12:06:00Z", false, true), ("2026-06-01T12:00:00Z", true, false)] {
+        let home = TestHome::with_binary(env!("CARGO_BIN_EXE_rethread")).frozen_at(now);
+        long_session(&home, SESSION, "/home/dev/one/app");
+        let server = home.serve(&["--no-watch"]);
+        let cookie = cookie(&server);
+        let path = format!("/sessions/{}", session_id(&home));
+        let body = get_page(&server, &path, &cookie).body;
+        let talk = |body: &str| {
+            let talk = body.split("class=\"talk\"").nth(1).unwrap();
+            talk.split("class=\"side\"").next().unwrap().to_owned()
+        };
+        assert_eq!(talk(&body).contains("prompt number 0<"), first, "{now}");
+        assert_eq!(talk(&body).contains("prompt number 349<"), last, "{now}");
+        assert_eq!(body.contains("data-opens-at-end"), last, "{now}");
+        let end = get_page(&server, &format!("{path}?last=1"), &cookie).body;
+        assert!(talk(&end).contains("prompt number 349<"), "{now}");
+        assert!(last || body.contains("?last=1"), "{now}: the end is one click away");
+    }
+}
+
+// D54
+#[test]
+fn usage_shows_all_time_if_the_last_month_is_empty() {
+    let home = hostile_home();
+    let server = home.serve(&["--no-watch"]);
+    let cookie = cookie(&server);
+    let body = get_page(&server, "/usage", &cookie).body;
+    assert!(body.contains("showing all time") && !body.contains("No tokens used in this period"), "{body}");
+    let chosen = get_page(&server, "/usage?since=30d", &cookie).body;
+    assert!(chosen.contains("No tokens used in this period"), "a chosen period is kept");
+}
+
+// D52
+#[test]
+fn projects_of_the_same_name_differ_in_every_picker() {
+    let home = TestHome::with_binary(env!("CARGO_BIN_EXE_rethread"));
+    long_session(&home, SESSION, "/home/dev/one/app");
+    long_session(&home, "9a9eadc8-c1f1-493e-a0f1-884aa996b05c", "/home/dev/two/app");
+    let server = home.serve(&["--no-watch"]);
+    let cookie = cookie(&server);
+    for path in ["/", "/search?q=prompt", "/memory", "/usage"] {
+        let body = get_page(&server, path, &cookie).body;
+        assert!(body.contains(">one/app") && body.contains(">two/app"), "{path}");
+    }
+}
+
+// D54
+#[test]
+fn a_graph_has_its_own_size_and_can_be_zoomed() {
+    let home = hostile_home();
+    let server = home.serve(&["--no-watch"]);
+    let body = get_page(&server, "/memory/graph?of=cargo%20test", &cookie(&server)).body;
+    assert!(body.contains("data-zoom=\"fit\"") && body.contains("data-zoom=\"1.25\""), "{body}");
+    assert!(!home_css(&server).contains("max-width: max(100%, 1700px)"), "a large drawing is not scaled down");
+}
+
+fn home_css(server: &TestServer) -> String {
+    server.send(&["GET /static/page.css"], "").body
+}

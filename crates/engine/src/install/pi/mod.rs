@@ -20,7 +20,10 @@ impl Engine {
             status: self.config.text("cards.status_key"),
             clear_ms: self.config.number("cards.notification_auto_clear_ms"),
         };
-        plan_files(vec![(extension, extension_text(binary, &names)), (skill_file, skill_text(binary))], has_marker)
+        plan_files(
+            vec![(extension, extension_text(binary, &names)), (skill_file, skill_text(scope, binary))],
+            has_marker,
+        )
     }
 
     pub(super) fn plan_remove_extension(&self, scope: InstallScope) -> Result<InstallPlan, InstallError> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::file_change::InstallPlan;
-use super::{BINARY_PLACEHOLDER, InstallError, plan_file_removal, plan_files, settings, skill_text};
+use super::{BINARY_PLACEHOLDER, InstallError, InstallScope, plan_file_removal, plan_files, settings, skill_text};
 use crate::Engine;
 
 /// Name of the plugin and of the marketplace that contains only it.
@@ -66,7 +66,7 @@ pub(super) fn enabled_plugin(settings: &Value) -> Option<EnabledPlugin> {
 impl Engine {
     /// Whether the user's settings enable our plugin.
     pub fn uses_plugin(&self) -> bool {
-        let path = self.settings_path(super::InstallScope::User);
+        let path = self.settings_path(InstallScope::User);
         super::claude_code::ClaudeSettings::read(path).is_ok_and(|settings| enabled_plugin(&settings.value).is_some())
     }
 }
@@ -95,20 +95,21 @@ fn files(folder: &Path, binary: &str) -> Result<Vec<(PathBuf, String)>, InstallE
     });
     let empty =
         json!({"description": "Calls rethread, which records the session and injects context from other sessions."});
+    let pretty = |value: &Value| format!("{value:#}\n");
     let shape = |problem: settings::SettingsProblem| InstallError::UnexpectedValue {
         path: folder.join(FOLDER).join(HOOKS),
         key: problem.key,
         expected: problem.expected,
     };
-    let hooks = settings::with_hooks(&empty, binary).map_err(shape)?;
+    let hooks = settings::with_hooks(&pretty(&empty), binary).map_err(shape)?;
     let tools = json!({"mcpServers": {NAME: {"command": binary, "args": ["mcp"]}}});
     let inside = folder.join(FOLDER);
     let mut files = vec![
-        (folder.join(MARKETPLACE), settings::to_text(&market, "")),
-        (inside.join(".claude-plugin/plugin.json"), settings::to_text(&plugin, "")),
-        (inside.join(HOOKS), settings::to_text(&hooks, "")),
-        (inside.join(TOOLS), settings::to_text(&tools, "")),
-        (inside.join("skills/rethread/SKILL.md"), skill_text(binary)),
+        (folder.join(MARKETPLACE), pretty(&market)),
+        (inside.join(".claude-plugin/plugin.json"), pretty(&plugin)),
+        (inside.join(HOOKS), hooks),
+        (inside.join(TOOLS), pretty(&tools)),
+        (inside.join("skills/rethread/SKILL.md"), skill_text(InstallScope::User, binary)),
     ];
     files.extend(TEXTS.map(|(name, text)| (inside.join(name), text.replace(BINARY_PLACEHOLDER, binary))));
     Ok(files)

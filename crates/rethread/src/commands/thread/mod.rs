@@ -128,7 +128,18 @@ fn list(context: &CommandContext, json: JsonArgs) -> Result<Exit, Failure> {
 }
 
 fn delete(context: &CommandContext, args: &ThreadDeleteArgs) -> Result<Exit, Failure> {
-    let id = context.engine()?.thread_delete(&args.thread.reference)?;
+    let engine = context.engine()?;
+    let reference = &args.thread.reference;
+    if !args.yes && !args.json.json && context.printer.can_ask() {
+        let id = engine.thread_id(reference)?;
+        let name = engine.thread_list()?.threads.into_iter().find(|thread| thread.id == id).and_then(|it| it.name);
+        let question = format!("Delete the thread {:?} for good?", name.unwrap_or_else(|| id.to_string()));
+        if !context.printer.confirm(&question)? {
+            context.printer.note_line("Nothing was deleted.");
+            return Ok(Exit::Done);
+        }
+    }
+    let id = engine.thread_delete(reference)?;
     if args.json.json {
         context.printer.json(&json::DeletedThreadJson::new(id))?;
     }

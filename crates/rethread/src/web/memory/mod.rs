@@ -10,7 +10,7 @@ use rethread_engine::{
 use serde::Deserialize;
 
 use super::components::{
-    OneLine, PageContext, count, empty_state, last_part, non_blank, nothing_synced, select_field, tabs,
+    OneLine, PageContext, count, empty_state, non_blank, nothing_synced, project_choices, select_field, tabs,
 };
 use super::layout::{NavPage, WebPage};
 use super::links::{link, to_entity};
@@ -68,7 +68,7 @@ pub(super) fn views(
         .map(|(path, name)| (link(path, &[("project", project)]), html! { (name) }, path == current))
         .collect();
     let mut projects = vec![(String::new(), "all projects".to_owned())];
-    projects.extend(app.engine.projects()?.into_iter().map(|path| (path.clone(), last_part(&path).to_owned())));
+    projects.extend(project_choices(&app.engine.projects()?));
     Ok(html! {
         div.filters {
             (tabs("Memory views", &all))

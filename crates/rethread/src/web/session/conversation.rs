@@ -54,7 +54,7 @@ pub(super) fn conversation(context: PageContext<'_>, reading: &SessionPage, para
             nav.around aria-label="Later" {
                 @let next = (last + 1).to_string();
                 a.plain rel="next" href=(page_url(session, params, &[("from", Some(&next))])) { "Later" }
-                a.plain href=(page_url(session, params, &[])) { "Last" }
+                a.plain href=(page_url(session, params, &[("last", Some("1"))])) { "Last" }
                 (view_switch(session, params))
             }
         } @else {

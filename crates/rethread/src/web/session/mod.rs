@@ -5,7 +5,7 @@ mod sidebar;
 
 use maud::{Markup, html};
 use rethread_engine::{EntryRange, EpisodePrompt, SessionPage, SessionPageRequest};
-use rethread_model::{Session, SessionId, SessionKind};
+use rethread_model::{Session, SessionId, SessionKind, SessionState};
 use serde::Deserialize;
 
 use super::board::short_model;
@@ -30,18 +30,27 @@ pub(super) struct SessionPageParams {
     from: Option<u64>,
     /// Show the entries before this one.
     until: Option<u64>,
+    /// Show the last entries.
+    last: Option<String>,
     /// Also show thinking, machine text and abandoned branches.
     all: Option<String>,
 }
 
 impl SessionPageParams {
-    fn position(&self) -> EntryRange {
+    /// The entries to show. A link without a position leads to the end of a session that goes on, and to the beginning
+    /// of one that has ended.
+    fn position(&self, state: SessionState) -> EntryRange {
         match (self.line, self.from, self.until) {
             (Some(line), ..) => EntryRange::Around(line),
             (_, Some(seq), _) => EntryRange::From(seq),
             (_, _, Some(seq)) => EntryRange::Before(seq),
+            _ if state == SessionState::Ended && !self.wants_last() => EntryRange::From(0),
             _ => EntryRange::Last,
         }
+    }
+
+    fn wants_last(&self) -> bool {
+        non_blank(self.last.as_ref()).is_some()
     }
 
     fn shows_everything(&self) -> bool {
@@ -50,7 +59,9 @@ impl SessionPageParams {
 }
 
 pub(super) fn page(app: &ServerState, id: SessionId, params: &SessionPageParams) -> Result<WebPage, ApiError> {
-    let request = SessionPageRequest { range: params.position(), include_all: params.shows_everything() };
+    let state = app.engine.resolve(&id.to_string())?.state;
+    let range = params.position(state);
+    let request = SessionPageRequest { range, include_all: params.shows_everything() };
     let reading = app.engine.session_page(id, request)?;
     let context = PageContext::new(app);
     let session = &reading.listed.session;
@@ -58,7 +69,7 @@ pub(super) fn page(app: &ServerState, id: SessionId, params: &SessionPageParams)
     let body = html! {
         (heading(context, &reading))
         div.session {
-            section.talk aria-label="Conversation" {
+            section.talk aria-label="Conversation" data-opens-at-end[range == EntryRange::Last && reading.page.has_earlier] {
                 (conversation::conversation(context, &reading, params))
             }
             div.side {
