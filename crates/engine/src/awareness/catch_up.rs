@@ -41,7 +41,7 @@ impl Engine {
         for (agent, paths) in paths {
             self.sync_files_with(store, agent, &paths)?;
         }
-        self.save_aliases(store, &alias_folders)?;
+        Self::save_aliases(store, &alias_folders)?;
         Ok(is_complete)
     }
 

@@ -136,9 +136,6 @@ impl Engine {
         if plan.changes().next().is_none() {
             return Ok(());
         }
-        for file in plan.changes() {
-            file.ensure_unchanged()?;
-        }
         for record in &plan.records {
             if let RecordChange::Save(path, record) = record {
                 self.ensure_home()?;

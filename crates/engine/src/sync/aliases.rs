@@ -45,7 +45,7 @@ impl Engine {
     }
 
     /// Stores the aliases that these folders define, nearest folder first. Takes the write lock only if one is new.
-    pub(crate) fn save_aliases(&self, store: &mut Store, folders: &[PathBuf]) -> Result<(), EngineError> {
+    pub(crate) fn save_aliases(store: &mut Store, folders: &[PathBuf]) -> Result<(), EngineError> {
         let (mut seen, mut new) = (HashSet::new(), Vec::new());
         for alias in folders.iter().flat_map(|folder| aliases::session_aliases(folder)) {
             let key = SessionKey { agent: alias.agent, external_id: &alias.external_id };

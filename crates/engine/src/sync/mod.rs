@@ -129,10 +129,10 @@ impl Engine {
         request: &SyncRequest,
         progress: &mut dyn FnMut(ReadProgress),
     ) -> Result<SyncReport, EngineError> {
-        self.with_usable_store(&mut || self.sync_once(request, progress))
+        self.with_usable_store(&mut || self.sync_into_store(request, progress))
     }
 
-    fn sync_once(
+    fn sync_into_store(
         &self,
         request: &SyncRequest,
         progress: &mut dyn FnMut(ReadProgress),
@@ -166,7 +166,7 @@ impl Engine {
         write::deliver_titles(&mut store)?;
         self.extract_outdated_facts(&mut store)?;
         let work_dirs = store.work_dirs()?;
-        self.save_aliases(&mut store, &self.alias_folders(&work_dirs))?;
+        Self::save_aliases(&mut store, &self.alias_folders(&work_dirs))?;
         if let Err(error) = self.maintain_store(&mut store) {
             self.log_error("upkeep", &error);
         }

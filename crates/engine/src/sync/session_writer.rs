@@ -11,8 +11,7 @@ use rethread_ingest::{
 use rethread_model::{Agent, EntryOwner, NativeKey, Session, SessionChanges, SessionKind, Timestamp, Warning};
 use rethread_store::{
     Batch, EntryContent, FileFingerprint, ReadCursor, RereadKind, SessionKey, SessionNumber, SessionUpdate, StoreError,
-    TextsOf,
-    TranscriptNumber, TranscriptRow,
+    TextsOf, TranscriptNumber, TranscriptRow,
 };
 
 use super::SyncTotals;

@@ -96,7 +96,6 @@ struct ClaudeMessage<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-#[expect(clippy::struct_field_names, reason = "the names are those of the transcript format")]
 struct ClaudeUsage {
     input_tokens: LenientNumber,
     output_tokens: LenientNumber,

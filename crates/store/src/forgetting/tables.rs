@@ -75,7 +75,7 @@ const fn texts(table: &'static str, columns: &'static [&'static str], action: Te
 }
 
 /// All columns with free text. The entries come first: `entries_containing` relies on it.
-pub(crate) const TEXT_COLUMNS: [TextColumns; 20] = [
+pub(crate) const TEXT_COLUMNS: [TextColumns; 21] = [
     texts(
         "entry",
         &["text", "target", "arguments", "paths", "summary", "error", "output", "script"],

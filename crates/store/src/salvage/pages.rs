@@ -216,7 +216,8 @@ fn decode_value(kind: u64, payload: &[u8], at: usize) -> Option<(Value, usize)> 
         _ => {
             let length = usize::try_from((kind - 12) / 2).ok()?;
             let bytes = take(length)?.to_vec();
-            let value = if kind % 2 == 0 { Value::Blob(bytes) } else { Value::Text(String::from_utf8(bytes).ok()?) };
+            let value =
+                if kind.is_multiple_of(2) { Value::Blob(bytes) } else { Value::Text(String::from_utf8(bytes).ok()?) };
             Some((value, at + length))
         }
     }

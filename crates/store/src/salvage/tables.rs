@@ -121,7 +121,7 @@ impl StoredColumn {
 
 fn select_all(connection: &Connection, table: &str, each: &mut dyn FnMut(NamedRow)) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(&format!("SELECT * FROM {table} NOT INDEXED"))?;
-    let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let mut values = NamedRow::new();
@@ -187,7 +187,9 @@ fn default_objects() -> Vec<StoredObject> {
         let connection = Connection::open_in_memory()?;
         schema::create(&connection)?;
         let mut objects = stored_objects(&connection)?;
-        objects.iter_mut().for_each(|object| object.root = None);
+        for object in &mut objects {
+            object.root = None;
+        }
         Ok(objects)
     };
     read().unwrap_or_default()
