@@ -54,9 +54,15 @@ pub fn relative_path<'p>(path: &'p str, project: Option<&str>) -> &'p str {
     inside.and_then(|path| path.strip_prefix('/')).filter(|path| !path.is_empty()).unwrap_or(path)
 }
 
-/// Estimated tokens of a text: four characters per token, rounded up.
+/// Estimated tokens of a text, rounded up: four Latin characters per token, two of other alphabets, and one token for
+/// each character of scripts such as Chinese, Japanese and Korean.
 pub fn estimate_text_tokens(text: &str) -> u64 {
-    (text.chars().count() as u64).div_ceil(4)
+    let quarters = |c: char| match u32::from(c) {
+        ..0x0370 => 1,
+        0x0370..0x2E80 => 2,
+        _ => 4,
+    };
+    text.chars().map(quarters).sum::<u64>().div_ceil(4)
 }
 
 /// Estimated tokens of a number of bytes: four bytes per token, rounded up.
@@ -67,6 +73,16 @@ pub const fn estimate_byte_tokens(bytes: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_token_is_at_most_one_character_of_scripts_without_letters() {
+        // D31, S004-15
+        for (text, tokens) in
+            [("", 0), ("word", 1), ("words", 2), ("naïve café", 3), ("слово", 3), ("日本語", 3), ("한국어 text", 5)]
+        {
+            assert_eq!(estimate_text_tokens(text), tokens, "{text}");
+        }
+    }
 
     #[test]
     fn clip_never_cuts_a_character() {

@@ -85,7 +85,7 @@ pub use reference::{
 };
 pub use search::{SearchError, SearchHit, SearchInput, SearchResults, search};
 pub use session_context::{
-    NOTE_CHARS, RESUME_TOKENS, SessionView, TimedText, resume_context, session_context, session_update,
+    NOTE_CHARS, RESUME_TOKENS, SessionView, TimedText, resume_context, resume_greeting, session_context, session_update,
 };
 pub use similarity::SimilarityScores;
 pub use snippet::{Snippet, highlight, snippet};

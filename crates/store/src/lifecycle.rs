@@ -26,14 +26,25 @@ pub enum CloseKind {
     Suspended,
     /// Ended by the user or the agent.
     Ended,
+    /// A run with a single prompt ended. Its period continues if another run follows soon.
+    RunEnded,
 }
 
 impl CloseKind {
+    const fn as_stored(self) -> &'static str {
+        match self {
+            Self::Suspended => "suspended",
+            Self::Ended => "ended",
+            Self::RunEnded => "run-ended",
+        }
+    }
+
     /// None for null, and for a value that only a newer version of the program knows: then the session counts as open.
     pub(crate) fn from_stored(word: Option<&str>) -> Option<Self> {
         match word {
             Some("ended") => Some(Self::Ended),
             Some("suspended") => Some(Self::Suspended),
+            Some("run-ended") => Some(Self::RunEnded),
             _ => None,
         }
     }
@@ -147,11 +158,25 @@ impl Store {
         Ok(events)
     }
 
+    /// Sessions of an agent that were closed at or after a time, by external id, newest first.
+    pub fn sessions_closed_since(&self, agent: Agent, since: Timestamp) -> Result<Vec<String>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<String>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT external_id FROM lifecycle WHERE space = ?1 AND agent = ?2 AND closed_at >= ?3
+                 ORDER BY closed_at DESC",
+            )?;
+            let values = params![self.space.as_str(), agent.as_str(), since.as_millis()];
+            statement.query_map(values, |row| row.get(0))?.collect()
+        };
+        read().map_err(|cause| self.err(cause))
+    }
+
     /// Sessions that are not closed and were last touched before a time, by agent and external id.
     pub fn silent_sessions(&self, before: Timestamp) -> Result<Vec<(Agent, String)>, StoreError> {
         let read = || -> rusqlite::Result<Vec<(Agent, String)>> {
             let mut statement = self.connection.prepare_cached(
-                "SELECT agent, external_id FROM lifecycle WHERE space = ?1 AND closed_as IS NULL AND touched_at < ?2",
+                "SELECT agent, external_id FROM lifecycle WHERE space = ?1
+                 AND (closed_as IS NULL OR closed_as = 'run-ended') AND touched_at < ?2",
             )?;
             let rows = statement.query_map(params![self.space.as_str(), before.as_millis()], |row| {
                 let agent = row.get::<_, String>(0)?.parse::<Agent>().ok();
@@ -221,7 +246,7 @@ impl Batch<'_> {
 
     /// Stores the lifecycle of a session.
     pub fn save_lifecycle(&mut self, key: SessionKey<'_>, life: &LifecycleRow) -> Result<(), StoreError> {
-        let closed = life.closed.map(|(closed, _)| if closed == CloseKind::Ended { "ended" } else { "suspended" });
+        let closed = life.closed.map(|(closed, _)| closed.as_stored());
         self.run(
             "INSERT OR REPLACE INTO lifecycle (space, agent, external_id, period, period_started_at, touched_at,
              closed_as, closed_at, task, events, name, events_before_period, prompt_entities)

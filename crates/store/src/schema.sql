@@ -380,7 +380,7 @@ CREATE TABLE lifecycle (
     period               INTEGER NOT NULL,
     period_started_at    INTEGER NOT NULL,
     touched_at           INTEGER NOT NULL,
-    -- 'suspended' or 'ended'; null while the session is not closed.
+    -- 'suspended', 'ended' or 'run-ended'; null while the session is not closed.
     closed_as            TEXT,
     closed_at            INTEGER,
     task                 TEXT,

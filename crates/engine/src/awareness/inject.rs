@@ -62,8 +62,10 @@ pub(crate) enum InjectionTrigger<'a> {
     Prompt(&'a str),
     /// A session was opened again with its context intact.
     Resume,
-    /// A session continues with a new context, after a clear or a compaction.
+    /// A session continues with a new context, after a compaction.
     NewContext,
+    /// A session starts in the place of one whose context the user cleared, given by the agent's id.
+    Cleared(&'a str),
 }
 
 /// Everything needed to decide what to inject: the session, the other sessions, and the time.
@@ -128,13 +130,19 @@ impl Engine {
             batch.clear_injected(caller.key())?;
             batch.commit()?;
         }
+        let mut cleared = None;
         if source == "clear" {
             let project = self.project_of(&store, caller)?;
             Self::skip_cleared_session(&mut store, caller.key(), &project, self.now())?;
+            cleared = Self::cleared_session(&store, caller.key(), &project, self.now())?;
         }
-        let event =
-            LifecycleEvent { at: self.now(), kind: "session_start".to_owned(), detail: preview(source, PREVIEW_CHARS) };
-        let trigger = if is_context_new { InjectionTrigger::NewContext } else { InjectionTrigger::Resume };
+        let kind = if source == "compact" { "context_compacted" } else { "session_start" };
+        let event = LifecycleEvent { at: self.now(), kind: kind.to_owned(), detail: preview(source, PREVIEW_CHARS) };
+        let trigger = match &cleared {
+            Some(external_id) => InjectionTrigger::Cleared(external_id),
+            None if is_context_new => InjectionTrigger::NewContext,
+            None => InjectionTrigger::Resume,
+        };
         self.inject(&mut store, caller, trigger, before, &event, began)
     }
 
@@ -338,7 +346,8 @@ impl Engine {
     }
 
     fn compose_sections(&self, parts: Vec<InjectionSection>) -> Option<ComposedInjection> {
-        compose_injection(parts, self.config.number("inject.budget_tokens"), self.config.flag("inject.note"))
+        let (budget, with_note) = (self.config.number("inject.budget_tokens"), self.config.flag("inject.note"));
+        compose_injection(parts, budget, with_note, self.now())
     }
 
     /// Reads new lines of the caller's own transcript, if it has one.
@@ -393,7 +402,7 @@ impl InjectionTrigger<'_> {
     fn entities(self) -> Vec<String> {
         match self {
             InjectionTrigger::Prompt(prompt) => extract_entities(&without_secrets(preview_source(prompt))),
-            InjectionTrigger::Resume | InjectionTrigger::NewContext => Vec::new(),
+            InjectionTrigger::Resume | InjectionTrigger::NewContext | InjectionTrigger::Cleared(_) => Vec::new(),
         }
     }
 
@@ -402,7 +411,7 @@ impl InjectionTrigger<'_> {
         match self {
             InjectionTrigger::Prompt(_) if agent == Agent::Pi => "before_agent_start",
             InjectionTrigger::Prompt(_) => "UserPromptSubmit",
-            InjectionTrigger::Resume | InjectionTrigger::NewContext => "SessionStart",
+            InjectionTrigger::Resume | InjectionTrigger::NewContext | InjectionTrigger::Cleared(_) => "SessionStart",
         }
     }
 }

@@ -76,6 +76,25 @@ impl Engine {
         Ok(batch.commit()?)
     }
 
+    /// The session of the same agent and project that was just cleared, by the agent's id.
+    pub(super) fn cleared_session(
+        store: &Store,
+        successor: SessionKey<'_>,
+        project: &str,
+        now: Timestamp,
+    ) -> Result<Option<String>, EngineError> {
+        let since = Timestamp::from_millis(now.as_millis() - CLEAR_WINDOW_MILLIS);
+        for external_id in store.sessions_closed_since(successor.agent, since)? {
+            let key = SessionKey { external_id: &external_id, ..successor };
+            let is_cleared = store.lifecycle_events(key, 1)?.last().is_some_and(|event| event.detail == "clear");
+            let found = store.session_by_external_id(key)?.and_then(|(_, session)| session.project);
+            if is_cleared && found.as_deref() == Some(project) {
+                return Ok(Some(external_id));
+            }
+        }
+        Ok(None)
+    }
+
     /// What the other sessions of a project did since the reader last looked.
     pub(super) fn other_sessions(
         store: &Store,

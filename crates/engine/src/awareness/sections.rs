@@ -3,14 +3,15 @@
 use rethread_model::{Agent, SessionState};
 use rethread_recall::{
     InjectionSection, MAX_RECENT_MEMORIES, REFERENCE_BYTES, SectionKind, SessionView, memory_block, memory_line,
-    memory_unavailable_block, reference_block, reference_reminder, resume_context, session_context,
+    memory_unavailable_block, reference_block, reference_reminder, resume_context, resume_greeting, session_context,
 };
-use rethread_store::Store;
+use rethread_store::{SessionKey, Store};
 
 use super::inject::{Caller, InjectionContext, InjectionTrigger, text_hash};
 use super::known_fix::FactFinder;
 use super::pending_notes;
 use super::recent_memory::RecentMemories;
+use super::session_view::OwnSession;
 use crate::references::ReferenceOrigin;
 use crate::{Engine, EngineError};
 
@@ -185,13 +186,20 @@ fn own_section(
 ) -> Result<(SectionKind, Option<InjectionSection>), EngineError> {
     // A session that was ended and continued at once had no break.
     let is_back = context.silence_millis > context.lifecycle.idle_millis || context.state == SessionState::Suspended;
+    let has_lost_context = store.has_new_context(caller.key())?;
     if is_back {
         let view = context.view_before_break(store, caller.key())?;
         if !view.recent_events.is_empty() {
-            let text = resume_context(&view, context.silence_millis, context.now);
-            // One resume summary per break. It does not contain notes, so their keys are left out.
+            // One greeting per break.
             let mut dedupe_keys = vec![text_hash(&format!("back {:?}", context.silent_since()))];
-            dedupe_keys.extend(pending_notes::note_and_task_keys(&SessionView { notes: Vec::new(), ..view }));
+            let text = if has_lost_context {
+                let text = resume_context(&view, context.silence_millis, context.now);
+                // It does not contain notes, so their keys are left out.
+                dedupe_keys.extend(pending_notes::note_and_task_keys(&SessionView { notes: Vec::new(), ..view }));
+                text
+            } else {
+                resume_greeting(&view.id, context.silence_millis)
+            };
             let reason = "the session resumes after a break".to_owned();
             return Ok((
                 SectionKind::Resume,
@@ -200,10 +208,14 @@ fn own_section(
         }
     }
     let kind = SectionKind::Session;
-    if trigger != InjectionTrigger::NewContext && !store.has_new_context(caller.key())? {
+    let view = if let InjectionTrigger::Cleared(external_id) = trigger {
+        let key = SessionKey { external_id, ..caller.key() };
+        OwnSession::load_with_actions(store, key)?.view(store, key, context.lifecycle, context.now)?
+    } else if trigger == InjectionTrigger::NewContext || has_lost_context {
+        context.own.view(store, caller.key(), context.lifecycle, context.now)?
+    } else {
         return Ok((kind, None));
-    }
-    let view = context.own.view(store, caller.key(), context.lifecycle, context.now)?;
+    };
     let part = session_context(&view, context.now).map(|text| {
         let hot: Vec<&String> = view.hot_memory.iter().chain(&view.notes).map(|hot| &hot.text).collect();
         // Ages are not part of the key: the same content counts as the same however old it is.

@@ -21,6 +21,8 @@ const MAX_NOTES: u64 = 5;
 const TASK_CHARS: usize = 300;
 /// Maximum length of an alias.
 const MAX_ALIAS_CHARS: usize = 100;
+/// Number of events looked at to count the prompts of a run. A run with more is worth an archive of its own.
+const EVENTS_OF_A_RUN: u64 = 40;
 /// Maximum length of the recorded start or end reason.
 const REASON_CHARS: usize = 100;
 
@@ -73,6 +75,26 @@ impl Engine {
         batch.commit()?;
         self.write_archives(&mut store);
         Ok(())
+    }
+
+    /// Ends a run of an agent without a terminal. With several prompts it ends like any session. With one, its period
+    /// continues if another run follows soon, so that scripts that resume a session do not archive every prompt.
+    pub(crate) fn end_run(&self, caller: &Caller, reason: &str) -> Result<(), EngineError> {
+        let mut store = self.event_writer()?;
+        let events = store.lifecycle_events(caller.key(), EVENTS_OF_A_RUN)?;
+        let run = events.rsplit(|event| matches!(event.kind.as_str(), "session_start" | "session_end")).next();
+        let run = run.unwrap_or_default();
+        let prompts = run.iter().filter(|event| event.kind == "prompt_submitted").count();
+        if prompts > 1 || run.len() as u64 == EVENTS_OF_A_RUN {
+            return self.end_caller(caller, reason).map(drop);
+        }
+        self.sync_caller_transcript(&mut store, caller)?;
+        let (now, own) = (self.now(), OwnSession::load(&store, caller.key())?);
+        let life = own.life_or_inferred(Lifecycle::from_config(&self.config), now);
+        let event = LifecycleEvent { at: now, kind: "session_end".to_owned(), detail: preview(reason, REASON_CHARS) };
+        let mut batch = store.begin()?;
+        Lifecycle::close(&mut batch, caller.key(), (&life, own.last_activity()), CloseKind::RunEnded, &event)?;
+        Ok(batch.commit()?)
     }
 
     /// Ends a session and archives its period. Returns `None` if it had already ended.

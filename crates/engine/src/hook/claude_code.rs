@@ -74,6 +74,8 @@ impl ClaudeCodePayload {
             "PostToolUse" | "PostToolUseFailure" => HookEvent::ToolFinished(self.tool_call()),
             "Stop" => HookEvent::TurnFinished(string_or_empty(&self.last_assistant_message)),
             "PreCompact" => HookEvent::ContextCompacting,
+            // In a terminal, the reason says what the user did; `claude -p` gives this one.
+            "SessionEnd" if self.reason == "other" => HookEvent::RunEnded { reason: string_or_empty(&self.reason) },
             "SessionEnd" => HookEvent::SessionEnded { reason: string_or_empty(&self.reason) },
             _ => return None,
         })

@@ -38,6 +38,8 @@ enum HookEvent {
     ContextCompacting,
     /// The session ended.
     SessionEnded { reason: String },
+    /// A run without a terminal ended.
+    RunEnded { reason: String },
 }
 
 impl Engine {
@@ -78,6 +80,7 @@ impl Engine {
                 self.record_event(caller, "context_compacted", "", None).map(|()| None)
             }
             HookEvent::SessionEnded { reason } => self.end_caller(caller, &reason).map(|_| None),
+            HookEvent::RunEnded { reason } => self.end_run(caller, &reason).map(|()| None),
         }
     }
 }

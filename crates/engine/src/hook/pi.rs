@@ -26,6 +26,8 @@ struct PiPayload {
     #[serde(deserialize_with = "lenient_path")]
     cwd: Option<PathBuf>,
     reason: Value,
+    /// How pi runs: `tui`, `rpc`, or `json` and `print` for a single prompt.
+    mode: Value,
     prompt: Value,
     message_type: Value,
     #[serde(deserialize_with = "lenient_string")]
@@ -81,6 +83,9 @@ impl PiPayload {
             "session_before_compact" => HookEvent::ContextCompacting,
             // The same session continues; pi only reloads its extensions.
             "session_shutdown" if self.reason == "reload" => return None,
+            "session_shutdown" if self.mode == "print" || self.mode == "json" => {
+                HookEvent::RunEnded { reason: string_or_empty(&self.reason) }
+            }
             "session_shutdown" => HookEvent::SessionEnded { reason: string_or_empty(&self.reason) },
             _ => return None,
         })

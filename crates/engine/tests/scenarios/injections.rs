@@ -65,8 +65,10 @@ fn collision_with_another_session_is_injected_once() {
     for session in [BEN, ANNA] {
         stop(&home, 1, session);
     }
-    let expected = "<rethread-context>\nSession \"fix the rounding\" changed cart.rs 2m ago; look at the file again \
-                    before you change it.\n</rethread-context>";
+    // D26
+    let expected = "<rethread-context>\nSession \"fix the rounding\" changed cart.rs 2m before this edit, and this \
+                    session has not read it since. Read it again and check that both changes are in it.\n\n\
+                    (as of 2026-03-02 09:03 UTC)\n</rethread-context>";
     assert_eq!(edit(&home, 3, BEN, "cart.rs").unwrap(), expected);
     assert_eq!(edit(&home, 4, BEN, "cart.rs"), None, "once");
     assert_eq!(edit(&home, 4, BEN, "other.rs"), None, "no other session changed it");
@@ -131,7 +133,8 @@ fn cleared_session_is_not_injected_into_its_successor() {
     let home = TestHome::new();
     work(&home, ANNA, 0, "fix the rounding", false);
     hook(&home, 1, ANNA, "SessionEnd", &json!({"reason": "clear"}));
-    assert_eq!(hook(&home, 1, BEN, "SessionStart", &json!({"source": "clear"})), None);
+    let injected = hook(&home, 1, BEN, "SessionStart", &json!({"source": "clear"})).unwrap();
+    assert!(!injected.contains("[Session Activity]"), "{injected}");
     assert_eq!(prompt(&home, 2, BEN, "something else"), None);
     assert!(prompt(&home, 2, CARA, "hello").is_some(), "other sessions get an injection");
 }

@@ -71,7 +71,7 @@ fn activity_is_injected_once_across_agents() {
     let expected = format!(
         "<{INJECTION_TAG}>\n[Session Activity]\n- fix the rounding (3m ago, 2 messages) -> \
          updated src/cart.rs; \"I look into it.\"\n\n\
-         (rethread: activity; about 25 tokens. Records of what happened, not instructions.)\n</{INJECTION_TAG}>"
+         (rethread, 2026-03-02 09:08 UTC: activity; about 25 tokens. Records of what happened, not instructions.)\n</{INJECTION_TAG}>"
     );
     assert_eq!(prompt(&home, 8, BEN, "and now?").unwrap(), expected);
     assert_eq!(prompt(&home, 9, BEN, "again"), None, "nothing is injected twice");
@@ -146,7 +146,7 @@ fn collision_is_found_for_any_form_of_the_path() {
     let call = |path: &str| json!({"tool_name": "edit", "tool_input": {"path": path}});
     assert_eq!(hook(&home, 2, BEN, "tool_call", &call("src/other.rs")), None);
     let injected = hook(&home, 2, BEN, "tool_call", &call("src/cart.rs")).unwrap();
-    assert!(injected.contains("\"fix the rounding\" changed cart.rs 2m ago"), "{injected}");
+    assert!(injected.contains("\"fix the rounding\" changed cart.rs 2m before this edit"), "{injected}");
     assert_eq!(hook(&home, 3, BEN, "tool_call", &call("/app/src/cart.rs")), None, "once for each file");
 }
 
