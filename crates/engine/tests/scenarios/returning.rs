@@ -1,7 +1,5 @@
 //! Sessions that come back: resumed, run again by a script, compacted or cleared.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
-
 use rethread_model::SessionState;
 use rethread_testing::TestHome;
 use serde_json::json;
