@@ -117,10 +117,10 @@ impl Engine {
         request: &SyncRequest,
         progress: &mut dyn FnMut(ReadProgress),
     ) -> Result<SyncReport, EngineError> {
-        self.with_usable_store(&mut || self.sync_once(request, progress))
+        self.with_usable_store(&mut || self.read_new(request, progress))
     }
 
-    fn sync_once(
+    fn read_new(
         &self,
         request: &SyncRequest,
         progress: &mut dyn FnMut(ReadProgress),
