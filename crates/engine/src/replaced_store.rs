@@ -124,6 +124,11 @@ impl Engine {
         stores
     }
 
+    /// The directory of stores that were set aside, if there are any. Forgetting does not reach them.
+    pub fn set_aside_folder(&self) -> Option<PathBuf> {
+        (!self.set_aside_stores().is_empty()).then(|| self.folder.join(FOLDER))
+    }
+
     fn is_newer_than_engine(&self, path: &Path) -> bool {
         let folder = path.parent().unwrap_or(path);
         std::fs::metadata(folder).and_then(|data| data.modified()).is_ok_and(|at| at > self.opened_at)

@@ -129,10 +129,10 @@ impl Engine {
         request: &SyncRequest,
         progress: &mut dyn FnMut(ReadProgress),
     ) -> Result<SyncReport, EngineError> {
-        self.with_usable_store(&mut || self.sync_into_store(request, progress))
+        self.with_usable_store(&mut || self.read_new(request, progress))
     }
 
-    fn sync_into_store(
+    fn read_new(
         &self,
         request: &SyncRequest,
         progress: &mut dyn FnMut(ReadProgress),

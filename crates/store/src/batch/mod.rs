@@ -481,10 +481,13 @@ impl<'s> Batch<'s> {
         self.change
     }
 
-    /// Sets a counter and returns whether it was not set before.
-    pub(crate) fn set_counter_once(&self, name: &str) -> Result<bool, StoreError> {
-        let sql = "INSERT OR IGNORE INTO counter (space, name, value) VALUES (?1, ?2, 1)";
-        self.insert(sql, params![self.space, name])
+    pub(crate) fn has_counter(&self, name: &str) -> Result<bool, StoreError> {
+        self.exists("SELECT 1 FROM counter WHERE space = ?1 AND name = ?2", params![self.space, name])
+    }
+
+    pub(crate) fn set_counter(&self, name: &str) -> Result<(), StoreError> {
+        let sql = "INSERT OR REPLACE INTO counter (space, name, value) VALUES (?1, ?2, 1)";
+        self.run(sql, params![self.space, name])
     }
 
     pub(crate) fn next_number(&self, table: &str) -> Result<i64, StoreError> {

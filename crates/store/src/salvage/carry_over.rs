@@ -143,17 +143,16 @@ impl<'a> CarryOver<'a> {
     /// Copies what only Rethread knows. Once: the ledger has no key by which a second copy would be recognized.
     fn own_tables(&mut self, old: &Path) -> Result<(), StoreError> {
         let mark = format!("carried over {}", old.display());
-        let batch = self.store.begin()?;
-        let is_first = batch.set_counter_once(&mark)?;
-        batch.commit()?;
-        if !is_first {
+        if self.store.begin()?.has_counter(&mark)? {
             return Ok(());
         }
         let tables = EXTERNAL_ID_TABLES.iter().filter(|table| **table != "watermark");
         for table in tables.chain(&["ledger", "other_session_title", "redaction"]) {
             self.copy_table(table, |report, rows| report.own_rows += rows)?;
         }
-        Ok(())
+        let batch = self.store.begin()?;
+        batch.set_counter(&mark)?;
+        batch.commit()
     }
 
     fn copy_table(&mut self, table: &str, count: impl Fn(&mut CarriedOver, u64)) -> Result<(), StoreError> {
