@@ -156,7 +156,7 @@ impl Threads {
         let mark_deleted = || -> io::Result<()> {
             create_folders(&deleted, OWNER_ONLY_FOLDER)?;
             let deleted = PrivateFolder::open(&deleted)?;
-            deleted.file(&id.to_string(), OFlags::WRONLY | OFlags::CREATE)?.sync_all()?;
+            deleted.file(id.to_string(), OFlags::WRONLY | OFlags::CREATE)?.sync_all()?;
             deleted.sync()
         };
         mark_deleted().map_err(ThreadError::disk(&deleted, "written"))?;
