@@ -37,7 +37,9 @@ impl Engine {
             Ok(Some(mode)) => warnings
                 .push(format!("other users could use {folder} (mode {mode:04o}); changed to {OWNER_ONLY_FOLDER:04o}")),
             Ok(None) => {}
-            Err(error) if is_read_only(&self.folder) => warnings.push(error.to_string()),
+            Err(EngineError::Folder { .. }) if is_read_only(&self.folder) => {
+                warnings.push(format!("other users can use {folder}"));
+            }
             Err(error) => return Err(error),
         }
         if self.folder.is_dir() && is_read_only(&self.folder) {
