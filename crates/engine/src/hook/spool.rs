@@ -199,8 +199,13 @@ mod tests {
         // D69
         let home = tempfile::tempdir().unwrap();
         let engine = Engine::open(Environment::for_home(home.path())).unwrap();
-        let caller =
-            Caller { agent: Agent::Pi, external_id: "x".to_owned(), cwd: home.path().to_owned(), transcript: None, subagent: None };
+        let caller = Caller {
+            agent: Agent::Pi,
+            external_id: "x".to_owned(),
+            cwd: home.path().to_owned(),
+            transcript: None,
+            subagent: None,
+        };
         let hook = Engine::open(Environment::for_home(home.path())).unwrap().with_hook_timeout(Duration::ZERO);
         let mut store = engine.writer().unwrap();
         let event = SessionEvent::new("response_completed", String::new());

@@ -1,5 +1,7 @@
 //! Aliases that files of a project give its sessions, found from the session's own directory.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+
 use std::fs;
 
 use rethread_engine::FindingLevel;

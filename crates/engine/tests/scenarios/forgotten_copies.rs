@@ -1,5 +1,7 @@
 //! Copies of forgotten entries stay out, whatever ids they have.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+
 use rethread_engine::ForgetTarget;
 use rethread_testing::{PiTranscriptBuilder, TestHome, TranscriptBuilder};
 use serde_json::json;

@@ -1,5 +1,7 @@
 //! Only `forget` removes an entry: whatever agents, settings and file systems do to transcripts, nothing stored is lost.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 

@@ -1,5 +1,7 @@
 //! Damaged and outdated stores are set aside, and everything that can still be read is carried over into a new one.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+
 use std::fs;
 use std::os::unix::fs::FileExt;
 

@@ -1,5 +1,7 @@
 //! Hooks while another process writes: their events wait in the spool and are delivered once, in order.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+
 use std::fs;
 use std::time::Duration;
 

@@ -1,5 +1,7 @@
 //! Transcripts that grow, shrink, are replaced or damaged: nothing is lost and nothing counts twice.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::atomic::{AtomicBool, Ordering};
