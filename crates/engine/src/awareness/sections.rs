@@ -50,7 +50,7 @@ impl Engine {
         if let InjectionTrigger::Prompt(prompt) = trigger {
             let referenced = builder.resolve_references(prompt)?;
             builder.add_memory_section(prompt, &referenced)?;
-            builder.add_reference_section(&referenced)?;
+            builder.add_reference_section(&referenced);
         }
         Ok((builder.sections, builder.skipped))
     }
@@ -136,14 +136,14 @@ impl SectionBuilder<'_> {
 
     /// Summaries of the sessions that the prompt references. An unknown reference is reported in the text and is not an
     /// error.
-    fn add_reference_section(&mut self, outcomes: &[ResolvedReference]) -> Result<(), EngineError> {
+    fn add_reference_section(&mut self, outcomes: &[ResolvedReference]) {
         let caller = self.caller;
         let used: usize = self.sections.iter().map(|part| part.text.len() + 2).sum();
         let max_bytes = match caller.agent {
             Agent::ClaudeCode => CLAUDE_CODE_MAX_BYTES.saturating_sub(used),
             _ => REFERENCE_BYTES,
         };
-        let Some(text) = reference_block(outcomes, max_bytes) else { return Ok(()) };
+        let Some(text) = reference_block(outcomes, max_bytes) else { return };
         let results: Vec<&str> = outcomes.iter().map(|(_, outcome)| outcome.as_str()).collect();
         let reason = format!("the prompt references sessions: {}", results.join(", "));
         // The dedupe keys do not depend on how much space the other sections left. Without one, only a reminder is left.
@@ -156,7 +156,6 @@ impl SectionBuilder<'_> {
         });
         let dedupe_keys = dedupe_keys.collect();
         self.push(SectionKind::References, text, reason, dedupe_keys);
-        Ok(())
     }
 
     fn add_memory_section(&mut self, prompt: &str, referenced: &[ResolvedReference]) -> Result<(), EngineError> {

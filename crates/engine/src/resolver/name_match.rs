@@ -126,7 +126,7 @@ fn is_misspelled(word: &str, other: &str) -> bool {
     let (rest_a, rest_b) = (&a[start..], &b[start..]);
     let end = rest_a.iter().rev().zip(rest_b.iter().rev()).take_while(|(x, y)| x == y).count();
     match (rest_a.len() - end, rest_b.len() - end) {
-        (0, 0 | 1) | (1, 0 | 1) => true,
+        (0 | 1, 0 | 1) => true,
         (2, 2) => rest_a[0] == rest_b[1] && rest_a[1] == rest_b[0],
         _ => false,
     }
