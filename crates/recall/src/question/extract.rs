@@ -15,8 +15,10 @@ use crate::{SearchHit, snippet};
 
 /// Maximum number of passages quoted. Each has at most two citations.
 const MAX_PASSAGES: usize = MAX_CITATIONS / 2;
-/// Minimum share of the question's words in a passage, unless it has [`MANY_WORDS`] of them.
+/// Minimum share of the question's words in the best passage, unless it has [`MANY_WORDS`] of them.
 const MIN_SHARE: f32 = 0.5;
+/// A longer prompt mentions much; its words say less about the reply.
+const SHORT_PROMPT_CHARS: usize = 120;
 /// This many words in common are no chance.
 const MANY_WORDS: usize = 3;
 /// Minimum share relative to the best passage.
@@ -30,7 +32,7 @@ struct Passage {
     reply: Option<Citation>,
     /// How many of the question's words the quoted texts have.
     matched: usize,
-    /// How many of them the prompt has: who asked nearly the same got the answer.
+    /// How many of them a short prompt has: who asked nearly the same got the answer.
     matched_in_prompt: usize,
 }
 
@@ -113,12 +115,13 @@ impl QuestionWords {
         let (prompt, reply) = (prompt.map(cite), reply.map(cite));
         let texts = [&prompt, &reply].into_iter().flatten();
         let matched: HashSet<String> = texts.flat_map(|citation| self.matches(&citation.excerpt)).collect();
-        let matched_in_prompt = prompt.as_ref().map_or(0, |prompt| self.matches(&prompt.excerpt).len());
+        let short = prompt.as_ref().filter(|prompt| prompt.excerpt.chars().count() <= SHORT_PROMPT_CHARS);
+        let matched_in_prompt = short.map_or(0, |prompt| self.matches(&prompt.excerpt).len());
         Passage { prompt, reply, matched: matched.len(), matched_in_prompt }
     }
 
     fn is_answered_by(&self, passage: &Passage, best: usize) -> bool {
-        let is_close = self.share(passage.matched) >= MIN_SHARE || passage.matched >= MANY_WORDS;
+        let is_close = self.share(best) >= MIN_SHARE || best >= MANY_WORDS;
         // A question without words of its own ("what happened then?") is answered by what the search found.
         self.content.is_empty() || (is_close && passage.matched as f32 >= best as f32 * MIN_SHARE_OF_BEST)
     }
