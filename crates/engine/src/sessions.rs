@@ -48,16 +48,10 @@ impl Engine {
         self.project_of_folder(&path.canonicalize().unwrap_or(path))
     }
 
-    /// Whether a scope has any session.
+    /// Whether a scope has any session that is listed by default.
     pub fn has_sessions(&self, scope: &SessionScope) -> Result<bool, EngineError> {
         let Some(store) = self.reader()? else { return Ok(false) };
-        let filter = SessionFilter {
-            scope: scope.clone(),
-            include_empty: true,
-            include_children: true,
-            limit: Some(1),
-            ..SessionFilter::default()
-        };
+        let filter = SessionFilter { scope: scope.clone(), limit: Some(1), ..SessionFilter::default() };
         Ok(!store.sessions(&filter)?.is_empty())
     }
 
