@@ -50,7 +50,9 @@ mod weights;
 mod when;
 mod wrap_for_model;
 
-pub use activity::{ACTIVITY_CHARS, ACTIVITY_HEADER, ActivityBlock, OtherSession, activity_block};
+pub use activity::{
+    ACTIVITY_CHARS, ACTIVITY_HEADER, ActivityBlock, ActivityReader, OtherSession, activity_block, turn_list,
+};
 pub use card::{
     CARD_SYSTEM_PROMPT, CardFields, CardPrompt, CardSource, card_by_rules, card_prompt, card_schema, parse_card_fields,
 };

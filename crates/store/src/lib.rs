@@ -42,6 +42,7 @@ mod threads;
 mod timeline;
 mod transcripts;
 mod usage;
+mod watermarks;
 mod work_counts;
 
 use std::path::{Path, PathBuf};
@@ -68,8 +69,8 @@ pub use feed::{EpisodeKey, FeedCursor, FeedEntry, FeedItem, StoreHead};
 pub use forgetting::{MentionMatcher, RowCounts, TextMatcher, TextMentions};
 pub use hot_memory::{HotMemoryRow, MemoryTiers};
 pub use ledger::{LedgerTotal, ModelSpending, PlannedRequest, SettledRequest};
-pub use lifecycle::{CloseKind, InjectionRow, LifecycleEvent, LifecycleRow, SessionKey, WatermarkMove};
-pub use other_sessions::EntriesSince;
+pub use lifecycle::{CloseKind, InjectionRow, LifecycleEvent, LifecycleRow, SessionKey};
+pub use other_sessions::{ActiveSession, EntriesSince, SessionPart};
 pub use pending_archives::PendingArchive;
 pub use quantized_vector::QuantizedVector;
 pub use sessions::{SessionFilter, SessionScope};
@@ -81,6 +82,7 @@ pub use threads::{
 pub use timeline::EpisodeWindow;
 pub use transcripts::{FileFingerprint, ReadCursor, TranscriptNumber, TranscriptRow};
 pub use usage::{UsageFilter, UsageGrain, UsageTotal};
+pub use watermarks::{Watermark, WatermarkMove};
 pub use work_counts::WorkCounts;
 
 /// How long a process waits for the write lock of another one.

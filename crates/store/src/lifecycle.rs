@@ -1,9 +1,9 @@
-//! What hooks and users reported about sessions: periods, events, watermarks, injections.
+//! What hooks and users reported about sessions: periods, events, injections.
 
 use rethread_model::{Agent, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::{Batch, SessionNumber, Store, StoreError};
+use crate::{Batch, Store, StoreError};
 
 /// Stored events per session.
 const MAX_EVENTS: u64 = 50;
@@ -95,17 +95,6 @@ pub struct LifecycleEvent {
     pub detail: String,
 }
 
-/// A move of a watermark: how far a reader had seen another session, and how far it has seen it now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WatermarkMove {
-    /// The session that was read.
-    pub session: SessionNumber,
-    /// Seq of the last entry seen before; `None` if the session was never seen.
-    pub from_seq: Option<u64>,
-    /// Seq of the last entry seen now.
-    pub to_seq: u64,
-}
-
 /// A text that was added to an agent's context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InjectionRow {
@@ -160,12 +149,6 @@ impl Store {
             rows.filter_map(Result::transpose).collect()
         };
         read().map_err(|cause| self.err(cause))
-    }
-
-    /// The watermarks of a reader: the last seq seen of each other session.
-    pub fn watermarks(&self, reader: SessionKey<'_>) -> Result<Vec<(SessionNumber, u64)>, StoreError> {
-        let sql = format!("SELECT session, last_seq FROM watermark WHERE {BY_EXTERNAL_ID} AND last_seq >= ?4");
-        self.query_by_external_id(&sql, reader, 0, |row| Ok((SessionNumber(row.get(0)?), row.get::<_, i64>(1)? as u64)))
     }
 
     /// Whether content with this dedupe key is in the session's context already.
@@ -262,26 +245,6 @@ impl Batch<'_> {
             &format!("DELETE FROM lifecycle_event WHERE {BY_EXTERNAL_ID} AND number <= ?4"),
             params![self.space(), agent, id, oldest],
         )
-    }
-
-    /// Moves a watermark of a reader. Returns false, without moving it, if it is not at `mark.from` any more: then
-    /// another process has informed the reader since.
-    pub fn move_watermark(&mut self, reader: SessionKey<'_>, mark: WatermarkMove) -> Result<bool, StoreError> {
-        let (agent, id) = (reader.agent.as_str(), reader.external_id);
-        match mark.from_seq {
-            None => self.insert(
-                "INSERT OR IGNORE INTO watermark (space, agent, external_id, session, last_seq)
-                 VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![self.space(), agent, id, mark.session.0, mark.to_seq as i64],
-            ),
-            Some(from) => self.insert(
-                &format!(
-                    "UPDATE watermark SET last_seq = ?5 WHERE {BY_EXTERNAL_ID} AND session = ?4
-                     AND last_seq = ?6"
-                ),
-                params![self.space(), agent, id, mark.session.0, mark.to_seq as i64, from as i64],
-            ),
-        }
     }
 
     /// Records that content with this dedupe key was injected into a session. Returns false if it was recorded before.

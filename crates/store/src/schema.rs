@@ -10,7 +10,7 @@ const SCHEMA: &str = include_str!("schema.sql");
 
 /// Stored as `user_version`. Every change of the schema takes the next number; 0 is a new, empty file. Lower numbers
 /// belong to builds that were never released, so there is nothing to upgrade from.
-const SCHEMA_VERSION: i64 = 12;
+const SCHEMA_VERSION: i64 = 13;
 
 /// Several processes may open a new file at once: the first creates the schema, the others find it there.
 pub(crate) fn create_or_check(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {

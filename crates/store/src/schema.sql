@@ -71,6 +71,9 @@ CREATE TABLE session (
     rebuilt_at_change  INTEGER NOT NULL DEFAULT 0,
     -- Version of the extraction rules that made the session's facts; 0 if none were extracted.
     fact_rules_version INTEGER NOT NULL DEFAULT 0,
+    -- Counts how often the transcript was replaced by another one. A `seq` means the same entry only within one
+    -- generation.
+    generation         INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (space, number)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX session_by_id ON session (space, id);
@@ -424,6 +427,8 @@ CREATE TABLE watermark (
     agent       TEXT NOT NULL,
     external_id TEXT NOT NULL,
     session     INTEGER NOT NULL,
+    -- The generation of the session that `last_seq` belongs to.
+    generation  INTEGER NOT NULL,
     last_seq    INTEGER NOT NULL,
     PRIMARY KEY (space, agent, external_id, session)
 ) STRICT, WITHOUT ROWID;

@@ -1,5 +1,7 @@
 //! Reads sessions by filter or reference.
 
+use std::path::PathBuf;
+
 use rethread_model::{Agent, Session, SessionCounts, SessionId, SessionKind, Timestamp, Tokens, estimate_byte_tokens};
 use rusqlite::{Params, Row, params};
 
@@ -103,6 +105,18 @@ impl Store {
                 self.connection.prepare_cached("SELECT cwd FROM session WHERE space = ?1 AND number = ?2")?;
             let mut rows = statement.query_map(params![self.space.as_str(), session.0], |row| row.get(0))?;
             Ok(rows.next().transpose()?.flatten())
+        };
+        read().map_err(|cause| self.err(cause))
+    }
+
+    /// All directories that sessions started in.
+    pub fn work_dirs(&self) -> Result<Vec<PathBuf>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<PathBuf>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT DISTINCT cwd FROM session INDEXED BY session_by_project WHERE space = ?1 AND cwd IS NOT NULL",
+            )?;
+            let rows = statement.query_map(params![self.space.as_str()], |row| row.get::<_, String>(0))?;
+            rows.map(|cwd| cwd.map(PathBuf::from)).collect()
         };
         read().map_err(|cause| self.err(cause))
     }

@@ -8,7 +8,7 @@ use rethread_recall::{InjectionSection, SectionKind, compose_injection, format_a
 use rethread_store::Store;
 
 use super::inject::{Caller, injection_record, text_hash};
-use super::other_sessions::{display_name, is_other_session};
+use super::other_sessions::{display_name, is_other_session, is_session};
 use crate::{Engine, EngineError};
 
 /// How recent the other session's change must be.
@@ -47,7 +47,7 @@ impl Engine {
         let (began, now) = (Instant::now(), self.now());
         let Some(mut store) = self.reader()? else { return Ok(None) };
         let project = self.project_of(&store, caller)?;
-        self.catch_up(&mut store, &project, now)?;
+        self.catch_up(&mut store, &project, Some(caller), now)?;
         self.sync_caller_transcript(&mut store, caller)?;
         let Some(collision) = find_collision(&store, caller, &project, intent, now)? else { return Ok(None) };
         let part = InjectionSection {
@@ -56,7 +56,8 @@ impl Engine {
             reason: collision.dedupe_text,
             dedupe_keys: Vec::new(),
         };
-        let hash = text_hash(&part.reason);
+        // A sub-agent has a context of its own.
+        let hash = text_hash(&format!("{}{}", part.reason, caller.subagent.as_deref().unwrap_or_default()));
         let Some(composed) = compose_injection(vec![part], u64::MAX, false) else { return Ok(None) };
         let mut batch = store.begin()?;
         let is_first = batch.mark_injected(caller.key(), hash, now)?;
@@ -83,26 +84,27 @@ fn find_collision(
     now: Timestamp,
 ) -> Result<Option<Collision>, EngineError> {
     let since = Timestamp::from_millis(now.as_millis() - COLLISION_WINDOW_MILLIS);
-    let own = match store.session_by_external_id(caller.key())? {
-        Some((number, _)) => store.entries_since(number, None, since)?.entries,
+    let active = store.active_sessions(project, since)?;
+    let own = match active.iter().find(|one| is_session(&one.session, caller.key())) {
+        Some(own) => store.recent_entries(own, since)?,
         None => Vec::new(),
     };
     let cwd = caller.cwd.to_string_lossy();
-    for (number, session) in store.active_sessions(project, since)? {
-        if !is_other_session(&session, caller.key()) {
+    for other in &active {
+        let session = &other.session;
+        if !is_other_session(session, caller.key()) {
             continue;
         }
         let there = session.cwd.clone().unwrap_or_else(|| cwd.clone().into_owned());
-        let actions = store.entries_since(number, None, since)?;
-        let Some(entry) = actions.entries.iter().rev().find(|entry| made_same_change(entry, intent, &there, &cwd))
-        else {
+        let actions = store.recent_entries(other, since)?;
+        let Some(entry) = actions.iter().rev().find(|entry| made_same_change(entry, intent, &there, &cwd)) else {
             continue;
         };
         if own.iter().any(|mine| mine.at >= entry.at && has_newer_change(mine, intent, &cwd)) {
             continue;
         }
         let when = format_age(entry.at, now);
-        let name = quote_short(&display_name(&session), NAME_CHARS);
+        let name = quote_short(&display_name(session), NAME_CHARS);
         let (line, what) = match intent {
             CollisionIntent::Edit(path) => {
                 let file = quote_short(path.rsplit('/').next().unwrap_or(path), NAME_CHARS);

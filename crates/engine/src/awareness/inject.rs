@@ -6,11 +6,11 @@ use std::time::Instant;
 use rethread_ingest::source::project;
 use rethread_model::{Agent, SessionState, Timestamp};
 use rethread_recall::{
-    ActivityBlock, ComposedInjection, InjectionSection, REFERENCE_CUT_MARK, SectionKind, SessionView, activity_block,
-    compose_injection, extract_entities, resume_context,
+    ActivityBlock, ActivityReader, ComposedInjection, InjectionSection, REFERENCE_CUT_MARK, SectionKind, SessionView,
+    activity_block, compose_injection, extract_entities, resume_context,
 };
 use rethread_store::{
-    Batch, InjectionRow, LifecycleEvent, SessionKey, SessionNumber, Store, StoreError, WatermarkMove,
+    Batch, InjectionRow, LifecycleEvent, PendingArchive, SessionKey, SessionNumber, Store, StoreError, WatermarkMove,
 };
 use serde_json::json;
 
@@ -40,6 +40,8 @@ pub(crate) struct Caller {
     pub(crate) cwd: PathBuf,
     /// The transcript file, if the agent reports one.
     pub(crate) transcript: Option<PathBuf>,
+    /// The sub-agent of the session that caused the event, by the agent's id.
+    pub(crate) subagent: Option<String>,
 }
 
 /// What would be injected into a session, and why.
@@ -80,6 +82,14 @@ pub(super) struct InjectionContext {
     pub(super) now: Timestamp,
 }
 
+/// What to inject, before it is recorded.
+struct PlannedInjection {
+    context: InjectionContext,
+    sections: Vec<InjectionSection>,
+    /// The period that the event ends, if it does.
+    ending: Option<PendingArchive>,
+}
+
 impl Caller {
     pub(crate) fn key(&self) -> SessionKey<'_> {
         SessionKey { agent: self.agent, external_id: &self.external_id }
@@ -97,12 +107,20 @@ impl Engine {
         let began = Instant::now();
         let mut store = self.writer()?;
         let before = last_activity(&store, caller)?;
-        self.sync_caller_transcript(&mut store, caller)?;
+        if let Err(error) = self.sync_caller_transcript(&mut store, caller) {
+            self.log_error("inject", &error);
+        }
         if is_machine_prompt(prompt) {
             return Ok(None);
         }
         let project = self.project_of(&store, caller)?;
-        self.catch_up(&mut store, &project, self.now())?;
+        match self.catch_up(&mut store, &project, Some(caller), self.now()) {
+            Ok(true) => {}
+            // Too much to read while the agent waits: it is reported with the next prompt.
+            Ok(false) => drop(self.start_detached(&["sync"])),
+            // What was stored before is still worth reporting.
+            Err(error) => self.log_error("inject", &error),
+        }
         let event = LifecycleEvent {
             at: self.now(),
             kind: "prompt_submitted".to_owned(),
@@ -130,7 +148,7 @@ impl Engine {
         }
         if source == "clear" {
             let project = self.project_of(&store, caller)?;
-            Self::skip_cleared_session(&mut store, caller.key(), &project, self.now())?;
+            self.skip_cleared_session(&mut store, caller.key(), &project, self.now())?;
         }
         let event =
             LifecycleEvent { at: self.now(), kind: "session_start".to_owned(), detail: preview(source, PREVIEW_CHARS) };
@@ -154,7 +172,7 @@ impl Engine {
         let caller = self.caller(&store, reference)?;
         let now = self.now();
         let project = self.project_of(&store, &caller)?;
-        self.catch_up(&mut store, &project, now)?;
+        self.catch_up(&mut store, &project, Some(&caller), now)?;
         let context = self.injection_context(&store, &caller, last_activity(&store, &caller)?, now)?;
         if !peek {
             let mut batch = store.begin()?;
@@ -180,7 +198,7 @@ impl Engine {
         let caller = self.caller(&store, reference)?;
         let before = last_activity(&store, &caller)?;
         let project = self.project_of(&store, &caller)?;
-        if let Err(error) = self.catch_up(&mut store, &project, self.now()) {
+        if let Err(error) = self.catch_up(&mut store, &project, Some(&caller), self.now()) {
             // A reader without write access sees what was stored before.
             self.log_error("inject", &error);
         }
@@ -221,30 +239,21 @@ impl Engine {
         began: Instant,
     ) -> Result<Option<String>, EngineError> {
         // Must be read before the event is recorded: afterwards the session is no longer idle.
-        let (context, parts, finished) = store.in_read_transaction(|store| -> Result<_, EngineError> {
+        let planned = store.in_read_transaction(|store| -> Result<_, EngineError> {
             let context = self.injection_context(store, caller, before, event.at)?;
-            let (parts, _) = self.sections(store, caller, &context, trigger)?;
-            let finished =
+            let (sections, _) = self.sections(store, caller, &context, trigger)?;
+            let ending =
                 self.period_about_to_end(store, caller.key(), &context.own, context.last_activity, context.now)?;
-            Ok((context, parts, finished))
+            Ok(PlannedInjection { context, sections, ending })
         })?;
-        let mut batch = store.begin()?;
-        let named = trigger.entities();
-        let ended = context.lifecycle.touch(&mut batch, caller.key(), context.last_activity, event, named)?;
-        if let Some(period) = finished.filter(|finished| ended == Some(finished.period)) {
-            batch.add_pending_archive(&period)?;
-        }
-        let composed = self.claim_sections(&mut batch, caller, &context, parts)?;
-        if matches!(trigger, InjectionTrigger::Prompt(_)) {
-            batch.set_new_context(caller.key(), false)?;
-        }
-        if let Some(composed) = &composed {
-            batch.add_injection(
-                caller.key(),
-                &injection_record(composed, trigger.hook_event_name(caller.agent), context.now, began),
-            )?;
-        }
-        batch.commit()?;
+        let composed = match self.record_injection(store, caller, trigger, event, &planned, began) {
+            Ok(composed) => composed,
+            // Without the record, the worst that can happen is that the same is injected again.
+            Err(error) => {
+                self.log_error("inject", &error);
+                return Ok(self.compose_sections(planned.sections).map(|composed| composed.text));
+            }
+        };
         for part in composed.iter().flat_map(|composed| &composed.sections) {
             if part.kind == SectionKind::References {
                 let is_cut = part.text.contains(REFERENCE_CUT_MARK);
@@ -258,6 +267,37 @@ impl Engine {
         }
         self.write_archives(store);
         Ok(composed.map(|composed| composed.text))
+    }
+
+    /// Stores the event, the watermarks, what was injected and the injection, in one transaction.
+    fn record_injection(
+        &self,
+        store: &mut Store,
+        caller: &Caller,
+        trigger: InjectionTrigger<'_>,
+        event: &LifecycleEvent,
+        planned: &PlannedInjection,
+        began: Instant,
+    ) -> Result<Option<ComposedInjection>, EngineError> {
+        let PlannedInjection { context, sections, ending } = planned;
+        let mut batch = store.begin()?;
+        let named = trigger.entities();
+        let ended = context.lifecycle.touch(&mut batch, caller.key(), context.last_activity, event, named)?;
+        if let Some(period) = ending.as_ref().filter(|ending| ended == Some(ending.period)) {
+            batch.add_pending_archive(period)?;
+        }
+        let composed = self.claim_sections(&mut batch, caller, context, sections.clone())?;
+        if matches!(trigger, InjectionTrigger::Prompt(_)) {
+            batch.set_new_context(caller.key(), false)?;
+        }
+        if let Some(composed) = &composed {
+            batch.add_injection(
+                caller.key(),
+                &injection_record(composed, trigger.hook_event_name(caller.agent), context.now, began),
+            )?;
+        }
+        batch.commit()?;
+        Ok(composed)
     }
 
     /// Composes the sections that fit the token budget and marks them as injected. Sections that a concurrent hook
@@ -321,9 +361,10 @@ impl Engine {
         let last = last_activity.max(own.life.as_ref().map(|life| life.touched_at));
         let silence_millis = last.map_or(0, |last| now.millis_since(last).max(0));
         let project = self.project_of(store, caller)?;
-        let other_sessions = Self::other_sessions(store, caller.key(), &project, now)?;
+        let other_sessions = self.other_sessions(store, caller.key(), &project, now)?;
         let branch = own.stored.as_ref().and_then(|(_, session)| session.branch.as_deref());
-        let activity = activity_block(&other_sessions.sessions, &own.files(), branch, now);
+        let reader = ActivityReader { files: &own.files(), branch };
+        let activity = activity_block(&other_sessions.sessions, reader, now);
         Ok(InjectionContext {
             own,
             project,
@@ -357,6 +398,7 @@ impl Engine {
             cwd: session.cwd.map_or_else(|| self.environment.cwd.clone(), PathBuf::from),
             transcript: session.transcript.map(PathBuf::from),
             external_id: session.external_id,
+            subagent: None,
         })
     }
 }
@@ -378,13 +420,18 @@ impl InjectionContext {
 
     /// Whether the activity section covers that session.
     pub(super) fn covers_activity_of(&self, session: SessionNumber) -> bool {
-        self.injected_watermarks().any(|mark| mark.session == session)
+        let mut included = self.activity.iter().flat_map(|activity| &activity.included);
+        included.any(|at| self.other_sessions.numbers[*at] == session)
     }
 
-    /// The watermarks of the sessions covered by the activity section. Sessions that did not fit are shown next time.
+    /// The watermarks of the sessions covered by the activity section. Sessions that did not fit are shown next time,
+    /// except after the first look: then the backlog is not worth more than one block.
     fn injected_watermarks(&self) -> impl Iterator<Item = &WatermarkMove> {
-        let included = self.activity.iter().flat_map(|activity| &activity.included);
-        included.map(|at| &self.other_sessions.watermarks[*at])
+        let included = self.activity.iter().flat_map(|activity| &activity.included).copied();
+        let has_looked = !self.other_sessions.is_first_look;
+        let all = 0..self.activity.as_ref().map_or(0, |_| self.other_sessions.watermarks.len());
+        let shown: Vec<usize> = if has_looked { included.collect() } else { all.collect() };
+        shown.into_iter().flat_map(|at| &self.other_sessions.watermarks[at])
     }
 }
 

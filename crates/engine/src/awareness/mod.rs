@@ -1,6 +1,7 @@
 //! Injections, activity of other sessions, session lifecycle and hot memory.
 
 mod archive;
+mod catch_up;
 mod collision;
 mod inject;
 mod known_fix;
@@ -15,6 +16,7 @@ mod session_change;
 mod session_commands;
 mod session_view;
 mod tool_call_text;
+mod turn_history;
 
 pub(crate) use collision::CollisionIntent;
 pub(crate) use inject::Caller;

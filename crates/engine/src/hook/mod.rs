@@ -16,6 +16,8 @@ use serde_json::Value;
 use crate::awareness::{Caller, CollisionIntent, HookToolCall, preview};
 use crate::{Engine, EngineError};
 
+/// Maximum length of an event's name in the log.
+const EVENT_NAME_CHARS: usize = 60;
 /// Maximum length of an answer in the event log.
 const ANSWER_CHARS: usize = 200;
 
@@ -64,7 +66,10 @@ impl Engine {
             }
             HookEvent::ToolFinished(used) => {
                 self.record_tool_call(caller, &used)?;
-                self.inject_after_failure(caller, &used)
+                match caller.subagent {
+                    Some(_) => Ok(None),
+                    None => self.inject_after_failure(caller, &used),
+                }
             }
             HookEvent::TurnFinished(answer) => {
                 let mut store = self.event_writer()?;
@@ -92,6 +97,12 @@ impl Engine {
             self.log_event("hook_not_understood", None, &fields);
         }
         payload.ok()
+    }
+
+    /// Logs an event that names no session: nothing can be injected for it.
+    fn log_unknown_session(&self, agent: Agent, event: &str) {
+        let fields = [("agent", agent.as_str().into()), ("hook", preview(event, EVENT_NAME_CHARS).into())];
+        self.log_event("hook_without_session", None, &fields);
     }
 }
 

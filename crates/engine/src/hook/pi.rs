@@ -43,7 +43,11 @@ impl Engine {
     pub fn hook_pi(&self, input: &[u8]) -> Result<Option<Value>, EngineError> {
         let Some(payload) = self.parse_payload::<PiPayload>(Agent::Pi, input) else { return Ok(None) };
         // Without a file the session is private (`pi --no-session`), so it is ignored.
-        if payload.session_id.is_empty() || payload.session_file.is_none() {
+        if payload.session_file.is_none() {
+            return Ok(None);
+        }
+        if payload.session_id.is_empty() {
+            self.log_unknown_session(Agent::Pi, &payload.event);
             return Ok(None);
         }
         let Some(event) = payload.event() else { return Ok(None) };
@@ -52,6 +56,7 @@ impl Engine {
             external_id: payload.session_id,
             cwd: payload.cwd.unwrap_or_else(|| self.environment.cwd.clone()),
             transcript: payload.session_file,
+            subagent: None,
         };
         let is_prompt = matches!(event, HookEvent::Prompt(_));
         let text = self.handle_event(&caller, event)?;

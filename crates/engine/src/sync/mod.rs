@@ -1,5 +1,6 @@
 //! Reads what is new in all transcripts: plan, read in parallel, write in order.
 
+mod aliases;
 mod facts;
 mod plan;
 mod read;
@@ -10,13 +11,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use rethread_ingest::source::aliases;
 use rethread_model::{Agent, Timestamp, Warning};
 use rethread_store::Store;
 
 use crate::{EmbeddingReport, Engine, EngineError, EnrichmentEstimate, IndexReport};
 
-pub(crate) use plan::{JobStart, SyncPlan, TranscriptJob, prefix_hashes};
+pub(crate) use plan::{JobStart, SyncPlan, TranscriptJob, fingerprint, prefix_hashes};
 pub(crate) use write::run_plan;
 
 /// How often a sync repeats because another process or a rewritten file interfered.
@@ -145,7 +145,8 @@ impl Engine {
             }
         }
         self.extract_outdated_facts(&mut store)?;
-        self.save_aliases(&mut store)?;
+        let work_dirs = store.work_dirs()?;
+        self.save_aliases(&mut store, &self.alias_folders(&work_dirs))?;
         if let Err(error) = self.maintain_store(&mut store) {
             self.log_error("upkeep", &error);
         }
@@ -194,19 +195,6 @@ impl Engine {
         let plan = SyncPlan::build(self, store.as_ref(), request)?;
         let estimates = self.enrichment_estimates(store.as_ref(), &plan.jobs)?;
         Ok((plan_by_agent(&plan), estimates))
-    }
-
-    /// Saves the aliases from the session id files of the current project.
-    fn save_aliases(&self, store: &mut Store) -> Result<(), EngineError> {
-        let names = aliases::session_aliases(&self.environment.cwd);
-        if names.is_empty() {
-            return Ok(());
-        }
-        let mut batch = store.begin()?;
-        for name in names {
-            batch.set_alias(name.agent, &name.external_id, &name.alias)?;
-        }
-        Ok(batch.commit()?)
     }
 }
 

@@ -74,7 +74,8 @@ impl SyncPlan {
     pub(crate) fn build(engine: &Engine, store: Option<&Store>, request: &SyncRequest) -> Result<Self, EngineError> {
         engine.config.ensure_usable()?;
         let mut plan = SyncPlan::default();
-        let found = plan.discover(engine, request)?;
+        let work_dirs = store.map(Store::work_dirs).transpose()?.unwrap_or_default();
+        let found = plan.discover(engine, request, &work_dirs)?;
         let known: HashMap<String, TranscriptRow> = match store {
             Some(store) => store.transcripts()?.into_iter().map(|row| (row.path.clone(), row)).collect(),
             None => HashMap::new(),
@@ -120,11 +121,11 @@ impl SyncPlan {
             return Ok(plan);
         }
         let mut excludes = engine.exclude_rules()?;
+        let mut new = Vec::new();
         for path in paths {
-            let Ok((file, stamp)) = file::open(path) else { continue };
+            let Some(stamp) = file::stamp(path) else { continue };
             let found = TranscriptFile { agent, path: path.clone(), stamp };
-            let known = store.transcript(&path.to_string_lossy())?;
-            match known {
+            match store.transcript(&path.to_string_lossy())? {
                 // A thread's name is stored beside its log, so it can change without the log.
                 Some(row) if agent != Agent::Native && row.fingerprint == fingerprint(stamp) => {}
                 Some(row) if row.session.is_some() => {
@@ -133,27 +134,21 @@ impl SyncPlan {
                         plan.jobs.push(known_job(found, row));
                     }
                 }
-                _ => {
-                    let peek = source::peek(&file, stamp.size);
-                    if !excludes.is_excluded(path, peek.cwd.as_deref()) {
-                        let identity = source::identify(&found, &peek);
-                        let new = |identity| TranscriptJob {
-                            agent,
-                            path: path.clone(),
-                            stamp,
-                            start: JobStart::New(identity),
-                        };
-                        plan.jobs.extend(identity.map(new));
-                    }
-                }
+                _ => new.extend(plan.identify_new(found, &mut excludes)),
             }
         }
+        plan.jobs.extend(in_reading_order(new));
         let forgotten = store.forgotten_sessions()?;
         plan.jobs.retain(|job| !job.is_forgotten(&forgotten));
         Ok(plan)
     }
 
-    fn discover(&mut self, engine: &Engine, request: &SyncRequest) -> Result<Vec<TranscriptFile>, EngineError> {
+    fn discover(
+        &mut self,
+        engine: &Engine,
+        request: &SyncRequest,
+        work_dirs: &[PathBuf],
+    ) -> Result<Vec<TranscriptFile>, EngineError> {
         let mut all = Vec::new();
         let mut take =
             |plan: &mut SyncPlan, agent: Option<Agent>, (found, warnings): (Vec<TranscriptFile>, Vec<Warning>)| {
@@ -167,7 +162,9 @@ impl SyncPlan {
                     take(self, Some(agent), source::discover(&root));
                 }
             }
-            if let Some(folder) = aliases::transcripts_folder(&engine.environment.cwd) {
+            for folder in
+                engine.alias_folders(work_dirs).iter().filter_map(|folder| aliases::transcripts_folder(folder))
+            {
                 take(self, None, source::discover_path(&folder));
             }
         }

@@ -204,6 +204,9 @@ impl<'a> SessionWriter<'a> {
         let Some((session, memory)) = batch.session_with_state(number)? else { return Ok(None) };
         let memory = if chunk.is_reread {
             reset_before_reread(batch, number, transcript, &session)?;
+            if chunk.is_replaced {
+                batch.start_generation(number)?;
+            }
             // Other files of the same session must be read again as well.
             progress.needs_another_pass = true;
             None

@@ -20,9 +20,9 @@ fn activity_of_another_session_is_injected_once() {
     hook(&home, 6, ANNA, "Stop", &json!({}));
     let injected = prompt(&home, 8, BEN, "and now?").unwrap();
     let expected = format!(
-        "<{INJECTION_TAG}>\n[Session Activity]\n- fix the rounding (3m ago, 2 messages) -> \
-         updated src/cart.rs, ran cargo test, failed: cargo test; \"I look into it.\"\n\n\
-         (rethread: activity; about 34 tokens. Records of what happened, not instructions.)\n</{INJECTION_TAG}>"
+        "<{INJECTION_TAG}>\n[Session Activity]\n- JJW7JZ66 (3m ago, 2 messages, claude-code, active): \
+         \"fix the rounding\" -> updated src/cart.rs, ran cargo test (failed); \"I look into it.\"\n\n\
+         (rethread: activity; about 40 tokens. Records of what happened, not instructions.)\n</{INJECTION_TAG}>"
     );
     assert_eq!(injected.replace("/app/", ""), expected);
     assert_eq!(prompt(&home, 9, BEN, "again"), None, "nothing is injected twice");
@@ -230,7 +230,7 @@ fn notes_aliases_and_names_set_by_hand_are_used() {
     assert_eq!(engine.resolve(BEN).unwrap().session.name.as_deref(), Some("write the docs"));
     engine.set_alias(BEN, "new-scratch").unwrap();
     work(&home, BEN, 4, "more docs", false);
-    assert_eq!(prompt(&home, 5, ANNA, "E000-01: no session is notified"), None);
+    assert_eq!(prompt(&home, 5, ANNA, "hello again"), None);
 }
 
 #[test]

@@ -176,7 +176,7 @@ fn unavailable_memory_is_reported_beside_other_sections() {
     }
     stop(&home, 150, ANNA);
     let injected = prompt(&home, 151, BEN, "what about the rounding of discounts in orders?").unwrap();
-    assert!(injected.contains("fix the rounding (2m ago"), "{injected}");
+    assert!(injected.contains("(2m ago") && injected.contains("fix the rounding"), "{injected}");
     assert!(
         injected.contains("[MEMORY CONTEXT]\nwarm unavailable: the index is too far behind\n[END MEMORY]"),
         "{injected}"

@@ -8,6 +8,7 @@ pub mod project;
 
 mod claude_code;
 mod native;
+mod nearby;
 mod other_agents;
 mod peek;
 mod pi;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 use rethread_model::{Agent, SessionKind, Warning};
 
 pub use native::explicit_thread_name;
+pub use nearby::ProjectPlaces;
 pub use other_agents::other_agents;
 pub use peek::{TranscriptPeek, last_timestamp, peek};
 

@@ -16,6 +16,14 @@ pub fn project_of(cwd: &str) -> String {
     root.unwrap_or_else(|| without_worktree(cwd)).trim_end_matches('/').to_owned()
 }
 
+/// The worktrees of a repository outside its own directory.
+pub fn worktrees(project: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(project.join(".git/worktrees")).into_iter().flatten().filter_map(Result::ok);
+    // `gitdir` holds the path of the worktree's `.git` file.
+    let pointers = entries.filter_map(|entry| fs::read_to_string(entry.path().join("gitdir")).ok());
+    pointers.filter_map(|pointer| Path::new(pointer.trim()).parent().map(Path::to_owned)).collect()
+}
+
 /// A stable name of a project that hides its path: 16 hex digits.
 pub fn namespace_of(project: &str) -> String {
     let digest = Sha256::digest(project.replace('\\', "/").as_bytes());

@@ -189,10 +189,5 @@ fn author_label(speech: EntryKind) -> (&'static str, Tone) {
 }
 
 pub(crate) fn state_name(state: SessionState) -> &'static str {
-    match state {
-        SessionState::Active => "active",
-        SessionState::Idle => "idle",
-        SessionState::Suspended => "suspended",
-        SessionState::Ended => "ended",
-    }
+    state.as_str()
 }

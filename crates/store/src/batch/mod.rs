@@ -254,6 +254,14 @@ impl<'s> Batch<'s> {
         )
     }
 
+    /// Starts a new generation of a session, because its transcript was replaced: all watermarks on it are void.
+    pub fn start_generation(&mut self, session: SessionNumber) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE session SET generation = generation + 1 WHERE space = ?1 AND number = ?2",
+            params![self.space, session.0],
+        )
+    }
+
     /// Sub-agent sessions whose entries are in the transcript of their parent.
     pub fn inline_children(&self, agent: Agent, parent_external: &str) -> Result<Vec<SessionNumber>, StoreError> {
         self.all(

@@ -3,7 +3,7 @@
 use axum::http::{Method, StatusCode};
 use rethread_model::SessionId;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::existing_reference;
 use crate::json::{AwarenessJson, InjectionListJson, ResolvedReferencesJson};
@@ -29,6 +29,14 @@ pub(super) fn routes() -> Vec<Route> {
             "Sync, then return the activity of other sessions and mark it as read.",
             activity,
         ),
+        Route::get::<TurnHistoryParams, TurnHistoryJson>(
+            "/api/history/cross-session",
+            "List what other sessions of the project did since this session's last turn began, turn by turn, newest \
+             first, at most 50; the last hour for a session without turns. Does not sync, and gives every reader the \
+             same answer.",
+            turn_history,
+        )
+        .with_errors(REFERENCE_ERRORS),
         Route::get_for_session::<InjectionsParams, InjectionListJson<'_>>(
             "/api/sessions/{id}/injections",
             "List the injections of a session, newest first, with their reasons.",
@@ -66,6 +74,26 @@ fn activity(app: &ServerState, id: SessionId, _: NoParams) -> ApiResult {
     ApiResponse::json(&AwarenessJson::from_activity(
         app.engine.activity(&existing_reference(app, id)?, false)?.as_ref(),
     ))
+}
+
+/// Who asks for the turns of other sessions.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct TurnHistoryParams {
+    /// Session reference: id, id prefix, alias or name.
+    session: SessionRefParam,
+}
+
+/// The turns of other sessions.
+#[derive(Serialize, JsonSchema)]
+struct TurnHistoryJson {
+    /// Text for the session's context; null if nothing happened.
+    context: Option<String>,
+}
+
+fn turn_history(app: &ServerState, params: TurnHistoryParams) -> ApiResult {
+    let TurnHistoryParams { session: BoundedText(session) } = params;
+    ApiResponse::json(&TurnHistoryJson { context: app.engine.turn_history(&session)? })
 }
 
 /// How many injections to list.
