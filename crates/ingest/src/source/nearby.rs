@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rethread_model::Agent;
 
@@ -13,6 +14,8 @@ use super::{SourceConfig, TranscriptFile, roots};
 
 /// Claude Code cuts a longer folder name here and appends a hash.
 const CLAUDE_NAME_BYTES: usize = 200;
+/// A slow file system is listed no longer than this, because an agent waits.
+const MAX_TIME: Duration = Duration::from_millis(300);
 /// Depth of the folders below a session's own folder.
 const MAX_DEPTH: usize = 4;
 
@@ -48,7 +51,7 @@ impl ProjectPlaces {
 
     /// The transcripts of an agent that were modified since a time, in nanoseconds since 1970.
     pub fn transcripts(&self, agent: Agent, source_config: &SourceConfig, since: i64) -> Vec<TranscriptFile> {
-        let mut listing = FolderListing { agent, since, visited: HashSet::new(), found: Vec::new() };
+        let mut listing = FolderListing::new(agent, since);
         let names: Vec<String> = self.work_dirs.iter().map(|path| folder_name(agent, path)).collect();
         for folder in &self.folders {
             listing.visit(folder, MAX_DEPTH);
@@ -99,11 +102,16 @@ fn folder_name(agent: Agent, work_dir: &Path) -> String {
 struct FolderListing {
     agent: Agent,
     since: i64,
+    began: Instant,
     visited: HashSet<PathBuf>,
     found: Vec<TranscriptFile>,
 }
 
 impl FolderListing {
+    fn new(agent: Agent, since: i64) -> Self {
+        Self { agent, since, began: Instant::now(), visited: HashSet::new(), found: Vec::new() }
+    }
+
     fn visit(&mut self, folder: &Path, depth: usize) {
         let known = self.found.len();
         let folders = self.visit_files(folder);
@@ -126,6 +134,9 @@ impl FolderListing {
         }
         let mut folders = Vec::new();
         for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
+            if self.began.elapsed() > MAX_TIME {
+                break;
+            }
             let Ok(kind) = entry.file_type() else { continue };
             let name = entry.file_name();
             if kind.is_dir() {
