@@ -88,7 +88,9 @@ impl Store {
             }
             let condition = "session.id = ?2 AND session.kind = 'main'";
             let mut idle = self.select_parts(condition, params![self.space.as_str(), main.to_string()])?;
-            idle.iter_mut().for_each(|one| one.parts.extend(&child.parts));
+            for one in &mut idle {
+                one.parts.extend(&child.parts);
+            }
             active.extend(idle);
         }
         active.sort_by_key(|one| std::cmp::Reverse(one.parts.iter().filter_map(|part| part.last_activity_at).max()));

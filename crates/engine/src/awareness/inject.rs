@@ -117,7 +117,9 @@ impl Engine {
         match self.catch_up(&mut store, &project, Some(caller), self.now()) {
             Ok(true) => {}
             // Too much to read while the agent waits: it is reported with the next prompt.
-            Ok(false) => drop(self.start_detached(&["sync"])),
+            Ok(false) => {
+                self.start_detached(&["sync"]);
+            }
             // What was stored before is still worth reporting.
             Err(error) => self.log_error("inject", &error),
         }

@@ -66,10 +66,10 @@ impl Engine {
             }
             HookEvent::ToolFinished(used) => {
                 self.record_tool_call(caller, &used)?;
-                match caller.subagent {
-                    Some(_) => Ok(None),
-                    None => self.inject_after_failure(caller, &used),
+                if caller.subagent.is_some() {
+                    return Ok(None);
                 }
+                self.inject_after_failure(caller, &used)
             }
             HookEvent::TurnFinished(answer) => {
                 let mut store = self.event_writer()?;
