@@ -61,7 +61,8 @@ impl Engine {
         }
         // An agent may be configured to use any folder.
         let own_folder = caller.and_then(|caller| caller.transcript.as_deref()?.parent());
-        let folders = alias_folders.iter().filter_map(|folder| aliases::transcripts_folder(folder));
+        let pi_folders: Vec<PathBuf> =
+            alias_folders.iter().filter_map(|folder| aliases::transcripts_folder(folder)).collect();
         let source_config = self.source_config();
         let mut found = Vec::new();
         // Our own threads are read by the commands that write them.
@@ -71,7 +72,9 @@ impl Engine {
                 places.add_folder(folder);
             }
             if agent == Agent::Pi {
-                folders.clone().for_each(|folder| places.add_folder(&folder));
+                for folder in &pi_folders {
+                    places.add_folder(folder);
+                }
             }
             found.extend(places.transcripts(agent, &source_config, since.as_millis().saturating_mul(1_000_000)));
         }

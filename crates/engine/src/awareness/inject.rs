@@ -121,7 +121,9 @@ impl Engine {
         match self.catch_up(&mut store, &project, Some(caller), self.now()) {
             Ok(true) => {}
             // Too much to read while the agent waits: it is reported with the next prompt.
-            Ok(false) => drop(self.start_detached(&["sync"])),
+            Ok(false) => {
+                self.start_detached(&["sync"]);
+            }
             // The event is spooled instead.
             Err(error) if error.is_locked() => return Err(error),
             // What was stored before is still worth reporting.

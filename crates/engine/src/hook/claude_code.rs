@@ -51,13 +51,12 @@ impl Engine {
             transcript: payload.transcript_path,
             subagent: payload.agent_id.as_str().map(str::to_owned),
         };
-        let handled = match event {
-            // What a sub-agent does to files counts as done by its session. Everything else is between the two of them.
-            HookEvent::ToolStarting { .. } | HookEvent::ToolFinished(_) => self.handle_event(&caller, event),
-            _ if payload.agent_id.is_null() => self.handle_event(&caller, event),
-            _ => Ok(None),
-        };
-        let text = match handled {
+        // What a sub-agent does to files counts as done by its session. Everything else is between the two of them.
+        let is_tool_event = matches!(event, HookEvent::ToolStarting { .. } | HookEvent::ToolFinished(_));
+        if !payload.agent_id.is_null() && !is_tool_event {
+            return Ok(None);
+        }
+        let text = match self.handle_event(&caller, event) {
             Ok(text) => text,
             Err(error) => {
                 let notice = self.replace_store_in_hook(&error).ok_or(error)?;

@@ -88,10 +88,10 @@ impl Engine {
             HookEvent::ToolFinished(used) => {
                 let event = SessionEvent::of_tool_call(&used, &caller.project());
                 let is_recorded = self.record_or_spool(caller, event, false)?.is_some();
-                match caller.subagent {
-                    None if is_recorded => self.inject_after_failure(caller, &used),
-                    _ => Ok(None),
+                if caller.subagent.is_some() || !is_recorded {
+                    return Ok(None);
                 }
+                self.inject_after_failure(caller, &used)
             }
             HookEvent::TurnFinished(answer) => {
                 let event = SessionEvent::new("response_completed", preview(&answer, ANSWER_CHARS));
