@@ -111,7 +111,7 @@ impl Engine {
     }
 }
 
-/// Whether the reader never looked before. A watermark alone is no proof: a session that follows a cleared one begins
+/// Whether the reader never looked before. A watermark alone proves nothing: a session that follows a cleared one begins
 /// with one.
 fn is_first_look(store: &Store, reader: SessionKey<'_>, has_watermarks: bool) -> Result<bool, EngineError> {
     let events = store.lifecycle_events(reader, MAX_EVENTS_SCANNED)?;
