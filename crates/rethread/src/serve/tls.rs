@@ -51,7 +51,7 @@ fn acceptor(certificate: &Path, key: &Path) -> Result<Tls, Failure> {
 fn refuse_public_key_file(key: &Path) -> Result<(), Failure> {
     let Ok(about) = std::fs::metadata(key) else { return Ok(()) };
     let mode = about.permissions().mode() & 0o777;
-    if mode & 0o007 == 0 {
+    if mode.trailing_zeros() >= 3 {
         return Ok(());
     }
     let message = format!("all users can read the TLS key {} (mode {mode:04o})", key.display());
