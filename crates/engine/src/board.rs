@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rethread_model::{Agent, Entry, SessionState};
+use rethread_model::{Agent, Entry, Session, SessionState};
 use rethread_store::{BoardRow, LifecycleRow, SessionKey, Store};
 
 use crate::awareness::Lifecycle;
@@ -134,6 +134,8 @@ pub struct BoardProject {
 pub struct BoardSession {
     /// The session and its current state.
     pub listed: ListedSession,
+    /// The session it was forked from.
+    pub parent: Option<Session>,
     /// The task set by the user, if any.
     pub task: Option<String>,
     /// The beginning of the last prompt.
@@ -208,7 +210,9 @@ fn board_project(
         let Some(session) = store.session_by_number(glance.number)? else { continue };
         let labels = store.session_labels(SessionKey { agent: session.agent, external_id: &session.external_id })?;
         let words = store.session_tail(glance.number)?;
+        let parent = session.parent.map(|id| store.session_by_id(id)).transpose()?.flatten();
         shown.push(BoardSession {
+            parent: parent.map(|(_, session)| session),
             listed: ListedSession { session, state },
             task: labels.task,
             last_prompt: words.last_prompt,

@@ -41,7 +41,6 @@ impl Engine {
     /// Opens the ledger. Entries must be on disk before a request is sent.
     pub(crate) fn ledger_meter(&self) -> Result<LedgerMeter, EngineError> {
         let store = self.writer()?;
-        store.sync_every_commit()?;
         let (clock, day_start) = (self.environment.clock, self.day_start());
         Ok(LedgerMeter {
             store: RefCell::new(store),

@@ -54,12 +54,17 @@ impl<'e> ChangeWatcher<'e> {
     /// Changes since the last call, or `None`. The first call always reports a change; without a store there is none.
     pub fn poll(&mut self) -> Option<ChangeReport> {
         let database = self.engine.database();
+        let was_open = self.cursor.is_some();
         // Another file may be at the path of ours by now.
         let cursor = self.cursor.take().filter(|cursor| cursor.inode == inode_of(&database));
         let is_first = cursor.is_none();
         let cursor = match cursor {
             Some(cursor) => cursor,
-            None => self.open_cursor().ok().flatten()?,
+            None => match self.open_cursor().ok().flatten() {
+                Some(cursor) => cursor,
+                None if was_open => return self.report_unavailable_once(),
+                None => return None,
+            },
         };
         match self.read_changes(cursor) {
             Ok((cursor, changes)) => {

@@ -13,6 +13,10 @@ use crate::{Engine, EngineError, ModelError};
 /// At most this many problems are listed one by one; the rest are counted.
 const MAX_PROBLEMS_LISTED: usize = 5;
 
+/// With less free space than this, a sync may fail.
+const MIN_FREE_BYTES: u64 = 50_000_000;
+const REPLACE_HINT: &str = "run: rethread rebuild (it keeps the file, begins a new store and carries over what it can)";
+
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FindingLevel {
@@ -60,8 +64,11 @@ impl Engine {
     pub fn doctor(&self) -> Result<Diagnosis, EngineError> {
         let mut diagnosis = Diagnosis::default();
         self.check_sources(&mut diagnosis);
+        self.check_aliases(&mut diagnosis);
         self.check_hooks(&mut diagnosis);
         self.check_store(&mut diagnosis);
+        self.check_set_aside(&mut diagnosis);
+        self.check_disk(&mut diagnosis);
         self.check_model(&mut diagnosis);
         self.check_enrichment(&mut diagnosis);
         self.check_config(&mut diagnosis);
@@ -116,16 +123,25 @@ impl Engine {
                 return diagnosis.add(area, FindingLevel::Problem, message, Some("run: rethread sync"));
             }
             Err(error) => {
-                let hint = "move the file away, then run: rethread sync";
-                return diagnosis.add(area, FindingLevel::Problem, with_cause(&error), Some(hint));
+                let hint = error.is_store_unusable().then_some(REPLACE_HINT);
+                return diagnosis.add(area, FindingLevel::Problem, with_cause(&error), hint);
             }
         };
+        if Store::is_damaged(&self.database()) {
+            let message = format!("the store {} is damaged", self.database().display());
+            diagnosis.add(area, FindingLevel::Problem, message, Some(REPLACE_HINT));
+        }
+        let changed = store.changed_entries().unwrap_or_default().len();
+        if changed > 0 {
+            let message = format!("{changed} stored entries are not as they were written; the disk may be failing");
+            diagnosis.add(area, FindingLevel::Problem, message, Some("run: rethread rebuild"));
+        }
         match store.statistics() {
             Ok(statistics) => {
                 let message = format!("{} sessions, {} entries", statistics.sessions, statistics.entries);
                 diagnosis.add(area, FindingLevel::Ok, message, None);
             }
-            Err(error) => diagnosis.add(area, FindingLevel::Problem, with_cause(&error), Some("run: rethread verify")),
+            Err(error) => diagnosis.add(area, FindingLevel::Problem, with_cause(&error), Some(REPLACE_HINT)),
         }
         if store.needs_wipe().unwrap_or_default() {
             let message = "forgotten text is not yet erased from the store's files".to_owned();
@@ -135,6 +151,11 @@ impl Engine {
                 message,
                 Some("stop other rethread processes, then run: rethread sync"),
             );
+        }
+        let waiting = self.spooled_event_count();
+        if waiting > 0 {
+            let message = format!("{waiting} hook events wait, because the store was in use when they happened");
+            diagnosis.add(area, FindingLevel::Info, message, Some("run: rethread sync"));
         }
         self.check_index(&store, diagnosis);
         let loose =
@@ -152,6 +173,31 @@ impl Engine {
         if problems.len() > MAX_PROBLEMS_LISTED {
             let message = format!("{} more transcript lines could not be read", problems.len() - MAX_PROBLEMS_LISTED);
             diagnosis.add("transcripts", FindingLevel::Info, message, None);
+        }
+    }
+
+    /// Stores that had to be replaced: the files stay until the user deletes them.
+    fn check_set_aside(&self, diagnosis: &mut Diagnosis) {
+        for old in self.set_aside_stores() {
+            let path = old.path.display();
+            if old.is_carried_over {
+                let message = format!("an earlier store was replaced and carried over; its file is kept: {path}");
+                diagnosis.add("store", FindingLevel::Info, message, None);
+            } else {
+                let message = format!("an earlier store was replaced and is not carried over yet: {path}");
+                diagnosis.add("store", FindingLevel::Problem, message, Some("run: rethread sync"));
+            }
+        }
+    }
+
+    /// A full disk stops every write, while reading goes on as if nothing was wrong.
+    fn check_disk(&self, diagnosis: &mut Diagnosis) {
+        let Some(folder) = self.folder.ancestors().find(|folder| folder.exists()) else { return };
+        let Ok(disk) = rustix::fs::statvfs(folder) else { return };
+        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+        if free < MIN_FREE_BYTES {
+            let message = format!("only {} MB free on the disk of {}", free / 1_000_000, self.folder.display());
+            diagnosis.add("disk", FindingLevel::Problem, message, Some("free some space: nothing new can be stored"));
         }
     }
 

@@ -42,12 +42,31 @@ pub enum EngineError {
         #[source]
         cause: std::io::Error,
     },
+    /// Another process delivers hook events for longer than the caller was willing to wait.
+    #[error("another process delivers the hook events, see {}", .0.display())]
+    SpoolBusy(PathBuf),
+    /// All users can write to our directory.
+    #[error("all users can write to {} (mode {mode:04o})", path.display())]
+    SharedHome {
+        /// Our directory.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
     /// A path given by the user does not exist.
     #[error("path \"{}\" does not exist", .0.display())]
     PathNotFound(PathBuf),
     /// No session matches a reference.
     #[error("no session matches {0:?}")]
     UnknownReference(String),
+    /// No session matches a reference, but some have a similar name.
+    #[error("no session matches {reference:?}")]
+    SimilarReference {
+        /// The reference as given.
+        reference: String,
+        /// Sessions with a similar name.
+        candidates: Vec<Session>,
+    },
     /// A reference that begins the ids of sessions, but is too short.
     #[error("{0:?} is too short for an id: use at least 4 characters")]
     ShortReference(String),
@@ -176,4 +195,16 @@ fn server_description(server: Option<&serde_json::Value>) -> String {
     let at = server.get("url").and_then(serde_json::Value::as_str).map(|url| format!(" at {url}"));
     let pid = server.get("pid").map(|pid| format!(" (pid {pid})"));
     at.unwrap_or_default() + &pid.unwrap_or_default()
+}
+
+impl EngineError {
+    /// Whether another process kept the store locked for longer than the caller was willing to wait.
+    pub(crate) fn is_locked(&self) -> bool {
+        matches!(
+            self,
+            EngineError::Store(StoreError::Locked { .. })
+                | EngineError::SpoolBusy(_)
+                | EngineError::Index(IndexError::Store(StoreError::Locked { .. }))
+        )
+    }
 }

@@ -112,7 +112,9 @@ impl Engine {
     }
 
     fn index_until_done(&self, done: &AtomicBool) -> Result<IndexUpdate, IndexError> {
-        let store = Store::open(&self.database(), Space::local())?;
+        let Some(store) = Store::open_read_only(&self.database(), &Space::local(), None)? else {
+            return Ok(IndexUpdate::UpToDate);
+        };
         let Some(mut follower) = IndexUpdater::begin(&self.index_folder(), &store, LockWait::Skip)? else {
             return Ok(IndexUpdate::Busy);
         };

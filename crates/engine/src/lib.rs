@@ -40,12 +40,15 @@ mod indexing;
 mod install;
 mod journal;
 mod model;
+mod naming;
 mod notes;
 mod paging;
 mod questions;
 mod rebuild;
 mod reduction;
 mod references;
+mod replaced_store;
+mod resolver;
 mod search;
 mod search_cache;
 mod server_files;
@@ -66,7 +69,7 @@ use std::time::Duration;
 use jiff::tz::TimeZone;
 use rethread_ingest::source::SourceConfig;
 use rethread_model::{Agent, Space, Timestamp};
-use rethread_store::Store;
+use rethread_store::{Store, WaitBudget};
 
 use config::LiveConfig;
 use search_cache::SearchCache;
@@ -105,6 +108,7 @@ pub use questions::{AnsweredQuestion, AskError, AskPlan, AskRequest, HandoffRepo
 pub use rebuild::{RebuildReport, VerifyReport};
 pub use reduction::{SessionType, SessionTypeReduction};
 pub use references::ResolvedReferences;
+pub use replaced_store::CarryOverReport;
 pub use rethread_index::{IndexError, IndexLag, IndexProblem};
 pub use rethread_llm::{BudgetRefusal, ChatError, NanoUsd, PRICES_AS_OF, ToolDefinition};
 pub use rethread_recall::{
@@ -114,8 +118,8 @@ pub use rethread_recall::{
     SearchHit, SectionKind, SessionReference, Snippet, Workflow, wrap_for_model,
 };
 pub use rethread_store::{
-    EntityFacts, EntryPage, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, LifecycleEvent, MemoryTiers,
-    ModelSpending, SessionScope, StoreError, StoreStatistics, ThreadError, ThreadLineProblem,
+    CarriedOver, EntityFacts, EntryPage, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, LifecycleEvent,
+    MemoryTiers, ModelSpending, SessionScope, StoreError, StoreStatistics, ThreadError, ThreadLineProblem,
 };
 pub use search::{HitWithExchange, SearchReport, SearchRequest, expects_panic};
 pub use server_files::ServerLock;
@@ -134,9 +138,6 @@ pub use token::random_secret;
 pub use usage::{OwnUsage, UsageGroup, UsageGrouping, UsageReport, UsageRequest, UsageTotals};
 pub use watch::{WatchEvent, WatchMode, WatchRequest};
 
-/// Recording an event waits this many times longer for another process than answering a request does.
-const EVENT_TIMEOUT_FACTOR: u32 = 5;
-
 /// Everything Rethread can do, for one user on one machine. Each command is one method.
 #[derive(Debug)]
 pub struct Engine {
@@ -147,8 +148,10 @@ pub struct Engine {
     search_cache: SearchCache,
     /// How long to wait for the store's lock. `None` means the default of [`Store`].
     store_timeout: Option<Duration>,
-    /// Leaves the checkpoint of the write-ahead log to other processes, because this one must finish quickly.
-    should_skip_checkpoint: bool,
+    /// Tells a damage met before from one that another process has already dealt with.
+    opened_at: std::time::SystemTime,
+    /// Set in a hook: how much longer it may wait for other processes in total.
+    hook_wait: Option<WaitBudget>,
 }
 
 impl Engine {
@@ -162,15 +165,16 @@ impl Engine {
             folder,
             search_cache: SearchCache::default(),
             store_timeout: None,
-            should_skip_checkpoint: false,
+            opened_at: std::time::SystemTime::now(),
+            hook_wait: None,
         })
     }
 
-    /// Limits the wait for another process that is writing, and skips the checkpoint on close. For hooks, which must
-    /// return quickly.
+    /// Limits how long other processes are waited for in total, and waits neither for the disk nor for checkpoints. For
+    /// hooks, which must return quickly.
     #[must_use]
     pub fn with_hook_timeout(self, timeout: Duration) -> Self {
-        Self { store_timeout: Some(timeout), should_skip_checkpoint: true, ..self }
+        Self { store_timeout: Some(timeout), hook_wait: Some(WaitBudget::new(timeout)), ..self }
     }
 
     /// Limits the wait for another process that is writing. For callers that retry later.
@@ -222,33 +226,41 @@ impl Engine {
         self.folder.join("memory.db")
     }
 
-    /// Opens the store for reading. `None` if there is none yet: reading never creates it.
+    /// Opens the store for reading. `None` if there is none yet: reading neither creates nor changes it.
     fn reader(&self) -> Result<Option<Store>, EngineError> {
-        if !self.has_store() {
-            return Ok(None);
-        }
-        self.writer().map(Some)
+        Ok(Store::open_read_only(&self.database(), &Space::local(), self.store_timeout)?)
     }
 
+    /// Opens the store for writing and creates it if there is none. Delivers the hook events that wait.
     fn writer(&self) -> Result<Store, EngineError> {
-        home::ensure_private_folder(&self.folder)?;
-        Ok(match self.store_timeout {
-            Some(timeout) if self.should_skip_checkpoint => {
-                Store::open_low_latency(&self.database(), Space::local(), timeout)?
-            }
-            Some(timeout) => Store::open_with_timeout(&self.database(), Space::local(), timeout)?,
-            None => Store::open(&self.database(), Space::local())?,
-        })
+        self.ensure_home()?;
+        let (path, space) = (self.database(), Space::local());
+        let mut store = match (&self.hook_wait, self.store_timeout) {
+            (Some(budget), _) => Store::open_low_latency(&path, space, budget.clone())?,
+            (None, Some(timeout)) => Store::open_with_timeout(&path, space, timeout)?,
+            (None, None) => Store::open(&path, space)?,
+        };
+        match self.deliver_spooled(&mut store) {
+            // Its own event must not be stored before those that wait.
+            Err(error) if self.hook_wait.is_some() && error.is_locked() => return Err(error),
+            Err(error) => self.log_error("spool", &error),
+            Ok(()) => {}
+        }
+        Ok(store)
     }
 
-    /// Opens the store to record an event. Waits longer than usual: no answer depends on it, and a lost event cannot be
-    /// recovered.
-    fn event_writer(&self) -> Result<Store, EngineError> {
-        home::ensure_private_folder(&self.folder)?;
-        Ok(match self.store_timeout {
-            Some(timeout) => Store::open_low_latency(&self.database(), Space::local(), timeout * EVENT_TIMEOUT_FACTOR)?,
-            None => Store::open(&self.database(), Space::local())?,
-        })
+    /// Opens the store for writing. `None` if there is none yet.
+    fn existing_writer(&self) -> Result<Option<Store>, EngineError> {
+        if self.has_store() { self.writer().map(Some) } else { Ok(None) }
+    }
+
+    /// Opens the store for a reader that syncs new transcript lines first. If it cannot be written, what is stored must
+    /// do.
+    fn syncing_reader(&self) -> Result<Option<Store>, EngineError> {
+        match self.existing_writer() {
+            Err(EngineError::Store(StoreError::Disk { .. } | StoreError::Create { .. })) => self.reader(),
+            other => other,
+        }
     }
 
     /// Where to look for transcripts, including the paths from the configuration.
@@ -263,7 +275,9 @@ impl Engine {
             threads_dir: Some(self.folder.join("threads")),
             extra_roots: Vec::new(),
         };
-        source_config.extra_roots = extra.map(|(agent, path)| (agent, source_config.expand_home(&path))).collect();
+        // A relative path means the same wherever a command is run.
+        let below_home = |path: String| self.environment.home.join(source_config.expand_home(&path));
+        source_config.extra_roots = extra.map(|(agent, path)| (agent, below_home(path))).collect();
         source_config
     }
 }

@@ -89,7 +89,7 @@ impl Engine {
             .filter(|name| !name.is_empty())
             .unwrap_or_else(|| "an agent".to_owned());
         let from = session.map_or_else(String::new, |session| format!(", session {}", session.id));
-        home::ensure_private_folder(&self.folder)?;
+        self.ensure_home()?;
         let _lock = self.lock_notes()?;
         let id = self.notes_thread(project.as_deref())?;
         let records = self.threads().read(id)?.records;

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use rethread_index::{IndexError, IndexLag, IndexProblem, index_lag};
 use rethread_ingest::source::file;
-use rethread_ingest::{SessionAssembler, rebuild_episodes};
+use rethread_ingest::{KeptEntries, SessionAssembler, rebuild_episodes};
 use rethread_model::thread::ThreadRecord;
 use rethread_model::{Session, SessionCounts};
 use rethread_store::{Batch, FailedCheck, SessionFilter, SessionNumber, SessionUpdate, Store};
@@ -39,15 +39,24 @@ const ERASED_CHECK: &str = "forgotten text is erased from the files";
 const REBUILD_CHECK: &str = "rebuilding a session gives the same counts and episodes";
 
 impl Engine {
-    /// Rebuilds everything from the transcripts, or from the stored entries where a transcript is gone.
+    /// Rebuilds everything from the transcripts, or from the stored entries where a transcript is gone. A store whose
+    /// file is damaged is replaced first.
     pub fn rebuild(&self, progress: &mut dyn FnMut(ReadProgress)) -> Result<RebuildReport, EngineError> {
         self.config.ensure_usable()?;
+        if self.has_store() && Store::is_damaged(&self.database()) {
+            self.replace_store("the file fails its check")?;
+        }
+        self.with_usable_store(&mut || self.rebuild_once(progress))
+    }
+
+    fn rebuild_once(&self, progress: &mut dyn FnMut(ReadProgress)) -> Result<RebuildReport, EngineError> {
         let start = Instant::now();
         let mut store = self.writer()?;
+        let carried_over = self.carry_over_stores(&mut store)?;
         let mut batch = store.begin()?;
         batch.clear_redactions()?;
         batch.commit()?;
-        let (plan, rebuilt_from_store) = plan_rebuild(&mut store)?;
+        let (plan, rebuilt_from_store) = plan_rebuild(self, &mut store)?;
         let mut tally = SyncTotals::default();
         run_plan(self, &mut store, &plan, &mut tally, progress)?;
         drop(store);
@@ -69,7 +78,7 @@ impl Engine {
         // Every row was written again, which leaves as many unused pages.
         store.compact()?;
         Ok(RebuildReport {
-            sync: SyncReport { agents, seconds: start.elapsed().as_secs_f64(), ..rest },
+            sync: SyncReport { agents, carried_over, seconds: start.elapsed().as_secs_f64(), ..rest },
             rebuilt_from_store,
         })
     }
@@ -116,8 +125,8 @@ impl Engine {
 }
 
 impl Engine {
-    /// Checks that every line of every log is a record and that record numbers have no gaps. An incomplete last line is
-    /// fine: a killed process left it, it was never acknowledged, and readers skip it.
+    /// Checks that every line of every log is an undamaged record and that record numbers have no gaps. An incomplete
+    /// line is fine: a killed process left it, it was never acknowledged, and readers skip it.
     fn verify_threads(&self) -> Result<Vec<FailedCheck>, EngineError> {
         let threads = self.threads();
         let mut damage = Vec::new();
@@ -134,6 +143,14 @@ impl Engine {
             };
             if threads.has_damaged_metadata(id) {
                 found("its metadata cannot be read; the next append rebuilds them from the log".to_owned());
+            }
+            let damaged: Vec<_> = logged.problems.iter().filter(|problem| problem.is_damage).collect();
+            for problem in &damaged {
+                found(format!("line {} is damaged and skipped: {}", problem.line, problem.reason));
+            }
+            if !damaged.is_empty() {
+                // Their numbers are missing.
+                continue;
             }
             for (expected, seq) in (1..).zip(logged.records.iter().filter_map(ThreadRecord::seq)) {
                 if seq != expected {
@@ -160,37 +177,78 @@ impl Engine {
     }
 }
 
-/// Plans to reread all transcripts that still exist, in their old order. Other sessions are rebuilt right here.
-fn plan_rebuild(store: &mut Store) -> Result<(SyncPlan, u64), EngineError> {
+/// Plans to reread all transcripts that can be read, in their old order. Sessions without one are rebuilt right here.
+fn plan_rebuild(engine: &Engine, store: &mut Store) -> Result<(SyncPlan, u64), EngineError> {
     let mut plan = SyncPlan::default();
-    let (mut read, mut gone) = (HashSet::new(), Vec::new());
+    let mut read = HashSet::new();
+    let mut excludes = engine.exclude_rules()?;
+    let agents = engine.agents_to_read(None)?;
     for row in store.transcripts()? {
         let Some(session) = row.session else { continue };
-        match file::open(std::path::Path::new(&row.path)) {
-            Ok((_, stamp)) if stamp.size > 0 => {
-                read.insert(session);
-                let (agent, path) = (row.agent, row.path.clone().into());
-                plan.jobs.push(TranscriptJob { agent, path, stamp, start: JobStart::Reread(Box::new(row)) });
-            }
-            _ => gone.push(session),
+        let path = std::path::PathBuf::from(&row.path);
+        let cwd = store.session_cwd(session)?;
+        if !agents.contains(&row.agent) || excludes.is_excluded(&path, cwd.as_deref()) {
+            continue;
         }
+        let Some((_, stamp)) = file::open(&path).ok().filter(|(_, stamp)| stamp.size > 0) else { continue };
+        read.insert(session);
+        plan.jobs.push(TranscriptJob { agent: row.agent, path, stamp, start: JobStart::Reread(Box::new(row)) });
     }
-    gone.retain(|session| !read.contains(session));
-    gone.sort_unstable();
-    gone.dedup();
-    for session in &gone {
+    let rebuilt = sessions_without(store, &read)?;
+    for session in &rebuilt {
         rebuild_stored_session(store, *session)?;
     }
-    Ok((plan, gone.len() as u64))
+    Ok((plan, rebuilt.len() as u64))
 }
 
-/// Rebuilds a session from its stored entries.
+/// The sessions that are not read from one of these sessions' transcripts.
+fn sessions_without(store: &Store, read: &HashSet<SessionNumber>) -> Result<Vec<SessionNumber>, EngineError> {
+    let filter = SessionFilter { include_children: true, include_empty: true, ..SessionFilter::default() };
+    let mut others = Vec::new();
+    for session in store.sessions(&filter)? {
+        let number = store.session_number(session.id)?;
+        // Sub-agents inside a transcript are read with it.
+        let parent = session.parent.filter(|_| session.external_id.contains('/'));
+        let parent = parent.map(|parent| store.session_number(parent)).transpose()?.flatten();
+        let is_read = |number: Option<SessionNumber>| number.is_some_and(|number| read.contains(&number));
+        if !is_read(number) && !is_read(parent) {
+            others.extend(number);
+        }
+    }
+    Ok(others)
+}
+
+/// Rebuilds a session from its stored entries. A state that cannot be read is derived again as far as entries tell.
 fn rebuild_stored_session(store: &mut Store, number: SessionNumber) -> Result<(), EngineError> {
     let mut batch = store.begin()?;
-    let Some((session, Some(memory))) = batch.session_with_state(number)? else { return Ok(()) };
-    let Ok(assembler) = SessionAssembler::resume(session.agent, &session.external_id, &memory) else { return Ok(()) };
+    let Some((session, state)) = batch.session_with_state(number)? else { return Ok(()) };
+    let resumed = state.and_then(|state| SessionAssembler::resume(session.agent, &session.external_id, &state).ok());
+    let assembler = match resumed {
+        Some(assembler) => assembler,
+        None => assembler_from_entries(&batch, number, &session)?,
+    };
     rebuild_from_entries(&mut batch, (number, &session), assembler, session.name.as_deref())?;
     Ok(batch.commit()?)
+}
+
+/// An assembler that continues after the stored entries.
+fn assembler_from_entries(
+    batch: &Batch<'_>,
+    number: SessionNumber,
+    session: &Session,
+) -> Result<SessionAssembler, EngineError> {
+    let mut assembler = SessionAssembler::new(session.agent, &session.external_id);
+    let spoken = batch.spoken_entries(number)?;
+    let entries = batch.entry_outlines(number)?.0.len() as u64;
+    let new_seqs = (0..entries).map(|seq| (seq, seq)).collect();
+    assembler.adopt_kept(&KeptEntries {
+        earlier_state: None,
+        new_seqs: &new_seqs,
+        entries,
+        has_unread: true,
+        spoken: &spoken,
+    });
+    Ok(assembler)
 }
 
 /// Rebuilds a session from its stored entries and saves it under this name.

@@ -1,22 +1,14 @@
 //! `@@session` in a prompt: resolves references to sessions and builds the text to inject about them.
-//!
-//! A prompt may contain `@@` without referring to a session: a variable, a diff. So a reference must be an exact name
-//! or an id. Parts of a name count only for sessions of the same project, and only if the text clearly is a name.
 
-use rethread_model::{Session, SessionKind};
+use rethread_model::Session;
 use rethread_recall::{
     CitedAnswer, MAX_REFERENCES, REFERENCE_BYTES, ReferenceCandidate, ReferenceOutcome, ReferencedSession,
     SessionReference, find_references, format_age, reference_block,
 };
-use rethread_store::{SessionKey, SessionScope, Store};
+use rethread_store::{SessionScope, Store};
 
-use crate::sessions::slug;
+use crate::resolver::{ReferenceForm, ReferenceMatch, ReferenceOrigin};
 use crate::{Engine, EngineError};
-
-/// Shortest prefix of an id that is looked up.
-const MIN_PREFIX_BYTES: usize = 4;
-/// At least one word of a partial name must be this long.
-const MIN_WORD_CHARS: usize = 3;
 
 /// The references in a text and what they resolve to.
 #[derive(Clone, Debug)]
@@ -25,14 +17,6 @@ pub struct ResolvedReferences {
     pub outcomes: Vec<(SessionReference, ReferenceOutcome)>,
     /// The text to inject. `None` if there are no references.
     pub text: Option<String>,
-}
-
-/// Where a reference is made. Sessions of the same project take precedence; the referring session itself is excluded.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ReferenceOrigin<'a> {
-    /// The referring session.
-    pub(crate) session: Option<SessionKey<'a>>,
-    pub(crate) project: Option<&'a str>,
 }
 
 impl Engine {
@@ -49,9 +33,10 @@ impl Engine {
         };
         let outcomes = match self.reader()? {
             Some(store) => self.reference_outcomes(&store, ReferenceOrigin { session: None, project }, text),
-            None => {
-                find_references(text).into_iter().map(|reference| (reference, ReferenceOutcome::NotFound)).collect()
-            }
+            None => find_references(text)
+                .into_iter()
+                .map(|reference| (reference, ReferenceOutcome::NotFound(Vec::new())))
+                .collect(),
         };
         Ok(ResolvedReferences { text: reference_block(&outcomes, REFERENCE_BYTES), outcomes })
     }
@@ -88,18 +73,18 @@ impl Engine {
         from: ReferenceOrigin<'_>,
         reference: &SessionReference,
     ) -> ReferenceOutcome {
-        let resolved = match_reference(store, from, reference).and_then(|found| {
+        let form = if reference.is_quoted { ReferenceForm::Quoted } else { ReferenceForm::Word };
+        let candidates = |sessions: &[Session]| -> Vec<ReferenceCandidate> {
+            sessions.iter().map(|session| self.reference_candidate(session)).collect()
+        };
+        let resolved = self.match_reference(store, from, &reference.target, form).and_then(|found| {
             let session = match found {
                 ReferenceMatch::One(session) => *session,
                 ReferenceMatch::OwnSession => {
                     return Ok(ReferenceOutcome::Invalid("a session cannot refer to itself".to_owned()));
                 }
-                ReferenceMatch::Several(sessions) => {
-                    return Ok(ReferenceOutcome::Ambiguous(
-                        sessions.iter().map(|session| self.reference_candidate(session)).collect(),
-                    ));
-                }
-                ReferenceMatch::NotFound => return Ok(ReferenceOutcome::NotFound),
+                ReferenceMatch::Several(sessions) => return Ok(ReferenceOutcome::Ambiguous(candidates(&sessions))),
+                ReferenceMatch::NotFound(similar) => return Ok(ReferenceOutcome::NotFound(candidates(&similar))),
             };
             let mut sessions = vec![self.referenced_session(store, session.clone(), reference.question.as_deref())?];
             let mut at = session;
@@ -142,6 +127,7 @@ impl Engine {
             summary: card.fields.summary,
             tags: card.fields.tags,
             answer: answer.map(|answer| answer_text(&answer)),
+            is_repeated: false,
         })
     }
 
@@ -152,95 +138,6 @@ impl Engine {
             name: session.name.clone().unwrap_or_else(|| "unnamed".to_owned()),
         }
     }
-}
-
-/// The sessions that match a reference.
-enum ReferenceMatch {
-    One(Box<Session>),
-    Several(Vec<Session>),
-    /// Only the referring session itself.
-    OwnSession,
-    NotFound,
-}
-
-fn match_reference(
-    store: &Store,
-    from: ReferenceOrigin<'_>,
-    reference: &SessionReference,
-) -> Result<ReferenceMatch, EngineError> {
-    let mut found = sessions_by_id(store, &reference.target)?;
-    if found.is_empty() {
-        found = sessions_by_name(store, from, reference)?;
-    }
-    let is_own = |session: &Session| {
-        from.session.is_some_and(|own| own.agent == session.agent && own.external_id == session.external_id)
-    };
-    let is_itself = found.iter().any(is_own);
-    found.retain(|session| !is_own(session));
-    let near: Vec<&Session> =
-        found.iter().filter(|session| from.project.is_some() && session.project.as_deref() == from.project).collect();
-    Ok(match (near.as_slice(), found.as_slice()) {
-        ([one], _) => ReferenceMatch::One(Box::new((*one).clone())),
-        (_, [one]) => ReferenceMatch::One(Box::new(one.clone())),
-        (_, []) if is_itself => ReferenceMatch::OwnSession,
-        (_, []) => ReferenceMatch::NotFound,
-        _ => ReferenceMatch::Several(found),
-    })
-}
-
-/// Sessions by id, alias or id prefix. A prefix needs a digit; otherwise it is a word.
-fn sessions_by_id(store: &Store, target: &str) -> Result<Vec<Session>, EngineError> {
-    let mut found = store.sessions_by_exact_reference(target)?;
-    let is_prefix = target.len() >= MIN_PREFIX_BYTES
-        && target.bytes().any(|byte| byte.is_ascii_digit())
-        && target.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    if found.is_empty() && is_prefix {
-        found = store.sessions_by_id_prefix(target)?;
-    }
-    // The ids of subagents start with the id of their parent, and the parent is meant.
-    if found.iter().filter(|session| session.kind == SessionKind::Main).count() == 1 {
-        found.retain(|session| session.kind == SessionKind::Main);
-    }
-    Ok(found)
-}
-
-/// Sessions by their name or their card's name; by parts of the name only in the same project.
-fn sessions_by_name(
-    store: &Store,
-    from: ReferenceOrigin<'_>,
-    reference: &SessionReference,
-) -> Result<Vec<Session>, EngineError> {
-    let target_slug = slug(&reference.target);
-    if target_slug.is_empty() {
-        return Ok(Vec::new());
-    }
-    let names = store.session_names()?;
-    let mut found = Vec::new();
-    for (number, _) in names.iter().filter(|(_, name)| slug(name) == target_slug) {
-        found.extend(store.session_by_number(*number)?);
-    }
-    if found.is_empty() {
-        for (id, _) in store.card_names()?.iter().filter(|(_, name)| slug(name) == target_slug) {
-            found.extend(store.sessions_by_exact_reference(&id.to_string())?);
-        }
-    }
-    let words: Vec<&str> = target_slug.split('-').collect();
-    let is_name = reference.is_quoted || words.len() > 1;
-    if found.is_empty()
-        && from.project.is_some()
-        && is_name
-        && words.iter().any(|word| word.chars().count() >= MIN_WORD_CHARS)
-    {
-        for (number, _) in names.iter().filter(|(_, name)| has_words(&slug(name), &words)) {
-            let session = store.session_by_number(*number)?;
-            found.extend(session.filter(|session| session.project.as_deref() == from.project));
-        }
-    }
-    Ok(found)
-}
-
-fn has_words(name: &str, words: &[&str]) -> bool {
-    words.iter().all(|word| name.split('-').any(|other| other == *word))
 }
 
 /// An answer with its citations and notes. Extracted passages contain their citations already.

@@ -1,8 +1,8 @@
 //! Searches all sessions.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use jiff::Zoned;
@@ -84,13 +84,15 @@ pub struct HitWithExchange {
     pub answer: Option<String>,
 }
 
-/// Set while an index that may be damaged is read. A panic is then caught and the index rebuilt, so it must not be
-/// reported.
-static IS_PROBING_INDEX: AtomicBool = AtomicBool::new(false);
+thread_local! {
+    /// Set while this thread reads an index that may be damaged. A panic is then caught and the index rebuilt, so it
+    /// must not be reported.
+    static IS_PROBING_INDEX: Cell<bool> = const { Cell::new(false) };
+}
 
-/// Whether a panic right now is expected and handled. Panic hooks use this to stay silent.
+/// Whether a panic of the current thread is expected and handled. Panic hooks use this to stay silent.
 pub fn expects_panic() -> bool {
-    IS_PROBING_INDEX.load(Ordering::Relaxed)
+    IS_PROBING_INDEX.get()
 }
 
 impl Engine {
@@ -348,9 +350,9 @@ pub(crate) fn search_in_sessions(
 
 /// Runs work that reads the index. Damaged files can make the index library panic; that counts as damage too.
 pub(crate) fn catch_index_damage<T>(work: impl FnOnce() -> Result<T, SearchError>) -> Result<T, GuardedError> {
-    IS_PROBING_INDEX.store(true, Ordering::Relaxed);
+    let was_probing = IS_PROBING_INDEX.replace(true);
     let done = catch_unwind(AssertUnwindSafe(work));
-    IS_PROBING_INDEX.store(false, Ordering::Relaxed);
+    IS_PROBING_INDEX.set(was_probing);
     match done {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(SearchError::Index(IndexError::Damaged(_)))) | Err(_) => Err(GuardedError::DamagedIndex),
@@ -375,4 +377,20 @@ pub(crate) fn prompt_of(entries: &[Entry]) -> Option<&str> {
 /// The agent's last message.
 pub(crate) fn answer_of(entries: &[Entry]) -> Option<&str> {
     entries.iter().rev().find(|entry| entry.kind == EntryKind::AssistantText).map(|entry| entry.text.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_thread_that_reads_the_index_expects_a_panic() {
+        // D57
+        let seen = catch_index_damage(|| {
+            let elsewhere = std::thread::spawn(expects_panic).join().unwrap_or(true);
+            Ok((expects_panic(), elsewhere, catch_index_damage(|| Ok(())).is_ok(), expects_panic()))
+        });
+        assert!(matches!(seen, Ok((true, false, true, true))));
+        assert!(!expects_panic());
+    }
 }

@@ -17,7 +17,7 @@ pub struct ServerLock {
 impl Engine {
     /// Takes the server lock. Fails if another server runs.
     pub fn lock_server(&self) -> Result<ServerLock, EngineError> {
-        home::ensure_private_folder(&self.folder)?;
+        self.ensure_home()?;
         match home::try_lock_file(&self.server_lock_path())? {
             Some(file) => Ok(ServerLock { file }),
             None => Err(EngineError::ServerAlreadyRunning { server_info: self.running_server_info() }),

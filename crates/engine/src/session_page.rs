@@ -1,8 +1,6 @@
 //! One session for reading: a page of its entries, and a summary of the whole session.
 
-use std::collections::BTreeMap;
-
-use rethread_model::{Entry, Fact, Predicate, Session, SessionId};
+use rethread_model::{Entry, Fact, Predicate, Session, SessionId, relative_path};
 use rethread_recall::{Decision, decisions};
 use rethread_store::{
     EntryFilter, EntryPage, EntryRange, EpisodePrompt, FactQuery, FactRow, InjectionRow, SessionKey, SessionNumber,
@@ -23,17 +21,13 @@ const MAX_INJECTIONS: u64 = 20;
 /// Facts loaded for the summary.
 const MAX_FACTS: u64 = 5_000;
 /// Facts shown beside the entries.
-const SHOWN_PREDICATES: [Predicate; 12] = [
+const SHOWN_PREDICATES: [Predicate; 8] = [
     Predicate::FailedWith,
     Predicate::FixedBy,
     Predicate::NotFixedBy,
     Predicate::Decided,
     Predicate::Prefers,
     Predicate::Forbids,
-    Predicate::Edited,
-    Predicate::Created,
-    Predicate::Deleted,
-    Predicate::Renamed,
     Predicate::Committed,
     Predicate::Reverted,
 ];
@@ -56,13 +50,13 @@ pub struct SessionPage {
     pub card: SessionCard,
     /// The requested entries.
     pub page: EntryPage,
-    /// All episodes with their prompts.
+    /// The prompts a human typed; in a sub-agent's session, its tasks.
     pub prompts: Vec<EpisodePrompt>,
     /// Errors in the session, with their fixes and failed attempts.
     pub errors: Vec<KnownError>,
     /// Decisions made in the session.
     pub decisions: Vec<Decision>,
-    /// Files changed in the session, most changes first.
+    /// The files that `files_edited` counts, most changes first.
     pub files: Vec<ChangedFile>,
     /// Commits made or reverted in the session, oldest first.
     pub commits: Vec<Fact>,
@@ -72,7 +66,7 @@ pub struct SessionPage {
     pub injections: Vec<InjectionRow>,
     /// Sessions of the subagents it started.
     pub children: Vec<Session>,
-    /// The session that started it, if it is a subagent's.
+    /// The session it was forked from, or that started it.
     pub parent: Option<Session>,
 }
 
@@ -125,7 +119,7 @@ impl Engine {
             prompts: store.episode_prompts(number)?,
             errors: known_errors_in(facts.clone()),
             decisions: decisions(&facts),
-            files: changed_files(&facts),
+            files: changed_files(store, number, &session)?,
             commits: commits(&facts),
             usage: UsageTotals::for_session(store, number)?,
             injections: store.injections(key, MAX_INJECTIONS)?,
@@ -162,18 +156,14 @@ fn trim_to_max_bytes(page: &mut EntryPage, range: EntryRange) {
     }
 }
 
-fn changed_files(facts: &[FactRow]) -> Vec<ChangedFile> {
-    let changes = [Predicate::Edited, Predicate::Created, Predicate::Deleted, Predicate::Renamed];
-    let mut files: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
-    for known in facts.iter().filter(|known| changes.contains(&known.fact.predicate)) {
-        let (times, line) = files.entry(known.fact.subject.name.as_str()).or_default();
-        *times += (known.fact.success_count + known.fact.failure_count).max(1);
-        *line = known.fact.line.max(*line);
-    }
-    let mut files: Vec<ChangedFile> =
-        files.into_iter().map(|(name, (times, line))| ChangedFile { name: name.to_owned(), times, line }).collect();
-    files.sort_by_key(|file| std::cmp::Reverse(file.times));
-    files
+fn changed_files(store: &Store, number: SessionNumber, session: &Session) -> Result<Vec<ChangedFile>, EngineError> {
+    let project = session.project.as_deref().or(session.cwd.as_deref());
+    let changed = store.changed_paths(number)?.into_iter().map(|changed| ChangedFile {
+        name: relative_path(&changed.path, project).to_owned(),
+        times: changed.times,
+        line: changed.last_line,
+    });
+    Ok(changed.collect())
 }
 
 fn commits(facts: &[FactRow]) -> Vec<Fact> {

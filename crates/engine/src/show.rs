@@ -1,9 +1,9 @@
 //! The log of a session, in one of three profiles, with an optional size limit.
 
-use rethread_model::{Entry, EntryKind, EntryRole, Episode, SessionId};
-use rethread_store::{EntryFilter, Store};
+use rethread_model::{Entry, EntryKind, EntryRole, Episode, Session, SessionId};
+use rethread_store::{ChangedPath, EntryFilter, Store, ToolTotal};
 
-use crate::sessions::stored_session;
+use crate::resolver::stored_session;
 use crate::{Engine, EngineError, ListPage, ListedSession, PageRequest};
 
 /// How much of a session is shown.
@@ -34,6 +34,12 @@ pub struct ShowRequest {
 pub struct SessionLog {
     /// The session and its current state.
     pub listed: ListedSession,
+    /// The session it was forked from, or that started it.
+    pub parent: Option<Session>,
+    /// The files its tools wrote or edited, most changes first.
+    pub changed_files: Vec<ChangedPath>,
+    /// The tools it called, most calls first.
+    pub tools: Vec<ToolTotal>,
     /// The entries, oldest first.
     pub entries: Vec<Entry>,
     /// All episodes of the session.
@@ -66,7 +72,14 @@ impl Engine {
             keep_last_bytes(&mut entries, bytes as usize);
         }
         let episodes = store.episodes(listed.session.id)?;
-        Ok(SessionLog { listed, earlier_entries: (all - entries.len()) as u64, entries, episodes, cited_line: cited })
+        let parent = listed.session.parent.map(|id| store.session_by_id(id)).transpose()?.flatten();
+        let parent = parent.map(|(_, session)| session);
+        let (mut changed_files, mut tools) = (Vec::new(), Vec::new());
+        if let Some(number) = store.session_number(listed.session.id)? {
+            (changed_files, tools) = (store.changed_paths(number)?, store.tool_totals(number)?);
+        }
+        let earlier_entries = (all - entries.len()) as u64;
+        Ok(SessionLog { listed, parent, changed_files, tools, earlier_entries, entries, episodes, cited_line: cited })
     }
 
     /// A page of a session's log. `around` starts the page a little before a line of the transcript.

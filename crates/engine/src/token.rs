@@ -45,7 +45,7 @@ impl Engine {
     }
 
     fn new_token(&self) -> Result<String, EngineError> {
-        home::ensure_private_folder(&self.folder)?;
+        self.ensure_home()?;
         let path = self.token_path();
         let token = random_secret().map_err(|cause| EngineError::Token { path: path.clone(), cause })?;
         home::write_atomic(&path, &format!("{token}\n")).map_err(|cause| EngineError::Token { path, cause })?;

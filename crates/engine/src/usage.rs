@@ -107,7 +107,9 @@ impl UsageTotals {
         let prompt = slice.price_step.checked_sub(1).and_then(|at| steps.get(at)).map_or(0, |step| step + 1);
         match (slice.cost_nanos, list_price(model, prompt)) {
             (Some(nanos), _) => used.stated_cost = Some(NanoUsd::new(nanos)),
-            (None, Some(price)) => used.estimated_cost = Some(price.cost(slice.tokens)),
+            (None, Some(price)) => {
+                used.estimated_cost = Some(price.cost_with_hour_writes(slice.tokens, slice.hour_write_tokens));
+            }
             (None, None) => {
                 used.unpriced_tokens = slice.tokens.total();
                 used.unpriced_models.insert(model.to_owned());

@@ -22,8 +22,8 @@ mod redact;
 pub mod source;
 
 pub use assemble::{
-    PART_TOKENS, RebuiltEpisodes, RemainingEntry, SessionAssembler, SessionInfo, StoredState, blocked_keys,
-    explicit_title, queued_prompt_key, rebuild_episodes, state_texts, subagent_conversation, title_key,
+    KeptEntries, PART_TOKENS, RebuiltEpisodes, RemainingEntry, SessionAssembler, SessionInfo, StoredState,
+    blocked_keys, queued_prompt_key, rebuild_episodes, state_texts, subagent_conversation, title_key,
 };
 pub use filter::TranscriptFilter;
 pub use parse::{

@@ -10,6 +10,10 @@ pub const PRICES_AS_OF: &str = "2026-11-16";
 /// Prices are given per this many tokens.
 const MILLION: u128 = 1_000_000;
 
+/// Storing input for an hour costs this many times as much as reading it. Only Anthropic reports such tokens.
+/// Source: platform.claude.com/docs/en/build-with-claude/prompt-caching.
+const HOUR_WRITE_FACTOR: u64 = 2;
+
 /// Prices per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Price {
@@ -28,13 +32,20 @@ impl Price {
     pub const FREE: Self =
         Self { input: NanoUsd::ZERO, output: NanoUsd::ZERO, cache_read: NanoUsd::ZERO, cache_write: NanoUsd::ZERO };
 
-    /// Cost of these tokens, rounded up to a whole nanodollar.
+    /// Cost of these tokens, rounded up to a whole nanodollar. All cache writes are stored for five minutes.
     pub fn cost(&self, tokens: Tokens) -> NanoUsd {
+        self.cost_with_hour_writes(tokens, 0)
+    }
+
+    /// Cost of these tokens if so many of the cache writes are stored for an hour.
+    pub fn cost_with_hour_writes(&self, tokens: Tokens, hour_writes: u64) -> NanoUsd {
+        let hour_writes = hour_writes.min(tokens.cache_write);
         let parts = [
             (self.input, tokens.input),
             (self.output, tokens.output),
             (self.cache_read, tokens.cache_read),
-            (self.cache_write, tokens.cache_write),
+            (self.cache_write, tokens.cache_write - hour_writes),
+            (self.input.times(HOUR_WRITE_FACTOR), hour_writes),
         ];
         let total = parts
             .into_iter()
@@ -224,6 +235,16 @@ mod tests {
         let max_tokens = Tokens { input: u64::MAX, output: u64::MAX, cache_read: u64::MAX, cache_write: u64::MAX };
         assert_eq!(price.cost(max_tokens).get(), u64::MAX);
         assert_eq!(Price::FREE.cost(max_tokens), NanoUsd::ZERO);
+    }
+
+    #[test]
+    fn storing_for_an_hour_costs_more_than_for_five_minutes() {
+        // D9
+        let price = built_in_price(Provider::Anthropic, "claude-opus-4-5").unwrap();
+        let tokens = Tokens { cache_write: 1_000_000, ..Tokens::default() };
+        assert_eq!(price.cost(tokens).to_string(), "$6.25");
+        assert_eq!(price.cost_with_hour_writes(tokens, 400_000).to_string(), "$7.75");
+        assert_eq!(price.cost_with_hour_writes(tokens, 9_000_000).to_string(), "$10.00", "at most all writes");
     }
 
     #[test]

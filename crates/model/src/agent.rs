@@ -37,6 +37,15 @@ impl Agent {
             Agent::Native => "native",
         }
     }
+
+    /// The name as its makers write it.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Agent::ClaudeCode => "Claude Code",
+            Agent::Pi => "pi",
+            Agent::Native => "Rethread",
+        }
+    }
 }
 
 impl fmt::Display for Agent {

@@ -22,6 +22,8 @@ pub struct NewEntry {
     pub entry: Entry,
     /// Key of its native id.
     pub native_key: NativeKey,
+    /// Key of the id of its line.
+    pub line_key: NativeKey,
     /// Key of the API message it came from.
     pub message_key: Option<NativeKey>,
     /// Key of its tree node, for agents that store a tree of entries.
@@ -33,6 +35,8 @@ pub struct NewEntry {
 pub struct MessageUsage {
     /// Tokens of this message.
     pub tokens: Tokens,
+    /// Of the tokens written to the cache, those stored for an hour instead of five minutes. They cost more.
+    pub hour_write_tokens: u64,
     /// The model that answered.
     pub model: Option<String>,
     /// Time of the message.
@@ -66,6 +70,8 @@ pub struct SessionChanges {
     pub renamed_entries: Vec<(u64, String, NativeKey)>,
     /// `seq` of queued prompts that the user retracted.
     pub retracted: Vec<u64>,
+    /// Keys of calls that are copies of forgotten ones: their results stay out, too.
+    pub forgotten_calls: Vec<NativeKey>,
     /// Whether the active branch changed, so that episodes must be rebuilt from the stored entries.
     pub should_rebuild_episodes: bool,
 }
@@ -108,4 +114,6 @@ pub struct EntryOutline {
     pub edited_paths: Vec<String>,
     /// Whether the user retracted it before it was sent.
     pub is_retracted: bool,
+    /// Whether it is no longer in its transcript, because the agent rewrote that.
+    pub is_superseded: bool,
 }

@@ -15,6 +15,7 @@ mod entry;
 mod episode;
 mod fact;
 mod id;
+mod name;
 mod session;
 mod text;
 pub mod thread;
@@ -28,9 +29,11 @@ pub use entry::{Entry, EntryKind, EntryLocation, EntryRole};
 pub use episode::Episode;
 pub use fact::{Entity, EntityKind, Fact, FactState, Predicate, Trust};
 pub use id::{InvalidSessionId, NativeKey, SessionId, Space};
+pub use name::{DerivedName, MAX_NAME_CHARS, NameSource, clean_title, fallback_name, is_greeting, short_id};
 pub use session::{Session, SessionCounts, SessionKind, SessionState, Tokens};
 pub use text::{
     clip, estimate_byte_tokens, estimate_text_tokens, first_line, is_unsafe_to_display, one_line, relative_path,
+    truncate_at_word,
 };
 pub use time::{InvalidTimestamp, Timestamp};
 pub use tool::{ToolKind, ToolOutcome, ToolStatus, ToolUse};

@@ -96,6 +96,18 @@ pub enum SessionState {
     Ended,
 }
 
+impl SessionState {
+    /// The word that commands, JSON and injections use.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            SessionState::Active => "active",
+            SessionState::Idle => "idle",
+            SessionState::Suspended => "suspended",
+            SessionState::Ended => "ended",
+        }
+    }
+}
+
 /// One conversation of an agent, as stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {

@@ -18,6 +18,16 @@ pub fn clip(text: &str, max: usize) -> Cow<'_, str> {
     }
 }
 
+/// Truncates to at most `max_chars` characters, between words, marking the cut with `…`.
+pub fn truncate_at_word(text: &str, max_chars: usize) -> String {
+    if text.chars().count() <= max_chars {
+        return text.to_owned();
+    }
+    let end = text.char_indices().nth(max_chars.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
+    let whole = text[..end].rfind(' ').filter(|at| *at > end / 2).unwrap_or(end);
+    format!("{}…", text[..whole].trim_end_matches(|c: char| c.is_whitespace() || ",;:-–(".contains(c)))
+}
+
 /// The first non-blank line, trimmed.
 pub fn first_line(text: &str) -> &str {
     text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("")
@@ -54,9 +64,15 @@ pub fn relative_path<'p>(path: &'p str, project: Option<&str>) -> &'p str {
     inside.and_then(|path| path.strip_prefix('/')).filter(|path| !path.is_empty()).unwrap_or(path)
 }
 
-/// Estimated tokens of a text: four characters per token, rounded up.
+/// Estimated tokens of a text, rounded up: four Latin characters per token, two of other alphabets, and one token for
+/// each character of scripts such as Chinese, Japanese and Korean.
 pub fn estimate_text_tokens(text: &str) -> u64 {
-    (text.chars().count() as u64).div_ceil(4)
+    let quarters = |c: char| match u32::from(c) {
+        ..0x0370 => 1,
+        0x0370..0x2E80 => 2,
+        _ => 4,
+    };
+    text.chars().map(quarters).sum::<u64>().div_ceil(4)
 }
 
 /// Estimated tokens of a number of bytes: four bytes per token, rounded up.
@@ -69,11 +85,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_token_is_at_most_one_character_of_scripts_without_letters() {
+        // D31, S004-15
+        for (text, tokens) in
+            [("", 0), ("word", 1), ("words", 2), ("naïve café", 3), ("слово", 3), ("日本語", 3), ("한국어 text", 5)]
+        {
+            assert_eq!(estimate_text_tokens(text), tokens, "{text}");
+        }
+    }
+
+    #[test]
     fn clip_never_cuts_a_character() {
         assert_eq!(clip("héllo", 5), "héllo");
         assert_eq!(clip("héllo wörld", 5), "héll…");
         assert_eq!(clip("日本語", 2), "日…");
         assert_eq!(clip("abc", 0), "");
+    }
+
+    #[test]
+    fn texts_are_cut_between_words() {
+        assert_eq!(truncate_at_word("one two three", 100), "one two three");
+        assert_eq!(truncate_at_word("one two three four", 12), "one two…");
+        assert_eq!(truncate_at_word("ööööööööööööööö", 5), "öööö…");
     }
 
     #[test]

@@ -12,12 +12,28 @@ use crate::matches::TermMatches;
 use crate::rank::QueryTimes;
 use crate::search_filters::SearchFilters;
 
-/// Maximum number of entries ranked. More cost time without changing the first page.
-const MAX_CANDIDATES: usize = 300;
+/// How many entries and sessions are ranked together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CandidateLimits {
+    entries: usize,
+    /// Sessions are loaded whole, so they are limited too.
+    sessions: usize,
+}
+
+impl CandidateLimits {
+    /// For the first results. Ranking more costs time and hardly changes the first page. Independent of how many results
+    /// are asked for, so that the first ten are the same whatever the limit.
+    pub(crate) const FIRST: Self = Self { entries: 300, sessions: 80 };
+
+    /// For the results after those of [`CandidateLimits::FIRST`].
+    pub(crate) fn for_more(limit: usize) -> Self {
+        let entries = Self::FIRST.entries.max(limit.min(MAX_REQUESTED_CANDIDATES));
+        Self { entries, sessions: Self::FIRST.sessions.max(limit) }
+    }
+}
+
 /// Upper bound on entries ranked, whatever limit the caller asks for.
 const MAX_REQUESTED_CANDIDATES: usize = 100_000;
-/// Maximum number of sessions loaded.
-const MAX_SESSIONS: usize = 80;
 
 /// Entries on each side of a match that become candidates too.
 const NEIGHBOR_DISTANCE: usize = 2;
@@ -97,10 +113,9 @@ impl CandidateSet {
         matches: &TermMatches,
         allowed: &SearchFilters,
         moment: QueryTimes<'_>,
-        limit: usize,
+        limits: CandidateLimits,
     ) -> Result<Self, IndexError> {
-        // A larger limit needs more candidates.
-        let max_candidates = MAX_CANDIDATES.max(limit.min(MAX_REQUESTED_CANDIDATES));
+        let max_candidates = limits.entries;
         let mut heap = BinaryHeap::with_capacity(max_candidates + 1);
         let (mut matched, passes) = (0, allowed.allows_everything());
         for (at, (segment, found)) in snapshot.segments().iter().zip(&matches.segments).enumerate() {
@@ -130,7 +145,7 @@ impl CandidateSet {
             }
         }
         let spots = heap.into_sorted_vec().into_iter().map(|Reverse(guessed)| guessed.address).collect();
-        Self::from_addresses(snapshot, matches, spots, matched, MAX_SESSIONS.max(limit))
+        Self::from_addresses(snapshot, matches, spots, matched, limits.sessions)
     }
 
     /// Adds entries next to matches: the answer may not contain any word of the question. Short sessions are added

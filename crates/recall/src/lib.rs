@@ -30,6 +30,7 @@ mod fix_lines;
 mod handoff;
 mod injection_detail;
 mod matches;
+mod neutralize;
 mod pairs;
 mod query;
 mod question;
@@ -51,9 +52,12 @@ mod weights;
 mod when;
 mod wrap_for_model;
 
-pub use activity::{ACTIVITY_CHARS, ACTIVITY_HEADER, ActivityBlock, OtherSession, activity_block};
+pub use activity::{
+    ACTIVITY_CHARS, ACTIVITY_HEADER, ActivityBlock, ActivityReader, OtherSession, activity_block, turn_list,
+};
 pub use card::{
-    CARD_SYSTEM_PROMPT, CardFields, CardPrompt, CardSource, card_by_rules, card_prompt, card_schema, parse_card_fields,
+    CARD_SYSTEM_PROMPT, CardFields, CardPrompt, CardSource, card_by_rules, card_prompt, card_schema, derive_name,
+    parse_card_fields,
 };
 pub use compaction::{
     CompactionPlan, CompactionSettings, SummaryError, SummaryRequest, plan_compaction, plan_compaction_within,
@@ -83,11 +87,11 @@ pub use recent_memory::{
 };
 pub use reference::{
     MAX_REFERENCES, REFERENCE_BYTES, REFERENCE_CUT_MARK, REFERENCE_HEADER, ReferenceCandidate, ReferenceOutcome,
-    ReferencedSession, SessionReference, find_references, reference_block, reference_reminder,
+    ReferencedSession, SessionReference, find_references, reference_block,
 };
 pub use search::{SearchError, SearchHit, SearchInput, SearchResults, search};
 pub use session_context::{
-    NOTE_CHARS, RESUME_TOKENS, SessionView, TimedText, resume_context, session_context, session_update,
+    NOTE_CHARS, RESUME_TOKENS, SessionView, TimedText, resume_context, resume_greeting, session_context, session_update,
 };
 pub use similarity::SimilarityScores;
 pub use snippet::{Snippet, highlight, snippet};

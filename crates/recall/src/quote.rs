@@ -1,25 +1,33 @@
 //! Makes text from sessions safe to quote: one line, short, and unable to end the enclosing block.
 
-use rethread_model::{Timestamp, clip, is_unsafe_to_display, one_line};
+use rethread_model::{Timestamp, clip, one_line};
+
+use crate::neutralize::{is_angle_bracket, is_invisible};
 
 /// Flattens text to one line of at most `chars` characters. Removes invisible characters, and neutralizes everything
-/// that
-/// could end a quote or one of our blocks, or look like the start of a block.
+/// that could end a quote or one of our blocks, or look like the start of a block.
 pub fn quote_short(text: &str, chars: usize) -> String {
     let line = clip(&one_line(text), chars).into_owned();
     let mut out = String::with_capacity(line.len());
     for (at, c) in line.char_indices() {
         match c {
             '"' => out.push('\''),
-            '<' => out.push('‹'),
+            c if is_angle_bracket(c) => out.push('‹'),
             // `[END SESSION]` looks like our block markers; `pages/[id].tsx` and `[REDACTED:key]` do not.
             '[' if is_block_header(&line[at..]) => out.push('('),
-            '\u{200b}' => {}
-            c if is_unsafe_to_display(c) => {}
+            c if is_invisible(c) => {}
             c => out.push(c),
         }
     }
     out
+}
+
+/// Whether a name says the same as a text: it was made of it, or is its beginning.
+pub(crate) fn repeats(name: &str, text: &str) -> bool {
+    let letters =
+        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    let (name, text) = (letters(name), letters(text));
+    !name.is_empty() && (text.starts_with(&name) || text.ends_with(&name))
 }
 
 /// Whether a text begins with a capitalized phrase in brackets.

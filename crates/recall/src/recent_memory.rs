@@ -7,7 +7,7 @@ use rethread_model::Timestamp;
 
 use crate::InjectionDetail;
 use crate::cues::word_weight;
-use crate::quote::{format_age, quote_short};
+use crate::quote::{format_age, quote_short, repeats};
 
 /// Older memories are only found by explicit search, never injected.
 pub const RECENT_MEMORY_DAYS: i64 = 7;
@@ -80,7 +80,7 @@ pub fn memory_line(memory: &RecentMemory, detail: InjectionDetail, now: Timestam
     let limits = detail.limits();
     let name = quote_short(&memory.session, NAME_CHARS);
     let prompt = memory.prompt.as_ref().map(|prompt| quote_short(prompt, limits.memory_prompt_chars));
-    let is_named_so = prompt.as_ref().is_some_and(|prompt| prompt.starts_with(name.trim_end_matches('…')));
+    let is_named_so = prompt.as_ref().is_some_and(|prompt| repeats(&name, prompt));
     let name = if is_named_so { String::new() } else { format!(" {name}:") };
     let prompt = prompt.map_or_else(String::new, |prompt| format!("\"{prompt}\" -> "));
     let (age, text) = (format_age(memory.at, now), quote_short(&memory.text, limits.memory_text_chars));

@@ -4,8 +4,9 @@ use jiff::Zoned;
 use rethread_index::{IndexError, IndexSnapshot, searchable_text};
 use rethread_model::{Entry, Episode, Session};
 use rethread_store::{EpisodeKey, SessionNumber, Store, StoreError};
+use rustc_hash::FxHashSet;
 
-use crate::candidates::{self, CandidateSet};
+use crate::candidates::{self, CandidateLimits, CandidateSet, DocAddress};
 use crate::matches::TermMatches;
 use crate::rank::{QueryFit, QueryTimes, RankedCandidate, Ranker};
 use crate::result_order;
@@ -99,42 +100,84 @@ pub fn search(store: &Store, snapshot: &IndexSnapshot, request: SearchInput<'_>)
     if terms.terms.is_empty() {
         return search_newest(store, snapshot, &matches, request);
     }
-    let moment = QueryTimes { now: request.now, times: &query.times };
-    let look = |phrases: PhraseMode| -> Result<CandidateSet, IndexError> {
-        let allowed = SearchFilters::evaluate(snapshot, query, request.sessions, true, phrases)?;
-        let mut candidates = CandidateSet::by_terms(snapshot, &matches, &allowed, moment, request.limit)?;
-        // A word or two is searched literally. A question needs neighbors too: the answer may use other words.
-        if query.is_question || terms.terms.len() > FEW_WORDS {
-            candidates.add_neighbors(snapshot, &allowed);
-        }
-        if let Some(similarity) = request.similarity {
-            candidates.add_similar(snapshot, &matches, &allowed, similarity)?;
-        }
-        Ok(candidates)
-    };
-    let phrases = if query.is_question { PhraseMode::Preferred } else { PhraseMode::Required };
-    let mut candidates = look(phrases)?;
+    let mut pass =
+        RankingPass { store, snapshot, request, terms: &terms, matches: &matches, phrases: phrase_mode(query) };
+    let mut first = pass.run(CandidateLimits::FIRST, &[])?;
     let mut degraded = None;
-    if candidates.entries.is_empty() && phrases == PhraseMode::Required && !query.phrases.is_empty() {
-        candidates = look(PhraseMode::Preferred)?;
-        degraded = (!candidates.entries.is_empty()).then(|| {
+    if first.hits.is_empty() && pass.phrases == PhraseMode::Required && !query.phrases.is_empty() {
+        pass.phrases = PhraseMode::Preferred;
+        first = pass.run(CandidateLimits::FIRST, &[])?;
+        degraded = (!first.hits.is_empty()).then(|| {
             format!(
                 "no entry contains {} exactly; showing entries that contain its words",
                 quote_phrases(&query.phrases)
             )
         });
     }
-    let ranker = Ranker::new(snapshot, &matches, &terms, &candidates, moment, request.weights);
-    let ranker = ranker
-        .with_project_sessions(request.project_sessions)
-        .with_similarity(request.similarity)
-        .with_phrases(query)?;
-    let words: Vec<&str> = terms.words().collect();
-    let mut hits = Vec::new();
-    for one in result_order::order_results(ranker.rank(), request.limit) {
-        hits.extend(load_hit(store, &one, ranker.fit(&one.candidate), &words, request)?);
+    let mut hits = first.hits;
+    if hits.len() < request.limit && first.matched > hits.len() as u64 {
+        hits.extend(pass.run(CandidateLimits::for_more(request.limit), &first.addresses)?.hits);
     }
-    Ok(SearchResults { hits, matched: candidates.matched, searched: matches.entry_count, degraded })
+    Ok(SearchResults { hits, matched: first.matched, searched: matches.entry_count, degraded })
+}
+
+fn phrase_mode(query: &SearchQuery) -> PhraseMode {
+    if query.is_question { PhraseMode::Preferred } else { PhraseMode::Required }
+}
+
+/// One selection of candidates and their ranking.
+struct RankingPass<'a> {
+    store: &'a Store,
+    snapshot: &'a IndexSnapshot,
+    request: SearchInput<'a>,
+    terms: &'a QueryTerms,
+    matches: &'a TermMatches,
+    phrases: PhraseMode,
+}
+
+struct RankedHits {
+    hits: Vec<SearchHit>,
+    /// Addresses of the hits.
+    addresses: Vec<DocAddress>,
+    /// Number of entries that match.
+    matched: u64,
+}
+
+impl RankingPass<'_> {
+    /// The best entries that are not in `known`, as many as are missing until the requested number.
+    fn run(&self, limits: CandidateLimits, known: &[DocAddress]) -> Result<RankedHits, SearchError> {
+        let request = self.request;
+        let times = QueryTimes { now: request.now, times: &request.query.times };
+        let candidates = self.candidates(limits, times)?;
+        let ranker = Ranker::new(self.snapshot, self.matches, self.terms, &candidates, times, request.weights)
+            .with_project_sessions(request.project_sessions)
+            .with_similarity(request.similarity)
+            .with_phrases(request.query)?;
+        let words: Vec<&str> = self.terms.words().collect();
+        let known: FxHashSet<DocAddress> = known.iter().copied().collect();
+        let mut found = RankedHits { hits: Vec::new(), addresses: Vec::new(), matched: candidates.matched };
+        let ordered = result_order::order_results(ranker.rank(), request.limit);
+        let new = ordered.iter().filter(|one| !known.contains(&one.candidate.address));
+        for one in new.take(request.limit.saturating_sub(known.len())) {
+            found.addresses.push(one.candidate.address);
+            found.hits.extend(load_hit(self.store, one, ranker.fit(&one.candidate), &words, request)?);
+        }
+        Ok(found)
+    }
+
+    fn candidates(&self, limits: CandidateLimits, times: QueryTimes<'_>) -> Result<CandidateSet, IndexError> {
+        let (snapshot, query) = (self.snapshot, self.request.query);
+        let allowed = SearchFilters::evaluate(snapshot, query, self.request.sessions, true, self.phrases)?;
+        let mut candidates = CandidateSet::by_terms(snapshot, self.matches, &allowed, times, limits)?;
+        // A word or two is searched literally. A question needs neighbors too: the answer may use other words.
+        if query.is_question || self.terms.terms.len() > FEW_WORDS {
+            candidates.add_neighbors(snapshot, &allowed);
+        }
+        if let Some(similarity) = self.request.similarity {
+            candidates.add_similar(snapshot, self.matches, &allowed, similarity)?;
+        }
+        Ok(candidates)
+    }
 }
 
 /// Search without indexed terms: the newest entries that pass the filters and fall into the named times. Stop words and
@@ -158,7 +201,7 @@ fn search_newest(
         let one = RankedCandidate { candidate: *candidate, score: 0.0, features: FeatureValues::default() };
         let Some(mut hit) = load_hit(store, &one, QueryFit::default(), &[], request)? else { continue };
         if !literal.is_empty() {
-            let Some(found) = literal_snippet(&searchable_text(&hit.entry), &literal) else { continue };
+            let Some(found) = common_words_snippet(&searchable_text(&hit.entry), &literal) else { continue };
             hit.snippet = found;
         }
         hit.why =
@@ -172,6 +215,26 @@ fn search_newest(
         degraded = Some(format!("words too common to be indexed: only the newest {among} entries were searched"));
     }
     Ok(SearchResults { hits, matched, searched: matches.entry_count, degraded })
+}
+
+/// The text around the query as it is written, or around the first of its words if all of them occur somewhere.
+fn common_words_snippet(text: &str, query: &str) -> Option<Snippet> {
+    let lower = text.to_lowercase();
+    let has_all = || query.split_whitespace().all(|word| has_word(&lower, word));
+    literal_snippet(text, query)
+        .or_else(|| has_all().then(|| query.split_whitespace().next())?.and_then(|word| literal_snippet(text, word)))
+}
+
+/// Whether the word occurs, not as a part of a longer one. Punctuation may occur anywhere.
+fn has_word(text: &str, word: &str) -> bool {
+    let is_inner = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let begins = word.starts_with(char::is_alphanumeric);
+    let ends = word.ends_with(char::is_alphanumeric);
+    text.match_indices(word).any(|(at, _)| {
+        let is_longer = (begins && is_inner(text[..at].chars().next_back()))
+            || (ends && is_inner(text[at + word.len()..].chars().next()));
+        !is_longer
+    })
 }
 
 /// The text around a case-insensitive match.

@@ -7,6 +7,7 @@ use crate::quote::{format_age, quote_short};
 
 /// Token limit of the resume summary.
 pub const RESUME_TOKENS: u64 = 500;
+const MINUTE_MILLIS: i64 = 60_000;
 /// Maximum number of new notes shown with a prompt, and maximum length of a task, in characters.
 const MAX_NEW_NOTES: usize = 5;
 const TASK_CHARS: usize = 100;
@@ -103,13 +104,25 @@ pub fn session_update(notes: &[TimedText], task: Option<&str>) -> Option<String>
     (!lines.is_empty()).then(|| block(&lines.join("\n")))
 }
 
-/// Summary for a session that was idle for `idle_millis`, under [`RESUME_TOKENS`].
+/// One line for a session that returns with its context intact: how long it was idle. Everything else about itself is in
+/// its context already.
+pub fn resume_greeting(id: &str, idle_millis: i64) -> String {
+    match idle_millis {
+        ..MINUTE_MILLIS => format!("Welcome back. Session {id} was paused."),
+        _ => format!("Welcome back. Session {id} was idle for {}.", format_duration(idle_millis)),
+    }
+}
+
+/// Summary for a session that was idle for `idle_millis`: the newest items that fit [`RESUME_TOKENS`].
 pub fn resume_context(view: &SessionView, detail: InjectionDetail, idle_millis: i64, now: Timestamp) -> String {
     shortened_to(RESUME_TOKENS, detail.limits(), |limits| resume_text(view, limits, idle_millis, now))
 }
 
 fn resume_text(view: &SessionView, limits: DetailLimits, idle_millis: i64, now: Timestamp) -> String {
-    let mut text = format!("Welcome back. Session {} was idle for {}.", view.id, format_duration(idle_millis));
+    let mut text = match idle_millis {
+        ..MINUTE_MILLIS => format!("Session {} was active just now.", view.id),
+        _ => resume_greeting(&view.id, idle_millis),
+    };
     let item = |event: &TimedText| {
         format!("[{}] {}", format_age(Some(event.at), now), quote_short(&event.text, limits.item_chars))
     };
@@ -129,12 +142,11 @@ fn block(text: &str) -> String {
     format!("[SESSION CONTEXT]\n{text}\n[END SESSION]")
 }
 
-/// `40 seconds`, `12 minutes`, `3h 5m`; whole days from two days on, because readers do not count in hundreds of hours.
+/// `12 minutes`, `3h 5m`; whole days from two days on, because readers do not count in hundreds of hours.
 fn format_duration(millis: i64) -> String {
     let seconds = millis.max(0) / 1000;
     match seconds {
-        1 => "1 second".to_owned(),
-        ..60 => format!("{seconds} seconds"),
+        ..60 => "less than a minute".to_owned(),
         60..120 => "1 minute".to_owned(),
         120..3600 => format!("{} minutes", seconds / 60),
         3600..172_800 => format!("{}h {}m", seconds / 3600, seconds % 3600 / 60),
@@ -148,8 +160,6 @@ fn newest<T>(all: &[T], limit: usize) -> &[T] {
 
 #[cfg(test)]
 mod tests {
-    use rethread_model::estimate_text_tokens;
-
     use super::*;
 
     const NOW: Timestamp = Timestamp::from_millis(1_000_000_000);
@@ -193,10 +203,6 @@ mod tests {
              \u{20} - [5m ago] event 5\n  - [4m ago] event 4\n  - [3m ago] event 3\n  - [2m ago] event 2\n  - [1m ago] event 1\n\n\
              Recent files: src/5.rs, src/6.rs, src/7.rs\n\nYou were working on: fix the parser";
         assert_eq!(rendered, expected);
-        assert!(
-            resume_context(&SessionView::default(), InjectionDetail::Normal, 40_000, NOW)
-                .contains("idle for 40 seconds.")
-        );
     }
 
     #[test]
@@ -210,6 +216,24 @@ mod tests {
         let rendered = resume_context(&long, InjectionDetail::Normal, i64::MAX, NOW);
         assert!(estimate_text_tokens(&rendered) <= RESUME_TOKENS, "{}", estimate_text_tokens(&rendered));
         assert_eq!(rendered.matches("ago]").count(), 5, "the newest items are kept, and kept whole: {rendered}");
+        // D31
+        long.recent_events = (0..9).map(|minutes| ago(minutes + 1_000_000, &"日本語".repeat(200))).collect();
+        let rendered = resume_context(&long, InjectionDetail::Normal, i64::MAX, NOW);
+        assert!(estimate_text_tokens(&rendered) <= RESUME_TOKENS, "{}", estimate_text_tokens(&rendered));
+        assert!(rendered.contains("ago] 日本語"), "{rendered}");
+    }
+
+    #[test]
+    fn greeting_of_a_session_with_its_context_is_one_line_without_zero_seconds() {
+        // D27
+        let day = 86_400_000;
+        let greetings = [0, 59_999, 60_000, 275 * day].map(|millis| resume_greeting("01KA", millis));
+        let durations = ["paused", "paused", "idle for 1 minute", "idle for 275 days"];
+        assert_eq!(greetings, durations.map(|how| format!("Welcome back. Session 01KA was {how}.")));
+        assert!(
+            resume_context(&view(), InjectionDetail::Normal, 0, NOW)
+                .starts_with("Session 01KA7M0Z was active just now.\n")
+        );
     }
 
     #[test]
@@ -241,12 +265,11 @@ mod tests {
     #[test]
     fn durations_are_written_in_words() {
         // S002-35
-        let rendered: Vec<String> = [0, 1, 59, 60, 119, 120, 3599, 3600, 93_784, 172_799, 172_800, 23_760_000]
-            .map(|s| format_duration(s * 1000))
-            .to_vec();
-        let expected = ["0 seconds", "1 second", "59 seconds", "1 minute", "1 minute", "2 minutes", "59 minutes"];
-        assert_eq!(rendered[..7], expected);
-        assert_eq!(rendered[7..], ["1h 0m", "26h 3m", "47h 59m", "2 days", "275 days"]);
+        let rendered =
+            [59, 60, 119, 120, 3599, 3600, 93_784, 172_799, 172_800, 23_760_000].map(|s| format_duration(s * 1000));
+        let expected = ["less than a minute", "1 minute", "1 minute", "2 minutes", "59 minutes"];
+        assert_eq!(rendered[..5], expected);
+        assert_eq!(rendered[5..], ["1h 0m", "26h 3m", "47h 59m", "2 days", "275 days"]);
     }
 
     #[test]

@@ -7,9 +7,10 @@ use std::ffi::OsStr;
 use clap::{Arg, Command};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use rethread_engine::{Engine, ListedSession, SETTING_KEYS, SessionListRequest, SessionScope};
+use rethread_model::short_id;
 use rethread_model::thread::UNNAMED_THREAD;
 
-use crate::render::{distinct_id_length, sanitize_line, session_label};
+use crate::render::{sanitize_line, session_label};
 use crate::{cli, environment};
 
 /// Candidates offered at once, newest first.
@@ -55,14 +56,11 @@ fn sessions(typed: &str) -> Option<Vec<CompletionCandidate>> {
     let list = |scope| engine.sessions(&SessionListRequest { scope, ..SessionListRequest::default() }).ok();
     let here = if typed.is_empty() { list(engine.current_project())? } else { Vec::new() };
     let found = if here.is_empty() { list(SessionScope::AllProjects)? } else { here };
-    let ids: Vec<String> = found.iter().map(|listed| listed.session.id.to_string()).collect();
-    let length = distinct_id_length(&ids);
     let value = |ListedSession { session, .. }: &ListedSession| {
         let id = session.id.to_string();
-        let known = [session.alias.clone(), Some(id[..length.max(typed.len()).min(id.len())].to_owned())];
-        let mut matching = known.into_iter().flatten().chain([session.external_id.clone()]);
-        let value = matching.find(|value| value.starts_with(typed))?;
-        Some(candidate(&value, &session_label(session)))
+        let known = [session.alias.as_deref(), Some(short_id(&id)), Some(&id), Some(&session.external_id)];
+        let value = known.into_iter().flatten().find(|value| value.starts_with(typed))?;
+        Some(candidate(value, &session_label(session)))
     };
     Some(found.iter().filter_map(value).take(MAX_CANDIDATES).collect())
 }

@@ -203,6 +203,9 @@ impl From<EngineError> for Failure {
                 let message = format!("{reference:?} matches {} sessions", candidates.len());
                 Self { candidates, ..Self::new(kind, message) }
             }
+            EngineError::SimilarReference { reference, candidates } => {
+                Self { candidates, ..Self::new(kind, format!("no session matches {reference:?}; did you mean")) }
+            }
             other @ EngineError::AmbiguousThread { .. } => {
                 let named = thread_candidates(&other);
                 Self::from_error(kind, other).hint(named)
@@ -290,8 +293,15 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
         EngineError::Folder { .. } => {
             (FailureKind::HomeUnusable, Some("use another directory with --home or RETHREAD_HOME"))
         }
+        EngineError::SpoolBusy(_) => (FailureKind::StoreLocked, Some("try again in a moment")),
+        EngineError::SharedHome { .. } => (
+            FailureKind::HomeUnusable,
+            Some(
+                "check that all files in it are yours, then run `chmod 700` on it, or use another directory with --home",
+            ),
+        ),
         EngineError::PathNotFound(_) => (FailureKind::NotFound, None),
-        EngineError::UnknownReference(_) => (
+        EngineError::UnknownReference(_) | EngineError::SimilarReference { .. } => (
             FailureKind::UnknownReference,
             Some("run `rethread sessions --all-projects` to see all sessions, or `rethread sync` to read new ones"),
         ),
@@ -434,16 +444,14 @@ fn classify_store(error: &StoreError) -> (FailureKind, Option<&'static str>) {
         }
         StoreError::Damaged { .. } => (
             FailureKind::StoreDamaged,
-            Some("move the file away and run `rethread sync` to read all transcripts again"),
+            Some("run `rethread rebuild`: it keeps the file, begins a new store and carries over what can be read"),
         ),
         StoreError::Newer { .. } => {
             (FailureKind::StoreNewer, Some("update rethread to the version that wrote it, or newer"))
         }
         StoreError::Outdated { .. } => (
             FailureKind::StoreOutdated,
-            Some(
-                "move the file away and run `rethread sync`; names, notes and what was forgotten are not carried over",
-            ),
+            Some("run `rethread sync`: it keeps the file, begins a new store and carries everything over"),
         ),
         StoreError::Rejected { .. } => (FailureKind::Internal, Some(REPORT_BUG_HINT)),
     }

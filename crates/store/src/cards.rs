@@ -1,6 +1,6 @@
 //! Cards written by a model, and the entries a model reads to write one.
 
-use rethread_model::{Entry, SessionId, Timestamp};
+use rethread_model::{Entry, Timestamp};
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::lifecycle::BY_EXTERNAL_ID;
@@ -45,24 +45,6 @@ impl Store {
                 prompts: row.get::<_, i64>(5)? as u64,
             })
         })
-    }
-
-    /// The names in all cards.
-    pub fn card_names(&self) -> Result<Vec<(SessionId, String)>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<(SessionId, String)>> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT session.id, json_extract(card.fields, '$.name') FROM card
-                 JOIN session USING (space, agent, external_id)
-                 WHERE card.space = ?1 AND card.fields IS NOT NULL
-                 AND session.kind <> 'removed' ORDER BY session.number",
-            )?;
-            let rows = statement.query_map([self.space.as_str()], |row| {
-                Ok((row.get::<_, String>(0)?.parse().ok(), row.get::<_, Option<String>>(1)?))
-            })?;
-            let named = rows.filter_map(|row| row.map(|(id, name)| id.zip(name)).transpose());
-            named.collect()
-        };
-        read().map_err(|cause| self.err(cause))
     }
 
     /// Native id of the last entry at a failed attempt since the last card.
@@ -169,6 +151,13 @@ impl Store {
 }
 
 impl Batch<'_> {
+    /// The name on the card that a model wrote.
+    pub fn card_name(&self, key: SessionKey<'_>) -> Result<Option<String>, StoreError> {
+        let sql = format!("SELECT json_extract(fields, '$.name') FROM card WHERE {BY_EXTERNAL_ID}");
+        let values = params![self.space(), key.agent.as_str(), key.external_id];
+        Ok(self.one(&sql, values, |row| row.get(0))?.flatten())
+    }
+
     /// Stores a card. The creation time of the session's first card is kept (E001-07).
     pub fn save_card(&mut self, key: SessionKey<'_>, card: &CardRow) -> Result<(), StoreError> {
         self.run(

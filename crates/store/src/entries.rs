@@ -6,7 +6,7 @@ use rethread_model::{
 };
 use rusqlite::{Connection, Row, params};
 
-use crate::{SessionNumber, Store, StoreError};
+use crate::{SessionNumber, Store, StoreError, TranscriptNumber};
 
 /// Selects entries of a session.
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,7 +67,7 @@ impl Store {
 pub(crate) fn insert(
     connection: &Connection,
     space: &str,
-    session: SessionNumber,
+    (session, transcript): (SessionNumber, Option<TranscriptNumber>),
     new: &NewEntry,
 ) -> rusqlite::Result<()> {
     let entry = &new.entry;
@@ -76,9 +76,10 @@ pub(crate) fn insert(
     let mut statement = connection.prepare_cached(
         "INSERT INTO entry (space, session, seq, native_key, native_id, message_key, node_key, line, offset, length,
          at, kind, text, episode, is_abandoned, tool_name, tool_kind, target, arguments, paths, status, summary,
-         error, exit_code, output_lines, output_bytes, output, script)
+         error, exit_code, output_lines, output_bytes, output, script, transcript, line_key,
+         checksum)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-         ?23, ?24, ?25, ?26, ?27, ?28)",
+         ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31)",
     )?;
     statement.execute(params![
         space,
@@ -109,8 +110,59 @@ pub(crate) fn insert(
         outcome.map(|outcome| outcome.bytes as i64),
         outcome.and_then(|outcome| outcome.output.as_deref()),
         tool.and_then(|tool| tool.script.as_deref()),
+        transcript.map(|transcript| transcript.0),
+        new.line_key.as_stored(),
+        checksum(&[
+            Some(entry.kind.as_str()),
+            Some(&entry.text),
+            tool.map(|tool| tool.name.as_str()),
+            tool.map(|tool| tool.target.as_str()),
+            tool.map(|tool| tool.arguments.as_str()),
+            tool.and_then(|tool| tool.script.as_deref()),
+        ]),
     ])?;
     Ok(())
+}
+
+/// The columns `checksum` is made of, in this order.
+const CHECKED_COLUMNS: &str = "kind, text, tool_name, target, arguments, script";
+
+fn checksum(parts: &[Option<&str>]) -> i64 {
+    let mut hash = xxhash_rust::xxh3::Xxh3::new();
+    for part in parts {
+        hash.update(&part.map_or(u64::MAX, |part| part.len() as u64).to_le_bytes());
+        hash.update(part.unwrap_or_default().as_bytes());
+    }
+    hash.digest() as i64
+}
+
+impl Store {
+    /// Entries whose text is not what was written, as `session N entry M`.
+    pub fn changed_entries(&self) -> Result<Vec<String>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<String>> {
+            let sql = format!(
+                "SELECT {CHECKED_COLUMNS}, checksum, session, seq FROM entry WHERE space = ?1 AND checksum IS NOT NULL"
+            );
+            let mut statement = self.connection.prepare(&sql)?;
+            let mut rows = statement.query([self.space.as_str()])?;
+            let mut changed = Vec::new();
+            while let Some(row) = rows.next()? {
+                let mut parts = [None; 6];
+                let mut is_readable = true;
+                for (at, part) in parts.iter_mut().enumerate() {
+                    match row.get_ref(at)?.as_str_or_null() {
+                        Ok(text) => *part = text,
+                        Err(_) => is_readable = false,
+                    }
+                }
+                if !is_readable || checksum(&parts) != row.get::<_, i64>(6)? {
+                    changed.push(format!("session {} entry {}", row.get::<_, i64>(7)?, row.get::<_, i64>(8)?));
+                }
+            }
+            Ok(changed)
+        };
+        read().map_err(|cause| self.err(cause))
+    }
 }
 
 /// A JSON list; None for no paths.

@@ -36,7 +36,7 @@ fn select_outlines(connection: &Connection, space: &str, session: SessionNumber)
     let mut statement = connection.prepare_cached(
         "SELECT seq, native_id, line, offset, length, at, kind, message_key, node_key,
          length(CAST(text AS BLOB)) + coalesce(length(CAST(arguments AS BLOB)), 0),
-         status, tool_kind, paths, is_retracted
+         status, tool_kind, paths, is_retracted, is_superseded
          FROM entry WHERE space = ?1 AND session = ?2 ORDER BY seq",
     )?;
     let entries = statement.query_map(params![space, session.0], outline_from_row)?.collect::<Result<_, _>>()?;
@@ -73,5 +73,6 @@ fn outline_from_row(row: &Row<'_>) -> rusqlite::Result<EntryOutline> {
         is_error: text(10)?.is_some_and(|status| ToolStatus::from_stored(status).is_error()),
         edited_paths: if changes_files { entries::read_paths(text(12)?) } else { Vec::new() },
         is_retracted: row.get(13)?,
+        is_superseded: row.get(14)?,
     })
 }

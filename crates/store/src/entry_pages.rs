@@ -32,6 +32,28 @@ pub struct EntryPage {
     pub center_seq: Option<u64>,
 }
 
+/// A file that a session's tools wrote or edited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedPath {
+    /// Path as the tool was given it.
+    pub path: String,
+    /// Number of changes.
+    pub times: u64,
+    /// Transcript line of the last change.
+    pub last_line: u64,
+}
+
+/// How often a session called a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolTotal {
+    /// The agent's name of the tool, such as `mcp__github__create_issue`.
+    pub name: String,
+    /// Number of calls.
+    pub calls: u64,
+    /// Of these, how many failed or were refused.
+    pub errors: u64,
+}
+
 /// An episode in the list of prompts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EpisodePrompt {
@@ -141,7 +163,7 @@ impl Store {
                 "SELECT episode.number, entry.seq, entry.line, entry.at, substr(entry.text, 1, ?3), episode.tool_calls,
                  episode.tool_errors FROM episode JOIN entry ON entry.space = episode.space
                  AND entry.session = episode.session AND entry.seq = episode.first_seq
-                 WHERE episode.space = ?1 AND episode.session = ?2
+                 WHERE episode.space = ?1 AND episode.session = ?2 AND entry.kind IN ('prompt', 'task')
                  AND NOT episode.is_abandoned ORDER BY episode.number",
             )?;
             let rows = statement.query_map(values, |row| {
@@ -155,6 +177,41 @@ impl Store {
                     tool_calls: count(5)?,
                     tool_errors: count(6)?,
                 })
+            })?;
+            rows.collect()
+        };
+        read().map_err(|cause| self.err(cause))
+    }
+
+    /// The files that a session's tools wrote or edited, as counted in the session, most changes first.
+    pub fn changed_paths(&self, session: SessionNumber) -> Result<Vec<ChangedPath>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<ChangedPath>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT path.value, count(*), max(entry.line) FROM entry, json_each(entry.paths) AS path
+                 WHERE entry.space = ?1 AND entry.session = ?2 AND entry.tool_kind IN ('write', 'edit')
+                 AND NOT entry.is_abandoned AND NOT entry.is_retracted
+                 GROUP BY path.value ORDER BY count(*) DESC, path.value",
+            )?;
+            let rows = statement.query_map(params![self.space.as_str(), session.0], |row| {
+                let count = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
+                Ok(ChangedPath { path: row.get(0)?, times: count(1)?, last_line: count(2)? })
+            })?;
+            rows.collect()
+        };
+        read().map_err(|cause| self.err(cause))
+    }
+
+    /// The tools that a session called, those of MCP servers included, most calls first.
+    pub fn tool_totals(&self, session: SessionNumber) -> Result<Vec<ToolTotal>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<ToolTotal>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT tool_name, count(*), count(CASE WHEN status <> 'ok' THEN 1 END) FROM entry
+                 WHERE space = ?1 AND session = ?2 AND tool_name IS NOT NULL AND NOT is_abandoned AND NOT is_retracted
+                 GROUP BY tool_name ORDER BY count(*) DESC, tool_name",
+            )?;
+            let rows = statement.query_map(params![self.space.as_str(), session.0], |row| {
+                let count = |at: usize| row.get::<_, i64>(at).map(|number| number as u64);
+                Ok(ToolTotal { name: row.get(0)?, calls: count(1)?, errors: count(2)? })
             })?;
             rows.collect()
         };

@@ -75,6 +75,15 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether the database has to be replaced: SQLite reported damage, or it belongs to an older version.
+    pub fn is_unusable(&self) -> bool {
+        match self {
+            StoreError::Outdated { .. } => true,
+            StoreError::Damaged { cause, path } => is_corrupt(cause) || crate::Store::is_damaged(path),
+            _ => false,
+        }
+    }
+
     pub(crate) fn at(path: &Path, cause: rusqlite::Error) -> Self {
         let path = path.to_owned();
         match cause.sqlite_error_code() {
@@ -87,7 +96,25 @@ impl StoreError {
                 | ErrorCode::PermissionDenied,
             ) => StoreError::Disk { path, cause },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged { path, cause },
+            _ if has_unexpected_value(&cause) => StoreError::Damaged { path, cause },
+            // A table or row that is not as it should be looks like a bug of ours.
+            _ if crate::Store::is_damaged(&path) => StoreError::Damaged { path, cause },
             _ => StoreError::Rejected { path, cause },
         }
     }
+}
+
+pub(crate) fn is_corrupt(cause: &rusqlite::Error) -> bool {
+    matches!(cause.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+}
+
+/// Whether a column holds what no write could have put there: all tables are strict.
+fn has_unexpected_value(cause: &rusqlite::Error) -> bool {
+    matches!(
+        cause,
+        rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::Utf8Error(..)
+    )
 }

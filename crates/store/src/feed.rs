@@ -79,8 +79,9 @@ pub enum FeedItem<'r> {
     Entry(FeedEntry<'r>),
 }
 
-/// Leaves out what machines wrote, retracted prompts and abandoned branches.
-const IS_SEARCHABLE: &str = "NOT (entry.is_abandoned OR entry.is_retracted)
+/// Leaves out what machines wrote, retracted prompts and abandoned branches. What an agent dropped from a transcript by
+/// rewriting it is still found.
+const IS_SEARCHABLE: &str = "(entry.is_superseded OR NOT (entry.is_abandoned OR entry.is_retracted))
     AND entry.kind NOT IN ('interruption', 'injected', 'notice', 'command')";
 
 /// Joins the entries of an episode. Entries before the first prompt count to the first episode, or they would not be

@@ -62,12 +62,6 @@ pub struct LedgerTotal {
 }
 
 impl Store {
-    /// From now on a commit of this connection returns only when the data is on disk: for data that cannot be read
-    /// again from transcripts.
-    pub fn sync_every_commit(&self) -> Result<(), StoreError> {
-        self.connection.execute_batch("PRAGMA synchronous = FULL").map_err(|cause| self.err(cause))
-    }
-
     /// Records a request if `check` accepts what was spent since a time, and returns its number. Both happen in one
     /// transaction, so that two processes cannot exceed a budget together.
     pub fn record_request<E>(

@@ -1,9 +1,9 @@
-//! What hooks and users reported about sessions: periods, events, watermarks, injections.
+//! What hooks and users reported about sessions: periods, events, injections.
 
 use rethread_model::{Agent, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::{Batch, SessionNumber, Store, StoreError};
+use crate::{Batch, Store, StoreError};
 
 /// Stored events per session.
 const MAX_EVENTS: u64 = 50;
@@ -26,14 +26,25 @@ pub enum CloseKind {
     Suspended,
     /// Ended by the user or the agent.
     Ended,
+    /// A run with a single prompt ended. Its period continues if another run follows soon.
+    RunEnded,
 }
 
 impl CloseKind {
+    const fn as_stored(self) -> &'static str {
+        match self {
+            Self::Suspended => "suspended",
+            Self::Ended => "ended",
+            Self::RunEnded => "run-ended",
+        }
+    }
+
     /// None for null, and for a value that only a newer version of the program knows: then the session counts as open.
     pub(crate) fn from_stored(word: Option<&str>) -> Option<Self> {
         match word {
             Some("ended") => Some(Self::Ended),
             Some("suspended") => Some(Self::Suspended),
+            Some("run-ended") => Some(Self::RunEnded),
             _ => None,
         }
     }
@@ -95,17 +106,6 @@ pub struct LifecycleEvent {
     pub detail: String,
 }
 
-/// A move of a watermark: how far a reader had seen another session, and how far it has seen it now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WatermarkMove {
-    /// The session that was read.
-    pub session: SessionNumber,
-    /// Seq of the last entry seen before; `None` if the session was never seen.
-    pub from_seq: Option<u64>,
-    /// Seq of the last entry seen now.
-    pub to_seq: u64,
-}
-
 /// A text that was added to an agent's context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InjectionRow {
@@ -147,11 +147,25 @@ impl Store {
         Ok(events)
     }
 
+    /// Sessions of an agent that were closed at or after a time, by external id, newest first.
+    pub fn sessions_closed_since(&self, agent: Agent, since: Timestamp) -> Result<Vec<String>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<String>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT external_id FROM lifecycle WHERE space = ?1 AND agent = ?2 AND closed_at >= ?3
+                 ORDER BY closed_at DESC",
+            )?;
+            let values = params![self.space.as_str(), agent.as_str(), since.as_millis()];
+            statement.query_map(values, |row| row.get(0))?.collect()
+        };
+        read().map_err(|cause| self.err(cause))
+    }
+
     /// Sessions that are not closed and were last touched before a time, by agent and external id.
     pub fn silent_sessions(&self, before: Timestamp) -> Result<Vec<(Agent, String)>, StoreError> {
         let read = || -> rusqlite::Result<Vec<(Agent, String)>> {
             let mut statement = self.connection.prepare_cached(
-                "SELECT agent, external_id FROM lifecycle WHERE space = ?1 AND closed_as IS NULL AND touched_at < ?2",
+                "SELECT agent, external_id FROM lifecycle WHERE space = ?1
+                 AND (closed_as IS NULL OR closed_as = 'run-ended') AND touched_at < ?2",
             )?;
             let rows = statement.query_map(params![self.space.as_str(), before.as_millis()], |row| {
                 let agent = row.get::<_, String>(0)?.parse::<Agent>().ok();
@@ -160,12 +174,6 @@ impl Store {
             rows.filter_map(Result::transpose).collect()
         };
         read().map_err(|cause| self.err(cause))
-    }
-
-    /// The watermarks of a reader: the last seq seen of each other session.
-    pub fn watermarks(&self, reader: SessionKey<'_>) -> Result<Vec<(SessionNumber, u64)>, StoreError> {
-        let sql = format!("SELECT session, last_seq FROM watermark WHERE {BY_EXTERNAL_ID} AND last_seq >= ?4");
-        self.query_by_external_id(&sql, reader, 0, |row| Ok((SessionNumber(row.get(0)?), row.get::<_, i64>(1)? as u64)))
     }
 
     /// Whether content with this dedupe key is in the session's context already.
@@ -221,7 +229,7 @@ impl Batch<'_> {
 
     /// Stores the lifecycle of a session.
     pub fn save_lifecycle(&mut self, key: SessionKey<'_>, life: &LifecycleRow) -> Result<(), StoreError> {
-        let closed = life.closed.map(|(closed, _)| if closed == CloseKind::Ended { "ended" } else { "suspended" });
+        let closed = life.closed.map(|(closed, _)| closed.as_stored());
         self.run(
             "INSERT OR REPLACE INTO lifecycle (space, agent, external_id, period, period_started_at, touched_at,
              closed_as, closed_at, events, events_before_period, prompt_entities, recent_files, recent_tools)
@@ -262,26 +270,6 @@ impl Batch<'_> {
             &format!("DELETE FROM lifecycle_event WHERE {BY_EXTERNAL_ID} AND number <= ?4"),
             params![self.space(), agent, id, oldest],
         )
-    }
-
-    /// Moves a watermark of a reader. Returns false, without moving it, if it is not at `mark.from` any more: then
-    /// another process has informed the reader since.
-    pub fn move_watermark(&mut self, reader: SessionKey<'_>, mark: WatermarkMove) -> Result<bool, StoreError> {
-        let (agent, id) = (reader.agent.as_str(), reader.external_id);
-        match mark.from_seq {
-            None => self.insert(
-                "INSERT OR IGNORE INTO watermark (space, agent, external_id, session, last_seq)
-                 VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![self.space(), agent, id, mark.session.0, mark.to_seq as i64],
-            ),
-            Some(from) => self.insert(
-                &format!(
-                    "UPDATE watermark SET last_seq = ?5 WHERE {BY_EXTERNAL_ID} AND session = ?4
-                     AND last_seq = ?6"
-                ),
-                params![self.space(), agent, id, mark.session.0, mark.to_seq as i64, from as i64],
-            ),
-        }
     }
 
     /// Records that content with this dedupe key was injected into a session. Returns false if it was recorded before.

@@ -102,7 +102,7 @@ impl Store {
                 "SELECT {} FROM entry WHERE space = ?1 AND session = ?2
                  AND seq BETWEEN (SELECT first_seq FROM episode WHERE space = ?1 AND session = ?2 AND number = ?3)
                  AND (SELECT last_seq FROM episode WHERE space = ?1 AND session = ?2 AND number = ?3)
-                 AND episode = ?3 AND NOT (is_abandoned OR is_retracted) ORDER BY seq",
+                 AND episode = ?3 AND (is_superseded OR NOT (is_abandoned OR is_retracted)) ORDER BY seq",
                 entries::COLUMNS
             );
             let values = params![self.space.as_str(), key.session.0, key.number as i64];

@@ -1,12 +1,48 @@
 //! Other sessions of a project, and what they did since a reader last saw them.
 
-use rethread_model::{Entry, Session, Timestamp};
-use rusqlite::params;
+use std::collections::HashMap;
+
+use rethread_model::{Entry, Session, SessionId, SessionKind, Timestamp};
+use rusqlite::{Params, params};
 
 use crate::{SessionKey, SessionNumber, Store, StoreError, entries, sessions};
 
 /// Entries read per session: more than fit into any summary.
 const MAX_ENTRIES: i64 = 400;
+
+/// Maximum depth of sub-agents that started sub-agents.
+const MAX_NESTING: usize = 8;
+
+/// A main session with its sub-agents: what they do counts as done by the session.
+#[derive(Clone, Debug)]
+pub struct ActiveSession {
+    /// The main session.
+    pub session: Session,
+    /// The main session first, then its active sub-agents.
+    pub parts: Vec<SessionPart>,
+}
+
+/// A main session or a sub-agent as part of an active session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionPart {
+    /// Identifies it in later calls.
+    pub number: SessionNumber,
+    /// How often its transcript was replaced.
+    pub generation: u64,
+    /// Time of its last entry.
+    pub last_activity_at: Option<Timestamp>,
+}
+
+impl ActiveSession {
+    fn new(session: Session, number: i64, generation: i64) -> Self {
+        let part = SessionPart {
+            number: SessionNumber(number),
+            generation: generation as u64,
+            last_activity_at: session.last_activity_at,
+        };
+        Self { session, parts: vec![part] }
+    }
+}
 
 /// What a session did since a reader last saw it.
 #[derive(Clone, Debug, Default)]
@@ -35,28 +71,84 @@ impl Store {
         Ok(found)
     }
 
-    /// Main sessions of a project that were active since a time, most recent first.
-    pub fn active_sessions(
+    /// Main sessions of a project that were active since a time, themselves or through a sub-agent, most recent first.
+    pub fn active_sessions(&self, project: &str, since: Timestamp) -> Result<Vec<ActiveSession>, StoreError> {
+        let condition = "session.project = ?2 AND session.last_activity_at >= ?3 AND session.kind IN ('main', 'child')
+             AND NOT session.is_empty";
+        let found = self.select_parts(condition, params![self.space.as_str(), project, since.as_millis()])?;
+        let (mut active, children): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|one| one.session.kind == SessionKind::Main);
+        let mut parents: HashMap<SessionId, SessionId> = HashMap::new();
+        parents.extend(children.iter().filter_map(|child| Some((child.session.id, child.session.parent?))));
+        for child in children {
+            let Some(main) = self.main_session_of(&child.session, &parents)? else { continue };
+            if let Some(one) = active.iter_mut().find(|one| one.session.id == main) {
+                one.parts.extend(child.parts);
+                continue;
+            }
+            let condition = "session.id = ?2 AND session.kind = 'main'";
+            let mut idle = self.select_parts(condition, params![self.space.as_str(), main.to_string()])?;
+            for one in &mut idle {
+                one.parts.extend(&child.parts);
+            }
+            active.extend(idle);
+        }
+        active.sort_by_key(|one| std::cmp::Reverse(one.parts.iter().filter_map(|part| part.last_activity_at).max()));
+        Ok(active)
+    }
+
+    /// Follows the parents of a sub-agent up to a main session. `parents` has the known steps.
+    fn main_session_of(
         &self,
-        project: &str,
-        since: Timestamp,
-    ) -> Result<Vec<(SessionNumber, Session)>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<(SessionNumber, Session)>> {
+        child: &Session,
+        parents: &HashMap<SessionId, SessionId>,
+    ) -> Result<Option<SessionId>, StoreError> {
+        let mut at = child.parent;
+        for _ in 0..MAX_NESTING {
+            let Some(id) = at else { return Ok(None) };
+            if let Some(parent) = parents.get(&id) {
+                at = Some(*parent);
+                continue;
+            }
+            match self.sessions_by_exact_reference(&id.to_string())?.pop() {
+                Some(session) if session.kind == SessionKind::Main => return Ok(Some(session.id)),
+                found => at = found.and_then(|session| session.parent),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Sessions that match a condition, each with itself as its only part.
+    fn select_parts(&self, condition: &str, values: impl Params) -> Result<Vec<ActiveSession>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<ActiveSession>> {
             let sql = format!(
-                "SELECT {}, session.number FROM {} WHERE session.space = ?1 AND session.project = ?2
-                 AND session.last_activity_at >= ?3 AND session.kind = 'main' AND NOT session.is_empty
-                 ORDER BY session.last_activity_at DESC",
+                "SELECT {}, session.number, session.generation FROM {} WHERE session.space = ?1 AND {condition}",
                 sessions::COLUMNS,
                 sessions::TABLES
             );
             let mut statement = self.connection.prepare_cached(&sql)?;
-            let rows = statement.query_map(params![self.space.as_str(), project, since.as_millis()], |row| {
-                let number = SessionNumber(row.get(sessions::COLUMN_COUNT)?);
-                Ok(sessions::from_row(row)?.map(|session| (number, session)))
+            let rows = statement.query_map(values, |row| {
+                let (number, generation) = (row.get(sessions::COLUMN_COUNT)?, row.get(sessions::COLUMN_COUNT + 1)?);
+                Ok(sessions::from_row(row)?.map(|session| ActiveSession::new(session, number, generation)))
             })?;
             rows.filter_map(Result::transpose).collect()
         };
         read().map_err(|cause| self.err(cause))
+    }
+
+    /// What a session and its sub-agents did since a time, oldest first. Prompts and answers of sub-agents are
+    /// left out: they are between them and their session.
+    pub fn recent_entries(&self, active: &ActiveSession, since: Timestamp) -> Result<Vec<Entry>, StoreError> {
+        let mut entries = Vec::new();
+        for (at, part) in active.parts.iter().enumerate().filter(|(_, part)| part.last_activity_at >= Some(since)) {
+            let found = self.entries_since(part.number, None, since)?.entries.into_iter();
+            entries.extend(found.filter(|entry| at == 0 || entry.tool.is_some()));
+        }
+        // The entries of one part are in order already, and they may lack times.
+        if active.parts.len() > 1 {
+            entries.sort_by_key(|entry| entry.at);
+        }
+        Ok(entries)
     }
 
     /// The numbers of main sessions of a project that were active since a time.
@@ -100,6 +192,14 @@ impl Store {
         moment: Timestamp,
     ) -> Result<EntriesSince, StoreError> {
         let read = || -> rusqlite::Result<EntriesSince> {
+            let last_seq = self
+                .connection
+                .prepare_cached("SELECT max(seq) FROM entry WHERE space = ?1 AND session = ?2")?
+                .query_row(params![self.space.as_str(), session.0], |row| row.get::<_, Option<i64>>(0))?
+                .map(|seq| seq as u64);
+            if last_seq <= after {
+                return Ok(EntriesSince { last_seq, ..EntriesSince::default() });
+            }
             let sql = format!(
                 "SELECT {} FROM entry WHERE space = ?1 AND session = ?2 AND seq > ?3 AND coalesce(at, ?4) >= ?4
                  AND NOT (is_abandoned OR is_retracted) AND kind NOT IN ('reasoning', 'command', 'notice', 'injected')
@@ -124,11 +224,7 @@ impl Store {
                  AND NOT (is_abandoned OR is_retracted)",
                 )?
                 .query_row(params![self.space.as_str(), session.0, after, moment], |row| row.get::<_, i64>(0))?;
-            let last_seq = self
-                .connection
-                .prepare_cached("SELECT max(seq) FROM entry WHERE space = ?1 AND session = ?2")?
-                .query_row(params![self.space.as_str(), session.0], |row| row.get::<_, Option<i64>>(0))?;
-            Ok(EntriesSince { entries, message_count: messages as u64, last_seq: last_seq.map(|seq| seq as u64) })
+            Ok(EntriesSince { entries, message_count: messages as u64, last_seq })
         };
         read().map_err(|cause| self.err(cause))
     }

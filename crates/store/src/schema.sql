@@ -71,6 +71,9 @@ CREATE TABLE session (
     rebuilt_at_change  INTEGER NOT NULL DEFAULT 0,
     -- Version of the extraction rules that made the session's facts; 0 if none were extracted.
     fact_rules_version INTEGER NOT NULL DEFAULT 0,
+    -- Counts how often the transcript was replaced by another one. A `seq` means the same entry only within one
+    -- generation.
+    generation         INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (space, number)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX session_by_id ON session (space, id);
@@ -101,6 +104,8 @@ CREATE TABLE transcript (
     read_lines  INTEGER NOT NULL,
     head_hash   INTEGER NOT NULL,
     tail_hash   INTEGER NOT NULL,
+    -- Set while it is read again from the start: 'unchanged' if what was read before is still there, else 'rewritten'.
+    reread      TEXT,
     PRIMARY KEY (space, number)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX transcript_by_path ON transcript (space, path);
@@ -125,46 +130,65 @@ CREATE TABLE redaction (
 
 -- One message or tool call of a session.
 CREATE TABLE entry (
-    space        TEXT NOT NULL,
-    session      INTEGER NOT NULL,
-    seq          INTEGER NOT NULL,
+    space         TEXT NOT NULL,
+    session       INTEGER NOT NULL,
+    seq           INTEGER NOT NULL,
     -- Hash of the agent's id, by which copies in other transcripts are recognized; `native_id` is the id itself.
-    native_key   INTEGER NOT NULL,
-    native_id    TEXT NOT NULL,
+    native_key    INTEGER NOT NULL,
+    native_id     TEXT NOT NULL,
+    -- Hash of the id of its line, which differs from its own id for tool calls.
+    line_key      INTEGER,
     -- The API message and the tree node the entry belongs to.
-    message_key  INTEGER,
-    node_key     INTEGER,
+    message_key   INTEGER,
+    node_key      INTEGER,
     -- Position in the transcript: line from 1, byte offset and length.
-    line         INTEGER NOT NULL,
-    offset       INTEGER NOT NULL,
-    length       INTEGER NOT NULL,
-    at           INTEGER,
-    kind         TEXT NOT NULL,
-    text         TEXT NOT NULL,
-    episode      INTEGER,
+    line          INTEGER NOT NULL,
+    offset        INTEGER NOT NULL,
+    length        INTEGER NOT NULL,
+    -- The transcript it was read from.
+    transcript    INTEGER,
+    at            INTEGER,
+    kind          TEXT NOT NULL,
+    text          TEXT NOT NULL,
+    episode       INTEGER,
     -- On a branch the session left.
-    is_abandoned INTEGER NOT NULL DEFAULT 0,
+    is_abandoned  INTEGER NOT NULL DEFAULT 0,
     -- Retracted by the user before it was sent.
-    is_retracted INTEGER NOT NULL DEFAULT 0,
+    is_retracted  INTEGER NOT NULL DEFAULT 0,
+    -- No longer in its transcript, because the agent rewrote it. Nothing but forgetting deletes an entry.
+    is_superseded INTEGER NOT NULL DEFAULT 0,
     -- Null from here on unless the entry is a tool call; the result columns are null until there is a result.
-    tool_name    TEXT,
-    tool_kind    TEXT,
-    target       TEXT,
+    tool_name     TEXT,
+    tool_kind     TEXT,
+    target        TEXT,
     -- A command with its line breaks, where `target` does not hold all of it.
-    script       TEXT,
-    arguments    TEXT,
+    script        TEXT,
+    arguments     TEXT,
     -- A JSON list.
-    paths        TEXT,
-    status       TEXT,
-    summary      TEXT,
-    error        TEXT,
-    exit_code    INTEGER,
-    output_lines INTEGER,
-    output_bytes INTEGER,
-    output       TEXT,
+    paths         TEXT,
+    status        TEXT,
+    summary       TEXT,
+    error         TEXT,
+    exit_code     INTEGER,
+    output_lines  INTEGER,
+    output_bytes  INTEGER,
+    output        TEXT,
+    -- Hash of what the agent wrote, without the result: SQLite does not notice a changed bit in a text.
+    checksum      INTEGER,
     PRIMARY KEY (space, session, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX entry_by_native_key ON entry (space, native_key);
+
+-- schema.rs adds `set_aside_entry` with the same columns: entries of sessions whose transcripts are being read again.
+-- Those that are not found again are restored.
+
+-- Sessions with such entries, and their assembler state from before.
+CREATE TABLE set_aside_session (
+    space           TEXT NOT NULL,
+    session         INTEGER NOT NULL,
+    assembler_state TEXT,
+    PRIMARY KEY (space, session)
+) STRICT, WITHOUT ROWID;
 
 -- One exchange: a human prompt and what followed.
 CREATE TABLE episode (
@@ -206,7 +230,10 @@ CREATE TABLE usage (
     output_tokens      INTEGER NOT NULL,
     cache_read_tokens  INTEGER NOT NULL,
     cache_write_tokens INTEGER NOT NULL,
+    -- Of the cache writes, those stored for an hour; they cost more.
+    hour_write_tokens  INTEGER NOT NULL DEFAULT 0,
     cost_nanos         INTEGER,
+    transcript         INTEGER,
     PRIMARY KEY (space, message_key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX usage_by_session ON usage (space, session);
@@ -221,9 +248,10 @@ CREATE TABLE edited_file (
 
 -- Steps of a session's prompt queue that were already handled, so that reading a line again has no effect.
 CREATE TABLE queue_step (
-    space    TEXT NOT NULL,
-    session  INTEGER NOT NULL,
-    step_key INTEGER NOT NULL,
+    space      TEXT NOT NULL,
+    session    INTEGER NOT NULL,
+    step_key   INTEGER NOT NULL,
+    transcript INTEGER,
     PRIMARY KEY (space, session, step_key)
 ) STRICT, WITHOUT ROWID;
 
@@ -236,15 +264,18 @@ CREATE TABLE tree_node (
     line        INTEGER NOT NULL,
     parent_key  INTEGER,
     lineage_key INTEGER NOT NULL,
+    transcript  INTEGER,
     PRIMARY KEY (space, session, node_key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX tree_node_by_lineage ON tree_node (space, lineage_key);
 
 -- Titles that one file holds for a session in another file. The session is the one that has the leaf entry.
 CREATE TABLE other_session_title (
-    space    TEXT NOT NULL,
-    leaf_key INTEGER NOT NULL,
-    title    TEXT NOT NULL,
+    space        TEXT NOT NULL,
+    leaf_key     INTEGER NOT NULL,
+    title        TEXT NOT NULL,
+    -- Whether the session has the title. It may be read after the title, or read again.
+    is_delivered INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (space, leaf_key)
 ) STRICT, WITHOUT ROWID;
 
@@ -380,7 +411,7 @@ CREATE TABLE lifecycle (
     period               INTEGER NOT NULL,
     period_started_at    INTEGER NOT NULL,
     touched_at           INTEGER NOT NULL,
-    -- 'suspended' or 'ended'; null while the session is not closed.
+    -- 'suspended', 'ended' or 'run-ended'; null while the session is not closed.
     closed_as            TEXT,
     closed_at            INTEGER,
     events               INTEGER NOT NULL,
@@ -434,8 +465,23 @@ CREATE TABLE watermark (
     agent       TEXT NOT NULL,
     external_id TEXT NOT NULL,
     session     INTEGER NOT NULL,
+    -- The generation of the session that `last_seq` belongs to.
+    generation  INTEGER NOT NULL,
     last_seq    INTEGER NOT NULL,
     PRIMARY KEY (space, agent, external_id, session)
+) STRICT, WITHOUT ROWID;
+
+-- Names under which the session named by `agent` and `external_id` was shown other sessions. They keep their meaning
+-- for it when a session gets another name.
+CREATE TABLE shown_name (
+    space       TEXT NOT NULL,
+    agent       TEXT NOT NULL,
+    external_id TEXT NOT NULL,
+    -- Lower case, words joined by dashes.
+    slug        TEXT NOT NULL,
+    session     INTEGER NOT NULL,
+    at          INTEGER NOT NULL,
+    PRIMARY KEY (space, agent, external_id, slug)
 ) STRICT, WITHOUT ROWID;
 
 -- Text added to an agent's context; the latest ones of each session.
@@ -504,6 +550,13 @@ CREATE TABLE card (
     PRIMARY KEY (space, agent, external_id)
 ) STRICT, WITHOUT ROWID;
 
+-- Files of spooled hook events that were delivered; a row stays until its file is gone.
+CREATE TABLE delivered_event (
+    space     TEXT NOT NULL,
+    file_name TEXT NOT NULL,
+    PRIMARY KEY (space, file_name)
+) STRICT, WITHOUT ROWID;
+
 -- Forgotten sessions. Neither table holds text.
 
 -- Sessions forgotten on the user's order; nothing brings them back.
@@ -515,11 +568,19 @@ CREATE TABLE forgotten_session (
     PRIMARY KEY (space, agent, external_id)
 ) STRICT, WITHOUT ROWID;
 
--- Keys of forgotten entries, tree nodes and titles: copies of them in other transcripts stay out too.
+-- Keys of forgotten entries, their lines and contents, tree nodes and titles: copies of them in other transcripts stay
+-- out too.
 CREATE TABLE forgotten_key (
     space TEXT NOT NULL,
     key   INTEGER NOT NULL,
     PRIMARY KEY (space, key)
+) STRICT, WITHOUT ROWID;
+
+-- The secret key of content hashes: without it a tombstone could be compared with a guessed text.
+CREATE TABLE tombstone_salt (
+    space TEXT NOT NULL,
+    value BLOB NOT NULL,
+    PRIMARY KEY (space)
 ) STRICT, WITHOUT ROWID;
 
 -- Every table keyed by agent and external id ignores rows for a forgotten session. Triggers, because a hook may be in
@@ -545,6 +606,10 @@ WHEN EXISTS (SELECT 1 FROM forgotten_session
     WHERE space = NEW.space AND agent = NEW.agent AND external_id = NEW.external_id)
 BEGIN SELECT RAISE(IGNORE); END;
 CREATE TRIGGER watermark_stays_forgotten BEFORE INSERT ON watermark
+WHEN EXISTS (SELECT 1 FROM forgotten_session
+    WHERE space = NEW.space AND agent = NEW.agent AND external_id = NEW.external_id)
+BEGIN SELECT RAISE(IGNORE); END;
+CREATE TRIGGER shown_name_stays_forgotten BEFORE INSERT ON shown_name
 WHEN EXISTS (SELECT 1 FROM forgotten_session
     WHERE space = NEW.space AND agent = NEW.agent AND external_id = NEW.external_id)
 BEGIN SELECT RAISE(IGNORE); END;

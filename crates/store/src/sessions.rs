@@ -1,5 +1,7 @@
 //! Reads sessions by filter or reference.
 
+use std::path::PathBuf;
+
 use rethread_model::{Agent, Session, SessionCounts, SessionId, SessionKind, Timestamp, Tokens, estimate_byte_tokens};
 use rusqlite::{Params, Row, params};
 
@@ -28,6 +30,26 @@ pub struct SessionFilter {
     pub include_children: bool,
     /// Return at most this many.
     pub limit: Option<u64>,
+}
+
+/// What a session can be called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedSession {
+    /// Number of the session.
+    pub number: SessionNumber,
+    /// The name that is shown.
+    pub name: Option<String>,
+    /// The name on the card a model wrote, if there is one.
+    pub card_name: Option<String>,
+    /// The project of the session.
+    pub project: Option<String>,
+}
+
+impl NamedSession {
+    /// Its names, the shown one first.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        [&self.name, &self.card_name].into_iter().filter_map(Option::as_deref)
+    }
 }
 
 pub(crate) const COLUMNS: &str =
@@ -107,6 +129,18 @@ impl Store {
         read().map_err(|cause| self.err(cause))
     }
 
+    /// All directories that sessions started in.
+    pub fn work_dirs(&self) -> Result<Vec<PathBuf>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<PathBuf>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT DISTINCT cwd FROM session INDEXED BY session_by_project WHERE space = ?1 AND cwd IS NOT NULL",
+            )?;
+            let rows = statement.query_map(params![self.space.as_str()], |row| row.get::<_, String>(0))?;
+            rows.map(|cwd| cwd.map(PathBuf::from)).collect()
+        };
+        read().map_err(|cause| self.err(cause))
+    }
+
     /// The stored state of the session assembler, as JSON.
     pub fn assembler_state(&self, id: SessionId) -> Result<Option<String>, StoreError> {
         let read = || -> rusqlite::Result<Option<String>> {
@@ -134,15 +168,38 @@ impl Store {
         read().map_err(|cause| self.err(cause))
     }
 
-    /// The names of all main sessions that have one, most recently active first.
-    pub fn session_names(&self) -> Result<Vec<(SessionNumber, String)>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<(SessionNumber, String)>> {
+    /// Sessions whose id or external id ends with `suffix`, which must not contain GLOB wildcards.
+    pub fn sessions_by_id_suffix(&self, suffix: &str) -> Result<Vec<Session>, StoreError> {
+        if suffix.len() > MAX_REFERENCE_BYTES {
+            return Ok(Vec::new());
+        }
+        self.select(
+            "session.number IN (SELECT number FROM session INDEXED BY session_by_id WHERE space = ?1
+             AND id GLOB '*' || upper(?2)
+             UNION SELECT number FROM session INDEXED BY session_by_external_id WHERE space = ?1
+             AND (external_id GLOB '*' || ?2 OR external_id GLOB '*' || lower(?2)))
+             ORDER BY session.last_activity_at DESC, session.number DESC LIMIT 200",
+            params![self.space.as_str(), suffix],
+        )
+    }
+
+    /// The names of all main sessions, most recently active first.
+    pub fn named_sessions(&self) -> Result<Vec<NamedSession>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<NamedSession>> {
             let mut statement = self.connection.prepare_cached(
-                "SELECT number, name FROM session WHERE space = ?1 AND name IS NOT NULL AND kind = 'main'
-                 ORDER BY last_activity_at DESC, number DESC",
+                "SELECT session.number, session.name, session.project, json_extract(card.fields, '$.name')
+                 FROM session LEFT JOIN card USING (space, agent, external_id)
+                 WHERE session.space = ?1 AND session.kind = 'main'
+                 ORDER BY session.last_activity_at DESC, session.number DESC",
             )?;
-            let rows = statement
-                .query_map(params![self.space.as_str()], |row| Ok((SessionNumber(row.get(0)?), row.get(1)?)))?;
+            let rows = statement.query_map(params![self.space.as_str()], |row| {
+                Ok(NamedSession {
+                    number: SessionNumber(row.get(0)?),
+                    name: row.get(1)?,
+                    project: row.get(2)?,
+                    card_name: row.get(3)?,
+                })
+            })?;
             rows.collect()
         };
         read().map_err(|cause| self.err(cause))

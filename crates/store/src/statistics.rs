@@ -52,6 +52,8 @@ pub struct FailedCheck {
 }
 
 const FILE_CHECK: &str = "the database file is intact";
+const SCHEMA_CHECK: &str = "the tables are as they were created";
+const TEXT_CHECK: &str = "stored entries are as they were written";
 
 /// Conditions, and queries that return one row for each violation.
 const CHECKS: [(&str, &str); 6] = [
@@ -150,14 +152,19 @@ impl Store {
                     damage.push(FailedCheck { check, detail: found? });
                 }
             }
+            if !crate::schema::is_intact(&self.connection)? {
+                damage.push(FailedCheck { check: SCHEMA_CHECK, detail: "a definition differs".to_owned() });
+            }
             Ok(damage)
         };
-        read().map_err(|cause| self.err(cause))
+        let mut damage = read().map_err(|cause| self.err(cause))?;
+        damage.extend(self.changed_entries()?.into_iter().map(|detail| FailedCheck { check: TEXT_CHECK, detail }));
+        Ok(damage)
     }
 
     /// The conditions that `verify` checks.
     pub fn check_names() -> impl Iterator<Item = &'static str> {
-        std::iter::once(FILE_CHECK).chain(CHECKS.iter().map(|(check, _)| *check))
+        [FILE_CHECK, SCHEMA_CHECK, TEXT_CHECK].into_iter().chain(CHECKS.iter().map(|(check, _)| *check))
     }
 
     fn redactions(&self) -> rusqlite::Result<Vec<(String, u64)>> {

@@ -58,6 +58,8 @@ pub struct UsageTotal {
     pub messages: u64,
     /// Sum of their tokens.
     pub tokens: Tokens,
+    /// Of the cache writes, those stored for an hour.
+    pub hour_write_tokens: u64,
     /// Sum of the costs in billionths of a dollar; `None` if the agent recorded no cost.
     pub cost_nanos: Option<u64>,
 }
@@ -72,7 +74,7 @@ impl Store {
             let mut sums: HashMap<GroupKey, UsageSum> = HashMap::new();
             let mut statement = self.connection.prepare_cached(
                 "SELECT session, at, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
-                 cost_nanos
+                 cost_nanos, hour_write_tokens
                  FROM usage WHERE space = ?1 AND (?2 IS NULL OR at >= ?2) AND (?3 IS NULL OR at < ?3)",
             )?;
             let millis = |at: Option<Timestamp>| at.map(Timestamp::as_millis);
@@ -101,7 +103,7 @@ impl Store {
             let mut sums: HashMap<GroupKey, UsageSum> = HashMap::new();
             let mut statement = self.connection.prepare_cached(
                 "SELECT session, at, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
-                 cost_nanos
+                 cost_nanos, hour_write_tokens
                  FROM usage INDEXED BY usage_by_session WHERE space = ?1 AND session = ?2",
             )?;
             let mut rows = statement.query(params![self.space.as_str(), session.0])?;
@@ -185,6 +187,7 @@ struct GroupKey {
 
 struct MessageTotal {
     tokens: Tokens,
+    hour_write_tokens: u64,
     cost_nanos: Option<u64>,
 }
 
@@ -204,6 +207,7 @@ impl MessageTotal {
 struct UsageSum {
     messages: u64,
     tokens: Tokens,
+    hour_write_tokens: u64,
     cost_nanos: u64,
 }
 
@@ -211,6 +215,7 @@ impl UsageSum {
     fn add(&mut self, message: &MessageTotal) {
         self.messages += 1;
         self.tokens = self.tokens.plus(message.tokens);
+        self.hour_write_tokens = self.hour_write_tokens.saturating_add(message.hour_write_tokens);
         self.cost_nanos = self.cost_nanos.saturating_add(message.cost_nanos.unwrap_or(0));
     }
 }
@@ -222,7 +227,7 @@ fn message_from_row<'r>(row: &'r Row<'_>) -> rusqlite::Result<Option<(Option<&'r
     let tokens = Tokens { input: count(3)?, output: count(4)?, cache_read: count(5)?, cache_write: count(6)? };
     let cost_nanos = row.get::<_, Option<i64>>(7)?.map(|nanos| nanos.max(0) as u64);
     let counts = model != Some(SYNTHETIC_MODEL) && (tokens != Tokens::default() || cost_nanos.is_some());
-    Ok(counts.then_some((model, MessageTotal { tokens, cost_nanos })))
+    Ok(counts.then_some((model, MessageTotal { tokens, hour_write_tokens: count(8)?, cost_nanos })))
 }
 
 fn quarter(row: &Row<'_>) -> rusqlite::Result<Option<i64>> {
@@ -237,6 +242,7 @@ fn slice(key: GroupKey, sum: UsageSum, labels: &TextInterner, models: &TextInter
         price_step: key.step,
         messages: sum.messages,
         tokens: sum.tokens,
+        hour_write_tokens: sum.hour_write_tokens,
         cost_nanos: key.has_cost.then_some(sum.cost_nanos),
     }
 }

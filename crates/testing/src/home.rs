@@ -10,7 +10,7 @@ use rethread_engine::{
     Clock, Engine, Environment, LogProfile, SessionListRequest, ShowRequest, SyncReport, SyncRequest,
 };
 use rethread_model::{Fact, Space, Timestamp};
-use rethread_store::{FactQuery, Store};
+use rethread_store::{FactQuery, OWNER_ONLY_FOLDER, Store, create_folders};
 
 use crate::{ApiClient, TestServer};
 
@@ -104,14 +104,14 @@ impl TestHome {
     /// Writes a file below the home directory.
     pub fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
         let path = self.path(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        create_folders(path.parent().unwrap(), OWNER_ONLY_FOLDER).unwrap();
         fs::write(path, bytes).unwrap();
     }
 
     /// Appends to a file below the home directory, and creates it if needed.
     pub fn append(&self, path: &str, bytes: impl AsRef<[u8]>) {
         let path = self.path(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        create_folders(path.parent().unwrap(), OWNER_ONLY_FOLDER).unwrap();
         let mut file = fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
         file.write_all(bytes.as_ref()).unwrap();
     }

@@ -1,13 +1,12 @@
 //! Writes finished work periods to the archive. An archive file is never overwritten and never left half written.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use rethread_model::Timestamp;
 use rethread_recall::TimedText;
-use rethread_store::{LifecycleEvent, LifecycleRow, PendingArchive, SessionKey, Store};
+use rethread_store::{LifecycleEvent, LifecycleRow, OWNER_ONLY, PendingArchive, PrivateFolder, SessionKey, Store};
 use serde_json::{Value, json};
 
 use super::Lifecycle;
@@ -120,7 +119,7 @@ impl Engine {
 
     /// Writes the finished periods that are not archived yet, including those that failed before. A write error is
     /// logged and never fails the caller; the period is tried again later.
-    pub(super) fn write_archives(&self, store: &mut Store) -> Vec<(PendingArchive, PathBuf)> {
+    pub(crate) fn write_archives(&self, store: &mut Store) -> Vec<(PendingArchive, PathBuf)> {
         let mut written = Vec::new();
         let waiting = match store.pending_archives(MAX_WRITES_PER_CALL) {
             Ok(waiting) => waiting,
@@ -179,31 +178,17 @@ fn archive_name(id: &str, began: Timestamp) -> String {
 /// Writes a complete file under a free name. If a file with the same text already exists, an earlier process wrote it
 /// and was stopped before it could record that; its path is returned.
 fn write_new(folder: &Path, name: &str, text: &str) -> std::io::Result<PathBuf> {
-    let temporary = folder.join(format!(".{name}.{}.tmp", std::process::id()));
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-    let linked = written.and_then(|()| link_under_free_name(&temporary, folder, name, text));
-    let _ = fs::remove_file(&temporary);
-    if linked.is_ok() {
-        File::open(folder)?.sync_all()?;
-    }
-    linked
-}
-
-fn link_under_free_name(temporary: &Path, folder: &Path, name: &str, text: &str) -> std::io::Result<PathBuf> {
+    let private = PrivateFolder::open(folder)?;
     for number in 1..=MAX_NAME_ATTEMPTS {
         let suffix = if number == 1 { String::new() } else { format!("-{number}") };
-        let path = folder.join(format!("{name}{suffix}.json"));
-        match fs::hard_link(temporary, &path) {
-            Ok(()) => return Ok(path),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                if fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
-                    return Ok(path);
-                }
-            }
-            // Some file systems do not support hard links. There the file is renamed if the name is still free.
-            Err(_) if !path.exists() => return fs::rename(temporary, &path).map(|()| path),
-            Err(_) => {}
+        let name = format!("{name}{suffix}.json");
+        let path = folder.join(&name);
+        if fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
+            return Ok(path);
+        }
+        match private.create(&name, text.as_bytes(), OWNER_ONLY) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            created => return created.map(|()| path),
         }
     }
     Err(ErrorKind::AlreadyExists.into())
@@ -217,8 +202,6 @@ mod tests {
     fn an_archive_is_complete_or_absent_and_never_overwritten() {
         // L002-07, L002-10
         let folder = tempfile::tempdir().unwrap();
-        // A temporary file left by a killed process must not get in the way.
-        fs::write(folder.path().join(format!(".a.{}.tmp", std::process::id())), "half").unwrap();
         let paths = ["one", "two", "one"].map(|text| write_new(folder.path(), "a", text).unwrap());
         let names = paths.each_ref().map(|path| path.file_name().unwrap().to_str().unwrap());
         assert_eq!(names, ["a.json", "a-2.json", "a.json"], "the same text is not written twice");

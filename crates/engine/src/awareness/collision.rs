@@ -1,19 +1,23 @@
-//! Injects one line before an edit or branch switch when another active session recently did the same.
+//! Injects one line with an edit, branch switch or commit that another session's recent change may affect.
+//!
+//! Agents pass the line on together with the result of the call, so it speaks of the call as done.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use rethread_model::{Entry, Timestamp, ToolKind};
-use rethread_recall::{InjectionSection, SectionKind, compose_injection, format_age, quote_short};
+use rethread_ingest::facts::{GitCall, git_calls};
+use rethread_model::{Entry, Session, Timestamp, ToolKind, ToolUse};
+use rethread_recall::{InjectionSection, SectionKind, compose_injection, quote_short};
 use rethread_store::Store;
 
 use super::inject::{Caller, injection_record, text_hash};
-use super::other_sessions::{display_name, is_other_session};
+use super::other_sessions::{ACTIVE_WINDOW_MILLIS, display_name, is_other_session, is_session};
 use crate::{Engine, EngineError};
 
 /// How recent the other session's change must be.
 const COLLISION_WINDOW_MILLIS: i64 = 30 * 60_000;
-/// Maximum length of session and file names in the line.
+/// Maximum length of session, file and branch names in the line.
 const NAME_CHARS: usize = 60;
 
 /// A tool call that could collide with another session.
@@ -21,8 +25,10 @@ const NAME_CHARS: usize = 60;
 pub(crate) enum CollisionIntent {
     /// Change the file at this path.
     Edit(String),
-    /// Switch the branch of the working tree.
-    SwitchBranch,
+    /// Switch the branch of the working tree that contains this directory.
+    SwitchBranch(PathBuf),
+    /// Commit in the working tree that contains this directory.
+    Commit(PathBuf),
 }
 
 impl CollisionIntent {
@@ -30,24 +36,38 @@ impl CollisionIntent {
     pub(crate) fn from_call(kind: ToolKind, target: &str) -> Option<Self> {
         match kind {
             ToolKind::Write | ToolKind::Edit if !target.is_empty() => Some(CollisionIntent::Edit(target.to_owned())),
-            ToolKind::Command if switches_branch(target) => Some(CollisionIntent::SwitchBranch),
+            ToolKind::Command => {
+                let mut calls = git_calls(target).into_iter();
+                // What follows a switch of its own happens on a branch that the caller chose.
+                let call = calls.find(|call| call.switches_branch() || call.commits())?;
+                let is_switch = call.switches_branch();
+                Some(if is_switch { Self::SwitchBranch(call.folder) } else { Self::Commit(call.folder) })
+            }
             _ => None,
+        }
+    }
+
+    /// How long ago the other session's change may be. A commit on the wrong branch stays wrong for longer.
+    const fn window_millis(&self) -> i64 {
+        match self {
+            CollisionIntent::Commit(_) => ACTIVE_WINDOW_MILLIS,
+            CollisionIntent::Edit(_) | CollisionIntent::SwitchBranch(_) => COLLISION_WINDOW_MILLIS,
         }
     }
 }
 
 impl Engine {
-    /// The line to inject before a call that may collide with another session. It is injected once per file and other
-    /// session, and not if the caller has changed the file since.
+    /// The line to inject with a call that may collide with another session. It is injected once per file and other
+    /// session, and not if the caller has seen the change: read or changed the file since, or looked at the branch.
     pub(crate) fn inject_before_call(
         &self,
         caller: &Caller,
         intent: &CollisionIntent,
     ) -> Result<Option<String>, EngineError> {
         let (began, now) = (Instant::now(), self.now());
-        let Some(mut store) = self.reader()? else { return Ok(None) };
+        let Some(mut store) = self.existing_writer()? else { return Ok(None) };
         let project = self.project_of(&store, caller)?;
-        self.catch_up(&mut store, &project, now)?;
+        self.catch_up(&mut store, &project, Some(caller), now)?;
         self.sync_caller_transcript(&mut store, caller)?;
         let Some(collision) = find_collision(&store, caller, &project, intent, now)? else { return Ok(None) };
         let part = InjectionSection {
@@ -56,8 +76,9 @@ impl Engine {
             reason: collision.dedupe_text,
             dedupe_keys: Vec::new(),
         };
-        let hash = text_hash(&part.reason);
-        let Some(composed) = compose_injection(vec![part], u64::MAX, false) else { return Ok(None) };
+        // A sub-agent has a context of its own.
+        let hash = text_hash(&format!("{}{}", part.reason, caller.subagent.as_deref().unwrap_or_default()));
+        let Some(composed) = compose_injection(vec![part], u64::MAX, false, now) else { return Ok(None) };
         let mut batch = store.begin()?;
         let is_first = batch.mark_injected(caller.key(), hash, now)?;
         if is_first {
@@ -74,7 +95,7 @@ struct Collision {
     dedupe_text: String,
 }
 
-/// The most recent time another session did what the caller is about to do.
+/// The most recent change of another session that the caller has not seen.
 fn find_collision(
     store: &Store,
     caller: &Caller,
@@ -82,46 +103,82 @@ fn find_collision(
     intent: &CollisionIntent,
     now: Timestamp,
 ) -> Result<Option<Collision>, EngineError> {
-    let since = Timestamp::from_millis(now.as_millis() - COLLISION_WINDOW_MILLIS);
-    let own = match store.session_by_external_id(caller.key())? {
-        Some((number, _)) => store.entries_since(number, None, since)?.entries,
+    let since = Timestamp::from_millis(now.as_millis() - intent.window_millis());
+    let active = store.active_sessions(project, since)?;
+    let own = match active.iter().find(|one| is_session(&one.session, caller.key())) {
+        Some(own) => store.recent_entries(own, since)?,
         None => Vec::new(),
     };
-    let cwd = caller.cwd.to_string_lossy();
-    for (number, session) in store.active_sessions(project, since)? {
-        if !is_other_session(&session, caller.key()) {
+    let began_at = store.session_by_external_id(caller.key())?.and_then(|(_, session)| session.started_at);
+    let here = caller.cwd.as_path();
+    for other in &active {
+        let session = &other.session;
+        if !is_other_session(session, caller.key()) {
             continue;
         }
-        let there = session.cwd.clone().unwrap_or_else(|| cwd.clone().into_owned());
-        let actions = store.entries_since(number, None, since)?;
-        let Some(entry) = actions.entries.iter().rev().find(|entry| made_same_change(entry, intent, &there, &cwd))
-        else {
+        let there = session.cwd.as_deref().map_or(here, Path::new).to_owned();
+        let actions = store.recent_entries(other, since)?;
+        let Some(entry) = actions.iter().rev().find(|entry| made_change(entry, intent, &there, here)) else {
             continue;
         };
-        if own.iter().any(|mine| mine.at >= entry.at && has_newer_change(mine, intent, &cwd)) {
+        if own.iter().any(|mine| mine.at >= entry.at && has_seen_change(mine, intent, here)) {
             continue;
         }
-        let when = format_age(entry.at, now);
-        let name = quote_short(&display_name(&session), NAME_CHARS);
-        let (line, what) = match intent {
-            CollisionIntent::Edit(path) => {
-                let file = quote_short(path.rsplit('/').next().unwrap_or(path), NAME_CHARS);
-                let line =
-                    format!("Session \"{name}\" changed {file} {when}; look at the file again before you change it.");
-                (line, absolute_path(path, &cwd).to_string_lossy().into_owned())
-            }
-            CollisionIntent::SwitchBranch => (
-                format!("Session \"{name}\" switched the branch of this working tree {when}."),
-                "the branch".to_owned(),
-            ),
-        };
-        return Ok(Some(Collision { text: line, dedupe_text: format!("{} changed {what}", session.id) }));
+        // A session that began later got the branch from its agent.
+        if matches!(intent, CollisionIntent::Commit(_)) && began_at.is_none_or(|began| Some(began) > entry.at) {
+            continue;
+        }
+        return Ok(Some(Collision::new(session, intent, &format_lead(entry.at, now), here)));
     }
     Ok(None)
 }
 
-/// Whether a successful call made the same kind of change to the same file or working tree.
-fn made_same_change(entry: &Entry, intent: &CollisionIntent, there: &str, here: &str) -> bool {
+impl Collision {
+    /// `lead` is how long before the call the change was made.
+    fn new(session: &Session, intent: &CollisionIntent, lead: &str, here: &Path) -> Self {
+        let name = quote_short(&display_name(session), NAME_CHARS);
+        let (text, what) = match intent {
+            CollisionIntent::Edit(path) => {
+                let file = quote_short(path.rsplit('/').next().unwrap_or(path), NAME_CHARS);
+                let text = format!(
+                    "Session \"{name}\" changed {file} {lead} this edit, and this session has not read it since. \
+                     Read it again and check that both changes are in it."
+                );
+                (text, here.join(path).to_string_lossy().into_owned())
+            }
+            CollisionIntent::SwitchBranch(_) => {
+                let text = format!(
+                    "Session \"{name}\" switched the branch of this working tree {lead} this command and may still be \
+                     working on that branch."
+                );
+                (text, "the branch".to_owned())
+            }
+            CollisionIntent::Commit(folder) => {
+                let branch = work_tree(&here.join(folder)).and_then(current_branch);
+                let branch = branch.map(|branch| format!(", which goes to \"{}\"", quote_short(&branch, NAME_CHARS)));
+                let branch = branch.unwrap_or_default();
+                let text = format!(
+                    "Session \"{name}\" switched the branch of this working tree {lead} this commit{branch}. \
+                     Check that this is the branch you want."
+                );
+                (text, "the branch before a commit".to_owned())
+            }
+        };
+        Self { text, dedupe_text: format!("{} changed {what}", session.id) }
+    }
+}
+
+/// `2m before`. Relative to the call, so that it stays true later in the conversation.
+fn format_lead(at: Option<Timestamp>, now: Timestamp) -> String {
+    match at.map_or(0, |at| now.millis_since(at) / 60_000) {
+        ..1 => "just before".to_owned(),
+        minutes @ 1..60 => format!("{minutes}m before"),
+        minutes => format!("{}h before", minutes / 60),
+    }
+}
+
+/// Whether a successful call of the other session changed the same file, or switched the branch of the same tree.
+fn made_change(entry: &Entry, intent: &CollisionIntent, there: &Path, here: &Path) -> bool {
     let Some(tool) = &entry.tool else { return false };
     if tool.outcome.as_ref().is_some_and(|outcome| outcome.status.is_error()) {
         return false;
@@ -129,63 +186,58 @@ fn made_same_change(entry: &Entry, intent: &CollisionIntent, there: &str, here: 
     match intent {
         CollisionIntent::Edit(path) => {
             let changes = tool.kind.is_some_and(ToolKind::changes_files);
-            changes && tool.paths.iter().any(|other| absolute_path(other, there) == absolute_path(path, here))
+            changes && tool.paths.iter().any(|other| there.join(other) == here.join(path))
         }
-        CollisionIntent::SwitchBranch => {
-            let command = tool.target.as_str();
-            let restores = |word: &str| Path::new(there).join(word).is_file();
-            tool.kind == Some(ToolKind::Command)
-                && switches_branch(command)
-                && !command.split_whitespace().any(restores)
-                && work_tree(there) == work_tree(here)
+        CollisionIntent::SwitchBranch(folder) | CollisionIntent::Commit(folder) => {
+            let tree = work_tree(&here.join(folder)).map(Path::to_owned);
+            git_calls_of(tool).iter().any(|call| {
+                let restores = |word: &str| there.join(&call.folder).join(word).is_file();
+                call.switches_branch()
+                    && !call.targets().any(restores)
+                    && work_tree(&there.join(&call.folder)) == tree.as_deref()
+            })
         }
     }
 }
 
-/// Whether the caller already changed the file after the other session did. Reading it proves nothing, because agents
-/// read before every change. A call without a result does not count either: it may be the one being checked.
-fn has_newer_change(entry: &Entry, intent: &CollisionIntent, here: &str) -> bool {
-    let CollisionIntent::Edit(path) = intent else { return false };
-    entry.tool.as_ref().is_some_and(|tool| {
-        let is_done = tool.outcome.as_ref().is_some_and(|outcome| !outcome.status.is_error());
-        let changes = tool.kind.is_some_and(ToolKind::changes_files);
-        is_done && changes && tool.paths.iter().any(|own| absolute_path(own, here) == absolute_path(path, here))
-    })
+/// Whether a call of the caller showed it the change. A call without a result does not count: it may be the one being
+/// checked.
+fn has_seen_change(entry: &Entry, intent: &CollisionIntent, here: &Path) -> bool {
+    let Some(tool) = &entry.tool else { return false };
+    if tool.outcome.as_ref().is_none_or(|outcome| outcome.status.is_error()) {
+        return false;
+    }
+    match intent {
+        CollisionIntent::Edit(path) => {
+            let reads_or_changes = tool.kind.is_some_and(|kind| kind == ToolKind::Read || kind.changes_files());
+            reads_or_changes && tool.paths.iter().any(|own| here.join(own) == here.join(path))
+        }
+        CollisionIntent::SwitchBranch(_) => false,
+        CollisionIntent::Commit(folder) => {
+            let tree = work_tree(&here.join(folder)).map(Path::to_owned);
+            let in_tree = |call: &GitCall| work_tree(&here.join(&call.folder)) == tree.as_deref();
+            git_calls_of(tool).iter().any(|call| call.shows_branch() && in_tree(call))
+        }
+    }
 }
 
-/// Resolves a path against a directory.
-fn absolute_path(path: &str, from: &str) -> PathBuf {
-    Path::new(from).join(path)
+fn git_calls_of(tool: &ToolUse) -> Vec<GitCall> {
+    if tool.kind == Some(ToolKind::Command) { git_calls(&tool.target) } else { Vec::new() }
 }
 
 /// The root of the git working tree that contains a directory.
-fn work_tree(folder: &str) -> Option<&Path> {
-    Path::new(folder).ancestors().find(|folder| folder.join(".git").exists())
+fn work_tree(folder: &Path) -> Option<&Path> {
+    folder.ancestors().find(|folder| folder.join(".git").exists())
 }
 
-/// `git checkout NAME`, `git switch NAME`, not `git checkout -- FILE`.
-fn switches_branch(command: &str) -> bool {
-    command.split(['&', ';', '|', '\n']).any(|part| {
-        let words: Vec<&str> = part.split_whitespace().collect();
-        match words.as_slice() {
-            ["git", "switch", rest @ ..] => !rest.is_empty(),
-            ["git", "checkout", rest @ ..] => !rest.is_empty() && !rest.contains(&"--") && !rest.contains(&"."),
-            _ => false,
-        }
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn checkout_and_switch_change_the_branch_but_restoring_files_does_not() {
-        for command in ["git switch main", "git checkout -b x", "cd a && git checkout main"] {
-            assert!(switches_branch(command), "{command}");
-        }
-        for command in ["git checkout -- a.rs", "git checkout .", "git status", "echo git switch", "git switch"] {
-            assert!(!switches_branch(command), "{command}");
-        }
-    }
+/// The branch of a working tree; `None` if there is none, as during a rebase.
+fn current_branch(tree: &Path) -> Option<String> {
+    let git = tree.join(".git");
+    // In an added working tree, it is a file that names the directory.
+    let folder = match fs::read_to_string(&git) {
+        Ok(text) => tree.join(text.strip_prefix("gitdir:")?.trim()),
+        Err(_) => git,
+    };
+    let head = fs::read_to_string(folder.join("HEAD")).ok()?;
+    head.trim().strip_prefix("ref: refs/heads/").map(str::to_owned)
 }

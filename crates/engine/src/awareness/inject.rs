@@ -6,18 +6,21 @@ use std::time::Instant;
 use rethread_ingest::source::project;
 use rethread_model::{Agent, SessionState, Timestamp};
 use rethread_recall::{
-    ActivityBlock, ComposedInjection, InjectionSection, REFERENCE_CUT_MARK, SectionKind, SessionView, activity_block,
-    compose_injection, extract_entities, resume_context,
+    ActivityBlock, ActivityReader, ComposedInjection, InjectionSection, REFERENCE_CUT_MARK, SectionKind, SessionView,
+    activity_block, compose_injection, extract_entities, resume_context,
 };
 use rethread_store::{
-    Batch, HookSession, InjectionRow, LifecycleEvent, SessionKey, SessionNumber, Store, StoreError, WatermarkMove,
+    Batch, HookSession, InjectionRow, LifecycleEvent, PendingArchive, SessionKey, SessionNumber, Store, StoreError,
+    WatermarkMove,
 };
 use serde_json::json;
 
 use super::other_sessions::OtherSessions;
+use super::session_event::SessionEvent;
 use super::session_view::{OwnSession, SessionSummary};
 use super::tool_call_text::{preview, preview_source, without_secrets};
 use super::{EventContext, Lifecycle};
+use crate::resolver::slug;
 use crate::{Engine, EngineError};
 
 /// Prefixes of prompts that were written by a program and not typed by a user; nothing is injected for them.
@@ -40,6 +43,8 @@ pub(crate) struct Caller {
     pub(crate) cwd: PathBuf,
     /// The transcript file, if the agent reports one.
     pub(crate) transcript: Option<PathBuf>,
+    /// The sub-agent of the session that caused the event, by the agent's id.
+    pub(crate) subagent: Option<String>,
 }
 
 /// What would be injected into a session, and why.
@@ -62,8 +67,10 @@ pub(crate) enum InjectionTrigger<'a> {
     Prompt(&'a str),
     /// A session was opened again with its context intact.
     Resume,
-    /// A session continues with a new context, after a clear or a compaction.
+    /// A session continues with a new context, after a compaction.
     NewContext,
+    /// A session starts in the place of one whose context the user cleared, given by the agent's id.
+    Cleared(&'a str),
 }
 
 /// Everything needed to decide what to inject: the session, the other sessions, and the time.
@@ -78,6 +85,14 @@ pub(super) struct InjectionContext {
     pub(super) state: SessionState,
     pub(super) silence_millis: i64,
     pub(super) now: Timestamp,
+}
+
+/// What to inject, before it is recorded.
+struct PlannedInjection {
+    context: InjectionContext,
+    sections: Vec<InjectionSection>,
+    /// The period that the event ends, if it does.
+    ending: Option<PendingArchive>,
 }
 
 impl Caller {
@@ -120,17 +135,26 @@ impl Engine {
         let began = Instant::now();
         let mut store = self.writer()?;
         let before = last_activity(&store, caller)?;
-        self.sync_caller_transcript(&mut store, caller)?;
+        if let Err(error) = self.sync_caller_transcript(&mut store, caller) {
+            self.log_error("inject", &error);
+        }
         if is_machine_prompt(prompt) {
             return Ok(None);
         }
         let project = self.project_of(&store, caller)?;
-        self.catch_up(&mut store, &project, self.now())?;
-        let event = LifecycleEvent {
-            at: self.now(),
-            kind: "prompt_submitted".to_owned(),
-            detail: preview(prompt, PREVIEW_CHARS),
-        };
+        match self.catch_up(&mut store, &project, Some(caller), self.now()) {
+            Ok(true) => {}
+            // Too much to read while the agent waits: it is reported with the next prompt.
+            Ok(false) => {
+                self.start_detached(&["sync"]);
+            }
+            // The event is spooled instead.
+            Err(error) if error.is_locked() => return Err(error),
+            // What was stored before is still worth reporting.
+            Err(error) => self.log_error("inject", &error),
+        }
+        let Some(SessionEvent { kind, detail, .. }) = prompt_event(prompt) else { return Ok(None) };
+        let event = LifecycleEvent { at: self.now(), kind, detail };
         self.inject(&mut store, caller, InjectionTrigger::Prompt(prompt), before, &event, began)
     }
 
@@ -144,7 +168,7 @@ impl Engine {
     ) -> Result<Option<ComposedInjection>, EngineError> {
         let mut store = self.writer()?;
         let (project, now) = (self.project_of(&store, caller)?, self.now());
-        self.catch_up(&mut store, &project, now)?;
+        self.catch_up(&mut store, &project, Some(caller), now)?;
         let (context, parts) = store.in_read_transaction(|store| -> Result<_, EngineError> {
             let context = self.injection_context(store, caller, last_activity(store, caller)?, now)?;
             let (parts, _) = self.sections(store, caller, &context, InjectionTrigger::Prompt(text))?;
@@ -179,35 +203,48 @@ impl Engine {
             batch.clear_injected(caller.key())?;
             batch.commit()?;
         }
+        let mut cleared = None;
         if source == "clear" {
             let project = self.project_of(&store, caller)?;
-            Self::skip_cleared_session(&mut store, caller.key(), &project, self.now())?;
+            self.skip_cleared_session(&mut store, caller.key(), &project, self.now())?;
+            cleared = Self::cleared_session(&store, caller.key(), &project, self.now())?;
         }
-        let event =
-            LifecycleEvent { at: self.now(), kind: "session_start".to_owned(), detail: preview(source, PREVIEW_CHARS) };
-        let trigger = if is_context_new { InjectionTrigger::NewContext } else { InjectionTrigger::Resume };
+        let SessionEvent { kind, detail, .. } = start_event(source);
+        let event = LifecycleEvent { at: self.now(), kind, detail };
+        let trigger = match &cleared {
+            Some(external_id) => InjectionTrigger::Cleared(external_id),
+            None if is_context_new => InjectionTrigger::NewContext,
+            None => InjectionTrigger::Resume,
+        };
         self.inject(&mut store, caller, trigger, before, &event, began)
     }
 
     /// Records that a session's context was replaced. Its own section is then injected with the next prompt.
     pub(crate) fn mark_context_new(&self, caller: &Caller) -> Result<(), EngineError> {
-        let mut store = self.event_writer()?;
+        let mut store = self.writer()?;
         self.sync_caller_transcript(&mut store, caller)?;
-        let mut batch = store.begin()?;
-        batch.clear_injected(caller.key())?;
-        batch.set_new_context(caller.key(), true)?;
+        Self::replace_context(&mut store, caller.key())
+    }
+
+    /// Forgets what was injected into a session's context, because that is gone.
+    pub(crate) fn replace_context(store: &mut Store, key: SessionKey<'_>) -> Result<(), EngineError> {
+        let mut batch = store.begin_unflushed()?;
+        batch.clear_injected(key)?;
+        batch.set_new_context(key, true)?;
         Ok(batch.commit()?)
     }
 
     /// What the other sessions did since the reader last looked. Moves the reader's watermarks unless `peek` is set.
     pub fn activity(&self, reference: &str, peek: bool) -> Result<Option<ActivityBlock>, EngineError> {
-        let mut store = self.writer()?;
+        let mut store = self.syncing_reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
         let now = self.now();
-        let project = self.project_of(&store, &caller)?;
-        self.catch_up(&mut store, &project, now)?;
+        if !store.is_frozen() {
+            let project = self.project_of(&store, &caller)?;
+            self.catch_up(&mut store, &project, Some(&caller), now)?;
+        }
         let context = self.injection_context(&store, &caller, last_activity(&store, &caller)?, now)?;
-        if !peek {
+        if !peek && !store.is_frozen() {
             let mut batch = store.begin()?;
             for mark in context.injected_watermarks().chain(&context.other_sessions.quiet_watermarks) {
                 batch.move_watermark(caller.key(), *mark)?;
@@ -227,11 +264,11 @@ impl Engine {
     /// What the prompt hook would inject, and why. Reads new transcript lines, but moves no watermark and marks nothing
     /// as injected.
     pub fn explain(&self, reference: &str, prompt: &str) -> Result<InjectionExplanation, EngineError> {
-        let mut store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        let mut store = self.syncing_reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
         let before = last_activity(&store, &caller)?;
         let project = self.project_of(&store, &caller)?;
-        if let Err(error) = self.catch_up(&mut store, &project, self.now()) {
+        if let Err(error) = self.catch_up(&mut store, &project, Some(&caller), self.now()) {
             // A reader without write access sees what was stored before.
             self.log_error("inject", &error);
         }
@@ -272,31 +309,23 @@ impl Engine {
         began: Instant,
     ) -> Result<Option<String>, EngineError> {
         // Must be read before the event is recorded: afterwards the session is no longer idle.
-        let (context, parts, finished) = store.in_read_transaction(|store| -> Result<_, EngineError> {
+        let planned = store.in_read_transaction(|store| -> Result<_, EngineError> {
             let context = self.injection_context(store, caller, before, event.at)?;
-            let (parts, _) = self.sections(store, caller, &context, trigger)?;
-            let finished =
+            let (sections, _) = self.sections(store, caller, &context, trigger)?;
+            let ending =
                 self.period_about_to_end(store, caller.key(), &context.own, context.last_activity, context.now)?;
-            Ok((context, parts, finished))
+            Ok(PlannedInjection { context, sections, ending })
         })?;
-        let mut batch = store.begin()?;
-        caller.save_as_session(&mut batch, &context.project, event)?;
-        let about = EventContext { entities: trigger.entities(), ..EventContext::default() };
-        let ended = context.lifecycle.touch(&mut batch, caller.key(), context.last_activity, event, about)?;
-        if let Some(period) = finished.filter(|finished| ended == Some(finished.period)) {
-            batch.add_pending_archive(&period)?;
-        }
-        let composed = self.claim_sections(&mut batch, caller, &context, parts)?;
-        if matches!(trigger, InjectionTrigger::Prompt(_)) {
-            batch.set_new_context(caller.key(), false)?;
-        }
-        if let Some(composed) = &composed {
-            batch.add_injection(
-                caller.key(),
-                &injection_record(composed, trigger.hook_event_name(caller.agent), context.now, began),
-            )?;
-        }
-        batch.commit()?;
+        let composed = match self.record_injection(store, caller, trigger, event, &planned, began) {
+            Ok(composed) => composed,
+            // The event is spooled instead.
+            Err(error) if error.is_locked() => return Err(error),
+            // Without the record, the worst that can happen is that the same is injected again.
+            Err(error) => {
+                self.log_error("inject", &error);
+                return Ok(self.compose_sections(planned.sections).map(|composed| composed.text));
+            }
+        };
         for part in composed.iter().flat_map(|composed| &composed.sections) {
             if part.kind == SectionKind::References {
                 let is_cut = part.text.contains(REFERENCE_CUT_MARK);
@@ -310,6 +339,46 @@ impl Engine {
         }
         self.write_archives(store);
         Ok(composed.map(|composed| composed.text))
+    }
+
+    /// Stores the event, the watermarks, what was injected and the injection, in one transaction.
+    fn record_injection(
+        &self,
+        store: &mut Store,
+        caller: &Caller,
+        trigger: InjectionTrigger<'_>,
+        event: &LifecycleEvent,
+        planned: &PlannedInjection,
+        began: Instant,
+    ) -> Result<Option<ComposedInjection>, EngineError> {
+        let PlannedInjection { context, sections, ending } = planned;
+        let mut batch = store.begin()?;
+        caller.save_as_session(&mut batch, &context.project, event)?;
+        let about = EventContext { entities: trigger.entities(), ..EventContext::default() };
+        let ended = context.lifecycle.touch(&mut batch, caller.key(), context.last_activity, event, about)?;
+        if let Some(period) = ending.as_ref().filter(|ending| ended == Some(ending.period)) {
+            batch.add_pending_archive(period)?;
+        }
+        let composed = self.claim_sections(&mut batch, caller, context, sections.clone())?;
+        let has_activity = |composed: &ComposedInjection| {
+            composed.sections.iter().any(|section| section.kind == SectionKind::Activity)
+        };
+        if composed.as_ref().is_some_and(has_activity) {
+            for (name, session) in context.injected_names() {
+                batch.record_shown_name(caller.key(), &slug(name), session, context.now)?;
+            }
+        }
+        if matches!(trigger, InjectionTrigger::Prompt(_)) {
+            batch.set_new_context(caller.key(), false)?;
+        }
+        if let Some(composed) = &composed {
+            batch.add_injection(
+                caller.key(),
+                &injection_record(composed, trigger.hook_event_name(caller.agent), context.now, began),
+            )?;
+        }
+        batch.commit()?;
+        Ok(composed)
     }
 
     /// Composes the sections that fit the token budget and marks them as injected. Sections that a concurrent hook
@@ -343,6 +412,20 @@ impl Engine {
         Ok(if fresh.len() == composed.sections.len() { Some(composed) } else { self.compose_sections(fresh) })
     }
 
+    /// Stores what a hook knows about a session, until its transcript is read.
+    pub(crate) fn save_as_session(
+        &self,
+        store: &mut Store,
+        caller: &Caller,
+        event: &SessionEvent,
+    ) -> Result<(), EngineError> {
+        let project = self.project_of(store, caller)?;
+        let event = LifecycleEvent { at: self.now(), kind: event.kind.clone(), detail: event.detail.clone() };
+        let mut batch = store.begin_unflushed()?;
+        caller.save_as_session(&mut batch, &project, &event)?;
+        Ok(batch.commit()?)
+    }
+
     /// The project of a session. The transcript decides, so a later change of directory does not change it.
     pub(super) fn project_of(&self, store: &Store, caller: &Caller) -> Result<String, EngineError> {
         if let Some(project) = store.session_by_external_id(caller.key())?.and_then(|(_, session)| session.project) {
@@ -373,9 +456,10 @@ impl Engine {
         let last = last_activity.max(own.life.as_ref().map(|life| life.touched_at));
         let silence_millis = last.map_or(0, |last| now.millis_since(last).max(0));
         let project = self.project_of(store, caller)?;
-        let other_sessions = Self::other_sessions(store, caller.key(), &project, now)?;
+        let other_sessions = self.other_sessions(store, caller.key(), &project, now)?;
         let branch = own.stored.as_ref().and_then(|(_, session)| session.branch.as_deref());
-        let activity = activity_block(&other_sessions.sessions, &own.files(), branch, now);
+        let reader = ActivityReader { files: &own.files(), branch };
+        let activity = activity_block(&other_sessions.sessions, reader, now);
         Ok(InjectionContext {
             own,
             project,
@@ -390,7 +474,8 @@ impl Engine {
     }
 
     fn compose_sections(&self, parts: Vec<InjectionSection>) -> Option<ComposedInjection> {
-        compose_injection(parts, self.config.number("inject.budget_tokens"), self.config.flag("inject.note"))
+        let (budget, with_note) = (self.config.number("inject.budget_tokens"), self.config.flag("inject.note"));
+        compose_injection(parts, budget, with_note, self.now())
     }
 
     /// Reads new lines of the caller's own transcript, if it has one.
@@ -409,6 +494,7 @@ impl Engine {
             cwd: session.cwd.map_or_else(|| self.environment.cwd.clone(), PathBuf::from),
             transcript: session.transcript.map(PathBuf::from),
             external_id: session.external_id,
+            subagent: None,
         })
     }
 }
@@ -430,13 +516,24 @@ impl InjectionContext {
 
     /// Whether the activity section covers that session.
     pub(super) fn covers_activity_of(&self, session: SessionNumber) -> bool {
-        self.injected_watermarks().any(|mark| mark.session == session)
+        let mut included = self.activity.iter().flat_map(|activity| &activity.included);
+        included.any(|at| self.other_sessions.numbers[*at] == session)
     }
 
-    /// The watermarks of the sessions covered by the activity section. Sessions that did not fit are shown next time.
-    fn injected_watermarks(&self) -> impl Iterator<Item = &WatermarkMove> {
+    /// The names of the sessions covered by the activity section.
+    fn injected_names(&self) -> impl Iterator<Item = (&str, SessionNumber)> {
         let included = self.activity.iter().flat_map(|activity| &activity.included);
-        included.map(|at| &self.other_sessions.watermarks[*at])
+        included.map(|at| (self.other_sessions.sessions[*at].name.as_str(), self.other_sessions.numbers[*at]))
+    }
+
+    /// The watermarks of the sessions covered by the activity section. Sessions that did not fit are shown next time,
+    /// except after the first look: then the backlog is not worth more than one block.
+    fn injected_watermarks(&self) -> impl Iterator<Item = &WatermarkMove> {
+        let included = self.activity.iter().flat_map(|activity| &activity.included).copied();
+        let has_looked = !self.other_sessions.is_first_look;
+        let all = 0..self.activity.as_ref().map_or(0, |_| self.other_sessions.watermarks.len());
+        let shown: Vec<usize> = if has_looked { included.collect() } else { all.collect() };
+        shown.into_iter().flat_map(|at| &self.other_sessions.watermarks[at])
     }
 }
 
@@ -444,8 +541,8 @@ impl InjectionTrigger<'_> {
     /// Entities named in the prompt, without secrets.
     fn entities(self) -> Vec<String> {
         match self {
-            InjectionTrigger::Prompt(prompt) => extract_entities(&without_secrets(preview_source(prompt))),
-            InjectionTrigger::Resume | InjectionTrigger::NewContext => Vec::new(),
+            InjectionTrigger::Prompt(prompt) => entities_in(prompt),
+            InjectionTrigger::Resume | InjectionTrigger::NewContext | InjectionTrigger::Cleared(_) => Vec::new(),
         }
     }
 
@@ -454,9 +551,29 @@ impl InjectionTrigger<'_> {
         match self {
             InjectionTrigger::Prompt(_) if agent == Agent::Pi => "before_agent_start",
             InjectionTrigger::Prompt(_) => "UserPromptSubmit",
-            InjectionTrigger::Resume | InjectionTrigger::NewContext => "SessionStart",
+            InjectionTrigger::Resume | InjectionTrigger::NewContext | InjectionTrigger::Cleared(_) => "SessionStart",
         }
     }
+}
+
+/// The event of a prompt; `None` if no human wrote it.
+pub(crate) fn prompt_event(prompt: &str) -> Option<SessionEvent> {
+    if is_machine_prompt(prompt) {
+        return None;
+    }
+    let event = SessionEvent::new("prompt_submitted", preview(prompt, PREVIEW_CHARS));
+    Some(SessionEvent { entities: entities_in(prompt), ..event })
+}
+
+/// The event of a session that starts or resumes.
+pub(crate) fn start_event(source: &str) -> SessionEvent {
+    let kind = if source == "compact" { "context_compacted" } else { "session_start" };
+    SessionEvent::new(kind, preview(source, PREVIEW_CHARS))
+}
+
+/// Entities named in a prompt, without secrets.
+fn entities_in(prompt: &str) -> Vec<String> {
+    extract_entities(&without_secrets(preview_source(prompt)))
 }
 
 /// Last activity of a session, as far as its transcript has been read.

@@ -59,7 +59,7 @@ impl Engine {
             return Ok(None);
         }
         let Some(message) = identifying_line(&both_ends(error)) else { return Ok(None) };
-        let Some(mut store) = self.reader()? else { return Ok(None) };
+        let Some(mut store) = self.existing_writer()? else { return Ok(None) };
         let project = self.project_of(&store, caller)?;
         let finder = FactFinder { store: &store, caller, project: &project, now };
         let Some(known) = finder.known_fix(&message)? else { return Ok(None) };
@@ -67,7 +67,7 @@ impl Engine {
         let text = memory_block(&[known.text]);
         let part = InjectionSection { kind: SectionKind::Memory, text, reason, dedupe_keys: vec![known.dedupe_key] };
         let budget = self.config.number("inject.budget_tokens");
-        let Some(composed) = compose_injection(vec![part], budget, false) else { return Ok(None) };
+        let Some(composed) = compose_injection(vec![part], budget, false, now) else { return Ok(None) };
         let mut batch = store.begin()?;
         let is_first = batch.mark_injected(caller.key(), known.dedupe_key, now)?;
         if is_first {

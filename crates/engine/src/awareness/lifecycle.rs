@@ -49,9 +49,20 @@ impl Lifecycle {
         last_activity: Option<Timestamp>,
         now: Timestamp,
     ) -> SessionState {
-        if let Some(closed) = life.and_then(|life| current_closure(life, last_activity)) {
-            return if closed == CloseKind::Ended { SessionState::Ended } else { SessionState::Suspended };
+        match life.and_then(|life| current_closure(life, last_activity)) {
+            Some(CloseKind::Ended | CloseKind::RunEnded) => SessionState::Ended,
+            Some(CloseKind::Suspended) => SessionState::Suspended,
+            None => self.state_by_silence(life, last_activity, now),
         }
+    }
+
+    /// The state that follows from the time since the last activity.
+    fn state_by_silence(
+        &self,
+        life: Option<&LifecycleRow>,
+        last_activity: Option<Timestamp>,
+        now: Timestamp,
+    ) -> SessionState {
         let last = last_activity.max(life.map(|life| life.touched_at));
         let Some(last) = last else { return SessionState::Ended };
         // Strictly greater: exactly at the limit the more active state still applies.
@@ -64,9 +75,11 @@ impl Lifecycle {
 
     /// Whether an event at `now` starts a new period.
     pub(super) fn is_period_over(&self, life: &LifecycleRow, last_activity: Option<Timestamp>, now: Timestamp) -> bool {
-        was_ended(life)
-            || self.state(Some(life), last_activity, now) == SessionState::Ended
-            || now.millis_since(life.period_started_at) > self.max_period_millis
+        let is_over = match current_closure(life, last_activity) {
+            Some(CloseKind::RunEnded) => self.state_by_silence(Some(life), last_activity, now) == SessionState::Ended,
+            _ => self.state(Some(life), last_activity, now) == SessionState::Ended,
+        };
+        was_ended(life) || is_over || now.millis_since(life.period_started_at) > self.max_period_millis
     }
 
     /// The end time of a session that is closed at `now`: its last event if that is longer ago than the idle limit.
@@ -111,7 +124,8 @@ impl Lifecycle {
         }
         add_event(batch, key, &mut life, event)?;
         life.closed = None;
-        life.touched_at = now;
+        // A spooled event may be older than what was recorded since.
+        life.touched_at = life.touched_at.max(now);
         add_recent_entities(&mut life.prompt_entities, about.entities);
         add_recent_name(&mut life.recent_files, about.file);
         add_recent_name(&mut life.recent_tools, about.tool);
@@ -243,6 +257,17 @@ mod tests {
             add_recent_name(&mut names, Some(name.to_owned()));
         }
         assert_eq!(names.join(""), "bcdefaghij");
+    }
+
+    #[test]
+    fn a_run_with_one_prompt_ends_the_session_but_not_its_period() {
+        // D27
+        let life = LifecycleRow { closed: Some((CloseKind::RunEnded, LAST)), ..LifecycleRow::new(LAST) };
+        assert_eq!(lifecycle().state(Some(&life), None, after(MINUTE)), SessionState::Ended);
+        assert!(!lifecycle().is_period_over(&life, None, after(60 * MINUTE)));
+        assert!(lifecycle().is_period_over(&life, None, after(60 * MINUTE + 1)));
+        let ended = closed_life(life, None, CloseKind::Ended, after(MINUTE)).unwrap();
+        assert_eq!(ended.closed, Some((CloseKind::Ended, after(MINUTE))));
     }
 
     #[test]

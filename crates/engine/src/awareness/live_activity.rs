@@ -1,7 +1,7 @@
 //! Current activity of all sessions, for a reader that is not itself a session.
 
 use rethread_model::{Agent, Timestamp};
-use rethread_recall::{ActivityBlock, activity_block};
+use rethread_recall::{ActivityBlock, ActivityReader, activity_block};
 use rethread_store::{SessionFilter, SessionKey, SessionScope, Store};
 
 use super::other_sessions::ACTIVE_WINDOW_MILLIS;
@@ -24,23 +24,23 @@ pub struct LiveActivity {
 impl Engine {
     /// What sessions did in the last hour. Reads new transcript lines; moves no watermark.
     pub fn live_activity(&self, scope: &SessionScope) -> Result<LiveActivity, EngineError> {
-        let Some(mut store) = self.reader()? else { return Ok(LiveActivity::default()) };
+        let Some(mut store) = self.syncing_reader()? else { return Ok(LiveActivity::default()) };
         let now = self.now();
         let (mut others, mut sessions) = (Vec::new(), Vec::new());
         for project in active_projects(&store, scope, now)? {
-            if let Err(error) = self.catch_up(&mut store, &project, now) {
+            if let Err(error) = self.catch_up(&mut store, &project, None, now) {
                 // Without write access, show what was stored before.
                 self.log_error("activity", &error);
             }
-            let found = Self::other_sessions(&store, NO_READER, &project, now)?;
-            for mark in &found.watermarks {
-                let session = store.session_by_number(mark.session)?;
+            let found = self.other_sessions(&store, NO_READER, &project, now)?;
+            for number in &found.numbers {
+                let session = store.session_by_number(*number)?;
                 sessions.extend(session.map(|session| self.listed_session(&store, session)).transpose()?);
             }
             others.extend(found.sessions);
         }
         sessions.sort_by_key(|listed: &ListedSession| std::cmp::Reverse(listed.session.last_activity_at));
-        Ok(LiveActivity { activity: activity_block(&others, &[], None, now), sessions })
+        Ok(LiveActivity { activity: activity_block(&others, ActivityReader::default(), now), sessions })
     }
 }
 

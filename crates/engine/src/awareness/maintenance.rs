@@ -34,7 +34,7 @@ impl Engine {
     /// Ends inactive sessions, archives their periods and removes hot entries older than 24 hours. Every sync does this
     /// too.
     pub fn maintain(&self) -> Result<MaintenanceReport, EngineError> {
-        let Some(mut store) = self.reader()? else { return Ok(MaintenanceReport::default()) };
+        let Some(mut store) = self.existing_writer()? else { return Ok(MaintenanceReport::default()) };
         self.maintain_store(&mut store)
     }
 
@@ -47,7 +47,7 @@ impl Engine {
             let key = SessionKey { agent, external_id: &external_id };
             let own = OwnSession::load(store, key)?;
             let state = lifecycle.state(own.life.as_ref(), own.last_activity(), now);
-            if state == SessionState::Ended && self.end_in_store(store, key, "silence")?.is_some() {
+            if state == SessionState::Ended && self.end_in_store(store, key, "silence", now, None)?.is_some() {
                 done.ended += 1;
             }
         }

@@ -2,21 +2,26 @@
 
 use rethread_model::{Agent, SessionState};
 use rethread_recall::{
-    InjectionDetail, InjectionSection, REFERENCE_BYTES, SectionKind, SessionView, memory_block, memory_line,
-    memory_unavailable_block, reference_block, reference_reminder, resume_context, session_context,
+    InjectionDetail, InjectionSection, REFERENCE_BYTES, RecentMemory, ReferenceOutcome, SectionKind, SessionReference,
+    SessionView, memory_block, memory_line, memory_unavailable_block, reference_block, resume_context, resume_greeting,
+    session_context,
 };
-use rethread_store::Store;
+use rethread_store::{SessionKey, Store};
 
 use super::inject::{Caller, InjectionContext, InjectionTrigger, text_hash};
 use super::known_fix::FactFinder;
 use super::pending_notes;
 use super::recent_memory::RecentMemories;
-use crate::references::ReferenceOrigin;
+use super::session_view::OwnSession;
+use crate::resolver::ReferenceOrigin;
 use crate::{Engine, EngineError};
 
 /// Claude Code does not show the model more than 10,000 characters; the injection tag and the note line need some of
 /// that.
 const CLAUDE_CODE_MAX_BYTES: usize = 9_500;
+
+/// A reference in a prompt and what it resolves to.
+type ResolvedReference = (SessionReference, ReferenceOutcome);
 
 /// Collects the sections of one injection, and the reasons why others were skipped.
 struct SectionBuilder<'a> {
@@ -53,10 +58,11 @@ impl Engine {
             builder.add_session_sections(trigger)?;
         }
         if let InjectionTrigger::Prompt(prompt) = trigger {
+            let referenced = builder.resolve_references(prompt)?;
             if !is_thread {
-                builder.add_memory_section(prompt)?;
+                builder.add_memory_section(prompt, &referenced)?;
             }
-            builder.add_reference_section(prompt)?;
+            builder.add_reference_section(&referenced);
         }
         Ok((builder.sections, builder.skipped))
     }
@@ -109,7 +115,7 @@ impl SectionBuilder<'_> {
                 included.clone_from(&part.dedupe_keys);
                 self.sections.push(part);
             }
-            _ if when == "always" => match own.context_section("inject.session = \"always\"")? {
+            _ if when == "always" => match own.current_section("inject.session = \"always\"")? {
                 Some(part) => {
                     included.clone_from(&part.dedupe_keys);
                     // No dedupe key: it is meant to be repeated.
@@ -129,32 +135,54 @@ impl SectionBuilder<'_> {
         Ok(())
     }
 
-    /// Summaries of the sessions that the prompt references. An unknown reference is reported in the text and is not an
-    /// error.
-    fn add_reference_section(&mut self, prompt: &str) -> Result<(), EngineError> {
+    /// Resolves the references of a prompt. Summaries that were injected before are marked, and what was said before about
+    /// an unknown name is left out.
+    fn resolve_references(&self, prompt: &str) -> Result<Vec<ResolvedReference>, EngineError> {
         let (store, caller, context) = (self.store, self.caller, self.context);
         let from = ReferenceOrigin { session: Some(caller.key()), project: Some(&context.project) };
-        let outcomes = self.engine.reference_outcomes(store, from, prompt);
+        let mut outcomes = self.engine.reference_outcomes(store, from, prompt);
+        for (_, outcome) in &mut outcomes {
+            if let ReferenceOutcome::Resolved(sessions) = outcome {
+                for session in sessions {
+                    session.is_repeated = store.was_injected(caller.key(), text_hash(&session.content()))?;
+                }
+            }
+        }
+        let mut fresh = Vec::new();
+        for one in outcomes {
+            let is_resolved = matches!(one.1, ReferenceOutcome::Resolved(_));
+            if is_resolved || !store.was_injected(caller.key(), outcome_key(&one))? {
+                fresh.push(one);
+            }
+        }
+        Ok(fresh)
+    }
+
+    /// Summaries of the sessions that the prompt references. An unknown reference is reported in the text and is not an
+    /// error.
+    fn add_reference_section(&mut self, outcomes: &[ResolvedReference]) {
+        let caller = self.caller;
         let used: usize = self.sections.iter().map(|part| part.text.len() + 2).sum();
         let max_bytes = match caller.agent {
             Agent::ClaudeCode => CLAUDE_CODE_MAX_BYTES.saturating_sub(used),
             _ => REFERENCE_BYTES,
         };
-        let Some(text) = reference_block(&outcomes, max_bytes) else { return Ok(()) };
+        let Some(text) = reference_block(outcomes, max_bytes) else { return };
         let results: Vec<&str> = outcomes.iter().map(|(_, outcome)| outcome.as_str()).collect();
         let reason = format!("the prompt references sessions: {}", results.join(", "));
-        // The dedupe key must not depend on how much space the other sections left.
-        let hash = text_hash(&reference_block(&outcomes, REFERENCE_BYTES).unwrap_or_default());
-        if store.was_injected(caller.key(), hash)? {
-            let Some(text) = reference_reminder(&outcomes) else { return Ok(()) };
-            self.push(SectionKind::References, text, reason, Vec::new());
-        } else {
-            self.push(SectionKind::References, text, reason, vec![hash]);
-        }
-        Ok(())
+        // The dedupe keys do not depend on how much space the other sections left. Without one, only a reminder is left.
+        let dedupe_keys = outcomes.iter().flat_map(|one| match &one.1 {
+            ReferenceOutcome::Resolved(sessions) => {
+                let fresh = sessions.iter().filter(|session| !session.is_repeated);
+                fresh.map(|session| text_hash(&session.content())).collect()
+            }
+            _ => vec![outcome_key(one)],
+        });
+        let dedupe_keys = dedupe_keys.collect();
+        self.push(SectionKind::References, text, reason, dedupe_keys);
     }
 
-    fn add_memory_section(&mut self, prompt: &str) -> Result<(), EngineError> {
+    fn add_memory_section(&mut self, prompt: &str, referenced: &[ResolvedReference]) -> Result<(), EngineError> {
         let (store, caller, context) = (self.store, self.caller, self.context);
         if !self.is_enabled("inject.memory") {
             self.skip("memory", "disabled by inject.memory");
@@ -171,7 +199,9 @@ impl SectionBuilder<'_> {
         match self.engine.recent_memories(store, caller, prompt, context)? {
             RecentMemories::Found(memories) => {
                 let free_slots = detail.max_memories().saturating_sub(lines.len());
-                for memory in memories.iter().take(free_slots) {
+                // What a reference brings needs no second mention.
+                let is_new = |memory: &&RecentMemory| !is_referenced(memory, referenced);
+                for memory in memories.iter().filter(is_new).take(free_slots) {
                     lines.push(memory_line(memory, detail, context.now));
                     dedupe_keys.push(text_hash(&memory.episode));
                     reasons.push(format!("{:.2} of the prompt's words", memory.word_share));
@@ -199,6 +229,21 @@ impl SectionBuilder<'_> {
     }
 }
 
+/// Whether a memory is from a session whose summary is injected anyway.
+fn is_referenced(memory: &RecentMemory, referenced: &[ResolvedReference]) -> bool {
+    referenced.iter().any(|(_, outcome)| match outcome {
+        ReferenceOutcome::Resolved(sessions) => {
+            sessions.iter().any(|session| memory.citation.split(':').next() == Some(session.id.as_str()))
+        }
+        _ => false,
+    })
+}
+
+/// Identifies what is said about a reference that was not resolved.
+fn outcome_key((reference, outcome): &ResolvedReference) -> u64 {
+    text_hash(&format!("reference {} {outcome:?}", reference.as_typed()))
+}
+
 /// The sections about the session itself.
 struct OwnSections<'a> {
     store: &'a Store,
@@ -208,44 +253,59 @@ struct OwnSections<'a> {
 }
 
 impl OwnSections<'_> {
-    /// What the agent does not know: a resume summary after a break, or the session context if its own context is new.
-    /// The first dedupe key must not change with time.
+    /// What the agent does not know: how long a break was, and what the session did if its own context is new. The
+    /// first dedupe key must not change with time.
     fn missing_section(&self, trigger: InjectionTrigger<'_>) -> Result<Option<InjectionSection>, EngineError> {
-        let context = self.context;
+        let (context, key) = (self.context, self.caller.key());
         // A session that was ended and continued at once had no break.
         let is_back =
             context.silence_millis > context.lifecycle.idle_millis || context.state == SessionState::Suspended;
+        let has_lost_context = self.store.has_new_context(key)?;
         if is_back {
-            let view = context.view_before_break(self.store, self.caller.key())?;
+            let view = context.view_before_break(self.store, key)?;
             if !view.recent_events.is_empty() {
-                return Ok(Some(self.resume_section(view)));
+                return Ok(Some(self.resume_section(view, has_lost_context)));
             }
         }
-        if trigger != InjectionTrigger::NewContext && !self.store.has_new_context(self.caller.key())? {
+        let view = if let InjectionTrigger::Cleared(external_id) = trigger {
+            let key = SessionKey { external_id, ..key };
+            OwnSession::load_with_actions(self.store, key)?.view(self.store, key, context.lifecycle, context.now)?
+        } else if trigger == InjectionTrigger::NewContext || has_lost_context {
+            context.own.view(self.store, key, context.lifecycle, context.now)?
+        } else {
             return Ok(None);
-        }
-        self.context_section("the session continues with a new context")
+        };
+        Ok(self.context_section(&view, "the session continues with a new context"))
     }
 
-    fn resume_section(&self, view: SessionView) -> InjectionSection {
+    fn resume_section(&self, view: SessionView, has_lost_context: bool) -> InjectionSection {
         let context = self.context;
-        let text = resume_context(&view, self.detail, context.silence_millis, context.now);
-        // One resume summary per break. It does not contain notes, so their keys are left out.
+        // One greeting per break.
         let mut dedupe_keys = vec![text_hash(&format!("back {:?}", context.silent_since()))];
-        dedupe_keys.extend(pending_notes::note_and_task_keys(&SessionView { notes: Vec::new(), ..view }));
+        let text = if has_lost_context {
+            let text = resume_context(&view, self.detail, context.silence_millis, context.now);
+            // It does not contain notes, so their keys are left out.
+            dedupe_keys.extend(pending_notes::note_and_task_keys(&SessionView { notes: Vec::new(), ..view }));
+            text
+        } else {
+            resume_greeting(&view.id, context.silence_millis)
+        };
         let reason = "the session resumes after a break".to_owned();
         InjectionSection { kind: SectionKind::Resume, text, reason, dedupe_keys }
     }
 
-    fn context_section(&self, reason: &str) -> Result<Option<InjectionSection>, EngineError> {
+    fn current_section(&self, reason: &str) -> Result<Option<InjectionSection>, EngineError> {
         let context = self.context;
         let view = context.own.view(self.store, self.caller.key(), context.lifecycle, context.now)?;
-        Ok(session_context(&view, self.detail, context.now).map(|text| {
-            let hot: Vec<&String> = view.hot_memory.iter().chain(&view.notes).map(|hot| &hot.text).collect();
-            // Ages are not part of the key: the same content counts as the same however old it is.
-            let mut dedupe_keys = vec![text_hash(&format!("context {:?} {hot:?} {:?}", view.files, view.task))];
-            dedupe_keys.extend(pending_notes::note_and_task_keys(&view));
-            InjectionSection { kind: SectionKind::Session, text, reason: reason.to_owned(), dedupe_keys }
-        }))
+        Ok(self.context_section(&view, reason))
+    }
+
+    fn context_section(&self, view: &SessionView, reason: &str) -> Option<InjectionSection> {
+        let text = session_context(view, self.detail, self.context.now)?;
+        let hot: Vec<&String> = view.hot_memory.iter().chain(&view.notes).map(|hot| &hot.text).collect();
+        // Ages are not part of the key: the same content counts as the same however old it is.
+        let mut dedupe_keys = vec![text_hash(&format!("context {:?} {hot:?} {:?}", view.files, view.task))];
+        dedupe_keys.extend(pending_notes::note_and_task_keys(view));
+        Some(InjectionSection { kind: SectionKind::Session, text, reason: reason.to_owned(), dedupe_keys })
     }
 }

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use rethread_ingest::SessionAssembler;
 use rethread_model::{Agent, SessionState, Timestamp, one_line};
 use rethread_recall::NOTE_CHARS;
 use rethread_store::{CloseKind, HotMemoryRow, LifecycleEvent, SessionKey, SessionLabels, Store};
@@ -10,9 +9,11 @@ use rethread_store::{CloseKind, HotMemoryRow, LifecycleEvent, SessionKey, Sessio
 use super::inject::Caller;
 use super::lifecycle::{closed_life, last_event_at};
 use super::pending_notes::task_key;
+use super::session_event::SessionEvent;
 use super::session_view::OwnSession;
-use super::tool_call_text::{HookToolCall, preview, without_secrets};
+use super::tool_call_text::{preview, without_secrets};
 use super::{EventContext, Lifecycle};
+use crate::hook::SpoolFile;
 use crate::{Engine, EngineError};
 
 /// Maximum number of notes per session; older ones are dropped.
@@ -21,6 +22,8 @@ const MAX_NOTES: u64 = 5;
 const TASK_CHARS: usize = 300;
 /// Maximum length of an alias.
 const MAX_ALIAS_CHARS: usize = 100;
+/// Number of events looked at to count the prompts of a run. A run with more is worth an archive of its own.
+const EVENTS_OF_A_RUN: u64 = 40;
 /// Maximum length of the recorded start or end reason.
 const REASON_CHARS: usize = 100;
 
@@ -34,59 +37,65 @@ pub struct EndedSession {
 }
 
 impl Engine {
-    /// Records a tool call as an event, and in hot memory if it changed something.
-    pub(crate) fn record_tool_call(&self, caller: &Caller, used: &HookToolCall) -> Result<(), EngineError> {
-        let project = caller.project();
-        let detail = used.event_detail(&project);
-        self.record_event_about(caller, "tool_executed", &detail, used.event_context(), used.hot_text(&project))
-    }
-
-    /// Records an event of a session. The detail must already be free of secrets.
-    pub(crate) fn record_event(&self, caller: &Caller, kind: &str, detail: &str) -> Result<(), EngineError> {
-        self.record_event_about(caller, kind, detail, EventContext::default(), None)
-    }
-
-    /// Records an event, what it says about the work, and optionally an entry for hot memory.
-    fn record_event_about(
+    /// Records an event that happened at a time. If it comes from the spool, it is recorded only once.
+    pub(crate) fn record_in_store(
         &self,
-        caller: &Caller,
-        kind: &str,
-        detail: &str,
-        about: EventContext,
-        hot: Option<String>,
+        store: &mut Store,
+        key: SessionKey<'_>,
+        at: Timestamp,
+        event: SessionEvent,
+        spooled: Option<&SpoolFile>,
     ) -> Result<(), EngineError> {
-        let now = self.now();
         let lifecycle = Lifecycle::from_config(&self.config);
-        let mut store = self.event_writer()?;
-        let (own, project, finished) = store.in_read_transaction(|store| -> Result<_, EngineError> {
-            let own = OwnSession::load(store, caller.key())?;
-            let finished = self.period_about_to_end(store, caller.key(), &own, own.last_activity(), now)?;
-            Ok((own, self.project_of(store, caller)?, finished))
+        let (own, finished) = store.in_read_transaction(|store| -> Result<_, EngineError> {
+            let own = OwnSession::load(store, key)?;
+            let finished = self.period_about_to_end(store, key, &own, own.last_activity(), at)?;
+            Ok((own, finished))
         })?;
-        let event = LifecycleEvent { at: now, kind: kind.to_owned(), detail: detail.to_owned() };
-        let mut batch = store.begin()?;
-        caller.save_as_session(&mut batch, &project, &event)?;
-        let ended = lifecycle.touch(&mut batch, caller.key(), own.last_activity(), &event, about)?;
+        let SessionEvent { kind, detail, hot_text, entities, tool, file } = event;
+        let about = EventContext { entities, tool, file };
+        let mut batch = store.begin_unflushed()?;
+        if let Some(file) = spooled
+            && !file.claim(&mut batch)?
+        {
+            return Ok(());
+        }
+        let event = LifecycleEvent { at, kind, detail };
+        let ended = lifecycle.touch(&mut batch, key, own.last_activity(), &event, about)?;
         if let Some(period) = finished.filter(|finished| ended == Some(finished.period)) {
             batch.add_pending_archive(&period)?;
         }
-        if let Some(text) = hot {
-            batch.add_hot_memory(
-                caller.key(),
-                &HotMemoryRow { at: now, text, is_note: false },
-                lifecycle.max_hot_entries,
-            )?;
+        if let Some(text) = hot_text {
+            batch.add_hot_memory(key, &HotMemoryRow { at, text, is_note: false }, lifecycle.max_hot_entries)?;
         }
-        batch.commit()?;
-        self.write_archives(&mut store);
-        Ok(())
+        Ok(batch.commit()?)
+    }
+
+    /// Ends a run of an agent without a terminal. With several prompts it ends like any session. With one, its period
+    /// continues if another run follows soon, so that scripts that resume a session do not archive every prompt.
+    pub(crate) fn end_run(&self, caller: &Caller, reason: &str) -> Result<(), EngineError> {
+        let mut store = self.writer()?;
+        let events = store.lifecycle_events(caller.key(), EVENTS_OF_A_RUN)?;
+        let run = events.rsplit(|event| matches!(event.kind.as_str(), "session_start" | "session_end")).next();
+        let run = run.unwrap_or_default();
+        let prompts = run.iter().filter(|event| event.kind == "prompt_submitted").count();
+        if prompts > 1 || run.len() as u64 == EVENTS_OF_A_RUN {
+            return self.end_caller(caller, reason).map(drop);
+        }
+        self.sync_caller_transcript(&mut store, caller)?;
+        let (now, own) = (self.now(), OwnSession::load(&store, caller.key())?);
+        let life = own.life_or_inferred(Lifecycle::from_config(&self.config), now);
+        let event = LifecycleEvent { at: now, kind: "session_end".to_owned(), detail: preview(reason, REASON_CHARS) };
+        let mut batch = store.begin()?;
+        Lifecycle::close(&mut batch, caller.key(), (&life, own.last_activity()), CloseKind::RunEnded, &event)?;
+        Ok(batch.commit()?)
     }
 
     /// Ends a session and archives its period. Returns `None` if it had already ended or never began.
     pub(crate) fn end_caller(&self, caller: &Caller, reason: &str) -> Result<Option<EndedSession>, EngineError> {
-        let mut store = self.event_writer()?;
+        let mut store = self.writer()?;
         self.sync_caller_transcript(&mut store, caller)?;
-        let ended = self.end_in_store(&mut store, caller.key(), reason)?;
+        let ended = self.end_in_store(&mut store, caller.key(), reason, self.now(), None)?;
         let Some((at, period)) = ended else { return Ok(None) };
         let mut written = self.write_archives(&mut store).into_iter();
         let own = written.find(|(one, _)| one.external_id == caller.external_id && one.period == period);
@@ -94,13 +103,14 @@ impl Engine {
     }
 
     /// Ends a session and queues its period for the archive. Returns the end time and the period number.
-    pub(super) fn end_in_store(
+    pub(crate) fn end_in_store(
         &self,
         store: &mut Store,
         key: SessionKey<'_>,
         reason: &str,
+        now: Timestamp,
+        spooled: Option<&SpoolFile>,
     ) -> Result<Option<(Timestamp, u64)>, EngineError> {
-        let now = self.now();
         let lifecycle = Lifecycle::from_config(&self.config);
         let own = OwnSession::load(store, key)?;
         if own.life.is_none() && own.stored.is_none() {
@@ -115,6 +125,11 @@ impl Engine {
         closed.event_count += 1;
         let period = self.build_archive(store, key, &closed, &event)?;
         let mut batch = store.begin()?;
+        if let Some(file) = spooled
+            && !file.claim(&mut batch)?
+        {
+            return Ok(None);
+        }
         let Some(closed) = Lifecycle::close(&mut batch, key, (&life, last_activity), CloseKind::Ended, &event)? else {
             return Ok(None);
         };
@@ -188,27 +203,7 @@ impl Engine {
         let labels = SessionLabels { name, ..batch.session_labels(caller.key())? };
         batch.save_session_labels(caller.key(), &labels)?;
         batch.commit()?;
-        Self::rebuild_name(&mut store, &caller)
-    }
-
-    /// Recomputes the stored name from the transcript state and the name the user gave.
-    fn rebuild_name(store: &mut Store, caller: &Caller) -> Result<(), EngineError> {
-        let Some((number, _)) = store.session_by_external_id(caller.key())? else { return Ok(()) };
-        let mut batch = store.begin()?;
-        let Some((session, state_json)) = batch.session_with_state(number)? else { return Ok(()) };
-        let name = batch.session_labels(caller.key())?.name.unwrap_or_default();
-        let Some(state_json) = state_json else {
-            // Its transcript was not read yet; reading it takes the name over.
-            batch.rename_session(number, Some(&name).filter(|name| !name.is_empty()).map(String::as_str), None)?;
-            return Ok(batch.commit()?);
-        };
-        let Ok(mut assembler) = SessionAssembler::resume(session.agent, &session.external_id, &state_json) else {
-            return Ok(());
-        };
-        assembler.set_explicit_name(&name);
-        let state_json = assembler.save().map_err(EngineError::SerializeState)?;
-        batch.rename_session(number, assembler.name(), Some(&state_json))?;
-        Ok(batch.commit()?)
+        Self::refresh_name(&mut store, caller.key())
     }
 
     /// Sets a session's alias. An alias is unique: another session that had it loses it.

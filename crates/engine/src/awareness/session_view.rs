@@ -1,6 +1,6 @@
 //! The current period of a session, from hook events where there are any, otherwise from its transcript.
 
-use rethread_model::{Entry, EntryKind, Session, SessionState, Timestamp, relative_path};
+use rethread_model::{Entry, EntryKind, Session, SessionState, Timestamp, relative_path, short_id};
 use rethread_recall::{SessionView, TimedText};
 use rethread_store::{
     EntriesSince, HotMemoryRow, LifecycleEvent, LifecycleRow, SessionKey, SessionLabels, SessionNumber, Store,
@@ -137,7 +137,7 @@ impl OwnSession {
         let hot_memory = hot_memory.split_off(hot_memory.len().saturating_sub(lifecycle.max_hot_entries as usize));
         let project = self.project();
         Ok(SessionView {
-            id: key.external_id.chars().take(8).collect(),
+            id: short_id(key.external_id).to_owned(),
             period_started_at: self.life.as_ref().map(|life| life.period_started_at).or(self.began_at()),
             event_count: self.life.as_ref().map_or(self.actions.entries.len() as u64, LifecycleRow::period_event_count),
             files: self.files().iter().map(|path| relative_path(path, project).to_owned()).collect(),

@@ -4,7 +4,6 @@ use rethread_ingest::{RedactionFindings, Redactor, is_own_tool, tool_kind};
 use rethread_model::{ToolKind, ToolUse, clip, one_line, relative_path};
 use serde_json::Value;
 
-use super::EventContext;
 use crate::Engine;
 
 /// Maximum length of a command, and of each side of an edit, in a hot entry.
@@ -86,12 +85,8 @@ impl HookToolCall {
     }
 
     /// The tool and the file it was called on.
-    pub(super) fn event_context(&self) -> EventContext {
-        EventContext {
-            entities: Vec::new(),
-            tool: Some(preview(&self.name, NAME_CHARS)),
-            file: self.path().map(|path| preview(path, PATH_CHARS)),
-        }
+    pub(super) fn tool_and_file(&self) -> (String, Option<String>) {
+        (preview(&self.name, NAME_CHARS), self.path().map(|path| preview(path, PATH_CHARS)))
     }
 
     fn path(&self) -> Option<&str> {

@@ -7,10 +7,9 @@ mod settings;
 
 use std::path::PathBuf;
 
-use rethread_ingest::explicit_title;
-use rethread_model::{Session, Timestamp};
-use rethread_recall::{CardFields, CardSource, card_by_rules, parse_card_fields};
-use rethread_store::{CardRow, SessionKey, SessionNumber, Store};
+use rethread_model::{FactState, Predicate, Session, Timestamp};
+use rethread_recall::{CardFields, CardSource, card_by_rules, decisions, parse_card_fields};
+use rethread_store::{CardRow, FactQuery, SessionKey, SessionNumber, Store};
 use serde_json::{Value, json};
 
 use crate::{Engine, EngineError};
@@ -25,6 +24,9 @@ const FIRST_ENTRIES: u64 = 80;
 const MAX_ENTRY_BYTES: usize = 20_000;
 /// Entries read from the end of a session for a generated card.
 const LAST_ENTRIES: u64 = 400;
+
+/// Facts that a card lists as decisions.
+const CARD_PREDICATES: [Predicate; 3] = [Predicate::Decided, Predicate::Prefers, Predicate::Forbids];
 
 /// A card written by a model, in stored and in parsed form.
 type WrittenCard = (CardRow, CardFields);
@@ -64,7 +66,12 @@ impl Engine {
         session: Session,
     ) -> Result<SessionCard, EngineError> {
         let (written, damaged_file) = self.written_card(store, &session)?;
-        if let Some((card, fields)) = written {
+        if let Some((card, mut fields)) = written {
+            // One name everywhere: a title by the user or the agent comes before the card's. A card that is only left
+            // as a file is not known to the store, so it keeps its own.
+            if store.card(session_key(&session))?.is_some() {
+                fields.name = session.name.clone().unwrap_or(fields.name);
+            }
             let is_outdated = store.last_message_id(number)?.is_some_and(|leaf| leaf != card.leaf_id);
             let (model, created_at, updated_at) = (Some(card.model), card.created_at, card.updated_at);
             return Ok(SessionCard { session, fields, model, created_at, updated_at, is_outdated, damaged_file });
@@ -110,8 +117,11 @@ impl Engine {
             // The rest says nothing more about the topic.
             entry.text.truncate(entry.text.floor_char_boundary(MAX_ENTRY_BYTES));
         }
-        let title = store.assembler_state(session.id)?.and_then(|memory| explicit_title(&memory));
-        Ok(card_by_rules(&CardSource { session, title: title.as_deref(), entries: &entries }))
+        let query = FactQuery { predicates: &CARD_PREDICATES, session: Some(session.id), ..FactQuery::default() };
+        let made = decisions(&store.facts(&query)?).into_iter();
+        let made: Vec<String> =
+            made.filter(|one| one.is_open() && one.state == FactState::Confirmed).map(|one| one.in_words()).collect();
+        Ok(card_by_rules(&CardSource { session, entries: &entries, decisions: &made }))
     }
 
     fn session_for_card(&self, store: &Store, reference: &str) -> Result<(SessionNumber, Session), EngineError> {

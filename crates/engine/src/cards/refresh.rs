@@ -223,13 +223,14 @@ impl Engine {
             prompts: snapshot.prompt_count,
         };
         let mut writing = self.writer()?;
-        writing.sync_every_commit()?;
         let mut batch = writing.begin()?;
         batch.save_card(session_key(&snapshot.session), &stored)?;
         batch.commit()?;
+        Self::refresh_name(&mut writing, session_key(&snapshot.session))?;
         let damaged =
             export::read_card_file(&self.card_path(&snapshot.session)).err().map(|_| self.card_path(&snapshot.session));
-        let card = self.card_of(&writing, snapshot.number, snapshot.session.clone())?;
+        let session = writing.session_by_number(snapshot.number)?.unwrap_or_else(|| snapshot.session.clone());
+        let card = self.card_of(&writing, snapshot.number, session)?;
         self.write_card_file(&writing, &card, &snapshot.leaf)?;
         Ok(SessionCard { damaged_file: damaged, ..card })
     }

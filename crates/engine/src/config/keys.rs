@@ -47,9 +47,14 @@ pub static SETTING_KEYS: [SettingKey; 64] = [
         ..setting(
             "intake.exclude",
             SettingKind::List(&[]),
-            "working directories and transcripts that are never read, as paths or globs",
+            "working directories and transcripts that are never read: paths or globs, relative ones below the home directory",
         )
     },
+    setting(
+        "intake.max_age_days",
+        SettingKind::Number(0),
+        "do not read transcripts that last changed more days ago; 0 reads all",
+    ),
     setting("intake.agents", SettingKind::Names(&["claude-code", "pi"]), "agents whose transcripts are read"),
     setting(
         "intake.mode",

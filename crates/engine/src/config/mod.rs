@@ -7,8 +7,9 @@ mod value;
 use std::path::{Path, PathBuf};
 
 use rethread_ingest::TranscriptFilter;
-use rethread_ingest::source::exclude::PROJECT_CONFIG;
+use rethread_ingest::source::exclude::{ExcludeRules, InvalidPattern, PROJECT_CONFIG};
 use rethread_llm::NanoUsd;
+use rethread_store::{OWNER_ONLY_FOLDER, create_folders};
 
 pub use keys::{SETTING_KEYS, SettingKey};
 pub use live::ConfigReload;
@@ -96,6 +97,9 @@ pub enum ConfigError {
         /// The rejected value.
         given: String,
     },
+    /// A pattern of paths cannot be used.
+    #[error(transparent)]
+    Pattern(#[from] InvalidPattern),
     /// The file cannot be read or written.
     #[error("cannot read or write {}", path.display())]
     File {
@@ -191,6 +195,9 @@ impl Config {
     pub fn set(&self, name: &str, text: &str) -> Result<(), ConfigError> {
         let key = find_key(name)?;
         let value = SettingValue::parse(key, text)?;
+        if let ("intake.exclude", SettingValue::List(patterns)) = (key.name, &value) {
+            ExcludeRules::new(patterns, Path::new("/"), &[])?;
+        }
         let failed = |cause| ConfigError::File { path: self.path.clone(), cause };
         let old = match std::fs::read_to_string(&self.path) {
             Ok(old) => old,
@@ -202,8 +209,7 @@ impl Config {
         let table = document.entry(section).or_insert(toml_edit::table());
         table[field] = value.to_toml();
         if let Some(folder) = self.path.parent() {
-            home::ensure_private_folder(folder)
-                .map_err(|_| failed(std::io::Error::other("its directory is not usable")))?;
+            create_folders(folder, OWNER_ONLY_FOLDER).map_err(failed)?;
         }
         home::write_atomic(&self.path, &document.to_string()).map_err(failed)
     }

@@ -122,7 +122,7 @@ impl Engine {
 
     /// Lets one process at a time enrich. Returns `None` if another one is running.
     pub(super) fn lock_enrichment(&self) -> Result<Option<File>, EngineError> {
-        home::ensure_private_folder(&self.folder)?;
+        self.ensure_home()?;
         home::try_lock_file(&self.folder.join("enrich.lock"))
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rethread_model::Session;
-use rethread_store::{RowCounts, TextMatcher};
+use rethread_store::{RowCounts, TextMatcher, remove_file};
 use serde_json::Value;
 
 use super::ForgetPlan;
@@ -69,7 +69,7 @@ impl Engine {
     pub(super) fn remove_files(&self, plan: &ForgetPlan) -> Result<(), EngineError> {
         let files = self.files_to_forget(plan);
         for path in files.cards.iter().chain(&files.archives) {
-            fs::remove_file(path).map_err(|cause| EngineError::Folder { path: path.clone(), cause })?;
+            remove_file(path).map_err(|cause| EngineError::Folder { path: path.clone(), cause })?;
         }
         for (path, kept, _) in files.logs {
             home::write_atomic(&path, &kept).map_err(|cause| EngineError::Folder { path, cause })?;

@@ -13,9 +13,10 @@ use std::time::Instant;
 use rethread_index::{LockWait, delete_index, update_index};
 use rethread_ingest::state_texts;
 use rethread_model::thread::ThreadId;
-use rethread_model::{Agent, Session, SessionId, Timestamp};
+use rethread_model::{Agent, Session, SessionId, SessionKind, Timestamp};
 use rethread_store::{MentionMatcher, RowCounts, SessionFilter, SessionNumber, Store, TextMatcher, ThreadError};
 
+use crate::sync::{SyncTotals, restore_all_set_aside};
 use crate::{Engine, EngineError};
 
 /// Limit on the depth of nested sub-agents.
@@ -103,7 +104,7 @@ impl Engine {
     /// What would be forgotten. Writes nothing.
     pub fn forget_dry_run(&self, target: &ForgetTarget) -> Result<ForgetReport, EngineError> {
         let start = Instant::now();
-        let Some(store) = self.store_for_forget(target)? else { return Ok(ForgetReport::default()) };
+        let Some(store) = found_for(target, self.reader()?)? else { return Ok(ForgetReport::default()) };
         let plan = self.plan_forget(&store, target)?;
         let there = self.count_planned(&plan);
         let tombstones = plan.whole_sessions.len() + plan.entries.values().map(BTreeSet::len).sum::<usize>();
@@ -113,9 +114,11 @@ impl Engine {
     /// Erases the target, then checks what remains.
     pub fn forget(&self, target: &ForgetTarget) -> Result<ForgetReport, EngineError> {
         let start = Instant::now();
-        let Some(mut store) = self.store_for_forget(target)? else { return Ok(ForgetReport::default()) };
-        // Bytes of an earlier, interrupted run would not be found below, so wipe them first.
+        let Some(mut store) = found_for(target, self.existing_writer()?)? else { return Ok(ForgetReport::default()) };
+        // Bytes of an earlier, interrupted run would not be found below, so wipe them first. The same for entries that
+        // wait for the end of a sync.
         self.finish_wipe(&mut store)?;
+        restore_all_set_aside(&mut store, &mut SyncTotals::default())?;
         let plan = self.plan_forget(&store, target)?;
         let there = self.count_planned(&plan);
         if there.values().all(|count| *count == 0) {
@@ -136,7 +139,7 @@ impl Engine {
 
     /// Wipes forgotten bytes that an earlier run left behind because it was interrupted or the database was in use.
     pub fn wipe_forgotten(&self) -> Result<(), EngineError> {
-        self.reader()?.map_or(Ok(()), |mut store| self.finish_wipe(&mut store))
+        self.existing_writer()?.map_or(Ok(()), |mut store| self.finish_wipe(&mut store))
     }
 
     /// Wipes forgotten bytes from index and database, if that is still pending.
@@ -150,16 +153,6 @@ impl Engine {
         update_index(&folder, store, LockWait::Wait)?;
         store.wipe()?;
         Ok(())
-    }
-
-    fn store_for_forget(&self, target: &ForgetTarget) -> Result<Option<Store>, EngineError> {
-        let store = self.reader()?;
-        match (target, store) {
-            (ForgetTarget::Sessions(references), None) => {
-                Err(EngineError::UnknownReference(references.first().cloned().unwrap_or_default()))
-            }
-            (_, store) => Ok(store),
-        }
     }
 
     fn plan_forget(&self, store: &Store, target: &ForgetTarget) -> Result<ForgetPlan, EngineError> {
@@ -272,10 +265,11 @@ fn add_derived(store: &Store, plan: &mut ForgetPlan) -> Result<(), EngineError> 
     Ok(())
 }
 
-/// The root sessions of families without activity since a time. A root has no parent, or its parent is not stored.
+/// The root sessions of families without activity since a time. A family is a session and its sub-agents; a fork is a
+/// session of its own.
 fn inactive_since(sessions: &[Session], moment: Timestamp) -> Vec<SessionId> {
     let parents: HashMap<SessionId, Option<SessionId>> =
-        sessions.iter().map(|session| (session.id, session.parent)).collect();
+        sessions.iter().map(|one| (one.id, one.parent.filter(|_| one.kind == SessionKind::Child))).collect();
     let first_of = |id: SessionId| {
         let parent = |id: &SessionId| parents.get(id).copied().flatten().filter(|parent| parents.contains_key(parent));
         std::iter::successors(Some(id), parent).take(MAX_FAMILY_DEPTH).last().unwrap_or(id)
@@ -329,5 +323,15 @@ impl Engine {
             }
         }
         Ok(())
+    }
+}
+
+/// The store, or an error if there is none although the target names a session.
+fn found_for(target: &ForgetTarget, store: Option<Store>) -> Result<Option<Store>, EngineError> {
+    match (target, store) {
+        (ForgetTarget::Sessions(references), None) => {
+            Err(EngineError::UnknownReference(references.first().cloned().unwrap_or_default()))
+        }
+        (_, store) => Ok(store),
     }
 }

@@ -10,9 +10,10 @@ use rethread_ingest::source::file;
 use rethread_ingest::{RemainingEntry, SessionAssembler, blocked_keys, queued_prompt_key, title_key};
 use rethread_model::thread::ThreadId;
 use rethread_model::{Agent, NativeKey, Session};
-use rethread_store::{Batch, SessionKey, SessionNumber, Store, TextMatcher, TranscriptRow};
+use rethread_store::{Batch, SessionKey, SessionNumber, Store, TextMatcher, TextsOf, TranscriptRow};
 
 use super::{ForgetPlan, add_derived, state_contains};
+use crate::naming::offer_names;
 use crate::rebuild::rebuild_from_entries;
 use crate::sync::prefix_hashes;
 use crate::{Engine, EngineError};
@@ -83,7 +84,8 @@ impl Engine {
         let none = BTreeSet::new();
         for (number, session) in &plan.partial_sessions {
             let seqs = plan.entries.get(number).unwrap_or(&none);
-            kept_out += batch.add_forgotten_keys(tombstone_keys(batch, (*number, session), seqs, needle)?)?;
+            let keys = tombstone_keys(batch, (*number, session), seqs, needle)?;
+            kept_out += batch.add_forgotten_keys(keys)?;
             batch.remove_card(SessionKey { agent: session.agent, external_id: &session.external_id })?;
         }
         let mut to_read = TranscriptsToReread::new();
@@ -130,7 +132,10 @@ impl Engine {
             let path = Path::new(&row.path);
             has_all_read_bytes(path, row) && !excludes.is_excluded(path, session.cwd.as_deref())
         };
-        let all = !rows.is_empty() && is_agent_read && rows.iter().all(may_be_read);
+        let all = !rows.is_empty()
+            && is_agent_read
+            && rows.iter().all(may_be_read)
+            && !batch.has_unrepeatable_entries(number)?;
         Ok(all.then(|| (root, rows.into_iter().map(|row| row.path.into()).collect())))
     }
 
@@ -152,15 +157,14 @@ impl Engine {
 
 /// Keys by which the removed entries and names are recognized if they are read again.
 fn tombstone_keys(
-    batch: &Batch<'_>,
+    batch: &mut Batch<'_>,
     (number, session): (SessionNumber, &Session),
     seqs: &BTreeSet<u64>,
     needle: &TextMatcher,
 ) -> Result<Vec<NativeKey>, EngineError> {
-    let mut keys = Vec::new();
-    for (key, typed) in batch.entry_keys(number, seqs)? {
-        keys.push(key);
-        keys.extend(typed.map(|text| queued_prompt_key(session.agent, &session.external_id, &text)));
+    let mut keys = batch.tombstone_keys(number, session.agent, Some(seqs))?;
+    for text in batch.typed_texts(number, seqs)? {
+        keys.push(queued_prompt_key(session.agent, &session.external_id, &text));
     }
     let memory = batch.session_with_state(number)?.and_then(|(_, memory)| memory).unwrap_or_default();
     keys.extend(blocked_keys(session.agent, &memory, &|text| needle.matches(text)));
@@ -208,7 +212,7 @@ fn remove_entries_and_rebuild(
     let Ok(mut assembler) = SessionAssembler::resume(session.agent, &session.external_id, &state_json) else {
         return Ok(());
     };
-    let spoken = batch.entry_texts(number)?;
+    let spoken = batch.entry_texts(number, TextsOf::AllEntries)?;
     let kept: Vec<RemainingEntry<'_>> = spoken
         .iter()
         .filter(|(seq, ..)| !seqs.contains(seq))
@@ -216,8 +220,9 @@ fn remove_entries_and_rebuild(
         .collect();
     assembler.retain_entries(&kept, &|text| needle.matches(text));
     batch.remove_entries(number, seqs)?;
-    let name =
-        assembler.name().map(str::to_owned).or_else(|| session.name.clone().filter(|name| !needle.matches(name)));
+    let remaining = kept.iter().zip(0..).map(|(entry, seq)| (seq, entry.kind, entry.text));
+    offer_names(&mut assembler, session.agent, session.project.as_deref(), remaining);
+    let name = assembler.name();
     let branch = session.branch.clone().filter(|branch| !needle.matches(branch));
-    rebuild_from_entries(batch, (number, &Session { branch, ..session.clone() }), assembler, name.as_deref())
+    rebuild_from_entries(batch, (number, &Session { branch, ..session.clone() }), assembler, Some(&name))
 }

@@ -39,8 +39,8 @@ impl Engine {
     /// Handles a Claude Code hook. Returns the JSON to print, if any.
     pub fn hook_claude_code(&self, input: &[u8]) -> Result<Option<Value>, EngineError> {
         let Some(payload) = self.parse_payload::<ClaudeCodePayload>(Agent::ClaudeCode, input) else { return Ok(None) };
-        // A sub-agent belongs to its session, which has its own hook events.
-        if payload.session_id.is_empty() || !payload.agent_id.is_null() {
+        if payload.session_id.is_empty() {
+            self.log_unknown_session(Agent::ClaudeCode, &payload.hook_event_name);
             return Ok(None);
         }
         let Some(event) = payload.event() else { return Ok(None) };
@@ -49,8 +49,20 @@ impl Engine {
             external_id: payload.session_id,
             cwd: payload.cwd.unwrap_or_else(|| self.environment.cwd.clone()),
             transcript: payload.transcript_path,
+            subagent: payload.agent_id.as_str().map(str::to_owned),
         };
-        let text = self.handle_event(&caller, event)?;
+        // What a sub-agent does to files counts as done by its session. Everything else is between the two of them.
+        let is_tool_event = matches!(event, HookEvent::ToolStarting { .. } | HookEvent::ToolFinished(_));
+        if !payload.agent_id.is_null() && !is_tool_event {
+            return Ok(None);
+        }
+        let text = match self.handle_event(&caller, event) {
+            Ok(text) => text,
+            Err(error) => {
+                let notice = self.replace_store_in_hook(&error).ok_or(error)?;
+                return Ok(Some(json!({"systemMessage": notice})));
+            }
+        };
         Ok(text.map(
             |text| json!({"hookSpecificOutput": {"hookEventName": payload.hook_event_name, "additionalContext": text}}),
         ))
@@ -74,6 +86,8 @@ impl ClaudeCodePayload {
             "PostToolUse" | "PostToolUseFailure" => HookEvent::ToolFinished(self.tool_call()),
             "Stop" => HookEvent::TurnFinished(string_or_empty(&self.last_assistant_message)),
             "PreCompact" => HookEvent::ContextCompacting,
+            // In a terminal, the reason says what the user did; `claude -p` gives this one.
+            "SessionEnd" if self.reason == "other" => HookEvent::RunEnded { reason: string_or_empty(&self.reason) },
             "SessionEnd" => HookEvent::SessionEnded { reason: string_or_empty(&self.reason) },
             _ => return None,
         })

@@ -4,6 +4,7 @@
 
 mod claude_code;
 mod pi;
+mod spool;
 
 use std::path::PathBuf;
 
@@ -13,9 +14,16 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use crate::awareness::{Caller, CollisionIntent, HookToolCall, preview};
+use crate::awareness::{Caller, CollisionIntent, HookToolCall, SessionEvent, preview, prompt_event, start_event};
 use crate::{Engine, EngineError};
 
+pub(crate) use spool::SpoolFile;
+use spool::SpooledAction;
+
+/// Maximum length of an event's name in the log.
+const EVENT_NAME_CHARS: usize = 60;
+/// Maximum length of the recorded reason of an end.
+const REASON_CHARS: usize = 100;
 /// Maximum length of an answer in the event log.
 const ANSWER_CHARS: usize = 200;
 
@@ -38,6 +46,8 @@ enum HookEvent {
     ContextCompacting,
     /// The session ended.
     SessionEnded { reason: String },
+    /// A run without a terminal ended.
+    RunEnded { reason: String },
 }
 
 impl Engine {
@@ -51,11 +61,24 @@ impl Engine {
             return Ok(None);
         }
         match event {
-            HookEvent::SessionStarted { source, is_context_new: has_forgotten } => {
-                self.inject_on_session_start(caller, &source, has_forgotten)
+            HookEvent::SessionStarted { source, is_context_new } => {
+                let event = start_event(&source);
+                let action = if is_context_new {
+                    SpooledAction::StartWithNewContext(event)
+                } else {
+                    SpooledAction::Event(event)
+                };
+                self.or_spool(caller, action, || self.inject_on_session_start(caller, &source, is_context_new))
             }
-            HookEvent::ContextCompacted => self.mark_context_new(caller).map(|()| None),
-            HookEvent::Prompt(prompt) => self.inject_on_prompt(caller, &prompt),
+            HookEvent::ContextCompacted => {
+                self.or_spool(caller, SpooledAction::ContextReplaced, || self.mark_context_new(caller).map(|()| None))
+            }
+            HookEvent::Prompt(prompt) => match prompt_event(&prompt) {
+                Some(event) => {
+                    self.or_spool(caller, SpooledAction::Event(event), || self.inject_on_prompt(caller, &prompt))
+                }
+                None => self.inject_on_prompt(caller, &prompt),
+            },
             HookEvent::ToolStarting { tool, input } => {
                 match CollisionIntent::from_call(tool_kind(&tool), call_target(&input)) {
                     Some(intent) => self.inject_before_call(caller, &intent),
@@ -63,26 +86,57 @@ impl Engine {
                 }
             }
             HookEvent::ToolFinished(used) => {
-                self.record_tool_call(caller, &used)?;
+                let event = SessionEvent::of_tool_call(&used, &caller.project());
+                let is_recorded = self.record_or_spool(caller, event, false)?.is_some();
+                if caller.subagent.is_some() || !is_recorded {
+                    return Ok(None);
+                }
                 self.inject_after_failure(caller, &used)
             }
             HookEvent::TurnFinished(answer) => {
-                let mut store = self.event_writer()?;
-                self.sync_caller_transcript(&mut store, caller)?;
-                self.update_index_quickly(&store);
-                self.record_event(caller, "response_completed", &preview(&answer, ANSWER_CHARS))?;
-                self.card_after_turn(caller.agent, &caller.external_id).map(|_| None)
+                let event = SessionEvent::new("response_completed", preview(&answer, ANSWER_CHARS));
+                match self.record_or_spool(caller, event, true)? {
+                    Some(()) => self.card_after_turn(caller.agent, &caller.external_id).map(|_| None),
+                    None => Ok(None),
+                }
             }
             HookEvent::ContextCompacting => {
-                self.sync_caller_transcript(&mut self.event_writer()?, caller)?;
-                self.record_event(caller, "context_compacted", "").map(|()| None)
+                let event = SessionEvent::new("context_compacted", String::new());
+                self.record_or_spool(caller, event, true).map(|_| None)
             }
-            HookEvent::SessionEnded { reason } => self.end_caller(caller, &reason).map(|_| None),
+            HookEvent::SessionEnded { reason } => {
+                let action = SpooledAction::End { reason: preview(&reason, REASON_CHARS) };
+                self.or_spool(caller, action, || self.end_caller(caller, &reason)).map(|_| None)
+            }
+            HookEvent::RunEnded { reason } => {
+                let action = SpooledAction::End { reason: preview(&reason, REASON_CHARS) };
+                self.or_spool(caller, action, || self.end_run(caller, &reason).map(Some)).map(|_| None)
+            }
         }
     }
 }
 
 impl Engine {
+    /// Records an event, after new lines of the transcript if `reads_transcript`. `None` if it was spooled instead.
+    fn record_or_spool(
+        &self,
+        caller: &Caller,
+        event: SessionEvent,
+        reads_transcript: bool,
+    ) -> Result<Option<()>, EngineError> {
+        self.or_spool(caller, SpooledAction::Event(event.clone()), || {
+            let mut store = self.writer()?;
+            if reads_transcript {
+                self.sync_caller_transcript(&mut store, caller)?;
+                self.update_index_quickly(&store);
+            }
+            self.save_as_session(&mut store, caller, &event)?;
+            self.record_in_store(&mut store, caller.key(), self.now(), event, None)?;
+            self.write_archives(&mut store);
+            Ok(Some(()))
+        })
+    }
+
     /// Parses hook input. Invalid input is logged and gives `None`.
     fn parse_payload<T: DeserializeOwned>(&self, agent: Agent, input: &[u8]) -> Option<T> {
         let payload = serde_json::from_slice(input);
@@ -92,6 +146,12 @@ impl Engine {
             self.log_event("hook_not_understood", None, &fields);
         }
         payload.ok()
+    }
+
+    /// Logs an event that names no session: nothing can be injected for it.
+    fn log_unknown_session(&self, agent: Agent, event: &str) {
+        let fields = [("agent", agent.as_str().into()), ("hook", preview(event, EVENT_NAME_CHARS).into())];
+        self.log_event("hook_without_session", None, &fields);
     }
 }
 

@@ -26,6 +26,8 @@ struct PiPayload {
     #[serde(deserialize_with = "lenient_path")]
     cwd: Option<PathBuf>,
     reason: Value,
+    /// How pi runs: `tui`, `rpc`, or `json` and `print` for a single prompt.
+    mode: Value,
     prompt: Value,
     message_type: Value,
     #[serde(deserialize_with = "lenient_string")]
@@ -43,7 +45,11 @@ impl Engine {
     pub fn hook_pi(&self, input: &[u8]) -> Result<Option<Value>, EngineError> {
         let Some(payload) = self.parse_payload::<PiPayload>(Agent::Pi, input) else { return Ok(None) };
         // Without a file the session is private (`pi --no-session`), so it is ignored.
-        if payload.session_id.is_empty() || payload.session_file.is_none() {
+        if payload.session_file.is_none() {
+            return Ok(None);
+        }
+        if payload.session_id.is_empty() {
+            self.log_unknown_session(Agent::Pi, &payload.event);
             return Ok(None);
         }
         let Some(event) = payload.event() else { return Ok(None) };
@@ -52,9 +58,13 @@ impl Engine {
             external_id: payload.session_id,
             cwd: payload.cwd.unwrap_or_else(|| self.environment.cwd.clone()),
             transcript: payload.session_file,
+            subagent: None,
         };
         let is_prompt = matches!(event, HookEvent::Prompt(_));
-        let text = self.handle_event(&caller, event)?;
+        let text = match self.handle_event(&caller, event) {
+            Ok(text) => text,
+            Err(error) => Some(self.replace_store_in_hook(&error).ok_or(error)?),
+        };
         let name = if is_prompt { self.name_on_written_card(caller.key())? } else { None };
         let mut answer = serde_json::Map::new();
         if let Some(text) = text {
@@ -81,6 +91,9 @@ impl PiPayload {
             "session_before_compact" => HookEvent::ContextCompacting,
             // The same session continues; pi only reloads its extensions.
             "session_shutdown" if self.reason == "reload" => return None,
+            "session_shutdown" if self.mode == "print" || self.mode == "json" => {
+                HookEvent::RunEnded { reason: string_or_empty(&self.reason) }
+            }
             "session_shutdown" => HookEvent::SessionEnded { reason: string_or_empty(&self.reason) },
             _ => return None,
         })

@@ -1,9 +1,11 @@
 //! Planned file changes: shown to the user first, and applied only if the files have not changed since.
 
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+use rethread_store::{OWNER_ONLY, create_folders, remove_file, replace_file};
 
 use super::program::ProgramCopy;
 use super::record::InstallRecord;
@@ -148,10 +150,11 @@ fn read(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
 
 /// Writes or removes a file atomically, keeping its permissions.
 fn write(path: &Path, text: Option<&str>) -> std::io::Result<()> {
-    let Some(text) = text else { return fs::remove_file(path) };
+    let Some(text) = text else { return remove_file(path) };
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
+        // An agent's own directory: the umask decides who can read it.
+        create_folders(folder, 0o777)?;
     }
-    let permissions = fs::metadata(path).map_or_else(|_| Permissions::from_mode(0o600), |data| data.permissions());
-    crate::home::write_atomic_with(path, text, permissions)
+    let mode = fs::metadata(path).map_or(OWNER_ONLY, |about| about.permissions().mode() & 0o7777);
+    replace_file(path, text.as_bytes(), mode)
 }

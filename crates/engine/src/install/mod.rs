@@ -138,7 +138,7 @@ impl Engine {
         }
         for record in &plan.records {
             if let RecordChange::Save(path, record) = record {
-                home::ensure_private_folder(&self.folder)?;
+                self.ensure_home()?;
                 home::ensure_private_folder(&self.folder.join("install"))?;
                 record.write(path).map_err(|cause| EngineError::Folder { path: path.clone(), cause })?;
             }

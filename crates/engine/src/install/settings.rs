@@ -9,15 +9,15 @@ use serde_json::{Map, Value, json};
 
 /// Tools that change files or may do so.
 const TOOLS: &str = "Write|Edit|MultiEdit|NotebookEdit|Bash";
-/// The hook events we use, with a tool matcher where one applies.
-const EVENTS: [(&str, Option<&str>); 8] = [
+/// The hook events we use, with a tool matcher where one applies. Not `PreCompact`: Claude Code shows the model the command
+/// lines of those hooks, and `SessionStart` follows every compaction.
+const EVENTS: [(&str, Option<&str>); 7] = [
     ("SessionStart", None),
     ("UserPromptSubmit", None),
     ("PreToolUse", Some(TOOLS)),
     ("PostToolUse", Some(TOOLS)),
     ("PostToolUseFailure", Some(TOOLS)),
     ("Stop", None),
-    ("PreCompact", None),
     ("SessionEnd", None),
 ];
 /// Without a timeout, Claude Code stops the `SessionEnd` hook after 1.5 seconds.

@@ -61,7 +61,9 @@ impl AskError {
             AskError::Model(ModelError::Chat(error)) | AskError::Chat(error) => chat_error_code(error),
             AskError::Model(_) => "QUERY_MODEL_UNAVAILABLE",
             AskError::InvalidOutput(_) => "QUERY_INVALID_OUTPUT",
-            AskError::Engine(EngineError::UnknownReference(_)) => "SESSION_NOT_FOUND",
+            AskError::Engine(EngineError::UnknownReference(_) | EngineError::SimilarReference { .. }) => {
+                "SESSION_NOT_FOUND"
+            }
             AskError::Engine(EngineError::AmbiguousReference { .. }) => "SESSION_AMBIGUOUS",
             AskError::Engine(_) => "UNKNOWN",
         }

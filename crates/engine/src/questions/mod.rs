@@ -127,7 +127,7 @@ impl PreparedQuestion {
 impl Engine {
     /// Answers a question about a session: by a model if one is configured, otherwise by quoting matching passages.
     pub fn ask(&self, request: &AskRequest) -> Result<AnsweredQuestion, AskError> {
-        let mut prepared = self.prepare_question(request)?;
+        let prepared = self.prepare_question(request)?;
         let Some(model) = self.question_model(request)? else {
             let answer = self.passages(&prepared.store, prepared.number, &prepared.question)?;
             return Ok(prepared.into_answered(answer, None, false));
@@ -138,7 +138,7 @@ impl Engine {
         }
         if let Some(turn) = &request.turn {
             let max_count = self.config.number("ask.max_calls_per_turn").min(MAX_CALLS_PER_TURN);
-            if !prepared.store.count_model_call(turn, max_count, self.now()).map_err(EngineError::from)? {
+            if !self.writer()?.count_model_call(turn, max_count, self.now()).map_err(EngineError::from)? {
                 return Err(AskError::CallLimit { limit: max_count });
             }
         }
@@ -264,7 +264,7 @@ impl Engine {
         let answer = sanitize_answer(answer);
         let name = model.chat.model().to_owned();
         if let Ok(text) = serde_json::to_string(&answer) {
-            let saved = prepared.store.cache_answer(prepared.cache_key(), &name, &text, self.now());
+            let saved = self.writer()?.cache_answer(prepared.cache_key(), &name, &text, self.now());
             saved.map_err(EngineError::from)?;
         }
         let mut answered = prepared.into_answered(answer, Some(name), false);

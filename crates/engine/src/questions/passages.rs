@@ -2,7 +2,7 @@
 
 use rethread_index::IndexSnapshot;
 use rethread_model::Entry;
-use rethread_recall::{CitedAnswer, HitKind, SearchError, SearchHit, SearchQuery, extractive_answer};
+use rethread_recall::{CitedAnswer, SearchError, SearchHit, SearchQuery, extractive_answer};
 use rethread_store::{SessionNumber, Store};
 
 use crate::search::{GuardedError, catch_index_damage, search_in_sessions};
@@ -11,7 +11,7 @@ use crate::{Engine, EngineError};
 /// Hits from which passages are chosen.
 const MAX_HITS: usize = 12;
 
-/// A hit, with the entries of its episode if the hit is a prompt.
+/// A hit, with the entries of its episode.
 type HitWithEntries = (SearchHit, Vec<Entry>);
 
 impl Engine {
@@ -63,8 +63,7 @@ impl Engine {
         let query = SearchQuery::from_prose(question, &here);
         let mut found = Vec::new();
         for hit in search_in_sessions(store, snapshot, &query, &[session], MAX_HITS, &here)? {
-            // Other entries are needed only for a prompt, to find its answer.
-            let exchange = if hit.kind == HitKind::Prompt { store.episode_entries(hit.key)? } else { Vec::new() };
+            let exchange = store.episode_entries(hit.key)?;
             found.push((hit, exchange));
         }
         Ok(found)

@@ -85,7 +85,7 @@ impl Engine {
         }
         let older = store.sessions_with_outdated_facts(RULES_VERSION)?;
         for some in older.chunks(SESSIONS_PER_BATCH) {
-            let mut batch = store.begin()?;
+            let mut batch = store.begin_unflushed()?;
             for number in some {
                 let Some((session, _)) = batch.session_with_state(*number)? else { continue };
                 let roots = [session.project.as_deref(), session.cwd.as_deref()].map(Option::unwrap_or_default);

@@ -1,22 +1,27 @@
 //! Reads what is new in all transcripts: plan, read in parallel, write in order.
 
+mod aliases;
 mod facts;
+mod kept_entries;
 mod plan;
 mod read;
 mod session_writer;
+mod sync_if_small;
 mod write;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use rethread_ingest::source::aliases;
 use rethread_model::{Agent, Timestamp, Warning};
-use rethread_store::Store;
+use rethread_store::{SessionNumber, Store};
 
-use crate::{EmbeddingReport, Engine, EngineError, EnrichmentEstimate, IndexReport};
+use crate::{CarryOverReport, EmbeddingReport, Engine, EngineError, EnrichmentEstimate, IndexReport};
 
-pub(crate) use plan::{JobStart, SyncPlan, TranscriptJob, prefix_hashes};
+pub(crate) use kept_entries::restore_all_set_aside;
+use kept_entries::restore_sessions;
+pub(crate) use plan::{JobStart, SyncPlan, TranscriptJob, fingerprint, prefix_hashes};
+pub(crate) use session_writer::reread_kind;
 pub(crate) use write::run_plan;
 
 /// How often a sync repeats because another process or a rewritten file interfered.
@@ -58,6 +63,10 @@ pub struct SyncReport {
     pub index: IndexReport,
     /// What happened to the embeddings. `None` if no embedding model is configured.
     pub embeddings: Option<EmbeddingReport>,
+    /// What was carried over from stores that had to be replaced.
+    pub carried_over: Vec<CarryOverReport>,
+    /// Entries of sessions that were read again, kept although no transcript has them any more.
+    pub kept_entries: u64,
     /// How long it took.
     pub seconds: f64,
 }
@@ -114,14 +123,23 @@ pub struct UnreadTranscript {
 }
 
 impl Engine {
-    /// Reads what is new in the transcripts and stores it.
+    /// Reads what is new in the transcripts and stores it. An unusable store is replaced first.
     pub fn sync(
+        &self,
+        request: &SyncRequest,
+        progress: &mut dyn FnMut(ReadProgress),
+    ) -> Result<SyncReport, EngineError> {
+        self.with_usable_store(&mut || self.read_new(request, progress))
+    }
+
+    fn read_new(
         &self,
         request: &SyncRequest,
         progress: &mut dyn FnMut(ReadProgress),
     ) -> Result<SyncReport, EngineError> {
         let start = Instant::now();
         let mut store = self.writer()?;
+        let carried_over = self.carry_over_stores(&mut store)?;
         self.finish_thread_deletions(&mut store)?;
         self.finish_wipe(&mut store)?;
         let mut tally = SyncTotals::default();
@@ -144,18 +162,22 @@ impl Engine {
                 break;
             }
         }
+        restore_all_set_aside(&mut store, &mut tally)?;
+        write::deliver_titles(&mut store)?;
         self.extract_outdated_facts(&mut store)?;
-        self.save_aliases(&mut store)?;
+        let work_dirs = store.work_dirs()?;
+        Self::save_aliases(&mut store, &self.alias_folders(&work_dirs))?;
         if let Err(error) = self.maintain_store(&mut store) {
             self.log_error("upkeep", &error);
         }
+        let kept_entries = tally.kept_entries;
         let agents = tally.into_reports(&store)?;
         let index = index.unwrap_or_else(|| self.update_index(&store));
         let embeddings = self.embed_new(&mut store);
         if let Err(error) = self.start_enrichment_if_due(&mut store) {
             self.log_error("enrichment", &error);
         }
-        Ok(SyncReport { agents, index, embeddings, seconds: start.elapsed().as_secs_f64() })
+        Ok(SyncReport { agents, index, embeddings, carried_over, kept_entries, seconds: start.elapsed().as_secs_f64() })
     }
 
     /// Reads what is new in these transcripts. Leaves index and embeddings to the next sync, so that it is quick enough
@@ -171,13 +193,15 @@ impl Engine {
         agent: Agent,
         paths: &[PathBuf],
     ) -> Result<(), EngineError> {
+        let mut tally = SyncTotals::default();
         for _ in 0..MAX_PASSES {
             let plan = SyncPlan::for_files(self, store, agent, paths)?;
-            if plan.jobs.is_empty() || !run_plan(self, store, &plan, &mut SyncTotals::default(), &mut |_| {})? {
+            if plan.jobs.is_empty() || !run_plan(self, store, &plan, &mut tally, &mut |_| {})? {
                 break;
             }
         }
-        Ok(())
+        let sessions: Vec<SessionNumber> = tally.set_aside.iter().copied().collect();
+        restore_sessions(store, &sessions, &mut tally)
     }
 
     /// What a sync would read. Writes nothing, not even an empty store.
@@ -194,19 +218,6 @@ impl Engine {
         let plan = SyncPlan::build(self, store.as_ref(), request)?;
         let estimates = self.enrichment_estimates(store.as_ref(), &plan.jobs)?;
         Ok((plan_by_agent(&plan), estimates))
-    }
-
-    /// Saves the aliases from the session id files of the current project.
-    fn save_aliases(&self, store: &mut Store) -> Result<(), EngineError> {
-        let names = aliases::session_aliases(&self.environment.cwd);
-        if names.is_empty() {
-            return Ok(());
-        }
-        let mut batch = store.begin()?;
-        for name in names {
-            batch.set_alias(name.agent, &name.external_id, &name.alias)?;
-        }
-        Ok(batch.commit()?)
     }
 }
 
@@ -237,9 +248,17 @@ fn plan_by_agent(plan: &SyncPlan) -> Vec<AgentSyncPlan> {
 #[derive(Debug, Default)]
 pub(crate) struct SyncTotals {
     agents: BTreeMap<Agent, AgentSyncReport>,
+    /// Sessions whose entries were set aside because their transcripts are read again.
+    set_aside: BTreeSet<SessionNumber>,
+    /// Entries that stay although no transcript has them any more.
+    kept_entries: u64,
 }
 
 impl SyncTotals {
+    pub(crate) fn add_set_aside(&mut self, session: SessionNumber) {
+        self.set_aside.insert(session);
+    }
+
     pub(crate) fn agent_report(&mut self, agent: Agent) -> &mut AgentSyncReport {
         self.agents.entry(agent).or_insert_with(|| AgentSyncReport {
             agent,

@@ -13,6 +13,8 @@ use rethread_store::{FileFingerprint, ReadCursor, SessionNumber, Store, Transcri
 use super::SyncRequest;
 use crate::{Engine, EngineError};
 
+const DAY_MILLIS: u64 = 24 * 60 * 60 * 1000;
+
 /// The transcripts to read.
 #[derive(Debug, Default)]
 pub(crate) struct SyncPlan {
@@ -74,7 +76,8 @@ impl SyncPlan {
     pub(crate) fn build(engine: &Engine, store: Option<&Store>, request: &SyncRequest) -> Result<Self, EngineError> {
         engine.config.ensure_usable()?;
         let mut plan = SyncPlan::default();
-        let found = plan.discover(engine, request)?;
+        let work_dirs = store.map(Store::work_dirs).transpose()?.unwrap_or_default();
+        let found = plan.discover(engine, request, &work_dirs)?;
         let known: HashMap<String, TranscriptRow> = match store {
             Some(store) => store.transcripts()?.into_iter().map(|row| (row.path.clone(), row)).collect(),
             None => HashMap::new(),
@@ -120,11 +123,11 @@ impl SyncPlan {
             return Ok(plan);
         }
         let mut excludes = engine.exclude_rules()?;
+        let mut new = Vec::new();
         for path in paths {
-            let Ok((file, stamp)) = file::open(path) else { continue };
+            let Some(stamp) = file::stamp(path) else { continue };
             let found = TranscriptFile { agent, path: path.clone(), stamp };
-            let known = store.transcript(&path.to_string_lossy())?;
-            match known {
+            match store.transcript(&path.to_string_lossy())? {
                 // A thread's name is stored beside its log, so it can change without the log.
                 Some(row) if agent != Agent::Native && row.fingerprint == fingerprint(stamp) => {}
                 Some(row) if row.session.is_some() => {
@@ -133,27 +136,21 @@ impl SyncPlan {
                         plan.jobs.push(known_job(found, row));
                     }
                 }
-                _ => {
-                    let peek = source::peek(&file, stamp.size);
-                    if !excludes.is_excluded(path, peek.cwd.as_deref()) {
-                        let identity = source::identify(&found, &peek);
-                        let new = |identity| TranscriptJob {
-                            agent,
-                            path: path.clone(),
-                            stamp,
-                            start: JobStart::New(identity),
-                        };
-                        plan.jobs.extend(identity.map(new));
-                    }
-                }
+                _ => new.extend(plan.identify_new(found, &mut excludes)),
             }
         }
+        plan.jobs.extend(in_reading_order(new));
         let forgotten = store.forgotten_sessions()?;
         plan.jobs.retain(|job| !job.is_forgotten(&forgotten));
         Ok(plan)
     }
 
-    fn discover(&mut self, engine: &Engine, request: &SyncRequest) -> Result<Vec<TranscriptFile>, EngineError> {
+    fn discover(
+        &mut self,
+        engine: &Engine,
+        request: &SyncRequest,
+        work_dirs: &[PathBuf],
+    ) -> Result<Vec<TranscriptFile>, EngineError> {
         let mut all = Vec::new();
         let mut take =
             |plan: &mut SyncPlan, agent: Option<Agent>, (found, warnings): (Vec<TranscriptFile>, Vec<Warning>)| {
@@ -167,7 +164,9 @@ impl SyncPlan {
                     take(self, Some(agent), source::discover(&root));
                 }
             }
-            if let Some(folder) = aliases::transcripts_folder(&engine.environment.cwd) {
+            for folder in
+                engine.alias_folders(work_dirs).iter().filter_map(|folder| aliases::transcripts_folder(folder))
+            {
                 take(self, None, source::discover_path(&folder));
             }
         }
@@ -178,7 +177,8 @@ impl SyncPlan {
             }
             take(self, None, source::discover_path(&path.canonicalize().unwrap_or(path)));
         }
-        let since = request.since.map(|since| since.as_millis().saturating_mul(1_000_000));
+        let since = request.since.or_else(|| engine.oldest_to_read().filter(|_| request.paths.is_empty()));
+        let since = since.map(|since| since.as_millis().saturating_mul(1_000_000));
         all.retain(|found| {
             request.agent.is_none_or(|agent| found.agent == agent)
                 && since.is_none_or(|since| found.stamp.mtime >= since)
@@ -264,7 +264,18 @@ pub(crate) fn prefix_hashes(cursor: &ReadCursor) -> PrefixHashes {
 impl Engine {
     /// The exclude patterns from the configuration.
     pub(crate) fn exclude_rules(&self) -> Result<ExcludeRules, EngineError> {
-        Ok(ExcludeRules::new(&self.config.list("intake.exclude"), &self.environment.home)?)
+        let patterns = self.config.list("intake.exclude");
+        let source_config = self.source_config();
+        let roots = Agent::EXTERNAL.iter().flat_map(|agent| source::roots(*agent, &source_config));
+        let roots: Vec<PathBuf> = if patterns.is_empty() { Vec::new() } else { roots.map(|root| root.path).collect() };
+        Ok(ExcludeRules::new(&patterns, &self.environment.home, &roots)?)
+    }
+
+    /// The time before which transcripts are not read, if the configuration limits their age.
+    fn oldest_to_read(&self) -> Option<Timestamp> {
+        let days = self.config.number("intake.max_age_days");
+        let age = i64::try_from(days.saturating_mul(DAY_MILLIS)).unwrap_or(i64::MAX);
+        (days > 0).then(|| Timestamp::from_millis(self.now().as_millis().saturating_sub(age)))
     }
 
     /// The agents to read, from the request or the configuration.

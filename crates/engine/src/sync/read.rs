@@ -26,6 +26,8 @@ pub(crate) struct TranscriptChunk {
     pub(crate) findings: RedactionFindings,
     /// Set on the first chunk if the file must be read again from the start: what was stored of it is deleted first.
     pub(crate) is_reread: bool,
+    /// Set with `is_reread` if the file has another content than before.
+    pub(crate) is_replaced: bool,
     /// Set on the last chunk: size, inode and time of the file when it was opened.
     pub(crate) final_stamp: Option<FileStamp>,
 }
@@ -38,11 +40,11 @@ pub(crate) fn read_transcript(
     send: &mut dyn FnMut(TranscriptChunk) -> bool,
 ) -> std::io::Result<()> {
     let (mut file, stamp) = file::open(&job.path)?;
-    let (cursor, is_reread) = start_position(job, &file, stamp);
+    let FileStart { cursor, is_reread, is_replaced } = start_position(job, &file, stamp);
     file.seek(SeekFrom::Start(cursor.offset))?;
     let mut parser = TranscriptParser::new(job.agent, filter, redactor);
     let mut lines = TranscriptLines::new(&file, cursor.offset, cursor.lines, stamp.size.saturating_sub(cursor.offset));
-    let mut chunk = TranscriptChunk { cursor, is_reread, ..TranscriptChunk::default() };
+    let mut chunk = TranscriptChunk { cursor, is_reread, is_replaced, ..TranscriptChunk::default() };
     while let Some(line) = lines.next_line()? {
         if line.is_skipped {
             let megabytes = line.location.length >> 20;
@@ -75,17 +77,31 @@ pub(crate) fn read_transcript(
     Ok(())
 }
 
-/// Where to start, and whether what was stored of the file must be deleted first.
-fn start_position(job: &TranscriptJob, file: &File, stamp: FileStamp) -> (ReadCursor, bool) {
+/// Where to start reading a file.
+#[derive(Default)]
+struct FileStart {
+    cursor: ReadCursor,
+    /// What was stored of the file must be deleted first.
+    is_reread: bool,
+    /// What was stored of the file is not in it any more.
+    is_replaced: bool,
+}
+
+fn start_position(job: &TranscriptJob, file: &File, stamp: FileStamp) -> FileStart {
+    let from_start = FileStart::default();
     match &job.start {
-        JobStart::New(_) => (ReadCursor::default(), false),
-        JobStart::Reread(_) => (ReadCursor::default(), true),
+        JobStart::New(_) => from_start,
+        JobStart::Reread(_) => FileStart { is_reread: true, ..from_start },
         // After a reset there is nothing to compare with.
-        JobStart::Known(row) if row.cursor.offset == 0 => (ReadCursor::default(), false),
+        JobStart::Known(row) if row.cursor.offset == 0 => from_start,
         JobStart::Known(row) => {
             let same_file = row.fingerprint.inode == 0 || row.fingerprint.inode == fingerprint(stamp).inode;
             let grown = file::has_only_grown(file, stamp.size, row.cursor.offset, prefix_hashes(&row.cursor));
-            if same_file && grown { (row.cursor, false) } else { (ReadCursor::default(), true) }
+            if same_file && grown {
+                FileStart { cursor: row.cursor, ..from_start }
+            } else {
+                FileStart { is_reread: true, is_replaced: !grown, ..from_start }
+            }
         }
     }
 }

@@ -1,32 +1,32 @@
 //! Writes the sessions of one transcript into the store, chunk by chunk.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 
-use rethread_ingest::source::{explicit_thread_name, project};
+use rethread_ingest::source::{explicit_thread_name, file, project, session_id_in_path};
 use rethread_ingest::{
     EventScope, RedactionFindings, Redactor, SessionAssembler, StoredState, TranscriptEvent, rebuild_episodes,
     subagent_conversation,
 };
-use rethread_model::thread::UNNAMED_THREAD;
 use rethread_model::{Agent, EntryOwner, NativeKey, Session, SessionChanges, SessionKind, Timestamp, Warning};
 use rethread_store::{
-    Batch, FileFingerprint, ReadCursor, SessionKey, SessionNumber, SessionUpdate, StoreError, TranscriptNumber,
-    TranscriptRow,
+    Batch, EntryContent, FileFingerprint, ReadCursor, RereadKind, SessionKey, SessionNumber, SessionUpdate, StoreError,
+    TextsOf, TranscriptNumber, TranscriptRow,
 };
 
 use super::SyncTotals;
 use super::facts::FactExtraction;
-use super::plan::{JobStart, TranscriptJob, fingerprint};
+use super::kept_entries::restore_set_aside;
+use super::plan::{JobStart, TranscriptJob, fingerprint, prefix_hashes};
 use super::read::TranscriptChunk;
 use crate::EngineError;
+use crate::naming::{apply_stored_names, offer_names};
 
 /// State of a sync that is shared by all transcripts.
 pub(super) struct SyncProgress<'a> {
     pub(super) totals: &'a mut SyncTotals,
     /// Whether another pass is needed.
     pub(super) needs_another_pass: bool,
-    /// Whether a transcript contained titles of sessions in other files.
-    pub(super) has_titles: bool,
     projects: HashMap<String, String>,
     /// The time recorded with new facts. `None` if facts are disabled.
     learned_at: Option<Timestamp>,
@@ -34,7 +34,7 @@ pub(super) struct SyncProgress<'a> {
 
 impl<'a> SyncProgress<'a> {
     pub(super) fn new(totals: &'a mut SyncTotals, learned_at: Option<Timestamp>) -> Self {
-        Self { totals, needs_another_pass: false, has_titles: false, projects: HashMap::new(), learned_at }
+        Self { totals, needs_another_pass: false, projects: HashMap::new(), learned_at }
     }
 
     /// The project of a directory, cached: finding it needs the file system.
@@ -60,6 +60,13 @@ struct OpenTranscript {
     main: OpenSession,
     /// Subagents inside the same file, by the name of their conversation.
     side_sessions: BTreeMap<String, OpenSession>,
+}
+
+/// The transcript entries come from.
+#[derive(Clone, Copy)]
+struct TranscriptSource<'a> {
+    job: &'a TranscriptJob,
+    number: TranscriptNumber,
 }
 
 /// A session that is being written.
@@ -101,6 +108,14 @@ impl StoredState for BatchStoredState<'_, '_> {
 
     fn is_copied_node(&self, lineage: NativeKey) -> Result<bool, StoreError> {
         self.batch.is_copied_node(self.session, lineage)
+    }
+
+    fn is_forgotten_key(&self, key: NativeKey) -> Result<bool, StoreError> {
+        self.batch.has_forgotten(key)
+    }
+
+    fn is_forgotten_content(&self, at: Option<Timestamp>, text: &str, arguments: &str) -> Result<bool, StoreError> {
+        self.batch.has_forgotten_content(EntryContent { agent: self.agent, at, text, arguments })
     }
 
     fn is_forgotten(&self, external_id: &str) -> Result<bool, StoreError> {
@@ -203,7 +218,10 @@ impl<'a> SessionWriter<'a> {
         };
         let Some((session, memory)) = batch.session_with_state(number)? else { return Ok(None) };
         let memory = if chunk.is_reread {
-            reset_before_reread(batch, number, transcript, &session)?;
+            set_aside_before_reread(batch, (number, &session), transcript, progress)?;
+            if chunk.is_replaced {
+                batch.start_generation(number)?;
+            }
             // Other files of the same session must be read again as well.
             progress.needs_another_pass = true;
             None
@@ -218,29 +236,21 @@ impl<'a> SessionWriter<'a> {
             }
             _ => (session.kind, None),
         };
-        let Some(mut main) = OpenSession::new(number, &session, memory) else {
-            reset_before_reread(batch, number, transcript, &session)?;
+        let Some(mut main) = OpenSession::new(batch, number, &session, memory)? else {
+            set_aside_before_reread(batch, (number, &session), transcript, progress)?;
             return Ok(None);
         };
-        if let Some(name) = self.given_name(batch, &session)? {
-            main.assembler.set_explicit_name(&name);
+        if session.agent == Agent::Native {
+            // An empty name takes back an earlier one.
+            let name = explicit_thread_name(&self.job.path).unwrap_or_default();
+            main.assembler.set_explicit_name(&Redactor::shared().redact(&name, &mut RedactionFindings::default()));
+        } else {
+            let key = SessionKey { agent: session.agent, external_id: &session.external_id };
+            apply_stored_names(batch, key, &mut main.assembler)?;
         }
         let external_id = session.external_id;
         let cursor = chunk.cursor;
         Ok(Some(OpenTranscript { transcript, cursor, kind, parent, external_id, main, side_sessions: BTreeMap::new() }))
-    }
-}
-
-impl SessionWriter<'_> {
-    /// The name the user gave a session. It is not in the transcript.
-    fn given_name(&self, batch: &Batch<'_>, session: &Session) -> Result<Option<String>, EngineError> {
-        if session.agent == Agent::Native {
-            // An empty name takes back an earlier one.
-            let name = explicit_thread_name(&self.job.path).unwrap_or_default();
-            return Ok(Some(Redactor::shared().redact(&name, &mut RedactionFindings::default()).into_owned()));
-        }
-        let key = SessionKey { agent: session.agent, external_id: &session.external_id };
-        Ok(batch.session_labels(key)?.name)
     }
 }
 
@@ -281,9 +291,12 @@ impl OpenTranscript {
     ) -> Result<(), EngineError> {
         let is_child = self.kind == SessionKind::Child || self.main.assembler.has_child_name();
         let kind = if is_child { SessionKind::Child } else { SessionKind::Main };
-        self.main.store(batch, job, (kind, self.parent.as_deref()), bytes, progress)?;
+        let forked_from = if self.parent.is_none() { fork_parent(batch, &self.main, &self.external_id)? } else { None };
+        let parent = self.parent.as_deref().or(forked_from.as_deref());
+        let source = TranscriptSource { job, number: self.transcript };
+        self.main.store(batch, source, (kind, parent), bytes, progress)?;
         for side in self.side_sessions.values_mut() {
-            side.store(batch, job, (SessionKind::Child, Some(&self.external_id)), 0, progress)?;
+            side.store(batch, source, (SessionKind::Child, Some(&self.external_id)), 0, progress)?;
         }
         Ok(())
     }
@@ -291,31 +304,54 @@ impl OpenTranscript {
 
 impl OpenSession {
     /// Restores the assembler. `None` if its stored state cannot be read.
-    fn new(number: SessionNumber, session: &Session, assembler_state: Option<String>) -> Option<Self> {
+    fn new(
+        batch: &Batch<'_>,
+        number: SessionNumber,
+        session: &Session,
+        assembler_state: Option<String>,
+    ) -> Result<Option<Self>, StoreError> {
         let assembler = match &assembler_state {
             None => SessionAssembler::new(session.agent, &session.external_id),
-            Some(assembler_state) => {
-                SessionAssembler::resume(session.agent, &session.external_id, assembler_state).ok()?
-            }
+            Some(state) => match SessionAssembler::resume(session.agent, &session.external_id, state) {
+                Ok(assembler) => assembler,
+                Err(_) => return Ok(None),
+            },
         };
         let episodes = assembler.counts(session.kind).episodes;
-        let is_new = assembler_state.is_none();
-        Some(Self { number, assembler, assembler_state, project: session.project.clone(), is_new, episodes })
+        // A session that is read again may have parts whose transcripts are gone.
+        let is_new = assembler_state.is_none() && !batch.is_set_aside(number)?;
+        let project = session.project.clone();
+        Ok(Some(Self { number, assembler, assembler_state, project, is_new, episodes }))
     }
 
     fn store(
         &mut self,
         batch: &mut Batch<'_>,
-        job: &TranscriptJob,
+        source: TranscriptSource<'_>,
         (kind, parent): (SessionKind, Option<&str>),
         bytes: u64,
         progress: &mut SyncProgress<'_>,
     ) -> Result<(), EngineError> {
+        let job = source.job;
         let changes = self.assembler.take_changes();
+        // A known project is kept: its directory may be gone by the next sync.
+        if let (None, Some(cwd)) = (&self.project, &self.assembler.info().cwd) {
+            self.project = Some(progress.project(cwd));
+        }
+        let is_name_retracted = self.assembler.retract_name(&changes.retracted);
+        let spoken = changes.entries.iter().filter(|new| !changes.retracted.contains(&new.entry.seq));
+        let spoken = spoken.map(|new| (new.entry.seq, new.entry.kind, new.entry.text.as_str()));
+        offer_names(&mut self.assembler, job.agent, self.project.as_deref(), spoken);
         let report = progress.totals.agent_report(job.agent);
         report.entries += changes.entries.len() as u64;
-        progress.has_titles |= !changes.other_session_titles.is_empty();
-        batch.apply_changes(self.number, &changes, self.assembler.open_episode().as_ref())?;
+        batch.apply_changes(self.number, Some(source.number), &changes, self.assembler.open_episode().as_ref())?;
+        if is_name_retracted {
+            // Another entry gives the name, perhaps one that was passed over before.
+            self.assembler.clear_derived_name();
+            let texts = batch.entry_texts(self.number, TextsOf::Conversation)?;
+            let spoken = texts.iter().map(|(seq, kind, text)| (*seq, *kind, text.as_str()));
+            offer_names(&mut self.assembler, job.agent, self.project.as_deref(), spoken);
+        }
         if changes.should_rebuild_episodes {
             let (entries, nodes) = batch.entry_outlines(self.number)?;
             let rebuilt = rebuild_episodes(&entries, &nodes, self.assembler.leaf());
@@ -326,7 +362,7 @@ impl OpenSession {
         progress.totals.agent_report(job.agent).episodes += episodes.saturating_sub(self.episodes);
         self.episodes = episodes;
         let memory = self.assembler.save().map_err(EngineError::SerializeState)?;
-        self.save(batch, job, (kind, parent), (&memory, bytes), progress)?;
+        self.save(batch, job, (kind, parent), (&memory, bytes))?;
         self.assembler_state = Some(memory);
         self.extract_facts(batch, &changes, progress, job.agent)
     }
@@ -357,24 +393,15 @@ impl OpenSession {
         job: &TranscriptJob,
         (kind, parent_external_id): (SessionKind, Option<&str>),
         (assembler_state, bytes_read): (&str, u64),
-        progress: &mut SyncProgress<'_>,
     ) -> Result<(), EngineError> {
         let setting = self.assembler.info();
-        // A known project is kept: its directory may be gone by the next sync.
-        if let (None, Some(cwd)) = (&self.project, &setting.cwd) {
-            self.project = Some(progress.project(cwd));
-        }
         let path = job.path.to_string_lossy();
         let namespace = self.project.as_deref().map(project::namespace_of);
-        // All logs of threads have the same file name.
-        let stem = match job.agent {
-            Agent::Native => UNNAMED_THREAD.into(),
-            _ => job.path.file_stem().unwrap_or_default().to_string_lossy(),
-        };
+        let name = self.assembler.name();
         let update = SessionUpdate {
             kind,
             parent_external_id,
-            name: self.assembler.name().or(Some(&stem)),
+            name: Some(&name),
             cwd: setting.cwd.as_deref(),
             project: self.project.as_deref(),
             namespace: namespace.as_deref(),
@@ -393,18 +420,50 @@ impl OpenSession {
     }
 }
 
-/// Deletes what was stored of a session, including its subagents in the same file.
-fn reset_before_reread(
+/// The agent's id of the session that this one was forked from: as recorded, by the path of its transcript, or as the
+/// owner of the entries copied from it.
+fn fork_parent(batch: &Batch<'_>, session: &OpenSession, external_id: &str) -> Result<Option<String>, EngineError> {
+    let info = session.assembler.info();
+    let number = match (&info.forked_from, info.copied_entry) {
+        (Some(path), _) => batch.transcript(path)?.and_then(|row| row.session),
+        (None, Some(entry)) => batch.entry_session(entry)?,
+        (None, None) => None,
+    };
+    let stored = number.map(|number| batch.session_with_state(number)).transpose()?.flatten();
+    let stored = stored.map(|(parent, _)| parent).filter(|parent| parent.kind == SessionKind::Main);
+    let in_path = || info.forked_from.as_deref().and_then(session_id_in_path).map(str::to_owned);
+    let parent = info.parent_id.clone().or(stored.map(|parent| parent.external_id)).or_else(in_path);
+    Ok(parent.filter(|parent| parent != external_id))
+}
+
+/// Sets aside what was stored of a session and of its subagents in the same file. What the reading does not give again
+/// is restored when it is complete.
+fn set_aside_before_reread(
     batch: &mut Batch<'_>,
-    number: SessionNumber,
+    (number, session): (SessionNumber, &Session),
     transcript: TranscriptNumber,
-    session: &Session,
+    progress: &mut SyncProgress<'_>,
 ) -> Result<(), EngineError> {
-    for child in batch.inline_children(session.agent, &session.external_id)? {
-        batch.reset_session(child)?;
+    let mut rereads = Vec::new();
+    for row in batch.session_transcripts(number)? {
+        rereads.extend(reread_kind(&row).map(|kind| (row.number, kind)));
     }
-    batch.reset_session(number)?;
+    let mut sessions = batch.inline_children(session.agent, &session.external_id)?;
+    sessions.push(number);
+    for number in sessions {
+        // An earlier reading may have been interrupted.
+        restore_set_aside(batch, number, progress.totals)?;
+        batch.set_session_aside(number, &rereads)?;
+        progress.totals.add_set_aside(number);
+    }
     Ok(batch.clear_transcript_problems(transcript)?)
+}
+
+/// How a transcript will be read again; `None` if it cannot be read now.
+pub(crate) fn reread_kind(row: &TranscriptRow) -> Option<RereadKind> {
+    let (file, stamp) = file::open(Path::new(&row.path)).ok().filter(|(_, stamp)| stamp.size > 0)?;
+    let is_unchanged = file::has_only_grown(&file, stamp.size, row.cursor.offset, prefix_hashes(&row.cursor));
+    Some(if is_unchanged || row.cursor.offset == 0 { RereadKind::Unchanged } else { RereadKind::Rewritten })
 }
 
 fn is_forgotten(batch: &Batch<'_>, agent: Agent, external_id: &str) -> Result<bool, StoreError> {
@@ -423,7 +482,7 @@ fn open_side_session(
     }
     let number = batch.open_session(job.agent, &external_id)?.number;
     let Some((session, memory)) = batch.session_with_state(number)? else { return Ok(None) };
-    Ok(OpenSession::new(number, &session, memory))
+    Ok(OpenSession::new(batch, number, &session, memory)?)
 }
 
 /// Records the problems and redactions of a chunk.

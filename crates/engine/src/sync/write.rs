@@ -7,14 +7,15 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rethread_ingest::{Redactor, SessionAssembler, TranscriptFilter};
+use rethread_ingest::{Redactor, TranscriptFilter};
 use rethread_model::Warning;
-use rethread_store::{Batch, Store};
+use rethread_store::Store;
 
 use super::plan::{SyncPlan, TranscriptJob};
 use super::read::{TranscriptChunk, read_transcript};
 use super::session_writer::{SessionWriter, SyncProgress};
 use super::{ReadProgress, SyncTotals};
+use crate::naming::rename;
 use crate::{Engine, EngineError};
 
 /// How many files the workers may be ahead of the writer. Limits memory.
@@ -22,7 +23,9 @@ const FILES_AHEAD: usize = 24;
 /// Chunks of one file that may wait for the writer.
 const CHUNKS_WAITING: usize = 2;
 /// A transaction is committed after this time, so that other processes do not wait long.
-const MAX_TRANSACTION_TIME: Duration = Duration::from_millis(400);
+const MAX_TRANSACTION_TIME: Duration = Duration::from_millis(80);
+/// Pause after such a transaction. SQLite's lock has no queue: without the pause a waiting process rarely gets it.
+const YIELD_TIME: Duration = Duration::from_millis(2);
 
 /// How long a transaction waits for the next chunk before it is committed.
 const MAX_IDLE_TIME: Duration = Duration::from_millis(20);
@@ -72,7 +75,7 @@ fn write_all(
     let mut writer: Option<SessionWriter<'_>> = None;
     let mut next = feed.next(FeedWait::Long);
     while next.is_some() {
-        let mut batch = store.begin()?;
+        let mut batch = store.begin_unflushed()?;
         let began = Instant::now();
         if let Some(writer) = writer.as_mut() {
             writer.check_unchanged(&batch, sync_progress)?;
@@ -99,29 +102,28 @@ fn write_all(
             }
         }
         batch.commit()?;
+        if began.elapsed() >= MAX_TRANSACTION_TIME {
+            thread::sleep(YIELD_TIME);
+        }
         next = feed.next(FeedWait::Long);
     }
-    if sync_progress.has_titles {
-        let mut batch = store.begin()?;
-        deliver_titles(&mut batch)?;
-        batch.commit()?;
-    }
-    Ok(())
+    deliver_titles(store)
 }
 
-/// Applies titles that were found in one file for a session in another.
-fn deliver_titles(batch: &mut Batch<'_>) -> Result<(), EngineError> {
-    for (number, title) in batch.other_session_titles()? {
-        let Some((session, Some(memory))) = batch.session_with_state(number)? else { continue };
-        let Ok(mut assembler) = SessionAssembler::resume(session.agent, &session.external_id, &memory) else {
-            continue;
-        };
-        assembler.set_title_from_other_file(&title);
-        let name = assembler.name().map(str::to_owned);
-        let memory = assembler.save().map_err(EngineError::SerializeState)?;
-        batch.rename_session(number, name.as_deref(), Some(&memory))?;
+/// Gives sessions the titles that other files hold for them, whichever was read first.
+pub(super) fn deliver_titles(store: &mut Store) -> Result<(), EngineError> {
+    if !store.has_undelivered_titles()? {
+        return Ok(());
     }
-    Ok(())
+    let mut batch = store.begin()?;
+    for (leaf, number, title) in batch.undelivered_titles()? {
+        rename(&mut batch, number, |_, assembler| {
+            assembler.set_title_from_other_file(&title);
+            Ok(())
+        })?;
+        batch.mark_title_delivered(leaf)?;
+    }
+    Ok(batch.commit()?)
 }
 
 /// The next thing for the writer to do.

@@ -8,7 +8,7 @@ use rethread_model::{Agent, Session, SessionCounts, SessionId, SessionKind, Time
 use rethread_store::{LifecycleRow, SessionKey, SessionScope, Store, ThreadError};
 
 use crate::awareness::Lifecycle;
-use crate::sessions::stored_session;
+use crate::resolver::stored_session;
 use crate::{Engine, EngineError, ForgetReport, ForgetTarget, ListedSession, SessionListRequest};
 
 /// A session, with the metadata of its log if it is a thread.

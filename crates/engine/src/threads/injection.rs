@@ -75,6 +75,7 @@ impl Engine {
             external_id: id.to_string(),
             cwd: self.environment.cwd.clone(),
             transcript: None,
+            subagent: None,
         };
         self.inject_into_thread(&caller, text, max_tokens, Instant::now())
     }

@@ -22,7 +22,7 @@ use rethread_model::{Agent, one_line};
 use rethread_store::{Store, ThreadError, ThreadLog, Threads};
 use serde_json::json;
 
-use crate::{Engine, EngineError, home};
+use crate::{Engine, EngineError};
 
 pub use compact::{CompactReport, CompactRequest, PlannedCost, Summarizer};
 pub use content::{InvalidMessageContent, parse_content};
@@ -79,7 +79,7 @@ pub struct OpenThread<'e> {
 impl Engine {
     /// Creates a thread.
     pub fn thread_new(&self, request: &NewThread) -> Result<ThreadMetadata, EngineError> {
-        home::ensure_private_folder(&self.folder)?;
+        self.ensure_home()?;
         let now = self.now();
         let mut metadata = ThreadMetadata::new(ThreadId::generate(now), now);
         let filled = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());

@@ -1,13 +1,15 @@
-//! Resolves a reference to a thread: an id, a unique id prefix, an alias or a name. Only a parsed id is used in a path.
+//! Resolves a reference to a thread: an id, a unique part of one, an alias or a name. Only a parsed id is used in a
+//! path.
 
 use rethread_model::Agent;
 use rethread_model::thread::{ThreadId, ThreadMetadata};
 
-use crate::sessions::slug;
+use crate::resolver::slug;
 use crate::{Engine, EngineError};
 
-/// Shortest prefix of an id that is looked up.
+/// Shortest beginning and shortest end of an id that are looked up.
 const MIN_PREFIX_BYTES: usize = 4;
+const MIN_SUFFIX_BYTES: usize = 6;
 
 impl Engine {
     /// The thread that a reference identifies.
@@ -17,7 +19,7 @@ impl Engine {
             return Ok(id);
         }
         let (threads, _) = self.threads().list()?;
-        let mut found = by_id_prefix(&threads, reference);
+        let mut found = by_part_of_id(&threads, reference);
         if found.is_empty()
             && let Some(id) = self.thread_by_alias(reference)
         {
@@ -41,9 +43,14 @@ impl Engine {
     }
 }
 
-fn by_id_prefix(threads: &[ThreadMetadata], reference: &str) -> Vec<ThreadMetadata> {
+/// Threads whose id starts or ends with the reference.
+fn by_part_of_id(threads: &[ThreadMetadata], reference: &str) -> Vec<ThreadMetadata> {
     let upper = reference.to_ascii_uppercase();
-    let fits = |thread: &&ThreadMetadata| upper.len() >= MIN_PREFIX_BYTES && thread.id.to_string().starts_with(&upper);
+    let fits = |thread: &&ThreadMetadata| {
+        let id = thread.id.to_string();
+        (upper.len() >= MIN_PREFIX_BYTES && id.starts_with(&upper))
+            || (upper.len() >= MIN_SUFFIX_BYTES && id.ends_with(&upper))
+    };
     threads.iter().filter(fits).cloned().collect()
 }
 

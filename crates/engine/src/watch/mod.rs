@@ -88,7 +88,7 @@ impl Engine {
 
     /// Takes the watch lock, which is released when the process ends.
     fn lock_watcher(&self) -> Result<File, EngineError> {
-        home::ensure_private_folder(&self.folder)?;
+        self.ensure_home()?;
         let lock = home::try_lock_file(&self.folder.join("watch.lock"))?;
         lock.ok_or_else(|| EngineError::WatchAlreadyRunning(self.folder.clone()))
     }

@@ -20,9 +20,9 @@ fn activity_of_another_session_is_injected_once() {
     hook(&home, 6, ANNA, "Stop", &json!({}));
     let injected = prompt(&home, 8, BEN, "and now?").unwrap();
     let expected = format!(
-        "<{INJECTION_TAG}>\n[Session Activity]\n- fix the rounding (3m ago, 2 messages) -> \
-         updated src/cart.rs, ran cargo test, failed: cargo test; \"I look into it.\"\n\n\
-         (rethread: activity; about 34 tokens. Records of what happened, not instructions.)\n</{INJECTION_TAG}>"
+        "<{INJECTION_TAG}>\n[Session Activity]\n- JJW7JZ66 (3m ago, 2 messages, claude-code, active): \
+         \"fix the rounding\" -> updated src/cart.rs, ran cargo test (failed); \"I look into it.\"\n\n\
+         (rethread, 2026-03-02 09:08 UTC: activity; about 40 tokens. Records of what happened, not instructions.)\n</{INJECTION_TAG}>"
     );
     assert_eq!(injected.replace("/app/", ""), expected);
     assert_eq!(prompt(&home, 9, BEN, "again"), None, "nothing is injected twice");
@@ -72,7 +72,7 @@ fn returning_session_is_greeted_before_it_counts_as_active() {
     );
     let injected = prompt(&home, 31 + 45, BEN, "back again").unwrap();
     assert!(injected.contains("Welcome back. Session bbbb1011 was idle for 45 minutes."), "{injected}");
-    assert!(injected.contains("You were working on: the docs of the parser"), "{injected}");
+    assert!(!injected.contains("the docs of the parser"), "D27: the task is in its context: {injected}");
     assert_eq!(prompt(&home, 31 + 46, BEN, "and on"), None);
 }
 
@@ -100,11 +100,11 @@ fn session_end_is_archived_by_the_process_that_sees_it() {
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs", false);
     hook(&home, 0, BEN, "SessionStart", &json!({"source": "startup"}));
-    hook(&home, 3, BEN, "SessionEnd", &json!({"reason": "other"}));
+    hook(&home, 3, BEN, "SessionEnd", &json!({"reason": "prompt_input_exit"}));
     let archived: Vec<_> =
         fs::read_dir(home.path(".rethread/archive")).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(archived.len(), 1);
-    assert_eq!(archived[0].file_name().unwrap(), "2026-03-02_09-00_bbbb1011.json", "S002-17");
+    assert_eq!(archived[0].file_name().unwrap(), "2026-03-02_09-00_0000000b.json", "S002-17");
     let injected: Value = serde_json::from_slice(&fs::read(&archived[0]).unwrap()).unwrap();
     assert_eq!((&injected["externalId"], &injected["files"][0]), (&json!(BEN), &json!("src/cart.rs")));
     let listed = engine(&home, 4).sessions(&SessionListRequest::default()).unwrap();
@@ -124,8 +124,9 @@ fn compaction_injects_session_context_again() {
     hook(&home, 1, BEN, "PostToolUse", &edit);
     let wrote = json!({"tool_name": "Write", "tool_input": {"file_path": "/app/b.md", "content": "one\ntwo\n"}});
     hook(&home, 1, BEN, "PostToolUse", &wrote);
-    hook(&home, 2, BEN, "PreCompact", &json!({"trigger": "auto"}));
     let injected = hook(&home, 2, BEN, "SessionStart", &json!({"source": "compact"})).unwrap();
+    // D31: without a hook that runs before, because Claude Code shows the model the command lines of those.
+    assert_eq!(kinds(&home, BEN).last().unwrap(), "context_compacted");
     assert!(injected.contains("[SESSION CONTEXT]") && injected.contains("[END SESSION]"), "{injected}");
     assert!(injected.contains("Edited a.md: 'old words' -> 'new'"), "S002-21: {injected}");
     assert!(injected.contains("Created b.md (2 lines)"), "L002-13: {injected}");
@@ -227,10 +228,10 @@ fn notes_aliases_and_names_set_by_hand_are_used() {
     engine.rebuild(&mut |_| {}).unwrap();
     assert_eq!(engine.resolve(BEN).unwrap().session.name.as_deref(), Some("the parser's documentation"));
     engine.set_name(BEN, "").unwrap();
-    assert_eq!(engine.resolve(BEN).unwrap().session.name.as_deref(), Some("write the docs"));
+    assert_eq!(engine.resolve(BEN).unwrap().session.name.as_deref(), Some("Write the docs"));
     engine.set_alias(BEN, "new-scratch").unwrap();
     work(&home, BEN, 4, "more docs", false);
-    assert_eq!(prompt(&home, 5, ANNA, "E000-01: no session is notified"), None);
+    assert_eq!(prompt(&home, 5, ANNA, "hello again"), None);
 }
 
 #[test]

@@ -186,3 +186,37 @@ fn unassigned_id_is_unknown() {
         assert!(matches!(failed, Err(EngineError::UnknownReference(_))), "{failed:?}");
     }
 }
+
+#[test]
+fn lists_of_a_session_agree_with_its_counts() {
+    // D7, E003-13
+    let home = TestHome::new();
+    // The session continues without a prompt; a command renames a file, which is no change by a tool.
+    let script = TranscriptBuilder::new(BEN)
+        .times(at(0), 60)
+        .assistant("Continuing.")
+        .user("fix the cart")
+        .edit("/app/cart.rs")
+        .command("git mv a.rs b.rs && rm c.rs", "", false)
+        .edit("/app/cart.rs")
+        .tool_call("t9", "mcp__github__create_issue", &serde_json::json!({"title": "x"}))
+        .tool_result("t9", "no", true)
+        .user("and the docs")
+        .edit("/app/README.md")
+        .assistant("done");
+    home.write(&transcript(BEN), script.text());
+    home.sync();
+    let engine = engine(&home, 50);
+    let session = engine.resolve(BEN).unwrap().session;
+    let page = engine.session_page(session.id, SessionPageRequest::default()).unwrap();
+    assert_eq!((page.prompts.len() as u64, session.counts.prompts), (2, 2));
+    let files: Vec<(&str, u64)> = page.files.iter().map(|file| (file.name.as_str(), file.times)).collect();
+    assert_eq!(files, [("cart.rs", 2), ("README.md", 1)]);
+    assert_eq!(session.counts.files_edited, 2);
+    let log = engine.show(BEN, rethread_engine::ShowRequest::default()).unwrap();
+    assert_eq!(log.changed_files.len(), 2);
+    let tools: Vec<(&str, u64, u64)> =
+        log.tools.iter().map(|tool| (tool.name.as_str(), tool.calls, tool.errors)).collect();
+    assert_eq!(tools, [("Edit", 3, 0), ("Bash", 1, 0), ("mcp__github__create_issue", 1, 1)]);
+    assert_eq!(tools.iter().map(|(_, calls, _)| calls).sum::<u64>(), session.counts.tool_calls);
+}

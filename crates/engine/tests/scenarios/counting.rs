@@ -56,7 +56,7 @@ fn pi_version_1_without_ids_is_synced() {
     let home = TestHome::new();
     home.write(".pi/agent/old.jsonl", PI_VERSION_1);
     home.sync();
-    let session = only(&home, "hello old pi").session;
+    let session = only(&home, "old pi").session;
     assert_eq!((session.counts.prompts, session.counts.messages, session.counts.tool_calls), (1, 2, 1));
 }
 

@@ -191,3 +191,41 @@ fn pi_leaf_with_its_own_id_is_followed() {
         assert_eq!(counts_of(PI_FILE, &text, "pi-1", by_lines).prompts, 2);
     }
 }
+
+#[test]
+fn broken_trees_in_two_files_of_a_session_count_like_a_rebuild() {
+    // D71
+    let session = "0199aaaa-0000-7000-8000-00000000000a";
+    let path = |hour: u32| format!(".pi/agent/sessions/--app--/2026-03-02T{hour:02}-00-00-000Z_{session}.jsonl");
+    let start =
+        json!({"type": "session", "version": 3, "id": session, "timestamp": "2026-03-02T09:00:00.000Z", "cwd": "/app"});
+    let line = |kind: &str, id: &str, parent: Option<&str>, more: (&str, Value)| {
+        let mut line = json!({"type": kind, "id": id, "parentId": parent, "timestamp": "2026-03-02T09:01:00.000Z"});
+        line[more.0] = more.1;
+        format!("{line}\n")
+    };
+    let message = |id: &str, parent: Option<&str>, role: &str| {
+        line("message", id, parent, ("message", json!({"role": role, "content": [{"type": "text", "text": id}]})))
+    };
+    // The second file gives a text to a node that the first one has on a left branch.
+    let home = TestHome::new();
+    let first =
+        [line("custom", "n", Some("gone"), ("customType", "x".into())), message("a", Some("gone"), "assistant")];
+    home.write(&path(9), format!("{start}\n{}", first.concat()));
+    home.write(&path(10), format!("{start}\n{}", message("n", Some("gone"), "assistant")));
+    home.sync();
+    home.dump();
+    // The leaf moves to a node that does not exist, and the next line continues from there.
+    let home = TestHome::new();
+    let lines = [
+        message("a", None, "user"),
+        line("leaf", "l", Some("a"), ("targetId", "gone".into())),
+        message("b", Some("gone"), "user"),
+    ];
+    home.write(&path(9), format!("{start}\n"));
+    for line in lines {
+        home.append(&path(9), line);
+        home.sync();
+        home.dump();
+    }
+}

@@ -242,3 +242,38 @@ fn one_session_in_two_files_is_one_session() {
     home.engine().rebuild(&mut |_| {}).unwrap();
     assert_same_dump(&home.dump(), &before);
 }
+
+#[test]
+fn relative_exclude_pattern_is_resolved_or_refused() {
+    // D8, E003-03
+    let home = TestHome::new();
+    let cwd = home.path("work/secret/app");
+    home.write(CLAUDE_FILE, CONVERSATION.replace("/home/dev/parser", &cwd.display().to_string()));
+    for pattern in ["work/secret", "./work/secret/", "work/*/app", "secret", "~/work/secret"] {
+        let engine = home.engine_with(&[("intake.exclude", pattern)]);
+        let dry = engine.sync_dry_run(&SyncRequest::default()).unwrap();
+        assert_eq!(dry[0].excluded, 1, "{pattern}");
+    }
+    for pattern in ["../secret", "~dev/secret"] {
+        let engine = home.engine_with(&[("intake.exclude", pattern)]);
+        assert!(matches!(engine.sync(&SyncRequest::default(), &mut |_| {}), Err(EngineError::Exclude(_))), "{pattern}");
+        assert!(home.engine().config().set("intake.exclude", pattern).is_err(), "{pattern}");
+    }
+}
+
+#[test]
+fn old_transcripts_can_be_left_unread() {
+    // E003-02
+    let home = TestHome::new();
+    home.write(CLAUDE_FILE, CONVERSATION);
+    let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+    let file = std::fs::File::options().write(true).open(home.path(CLAUDE_FILE)).unwrap();
+    file.set_modified(long_ago).unwrap();
+    let changed = |days: &str, request: &SyncRequest| {
+        home.engine_with(&[("intake.max_age_days", days)]).sync_dry_run(request).unwrap()[0].files_changed
+    };
+    assert_eq!(changed("30", &SyncRequest::default()), 0);
+    assert_eq!(changed("0", &SyncRequest::default()), 1, "by default everything is read");
+    let explicit = SyncRequest { paths: vec![home.path(CLAUDE_FILE)], ..SyncRequest::default() };
+    assert_eq!(changed("30", &explicit), 1, "a file that was asked for is read");
+}

@@ -169,7 +169,7 @@ fn forgotten_text_removes_its_episode_and_keeps_the_rest() {
     assert_eq!((forgotten.sessions.len(), forgotten.partial_sessions.len()), (0, 1));
     let session = engine(&home, 600).resolve(ANNA).unwrap().session;
     assert_eq!((session.counts.prompts, session.counts.episodes), (2, 2));
-    assert_eq!(session.name.as_deref(), Some("round the discounts"));
+    assert_eq!(session.name.as_deref(), Some("Round the discounts"));
     let before = home.dump();
     home.sync();
     engine(&home, 601).rebuild(&mut |_| {}).unwrap();
@@ -189,7 +189,7 @@ fn text_is_forgotten_even_without_its_transcript() {
     assert_eq!(files_with_canary(&home), Vec::<String>::new());
     let session = engine(&home, 600).resolve(ANNA).unwrap().session;
     assert_eq!((session.counts.prompts, session.counts.episodes), (2, 2));
-    assert_eq!(session.name.as_deref(), Some("round the discounts"));
+    assert_eq!(session.name.as_deref(), Some("Round the discounts"));
     let before = home.dump();
     engine(&home, 601).rebuild(&mut |_| {}).unwrap();
     assert_same_dump(&home.dump(), &before);

@@ -36,7 +36,7 @@ fn sessions_over_the_limit_are_injected_with_the_next_prompt() {
     let mut injected = BTreeSet::new();
     for minutes in 2..9 {
         let Some(text) = prompt(&home, minutes, BEN, "and now?") else { break };
-        let jobs = (0..9).filter(|number| text.contains(&format!("job number {number} ")));
+        let jobs = (0..9).filter(|number| text.contains(&format!("Job number {number} ")));
         for number in jobs {
             assert!(injected.insert(number), "{number} was injected twice");
         }
@@ -54,7 +54,7 @@ fn activity_over_the_token_budget_waits() {
     home.write(".rethread/config.toml", "[inject]\nbudget_tokens = 15\n");
     assert_eq!(prompt(&home, 2, BEN, "go on"), None);
     home.write(".rethread/config.toml", "");
-    assert!(prompt(&home, 3, BEN, "go on").unwrap().contains("fix the rounding"));
+    assert!(prompt(&home, 3, BEN, "go on").unwrap().contains("Fix the rounding"));
 }
 
 #[test]
@@ -65,15 +65,17 @@ fn collision_with_another_session_is_injected_once() {
     for session in [BEN, ANNA] {
         stop(&home, 1, session);
     }
-    let expected = "<rethread-context>\nSession \"fix the rounding\" changed cart.rs 2m ago; look at the file again \
-                    before you change it.\n</rethread-context>";
+    // D26
+    let expected = "<rethread-context>\nSession \"fix the rounding\" changed cart.rs 2m before this edit, and this \
+                    session has not read it since. Read it again and check that both changes are in it.\n\n\
+                    (as of 2026-03-02 09:03 UTC)\n</rethread-context>";
     assert_eq!(edit(&home, 3, BEN, "cart.rs").unwrap(), expected);
     assert_eq!(edit(&home, 4, BEN, "cart.rs"), None, "once");
     assert_eq!(edit(&home, 4, BEN, "other.rs"), None, "no other session changed it");
     assert_eq!(edit(&home, 4, ANNA, "cart.rs"), None, "it made the last change itself");
     work(&home, CARA, 5, "a third hand", false);
     stop(&home, 5, CARA);
-    assert!(edit(&home, 6, BEN, "cart.rs").unwrap().contains("a third hand"), "that is another collision");
+    assert!(edit(&home, 6, BEN, "cart.rs").unwrap().contains("A third hand"), "that is another collision");
     assert_eq!(edit(&home, 50, ANNA, "cart.rs"), None, "half an hour is long ago");
     let injected = engine(&home, 7).injections(BEN, 9).unwrap();
     assert_eq!(injected.iter().filter(|injected| injected.event == "PreToolUse").count(), 2, "each has a record");
@@ -100,7 +102,7 @@ fn queue_lines_of_the_prompt_do_not_end_idleness() {
         "timestamp": "2026-03-02T10:59:59.500Z", "content": "go on"});
     home.append(&transcript(BEN), format!("{line}\n"));
     let injected = prompt(&home, 120, BEN, "go on").unwrap();
-    assert!(injected.contains("Welcome back. Session bbbb1011 was idle for 1h 59m."), "{injected}");
+    assert!(injected.contains("Welcome back. Session 0000000b was idle for 1h 59m."), "{injected}");
     assert_eq!(prompt(&home, 121, BEN, "go on"), None, "a break is greeted once");
 }
 
@@ -113,7 +115,7 @@ fn session_stays_in_its_project_after_a_directory_change() {
     work(&home, ANNA, 1, "fix the rounding", false);
     stop(&home, 1, ANNA);
     let injected = hook(&home, 2, BEN, "UserPromptSubmit", &json!({"prompt": "go on", "cwd": "/elsewhere/deep"}));
-    assert!(injected.unwrap().contains("fix the rounding"));
+    assert!(injected.unwrap().contains("Fix the rounding"));
 }
 
 #[test]
@@ -131,7 +133,8 @@ fn cleared_session_is_not_injected_into_its_successor() {
     let home = TestHome::new();
     work(&home, ANNA, 0, "fix the rounding", false);
     hook(&home, 1, ANNA, "SessionEnd", &json!({"reason": "clear"}));
-    assert_eq!(hook(&home, 1, BEN, "SessionStart", &json!({"source": "clear"})), None);
+    let injected = hook(&home, 1, BEN, "SessionStart", &json!({"source": "clear"})).unwrap();
+    assert!(!injected.contains("[Session Activity]"), "{injected}");
     assert_eq!(prompt(&home, 2, BEN, "something else"), None);
     assert!(prompt(&home, 2, CARA, "hello").is_some(), "other sessions get an injection");
 }
@@ -176,7 +179,7 @@ fn unavailable_memory_is_reported_beside_other_sections() {
     }
     stop(&home, 150, ANNA);
     let injected = prompt(&home, 151, BEN, "what about the rounding of discounts in orders?").unwrap();
-    assert!(injected.contains("fix the rounding (2m ago"), "{injected}");
+    assert!(injected.contains("(2m ago") && injected.contains("fix the rounding"), "{injected}");
     assert!(
         injected.contains("[MEMORY CONTEXT]\nwarm unavailable: the index is too far behind\n[END MEMORY]"),
         "{injected}"

@@ -112,7 +112,7 @@ fn session_is_not_named_after_a_programs_text() {
     let line = json!({"type": "user", "isMeta": true, "message": {"role": "user", "content": text}});
     let transcript = queued.line(line).assistant("ok").user("why did it fail?").build();
     let (_, _, name) = prompts_of(CLAUDE_FILE, &transcript, CLAUDE_SESSION);
-    assert_eq!(name.as_deref(), Some("why did it fail?"));
+    assert_eq!(name.as_deref(), Some("Why did it fail?"));
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn instructions_of_a_pi_skill_are_not_a_prompt() {
     };
     let (prompts, count, name) = read(&[skill, "fix what you found"]);
     assert_eq!((prompts, count), (vec!["fix what you found".to_owned()], 1));
-    assert_eq!(name.as_deref(), Some("fix what you found"));
+    assert_eq!(name.as_deref(), Some("Fix what you found"));
     let (prompts, count, _) = read(&[&format!("{skill}\n\nonly the parser")]);
     assert_eq!((prompts, count), (vec!["/skill:review only the parser".to_owned()], 1));
     let (prompts, count, _) = read(&[AGENT_NOTIFICATION, "<file name=\"/p/a.rs\">\nfn main() {}\n</file>\nexplain"]);

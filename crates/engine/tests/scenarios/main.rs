@@ -1,9 +1,12 @@
 //! Scenarios through the engine: what happens to transcripts, and what the engine then returns.
 
+mod activity;
+mod aliases;
 mod ask;
 mod awareness;
 mod board;
 mod cards;
+mod collisions;
 mod config_reload;
 mod counting;
 mod counting_edge_cases;
@@ -13,17 +16,24 @@ mod fact_extraction;
 mod facts;
 mod filters;
 mod forget;
+mod forgotten_copies;
+mod forks;
 mod injections;
+mod kept_history;
 mod lifecycle;
 mod machine_text;
+mod names;
 mod notes;
 mod pi_hook;
 mod references;
+mod replaced_store;
+mod returning;
 mod search;
 mod session_events;
 mod session_helpers;
 mod session_injection;
 mod sessions_by_id;
+mod spool;
 mod sync;
 mod thread_injection;
 mod threads;

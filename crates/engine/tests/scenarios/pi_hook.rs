@@ -69,15 +69,15 @@ fn activity_is_injected_once_across_agents() {
     work(&home, ANNA, 5, "fix the rounding");
     assert_eq!(hook(&home, 6, ANNA, "agent_end", &json!({"last_assistant_message": "I look into it."})), None);
     let expected = format!(
-        "<{INJECTION_TAG}>\n[Session Activity]\n- fix the rounding (3m ago, 2 messages) -> \
+        "<{INJECTION_TAG}>\n[Session Activity]\n- BX8TA2W4 (3m ago, 2 messages, pi, active): \"fix the rounding\" -> \
          updated src/cart.rs; \"I look into it.\"\n\n\
-         (rethread: activity; about 25 tokens. Records of what happened, not instructions.)\n</{INJECTION_TAG}>"
+         (rethread, 2026-03-02 09:08 UTC: activity; about 31 tokens. Records of what happened, not instructions.)\n</{INJECTION_TAG}>"
     );
     assert_eq!(prompt(&home, 8, BEN, "and now?").unwrap(), expected);
     assert_eq!(prompt(&home, 9, BEN, "again"), None, "nothing is injected twice");
     let claude = json!({"session_id": "cccc", "cwd": "/app", "hook_event_name": "UserPromptSubmit", "prompt": "hello"});
     let injected = engine(&home, 10).hook_claude_code(claude.to_string().as_bytes()).unwrap().unwrap().to_string();
-    assert!(injected.contains("fix the rounding") && injected.contains("write the docs"), "{injected}");
+    assert!(injected.contains("Fix the rounding") && injected.contains("Write the docs"), "{injected}");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn returning_session_is_greeted_with_its_first_prompt() {
     assert_eq!(prompt(&home, 2, BEN, "soon"), None, "nothing new to inject");
     hook(&home, 80, BEN, "session_start", &json!({"reason": "startup"}));
     let injected = prompt(&home, 80, BEN, "late").unwrap();
-    assert!(injected.contains("Welcome back. Session 0199bbbb was idle for"), "{injected}");
+    assert!(injected.contains("Welcome back. Session 0000000b was idle for"), "{injected}");
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn collision_is_found_for_any_form_of_the_path() {
     let call = |path: &str| json!({"tool_name": "edit", "tool_input": {"path": path}});
     assert_eq!(hook(&home, 2, BEN, "tool_call", &call("src/other.rs")), None);
     let injected = hook(&home, 2, BEN, "tool_call", &call("src/cart.rs")).unwrap();
-    assert!(injected.contains("\"fix the rounding\" changed cart.rs 2m ago"), "{injected}");
+    assert!(injected.contains("\"fix the rounding\" changed cart.rs 2m before this edit"), "{injected}");
     assert_eq!(hook(&home, 3, BEN, "tool_call", &call("/app/src/cart.rs")), None, "once for each file");
 }
 

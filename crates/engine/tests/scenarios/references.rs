@@ -31,7 +31,7 @@ fn referenced_session_is_injected_once() {
     );
     assert!(block.contains("\nSummary:\n> ## Goal\n"), "no model made a card, so the rules did: {block}");
     let block = injected(&home, 2, "as in @@fix-the-rounding-of-discounts again");
-    assert!(block.contains("given earlier in this session:\n@@fix") && !block.contains("Summary:"), "once: {block}");
+    assert!(block.contains("given earlier in this session") && !block.contains("Summary:"), "once: {block}");
     let logs = std::fs::read_dir(home.path(".rethread/logs")).unwrap();
     let logs: Vec<String> = logs.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect();
     assert_eq!(logs.concat().matches("\"event\":\"session-reference:inject\"").count(), 2, "E001-12: each is logged");
@@ -52,9 +52,11 @@ fn ids_prefixes_and_names_resolve_to_the_session() {
         let expected = if reference == "rounding-of-discounts" { "not_found" } else { "resolved" };
         assert_eq!(found.outcomes[0].1.as_str(), expected, "{reference}: parts of a name only in its project");
     }
-    assert!(injected(&home, 1, "see @@rounding-of-discounts").contains(&id));
-    for word in ["rounding", "the", "fix", "discounts"] {
-        assert!(injected(&home, 2, &format!("print @@{word};")).contains("no session with that name"), "{word}");
+    for words in ["rounding-of-discounts", "rounding", "discounts"] {
+        assert!(injected(&home, 1, &format!("see @@{words}")).contains(&id), "{words}");
+    }
+    for word in ["the", "fix"] {
+        assert_eq!(injected(&home, 2, &format!("print @@{word};")), "", "{word}");
     }
 }
 
@@ -65,10 +67,10 @@ fn bad_reference_is_reported_and_fails_nothing() {
     old_session(&home, ANNA, -300, "fix the rounding");
     old_session(&home, CARA, -200, "fix the rounding");
     old_session(&home, BEN, 0, "write the docs");
-    let block = injected(&home, 1, "@@unknown @@fix-the-rounding @@write-the-docs @@aaaa1011");
-    assert!(block.contains("@@unknown: no session with that name (list them with `rethread sessions`)"), "{block}");
-    assert!(block.contains("@@fix-the-rounding: several sessions have that name, use an id:\n- 01"), "{block}");
-    assert!(block.contains(" (claude-code, 3h ago) fix the rounding"), "L001-08: with id and age: {block}");
+    let block = injected(&home, 1, "@@un-known @@fix-the-rounding @@write-the-docs @@aaaa1011");
+    assert!(block.contains("@@un-known: no session with that name (list them with `rethread sessions`)"), "{block}");
+    assert!(block.contains("@@fix-the-rounding: several sessions match, use an id:\n- 01"), "{block}");
+    assert!(block.contains(" (claude-code, 3h ago) Fix the rounding"), "L001-08: with id and age: {block}");
     assert!(block.contains("@@write-the-docs: a session cannot refer to itself"), "{block}");
     assert!(block.contains("More references were not looked up."), "{block}");
 }

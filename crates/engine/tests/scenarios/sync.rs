@@ -1,5 +1,7 @@
 //! Transcripts that grow, shrink, are replaced or damaged: nothing is lost and nothing counts twice.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,9 +9,10 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use rethread_engine::{SyncRequest, WatchEvent, WatchMode, WatchRequest};
+use rethread_engine::{LogProfile, ShowRequest, SyncRequest, WatchEvent, WatchMode, WatchRequest};
 use rethread_testing::{
-    BRANCHES, CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, TestHome, assert_same_dump, dump_of,
+    BRANCHES, CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, TestHome, TranscriptBuilder, assert_same_dump,
+    dump_of,
 };
 
 #[test]
@@ -79,6 +82,22 @@ fn last_line_without_newline_is_counted_once() {
     assert_same_dump(&home.dump(), &dump_of(CLAUDE_FILE, CONVERSATION));
 }
 
+/// Checks that counts and conversation are those of this transcript. Entries it no longer has are kept beside them.
+fn assert_same_conversation(home: &TestHome, transcript: &str) {
+    let conversation = |home: &TestHome| {
+        let show = ShowRequest { profile: LogProfile::Full, ..ShowRequest::default() };
+        let shown = home.engine().show(CLAUDE_SESSION, show).unwrap();
+        let current = shown.entries.into_iter().filter(|entry| !entry.is_abandoned);
+        let texts: Vec<(String, String)> = current.map(|entry| (entry.native_id, entry.text)).collect();
+        (home.engine().resolve(CLAUDE_SESSION).unwrap().session.counts, texts)
+    };
+    let other = TestHome::new();
+    other.write(CLAUDE_FILE, transcript);
+    other.sync();
+    assert_eq!(conversation(home), conversation(&other));
+    assert_eq!(home.engine().verify().unwrap().damage, vec![]);
+}
+
 #[test]
 fn truncated_file_is_read_again() {
     // S000-13
@@ -88,7 +107,7 @@ fn truncated_file_is_read_again() {
     let shorter: String = CONVERSATION.split_inclusive('\n').take(9).collect();
     home.write(CLAUDE_FILE, &shorter);
     home.sync();
-    assert_same_dump(&home.dump(), &dump_of(CLAUDE_FILE, &shorter));
+    assert_same_conversation(&home, &shorter);
 }
 
 #[test]
@@ -101,7 +120,7 @@ fn file_replaced_by_a_longer_one_is_noticed() {
     assert!(other.len() > CONVERSATION.len());
     home.write(CLAUDE_FILE, &other);
     home.sync();
-    assert_same_dump(&home.dump(), &dump_of(CLAUDE_FILE, &other));
+    assert_same_conversation(&home, &other);
 }
 
 #[test]
@@ -113,6 +132,34 @@ fn file_rewritten_with_new_ids_leaves_no_duplicates() {
     home.write(PI_FILE, &migrated);
     home.sync();
     assert_same_dump(&home.dump(), &dump_of(PI_FILE, &migrated));
+}
+
+#[test]
+fn title_in_another_file_arrives_whichever_file_is_synced_first() {
+    // D68
+    let leaf = "00000001-aaaa-4222-8333-000000000001";
+    let titles = format!("{{\"type\":\"summary\",\"summary\":\"Tame the heron\",\"leafUuid\":\"{leaf}\"}}\n");
+    let prompt = format!(
+        "{{\"type\":\"user\",\"uuid\":\"{leaf}\",\"cwd\":\"/app\",\"message\":{{\"content\":\"do something\"}}}}\n"
+    );
+    let other = CLAUDE_FILE.replace("000a.jsonl", "000b.jsonl");
+    let name = |home: &TestHome| home.engine().resolve(CLAUDE_SESSION).unwrap().session.name;
+    for titles_first in [true, false] {
+        let home = TestHome::new();
+        let files = [(other.as_str(), &titles), (CLAUDE_FILE, &prompt)];
+        let order = if titles_first { [0, 1] } else { [1, 0] };
+        for (path, text) in order.map(|at| files[at]) {
+            home.write(path, text);
+            home.sync();
+        }
+        assert_eq!(name(&home).as_deref(), Some("Tame the heron"));
+        home.engine().rebuild(&mut |_| {}).unwrap();
+        assert_eq!(name(&home).as_deref(), Some("Tame the heron"));
+        // The session is read again, the file with its title is not.
+        fs::remove_file(home.path(&other)).unwrap();
+        home.engine().rebuild(&mut |_| {}).unwrap();
+        assert_eq!(name(&home).as_deref(), Some("Tame the heron"));
+    }
 }
 
 #[test]
@@ -309,4 +356,19 @@ proptest! {
         home.sync();
         home.dump();
     }
+}
+
+#[test]
+fn secrets_in_the_directory_and_the_branch_are_not_stored() {
+    // D70
+    let home = TestHome::new();
+    let token = format!("ghp_{}", "a1B2c3D4e5".repeat(4));
+    let id = "5e551011-0000-4000-8000-0000000000ef";
+    let session = TranscriptBuilder::new(id).cwd(&format!("/srv/{token}/app")).branch(&format!("try-{token}"));
+    home.write(&format!(".claude/projects/-srv-app/{id}.jsonl"), session.user("hello").build());
+    home.sync();
+    let session = home.store().sessions_by_exact_reference(id).unwrap().remove(0);
+    assert_eq!(session.cwd.as_deref(), Some("/srv/[REDACTED:github]/app"));
+    assert_eq!(session.branch.as_deref(), Some("try-[REDACTED:github]"));
+    assert_eq!(session.project.as_deref(), Some("/srv/[REDACTED:github]/app"));
 }

@@ -182,3 +182,22 @@ fn own_requests_are_reported_separately() {
     let before = UsageRequest { until: Some("2020-01-01".into()), ..UsageRequest::default() };
     assert!(engine.usage(&before).unwrap().own.requests.is_empty());
 }
+
+#[test]
+fn cache_writes_are_priced_by_how_long_they_are_stored() {
+    // D9
+    let cost = |hour: u64, minutes: u64| {
+        let home = TestHome::new();
+        let mut line = answer("msg_1", "claude-opus-4-5", Some("2026-03-01T09:00:10Z"), 0);
+        line["message"]["usage"] = json!({"input_tokens": 0, "output_tokens": 0, "cache_read_input_tokens": 0,
+            "cache_creation_input_tokens": 1_000_000,
+            "cache_creation": {"ephemeral_1h_input_tokens": hour, "ephemeral_5m_input_tokens": minutes}});
+        // The same message again, as one API message has several lines.
+        claude(&home, 1, "/home/dev/app", &[prompt("begin"), line.clone(), line]);
+        home.sync();
+        home.engine().usage(&UsageRequest::default()).unwrap().total.cost().unwrap().to_string()
+    };
+    assert_eq!(cost(0, 1_000_000), "$6.25");
+    assert_eq!(cost(1_000_000, 0), "$10.00");
+    assert_eq!(cost(400_000, 600_000), "$7.75");
+}

@@ -35,6 +35,7 @@ pub fn rebuild_episodes(entries: &[EntryOutline], nodes: &[TreeNode], leaf: Opti
     let active = active_nodes(nodes, leaf);
     let is_abandoned =
         |entry: &EntryOutline| entry.is_retracted || entry.node_key.is_some_and(|node| !active.contains(&node));
+    let mut superseded = SupersededRun::default();
 
     let mut numbers = EpisodeNumbers::new(nodes);
     let mut rebuilt = RebuiltEpisodes::default();
@@ -50,6 +51,14 @@ pub fn rebuild_episodes(entries: &[EntryOutline], nodes: &[TreeNode], leaf: Opti
             kept_bytes: entry.kept_bytes,
             is_error: entry.is_error,
         };
+        if entry.is_superseded {
+            let episode =
+                superseded.push(&input, numbers.last.max(rebuilt.builder.last_number()), &mut rebuilt.episodes);
+            numbers.last = numbers.last.max(episode.unwrap_or(0));
+            rebuilt.placements.push((entry.seq, episode, true));
+            continue;
+        }
+        rebuilt.builder.continue_numbering_after(superseded.end(&mut rebuilt.episodes));
         if is_abandoned(entry) {
             // Abandoned branches belong to the episode they branch off from; their own prompts start new episodes.
             let number = numbers.abandoned_episode(entry, rebuilt.builder.open_number());
@@ -69,17 +78,41 @@ pub fn rebuild_episodes(entries: &[EntryOutline], nodes: &[TreeNode], leaf: Opti
             rebuilt.placements.push((entry.seq, pushed.episode, false));
         }
     }
+    rebuilt.builder.continue_numbering_after(superseded.end(&mut rebuilt.episodes));
     rebuilt.episodes.extend(rebuilt.builder.open_episode());
     for builder in abandoned.into_values() {
-        rebuilt.episodes.extend(builder.open_episode().map(|episode| Episode {
-            is_abandoned: true,
-            is_open: false,
-            ..episode
-        }));
+        rebuilt.episodes.extend(builder.open_episode().map(abandoned_episode));
     }
     rebuilt.episodes.sort_by_key(|episode| episode.number);
     rebuilt.builder.counts.files_edited = rebuilt.edited_paths.len() as u64;
     rebuilt
+}
+
+/// Consecutive entries that their transcript no longer has. They get episodes of their own, so that they are found.
+#[derive(Default)]
+struct SupersededRun {
+    builder: EpisodeBuilder,
+    last_number: u64,
+}
+
+impl SupersededRun {
+    fn push(&mut self, entry: &EpisodeInput<'_>, last_number: u64, episodes: &mut Vec<Episode>) -> Option<u64> {
+        self.builder.continue_numbering_after(last_number);
+        let pushed = self.builder.push(entry);
+        episodes.extend(pushed.closed_episode.map(abandoned_episode));
+        self.last_number = self.last_number.max(pushed.episode.unwrap_or(0));
+        pushed.episode
+    }
+
+    /// Ends the run and returns the highest number used so far.
+    fn end(&mut self, episodes: &mut Vec<Episode>) -> u64 {
+        episodes.extend(std::mem::take(&mut self.builder).open_episode().map(abandoned_episode));
+        self.last_number
+    }
+}
+
+fn abandoned_episode(episode: Episode) -> Episode {
+    Episode { is_abandoned: true, is_open: false, ..episode }
 }
 
 /// The episode of each node, and the highest number assigned so far.
@@ -150,6 +183,7 @@ mod tests {
             is_error: false,
             edited_paths: Vec::new(),
             is_retracted: false,
+            is_superseded: false,
         }
     }
 

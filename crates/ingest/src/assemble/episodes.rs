@@ -101,6 +101,11 @@ impl EpisodeBuilder {
         self.open.as_ref().map(|open| open.number)
     }
 
+    /// The highest number assigned so far.
+    pub(crate) fn last_number(&self) -> u64 {
+        self.last_number
+    }
+
     /// The open episode in its current state.
     pub(crate) fn open_episode(&self) -> Option<Episode> {
         self.open.as_ref().map(|open| open.clone().into_episode(true))

@@ -6,6 +6,7 @@ use rethread_model::{Agent, EntryKind, EntryOwner, NativeKey, ToolOutcome};
 
 use super::titles::shorten_title;
 use super::{AssemblerState, SessionAssembler, StoredState};
+use crate::{EventBody, Redactor, TranscriptEvent};
 
 /// An entry that remains after forgetting.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +54,8 @@ pub fn blocked_keys(agent: Agent, state_json: &str, should_forget: &dyn Fn(&str)
 }
 
 impl SessionAssembler {
-    /// Retains only these entries, renumbered in their order, and drops the texts that must be forgotten.
+    /// Retains only these entries, renumbered in their order, and drops the texts that must be forgotten. A derived name
+    /// is dropped too: the caller offers the names of the remaining entries again.
     pub fn retain_entries(&mut self, kept: &[RemainingEntry<'_>], should_forget: &dyn Fn(&str) -> bool) {
         let new_seqs: BTreeMap<u64, u64> = kept.iter().map(|entry| entry.seq).zip(0..).collect();
         let new_seq = |seq: u64| new_seqs.get(&seq).copied();
@@ -73,17 +75,48 @@ impl SessionAssembler {
         state.titles.forget_matching(should_forget);
         (state.real_prompts, state.warm_ups) = (0, 0);
         for entry in kept {
-            match entry.kind {
-                EntryKind::Prompt | EntryKind::Task => self.count_prompt(entry.text),
-                EntryKind::Command => self.state.titles.set_first_command(entry.text),
-                _ => {}
+            if matches!(entry.kind, EntryKind::Prompt | EntryKind::Task) {
+                self.count_prompt(entry.text);
             }
         }
     }
 
+    /// Whether an event repeats content of a forgotten line. The id of a line is the same in every copy, while ids of
+    /// tool calls may be unique only in their session.
+    pub(super) fn is_forgotten_line<K: StoredState>(
+        &mut self,
+        event: &TranscriptEvent,
+        stored: &K,
+    ) -> Result<bool, K::Error> {
+        // A result belongs to its call, which may be on a line that stays.
+        if !matches!(event.body, EventBody::Text { .. } | EventBody::ToolCall { .. }) {
+            return Ok(false);
+        }
+        let line = event.location.line;
+        let is_forgotten = match self.sync.looked_up_line {
+            Some((known, is_forgotten)) if known == line => is_forgotten,
+            _ => stored.is_forgotten_key(self.line_key(&event.native_id))?,
+        };
+        self.sync.looked_up_line = Some((line, is_forgotten));
+        if let (true, EventBody::ToolCall { id, .. }) = (is_forgotten, &event.body) {
+            self.forget_call(id);
+        }
+        Ok(is_forgotten)
+    }
+
+    /// Keeps the result of a forgotten call out, which is on another line and may be read earlier or later.
+    pub(super) fn forget_call(&mut self, id: &str) {
+        let call = self.key(id);
+        let is_its_error = |(key, outcome): &&(NativeKey, ToolOutcome)| *key == call && outcome.status.is_error();
+        self.state.orphan_errors -= self.state.early_results.iter().filter(is_its_error).count() as u64;
+        self.state.early_results.retain(|(key, _)| *key != call);
+        self.sync.seen_keys.insert(call);
+        self.changes.forgotten_calls.push(call);
+    }
+
     /// Sets the most recent branch. A forgotten branch name is dropped.
     pub(super) fn set_branch<K: StoredState>(&mut self, branch: Option<String>, stored: &K) -> Result<(), K::Error> {
-        let Some(branch) = branch else { return Ok(()) };
+        let Some(branch) = branch.map(|branch| Redactor::shared().redact_name(branch)) else { return Ok(()) };
         let is_forgotten = stored.entry_owner(branch_key(self.agent, &branch))? == Some(EntryOwner::Forgotten);
         self.state.info.branch = (!is_forgotten).then_some(branch);
         Ok(())

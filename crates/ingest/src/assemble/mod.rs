@@ -6,6 +6,7 @@
 mod branch;
 mod episodes;
 mod forget;
+mod kept;
 mod prompt_queue;
 mod stored_state;
 mod subagents;
@@ -23,13 +24,13 @@ use serde::{Deserialize, Serialize};
 use self::episodes::{EpisodeBuilder, EpisodeInput};
 use self::prompt_queue::PromptQueue;
 use self::titles::SessionTitles;
-pub use self::titles::explicit_title;
 use crate::parse::native_key;
-use crate::{EventBody, QueueStep, TitleRank, TranscriptEvent};
+use crate::{EventBody, QueueStep, Redactor, TitleRank, TranscriptEvent};
 
 pub use self::branch::{RebuiltEpisodes, rebuild_episodes};
 pub use self::episodes::PART_TOKENS;
 pub use self::forget::{RemainingEntry, blocked_keys, queued_prompt_key, state_texts, title_key};
+pub use self::kept::KeptEntries;
 pub use self::stored_state::StoredState;
 pub use self::subagents::subagent_conversation;
 
@@ -51,6 +52,12 @@ pub struct SessionInfo {
     pub last_activity_at: Option<Timestamp>,
     /// Path of the transcript it was forked from.
     pub forked_from: Option<String>,
+    /// The agent's id of the session it was forked from, if the agent records it.
+    #[serde(default)]
+    pub parent_id: Option<String>,
+    /// The last entry copied from another session before the first one of its own.
+    #[serde(default)]
+    pub copied_entry: Option<NativeKey>,
 }
 
 /// Assembles one session from its events.
@@ -99,6 +106,8 @@ struct SyncState {
     /// The current line and its node.
     current_node: Option<(u64, NativeKey)>,
     skipped_line: Option<u64>,
+    /// The last line that was looked up among the forgotten ones, and whether it is one.
+    looked_up_line: Option<(u64, bool)>,
 }
 
 impl SessionAssembler {
@@ -126,21 +135,6 @@ impl SessionAssembler {
     /// Facts about the session as a whole.
     pub fn info(&self) -> &SessionInfo {
         &self.state.info
-    }
-
-    /// The best title so far.
-    pub fn name(&self) -> Option<&str> {
-        self.state.titles.best()
-    }
-
-    /// Sets a title that another file contains for this session.
-    pub fn set_title_from_other_file(&mut self, text: &str) {
-        self.state.titles.set(TitleRank::Summary, text);
-    }
-
-    /// Sets the name the user gave the session, if it is stored outside the transcript.
-    pub fn set_explicit_name(&mut self, name: &str) {
-        self.state.titles.set(TitleRank::Custom, name);
     }
 
     /// Whether the session's name or id marks it as a sub-agent's.
@@ -196,6 +190,9 @@ impl SessionAssembler {
             // A damaged line can hold several entries.
             self.sync.skipped_line = None;
         }
+        if let (None, Some(from)) = (&self.state.info.parent_id, &event.copied_session_id) {
+            self.state.info.parent_id = Some(from.clone());
+        }
         // Copied lines also contain the workspace of the copy.
         let is_surroundings = matches!(event.body, EventBody::Workspace { .. });
         if self.sync.skipped_line == Some(event.location.line)
@@ -203,14 +200,18 @@ impl SessionAssembler {
         {
             return Ok(());
         }
+        if self.is_forgotten_line(&event, stored)? {
+            return Ok(());
+        }
         match event.body {
             EventBody::Header(header) => {
                 self.state.info.forked_from = header.parent_path;
-                self.state.info.cwd = self.state.info.cwd.take().or(header.cwd);
+                self.state.info.parent_id = header.parent_id;
+                self.set_cwd(header.cwd);
                 self.note_time(event.at);
             }
             EventBody::Workspace { cwd, branch } => {
-                self.state.info.cwd = self.state.info.cwd.take().or(cwd);
+                self.set_cwd(cwd);
                 self.set_branch(branch, stored)?;
             }
             EventBody::Node { ref id, ref parent } => self.add_node(&event, id, parent.as_deref(), stored)?,
@@ -218,13 +219,20 @@ impl SessionAssembler {
             EventBody::Text { .. } => self.add_text(event, stored)?,
             EventBody::ToolCall { .. } => self.add_call(event, stored)?,
             EventBody::ToolResult { .. } => self.add_result(event, stored)?,
-            EventBody::Usage { message_id: message, tokens, model, cost_usd } => {
-                self.add_usage(&message, MessageUsage { tokens, model, at: event.at, cost_usd });
+            EventBody::Usage { message_id: message, tokens, hour_write_tokens, model, cost_usd } => {
+                self.add_usage(&message, MessageUsage { tokens, hour_write_tokens, model, at: event.at, cost_usd });
             }
             EventBody::Queue(_) => self.apply_queue_step(event, stored)?,
             EventBody::Title { rank, text, leaf } => self.set_title(rank, &text, leaf.as_deref(), stored)?,
         }
         Ok(())
+    }
+
+    /// The first working directory is the session's. A directory can be named after a token.
+    fn set_cwd(&mut self, cwd: Option<String>) {
+        if self.state.info.cwd.is_none() {
+            self.state.info.cwd = cwd.map(|cwd| Redactor::shared().redact_name(cwd));
+        }
     }
 
     fn key(&self, id: &str) -> NativeKey {
@@ -237,6 +245,11 @@ impl SessionAssembler {
             // Version 1 has no ids; a line with the same time and content in two files is a copy.
             Agent::Pi => NativeKey::global(self.agent, id),
         }
+    }
+
+    /// The key of the line an event comes from: further texts of a line have its id with a number.
+    fn line_key(&self, native_id: &str) -> NativeKey {
+        self.key(native_id.split(':').next().unwrap_or(native_id))
     }
 
     fn is_declared_copy<K: StoredState>(&self, event: &TranscriptEvent, stored: &K) -> Result<bool, K::Error> {
@@ -256,7 +269,14 @@ impl SessionAssembler {
     }
 
     fn is_new<K: StoredState>(&mut self, key: NativeKey, stored: &K) -> Result<bool, K::Error> {
-        Ok(self.sync.seen_keys.insert(key) && stored.entry_owner(key)?.is_none())
+        if !self.sync.seen_keys.insert(key) {
+            return Ok(false);
+        }
+        let owner = stored.entry_owner(key)?;
+        if owner == Some(EntryOwner::OtherSession) && self.state.next_seq == 0 {
+            self.state.info.copied_entry = Some(key);
+        }
+        Ok(owner.is_none())
     }
 
     fn note_time(&mut self, at: Option<Timestamp>) {
@@ -281,12 +301,16 @@ impl SessionAssembler {
         let moment = event.at.map(|at| at.to_string()).unwrap_or_default();
         let lineage = NativeKey::global(self.agent, &format!("{id}@{moment}"));
         let parent = parent.map(|parent| self.key(parent));
-        if self.state.leaf.is_some() && parent != self.state.leaf {
-            self.changes.should_rebuild_episodes = true;
+        if let Some(leaf) = self.state.leaf {
+            // A leaf that is not in the tree has no branch to continue.
+            let is_known = self.sync.seen_nodes.contains(&leaf) || stored.has_node(leaf)?;
+            self.changes.should_rebuild_episodes |= parent != Some(leaf) || !is_known;
         }
         self.state.leaf = Some(key);
         self.changes.nodes.push(TreeNode { line: event.location.line, id: key, parent, lineage });
-        if self.state.info.forked_from.is_some() && stored.is_copied_node(lineage)? {
+        // A copy need not say where it comes from.
+        let is_copy = self.state.info.forked_from.is_some() && stored.is_copied_node(lineage)?;
+        if is_copy || stored.is_forgotten_key(lineage)? {
             self.sync.skipped_line = Some(event.location.line);
         }
         Ok(())
@@ -305,7 +329,7 @@ impl SessionAssembler {
             return Ok(());
         };
         let key = self.key(&event.native_id);
-        if !self.is_new(key, stored)? {
+        if !self.is_new(key, stored)? || stored.is_forgotten_content(event.at, &text, "")? {
             return Ok(());
         }
         let message = message.map(|id| self.key(&id));
@@ -326,24 +350,23 @@ impl SessionAssembler {
                 self.set_native_id(seq, event.native_id, key);
                 return Ok(());
             }
-            Some(seq) => self.retract_machine_text(seq, &text),
+            Some(seq) => self.retract_machine_text(seq),
             None => {}
         }
-        match kind {
-            EntryKind::Prompt | EntryKind::Task => self.count_prompt(&text),
-            EntryKind::Command => self.state.titles.set_first_command(&text),
-            _ => {}
+        if matches!(kind, EntryKind::Prompt | EntryKind::Task) {
+            self.count_prompt(&text);
         }
-        self.push_entry(Entry { text, ..empty_entry(&event.native_id, event.location, event.at, kind) }, key, message);
+        let line = self.line_key(&event.native_id);
+        let entry = Entry { text, ..empty_entry(&event.native_id, event.location, event.at, kind) };
+        self.push_entry(entry, (key, line), message);
         Ok(())
     }
 
     /// A queued text was stored as a prompt, and its line now shows that a program wrote it.
-    fn retract_machine_text(&mut self, seq: u64, text: &str) {
+    fn retract_machine_text(&mut self, seq: u64) {
         self.changes.retracted.push(seq);
         self.changes.should_rebuild_episodes = true;
         self.state.real_prompts = self.state.real_prompts.saturating_sub(1);
-        self.state.titles.remove_first_prompt(text);
     }
 
     /// Assigns the id of its own line to an entry that was stored without one.
@@ -370,7 +393,6 @@ impl SessionAssembler {
         } else {
             self.state.real_prompts += 1;
         }
-        self.state.titles.set_first_prompt(text);
     }
 
     fn add_usage(&mut self, message: &str, row: MessageUsage) {
@@ -378,9 +400,10 @@ impl SessionAssembler {
         if row.model.is_some() {
             self.state.info.model.clone_from(&row.model);
         }
-        let tokens = row.tokens;
+        let (tokens, hour_write_tokens) = (row.tokens, row.hour_write_tokens);
         let known = self.changes.usage.entry(key).or_insert(row);
         known.tokens = known.tokens.max(tokens);
+        known.hour_write_tokens = known.hour_write_tokens.max(hour_write_tokens);
     }
 
     fn apply_queue_step<K: StoredState>(&mut self, event: TranscriptEvent, stored: &K) -> Result<(), K::Error> {
@@ -391,9 +414,8 @@ impl SessionAssembler {
                 // The entry will get the id of the line that sends it, so the step is stored under its own key.
                 if self.sync.seen_keys.insert(key) && !stored.has_queue_step(key)? {
                     self.changes.queue_steps.push(key);
-                    if stored.entry_owner(queued_prompt_key(self.agent, &self.external_id, &text))?
-                        == Some(EntryOwner::Forgotten)
-                    {
+                    let queued = queued_prompt_key(self.agent, &self.external_id, &text);
+                    if stored.is_forgotten_key(queued)? || stored.is_forgotten_content(event.at, &text, "")? {
                         self.state.prompt_queue.add_other();
                         return Ok(());
                     }
@@ -404,7 +426,7 @@ impl SessionAssembler {
                     self.state.prompt_queue.add_prompt(fingerprint, self.state.next_seq);
                     self.count_prompt(&text);
                     let entry = empty_entry(&event.native_id, event.location, event.at, EntryKind::Prompt);
-                    self.push_entry(Entry { text, ..entry }, key, None);
+                    self.push_entry(Entry { text, ..entry }, (key, key), None);
                 }
             }
             QueueStep::QueuedOther => self.state.prompt_queue.add_other(),
@@ -445,7 +467,12 @@ impl SessionAssembler {
     }
 
     /// Adds an entry and returns its episode.
-    fn push_entry(&mut self, mut entry: Entry, key: NativeKey, message: Option<NativeKey>) -> Option<u64> {
+    fn push_entry(
+        &mut self,
+        mut entry: Entry,
+        (native_key, line_key): (NativeKey, NativeKey),
+        message: Option<NativeKey>,
+    ) -> Option<u64> {
         entry.seq = self.state.next_seq;
         self.state.next_seq += 1;
         let pushed = self.state.episodes.push(&EpisodeInput {
@@ -461,7 +488,9 @@ impl SessionAssembler {
         self.changes.closed_episodes.extend(pushed.closed_episode);
         entry.episode = pushed.episode;
         let node = self.sync.current_node.filter(|(line, _)| *line == entry.location.line).map(|(_, node)| node);
-        self.changes.entries.push(NewEntry { entry, native_key: key, message_key: message, node_key: node });
+        // Another file of the session may add to a node that the active branch does not contain.
+        self.changes.should_rebuild_episodes |= node.is_some() && node != self.state.leaf;
+        self.changes.entries.push(NewEntry { entry, native_key, line_key, message_key: message, node_key: node });
         pushed.episode
     }
 }

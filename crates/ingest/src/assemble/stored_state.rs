@@ -1,6 +1,6 @@
 //! What an assembler asks about earlier reads. The caller answers, so that this crate needs no database.
 
-use rethread_model::{EntryOwner, NativeKey};
+use rethread_model::{EntryOwner, NativeKey, Timestamp};
 
 /// Queries about what the store already contains.
 pub trait StoredState {
@@ -15,6 +15,10 @@ pub trait StoredState {
     fn has_node(&self, id: NativeKey) -> Result<bool, Self::Error>;
     /// Whether another session has a node with this lineage.
     fn is_copied_node(&self, lineage: NativeKey) -> Result<bool, Self::Error>;
+    /// Whether an entry, line or node with this key was forgotten.
+    fn is_forgotten_key(&self, key: NativeKey) -> Result<bool, Self::Error>;
+    /// Whether an entry with this time, text and arguments was forgotten.
+    fn is_forgotten_content(&self, at: Option<Timestamp>, text: &str, arguments: &str) -> Result<bool, Self::Error>;
     /// Whether the agent's session with this id was forgotten.
     fn is_forgotten(&self, external_id: &str) -> Result<bool, Self::Error>;
     /// Whether this session already recorded an edit of the path.

@@ -23,18 +23,20 @@ impl SessionAssembler {
         if !self.is_new(key, stored)? {
             return Ok(());
         }
+        let text = describe_tool(&tool);
+        if stored.is_forgotten_content(event.at, &text, &tool.arguments)? {
+            self.forget_call(&id);
+            return Ok(());
+        }
         self.note_time(event.at);
         if tool.kind.is_some_and(ToolKind::changes_files) {
             self.record_edits(&tool, stored)?;
         }
         let message = message.map(|id| self.key(&id));
         let seq = self.state.next_seq;
-        let entry = Entry {
-            text: describe_tool(&tool),
-            tool: Some(tool),
-            ..empty_entry(&id, event.location, event.at, EntryKind::Call)
-        };
-        let episode = self.push_entry(entry, key, message);
+        let entry = Entry { text, tool: Some(tool), ..empty_entry(&id, event.location, event.at, EntryKind::Call) };
+        let line = self.line_key(&event.native_id);
+        let episode = self.push_entry(entry, (key, line), message);
         let call = self.key(&id);
         if let Some(at) = self.state.early_results.iter().position(|(early, _)| *early == call) {
             let (_, outcome) = self.state.early_results.remove(at);
@@ -81,11 +83,9 @@ impl SessionAssembler {
             let id = format!("{call}:answer");
             let key = self.key(&id);
             if self.is_new(key, stored)? {
-                self.push_entry(
-                    Entry { text, ..empty_entry(&id, event.location, event.at, EntryKind::Answer) },
-                    key,
-                    None,
-                );
+                let line = self.line_key(&event.native_id);
+                let entry = Entry { text, ..empty_entry(&id, event.location, event.at, EntryKind::Answer) };
+                self.push_entry(entry, (key, line), None);
             }
         }
         Ok(())

@@ -205,7 +205,7 @@ fn folder_flag(words: &[String]) -> Option<String> {
 }
 
 /// Strips words that only run the command: `sudo`, `uv run`, `npx -y`, `python -m`.
-fn strip_wrappers(words: &[String]) -> &[String] {
+pub(super) fn strip_wrappers(words: &[String]) -> &[String] {
     let mut words = words;
     'again: loop {
         for (wrapper, own) in WRAPPERS {

@@ -8,6 +8,7 @@ mod decisions;
 mod errors;
 mod fixes;
 mod git;
+mod git_calls;
 mod packages;
 mod script;
 mod shell;
@@ -27,6 +28,7 @@ pub use self::command::{command_name, is_read_only};
 pub(crate) use self::errors::is_agent_message;
 pub use self::errors::{concrete_form, exact_form, failure_line, identifying_line, signature};
 pub use self::git::git_note;
+pub use self::git_calls::{GitCall, git_calls};
 pub(crate) use self::script::shorten_script;
 
 /// Increased when the rules change, so that facts are extracted again.

@@ -77,8 +77,6 @@ struct ClaudeLine<'a> {
     #[serde(borrow)]
     ai_title: LenientText<'a>,
     #[serde(borrow)]
-    last_prompt: LenientText<'a>,
-    #[serde(borrow)]
     summary: LenientText<'a>,
     #[serde(borrow)]
     leaf_uuid: LenientText<'a>,
@@ -98,12 +96,19 @@ struct ClaudeMessage<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-#[expect(clippy::struct_field_names, reason = "the names are those of the transcript format")]
 struct ClaudeUsage {
     input_tokens: LenientNumber,
     output_tokens: LenientNumber,
     cache_read_input_tokens: LenientNumber,
     cache_creation_input_tokens: LenientNumber,
+    cache_creation: LenientObject<ClaudeCacheWrites>,
+}
+
+/// The cache writes of a message by how long they are stored.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ClaudeCacheWrites {
+    ephemeral_1h_input_tokens: LenientNumber,
 }
 
 #[derive(Default, Deserialize)]
@@ -161,7 +166,6 @@ pub(super) fn events(
         "system" => add_system(&line, &mut out, sink),
         "custom-title" => out.add_title(TitleRank::Custom, line.custom_title, None, sink),
         "ai-title" => out.add_title(TitleRank::Generated, line.ai_title, None, sink),
-        "last-prompt" => out.add_title(TitleRank::LastPrompt, line.last_prompt, None, sink),
         "summary" => out.add_title(TitleRank::Summary, line.summary, line.leaf_uuid.non_empty().map(Into::into), sink),
         // Progress, snapshots, permission modes and unknown types are not part of the conversation.
         _ => {}
@@ -252,6 +256,7 @@ fn add_assistant(line: ClaudeLine<'_>, out: &mut EventBuilder, sink: &mut TextSi
                 cache_read: usage.cache_read_input_tokens.count(),
                 cache_write: usage.cache_creation_input_tokens.count(),
             },
+            hour_write_tokens: usage.cache_creation.0.ephemeral_1h_input_tokens.count(),
             model: message.model.non_empty().map(Into::into),
             cost_usd: line.cost_usd.0,
         });

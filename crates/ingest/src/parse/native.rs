@@ -1,5 +1,6 @@
 //! Parses lines of our own threads. Their messages have the same fields as pi's, so pi's parser reads them.
 
+use rethread_model::thread::ThreadRecord;
 use rethread_model::{EntryKind, EntryLocation};
 use serde::Deserialize;
 
@@ -27,6 +28,7 @@ pub(super) fn events(
     location: EntryLocation,
     sink: &mut TextSink<'_>,
 ) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
+    ThreadRecord::check_line(text.trim_ascii_end().as_bytes()).map_err(serde::de::Error::custom)?;
     let line: NativeLine<'_> = serde_json::from_str(text)?;
     let native_id = line.seq.0.map_or_else(|| content_id(text), |seq| format!("seq-{seq}"));
     let mut out = EventBuilder::new(location, line.timestamp.0, native_id);

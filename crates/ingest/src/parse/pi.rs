@@ -37,6 +37,8 @@ struct PiLine<'a> {
     #[serde(borrow, alias = "branchedFrom", alias = "legacyParentSessionPath")]
     parent_session: LenientText<'a>,
     #[serde(borrow)]
+    parent_session_id: LenientText<'a>,
+    #[serde(borrow)]
     message: LenientObject<PiMessage<'a>>,
     #[serde(borrow)]
     summary: LenientText<'a>,
@@ -126,6 +128,7 @@ pub(super) fn events(
         out.push(EventBody::Header(SessionHeader {
             external_id: own_id.unwrap_or_default(),
             cwd: line.cwd.non_empty().map(Into::into),
+            parent_id: line.parent_session_id.non_empty().map(Into::into),
             parent_path: line.parent_session.non_empty().map(Into::into),
         }));
         return Ok(out.events);
@@ -200,6 +203,7 @@ fn add_assistant(message: PiMessage<'_>, out: &mut EventBuilder, sink: &mut Text
                 cache_read: usage.cache_read.count(),
                 cache_write: usage.cache_write.count(),
             },
+            hour_write_tokens: 0,
             model: message.model.non_empty().map(Into::into),
             cost_usd: usage.cost.0.total.0.filter(|cost| *cost > 0.0),
         });

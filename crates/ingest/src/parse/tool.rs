@@ -313,6 +313,25 @@ mod tests {
     }
 
     #[test]
+    fn the_main_argument_is_chosen_in_a_fixed_order() {
+        // E000-03
+        let rest = r#""query":"q","url":"u","pattern":"p","command":"c""#;
+        for (tool, input, expect) in [
+            ("Lookup", format!(r#"{{{rest},"path":"b","file_path":"a"}}"#), "a"),
+            ("Lookup", format!(r#"{{{rest},"path":"b"}}"#), "b"),
+            ("Lookup", format!("{{{rest}}}"), "c"),
+            ("Lookup", r#"{"url":"u","query":"q","pattern":"p"}"#.to_owned(), "p"),
+            ("Lookup", r#"{"url":"u","query":"q"}"#.to_owned(), "q"),
+            ("Lookup", r#"{"url":"u"}"#.to_owned(), "u"),
+            ("Grep", r#"{"path":"src","pattern":"p"}"#.to_owned(), "p"),
+        ] {
+            let raw: Box<RawValue> = serde_json::from_str(&input).unwrap();
+            let tool = TextSink::with_defaults(|sink| tool_use(tool, Some(&raw), sink));
+            assert_eq!(tool.target, expect, "{input}");
+        }
+    }
+
+    #[test]
     fn queries_to_our_own_tools_are_not_stored() {
         let own = ["mcp__rethread__search_memory", "mcp__plugin_rethread_rethread__search_memory"];
         for name in own {

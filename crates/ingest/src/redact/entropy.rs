@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::placeholder;
 use super::words::{self, WordStats};
+use super::{blob, placeholder};
 
 /// Reports each random run, with the name of its rule.
 pub(super) fn scan(text: &str, mut report: impl FnMut(Range<usize>, &'static str)) {
@@ -53,6 +53,7 @@ fn check_run(text: &str, run: Range<usize>, report: &mut impl FnMut(Range<usize>
     let value = &text[run.clone()];
     // Most long runs are names and paths, and end here.
     if !has_all_classes(value)
+        || blob::is_part_of_blob(text.as_bytes(), &run)
         || words::is_service_id(value)
         || PUBLIC_PREFIXES.iter().any(|start| value.starts_with(start))
         || is_checksum(&text.as_bytes()[..run.start])

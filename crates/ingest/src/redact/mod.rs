@@ -13,12 +13,14 @@
 //! assert_eq!(found.total(), 1);
 //! ```
 
+mod blob;
 mod entropy;
 mod keys;
 mod literals;
 mod pairs;
 mod placeholder;
 mod private;
+mod rule_table;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -26,6 +28,8 @@ mod tests;
 mod tests_ordinary;
 #[cfg(test)]
 mod tests_planted;
+#[cfg(test)]
+mod tests_tokens;
 mod values;
 mod words;
 
@@ -37,7 +41,7 @@ use std::sync::{LazyLock, OnceLock};
 use regex::Regex;
 
 use literals::LiteralSet;
-use rules::RULES;
+use rule_table::RULES;
 
 /// Removes secrets from text. Build it once and share it: it is `Sync` and has no mutable state.
 #[derive(Debug)]
@@ -56,8 +60,11 @@ impl Redactor {
     pub fn new() -> Self {
         let mut table: BTreeMap<&'static str, Vec<SecretDetector>> = BTreeMap::new();
         for (number, rule) in RULES.iter().enumerate() {
-            for literal in rule.triggers {
-                table.entry(literal).or_default().push(SecretDetector::Rule(number));
+            for trigger in rule.triggers {
+                let detectors = table.entry(trigger.get(..MAX_TRIGGER_BYTES).unwrap_or(trigger)).or_default();
+                if !matches!(detectors.last(), Some(SecretDetector::Rule(last)) if *last == number) {
+                    detectors.push(SecretDetector::Rule(number));
+                }
             }
         }
         for literal in keys::TRIGGERS {
@@ -85,6 +92,14 @@ impl Redactor {
             }
         }
         current
+    }
+
+    /// Removes secrets with a known format from a path or the name of a branch. Random parts stay: temporary folders and
+    /// generated branches have them, and sessions are matched by these names.
+    pub fn redact_name(&self, name: String) -> String {
+        let mut spans = Vec::new();
+        self.find_by_rules(&name, &mut spans);
+        if spans.is_empty() { name } else { replace_spans(&name, spans, &mut RedactionFindings::default()) }
     }
 
     /// One pass over the text; `None` if there was nothing to remove.
@@ -175,6 +190,10 @@ impl RedactionFindings {
         *self.counts.entry(name).or_default() += count;
     }
 }
+
+/// How much of a trigger is searched for; the rule's pattern checks the rest. Longer ones would not fit the tables of
+/// `literals`.
+const MAX_TRIGGER_BYTES: usize = 7;
 
 /// A replacement can split a run so that one part now looks like a secret. Ordinary text needs one pass and another
 /// that finds nothing; the limit keeps hostile text linear.

@@ -3,9 +3,22 @@
 /// Whether a value is a placeholder for a secret, as in documentation, templates, types and tests.
 pub(super) fn is_placeholder(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
+    is_template(value) || EXAMPLE_PARTS.iter().chain(SEQUENCES).any(|mark| lower.contains(mark))
+}
+
+/// Whether a value is a placeholder or calls itself an example. Sequences such as `0123456789` do not count.
+pub(super) fn is_named_example(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    is_template(value) || EXAMPLE_PARTS.iter().any(|mark| lower.contains(mark))
+}
+
+/// Whether a value stands for another one: a template, a reference, a type, a row of crosses. An example value in the
+/// format of a real one does not.
+pub(super) fn is_template(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
     is_repeated_char(&lower)
         || is_reference(&lower)
-        || PLACEHOLDER_PARTS.iter().any(|mark| lower.contains(mark))
+        || TEMPLATE_PARTS.iter().any(|mark| lower.contains(mark))
         || consists_of(&lower, FILLER_WORDS)
         // Only in one case: `XxxX` can be random.
         || value.contains("xxxxxx")
@@ -14,15 +27,20 @@ pub(super) fn is_placeholder(value: &str) -> bool {
 
 /// Parts that no real value contains, in lower case.
 #[rustfmt::skip]
-const PLACEHOLDER_PARTS: &[&str] = &[
+const TEMPLATE_PARTS: &[&str] = &[
     // Templates, and what other tools put in place of a secret.
     "${", "$(", "{{", "#{", "<%", "&lt;", "%(", "%s", "...", "…", "••", "****", "____",
-    "redacted", "example", "placeholder", "dummy", "changeme", "change-me", "change_me",
+    "redacted", "placeholder",
     "your-", "your_", "-here", "_here", "insert-", "insert_", "replace-", "replace_", "replaceme",
-    "0123456789", "123456789", "abcdefgh",
     // Where code reads a value from.
     "process.env", "os.environ", "getenv", "import.meta", "env::var", "env!(", "op://", "vault:",
 ];
+
+/// Parts of values that call themselves an example.
+const EXAMPLE_PARTS: &[&str] = &["example", "dummy", "changeme", "change-me", "change_me"];
+
+/// Parts of values typed along the keyboard. A token in the exact format of a service may have one.
+const SEQUENCES: &[&str] = &["0123456789", "123456789", "abcdefgh"];
 
 /// Words for a value, its type, its state or its source. Text made only of these is not a value.
 #[rustfmt::skip]

@@ -1,97 +1,9 @@
 //! Plants a secret of every rule in prose, shell, JSON, YAML and URLs, and checks that it is removed.
 
-use super::rules::RULES;
+use super::rule_table::RULES;
 use super::tests::{BASE62, random, redact};
-
-const HEX: &str = "0123456789abcdef";
-const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-const BASE64: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-const URL_SAFE: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
-
-/// Secrets that are recognizable on their own: the rule, and their parts.
-const TOKENS: &[(&str, &[SecretPart])] = &[
-    ("age", &[Lit("AGE-SECRET-KEY-1"), Rnd("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58)]),
-    ("anthropic", &[Lit("sk-ant-api03-"), Rnd(URL_SAFE, 93), Lit("AA")]),
-    ("anthropic", &[Lit("sk-ant-oat01-"), Rnd(URL_SAFE, 86)]),
-    ("openrouter", &[Lit("sk-or-v1-"), Rnd(HEX, 64)]),
-    ("openai", &[Lit("sk-"), Rnd(BASE62, 48)]),
-    ("openai", &[Lit("sk-proj-"), Rnd(URL_SAFE, 120)]),
-    ("openai", &[Lit("sk-svcacct-"), Rnd(URL_SAFE, 60)]),
-    ("openai", &[Lit("sk-"), Rnd(HEX, 32)]),
-    ("huggingface", &[Lit("hf_"), Rnd(BASE62, 34)]),
-    ("groq", &[Lit("gsk_"), Rnd(BASE62, 52)]),
-    ("xai", &[Lit("xai-"), Rnd(BASE62, 80)]),
-    ("perplexity", &[Lit("pplx-"), Rnd(BASE62, 48)]),
-    ("replicate", &[Lit("r8_"), Rnd(BASE62, 37)]),
-    ("github", &[Lit("ghp_"), Rnd(BASE62, 36)]),
-    ("github", &[Lit("gho_"), Rnd(BASE62, 36)]),
-    ("github", &[Lit("ghu_"), Rnd(BASE62, 36)]),
-    ("github", &[Lit("ghs_"), Rnd(BASE62, 36)]),
-    ("github", &[Lit("ghr_"), Rnd(BASE62, 36)]),
-    ("github", &[Lit("github_pat_"), Rnd(BASE62, 22), Lit("_"), Rnd(BASE62, 59)]),
-    ("gitlab", &[Lit("glpat-"), Rnd(BASE62, 20)]),
-    ("gitlab", &[Lit("gldt-"), Rnd(BASE62, 20)]),
-    ("gitlab", &[Lit("glrt-"), Rnd(BASE62, 20)]),
-    ("gitlab", &[Lit("glptt-"), Rnd(HEX, 40)]),
-    ("gitlab", &[Lit("glcbt-"), Rnd(BASE62, 20)]),
-    ("gitlab", &[Lit("glsoat-"), Rnd(BASE62, 20)]),
-    ("npm", &[Lit("npm_"), Rnd(BASE62, 36)]),
-    ("pypi", &[Lit("pypi-AgEIcHlwaS5vcmc"), Rnd(URL_SAFE, 120)]),
-    ("rubygems", &[Lit("rubygems_"), Rnd(HEX, 48)]),
-    ("docker", &[Lit("dckr_pat_"), Rnd(URL_SAFE, 27)]),
-    ("aws-key-id", &[Lit("AKIA"), Rnd(UPPER, 16)]),
-    ("aws-key-id", &[Lit("ASIA"), Rnd(UPPER, 16)]),
-    ("google", &[Lit("AIza"), Rnd(URL_SAFE, 35)]),
-    ("google-oauth", &[Lit("ya29."), Rnd(URL_SAFE, 120)]),
-    ("google-oauth", &[Lit("GOCSPX-"), Rnd(URL_SAFE, 28)]),
-    ("google-oauth", &[Lit("1//0"), Rnd(URL_SAFE, 60)]),
-    ("digitalocean", &[Lit("dop_v1_"), Rnd(HEX, 64)]),
-    ("digitalocean", &[Lit("doo_v1_"), Rnd(HEX, 64)]),
-    ("digitalocean", &[Lit("dor_v1_"), Rnd(HEX, 64)]),
-    ("databricks", &[Lit("dapi"), Rnd(HEX, 32)]),
-    ("vault", &[Lit("hvs."), Rnd(BASE62, 90)]),
-    ("vault", &[Lit("hvb."), Rnd(BASE62, 90)]),
-    ("supabase", &[Lit("sbp_"), Rnd(HEX, 40)]),
-    ("supabase", &[Lit("sb_secret_"), Rnd(BASE62, 31)]),
-    ("grafana", &[Lit("glsa_"), Rnd(BASE62, 32), Lit("_"), Rnd(HEX, 8)]),
-    ("grafana", &[Lit("glc_"), Rnd(BASE64, 60)]),
-    ("tailscale", &[Lit("tskey-auth-"), Rnd(BASE62, 11), Lit("-"), Rnd(BASE62, 32)]),
-    ("slack", &[Lit("xoxb-"), Rnd("0123456789", 12), Lit("-"), Rnd(BASE62, 24)]),
-    ("slack", &[Lit("xoxp-"), Rnd("0123456789", 12), Lit("-"), Rnd(HEX, 32)]),
-    ("slack", &[Lit("xoxa-"), Rnd("0123456789", 12), Lit("-"), Rnd(BASE62, 24)]),
-    ("slack", &[Lit("xoxr-"), Rnd("0123456789", 12), Lit("-"), Rnd(BASE62, 24)]),
-    ("slack", &[Lit("xoxs-"), Rnd("0123456789", 12), Lit("-"), Rnd(BASE62, 24)]),
-    ("slack", &[Lit("xoxc-"), Rnd("0123456789", 12), Lit("-"), Rnd(HEX, 64)]),
-    ("slack", &[Lit("xoxd-"), Rnd(BASE62, 80)]),
-    ("slack", &[Lit("xoxe.xoxp-1-"), Rnd(BASE62, 160)]),
-    ("slack", &[Lit("xapp-1-A"), Rnd(UPPER, 10), Lit("-"), Rnd("0123456789", 13), Lit("-"), Rnd(HEX, 64)]),
-    ("sendgrid", &[Lit("SG."), Rnd(URL_SAFE, 22), Lit("."), Rnd(URL_SAFE, 43)]),
-    ("mailgun", &[Lit("key-"), Rnd(HEX, 32)]),
-    ("stripe", &[Lit("sk_live_"), Rnd(BASE62, 24)]),
-    ("stripe", &[Lit("sk_test_"), Rnd(BASE62, 24)]),
-    ("stripe", &[Lit("rk_live_"), Rnd(BASE62, 24)]),
-    ("stripe", &[Lit("rk_test_"), Rnd(BASE62, 24)]),
-    ("stripe", &[Lit("whsec_"), Rnd(BASE62, 32)]),
-    ("shopify", &[Lit("shpat_"), Rnd(HEX, 32)]),
-    ("shopify", &[Lit("shpca_"), Rnd(HEX, 32)]),
-    ("shopify", &[Lit("shppa_"), Rnd(HEX, 32)]),
-    ("shopify", &[Lit("shpss_"), Rnd(HEX, 32)]),
-    ("linear", &[Lit("lin_api_"), Rnd(BASE62, 40)]),
-    ("linear", &[Lit("lin_oauth_"), Rnd(HEX, 64)]),
-    ("notion", &[Lit("ntn_"), Rnd(BASE62, 46)]),
-    ("figma", &[Lit("figd_"), Rnd(URL_SAFE, 40)]),
-    ("postman", &[Lit("PMAK-"), Rnd(HEX, 24), Lit("-"), Rnd(HEX, 34)]),
-    ("newrelic", &[Lit("NRAK-"), Rnd(UPPER, 27)]),
-    ("atlassian", &[Lit("ATATT3"), Rnd(URL_SAFE, 186)]),
-    ("sentry", &[Lit("sntrys_"), Rnd(BASE62, 100)]),
-    ("sentry", &[Lit("sntryu_"), Rnd(HEX, 64)]),
-    ("jwt", &[Lit("eyJ"), Rnd(BASE62, 33), Lit(".eyJ"), Rnd(BASE62, 60), Lit("."), Rnd(URL_SAFE, 43)]),
-    ("twilio", &[Lit("SK"), Rnd(HEX, 32)]),
-    ("discord", &[Lit("MTk4NjIy"), Rnd(BASE62, 16), Lit("."), Rnd(BASE62, 6), Lit("."), Rnd(URL_SAFE, 38)]),
-    ("entropy", &[Rnd(BASE62, 32)]),
-    ("entropy", &[Rnd(URL_SAFE, 43)]),
-    ("entropy", &[Rnd(BASE64, 86), Lit("==")]),
-];
+use super::tests_tokens::SecretPart::{Lit, Rnd};
+use super::tests_tokens::{BASE64, HEX, LOWER, SecretPart, TOKENS, UPPER, URL_SAFE, UUID, build_secret};
 
 /// Secrets that are recognizable by their context: the rule, and the text with `@@` in place of the secret.
 const IN_CONTEXT: &[(&str, &str, &[SecretPart])] = &[
@@ -143,6 +55,71 @@ const IN_CONTEXT: &[(&str, &str, &[SecretPart])] = &[
     ("curl-user", "curl -u admin:@@ https://x.io", &[Lit("letmein")]),
     ("curl-user", "curl -s \\\n  --user \"me:@@\" https://x.io", &[Lit("s3cret!")]),
     ("curl-user", "curl --proxy-user me:@@ https://x.io", &[Lit("s3cret!")]),
+    ("azure-ad", "client 12_8Q~@@ next", &[Rnd(BASE62, 34)]),
+    ("kubernetes", "    client-key-data: @@", &[Rnd(BASE62, 120), Lit("==")]),
+    ("kubernetes", "    client-certificate-data: @@", &[Rnd(BASE62, 120), Lit("==")]),
+    (
+        "teams-webhook",
+        "https://acme.webhook.office.com/webhookb2/x@y/IncomingWebhook/@@",
+        &[Rnd(HEX, 32), Lit("/"), Rnd(UUID, 36)],
+    ),
+    ("cookie", "Cookie: @@", &[Lit("theme=dark; sid="), Rnd(BASE62, 32), Lit("; lang=en")]),
+    ("cookie", "set-cookie: @@; HttpOnly", &[Lit("id="), Rnd(HEX, 32)]),
+    ("cookie", "curl --cookie '@@' https://x.io", &[Lit("s="), Rnd(HEX, 40)]),
+    ("cookie", "PHPSESSID=@@", &[Rnd(LOWER, 26)]),
+    ("cookie", "JSESSIONID=@@; Path=/", &[Rnd(UPPER, 32)]),
+    ("cookie", "connect.sid=@@", &[Lit("s%3A"), Rnd(BASE62, 32), Lit("."), Rnd(BASE62, 40)]),
+    ("cookie", "ASP.NET_SessionId=@@", &[Rnd(LOWER, 24)]),
+    ("cookie", "laravel_session=@@", &[Lit("eyJpdiI6"), Rnd(BASE62, 90)]),
+    ("cookie", "_gitlab_session=@@", &[Rnd(HEX, 32)]),
+    ("cookie", "_session_id=@@", &[Rnd(HEX, 32)]),
+    ("cookie", "next-auth.session-token=@@", &[Rnd(BASE62, 60)]),
+    ("cookie", "authjs.session-token=@@", &[Rnd(BASE62, 60)]),
+    ("cookie", "sessionid=@@", &[Rnd(LOWER, 32)]),
+    ("cookie", "csrftoken=@@", &[Rnd(BASE62, 32)]),
+    ("cookie", "remember_user_token=@@", &[Rnd(BASE62, 60)]),
+    ("docker-login", "docker login -u me -p @@ registry.x.io", &[Lit("letmein")]),
+    ("docker-login", "podman login --username me --password=@@ x.io", &[Lit("letmein")]),
+    ("docker-login", "helm registry login x.io -u me -p '@@'", &[Lit("letmein")]),
+    ("docker-login", "buildah login -p @@ x.io", &[Lit("letmein")]),
+    ("docker-login", "oras login x.io -p @@", &[Lit("letmein")]),
+    ("docker-login", "crane auth login x.io -u me -p @@", &[Lit("letmein")]),
+    ("docker-login", "nerdctl login -p @@ x.io", &[Lit("letmein")]),
+    ("login", "az login --service-principal -u app -p @@ --tenant t", &[Lit("letmein")]),
+    ("login", "mongosh -u root -p @@ x", &[Lit("letmein")]),
+    ("login", "mongodump -u root -p @@ x", &[Lit("letmein")]),
+    ("login", "mongorestore -u root -p @@ x", &[Lit("letmein")]),
+    ("login", "mosquitto_pub -u me -P @@ -t x", &[Lit("letmein")]),
+    ("login", "mosquitto_sub -u me -P @@ -t x", &[Lit("letmein")]),
+    ("login", "keytool -list -keystore x.jks -storepass @@", &[Lit("letmein")]),
+    ("login", "jarsigner -keystore x.jks -storepass @@ a.jar", &[Lit("letmein")]),
+    ("htpasswd", "htpasswd -b .htpasswd admin @@", &[Lit("letmein")]),
+    ("htpasswd", "htpasswd -nbB admin @@", &[Lit("letmein")]),
+    ("http-auth", "http -a admin:@@ x.io", &[Lit("letmein")]),
+    ("http-auth", "http --auth admin:@@ x.io", &[Lit("letmein")]),
+    ("http-auth", "https -a admin:@@ x.io", &[Lit("letmein")]),
+    ("http-auth", "xh -a admin:@@ x.io", &[Lit("letmein")]),
+    ("wget", "wget --http-user=me --http-password=@@ x.io", &[Lit("letmein")]),
+    ("wget", "wget --ftp-password=@@ x.io", &[Lit("letmein")]),
+    ("wget", "wget --proxy-password=@@ x.io", &[Lit("letmein")]),
+    ("smb", "smbclient //host/share -U me%@@", &[Lit("letmein")]),
+    ("smb", "rpcclient -U me%@@ host", &[Lit("letmein")]),
+    ("ldap", "ldapsearch -x -D cn=admin -w @@ -b dc=x", &[Lit("letmein")]),
+    ("ldap", "ldapadd -x -w @@", &[Lit("letmein")]),
+    ("ldap", "ldapmodify -x -w @@", &[Lit("letmein")]),
+    ("ldap", "ldapwhoami -x -w @@", &[Lit("letmein")]),
+    ("ldap", "ldapdelete -x -w @@", &[Lit("letmein")]),
+    ("sqlcmd", "sqlcmd -S db -U sa -P @@ -Q x", &[Lit("letmein")]),
+    ("sqlcmd", "bcp t in f -U sa -P @@", &[Lit("letmein")]),
+    ("archive", "zip -r -P @@ a.zip dir", &[Lit("letmein")]),
+    ("archive", "7z a -p@@ a.7z dir", &[Lit("letmein")]),
+    ("openssl", "openssl rsa -passin pass:@@ -in k", &[Lit("letmein")]),
+    ("openssl", "openssl rsa -passout pass:@@ -in k", &[Lit("letmein")]),
+    ("openssl", "openssl enc -pass pass:@@ -in k", &[Lit("letmein")]),
+    ("sudo", "sudo -S ls <<< '@@'", &[Lit("letmein")]),
+    ("sudo", "chpasswd <<< 'me:@@'", &[Lit("letmein")]),
+    ("sudo", "echo '@@' | sudo -S apt update", &[Lit("letmein")]),
+    ("pgpass", "db.internal:5432:app:me:@@", &[Lit("letmein")]),
     ("sshpass", "sshpass -p '@@' ssh root@10.0.0.1", &[Lit("letmein")]),
     ("mysql", "mysql -uroot -p@@ app", &[Lit("toor1234")]),
     ("redis", "redis-cli -h cache -a @@ ping", &[Lit("toor1234")]),
@@ -253,27 +230,6 @@ const SECRET_CONTEXTS: &[&str] = &[
     "+ @@",
 ];
 
-use SecretPart::{Lit, Rnd};
-
-#[derive(Clone, Copy)]
-enum SecretPart {
-    Lit(&'static str),
-    /// This many random characters of an alphabet.
-    Rnd(&'static str, usize),
-}
-
-/// Assembles a secret at run time.
-fn build_secret(pieces: &[SecretPart], seed: u64) -> String {
-    pieces
-        .iter()
-        .enumerate()
-        .map(|(number, piece)| match piece {
-            Lit(text) => (*text).to_owned(),
-            Rnd(alphabet, length) => random(alphabet, *length, seed * 100 + number as u64),
-        })
-        .collect()
-}
-
 /// Checks that the secret and nothing else is removed, and that a second pass finds nothing.
 fn check(template: &str, secret: &str, rule: &str) {
     let text = template.replace("@@", secret);
@@ -287,12 +243,15 @@ fn check(template: &str, secret: &str, rule: &str) {
 
 #[test]
 fn tokens_are_found_in_any_context() {
-    for seed in 1..20 {
+    // D70
+    for seed in 1..8 {
         for (rule, pieces) in TOKENS {
             let secret = build_secret(pieces, seed);
             // Base64 can contain a `/`, so its end is ambiguous in a path.
-            let is_base64 =
-                secret.contains('/') || ["glc_", "whsec_", "sntrys_", "sntryu_"].iter().any(|p| secret.starts_with(p));
+            let is_base64 = secret.contains('/')
+                || ["glc_", "whsec_", "sntrys_", "sntryu_", "fm1_", "fm2_", "ABSK", "ops_"]
+                    .iter()
+                    .any(|p| secret.starts_with(p));
             for place in SECRET_CONTEXTS.iter().filter(|place| !(is_base64 && place.contains("/path/"))) {
                 check(place, &secret, rule);
             }
@@ -302,7 +261,8 @@ fn tokens_are_found_in_any_context() {
 
 #[test]
 fn secrets_are_found_by_their_context() {
-    for seed in 1..20 {
+    // D70
+    for seed in 1..8 {
         for (rule, template, pieces) in IN_CONTEXT {
             // The `@` of a URL follows the secret.
             check(template, &build_secret(pieces, seed), rule);
@@ -358,6 +318,23 @@ fn passwords_chosen_by_people_are_found() {
 }
 
 #[test]
+fn examples_in_the_exact_format_of_a_service_are_removed() {
+    // D10
+    let sequence = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    for text in [
+        "AKIAIOSFODNN7EXAMPLE".to_owned(),
+        format!("AKIA{}", &sequence[20..36]),
+        format!("ghp_{sequence}"),
+        format!("sk-ant-api03-{sequence}"),
+        format!("sk-proj-{}", sequence.to_lowercase()),
+        format!("xoxb-123456789012-{sequence}"),
+        format!("dp.pt.{sequence}ABCD"),
+    ] {
+        assert!(redact(&text).0.starts_with("[REDACTED:"), "{text} is kept");
+    }
+}
+
+#[test]
 fn private_keys_are_removed_with_or_without_their_end() {
     let body = format!("{}\n{}", random(BASE64, 64, 5), random(BASE64, 40, 6));
     for kind in ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED ", "PGP "] {
@@ -383,7 +360,7 @@ fn entropy_finds_nearly_all_random_runs() {
         (BASE62, 40, 985),
         (BASE64, 40, 985),
         (BASE64, 64, 990),
-        (BASE64, 400, 999),
+        (BASE64, 400, 990),
     ] {
         let runs = (0..1000).map(|seed| random(alphabet, length, 7_000 + seed));
         let found = runs.filter(|run| redact(run).1.total() > 0).count();

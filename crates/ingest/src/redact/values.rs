@@ -62,6 +62,17 @@ pub(super) fn is_typed_password(value: &str) -> bool {
     !is_placeholder(value) && !is_call(value)
 }
 
+/// Whether cookies, or the value of one, contain an identifier that grants access. UUIDs and git hashes do not: logs
+/// are full of them.
+pub(super) fn is_session_cookie(cookies: &str) -> bool {
+    cookies.split("; ").map(|cookie| cookie.split_once('=').map_or(cookie, |(_, value)| value)).any(|value| {
+        let value = value.trim_end_matches(';');
+        let is_uuid = value.len() == 36 && value.matches('-').count() == 4;
+        let stats = CharStats::of(value);
+        stats.length >= 16 && stats.is_mixed() && !is_uuid && !words::is_wordlike(value) && !is_placeholder(value)
+    })
+}
+
 /// True for base64 of `user:password`.
 pub(super) fn is_basic_credentials(value: &str) -> bool {
     let mut decoded = Vec::new();

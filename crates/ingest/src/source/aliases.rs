@@ -8,6 +8,11 @@ use serde::Deserialize;
 
 use super::{TranscriptPeek, file, peek};
 
+/// One file per alias, with the id of a Claude Code session.
+const ID_FILES: &str = ".volute/sessions";
+/// One folder per alias, with the transcripts of pi.
+const TRANSCRIPT_FOLDERS: &str = ".volute/pi-sessions";
+
 /// An alias for a session, defined in a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionAlias {
@@ -21,20 +26,34 @@ pub struct SessionAlias {
     pub transcript: Option<PathBuf>,
 }
 
-/// All aliases of a project: `.volute/sessions/{name}.json` contains the id of a Claude Code session, and the newest
-/// transcript in `.volute/pi-sessions/{name}/` is the pi session of that name.
-pub fn session_aliases(project: &Path) -> Vec<SessionAlias> {
-    let folder = project.join(".volute");
+/// The directories that define aliases for a session: its working directory and those above it, up to the root of its
+/// repository, nearest first. Outside a repository all directories above count.
+pub fn alias_folders(cwd: &Path) -> Vec<PathBuf> {
+    let mut folders = Vec::new();
+    for folder in cwd.ancestors() {
+        if [ID_FILES, TRANSCRIPT_FOLDERS].iter().any(|below| folder.join(below).is_dir()) {
+            folders.push(folder.to_owned());
+        }
+        if folder.join(".git").exists() {
+            break;
+        }
+    }
+    folders
+}
+
+/// All aliases that a directory defines: `.volute/sessions/{name}.json` contains the id of a Claude Code session, and
+/// the newest transcript in `.volute/pi-sessions/{name}/` is the pi session of that name.
+pub fn session_aliases(folder: &Path) -> Vec<SessionAlias> {
     let mut all: Vec<SessionAlias> =
-        folder_entries(&folder.join("sessions")).filter_map(|path| alias_from_id_file(&path)).collect();
-    all.extend(folder_entries(&folder.join("pi-sessions")).filter_map(|path| alias_from_folder(&path)));
+        folder_entries(&folder.join(ID_FILES)).filter_map(|path| alias_from_id_file(&path)).collect();
+    all.extend(folder_entries(&folder.join(TRANSCRIPT_FOLDERS)).filter_map(|path| alias_from_folder(&path)));
     all.sort_by(|a, b| a.alias.cmp(&b.alias));
     all
 }
 
-/// The project folder that contains its own transcripts, if it exists.
-pub fn transcripts_folder(project: &Path) -> Option<PathBuf> {
-    let folder = project.join(".volute/pi-sessions");
+/// The folder in which a directory keeps transcripts of its own, if it exists.
+pub fn transcripts_folder(folder: &Path) -> Option<PathBuf> {
+    let folder = folder.join(TRANSCRIPT_FOLDERS);
     folder.is_dir().then_some(folder)
 }
 
@@ -93,5 +112,19 @@ mod tests {
             names.iter().map(|name| (name.alias.as_str(), name.agent, name.external_id.as_str())).collect();
         assert_eq!(short, [("discord", Agent::ClaudeCode, "abc"), ("mail", Agent::Pi, "p1")]);
         assert!(session_aliases(Path::new("/nowhere")).is_empty());
+    }
+
+    #[test]
+    fn aliases_are_looked_up_in_the_working_directory_and_above_it() {
+        // D21, L000-10
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        fs::create_dir_all(at("agent/.volute/sessions")).unwrap();
+        fs::create_dir_all(at("agent/home/notes")).unwrap();
+        assert_eq!(alias_folders(&at("agent/home/notes")), [at("agent")], "the layout of volute");
+        fs::create_dir_all(at("agent/home/.volute/pi-sessions")).unwrap();
+        assert_eq!(alias_folders(&at("agent/home/notes")), [at("agent/home"), at("agent")]);
+        fs::create_dir_all(at("agent/home/.git")).unwrap();
+        assert_eq!(alias_folders(&at("agent/home/notes")), [at("agent/home")], "a repository ends the search");
     }
 }

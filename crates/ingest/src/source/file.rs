@@ -55,6 +55,12 @@ pub fn open(path: &Path) -> io::Result<(File, FileStamp)> {
     Ok((file, FileStamp::from_metadata(&data)))
 }
 
+/// The metadata of a regular file, without opening it; `None` for anything else, also for a link.
+pub fn stamp(path: &Path) -> Option<FileStamp> {
+    let data = std::fs::symlink_metadata(path).ok().filter(Metadata::is_file)?;
+    Some(FileStamp::from_metadata(&data))
+}
+
 /// Hashes both ends of the first `offset` bytes.
 pub fn hash_prefix(file: &File, offset: u64) -> io::Result<PrefixHashes> {
     let length = offset.min(HASHED_BYTES);

@@ -7,7 +7,9 @@ pub mod lines;
 pub mod project;
 
 mod claude_code;
+mod claude_code_names;
 mod native;
+mod nearby;
 mod other_agents;
 mod peek;
 mod pi;
@@ -17,9 +19,12 @@ use std::path::{Path, PathBuf};
 
 use rethread_model::{Agent, SessionKind, Warning};
 
+pub use claude_code_names::claude_session_names;
 pub use native::explicit_thread_name;
+pub use nearby::ProjectPlaces;
 pub use other_agents::other_agents;
 pub use peek::{TranscriptPeek, last_timestamp, peek};
+pub use pi::session_id_in_path;
 
 /// Where agents store their files. The environment is not read here: the binary passes it in.
 #[derive(Clone, Debug, Default)]

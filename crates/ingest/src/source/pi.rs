@@ -36,6 +36,13 @@ pub(super) fn identify(path: &Path, peek: &TranscriptPeek) -> Option<SessionIden
     Some(SessionIdentity { external_id: id, kind, parent_external_id: None })
 }
 
+/// The session id in the name of a transcript, `<time>_<id>.jsonl`. The path may come from another machine.
+pub fn session_id_in_path(path: &str) -> Option<&str> {
+    let name = path.rsplit(['/', '\\']).next()?;
+    let (_, id) = name.strip_suffix(".jsonl")?.split_once('_')?;
+    (!id.is_empty()).then_some(id)
+}
+
 /// The session directory from pi's own settings.
 fn configured_session_dir(settings: &Path, source_config: &SourceConfig) -> Option<PathBuf> {
     #[derive(serde::Deserialize)]
@@ -67,6 +74,16 @@ mod tests {
         assert_eq!(first(&with("X", "")), "/h/.pi/agent");
         assert_eq!(first(&with("PI_CODING_AGENT_DIR", "~/pi")), "/h/pi");
         assert_eq!(first(&with("PI_CODING_AGENT_SESSION_DIR", "/flat")), "/flat");
+    }
+
+    #[test]
+    fn name_of_a_transcript_contains_its_session() {
+        // D6
+        let id = "019da8da-cde0-709d-ad4b-826380bdd140";
+        let path = format!("/h/.pi/agent/sessions/--h-app--/2026-04-20T10-11-12-131Z_{id}.jsonl");
+        assert_eq!(session_id_in_path(&path), Some(id));
+        assert_eq!(session_id_in_path(&path.replace('/', "\\")), Some(id));
+        assert_eq!(session_id_in_path("/legacy/parent.jsonl"), None);
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use crate::Redactor;
+
 /// Folders for worktrees inside a repository. Used if the directory no longer exists.
 const WORKTREE_FOLDERS: [&str; 2] = ["/.claude/worktrees/", "/.worktrees/"];
 
@@ -13,7 +15,17 @@ pub fn project_of(cwd: &str) -> String {
     let path = Path::new(cwd);
     let root = path.ancestors().find_map(repository_at);
     let root = root.map(|root| root.display().to_string());
-    root.unwrap_or_else(|| without_worktree(cwd)).trim_end_matches('/').to_owned()
+    let project = root.unwrap_or_else(|| without_worktree(cwd)).trim_end_matches('/').to_owned();
+    // Stored sessions have their directory redacted too, so both sides agree.
+    Redactor::shared().redact_name(project)
+}
+
+/// The worktrees of a repository outside its own directory.
+pub fn worktrees(project: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(project.join(".git/worktrees")).into_iter().flatten().filter_map(Result::ok);
+    // `gitdir` holds the path of the worktree's `.git` file.
+    let pointers = entries.filter_map(|entry| fs::read_to_string(entry.path().join("gitdir")).ok());
+    pointers.filter_map(|pointer| Path::new(pointer.trim()).parent().map(Path::to_owned)).collect()
 }
 
 /// A stable name of a project that hides its path: 16 hex digits.

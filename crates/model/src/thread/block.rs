@@ -55,7 +55,7 @@ impl ContentBlock {
             ContentBlock::Text(text) => estimate_text_tokens(text),
             ContentBlock::ToolCall { name, arguments, .. } => {
                 let arguments = Value::Object(arguments.clone()).to_string();
-                (name.chars().count() + arguments.chars().count()).div_ceil(4) as u64
+                estimate_text_tokens(&format!("{name}{arguments}"))
             }
             ContentBlock::Other(value) if value["type"] == "image" => IMAGE_TOKENS,
             ContentBlock::Other(value) => estimate_text_tokens(&value.to_string()),
@@ -136,7 +136,7 @@ mod tests {
         // L004-05
         let call = check(r#"{"type":"toolCall","id":"c","name":"write","arguments":{"content":"0123456789"}}"#);
         assert_eq!(call.estimated_tokens(), (5_u64 + 24).div_ceil(4));
-        assert_eq!(ContentBlock::text("日本語日本").estimated_tokens(), 2, "characters, not bytes");
+        assert_eq!(ContentBlock::text("日本語日本").estimated_tokens(), 5, "one for each character");
         assert_eq!(check(r#"{"type":"image","data":"AAAA"}"#).estimated_tokens(), 1200);
     }
 }

@@ -3,10 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::thread::checksum::{self, LineChecksum};
 use crate::thread::{Compaction, ThreadInjection, ThreadMessage, ThreadRecord, ThreadSettings};
 
 /// Version of the record format written here.
 const SCHEMA_VERSION: u64 = 1;
+/// Start of every line we write. Inside a JSON string its quotes would be escaped.
+const RECORD_PREFIX: &[u8] = br#"{"recordType":""#;
 /// Start of every message line we write.
 const MESSAGE_PREFIX: &[u8] = br#"{"recordType":"message","#;
 /// The fields every record starts with.
@@ -14,8 +17,33 @@ const HEADER_FIELDS: [&str; 2] = ["recordType", "schemaVersion"];
 
 /// The line is not a valid record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("invalid record: {0}")]
-pub struct InvalidRecord(pub String);
+#[error("invalid record: {reason}")]
+pub struct InvalidRecord {
+    /// Why it cannot be read.
+    pub reason: String,
+    /// Whether the line ends in the middle of a record: its writer was stopped, and it was never acknowledged.
+    pub is_cut_off: bool,
+}
+
+/// What a line of a log holds.
+#[derive(Clone, Debug, Default)]
+pub struct ParsedLine {
+    /// One record, or several if the line breaks between them are damaged.
+    pub records: Vec<ThreadRecord>,
+    /// What is wrong with the line, if anything.
+    pub problem: Option<InvalidRecord>,
+}
+
+impl ParsedLine {
+    /// How many record numbers the line uses up: a number that was acknowledged is never given again, also if its
+    /// record can no longer be read.
+    pub fn used_numbers(&self, line: &[u8]) -> u64 {
+        match &self.problem {
+            Some(problem) if !problem.is_cut_off => record_starts(line).count().max(1) as u64,
+            _ => 0,
+        }
+    }
+}
 
 #[derive(Deserialize)]
 struct RecordHeader {
@@ -61,9 +89,32 @@ impl ThreadSettings {
 }
 
 impl ThreadRecord {
+    /// Parses a line of a log, without its newline, and saves what a damaged line break leaves readable.
+    pub fn parse_line(line: &[u8]) -> ParsedLine {
+        match Self::parse(line) {
+            Ok(record) => ParsedLine { records: vec![record], problem: None },
+            Err(problem) => ParsedLine { records: records_around_damaged_breaks(line), problem: Some(problem) },
+        }
+    }
+
+    /// Whether a line is as it was written, as far as its checksum tells.
+    pub fn check_line(line: &[u8]) -> Result<(), InvalidRecord> {
+        match checksum::check(line) {
+            LineChecksum::Wrong => {
+                Err(InvalidRecord { reason: "its checksum does not match".to_owned(), is_cut_off: false })
+            }
+            LineChecksum::Absent | LineChecksum::Correct => Ok(()),
+        }
+    }
+
     /// Parses one line, without its newline.
     pub fn parse(line: &[u8]) -> Result<ThreadRecord, InvalidRecord> {
-        let bad = |error: serde_json::Error| InvalidRecord(error.to_string());
+        Self::check_line(line)?;
+        let bad = |error: serde_json::Error| InvalidRecord {
+            reason: error.to_string(),
+            is_cut_off: error.is_eof() && !checksum::was_written_whole(line),
+        };
+        let has_checksum = checksum::check(line) == LineChecksum::Correct;
         // Fast path: nearly every line is a message that we wrote.
         let kind = if line.starts_with(MESSAGE_PREFIX) {
             RecordHeader { record_type: "message".to_owned() }
@@ -73,29 +124,35 @@ impl ThreadRecord {
         match kind.record_type.as_str() {
             "message" => {
                 let mut message: ThreadMessage = serde_json::from_slice(line).map_err(bad)?;
-                strip_header(&mut message.extra);
+                strip_header(&mut message.extra, has_checksum);
                 Ok(ThreadRecord::Message(message))
             }
             "compaction" => {
                 let mut compaction: Compaction = serde_json::from_slice(line).map_err(bad)?;
-                strip_header(&mut compaction.extra);
+                strip_header(&mut compaction.extra, has_checksum);
                 Ok(ThreadRecord::Compaction(compaction))
             }
             "injection" => {
                 let mut injection: ThreadInjection = serde_json::from_slice(line).map_err(bad)?;
-                strip_header(&mut injection.extra);
+                strip_header(&mut injection.extra, has_checksum);
                 Ok(ThreadRecord::Injection(injection))
             }
             "settings" => {
                 let mut settings: ThreadSettings = serde_json::from_slice(line).map_err(bad)?;
-                strip_header(&mut settings.extra);
+                strip_header(&mut settings.extra, has_checksum);
                 Ok(ThreadRecord::Settings(settings))
             }
-            _ => serde_json::from_slice(line).map(ThreadRecord::Other).map_err(bad),
+            _ => {
+                let mut fields: Map<String, Value> = serde_json::from_slice(line).map_err(bad)?;
+                if has_checksum {
+                    fields.shift_remove(checksum::FIELD);
+                }
+                Ok(ThreadRecord::Other(fields))
+            }
         }
     }
 
-    /// Formats the record as a log line, with its newline.
+    /// Formats the record as a log line, with its checksum and its newline.
     pub fn to_line(&self) -> Vec<u8> {
         let line = match self {
             ThreadRecord::Message(message) => format_line("message", message),
@@ -106,6 +163,7 @@ impl ThreadRecord {
         };
         // Writing to memory cannot fail, and every key is a string.
         let mut line = line.unwrap_or_default();
+        checksum::add(&mut line);
         line.push(b'\n');
         line
     }
@@ -115,11 +173,32 @@ fn format_line<T: Serialize>(record_type: &'static str, record: &T) -> serde_jso
     serde_json::to_vec(&RecordLine { record_type, schema_version: SCHEMA_VERSION, record })
 }
 
-/// Removes the header fields, because they are written again with every record.
-fn strip_header(extra: &mut Map<String, Value>) {
-    for field in HEADER_FIELDS {
+/// Removes the header fields and the checksum, because they are written again with every record.
+fn strip_header(extra: &mut Map<String, Value>, has_checksum: bool) {
+    let checksum = has_checksum.then_some(checksum::FIELD);
+    for field in HEADER_FIELDS.into_iter().chain(checksum) {
         extra.shift_remove(field);
     }
+}
+
+/// The records of a line whose end, or whose breaks between records, were damaged. Only records that their checksum
+/// confirms.
+fn records_around_damaged_breaks(line: &[u8]) -> Vec<ThreadRecord> {
+    let starts: Vec<usize> = record_starts(line).collect();
+    let ends = starts.iter().skip(1).copied().chain([line.len()]);
+    let pieces = starts.iter().zip(ends).map(|(start, end)| &line[*start..end]);
+    let whole = |piece: &&[u8]| checksum::check(piece) == LineChecksum::Correct;
+    pieces
+        .filter_map(|piece| {
+            let without_break = piece.split_last().map_or(piece, |(_, rest)| rest);
+            let confirmed = [piece, without_break].into_iter().find(whole)?;
+            ThreadRecord::parse(confirmed).ok()
+        })
+        .collect()
+}
+
+fn record_starts(line: &[u8]) -> impl Iterator<Item = usize> {
+    line.windows(RECORD_PREFIX.len()).enumerate().filter(|(_, part)| *part == RECORD_PREFIX).map(|(at, _)| at)
 }
 
 #[cfg(test)]
@@ -128,7 +207,11 @@ mod tests {
 
     fn check(line: &str) -> ThreadRecord {
         let record = ThreadRecord::parse(line.as_bytes()).unwrap();
-        assert_eq!(String::from_utf8(record.to_line()).unwrap(), format!("{line}\n"));
+        let mut expected = line.as_bytes().to_vec();
+        checksum::add(&mut expected);
+        expected.push(b'\n');
+        assert_eq!(String::from_utf8(record.to_line()).unwrap(), String::from_utf8(expected.clone()).unwrap());
+        assert_eq!(ThreadRecord::parse(expected.trim_ascii_end()).unwrap(), record, "the checksum is no field");
         record
     }
 

@@ -2,6 +2,7 @@
 
 mod block;
 mod chat;
+mod checksum;
 mod codec;
 mod id;
 mod injection;
@@ -13,7 +14,7 @@ mod settings;
 
 pub use block::ContentBlock;
 pub use chat::{ChatMessage, ChatRole};
-pub use codec::InvalidRecord;
+pub use codec::{InvalidRecord, ParsedLine};
 pub use id::{InvalidThreadId, ThreadId};
 pub use injection::ThreadInjection;
 pub use inline_reasoning::{InlineReasoningFilter, without_inline_reasoning};

@@ -49,7 +49,9 @@ impl SessionActions {
         for tool in source.entries.iter().filter_map(|entry: &Entry| entry.tool.as_ref()) {
             actions.call_count += 1;
             if tool.kind.is_some_and(ToolKind::changes_files) && succeeded(tool) {
-                tool.paths.iter().for_each(|path| changed.add(path));
+                // Plans that an agent writes for itself are not what was worked on.
+                let worked_on = tool.paths.iter().filter(|path| !path.contains("/.claude/plans/"));
+                worked_on.for_each(|path| changed.add(path));
             }
             if tool.kind == Some(ToolKind::Command) {
                 actions.add_command(tool, &mut programs);

@@ -4,14 +4,16 @@
 
 mod actions;
 mod name;
+mod outcome;
 mod prompt;
 mod prose;
 mod summary;
 mod tags;
 mod words;
 
-use rethread_model::{Entry, EntryKind, Session};
+use rethread_model::{Entry, EntryKind, Session, clean_title, fallback_name};
 
+pub use name::derive_name;
 pub use prompt::{CARD_SYSTEM_PROMPT, CardPrompt, card_prompt, card_schema, parse_card_fields};
 
 /// Maximum length of a name, in characters (E001-01).
@@ -41,12 +43,12 @@ pub struct CardFields {
 /// Input for building a card.
 #[derive(Clone, Copy, Debug)]
 pub struct CardSource<'a> {
-    /// Supplies project, branch, agent and counts.
+    /// Supplies name, project, branch, agent and counts.
     pub session: &'a Session,
-    /// Title set by the user or the agent.
-    pub title: Option<&'a str>,
     /// Entries of the current branch, oldest first. For a long session its beginning and end are enough.
     pub entries: &'a [Entry],
+    /// Decisions made in the session, as sentences, newest first.
+    pub decisions: &'a [String],
 }
 
 impl<'a> CardSource<'a> {
@@ -68,7 +70,9 @@ impl<'a> CardSource<'a> {
 /// Builds the card without a model. The result is always within the limits.
 pub fn card_by_rules(source: &CardSource<'_>) -> CardFields {
     let session_actions = actions::SessionActions::collect(source);
-    let name = name::session_name(source, &session_actions);
+    let session = source.session;
+    let name = session.name.as_deref().and_then(clean_title);
+    let name = name.unwrap_or_else(|| fallback_name(session.agent, &session.external_id, session.started_at));
     let summary = summary::CardSummary::build(source, &session_actions);
     let rendered = summary.markdown();
     CardFields {

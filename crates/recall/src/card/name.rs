@@ -1,22 +1,18 @@
-//! Picks a session name: the given title, or the most informative sentence of an early prompt.
+//! Derives a session's name from what was said: the most informative sentence of a prompt, a recap or an answer.
 
-use rethread_model::{Agent, EntryKind, one_line};
+use rethread_model::{DerivedName, EntryKind, MAX_NAME_CHARS, NameSource, is_greeting, truncate_at_word};
 
-use super::actions::{SessionActions, file_name};
-use super::prose::{ProseLineKind, is_mostly_letters, prose_lines, prose_sentences, sentences, truncate_at_word};
+use super::actions::file_name;
+use super::prose::{ProseLineKind, is_mostly_letters, prose_lines, prose_sentences, sentences};
 use super::words::{distinctive_words, is_weak, normalize_text};
-use super::{CARD_NAME_CHARS, CardSource};
+use crate::reference::without_references;
 
-/// Maximum length of a name made from a sentence, in characters.
-const MAX_NAME_CHARS: usize = 80;
 /// Minimum number of words before a name may end at a comma.
 const MIN_WORDS_BEFORE_PAUSE: usize = 5;
 /// Minimum number of distinctive words a sentence needs to serve as a name.
 const MIN_DISTINCTIVE_WORDS: usize = 2;
 /// Number of leading sentences searched for a request.
 const LEADING_SENTENCES: usize = 5;
-/// Maximum number of prompts examined.
-const MAX_PROMPTS: usize = 8;
 /// Phrases removed from the start of a request. The longest match wins.
 const OPENINGS: [&str; 50] = [
     "hey claude",
@@ -156,38 +152,36 @@ const ANNOUNCEMENTS: [&str; 5] =
     ["implement the following plan", "implement this plan", "here is the plan", "see below", "follow these steps"];
 /// Openings that assign a role to the model.
 const ROLES: [&str; 4] = ["you are a ", "you are an ", "you are the ", "act as "];
-/// Prompts that are only a greeting.
-const GREETINGS: [&str; 8] = ["hi", "hello", "hey", "hello there", "hi there", "hey there", "good morning", "yo"];
 
-/// The name of a session: never empty, at most `CARD_NAME_CHARS` long.
-pub(super) fn session_name(source: &CardSource<'_>, session_actions: &SessionActions) -> String {
-    let from_title = source.title.and_then(clean_title);
-    let prompts = || source.prompts().take(MAX_PROMPTS);
-    let from_prompt = || {
-        prompts().find_map(|entry| {
-            name_from_prompt(&entry.text).filter(|name| distinctive_words(name).count() >= MIN_DISTINCTIVE_WORDS)
-        })
+/// The name that an entry gives its session; `None` if it says nothing about it. A name without words of its own gets
+/// the project appended.
+pub fn derive_name(kind: EntryKind, text: &str, project: Option<&str>) -> Option<DerivedName> {
+    let (mut source, name) = match kind {
+        EntryKind::Prompt | EntryKind::Task if is_greeting(text) => return None,
+        EntryKind::Prompt | EntryKind::Task => (NameSource::Prompt, name_from_prompt(text)?),
+        EntryKind::Recap => (NameSource::Recap, name_from_prompt(text)?),
+        EntryKind::AssistantText => (NameSource::Answer, name_from_answer(text)?),
+        _ => return None,
     };
-    let recapped = || source.last_entry_of(EntryKind::Recap).and_then(|entry| name_from_prompt(&entry.text));
-    let weakly = || prompts().filter(|entry| !is_greeting(&entry.text)).find_map(|entry| name_from_prompt(&entry.text));
-    let from_answer = || source.answers().find_map(|entry| name_from_answer(&entry.text));
-    let found = from_title.or_else(from_prompt).or_else(recapped).or_else(weakly).or_else(from_answer);
-    let name = found.unwrap_or_else(|| fallback_name(source, session_actions));
-    let is_routine =
-        source.title.is_none() && distinctive_words(&name).all(|word| ROUTINE_WORDS.contains(&word.as_str()));
-    let place =
-        session_actions.changed_paths.first().map(String::as_str).or(source.session.project.as_deref()).map(file_name);
-    match place.filter(|place| is_routine && !place.is_empty()) {
-        Some(place) if !name.contains(place) => {
-            truncate_at_word(&format!("{} in {place}", name.trim_end_matches(['.', '!'])), CARD_NAME_CHARS)
-        }
-        _ => truncate_at_word(&name, CARD_NAME_CHARS),
+    let words: Vec<String> = distinctive_words(&name).collect();
+    let is_routine = words.iter().all(|word| ROUTINE_WORDS.contains(&word.as_str()));
+    if words.is_empty() {
+        return None;
     }
+    if source == NameSource::Prompt && (words.len() < MIN_DISTINCTIVE_WORDS || is_routine) {
+        source = NameSource::WeakPrompt;
+    }
+    let place = project.map(file_name).filter(|place| is_routine && !place.is_empty() && !name.contains(place));
+    let name = match place {
+        Some(place) => format!("{} in {place}", name.trim_end_matches(['.', '!', '?'])),
+        None => name,
+    };
+    Some(DerivedName { source, text: truncate_at_word(&name, MAX_NAME_CHARS) })
 }
 
 /// The most informative sentence of a prompt as a name. `None` if the prompt has no usable sentence.
 pub(super) fn name_from_prompt(text: &str) -> Option<String> {
-    let lines = prose_lines(&without_command(text));
+    let lines = prose_lines(&without_references(&without_command(text)));
     let headings = || lines.iter().filter(|line| line.kind == ProseLineKind::Heading);
     let has_lead =
         lines.iter().take(2).any(|line| ANNOUNCEMENTS.iter().any(|lead| normalize_text(&line.text).starts_with(lead)));
@@ -222,6 +216,9 @@ fn is_request(sentence: &str) -> bool {
 fn request_within(sentence: &str) -> Option<&str> {
     let lower = normalize_text(sentence);
     let is_long = sentence.chars().count() > MAX_NAME_CHARS;
+    if REQUEST_PHRASES.iter().any(|phrase| begins_with(&lower, phrase)) {
+        return None;
+    }
     let phrase =
         REQUEST_PHRASES.iter().filter_map(|phrase| lower.find(&format!(" {phrase} "))).min().filter(|_| is_long)?;
     let from = byte_offset(sentence, &lower, phrase + 1)?;
@@ -232,13 +229,6 @@ fn request_within(sentence: &str) -> Option<&str> {
 pub(super) fn is_lead(sentence: &str) -> bool {
     let lower = normalize_text(sentence);
     ROLES.iter().chain(&ANNOUNCEMENTS).any(|lead| lower.starts_with(lead))
-}
-
-/// The given title, unless it is a command or has too few letters.
-fn clean_title(title: &str) -> Option<String> {
-    let title = prose_lines(title).into_iter().map(|line| line.text).collect::<Vec<_>>().join(" ");
-    let is_title = !title.starts_with('/') && title.chars().filter(|c| c.is_alphabetic()).count() >= 3;
-    is_title.then_some(title)
 }
 
 /// The first statement of an answer as a name. Questions and offers are skipped.
@@ -253,17 +243,17 @@ fn name_from_answer(text: &str) -> Option<String> {
     statement.and_then(|sentence| name_from_sentence(&sentence))
 }
 
-fn is_greeting(text: &str) -> bool {
-    let words = one_line(&normalize_text(text));
-    GREETINGS.contains(&words.trim_matches(|c: char| !c.is_alphanumeric()))
-}
-
 /// A sentence as a name; `None` if it is not prose.
 fn name_from_sentence(sentence: &str) -> Option<String> {
     let bare = without_opening(sentence);
     if is_lead(bare) {
         return None;
     }
+    // "Can you update it?" asks for something; it is not a question.
+    let first = normalize_text(bare.split(' ').next().unwrap_or_default());
+    let is_request = bare.len() < sentence.trim().len() && REQUEST_VERBS.binary_search(&first.as_str()).is_ok();
+    let bare = if is_request { bare.trim_end_matches('?') } else { bare };
+    let bare = if is_long_name(bare) { without_parentheses(bare) } else { bare.to_owned() };
     let words: Vec<String> = bare.split(' ').filter_map(shorten_word).collect();
     let text = words.join(" ").replace(['`', '{', '}', '"', '“', '”'], "");
     let text = shorten_name(text.trim());
@@ -273,8 +263,29 @@ fn name_from_sentence(sentence: &str) -> Option<String> {
     (letters >= 2 && is_mostly_letters(text) && !is_path).then(|| sentence_case(text))
 }
 
+fn is_long_name(text: &str) -> bool {
+    text.chars().count() > MAX_NAME_CHARS
+}
+
+/// The text without its remarks in parentheses.
+fn without_parentheses(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, (inside, after))) =
+        rest.split_once(" (").and_then(|(before, after)| Some((before, after.split_once(')')?)))
+    {
+        if inside.contains('(') {
+            break;
+        }
+        out.push_str(before);
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
 /// A prompt without a leading slash command.
-fn without_command(text: &str) -> String {
+pub(super) fn without_command(text: &str) -> String {
     let text = text.trim_start();
     let first = text.split_whitespace().next().unwrap_or_default();
     let is_command = first.strip_prefix('/').is_some_and(|name| {
@@ -383,24 +394,6 @@ fn sentence_case(text: &str) -> String {
     }
 }
 
-/// Name for a session without usable text.
-fn fallback_name(source: &CardSource<'_>, session_actions: &SessionActions) -> String {
-    if source.prompts().any(|entry| is_greeting(&entry.text)) {
-        return "Only a greeting".to_owned();
-    }
-    if let Some(path) = session_actions.changed_paths.first() {
-        return format!("Changes to {}", file_name(path));
-    }
-    let agent = match source.session.agent {
-        Agent::ClaudeCode => "Claude Code",
-        Agent::Pi => "pi",
-        Agent::Native => "Rethread",
-    };
-    let project = source.session.project.as_deref().map(file_name).filter(|name| !name.is_empty());
-    project
-        .map_or_else(|| format!("Unnamed {agent} session"), |project| format!("Unnamed {agent} session in {project}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -442,7 +435,7 @@ mod tests {
             "Hey Claude, I'd like your help with refactoring the timeline filtering so that we hide the group instead of all items",
             "Refactoring the timeline filtering so that we hide the group",
         );
-        check("We removed the web app. Can you update the README to say so?", "Update the README to say so?");
+        check("We removed the web app. Can you update the README to say so?", "Update the README to say so");
         check(
             "ok so that was only for you to know what there is by now, but after years I want to mend the broken APIs",
             "Mend the broken APIs",
@@ -450,6 +443,10 @@ mod tests {
         check(
             "brainstorm: how do we find duplicated code? follow up: can we guard it",
             "How do we find duplicated code?",
+        );
+        check(
+            "We've just done a big refactoring (Phase 2 from @docs/REVIEW.md) and many of the browser tests fail now",
+            "We've just done a big refactoring and many of the browser tests fail now",
         );
         check("{\"a\": 1}", "");
         check("1", "");
@@ -462,10 +459,29 @@ mod tests {
     }
 
     #[test]
-    fn given_titles_are_used_unchanged() {
-        assert_eq!(clean_title("kiro-checkpoint-delta-fix").as_deref(), Some("kiro-checkpoint-delta-fix"));
-        assert_eq!(clean_title("/init"), None);
-        assert_eq!(clean_title("Caveat: The messages below"), None);
-        assert_eq!(clean_title("12"), None);
+    fn a_name_says_what_it_was_taken_from() {
+        // D11
+        let check = |kind, text, expect: Option<(NameSource, &str)>| {
+            let found = derive_name(kind, text, Some("/home/dev/app"));
+            let found = found.as_ref().map(|name| (name.source, name.text.as_str()));
+            assert_eq!(found, expect, "{text:?}");
+        };
+        check(EntryKind::Prompt, "fix the flaky parser", Some((NameSource::Prompt, "Fix the flaky parser")));
+        check(EntryKind::Prompt, "commit and push", Some((NameSource::WeakPrompt, "Commit and push in app")));
+        check(
+            EntryKind::AssistantText,
+            "The parser drops Tuesdays.",
+            Some((NameSource::Answer, "The parser drops Tuesdays")),
+        );
+        for nothing in ["hi", "Hello!", "1", "yes", "ok, thanks", "/mode", "<skill name=\"x\">", "@@parser-fix"] {
+            check(EntryKind::Prompt, nothing, None);
+        }
+    }
+
+    #[test]
+    fn references_are_not_part_of_a_name() {
+        // D13
+        check("as in @@parser-fix, add a retry to the uploader", "Add a retry to the uploader");
+        check("rename the columns like we did in @@\"Table names\"~2 please", "Rename the columns like we did please");
     }
 }

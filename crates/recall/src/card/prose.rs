@@ -62,9 +62,16 @@ pub(super) struct ProseLine {
 pub(super) fn prose_lines(text: &str) -> Vec<ProseLine> {
     let text = without_tags(&without_escapes(text));
     let mut lines: Vec<ProseLine> = Vec::new();
-    let (mut is_code, mut goes_on) = (false, false);
+    let (mut is_code, mut goes_on, mut is_aside) = (false, false, false);
     for raw in text.lines() {
         let line = raw.trim().trim_end_matches('\\').trim_end();
+        // An explanation that a style of Claude Code frames with lines; it is beside the work.
+        let is_frame = line.contains("────");
+        if is_frame || is_aside {
+            is_aside = if is_frame { line.contains('★') } else { true };
+            goes_on = false;
+            continue;
+        }
         if line.starts_with("```") || line.starts_with("~~~") {
             is_code = !is_code;
         }
@@ -116,16 +123,6 @@ pub(super) fn sentences(line: &str) -> Vec<&str> {
 pub(super) fn prose_sentences(text: &str) -> Vec<String> {
     let lines = prose_lines(text).into_iter().filter(|line| line.kind != ProseLineKind::Heading);
     lines.flat_map(|line| sentences(&line.text).into_iter().map(str::to_owned).collect::<Vec<_>>()).collect()
-}
-
-/// Truncates to at most `max_chars` characters, between words, marking the cut with `…`.
-pub(super) fn truncate_at_word(text: &str, max_chars: usize) -> String {
-    if text.chars().count() <= max_chars {
-        return text.to_owned();
-    }
-    let end = text.char_indices().nth(max_chars.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
-    let whole = text[..end].rfind(' ').filter(|at| *at > end / 2).unwrap_or(end);
-    format!("{}…", text[..whole].trim_end_matches(|c: char| c.is_whitespace() || ",;:-–(".contains(c)))
 }
 
 /// Whether at least two thirds of the non-blank characters are letters.
@@ -272,6 +269,7 @@ mod tests {
         check("look:\n```\ncode\n```\n{\"a\": 1}\n| a | b |\n- [ ] one\n2. two", &["look:", "one", "two"]);
         check("fix this\ndiff --git a b\n+x", &["fix this"]);
         check("[Request interrupted by user]", &[]);
+        check("Fixed.\n`★ Insight ───────`\nWhy it is so\n`──────────`\nPushed.", &["Fixed.", "Pushed."]);
         check(
             &format!("{}\nand goes on", "a long line that was broken by its width ".repeat(2).trim()),
             &["a long line that was broken by its width a long line that was broken by its width and goes on"],
@@ -287,10 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_cut_between_words() {
-        assert_eq!(truncate_at_word("one two three", 100), "one two three");
-        assert_eq!(truncate_at_word("one two three four", 12), "one two…");
-        assert_eq!(truncate_at_word("ööööööööööööööö", 5), "öööö…");
+    fn code_is_not_prose() {
         assert!(is_mostly_letters("fix the parser") && !is_mostly_letters("a=1; b={2}; c[3]"));
     }
 }

@@ -1,13 +1,12 @@
 //! Builds a card's summary and description from quotes of what was said and counts of what was done.
 
-use rethread_model::{Entry, EntryKind, clip};
+use rethread_model::{Entry, EntryKind, NameSource, clip, is_greeting, truncate_at_word};
 
 use super::actions::{SessionActions, file_name};
-use super::name::{is_lead, name_from_prompt};
-use super::prose::{
-    ProseLine, ProseLineKind, is_mostly_letters, prose_lines, prose_sentences, sentences, truncate_at_word,
-};
-use super::words::{distinctive_words, is_decision, is_next_step, is_next_steps_heading, normalize_text};
+use super::name::{derive_name, is_lead, name_from_prompt, without_command};
+use super::outcome::{AnswerParts, OutcomeAnswers};
+use super::prose::{ProseLine, ProseLineKind, is_mostly_letters, prose_lines, prose_sentences};
+use super::words::{distinctive_words, is_next_step, is_next_steps_heading, normalize_text};
 use super::{CARD_DESCRIPTION_CHARS, CARD_SUMMARY_CHARS, CardSource};
 
 /// Maximum length of a quoted goal or outcome, in characters.
@@ -20,27 +19,8 @@ const MAX_ITEMS: usize = 6;
 const HALF_DESCRIPTION_CHARS: usize = 280;
 /// Maximum number of files and checks named.
 const MAX_NAMED: usize = 4;
-/// A prompt of at least this many bytes was probably pasted.
-const PASTED_BYTES: usize = 1_500;
 /// Hint that an agent appends to its recaps.
 const RECAP_HINT: &str = "(disable recaps in /config)";
-/// Openings of sentences in which a model only comments on its next action.
-const CHATTER_OPENINGS: [&str; 13] = [
-    "let me",
-    "now let me",
-    "now i",
-    "i'll ",
-    "i will ",
-    "wait",
-    "actually",
-    "let's check",
-    "let's see",
-    "good",
-    "great",
-    "perfect",
-    "looking at",
-];
-
 /// Items per section, before rendering.
 #[derive(Debug, Default)]
 pub(super) struct CardSummary {
@@ -103,15 +83,19 @@ impl CardSummary {
         let rendered =
             section_below(earlier, |heading| heading.contains("goal") || heading.contains("primary request"));
         if rendered.is_empty() {
-            let first = source.prompts().find(|entry| !informative_sentences(&entry.text).is_empty());
-            let first = first.or_else(|| source.prompts().find(|entry| !prose_sentences(&entry.text).is_empty()));
-            self.goal.extend(first.map(|entry| goal_from_prompt(&entry.text)).filter(|goal| !goal.is_empty()));
+            let is_descriptive = |entry: &&Entry| {
+                derive_name(entry.kind, &entry.text, None).is_some_and(|name| name.source == NameSource::Prompt)
+            };
+            let goal = |entry: &Entry| Some(goal_from_prompt(&entry.text)).filter(|goal| !goal.is_empty());
+            let first = source.prompts().filter(is_descriptive).find_map(goal);
+            let first = first.or_else(|| source.prompts().filter(|entry| !is_greeting(&entry.text)).find_map(goal));
+            self.goal.extend(first);
         } else {
             self.goal.extend(rendered.into_iter().take(MAX_ITEMS).map(|item| truncate_at_word(&item, ITEM_CHARS)));
         }
         let last = source.prompts().next_back().filter(|_| source.prompts().count() > 1);
-        let last =
-            last.and_then(|entry| name_from_prompt(&entry.text)).filter(|name| distinctive_words(name).count() > 1);
+        let last = last.and_then(|entry| derive_name(entry.kind, &entry.text, None));
+        let last = last.filter(|name| name.source == NameSource::Prompt).map(|name| name.text);
         let is_known = |name: &str| {
             let name = normalize_text(name.trim_end_matches('…'));
             self.goal.iter().any(|goal| normalize_text(goal).contains(&name))
@@ -119,21 +103,16 @@ impl CardSummary {
         self.goal.extend(last.filter(|name| !is_known(name)).map(|name| format!("Last asked: {name}")));
     }
 
+    /// Decisions that were extracted as facts, after those in the agent's own summary of earlier work.
     fn add_decisions(&mut self, source: &CardSource<'_>, earlier: &[ProseLine]) {
         let rendered = section_below(earlier, |heading| heading.contains("decision"));
-        let entries = source.entries.iter().filter(|entry| {
-            matches!(entry.kind, EntryKind::Prompt | EntryKind::Answer | EntryKind::AssistantText | EntryKind::Summary)
-        });
-        // Pasted text rarely contains decisions made in this session.
-        let entries = entries.filter(|entry| entry.kind != EntryKind::Prompt || entry.text.len() < PASTED_BYTES);
-        let decided: Vec<String> = entries.flat_map(decision_sentences).collect();
-        let newest = decided.len().saturating_sub(MAX_ITEMS.saturating_sub(rendered.len().min(MAX_ITEMS)));
-        self.decisions.extend(rendered.into_iter().take(MAX_ITEMS).map(|item| truncate_at_word(&item, ITEM_CHARS)));
-        self.decisions.extend(decided.into_iter().skip(newest));
+        let items = rendered.iter().chain(source.decisions).take(MAX_ITEMS);
+        self.decisions.extend(items.map(|item| capitalize(&truncate_at_word(item, ITEM_CHARS))));
     }
 
     fn add_outcome(&mut self, source: &CardSource<'_>, earlier: &[ProseLine]) {
-        let answer = source.answers().next_back();
+        let answers = OutcomeAnswers::find(source);
+        let answer = answers.main;
         let recap = source.last_entry_of(EntryKind::Recap);
         // A recap covers the whole session, an answer only the last episode. An outdated recap misses the end.
         let recap = recap.filter(|recap| answer.is_none_or(|answer| is_recap_current(source, recap, answer)));
@@ -144,7 +123,8 @@ impl CardSummary {
             self.outcome.extend(Some(truncate_at_word(&done.join(" "), QUOTE_CHARS)).filter(|done| !done.is_empty()));
             self.next_steps.extend(open.into_iter().map(|open| truncate_at_word(without_label(&open), ITEM_CHARS)));
         } else if let Some(answer) = answer {
-            self.add_answer(&prose_lines(&answer.text));
+            self.add_answer(AnswerParts::of(&prose_lines(&answer.text)));
+            self.add_last_answer(answers.last);
         } else {
             let rendered =
                 earlier.iter().filter(|line| line.kind != ProseLineKind::Heading).map(|line| line.text.clone());
@@ -157,37 +137,29 @@ impl CardSummary {
         }
     }
 
-    /// Splits an answer into what was done and what is left to do.
-    fn add_answer(&mut self, lines: &[ProseLine]) {
-        let mut is_left = false;
-        let mut done: Vec<String> = Vec::new();
-        let mut items: Vec<String> = Vec::new();
-        for line in lines {
-            let is_label = line.kind == ProseLineKind::Text
-                && line.text.split(' ').count() <= 3
-                && !line.text.ends_with(['.', '!', '?']);
-            let heads = line.kind == ProseLineKind::Heading || line.text.ends_with(':') || is_label;
-            if heads {
-                is_left = is_next_steps_heading(&line.text);
-                continue;
-            }
-            for sentence in sentences(&line.text) {
-                if is_left || is_next_step(sentence) {
-                    self.next_steps.push(truncate_at_word(without_label(sentence), ITEM_CHARS));
-                } else if !is_mostly_letters(sentence) || !sentence.contains(' ') && sentence.contains('/') {
-                } else if line.kind == ProseLineKind::ListItem {
-                    items.push(sentence.to_owned());
-                } else {
-                    done.push(sentence.to_owned());
-                }
-            }
+    fn add_answer(&mut self, parts: AnswerParts) {
+        let text = join_sentences(&parts.statements, QUOTE_CHARS);
+        let text = Some(text).filter(|text| distinctive_words(text).count() > 1);
+        let items: Vec<String> =
+            parts.items.iter().take(MAX_NAMED).map(|item| truncate_at_word(item, ITEM_CHARS)).collect();
+        // Without a result in the text, the list has it and the text is a remark.
+        let (first, second) =
+            if parts.has_result { (text.into_iter().collect(), items) } else { (items, text.into_iter().collect()) };
+        self.outcome.extend::<Vec<String>>(first);
+        self.outcome.extend::<Vec<String>>(second);
+        let left =
+            parts.next_steps.iter().take(MAX_ITEMS).map(|step| truncate_at_word(without_label(step), ITEM_CHARS));
+        self.next_steps.extend(left);
+        if let Some(question) = parts.question.filter(|_| self.outcome.is_empty()) {
+            self.next_steps.push(format!("Waiting for an answer: {}", truncate_at_word(&question, ITEM_CHARS)));
         }
-        self.next_steps.truncate(MAX_ITEMS);
-        let stated = done.iter().filter(|sentence| !is_chatter(sentence)).cloned().collect::<Vec<_>>();
-        let stated = if stated.is_empty() { done } else { stated };
-        let text = join_sentences(&stated, QUOTE_CHARS);
-        self.outcome.extend(Some(text).filter(|text| !text.is_empty()));
-        self.outcome.extend(items.into_iter().take(MAX_NAMED).map(|item| truncate_at_word(&item, ITEM_CHARS)));
+    }
+
+    /// Adds the first statement of an answer that came after the outcome, such as the report of a commit.
+    fn add_last_answer(&mut self, last: Option<&Entry>) {
+        let parts = last.map(|answer| AnswerParts::of(&prose_lines(&answer.text))).unwrap_or_default();
+        let statement = parts.statements.iter().find(|sentence| distinctive_words(sentence).count() > 1);
+        self.outcome.extend(statement.map(|sentence| truncate_at_word(sentence, ITEM_CHARS)));
     }
 
     fn add_actions(&mut self, session_actions: &SessionActions) {
@@ -215,7 +187,8 @@ impl CardSummary {
             )
         };
         let last = source.entries.iter().rev().find(rendered);
-        let request = source.prompts().next_back().and_then(|entry| name_from_prompt(&entry.text));
+        let request = source.prompts().next_back().filter(|entry| !is_greeting(&entry.text));
+        let request = request.and_then(|entry| name_from_prompt(&entry.text));
         match (last.map(|entry| entry.kind), request) {
             (Some(EntryKind::Prompt), Some(request)) => self.next_steps.push(format!("Not answered yet: {request}")),
             (Some(EntryKind::Interruption), Some(request)) => {
@@ -228,6 +201,7 @@ impl CardSummary {
 
 /// A prompt as a goal: its first sentences, without greetings and roles.
 fn goal_from_prompt(text: &str) -> String {
+    let text = &without_command(text);
     let mut sentences: Vec<String> = Vec::new();
     if let Some(name) = name_from_prompt(text) {
         sentences.push(name.clone());
@@ -257,29 +231,6 @@ fn join_sentences(sentences: &[String], max_chars: usize) -> String {
         }
     }
     truncate_at_word(&text, max_chars)
-}
-
-fn informative_sentences(text: &str) -> Vec<String> {
-    prose_sentences(text)
-        .into_iter()
-        .filter(|sentence| !is_lead(sentence) && distinctive_words(sentence).count() > 1)
-        .collect()
-}
-
-fn decision_sentences(entry: &Entry) -> Vec<String> {
-    let rendered = prose_sentences(&entry.text).into_iter().filter(|sentence| {
-        is_decision(sentence)
-            && is_mostly_letters(sentence)
-            && !is_chatter(sentence)
-            && !sentence.ends_with(':')
-            && (4..60).contains(&sentence.split(' ').count())
-    });
-    rendered.map(|sentence| capitalize(&truncate_at_word(&sentence, ITEM_CHARS))).collect()
-}
-
-fn is_chatter(sentence: &str) -> bool {
-    let plain = normalize_text(sentence);
-    CHATTER_OPENINGS.iter().any(|beginning| plain.starts_with(beginning))
 }
 
 /// Whether the recap is newer than the answer, or no prompt followed it.

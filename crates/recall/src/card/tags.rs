@@ -55,6 +55,30 @@ const TAGGED_PROGRAMS: [&str; 38] = [
     "xcodebuild",
     "yarn",
 ];
+/// Words of requests that are about anything, and so about nothing. Sorted.
+#[rustfmt::skip]
+const FILLER_WORDS: [&str; 220] = [
+    "agent", "agents", "answer", "apply", "approved", "based", "basically", "better", "bring", "broken", "build",
+    "call", "case", "change", "changed", "check", "clean", "clear", "code", "come", "commit", "commits", "compare",
+    "complete", "complex", "configure", "consider", "convert", "correct", "could", "create", "created", "current",
+    "currently", "debug", "decide", "delete", "describe", "design", "details", "discuss", "document", "done",
+    "ensure", "error", "errors", "everything", "exact", "exactly", "example", "execute", "existing", "explain",
+    "extend", "feel", "figure", "file", "files", "final", "fine", "finish", "fixed", "folder", "found", "full",
+    "generate", "getting", "goal", "going", "gonna", "handle", "happen", "happens", "have", "having", "idea",
+    "implement", "implemented", "improve", "include", "including", "information", "install", "instead", "instruction",
+    "instructions", "investigate", "issue", "issues", "just", "kind", "latest", "leave", "line", "lines", "list",
+    "little", "look", "looking", "made", "main", "make", "manually", "maybe", "mean", "mention", "message",
+    "messages", "missing", "mode", "more", "move", "much", "name", "nearby", "nice", "nothing", "notice", "okay",
+    "only", "open", "option", "options", "other", "output", "part", "parts", "path", "pick", "place", "plan",
+    "please", "point", "possible", "probably", "problem", "proceed", "project", "prompt", "proper", "properly",
+    "provide", "pull", "push", "question", "quick", "quite", "read", "really", "recheck", "record", "reflect",
+    "remove", "rename", "repeat", "replace", "repo", "report", "request", "research", "response", "result", "results",
+    "retry", "return", "review", "rewrite", "running", "same", "seem", "seems", "session", "should", "show", "simple",
+    "simplify", "some", "somehow", "something", "somthing", "spawn", "start", "started", "state", "step", "steps",
+    "stuff", "sub", "summarize", "support", "talk", "task", "text", "thing", "think", "thought", "trying",
+    "understand", "update", "updated", "usage", "user", "using", "version", "wait", "want", "what", "when", "where",
+    "which", "while", "wondering", "word", "words", "working", "would", "write", "written", "wrong", "yes",
+];
 /// Languages by file extension.
 const LANGUAGES: [(&str, &str); 20] = [
     ("rs", "rust"),
@@ -98,28 +122,35 @@ pub(super) fn tags(source: &CardSource<'_>, session_actions: &SessionActions) ->
     tags.0
 }
 
-/// The most frequent topic words of the title and the prompts.
+/// The most frequent topic words: those of the name, and those of several prompts.
 fn topics(source: &CardSource<'_>, prompts: &[String]) -> Vec<String> {
     let mut tally = OrderedCounts::default();
-    // The title counts twice: it was chosen deliberately.
-    let title = source.title.unwrap_or_default();
-    for text in [title, title].into_iter().chain(prompts.iter().map(String::as_str)) {
+    // The name counts twice: it says what the session is about.
+    let name = source.session.name.as_deref().unwrap_or_default();
+    for text in [name, name].into_iter().chain(prompts.iter().map(String::as_str)) {
         let plain = text.split_whitespace().filter(|word| !word.contains(['/', '@', '\\', '=']));
-        let words = distinctive_words(&plain.collect::<Vec<_>>().join(" "));
         // Each word counts once per text, so that one long pasted text does not outweigh the others.
         let mut known: Vec<String> = Vec::new();
-        let is_topic = |word: &String| (4..=30).contains(&word.chars().count()) && word_weight(word) >= 1.0;
-        for word in words.filter(is_topic) {
+        for word in distinctive_words(&plain.collect::<Vec<_>>().join(" ")).filter(|word| is_topic(word, name)) {
             if !known.contains(&word) {
                 tally.add(&word);
                 known.push(word);
             }
         }
     }
-    if prompts.len() > 3 {
-        tally.keep_at_least(2);
-    }
+    tally.keep_at_least(2);
     tally.most_first()
+}
+
+fn is_topic(word: &str, name: &str) -> bool {
+    let singular = word.strip_suffix('s').unwrap_or(word);
+    let is_filler = [word, singular].iter().any(|form| FILLER_WORDS.binary_search(form).is_ok());
+    (4..=30).contains(&word.chars().count())
+        && word_weight(word) >= 1.0
+        && !is_filler
+        && !word.ends_with("ly")
+        // A name that is one handle is not a topic of its own.
+        && !word.eq_ignore_ascii_case(name)
 }
 
 fn languages(session_actions: &SessionActions) -> Vec<String> {
@@ -186,12 +217,15 @@ impl TagList {
         false
     }
 
-    /// Adds generic tags until the minimum number is reached.
+    /// Adds what is known of any session until the minimum number is reached.
     fn add_generic(&mut self, source: &CardSource<'_>) {
         let session = source.session;
         let project = session.project.as_deref().map(file_name).unwrap_or_default();
         let branch = session.branch.as_deref().unwrap_or_default();
-        for tag in [project, session.agent.as_str(), branch, "session", "conversation", "transcript"] {
+        let model = session.model.as_deref().unwrap_or_default();
+        let month = session.started_at.or(session.last_activity_at).map(|at| at.to_string()).unwrap_or_default();
+        let month = month.get(..7).unwrap_or("undated");
+        for tag in [project, session.agent.as_str(), branch, model, month, "no-project", "no-branch"] {
             if self.0.len() < *CARD_TAG_COUNT.start() {
                 self.try_push(tag);
             }
@@ -212,7 +246,16 @@ mod tests {
     }
 
     #[test]
+    fn words_of_any_request_are_not_topics() {
+        // D16
+        for filler in ["update", "files", "create", "really", "commits", "session"] {
+            assert!(!is_topic(filler, "Fix the parser"), "{filler}");
+        }
+        assert!(is_topic("parser", "Fix the parser") && !is_topic("parser-fix", "parser-fix"));
+    }
+
+    #[test]
     fn the_tables_are_sorted() {
-        assert!(TAGGED_PROGRAMS.is_sorted());
+        assert!(TAGGED_PROGRAMS.is_sorted() && FILLER_WORDS.is_sorted());
     }
 }

@@ -23,8 +23,12 @@ fn session() -> Session {
     }
 }
 
-fn card(title: Option<&str>, entries: &[Entry]) -> CardFields {
-    card_by_rules(&CardSource { session: &session(), title, entries })
+fn card(name: &str, entries: &[Entry]) -> CardFields {
+    card_by_rules(&CardSource {
+        session: &Session { name: Some(name.to_owned()), ..session() },
+        entries,
+        decisions: &["We decided to split at newlines".to_owned()],
+    })
 }
 
 #[test]
@@ -36,12 +40,12 @@ fn a_card_states_goal_decisions_outcome_and_next_steps() {
         call(3, "cd /home/dev/app && cargo test parser 2>&1 | tail -3", true),
         entry(4, EntryKind::AssistantText, "The parser test is stable now.\n\nNext: remove the old reader."),
     ];
-    let card = card(None, &entries);
+    let card = card("Fix the flaky parser test, see APP-12", &entries);
     assert_eq!(card.name, "Fix the flaky parser test, see APP-12");
     assert_eq!(
         card.summary,
         "## Goal\nPlease fix the flaky parser test, see APP-12.\n\n\
-         ## Key Decisions\nWe decided to split at newlines instead of reading whole files.\n\n\
+         ## Key Decisions\nWe decided to split at newlines\n\n\
          ## Outcome\n- The parser test is stable now.\n- Changed `parser.rs`.\n- Passed: `cargo test parser`.\n\n\
          ## Next Steps\nremove the old reader."
     );
@@ -53,16 +57,10 @@ fn a_card_states_goal_decisions_outcome_and_next_steps() {
 }
 
 #[test]
-fn the_agents_title_becomes_the_name() {
-    assert_eq!(card(Some("Fix the parser"), &[entry(0, EntryKind::Prompt, "hello")]).name, "Fix the parser");
-    assert_eq!(card(Some("<command-name>/init</command-name>"), &[]).name, "Unnamed pi session in app");
-}
-
-#[test]
 fn a_session_without_words_still_gets_a_card() {
-    let card = card(None, &[entry(0, EntryKind::Prompt, "hi")]);
-    assert_eq!(card.name, "Only a greeting");
-    assert_eq!(card.tags, ["app", "pi", "session"]);
+    let card = card("pi session", &[entry(0, EntryKind::Prompt, "hi")]);
+    assert_eq!(card.name, "pi session");
+    assert!(card.tags.contains(&"app".to_owned()), "{:?}", card.tags);
     assert!(!card.description.is_empty());
 }
 
@@ -75,8 +73,8 @@ fn a_compaction_summary_and_a_recap_are_preferred() {
         entry(3, EntryKind::Recap, "Moved the files. Next: run the tests. (disable recaps in /config)"),
     ];
     assert_eq!(
-        card(None, &entries).summary,
-        "## Goal\nShare code between modes.\n\n## Key Decisions\nKeep the old files\n\n\
+        card("Share code", &entries).summary,
+        "## Goal\nShare code between modes.\n\n## Key Decisions\n- Keep the old files\n- We decided to split at newlines\n\n\
          ## Outcome\nMoved the files.\n\n## Next Steps\nrun the tests."
     );
 }
@@ -89,7 +87,7 @@ proptest! {
         // E001-01
         let kinds = [EntryKind::Prompt, EntryKind::AssistantText, EntryKind::Summary, EntryKind::Recap];
         let entries: Vec<Entry> = texts.iter().enumerate().map(|(at, text)| entry(at as u64, kinds[at % 4], text)).collect();
-        let card = card(Some(&title), &entries);
+        let card = card(&title, &entries);
         prop_assert!((1..=CARD_NAME_CHARS).contains(&card.name.chars().count()));
         prop_assert!((1..=CARD_DESCRIPTION_CHARS).contains(&card.description.chars().count()));
         prop_assert!((1..=CARD_SUMMARY_CHARS).contains(&card.summary.chars().count()));

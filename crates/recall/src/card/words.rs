@@ -1,4 +1,4 @@
-//! Word tables: weak words, and the cues that mark decisions and next steps.
+//! Word tables: weak words, and the cues that mark next steps.
 
 use rethread_index::words::COMMON_WORDS;
 
@@ -100,32 +100,6 @@ const MORE_WEAK_WORDS: [&str; 95] = [
     "without",
     "work",
 ];
-/// Cues of a decision.
-const DECISION_CUES: [&str; 19] = [
-    "decided",
-    "decision:",
-    "decision is",
-    "instead of",
-    "rather than",
-    "let's use",
-    "let's go with",
-    "let's keep",
-    "let's drop",
-    "going with",
-    "we will use",
-    "we'll use",
-    "we should use",
-    "we chose",
-    "i chose",
-    "opted for",
-    "we rejected",
-    "agreed to",
-    "trade-off",
-];
-/// Sentence openings that leave a decision open.
-const UNDECIDED_OPENINGS: [&str; 8] = [" if ", " or ", " when ", " unless ", " you ", " could ", " maybe ", " opt-out"];
-/// Words that make a sentence with a reason a decision.
-const CHOICE_WORDS: [&str; 7] = [" use ", " using ", " keep ", " kept ", " chose ", " drop", " reject"];
 /// Openings of sentences about remaining work.
 const NEXT_STEP_OPENINGS: [&str; 20] = [
     "next step",
@@ -176,18 +150,6 @@ pub(super) fn is_weak(word: &str) -> bool {
     COMMON_WORDS.binary_search(&word).is_ok() || MORE_WEAK_WORDS.binary_search(&word).is_ok()
 }
 
-/// Whether a sentence states a decision.
-pub(super) fn is_decision(sentence: &str) -> bool {
-    let plain = format!(" {}", normalize_text(sentence));
-    let is_condition = UNDECIDED_OPENINGS.iter().any(|beginning| plain.starts_with(beginning));
-    if plain.ends_with('?') || is_condition {
-        return false;
-    }
-    let has_reason = plain.contains("because ") || plain.contains("so that ");
-    DECISION_CUES.iter().any(|cue| plain.contains(cue))
-        || has_reason && CHOICE_WORDS.iter().any(|cue| plain.contains(cue))
-}
-
 /// Whether a sentence describes remaining work.
 pub(super) fn is_next_step(sentence: &str) -> bool {
     let plain = normalize_text(sentence);
@@ -219,22 +181,6 @@ mod tests {
         let words: Vec<String> = distinctive_words("Please have a look at the flaky parser-test in CI, ok?").collect();
         assert_eq!(words, ["flaky", "parser-test"]);
         assert_eq!(distinctive_words("日本語 の").count(), 1);
-    }
-
-    #[test]
-    fn decisions_are_recognized_by_their_cues() {
-        for sentence in [
-            "We decided on SQLite.",
-            "Let’s use a pool instead of threads",
-            "I kept the old flag because scripts rely on it",
-            "We rejected hosted queues",
-        ] {
-            assert!(is_decision(sentence), "{sentence}");
-        }
-        for sentence in ["It failed because the file is missing", "Should we use tabs instead of blanks?", "I use vim"]
-        {
-            assert!(!is_decision(sentence), "{sentence}");
-        }
     }
 
     #[test]

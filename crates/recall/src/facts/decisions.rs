@@ -40,6 +40,15 @@ impl Decision {
         self.closed_by.is_none() && matches!(self.state, FactState::Confirmed | FactState::Hypothesis)
     }
 
+    /// The sentence that states it, with the reason if it does not contain it.
+    pub fn in_words(&self) -> String {
+        let statement = self.statement.trim().trim_end_matches('.');
+        match &self.reason {
+            Some(reason) if !normalize(statement).contains(&normalize(reason)) => format!("{statement} ({reason})"),
+            _ => statement.to_owned(),
+        }
+    }
+
     /// Whether it mentions all these words.
     pub fn mentions_all(&self, words: &str) -> bool {
         let parts = [Some(&self.subject), self.rejected_option.as_ref(), Some(&self.statement), self.reason.as_ref()];

@@ -4,8 +4,14 @@ use super::{MAX_REFERENCES, SessionReference};
 
 /// Maximum length of a name, in characters.
 const MAX_NAME_CHARS: usize = 120;
+/// From here on, scripts are written without spaces between words.
+const FIRST_CJK: char = '\u{2e80}';
 /// Maximum number of ancestors; larger requests are capped.
 const MAX_ANCESTORS: u32 = 9;
+
+/// Words that introduce a reference and say nothing without it.
+const LEADING_WORDS: [&str; 12] =
+    ["as", "at", "by", "from", "in", "like", "of", "per", "see", "session", "the", "with"];
 
 /// The references in a prompt, each once, in order of first appearance. At most one more than [`MAX_REFERENCES`], which
 /// shows that there are too many.
@@ -29,6 +35,36 @@ pub fn find_references(prompt: &str) -> Vec<SessionReference> {
     }
     found.truncate(MAX_REFERENCES + 1);
     found
+}
+
+/// The text without its references and the words that only lead to them (`as in @@name`).
+pub(crate) fn without_references(text: &str) -> String {
+    if !text.contains("@@") {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let mut from = 0;
+        for (start, end) in reference_ranges(line) {
+            out.push_str(&line[from..start]);
+            drop_leading_words(&mut out);
+            from = end;
+        }
+        out.push_str(&line[from..]);
+    }
+    out
+}
+
+/// Removes the last words of a text as long as they only introduce a reference.
+fn drop_leading_words(text: &mut String) {
+    loop {
+        let kept = text.trim_end().len();
+        let word = text[..kept].rsplit(|c: char| c.is_whitespace()).next().unwrap_or_default();
+        if !LEADING_WORDS.contains(&word.to_lowercase().as_str()) {
+            return;
+        }
+        text.truncate(kept - word.len());
+    }
 }
 
 fn is_fence(line: &str) -> bool {
@@ -58,17 +94,27 @@ fn without_code(line: &str) -> String {
 }
 
 fn references_in_line(line: &str) -> Vec<SessionReference> {
+    parsed_references(line).into_iter().map(|(reference, ..)| reference).collect()
+}
+
+fn reference_ranges(line: &str) -> Vec<(usize, usize)> {
+    parsed_references(line).into_iter().map(|(_, start, end)| (start, end)).collect()
+}
+
+/// The references in a line with the bytes they cover, without their questions.
+fn parsed_references(line: &str) -> Vec<(SessionReference, usize, usize)> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(start) = line[at..].find("@@").map(|found| at + found) {
-        let after = &line[start + 2..];
-        let is_alone = line[..start].chars().next_back().is_none_or(|c| !c.is_alphanumeric() && !"@._-/".contains(c));
-        let Some((reference, length)) = is_alone.then(|| parse_reference(after)).flatten() else {
+        // Scripts without spaces put a reference right after a word.
+        let is_joined = |c: char| (c.is_alphanumeric() && c < FIRST_CJK) || "@._-/".contains(c);
+        let is_alone = !line[..start].chars().next_back().is_some_and(is_joined);
+        let Some((reference, length)) = is_alone.then(|| parse_reference(&line[start + 2..])).flatten() else {
             at = start + 2;
             continue;
         };
-        found.push(reference);
         at = start + 2 + length;
+        found.push((reference, start, at));
     }
     found
 }
@@ -103,7 +149,9 @@ fn parse_quoted(text: &str) -> Option<(String, bool, usize)> {
 }
 
 fn parse_word(text: &str) -> Option<(String, bool, usize)> {
-    let end = text.find(|c: char| !c.is_alphanumeric() && !"-_.".contains(c)).unwrap_or(text.len());
+    let is_latin = text.starts_with(|c: char| c < FIRST_CJK);
+    let ends = |c: char| (!c.is_alphanumeric() && !"-_.".contains(c)) || (is_latin && c >= FIRST_CJK);
+    let end = text.find(ends).unwrap_or(text.len());
     let name = text[..end].trim_end_matches(['.', '-', '_']);
     let is_name = name.chars().any(char::is_alphanumeric) && name.chars().count() <= MAX_NAME_CHARS;
     is_name.then(|| (name.to_owned(), false, name.len()))
@@ -154,6 +202,24 @@ mod tests {
         check("as in @@fix.the.parser.", &["@@fix.the.parser"]);
         check("@@Überarbeitung und @@\"Confirm button\"", &["@@Überarbeitung", "@@\"Confirm button\""]);
         check("@@first\n@@second @@FIRST", &["@@first", "@@second"]);
+    }
+
+    #[test]
+    fn scripts_without_spaces_need_no_blank_around_a_reference() {
+        // D14
+        check("请看@@parser-fix的做法", &["@@parser-fix"]);
+        check("これは@@解析器 と同じ、@@\"日本語の名前\"も", &["@@解析器", "@@\"日本語の名前\""]);
+        check("é@@x", &[]);
+    }
+
+    #[test]
+    fn a_text_without_its_references_still_reads_well() {
+        // D13
+        let check = |text: &str, expect: &str| assert_eq!(without_references(text), expect);
+        check("as in @@a, do it", ", do it");
+        check("do it like in @@\"The plan\"~2 now", "do it  now");
+        check("see @@a: why? and @@b", ": why? and ");
+        check("mail me@@x.org", "mail me@@x.org");
     }
 
     #[test]

@@ -3,15 +3,16 @@
 mod block;
 mod find;
 
-pub use block::{
-    REFERENCE_BYTES, REFERENCE_CUT_MARK, REFERENCE_HEADER, ReferencedSession, reference_block, reference_reminder,
-};
+pub use block::{REFERENCE_BYTES, REFERENCE_CUT_MARK, REFERENCE_HEADER, ReferencedSession, reference_block};
 pub use find::find_references;
+pub(crate) use find::without_references;
 
 use crate::quote::quote_short;
 
 /// Maximum length of a displayed reference, in characters.
 const TARGET_CHARS: usize = 120;
+/// Shortest text that is more likely a part of an id than a variable.
+const MIN_ID_BYTES: usize = 8;
 /// Maximum number of references resolved per prompt.
 pub const MAX_REFERENCES: usize = 3;
 
@@ -29,6 +30,15 @@ pub struct SessionReference {
 }
 
 impl SessionReference {
+    /// Whether the text can also be a variable, as in Ruby (`@@count`) or SQL (`@@session.sql_mode`).
+    pub(crate) fn can_be_code(&self) -> bool {
+        let is_identifier = self.target.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte));
+        let is_id = self.target.len() >= MIN_ID_BYTES
+            && self.target.bytes().any(|byte| byte.is_ascii_digit())
+            && self.target.bytes().all(|byte| byte.is_ascii_hexdigit());
+        !self.is_quoted && self.question.is_none() && is_identifier && !is_id
+    }
+
     /// The reference in a form that can be typed again.
     pub fn as_typed(&self) -> String {
         let target = quote_short(&self.target, TARGET_CHARS);
@@ -43,8 +53,8 @@ impl SessionReference {
 pub enum ReferenceOutcome {
     /// The session, followed by its ancestors if requested.
     Resolved(Vec<ReferencedSession>),
-    /// No session matches.
-    NotFound,
+    /// No session matches; these have a similar name.
+    NotFound(Vec<ReferenceCandidate>),
     /// Several sessions match.
     Ambiguous(Vec<ReferenceCandidate>),
     /// The reference is invalid; the text says why.
@@ -53,7 +63,7 @@ pub enum ReferenceOutcome {
     OverLimit,
 }
 
-/// A session that an ambiguous reference may mean.
+/// A session that a reference may mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReferenceCandidate {
     /// Session id.
@@ -69,7 +79,7 @@ impl ReferenceOutcome {
     pub const fn as_str(&self) -> &'static str {
         match self {
             ReferenceOutcome::Resolved(_) => "resolved",
-            ReferenceOutcome::NotFound => "not_found",
+            ReferenceOutcome::NotFound(_) => "not_found",
             ReferenceOutcome::Ambiguous(_) => "ambiguous",
             ReferenceOutcome::Invalid(_) => "invalid",
             ReferenceOutcome::OverLimit => "over_limit",

@@ -97,6 +97,21 @@ impl<'a> Calendar<'a> {
         self.day_from_today(-if since == 0 { 7 } else { since })
     }
 
+    /// That weekday about so long ago: in the calendar week of that many weeks ago, or the nearest to the same day of an
+    /// earlier month or year. `None` for units in which a weekday says nothing.
+    pub(super) fn weekday_ago(&self, weekday: Weekday, count: i64, unit: TimeUnit) -> Option<Date> {
+        let offset = i64::from(weekday.to_monday_zero_offset());
+        match unit {
+            TimeUnit::Week => add_units(self.monday(count)?, offset, TimeUnit::Day),
+            TimeUnit::Month | TimeUnit::Year => {
+                let near = add_units(self.today(), -count, unit)?;
+                let ahead = i64::from(near.weekday().until(weekday));
+                add_units(near, if ahead > 3 { ahead - 7 } else { ahead }, TimeUnit::Day)
+            }
+            TimeUnit::Day | TimeUnit::Minute | TimeUnit::Hour => None,
+        }
+    }
+
     /// The Monday `weeks_back` weeks before this week's.
     pub(super) fn monday(&self, weeks_back: i64) -> Option<Date> {
         let days = i64::from(self.today().weekday().to_monday_zero_offset());

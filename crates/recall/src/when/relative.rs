@@ -54,8 +54,22 @@ impl TimeSentence<'_> {
     }
 
     fn ago(&self, at: usize) -> PhraseMatch {
+        let (end, count, unit) = self.amount_ago(at)?;
+        // "Two weeks ago on Tuesday".
+        let on = end + usize::from(self.adjacent_word_past_comma(end) == "on");
+        if !self.adjacent_word_past_comma(on).is_empty()
+            && let Some((weekday, true)) = weekday(self.word_at(on))
+            && let Some(date) = self.calendar.weekday_ago(weekday, count.most, unit)
+        {
+            return self.day_or_part(on + 1, date);
+        }
+        Some((end, ParsedPhrase::Ago(count, unit)))
+    }
+
+    /// "3 days ago", "a week back".
+    fn amount_ago(&self, at: usize) -> Option<(usize, CountRange, TimeUnit)> {
         let (end, count, unit) = self.amount(at)?;
-        matches!(self.adjacent_word(end), "ago" | "back").then_some((end + 1, ParsedPhrase::Ago(count, unit)))
+        matches!(self.adjacent_word(end), "ago" | "back").then_some((end + 1, count, unit))
     }
 
     /// Today, yesterday and parts of those days.
@@ -205,6 +219,17 @@ impl TimeSentence<'_> {
         {
             let date = self.calendar.monday(weeks as i64)?.checked_add(days_after_monday(weekday)).ok()?;
             return span_match(of + 2, self.calendar.day(date));
+        }
+        // "Wednesday two months ago", "Friday the week before last".
+        if !self.adjacent_word_past_comma(at + 1).is_empty()
+            && let Some((end, count, unit)) = self.amount_ago(at + 1)
+            && let Some(date) = self.calendar.weekday_ago(weekday, count.most, unit)
+        {
+            return span_match(end, self.calendar.day(date));
+        }
+        let the = of + usize::from(self.adjacent_word(of) == "the");
+        if ["week", "before", "last"].iter().enumerate().all(|(place, word)| self.adjacent_word(the + place) == *word) {
+            return span_match(the + 3, self.calendar.day(self.calendar.weekday_ago(weekday, 2, TimeUnit::Week)?));
         }
         self.day_or_part(at + 1, self.calendar.past_weekday(weekday)?)
     }

@@ -151,6 +151,24 @@ fn weekdays_are_the_latest_before_today() {
 }
 
 #[test]
+fn a_weekday_long_ago_is_not_the_latest_one() {
+    // D42
+    check_find(
+        UTC,
+        &[
+            ("on Wednesday two months ago", &["2026-01-21..2026-01-22"]),
+            ("a Friday, three weeks ago", &["2026-02-27..2026-02-28"]),
+            ("Monday a week ago", &["2026-03-09..2026-03-10"]),
+            ("two weeks ago on Tuesday we", &["2026-03-03..2026-03-04"]),
+            ("two months ago, on a whim", &["2026-01-03..2026-02-03"]),
+            ("Sunday one year ago", &["2025-03-16..2025-03-17"]),
+            ("Friday of the week before last", &["2026-03-06..2026-03-07"]),
+            ("Thursday the week before last", &["2026-03-05..2026-03-06"]),
+        ],
+    );
+}
+
+#[test]
 fn dates_are_found() {
     check_find(
         UTC,

@@ -20,7 +20,7 @@ pub(crate) enum DebugCommand {
     Activity(ActivityArgs),
     /// Show what `@@` references expand to.
     ///
-    /// A reference is `@@` followed by an ID, an ID prefix, an alias, the name as one-word-with-dashes, or `"the name"`.
+    /// A reference is `@@` followed by an ID, its start or end, an alias, the name as one-word-with-dashes, or `"the name"`.
     /// `~2` after it adds two sessions it came from; `@@name: what did we decide?` asks it a question. References inside
     /// code are ignored.
     #[command(after_long_help = "Examples:\n  rethread debug resolve 'do it as in @@flaky-parser'")]

@@ -62,7 +62,7 @@ impl SessionCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct SessionRefArgs {
-    /// Session: ID or prefix, alias, name, or words from its name
+    /// Session: ID or its start or end, alias, name, or words from its name
     #[arg(value_name = "REF")]
     pub(crate) reference: String,
 }

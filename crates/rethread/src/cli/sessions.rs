@@ -34,7 +34,7 @@ pub(crate) struct SessionsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// Session: ID or prefix, alias, name, or words from its name; or a citation REF:LINE
+    /// Session: ID or its start or end, alias, name, or words from its name; or a citation REF:LINE
     #[arg(value_name = "REF")]
     pub(crate) reference: String,
     /// Show the last N entries [default: 50]
@@ -61,7 +61,7 @@ pub(crate) struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
-    /// Session: ID or prefix, alias, name, or words from its name [default: the newest one here]
+    /// Session: ID or its start or end, alias, name, or words from its name [default: the newest one here]
     #[arg(value_name = "REF")]
     pub(crate) reference: Option<String>,
 }

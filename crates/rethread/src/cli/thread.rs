@@ -40,7 +40,7 @@ pub(crate) enum ThreadCommand {
     Send(ThreadSendArgs),
     /// List threads, most recent first.
     ///
-    /// The ID, a prefix of it, the alias or the name works as REF in the other thread commands.
+    /// The ID, its start or end, the alias or the name works as REF in the other thread commands.
     #[command(after_long_help = "Examples:\n  rethread thread list")]
     List(JsonArgs),
     /// Delete a thread permanently.
@@ -71,7 +71,7 @@ impl ThreadCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ThreadRefArgs {
-    /// Thread: ID, a prefix of it (4 or more characters), alias or name
+    /// Thread: ID, its start (4 or more characters) or end (6 or more), its alias or name
     #[arg(value_name = "REF")]
     pub(crate) reference: String,
 }

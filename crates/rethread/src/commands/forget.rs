@@ -38,6 +38,10 @@ pub(crate) fn run(context: &CommandContext, args: &ForgetArgs) -> Result<Exit, F
     }
     let forgotten = engine.forget(&target)?;
     print(context, args, &forgotten, false)?;
+    if let Some(folder) = engine.set_aside_folder() {
+        let folder = folder.display();
+        context.printer.warn(&format!("earlier stores in {folder} may still contain it; delete them by hand"));
+    }
     if forgotten.remaining().next().is_some() {
         return Ok(Exit::Reported(3));
     }

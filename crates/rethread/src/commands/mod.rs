@@ -44,8 +44,6 @@ use crate::render::{self, CellAlign, TextPage, Tone};
 const NEVER_SYNCED: &str = "nothing synced yet, run `rethread init`";
 /// Printed where a result is missing because syncs found nothing.
 const NOTHING_STORED: &str = "nothing synced yet, run `rethread sync`";
-/// Characters of an ID that are enough to name one session in a suggestion.
-const SHORT_ID: usize = 10;
 
 /// What every command gets: the process environment, the printer and the user's time zone.
 #[derive(Clone, Debug)]
@@ -81,9 +79,12 @@ impl Exit {
 }
 
 impl CommandContext {
-    /// Opens the engine and prints warnings about ignored settings.
+    /// Opens the engine and prints warnings about its directory and about ignored settings.
     pub(crate) fn engine(&self) -> Result<Engine, Failure> {
         let engine = self.quiet_engine()?;
+        for warning in engine.home_warnings()? {
+            self.printer.warn(&warning);
+        }
         let mut page = self.printer.side_page();
         for problem in engine.config().problems() {
             page.add(Tone::Warning, "warning: ")
@@ -129,9 +130,9 @@ fn no_sessions(scope: &SessionScope) -> String {
     }
 }
 
-/// The beginning of a session's ID, long enough to be unique and short enough to type.
+/// The end of a session's id, which is unique and short enough to type.
 fn short_id(listed: &ListedSession) -> String {
-    listed.session.id.to_string()[..SHORT_ID].to_owned()
+    rethread_model::short_id(&listed.session.id.to_string()).to_owned()
 }
 
 /// Prints commands to try next, one per line with its purpose.

@@ -34,6 +34,7 @@ pub(crate) fn run(context: &CommandContext, args: &SearchArgs) -> Result<Exit, F
         include_exchanges: args.exchange,
         read_only: false,
     };
+    let unsynced = engine.sync_if_small()?;
     let report = engine.search(&request)?;
     match &report.degraded {
         Some(warning) => context.printer.warn(warning),
@@ -46,9 +47,11 @@ pub(crate) fn run(context: &CommandContext, args: &SearchArgs) -> Result<Exit, F
     }
     if report.hits.is_empty() {
         explain_empty(context, &engine, &request)?;
-        return Ok(Exit::Nothing);
     }
-    Ok(Exit::Done)
+    if unsynced > 0 {
+        context.printer.hint(&render::unsynced_transcripts(unsynced));
+    }
+    Ok(if report.hits.is_empty() { Exit::Nothing } else { Exit::Done })
 }
 
 fn has_filter(args: &SearchArgs) -> bool {

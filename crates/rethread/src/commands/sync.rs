@@ -66,6 +66,13 @@ pub(crate) fn print_report(context: &CommandContext, report: &SyncReport) -> Res
         render::index_report(&mut side, &report.index);
     }
     context.printer.note(&side);
+    for old in &report.carried_over {
+        context.printer.warn(&render::carried_over(old));
+    }
+    if report.kept_entries > 0 {
+        let noun = if report.kept_entries == 1 { "entry" } else { "entries" };
+        context.printer.note_line(&format!("kept {} {noun} that no transcript has any more", report.kept_entries));
+    }
     print_embeddings(context, report);
     if report.agents.iter().all(|agent| agent.files == 0) {
         no_transcripts(context);

@@ -46,7 +46,7 @@ struct ReferencedSessionJson<'a> {
     answer: Option<&'a str>,
 }
 
-/// A session that an ambiguous reference matches.
+/// A session that an ambiguous or misspelled reference may mean.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ReferenceCandidateJson<'a> {
@@ -66,10 +66,11 @@ impl<'a> ResolvedReferencesJson<'a> {
             } else {
                 Vec::new()
             },
-            candidates: if let ReferenceOutcome::Ambiguous(found) = outcome {
-                found.iter().map(reference_candidate).collect()
-            } else {
-                Vec::new()
+            candidates: match outcome {
+                ReferenceOutcome::Ambiguous(found) | ReferenceOutcome::NotFound(found) => {
+                    found.iter().map(reference_candidate).collect()
+                }
+                _ => Vec::new(),
             },
         });
         Self { schema: SCHEMA, text: found.text.as_deref(), references: references.collect() }

@@ -34,7 +34,7 @@ pub(super) struct SessionJson<'a> {
     kind: SessionKind,
     pub(super) name: Option<&'a str>,
     alias: Option<&'a str>,
-    /// The session that started this sub-agent.
+    /// The session that this one was forked from, or that started this sub-agent.
     parent: Option<String>,
     project: Option<&'a str>,
     namespace: Option<&'a str>,
@@ -168,7 +168,28 @@ pub(crate) struct SessionLogJson<'a> {
     earlier: u64,
     /// The line that was asked for, if one was.
     cited: Option<u64>,
+    /// The files that `filesEdited` counts, most changes first.
+    changed_files: Vec<ChangedFileJson<'a>>,
+    /// The tools that were called, those of MCP servers included, most calls first.
+    tools: Vec<ToolTotalJson<'a>>,
     entries: Vec<EntryJson<'a>>,
+}
+
+/// A file that tools wrote or edited.
+#[derive(Serialize, JsonSchema)]
+struct ChangedFileJson<'a> {
+    path: &'a str,
+    changes: u64,
+    /// Line of the last change in the transcript.
+    line: u64,
+}
+
+/// How often a tool was called.
+#[derive(Serialize, JsonSchema)]
+struct ToolTotalJson<'a> {
+    name: &'a str,
+    calls: u64,
+    errors: u64,
 }
 
 impl<'a> SessionLogJson<'a> {
@@ -178,6 +199,16 @@ impl<'a> SessionLogJson<'a> {
             session: SessionJson::new(&log.listed),
             earlier: log.earlier_entries,
             cited: log.cited_line,
+            changed_files: log
+                .changed_files
+                .iter()
+                .map(|file| ChangedFileJson { path: &file.path, changes: file.times, line: file.last_line })
+                .collect(),
+            tools: log
+                .tools
+                .iter()
+                .map(|tool| ToolTotalJson { name: &tool.name, calls: tool.calls, errors: tool.errors })
+                .collect(),
             entries: log.entries.iter().map(EntryJson::new).collect(),
         }
     }

@@ -5,7 +5,7 @@ use rethread_model::Timestamp;
 
 use super::format::{age, number};
 use super::wrap::wrap;
-use super::{CellAlign, MAX_TEXT_WIDTH, MIN_ID_LENGTH, TextPage, Tone, sanitize_line};
+use super::{CellAlign, MAX_TEXT_WIDTH, TextPage, Tone, sanitize_line};
 
 /// Width of the label column.
 const LABEL_WIDTH: usize = 10;
@@ -17,7 +17,7 @@ pub(crate) fn card(page: &mut TextPage, card: &SessionCard, now: Timestamp) {
     let session = &card.session;
     let width = page.width().map(|width| width.min(MAX_TEXT_WIDTH));
     page.line(Tone::Strong, &sanitize_line(&card.fields.name));
-    let id: String = session.id.to_string().chars().take(MIN_ID_LENGTH).collect();
+    let id = rethread_model::short_id(&session.id.to_string()).to_owned();
     let by =
         card.model.as_deref().map_or_else(|| "generated without a model".to_owned(), |model| format!("by {model}"));
     let is_older = if card.is_outdated { "the session has changed since" } else { "" };

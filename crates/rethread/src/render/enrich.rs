@@ -7,10 +7,10 @@ use rethread_model::{Session, Timestamp};
 
 use super::card::cost;
 use super::format::{age, count, number};
-use super::{CellAlign, MIN_ID_LENGTH, TextPage, Tone, sanitize_line};
+use super::{CellAlign, TextPage, Tone, sanitize_line};
 
 /// Columns before the details of a session.
-const INDENT: usize = MIN_ID_LENGTH + 2;
+const INDENT: usize = 10;
 /// Width of the longest session type.
 const TYPE_WIDTH: usize = "implementation".len();
 
@@ -119,7 +119,7 @@ pub(crate) fn enrichment_summary(status: &EnrichmentStatus) -> Option<String> {
 }
 
 fn heading(page: &mut TextPage, session: &Session, now: Timestamp) {
-    let id: String = session.id.to_string().chars().take(MIN_ID_LENGTH).collect();
+    let id = rethread_model::short_id(&session.id.to_string()).to_owned();
     let name = session.name.as_deref().map_or_else(|| "(no name)".to_owned(), sanitize_line);
     page.cell(Tone::Dim, &id, INDENT, CellAlign::Left).add(Tone::Strong, &name);
     page.line(Tone::Dim, &format!(" · {} · {}", session.agent, age(session.last_activity_at, now)));

@@ -4,10 +4,13 @@ use rethread_engine::ForgetReport;
 use rethread_model::Session;
 
 use super::format::{count, number};
+use super::text_page::truncate_to_width;
 use super::{CellAlign, TextPage, Tone};
 
 /// Sessions listed before the rest is only counted.
 const MAX_SESSIONS: usize = 20;
+/// Columns before the name of a session.
+const NAME_COLUMN: usize = 27;
 /// Width of the number column.
 const NUMBER_WIDTH: usize = 9;
 
@@ -59,7 +62,8 @@ fn sessions(page: &mut TextPage, sessions: &[Session], verb: &str) {
         let id = session.id.to_string();
         page.add(Tone::Plain, "  ").add(Tone::Dim, &id[..10]).add(Tone::Plain, "  ");
         page.cell(Tone::Plain, session.agent.as_str(), 13, CellAlign::Left);
-        page.line(Tone::Plain, session.name.as_deref().unwrap_or_default());
+        let width = page.width().map_or(usize::MAX, |width| width.saturating_sub(NAME_COLUMN));
+        page.line(Tone::Plain, &truncate_to_width(session.name.as_deref().unwrap_or_default(), width));
     }
     if sessions.len() > MAX_SESSIONS {
         page.line(Tone::Dim, &format!("  … and {} more", sessions.len() - MAX_SESSIONS));

@@ -54,13 +54,13 @@ pub(crate) use project_names::project_names;
 pub(crate) use reduction::reduction_table;
 pub(crate) use resume::resume_command;
 pub(crate) use sanitize::sanitize;
-pub(crate) use search::{SearchView, search, search_by_session, search_summary};
+pub(crate) use search::{SearchView, search, search_by_session, search_summary, unsynced_transcripts};
 pub(crate) use serve::server_address;
 pub(crate) use session_events::session_events;
 pub(crate) use sessions::{picker_lines, session_label, sessions};
 pub(crate) use show::{LogView, relative_path, show, state_name};
 pub(crate) use status::status;
-pub(crate) use sync::{embedding_failure, embedding_report, sync_plan, sync_report, warnings};
+pub(crate) use sync::{carried_over, embedding_failure, embedding_report, sync_plan, sync_report, warnings};
 pub(crate) use text_page::{CellAlign, TextPage, Tone, sanitize_line};
 pub(crate) use thread::{compaction_note, compaction_summary, queue_position, send_plan, thread_context, threads};
 pub(crate) use timeline::timeline;
@@ -69,29 +69,3 @@ pub(crate) use workflows::workflows;
 
 /// Maximum width of running text in columns; wider lines are hard to read.
 const MAX_TEXT_WIDTH: usize = 110;
-
-/// Minimum length of the id prefixes that are shown.
-const MIN_ID_LENGTH: usize = 10;
-
-/// Length of the id prefixes that keeps these ids distinct, at least `MIN_ID_LENGTH`.
-pub(crate) fn distinct_id_length(ids: &[String]) -> usize {
-    let mut sorted: Vec<&String> = ids.iter().collect();
-    sorted.sort();
-    sorted.dedup();
-    let common = |pair: &[&String]| pair[0].bytes().zip(pair[1].bytes()).take_while(|(a, b)| a == b).count();
-    sorted.windows(2).map(|pair| common(pair) + 1).max().unwrap_or(0).max(MIN_ID_LENGTH)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn id_prefixes_are_long_enough_to_be_distinct() {
-        let length = |ids: &[&str]| distinct_id_length(&ids.iter().map(ToString::to_string).collect::<Vec<_>>());
-        assert_eq!(length(&["01KHYAAAAAAAAAAA", "01KHZAAAAAAAAAAA"]), 10);
-        assert_eq!(length(&["01KHYAAAAAAAAAAA", "01KHYAAAAAAAABAA"]), 14);
-        assert_eq!(length(&["01KHYAAAAAAAAAAA"]), 10);
-        assert_eq!(length(&[]), 10);
-    }
-}

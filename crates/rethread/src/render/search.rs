@@ -79,6 +79,12 @@ pub(crate) fn search_summary(report: &SearchReport) -> String {
     format!("{found} · {} searched · {} ms", number(report.searched), number(millis))
 }
 
+/// Hint for transcripts that a search could not read first.
+pub(crate) fn unsynced_transcripts(count: u64) -> String {
+    let transcripts = if count == 1 { "transcript has" } else { "transcripts have" };
+    format!("{} {transcripts} new content that was not searched: rethread sync", number(count))
+}
+
 /// The kind of the entry; a failed tool call is marked, because it also matches as an error.
 fn kind_label(hit: &SearchHit) -> String {
     let outcome = hit.entry.tool.as_ref().and_then(|tool| tool.outcome.as_ref());

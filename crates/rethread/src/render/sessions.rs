@@ -1,13 +1,13 @@
 //! Sessions as a table, and as tab-separated lines for pickers such as fzf.
 
 use rethread_engine::ListedSession;
-use rethread_model::{Session, SessionKind, SessionState, Timestamp};
+use rethread_model::{Session, SessionKind, SessionState, Timestamp, short_id};
 use unicode_width::UnicodeWidthStr;
 
 use super::format::{age, number};
 use super::project_names::project_names;
 use super::text_page::truncate_to_width;
-use super::{CellAlign, TextPage, Tone, distinct_id_length, sanitize_line};
+use super::{CellAlign, TextPage, Tone, sanitize_line};
 
 /// Minimum width of the name column.
 const MIN_NAME_WIDTH: usize = 16;
@@ -72,9 +72,8 @@ pub(crate) fn sessions(page: &mut TextPage, sessions: &[ListedSession], now: Tim
 
 /// Renders rows under headings, each line after `indent`.
 pub(crate) fn session_table(page: &mut TextPage, rows: &[SessionTableRow], indent: &str) {
-    let id_width = distinct_id_length(&rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>());
     let with_project = rows.iter().any(|row| row.project.is_some());
-    let mut lines: Vec<Vec<StyledCell>> = rows.iter().map(|row| row_cells(row, id_width, with_project)).collect();
+    let mut lines: Vec<Vec<StyledCell>> = rows.iter().map(|row| row_cells(row, with_project)).collect();
     let mut headings = vec!["ID", "AGE", "AGENT", "PROMPTS", "ERRORS"];
     headings.extend(with_project.then_some("PROJECT"));
     headings.push("NAME");
@@ -114,8 +113,8 @@ pub(crate) fn session_table(page: &mut TextPage, rows: &[SessionTableRow], inden
     }
 }
 
-fn row_cells(row: &SessionTableRow, id_width: usize, with_project: bool) -> Vec<StyledCell> {
-    let id = row.id.chars().take(id_width).collect();
+fn row_cells(row: &SessionTableRow, with_project: bool) -> Vec<StyledCell> {
+    let id = short_id(&row.id).to_owned();
     let errors = if row.errors > 0 { Tone::Error } else { Tone::Dim };
     let mut cells = vec![
         (Tone::Dim, id),

@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 use rethread_engine::{LogProfile, SessionLog};
-use rethread_model::{Entry, EntryKind, Session, SessionState, ToolOutcome, ToolStatus, ToolUse};
+use rethread_model::{Entry, EntryKind, Session, SessionKind, SessionState, ToolOutcome, ToolStatus, ToolUse};
 use unicode_width::UnicodeWidthStr;
 
 use super::format::{count, local_time, time_range};
@@ -71,6 +71,11 @@ fn header(page: &mut TextPage, log: &SessionLog, reader: &LogView<'_>) {
     ];
     page.row(&what, 0);
     page.row(&[(Tone::Dim, session.id.to_string()), (Tone::Dim, session.external_id.clone())], 0);
+    if let Some(parent) = &log.parent {
+        let relation = if session.kind == SessionKind::Child { "started by" } else { "forked from" };
+        let name = sanitize_line(&session_label(parent));
+        page.row(&[(Tone::Dim, format!("{relation} {name}")), (Tone::Dim, parent.id.to_string())], 0);
+    }
 }
 
 /// Renders a message below its author, time and line number.
@@ -189,10 +194,5 @@ fn author_label(speech: EntryKind) -> (&'static str, Tone) {
 }
 
 pub(crate) fn state_name(state: SessionState) -> &'static str {
-    match state {
-        SessionState::Active => "active",
-        SessionState::Idle => "idle",
-        SessionState::Suspended => "suspended",
-        SessionState::Ended => "ended",
-    }
+    state.as_str()
 }

@@ -1,6 +1,6 @@
 //! Text output of `rethread sync`: one line per agent.
 
-use rethread_engine::{AgentSyncPlan, AgentSyncReport, EmbeddingReport, SyncReport};
+use rethread_engine::{AgentSyncPlan, AgentSyncReport, CarryOverReport, EmbeddingReport, SyncReport};
 
 use super::format::{bytes, count, number};
 use super::{CellAlign, TextPage, Tone};
@@ -77,4 +77,21 @@ pub(crate) fn embedding_failure(why: &str) -> String {
 
 fn agent_cell(page: &mut TextPage, agent: &str) {
     page.cell(Tone::Strong, agent, NAME_WIDTH, CellAlign::Left).add(Tone::Plain, "  ");
+}
+
+/// What became of a store that had to be replaced, as one line.
+pub(crate) fn carried_over(old: &CarryOverReport) -> String {
+    let (path, carried) = (old.path.display(), &old.carried);
+    let found = format!(
+        "the store was replaced; carried over {}, {} stored entries, {} and {} of your own data; the old file is kept: {path}",
+        count(carried.sessions, "session"),
+        number(carried.entries),
+        count(carried.tombstones, "tombstone"),
+        count(carried.own_rows, "row"),
+    );
+    if carried.damaged_tables.is_empty() && carried.rejected_rows == 0 {
+        return found;
+    }
+    let lost = carried.damaged_tables.join(", ");
+    format!("{found}; some rows could not be read ({lost})")
 }

@@ -5,7 +5,7 @@ use rethread_model::one_line;
 use unicode_width::UnicodeWidthStr;
 
 use super::sanitize::sanitize;
-use super::wrap::wrap;
+use super::wrap::wrap_words;
 
 /// Columns of a wrapped text, even if the terminal is narrower.
 const MIN_BLOCK_WIDTH: usize = 20;
@@ -109,7 +109,7 @@ impl TextPage {
     /// Adds text that starts at column `indent` and is wrapped between words, and ends the line.
     pub(crate) fn block(&mut self, tone: Tone, text: &str, indent: usize) -> &mut Self {
         let width = self.width.map(|width| width.saturating_sub(indent).max(MIN_BLOCK_WIDTH));
-        for (at, line) in wrap(&sanitize(text), width).iter().enumerate() {
+        for (at, line) in wrap_words(&sanitize(text), width).iter().enumerate() {
             if at > 0 {
                 self.push_styled(Tone::Plain, &" ".repeat(indent));
             }

@@ -1,18 +1,18 @@
 //! Threads as text: lists, contexts, compactions and planned turns.
 
 use rethread_engine::{CompactReport, SendPlan, Summarizer, ThreadContext};
-use rethread_model::Timestamp;
 use rethread_model::thread::{ChatRole, ContentBlock, ThreadMetadata, UNNAMED_THREAD};
+use rethread_model::{Timestamp, short_id};
 
 use super::format::{age, count, number};
-use super::{CellAlign, TextPage, Tone, distinct_id_length, sanitize_line};
+use super::{CellAlign, TextPage, Tone, sanitize_line};
 
 const LABEL_WIDTH: usize = 10;
 
 /// Renders threads as a table, most recently used first.
 pub(crate) fn threads(page: &mut TextPage, threads: &[ThreadMetadata], now: Timestamp) {
-    let ids: Vec<String> = threads.iter().map(|metadata| metadata.id.to_string()).collect();
-    let width = distinct_id_length(&ids);
+    let ids: Vec<String> = threads.iter().map(|metadata| short_id(&metadata.id.to_string()).to_owned()).collect();
+    let width = ids.iter().map(String::len).max().unwrap_or(2);
     let models: Vec<String> = threads.iter().map(|metadata| sanitize_line(&metadata.model)).collect();
     let widest = models.iter().map(|model| model.chars().count()).max().unwrap_or(0).max(5);
     table_line(page, Tone::Dim, ["ID", "AGE", "MESSAGES", "MODEL", "NAME"], (width, widest));
@@ -20,7 +20,7 @@ pub(crate) fn threads(page: &mut TextPage, threads: &[ThreadMetadata], now: Time
         let age = age(Some(metadata.last_message_at), now);
         let name = sanitize_line(metadata.name.as_deref().unwrap_or(UNNAMED_THREAD));
         let messages = number(metadata.message_count);
-        table_line(page, Tone::Plain, [&id[..width], &age, &messages, model, &name], (width, widest));
+        table_line(page, Tone::Plain, [id, &age, &messages, model, &name], (width, widest));
     }
 }
 

@@ -4,18 +4,27 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The lines of a text, none wider than `width`. Continuation lines are indented like the line they continue.
 pub(crate) fn wrap(text: &str, width: Option<usize>) -> Vec<String> {
+    wrap_lines(text, width, true)
+}
+
+/// The same with every word whole, however long it is: a path that is broken cannot be copied.
+pub(crate) fn wrap_words(text: &str, width: Option<usize>) -> Vec<String> {
+    wrap_lines(text, width, false)
+}
+
+fn wrap_lines(text: &str, width: Option<usize>, breaks_words: bool) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.trim_end().lines() {
         let line = line.replace('\t', "    ");
         match width {
-            Some(width) if line.width() > width => break_line(&line, width.max(1), &mut lines),
+            Some(width) if line.width() > width => break_line(&line, width.max(1), breaks_words, &mut lines),
             _ => lines.push(line.trim_end().to_owned()),
         }
     }
     lines
 }
 
-fn break_line(line: &str, width: usize, lines: &mut Vec<String>) {
+fn break_line(line: &str, width: usize, breaks_words: bool, lines: &mut Vec<String>) {
     let blanks = line.len() - line.trim_start().len();
     // Deeper indentation would leave too narrow a column.
     let mut current = " ".repeat(blanks.min(width / 2));
@@ -27,7 +36,11 @@ fn break_line(line: &str, width: usize, lines: &mut Vec<String>) {
         } else if blank > 0 {
             current.push(' ');
         }
-        push_word(word, width, &indent, &mut current, lines);
+        if breaks_words {
+            push_word(word, width, &indent, &mut current, lines);
+        } else {
+            current.push_str(word);
+        }
     }
     if !current.trim().is_empty() {
         lines.push(current);
@@ -89,6 +102,12 @@ mod tests {
     fn breaks_long_words_and_counts_wide_characters_twice() {
         check("abcdefgh ij", 4, &["abcd", "efgh", "ij"]);
         check("日本語日本", 4, &["日本", "語日", "本"]);
+    }
+
+    // D51
+    #[test]
+    fn whole_words_stay_whole() {
+        assert_eq!(wrap_words("in /a/long/path.jsonl at line 3", Some(10)), ["in", "/a/long/path.jsonl", "at line 3"]);
     }
 
     #[test]

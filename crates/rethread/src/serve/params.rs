@@ -37,7 +37,7 @@ pub(crate) type LogPosition = BoundedNumber<0, { (1 << 53) - 1 }>;
 pub(crate) type ProjectParam = BoundedText<1, 4096>;
 /// A point in time, absolute (`2026-03-14T12:00`) or relative (`7d`, `yesterday`).
 pub(crate) type TimeParam = BoundedText<1, 100>;
-/// A session reference: id, id prefix, alias or name.
+/// A session reference: id, its start or end, alias, name or words of it.
 pub(crate) type SessionRefParam = BoundedText<1, 400>;
 
 /// The scope of a request: all projects unless one is given.

@@ -1,5 +1,6 @@
 //! TLS, for addresses that other machines can reach.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -37,10 +38,22 @@ fn acceptor(certificate: &Path, key: &Path) -> Result<Tls, Failure> {
     };
     let chain = CertificateDer::pem_file_iter(certificate).map_err(|error| bad(certificate, &error))?;
     let chain: Vec<_> = chain.collect::<Result<_, _>>().map_err(|error| bad(certificate, &error))?;
+    refuse_public_key_file(key)?;
     let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| bad(key, &error))?;
     let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     let builder = builder.map_err(|error| bad(certificate, &error))?.with_no_client_auth();
     let config = builder.with_single_cert(chain, secret).map_err(|error| bad(certificate, &error))?;
     Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// Whoever can read the key can pose as this server. A group may share it, as certificate tools arrange.
+fn refuse_public_key_file(key: &Path) -> Result<(), Failure> {
+    let Ok(about) = std::fs::metadata(key) else { return Ok(()) };
+    let mode = about.permissions().mode() & 0o777;
+    if mode.trailing_zeros() >= 3 {
+        return Ok(());
+    }
+    let message = format!("all users can read the TLS key {} (mode {mode:04o})", key.display());
+    Err(Failure::new(FailureKind::Serve, message).hint(format!("run: chmod 600 {}", key.display())))
 }

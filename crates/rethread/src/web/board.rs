@@ -216,6 +216,7 @@ fn session_card(context: PageContext<'_>, on_board: &BoardSession) -> Markup {
                 span { (session.agent.as_str()) }
                 @if let Some(branch) = &session.branch { span.branch { (OneLine(branch)) } }
                 @if let Some(model) = &session.model { span { (OneLine(short_model(model))) } }
+                @if let Some(parent) = &on_board.parent { span { "fork of " (components::session_link(parent)) } }
             }
             @if let Some(prompt) = prompt { p.last-prompt { (OneLine(prompt)) } }
             @if let Some(last) = on_board.last_entry.as_ref().filter(|_| !is_over) { (last_action(session, last)) }

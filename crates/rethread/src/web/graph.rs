@@ -19,6 +19,9 @@ const MAX_FACTS: usize = 40;
 /// Entities of each kind when no entity is given.
 const ENTITIES_PER_KIND: usize = 24;
 
+/// Longer names get a smaller heading.
+const LONG_NAME_CHARS: usize = 60;
+
 /// Query parameters of the graph page.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct GraphPageParams {
@@ -89,7 +92,7 @@ fn heading(context: PageContext<'_>, entity: &EntityFacts, graph: &EntityGraph) 
     html! {
         header.thing {
             p.dim { (entity.entity.kind.as_str()) }
-            h2 { (OneLine(&entity.entity.name)) }
+            h2.long[entity.entity.name.chars().count() > LONG_NAME_CHARS] { (OneLine(&entity.entity.name)) }
             p.dim {
                 (count(entity.facts, "fact")) " in " (count(entity.sessions, "session")) " · last " (context.since(entity.last_fact_at))
                 @if graph.left_out > 0 { " · " (number(graph.left_out as u64)) " more not shown" }

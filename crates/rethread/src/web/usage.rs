@@ -114,16 +114,14 @@ fn filters(app: &ServerState, params: &UsagePageParams) -> Result<Markup, ApiErr
 
 fn totals(report: &UsageReport) -> Markup {
     let tokens = report.total.tokens;
-    let read = tokens.input + tokens.cache_read + tokens.cache_write;
-    let cached =
-        if read > 0 { format!("{:.0} %", tokens.cache_read as f64 * 100.0 / read as f64) } else { "–".to_owned() };
     let cost = if report.total.cost().is_some() { rough_cost(&report.total) } else { "–".to_owned() };
     let all = [
         ("Cost", cost),
         ("Messages", number(report.total.messages)),
+        ("Input", short_number(tokens.input)),
         ("Output", short_number(tokens.output)),
-        ("Input", short_number(read)),
-        ("Cache reads", cached),
+        ("Cache reads", short_number(tokens.cache_read)),
+        ("Cache writes", short_number(tokens.cache_write)),
     ];
     html! { dl.totals { @for (name, value) in all { div { dt { (name) } dd { (value) } } } } }
 }

@@ -66,7 +66,10 @@ fn failing_hook_is_silent_and_exits_zero() {
     let below_a_file = home.path("file/rethread").display().to_string();
     silent(&hook(&home, &prompt(), &[("RETHREAD_HOME", &below_a_file)]), "no home can be made");
     fs::write(home.path(".rethread/memory.db"), "garbage, and no database at all").unwrap();
-    silent(&hook(&home, &prompt(), &[]), "a damaged store");
+    // D33: the store is replaced, which is said once.
+    let said = hook(&home, &prompt(), &[]);
+    assert_eq!(said.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&said.stdout).starts_with("{\"systemMessage\":\"Rethread: the store is damaged."));
     home.write(".rethread/config.toml", "this is = = no toml");
     silent(&hook(&home, &prompt(), &[]), "a broken configuration");
 }

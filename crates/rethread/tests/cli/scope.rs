@@ -56,6 +56,22 @@ fn outside_a_project_every_list_covers_all_projects_and_says_so() {
 
 // D47
 #[test]
+fn sessions_without_activity_do_not_make_a_project() {
+    let home = read_home();
+    let exit = claude(
+        "1b0f77aa-0000-4000-8000-000000000041",
+        &[user("11:00:00", &json!("<command-name>/exit</command-name>"))],
+    );
+    home.write(
+        ".claude/projects/-p/1b0f77aa-0000-4000-8000-000000000041.jsonl",
+        exit.replace("/home/dev/app", home.work_dir().to_str().unwrap()),
+    );
+    home.run_ok(&["sync"]);
+    assert!(home.run_ok(&["sessions"]).contains("Fix the parser's last line"));
+}
+
+// D47
+#[test]
 fn in_a_project_with_sessions_nothing_is_widened() {
     let home = new_home();
     let (here, other) = (home.work_dir().join("here"), home.work_dir().join("other"));

@@ -3,7 +3,7 @@
 use std::fs;
 
 use insta::assert_snapshot;
-use rethread_testing::{TestHome, files_below};
+use rethread_testing::{TestHome, TranscriptBuilder, files_below};
 use serde_json::{Value, json};
 
 use crate::transcripts::{call, claude, home_with_agents, model, result, text, user};
@@ -318,4 +318,17 @@ fn any_query_is_accepted() {
         assert_eq!(value["query"], query);
         assert_eq!(json.status.code(), output.status.code(), "{query:?}");
     }
+}
+
+#[test]
+fn a_search_reads_what_grew_since_the_last_sync() {
+    // D43
+    let home = TestHome::new();
+    let builder = || TranscriptBuilder::new("0000aaaa-0000-4000-8000-0000000000aa").cwd("/p");
+    let file = ".claude/projects/-p/0000aaaa-0000-4000-8000-0000000000aa.jsonl";
+    home.write(file, builder().user("the first words").build());
+    home.run_ok(&["sync"]);
+    home.write(file, builder().user("the first words").assistant("a zeppelin appears").build());
+    let found = home.run_ok(&["search", "zeppelin", "--all-projects"]);
+    assert!(found.contains("zeppelin"), "{found}");
 }

@@ -221,11 +221,11 @@ fn tool_errors_have_codes_and_hints() {
         let output = client.error_text(tool, &arguments);
         assert!(expected.iter().all(|words| output.contains(words)), "{tool}: {output}");
     }
-    add_session(&home, "aaaa2022-0000-4000-8000-00000000000a", "another one");
+    add_session(&home, "aaaa2022-0000-4000-8000-00000000000a", "translate the menu");
     assert!(home.run(&["sync"]).status.success());
     let output = client.error_text("query_session", &json!({"session": "aaaa", "question": "why?"}));
     assert!(
-        output.contains("SESSION_AMBIGUOUS") && output.contains("another one") && output.contains("zymurgy"),
+        output.contains("SESSION_AMBIGUOUS") && output.contains("Translate the menu") && output.contains("zymurgy"),
         "{output}"
     );
     let unknown = client.request("tools/call", &json!({"name": "delete_everything", "arguments": {}}));

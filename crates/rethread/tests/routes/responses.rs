@@ -7,8 +7,9 @@ use crate::fixture::ApiFixture;
 use crate::json_schema::misfits;
 
 /// Every GET with parameters; `{id}` is an agent session, `{thread}` a thread.
-const GET_PATHS: [&str; 46] = [
+const GET_PATHS: [&str; 47] = [
     "/api/sessions",
+    "/api/history/cross-session?session={id}",
     "/api/sessions?state=ended&agent=pi&includeEmpty=true&children=true&limit=1&offset=0&project=/home/dev/site",
     "/api/sessions/{id}",
     "/api/sessions/{thread}",

@@ -131,7 +131,9 @@ fn get_activity_keeps_it_unread_and_post_marks_it_read() {
         let body = (method == "POST").then_some("{}");
         api.client.json(method, &format!("/api/sessions/{id}/activity"), body)["text"].clone()
     };
-    let transcript = |session: &str, prompt: &str| TranscriptBuilder::new(session).times(now(), 0).user(prompt).build();
+    let transcript = |session: &str, prompt: &str| {
+        TranscriptBuilder::new(session).times(now(), 0).user(prompt).assistant("Done.").build()
+    };
     let (anna, ben) = ("9a9eadc8-c1f1-493e-a0f1-884aa996b05b", "7b9eadc8-c1f1-493e-a0f1-884aa996b05c");
     api.home.write(&format!(".claude/projects/-app/{anna}.jsonl"), transcript(anna, "paint the zeppelin"));
     api.home.write(&format!(".claude/projects/-app/{ben}.jsonl"), transcript(ben, "fly it"));

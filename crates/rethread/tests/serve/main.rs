@@ -63,6 +63,10 @@ fn tls_server_still_requires_the_token() {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     home.write("cert.pem", made.cert.pem());
     home.write("key.pem", made.signing_key.serialize_pem());
+    // D71
+    let exposed = home.run(&["serve", "--tls-cert", "cert.pem", "--tls-key", "key.pem"]);
+    assert_eq!(exposed.status.code(), Some(3), "a key that all users can read is refused");
+    std::fs::set_permissions(home.path("key.pem"), std::fs::Permissions::from_mode(0o600)).unwrap();
     let server = home.serve(&["--no-watch", "--tls-cert", "cert.pem", "--tls-key", "key.pem"]);
     assert!(server.started["url"].as_str().unwrap().starts_with("https://"));
     let mut roots = RootCertStore::empty();

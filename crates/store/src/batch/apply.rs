@@ -4,18 +4,22 @@ use rethread_model::{Episode, MessageUsage, NativeKey, NewEntry, SessionChanges,
 use rusqlite::params;
 
 use super::{Batch, SessionNumber};
-use crate::{StoreError, entries};
+use crate::{StoreError, TranscriptNumber, entries};
+
+/// The session an entry belongs to and the transcript it was read from.
+type EntrySource = (SessionNumber, Option<TranscriptNumber>);
 
 impl Batch<'_> {
-    /// Stores what a batch of events changed in a session, and its open episode.
+    /// Stores what a batch of events of a transcript changed in a session, and its open episode.
     pub fn apply_changes(
         &mut self,
         session: SessionNumber,
+        transcript: Option<TranscriptNumber>,
         changes: &SessionChanges,
         open: Option<&Episode>,
     ) -> Result<(), StoreError> {
         for new in &changes.entries {
-            self.add_entry(session, new)?;
+            self.add_entry((session, transcript), new)?;
         }
         for (seq, outcome) in &changes.outcomes {
             self.set_result(session, *seq, outcome)?;
@@ -25,14 +29,15 @@ impl Batch<'_> {
         }
         for key in &changes.queue_steps {
             self.run(
-                "INSERT OR IGNORE INTO queue_step (space, session, step_key) VALUES (?1, ?2, ?3)",
-                params![self.space, session.0, key.as_stored()],
+                "INSERT OR IGNORE INTO queue_step (space, session, step_key, transcript) VALUES (?1, ?2, ?3, ?4)",
+                params![self.space, session.0, key.as_stored(), transcript.map(|transcript| transcript.0)],
             )?;
         }
         for node in &changes.nodes {
-            self.add_node(session, node)?;
+            self.add_node((session, transcript), node)?;
         }
-        self.add_usages(session, changes)?;
+        self.add_forgotten_keys(changes.forgotten_calls.iter().copied())?;
+        self.add_usages((session, transcript), changes)?;
         for (leaf, text) in &changes.other_session_titles {
             self.add_other_session_title(*leaf, text)?;
         }
@@ -97,8 +102,8 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn add_entry(&mut self, session: SessionNumber, new: &NewEntry) -> Result<(), StoreError> {
-        entries::insert(&self.transaction, self.space, session, new).map_err(|cause| self.err(cause))
+    fn add_entry(&mut self, source: EntrySource, new: &NewEntry) -> Result<(), StoreError> {
+        entries::insert(&self.transaction, self.space, source, new).map_err(|cause| self.err(cause))
     }
 
     fn set_result(&mut self, session: SessionNumber, seq: u64, outcome: &ToolOutcome) -> Result<(), StoreError> {
@@ -127,10 +132,10 @@ impl Batch<'_> {
         )
     }
 
-    fn add_node(&mut self, session: SessionNumber, node: &TreeNode) -> Result<(), StoreError> {
+    fn add_node(&mut self, (session, transcript): EntrySource, node: &TreeNode) -> Result<(), StoreError> {
         self.run(
-            "INSERT OR IGNORE INTO tree_node (space, session, node_key, line, parent_key, lineage_key)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT OR IGNORE INTO tree_node (space, session, node_key, line, parent_key, lineage_key, transcript)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             params![
                 self.space,
                 session.0,
@@ -138,14 +143,16 @@ impl Batch<'_> {
                 node.line as i64,
                 node.parent.map(NativeKey::as_stored),
                 node.lineage.as_stored(),
+                transcript.map(|transcript| transcript.0),
             ],
         )
     }
 
-    fn add_usages(&mut self, session: SessionNumber, changes: &SessionChanges) -> Result<(), StoreError> {
+    fn add_usages(&mut self, source: EntrySource, changes: &SessionChanges) -> Result<(), StoreError> {
+        let (session, _) = source;
         let (mut tokens, mut cost) = ([0; 4], 0);
         for (key, usage) in &changes.usage {
-            let (more, price) = self.add_usage(session, *key, usage)?;
+            let (more, price) = self.add_usage(source, *key, usage)?;
             tokens = std::array::from_fn(|at| tokens[at] + more[at]);
             cost += price;
         }
@@ -165,18 +172,18 @@ impl Batch<'_> {
     /// with the largest numbers seen.
     fn add_usage(
         &mut self,
-        session: SessionNumber,
+        (session, transcript): EntrySource,
         key: NativeKey,
         usage: &MessageUsage,
     ) -> Result<([i64; 4], i64), StoreError> {
         let tokens = [usage.tokens.input, usage.tokens.output, usage.tokens.cache_read, usage.tokens.cache_write];
-        let tokens = tokens.map(|count| count as i64);
+        let (tokens, hour_writes) = (tokens.map(|count| count as i64), usage.hour_write_tokens as i64);
         // Integers add up to the same sum in any order.
         let cost = usage.cost_usd.map(|cost| (cost * 1e9).round() as i64);
         let is_new = self.insert(
             "INSERT INTO usage (space, message_key, session, at, model, input_tokens, output_tokens, cache_read_tokens,
-             cache_write_tokens, cost_nanos)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING",
+             cache_write_tokens, hour_write_tokens, cost_nanos, transcript)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT DO NOTHING",
             params![
                 self.space,
                 key.as_stored(),
@@ -187,10 +194,16 @@ impl Batch<'_> {
                 tokens[1],
                 tokens[2],
                 tokens[3],
+                hour_writes,
                 cost,
+                transcript.map(|transcript| transcript.0),
             ],
         )?;
-        if is_new { Ok((tokens, cost.unwrap_or(0))) } else { self.raise_usage(session, key, tokens, cost) }
+        if is_new {
+            Ok((tokens, cost.unwrap_or(0)))
+        } else {
+            self.raise_usage(session, key, (tokens, hour_writes), cost)
+        }
     }
 
     /// Raises the usage of a message that this session already has and returns the increase.
@@ -198,7 +211,7 @@ impl Batch<'_> {
         &mut self,
         session: SessionNumber,
         key: NativeKey,
-        tokens: [i64; 4],
+        (tokens, hour_writes): ([i64; 4], i64),
         cost: Option<i64>,
     ) -> Result<([i64; 4], i64), StoreError> {
         let before = self.one(
@@ -212,8 +225,8 @@ impl Batch<'_> {
         let cost = cost.or(old_cost);
         self.run(
             "UPDATE usage SET input_tokens = ?3, output_tokens = ?4, cache_read_tokens = ?5, cache_write_tokens = ?6,
-             cost_nanos = ?7 WHERE space = ?1 AND message_key = ?2",
-            params![self.space, key.as_stored(), new[0], new[1], new[2], new[3], cost],
+             cost_nanos = ?7, hour_write_tokens = max(hour_write_tokens, ?8) WHERE space = ?1 AND message_key = ?2",
+            params![self.space, key.as_stored(), new[0], new[1], new[2], new[3], cost, hour_writes],
         )?;
         Ok((std::array::from_fn(|at| new[at] - old[at]), cost.unwrap_or(0) - old_cost.unwrap_or(0)))
     }
@@ -222,7 +235,7 @@ impl Batch<'_> {
         // Of several titles for one entry the alphabetically last one wins, whatever the order of reading.
         self.run(
             "INSERT INTO other_session_title (space, leaf_key, title) VALUES (?1, ?2, ?3)
-             ON CONFLICT DO UPDATE SET title = max(title, excluded.title)",
+             ON CONFLICT DO UPDATE SET title = excluded.title, is_delivered = 0 WHERE excluded.title > title",
             params![self.space, leaf.as_stored(), text],
         )
     }

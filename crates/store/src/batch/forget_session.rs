@@ -1,6 +1,6 @@
 //! Removes a session with everything derived from it, once or for good.
 
-use rethread_model::{NativeKey, Session, Timestamp};
+use rethread_model::{Session, Timestamp};
 use rusqlite::params;
 
 use super::Batch;
@@ -30,7 +30,7 @@ impl Batch<'_> {
             );
             self.run(&sql, params![self.space, session.0])?;
         }
-        for table in ["watermark", "transcript"] {
+        for table in ["watermark", "shown_name", "transcript"] {
             let sql = format!("DELETE FROM {table} WHERE space = ?1 AND session = ?2");
             self.run(&sql, params![self.space, session.0])?;
         }
@@ -61,13 +61,13 @@ impl Batch<'_> {
                 "INSERT OR IGNORE INTO forgotten_session (space, agent, external_id, at) VALUES (?1, ?2, ?3, ?4)",
                 params![self.space, session.agent.as_str(), session.external_id, now.as_millis()],
             )?;
-            for (table, key) in [("entry", "native_key"), ("tree_node", "lineage_key")] {
-                let sql = format!(
-                    "INSERT OR IGNORE INTO forgotten_key (space, key) SELECT space, {key} FROM {table}
-                     WHERE space = ?1 AND session = ?2"
-                );
-                self.run(&sql, params![self.space, number.0])?;
-            }
+            let keys = self.tombstone_keys(*number, session.agent, None)?;
+            self.add_forgotten_keys(keys)?;
+            self.run(
+                "INSERT OR IGNORE INTO forgotten_key (space, key) SELECT space, lineage_key FROM tree_node
+                 WHERE space = ?1 AND session = ?2",
+                params![self.space, number.0],
+            )?;
             self.remove_session(*number)?;
         }
         self.mark_unwiped()
@@ -76,10 +76,6 @@ impl Batch<'_> {
     /// Whether the user had the session forgotten.
     pub fn is_forgotten(&self, key: SessionKey<'_>) -> Result<bool, StoreError> {
         forgetting::is_forgotten(self.connection(), self.space, key).map_err(|cause| self.err(cause))
-    }
-
-    pub(crate) fn has_forgotten(&self, key: NativeKey) -> Result<bool, StoreError> {
-        self.exists("SELECT 1 FROM forgotten_key WHERE space = ?1 AND key = ?2", params![self.space, key.as_stored()])
     }
 
     /// Bytes of deleted rows may be in the files until [`crate::Store::wipe`] has run.

@@ -11,6 +11,15 @@ use crate::forgetting::{self, KEPT_WHEN_ENTRIES_GO, SESSION_TABLES, TEXT_COLUMNS
 use crate::transcripts::{self, TranscriptRow};
 use crate::{SessionKey, SessionNumber, StoreError, TextMatcher};
 
+/// Which entries of a session to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextsOf {
+    /// Also prompts that were taken back.
+    AllEntries,
+    /// Only what counts as said.
+    Conversation,
+}
+
 impl Batch<'_> {
     /// Removes what users and models wrote that contains a text: notes, cards, answers, injections. Entries are not
     /// touched; they are removed by [`Batch::remove_entries`] or by reading the transcript again.
@@ -35,22 +44,17 @@ impl Batch<'_> {
         Ok(added)
     }
 
-    /// The keys of some entries of a session, with the text of those that a user typed.
-    pub fn entry_keys(
-        &self,
-        session: SessionNumber,
-        seqs: &BTreeSet<u64>,
-    ) -> Result<Vec<(NativeKey, Option<String>)>, StoreError> {
-        let mut keys = Vec::with_capacity(seqs.len());
+    /// The texts of some entries of a session that a user typed.
+    pub fn typed_texts(&self, session: SessionNumber, seqs: &BTreeSet<u64>) -> Result<Vec<String>, StoreError> {
+        let mut texts = Vec::new();
         for seq in seqs {
-            keys.extend(self.one(
-                "SELECT native_key, CASE WHEN kind IN ('prompt', 'task') THEN text END FROM entry
-                 WHERE space = ?1 AND session = ?2 AND seq = ?3",
+            texts.extend(self.one(
+                "SELECT text FROM entry WHERE space = ?1 AND session = ?2 AND seq = ?3 AND kind IN ('prompt', 'task')",
                 params![self.space, session.0, *seq as i64],
-                |row| Ok((NativeKey::from_stored(row.get(0)?), row.get(1)?)),
+                |row| row.get(0),
             )?);
         }
-        Ok(keys)
+        Ok(texts)
     }
 
     /// The transcripts of a session, in the order in which they were first read.
@@ -75,11 +79,16 @@ impl Batch<'_> {
         Ok(titles)
     }
 
-    /// Seq, kind and text of all entries of a session, in order.
-    pub fn entry_texts(&self, session: SessionNumber) -> Result<Vec<(u64, EntryKind, String)>, StoreError> {
+    /// Seq, kind and text of the entries of a session, in order.
+    pub fn entry_texts(
+        &self,
+        session: SessionNumber,
+        of: TextsOf,
+    ) -> Result<Vec<(u64, EntryKind, String)>, StoreError> {
         self.all(
-            "SELECT seq, kind, text FROM entry WHERE space = ?1 AND session = ?2 ORDER BY seq",
-            params![self.space, session.0],
+            "SELECT seq, kind, text FROM entry WHERE space = ?1 AND session = ?2 AND (?3 OR NOT is_retracted)
+             ORDER BY seq",
+            params![self.space, session.0, of == TextsOf::AllEntries],
             |row| Ok((row.get::<_, i64>(0)? as u64, EntryKind::from_stored(row.get_ref(1)?.as_str()?), row.get(2)?)),
         )
     }

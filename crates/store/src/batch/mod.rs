@@ -3,11 +3,18 @@
 mod apply;
 mod forget_session;
 mod forget_text;
+mod set_aside;
+mod tombstones;
+
+pub use forget_text::TextsOf;
 
 use std::path::Path;
 
 use rethread_model::{Agent, EntryOwner, NativeKey, Session, SessionCounts, SessionId, SessionKind, Space, Timestamp};
 use rusqlite::{OptionalExtension, Transaction, params};
+
+pub use set_aside::{RereadKind, RestoredEntries};
+pub use tombstones::EntryContent;
 
 use crate::StoreError;
 use crate::forgetting::SESSION_TABLES;
@@ -26,6 +33,21 @@ impl SessionNumber {
     /// Inverse of [`SessionNumber::get`].
     pub const fn new(number: u64) -> Self {
         Self(number as i64)
+    }
+}
+
+const UNDELIVERED_TITLES: &str = "SELECT other_session_title.leaf_key, entry.session, other_session_title.title
+     FROM other_session_title
+     CROSS JOIN entry INDEXED BY entry_by_native_key ON entry.space = other_session_title.space
+     AND entry.native_key = other_session_title.leaf_key
+     WHERE other_session_title.space = ?1 AND NOT other_session_title.is_delivered
+     ORDER BY entry.session, other_session_title.title";
+
+impl crate::Store {
+    /// Whether a title from another file can be given to a session.
+    pub fn has_undelivered_titles(&self) -> Result<bool, StoreError> {
+        let read = || self.connection.prepare_cached(UNDELIVERED_TITLES)?.exists([self.space.as_str()]);
+        read().map_err(|cause| self.err(cause))
     }
 }
 
@@ -254,10 +276,19 @@ impl<'s> Batch<'s> {
         )
     }
 
+    /// Starts a new generation of a session, because its transcript was replaced: all watermarks on it are void.
+    pub fn start_generation(&mut self, session: SessionNumber) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE session SET generation = generation + 1 WHERE space = ?1 AND number = ?2",
+            params![self.space, session.0],
+        )
+    }
+
     /// Sub-agent sessions whose entries are in the transcript of their parent.
     pub fn inline_children(&self, agent: Agent, parent_external: &str) -> Result<Vec<SessionNumber>, StoreError> {
         self.all(
             "SELECT number FROM session AS child WHERE space = ?1 AND agent = ?2 AND parent_external_id = ?3
+             AND kind <> 'main'
              AND NOT EXISTS (SELECT 1 FROM transcript WHERE space = child.space AND session = child.number)",
             params![self.space, agent.as_str(), parent_external],
             |row| row.get(0).map(SessionNumber),
@@ -267,8 +298,12 @@ impl<'s> Batch<'s> {
     /// Which session has an entry with this key: `session`, another one, or one that was forgotten.
     pub fn entry_owner(&self, session: SessionNumber, key: NativeKey) -> Result<Option<EntryOwner>, StoreError> {
         // Names the index because the planner, seeing a single space, would pick the primary key and scan all entries.
+        // Entries that are set aside belong to their session as long as their transcript is not read again.
         let owners: Vec<i64> = self.all(
-            "SELECT session FROM entry INDEXED BY entry_by_native_key WHERE space = ?1 AND native_key = ?2",
+            "SELECT session FROM entry INDEXED BY entry_by_native_key WHERE space = ?1 AND native_key = ?2
+             UNION ALL SELECT session FROM set_aside_entry INDEXED BY set_aside_entry_by_native_key
+             WHERE space = ?1 AND native_key = ?2 AND NOT EXISTS (SELECT 1 FROM transcript
+             WHERE space = ?1 AND number = set_aside_entry.transcript AND reread IS NOT NULL)",
             params![self.space, key.as_stored()],
             |row| row.get(0),
         )?;
@@ -279,6 +314,16 @@ impl<'s> Batch<'s> {
             None if self.has_forgotten(key)? => Ok(Some(EntryOwner::Forgotten)),
             owner => Ok(owner),
         }
+    }
+
+    /// The session that had an entry with this key first.
+    pub fn entry_session(&self, key: NativeKey) -> Result<Option<SessionNumber>, StoreError> {
+        self.one(
+            "SELECT session FROM entry INDEXED BY entry_by_native_key WHERE space = ?1 AND native_key = ?2
+             ORDER BY session LIMIT 1",
+            params![self.space, key.as_stored()],
+            |row| row.get(0).map(SessionNumber),
+        )
     }
 
     /// Whether that step of the session's prompt queue was handled before.
@@ -359,15 +404,18 @@ impl<'s> Batch<'s> {
         )
     }
 
-    /// Titles that one file holds for a session in another file, with the session each belongs to.
-    pub fn other_session_titles(&self) -> Result<Vec<(SessionNumber, String)>, StoreError> {
-        self.all(
-            "SELECT entry.session, other_session_title.title FROM other_session_title
-             CROSS JOIN entry INDEXED BY entry_by_native_key ON entry.space = other_session_title.space
-             AND entry.native_key = other_session_title.leaf_key
-             WHERE other_session_title.space = ?1 ORDER BY entry.session, other_session_title.title",
-            params![self.space],
-            |row| Ok((SessionNumber(row.get(0)?), row.get(1)?)),
+    /// Titles from other files that sessions in the store do not have yet: leaf key, session, title.
+    pub fn undelivered_titles(&self) -> Result<Vec<(NativeKey, SessionNumber, String)>, StoreError> {
+        self.all(UNDELIVERED_TITLES, params![self.space], |row| {
+            Ok((NativeKey::from_stored(row.get(0)?), SessionNumber(row.get(1)?), row.get(2)?))
+        })
+    }
+
+    /// Records that the session has the title from another file.
+    pub fn mark_title_delivered(&mut self, leaf: NativeKey) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE other_session_title SET is_delivered = 1 WHERE space = ?1 AND leaf_key = ?2",
+            params![self.space, leaf.as_stored()],
         )
     }
 
@@ -390,7 +438,7 @@ impl<'s> Batch<'s> {
     pub fn rename_session(
         &mut self,
         number: SessionNumber,
-        name: Option<&str>,
+        name: &str,
         assembler_state: Option<&str>,
     ) -> Result<(), StoreError> {
         let change = self.next_change();
@@ -432,6 +480,15 @@ impl<'s> Batch<'s> {
     pub(crate) fn next_change(&mut self) -> i64 {
         self.change += 1;
         self.change
+    }
+
+    pub(crate) fn has_counter(&self, name: &str) -> Result<bool, StoreError> {
+        self.exists("SELECT 1 FROM counter WHERE space = ?1 AND name = ?2", params![self.space, name])
+    }
+
+    pub(crate) fn set_counter(&self, name: &str) -> Result<(), StoreError> {
+        let sql = "INSERT OR REPLACE INTO counter (space, name, value) VALUES (?1, ?2, 1)";
+        self.run(sql, params![self.space, name])
     }
 
     pub(crate) fn next_number(&self, table: &str) -> Result<i64, StoreError> {

@@ -14,8 +14,8 @@ use crate::{SessionKey, SessionNumber, Store, StoreError};
 
 pub use mention_matcher::MentionMatcher;
 pub(crate) use tables::{
-    EXTERNAL_ID_TABLES, JSON_COLUMNS, KEPT_WHEN_ENTRIES_GO, SESSION_TABLES, TEXT_COLUMNS, TextAction, TextColumns,
-    row_label,
+    EXTERNAL_ID_TABLES, JSON_COLUMNS, KEPT_WHEN_ENTRIES_GO, KEPT_WHEN_READ_AGAIN, SESSION_TABLES, TEXT_COLUMNS,
+    TextAction, TextColumns, row_label,
 };
 pub use text_matcher::TextMatcher;
 
@@ -50,7 +50,7 @@ impl Store {
             let Some(session) = self.session_by_number(number)?.filter(|_| seen.insert(number)) else { continue };
             let read = || -> rusqlite::Result<Vec<SessionNumber>> {
                 let sql = "SELECT number FROM session WHERE space = ?1 AND agent = ?2 AND parent_external_id = ?3
-                     AND kind <> 'removed'";
+                     AND kind = 'child'";
                 let values = params![self.space.as_str(), session.agent.as_str(), session.external_id];
                 self.connection.prepare_cached(sql)?.query_map(values, |row| row.get(0).map(SessionNumber))?.collect()
             };

@@ -3,7 +3,7 @@
 //! Every new table must be listed here; the tests below check it.
 
 /// Tables keyed by session number. All of them are derived from transcripts and can be rebuilt.
-pub(crate) const SESSION_TABLES: [&str; 11] = [
+pub(crate) const SESSION_TABLES: [&str; 13] = [
     "entry",
     "episode",
     "usage",
@@ -15,11 +15,16 @@ pub(crate) const SESSION_TABLES: [&str; 11] = [
     "fact",
     "fact_span",
     "enrichment",
+    "set_aside_entry",
+    "set_aside_session",
 ];
 
 /// Session tables that are not cleared when single entries are removed from a session whose transcript no longer
 /// exists: they hold no text, or lose their rows one by one.
 pub(crate) const KEPT_WHEN_ENTRIES_GO: [&str; 4] = ["entry", "usage", "tree_node", "queue_step"];
+
+/// Session tables that keep the rows of transcripts that cannot be read again.
+pub(crate) const KEPT_WHEN_READ_AGAIN: [&str; 3] = ["usage", "tree_node", "queue_step"];
 
 /// Tables keyed by agent and external id, holding what only Rethread knows. Each has a trigger that ignores rows of
 /// forgotten sessions.
@@ -30,6 +35,7 @@ pub(crate) const EXTERNAL_ID_TABLES: [&str; 10] = [
     "lifecycle_event",
     "hot_memory",
     "watermark",
+    "shown_name",
     "injected_content",
     "context_state",
     "injection",
@@ -70,11 +76,17 @@ const fn texts(table: &'static str, columns: &'static [&'static str], action: Te
 }
 
 /// All columns with free text. The entries come first: `entries_containing` relies on it.
-pub(crate) const TEXT_COLUMNS: [TextColumns; 20] = [
+pub(crate) const TEXT_COLUMNS: [TextColumns; 22] = [
     texts(
         "entry",
         &["text", "target", "arguments", "paths", "summary", "error", "output", "script"],
         TextAction::Rebuild,
+    ),
+    // Only while transcripts are read again; forgetting waits for that to finish.
+    texts(
+        "set_aside_entry",
+        &["text", "target", "arguments", "paths", "summary", "error", "output", "script"],
+        TextAction::DeleteRow,
     ),
     texts("session", &["name"], TextAction::Rebuild),
     texts("session", &["cwd", "project", "transcript_path"], TextAction::Keep),
@@ -86,6 +98,7 @@ pub(crate) const TEXT_COLUMNS: [TextColumns; 20] = [
     texts("lifecycle_event", &["detail"], TextAction::DeleteRow),
     texts("hot_memory", &["text"], TextAction::DeleteRow),
     texts("card", &["fields"], TextAction::DeleteRow),
+    texts("shown_name", &["slug"], TextAction::DeleteRow),
     texts("injection", &["text", "sections"], TextAction::DeleteRow),
     texts("pending_archive", &["content"], TextAction::DeleteRow),
     texts("cached_answer", &["question", "text"], TextAction::DeleteRow),
@@ -130,12 +143,13 @@ pub(crate) fn row_label(table: &str) -> &'static str {
         "hot_memory" => "notes and hot memory",
         "injection" => "injections",
         "pending_archive" => "archives",
-        "other_session_title" => "names",
+        "other_session_title" | "shown_name" => "names",
         "transcript_problem" => "transcript problems",
         "transcript" => "transcripts",
         "session" => "sessions",
         "fact" => "facts",
         "entity" => "entities",
+        "set_aside_entry" | "set_aside_session" => "entries set aside",
         _ => "internal records",
     }
 }
@@ -150,8 +164,9 @@ mod tests {
     use crate::Store;
 
     /// Columns with ids, enum values or names of models.
-    const NOT_FREE_TEXT: [&str; 27] = [
+    const NOT_FREE_TEXT: [&str; 28] = [
         "space",
+        "reread",
         "agent",
         "external_id",
         "id",

@@ -5,8 +5,8 @@ use std::io;
 
 use rethread_model::thread::{ThreadId, ThreadMetadata};
 
-use super::private_files::{Flush, PrivateFolder};
 use super::{log, read, record_counts};
+use crate::private_files::{OWNER_ONLY, PrivateFolder};
 
 pub(super) const NAME: &str = "metadata.json";
 /// New name of a file that cannot be parsed.
@@ -24,9 +24,7 @@ pub(super) fn load(
         None => stored(id, folder, file)?,
     };
     let from = metadata.log_bytes;
-    read::each_line(file, from, &mut |line| {
-        record_counts::count_line(&mut metadata, line);
-    })?;
+    read::each_line(file, from, &mut |line| record_counts::count_line(&mut metadata, line))?;
     Ok(metadata)
 }
 
@@ -52,13 +50,13 @@ pub(super) fn is_damaged(id: ThreadId, folder: &PrivateFolder) -> bool {
 }
 
 /// Replaces the file. A damaged one is renamed first, so that nothing a user may have put there is lost.
-pub(super) fn write(folder: &PrivateFolder, metadata: &ThreadMetadata, flush: Flush) -> io::Result<()> {
+pub(super) fn write(folder: &PrivateFolder, metadata: &ThreadMetadata) -> io::Result<()> {
     if is_damaged(metadata.id, folder) {
         folder.rename(NAME, DAMAGED)?;
     }
     let mut bytes = serde_json::to_vec_pretty(metadata)?;
     bytes.push(b'\n');
-    folder.replace(NAME, &bytes, flush)
+    folder.replace(NAME, &bytes, OWNER_ONLY)
 }
 
 /// Whether the counts were made from this log.

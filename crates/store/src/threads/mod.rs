@@ -4,7 +4,6 @@
 mod error;
 mod log;
 mod metadata;
-mod private_files;
 mod read;
 mod record_counts;
 mod turn_queue;
@@ -15,7 +14,7 @@ use std::path::{Path, PathBuf};
 use rethread_model::thread::{ThreadId, ThreadMetadata, ThreadRecord, ThreadSettings};
 use rustix::fs::OFlags;
 
-use private_files::{Flush, PrivateFolder};
+use crate::private_files::{OWNER_ONLY_FOLDER, PrivateFolder, create_folders};
 
 pub use error::ThreadError;
 pub use log::{MAX_RECORD_BYTES, ThreadLog};
@@ -58,14 +57,14 @@ impl Threads {
         let log = settings_line(metadata);
         let metadata = &ThreadMetadata { log_bytes: log.len() as u64, ..metadata.clone() };
         let draft = self.root.join(format!("{DRAFT_PREFIX}{}", metadata.id));
+        self.refuse_link()?;
         let create = || -> io::Result<()> {
-            private_files::create_folder_and_parents(&self.root)?;
-            private_files::create_folder_and_parents(&draft)?;
+            create_folders(&draft, OWNER_ONLY_FOLDER)?;
             let folder = PrivateFolder::open(&draft)?;
             let mut file = folder.file(LOG, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)?;
             file.write_all(&log)?;
             file.sync_all()?;
-            metadata::write(&folder, metadata, Flush::Now)?;
+            metadata::write(&folder, metadata)?;
             folder.sync()?;
             // The rename makes the complete directory visible in one step.
             std::fs::rename(&draft, &path)?;
@@ -106,6 +105,7 @@ impl Threads {
 
     /// The ids of all threads, oldest first.
     pub fn ids(&self) -> Result<Vec<ThreadId>, ThreadError> {
+        self.refuse_link()?;
         let entries = match std::fs::read_dir(&self.root) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -154,9 +154,9 @@ impl Threads {
         file.lock().map_err(ThreadError::disk(&path, "locked"))?;
         let deleted = self.root.join(DELETED);
         let mark_deleted = || -> io::Result<()> {
-            private_files::create_folder_and_parents(&deleted)?;
+            create_folders(&deleted, OWNER_ONLY_FOLDER)?;
             let deleted = PrivateFolder::open(&deleted)?;
-            deleted.file(&id.to_string(), OFlags::WRONLY | OFlags::CREATE)?.sync_all()?;
+            deleted.file(id.to_string(), OFlags::WRONLY | OFlags::CREATE)?.sync_all()?;
             deleted.sync()
         };
         mark_deleted().map_err(ThreadError::disk(&deleted, "written"))?;
@@ -172,6 +172,7 @@ impl Threads {
 
     /// Removes what interrupted deletions and creations left behind.
     pub fn sweep_all(&self) -> Result<(), ThreadError> {
+        self.refuse_link()?;
         let Ok(entries) = std::fs::read_dir(&self.root) else { return Ok(()) };
         for name in entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()) {
             let deleted = name.parse::<ThreadId>().ok().filter(|id| self.is_deleted(*id));
@@ -205,11 +206,21 @@ impl Threads {
         self.root.join(DELETED).join(id.to_string()).symlink_metadata().is_ok()
     }
 
+    /// Fails if the directory of all threads is a link: it would lead our files elsewhere.
+    fn refuse_link(&self) -> Result<(), ThreadError> {
+        if !self.root.is_symlink() {
+            return Ok(());
+        }
+        let cause = io::Error::other("it is a symbolic link");
+        Err(ThreadError::Disk { path: self.root.clone(), operation: "used", cause })
+    }
+
     fn folder_path(&self, id: ThreadId) -> PathBuf {
         self.root.join(id.to_string())
     }
 
     fn folder(&self, id: ThreadId) -> Result<(PrivateFolder, PathBuf), ThreadError> {
+        self.refuse_link()?;
         let path = self.folder_path(id);
         if self.is_deleted(id) {
             return Err(ThreadError::Deleted { id });

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
-use rethread_model::thread::ThreadRecord;
+use rethread_model::thread::{InvalidRecord, ThreadRecord};
 
 use super::log::MAX_RECORD_BYTES;
 
@@ -17,6 +17,8 @@ pub struct ThreadLineProblem {
     pub line: u64,
     /// Why it is not a record.
     pub reason: String,
+    /// Whether an acknowledged record was damaged. Otherwise its writer was stopped, and it was never acknowledged.
+    pub is_damage: bool,
 }
 
 /// The content of a log.
@@ -33,21 +35,32 @@ pub struct ThreadRecords {
 pub(super) fn records(file: &File) -> io::Result<ThreadRecords> {
     let mut loaded = ThreadRecords::default();
     let mut number = 0;
-    loaded.is_torn = each_line(file, 0, &mut |line| {
+    let torn = each_line(file, 0, &mut |line| {
         number += 1;
-        match ThreadRecord::parse(line.trim_ascii_end()) {
-            Ok(record) => loaded.records.push(record),
-            // Closing an incomplete end can leave a blank line.
-            Err(_) if line.trim_ascii().is_empty() => {}
-            Err(error) => loaded.problems.push(ThreadLineProblem { line: number, reason: error.to_string() }),
+        // Closing an incomplete end can leave a blank line.
+        if line.trim_ascii().is_empty() {
+            return;
         }
+        let parsed = ThreadRecord::parse_line(line.trim_ascii_end());
+        loaded.records.extend(parsed.records);
+        loaded.problems.extend(parsed.problem.map(|problem| describe(number, &problem)));
     })?;
+    if let Some(end) = torn {
+        loaded.is_torn = true;
+        // Only its line break is damaged, or the whole line: then it had been acknowledged.
+        let problem = ThreadRecord::parse_line(&end).problem.filter(|problem| !problem.is_cut_off);
+        loaded.problems.extend(problem.map(|problem| describe(number + 1, &problem)));
+    }
     Ok(loaded)
 }
 
-/// Calls `each` with every complete line from a position on, newline included. Returns whether an incomplete line
-/// follows.
-pub(super) fn each_line(file: &File, from: u64, each: &mut dyn FnMut(&[u8])) -> io::Result<bool> {
+fn describe(line: u64, problem: &InvalidRecord) -> ThreadLineProblem {
+    ThreadLineProblem { line, reason: problem.to_string(), is_damage: !problem.is_cut_off }
+}
+
+/// Calls `each` with every complete line from a position on, newline included. Returns the incomplete line that
+/// follows, if any.
+pub(super) fn each_line(file: &File, from: u64, each: &mut dyn FnMut(&[u8])) -> io::Result<Option<Vec<u8>>> {
     let mut file = file;
     file.seek(SeekFrom::Start(from))?;
     let mut reader = BufReader::with_capacity(BUFFER_BYTES, file);
@@ -55,10 +68,10 @@ pub(super) fn each_line(file: &File, from: u64, each: &mut dyn FnMut(&[u8])) -> 
     loop {
         line.clear();
         if reader.read_until(b'\n', &mut line)? == 0 {
-            return Ok(false);
+            return Ok(None);
         }
         if line.last() != Some(&b'\n') {
-            return Ok(true);
+            return Ok(Some(line));
         }
         each(&line);
     }

@@ -4,12 +4,20 @@ use rethread_model::thread::{
     ChatRole, NameOrigin, PendingToolCall, ThreadMessage, ThreadMetadata, ThreadRecord, name_from_first_words,
 };
 
-/// Adds one line of the log, newline included. A line that is not a record only adds to `log_bytes`.
-pub(super) fn count_line(metadata: &mut ThreadMetadata, line: &[u8]) -> Option<ThreadRecord> {
+/// Adds one line of the log, newline included. A line that was cut off only adds to `log_bytes`; a damaged one also
+/// uses up its number.
+pub(super) fn count_line(metadata: &mut ThreadMetadata, line: &[u8]) {
     metadata.log_bytes += line.len() as u64;
-    let record = ThreadRecord::parse(line.trim_ascii_end()).ok()?;
-    count(metadata, &record);
-    Some(record)
+    let line = line.trim_ascii_end();
+    if line.is_empty() {
+        return;
+    }
+    let parsed = ThreadRecord::parse_line(line);
+    let next_after_damage = metadata.next_seq.saturating_add(parsed.used_numbers(line));
+    for record in &parsed.records {
+        count(metadata, record);
+    }
+    metadata.next_seq = metadata.next_seq.max(next_after_damage);
 }
 
 fn count(metadata: &mut ThreadMetadata, record: &ThreadRecord) {

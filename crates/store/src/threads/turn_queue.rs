@@ -6,6 +6,7 @@
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,8 +14,8 @@ use rethread_model::thread::ThreadId;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
-use super::private_files::{self, PrivateFolder};
 use super::{ThreadError, Threads};
+use crate::private_files::{OWNER_ONLY_FOLDER, PrivateFolder};
 
 const FOLDER: &str = "turns";
 /// Locked briefly to examine the files or to add one.
@@ -83,7 +84,7 @@ impl Threads {
         }
         let number = numbers.last().map_or(1, |last| last + 1);
         let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL;
-        let file = folder.file(&number.to_string(), flags).map_err(disk())?;
+        let file = folder.file(number.to_string(), flags).map_err(disk())?;
         file.lock().map_err(disk())?;
         Ok(TurnTicket { id, number, path, folder, file })
     }
@@ -151,7 +152,7 @@ impl TurnTicket {
 impl Drop for TurnTicket {
     fn drop(&mut self) {
         // A file that cannot be removed is unlocked and counts as abandoned.
-        let _ = self.folder.remove(&self.number.to_string());
+        let _ = self.folder.remove(self.number.to_string());
     }
 }
 
@@ -159,7 +160,7 @@ impl ThreadTurn {
     /// Removes the partial answers once they are in the log.
     pub fn remove_partial_answers(&mut self) {
         for number in self.abandoned.drain(..) {
-            let _ = self.ticket.folder.remove(&number.to_string());
+            let _ = self.ticket.folder.remove(number.to_string());
         }
         self.partial_answers.clear();
     }
@@ -186,7 +187,7 @@ impl ThreadTurn {
 
 /// Creates the directory of the queue if it is missing. Fails if the thread's directory is missing.
 fn open_queue(path: &std::path::Path) -> io::Result<PrivateFolder> {
-    match private_files::create_folder(path) {
+    match std::fs::DirBuilder::new().mode(OWNER_ONLY_FOLDER).create(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => PrivateFolder::open(path),
     }
@@ -211,7 +212,7 @@ fn numbers(path: &std::path::Path) -> io::Result<Vec<u64>> {
 
 /// The file with that number, if no process has it locked.
 fn open_abandoned(folder: &PrivateFolder, number: u64) -> Option<File> {
-    let file = folder.file(&number.to_string(), OFlags::RDWR);
+    let file = folder.file(number.to_string(), OFlags::RDWR);
     match file {
         Ok(file) => match file.try_lock() {
             Ok(()) => Some(file),

@@ -459,3 +459,70 @@ proptest! {
         prop_assert_eq!(tree(fixture.folder.path()), before);
     }
 }
+
+#[test]
+fn every_flipped_bit_of_a_log_is_reported_and_no_number_is_given_twice() {
+    // D66
+    let fixture = ThreadFixture::new();
+    let log = fixture.thread();
+    for text in ["one", "two", "three"] {
+        log.append(user(text)).unwrap();
+    }
+    let id = log.id();
+    drop(log);
+    let path = fixture.threads.log_path(id);
+    let whole = fixture.bytes(id);
+    let texts = |records: &[ThreadRecord]| -> Vec<String> {
+        records.iter().filter_map(|record| record.message().map(ThreadMessage::text)).collect()
+    };
+    // A prime step visits all kinds of bytes and all bits of a byte.
+    for bit in (0..whole.len() * 8).step_by(7) {
+        let mut damaged = whole.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&path, &damaged).unwrap();
+        let read = fixture.threads.read(id).unwrap();
+        assert!(read.problems.iter().any(|problem| problem.is_damage), "bit {bit} is reported");
+        let left = texts(&read.records);
+        assert!(left.iter().all(|text| ["one", "two", "three"].contains(&text.as_str())), "bit {bit}: {left:?}");
+        let appended = fixture.threads.open(id).unwrap().append(user("four")).unwrap();
+        assert!(appended.seq() >= Some(4), "bit {bit}: {:?}", appended.seq());
+        let after = fixture.threads.read(id).unwrap();
+        assert_eq!(texts(&after.records).last().map(String::as_str), Some("four"), "bit {bit}");
+        fs::write(&path, &whole).unwrap();
+    }
+}
+
+#[test]
+fn a_damaged_line_break_costs_no_record() {
+    // D66
+    let fixture = ThreadFixture::new();
+    let log = fixture.thread();
+    for text in ["one", "two", "three"] {
+        log.append(user(text)).unwrap();
+    }
+    let id = log.id();
+    drop(log);
+    let damaged = fixture.bytes(id).iter().map(|byte| if *byte == b'\n' { b'*' } else { *byte }).collect::<Vec<_>>();
+    fs::write(fixture.threads.log_path(id), damaged).unwrap();
+    let seq = fixture.threads.open(id).unwrap().append(user("four")).unwrap().seq().unwrap();
+    assert!(seq >= 4, "numbers stay unique: {seq}");
+    let read = fixture.threads.read(id).unwrap();
+    let seqs: Vec<_> =
+        read.records.iter().filter(|record| record.message().is_some()).filter_map(ThreadRecord::seq).collect();
+    assert_eq!((seqs, read.problems.len()), (vec![1, 2, 3, seq], 1));
+}
+
+#[test]
+fn a_linked_directory_of_threads_is_refused() {
+    // D71
+    let fixture = ThreadFixture::new();
+    let id = fixture.thread().id();
+    let elsewhere = fixture.threads.root().with_file_name("elsewhere");
+    fs::rename(fixture.threads.root(), &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, fixture.threads.root()).unwrap();
+    assert!(fixture.threads.ids().is_err());
+    assert!(fixture.threads.read(id).is_err());
+    let new = ThreadMetadata::new(ThreadId::generate(at(5)), at(5));
+    assert!(fixture.threads.create(&new).is_err());
+    assert!(fixture.threads.sweep_all().is_err());
+}

@@ -15,7 +15,7 @@ fn at(text: &str) -> Timestamp {
 
 fn usage_row(model: Option<&str>, when: Option<&str>, input: u64, cost_usd: Option<f64>) -> MessageUsage {
     let tokens = Tokens { input, output: 1, cache_read: 2, cache_write: 3 };
-    MessageUsage { tokens, model: model.map(str::to_owned), at: when.map(at), cost_usd }
+    MessageUsage { tokens, model: model.map(str::to_owned), at: when.map(at), cost_usd, ..MessageUsage::default() }
 }
 
 /// Two agents with one session each: messages with and without a noted cost, time and model.
@@ -35,7 +35,7 @@ fn store_with_messages(folder: &tempfile::TempDir) -> Store {
     for (number, (agent, row)) in rows.into_iter().enumerate() {
         let session = batch.open_session(agent, "one").unwrap().number;
         let usage = [(NativeKey::from_stored(number as i64), row)].into();
-        batch.apply_changes(session, &SessionChanges { usage, ..SessionChanges::default() }, None).unwrap();
+        batch.apply_changes(session, None, &SessionChanges { usage, ..SessionChanges::default() }, None).unwrap();
     }
     batch.commit().unwrap();
     store
@@ -44,7 +44,7 @@ fn store_with_messages(folder: &tempfile::TempDir) -> Store {
 /// One line per slice, sorted.
 fn slices(store: &Store, filter: &UsageFilter, grain: UsageGrain, steps: &[u64]) -> Vec<String> {
     let say = |slice: UsageTotal| {
-        let UsageTotal { at, label, model, price_step: step, messages, tokens, cost_nanos } = slice;
+        let UsageTotal { at, label, model, price_step: step, messages, tokens, cost_nanos, .. } = slice;
         let place = at.map(|at| at.to_string()[..16].to_owned()).or(label).unwrap_or_default();
         let model = model.unwrap_or_default();
         format!("{place} {model}/{step} {messages} messages {} input {cost_nanos:?}", tokens.input)

@@ -215,7 +215,7 @@ export default function (pi) {
 	// Waits, so that queued events are not lost when pi exits.
 	on("session_shutdown", async (e, ctx) => {
 		clearTimeout(statusTimer);
-		await notify("session_shutdown", ctx, { reason: e.reason });
+		await notify("session_shutdown", ctx, { reason: e.reason, mode: ctx.mode });
 	});
 
 	const description =

@@ -28,7 +28,7 @@ impl LiteralTables {
     /// Builds the tables for a set of literals.
     ///
     /// # Panics
-    /// If the set needs more than 1,024 states or 64 classes. It is a constant, and every test compiles it.
+    /// If the set needs more than 1,260 states or 52 classes. It is a constant, and every test compiles it.
     #[expect(clippy::expect_used, reason = "the set is a constant, and every test compiles it")]
     pub(super) fn new(literals: &[&str]) -> Self {
         let automaton = DFA::builder()
@@ -58,7 +58,7 @@ impl LiteralTables {
         let mut classes = [0; 256];
         for byte in 0..=u8::MAX {
             let class = class_of(byte).unwrap_or(OTHER_CLASS);
-            classes[usize::from(byte)] = u8::try_from(class).expect("there are 64 classes at most");
+            classes[usize::from(byte)] = u8::try_from(class).expect("there are 52 classes at most");
         }
         let ends = states.iter().map_while(|id| literals_ending_in(&automaton, *id)).collect();
         let next = next.try_into().expect("the table has its full size");
@@ -149,8 +149,8 @@ struct LiteralEnd {
     length: usize,
 }
 
-/// Maximum number of byte classes.
-const STRIDE: usize = 64;
+/// Maximum number of byte classes. The smaller it is, the more states fit.
+const STRIDE: usize = 52;
 
 /// Number of parts of the text that are read side by side.
 const LANES: usize = 4;

@@ -36,7 +36,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct AskBody {
-    /// Session reference: id, id prefix, alias or name.
+    /// Session reference: id, its start or end, alias, name or words of it.
     session: SessionRefParam,
     /// Question in plain language.
     question: BoundedText<1, 4_000>,

@@ -3,7 +3,7 @@
 use axum::http::{Method, StatusCode};
 use rethread_model::SessionId;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::existing_reference;
 use crate::json::{AwarenessJson, InjectionListJson, ResolvedReferencesJson};
@@ -29,6 +29,14 @@ pub(super) fn routes() -> Vec<Route> {
             "Sync, then return the activity of other sessions and mark it as read.",
             activity,
         ),
+        Route::get::<TurnHistoryParams, TurnHistoryJson>(
+            "/api/history/cross-session",
+            "List what other sessions of the project did since this session's last turn began, turn by turn, newest \
+             first, at most 50; the last hour for a session without turns. Does not sync, and gives every reader the \
+             same answer.",
+            turn_history,
+        )
+        .with_errors(REFERENCE_ERRORS),
         Route::get_for_session::<InjectionsParams, InjectionListJson<'_>>(
             "/api/sessions/{id}/injections",
             "List the injections of a session, newest first, with their reasons.",
@@ -68,6 +76,26 @@ fn activity(app: &ServerState, id: SessionId, _: NoParams) -> ApiResult {
     ))
 }
 
+/// Who asks for the turns of other sessions.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct TurnHistoryParams {
+    /// Session reference: id, id prefix, alias or name.
+    session: SessionRefParam,
+}
+
+/// The turns of other sessions.
+#[derive(Serialize, JsonSchema)]
+struct TurnHistoryJson {
+    /// Text for the session's context; null if nothing happened.
+    context: Option<String>,
+}
+
+fn turn_history(app: &ServerState, params: TurnHistoryParams) -> ApiResult {
+    let TurnHistoryParams { session: BoundedText(session) } = params;
+    ApiResponse::json(&TurnHistoryJson { context: app.engine.turn_history(&session)? })
+}
+
 /// How many injections to list.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -87,7 +115,7 @@ fn injections(app: &ServerState, id: SessionId, params: InjectionsParams) -> Api
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct InjectBody {
-    /// Session reference: id, id prefix, alias or name.
+    /// Session reference: id, its start or end, alias, name or words of it.
     session: SessionRefParam,
     /// Text of the prompt; defaults to "go on".
     prompt: Option<BoundedText<1, 100_000>>,

@@ -66,7 +66,7 @@ struct SearchParams {
     since: Option<TimeParam>,
     /// Not after this time; a day or a week counts to its end.
     until: Option<TimeParam>,
-    /// Only this session: id, id prefix, alias or name.
+    /// Only this session: id, its start or end, alias, name or words of it.
     session: Option<SessionRefParam>,
     /// Only this project: its root as sessions record it, or a directory below it.
     project: Option<ProjectParam>,
@@ -136,7 +136,7 @@ struct TimelineParams {
     around: Option<SessionRefParam>,
     /// Only episodes that touched this file: a path, the end of one, or a name.
     file: Option<BoundedText<1, 4_096>>,
-    /// Only this session: id, id prefix, alias or name.
+    /// Only this session: id, its start or end, alias, name or words of it.
     session: Option<SessionRefParam>,
     /// Not before this time: 7d, yesterday, last week, 2026-03, 2026-03-14T12:00.
     since: Option<TimeParam>,

@@ -97,7 +97,7 @@ fn heading(context: PageContext<'_>, reading: &SessionPage) -> Markup {
             h1.long[name.chars().count() > LONG_NAME_CHARS] { (OneLine(&name)) }
             p.about {
                 (components::state(reading.listed.state))
-                span { (session.agent.as_str()) @if session.kind == SessionKind::Child { ", sub-agent" } }
+                span { (session.agent.as_str()) @if session.kind == SessionKind::Child { ", sub-agent" } @else if reading.parent.is_some() { ", fork" } }
                 @if let Some(branch) = &session.branch { span.branch { (OneLine(branch)) } }
                 @if let Some(model) = &session.model { span { (OneLine(short_model(model))) } }
                 span { (time_range(session.started_at, session.last_activity_at, context.zone)) }
@@ -117,7 +117,8 @@ fn prompts(context: PageContext<'_>, reading: &SessionPage, params: &SessionPage
     let session = &reading.listed.session;
     html! {
         nav.prompts aria-labelledby="prompts-title" {
-            h2 id="prompts-title" { "Prompts" " " span.number { (number(reading.prompts.len() as u64)) } }
+            @let title = if session.kind == SessionKind::Child { "Tasks" } else { "Prompts" };
+            h2 id="prompts-title" { (title) " " span.number { (number(reading.prompts.len() as u64)) } }
             @if prompts.is_empty() { p.dim { "No prompts yet." } }
             ol {
                 @for one in prompts {

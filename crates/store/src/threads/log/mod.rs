@@ -12,8 +12,8 @@ use std::sync::{Condvar, Mutex, PoisonError, TryLockError};
 use rethread_model::Timestamp;
 use rethread_model::thread::{ChatRole, ThreadId, ThreadMetadata, ThreadRecord, ThreadSettings};
 
-use super::private_files::{Flush, PrivateFolder};
 use super::{ThreadError, metadata, read, record_counts};
+use crate::private_files::PrivateFolder;
 
 /// Longest record that a thread accepts, in bytes of its line.
 pub const MAX_RECORD_BYTES: usize = 8 << 20;
@@ -117,13 +117,13 @@ impl ThreadLog {
                 log.write_one(writer, ThreadRecord::Settings(settings))?;
                 log.flush(writer)?;
             }
-            log.save_metadata(writer, Flush::Now)
+            log.save_metadata(writer)
         })
     }
 
-    fn save_metadata(&self, writer: &mut LogWriter, flush: Flush) -> Result<ThreadMetadata, ThreadError> {
+    fn save_metadata(&self, writer: &mut LogWriter) -> Result<ThreadMetadata, ThreadError> {
         let current = self.refresh_metadata(writer)?.clone();
-        metadata::write(&self.folder, &current, flush)
+        metadata::write(&self.folder, &current)
             .map_err(ThreadError::disk(&self.path.with_file_name(metadata::NAME), "written"))?;
         writer.has_unsaved_metadata = false;
         Ok(current)
@@ -132,7 +132,7 @@ impl ThreadLog {
     /// Saves the metadata, so that the next process to open the log does not have to read all of it.
     pub fn save_unsaved_metadata(&self) -> Result<(), ThreadError> {
         let is_unsaved = self.writer.lock().unwrap_or_else(PoisonError::into_inner).has_unsaved_metadata;
-        if is_unsaved { self.locked(|log, writer| log.save_metadata(writer, Flush::Later).map(drop)) } else { Ok(()) }
+        if is_unsaved { self.locked(|log, writer| log.save_metadata(writer).map(drop)) } else { Ok(()) }
     }
 
     /// Runs `action` while no other thread or process writes to the log.

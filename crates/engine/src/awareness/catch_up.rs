@@ -1,0 +1,107 @@
+//! Reads what is new in the transcripts of a project, including sessions that no sync and no hook has seen yet.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use rethread_ingest::source::{ProjectPlaces, TranscriptFile, aliases, file};
+use rethread_model::{Agent, Timestamp};
+use rethread_store::{Store, TranscriptRow};
+
+use super::inject::Caller;
+use super::other_sessions::ACTIVE_WINDOW_MILLIS;
+use crate::sync::fingerprint;
+use crate::{Engine, EngineError};
+
+/// Most bytes that are read while an agent waits, newest transcripts first.
+const MAX_BYTES: u64 = 4 << 20;
+
+impl Engine {
+    /// Reads new lines of the transcripts of a project that changed within the last day. Returns whether that was
+    /// everything; a sync has to read the rest. One unreadable transcript does not affect the others.
+    pub(super) fn catch_up(
+        &self,
+        store: &mut Store,
+        project: &str,
+        caller: Option<&Caller>,
+        now: Timestamp,
+    ) -> Result<bool, EngineError> {
+        let alias_folders = caller.map_or_else(Vec::new, |caller| aliases::alias_folders(&caller.cwd));
+        let mut changed = self.changed_transcripts(store, project, caller, &alias_folders, now)?;
+        changed.sort_by_key(|(found, _)| std::cmp::Reverse(found.stamp.mtime));
+        let (mut paths, mut bytes): (HashMap<Agent, Vec<PathBuf>>, u64) = (HashMap::new(), 0);
+        let mut is_complete = true;
+        for (found, unread) in changed {
+            if bytes + unread > MAX_BYTES {
+                is_complete = false;
+                continue;
+            }
+            bytes += unread;
+            paths.entry(found.agent).or_default().push(found.path);
+        }
+        for (agent, paths) in paths {
+            self.sync_files_with(store, agent, &paths)?;
+        }
+        Self::save_aliases(store, &alias_folders)?;
+        Ok(is_complete)
+    }
+
+    /// The transcripts of a project that differ from what is stored of them, with the number of bytes to read.
+    fn changed_transcripts(
+        &self,
+        store: &Store,
+        project: &str,
+        caller: Option<&Caller>,
+        alias_folders: &[PathBuf],
+        now: Timestamp,
+    ) -> Result<Vec<(TranscriptFile, u64)>, EngineError> {
+        let since = Timestamp::from_millis(now.as_millis() - ACTIVE_WINDOW_MILLIS);
+        let mut places = ProjectPlaces::new(Path::new(project));
+        if let Some(caller) = caller {
+            places.add_work_dir(&caller.cwd);
+        }
+        // An agent may be configured to use any folder.
+        let own_folder = caller.and_then(|caller| caller.transcript.as_deref()?.parent());
+        let pi_folders: Vec<PathBuf> =
+            alias_folders.iter().filter_map(|folder| aliases::transcripts_folder(folder)).collect();
+        let source_config = self.source_config();
+        let mut found = Vec::new();
+        // Our own threads are read by the commands that write them.
+        for agent in self.agents_to_read(None)?.into_iter().filter(|agent| *agent != Agent::Native) {
+            let mut places = places.clone();
+            if let Some(folder) = own_folder.filter(|_| caller.is_some_and(|caller| caller.agent == agent)) {
+                places.add_folder(folder);
+            }
+            if agent == Agent::Pi {
+                for folder in &pi_folders {
+                    places.add_folder(folder);
+                }
+            }
+            found.extend(places.transcripts(agent, &source_config, since.as_millis().saturating_mul(1_000_000)));
+        }
+        let mut known: HashSet<PathBuf> = found.iter().map(|found| found.path.clone()).collect();
+        store.in_read_transaction(|store| {
+            for active in store.active_sessions(project, since)? {
+                let Some(path) = active.session.transcript.map(PathBuf::from) else { continue };
+                if known.insert(path.clone())
+                    && let Some(stamp) = file::stamp(&path)
+                {
+                    found.push(TranscriptFile { agent: active.session.agent, path, stamp });
+                }
+            }
+            let mut changed = Vec::new();
+            for found in found.into_iter().filter(|found| found.stamp.size > 0) {
+                let row = store.transcript(&found.path.to_string_lossy())?;
+                if row.as_ref().is_none_or(|row| row.fingerprint != fingerprint(found.stamp)) {
+                    let unread = unread_bytes(row.as_ref(), found.stamp.size);
+                    changed.push((found, unread));
+                }
+            }
+            Ok(changed)
+        })
+    }
+}
+
+/// How much of a transcript was not read yet. All of it, if it became shorter.
+fn unread_bytes(row: Option<&TranscriptRow>, size: u64) -> u64 {
+    row.and_then(|row| size.checked_sub(row.cursor.offset)).unwrap_or(size)
+}

@@ -1,0 +1,160 @@
+//! Replaces a damaged or outdated store by a new one, keeps the old file and carries over what can still be read.
+//!
+//! The old file is moved at once, with the tombstones carried over, so that a hook can go on. The rest follows with the
+//! next sync, because it takes long.
+
+use std::path::{Path, PathBuf};
+
+use rethread_store::{CarriedOver, Store, StoreError};
+use serde_json::json;
+
+use crate::sync::reread_kind;
+use crate::{Engine, EngineError, home};
+
+/// Directory of the old stores, one directory each.
+const FOLDER: &str = "set-aside";
+/// Written beside an old store once it is carried over.
+const REPORT: &str = "carried-over.json";
+const LOCK: &str = "set-aside.lock";
+
+/// What was carried over from one old store.
+#[derive(Clone, Debug)]
+pub struct CarryOverReport {
+    /// The old store.
+    pub path: PathBuf,
+    /// What could be read.
+    pub carried: CarriedOver,
+}
+
+/// An old store that was set aside.
+#[derive(Clone, Debug)]
+pub(crate) struct SetAsideStore {
+    pub(crate) path: PathBuf,
+    pub(crate) is_carried_over: bool,
+}
+
+impl EngineError {
+    /// Whether the store has to be replaced: its file is proven to be damaged, or of an older version. Never true for
+    /// a lock, a full disk or a failing one.
+    pub fn is_store_unusable(&self) -> bool {
+        matches!(self, EngineError::Store(error) if error.is_unusable())
+    }
+}
+
+impl Engine {
+    /// Runs `work` on the store. If that proves the store to be damaged or outdated, replaces it and tries once more.
+    pub(crate) fn with_usable_store<T>(
+        &self,
+        work: &mut dyn FnMut() -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        match work() {
+            Err(error) if error.is_store_unusable() => {
+                self.replace_store(&crate::doctor::with_cause(&error))?;
+                work()
+            }
+            result => result,
+        }
+    }
+
+    /// Moves the store away and begins a new one with its tombstones. Does nothing if another process just did that.
+    pub(crate) fn replace_store(&self, reason: &str) -> Result<(), EngineError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |cause| EngineError::Folder { path, cause }
+        };
+        let lock = self.folder.join(LOCK);
+        let Some(_lock) = home::try_lock_file(&lock)? else { return Ok(()) };
+        let folder = self.folder.join(FOLDER);
+        // Another process that met the same damage was faster.
+        if self.set_aside_stores().iter().any(|old| self.is_newer_than_engine(&old.path)) && self.writer().is_ok() {
+            return Ok(());
+        }
+        let stamp: String = self.now().to_string().chars().filter(char::is_ascii_alphanumeric).collect();
+        let mut named = folder.join(&stamp);
+        let mut copy = 1;
+        while named.exists() {
+            copy += 1;
+            named = folder.join(format!("{stamp}-{copy}"));
+        }
+        let old = Store::move_aside(&self.database(), &named).map_err(failed(&named))?;
+        let carried = self.writer()?.carry_over_tombstones(&old)?;
+        let fields = [
+            ("path", old.display().to_string().into()),
+            ("why", reason.into()),
+            ("tombstones", carried.tombstones.into()),
+        ];
+        self.log_event("store_set_aside", None, &fields);
+        Ok(())
+    }
+
+    /// Carries over the stores that were set aside and not carried over yet.
+    pub(crate) fn carry_over_stores(&self, store: &mut Store) -> Result<Vec<CarryOverReport>, EngineError> {
+        let waiting: Vec<SetAsideStore> =
+            self.set_aside_stores().into_iter().filter(|old| !old.is_carried_over).collect();
+        if waiting.is_empty() {
+            return Ok(Vec::new());
+        }
+        let Some(_lock) = home::try_lock_file(&self.folder.join(LOCK))? else { return Ok(Vec::new()) };
+        let mut reports = Vec::new();
+        for SetAsideStore { path, .. } in waiting {
+            let carried = store.carry_over(&path, &reread_kind)?;
+            let text = json!({
+                "sessions": carried.sessions,
+                "entries": carried.entries,
+                "tombstones": carried.tombstones,
+                "ownRows": carried.own_rows,
+                "damagedTables": carried.damaged_tables,
+                "rejectedRows": carried.rejected_rows,
+            });
+            let report = path.with_file_name(REPORT);
+            home::write_atomic(&report, &format!("{text:#}\n"))
+                .map_err(|cause| EngineError::Folder { path: report, cause })?;
+            reports.push(CarryOverReport { path, carried });
+        }
+        Ok(reports)
+    }
+
+    /// The stores that were set aside, oldest first.
+    pub(crate) fn set_aside_stores(&self) -> Vec<SetAsideStore> {
+        let folders = std::fs::read_dir(self.folder.join(FOLDER)).into_iter().flatten().flatten();
+        let paths = folders.map(|folder| folder.path().join("memory.db")).filter(|path| path.exists());
+        let mut stores: Vec<SetAsideStore> =
+            paths.map(|path| SetAsideStore { is_carried_over: path.with_file_name(REPORT).exists(), path }).collect();
+        stores.sort_by(|a, b| a.path.cmp(&b.path));
+        stores
+    }
+
+    /// The directory of stores that were set aside, if there are any. Forgetting does not reach them.
+    pub fn set_aside_folder(&self) -> Option<PathBuf> {
+        (!self.set_aside_stores().is_empty()).then(|| self.folder.join(FOLDER))
+    }
+
+    fn is_newer_than_engine(&self, path: &Path) -> bool {
+        let folder = path.parent().unwrap_or(path);
+        std::fs::metadata(folder).and_then(|data| data.modified()).is_ok_and(|at| at > self.opened_at)
+    }
+
+    /// For hooks: replaces an unusable store, starts a sync that carries the rest over, and returns what to tell the
+    /// user. `None` if the error has another cause.
+    pub(crate) fn replace_store_in_hook(&self, error: &EngineError) -> Option<String> {
+        if !error.is_store_unusable() {
+            return None;
+        }
+        if let Err(failure) = self.replace_store(&crate::doctor::with_cause(error)) {
+            self.log_error("replace_store", &failure);
+            return None;
+        }
+        let is_started = self.start_detached(&["sync"]);
+        let next = if is_started {
+            "Its content is being carried over in the background; `rethread doctor` shows the result."
+        } else {
+            "Run `rethread sync` to carry its content over."
+        };
+        let what = if matches!(error, EngineError::Store(StoreError::Outdated { .. })) {
+            "was made by an older version"
+        } else {
+            "is damaged"
+        };
+        Some(format!("Rethread: the store {what}. It was set aside and a new one was begun. {next}"))
+    }
+}

@@ -1,0 +1,446 @@
+//! Opens the database: to write, to write without delaying an agent, or only to read.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use rethread_model::Space;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use crate::private_files::{OWNER_ONLY, PrivateFolder};
+use crate::{Batch, Store, StoreError, schema};
+
+/// How long a process waits for the write lock of another one.
+const BUSY_TIMEOUT: Duration = Duration::from_mins(1);
+/// How often a caller with a wait budget tries to get the lock. SQLite itself waits up to 100 ms between two attempts
+/// and would miss the moment in which a sync releases it.
+const LOCK_POLL: Duration = Duration::from_millis(1);
+/// Page cache in KiB; bounded so that a first sync does not use much memory.
+const CACHE_KIB: i64 = 32 * 1024;
+/// Pages in the write-ahead log before a checkpoint, together 256 MiB. A first sync changes the same index pages again
+/// and again; rare checkpoints write them to the database once instead of many times.
+const CHECKPOINT_PAGES: i64 = 32 * 1024;
+/// The same for a store opened by a caller in a hurry. Small, because the next process to open the database has to
+/// read the whole log first.
+const SHORT_LOG_PAGES: i64 = 40;
+/// A log this long that was written this recently belongs to a running sync, which does the checkpoint itself.
+const SYNC_LOG_BYTES: u64 = 8 << 20;
+const SYNC_LOG_AGE: Duration = Duration::from_secs(5);
+/// A longer log is cut when it starts over.
+const MAX_IDLE_LOG_BYTES: u64 = 64 << 20;
+
+/// How much longer a caller in a hurry waits for other processes. Clones share what is left, so that several stores
+/// opened one after the other do not add up their waits.
+#[derive(Clone, Debug)]
+pub struct WaitBudget {
+    micros_left: Arc<AtomicU64>,
+}
+
+impl WaitBudget {
+    /// A budget of this much waiting in total.
+    pub fn new(total: Duration) -> Self {
+        Self { micros_left: Arc::new(AtomicU64::new(total.as_micros() as u64)) }
+    }
+
+    /// Whether there is nothing left to wait.
+    pub fn is_spent(&self) -> bool {
+        self.left() == Duration::ZERO
+    }
+
+    /// Waits for something other than the store.
+    pub fn sleep(&self, time: Duration) {
+        std::thread::sleep(time);
+        self.spend(time);
+    }
+
+    fn left(&self) -> Duration {
+        Duration::from_micros(self.micros_left.load(Ordering::Relaxed))
+    }
+
+    fn spend(&self, waited: Duration) {
+        let left = self.left().saturating_sub(waited);
+        self.micros_left.store(left.as_micros() as u64, Ordering::Relaxed);
+    }
+}
+
+/// How long a store waits for the write lock of another process.
+#[derive(Clone, Debug)]
+pub(crate) enum LockPatience {
+    /// At most this long, each time.
+    EachTime(Duration),
+    /// No longer than what is left of a budget.
+    Total(WaitBudget),
+}
+
+impl LockPatience {
+    fn left(&self) -> Duration {
+        match self {
+            Self::EachTime(timeout) => *timeout,
+            Self::Total(budget) => budget.left(),
+        }
+    }
+
+    fn spend(&self, waited: Duration) {
+        if let Self::Total(budget) = self {
+            budget.spend(waited);
+        }
+    }
+}
+
+/// What a power cut may undo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// Nothing that was committed.
+    Flushed,
+    /// The last commits, but never an earlier one without the later ones.
+    Ordered,
+}
+
+impl Store {
+    /// Opens the database and creates it if there is none. Waits up to a minute for another process that is writing.
+    /// What is committed survives a power cut.
+    pub fn open(path: &Path, space: Space) -> Result<Self, StoreError> {
+        Self::open_with_timeout(path, space, BUSY_TIMEOUT)
+    }
+
+    /// Opens the database and waits at most `timeout` for another process that is writing, here and in later calls.
+    pub fn open_with_timeout(path: &Path, space: Space, timeout: Duration) -> Result<Self, StoreError> {
+        Self::open_for_writing(path, space, LockPatience::EachTime(timeout), Durability::Flushed)
+    }
+
+    /// Opens the database for a caller in a hurry, such as a hook: waits for other processes no longer than the budget
+    /// allows, does not wait for the disk, and leaves checkpoints to processes that have time. A power cut may undo the
+    /// last commits.
+    pub fn open_low_latency(path: &Path, space: Space, budget: WaitBudget) -> Result<Self, StoreError> {
+        let store = Self::open_for_writing(path, space, LockPatience::Total(budget), Durability::Ordered)?;
+        store.leave_checkpoints_to_others().map_err(|cause| store.err(cause))?;
+        Ok(store)
+    }
+
+    fn open_for_writing(
+        path: &Path,
+        space: Space,
+        patience: LockPatience,
+        durability: Durability,
+    ) -> Result<Self, StoreError> {
+        create_private(path)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(|cause| StoreError::at(path, cause))?;
+        let mut store = Self {
+            connection,
+            space,
+            path: path.to_owned(),
+            patience,
+            durability,
+            current: durability,
+            is_frozen: false,
+        };
+        store.prepare_with_retries()?;
+        Ok(store)
+    }
+
+    /// Opens an existing database to read it: changes neither content nor schema, also not on close. `None` if there is
+    /// no database, or one that is not set up yet.
+    ///
+    /// On a read-only file system SQLite cannot create its side files. The database is then read as it is, see
+    /// [`Store::is_frozen`].
+    pub fn open_read_only(path: &Path, space: &Space, timeout: Option<Duration>) -> Result<Option<Self>, StoreError> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let timeout = timeout.unwrap_or(BUSY_TIMEOUT);
+        let open = |connect: fn(&Path) -> rusqlite::Result<Connection>, is_frozen| -> Result<_, StoreError> {
+            let at = |cause| StoreError::at(path, cause);
+            let connection = connect(path).map_err(at)?;
+            prepare_to_read(&connection, timeout).map_err(at)?;
+            let is_set_up = schema::check(&connection, path)?;
+            let patience = LockPatience::EachTime(timeout);
+            let (durability, path) = (Durability::Flushed, path.to_owned());
+            let space = space.clone();
+            let store = Self { connection, space, path, patience, durability, current: durability, is_frozen };
+            Ok(is_set_up.then_some(store))
+        };
+        match open(connect_live, false) {
+            Err(StoreError::Disk { .. }) if !can_write_beside(path) => open(connect_frozen, true),
+            other => other,
+        }
+    }
+
+    /// Whether the database is on a read-only file system and is read without locks. Nothing can be written.
+    pub fn is_frozen(&self) -> bool {
+        self.is_frozen
+    }
+
+    /// SQLite ignores the busy timeout while the journal mode of a new file changes and fails at once, so this retries.
+    fn prepare_with_retries(&mut self) -> Result<(), StoreError> {
+        let start = Instant::now();
+        let patience = self.patience.left();
+        let result = loop {
+            let prepared = self.prepare().map_err(|cause| StoreError::at(&self.path, cause));
+            match prepared.and_then(|()| schema::create_or_check(&mut self.connection, &self.path)) {
+                Err(StoreError::Locked { .. }) if start.elapsed() < patience => std::thread::sleep(5 * LOCK_POLL),
+                result => break result,
+            }
+        };
+        if start.elapsed() > 5 * LOCK_POLL {
+            self.patience.spend(start.elapsed());
+        }
+        result
+    }
+
+    /// Starts a write transaction, once no other process is writing. Nothing is stored unless the batch is committed;
+    /// then it survives a power cut, unless the store was opened for low latency.
+    pub fn begin(&mut self) -> Result<Batch<'_>, StoreError> {
+        self.begin_with(self.durability)
+    }
+
+    /// Starts a write transaction whose commit does not wait for the disk, for rows that are derived from transcripts
+    /// and for hook events. A power cut may undo the last such commits; the next sync derives the rows again.
+    pub fn begin_unflushed(&mut self) -> Result<Batch<'_>, StoreError> {
+        self.begin_with(Durability::Ordered)
+    }
+
+    /// Starts a write transaction in which the bytes of deleted rows are overwritten, for text that must not be
+    /// recoverable from the file.
+    pub fn begin_secure_delete(&mut self) -> Result<Batch<'_>, StoreError> {
+        self.connection
+            .execute_batch("PRAGMA secure_delete = ON;")
+            .map_err(|cause| StoreError::at(&self.path, cause))?;
+        self.begin()
+    }
+
+    fn begin_with(&mut self, durability: Durability) -> Result<Batch<'_>, StoreError> {
+        if self.current != durability {
+            self.connection.execute_batch(durability.pragmas()).map_err(|cause| self.err(cause))?;
+            self.current = durability;
+        }
+        Batch::new(self.lock_for_writing()?, &self.space, &self.path)
+    }
+
+    fn lock_for_writing(&self) -> Result<Transaction<'_>, StoreError> {
+        let attempt = || Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
+        let attempt = || attempt().map_err(|cause| self.err(cause));
+        let LockPatience::Total(budget) = &self.patience else { return attempt() };
+        let set_timeout = |timeout| self.connection.busy_timeout(timeout).map_err(|cause| self.err(cause));
+        set_timeout(Duration::ZERO)?;
+        let (start, patience) = (Instant::now(), budget.left());
+        let result = loop {
+            match attempt() {
+                Err(StoreError::Locked { .. }) if start.elapsed() < patience => std::thread::sleep(LOCK_POLL),
+                result => break result,
+            }
+        };
+        budget.spend(start.elapsed());
+        set_timeout(budget.left())?;
+        result
+    }
+
+    fn prepare(&self) -> rusqlite::Result<()> {
+        self.connection.busy_timeout(self.patience.left())?;
+        prepare_statements(&self.connection)?;
+        self.connection.execute_batch(&format!(
+            "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON;
+             PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}; PRAGMA journal_size_limit = {MAX_IDLE_LOG_BYTES};"
+        ))?;
+        self.connection.execute_batch(self.durability.pragmas())
+    }
+
+    fn leave_checkpoints_to_others(&self) -> rusqlite::Result<()> {
+        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        let pages = if has_running_sync(&self.path) { 0 } else { SHORT_LOG_PAGES };
+        self.connection.execute_batch(&format!("PRAGMA wal_autocheckpoint = {pages};"))
+    }
+}
+
+impl Durability {
+    /// `fullfsync` makes macOS flush the drive, too.
+    fn pragmas(self) -> &'static str {
+        match self {
+            Self::Flushed => "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;",
+            Self::Ordered => "PRAGMA synchronous = NORMAL; PRAGMA fullfsync = OFF;",
+        }
+    }
+}
+
+/// SQLite gives its side files the permissions of the main file, so that one is created first, for the owner only.
+fn create_private(path: &Path) -> Result<(), StoreError> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let created = std::fs::OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(path);
+    let flushed = created.and_then(|_| match path.parent() {
+        Some(folder) => PrivateFolder::open_following_links(folder)?.sync(),
+        None => Ok(()),
+    });
+    match flushed {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(cause) => Err(StoreError::Create { path: path.to_owned(), cause }),
+    }
+}
+
+/// A connection that takes part in locking but runs no statement that writes.
+fn connect_live(path: &Path) -> rusqlite::Result<Connection> {
+    // A connection opened read-only could not remove the side files that it has to create.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let has_log = log_path(path).exists();
+    let connection = Connection::open_with_flags(path, flags)?;
+    // Closing the last connection would otherwise move the log into the database.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, has_log)?;
+    Ok(connection)
+}
+
+/// A connection to a database whose directory cannot be written, by this process or any other.
+fn connect_frozen(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    if std::fs::metadata(log_path(path)).is_ok_and(|log| log.len() > 0) {
+        // Without locks and in exclusive mode SQLite keeps the index of the log in memory, not in a side file.
+        let connection = Connection::open_with_flags_and_vfs(path, flags, c"unix-none")?;
+        connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE;")?;
+        return Ok(connection);
+    }
+    let address = format!("file:{}?immutable=1", percent_encoded(path));
+    Connection::open_with_flags(address, flags | OpenFlags::SQLITE_OPEN_URI)
+}
+
+fn prepare_to_read(connection: &Connection, timeout: Duration) -> rusqlite::Result<()> {
+    connection.busy_timeout(timeout)?;
+    prepare_statements(connection)?;
+    connection.execute_batch("PRAGMA query_only = ON;")
+}
+
+fn prepare_statements(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(64);
+    // Without this, SQLite plans a statement again for every new set of values, which costs more than running it.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    connection.execute_batch(&format!("PRAGMA cache_size = -{CACHE_KIB}; PRAGMA temp_store = MEMORY;"))
+}
+
+fn log_path(path: &Path) -> PathBuf {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    log.into()
+}
+
+fn has_running_sync(path: &Path) -> bool {
+    let Ok(log) = std::fs::metadata(log_path(path)) else { return false };
+    let age = log.modified().ok().and_then(|at| SystemTime::now().duration_since(at).ok());
+    log.len() > SYNC_LOG_BYTES && age.is_none_or(|age| age < SYNC_LOG_AGE)
+}
+
+fn can_write_beside(path: &Path) -> bool {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_ok()
+}
+
+/// The path as part of a URI.
+fn percent_encoded(path: &Path) -> String {
+    use std::os::unix::ffi::OsStrExt;
+    let bytes = path.as_os_str().as_bytes().iter();
+    bytes
+        .map(|byte| match byte {
+            b'/' | b'-' | b'_' | b'.' | b'~' => char::from(*byte).to_string(),
+            byte if byte.is_ascii_alphanumeric() => char::from(*byte).to_string(),
+            byte => format!("%{byte:02X}"),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SessionKey;
+    use rethread_model::{Agent, Timestamp};
+
+    const KEY: SessionKey<'static> = SessionKey { agent: Agent::Pi, external_id: "x" };
+
+    fn synchronous(batch: &Batch<'_>) -> i64 {
+        batch.connection().query_row("PRAGMA synchronous", [], |row| row.get(0)).unwrap()
+    }
+
+    fn add_session(store: &mut Store, now: i64) {
+        let mut batch = store.begin().unwrap();
+        batch.save_lifecycle(KEY, &crate::LifecycleRow::new(Timestamp::from_millis(now))).unwrap();
+        batch.commit().unwrap();
+    }
+
+    #[test]
+    fn what_only_we_know_is_flushed_with_every_commit() {
+        // D62
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        let mut store = Store::open(&path, Space::local()).unwrap();
+        assert_eq!(synchronous(&store.begin_unflushed().unwrap()), 1);
+        assert_eq!(synchronous(&store.begin().unwrap()), 2);
+        let mut hook = Store::open_low_latency(&path, Space::local(), WaitBudget::new(BUSY_TIMEOUT)).unwrap();
+        assert_eq!(synchronous(&hook.begin().unwrap()), 1, "a hook does not wait for the disk");
+    }
+
+    #[test]
+    fn the_waits_of_a_hook_do_not_add_up() {
+        // D34
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        let mut writing = Store::open(&path, Space::local()).unwrap();
+        let budget = WaitBudget::new(Duration::from_millis(30));
+        let mut stores: Vec<Store> =
+            (0..3).map(|_| Store::open_low_latency(&path, Space::local(), budget.clone()).unwrap()).collect();
+        let lock = writing.begin().unwrap();
+        for store in &mut stores {
+            assert!(matches!(store.begin(), Err(StoreError::Locked { .. })));
+            assert_eq!(budget.left(), Duration::ZERO, "the first wait used up the budget of all");
+        }
+        drop(lock);
+        assert!(stores[0].begin().is_ok(), "a free lock needs no wait");
+    }
+
+    #[test]
+    fn a_reader_writes_nothing_and_creates_no_schema() {
+        // D57
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        let read = || Store::open_read_only(&path, &Space::local(), None).unwrap();
+        assert!(read().is_none() && !path.exists());
+        std::fs::write(&path, "").unwrap();
+        assert!(read().is_none(), "an empty file is not set up");
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), 0);
+        let mut store = Store::open(&path, Space::local()).unwrap();
+        add_session(&mut store, 1);
+        let mut reader = read().unwrap();
+        assert!(reader.lifecycle(KEY).unwrap().is_some());
+        assert!(matches!(reader.begin(), Err(StoreError::Disk { .. })), "it cannot write");
+        // The last connection to close would otherwise move the log into the database.
+        store.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
+        drop(reader);
+        drop(store);
+        let before = (std::fs::read(&path).unwrap(), std::fs::read(log_path(&path)).unwrap());
+        assert!(read().unwrap().lifecycle(KEY).unwrap().is_some());
+        assert!(before == (std::fs::read(&path).unwrap(), std::fs::read(log_path(&path)).unwrap()));
+    }
+
+    #[test]
+    fn a_store_on_a_read_only_file_system_is_read_with_its_log() {
+        // D63
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        let mut store = Store::open(&path, Space::local()).unwrap();
+        add_session(&mut store, 7);
+        let copy = folder.path().join("100% read-only?.db");
+        let touched = |connection: &Connection| -> rusqlite::Result<i64> {
+            connection.query_row("SELECT touched_at FROM lifecycle", [], |row| row.get(0))
+        };
+        let only = |names: &[&Path]| {
+            let all = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+            all.filter(|path| path.to_string_lossy().contains("read-only")).count() == names.len()
+        };
+        std::fs::copy(&path, &copy).unwrap();
+        std::fs::copy(log_path(&path), log_path(&copy)).unwrap();
+        assert_eq!(touched(&connect_frozen(&copy).unwrap()).unwrap(), 7, "the row is only in the log");
+        assert!(only(&[&copy, &log_path(&copy)]), "no side file is created");
+        drop(store);
+        std::fs::remove_file(log_path(&copy)).unwrap();
+        std::fs::copy(&path, &copy).unwrap();
+        assert_eq!(touched(&connect_frozen(&copy).unwrap()).unwrap(), 7);
+        assert!(only(&[&copy]), "no side file is created");
+    }
+}
