@@ -63,7 +63,7 @@ fn pi_fork_is_linked_by_the_path_of_its_parent() {
 
 #[test]
 fn ancestors_of_a_reference_lead_along_forks() {
-    // D6, S001-11
+    // D6, S001-27
     let home = TestHome::new();
     let one = PiTranscriptBuilder::new("pi-one", "/p", START).user("fix the parser").assistant("done").build();
     let two = pi_fork(&one, "pi-two", &json!(home.path(&pi_path("pi-one"))), "now the lexer");

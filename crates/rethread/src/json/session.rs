@@ -161,6 +161,7 @@ impl<'a> EpisodeListJson<'a> {
 
 /// The entries of a session.
 #[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct SessionLogJson<'a> {
     schema: u8,
     session: SessionJson<'a>,
