@@ -139,7 +139,7 @@ impl CardSummary {
 
     fn add_answer(&mut self, parts: AnswerParts) {
         let text = join_sentences(&parts.statements, QUOTE_CHARS);
-        let text = Some(text).filter(|text| distinctive_words(text).count() > 1);
+        let text = Some(text).filter(|text| parts.has_result || distinctive_words(text).count() > 1);
         let items: Vec<String> =
             parts.items.iter().take(MAX_NAMED).map(|item| truncate_at_word(item, ITEM_CHARS)).collect();
         // Without a result in the text, the list has it and the text is a remark.

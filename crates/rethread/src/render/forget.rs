@@ -1,7 +1,7 @@
 //! Text output of `rethread forget`: the sessions, then how much was removed where.
 
 use rethread_engine::ForgetReport;
-use rethread_model::Session;
+use rethread_model::{Session, short_id};
 
 use super::format::{count, number};
 use super::text_page::truncate_to_width;
@@ -10,7 +10,7 @@ use super::{CellAlign, TextPage, Tone};
 /// Sessions listed before the rest is only counted.
 const MAX_SESSIONS: usize = 20;
 /// Columns before the name of a session.
-const NAME_COLUMN: usize = 27;
+const NAME_COLUMN: usize = 25;
 /// Width of the number column.
 const NUMBER_WIDTH: usize = 9;
 
@@ -60,7 +60,7 @@ fn sessions(page: &mut TextPage, sessions: &[Session], verb: &str) {
     page.line(Tone::Strong, &format!("{} {verb}", count(sessions.len() as u64, "session")));
     for session in sessions.iter().take(MAX_SESSIONS) {
         let id = session.id.to_string();
-        page.add(Tone::Plain, "  ").add(Tone::Dim, &id[..10]).add(Tone::Plain, "  ");
+        page.add(Tone::Plain, "  ").add(Tone::Dim, short_id(&id)).add(Tone::Plain, "  ");
         page.cell(Tone::Plain, session.agent.as_str(), 13, CellAlign::Left);
         let width = page.width().map_or(usize::MAX, |width| width.saturating_sub(NAME_COLUMN));
         page.line(Tone::Plain, &truncate_to_width(session.name.as_deref().unwrap_or_default(), width));
