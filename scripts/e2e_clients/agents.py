@@ -17,8 +17,6 @@ class Claude:
                             "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{model.port}",
                             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"}
         self.shown = set()
-        self.project.mkdir(exist_ok=True)
-        subprocess.run(["git", "init", "-q", "-b", "main", self.project], check=True)
         # Existing user settings with unusual formatting; uninstalling must restore them exactly.
         self.settings = home / ".claude" / "settings.json"
         self.settings.parent.mkdir()
@@ -78,7 +76,6 @@ class Pi:
         self.program, self.home, self.model, self.project = str(programs / PI), home, model, home / "project"
         self.environment = {"PATH": f"{programs / NODE}:/usr/local/bin:/usr/bin:/bin", "HOME": str(home), "PI_OFFLINE": "1",
                             "PI_TELEMETRY": "0", "PI_SKIP_VERSION_CHECK": "1"}
-        self.project.mkdir(exist_ok=True)
         self.folder = home / ".pi" / "agent"
         self.folder.mkdir(parents=True)
         provider = {"baseUrl": f"http://127.0.0.1:{model.port}", "api": "anthropic-messages", "apiKey": "x", "models": [{"id": "fake-1"}]}

@@ -25,6 +25,7 @@ class Home:
     def __init__(self, programs, home, model, binary):
         self.programs, self.home, self.model = programs, home, model
         self.rethread = Rethread(binary, home)
+        subprocess.run(["git", "init", "-q", "-b", "main", self.rethread.project], check=True)
 
     def claude(self):
         return Claude(self.programs, self.home, self.model)
