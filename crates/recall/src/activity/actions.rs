@@ -4,13 +4,8 @@ use rethread_model::{Entry, ToolKind, ToolStatus, relative_path};
 
 use super::OtherSession;
 use super::bullet::BulletDetail;
-use super::key_command::{key_command, without_redirection};
+use super::key_command::{does_something, key_command, short_form};
 use crate::quote::quote_short;
-
-/// Maximum length of a file or command.
-const TARGET_CHARS: usize = 48;
-/// Maximum number of failing commands named per session.
-const MAX_FAILURES: usize = 2;
 
 /// What was done, by kind. Each file counts once; a single file or command is named in any case.
 pub(super) fn describe_actions(other: &OtherSession, own_files: &[String], detail: BulletDetail) -> Vec<String> {
@@ -18,23 +13,29 @@ pub(super) fn describe_actions(other: &OtherSession, own_files: &[String], detai
     let mut edited = changed_files(other);
     // Files that the reader works on too are named first.
     edited.sort_by_key(|path| !own_files.iter().any(|own| own == path));
-    listed.extend(describe_files("updated", "edited", &edited, other, detail.files));
+    listed.extend(describe_files("updated", "edited", &edited, other, detail));
     let read = paths(other, |kind| kind == ToolKind::Read);
     let only_read: Vec<&str> = read.into_iter().filter(|path| !edited.contains(path)).collect();
-    listed.extend(describe_files("read", "read", &only_read, other, 0));
-    listed.extend(describe_commands(other, detail));
+    let commands = describe_commands(other, detail);
+    // In the shortest form, changes and commands leave no room for the rest.
+    let has_rest = detail.has_minor_actions || (listed.is_empty() && commands.is_empty());
+    if has_rest {
+        listed.extend(describe_files("read", "read", &only_read, other, detail.without_files()));
+    }
+    listed.extend(commands);
     let rest =
         calls(other, |kind| !matches!(kind, ToolKind::Read | ToolKind::Write | ToolKind::Edit | ToolKind::Command));
     match rest.count() {
-        0 => {}
-        1 => listed.push("1 other tool use".to_owned()),
-        many => listed.push(format!("{many} other tool uses")),
+        1 if has_rest => listed.push("1 other tool use".to_owned()),
+        many if has_rest && many > 1 => listed.push(format!("{many} other tool uses")),
+        _ => {}
     }
     listed
 }
 
-fn describe_files(one: &str, many: &str, paths: &[&str], other: &OtherSession, named: usize) -> Option<String> {
-    let show = |path: &&str| quote_short(relative_path(path, other.project.as_deref()), TARGET_CHARS);
+fn describe_files(one: &str, many: &str, paths: &[&str], other: &OtherSession, detail: BulletDetail) -> Option<String> {
+    let show = |path: &&str| quote_short(relative_path(path, other.project.as_deref()), detail.target_chars);
+    let named = detail.files;
     match (paths, paths.len()) {
         ([], _) => None,
         ([path], _) => Some(format!("{one} {}", show(path))),
@@ -55,40 +56,39 @@ fn describe_commands(other: &OtherSession, detail: BulletDetail) -> Vec<String> 
         .filter(|entry| status(entry) != Some(ToolStatus::Rejected))
         .collect();
     let failed = failures(other);
+    let show = |command: &str| quote_short(short_form(command), detail.target_chars);
     let mut listed = Vec::new();
     match commands.as_slice() {
         [] => {}
-        [one] if !failed.is_empty() => {
-            return vec![format!("ran {} (failed)", quote_short(target(one), TARGET_CHARS))];
-        }
-        [one] => listed.push(format!("ran {}", quote_short(target(one), TARGET_CHARS))),
+        [one] if !failed.is_empty() => return vec![format!("ran {} (failed)", show(target(one)))],
+        [one] => listed.push(format!("ran {}", show(target(one)))),
         many => {
             let worked = many.iter().filter(|entry| !status(entry).is_some_and(ToolStatus::is_error));
             let key = key_command(worked.map(|entry| target(entry))).filter(|_| detail.names_command);
-            let key = key.map(|command| format!(" ({})", quote_short(command, TARGET_CHARS)));
+            let key = key.map(|command| format!(" ({})", show(command)));
             listed.push(format!("ran {} commands{}", many.len(), key.unwrap_or_default()));
         }
     }
     if !failed.is_empty() {
-        let named: Vec<String> =
-            failed.iter().take(MAX_FAILURES).map(|command| quote_short(command, TARGET_CHARS)).collect();
+        let named: Vec<String> = failed.iter().copied().take(detail.failures).map(show).collect();
         listed.push(format!("failed: {}", named.join(" and ")));
     }
     listed
 }
 
-/// Commands whose last run failed, newest first. Commands rejected by the user never ran and are skipped.
+/// Commands whose last run failed, newest first. Commands rejected by the user never ran, and a search without a match
+/// is not a failure.
 pub(super) fn failures(other: &OtherSession) -> Vec<&str> {
     let mut seen = Vec::new();
     let mut failed = Vec::new();
     let commands: Vec<&Entry> = calls(other, |kind| kind == ToolKind::Command).collect();
     for entry in commands.into_iter().rev().filter(|entry| status(entry) != Some(ToolStatus::Rejected)) {
-        let command = without_redirection(target(entry));
+        let command = short_form(target(entry));
         if seen.contains(&command) {
             continue;
         }
         seen.push(command);
-        if status(entry).is_some_and(ToolStatus::is_error) {
+        if status(entry).is_some_and(ToolStatus::is_error) && does_something(target(entry)) {
             failed.push(target(entry));
         }
     }

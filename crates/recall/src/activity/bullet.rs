@@ -8,6 +8,7 @@ use crate::quote::{format_age, quote_short};
 
 /// How much a bullet says.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each names one thing that a bullet may leave out")]
 pub(super) struct BulletDetail {
     /// Maximum length of the session's name.
     name_chars: usize,
@@ -15,10 +16,16 @@ pub(super) struct BulletDetail {
     quote_chars: usize,
     /// Whether agent, branch and state are given in any case.
     has_circumstances: bool,
+    /// Maximum length of a file or command.
+    pub(super) target_chars: usize,
     /// Maximum number of changed files named.
     pub(super) files: usize,
+    /// Maximum number of failing commands named.
+    pub(super) failures: usize,
     /// Whether one of several commands is named.
     pub(super) names_command: bool,
+    /// Whether files read and other tool uses are counted beside changes and commands.
+    pub(super) has_minor_actions: bool,
     /// Whether the last answer is quoted.
     has_last_words: bool,
 }
@@ -27,7 +34,7 @@ impl BulletDetail {
     /// From the shortest to the longest.
     pub(super) const ALL: [Self; 5] = [
         Self::LEAST,
-        Self { name_chars: 30, quote_chars: 48, ..Self::LEAST },
+        Self { name_chars: 30, quote_chars: 48, target_chars: 36, has_minor_actions: true, ..Self::LEAST },
         Self { name_chars: 36, quote_chars: 60, files: 1, ..Self::NAMED },
         Self::NAMED,
         Self { has_last_words: true, ..Self::NAMED },
@@ -36,18 +43,29 @@ impl BulletDetail {
         name_chars: 20,
         quote_chars: 28,
         has_circumstances: false,
+        target_chars: 24,
         files: 0,
+        failures: 1,
         names_command: false,
+        has_minor_actions: false,
         has_last_words: false,
     };
     const NAMED: Self = Self {
         name_chars: 48,
         quote_chars: 100,
         has_circumstances: true,
+        target_chars: 48,
         files: 3,
+        failures: 2,
         names_command: true,
+        has_minor_actions: true,
         has_last_words: false,
     };
+
+    /// The same without names of files.
+    pub(super) const fn without_files(self) -> Self {
+        Self { files: 0, ..self }
+    }
 }
 
 /// `- name (3m ago, 4 messages, pi 7Q2K9ZD4, on main, active): "prompt" -> edited 2 files (a.rs, b.rs); "last words"`.

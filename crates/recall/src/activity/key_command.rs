@@ -13,16 +13,22 @@ const SHARED: [&str; 14] = [
     "restart", "upgrade", "tag",
 ];
 
+/// Words that keep a command from doing what it says.
+const HARMLESS: [&str; 4] = ["help", "--help", "--version", "--dry-run"];
+
 /// The command that changed most, the latest of equals. `None` if all of them only looked at something.
 pub(super) fn key_command<'a>(commands: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let parts = commands.flat_map(|command| command.split([';', '|', '\n'])).flat_map(|part| part.split("&&"));
-    let ranked = parts.map(str::trim).filter_map(|part| Some((rank(part)?, without_redirection(part))));
+    let ranked = parts.map(str::trim).filter_map(|part| Some((rank(part)?, short_form(part))));
     ranked.max_by_key(|(rank, _)| *rank).map(|(_, part)| part)
 }
 
 /// 2 for a change that others notice, 1 for any other work, `None` for a look.
 fn rank(part: &str) -> Option<u8> {
-    let mut words = part.split_whitespace().skip_while(|word| is_assignment(word) || *word == "sudo");
+    if part.split_whitespace().any(|word| HARMLESS.contains(&word)) {
+        return None;
+    }
+    let mut words = part.split_whitespace().skip_while(|word| is_prefix(word));
     let program = words.next()?;
     let program = program.rsplit('/').next().unwrap_or(program);
     let verb = words.find(|word| !word.starts_with('-')).unwrap_or_default();
@@ -39,9 +45,31 @@ fn rank(part: &str) -> Option<u8> {
     }
 }
 
-/// `NAME=value` before a command.
-fn is_assignment(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
+/// `sudo`, or `NAME=value` before a command.
+fn is_prefix(word: &str) -> bool {
+    let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    word == "sudo" || word.split_once('=').is_some_and(|(name, _)| is_name(name))
+}
+
+/// Whether a command does more than look at something.
+pub(super) fn does_something(command: &str) -> bool {
+    key_command(std::iter::once(command)).is_some()
+}
+
+/// A command without what only frames it: a change of directory, variables, redirections, a text from the shell.
+pub(super) fn short_form(command: &str) -> &str {
+    let mut rest = command.trim_start();
+    while let Some((_, after)) = rest.split_once("&&").filter(|(step, _)| step.starts_with("cd ")) {
+        rest = after.trim_start();
+    }
+    while let Some((_, after)) = rest.split_once(' ').filter(|(word, _)| is_prefix(word)) {
+        rest = after.trim_start();
+    }
+    match rest.find("$(").or(rest.find("<<")) {
+        // `git commit -m "$(cat <<EOF` is a commit.
+        Some(at) if at > 0 => rest[..at].trim_end_matches(['"', '\'', ' ']).trim_end_matches(" -m"),
+        _ => without_redirection(rest),
+    }
 }
 
 /// The command without pipes and redirections: `make test 2>&1 | tail` is another attempt at `make test`.
@@ -66,7 +94,9 @@ mod tests {
         for (commands, expect) in [
             (&["cargo build", "git commit -m 'fix it'", "ls -la"][..], Some("git commit -m 'fix it'")),
             (&["cd app && npm run deploy 2>&1 | tail -3", "npm test"], Some("npm run deploy")),
-            (&["cargo fmt", "RUST_LOG=debug cargo test"], Some("RUST_LOG=debug cargo test")),
+            (&["cargo fmt", "RUST_LOG=debug cargo test"], Some("cargo test")),
+            (&["git help push", "npm publish --dry-run", "npm test"], Some("npm test")),
+            (&["git commit -m \"$(cat <<'EOF' Rename it EOF )\""], Some("git commit")),
             (&["git add -A && git commit -m x && git push"], Some("git push")),
             (&["./deploy.sh staging", "make"], Some("./deploy.sh staging")),
             (&["git status", "cat a.rs", "sed -n 1,9p a.rs", "cd x"], None),
@@ -75,6 +105,20 @@ mod tests {
         ] {
             assert_eq!(key_command(commands.iter().copied()), expect, "{commands:?}");
         }
+    }
+
+    #[test]
+    fn a_command_is_shown_without_its_frame() {
+        // D25
+        for (command, expect) in [
+            ("cd /app && cd b && go vet ./... && go test ./... 2>&1", "go vet ./... && go test ./..."),
+            ("CI=1 sudo make all | tail -3", "make all"),
+            ("cargo test", "cargo test"),
+            ("cd /app", "cd /app"),
+        ] {
+            assert_eq!(short_form(command), expect);
+        }
+        assert!(!does_something("rg -n 'x' src") && does_something("cd a && make"));
     }
 
     #[test]

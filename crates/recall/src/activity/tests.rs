@@ -189,6 +189,28 @@ fn last_words_are_dropped_before_sessions() {
 }
 
 #[test]
+fn busy_sessions_share_the_block() {
+    // D25
+    let others: Vec<OtherSession> = (0..3)
+        .map(|number| {
+            let mut entries = vec![text_entry(EntryKind::Prompt, "look at the repository and repair it", number)];
+            for file in 0..9 {
+                entries.push(did(ToolKind::Edit, &format!("/app/src/module/file{file}.rs"), ToolStatus::Ok));
+                entries.push(did(ToolKind::Read, &format!("/app/docs/{file}.md"), ToolStatus::Ok));
+                entries.push(did(ToolKind::Web, "https://example.com", ToolStatus::Ok));
+                let command = format!("cd /app && go test ./a/long/path/{file}/... -run Everything 2>&1 | tail");
+                entries.push(did(ToolKind::Command, &command, ToolStatus::Error));
+            }
+            entries.push(did(ToolKind::Command, "rg -n 'nothing' src", ToolStatus::Error));
+            other(&format!("a session with a long name, number {number}"), entries)
+        })
+        .collect();
+    let listed = block(&others);
+    assert_eq!(listed.left_out, 0, "{}", listed.text);
+    assert!(listed.text.contains("failed: go test ./a/long") && !listed.text.contains("rg -n"), "{}", listed.text);
+}
+
+#[test]
 fn whole_bullets_stay_under_five_hundred_characters() {
     // L000-07, S000-22
     let long = "prompt of many words ".repeat(20);
