@@ -148,7 +148,7 @@ pub struct Engine {
     search_cache: SearchCache,
     /// How long to wait for the store's lock. `None` means the default of [`Store`].
     store_timeout: Option<Duration>,
-    /// Tells a damage met before from one that another process has already dealt with.
+    /// A store replaced after this time was replaced by another process.
     opened_at: std::time::SystemTime,
     /// Set in a hook: how much longer it may wait for other processes in total.
     hook_wait: Option<WaitBudget>,

@@ -218,7 +218,7 @@ fn sessions_without(store: &Store, read: &HashSet<SessionNumber>) -> Result<Vec<
     Ok(others)
 }
 
-/// Rebuilds a session from its stored entries. A state that cannot be read is derived again as far as entries tell.
+/// Rebuilds a session from its stored entries. A state that cannot be read is derived again from them.
 fn rebuild_stored_session(store: &mut Store, number: SessionNumber) -> Result<(), EngineError> {
     let mut batch = store.begin()?;
     let Some((session, state)) = batch.session_with_state(number)? else { return Ok(()) };

@@ -134,7 +134,7 @@ impl Engine {
         std::fs::metadata(folder).and_then(|data| data.modified()).is_ok_and(|at| at > self.opened_at)
     }
 
-    /// For hooks: replaces an unusable store, starts a sync that carries the rest over, and returns what to tell the
+    /// For hooks: replaces an unusable store, starts a sync that carries the rest over, and returns a notice for the
     /// user. `None` if the error has another cause.
     pub(crate) fn replace_store_in_hook(&self, error: &EngineError) -> Option<String> {
         if !error.is_store_unusable() {

@@ -15,11 +15,7 @@ const SCHEMA_VERSION: i64 = 13;
 /// Several processes may open a new file at once: the first creates the schema, the others find it there.
 pub(crate) fn create_or_check(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     let at = |cause| StoreError::at(path, cause);
-    let found = version(connection).map_err(at)?;
-    if found > SCHEMA_VERSION && is_own_schema(connection).map_err(at)? {
-        return Err(at(corrupt("the schema version is wrong")));
-    }
-    if is_current(found, path)? {
+    if is_current(version(connection).map_err(at)?, path)? {
         return Ok(());
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;

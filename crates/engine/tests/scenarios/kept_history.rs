@@ -53,7 +53,8 @@ fn texts(home: &TestHome) -> Vec<String> {
 }
 
 fn finds(home: &TestHome, word: &str) -> bool {
-    let request = SearchRequest { text: word.to_owned(), scope: SessionScope::AllProjects, ..SearchRequest::default() };
+    let request =
+        SearchRequest { text: word.to_owned(), scope: SessionScope::AllProjects, limit: 9, ..SearchRequest::default() };
     !home.engine().search(&request).unwrap().hits.is_empty()
 }
 

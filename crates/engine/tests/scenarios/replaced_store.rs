@@ -22,7 +22,9 @@ fn transcript(session: &str, prompts: usize) -> String {
     let mut lines = TranscriptBuilder::new(session);
     for number in 0..prompts {
         let padding = "and some more words about it ".repeat(20);
-        lines = lines.user(format!("question {number} of {session}")).assistant(&format!("answer {number} {padding}"));
+        lines = lines
+            .user(format!("question {number} of {session}"))
+            .assistant(&format!("answer {number} of {session} {padding}"));
     }
     lines.build()
 }

@@ -65,7 +65,8 @@ fn failing_hook_is_silent_and_exits_zero() {
     home.write("file", "");
     let below_a_file = home.path("file/rethread").display().to_string();
     silent(&hook(&home, &prompt(), &[("RETHREAD_HOME", &below_a_file)]), "no home can be made");
-    fs::write(home.path(".rethread/memory.db"), "garbage, and no database at all").unwrap();
+    fs::write(home.path(".rethread/memory.db"), "garbage, and no database at all".repeat(100)).unwrap();
+    fs::remove_file(home.path(".rethread/memory.db-wal")).ok();
     // D33: the store is replaced, which is said once.
     let said = hook(&home, &prompt(), &[]);
     assert_eq!(said.status.code(), Some(0));

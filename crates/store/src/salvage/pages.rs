@@ -105,7 +105,7 @@ impl PageFile {
         (filled > 0).then_some(bytes)
     }
 
-    /// The records of a page; `None` if it is no page of an index.
+    /// The records of a page; `None` for other pages than those of indexes.
     pub(super) fn records(&self, number: u32) -> Option<PageRecords> {
         let page = self.page(number)?;
         let start = if number == 1 { 100 } else { 0 };
