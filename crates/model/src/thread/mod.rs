@@ -12,7 +12,7 @@ mod settings;
 
 pub use block::ContentBlock;
 pub use chat::{ChatMessage, ChatRole};
-pub use codec::{InvalidRecord, ParsedLine};
+pub use codec::{InvalidRecord, ThreadLine};
 pub use id::{InvalidThreadId, ThreadId};
 pub use metadata::{NameOrigin, PendingToolCall, ThreadMetadata, ThreadMetrics, ThreadSource};
 pub use name::{UNNAMED_THREAD, cron_thread_name, name_from_first_words};
