@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use rethread_store::{FeedCursor, FeedItem, SessionNumber, Store};
-use tantivy::Index;
 
 use crate::IndexSnapshot;
 use crate::error::IndexError;
+use crate::open::open_to_read;
 
 /// Total bytes of the index files.
 pub fn size_bytes(folder: &Path) -> u64 {
@@ -20,7 +20,7 @@ pub fn count_documents(folder: &Path, is_match: &dyn Fn(SessionNumber, u64) -> b
     if !folder.join("meta.json").exists() {
         return Ok(0);
     }
-    let snapshot = IndexSnapshot::from_index(Index::open_in_dir(folder)?)?;
+    let snapshot = IndexSnapshot::from_index(open_to_read(folder)?)?;
     let documents =
         snapshot.segments().iter().flat_map(|segment| (0..segment.doc_limit()).map(move |doc| (segment, doc)));
     let matching = documents.filter(|(segment, doc)| is_match(segment.episode(*doc).session, segment.seq(*doc)));
@@ -30,7 +30,7 @@ pub fn count_documents(folder: &Path, is_match: &dyn Fn(SessionNumber, u64) -> b
 /// Compares the index with the store. Returns a description of each problem.
 pub fn verify_index(folder: &Path, store: &Store) -> Result<Vec<String>, IndexError> {
     let mut wrong = Vec::new();
-    let damaged = Index::open_in_dir(folder)?.validate_checksum()?;
+    let damaged = open_to_read(folder)?.validate_checksum()?;
     wrong.extend(damaged.iter().map(|path| format!("{} is damaged", path.display())));
     if !wrong.is_empty() {
         return Ok(wrong);

@@ -9,6 +9,7 @@ mod document;
 mod error;
 mod inspect;
 mod novelty;
+mod open;
 mod payload;
 mod schema;
 mod segment;

@@ -6,6 +6,7 @@ use rethread_store::StoreHead;
 use serde::{Deserialize, Serialize};
 use tantivy::Index;
 
+use crate::open::open_to_read;
 use crate::schema::INDEX_VERSION;
 
 /// Why an index cannot be used and must be rebuilt.
@@ -43,7 +44,7 @@ impl CommitPayload {
         if !folder.join("meta.json").exists() {
             return Err(IndexProblem::Missing);
         }
-        let index = Index::open_in_dir(folder).map_err(|_| IndexProblem::Damaged)?;
+        let index = open_to_read(folder).map_err(|_| IndexProblem::Damaged)?;
         Self::from_index(&index)
     }
 

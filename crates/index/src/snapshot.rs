@@ -7,6 +7,7 @@ use tantivy::{Index, ReloadPolicy};
 
 use crate::document::{self, IndexChange};
 use crate::error::IndexError;
+use crate::open::open_to_read;
 use crate::payload::{CommitPayload, IndexProblem};
 use crate::schema;
 use crate::segment::IndexSegment;
@@ -42,7 +43,7 @@ pub fn index_lag(folder: &Path, store: &Store, enough: u64) -> Result<IndexLag, 
 impl IndexSnapshot {
     /// Opens the index. Entries that are not indexed yet are read from the store.
     pub fn open(folder: &Path, store: &Store) -> Result<Self, IndexError> {
-        let index = Index::open_in_dir(folder)?;
+        let index = open_to_read(folder)?;
         // The payload is read before the segments. If a commit happens in between, its entries are also read from the
         // store, and their copies in the index are hidden.
         let payload =
@@ -60,7 +61,7 @@ impl IndexSnapshot {
         if !folder.join("meta.json").exists() {
             return Ok(None);
         }
-        let index = Index::open_in_dir(folder)?;
+        let index = open_to_read(folder)?;
         let head = store.head()?;
         let Ok(payload) = CommitPayload::from_index(&index).and_then(|payload| payload.check_store(head)) else {
             return Ok(None);

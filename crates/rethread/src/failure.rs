@@ -15,6 +15,8 @@ const REPORT_BUG_HINT: &str =
 
 /// Candidates listed for an ambiguous reference to a thread or file.
 const MAX_CANDIDATES: usize = 5;
+const SHARED_HOME_HINT: &str =
+    "check that all files in it are yours, then run `chmod 700` on it, or use another directory with --home";
 const LIST_THREADS_HINT: &str = "run `rethread thread list` to see all threads";
 
 /// The kind of a failure. Each has a stable code, an exit code and an HTTP status.
@@ -293,7 +295,6 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
         EngineError::Folder { .. } => {
             (FailureKind::HomeUnusable, Some("use another directory with --home or RETHREAD_HOME"))
         }
-        EngineError::SpoolBusy(_) => (FailureKind::StoreLocked, Some("try again in a moment")),
         EngineError::SharedHome { .. } => (
             FailureKind::HomeUnusable,
             Some(

@@ -59,9 +59,9 @@ pub(crate) struct SpoolFile {
 }
 
 impl SpoolFile {
-    /// Whether the event is still to be stored with this batch. Nobody else can deliver it while the batch is open.
+    /// Whether the event is still to be stored with this batch. No other process can deliver it while the batch is open.
     pub(crate) fn claim(&self, batch: &mut Batch<'_>) -> Result<bool, StoreError> {
-        // Whoever removed the file since it was listed has delivered it.
+        // The process that removed the file since it was listed has delivered it.
         Ok(self.path.exists() && batch.claim_spooled_event(&self.name)?)
     }
 }

@@ -27,14 +27,14 @@ pub struct InvalidRecord {
 
 /// What a line of a log holds.
 #[derive(Clone, Debug, Default)]
-pub struct ParsedLine {
+pub struct ThreadLine {
     /// One record, or several if the line breaks between them are damaged.
     pub records: Vec<ThreadRecord>,
     /// What is wrong with the line, if anything.
     pub problem: Option<InvalidRecord>,
 }
 
-impl ParsedLine {
+impl ThreadLine {
     /// How many record numbers the line uses up: a number that was acknowledged is never given again, also if its
     /// record can no longer be read.
     pub fn used_numbers(&self, line: &[u8]) -> u64 {
@@ -90,14 +90,14 @@ impl ThreadSettings {
 
 impl ThreadRecord {
     /// Parses a line of a log, without its newline, and saves what a damaged line break leaves readable.
-    pub fn parse_line(line: &[u8]) -> ParsedLine {
+    pub fn parse_line(line: &[u8]) -> ThreadLine {
         match Self::parse(line) {
-            Ok(record) => ParsedLine { records: vec![record], problem: None },
-            Err(problem) => ParsedLine { records: records_around_damaged_breaks(line), problem: Some(problem) },
+            Ok(record) => ThreadLine { records: vec![record], problem: None },
+            Err(problem) => ThreadLine { records: records_around_damaged_breaks(line), problem: Some(problem) },
         }
     }
 
-    /// Whether a line is as it was written, as far as its checksum tells.
+    /// Whether a line is as it was written, as far as its checksum shows.
     pub fn check_line(line: &[u8]) -> Result<(), InvalidRecord> {
         match checksum::check(line) {
             LineChecksum::Wrong => {

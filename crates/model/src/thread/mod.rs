@@ -14,7 +14,7 @@ mod settings;
 
 pub use block::ContentBlock;
 pub use chat::{ChatMessage, ChatRole};
-pub use codec::{InvalidRecord, ParsedLine};
+pub use codec::{InvalidRecord, ThreadLine};
 pub use id::{InvalidThreadId, ThreadId};
 pub use injection::ThreadInjection;
 pub use inline_reasoning::{InlineReasoningFilter, without_inline_reasoning};

@@ -47,11 +47,12 @@ fn acceptor(certificate: &Path, key: &Path) -> Result<Tls, Failure> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// Whoever can read the key can pose as this server. A group may share it, as certificate tools arrange.
+/// A user who can read the key can pose as this server. A group may share it, as certificate tools arrange.
 fn refuse_public_key_file(key: &Path) -> Result<(), Failure> {
     let Ok(about) = std::fs::metadata(key) else { return Ok(()) };
     let mode = about.permissions().mode() & 0o777;
-    if mode.trailing_zeros() >= 3 {
+    let is_public = [0o004, 0o002].iter().any(|bit| mode & bit != 0);
+    if !is_public {
         return Ok(());
     }
     let message = format!("all users can read the TLS key {} (mode {mode:04o})", key.display());

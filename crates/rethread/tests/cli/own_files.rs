@@ -29,7 +29,6 @@ const READING: &[&[&str]] = &[
     &["facts", "--all-projects"],
     &["workflows", "--all-projects"],
     &["usage", "--all-projects"],
-    &["enrich", "--dry-run"],
     &["thread list"],
     &["status"],
     &["doctor"],
@@ -147,7 +146,7 @@ fn a_home_that_all_users_can_write_is_refused() {
 }
 
 #[test]
-fn a_readable_home_is_made_private_and_the_user_is_told() {
+fn a_readable_home_is_made_private_with_a_warning() {
     // D71
     let home = read_home();
     fs::set_permissions(home.path(".rethread"), Permissions::from_mode(0o755)).unwrap();
@@ -155,7 +154,7 @@ fn a_readable_home_is_made_private_and_the_user_is_told() {
     let warning = stderr(&["sessions", "--all-projects"]);
     assert!(warning.contains("warning: ") && warning.contains("(mode 0755); changed to 0700"), "{warning}");
     assert_eq!(fs::metadata(home.path(".rethread")).unwrap().permissions().mode() & 0o777, 0o700);
-    assert_eq!(stderr(&["sessions", "--all-projects"]), "", "told once");
+    assert_eq!(stderr(&["sessions", "--all-projects"]), "", "reported once");
 }
 
 #[test]
