@@ -274,7 +274,7 @@ impl Engine {
         }
         let context = self.injection_context(&store, &caller, before, self.now())?;
         let view = context.own.view(&store, caller.key(), context.lifecycle, context.now)?;
-        let session = context.own.summary(&view, context.state, context.now);
+        let session = OwnSession::summary(&view, context.state, context.now);
         if is_machine_prompt(prompt) {
             let skipped = vec!["everything: the prompt is empty or was written by a program".to_owned()];
             return Ok(InjectionExplanation { composed: None, skipped, state: context.state, session });

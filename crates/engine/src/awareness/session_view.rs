@@ -150,7 +150,7 @@ impl OwnSession {
         })
     }
 
-    pub(super) fn summary(&self, view: &SessionView, state: SessionState, now: Timestamp) -> SessionSummary {
+    pub(super) fn summary(view: &SessionView, state: SessionState, now: Timestamp) -> SessionSummary {
         SessionSummary {
             id: view.id.clone(),
             minutes: view.period_started_at.map_or(0, |at| now.millis_since(at).max(0) as u64 / 60_000),

@@ -36,7 +36,7 @@ const fn setting(name: &'static str, shape: SettingKind, help: &'static str) -> 
 }
 
 /// All settings, in the order of the reference.
-pub static SETTING_KEYS: [SettingKey; 64] = [
+pub static SETTING_KEYS: [SettingKey; 65] = [
     setting(
         "intake.enabled",
         SettingKind::Flag(true),

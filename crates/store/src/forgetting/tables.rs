@@ -28,7 +28,7 @@ pub(crate) const KEPT_WHEN_READ_AGAIN: [&str; 3] = ["usage", "tree_node", "queue
 
 /// Tables keyed by agent and external id, holding what only Rethread knows. Each has a trigger that ignores rows of
 /// forgotten sessions.
-pub(crate) const EXTERNAL_ID_TABLES: [&str; 10] = [
+pub(crate) const EXTERNAL_ID_TABLES: [&str; 11] = [
     "card",
     "lifecycle",
     "session_label",
