@@ -295,12 +295,8 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
         EngineError::Folder { .. } => {
             (FailureKind::HomeUnusable, Some("use another directory with --home or RETHREAD_HOME"))
         }
-        EngineError::SharedHome { .. } => (
-            FailureKind::HomeUnusable,
-            Some(
-                "check that all files in it are yours, then run `chmod 700` on it, or use another directory with --home",
-            ),
-        ),
+        EngineError::SpoolBusy(_) => (FailureKind::StoreLocked, Some("try again in a moment")),
+        EngineError::SharedHome { .. } => (FailureKind::HomeUnusable, Some(SHARED_HOME_HINT)),
         EngineError::PathNotFound(_) => (FailureKind::NotFound, None),
         EngineError::UnknownReference(_) | EngineError::SimilarReference { .. } => (
             FailureKind::UnknownReference,

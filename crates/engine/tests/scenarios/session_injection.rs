@@ -1,7 +1,5 @@
 //! How often and how detailed the session's own context is injected.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
-
 use rethread_model::estimate_text_tokens;
 use rethread_testing::TestHome;
 use serde_json::json;
