@@ -66,7 +66,7 @@ fn entry_lines(dump: &str) -> Vec<&str> {
 fn break_state(home: &TestHome) {
     let mut store = home.store();
     let mut batch = store.begin().unwrap();
-    batch.rename_session(SessionNumber::new(1), "why does the heron parser fail", "[]").unwrap();
+    batch.rename_session(SessionNumber::new(1), "why does the heron parser fail", Some("[]")).unwrap();
     batch.commit().unwrap();
 }
 
