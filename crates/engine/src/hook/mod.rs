@@ -130,8 +130,9 @@ impl Engine {
                 self.sync_caller_transcript(&mut store, caller)?;
                 self.update_index_quickly(&store);
             }
+            self.record_in_store(&mut store, caller.key(), self.now(), event.clone(), None)?;
+            // Afterwards: the event must not count as activity before itself.
             self.save_as_session(&mut store, caller, &event)?;
-            self.record_in_store(&mut store, caller.key(), self.now(), event, None)?;
             self.write_archives(&mut store);
             Ok(Some(()))
         })

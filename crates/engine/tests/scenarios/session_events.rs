@@ -174,3 +174,14 @@ fn events_of_a_session_without_hooks_come_from_its_transcript() {
     assert_eq!(found.events[2].detail, "Edit /app/src/cart.rs");
     assert_eq!((found.events[4].at, found.events[5].at), (at(30), at(45)));
 }
+
+#[test]
+fn a_break_is_noticed_in_a_session_known_only_from_hooks() {
+    // D28, S002-13
+    let home = TestHome::new();
+    prompt(&home, 0, BEN, "write the docs");
+    edit(&home, 40, "/app/src/cart.rs");
+    let found = engine(&home, 41).session_events(BEN).unwrap();
+    let expected = ["session_start", "prompt_submitted", "session_idle", "session_resume", "tool_executed"];
+    assert_eq!(kinds_of(&found), expected);
+}
