@@ -92,7 +92,7 @@ pub(super) enum SecretCheck {
     /// The pattern is sufficient. It must not read far and then fail.
     Always,
     /// Not a placeholder such as `xxxx` or `your-key`. Examples from documentation and test values in the exact format
-    /// of a service count as secrets: an attentive reader can tell them apart, a rule cannot.
+    /// of a service count as secrets: no rule can distinguish them from real ones.
     Format,
     /// Also not made of words, as `sk-learn-estimator-html` is.
     Random,

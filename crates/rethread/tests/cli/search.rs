@@ -323,7 +323,7 @@ fn any_query_is_accepted() {
 #[test]
 fn a_search_reads_what_grew_since_the_last_sync() {
     // D43
-    let home = TestHome::new();
+    let home = crate::transcripts::new_home();
     let builder = || TranscriptBuilder::new("0000aaaa-0000-4000-8000-0000000000aa").cwd("/p");
     let file = ".claude/projects/-p/0000aaaa-0000-4000-8000-0000000000aa.jsonl";
     home.write(file, builder().user("the first words").build());
