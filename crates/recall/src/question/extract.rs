@@ -3,6 +3,7 @@
 //! A passage is a prompt with the reply to it: what was asked often has the words of the question, and what was
 //! answered has the answer.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use rethread_index::words;
@@ -49,9 +50,11 @@ pub fn extractive_answer(found: &[(SearchHit, Vec<Entry>)], question: &str) -> C
     }
     let best = passages.iter().map(|passage| passage.matched).max().unwrap_or(0);
     passages.retain(|passage| question.is_answered_by(passage, best));
-    // Announcements last; within each group the order of the search decides between equals.
-    passages
-        .sort_by_key(|passage| (passage.is_announcement(), usize::MAX - passage.matched - passage.matched_in_prompt));
+    // Announcements and prompts without a reply last; within each group the order of the search decides between equals.
+    passages.sort_by_key(|passage| {
+        let is_weak = passage.reply.is_none() || passage.is_announcement();
+        (is_weak, Reverse(passage.matched), Reverse(passage.matched_in_prompt))
+    });
     passages.truncate(MAX_PASSAGES);
     let is_good = question.share(best) >= GOOD_SHARE && !passages.is_empty();
     let answer = render_passages(&passages);
