@@ -95,7 +95,7 @@ def sub_agent(claude):
     hold(f"the sub-agent ran: {len(inside)} requests", bool(inside) and (claude.project / "deep.txt").exists())
     hold("no activity reached it", all(count(texts, ACTIVITY) == 0 for texts in inside))
     [texts] = claude.say([KETTLE], "--session-id", "99999999-9999-4999-8999-999999999999")
-    hold("another session learns of its edit", any("deep.txt" in text for text in texts if OURS in text))
+    hold("another session learns of its edit", any("deep.txt" in text or "edited 2 files" in text for text in texts if OURS in text))
 
 
 def resumed_by_script(claude, pi, rethread):
