@@ -191,7 +191,7 @@ fn unassigned_id_is_unknown() {
 fn lists_of_a_session_agree_with_its_counts() {
     // D7, E003-13
     let home = TestHome::new();
-    // The session continues without a prompt; a command renames a file, which does not count as a change.
+    // The session continues without a prompt; a command renames a file, which is not a change by a tool.
     let script = TranscriptBuilder::new(BEN)
         .times(at(0), 60)
         .assistant("Continuing.")
