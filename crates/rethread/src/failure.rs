@@ -274,17 +274,7 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
     match error {
         EngineError::Store(error) | EngineError::Index(IndexError::Store(error)) => classify_store(error),
         EngineError::Index(_) => (FailureKind::Index, Some("run `rethread rebuild --index-only` to rebuild it")),
-        EngineError::Config(ConfigError::File { .. }) => {
-            (FailureKind::ConfigFile, Some("check its owner and permissions, or use another directory with --home"))
-        }
-        EngineError::Config(ConfigError::UnknownKey(_)) => {
-            (FailureKind::InvalidConfig, Some("run `rethread config show` to see all settings"))
-        }
-        EngineError::Config(ConfigError::NotToml { .. } | ConfigError::InvalidFile { .. }) => (
-            FailureKind::InvalidConfig,
-            Some("fix the file, or move it away; `rethread config path` prints where it is"),
-        ),
-        EngineError::Config(_) => (FailureKind::InvalidConfig, None),
+        EngineError::Config(error) => classify_config(error),
         EngineError::Install(error) => classify_install(error),
         EngineError::Exclude(_) => {
             (FailureKind::InvalidConfig, Some("run `rethread config get intake.exclude` to see the patterns"))
@@ -350,6 +340,22 @@ fn classify(error: &EngineError) -> (FailureKind, Option<&'static str>) {
         }
         EngineError::Token { .. } => (FailureKind::Serve, Some("run `rethread token --rotate` to create a new one")),
         EngineError::EmptySearchText => (FailureKind::Usage, Some("pass the text to search for: --matching TEXT")),
+    }
+}
+
+fn classify_config(error: &ConfigError) -> (FailureKind, Option<&'static str>) {
+    match error {
+        ConfigError::File { .. } => {
+            (FailureKind::ConfigFile, Some("check its owner and permissions, or use another directory with --home"))
+        }
+        ConfigError::UnknownKey(_) => {
+            (FailureKind::InvalidConfig, Some("run `rethread config show` to see all settings"))
+        }
+        ConfigError::NotToml { .. } | ConfigError::InvalidFile { .. } => (
+            FailureKind::InvalidConfig,
+            Some("fix the file, or move it away; `rethread config path` prints where it is"),
+        ),
+        _ => (FailureKind::InvalidConfig, None),
     }
 }
 

@@ -148,8 +148,6 @@ impl Engine {
             Ok(false) => {
                 self.start_detached(&["sync"]);
             }
-            // The event is spooled instead.
-            Err(error) if error.is_locked() => return Err(error),
             // What was stored before is still worth reporting.
             Err(error) => self.log_error("inject", &error),
         }
@@ -318,11 +316,13 @@ impl Engine {
         })?;
         let composed = match self.record_injection(store, caller, trigger, event, &planned, began) {
             Ok(composed) => composed,
-            // The event is spooled instead.
-            Err(error) if error.is_locked() => return Err(error),
-            // Without the record, the worst that can happen is that the same is injected again.
+            // Without the record, the worst that can happen is that the same is injected again. The event itself waits.
             Err(error) => {
-                self.log_error("inject", &error);
+                match prompt_event_of(trigger) {
+                    Some(event) if error.is_locked() => self.spool_event(caller, event)?,
+                    _ if error.is_locked() => return Err(error),
+                    _ => self.log_error("inject", &error),
+                }
                 return Ok(self.compose_sections(planned.sections).map(|composed| composed.text));
             }
         };
@@ -563,6 +563,13 @@ pub(crate) fn prompt_event(prompt: &str) -> Option<SessionEvent> {
     }
     let event = SessionEvent::new("prompt_submitted", preview(prompt, PREVIEW_CHARS));
     Some(SessionEvent { entities: entities_in(prompt), ..event })
+}
+
+fn prompt_event_of(trigger: InjectionTrigger<'_>) -> Option<SessionEvent> {
+    match trigger {
+        InjectionTrigger::Prompt(prompt) => prompt_event(prompt),
+        InjectionTrigger::Resume | InjectionTrigger::NewContext | InjectionTrigger::Cleared(_) => None,
+    }
 }
 
 /// The event of a session that starts or resumes.

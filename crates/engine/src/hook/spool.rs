@@ -86,6 +86,14 @@ impl Engine {
         }
     }
 
+    /// Spools an event whose text was given to the agent although it could not be recorded.
+    pub(crate) fn spool_event(&self, caller: &Caller, event: SessionEvent) -> Result<(), EngineError> {
+        if self.hook_wait.is_none() {
+            return Ok(());
+        }
+        self.spool(caller, SpooledAction::Event(event))
+    }
+
     fn spool(&self, caller: &Caller, action: SpooledAction) -> Result<(), EngineError> {
         let folder = self.spool_folder();
         home::ensure_private_folder(&folder)?;

@@ -36,7 +36,7 @@ fn sessions_over_the_limit_are_injected_with_the_next_prompt() {
     let mut injected = BTreeSet::new();
     for minutes in 2..9 {
         let Some(text) = prompt(&home, minutes, BEN, "and now?") else { break };
-        let jobs = (0..9).filter(|number| text.contains(&format!("Job number {number} ")));
+        let jobs = (0..9).filter(|number| text.contains(&format!("job number {number} ")));
         for number in jobs {
             assert!(injected.insert(number), "{number} was injected twice");
         }
@@ -54,7 +54,7 @@ fn activity_over_the_token_budget_waits() {
     home.write(".rethread/config.toml", "[inject]\nbudget_tokens = 15\n");
     assert_eq!(prompt(&home, 2, BEN, "go on"), None);
     home.write(".rethread/config.toml", "");
-    assert!(prompt(&home, 3, BEN, "go on").unwrap().contains("Fix the rounding"));
+    assert!(prompt(&home, 3, BEN, "go on").unwrap().contains("fix the rounding"));
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn collision_with_another_session_is_injected_once() {
         stop(&home, 1, session);
     }
     // D26
-    let expected = "<rethread-context>\nSession \"fix the rounding\" changed cart.rs 2m before this edit, and this \
+    let expected = "<rethread-context>\nSession \"Fix the rounding\" changed cart.rs 2m before this edit, and this \
                     session has not read it since. Read it again and check that both changes are in it.\n\n\
                     (as of 2026-03-02 09:03 UTC)\n</rethread-context>";
     assert_eq!(edit(&home, 3, BEN, "cart.rs").unwrap(), expected);
@@ -115,7 +115,7 @@ fn session_stays_in_its_project_after_a_directory_change() {
     work(&home, ANNA, 1, "fix the rounding", false);
     stop(&home, 1, ANNA);
     let injected = hook(&home, 2, BEN, "UserPromptSubmit", &json!({"prompt": "go on", "cwd": "/elsewhere/deep"}));
-    assert!(injected.unwrap().contains("Fix the rounding"));
+    assert!(injected.unwrap().contains("fix the rounding"));
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn entry_lines(dump: &str) -> Vec<&str> {
 fn break_state(home: &TestHome) {
     let mut store = home.store();
     let mut batch = store.begin().unwrap();
-    batch.rename_session(SessionNumber::new(1), "why does the heron parser fail", Some("[]")).unwrap();
+    batch.rename_session(SessionNumber::new(1), "Why does the heron parser fail", Some("[]")).unwrap();
     batch.commit().unwrap();
 }
 
@@ -78,9 +78,11 @@ fn rebuild_keeps_entries_of_a_deleted_file_of_a_session_with_two() {
         let home = TestHome::new();
         let before = both(&home);
         fs::remove_file(home.path(gone)).unwrap();
+        // A session is shown with the path of a file that is still there.
+        let same_path = |dump: &str| dump.replace("-app-moved/", "-app/");
         for _ in 0..2 {
             rebuild(&home);
-            assert_same_dump(&home.dump(), &before);
+            assert_same_dump(&same_path(&home.dump()), &same_path(&before));
         }
         assert!(finds(&home, "heron") && finds(&home, "walrus"));
     }

@@ -115,7 +115,9 @@ fn the_name_a_session_was_shown_keeps_its_meaning() {
     // D12
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs", false);
-    work(&home, ANNA, 1, "fix the rounding of discounts", false);
+    work(&home, ANNA, 1, "please look at cart.rs", false);
+    let title = json!({"type": "ai-title", "aiTitle": "Fix the rounding of discounts", "sessionId": ANNA});
+    home.append(&transcript(ANNA), format!("{title}\n"));
     home.sync();
     let shown = prompt(&home, 2, BEN, "go on with the docs").unwrap();
     assert!(shown.contains("Fix the rounding of discounts"), "{shown}");

@@ -47,7 +47,7 @@ fn a_label_neither_starts_nor_resumes_a_session() {
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs", false);
     prompt(&home, 1, BEN, "write the docs");
-    hook(&home, 2, BEN, "SessionEnd", &json!({"reason": "other"}));
+    hook(&home, 2, BEN, "SessionEnd", &json!({"reason": "prompt_input_exit"}));
     label(&home, 3);
     assert_eq!(engine(&home, DAY).maintain().unwrap().archived, 0);
     assert_eq!(archives(&home).len(), 1);
