@@ -18,10 +18,12 @@ fn pi_path(id: &str) -> String {
 
 /// A pi session that was forked from another one: the same entries, another header, and a prompt of its own.
 fn pi_fork(original: &str, id: &str, parent: &Value, prompt: &str) -> String {
+    // A fork of a fork ends later than the fork.
+    let start = format!("2026-07-01T{}:00:00Z", 10 + original.lines().count());
     let header =
         json!({"type": "session", "version": 3, "id": id, "timestamp": START, "cwd": "/p", "parentSession": parent});
     let entries: String = original.split_inclusive('\n').skip(1).collect();
-    let own = PiTranscriptBuilder::continued(id, "2026-07-01T11:00:00Z").user(prompt).assistant("ok").build();
+    let own = PiTranscriptBuilder::continued(id, &start).user(prompt).assistant("ok").build();
     format!("{header}\n{entries}{own}")
 }
 
