@@ -71,7 +71,7 @@ fn returning_session_is_greeted_before_it_counts_as_active() {
         "a task set by hand is injected once: {injected}"
     );
     let injected = prompt(&home, 31 + 45, BEN, "back again").unwrap();
-    assert!(injected.contains("Welcome back. Session bbbb1011 was idle for 45 minutes."), "{injected}");
+    assert!(injected.contains("Welcome back. Session 0000000b was idle for 45 minutes."), "{injected}");
     assert!(!injected.contains("the docs of the parser"), "D27: the task is in its context: {injected}");
     assert_eq!(prompt(&home, 31 + 46, BEN, "and on"), None);
 }

@@ -66,7 +66,7 @@ fn collision_with_another_session_is_injected_once() {
         stop(&home, 1, session);
     }
     // D26
-    let expected = "<rethread-context>\nSession \"fix the rounding\" changed cart.rs 2m before this edit, and this \
+    let expected = "<rethread-context>\nSession \"Fix the rounding\" changed cart.rs 2m before this edit, and this \
                     session has not read it since. Read it again and check that both changes are in it.\n\n\
                     (as of 2026-03-02 09:03 UTC)\n</rethread-context>";
     assert_eq!(edit(&home, 3, BEN, "cart.rs").unwrap(), expected);

@@ -206,8 +206,8 @@ fn archive_and_greeting_after_days_describe_the_old_period() {
     let resumed = engine(&home, 3 + 3 * DAY).resume_text(BEN).unwrap();
     let injected = prompt(&home, 3 + 3 * DAY, BEN, "back again").unwrap();
     // D27: what the session did is in its context already.
-    assert!(injected.contains("Welcome back. Session bbbb1011 was idle for 3 days.\n\n("), "{injected}");
-    let expected = "Welcome back. Session bbbb1011 was idle for 3 days.\n\nLast activity summary:\n\
+    assert!(injected.contains("Welcome back. Session 0000000b was idle for 3 days.\n\n("), "{injected}");
+    let expected = "Welcome back. Session 0000000b was idle for 3 days.\n\nLast activity summary:\n\
         \u{20} - [3d ago] Asked: write the docs of src/parse.rs\n  - [3d ago] Ran: make docs\n\
         \u{20} - [3d ago] Answered: The docs are written.\n\nRecent files: src/cart.rs";
     assert_eq!(resumed, expected);

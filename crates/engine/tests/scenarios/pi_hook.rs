@@ -146,7 +146,7 @@ fn collision_is_found_for_any_form_of_the_path() {
     let call = |path: &str| json!({"tool_name": "edit", "tool_input": {"path": path}});
     assert_eq!(hook(&home, 2, BEN, "tool_call", &call("src/other.rs")), None);
     let injected = hook(&home, 2, BEN, "tool_call", &call("src/cart.rs")).unwrap();
-    assert!(injected.contains("\"fix the rounding\" changed cart.rs 2m before this edit"), "{injected}");
+    assert!(injected.contains("\"Fix the rounding\" changed cart.rs 2m before this edit"), "{injected}");
     assert_eq!(hook(&home, 3, BEN, "tool_call", &call("/app/src/cart.rs")), None, "once for each file");
 }
 

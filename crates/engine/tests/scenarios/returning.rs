@@ -56,7 +56,7 @@ fn resumed_session_gets_only_the_time_it_was_away() {
     prompt(&home, 1, BEN, "write the docs");
     hook(&home, 2, BEN, "SessionEnd", &json!({"reason": "prompt_input_exit"}));
     let injected = hook(&home, 2 + 275 * 1440, BEN, "SessionStart", &json!({"source": "resume"})).unwrap();
-    assert!(injected.contains("Welcome back. Session bbbb1011 was idle for 275 days."), "{injected}");
+    assert!(injected.contains("Welcome back. Session 0000000b was idle for 275 days."), "{injected}");
     assert!(!injected.contains("write the docs") && !injected.contains("cart.rs"), "it is in its context: {injected}");
     assert_eq!(prompt(&home, 3 + 275 * 1440, BEN, "go on"), None, "once");
 }
@@ -69,7 +69,7 @@ fn paused_session_is_greeted_without_zero_seconds() {
     prompt(&home, 0, BEN, "write the docs");
     assert!(engine(&home, 1).pause_session(BEN).unwrap());
     let injected = prompt(&home, 1, BEN, "go on").unwrap();
-    assert!(injected.contains("Welcome back. Session bbbb1011 was paused."), "{injected}");
+    assert!(injected.contains("Welcome back. Session 0000000b was paused."), "{injected}");
 }
 
 #[test]
