@@ -140,7 +140,7 @@ def run_pi(pi, rethread):
             hold("nothing is added to the next prompt", since(ben.say("and the lid"), "and the lid") == [])
             step("completion of @@ lists sessions")
             second.tmux("send-keys", "-t", "main", "-l", "as in @@sext")
-            second.wait_for("the session is offered", lambda: SEXTANT in second.screen(0).split("as in @@sext")[-1], 20)
+            second.wait_for("the session is offered", lambda: SEXTANT in second.screen(0).split("as in @@sext")[-1].lower(), 20)
             second.press("Escape"), second.press("C-c")
             time.sleep(0.5)
             step("/compact: the next prompt gets the session context, once")
