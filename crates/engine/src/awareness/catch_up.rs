@@ -7,7 +7,7 @@ use rethread_ingest::source::{ProjectPlaces, TranscriptFile, aliases, file};
 use rethread_model::{Agent, Timestamp};
 use rethread_store::{Store, TranscriptRow};
 
-use super::inject::Caller;
+use super::caller::Caller;
 use super::other_sessions::ACTIVE_WINDOW_MILLIS;
 use crate::sync::fingerprint;
 use crate::{Engine, EngineError};

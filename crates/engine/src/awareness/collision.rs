@@ -11,7 +11,8 @@ use rethread_model::{Entry, Session, Timestamp, ToolKind, ToolUse};
 use rethread_recall::{InjectionSection, SectionKind, compose_injection, quote_short};
 use rethread_store::Store;
 
-use super::inject::{Caller, injection_record, text_hash};
+use super::caller::Caller;
+use super::inject::{injection_record, text_hash};
 use super::other_sessions::{ACTIVE_WINDOW_MILLIS, display_name, is_other_session, is_session};
 use crate::{Engine, EngineError};
 

@@ -10,11 +10,11 @@ use rethread_recall::{
     activity_block, compose_injection, extract_entities, resume_context,
 };
 use rethread_store::{
-    Batch, HookSession, InjectionRow, LifecycleEvent, PendingArchive, SessionKey, SessionNumber, Store, StoreError,
-    WatermarkMove,
+    Batch, InjectionRow, LifecycleEvent, PendingArchive, SessionKey, SessionNumber, Store, StoreError, WatermarkMove,
 };
 use serde_json::json;
 
+use super::caller::Caller;
 use super::other_sessions::OtherSessions;
 use super::session_event::SessionEvent;
 use super::session_view::{OwnSession, SessionSummary};
@@ -33,19 +33,6 @@ const PREVIEW_CHARS: usize = 100;
 const SAME_EVENT_MILLIS: i64 = 15_000;
 /// The variable in which Claude Code names the project it was started in.
 const PROJECT_VARIABLE: &str = "CLAUDE_PROJECT_DIR";
-
-/// The session that an operation is about, identified the way its agent identifies it.
-#[derive(Clone, Debug)]
-pub(crate) struct Caller {
-    pub(crate) agent: Agent,
-    pub(crate) external_id: String,
-    /// The current working directory of the session.
-    pub(crate) cwd: PathBuf,
-    /// The transcript file, if the agent reports one.
-    pub(crate) transcript: Option<PathBuf>,
-    /// The sub-agent of the session that caused the event, by the agent's id.
-    pub(crate) subagent: Option<String>,
-}
 
 /// What would be injected into a session, and why.
 #[derive(Clone, Debug)]
@@ -93,40 +80,6 @@ struct PlannedInjection {
     sections: Vec<InjectionSection>,
     /// The period that the event ends, if it does.
     ending: Option<PendingArchive>,
-}
-
-impl Caller {
-    pub(crate) fn key(&self) -> SessionKey<'_> {
-        SessionKey { agent: self.agent, external_id: &self.external_id }
-    }
-
-    /// The project of its current working directory.
-    pub(crate) fn project(&self) -> String {
-        project::project_of(&self.cwd.to_string_lossy())
-    }
-
-    /// Stores what the hook knows about the session, until its transcript is read.
-    pub(super) fn save_as_session(
-        &self,
-        batch: &mut Batch<'_>,
-        project: &str,
-        event: &LifecycleEvent,
-    ) -> Result<(), StoreError> {
-        // pi names the sessions of sub-agents this way.
-        if self.external_id.starts_with("subagent-") {
-            return Ok(());
-        }
-        batch.save_hook_session(&HookSession {
-            key: self.key(),
-            cwd: &self.cwd.to_string_lossy(),
-            project,
-            namespace: &project::namespace_of(project),
-            name: Some(event.detail.as_str()).filter(|text| event.kind == "prompt_submitted" && !text.is_empty()),
-            transcript_path: self.transcript.as_ref().and_then(|path| path.to_str()),
-            at: event.at,
-            has_work: matches!(event.kind.as_str(), "prompt_submitted" | "tool_executed" | "response_completed"),
-        })
-    }
 }
 
 impl Engine {

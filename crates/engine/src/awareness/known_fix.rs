@@ -13,7 +13,8 @@ use rethread_store::{FactQuery, FactRow, SessionScope, Store};
 
 use serde_json::Value;
 
-use super::inject::{Caller, injection_record, text_hash};
+use super::caller::Caller;
+use super::inject::{injection_record, text_hash};
 use super::tool_call_text::{HookToolCall, without_secrets};
 use crate::{Engine, EngineError};
 

@@ -1,6 +1,7 @@
 //! Injections, activity of other sessions, session lifecycle and hot memory.
 
 mod archive;
+mod caller;
 mod catch_up;
 mod collision;
 mod inject;
@@ -20,9 +21,10 @@ mod session_view;
 mod tool_call_text;
 mod turn_history;
 
+pub(crate) use caller::Caller;
 pub(crate) use collision::CollisionIntent;
 pub use inject::InjectionExplanation;
-pub(crate) use inject::{Caller, prompt_event, start_event};
+pub(crate) use inject::{prompt_event, start_event};
 pub(crate) use lifecycle::{EventContext, Lifecycle};
 pub use live_activity::LiveActivity;
 pub use maintenance::{MaintenanceReport, TierStatus};

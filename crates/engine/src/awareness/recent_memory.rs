@@ -7,7 +7,8 @@ use rethread_recall::{
 };
 use rethread_store::Store;
 
-use super::inject::{Caller, InjectionContext, text_hash};
+use super::caller::Caller;
+use super::inject::{InjectionContext, text_hash};
 use super::other_sessions::display_name;
 use crate::search::{GuardedError, answer_of, catch_index_damage, prompt_of, search_in_sessions};
 use crate::{Engine, EngineError};

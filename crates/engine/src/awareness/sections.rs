@@ -8,7 +8,8 @@ use rethread_recall::{
 };
 use rethread_store::{SessionKey, Store};
 
-use super::inject::{Caller, InjectionContext, InjectionTrigger, text_hash};
+use super::caller::Caller;
+use super::inject::{InjectionContext, InjectionTrigger, text_hash};
 use super::known_fix::FactFinder;
 use super::pending_notes;
 use super::recent_memory::RecentMemories;

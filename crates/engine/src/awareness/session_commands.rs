@@ -6,7 +6,7 @@ use rethread_model::{Agent, SessionState, Timestamp, one_line};
 use rethread_recall::NOTE_CHARS;
 use rethread_store::{CloseKind, HotMemoryRow, LifecycleEvent, SessionKey, SessionLabels, Store};
 
-use super::inject::Caller;
+use super::caller::Caller;
 use super::lifecycle::{closed_life, last_event_at};
 use super::pending_notes::task_key;
 use super::session_event::SessionEvent;

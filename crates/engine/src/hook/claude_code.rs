@@ -56,8 +56,11 @@ impl Engine {
         if !payload.agent_id.is_null() && !is_tool_event {
             return Ok(None);
         }
+        // Claude Code shows no answer to these, so a notice would be lost; the next event brings it.
+        let is_shown = !matches!(event, HookEvent::SessionEnded { .. } | HookEvent::RunEnded { .. });
         let text = match self.handle_event(&caller, event) {
             Ok(text) => text,
+            Err(error) if !is_shown => return Err(error),
             Err(error) => {
                 let notice = self.replace_store_in_hook(&error).ok_or(error)?;
                 return Ok(Some(json!({"systemMessage": notice})));

@@ -87,7 +87,7 @@ impl Engine {
             }
             HookEvent::ToolFinished(used) => {
                 let event = SessionEvent::of_tool_call(&used, &caller.project());
-                let is_recorded = self.record_or_spool(caller, event, false)?.is_some();
+                let is_recorded = self.record_or_spool(caller, &event, false)?.is_some();
                 if caller.subagent.is_some() || !is_recorded {
                     return Ok(None);
                 }
@@ -95,14 +95,14 @@ impl Engine {
             }
             HookEvent::TurnFinished(answer) => {
                 let event = SessionEvent::new("response_completed", preview(&answer, ANSWER_CHARS));
-                match self.record_or_spool(caller, event, true)? {
+                match self.record_or_spool(caller, &event, true)? {
                     Some(()) => self.card_after_turn(caller.agent, &caller.external_id).map(|_| None),
                     None => Ok(None),
                 }
             }
             HookEvent::ContextCompacting => {
                 let event = SessionEvent::new("context_compacted", String::new());
-                self.record_or_spool(caller, event, true).map(|_| None)
+                self.record_or_spool(caller, &event, true).map(|_| None)
             }
             HookEvent::SessionEnded { reason } => {
                 let action = SpooledAction::End { reason: preview(&reason, REASON_CHARS) };
@@ -121,7 +121,7 @@ impl Engine {
     fn record_or_spool(
         &self,
         caller: &Caller,
-        event: SessionEvent,
+        event: &SessionEvent,
         reads_transcript: bool,
     ) -> Result<Option<()>, EngineError> {
         self.or_spool(caller, SpooledAction::Event(event.clone()), || {
@@ -132,7 +132,7 @@ impl Engine {
             }
             self.record_in_store(&mut store, caller.key(), self.now(), event.clone(), None)?;
             // Afterwards: the event must not count as activity before itself.
-            self.save_as_session(&mut store, caller, &event)?;
+            self.save_as_session(&mut store, caller, event)?;
             self.write_archives(&mut store);
             Ok(Some(()))
         })

@@ -61,8 +61,11 @@ impl Engine {
             subagent: None,
         };
         let is_prompt = matches!(event, HookEvent::Prompt(_));
+        // The extension shows no answer to other events, so a notice would be lost; the next prompt brings it.
+        let is_shown = is_prompt || matches!(event, HookEvent::ToolStarting { .. });
         let text = match self.handle_event(&caller, event) {
             Ok(text) => text,
+            Err(error) if !is_shown => return Err(error),
             Err(error) => Some(self.replace_store_in_hook(&error).ok_or(error)?),
         };
         let name = if is_prompt { self.name_on_written_card(caller.key())? } else { None };

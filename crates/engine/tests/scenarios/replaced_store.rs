@@ -136,6 +136,21 @@ fn hook_replaces_a_damaged_store_and_says_so_once() {
 }
 
 #[test]
+fn notice_waits_for_an_event_whose_answer_the_agent_shows() {
+    // D33
+    let home = home();
+    write_at(&home, 0, &[0x5a; 100]);
+    let claude = |event: &str| {
+        let payload = json!({"session_id": HERE, "hook_event_name": event, "prompt": "go on", "reason": "other",
+            "cwd": "/app", "transcript_path": home.path(&file(HERE))});
+        home.engine().hook_claude_code(payload.to_string().as_bytes())
+    };
+    let pi = json!({"session_id": HERE, "event": "agent_end", "session_file": home.path(&file(HERE)), "cwd": "/app"});
+    assert!(claude("SessionEnd").is_err() && home.engine().hook_pi(pi.to_string().as_bytes()).is_err());
+    assert!(claude("UserPromptSubmit").unwrap().unwrap()["systemMessage"].is_string());
+}
+
+#[test]
 fn locked_or_unwritable_store_is_not_replaced() {
     // D67: only proof of damage counts.
     let path = std::path::PathBuf::from("memory.db");

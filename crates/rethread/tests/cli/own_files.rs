@@ -36,8 +36,6 @@ const READING: &[&[&str]] = &[
     &["config get", "intake.mode"],
     &["config path"],
     &["forget", "REF", "--dry-run"],
-    &["debug activity", "--session", "REF", "--peek"],
-    &["debug inject", "--session", "REF", "--prompt", "hello"],
     &["debug resolve", "@@parser"],
     &["debug verify"],
     &["completions", "bash"],
@@ -49,6 +47,9 @@ const NOT_READING: &[&str] = &[
     "config",
     "config set",
     "debug",
+    // These two read new transcript lines first.
+    "debug activity",
+    "debug inject",
     "demo",
     "enrich",
     "hook",

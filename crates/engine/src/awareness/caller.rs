@@ -1,0 +1,56 @@
+//! The session that called a hook or is named by a command.
+
+use std::path::PathBuf;
+
+use rethread_ingest::Redactor;
+use rethread_ingest::source::project;
+use rethread_model::Agent;
+use rethread_store::{Batch, HookSession, LifecycleEvent, SessionKey, StoreError};
+
+/// The session that an operation is about, identified the way its agent identifies it.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    pub(crate) agent: Agent,
+    pub(crate) external_id: String,
+    /// The current working directory of the session.
+    pub(crate) cwd: PathBuf,
+    /// The transcript file, if the agent reports one.
+    pub(crate) transcript: Option<PathBuf>,
+    /// The sub-agent of the session that caused the event, by the agent's id.
+    pub(crate) subagent: Option<String>,
+}
+
+impl Caller {
+    pub(crate) fn key(&self) -> SessionKey<'_> {
+        SessionKey { agent: self.agent, external_id: &self.external_id }
+    }
+
+    /// The project of its current working directory.
+    pub(crate) fn project(&self) -> String {
+        project::project_of(&self.cwd.to_string_lossy())
+    }
+
+    /// Stores what the hook knows about the session, until its transcript is read.
+    pub(super) fn save_as_session(
+        &self,
+        batch: &mut Batch<'_>,
+        project: &str,
+        event: &LifecycleEvent,
+    ) -> Result<(), StoreError> {
+        // pi names the sessions of sub-agents this way.
+        if self.external_id.starts_with("subagent-") {
+            return Ok(());
+        }
+        let cwd = Redactor::shared().redact_name(self.cwd.to_string_lossy().into_owned());
+        batch.save_hook_session(&HookSession {
+            key: self.key(),
+            cwd: &cwd,
+            project,
+            namespace: &project::namespace_of(project),
+            name: Some(event.detail.as_str()).filter(|text| event.kind == "prompt_submitted" && !text.is_empty()),
+            transcript_path: self.transcript.as_ref().and_then(|path| path.to_str()),
+            at: event.at,
+            has_work: matches!(event.kind.as_str(), "prompt_submitted" | "tool_executed" | "response_completed"),
+        })
+    }
+}
