@@ -28,6 +28,6 @@ pub use assemble::{
 pub use filter::TranscriptFilter;
 pub use parse::{
     EventBody, EventScope, ParsedLine, PromptDelivery, PromptOrigin, QueueStep, SessionHeader, TitleRank,
-    TranscriptEvent, TranscriptParser, is_own_tool, tool_kind,
+    TranscriptEvent, TranscriptParser, is_machine_prompt, is_own_tool, tool_kind,
 };
 pub use redact::{RedactionFindings, Redactor};

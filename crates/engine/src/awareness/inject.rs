@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use rethread_ingest::is_machine_prompt;
 use rethread_ingest::source::project;
 use rethread_model::{Agent, SessionState, Timestamp};
 use rethread_recall::{
@@ -22,10 +23,6 @@ use super::tool_call_text::{preview, preview_source, without_secrets};
 use super::{EventContext, Lifecycle};
 use crate::resolver::slug;
 use crate::{Engine, EngineError};
-
-/// Prefixes of prompts that were written by a program and not typed by a user; nothing is injected for them.
-const MACHINE_PROMPT_PREFIXES: [&str; 5] =
-    ["<task-notification", "<teammate-message", "<cross-session-message", "<local-command", "<tick>"];
 
 /// Maximum length of a prompt in the event log.
 const PREVIEW_CHARS: usize = 100;
@@ -539,12 +536,6 @@ fn entities_in(prompt: &str) -> Vec<String> {
 /// Last activity of a session, as far as its transcript has been read.
 fn last_activity(store: &Store, caller: &Caller) -> Result<Option<Timestamp>, EngineError> {
     Ok(store.session_by_external_id(caller.key())?.and_then(|(_, session)| session.last_activity_at))
-}
-
-/// Whether the prompt is empty or was written by a program.
-fn is_machine_prompt(prompt: &str) -> bool {
-    let prompt = prompt.trim_start();
-    prompt.is_empty() || MACHINE_PROMPT_PREFIXES.iter().any(|start| prompt.starts_with(start))
 }
 
 pub(super) fn injection_record(

@@ -50,7 +50,10 @@ fn machine_prompts_and_sub_agents_get_no_injection() {
     work(&home, ANNA, 0, "fix the rounding", false);
     hook(&home, 0, ANNA, "Stop", &json!({}));
     work(&home, BEN, 0, "write the docs", false);
-    assert_eq!(prompt(&home, 1, BEN, "<task-notification>done</task-notification>"), None);
+    // D1
+    for machine in ["<task-notification>done</task-notification>", "<agent-notification>done</agent-notification>"] {
+        assert_eq!(prompt(&home, 1, BEN, machine), None);
+    }
     assert_eq!(hook(&home, 1, BEN, "UserPromptSubmit", &json!({"prompt": "x", "source": "system"})), None);
     assert_eq!(hook(&home, 1, BEN, "UserPromptSubmit", &json!({"prompt": "x", "agent_id": "a1"})), None);
     assert!(prompt(&home, 2, BEN, "a real one").is_some(), "and nothing was missed");

@@ -76,6 +76,12 @@ pub(super) fn strip_leading_output(text: &str) -> &str {
     rest
 }
 
+/// Whether a prompt is empty or a program wrote the whole of it.
+pub fn is_machine_prompt(prompt: &str) -> bool {
+    let typed = strip_leading_output(prompt);
+    typed.is_empty() || notice_text(typed).is_some()
+}
+
 /// The text of a notice if a program wrote the whole of it: the summary if it has one.
 pub(super) fn notice_text(text: &str) -> Option<&str> {
     let is_message = leading_tag(text).is_some_and(|name| {

@@ -12,6 +12,7 @@ mod repair;
 mod tool;
 mod user_text;
 
+pub use machine_text::is_machine_prompt;
 pub(crate) use tool::describe_tool;
 pub use tool::{is_own_tool, tool_kind};
 
