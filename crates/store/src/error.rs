@@ -79,7 +79,9 @@ impl StoreError {
     pub fn is_unusable(&self) -> bool {
         match self {
             StoreError::Outdated { .. } => true,
-            StoreError::Damaged { cause, path } => is_corrupt(cause) || crate::Store::is_damaged(path),
+            StoreError::Damaged { cause, path } => {
+                is_corrupt(cause) || has_unexpected_value(cause) || crate::Store::is_damaged(path)
+            }
             _ => false,
         }
     }

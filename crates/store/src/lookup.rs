@@ -1,5 +1,7 @@
 //! Looks up sessions, episodes and entries by number, for search results.
 
+use std::collections::HashSet;
+
 use rethread_model::{Entry, Episode, Session};
 use rusqlite::{OptionalExtension, params};
 
@@ -76,6 +78,18 @@ impl Store {
             )?;
             let values = params![self.space.as_str(), project];
             statement.query_map(values, |row| row.get(0).map(SessionNumber))?.collect()
+        };
+        read().map_err(|cause| self.err(cause))
+    }
+
+    /// Sessions with entries that a rewrite of their transcript dropped.
+    pub fn rewritten_sessions(&self) -> Result<HashSet<SessionNumber>, StoreError> {
+        let read = || -> rusqlite::Result<HashSet<SessionNumber>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT DISTINCT session FROM entry INDEXED BY entry_superseded
+                 WHERE space = ?1 AND is_superseded = 1",
+            )?;
+            statement.query_map([self.space.as_str()], |row| row.get(0).map(SessionNumber))?.collect()
         };
         read().map_err(|cause| self.err(cause))
     }

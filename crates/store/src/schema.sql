@@ -178,6 +178,7 @@ CREATE TABLE entry (
     PRIMARY KEY (space, session, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX entry_by_native_key ON entry (space, native_key);
+CREATE INDEX entry_superseded ON entry (space, session) WHERE is_superseded = 1;
 
 -- schema.rs adds `set_aside_entry` with the same columns: entries of sessions whose transcripts are being read again.
 -- Those that are not found again are restored.

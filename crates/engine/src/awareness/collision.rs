@@ -192,7 +192,7 @@ fn made_change(entry: &Entry, intent: &CollisionIntent, there: &Path, here: &Pat
         CollisionIntent::SwitchBranch(folder) | CollisionIntent::Commit(folder) => {
             let tree = work_tree(&here.join(folder)).map(Path::to_owned);
             git_calls_of(tool).iter().any(|call| {
-                let restores = |word: &str| there.join(&call.folder).join(word).is_file();
+                let restores = |word: &str| there.join(&call.folder).join(word).exists();
                 call.switches_branch()
                     && !call.targets().any(restores)
                     && work_tree(&there.join(&call.folder)) == tree.as_deref()

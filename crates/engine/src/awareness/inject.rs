@@ -154,8 +154,10 @@ impl Engine {
         let mut cleared = None;
         if source == "clear" {
             let project = self.project_of(&store, caller)?;
-            self.skip_cleared_session(&mut store, caller.key(), &project, self.now())?;
             cleared = Self::cleared_session(&store, caller.key(), &project, self.now())?;
+            if let Some(cleared) = &cleared {
+                self.skip_cleared_session(&mut store, caller.key(), cleared, (&project, self.now()))?;
+            }
         }
         let SessionEvent { kind, detail, .. } = start_event(source);
         let event = LifecycleEvent { at: self.now(), kind, detail };

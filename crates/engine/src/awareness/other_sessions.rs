@@ -40,23 +40,19 @@ impl Engine {
         &self,
         store: &mut Store,
         reader: SessionKey<'_>,
-        project: &str,
-        now: Timestamp,
+        cleared: &str,
+        (project, now): (&str, Timestamp),
     ) -> Result<(), EngineError> {
         let found = self.other_sessions(store, reader, project, now)?;
-        let mut cleared = Vec::new();
-        for (number, marks) in found.numbers.into_iter().zip(found.watermarks) {
-            let Some(session) = store.session_by_number(number)? else { continue };
-            let key = SessionKey { agent: session.agent, external_id: &session.external_id };
-            let closed = store.lifecycle(key)?.and_then(|life| life.closed);
-            let is_fresh = closed.is_some_and(|(_, at)| now.millis_since(at) <= CLEAR_WINDOW_MILLIS);
-            if is_fresh && session.agent == reader.agent {
-                cleared.extend(marks);
-            }
-        }
+        let key = SessionKey { external_id: cleared, ..reader };
+        let number = store.session_by_external_id(key)?.map(|(number, _)| number);
         let mut batch = store.begin()?;
-        for mark in cleared {
-            batch.move_watermark(reader, mark)?;
+        for (other, marks) in found.numbers.into_iter().zip(found.watermarks) {
+            if Some(other) == number {
+                for mark in marks {
+                    batch.move_watermark(reader, mark)?;
+                }
+            }
         }
         Ok(batch.commit()?)
     }

@@ -40,6 +40,10 @@ impl SettingValue {
                 _ => None,
             },
             SettingKind::Number(_) => text.parse().ok().map(SettingValue::Number),
+            // Lists are also written as in the file: `["a", "b"]`.
+            SettingKind::List(_) | SettingKind::Names(_) if text.trim_start().starts_with('[') => {
+                serde_json::from_str(text).ok().map(SettingValue::List)
+            }
             SettingKind::List(_) | SettingKind::Names(_) => {
                 let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
                 Some(SettingValue::List(parts.map(str::to_owned).collect()))

@@ -16,6 +16,7 @@ use rethread_model::thread::ThreadId;
 use rethread_model::{Agent, Session, SessionId, SessionKind, Timestamp};
 use rethread_store::{MentionMatcher, RowCounts, SessionFilter, SessionNumber, Store, TextMatcher, ThreadError};
 
+use crate::resolver::ReferenceForm;
 use crate::sync::{SyncTotals, restore_all_set_aside};
 use crate::{Engine, EngineError};
 
@@ -160,7 +161,9 @@ impl Engine {
         let ids = match target {
             ForgetTarget::Matching(text) => return self.plan_forget_text(store, text),
             ForgetTarget::Sessions(references) => {
-                let found = references.iter().map(|reference| Ok(self.resolve_in(store, reference)?.session));
+                let found = references
+                    .iter()
+                    .map(|reference| Ok(self.resolve_as(store, reference, ReferenceForm::Exact)?.session));
                 chosen(found.collect::<Result<_, EngineError>>()?)
             }
             ForgetTarget::Project(path) => {

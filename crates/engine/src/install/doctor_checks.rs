@@ -88,10 +88,10 @@ impl Engine {
         let value = &settings.value;
         let known = self.binary();
         let Some(called_binary) = settings::called_programs(value, known.as_deref()).next() else { return false };
-        let binary = self.expected_program(called_binary);
+        let binary = self.expected_program(&called_binary);
         let binary = binary.as_str();
-        let called_binary =
-            settings::called_programs(value, Some(binary)).find(|called| *called != binary).unwrap_or(binary);
+        let called_binary = settings::called_programs(value, Some(binary)).find(|called| *called != binary);
+        let called_binary = called_binary.as_deref().unwrap_or(binary);
         if value.get("disableAllHooks").is_some_and(|off| *off == true) {
             let message = format!("Claude Code hooks are disabled: disableAllHooks is set in {}", path.display());
             diagnosis.add(AREA, FindingLevel::Problem, message, Some("remove disableAllHooks from that file"));

@@ -1,7 +1,7 @@
 //! The program that hooks call. In a build directory it would vanish with the next `cargo clean`, so hooks call a copy.
 
 use std::fs::{self, Permissions};
-use std::io::Read;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -13,6 +13,9 @@ const NAME: &str = "rethread";
 const BUILD_FILES: [&str; 2] = [".cargo-lock", ".rustc_info.json"];
 /// A program is at most this many folders below its build directory: `TRIPLE/release`.
 const BUILD_DEPTH: usize = 3;
+
+/// Bytes compared at a time.
+const COMPARED_BYTES: usize = 64 * 1024;
 
 /// The program that hooks should call, and the copy needed for that.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,13 +58,14 @@ impl Engine {
         path.is_some_and(|(_, list)| std::env::split_paths(list).any(|entry| entry == folder))
     }
 
-    /// The first of the user's program folders that is in `PATH`.
+    /// The first of the user's program folders that is in `PATH`, or our own if another program has the name there.
     fn program_folder(&self) -> PathBuf {
         let home = &self.environment.home;
         let cargo = self.source_config().env_var("CARGO_HOME").map(PathBuf::from);
         let folders = [home.join(".local/bin"), cargo.unwrap_or_else(|| home.join(".cargo")).join("bin")];
         let on_path = folders.iter().find(|folder| self.is_on_path(folder));
-        on_path.unwrap_or(&folders[0]).clone()
+        let folder = on_path.unwrap_or(&folders[0]);
+        if is_other_program(&folder.join(NAME)) { self.folder.join("bin") } else { folder.clone() }
     }
 }
 
@@ -87,20 +91,31 @@ pub(super) fn is_in_build_folder(program: &Path) -> bool {
     is_built || names.any(|name| name == "target") && names.any(|name| name == "debug" || name == "release")
 }
 
+/// Whether a file is there that is not a copy of Rethread, which names this variable.
+fn is_other_program(path: &Path) -> bool {
+    fs::read(path).is_ok_and(|bytes| memchr::memmem::find(&bytes, b"RETHREAD_HOME").is_none())
+}
+
 fn has_same_bytes(one: &Path, other: &Path) -> bool {
     let size = |path: &Path| fs::metadata(path).map(|data| data.len()).ok();
     size(one).is_some() && size(one) == size(other) && compare(one, other).unwrap_or(false)
 }
 
 fn compare(one: &Path, other: &Path) -> std::io::Result<bool> {
-    let open = |path: &Path| fs::File::open(path).map(std::io::BufReader::new);
-    let (one, other) = (open(one)?, open(other)?);
-    for (one, other) in one.bytes().zip(other.bytes()) {
-        if one? != other? {
+    let open = |path: &Path| Ok::<_, std::io::Error>(BufReader::with_capacity(COMPARED_BYTES, fs::File::open(path)?));
+    let (mut one, mut other) = (open(one)?, open(other)?);
+    loop {
+        let (left, right) = (one.fill_buf()?, other.fill_buf()?);
+        let length = left.len().min(right.len());
+        if left[..length] != right[..length] || (length == 0 && left.len() != right.len()) {
             return Ok(false);
         }
+        if length == 0 {
+            return Ok(true);
+        }
+        one.consume(length);
+        other.consume(length);
     }
-    Ok(true)
 }
 
 #[cfg(test)]

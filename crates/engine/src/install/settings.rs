@@ -22,8 +22,6 @@ const EVENTS: [(&str, Option<&str>); 7] = [
 ];
 /// Without a timeout, Claude Code stops the `SessionEnd` hook after 1.5 seconds.
 const TIMEOUT_SECONDS: u64 = 5;
-/// Calls the program `$0` only if it exists: Claude Code shows an error with every prompt if it does not.
-const CALL_IF_PRESENT: &str = "test ! -x \"$0\" || exec \"$0\" hook claude-code";
 /// What every form of our hook has in common.
 const ARGUMENTS: &str = "hook claude-code";
 /// Some editors write it at the start of a file. It is kept.
@@ -76,7 +74,7 @@ pub(super) fn has_hooks(settings: &Value, binary: Option<&str>) -> bool {
 }
 
 /// The programs that our hooks call.
-pub(super) fn called_programs<'a>(settings: &'a Value, binary: Option<&'a str>) -> impl Iterator<Item = &'a str> {
+pub(super) fn called_programs<'a>(settings: &'a Value, binary: Option<&'a str>) -> impl Iterator<Item = String> + 'a {
     let hooks = settings.get("hooks").and_then(Value::as_object);
     let groups = hooks.into_iter().flat_map(Map::values).filter_map(Value::as_array).flatten();
     groups.filter_map(handlers).flatten().filter_map(move |handler| our_program(handler, binary))
@@ -113,9 +111,11 @@ fn check_hooks(settings: &Value) -> Result<(), SettingsProblem> {
 }
 
 fn our_group(matcher: Option<&str>, binary: &str) -> Value {
-    let handler = json!({
-        "type": "command", "command": "/bin/sh", "args": ["-c", CALL_IF_PRESENT, binary], "timeout": TIMEOUT_SECONDS,
-    });
+    // Calls the program only if it exists: Claude Code shows an error with every prompt if it does not. A line for the
+    // shell works in every version; older ones ignore `args` and would give the input to the shell itself.
+    let program = shell_quote(binary);
+    let command = format!("test ! -x {program} || exec {program} {ARGUMENTS}");
+    let handler = json!({"type": "command", "command": command, "timeout": TIMEOUT_SECONDS});
     match matcher {
         Some(matcher) => json!({"matcher": matcher, "hooks": [handler]}),
         None => json!({"hooks": [handler]}),
@@ -212,20 +212,33 @@ fn handlers(group: &Value) -> Option<&Vec<Value>> {
     group.get("hooks")?.as_array()
 }
 
+/// A path as one word of a shell command.
+fn shell_quote(path: &str) -> String {
+    format!("'{}'", path.replace('\'', r"'\''"))
+}
+
+fn shell_unquote(word: &str) -> String {
+    word.trim_matches(['\'', '"']).replace(r"'\''", "'")
+}
+
 /// The program that a hook calls, if it calls rethread, from any install location and in any form we ever wrote.
-fn our_program<'a>(handler: &'a Value, binary: Option<&str>) -> Option<&'a str> {
+fn our_program(handler: &Value, binary: Option<&str>) -> Option<String> {
     let command = handler.get("command")?.as_str()?;
     let arguments: Vec<&str> = match handler.get("args") {
         Some(list) => list.as_array()?.iter().map(|argument| argument.as_str().unwrap_or_default()).collect(),
         None => Vec::new(),
     };
     let program = match arguments.as_slice() {
-        ["-c", script, program] if script.ends_with(ARGUMENTS) => program,
-        [] => command.strip_suffix(ARGUMENTS)?.trim().trim_matches(['\'', '"']),
-        words if words.contains(&"hook") && words.contains(&"claude-code") => command,
+        ["-c", script, program] if script.ends_with(ARGUMENTS) => (*program).to_owned(),
+        [] => {
+            let call = command.strip_suffix(ARGUMENTS)?.trim();
+            shell_unquote(call.rsplit_once("|| exec ").map_or(call, |(_, program)| program))
+        }
+        words if words.contains(&"hook") && words.contains(&"claude-code") => command.to_owned(),
         _ => return None,
     };
-    let is_ours = Some(program) == binary || Path::new(program).file_name().is_some_and(|name| name == "rethread");
+    let is_ours =
+        Some(program.as_str()) == binary || Path::new(&program).file_name().is_some_and(|name| name == "rethread");
     is_ours.then_some(program)
 }
 

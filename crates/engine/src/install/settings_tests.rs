@@ -21,9 +21,8 @@ fn check(hooks: &str, event: &str, expect: &str) {
 }
 
 fn ours(matcher: &str) -> String {
-    let script = r#"test ! -x \"$0\" || exec \"$0\" hook claude-code"#;
-    let hook =
-        format!(r#"{{"type":"command","command":"/bin/sh","args":["-c","{script}","/opt/rethread"],"timeout":5}}"#);
+    let command = "test ! -x '/opt/rethread' || exec '/opt/rethread' hook claude-code";
+    let hook = format!(r#"{{"type":"command","command":"{command}","timeout":5}}"#);
     format!("{{{matcher}\"hooks\":[{hook}]}}")
 }
 
@@ -55,6 +54,7 @@ fn every_earlier_form_is_replaced_in_place() {
         r#"{"type":"command","command":"/old/rethread","args":["hook","claude-code"]}"#,
         r#"{"type":"command","command":"'/old/rethread' hook claude-code"}"#,
         r#"{"type":"command","command":"/bin/sh","args":["-c","exec \"$0\" hook claude-code","/old/rethread"]}"#,
+        r#"{"type":"command","command":"test ! -x '/o ld/rethread' || exec '/o ld/rethread' hook claude-code"}"#,
     ] {
         let stale = format!(r#"{{"matcher":"","hooks":[{hook}]}}"#);
         check(&format!("{{\"Stop\":[{stale},{foreign}]}}"), "Stop", &format!("[{},{foreign}]", ours("")));

@@ -20,6 +20,10 @@ use crate::{Engine, EngineError, ListedSession};
 const MIN_PREFIX_BYTES: usize = 4;
 /// Shortest end of an id that is looked up.
 const MIN_SUFFIX_BYTES: usize = 6;
+/// Shortest part of a word that is looked up in names.
+const MIN_PART_BYTES: usize = 3;
+/// The first characters of an id without a time.
+const ZERO_TIME: &str = "0000000000";
 /// Maximum number of candidates listed for an ambiguous name.
 const MAX_CANDIDATES: usize = 50;
 /// Maximum number of similar sessions that are suggested.
@@ -40,6 +44,8 @@ pub(crate) struct ReferenceOrigin<'a> {
 /// How sure it is that a text is meant as a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReferenceForm {
+    /// An argument of a command that erases: only ids, aliases and whole names.
+    Exact,
     /// An argument that can only be a session.
     Argument,
     /// `@@"name"` in a prompt.
@@ -66,11 +72,20 @@ impl Engine {
     }
 
     pub(crate) fn resolve_in(&self, store: &Store, reference: &str) -> Result<ListedSession, EngineError> {
+        self.resolve_as(store, reference, ReferenceForm::Argument)
+    }
+
+    pub(crate) fn resolve_as(
+        &self,
+        store: &Store,
+        reference: &str,
+        form: ReferenceForm,
+    ) -> Result<ListedSession, EngineError> {
         let here = project::project_of(&self.environment.cwd.to_string_lossy());
         let origin = ReferenceOrigin { session: None, project: Some(&here) };
         let reference = reference.trim();
         let shortened = || clip(reference, MAX_REFERENCE_CHARS).into_owned();
-        match self.match_reference(store, origin, reference, ReferenceForm::Argument)? {
+        match self.match_reference(store, origin, reference, form)? {
             ReferenceMatch::One(session) => self.listed_session(store, *session),
             ReferenceMatch::Several(candidates) => {
                 Err(EngineError::AmbiguousReference { reference: reference.to_owned(), candidates })
@@ -117,6 +132,10 @@ impl Engine {
         let by_own_id = own_id.map(|id| stored_session(store, id)).transpose()?.flatten();
         let mut found = match by_own_id {
             Some(session) => vec![session],
+            // Until its transcript is read, a session has an id that begins with zeros and ends like the later one.
+            None if own_id.is_some() && text.starts_with(ZERO_TIME) => {
+                store.sessions_by_id_suffix(&text[ZERO_TIME.len()..])?
+            }
             None => sessions_by_id(store, text, form)?,
         };
         if found.is_empty() && own_id.is_some() {
@@ -131,7 +150,7 @@ impl Engine {
         };
         let is_itself = found.iter().any(is_own);
         found.retain(|session| !is_own(session));
-        if form != ReferenceForm::Argument && found.len() > 1 {
+        if form != ReferenceForm::Exact && found.len() > 1 {
             let near = |session: &&Session| origin.project.is_some() && session.project.as_deref() == origin.project;
             let mut same_project = found.iter().filter(near);
             if let (Some(one), None) = (same_project.next(), same_project.next()) {
@@ -157,7 +176,8 @@ fn sessions_by_id(store: &Store, text: &str, form: ReferenceForm) -> Result<Vec<
     let mut found = store.sessions_by_exact_reference(text)?;
     // In a prompt a part of an id needs a digit; otherwise it is a word.
     let can_be_part = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
-        && (form == ReferenceForm::Argument || text.bytes().any(|byte| byte.is_ascii_digit()));
+        && (matches!(form, ReferenceForm::Argument | ReferenceForm::Exact)
+            || text.bytes().any(|byte| byte.is_ascii_digit()));
     if found.is_empty() && can_be_part && text.len() >= MIN_PREFIX_BYTES {
         found = store.sessions_by_id_prefix(text)?;
     }
@@ -203,12 +223,13 @@ impl NameResolver<'_> {
         if !named_by_agent.is_empty() {
             return Ok(named_by_agent);
         }
-        if self.form == ReferenceForm::Word && !query.can_be_words() {
+        let is_weak = self.form == ReferenceForm::Exact || (self.form == ReferenceForm::Word && !query.can_be_words());
+        if is_weak {
             return Ok(Vec::new());
         }
         let mut steps = vec![NameQuery::has_words as fn(&NameQuery, &str) -> bool, NameQuery::has_beginnings];
         steps.push(NameQuery::has_misspelled_words);
-        if self.form == ReferenceForm::Argument {
+        if self.form == ReferenceForm::Argument && query.slug().len() >= MIN_PART_BYTES {
             steps.insert(2, NameQuery::contains);
         }
         for is_match in steps {
@@ -277,7 +298,8 @@ impl NameResolver<'_> {
 
     /// Whether a session is where weak matches are looked for.
     fn is_near(&self, named: &NamedSession) -> bool {
-        self.form == ReferenceForm::Argument || (self.origin.project.is_some() && self.is_in_project(named))
+        matches!(self.form, ReferenceForm::Argument | ReferenceForm::Exact)
+            || (self.origin.project.is_some() && self.is_in_project(named))
     }
 
     fn is_in_project(&self, named: &NamedSession) -> bool {

@@ -83,6 +83,7 @@ impl SyncPlan {
             None => HashMap::new(),
         };
         let forgotten = store.map(Store::forgotten_sessions).transpose()?.unwrap_or_default();
+        let rewritten = store.map(Store::rewritten_sessions).transpose()?.unwrap_or_default();
         let mut excludes = engine.exclude_rules()?;
         let mut new = Vec::new();
         for found in found {
@@ -93,6 +94,11 @@ impl SyncPlan {
                 // Some files cannot be assigned to a session before they grow.
                 Some(TranscriptRow { session: Some(session), .. })
                     if plan.is_excluded(&found, *session, store, &mut excludes)? => {}
+                // Lines that a rewrite dropped may return with the growth, so the whole file counts.
+                Some(row) if row.session.is_some_and(|session| rewritten.contains(&session)) => {
+                    let job = known_job(found, row.clone());
+                    plan.jobs.push(TranscriptJob { start: JobStart::Reread(Box::new(row.clone())), ..job });
+                }
                 Some(row) if row.session.is_some() => plan.jobs.push(known_job(found, row.clone())),
                 _ => new.extend(plan.identify_new(found, &mut excludes)),
             }

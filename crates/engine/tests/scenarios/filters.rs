@@ -192,10 +192,13 @@ fn session_resolves_by_any_of_its_names() {
     ] {
         assert_eq!(engine.resolve(reference).unwrap().session.id.to_string(), id, "{reference}");
     }
-    for reference in ["nothing of the kind", "", "zzzz", "*"] {
+    for reference in ["nothing of the kind", "", "zzzz", "*", "e"] {
         assert!(matches!(engine.resolve(reference), Err(EngineError::UnknownReference(_))), "{reference:?}");
     }
-    match engine.resolve("e") {
+    let all = engine.sessions(&SessionListRequest::default()).unwrap();
+    let other = all.iter().map(|one| one.session.id.to_string()).find(|other| *other != id).unwrap();
+    engine.set_name(&other, "Fix the lost last token").unwrap();
+    match engine.resolve("fix the lost last token") {
         Err(EngineError::AmbiguousReference { candidates, .. }) => assert_eq!(candidates.len(), 2),
         other => panic!("{other:?}"),
     }

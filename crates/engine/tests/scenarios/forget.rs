@@ -433,3 +433,19 @@ fn session_families_age_by_their_newest_entry() {
     family.sync();
     assert_eq!((before(&family, "2028-01-01"), before(&family, "2030-01-01") > 1), (0, true));
 }
+
+#[test]
+fn only_an_id_or_a_whole_name_is_enough_to_erase() {
+    // D12, D44
+    let home = TestHome::new();
+    work(&home, ANNA, 0, "fix the rounding", false);
+    home.sync();
+    let planned = |reference: &str| engine(&home, 1).forget_dry_run(&one(reference));
+    for guess in ["rounding", "fix the roundin", "e", "the"] {
+        assert!(planned(guess).is_err(), "{guess} erases a session");
+        assert!(guess.len() < 3 || engine(&home, 1).resolve(guess).is_ok(), "{guess} is found by commands that read");
+    }
+    for exact in [ANNA, "fix the rounding", "fix-the-rounding"] {
+        assert!(planned(exact).is_ok(), "{exact}");
+    }
+}

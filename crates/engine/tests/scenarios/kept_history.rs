@@ -249,3 +249,19 @@ fn interrupted_rebuild_loses_nothing() {
     rebuild(&home);
     assert_eq!(entry_lines(&home.dump()), entry_lines(&before));
 }
+
+#[test]
+fn entries_that_return_to_a_file_count_again() {
+    // D61: a sync may read a file while it is being rewritten.
+    let home = TestHome::new();
+    home.write(FIRST, second_part());
+    home.sync();
+    let before = home.dump();
+    let shorter: String = second_part().split_inclusive('\n').take(1).collect();
+    home.write(FIRST, &shorter);
+    home.sync();
+    home.write(FIRST, second_part());
+    home.sync();
+    assert_eq!(home.engine().resolve(SESSION).unwrap().session.counts.prompts, 2);
+    assert_eq!(entry_lines(&home.dump()), entry_lines(&before));
+}

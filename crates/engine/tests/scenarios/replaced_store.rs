@@ -136,6 +136,18 @@ fn hook_replaces_a_damaged_store_and_says_so_once() {
 }
 
 #[test]
+fn text_that_is_not_utf_8_is_damage_that_a_rebuild_repairs() {
+    // D67
+    let home = home();
+    let bytes = fs::read(home.path(DATABASE)).unwrap();
+    let text = format!("answer 3 of {GONE}").into_bytes();
+    let at = bytes.windows(text.len()).position(|window| window == text).unwrap() as u64;
+    write_at(&home, at + 2, &[0xff, 0xfe]);
+    home.engine().rebuild(&mut |_| {}).unwrap();
+    assert_eq!(entries(&home, GONE), 80);
+}
+
+#[test]
 fn notice_waits_for_an_event_whose_answer_the_agent_shows() {
     // D33
     let home = home();

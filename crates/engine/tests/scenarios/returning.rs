@@ -113,3 +113,17 @@ fn session_that_quit_is_not_taken_for_a_cleared_one() {
     hook(&home, 1, ANNA, "SessionEnd", &json!({"reason": "prompt_input_exit"}));
     assert_eq!(hook(&home, 1, BEN, "SessionStart", &json!({"source": "clear"})), None);
 }
+
+#[test]
+fn session_that_ended_beside_a_cleared_one_is_still_reported() {
+    // D31, D25
+    let home = TestHome::new();
+    let third = "cccc1011-0000-4000-8000-00000000000c";
+    work(&home, ANNA, 0, "fix the rounding", false);
+    work(&home, third, 0, "write the docs", false);
+    hook(&home, 1, third, "SessionEnd", &json!({"reason": "prompt_input_exit"}));
+    hook(&home, 1, ANNA, "SessionEnd", &json!({"reason": "clear"}));
+    hook(&home, 1, BEN, "SessionStart", &json!({"source": "clear"}));
+    let injected = prompt(&home, 2, BEN, "something else").unwrap();
+    assert!(injected.contains("write the docs") && !injected.contains("fix the rounding"), "{injected}");
+}

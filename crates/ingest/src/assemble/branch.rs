@@ -33,8 +33,11 @@ fn active_nodes(nodes: &[TreeNode], leaf: Option<NativeKey>) -> HashSet<NativeKe
 /// Rebuilds the episodes of a session from its entries. `nodes` is empty for agents without a tree.
 pub fn rebuild_episodes(entries: &[EntryOutline], nodes: &[TreeNode], leaf: Option<NativeKey>) -> RebuiltEpisodes {
     let active = active_nodes(nodes, leaf);
-    let is_abandoned =
-        |entry: &EntryOutline| entry.is_retracted || entry.node_key.is_some_and(|node| !active.contains(&node));
+    let known: HashSet<NativeKey> = nodes.iter().map(|node| node.id).collect();
+    // A node that is not stored was lost with a damaged store. Its entries are shown rather than hidden.
+    let is_abandoned = |entry: &EntryOutline| {
+        entry.is_retracted || entry.node_key.is_some_and(|node| known.contains(&node) && !active.contains(&node))
+    };
     let mut superseded = SupersededRun::default();
 
     let mut numbers = EpisodeNumbers::new(nodes);

@@ -473,6 +473,9 @@ impl SessionAssembler {
         (native_key, line_key): (NativeKey, NativeKey),
         message: Option<NativeKey>,
     ) -> Option<u64> {
+        if entry.kind == EntryKind::AssistantText {
+            self.state.prompt_queue.mark_answered();
+        }
         entry.seq = self.state.next_seq;
         self.state.next_seq += 1;
         let pushed = self.state.episodes.push(&EpisodeInput {

@@ -16,6 +16,9 @@ struct QueuedPrompt {
     /// Fingerprint of the prompt and `seq` of its entry; `None` for an item that is not a prompt.
     typed: Option<(u64, u64)>,
     state: QueuedPromptState,
+    /// The model has answered since it was sent. The same words later are typed again.
+    #[serde(default)]
+    is_answered: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,12 +40,20 @@ impl PromptQueue {
     /// prompt out before they are ready for it.
     pub(crate) fn queue_again(&mut self, fingerprint: u64) -> bool {
         let is_same = |waiting: &QueuedPrompt| {
-            waiting.state == QueuedPromptState::Sent && waiting.typed.is_some_and(|(text, _)| text == fingerprint)
+            let is_same = waiting.typed.is_some_and(|(text, _)| text == fingerprint);
+            is_same && waiting.state == QueuedPromptState::Sent && !waiting.is_answered
         };
         let Some(at) = self.0.iter().position(is_same) else { return false };
         let waiting = self.0.remove(at);
         self.0.push(QueuedPrompt { state: QueuedPromptState::Queued, ..waiting });
         true
+    }
+
+    /// Notes that the model answered: what was sent before is no longer put back into the queue.
+    pub(crate) fn mark_answered(&mut self) {
+        for waiting in self.0.iter_mut().filter(|waiting| waiting.state == QueuedPromptState::Sent) {
+            waiting.is_answered = true;
+        }
     }
 
     /// Adds an item that is not a prompt.
@@ -97,7 +108,7 @@ impl PromptQueue {
         if self.0.len() == MAX_QUEUED {
             self.0.remove(0);
         }
-        self.0.push(QueuedPrompt { typed, state: QueuedPromptState::Queued });
+        self.0.push(QueuedPrompt { typed, state: QueuedPromptState::Queued, is_answered: false });
     }
 
     /// Advances the matching prompt, else the oldest; an item without a prompt is removed.
@@ -145,6 +156,16 @@ mod tests {
         queue.mark_sent(None);
         assert_eq!(queue.take_match(typed("go on", PromptDelivery::OwnLine)), Some(3));
         assert!(!queue.queue_again(print("go on")), "its line was read: typed again");
+    }
+
+    #[test]
+    fn the_same_words_after_an_answer_are_typed_again() {
+        // D2
+        let mut queue = PromptQueue::default();
+        queue.add_prompt(print("continue"), 3);
+        queue.mark_sent(None);
+        queue.mark_answered();
+        assert!(!queue.queue_again(print("continue")));
     }
 
     #[test]

@@ -59,7 +59,10 @@ const TASK_KEYS: [&str; 4] = ["task_type", "tool_use_id", "output_file", "status
 pub(super) fn strip_hint(text: &str) -> &str {
     let at = text.find(CORRECTION_HINT);
     // A hint is a paragraph of its own; a human may well quote it.
-    at.filter(|at| *at == 0 || text[..*at].ends_with('\n')).map_or(text, |at| &text[..at])
+    let Some(at) = at.filter(|at| *at == 0 || text[..*at].ends_with('\n')) else { return text };
+    let after = text[at..].split_once("\n\n").map_or("", |(_, after)| after);
+    // Words on both sides have not been seen; those before it are about the call.
+    if text[..at].trim().is_empty() { after } else { &text[..at] }
 }
 
 /// Removes output of commands and hooks from the start of a text. What is left was typed.

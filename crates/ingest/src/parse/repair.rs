@@ -29,13 +29,15 @@ pub(super) fn repair(bytes: &[u8]) -> String {
 pub(super) fn whole_entries(line: &str) -> Vec<&str> {
     let (mut entries, mut at) = (Vec::new(), 0);
     let mut budget = line.len().saturating_mul(MAX_SCANS);
+    let mut is_torn = false;
     while let Some(start) = line[at..].find("{\"").map(|found| at + found) {
         let mut stream = serde_json::Deserializer::from_str(&line[start..]).into_iter::<LineEntry>();
         let (end, scanned) = match stream.next() {
             Some(Ok(entry)) => {
                 let end = start + stream.byte_offset();
                 // Objects within a torn entry are followed by a comma or a bracket.
-                let is_entry = entry.is_entry() && matches!(line[end..].trim_start().chars().next(), None | Some('{'));
+                let is_last_or_followed = matches!(line[end..].trim_start().chars().next(), None | Some('{'));
+                let is_entry = entry.is_entry() && (!is_torn || is_last_or_followed);
                 (is_entry.then_some(end), end - start)
             }
             Some(Err(error)) => (None, error.column()),
@@ -44,6 +46,7 @@ pub(super) fn whole_entries(line: &str) -> Vec<&str> {
         if let Some(end) = end {
             entries.push(&line[start..end]);
         }
+        is_torn |= end.is_none();
         at = end.unwrap_or(start + 1);
         let Some(left) = budget.checked_sub(scanned.max(1)) else { break };
         budget = left;

@@ -7,7 +7,7 @@ use super::rules::{SecretRule, rule};
 
 /// All rules, the more specific first: if two match the same text, the first gives the name.
 #[rustfmt::skip]
-pub(super) const RULES: [SecretRule; 157] = [
+pub(super) const RULES: [SecretRule; 158] = [
     // name, triggers, pattern, capture group, what comes before, check
     rule("private-key", &["-----begin"], r"(?s)-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?:\\+[nr]|[^A-Za-z]){1,40}(?:[A-Za-z0-9+/=]{16}|[A-Z][A-Za-z-]{2,12}: )(?:.*?-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----|.*)", 0, Anything, Always),
     rule("age", &["age-secret-key-"], r"(?i)AGE-SECRET-KEY-(?:PQ-)?1[02-9AC-HJ-NP-Z]{50,}", 0, Anything, Format),
@@ -167,7 +167,9 @@ pub(super) const RULES: [SecretRule; 157] = [
     rule("cookie", &["phpsessid=", "jsessionid=", "connect.sid=", "asp.net_sessionid=", "laravel_session=", "_gitlab_session=", "_session_id=", "next-auth.session-token=", "authjs.session-token=", "sessionid=", "csrftoken=", "remember_user_token="], r#"(?i:phpsessid|jsessionid|connect\.sid|asp\.net_sessionid|laravel_session|_gitlab_session|_session_id|next-auth\.session-token|authjs\.session-token|sessionid|csrftoken|remember_user_token)=([^;,\s"'`<>\\&]{16,})"#, 1, Edge, Cookie),
     rule("docker-login", &["docker login", "podman login", "helm registry login", "buildah login", "oras login", "crane auth login", "nerdctl login"], r#"[a-z]{4,8}(?: auth| registry)? login\s(?:[^\n|;&]{0,120}?\s)?(?:-p|--password)[ =]{1,4}[\\"']{0,3}([^\s"'\\]{3,})"#, 1, Edge, Password),
     rule("login", &["az login", "mongosh", "mongodump", "mongorestore", "mosquitto_pub", "mosquitto_sub", "keytool", "jarsigner"], r#"(?:az login|mongosh|mongodump|mongorestore|mosquitto_(?:pub|sub)|keytool|jarsigner)\s(?:[^\n|;&]{0,160}?\s)?(?:-p|-P|--password|-storepass|-keypass)[ =]{1,4}[\\"']{0,3}([^\s"'\\]{3,})"#, 1, Edge, Password),
-    rule("htpasswd", &["htpasswd"], r#"htpasswd\s{1,4}(?:-[A-Za-z]{1,6}\s{1,4}){0,4}-[A-Za-z]{0,5}b[A-Za-z]{0,5}\s{1,4}(?:-[A-Za-z]{1,6}\s{1,4}){0,4}(?:\S{1,120}\s{1,4}){1,2}[\\"']{0,3}([^\s"'\\]{3,})"#, 1, Edge, Password),
+    // With `-n` there is no file before the user.
+    rule("htpasswd", &["htpasswd"], r#"htpasswd\s{1,4}(?:-[A-Za-z]{0,5}n[A-Za-z]{0,5}\s{1,4}-[A-Za-z]{0,5}b[A-Za-z]{0,5}|-[A-Za-z]{0,5}b[A-Za-z]{0,5}\s{1,4}-[A-Za-z]{0,5}n[A-Za-z]{0,5}|-[A-Za-z]{0,5}n[A-Za-z]{0,3}b[A-Za-z]{0,3}|-[A-Za-z]{0,5}b[A-Za-z]{0,3}n[A-Za-z]{0,3})\s{1,4}(?:-[A-Za-z]{1,6}\s{1,4}){0,4}\S{1,120}\s{1,4}[\\"']{0,3}([^\s"'\\]{3,})"#, 1, Edge, Password),
+    rule("htpasswd", &["htpasswd"], r#"htpasswd\s{1,4}(?:-[A-Za-mo-z]{1,6}\s{1,4}){0,4}-[A-Za-mo-z]{0,5}b[A-Za-mo-z]{0,5}\s{1,4}(?:-[A-Za-mo-z]{1,6}\s{1,4}){0,4}(?:[^\s-]\S{0,120}\s{1,4}){2}[\\"']{0,3}([^\s"'\\]{3,})"#, 1, Edge, Password),
     rule("http-auth", &["http -a", "http --auth", "xh -a", "https -a"], r#"(?:https?|xh) (?:-a|--auth)[ =]{1,4}[\\"']{0,3}[^\s:"'`\\/@]{1,80}:([^\s"'`\\]+)"#, 1, Edge, Password),
     rule("wget", &["--http-password", "--ftp-password", "--proxy-password"], r#"--(?:http|ftp|proxy)-password[ =]{1,4}[\\"']{0,3}([^\s"'\\]{3,})"#, 1, Anything, Password),
     rule("smb", &["smbclient", "rpcclient"], r#"(?:smb|rpc)client[^\n|;&]{0,120}?(?:\s-U\s{0,4}|username=)[\\"']{0,3}[^\s%"']{1,60}%([^\s"'\\]{3,})"#, 1, Edge, Password),

@@ -18,9 +18,41 @@ const HARMLESS: [&str; 4] = ["help", "--help", "--version", "--dry-run"];
 
 /// The command that changed most, the latest of equals. `None` if all of them only looked at something.
 pub(super) fn key_command<'a>(commands: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let parts = commands.flat_map(|command| command.split([';', '|', '\n'])).flat_map(|part| part.split("&&"));
+    let parts = commands.flat_map(steps);
     let ranked = parts.map(str::trim).filter_map(|part| Some((rank(part)?, short_form(part))));
     ranked.max_by_key(|(rank, _)| *rank).map(|(_, part)| part)
+}
+
+/// The steps of a command line: split at `;`, `|`, `&&` and newlines, but not inside quotes.
+fn steps(command: &str) -> Vec<&str> {
+    let (mut steps, mut start) = (Vec::new(), 0);
+    for (at, c) in unquoted(command) {
+        let is_and = c == '&' && (command[..at].ends_with('&') || command[at + 1..].starts_with('&'));
+        if matches!(c, ';' | '|' | '\n') || is_and {
+            steps.push(&command[start..at]);
+            start = at + 1;
+        }
+    }
+    steps.push(&command[start..]);
+    steps
+}
+
+/// The characters of a command line outside quotes, and where they are.
+fn unquoted(command: &str) -> impl Iterator<Item = (usize, char)> {
+    let (mut quote, mut is_escaped) = (None, false);
+    command.char_indices().filter(move |(_, c)| {
+        if std::mem::take(&mut is_escaped) {
+            return false;
+        }
+        match (quote, *c) {
+            (None | Some('"'), '\\') => is_escaped = true,
+            (None, '\'' | '"') => quote = Some(*c),
+            (Some(open), c) if c == open => quote = None,
+            (None, _) => return true,
+            _ => {}
+        }
+        false
+    })
 }
 
 /// 2 for a change that others notice, 1 for any other work, `None` for a look.
@@ -74,7 +106,7 @@ pub(super) fn short_form(command: &str) -> &str {
 
 /// The command without pipes and redirections: `make test 2>&1 | tail` is another attempt at `make test`.
 pub(super) fn without_redirection(command: &str) -> &str {
-    let end = command.find(['|', '>']).unwrap_or(command.len());
+    let end = unquoted(command).find(|(_, c)| matches!(c, '|' | '>')).map_or(command.len(), |(at, _)| at);
     let is_redirected = end < command.len();
     let kept = &command[..end];
     if is_redirected {
@@ -101,6 +133,10 @@ mod tests {
             (&["./deploy.sh staging", "make"], Some("./deploy.sh staging")),
             (&["git status", "cat a.rs", "sed -n 1,9p a.rs", "cd x"], None),
             (&["kubectl apply -f app.yaml", "sleep 5"], Some("kubectl apply -f app.yaml")),
+            (&["cargo test", "rg \"migrate && deploy prod\" src"], Some("cargo test")),
+            (&["cargo test", "psql -c \"select 1; drop table users\""], Some("psql -c \"select 1; drop table users\"")),
+            (&["git commit -m 'Fix a -> b; deploy later'", "ls"], Some("git commit -m 'Fix a -> b; deploy later'")),
+            (&["sed -i 's|a|b|' x.txt", "echo it\\'s; ls"], Some("sed -i 's|a|b|' x.txt")),
             (&[], None),
         ] {
             assert_eq!(key_command(commands.iter().copied()), expect, "{commands:?}");

@@ -10,7 +10,7 @@ use super::JsonArgs;
 #[derive(Debug, Args)]
 #[group(skip)]
 pub(crate) struct ForgetArgs {
-    /// Sessions: IDs or prefixes, aliases or names; their sub-agents are included
+    /// Sessions: IDs or parts of them, aliases or whole names; their sub-agents are included
     #[arg(value_name = "REF")]
     pub(crate) references: Vec<String>,
     /// Erase all sessions of the project at PATH

@@ -1,5 +1,7 @@
 //! `search`: prints the most relevant entries first.
 
+use std::time::Duration;
+
 use rethread_engine::{Engine, SearchReport, SearchRequest, SessionScope};
 
 use super::{CommandContext, Exit, hint_if_unsynced, print_index, scope};
@@ -7,6 +9,9 @@ use crate::cli::search::SearchArgs;
 use crate::failure::{Failure, FailureKind};
 use crate::json::SearchResultJson;
 use crate::render::{self, SearchView};
+
+/// How long to wait for another process that writes before the search continues without the newest lines.
+const SYNC_LOCK_WAIT: Duration = Duration::from_millis(300);
 
 pub(crate) fn run(context: &CommandContext, args: &SearchArgs) -> Result<Exit, Failure> {
     let text = args.query.join(" ");
@@ -34,7 +39,7 @@ pub(crate) fn run(context: &CommandContext, args: &SearchArgs) -> Result<Exit, F
         include_exchanges: args.exchange,
         read_only: false,
     };
-    let unsynced = engine.sync_if_small()?;
+    let unsynced = context.quiet_engine()?.with_store_timeout(SYNC_LOCK_WAIT).sync_if_small()?;
     let report = engine.search(&request)?;
     match &report.degraded {
         Some(warning) => context.printer.warn(warning),

@@ -72,6 +72,17 @@ fn settings_have_defaults_and_can_be_changed() {
 }
 
 #[test]
+fn a_list_can_be_set_as_it_is_written_in_the_file() {
+    // D8
+    let home = new_home();
+    home.run_ok(&["config", "set", "intake.exclude", "[\"/srv/private\", \"/srv/other\"]"]);
+    let set = home.run_ok(&["config", "get", "intake.exclude"]);
+    home.run_ok(&["config", "set", "intake.exclude", "/srv/private,/srv/other"]);
+    assert_eq!(home.run_ok(&["config", "get", "intake.exclude"]), set);
+    assert_eq!(home.run(&["config", "set", "intake.exclude", "[\"/srv"]).status.code(), Some(2));
+}
+
+#[test]
 fn completions_and_man_page_cover_every_command() {
     let home = new_home();
     let manual = String::from_utf8(home.run(&["man"]).stdout).unwrap();

@@ -182,9 +182,8 @@ fn a_hook_is_silent_if_the_program_is_gone() {
     home.run_ok(&["install", "claude-code"]);
     let value: serde_json::Value = serde_json::from_str(&settings(&home)).unwrap();
     let hook = &value["hooks"]["UserPromptSubmit"][0]["hooks"][0];
-    let arguments = hook["args"].as_array().unwrap().iter().map(|argument| argument.as_str().unwrap());
-    let mut command = Command::new(hook["command"].as_str().unwrap());
-    home.isolate(command.args(arguments));
+    let mut command = Command::new("sh");
+    home.isolate(command.args(["-c", hook["command"].as_str().unwrap()]));
     let prompt = serde_json::json!({
         "hook_event_name": "UserPromptSubmit", "session_id": "5b0f6a52-3c1d-4e8f-9a07-5d2c8e4b7f10",
         "cwd": "/home/dev/app", "prompt": "hello",
@@ -308,4 +307,15 @@ fn service_is_one_file_and_an_existing_one_is_kept() {
     home.write(UNIT, "[Service]\nExecStart=true\n");
     assert_eq!(home.run(&["install", "service"]).status.code(), Some(3));
     assert_eq!(fs::read_to_string(home.path(UNIT)).unwrap(), "[Service]\nExecStart=true\n");
+}
+
+// D45
+#[test]
+fn another_program_of_the_same_name_is_not_replaced() {
+    let home = built_home();
+    home.write(".local/bin/rethread", "#!/bin/sh\necho mine\n");
+    home.run_ok(&["install", "claude-code"]);
+    assert_eq!(fs::read_to_string(home.path(".local/bin/rethread")).unwrap(), "#!/bin/sh\necho mine\n");
+    assert!(home.path(".rethread/bin/rethread").exists());
+    assert!(settings(&home).contains(".rethread/bin/rethread"));
 }

@@ -68,6 +68,8 @@ struct NewNumbers {
     transcripts: HashMap<i64, TranscriptNumber>,
     /// New numbers of the transcripts that are read again.
     reread: HashSet<i64>,
+    /// Old numbers of transcripts whose session is lost, but which can be read again: they give it back.
+    readable_without_session: HashSet<i64>,
     /// The transcripts of an old session, to attribute entries of stores that did not record it.
     transcripts_of: HashMap<i64, Vec<i64>>,
 }
@@ -162,6 +164,9 @@ impl<'a> CarryOver<'a> {
                 if let ("ledger" | "injection", Some(Value::Integer(number))) = (table, row.get_mut("number")) {
                     *number = batch.next_number(table)?;
                 }
+                if let Some(label) = label_of(table, &row) {
+                    batch.insert_named("session_label", label)?;
+                }
                 match batch.insert_named(table, row)? {
                     InsertOutcome::Inserted => count(&mut run.report, 1),
                     InsertOutcome::Known => {}
@@ -195,7 +200,12 @@ impl<'a> CarryOver<'a> {
                     continue;
                 };
                 let old = known.number.0;
-                let Some(Some(session)) = run.numbers.sessions.get(&session) else { continue };
+                let Some(Some(session)) = run.numbers.sessions.get(&session) else {
+                    if !run.numbers.sessions.contains_key(&session) && reread(&known).is_some() {
+                        run.numbers.readable_without_session.insert(old);
+                    }
+                    continue;
+                };
                 known.session = Some(*session);
                 let kind = reread(&known);
                 let (number, is_new) = batch.carry_transcript(&known, kind)?;
@@ -254,6 +264,14 @@ impl<'a> CarryOver<'a> {
                 if batch.has_forgotten(rethread_model::NativeKey::from_stored(key))? {
                     continue;
                 }
+                let transcript = row.get("transcript").and_then(|number| match number {
+                    Value::Integer(number) => Some(*number),
+                    _ => None,
+                });
+                let is_known = run.numbers.sessions.contains_key(&old);
+                if !is_known && transcript.is_some_and(|it| run.numbers.readable_without_session.contains(&it)) {
+                    continue;
+                }
                 if let std::collections::hash_map::Entry::Vacant(unknown) = run.numbers.sessions.entry(old) {
                     // Its own row is lost: the entries stay together under a name of ours.
                     let found = batch.open_session(Agent::ClaudeCode, &format!("recovered-{old}"))?.number;
@@ -304,6 +322,14 @@ impl NewNumbers {
 }
 
 /// What became of a row.
+/// The name and task that older stores kept with the life of a session.
+fn label_of(table: &str, row: &NamedRow) -> Option<NamedRow> {
+    let is_set = |name: &str| row.get(name).is_some_and(|value| *value != Value::Null);
+    let has_label = table == "lifecycle" && (is_set("name") || is_set("task"));
+    let columns = ["space", "agent", "external_id", "name", "task"];
+    has_label.then(|| columns.iter().filter_map(|name| Some(((*name).to_owned(), row.get(*name)?.clone()))).collect())
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum InsertOutcome {
     Inserted,

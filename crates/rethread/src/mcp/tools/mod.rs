@@ -221,7 +221,7 @@ fn scope_name(scope: &SessionScope) -> String {
 /// Code, message, causes and hints of a failure, for a model.
 fn failure_text(context: &ToolContext<'_>, mut failure: Failure) -> String {
     if failure.kind == FailureKind::UnknownReference {
-        failure.hints = vec!["search_memory and session_activity return ids; names must match exactly".to_owned()];
+        failure.hints = vec!["search_memory and session_activity return ids".to_owned()];
         failure.hints.extend(context.not_synced_message().map(str::to_owned));
     }
     let mut page = ToolContext::page();
