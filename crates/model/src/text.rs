@@ -28,6 +28,12 @@ pub fn truncate_at_word(text: &str, max_chars: usize) -> String {
     format!("{}…", text[..whole].trim_end_matches(|c: char| c.is_whitespace() || ",;:-–(".contains(c)))
 }
 
+/// Quotes a word for a shell, if it needs quotes.
+pub fn quote_for_shell(word: &str) -> String {
+    let is_plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
 /// The first non-blank line, trimmed.
 pub fn first_line(text: &str) -> &str {
     text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("")
@@ -83,6 +89,13 @@ pub const fn estimate_byte_tokens(bytes: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_with_special_characters_are_quoted_for_a_shell() {
+        assert_eq!(quote_for_shell("/home/me/app"), "/home/me/app");
+        assert_eq!(quote_for_shell("it's $(touch x)"), "'it'\\''s $(touch x)'");
+        assert_eq!(quote_for_shell(""), "''");
+    }
 
     #[test]
     fn a_token_is_at_most_one_character_of_scripts_without_letters() {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
+use rethread_model::quote_for_shell;
 use serde_json::{Map, Value, json};
 
 /// Tools that change files or may do so.
@@ -113,7 +114,7 @@ fn check_hooks(settings: &Value) -> Result<(), SettingsProblem> {
 fn our_group(matcher: Option<&str>, binary: &str) -> Value {
     // Calls the program only if it exists: Claude Code shows an error with every prompt if it does not. A line for the
     // shell works in every version; older ones ignore `args` and would give the input to the shell itself.
-    let program = shell_quote(binary);
+    let program = quote_for_shell(binary);
     let command = format!("test ! -x {program} || exec {program} {ARGUMENTS}");
     let handler = json!({"type": "command", "command": command, "timeout": TIMEOUT_SECONDS});
     match matcher {
@@ -212,11 +213,7 @@ fn handlers(group: &Value) -> Option<&Vec<Value>> {
     group.get("hooks")?.as_array()
 }
 
-/// A path as one word of a shell command.
-fn shell_quote(path: &str) -> String {
-    format!("'{}'", path.replace('\'', r"'\''"))
-}
-
+/// Undoes [`quote_for_shell`].
 fn shell_unquote(word: &str) -> String {
     word.trim_matches(['\'', '"']).replace(r"'\''", "'")
 }

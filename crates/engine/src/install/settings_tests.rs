@@ -21,7 +21,7 @@ fn check(hooks: &str, event: &str, expect: &str) {
 }
 
 fn ours(matcher: &str) -> String {
-    let command = "test ! -x '/opt/rethread' || exec '/opt/rethread' hook claude-code";
+    let command = "test ! -x /opt/rethread || exec /opt/rethread hook claude-code";
     let hook = format!(r#"{{"type":"command","command":"{command}","timeout":5}}"#);
     format!("{{{matcher}\"hooks\":[{hook}]}}")
 }

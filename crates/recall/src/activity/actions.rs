@@ -101,10 +101,12 @@ pub(super) fn changed_files(other: &OtherSession) -> Vec<&str> {
 }
 
 fn paths(other: &OtherSession, is_included: impl Fn(ToolKind) -> bool) -> Vec<&str> {
+    let project = other.project.as_deref();
     let mut found: Vec<&str> = Vec::new();
     let done = calls(other, is_included).filter(|entry| !status(entry).is_some_and(ToolStatus::is_error));
     for path in done.filter_map(|entry| entry.tool.as_ref()).flat_map(|tool| &tool.paths) {
-        found.retain(|known| known != path);
+        // Agents write the path of a file in full or relative to the project.
+        found.retain(|known| relative_path(known, project) != relative_path(path, project));
         found.push(path);
     }
     found.reverse();

@@ -72,7 +72,7 @@ impl BulletDetail {
 pub(super) fn bullet(other: &OtherSession, reader: ActivityReader<'_>, detail: BulletDetail, now: Timestamp) -> String {
     let prompt = first_entry(other, |entry| entry.kind == EntryKind::Prompt);
     // A name that only repeats the prompt says nothing; the id does.
-    let is_named = prompt.is_none_or(|prompt| !repeats(&other.name, &prompt.text));
+    let is_named = prompt.is_none_or(|prompt| !is_beginning_of(&other.name, &prompt.text));
     let name = if is_named { quote_short(&other.name, detail.name_chars) } else { other.id.clone() };
     let mut line = format!("- {name} ({})", circumstances(other, reader, detail, is_named, now).join(", "));
     if let Some(prompt) = prompt {
@@ -118,8 +118,8 @@ fn circumstances(
     listed
 }
 
-/// Whether a name is the beginning of a prompt, perhaps cut.
-fn repeats(name: &str, prompt: &str) -> bool {
+/// Whether a name is the beginning of a prompt, perhaps cut. The end of one, as `docs` of "write the docs", is an alias.
+fn is_beginning_of(name: &str, prompt: &str) -> bool {
     let words = |text: &str| one_line(text).trim_end_matches(['…', '.', '?', '!', ' ']).to_lowercase();
     let (name, prompt) = (words(name), words(prompt));
     !name.is_empty() && prompt.starts_with(&name)

@@ -243,3 +243,16 @@ fn quoted_text_cannot_close_the_block() {
     let listed = block(&[evil]).text;
     assert!(!listed.contains("</") && listed.lines().count() == 2, "{listed}");
 }
+
+#[test]
+fn a_file_counts_once_however_its_path_is_written() {
+    // D25
+    check(
+        vec![
+            text_entry(EntryKind::Prompt, "tidy up", 3),
+            did(ToolKind::Edit, "/app/notes.txt", ToolStatus::Ok),
+            did(ToolKind::Edit, "notes.txt", ToolStatus::Ok),
+        ],
+        "3m ago, 3 messages, pi 7Q2K9ZD4, active): \"tidy up\" -> updated notes.txt",
+    );
+}

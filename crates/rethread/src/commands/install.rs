@@ -1,6 +1,7 @@
 //! `install` and `uninstall`: adds or removes hooks, an extension, a plugin or a service, and shows the change.
 
 use rethread_engine::{DiffLine, Engine, FileChange, InstallLocation, InstallPlan, InstallScope};
+use rethread_model::quote_for_shell;
 
 use super::{CommandContext, Exit};
 use crate::cli::install::{InstallArgs, InstallPlaceArgs, InstallTarget, UninstallArgs};
@@ -129,7 +130,10 @@ fn print_next_steps(context: &CommandContext, engine: &Engine, place: &InstallLo
         InstallLocation::Plugin(folder) => {
             let folder = context.environment.cwd.join(folder);
             printer.note_line("The plugin is written. Add it to Claude Code:");
-            printer.note_line(&format!("  claude plugin marketplace add {}", quoted(&folder.display().to_string())));
+            printer.note_line(&format!(
+                "  claude plugin marketplace add {}",
+                quote_for_shell(&folder.display().to_string())
+            ));
             printer.note_line("  claude plugin install rethread@rethread");
         }
         InstallLocation::Service => {
@@ -142,7 +146,7 @@ fn print_next_steps(context: &CommandContext, engine: &Engine, place: &InstallLo
 /// The command that adds the MCP tools. Claude Code stores MCP servers in its state file, which only it should write.
 pub(super) fn mcp_command(engine: &Engine, scope: &str) -> String {
     let binary = engine.hook_program_path().map_or("rethread".into(), |path| path.display().to_string());
-    format!("claude mcp add --scope {scope} rethread -- {} mcp", quoted(&binary))
+    format!("claude mcp add --scope {scope} rethread -- {} mcp", quote_for_shell(&binary))
 }
 
 /// Prints where the copy of this program is, and whether a shell finds it.
@@ -172,12 +176,6 @@ fn hint_if_tracked(context: &CommandContext, plan: &InstallPlan) {
             context.printer.hint(&hint);
         }
     }
-}
-
-/// Quotes a path for a shell.
-fn quoted(path: &str) -> String {
-    let is_plain = path.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
-    if is_plain { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
 }
 
 fn installed_what(place: &InstallLocation) -> &'static str {
