@@ -74,7 +74,7 @@ fn ask(home: &Path, questions: &Path, weights: &FeatureWeights) -> Result<(), Bo
         let (talk, folder) = (text("conv"), if merged { "all".to_owned() } else { text("conv") });
         if !engines.contains_key(&folder) {
             let engine = Engine::open(Environment::for_home(&home.join(&folder)))?;
-            engine.sync(&SyncRequest::default(), &mut |_| {})?;
+            engine.sync().run(&SyncRequest::default(), &mut |_| {})?;
             engines.insert(folder.clone(), engine);
         }
         let request = SearchRequest {

@@ -64,7 +64,7 @@ impl Engine {
     pub fn doctor(&self) -> Result<Diagnosis, EngineError> {
         let mut diagnosis = Diagnosis::default();
         self.check_sources(&mut diagnosis);
-        self.check_aliases(&mut diagnosis);
+        self.sync().check_aliases(&mut diagnosis);
         self.check_hooks(&mut diagnosis);
         self.check_store(&mut diagnosis);
         self.check_set_aside(&mut diagnosis);

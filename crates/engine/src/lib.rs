@@ -14,7 +14,7 @@
 //!     "{\"type\":\"user\",\"uuid\":\"u1\",\"cwd\":\"/app\",\"message\":{\"role\":\"user\",\"content\":\"fix the parser\"}}\n",
 //! )?;
 //! let engine = Engine::open(Environment::for_home(folder.path()))?;
-//! let report = engine.sync(&SyncRequest::default(), &mut |_| {})?;
+//! let report = engine.sync().run(&SyncRequest::default(), &mut |_| {})?;
 //! assert_eq!(report.agents[0].entries, 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -52,6 +52,7 @@ mod resolver;
 mod search;
 mod search_cache;
 mod server_files;
+mod services;
 mod session_page;
 mod sessions;
 mod show;
@@ -127,7 +128,7 @@ pub use session_page::{ChangedFile, SessionPage, SessionPageRequest};
 pub use sessions::{ListedSession, SessionListRequest};
 pub use show::{LogProfile, SessionLog, ShowRequest};
 pub use status::EngineStatus;
-pub use sync::{AgentSyncPlan, AgentSyncReport, ReadProgress, SyncReport, SyncRequest, UnreadTranscript};
+pub use sync::{AgentSyncPlan, AgentSyncReport, ReadProgress, SyncReport, SyncRequest, SyncService, UnreadTranscript};
 pub use threads::{
     CompactReport, CompactRequest, Conversation, InvalidMessageContent, NewMessage, NewThread, OpenThread, PendingTurn,
     PlannedCost, SendPlan, SendRequest, Summarizer, ThreadContext, ThreadList, ThreadLogPage, TurnEvent, TurnReport,

@@ -61,7 +61,7 @@ impl Engine {
         run_plan(self, &mut store, &plan, &mut tally, progress)?;
         drop(store);
         // Transcripts that are new or were locked are read by a normal sync.
-        let rest = self.sync(&SyncRequest::default(), progress)?;
+        let rest = self.sync().run(&SyncRequest::default(), progress)?;
         let store = self.writer()?;
         for report in &rest.agents {
             let total = tally.agent_report(report.agent);
@@ -181,8 +181,8 @@ impl Engine {
 fn plan_rebuild(engine: &Engine, store: &mut Store) -> Result<(SyncPlan, u64), EngineError> {
     let mut plan = SyncPlan::default();
     let mut read = HashSet::new();
-    let mut excludes = engine.exclude_rules()?;
-    let agents = engine.agents_to_read(None)?;
+    let mut excludes = engine.sync().exclude_rules()?;
+    let agents = engine.sync().agents_to_read(None)?;
     for row in store.transcripts()? {
         let Some(session) = row.session else { continue };
         let path = std::path::PathBuf::from(&row.path);

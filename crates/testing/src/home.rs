@@ -223,7 +223,7 @@ impl TestHome {
 
     /// Reads everything that is new.
     pub fn sync(&self) -> SyncReport {
-        self.engine().sync(&SyncRequest::default(), &mut |_| {}).unwrap()
+        self.engine().sync().run(&SyncRequest::default(), &mut |_| {}).unwrap()
     }
 
     /// Reads everything that is new; how many bytes that was.

@@ -9,7 +9,7 @@ use rethread_store::{Store, TranscriptRow};
 
 use super::caller::Caller;
 use super::other_sessions::ACTIVE_WINDOW_MILLIS;
-use crate::sync::fingerprint;
+use crate::sync::{fingerprint, save_aliases};
 use crate::{Engine, EngineError};
 
 /// Most bytes that are read while an agent waits, newest transcripts first.
@@ -39,9 +39,9 @@ impl Engine {
             paths.entry(found.agent).or_default().push(found.path);
         }
         for (agent, paths) in paths {
-            self.sync_files_with(store, agent, &paths)?;
+            self.sync().files_with(store, agent, &paths)?;
         }
-        Self::save_aliases(store, &alias_folders)?;
+        save_aliases(store, &alias_folders)?;
         Ok(is_complete)
     }
 
@@ -66,7 +66,7 @@ impl Engine {
         let source_config = self.source_config();
         let mut found = Vec::new();
         // Our own threads are read by the commands that write them.
-        for agent in self.agents_to_read(None)?.into_iter().filter(|agent| *agent != Agent::Native) {
+        for agent in self.sync().agents_to_read(None)?.into_iter().filter(|agent| *agent != Agent::Native) {
             let mut places = places.clone();
             if let Some(folder) = own_folder.filter(|_| caller.is_some_and(|caller| caller.agent == agent)) {
                 places.add_folder(folder);

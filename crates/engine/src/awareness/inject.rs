@@ -433,7 +433,7 @@ impl Engine {
     /// Reads new lines of the caller's own transcript, if it has one.
     pub(crate) fn sync_caller_transcript(&self, store: &mut Store, caller: &Caller) -> Result<(), EngineError> {
         match &caller.transcript {
-            Some(path) => self.sync_files_with(store, caller.agent, std::slice::from_ref(path)),
+            Some(path) => self.sync().files_with(store, caller.agent, std::slice::from_ref(path)),
             None => Ok(()),
         }
     }

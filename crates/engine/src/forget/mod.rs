@@ -243,14 +243,14 @@ impl Engine {
         let (kept_out, to_read) = self.remove_mentions(&mut batch, plan, needle)?;
         batch.commit()?;
         for (agent, paths) in to_read {
-            self.sync_files_with(store, agent, &paths)?;
+            self.sync().files_with(store, agent, &paths)?;
         }
         let mut batch = store.begin_secure_delete()?;
         for (number, _) in &plan.partial_sessions {
             batch.lower_watermarks(*number)?;
         }
         batch.commit()?;
-        self.extract_outdated_facts(store)?;
+        self.sync().extract_outdated_facts(store)?;
         Ok(plan.whole_sessions.len() as u64 + kept_out)
     }
 }

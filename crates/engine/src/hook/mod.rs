@@ -54,9 +54,9 @@ impl Engine {
     /// Records an event and returns the text to inject. Excluded sessions are ignored.
     fn handle_event(&self, caller: &Caller, event: HookEvent) -> Result<Option<String>, EngineError> {
         self.config.ensure_usable()?;
-        let mut excludes = self.exclude_rules()?;
+        let mut excludes = self.sync().exclude_rules()?;
         let path = caller.transcript.clone().unwrap_or_default();
-        let is_agent_read = self.agents_to_read(None)?.contains(&caller.agent);
+        let is_agent_read = self.sync().agents_to_read(None)?.contains(&caller.agent);
         if !is_agent_read || excludes.is_excluded(&path, caller.cwd.to_str()) {
             return Ok(None);
         }

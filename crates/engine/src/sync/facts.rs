@@ -4,7 +4,7 @@ use rethread_ingest::facts::{ExtractionState, RULES_VERSION, extract};
 use rethread_model::{Entry, SessionChanges, Timestamp};
 use rethread_store::{Batch, FactSpan, SessionNumber, Store};
 
-use crate::{Engine, EngineError};
+use crate::{EngineError, SyncService};
 
 /// Sessions per transaction, so that other processes do not wait long.
 const SESSIONS_PER_BATCH: usize = 8;
@@ -77,10 +77,10 @@ impl FactExtraction<'_> {
     }
 }
 
-impl Engine {
+impl SyncService<'_> {
     /// Extracts the facts of sessions whose facts were extracted by other versions of the rules.
-    pub(crate) fn extract_outdated_facts(&self, store: &mut Store) -> Result<(), EngineError> {
-        if !self.config.flag("facts.enabled") {
+    pub(crate) fn extract_outdated_facts(self, store: &mut Store) -> Result<(), EngineError> {
+        if !self.engine.config.flag("facts.enabled") {
             return Ok(());
         }
         let older = store.sessions_with_outdated_facts(RULES_VERSION)?;
@@ -89,7 +89,7 @@ impl Engine {
             for number in some {
                 let Some((session, _)) = batch.session_with_state(*number)? else { continue };
                 let roots = [session.project.as_deref(), session.cwd.as_deref()].map(Option::unwrap_or_default);
-                FactExtraction { session: *number, roots: &roots, now: self.now() }.extract_all(&mut batch)?;
+                FactExtraction { session: *number, roots: &roots, now: self.engine.now() }.extract_all(&mut batch)?;
             }
             batch.commit()?;
         }

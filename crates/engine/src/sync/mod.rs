@@ -18,6 +18,7 @@ use rethread_store::{SessionNumber, Store};
 
 use crate::{CarryOverReport, EmbeddingReport, Engine, EngineError, EnrichmentEstimate, IndexReport};
 
+pub(crate) use aliases::save_aliases;
 pub(crate) use kept_entries::restore_all_set_aside;
 use kept_entries::restore_sessions;
 pub(crate) use plan::{JobStart, SyncPlan, TranscriptJob, fingerprint, prefix_hashes};
@@ -122,41 +123,53 @@ pub struct UnreadTranscript {
     pub bytes: u64,
 }
 
-impl Engine {
+/// Reads new transcript lines into the store: once, before a search, or continuously.
+///
+/// ```
+/// use rethread_engine::{Engine, Environment, SyncRequest};
+///
+/// let folder = tempfile::tempdir()?;
+/// let engine = Engine::open(Environment::for_home(folder.path()))?;
+/// let plan = engine.sync().plan(&SyncRequest::default())?;
+/// assert_eq!(plan.iter().map(|agent| agent.files).sum::<u64>(), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct SyncService<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+impl SyncService<'_> {
     /// Reads what is new in the transcripts and stores it. An unusable store is replaced first.
-    pub fn sync(
-        &self,
-        request: &SyncRequest,
-        progress: &mut dyn FnMut(ReadProgress),
-    ) -> Result<SyncReport, EngineError> {
-        self.with_usable_store(&mut || self.read_new(request, progress))
+    pub fn run(self, request: &SyncRequest, progress: &mut dyn FnMut(ReadProgress)) -> Result<SyncReport, EngineError> {
+        self.engine.with_usable_store(&mut || self.read_new(request, progress))
     }
 
     fn read_new(
-        &self,
+        self,
         request: &SyncRequest,
         progress: &mut dyn FnMut(ReadProgress),
     ) -> Result<SyncReport, EngineError> {
         let start = Instant::now();
-        let mut store = self.writer()?;
-        let carried_over = self.carry_over_stores(&mut store)?;
-        self.finish_thread_deletions(&mut store)?;
-        self.finish_wipe(&mut store)?;
+        let mut store = self.engine.writer()?;
+        let carried_over = self.engine.carry_over_stores(&mut store)?;
+        self.engine.finish_thread_deletions(&mut store)?;
+        self.engine.finish_wipe(&mut store)?;
         let mut tally = SyncTotals::default();
         let mut index = None;
         for pass in 0..MAX_PASSES {
-            let mut plan = SyncPlan::build(self, Some(&store), request)?;
-            if self.recover_threads(plan.thread_ids())? {
-                plan = SyncPlan::build(self, Some(&store), request)?;
+            let mut plan = SyncPlan::build(self.engine, Some(&store), request)?;
+            if self.engine.recover_threads(plan.thread_ids())? {
+                plan = SyncPlan::build(self.engine, Some(&store), request)?;
             }
             if pass == 0 {
                 tally.add_plan(&plan);
             }
             let is_long = plan.jobs.iter().map(TranscriptJob::bytes_to_read).sum::<u64>() > LONG_SYNC_BYTES;
             let work = || -> Result<bool, EngineError> {
-                Ok(plan.jobs.is_empty() || !run_plan(self, &mut store, &plan, &mut tally, progress)?)
+                Ok(plan.jobs.is_empty() || !run_plan(self.engine, &mut store, &plan, &mut tally, progress)?)
             };
-            let (finished, indexed) = self.index_alongside(is_long, work);
+            let (finished, indexed) = self.engine.index_alongside(is_long, work);
             index = indexed.or(index);
             if finished? {
                 break;
@@ -166,37 +179,32 @@ impl Engine {
         write::deliver_titles(&mut store)?;
         self.extract_outdated_facts(&mut store)?;
         let work_dirs = store.work_dirs()?;
-        Self::save_aliases(&mut store, &self.alias_folders(&work_dirs))?;
-        if let Err(error) = self.maintain_store(&mut store) {
-            self.log_error("upkeep", &error);
+        save_aliases(&mut store, &self.alias_folders(&work_dirs))?;
+        if let Err(error) = self.engine.maintain_store(&mut store) {
+            self.engine.log_error("upkeep", &error);
         }
         let kept_entries = tally.kept_entries;
         let agents = tally.into_reports(&store)?;
-        let index = index.unwrap_or_else(|| self.update_index(&store));
-        let embeddings = self.embed_new(&mut store);
-        if let Err(error) = self.start_enrichment_if_due(&mut store) {
-            self.log_error("enrichment", &error);
+        let index = index.unwrap_or_else(|| self.engine.update_index(&store));
+        let embeddings = self.engine.embed_new(&mut store);
+        if let Err(error) = self.engine.start_enrichment_if_due(&mut store) {
+            self.engine.log_error("enrichment", &error);
         }
         Ok(SyncReport { agents, index, embeddings, carried_over, kept_entries, seconds: start.elapsed().as_secs_f64() })
     }
 
     /// Reads what is new in these transcripts. Leaves index and embeddings to the next sync, so that it is quick enough
     /// for a waiting caller.
-    pub(crate) fn sync_files(&self, agent: Agent, paths: &[PathBuf]) -> Result<(), EngineError> {
-        self.sync_files_with(&mut self.writer()?, agent, paths)
+    pub(crate) fn files(self, agent: Agent, paths: &[PathBuf]) -> Result<(), EngineError> {
+        self.files_with(&mut self.engine.writer()?, agent, paths)
     }
 
     /// The same with a store that is already open.
-    pub(crate) fn sync_files_with(
-        &self,
-        store: &mut Store,
-        agent: Agent,
-        paths: &[PathBuf],
-    ) -> Result<(), EngineError> {
+    pub(crate) fn files_with(self, store: &mut Store, agent: Agent, paths: &[PathBuf]) -> Result<(), EngineError> {
         let mut tally = SyncTotals::default();
         for _ in 0..MAX_PASSES {
-            let plan = SyncPlan::for_files(self, store, agent, paths)?;
-            if plan.jobs.is_empty() || !run_plan(self, store, &plan, &mut tally, &mut |_| {})? {
+            let plan = SyncPlan::for_files(self.engine, store, agent, paths)?;
+            if plan.jobs.is_empty() || !run_plan(self.engine, store, &plan, &mut tally, &mut |_| {})? {
                 break;
             }
         }
@@ -205,18 +213,18 @@ impl Engine {
     }
 
     /// What a sync would read. Writes nothing, not even an empty store.
-    pub fn sync_dry_run(&self, request: &SyncRequest) -> Result<Vec<AgentSyncPlan>, EngineError> {
-        Ok(plan_by_agent(&SyncPlan::build(self, self.reader()?.as_ref(), request)?))
+    pub fn plan(self, request: &SyncRequest) -> Result<Vec<AgentSyncPlan>, EngineError> {
+        Ok(plan_by_agent(&SyncPlan::build(self.engine, self.engine.reader()?.as_ref(), request)?))
     }
 
     /// The same, with the cost of extracting facts by the model. `None` if no model can be used.
-    pub fn sync_dry_run_with_costs(
-        &self,
+    pub fn plan_with_costs(
+        self,
         request: &SyncRequest,
     ) -> Result<(Vec<AgentSyncPlan>, Option<Vec<EnrichmentEstimate>>), EngineError> {
-        let store = self.reader()?;
-        let plan = SyncPlan::build(self, store.as_ref(), request)?;
-        let estimates = self.enrichment_estimates(store.as_ref(), &plan.jobs)?;
+        let store = self.engine.reader()?;
+        let plan = SyncPlan::build(self.engine, store.as_ref(), request)?;
+        let estimates = self.engine.enrichment_estimates(store.as_ref(), &plan.jobs)?;
         Ok((plan_by_agent(&plan), estimates))
     }
 }

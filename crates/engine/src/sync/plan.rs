@@ -11,7 +11,7 @@ use rethread_model::{Agent, Timestamp, Warning};
 use rethread_store::{FileFingerprint, ReadCursor, SessionNumber, Store, TranscriptRow};
 
 use super::SyncRequest;
-use crate::{Engine, EngineError};
+use crate::{Engine, EngineError, SyncService};
 
 const DAY_MILLIS: u64 = 24 * 60 * 60 * 1000;
 
@@ -84,7 +84,7 @@ impl SyncPlan {
         };
         let forgotten = store.map(Store::forgotten_sessions).transpose()?.unwrap_or_default();
         let rewritten = store.map(Store::rewritten_sessions).transpose()?.unwrap_or_default();
-        let mut excludes = engine.exclude_rules()?;
+        let mut excludes = engine.sync().exclude_rules()?;
         let mut new = Vec::new();
         for found in found {
             match known.get(found.path.to_string_lossy().as_ref()) {
@@ -125,10 +125,10 @@ impl SyncPlan {
     ) -> Result<Self, EngineError> {
         engine.config.ensure_usable()?;
         let mut plan = SyncPlan::default();
-        if !engine.agents_to_read(None)?.contains(&agent) {
+        if !engine.sync().agents_to_read(None)?.contains(&agent) {
             return Ok(plan);
         }
-        let mut excludes = engine.exclude_rules()?;
+        let mut excludes = engine.sync().exclude_rules()?;
         let mut new = Vec::new();
         for path in paths {
             let Some(stamp) = file::stamp(path) else { continue };
@@ -165,13 +165,13 @@ impl SyncPlan {
             };
         if request.paths.is_empty() {
             let source_config = engine.source_config();
-            for agent in engine.agents_to_read(request.agent)? {
+            for agent in engine.sync().agents_to_read(request.agent)? {
                 for root in source::roots(agent, &source_config) {
                     take(self, Some(agent), source::discover(&root));
                 }
             }
             for folder in
-                engine.alias_folders(work_dirs).iter().filter_map(|folder| aliases::transcripts_folder(folder))
+                engine.sync().alias_folders(work_dirs).iter().filter_map(|folder| aliases::transcripts_folder(folder))
             {
                 take(self, None, source::discover_path(&folder));
             }
@@ -183,7 +183,7 @@ impl SyncPlan {
             }
             take(self, None, source::discover_path(&path.canonicalize().unwrap_or(path)));
         }
-        let since = request.since.or_else(|| engine.oldest_to_read().filter(|_| request.paths.is_empty()));
+        let since = request.since.or_else(|| engine.sync().oldest_to_read().filter(|_| request.paths.is_empty()));
         let since = since.map(|since| since.as_millis().saturating_mul(1_000_000));
         all.retain(|found| {
             request.agent.is_none_or(|agent| found.agent == agent)
@@ -267,32 +267,32 @@ pub(crate) fn prefix_hashes(cursor: &ReadCursor) -> PrefixHashes {
     PrefixHashes { head: cursor.head_hash, tail: cursor.tail_hash }
 }
 
-impl Engine {
+impl SyncService<'_> {
     /// The exclude patterns from the configuration.
-    pub(crate) fn exclude_rules(&self) -> Result<ExcludeRules, EngineError> {
-        let patterns = self.config.list("intake.exclude");
-        let source_config = self.source_config();
+    pub(crate) fn exclude_rules(self) -> Result<ExcludeRules, EngineError> {
+        let patterns = self.engine.config.list("intake.exclude");
+        let source_config = self.engine.source_config();
         let roots = Agent::EXTERNAL.iter().flat_map(|agent| source::roots(*agent, &source_config));
         let roots: Vec<PathBuf> = if patterns.is_empty() { Vec::new() } else { roots.map(|root| root.path).collect() };
-        Ok(ExcludeRules::new(&patterns, &self.environment.home, &roots)?)
+        Ok(ExcludeRules::new(&patterns, &self.engine.environment.home, &roots)?)
     }
 
     /// The time before which transcripts are not read, if the configuration limits their age.
-    fn oldest_to_read(&self) -> Option<Timestamp> {
-        let days = self.config.number("intake.max_age_days");
+    fn oldest_to_read(self) -> Option<Timestamp> {
+        let days = self.engine.config.number("intake.max_age_days");
         let age = i64::try_from(days.saturating_mul(DAY_MILLIS)).unwrap_or(i64::MAX);
-        (days > 0).then(|| Timestamp::from_millis(self.now().as_millis().saturating_sub(age)))
+        (days > 0).then(|| Timestamp::from_millis(self.engine.now().as_millis().saturating_sub(age)))
     }
 
     /// The agents to read, from the request or the configuration.
-    pub(crate) fn agents_to_read(&self, only: Option<Agent>) -> Result<Vec<Agent>, EngineError> {
+    pub(crate) fn agents_to_read(self, only: Option<Agent>) -> Result<Vec<Agent>, EngineError> {
         if let Some(agent) = only {
             return Ok(vec![agent]);
         }
-        if !self.config.flag("intake.enabled") {
+        if !self.engine.config.flag("intake.enabled") {
             return Ok(Vec::new());
         }
-        let named = self.config.list("intake.agents");
+        let named = self.engine.config.list("intake.agents");
         let named = named.iter().map(|name| name.parse::<Agent>().map_err(EngineError::from));
         // Our own threads are always read.
         let own = std::iter::once(Ok(Agent::Native));

@@ -181,7 +181,7 @@ impl Engine {
 
     /// Syncs a thread into the store, so that it is listed, shown and found.
     pub fn sync_thread(&self, id: ThreadId) -> Result<(), EngineError> {
-        self.sync_files(Agent::Native, &[self.threads().log_path(id)])
+        self.sync().files(Agent::Native, &[self.threads().log_path(id)])
     }
 
     /// Appends the unfinished answers of killed processes to these threads. Returns whether there were any.

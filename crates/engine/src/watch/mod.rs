@@ -14,7 +14,7 @@ use notify::{Event, EventKind};
 use rethread_ingest::source;
 use rethread_model::Agent;
 
-use crate::{Engine, EngineError, SyncReport, SyncRequest, home};
+use crate::{EngineError, SyncReport, SyncRequest, SyncService, home};
 use fs_watcher::FsWatcher;
 
 /// Changes within this time are read together.
@@ -62,16 +62,16 @@ pub enum WatchEvent<'a> {
 
 type WatchCallback<'a> = &'a mut dyn FnMut(WatchEvent<'_>);
 
-impl Engine {
+impl SyncService<'_> {
     /// Syncs all transcripts, then new content until `stop` is set. Failed syncs are reported and retried, except for
     /// invalid settings. Only one process can watch at a time.
     pub fn watch(
-        &self,
+        self,
         request: WatchRequest,
         stop: &AtomicBool,
         on_event: WatchCallback<'_>,
     ) -> Result<(), EngineError> {
-        self.config.ensure_usable()?;
+        self.engine.config.ensure_usable()?;
         let _lock = self.lock_watcher()?;
         match request.mode.unwrap_or_else(|| self.configured_mode()) {
             WatchMode::Batch(interval) => self.sync_at_intervals(interval, stop, on_event),
@@ -80,20 +80,20 @@ impl Engine {
         Ok(())
     }
 
-    fn configured_mode(&self) -> WatchMode {
-        let is_batch = self.config.get("intake.mode").is_ok_and(|setting| setting.value.to_string() == "batch");
-        let minutes = self.config.number("intake.interval_minutes").max(1);
+    fn configured_mode(self) -> WatchMode {
+        let is_batch = self.engine.config.get("intake.mode").is_ok_and(|setting| setting.value.to_string() == "batch");
+        let minutes = self.engine.config.number("intake.interval_minutes").max(1);
         if is_batch { WatchMode::Batch(Duration::from_secs(minutes * 60)) } else { WatchMode::Realtime }
     }
 
     /// Takes the watch lock, which is released when the process ends.
-    fn lock_watcher(&self) -> Result<File, EngineError> {
-        self.ensure_home()?;
-        let lock = home::try_lock_file(&self.folder.join("watch.lock"))?;
-        lock.ok_or_else(|| EngineError::WatchAlreadyRunning(self.folder.clone()))
+    fn lock_watcher(self) -> Result<File, EngineError> {
+        self.engine.ensure_home()?;
+        let lock = home::try_lock_file(&self.engine.folder.join("watch.lock"))?;
+        lock.ok_or_else(|| EngineError::WatchAlreadyRunning(self.engine.folder.clone()))
     }
 
-    fn sync_at_intervals(&self, interval: Duration, stop: &AtomicBool, on_event: WatchCallback<'_>) {
+    fn sync_at_intervals(self, interval: Duration, stop: &AtomicBool, on_event: WatchCallback<'_>) {
         let mut failures = 0;
         while !stop.load(Ordering::Relaxed) {
             let wait = self.sync_once(&SyncRequest::default(), &mut failures, on_event).map_or(interval, |again| {
@@ -104,7 +104,7 @@ impl Engine {
         }
     }
 
-    fn sync_on_changes(&self, poll: bool, stop: &AtomicBool, on_event: WatchCallback<'_>) {
+    fn sync_on_changes(self, poll: bool, stop: &AtomicBool, on_event: WatchCallback<'_>) {
         let (sender, changes) = channel();
         let mut fs_watcher = FsWatcher::new(sender, poll);
         let (mut failures, mut looked_everywhere) = (0, Instant::now());
@@ -133,9 +133,9 @@ impl Engine {
     }
 
     /// Syncs and reports the result. Returns how long to wait before a retry, if it failed.
-    fn sync_once(&self, request: &SyncRequest, failures: &mut u32, on_event: WatchCallback<'_>) -> Option<Duration> {
-        self.reload_config();
-        match self.sync(request, &mut |_| {}) {
+    fn sync_once(self, request: &SyncRequest, failures: &mut u32, on_event: WatchCallback<'_>) -> Option<Duration> {
+        self.engine.reload_config();
+        match self.run(request, &mut |_| {}) {
             Ok(report) => {
                 *failures = 0;
                 on_event(WatchEvent::Synced(&report));
@@ -153,8 +153,8 @@ impl Engine {
     }
 
     /// Where agents store transcripts, whether or not the directories exist.
-    fn transcript_roots(&self) -> Vec<PathBuf> {
-        let source_config = self.source_config();
+    fn transcript_roots(self) -> Vec<PathBuf> {
+        let source_config = self.engine.source_config();
         let roots = Agent::ALL.iter().flat_map(|agent| source::roots(*agent, &source_config));
         roots.map(|root| root.path).collect()
     }

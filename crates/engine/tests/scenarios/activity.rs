@@ -66,7 +66,7 @@ fn a_transcript_too_long_to_read_now_does_not_delay_the_prompt() {
     let long = "words ".repeat(1_000_000);
     home.write(&transcript(ANNA), edit_lines(ANNA, 1, &long, "/app/a.rs").build());
     assert_eq!(prompt(&home, 2, BEN, "go on"), None);
-    home.engine_at(at(3)).sync(&SyncRequest::default(), &mut |_| {}).unwrap();
+    home.engine_at(at(3)).sync().run(&SyncRequest::default(), &mut |_| {}).unwrap();
     assert!(prompt(&home, 3, BEN, "and now?").unwrap().contains("updated a.rs"));
 }
 

@@ -151,7 +151,7 @@ fn answer_is_cached_until_the_session_grows() {
     let other = AskRequest { model: Some("large".to_owned()), ..request(WHY) };
     assert_eq!(engine.ask(&other).unwrap().model.as_deref(), Some("large"));
     home.append(FILE, line("user", "u2", "and Wednesdays?"));
-    engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap();
+    engine.sync().run(&SyncRequest::default(), &mut |_| {}).unwrap();
     assert!(!engine.ask(&request(WHY)).unwrap().cached);
     assert_eq!(server.bodies().len(), 3);
 }

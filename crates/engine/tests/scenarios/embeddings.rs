@@ -43,7 +43,7 @@ fn engine(home: &TestHome, endpoint: &str, more: &[(&str, &str)]) -> Engine {
 }
 
 fn sync(engine: &Engine) -> EmbeddingReport {
-    let report = engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap();
+    let report = engine.sync().run(&SyncRequest::default(), &mut |_| {}).unwrap();
     report.embeddings.unwrap()
 }
 
@@ -85,7 +85,7 @@ fn query_finds_similar_text_without_shared_words() {
     assert!(texts(&search(&engine, "sporadic login trouble -suite")).is_empty());
 
     let off = home.engine();
-    assert_eq!(off.sync(&SyncRequest::default(), &mut |_| {}).unwrap().embeddings, None);
+    assert_eq!(off.sync().run(&SyncRequest::default(), &mut |_| {}).unwrap().embeddings, None);
     let found = search(&off, "sporadic login trouble");
     assert!(found.hits.is_empty() && found.degraded.is_none());
     let with_words = texts(&search(&off, "unreliable suite")).join("\n");
@@ -246,7 +246,7 @@ fn project_settings_cannot_set_the_endpoint() {
     home.write(".rethread.toml", &project);
     let engine = home.engine();
     assert_eq!(engine.config().problems().len(), 2, "{:?}", engine.config().problems());
-    assert_eq!(engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap().embeddings, None);
+    assert_eq!(engine.sync().run(&SyncRequest::default(), &mut |_| {}).unwrap().embeddings, None);
     assert!(server.take_requests().is_empty());
 
     home.write(".rethread/config.toml", format!("{project}[budget]\ndaily_tokens = 99999\n"));

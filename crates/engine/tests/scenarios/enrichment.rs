@@ -164,7 +164,7 @@ fn no_request_when_off_or_without_budget() {
         ([("budget.daily_tokens", "0"), ("model.window", "9000")], "no budget is set"),
     ] {
         let engine = engine(&home, &server, 600, &settings);
-        engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap();
+        engine.sync().run(&SyncRequest::default(), &mut |_| {}).unwrap();
         let report = enrich(&engine);
         assert!(
             matches!(&report.stop_reason, Some(EnrichStop::Disabled(why)) if why.contains(reported)),
@@ -329,7 +329,7 @@ fn dry_run_estimates_model_cost_by_session_type() {
     exchange(&home, &id(1), 600, "and then?", "Nothing.");
     exchange(&home, &id(7), 600, "what is new?", "Much.");
     let priced = [("model.price_input", "1"), ("model.price_output", "10")];
-    let (runs, estimates) = engine(&home, &server, 601, &priced).sync_dry_run_with_costs(&request).unwrap();
+    let (runs, estimates) = engine(&home, &server, 601, &priced).sync().plan_with_costs(&request).unwrap();
     assert_eq!(runs.iter().map(|run| run.files_changed).sum::<u64>(), 2);
     let estimates = estimates.unwrap();
     let kinds: Vec<_> = estimates.iter().map(|estimate| (estimate.kind, estimate.sessions)).collect();
@@ -338,7 +338,7 @@ fn dry_run_estimates_model_cost_by_session_type() {
         assert!((2_100..3_000).contains(&estimate.tokens), "{estimate:?}");
         assert!(estimate.cost.is_some_and(|cost| cost > NanoUsd::ZERO));
     }
-    let without = home.engine().sync_dry_run_with_costs(&request).unwrap().1;
+    let without = home.engine().sync().plan_with_costs(&request).unwrap().1;
     assert_eq!(without, None, "no model is configured");
     assert!(server.bodies().is_empty());
 }
@@ -350,7 +350,7 @@ fn sync_queues_ended_sessions_without_waiting() {
     exchange(&home, &id(2), 590, "still here", "Yes.");
     let server = StubModel::with_replies(Vec::new());
     let engine = engine(&home, &server, 600, &[]);
-    engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap();
+    engine.sync().run(&SyncRequest::default(), &mut |_| {}).unwrap();
     assert_eq!(engine.status().unwrap().enrichment.queued, 1, "the other one has not ended");
     assert!(server.bodies().is_empty());
 }

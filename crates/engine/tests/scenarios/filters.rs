@@ -100,7 +100,7 @@ fn filters_change_what_is_stored_but_not_the_counts() {
     let kept = |flags: &[(&str, &str)]| {
         let home = TestHome::new();
         home.write(CLAUDE_FILE, CONVERSATION);
-        home.engine_with(flags).sync(&SyncRequest::default(), &mut |_| {}).unwrap();
+        home.engine_with(flags).sync().run(&SyncRequest::default(), &mut |_| {}).unwrap();
         assert_eq!(home.engine().resolve(CLAUDE_SESSION).unwrap().session.counts, counts, "{flags:?}");
         home.dump()
     };
@@ -118,9 +118,9 @@ fn excluded_sessions_are_never_synced() {
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     let engine = home.engine_with(&[("intake.exclude", "/home/dev/pars*")]);
-    let dry = engine.sync_dry_run(&SyncRequest::default()).unwrap();
+    let dry = engine.sync().plan(&SyncRequest::default()).unwrap();
     assert_eq!((dry[0].files, dry[0].files_changed, dry[0].excluded), (1, 0, 1));
-    engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap();
+    engine.sync().run(&SyncRequest::default(), &mut |_| {}).unwrap();
     assert!(matches!(engine.resolve(CLAUDE_SESSION), Err(EngineError::UnknownReference(_))));
 }
 
@@ -133,7 +133,7 @@ fn later_exclusion_stops_further_sync() {
     let before = home.dump();
     home.append(CLAUDE_FILE, rest);
     let engine = home.engine_with(&[("intake.exclude", "/home/dev/parser")]);
-    engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap();
+    engine.sync().run(&SyncRequest::default(), &mut |_| {}).unwrap();
     assert_same_dump(&home.dump(), &before);
 }
 
@@ -165,7 +165,7 @@ fn settings_have_layers_and_projects_may_set_only_some() {
 fn dry_run_writes_nothing() {
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
-    let dry = home.engine().sync_dry_run(&SyncRequest::default()).unwrap();
+    let dry = home.engine().sync().plan(&SyncRequest::default()).unwrap();
     assert_eq!((dry[0].files_changed, dry[0].bytes), (1, CONVERSATION.len() as u64));
     assert!(!home.path(".rethread").exists());
 }
@@ -254,12 +254,15 @@ fn relative_exclude_pattern_is_resolved_or_refused() {
     home.write(CLAUDE_FILE, CONVERSATION.replace("/home/dev/parser", &cwd.display().to_string()));
     for pattern in ["work/secret", "./work/secret/", "work/*/app", "secret", "~/work/secret"] {
         let engine = home.engine_with(&[("intake.exclude", pattern)]);
-        let dry = engine.sync_dry_run(&SyncRequest::default()).unwrap();
+        let dry = engine.sync().plan(&SyncRequest::default()).unwrap();
         assert_eq!(dry[0].excluded, 1, "{pattern}");
     }
     for pattern in ["../secret", "~dev/secret"] {
         let engine = home.engine_with(&[("intake.exclude", pattern)]);
-        assert!(matches!(engine.sync(&SyncRequest::default(), &mut |_| {}), Err(EngineError::Exclude(_))), "{pattern}");
+        assert!(
+            matches!(engine.sync().run(&SyncRequest::default(), &mut |_| {}), Err(EngineError::Exclude(_))),
+            "{pattern}"
+        );
         assert!(home.engine().config().set("intake.exclude", pattern).is_err(), "{pattern}");
     }
 }
@@ -273,7 +276,7 @@ fn old_transcripts_can_be_left_unread() {
     let file = std::fs::File::options().write(true).open(home.path(CLAUDE_FILE)).unwrap();
     file.set_modified(long_ago).unwrap();
     let changed = |days: &str, request: &SyncRequest| {
-        let plan = home.engine_with(&[("intake.max_age_days", days)]).sync_dry_run(request).unwrap();
+        let plan = home.engine_with(&[("intake.max_age_days", days)]).sync().plan(request).unwrap();
         plan.iter().map(|agent| agent.files_changed).sum::<u64>()
     };
     assert_eq!(changed("30", &SyncRequest::default()), 0);

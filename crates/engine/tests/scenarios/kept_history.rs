@@ -199,7 +199,7 @@ fn missing_home_of_the_agent_loses_nothing() {
     assert_same_dump(&home.dump(), &before);
     let moved = home.path("elsewhere/projects");
     let engine = home.engine_with(&[("sources.claude-code", moved.to_str().unwrap())]);
-    engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap();
+    engine.sync().run(&SyncRequest::default(), &mut |_| {}).unwrap();
     engine.rebuild(&mut |_| {}).unwrap();
     assert_eq!(entry_lines(&home.dump()).len(), entry_lines(&before).len(), "nothing lost, nothing twice");
 }
@@ -211,7 +211,7 @@ fn settings_that_stop_reading_lose_nothing() {
     let before = both(&home);
     for setting in [("intake.exclude", "/app"), ("intake.enabled", "false"), ("intake.agents", "pi")] {
         let engine = home.engine_with(&[setting]);
-        engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap();
+        engine.sync().run(&SyncRequest::default(), &mut |_| {}).unwrap();
         engine.rebuild(&mut |_| {}).unwrap();
         assert_same_dump(&home.dump(), &before);
     }

@@ -322,13 +322,13 @@ fn what_grew_since_the_last_sync_is_read_before_a_search() {
     // D43, E003-19
     let home = TestHome::new();
     home.write(&file(0), line(1, "user", "the first words"));
-    assert_eq!(engine(&home, 0).sync_if_small().unwrap(), 0);
+    assert_eq!(engine(&home, 0).sync().run_if_small().unwrap(), 0);
     assert!(!engine(&home, 0).has_store(), "before the first sync the user decides");
     home.sync();
     home.write(&file(1), line(1001, "user", "a zeppelin appears"));
     assert_eq!(find(&home, "zeppelin").hits.len(), 0);
-    assert_eq!(engine(&home, 0).sync_if_small().unwrap(), 0);
+    assert_eq!(engine(&home, 0).sync().run_if_small().unwrap(), 0);
     assert_eq!(find(&home, "zeppelin").hits.len(), 1);
     home.write(&file(2), line(2001, "user", &"a large transcript ".repeat(300_000)));
-    assert_eq!(engine(&home, 0).sync_if_small().unwrap(), 1, "too much to read at once");
+    assert_eq!(engine(&home, 0).sync().run_if_small().unwrap(), 1, "too much to read at once");
 }

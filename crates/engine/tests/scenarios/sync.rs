@@ -283,7 +283,7 @@ fn watch_and(home: &TestHome, mode: WatchMode, act: impl FnOnce()) -> u64 {
     let engine = home.engine();
     std::thread::scope(|scope| {
         let watching = scope.spawn(|| {
-            engine.watch(WatchRequest { mode: Some(mode), poll: false }, &stop, &mut |news| {
+            engine.sync().watch(WatchRequest { mode: Some(mode), poll: false }, &stop, &mut |news| {
                 let WatchEvent::Synced(report) = news else { return };
                 let _ = sender.send(report.agents.iter().map(|agent| agent.entries).sum::<u64>());
             })
@@ -324,7 +324,7 @@ fn explicit_paths_are_read_anywhere() {
     home.write("backup/two.jsonl", BRANCHES);
     home.write("backup/notes.jsonl", "{\"nothing\":1}\n");
     let request = SyncRequest { paths: vec!["backup".into()], ..SyncRequest::default() };
-    let report = home.engine().sync(&request, &mut |_| {}).unwrap();
+    let report = home.engine().sync().run(&request, &mut |_| {}).unwrap();
     let files: Vec<u64> = report.agents.iter().map(|agent| agent.files).collect();
     assert_eq!(files, [1, 1]);
     assert!(home.engine().resolve(CLAUDE_SESSION).is_ok());

@@ -96,7 +96,7 @@ fn interrupted_deletion_is_completed_by_the_next_sync() {
     let thread = named(&engine, "halfway");
     append(&engine, &thread, ChatRole::User, "the quokka flies at midnight");
     home.write(&format!(".rethread/threads/deleted/{thread}"), "");
-    engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap();
+    engine.sync().run(&SyncRequest::default(), &mut |_| {}).unwrap();
     assert!(!home.path(&format!(".rethread/threads/{thread}")).exists());
     assert_eq!(found(&engine, "quokka"), 0);
 }

@@ -115,7 +115,7 @@ fn changes_name_changed_and_renamed_sessions() {
         let session = format!("9a9eadc8-c1f1-493e-a0f1-{number:012}");
         TranscriptBuilder::new(&session).user(format!("paint fence {number}")).build()
     };
-    let sync = || engine.sync(&SyncRequest::default(), &mut |_| {}).unwrap();
+    let sync = || engine.sync().run(&SyncRequest::default(), &mut |_| {}).unwrap();
     home.write(transcript, line(1));
     sync();
     let id = engine.resolve("9a9eadc8").unwrap().session.id;

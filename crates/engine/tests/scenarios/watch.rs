@@ -21,7 +21,7 @@ fn watching(home: &TestHome, request: WatchRequest, act: impl FnOnce(&Mutex<Vec<
     let (engine, wrong) = (home.engine(), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         let watcher = scope.spawn(|| {
-            engine.watch(request, &stop, &mut |news| match news {
+            engine.sync().watch(request, &stop, &mut |news| match news {
                 WatchEvent::Synced(_) => drop(sender.send(())),
                 WatchEvent::Failed(error, _) => wrong.lock().unwrap().push(error.to_string()),
                 WatchEvent::Polling(_, why) => wrong.lock().unwrap().push(why.to_owned()),
@@ -100,7 +100,7 @@ fn batch_mode_reads_at_intervals() {
 fn one_process_watches_at_a_time() {
     let home = TestHome::new();
     watching(&home, realtime(false), |_| {
-        let second = home.engine().watch(realtime(false), &AtomicBool::new(true), &mut |_| {});
+        let second = home.engine().sync().watch(realtime(false), &AtomicBool::new(true), &mut |_| {});
         assert!(matches!(second, Err(EngineError::WatchAlreadyRunning(_))), "{second:?}");
     });
     watching(&home, realtime(false), |_| {});
@@ -150,7 +150,7 @@ fn locked_database_does_not_block_the_end_of_watch() {
     let lock = store.begin().unwrap();
     let (engine, stop) = (home.engine().with_store_timeout(Duration::from_millis(20)), AtomicBool::new(false));
     let mut failures = 0;
-    let watched = engine.watch(realtime(false), &stop, &mut |news| {
+    let watched = engine.sync().watch(realtime(false), &stop, &mut |news| {
         failures += u32::from(matches!(news, WatchEvent::Failed(..)));
         stop.store(true, Ordering::Relaxed);
     });

@@ -66,7 +66,7 @@ pub(crate) fn run(context: &CommandContext, args: &InitArgs) -> Result<Exit, Fai
 
 /// The selected agents that were used on this machine, with or without transcripts.
 fn readable_agents(engine: &Engine) -> Result<Vec<AgentSyncPlan>, Failure> {
-    let mut found = engine.sync_dry_run(&SyncRequest::default())?;
+    let mut found = engine.sync().plan(&SyncRequest::default())?;
     found.retain(|run| run.agent != Agent::Native && run.files > 0);
     let selected = engine.config().get("intake.agents")?.value.to_string();
     for agent in Agent::EXTERNAL.into_iter().filter(|agent| engine.has_agent(*agent)) {
@@ -83,7 +83,7 @@ fn read(context: &CommandContext, engine: &Engine, selected: &str) -> Result<(),
         engine.config().set("intake.agents", selected)?;
     }
     let bar = context.printer.bar();
-    let report = engine.sync(&SyncRequest::default(), &mut |progress| bar.show(progress))?;
+    let report = engine.sync().run(&SyncRequest::default(), &mut |progress| bar.show(progress))?;
     drop(bar);
     sync::print_report(context, &report)
 }

@@ -39,7 +39,7 @@ pub(crate) fn run(context: &CommandContext, args: &SearchArgs) -> Result<Exit, F
         include_exchanges: args.exchange,
         read_only: false,
     };
-    let unsynced = context.quiet_engine()?.with_store_timeout(SYNC_LOCK_WAIT).sync_if_small()?;
+    let unsynced = context.quiet_engine()?.with_store_timeout(SYNC_LOCK_WAIT).sync().run_if_small()?;
     let report = engine.search(&request)?;
     match &report.degraded {
         Some(warning) => context.printer.warn(warning),

@@ -16,7 +16,7 @@ pub(crate) fn run(context: &CommandContext, args: SyncArgs) -> Result<Exit, Fail
         return dry_run(context, &engine, &request, args.json.json);
     }
     let bar = context.printer.bar();
-    let report = engine.sync(&request, &mut |progress| bar.show(progress))?;
+    let report = engine.sync().run(&request, &mut |progress| bar.show(progress))?;
     drop(bar);
     if args.json.json {
         context.printer.json(&SyncReportJson::new(&report))?;
@@ -107,7 +107,7 @@ pub(crate) fn print_index_problem(context: &CommandContext, index: &IndexOutcome
 }
 
 fn dry_run(context: &CommandContext, engine: &Engine, request: &SyncRequest, json: bool) -> Result<Exit, Failure> {
-    let (runs, estimates) = engine.sync_dry_run_with_costs(request)?;
+    let (runs, estimates) = engine.sync().plan_with_costs(request)?;
     if json {
         context.printer.json(&SyncPlanJson::new(&runs, estimates.as_deref()))?;
         return Ok(Exit::Done);

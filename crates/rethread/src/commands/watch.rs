@@ -27,7 +27,7 @@ pub(crate) fn run(context: &CommandContext, args: &WatchArgs) -> Result<Exit, Fa
     context.printer.note_line("watching; press Ctrl-C to stop");
     let mut broken = None;
     let request = WatchRequest { mode: args.every.map(WatchMode::Batch), poll: args.poll };
-    engine.watch(request, &stop, &mut |event| match event {
+    engine.sync().watch(request, &stop, &mut |event| match event {
         WatchEvent::Synced(report) => {
             if let Err(failure) = print_report(context, report) {
                 broken = Some(failure);

@@ -46,7 +46,7 @@ impl BackgroundSync {
 
     fn sync(&self) {
         self.engine.reload_config();
-        match self.engine.sync(&SyncRequest::default(), &mut |_| {}) {
+        match self.engine.sync().run(&SyncRequest::default(), &mut |_| {}) {
             // Another process holds the store and writes the same entries.
             Ok(_) | Err(EngineError::Store(_)) => {}
             Err(error) => self.engine.log_error("mcp", &error),

@@ -219,7 +219,7 @@ fn watch_transcripts(context: &CommandContext, stop: &AtomicBool) {
         Ok(engine) => engine.with_store_timeout(STORE_LOCK_TIMEOUT),
         Err(error) => return context.printer.warn(&format!("cannot sync transcripts: {error}")),
     };
-    let done = engine.watch(WatchRequest::default(), stop, &mut |event| match event {
+    let done = engine.sync().watch(WatchRequest::default(), stop, &mut |event| match event {
         WatchEvent::Synced(_) => {}
         WatchEvent::Failed(error, wait) => {
             context.printer.warn(&format!("sync failed: {error}; retrying in {} s", wait.as_secs()));

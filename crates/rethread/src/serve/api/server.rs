@@ -100,11 +100,11 @@ fn sync(app: &ServerState, params: SyncBody) -> ApiResult {
         since: moment.map(|moment| moment.before(app.engine.now())),
     };
     if params.dry_run {
-        let (runs, estimates) = app.engine.sync_dry_run_with_costs(&request)?;
+        let (runs, estimates) = app.engine.sync().plan_with_costs(&request)?;
         return ApiResponse::json(&SyncPlanJson::new(&runs, estimates.as_deref()));
     }
     let _permit = app.limits.acquire_slow()?;
-    ApiResponse::json(&SyncReportJson::new(&app.engine.sync(&request, &mut |_| {})?))
+    ApiResponse::json(&SyncReportJson::new(&app.engine.sync().run(&request, &mut |_| {})?))
 }
 
 /// The server responds.
