@@ -152,7 +152,7 @@ impl Engine {
                 Some("stop other rethread processes, then run: rethread sync"),
             );
         }
-        let waiting = self.spooled_event_count();
+        let waiting = self.hooks().spooled_count();
         if waiting > 0 {
             let message = format!("{waiting} hook events wait, because the store was in use when they happened");
             diagnosis.add(area, FindingLevel::Info, message, Some("run: rethread sync"));

@@ -100,6 +100,7 @@ pub use facts::{
     FixRequest, KnownError, WorkflowRequest,
 };
 pub use forget::{ForgetReport, ForgetTarget, RemovedCount};
+pub use hook::{HOSTS, HookService, HostProtocol};
 pub use indexing::{IndexOutcome, IndexReport};
 pub use install::{DiffLine, FileChange, InstallError, InstallLocation, InstallPlan, InstallScope, ProgramCopy};
 pub use model::ModelError;
@@ -241,7 +242,7 @@ impl Engine {
             (None, Some(timeout)) => Store::open_with_timeout(&path, space, timeout)?,
             (None, None) => Store::open(&path, space)?,
         };
-        match self.deliver_spooled(&mut store) {
+        match self.hooks().deliver_spooled(&mut store) {
             // Its own event must not be stored before those that wait.
             Err(error) if self.hook_wait.is_some() && error.is_locked() => return Err(error),
             Err(error) => self.log_error("spool", &error),

@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
+use clap::FromArgMatches;
 use clap::error::ErrorKind;
-use clap::{FromArgMatches, ValueEnum};
 use clap_complete::CompleteEnv;
-use rethread_engine::Clock;
+use rethread_engine::{Clock, HOSTS};
 
-use crate::cli::hook::{HookAgent, HookArgs};
+use crate::cli::hook::HookArgs;
 use crate::cli::{self, Cli, ColorMode, Command, GlobalArgs};
 use crate::commands::{self, CommandContext};
 use crate::failure::{Failure, FailureKind};
@@ -125,7 +125,7 @@ fn report(printer: &Printer, failure: &Failure, clock: Clock, json: bool) {
 fn plain_hook(arguments: &[OsString]) -> Option<Command> {
     let [_, verb, agent] = arguments else { return None };
     let agent = agent.to_str().filter(|_| verb == "hook")?;
-    Some(Command::Hook(HookArgs { agent: HookAgent::from_str(agent, false).ok()? }))
+    Some(Command::Hook(HookArgs { agent: HOSTS.into_iter().find(|host| host.agent.as_str() == agent)?.agent }))
 }
 
 /// Whether the verb is `hook`: the first word that is neither an option nor the value of one.

@@ -21,6 +21,7 @@ use super::session_event::SessionEvent;
 use super::session_view::{OwnSession, SessionSummary};
 use super::tool_call_text::{preview, preview_source, without_secrets};
 use super::{EventContext, Lifecycle};
+use crate::hook::{HookEventKind, HostProtocol};
 use crate::resolver::slug;
 use crate::{Engine, EngineError};
 
@@ -28,8 +29,6 @@ use crate::{Engine, EngineError};
 const PREVIEW_CHARS: usize = 100;
 /// Transcript lines younger than this belong to the event that is being handled.
 const SAME_EVENT_MILLIS: i64 = 15_000;
-/// The variable in which Claude Code names the project it was started in.
-const PROJECT_VARIABLE: &str = "CLAUDE_PROJECT_DIR";
 
 /// What would be injected into a session, and why.
 #[derive(Clone, Debug)]
@@ -271,7 +270,7 @@ impl Engine {
             // Without the record, the worst that can happen is that the same is injected again. The event itself waits.
             Err(error) => {
                 match prompt_event_of(trigger) {
-                    Some(event) if error.is_locked() => self.spool_event(caller, event)?,
+                    Some(event) if error.is_locked() => self.hooks().spool_event(caller, event)?,
                     _ if error.is_locked() => return Err(error),
                     _ => self.log_error("inject", &error),
                 }
@@ -383,8 +382,9 @@ impl Engine {
         if let Some(project) = store.session_by_external_id(caller.key())?.and_then(|(_, session)| session.project) {
             return Ok(project);
         }
-        let named = self.environment.variables.iter().find(|(name, _)| name == PROJECT_VARIABLE);
-        let named = named.map(|(_, folder)| folder.as_str()).filter(|_| caller.agent == Agent::ClaudeCode);
+        let variable = HostProtocol::of(caller.agent).and_then(|host| host.project_variable);
+        let mut variables = self.environment.variables.iter();
+        let named = variables.find(|(name, _)| Some(name.as_str()) == variable).map(|(_, folder)| folder.as_str());
         Ok(project::project_of(named.unwrap_or(&caller.cwd.to_string_lossy())))
     }
 
@@ -500,11 +500,13 @@ impl InjectionTrigger<'_> {
 
     /// The agent's own name for the event; the injection is recorded under it.
     fn hook_event_name(&self, agent: Agent) -> &'static str {
-        match self {
-            InjectionTrigger::Prompt(_) if agent == Agent::Pi => "before_agent_start",
-            InjectionTrigger::Prompt(_) => "UserPromptSubmit",
-            InjectionTrigger::Resume | InjectionTrigger::NewContext | InjectionTrigger::Cleared(_) => "SessionStart",
-        }
+        let kind = match self {
+            InjectionTrigger::Prompt(_) => HookEventKind::Prompt,
+            InjectionTrigger::Resume | InjectionTrigger::NewContext | InjectionTrigger::Cleared(_) => {
+                HookEventKind::SessionStarted { is_context_new: false }
+            }
+        };
+        HostProtocol::of(agent).and_then(|host| host.name_of(kind)).unwrap_or_default()
     }
 }
 

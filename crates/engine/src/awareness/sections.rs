@@ -14,12 +14,9 @@ use super::known_fix::FactFinder;
 use super::pending_notes;
 use super::recent_memory::RecentMemories;
 use super::session_view::OwnSession;
+use crate::hook::HostProtocol;
 use crate::resolver::ReferenceOrigin;
 use crate::{Engine, EngineError};
-
-/// Claude Code does not show the model more than 10,000 characters; the injection tag and the note line need some of
-/// that.
-const CLAUDE_CODE_MAX_BYTES: usize = 9_500;
 
 /// A reference in a prompt and what it resolves to.
 type ResolvedReference = (SessionReference, ReferenceOutcome);
@@ -164,10 +161,8 @@ impl SectionBuilder<'_> {
     fn add_reference_section(&mut self, outcomes: &[ResolvedReference]) {
         let caller = self.caller;
         let used: usize = self.sections.iter().map(|part| part.text.len() + 2).sum();
-        let max_bytes = match caller.agent {
-            Agent::ClaudeCode => CLAUDE_CODE_MAX_BYTES.saturating_sub(used),
-            _ => REFERENCE_BYTES,
-        };
+        let limit = HostProtocol::of(caller.agent).and_then(|host| host.max_context_bytes);
+        let max_bytes = limit.map_or(REFERENCE_BYTES, |limit| limit.saturating_sub(used));
         let Some(text) = reference_block(outcomes, max_bytes) else { return };
         let results: Vec<&str> = outcomes.iter().map(|(_, outcome)| outcome.as_str()).collect();
         let reason = format!("the prompt references sessions: {}", results.join(", "));

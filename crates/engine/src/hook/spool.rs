@@ -15,6 +15,7 @@ use rethread_model::{Agent, Timestamp};
 use rethread_store::{Batch, OWNER_ONLY, SessionKey, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
+use super::HookService;
 use crate::awareness::{Caller, SessionEvent};
 use crate::{Engine, EngineError, home};
 
@@ -66,20 +67,24 @@ impl SpoolFile {
     }
 }
 
-impl Engine {
+impl HookService<'_> {
     /// Runs `record`. If another process keeps the store locked for too long, the event is spooled and the result is
     /// `None`.
     pub(super) fn or_spool<T>(
-        &self,
+        self,
         caller: &Caller,
         action: SpooledAction,
         record: impl FnOnce() -> Result<Option<T>, EngineError>,
     ) -> Result<Option<T>, EngineError> {
         match record() {
-            Err(error) if self.hook_wait.is_some() && error.is_locked() => {
+            Err(error) if self.engine.hook_wait.is_some() && error.is_locked() => {
                 self.spool(caller, action)?;
                 let session = caller.external_id.as_str().into();
-                self.log_event("hook_spooled", None, &[("agent", caller.agent.as_str().into()), ("session", session)]);
+                self.engine.log_event(
+                    "hook_spooled",
+                    None,
+                    &[("agent", caller.agent.as_str().into()), ("session", session)],
+                );
                 Ok(None)
             }
             result => result,
@@ -87,20 +92,20 @@ impl Engine {
     }
 
     /// Spools an event whose text was given to the agent although it could not be recorded.
-    pub(crate) fn spool_event(&self, caller: &Caller, event: SessionEvent) -> Result<(), EngineError> {
-        if self.hook_wait.is_none() {
+    pub(crate) fn spool_event(self, caller: &Caller, event: SessionEvent) -> Result<(), EngineError> {
+        if self.engine.hook_wait.is_none() {
             return Ok(());
         }
         self.spool(caller, SpooledAction::Event(event))
     }
 
-    fn spool(&self, caller: &Caller, action: SpooledAction) -> Result<(), EngineError> {
+    fn spool(self, caller: &Caller, action: SpooledAction) -> Result<(), EngineError> {
         let folder = self.spool_folder();
         home::ensure_private_folder(&folder)?;
         let event = SpooledEvent {
             agent: caller.agent,
             external_id: caller.external_id.clone(),
-            at: self.now().as_millis(),
+            at: self.engine.now().as_millis(),
             action,
         };
         let text = serde_json::to_vec(&event).map_err(EngineError::SerializeState)?;
@@ -117,7 +122,7 @@ impl Engine {
     }
 
     /// Stores all events that wait, oldest first.
-    pub(crate) fn deliver_spooled(&self, store: &mut Store) -> Result<(), EngineError> {
+    pub(crate) fn deliver_spooled(self, store: &mut Store) -> Result<(), EngineError> {
         let folder = self.spool_folder();
         if spool_files(&folder).is_empty() {
             return Ok(());
@@ -131,7 +136,7 @@ impl Engine {
                 // Delivered by another process since it was listed.
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 // Cut off by a power cut.
-                Ok(Err(_)) | Err(_) => self.log_event("spooled_event_unreadable", None, &[]),
+                Ok(Err(_)) | Err(_) => self.engine.log_event("spooled_event_unreadable", None, &[]),
             }
             let _ = fs::remove_file(&file.path);
         }
@@ -144,13 +149,13 @@ impl Engine {
     }
 
     /// One process delivers at a time, so that the order is kept. A hook waits as long as it may.
-    fn lock_spool(&self, folder: &Path) -> Result<fs::File, EngineError> {
+    fn lock_spool(self, folder: &Path) -> Result<fs::File, EngineError> {
         let path = folder.join(LOCK);
         loop {
             if let Some(lock) = home::try_lock_file(&path)? {
                 return Ok(lock);
             }
-            match &self.hook_wait {
+            match &self.engine.hook_wait {
                 Some(budget) if budget.is_spent() => return Err(EngineError::SpoolBusy(path)),
                 Some(budget) => budget.sleep(LOCK_POLL),
                 None => std::thread::sleep(LOCK_POLL),
@@ -158,29 +163,29 @@ impl Engine {
         }
     }
 
-    fn deliver(&self, store: &mut Store, file: &SpoolFile, spooled: SpooledEvent) -> Result<(), EngineError> {
+    fn deliver(self, store: &mut Store, file: &SpoolFile, spooled: SpooledEvent) -> Result<(), EngineError> {
         let SpooledEvent { agent, external_id, at, action } = spooled;
         let key = SessionKey { agent, external_id: &external_id };
         let at = Timestamp::from_millis(at);
         match action {
-            SpooledAction::Event(event) => self.record_in_store(store, key, at, event, Some(file)).map(drop),
+            SpooledAction::Event(event) => self.engine.record_in_store(store, key, at, event, Some(file)).map(drop),
             SpooledAction::StartWithNewContext(event) => {
                 // Not claimed before the last step: an interrupted delivery repeats this one.
-                Self::replace_context(store, key)?;
-                self.record_in_store(store, key, at, event, Some(file)).map(drop)
+                Engine::replace_context(store, key)?;
+                self.engine.record_in_store(store, key, at, event, Some(file)).map(drop)
             }
-            SpooledAction::ContextReplaced => Self::replace_context(store, key),
-            SpooledAction::End { reason } => self.end_in_store(store, key, &reason, at, Some(file)).map(drop),
+            SpooledAction::ContextReplaced => Engine::replace_context(store, key),
+            SpooledAction::End { reason } => self.engine.end_in_store(store, key, &reason, at, Some(file)).map(drop),
         }
     }
 
     /// The number of hook events that wait for delivery.
-    pub(crate) fn spooled_event_count(&self) -> u64 {
+    pub(crate) fn spooled_count(self) -> u64 {
         spool_files(&self.spool_folder()).len() as u64
     }
 
-    fn spool_folder(&self) -> PathBuf {
-        self.folder.join(FOLDER)
+    fn spool_folder(self) -> PathBuf {
+        self.engine.folder.join(FOLDER)
     }
 }
 
@@ -218,14 +223,14 @@ mod tests {
         let mut store = engine.writer().unwrap();
         let event = SessionEvent::new("response_completed", String::new());
         hook.ensure_home().unwrap();
-        hook.spool(&caller, SpooledAction::Event(event)).unwrap();
-        let file = spool_files(&engine.spool_folder()).remove(0);
+        hook.hooks().spool(&caller, SpooledAction::Event(event)).unwrap();
+        let file = spool_files(&engine.hooks().spool_folder()).remove(0);
         let spooled: SpooledEvent = serde_json::from_slice(&fs::read(&file.path).unwrap()).unwrap();
         // The process is killed after it stored the event and before it removed the file.
-        engine.deliver(&mut store, &file, spooled).unwrap();
-        assert_eq!(engine.spooled_event_count(), 1);
-        engine.deliver_spooled(&mut store).unwrap();
-        assert_eq!(engine.spooled_event_count(), 0);
+        engine.hooks().deliver(&mut store, &file, spooled).unwrap();
+        assert_eq!(engine.hooks().spooled_count(), 1);
+        engine.hooks().deliver_spooled(&mut store).unwrap();
+        assert_eq!(engine.hooks().spooled_count(), 0);
         let recorded = store.lifecycle_events(caller.key(), 9).unwrap();
         assert_eq!(recorded.iter().filter(|event| event.kind == "response_completed").count(), 1);
     }

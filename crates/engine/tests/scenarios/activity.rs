@@ -3,6 +3,7 @@
 use std::fs;
 
 use rethread_engine::SyncRequest;
+use rethread_model::Agent;
 use rethread_testing::{
     PiTranscriptBuilder, TestHome, TranscriptBuilder, text_block, tool_call_block, tool_result_block,
 };
@@ -180,7 +181,11 @@ fn activity_is_reported_even_if_it_cannot_be_recorded() {
         "hook_event_name": "UserPromptSubmit", "prompt": "go on"});
     let hook = || {
         let engine = engine(&home, 1).with_hook_timeout(std::time::Duration::from_millis(1));
-        engine.hook_claude_code(payload.to_string().as_bytes()).unwrap().map(|answer| answer.to_string())
+        engine
+            .hooks()
+            .handle(Agent::ClaudeCode, payload.to_string().as_bytes())
+            .unwrap()
+            .map(|answer| answer.to_string())
     };
     assert!(hook().unwrap().contains("fix the rounding"));
     assert_eq!(hook(), None, "its event waits behind the first one");
@@ -194,11 +199,17 @@ fn a_hook_without_a_session_is_skipped_and_logged() {
     // S000-28
     let home = TestHome::new();
     assert_eq!(
-        engine(&home, 0).hook_claude_code(br#"{"hook_event_name":"UserPromptSubmit","prompt":"x"}"#).unwrap(),
+        engine(&home, 0)
+            .hooks()
+            .handle(Agent::ClaudeCode, br#"{"hook_event_name":"UserPromptSubmit","prompt":"x"}"#)
+            .unwrap(),
         None
     );
     assert_eq!(
-        engine(&home, 0).hook_pi(br#"{"event":"before_agent_start","session_file":"/x","prompt":"x"}"#).unwrap(),
+        engine(&home, 0)
+            .hooks()
+            .handle(Agent::Pi, br#"{"event":"before_agent_start","session_file":"/x","prompt":"x"}"#)
+            .unwrap(),
         None
     );
     let logged: Vec<_> =

@@ -5,6 +5,7 @@
 use std::fs;
 
 use rethread_engine::FindingLevel;
+use rethread_model::Agent;
 use rethread_testing::{PiTranscriptBuilder, TestHome, TranscriptBuilder};
 use serde_json::json;
 
@@ -37,7 +38,12 @@ fn hooks_find_aliases_above_the_sessions_directory() {
     talk(&home, BEN, &cwd, 1, "write the docs");
     let payload = json!({"session_id": BEN, "transcript_path": home.path(&claude_transcript(&home, BEN)), "cwd": cwd,
         "hook_event_name": "UserPromptSubmit", "prompt": "go on"});
-    let answer = engine(&home, 2).hook_claude_code(payload.to_string().as_bytes()).unwrap().unwrap().to_string();
+    let answer = engine(&home, 2)
+        .hooks()
+        .handle(Agent::ClaudeCode, payload.to_string().as_bytes())
+        .unwrap()
+        .unwrap()
+        .to_string();
     assert!(answer.contains("- discord (1m ago, 2 messages"), "{answer}");
 }
 
@@ -64,7 +70,12 @@ fn transcripts_inside_a_project_are_read_by_hooks() {
     talk(&home, BEN, &cwd, 1, "write the docs");
     let payload = json!({"session_id": BEN, "transcript_path": home.path(&claude_transcript(&home, BEN)), "cwd": cwd,
         "hook_event_name": "UserPromptSubmit", "prompt": "go on"});
-    let answer = engine(&home, 2).hook_claude_code(payload.to_string().as_bytes()).unwrap().unwrap().to_string();
+    let answer = engine(&home, 2)
+        .hooks()
+        .handle(Agent::ClaudeCode, payload.to_string().as_bytes())
+        .unwrap()
+        .unwrap()
+        .to_string();
     assert!(answer.contains("- mail ("), "{answer}");
     home.sync();
     assert_eq!(home.engine().resolve("mail").unwrap().session.external_id, "p-old");
@@ -100,5 +111,5 @@ fn temporary_sessions_are_never_reported() {
     talk(&home, BEN, &cwd, 1, "write the docs");
     let payload = json!({"session_id": BEN, "transcript_path": home.path(&claude_transcript(&home, BEN)), "cwd": cwd,
         "hook_event_name": "UserPromptSubmit", "prompt": "go on"});
-    assert_eq!(engine(&home, 2).hook_claude_code(payload.to_string().as_bytes()).unwrap(), None);
+    assert_eq!(engine(&home, 2).hooks().handle(Agent::ClaudeCode, payload.to_string().as_bytes()).unwrap(), None);
 }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use rethread_engine::SessionListRequest;
-use rethread_model::{INJECTION_TAG, SessionState};
+use rethread_model::{Agent, INJECTION_TAG, SessionState};
 use rethread_testing::TestHome;
 use serde_json::{Value, json};
 
@@ -258,6 +258,6 @@ fn invalid_hook_input_is_ignored() {
     for input in
         ["", "{", "[]", "null", "{\"hook_event_name\":1}", "{\"session_id\":\"x\",\"hook_event_name\":\"Later\"}"]
     {
-        assert_eq!(engine.hook_claude_code(input.as_bytes()).unwrap(), None, "{input}");
+        assert_eq!(engine.hooks().handle(Agent::ClaudeCode, input.as_bytes()).unwrap(), None, "{input}");
     }
 }

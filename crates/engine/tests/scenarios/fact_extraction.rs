@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 
+use rethread_model::Agent;
 use rethread_testing::{TestHome, TranscriptBuilder, assert_same_dump};
 use serde_json::json;
 
@@ -112,7 +113,7 @@ fn facts_are_not_extracted_when_disabled() {
 fn injection_after(home: &TestHome, session: &str, command: &str, error: &str) -> String {
     let event = json!({"session_id": session, "hook_event_name": "PostToolUseFailure", "tool_name": "Bash",
         "tool_input": {"command": command}, "error": format!("Exit code 1\n{error}"), "cwd": "/app"});
-    let injected = engine(home, 600).hook_claude_code(event.to_string().as_bytes()).unwrap();
+    let injected = engine(home, 600).hooks().handle(Agent::ClaudeCode, event.to_string().as_bytes()).unwrap();
     injected.map(|injected| injected.to_string()).unwrap_or_default()
 }
 
@@ -146,7 +147,12 @@ fn prompt_that_quotes_an_error_injects_its_fix() {
     let prompt = prompt.replace("I get ", "I get\n");
     let event = json!({"session_id": "eeee1011-0000-4000-8000-00000000000e", "hook_event_name": "UserPromptSubmit",
         "prompt": prompt, "cwd": "/app"});
-    let injected = engine(&home, 600).hook_claude_code(event.to_string().as_bytes()).unwrap().unwrap().to_string();
+    let injected = engine(&home, 600)
+        .hooks()
+        .handle(Agent::ClaudeCode, event.to_string().as_bytes())
+        .unwrap()
+        .unwrap()
+        .to_string();
     assert!(injected.contains("ran `cargo add regex`"), "{injected}");
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use rethread_engine::{SearchRequest, SessionScope};
+use rethread_model::Agent;
 use rethread_testing::TestHome;
 use serde_json::json;
 
@@ -208,7 +209,7 @@ fn one_invalid_field_does_not_lose_the_others() {
 fn invalid_hook_input_is_logged() {
     // E000-08, S000-28
     let home = TestHome::new();
-    assert_eq!(engine(&home, 0).hook_claude_code(b"{\"session_id\":").unwrap(), None);
+    assert_eq!(engine(&home, 0).hooks().handle(Agent::ClaudeCode, b"{\"session_id\":").unwrap(), None);
     let logs = std::fs::read_dir(home.path(".rethread/logs")).unwrap();
     let lines: Vec<String> = logs.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect();
     assert!(lines.concat().contains("\"event\":\"hook_not_understood\""), "{lines:?}");

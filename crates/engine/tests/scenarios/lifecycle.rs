@@ -5,7 +5,7 @@
 use std::fs;
 
 use rethread_engine::{Engine, SessionListRequest};
-use rethread_model::{SessionState, Timestamp};
+use rethread_model::{Agent, SessionState, Timestamp};
 use rethread_store::LifecycleRow;
 use rethread_testing::TestHome;
 use serde_json::{Value, json};
@@ -497,7 +497,7 @@ fn times_do_not_depend_on_time_zone_or_daylight_saving() {
             environment.time_zone = jiff::tz::TimeZone::posix(zone).unwrap();
             let payload = json!({"session_id": BEN, "cwd": "/app", "hook_event_name": event, "prompt": "hi"});
             let engine = Engine::open(environment).unwrap();
-            engine.hook_claude_code(payload.to_string().as_bytes()).unwrap();
+            engine.hooks().handle(Agent::ClaudeCode, payload.to_string().as_bytes()).unwrap();
         };
         // In Berlin daylight saving time starts in between.
         for (later, event) in

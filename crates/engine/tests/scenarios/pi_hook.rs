@@ -5,7 +5,7 @@
 use std::fs;
 
 use rethread_engine::SessionListRequest;
-use rethread_model::{INJECTION_TAG, SessionState};
+use rethread_model::{Agent, INJECTION_TAG, SessionState};
 use rethread_testing::{PiTranscriptBuilder, TestHome, text_block};
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ fn hook(home: &TestHome, minutes: i64, session: &str, event: &str, more: &Value)
     for (name, value) in more.as_object().unwrap() {
         payload[name] = value.clone();
     }
-    let answer = engine(home, minutes).hook_pi(payload.to_string().as_bytes()).unwrap()?;
+    let answer = engine(home, minutes).hooks().handle(Agent::Pi, payload.to_string().as_bytes()).unwrap()?;
     assert_eq!((answer.as_object().unwrap().len(), &answer["customType"]), (2, &json!("session-update")));
     Some(answer["content"].as_str().unwrap().to_owned())
 }
@@ -76,7 +76,12 @@ fn activity_is_injected_once_across_agents() {
     assert_eq!(prompt(&home, 8, BEN, "and now?").unwrap(), expected);
     assert_eq!(prompt(&home, 9, BEN, "again"), None, "nothing is injected twice");
     let claude = json!({"session_id": "cccc", "cwd": "/app", "hook_event_name": "UserPromptSubmit", "prompt": "hello"});
-    let injected = engine(&home, 10).hook_claude_code(claude.to_string().as_bytes()).unwrap().unwrap().to_string();
+    let injected = engine(&home, 10)
+        .hooks()
+        .handle(Agent::ClaudeCode, claude.to_string().as_bytes())
+        .unwrap()
+        .unwrap()
+        .to_string();
     assert!(injected.contains("fix the rounding") && injected.contains("write the docs"), "{injected}");
 }
 
@@ -156,7 +161,7 @@ fn excluded_and_unknown_input_is_ignored() {
     work(&home, ANNA, 0, "fix the rounding");
     for input in ["", "{", "[]", "{\"event\":1}", "{\"event\":\"agent_end\"}", "{\"event\":\"x\",\"session_id\":\"y\"}"]
     {
-        assert_eq!(engine(&home, 0).hook_pi(input.as_bytes()).unwrap(), None, "{input}");
+        assert_eq!(engine(&home, 0).hooks().handle(Agent::Pi, input.as_bytes()).unwrap(), None, "{input}");
     }
     let secret = json!({"prompt": "hello", "session_file": null});
     assert_eq!(hook(&home, 1, BEN, "before_agent_start", &secret), None, "it stores no session");

@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 
 use rethread_engine::{ForgetTarget, LogProfile, SessionListRequest, ShowRequest, StoreError};
+use rethread_model::Agent;
 use rethread_testing::{TestHome, TranscriptBuilder};
 use serde_json::json;
 
@@ -125,10 +126,10 @@ fn hook_replaces_a_damaged_store_and_says_so_once() {
     write_at(&home, 0, &[0x5a; 100]);
     let payload = json!({"session_id": HERE, "hook_event_name": "UserPromptSubmit", "prompt": "go on",
         "cwd": "/app", "transcript_path": home.path(&file(HERE))});
-    let reply = home.engine().hook_claude_code(payload.to_string().as_bytes()).unwrap().unwrap();
+    let reply = home.engine().hooks().handle(Agent::ClaudeCode, payload.to_string().as_bytes()).unwrap().unwrap();
     let text = reply["systemMessage"].as_str().unwrap();
     assert!(text.contains("damaged") && text.contains("rethread sync"), "{text}");
-    let second = home.engine().hook_claude_code(payload.to_string().as_bytes()).unwrap();
+    let second = home.engine().hooks().handle(Agent::ClaudeCode, payload.to_string().as_bytes()).unwrap();
     assert!(second.is_none_or(|reply| reply.get("systemMessage").is_none()), "said once");
     assert!(home.engine().doctor().unwrap().has_problems(), "the rest waits for a sync");
     home.sync();
@@ -155,10 +156,12 @@ fn notice_waits_for_an_event_whose_answer_the_agent_shows() {
     let claude = |event: &str| {
         let payload = json!({"session_id": HERE, "hook_event_name": event, "prompt": "go on", "reason": "other",
             "cwd": "/app", "transcript_path": home.path(&file(HERE))});
-        home.engine().hook_claude_code(payload.to_string().as_bytes())
+        home.engine().hooks().handle(Agent::ClaudeCode, payload.to_string().as_bytes())
     };
     let pi = json!({"session_id": HERE, "event": "agent_end", "session_file": home.path(&file(HERE)), "cwd": "/app"});
-    assert!(claude("SessionEnd").is_err() && home.engine().hook_pi(pi.to_string().as_bytes()).is_err());
+    assert!(
+        claude("SessionEnd").is_err() && home.engine().hooks().handle(Agent::Pi, pi.to_string().as_bytes()).is_err()
+    );
     assert!(claude("UserPromptSubmit").unwrap().unwrap()["systemMessage"].is_string());
 }
 

@@ -1,6 +1,6 @@
 //! Sessions that come back: resumed, run again by a script, compacted or cleared.
 
-use rethread_model::SessionState;
+use rethread_model::{Agent, SessionState};
 use rethread_testing::TestHome;
 use serde_json::json;
 
@@ -81,7 +81,7 @@ fn break_after_a_compaction_brings_what_the_context_lost() {
             .to_string()
     };
     let send = |minutes: i64, event: &str, more: &str| {
-        engine(&home, minutes).hook_pi(payload(event, more).as_bytes()).unwrap()
+        engine(&home, minutes).hooks().handle(Agent::Pi, payload(event, more).as_bytes()).unwrap()
     };
     send(0, "before_agent_start", "write the docs");
     send(1, "session_compact", "");

@@ -52,7 +52,7 @@ pub(crate) fn hook(home: &TestHome, minutes: i64, session: &str, event: &str, mo
     for (name, value) in more.as_object().unwrap() {
         payload[name] = value.clone();
     }
-    let answer = engine(home, minutes).hook_claude_code(payload.to_string().as_bytes()).unwrap()?;
+    let answer = engine(home, minutes).hooks().handle(Agent::ClaudeCode, payload.to_string().as_bytes()).unwrap()?;
     assert_eq!(answer["hookSpecificOutput"]["hookEventName"], event);
     Some(answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned())
 }

@@ -24,7 +24,7 @@ fn hurried(home: &TestHome, minutes: i64) -> Engine {
 fn hook(engine: &Engine, session: &str, event: &str, field: (&str, &str)) {
     let mut payload = json!({"session_id": session, "hook_event_name": event, "cwd": "/app"});
     payload[field.0] = field.1.into();
-    engine.hook_claude_code(payload.to_string().as_bytes()).unwrap();
+    engine.hooks().handle(Agent::ClaudeCode, payload.to_string().as_bytes()).unwrap();
 }
 
 /// The kinds of a session's recorded events.

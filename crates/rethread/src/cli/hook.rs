@@ -1,19 +1,13 @@
 //! Arguments of `hook`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use rethread_model::Agent;
 
-/// An agent that calls hooks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum HookAgent {
-    /// Claude Code
-    ClaudeCode,
-    /// pi
-    Pi,
-}
+use super::values;
 
 #[derive(Debug, Args)]
 pub(crate) struct HookArgs {
     /// Agent that sends the event
-    #[arg(value_enum)]
-    pub(crate) agent: HookAgent,
+    #[arg(value_parser = values::host())]
+    pub(crate) agent: Agent,
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, RangedI64ValueParser, TypedValueParser};
-use rethread_engine::{HitKind, LogProfile, UsageGrouping};
+use rethread_engine::{HOSTS, HitKind, HostProtocol, LogProfile, UsageGrouping};
 use rethread_model::thread::ChatRole;
 use rethread_model::{Agent, EntityKind, SessionState, Timestamp};
 
@@ -70,6 +70,12 @@ pub(crate) fn agent() -> impl TypedValueParser<Value = Agent> {
 /// An agent other than Rethread itself, whose threads are not read from an agent's files.
 pub(crate) fn other_agent() -> impl TypedValueParser<Value = Agent> {
     PossibleValuesParser::new(Agent::EXTERNAL.map(Agent::as_str)).try_map(|name| name.parse::<Agent>())
+}
+
+/// An agent that calls our hook.
+pub(crate) fn host() -> impl TypedValueParser<Value = Agent> {
+    let value = |host: &HostProtocol| PossibleValue::new(host.agent.as_str()).help(host.agent.label());
+    PossibleValuesParser::new(HOSTS.map(value)).try_map(|name| name.parse::<Agent>())
 }
 
 pub(crate) fn role() -> impl TypedValueParser<Value = ChatRole> {

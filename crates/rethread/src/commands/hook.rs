@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rethread_engine::Engine;
+use rethread_model::Agent;
 use serde_json::Value;
 
 use super::{CommandContext, Exit};
-use crate::cli::hook::{HookAgent, HookArgs};
+use crate::cli::hook::HookArgs;
 
 /// After this time the process exits without a reply.
 const DEADLINE: Duration = Duration::from_secs(2);
@@ -49,15 +50,11 @@ fn exit_at_deadline() {
     }
 }
 
-fn reply(context: &CommandContext, agent: HookAgent) -> Option<Value> {
+fn reply(context: &CommandContext, agent: Agent) -> Option<Value> {
     let mut input = Vec::new();
     std::io::stdin().lock().take(MAX_INPUT).read_to_end(&mut input).ok()?;
     let engine = Engine::open(context.environment.clone()).ok()?.with_hook_timeout(LOCK_TIMEOUT);
-    let reply = match agent {
-        HookAgent::ClaudeCode => engine.hook_claude_code(&input),
-        HookAgent::Pi => engine.hook_pi(&input),
-    };
-    reply.unwrap_or_else(|error| {
+    engine.hooks().handle(agent, &input).unwrap_or_else(|error| {
         engine.log_error("hook", &error);
         None
     })

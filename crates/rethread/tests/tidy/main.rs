@@ -90,6 +90,20 @@ fn each_parsed_agent_has_a_source_and_a_fixture() {
 }
 
 #[test]
+fn each_hook_host_has_a_fixture() {
+    let engine = root().join("crates/engine");
+    let mut found = Vec::new();
+    for file in files_below(&engine.join("src/hook/hosts"), &["rs"]) {
+        let host = file.file_stem().unwrap_or_default().to_string_lossy().replace('_', "-");
+        let fixtures = engine.join("tests/fixtures/hosts").join(&host);
+        if !["mod", "tests"].contains(&&*host) && files_below(&fixtures, &["json"]).is_empty() {
+            found.push(format!("{}:1: no file in tests/fixtures/hosts/{host}/", shown(&file)));
+        }
+    }
+    report(&found, "add a file per event with payloads, their meaning and the answer");
+}
+
+#[test]
 fn only_the_printer_prints() {
     let found = over(&rust_files(), |name, text| {
         let may =
