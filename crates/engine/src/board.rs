@@ -157,7 +157,7 @@ impl Engine {
 
     fn board_in(&self, store: &Store, request: &BoardRequest) -> Result<Board, EngineError> {
         let glances = store.board_rows()?;
-        let (lifecycle, now) = (Lifecycle::from_config(&self.config), self.now());
+        let (lifecycle, now) = (Lifecycle::from_settings(self.settings()), self.now());
         let mut board = Board::default();
         let mut known: BTreeMap<Option<&str>, u64> = BTreeMap::new();
         let mut by_project: BTreeMap<Option<&str>, Vec<GlanceWithState<'_>>> = BTreeMap::new();

@@ -52,13 +52,12 @@ impl Engine {
     }
 
     pub(crate) fn budget(&self) -> Budget {
-        let config = &self.config;
-        let money = |name: &str| config.money(name).unwrap_or_default();
+        let limits = &self.settings().budget;
         Budget {
-            daily_tokens: config.number("budget.daily_tokens"),
-            daily_usd: money("budget.daily_usd"),
-            call_tokens: config.number("budget.call_tokens"),
-            call_usd: money("budget.call_usd"),
+            daily_tokens: limits.daily_tokens,
+            daily_usd: limits.daily_usd.unwrap_or_default(),
+            call_tokens: limits.call_tokens,
+            call_usd: limits.call_usd.unwrap_or_default(),
         }
     }
 

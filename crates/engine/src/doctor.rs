@@ -259,7 +259,7 @@ impl Engine {
 
     /// Only if a model is configured to add facts: without it there is nothing to check.
     fn check_enrichment(&self, diagnosis: &mut Diagnosis) {
-        if !self.config.flag("facts.model") {
+        if !self.settings().facts.model {
             return;
         }
         let area = "facts";
@@ -285,14 +285,18 @@ impl Engine {
     }
 
     fn check_config(&self, diagnosis: &mut Diagnosis) {
-        let problems = self.config.problems();
-        for problem in problems {
-            let message = format!("{}: {}", problem.location, problem.message);
+        let problems = self.config.problems().iter();
+        let problems = problems.map(|problem| format!("{}: {}", problem.location, problem.message));
+        // In a process that runs for long.
+        let rejected = self.config.rejected().map(|reason| format!("{reason}; the last valid settings still apply"));
+        let problems: Vec<String> = problems.chain(rejected).collect();
+        let is_valid = problems.is_empty();
+        for message in problems {
             diagnosis.add("config", FindingLevel::Problem, message, Some("run: rethread config show --origin"));
         }
-        if problems.is_empty() {
+        if is_valid {
             let changed =
-                self.config.settings().iter().filter(|setting| setting.layer != crate::ConfigLayer::Default).count();
+                self.config.entries().iter().filter(|setting| setting.layer != crate::ConfigLayer::Default).count();
             diagnosis.add("config", FindingLevel::Ok, format!("{changed} settings changed from their defaults"), None);
         }
     }

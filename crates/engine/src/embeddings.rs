@@ -7,7 +7,8 @@ use rethread_llm::{ApiKey, Embedder, EmbeddingLimits, Endpoint, Meter, Price, Pr
 use rethread_recall::{SearchQuery, SimilarityScores};
 use rethread_store::{EmbeddableEntry, QuantizedVector, Store};
 
-use crate::{Config, Engine};
+use crate::Engine;
+use crate::config::EmbeddingSettings;
 
 /// Entries embedded after one sync, so that a sync stays short. The rest follow with the next syncs.
 const MAX_ENTRIES_PER_SYNC: usize = 512;
@@ -27,40 +28,30 @@ pub struct EmbeddingReport {
     pub seconds: f64,
 }
 
-/// The `embeddings.*` settings.
-struct EmbeddingSettings<'a> {
-    endpoint: &'a str,
-    model: &'a str,
-    key_env: &'a str,
-}
-
-impl<'a> EmbeddingSettings<'a> {
-    /// `None` unless both an endpoint and a model are configured.
-    fn from_config(config: &'a Config) -> Option<Self> {
-        let [endpoint, model, key_env] =
-            ["endpoint", "model", "key_env"].map(|field| config.text(&format!("embeddings.{field}")).trim());
-        (!endpoint.is_empty() && !model.is_empty()).then_some(Self { endpoint, model, key_env })
-    }
-}
-
 impl Engine {
     /// Embeds entries that have no vector. Errors are reported, but do not fail the sync.
     pub(crate) fn embed_new(&self, store: &mut Store) -> Option<EmbeddingReport> {
-        let settings = EmbeddingSettings::from_config(&self.config)?;
+        let settings = self.embedding_settings()?;
         let start = Instant::now();
         let mut report = EmbeddingReport::default();
-        report.error = self.embed_entries(store, &settings, &mut report).err();
+        report.error = self.embed_entries(store, settings, &mut report).err();
         report.seconds = start.elapsed().as_secs_f64();
         Some(report)
+    }
+
+    /// `None` unless both an endpoint and a model are configured.
+    fn embedding_settings(&self) -> Option<&EmbeddingSettings> {
+        let settings = &self.settings().embeddings;
+        (!settings.endpoint.is_empty() && !settings.model.is_empty()).then_some(settings)
     }
 
     fn embed_entries(
         &self,
         store: &mut Store,
-        settings: &EmbeddingSettings<'_>,
+        settings: &EmbeddingSettings,
         report: &mut EmbeddingReport,
     ) -> Result<(), String> {
-        let model = settings.model;
+        let model = settings.model.as_str();
         let found = store.pending_embeddings(model, MAX_ENTRIES_PER_SYNC).map_err(error_with_cause)?;
         if found.is_up_to_date() {
             return Ok(());
@@ -88,21 +79,21 @@ impl Engine {
 
     /// How similar every entry is to the query. `None` if no model is configured or there is nothing to compare.
     pub(crate) fn similarity(&self, store: &Store, query: &SearchQuery) -> Option<Result<SimilarityScores, String>> {
-        let settings = EmbeddingSettings::from_config(&self.config)?;
+        let settings = self.embedding_settings()?;
         // Without a topic the newest entries are wanted, regardless of their content.
         if query.topic.trim().is_empty() {
             return None;
         }
-        self.similarity_to_stored(store, query, &settings).transpose()
+        self.similarity_to_stored(store, query, settings).transpose()
     }
 
     fn similarity_to_stored(
         &self,
         store: &Store,
         query: &SearchQuery,
-        settings: &EmbeddingSettings<'_>,
+        settings: &EmbeddingSettings,
     ) -> Result<Option<SimilarityScores>, String> {
-        let Some(length) = store.embedding_dimension(settings.model).map_err(error_with_cause)? else {
+        let Some(length) = store.embedding_dimension(&settings.model).map_err(error_with_cause)? else {
             return Ok(None);
         };
         let embedder = self.embedder(settings, EmbeddingLimits::INTERACTIVE)?;
@@ -117,19 +108,19 @@ impl Engine {
             return Err(format!("the embedding model returns {now} dimensions, but stored vectors have {length}"));
         }
         let mut cosines = Vec::new();
-        let compared = store.for_each_embedding(settings.model, |session, seq, numbers| {
+        let compared = store.for_each_embedding(&settings.model, |session, seq, numbers| {
             cosines.extend(query.cosine(numbers).map(|cosine| (session, seq, cosine)));
         });
         compared.map_err(error_with_cause)?;
         Ok(Some(SimilarityScores::new(cosines)))
     }
 
-    fn embedder(&self, settings: &EmbeddingSettings<'_>, limits: EmbeddingLimits) -> Result<Embedder, String> {
-        let endpoint = Endpoint::parse(settings.endpoint).map_err(error_with_cause)?;
-        let key = if settings.key_env.is_empty() { None } else { Some(self.embedding_key(settings.key_env)?) };
-        let price = is_local_url(settings.endpoint).then_some(Price::FREE);
-        let price = price.or_else(|| built_in_price(Provider::OpenAi, settings.model));
-        Ok(Embedder::new(endpoint, settings.model, key, limits).with_price(price))
+    fn embedder(&self, settings: &EmbeddingSettings, limits: EmbeddingLimits) -> Result<Embedder, String> {
+        let endpoint = Endpoint::parse(&settings.endpoint).map_err(error_with_cause)?;
+        let key = if settings.key_env.is_empty() { None } else { Some(self.embedding_key(&settings.key_env)?) };
+        let price = is_local_url(&settings.endpoint).then_some(Price::FREE);
+        let price = price.or_else(|| built_in_price(Provider::OpenAi, &settings.model));
+        Ok(Embedder::new(endpoint, &settings.model, key, limits).with_price(price))
     }
 
     fn embedding_key(&self, name: &str) -> Result<ApiKey, String> {

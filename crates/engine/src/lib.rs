@@ -69,7 +69,7 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use rethread_ingest::source::SourceConfig;
-use rethread_model::{Agent, Space, Timestamp};
+use rethread_model::{Space, Timestamp};
 use rethread_store::{Store, WaitBudget};
 
 use config::LiveConfig;
@@ -84,7 +84,8 @@ pub use budget::BudgetStatus;
 pub use cards::{CardPlan, CardRefresh, CardRefreshOutcome, SessionCard};
 pub use change_watcher::{ChangeReport, ChangeWatcher};
 pub use config::{
-    Config, ConfigError, ConfigLayer, ConfigProblem, ConfigReload, SETTING_KEYS, Setting, SettingKey, SettingValue,
+    Config, ConfigError, ConfigLayer, ConfigProblem, ConfigReload, SETTING_KEYS, ServeSettings, Setting, SettingKey,
+    SettingValue, Settings,
 };
 pub use doctor::{Diagnosis, Finding, FindingLevel};
 pub use embeddings::EmbeddingReport;
@@ -204,6 +205,11 @@ impl Engine {
         &self.config
     }
 
+    /// The value of every setting.
+    pub fn settings(&self) -> &Settings {
+        self.config.settings()
+    }
+
     /// The directory that holds all of Rethread's own files.
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -267,10 +273,6 @@ impl Engine {
 
     /// Where to look for transcripts, including the paths from the configuration.
     fn source_config(&self) -> SourceConfig {
-        let extra = Agent::EXTERNAL.iter().flat_map(|agent| {
-            let key = format!("sources.{agent}");
-            self.config.list(&key).into_iter().map(move |path| (*agent, path))
-        });
         let mut source_config = SourceConfig {
             home: self.environment.home.clone(),
             env_vars: self.environment.variables.clone(),
@@ -278,7 +280,8 @@ impl Engine {
             extra_roots: Vec::new(),
         };
         // A relative path means the same wherever a command is run.
-        let below_home = |path: String| self.environment.home.join(source_config.expand_home(&path));
+        let below_home = |path: &str| self.environment.home.join(source_config.expand_home(path));
+        let extra = self.settings().sources.iter();
         source_config.extra_roots = extra.map(|(agent, path)| (agent, below_home(path))).collect();
         source_config
     }

@@ -43,13 +43,13 @@ pub(crate) struct ConfiguredModel {
 impl Engine {
     /// The name of the configured model. Empty if there is none.
     pub fn model_name(&self) -> &str {
-        if self.config.text("model.provider") == "none" { "" } else { self.config.text("model.name") }
+        let model = &self.settings().model;
+        if model.provider.is_none() { "" } else { &model.name }
     }
 
     /// The configured model, or another one of the same provider.
     pub(crate) fn model(&self, chosen: Option<&str>, limits: ChatLimits) -> Result<ConfiguredModel, ModelError> {
-        let config = &self.config;
-        let provider: Provider = config.text("model.provider").parse().map_err(|_| ModelError::NotConfigured)?;
+        let provider = self.settings().model.provider.ok_or(ModelError::NotConfigured)?;
         let name = chosen.filter(|name| !name.is_empty()).unwrap_or_else(|| self.model_name());
         if name.is_empty() {
             return Err(ModelError::NotConfigured);
@@ -64,16 +64,15 @@ impl Engine {
         name: &str,
         limits: ChatLimits,
     ) -> Result<ConfiguredModel, ModelError> {
-        let config = &self.config;
-        let is_configured = config.text("model.provider") == provider.as_str();
-        let own = if is_configured { config.text("model.endpoint") } else { "" };
+        let settings = &self.settings().model;
+        let is_configured = settings.provider == Some(provider);
+        let own = if is_configured { &settings.endpoint } else { "" };
         let base = if own.is_empty() { provider.default_base_url() } else { own };
         let key = if is_configured { self.model_key(provider, own.is_empty())? } else { self.default_key(provider)? };
         let price = self.model_price(provider, name, base);
         let chat = ChatModel::new(provider, base, name, key, price, limits)?;
-        let window = config.number("model.window").max(1);
-        let max_output_tokens = config.number("model.max_output_tokens").clamp(1, window);
-        Ok(ConfiguredModel { chat, window, max_output_tokens })
+        let max_output_tokens = settings.max_output_tokens.min(settings.window);
+        Ok(ConfiguredModel { chat, window: settings.window, max_output_tokens })
     }
 
     /// The key in the provider's default environment variable.
@@ -86,11 +85,11 @@ impl Engine {
 
     /// The key, from a file or a variable. A self-hosted server may need none.
     fn model_key(&self, provider: Provider, is_required: bool) -> Result<Option<ApiKey>, ModelError> {
-        let file = self.config.text("model.key_file");
+        let file = &self.settings().model.key_file;
         if !file.is_empty() {
             return self.key_from_file(file).map(Some);
         }
-        let named = self.config.text("model.key_env");
+        let named = &self.settings().model.key_env;
         let name = if named.is_empty() { provider.key_variable() } else { named };
         let value = self.environment.variables.iter().find(|(variable, value)| variable == name && !value.is_empty());
         match value {
@@ -121,10 +120,10 @@ impl Engine {
         let table = if base == provider.default_base_url() { built_in_price(provider, name) } else { None };
         let known = table.or(rethread_llm::is_local_url(base).then_some(Price::FREE));
         // The configured price applies to the configured model, not to one chosen for a thread.
-        if name != self.model_name() || self.config.text("model.provider") != provider.as_str() {
+        if name != self.model_name() || self.settings().model.provider != Some(provider) {
             return known;
         }
-        let (input, output) = (self.config.money("model.price_input"), self.config.money("model.price_output"));
+        let (input, output) = (self.settings().model.price_input, self.settings().model.price_output);
         if input.is_none() && output.is_none() {
             return known;
         }

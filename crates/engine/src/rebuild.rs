@@ -182,7 +182,7 @@ fn plan_rebuild(engine: &Engine, store: &mut Store) -> Result<(SyncPlan, u64), E
     let mut plan = SyncPlan::default();
     let mut read = HashSet::new();
     let mut excludes = engine.sync().exclude_rules()?;
-    let agents = engine.sync().agents_to_read(None)?;
+    let agents = engine.sync().agents_to_read(None);
     for row in store.transcripts()? {
         let Some(session) = row.session else { continue };
         let path = std::path::PathBuf::from(&row.path);

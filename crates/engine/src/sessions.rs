@@ -107,7 +107,8 @@ impl Engine {
 
     pub(crate) fn listed_session(&self, store: &Store, session: Session) -> Result<ListedSession, EngineError> {
         let life = store.lifecycle(SessionKey { agent: session.agent, external_id: &session.external_id })?;
-        let state = Lifecycle::from_config(&self.config).state(life.as_ref(), session.last_activity_at, self.now());
+        let state =
+            Lifecycle::from_settings(self.settings()).state(life.as_ref(), session.last_activity_at, self.now());
         Ok(ListedSession { session, state })
     }
 }

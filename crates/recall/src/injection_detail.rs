@@ -3,12 +3,11 @@
 use crate::recent_memory::MAX_RECENT_MEMORIES;
 
 /// How detailed the sections of an injection are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InjectionDetail {
     /// The few newest items, shortened.
     Minimal,
     /// The default.
-    #[default]
     Normal,
     /// More and longer items, also tools and entities.
     Verbose,
@@ -33,15 +32,6 @@ pub(crate) struct DetailLimits {
 }
 
 impl InjectionDetail {
-    /// The level with this name; the default for any other name.
-    pub fn from_name(name: &str) -> Self {
-        match name {
-            "minimal" => Self::Minimal,
-            "verbose" => Self::Verbose,
-            _ => Self::Normal,
-        }
-    }
-
     /// Maximum number of memories injected with one prompt.
     pub const fn max_memories(self) -> usize {
         match self {

@@ -43,7 +43,7 @@ fn with_completers(command: Command, is_about_threads: bool) -> Command {
 
 fn setting_keys(typed: &str) -> Vec<CompletionCandidate> {
     let keys = SETTING_KEYS.iter().filter(|key| key.name.starts_with(typed));
-    keys.map(|key| candidate(key.name, key.help)).collect()
+    keys.map(|key| candidate(&key.name, &key.help)).collect()
 }
 
 fn engine() -> Option<Engine> {

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::Lifecycle;
 use super::lifecycle::{last_event_at, was_ended};
 use super::session_view::OwnSession;
+use crate::config::ArchivedPeriods;
 use crate::{Engine, EngineError, home};
 
 /// Minimum number of tool calls of a period that `lifecycle.archive = "significant"` archives.
@@ -37,7 +38,7 @@ impl Engine {
         now: Timestamp,
     ) -> Result<Option<PendingArchive>, EngineError> {
         let Some(life) = &own.life else { return Ok(None) };
-        let is_over = Lifecycle::from_config(&self.config).is_period_over(life, last_activity, now);
+        let is_over = Lifecycle::from_settings(self.settings()).is_period_over(life, last_activity, now);
         if !is_over || was_ended(life) {
             return Ok(None);
         }
@@ -63,15 +64,15 @@ impl Engine {
     ) -> Result<Option<PendingArchive>, EngineError> {
         let own = OwnSession::load_with_actions(store, key)?.limited_to_period(life);
         let calls = own.actions.entries.iter().filter(|entry| entry.tool.is_some()).count();
-        let should_archive = match self.config.text("lifecycle.archive") {
-            "none" => false,
-            "significant" => calls >= SIGNIFICANT_TOOL_CALLS,
-            _ => true,
+        let should_archive = match self.settings().lifecycle.archive {
+            ArchivedPeriods::None => false,
+            ArchivedPeriods::Significant => calls >= SIGNIFICANT_TOOL_CALLS,
+            ArchivedPeriods::All => true,
         };
         if !should_archive {
             return Ok(None);
         }
-        let view = own.view(store, key, Lifecycle::from_config(&self.config), end.at)?;
+        let view = own.view(store, key, Lifecycle::from_settings(self.settings()), end.at)?;
         let before_end = life.period_event_count().saturating_sub(1);
         let mut events = store.lifecycle_events(key, before_end.min(MAX_EVENTS - 1))?;
         if events.is_empty() && own.actions.entries.is_empty() && view.hot_memory.is_empty() && view.notes.is_empty() {

@@ -66,7 +66,7 @@ impl Engine {
         let source_config = self.source_config();
         let mut found = Vec::new();
         // Our own threads are read by the commands that write them.
-        for agent in self.sync().agents_to_read(None)?.into_iter().filter(|agent| *agent != Agent::Native) {
+        for agent in self.sync().agents_to_read(None).into_iter().filter(|agent| *agent != Agent::Native) {
             let mut places = places.clone();
             if let Some(folder) = own_folder.filter(|_| caller.is_some_and(|caller| caller.agent == agent)) {
                 places.add_folder(folder);

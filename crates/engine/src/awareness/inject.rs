@@ -245,7 +245,7 @@ impl Engine {
         let caller = self.caller(&store, reference)?;
         let context = self.injection_context(&store, &caller, last_activity(&store, &caller)?, self.now())?;
         let view = context.view_before_break(&store, caller.key())?;
-        Ok(resume_context(&view, self.injection_detail(), context.silence_millis, context.now))
+        Ok(resume_context(&view, self.settings().inject.detail, context.silence_millis, context.now))
     }
 
     fn inject(
@@ -396,7 +396,7 @@ impl Engine {
         now: Timestamp,
     ) -> Result<InjectionContext, EngineError> {
         let own = OwnSession::load_with_actions(store, caller.key())?;
-        let lifecycle = Lifecycle::from_config(&self.config);
+        let lifecycle = Lifecycle::from_settings(self.settings());
         let at = own.actions.entries.iter().filter_map(|entry| entry.at);
         // Agents may write the lines of a prompt before they call the hook for it.
         let last_activity = at.filter(|at| now.millis_since(*at) > SAME_EVENT_MILLIS).max().max(before);
@@ -426,7 +426,7 @@ impl Engine {
     }
 
     fn compose_sections(&self, parts: Vec<InjectionSection>) -> Option<ComposedInjection> {
-        let (budget, with_note) = (self.config.number("inject.budget_tokens"), self.config.flag("inject.note"));
+        let (budget, with_note) = (self.settings().inject.budget_tokens, self.settings().inject.note);
         compose_injection(parts, budget, with_note, self.now())
     }
 

@@ -56,7 +56,7 @@ impl Engine {
             return Ok(None);
         };
         let command = used.input.get("command").and_then(Value::as_str).unwrap_or_default();
-        if !self.config.flag("inject.memory") || used.is_interrupted || is_read_only(command) {
+        if !self.settings().inject.memory || used.is_interrupted || is_read_only(command) {
             return Ok(None);
         }
         let Some(message) = identifying_line(&both_ends(error)) else { return Ok(None) };
@@ -67,7 +67,7 @@ impl Engine {
         let reason = known.reason.to_owned();
         let text = memory_block(&[known.text]);
         let part = InjectionSection { kind: SectionKind::Memory, text, reason, dedupe_keys: vec![known.dedupe_key] };
-        let budget = self.config.number("inject.budget_tokens");
+        let budget = self.settings().inject.budget_tokens;
         let Some(composed) = compose_injection(vec![part], budget, false, now) else { return Ok(None) };
         let mut batch = store.begin()?;
         let is_first = batch.mark_injected(caller.key(), known.dedupe_key, now)?;

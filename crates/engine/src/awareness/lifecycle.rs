@@ -4,7 +4,7 @@ use rethread_model::{SessionState, Timestamp};
 use rethread_recall::add_recent_entities;
 use rethread_store::{Batch, CloseKind, LifecycleEvent, LifecycleRow, SessionKey, StoreError};
 
-use crate::Config;
+use crate::Settings;
 
 /// Recent files and tools kept per period, and how many of the newest are compared before one is added again.
 const MAX_RECENT_NAMES: usize = 10;
@@ -33,12 +33,12 @@ pub(crate) struct Lifecycle {
 }
 
 impl Lifecycle {
-    pub(crate) fn from_config(config: &Config) -> Self {
-        let millis = |name: &str, unit: i64| (config.number(name).min(1 << 32) as i64).saturating_mul(unit);
+    pub(crate) fn from_settings(settings: &Settings) -> Self {
+        let limits = &settings.lifecycle;
         Self {
-            idle_millis: millis("lifecycle.idle_minutes", 60_000),
-            max_period_millis: millis("lifecycle.period_hours", 3_600_000),
-            max_hot_entries: config.number("lifecycle.hot_entries"),
+            idle_millis: limits.idle_minutes as i64 * 60_000,
+            max_period_millis: limits.period_hours as i64 * 3_600_000,
+            max_hot_entries: limits.hot_entries,
         }
     }
 

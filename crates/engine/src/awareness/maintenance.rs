@@ -40,7 +40,7 @@ impl Engine {
 
     pub(crate) fn maintain_store(&self, store: &mut Store) -> Result<MaintenanceReport, EngineError> {
         let now = self.now();
-        let lifecycle = Lifecycle::from_config(&self.config);
+        let lifecycle = Lifecycle::from_settings(self.settings());
         let mut done = MaintenanceReport::default();
         let long_ago = Timestamp::from_millis(now.as_millis().saturating_sub(lifecycle.idle_millis.saturating_mul(2)));
         for (agent, external_id) in store.silent_sessions(long_ago)? {

@@ -85,7 +85,7 @@ impl Engine {
         now: Timestamp,
     ) -> Result<OtherSessions, EngineError> {
         let seen: HashMap<SessionNumber, Watermark> = store.watermarks(reader)?.into_iter().collect();
-        let lifecycle = Lifecycle::from_config(&self.config);
+        let lifecycle = Lifecycle::from_settings(self.settings());
         let is_first_look = is_first_look(store, reader, !seen.is_empty())?;
         let mut found = OtherSessions { is_first_look, ..OtherSessions::default() };
         for active in store.active_sessions(project, before(now, ACTIVE_WINDOW_MILLIS))? {

@@ -14,6 +14,7 @@ use super::known_fix::FactFinder;
 use super::pending_notes;
 use super::recent_memory::RecentMemories;
 use super::session_view::OwnSession;
+use crate::config::SessionInjection;
 use crate::hook::HostProtocol;
 use crate::resolver::ReferenceOrigin;
 use crate::{Engine, EngineError};
@@ -32,11 +33,6 @@ struct SectionBuilder<'a> {
 }
 
 impl Engine {
-    /// The configured level of detail.
-    pub(super) fn injection_detail(&self) -> InjectionDetail {
-        InjectionDetail::from_name(self.config.text("inject.detail"))
-    }
-
     /// The sections with something new, and why the others were skipped.
     pub(super) fn sections(
         &self,
@@ -75,12 +71,8 @@ impl SectionBuilder<'_> {
         self.sections.push(InjectionSection { kind, text, reason, dedupe_keys });
     }
 
-    fn is_enabled(&self, setting: &str) -> bool {
-        self.engine.config.flag(setting)
-    }
-
     fn add_activity_section(&mut self) {
-        if !self.is_enabled("inject.activity") {
+        if !self.engine.settings().inject.activity {
             return self.skip("activity", "disabled by inject.activity");
         }
         let Some(activity) = &self.context.activity else {
@@ -96,12 +88,12 @@ impl SectionBuilder<'_> {
 
     fn add_session_sections(&mut self, trigger: InjectionTrigger<'_>) -> Result<(), EngineError> {
         let (store, caller, context) = (self.store, self.caller, self.context);
-        let when = self.engine.config.text("inject.session");
-        if when == "off" {
+        let when = self.engine.settings().inject.session;
+        if when == SessionInjection::Off {
             self.skip("session", "disabled by inject.session");
             return Ok(());
         }
-        let own = OwnSections { store, caller, context, detail: self.engine.injection_detail() };
+        let own = OwnSections { store, caller, context, detail: self.engine.settings().inject.detail };
         let missing = own.missing_section(trigger)?;
         let is_injected = match missing.as_ref().and_then(|part| part.dedupe_keys.first()) {
             Some(key) => store.was_injected(caller.key(), *key)?,
@@ -113,7 +105,7 @@ impl SectionBuilder<'_> {
                 included.clone_from(&part.dedupe_keys);
                 self.sections.push(part);
             }
-            _ if when == "always" => match own.current_section("inject.session = \"always\"")? {
+            _ if when == SessionInjection::Always => match own.current_section("inject.session = \"always\"")? {
                 Some(part) => {
                     included.clone_from(&part.dedupe_keys);
                     // No dedupe key: it is meant to be repeated.
@@ -180,13 +172,13 @@ impl SectionBuilder<'_> {
 
     fn add_memory_section(&mut self, prompt: &str, referenced: &[ResolvedReference]) -> Result<(), EngineError> {
         let (store, caller, context) = (self.store, self.caller, self.context);
-        if !self.is_enabled("inject.memory") {
+        if !self.engine.settings().inject.memory {
             self.skip("memory", "disabled by inject.memory");
             return Ok(());
         }
         let known = FactFinder { store, caller, project: &context.project, now: context.now }.for_prompt(prompt)?;
         let (mut lines, mut dedupe_keys, mut reasons) = (Vec::new(), Vec::new(), Vec::new());
-        let detail = self.engine.injection_detail();
+        let detail = self.engine.settings().inject.detail;
         if let Some(known) = known {
             lines.push(known.text);
             dedupe_keys.push(known.dedupe_key);

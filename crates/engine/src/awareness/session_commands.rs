@@ -46,7 +46,7 @@ impl Engine {
         event: SessionEvent,
         spooled: Option<&SpoolFile>,
     ) -> Result<(), EngineError> {
-        let lifecycle = Lifecycle::from_config(&self.config);
+        let lifecycle = Lifecycle::from_settings(self.settings());
         let (own, finished) = store.in_read_transaction(|store| -> Result<_, EngineError> {
             let own = OwnSession::load(store, key)?;
             let finished = self.period_about_to_end(store, key, &own, own.last_activity(), at)?;
@@ -84,7 +84,7 @@ impl Engine {
         }
         self.sync_caller_transcript(&mut store, caller)?;
         let (now, own) = (self.now(), OwnSession::load(&store, caller.key())?);
-        let life = own.life_or_inferred(Lifecycle::from_config(&self.config), now);
+        let life = own.life_or_inferred(Lifecycle::from_settings(self.settings()), now);
         let event = LifecycleEvent { at: now, kind: "session_end".to_owned(), detail: preview(reason, REASON_CHARS) };
         let mut batch = store.begin()?;
         Lifecycle::close(&mut batch, caller.key(), (&life, own.last_activity()), CloseKind::RunEnded, &event)?;
@@ -111,7 +111,7 @@ impl Engine {
         now: Timestamp,
         spooled: Option<&SpoolFile>,
     ) -> Result<Option<(Timestamp, u64)>, EngineError> {
-        let lifecycle = Lifecycle::from_config(&self.config);
+        let lifecycle = Lifecycle::from_settings(self.settings());
         let own = OwnSession::load(store, key)?;
         if own.life.is_none() && own.stored.is_none() {
             return Ok(None);
@@ -151,7 +151,7 @@ impl Engine {
     pub fn pause_session(&self, reference: &str) -> Result<bool, EngineError> {
         let caller = self.resolve_caller(reference)?;
         let now = self.now();
-        let lifecycle = Lifecycle::from_config(&self.config);
+        let lifecycle = Lifecycle::from_settings(self.settings());
         let mut store = self.writer()?;
         let own = OwnSession::load(&store, caller.key())?;
         if lifecycle.state(own.life.as_ref(), own.last_activity(), now) == SessionState::Ended {

@@ -49,7 +49,7 @@ impl Engine {
     }
 
     fn events_of(&self, store: Option<&Store>, listed: ListedSession) -> Result<SessionEvents, EngineError> {
-        let lifecycle = Lifecycle::from_config(&self.config);
+        let lifecycle = Lifecycle::from_settings(self.settings());
         let session = &listed.session;
         let key = SessionKey { agent: session.agent, external_id: &session.external_id };
         let life = store.map(|store| store.lifecycle(key)).transpose()?.flatten();

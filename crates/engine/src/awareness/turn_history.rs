@@ -37,7 +37,7 @@ impl Engine {
         since: Timestamp,
         now: Timestamp,
     ) -> Result<Vec<OtherSession>, EngineError> {
-        let lifecycle = Lifecycle::from_config(&self.config);
+        let lifecycle = Lifecycle::from_settings(self.settings());
         let mut turns: Vec<Vec<Entry>> = Vec::new();
         for entry in store.recent_entries(active, since)? {
             match turns.last_mut() {

@@ -27,7 +27,7 @@ impl Engine {
 
     /// Whether there are enough new prompts since the last card and since the last failed attempt.
     fn is_card_due(&self, store: &Store, number: SessionNumber, session: SessionKey<'_>) -> Result<bool, EngineError> {
-        let needed = self.config.number("cards.min_new_user_messages");
+        let needed = self.settings().cards.min_new_user_messages;
         let written = store.card(session)?.map(|card| card.leaf_id);
         if store.prompts_after(number, written.as_deref())? < needed {
             return Ok(false);

@@ -111,7 +111,7 @@ impl Engine {
         };
         let Some(_lock) = self.lock_card(&session)? else { return unchanged(CardRefreshOutcome::Busy, None) };
         let snapshot = self.snapshot(&store, number, session.clone())?;
-        let needed = self.config.number("cards.min_new_user_messages");
+        let needed = self.settings().cards.min_new_user_messages;
         if snapshot.entries.is_empty() || (snapshot.new_prompts < needed && !force) {
             return unchanged(
                 CardRefreshOutcome::NotDue { new_prompts: snapshot.new_prompts, needed_prompts: needed },
@@ -153,7 +153,7 @@ impl Engine {
             model: model.chat.model().to_owned(),
             planned: planned.into(),
             new_prompts: snapshot.new_prompts,
-            needed_prompts: self.config.number("cards.min_new_user_messages"),
+            needed_prompts: self.settings().cards.min_new_user_messages,
             is_truncated,
             refusal_reason,
         })
@@ -161,7 +161,7 @@ impl Engine {
 
     fn snapshot(&self, store: &Store, number: SessionNumber, session: Session) -> Result<CardSnapshot, EngineError> {
         store.in_read_transaction(|store| {
-            let entries = store.branch_messages(number, self.config.number("cards.max_bytes"))?;
+            let entries = store.branch_messages(number, self.settings().cards.max_bytes)?;
             let leaf = entries.last().map(|entry| entry.native_id.clone()).unwrap_or_default();
             let prompts = store.prompts_after(number, None)?;
             let before = self.written_card(store, &session)?.0.map(|(card, _)| card.leaf_id);
@@ -174,7 +174,7 @@ impl Engine {
         let max_output_tokens = model.max_output_tokens.min(MAX_OUTPUT_TOKENS);
         // A token is assumed to be at least three bytes; the instructions need the rest.
         let max_input_bytes = model.window.saturating_sub(max_output_tokens + 2_000).saturating_mul(3);
-        let max_bytes = self.config.number("cards.max_bytes").min(max_input_bytes) as usize;
+        let max_bytes = self.settings().cards.max_bytes.min(max_input_bytes) as usize;
         let prompt = card_prompt(&snapshot.entries, max_bytes);
         let request = ChatRequest {
             system: Some(with_own_call_tag(CARD_SYSTEM_PROMPT)),

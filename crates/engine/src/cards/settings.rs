@@ -3,32 +3,31 @@
 use rethread_llm::{ChatLimits, Provider};
 
 use crate::model::{ConfiguredModel, ModelError};
-use crate::{Config, Engine};
+use crate::{Engine, Settings};
 
 /// The first invalid card setting. While there is one, no model writes cards (S001-12, L001-03).
-pub(crate) fn config_problem(config: &Config) -> Option<String> {
-    let command = config.text("cards.command_name");
+pub(crate) fn config_problem(settings: &Settings) -> Option<String> {
+    let command = &settings.cards.command_name;
     let is_word = !command.is_empty() && command.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     if !is_word {
         return Some(format!("invalid cards.command_name {command:?}: use one word"));
     }
-    let keys = config.list("cards.model_keys");
-    let bad = keys.iter().find(|key| parse_model_key(key).is_none())?;
+    let bad = settings.cards.model_keys.iter().find(|key| parse_model_key(key).is_none())?;
     Some(format!("invalid model {bad:?} in cards.model_keys: use provider/model, such as anthropic/claude-haiku-4-5"))
 }
 
 impl Engine {
     /// The reason why no model may write cards, or `None` if one may.
     pub(super) fn cards_disabled_reason(&self) -> Option<String> {
-        if !self.config.flag("cards.enabled") {
+        if !self.settings().cards.enabled {
             return Some("cards.enabled is false".to_owned());
         }
-        config_problem(&self.config)
+        config_problem(self.settings())
     }
 
     /// Whether a card model is configured. Its API key may still be missing.
     pub(super) fn has_card_model(&self) -> bool {
-        !self.config.list("cards.model_keys").is_empty() || !self.model_name().is_empty()
+        !self.settings().cards.model_keys.is_empty() || !self.model_name().is_empty()
     }
 
     /// The model that writes cards: `chosen`, else the first usable one of `cards.model_keys`, else the configured
@@ -41,7 +40,7 @@ impl Engine {
                 None => self.model(Some(chosen), limits),
             };
         }
-        let keys = self.config.list("cards.model_keys");
+        let keys = &self.settings().cards.model_keys;
         let mut models = keys
             .iter()
             .filter_map(|key| parse_model_key(key))

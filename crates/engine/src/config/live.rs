@@ -12,8 +12,15 @@ use crate::Environment;
 #[derive(Debug)]
 pub(crate) struct LiveConfig {
     first: ConfigGeneration,
-    /// The files as they were when the configuration was last loaded.
-    stamps: Mutex<Vec<ConfigStamp>>,
+    files: Mutex<ConfigFiles>,
+}
+
+#[derive(Debug)]
+struct ConfigFiles {
+    /// The files as they were when they were last loaded.
+    stamps: Vec<ConfigStamp>,
+    /// Why their content does not apply.
+    rejected: Option<String>,
 }
 
 #[derive(Debug)]
@@ -38,26 +45,26 @@ pub enum ConfigReload {
 
 impl LiveConfig {
     pub(crate) fn new(config: Config, environment: &Environment) -> Self {
-        let stamps = stamps(&config, environment);
-        Self { first: ConfigGeneration { config, next: OnceLock::new() }, stamps: Mutex::new(stamps) }
+        let files = ConfigFiles { stamps: stamps(&config, environment), rejected: None };
+        Self { first: ConfigGeneration { config, next: OnceLock::new() }, files: Mutex::new(files) }
     }
 
     /// Loads the files again if they changed. All of the new content must be valid.
     pub(crate) fn reload(&self, environment: &Environment, folder: &Path) -> ConfigReload {
-        let mut known = self.stamps.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let now = stamps(self, environment);
-        if *known == now {
+        if files.stamps == now {
             return ConfigReload::Unchanged;
         }
-        *known = now;
-        let config = match Config::load(environment, folder) {
+        files.stamps = now;
+        let config = match self.load_valid(environment, folder) {
             Ok(config) => config,
-            Err(error) => return ConfigReload::Rejected(error.to_string()),
+            Err(reason) => {
+                files.rejected = Some(reason.clone());
+                return ConfigReload::Rejected(reason);
+            }
         };
-        let is_new = |problem: &&super::ConfigProblem| !self.problems().contains(problem);
-        if let Some(problem) = config.problems().iter().find(is_new) {
-            return ConfigReload::Rejected(format!("{}: {}", problem.location, problem.message));
-        }
+        files.rejected = None;
         let mut last = &self.first;
         while let Some(next) = last.next.get() {
             last = next;
@@ -65,6 +72,20 @@ impl LiveConfig {
         // Only this function adds one, and it holds the lock.
         let _ = last.next.set(Box::new(ConfigGeneration { config, next: OnceLock::new() }));
         ConfigReload::Reloaded
+    }
+
+    /// Why the present content of the files does not apply, if it does not.
+    pub(crate) fn rejected(&self) -> Option<String> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).rejected.clone()
+    }
+
+    /// Loads the files, unless they have a problem that the current configuration does not have.
+    fn load_valid(&self, environment: &Environment, folder: &Path) -> Result<Config, String> {
+        let config = Config::load(environment, folder).map_err(|error| error.to_string())?;
+        match config.problems().iter().find(|problem| !self.problems().contains(problem)) {
+            Some(problem) => Err(format!("{}: {}", problem.location, problem.message)),
+            None => Ok(config),
+        }
     }
 }
 

@@ -1,19 +1,22 @@
 //! Settings in layers: default, user file, project file, environment, flags. Each value records its layer.
 
+mod declaration;
 mod keys;
 mod live;
+mod settings;
 mod value;
 
 use std::path::{Path, PathBuf};
 
-use rethread_ingest::TranscriptFilter;
 use rethread_ingest::source::exclude::{ExcludeRules, InvalidPattern, PROJECT_CONFIG};
-use rethread_llm::NanoUsd;
 use rethread_store::{OWNER_ONLY_FOLDER, create_folders};
 
+use keys::SettingKind;
 pub use keys::{SETTING_KEYS, SettingKey};
 pub use live::ConfigReload;
 pub(crate) use live::LiveConfig;
+pub(crate) use settings::{ArchivedPeriods, EmbeddingSettings, IntakeMode, SessionInjection};
+pub use settings::{ServeSettings, Settings};
 pub use value::SettingValue;
 
 use crate::{Environment, home};
@@ -114,7 +117,8 @@ pub enum ConfigError {
 /// All settings, resolved from every layer.
 #[derive(Clone, Debug)]
 pub struct Config {
-    settings: Vec<Setting>,
+    entries: Vec<Setting>,
+    settings: Settings,
     problems: Vec<ConfigProblem>,
     path: PathBuf,
     /// A file that is not valid TOML, and the parse error.
@@ -125,18 +129,17 @@ impl Config {
     /// Resolves all layers. An invalid value is ignored and reported, so that a typo disables nothing else.
     pub(crate) fn load(environment: &Environment, folder: &Path) -> Result<Self, ConfigError> {
         let path = folder.join("config.toml");
-        let settings = SETTING_KEYS
-            .iter()
-            .map(|key| Setting { key, value: key.default_value(), layer: ConfigLayer::Default })
-            .collect();
-        let mut config = Self { settings, problems: Vec::new(), path: path.clone(), invalid_file: None };
+        let default = |key| Setting { key, value: SettingKey::default_value(key), layer: ConfigLayer::Default };
+        let entries: Vec<Setting> = SETTING_KEYS.iter().map(default).collect();
+        let settings = Settings::read(&entries);
+        let mut config = Self { entries, settings, problems: Vec::new(), path: path.clone(), invalid_file: None };
         config.apply_file(&path, &ConfigLayer::User(path.clone()), |_| true)?;
         if let Some(project) = project_file(environment) {
             // A project file may come from an untrusted repository: it may only restrict what is read.
             config
                 .apply_file(&project, &ConfigLayer::Project(project.clone()), |key| key.name.starts_with("intake."))?;
         }
-        for key in &SETTING_KEYS {
+        for key in SETTING_KEYS.iter() {
             let name = key.env_variable();
             if let Some((_, text)) = environment.variables.iter().find(|(variable, _)| *variable == name) {
                 config.apply_text(key, text, ConfigLayer::Variable(name.clone()));
@@ -147,24 +150,31 @@ impl Config {
             let value = SettingValue::parse(key, text)?;
             config.apply(key, value, ConfigLayer::Flag);
         }
-        if config.text("embeddings.endpoint").is_empty() != config.text("embeddings.model").is_empty() {
+        config.settings = Settings::read(&config.entries);
+        let Settings { embeddings, model, .. } = &config.settings;
+        if embeddings.endpoint.is_empty() != embeddings.model.is_empty() {
             let message = "set both embeddings.endpoint and embeddings.model; embeddings are disabled".to_owned();
             config.problems.push(ConfigProblem { location: "embeddings".to_owned(), message });
         }
-        if (config.text("model.provider") == "none") != config.text("model.name").is_empty() {
+        if model.provider.is_none() != model.name.is_empty() {
             let message = "set both model.provider and model.name; the model is disabled".to_owned();
             config.problems.push(ConfigProblem { location: "model".to_owned(), message });
         }
-        if let Some(problem) = crate::cards::config_problem(&config) {
+        if let Some(problem) = crate::cards::config_problem(&config.settings) {
             let message = format!("{problem}; cards are generated without a model");
             config.problems.push(ConfigProblem { location: "cards".to_owned(), message });
         }
         Ok(config)
     }
 
-    /// All settings in the order of the reference.
-    pub fn settings(&self) -> &[Setting] {
+    /// All settings, typed.
+    pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// All settings with their layers, in the order of the reference.
+    pub fn entries(&self) -> &[Setting] {
+        &self.entries
     }
 
     /// Invalid parts of the configuration that were ignored.
@@ -187,7 +197,7 @@ impl Config {
 
     /// Looks up a setting by its full name.
     pub fn get(&self, name: &str) -> Result<&Setting, ConfigError> {
-        let found = self.settings.iter().find(|setting| setting.key.name == name);
+        let found = self.entries.iter().find(|setting| setting.key.name == name);
         found.ok_or_else(|| ConfigError::UnknownKey(name.to_owned()))
     }
 
@@ -195,7 +205,7 @@ impl Config {
     pub fn set(&self, name: &str, text: &str) -> Result<(), ConfigError> {
         let key = find_key(name)?;
         let value = SettingValue::parse(key, text)?;
-        if let ("intake.exclude", SettingValue::List(patterns)) = (key.name, &value) {
+        if let ("intake.exclude", SettingValue::List(patterns)) = (key.name.as_ref(), &value) {
             ExcludeRules::new(patterns, Path::new("/"), &[])?;
         }
         let failed = |cause| ConfigError::File { path: self.path.clone(), cause };
@@ -212,56 +222,6 @@ impl Config {
             create_folders(folder, OWNER_ONLY_FOLDER).map_err(failed)?;
         }
         home::write_atomic(&self.path, &document.to_string()).map_err(failed)
-    }
-
-    pub(crate) fn flag(&self, name: &str) -> bool {
-        matches!(self.value(name), Some(SettingValue::Flag(true)))
-    }
-
-    /// The value of a number setting; 0 if there is no such setting.
-    pub fn number(&self, name: &str) -> u64 {
-        match self.value(name) {
-            Some(SettingValue::Number(number)) => *number,
-            _ => 0,
-        }
-    }
-
-    /// The value of a list setting; empty if there is no such setting.
-    pub fn list(&self, name: &str) -> Vec<String> {
-        match self.value(name) {
-            Some(SettingValue::List(list)) => list.clone(),
-            _ => Vec::new(),
-        }
-    }
-
-    /// The value of a string setting; empty if there is no such setting.
-    pub fn text(&self, name: &str) -> &str {
-        match self.value(name) {
-            Some(SettingValue::Text(text)) => text,
-            _ => "",
-        }
-    }
-
-    /// The value of a money setting; `None` if it is empty. Invalid amounts were rejected when loading.
-    pub(crate) fn money(&self, name: &str) -> Option<NanoUsd> {
-        self.text(name).parse().ok()
-    }
-
-    /// The `filter.*` settings.
-    pub(crate) fn filter(&self) -> TranscriptFilter {
-        TranscriptFilter {
-            keep_user_messages: self.flag("filter.keep_user_messages"),
-            keep_agent_responses: self.flag("filter.keep_agent_responses"),
-            keep_tool_structure: self.flag("filter.keep_tool_structure"),
-            omit_tool_outputs: self.flag("filter.omit_tool_outputs"),
-            omit_file_contents: self.flag("filter.omit_file_contents"),
-            keep_reasoning: self.flag("filter.keep_reasoning"),
-            max_output_summary_chars: self.number("filter.max_output_summary_chars") as usize,
-        }
-    }
-
-    fn value(&self, name: &str) -> Option<&SettingValue> {
-        self.settings.iter().find(|setting| setting.key.name == name).map(|setting| &setting.value)
     }
 
     fn apply_file(
@@ -320,10 +280,12 @@ impl Config {
     }
 
     fn apply(&mut self, key: &'static SettingKey, value: SettingValue, layer: ConfigLayer) {
-        if let Some(setting) = self.settings.iter_mut().find(|setting| setting.key.name == key.name) {
+        if let Some(setting) = self.entries.iter_mut().find(|setting| setting.key.name == key.name) {
             // Every layer may exclude more, but a stronger layer cannot undo the exclusions of a weaker one.
             let value = match (&setting.value, value) {
-                (SettingValue::List(before), SettingValue::List(more)) if key.is_merged => {
+                (SettingValue::List(before), SettingValue::List(more))
+                    if key.kind == SettingKind::List { is_joined: true } =>
+                {
                     SettingValue::List(before.iter().chain(&more).cloned().collect())
                 }
                 (_, value) => value,

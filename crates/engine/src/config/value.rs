@@ -31,64 +31,66 @@ impl std::fmt::Display for SettingValue {
 }
 
 impl SettingValue {
+    /// The items of a list; empty for other values.
+    pub(super) fn items(&self) -> &[String] {
+        if let SettingValue::List(items) = self { items } else { &[] }
+    }
+
     /// Parses text from the command line or an environment variable. List items are separated by commas.
     pub(super) fn parse(key: &'static SettingKey, text: &str) -> Result<Self, ConfigError> {
-        let value = match key.kind {
+        let value = match &key.kind {
             SettingKind::Flag(_) => match text {
                 "true" | "1" | "yes" | "on" => Some(SettingValue::Flag(true)),
                 "false" | "0" | "no" | "off" => Some(SettingValue::Flag(false)),
                 _ => None,
             },
-            SettingKind::Number(_) => text.parse().ok().map(SettingValue::Number),
+            SettingKind::Number { .. } => text.parse().ok().map(SettingValue::Number),
             // Lists are also written as in the file: `["a", "b"]`.
-            SettingKind::List(_) | SettingKind::Names(_) if text.trim_start().starts_with('[') => {
+            SettingKind::List { .. } | SettingKind::Names(_) if text.trim_start().starts_with('[') => {
                 serde_json::from_str(text).ok().map(SettingValue::List)
             }
-            SettingKind::List(_) | SettingKind::Names(_) => {
+            SettingKind::List { .. } | SettingKind::Names(_) => {
                 let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
                 Some(SettingValue::List(parts.map(str::to_owned).collect()))
             }
-            SettingKind::Text | SettingKind::TextWithDefault(_) | SettingKind::Money => {
-                Some(SettingValue::Text(text.trim().to_owned()))
-            }
-            SettingKind::Choice(_, choices) => choices.contains(&text).then(|| SettingValue::Text(text.to_owned())),
+            SettingKind::Text(_) | SettingKind::Money => Some(SettingValue::Text(text.trim().to_owned())),
+            SettingKind::Choice { names, .. } => names.contains(&text).then(|| SettingValue::Text(text.to_owned())),
         };
         value.filter(|value| value.is_valid(key)).ok_or_else(|| ConfigError::InvalidValue {
-            key: key.name,
+            key: &key.name,
             expected: key.expected_value(),
             given: text.to_owned(),
         })
     }
 
     pub(super) fn from_toml(key: &SettingKey, item: &Item) -> Option<Self> {
-        let value = match key.kind {
+        let value = match &key.kind {
             SettingKind::Flag(_) => item.as_bool().map(SettingValue::Flag),
-            SettingKind::Number(_) => {
+            SettingKind::Number { .. } => {
                 item.as_integer().and_then(|number| u64::try_from(number).ok()).map(SettingValue::Number)
             }
-            SettingKind::List(_) | SettingKind::Names(_) => {
+            SettingKind::List { .. } | SettingKind::Names(_) => {
                 let texts = item.as_array()?.iter().map(|value| value.as_str().map(str::to_owned));
                 texts.collect::<Option<Vec<_>>>().map(SettingValue::List)
             }
-            SettingKind::Text | SettingKind::TextWithDefault(_) => {
-                item.as_str().map(|text| SettingValue::Text(text.to_owned()))
-            }
+            SettingKind::Text(_) => item.as_str().map(|text| SettingValue::Text(text.to_owned())),
             // Amounts are stored as strings to avoid rounding, but users also write bare numbers.
             SettingKind::Money => {
                 let number =
                     || item.as_float().map(|sum| sum.to_string()).or(item.as_integer().map(|sum| sum.to_string()));
                 item.as_str().map(str::to_owned).or_else(number).map(SettingValue::Text)
             }
-            SettingKind::Choice(_, choices) => {
-                item.as_str().filter(|text| choices.contains(text)).map(|text| SettingValue::Text(text.to_owned()))
+            SettingKind::Choice { names, .. } => {
+                item.as_str().filter(|text| names.contains(text)).map(|text| SettingValue::Text(text.to_owned()))
             }
         };
         value.filter(|value| value.is_valid(key))
     }
 
-    /// Whether every name in a list is a known one, and an amount of money parses.
+    /// Whether a number is in its range, every name in a list is a known one, and an amount of money parses.
     fn is_valid(&self, key: &SettingKey) -> bool {
-        match (key.kind, self) {
+        match (&key.kind, self) {
+            (SettingKind::Number { range, .. }, SettingValue::Number(number)) => range.contains(number),
             (SettingKind::Names(names), SettingValue::List(list)) => {
                 list.iter().all(|name| names.contains(&name.as_str()))
             }

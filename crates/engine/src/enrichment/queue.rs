@@ -38,8 +38,9 @@ impl Engine {
 
     /// The reason why no model may extract facts, or `None` if one may.
     pub(super) fn enrichment_disabled_reason(&self) -> Option<String> {
-        for name in ["facts.enabled", "facts.model"] {
-            if !self.config.flag(name) {
+        let facts = &self.settings().facts;
+        for (name, is_on) in [("facts.enabled", facts.enabled), ("facts.model", facts.model)] {
+            if !is_on {
                 return Some(format!("{name} is false"));
             }
         }
@@ -84,7 +85,7 @@ impl Engine {
 
     /// Sessions with new entries that are no longer active.
     fn sessions_to_queue(&self, store: &Store) -> Result<Vec<SessionNumber>, EngineError> {
-        let (lifecycle, now) = (Lifecycle::from_config(&self.config), self.now());
+        let (lifecycle, now) = (Lifecycle::from_settings(self.settings()), self.now());
         let mut ended = Vec::new();
         for number in store.enrichable_sessions()? {
             let Some(session) = store.session_by_number(number)? else { continue };

@@ -127,7 +127,7 @@ impl Engine {
             rows = batch.session_transcripts(root)?;
         }
         let mut excludes = self.sync().exclude_rules()?;
-        let is_agent_read = self.sync().agents_to_read(None)?.contains(&session.agent);
+        let is_agent_read = self.sync().agents_to_read(None).contains(&session.agent);
         let may_be_read = |row: &TranscriptRow| {
             let path = Path::new(&row.path);
             has_all_read_bytes(path, row) && !excludes.is_excluded(path, session.cwd.as_deref())

@@ -80,7 +80,7 @@ impl HookService<'_> {
         engine.config.ensure_usable()?;
         let mut excludes = engine.sync().exclude_rules()?;
         let path = caller.transcript.clone().unwrap_or_default();
-        let is_agent_read = engine.sync().agents_to_read(None)?.contains(&caller.agent);
+        let is_agent_read = engine.sync().agents_to_read(None).contains(&caller.agent);
         if !is_agent_read || excludes.is_excluded(&path, caller.cwd.to_str()) {
             return Ok(None);
         }

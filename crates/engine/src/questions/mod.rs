@@ -22,10 +22,6 @@ use crate::{Engine, EngineError, ListedSession, PlannedCost};
 
 /// Maximum length of a question, in characters.
 const MAX_QUESTION_CHARS: usize = 4_000;
-/// Upper limit of model calls per turn, whatever is configured (E001-14).
-const MAX_CALLS_PER_TURN: u64 = 2;
-/// Upper limit of the timeout for an answer, in seconds.
-const MAX_TIMEOUT_SECONDS: u64 = 600;
 const MAX_CONNECT_TIME: Duration = Duration::from_secs(10);
 /// Tokens of a request beside the session and the answer.
 const PROMPT_OVERHEAD_TOKENS: u64 = 1_500;
@@ -137,7 +133,7 @@ impl Engine {
             return Ok(prepared.into_answered(answer, Some(name), true));
         }
         if let Some(turn) = &request.turn {
-            let max_count = self.config.number("ask.max_calls_per_turn").min(MAX_CALLS_PER_TURN);
+            let max_count = self.settings().ask.max_calls_per_turn;
             if !self.writer()?.count_model_call(turn, max_count, self.now()).map_err(EngineError::from)? {
                 return Err(AskError::CallLimit { limit: max_count });
             }
@@ -236,7 +232,7 @@ impl Engine {
         if request.skip_model {
             return Ok(None);
         }
-        let configured = Duration::from_secs(self.config.number("ask.timeout_seconds").clamp(1, MAX_TIMEOUT_SECONDS));
+        let configured = Duration::from_secs(self.settings().ask.timeout_seconds);
         let whole = request.timeout.unwrap_or(configured);
         // The caller waits and can ask again, so network errors are not retried (S001-10).
         let limits = ChatLimits { connect: whole.min(MAX_CONNECT_TIME), idle: whole, total: whole, retries: 0 };
@@ -283,7 +279,7 @@ impl Engine {
         let max_output_tokens = model.max_output_tokens.min(model.window / 4).max(1);
         let held =
             model.window.saturating_sub(max_output_tokens + PROMPT_OVERHEAD_TOKENS).saturating_mul(BYTES_PER_TOKEN);
-        let max_bytes = request.max_bytes.unwrap_or_else(|| self.config.number("ask.max_bytes"));
+        let max_bytes = request.max_bytes.unwrap_or_else(|| self.settings().ask.max_bytes);
         let session = serialize_session(&prepared.entries, max_bytes.min(held) as usize);
         let about = &prepared.listed.session;
         let name = about.name.as_deref().unwrap_or(&about.external_id);

@@ -80,7 +80,7 @@ impl FactExtraction<'_> {
 impl SyncService<'_> {
     /// Extracts the facts of sessions whose facts were extracted by other versions of the rules.
     pub(crate) fn extract_outdated_facts(self, store: &mut Store) -> Result<(), EngineError> {
-        if !self.engine.config.flag("facts.enabled") {
+        if !self.engine.settings().facts.enabled {
             return Ok(());
         }
         let older = store.sessions_with_outdated_facts(RULES_VERSION)?;

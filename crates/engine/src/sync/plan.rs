@@ -125,7 +125,7 @@ impl SyncPlan {
     ) -> Result<Self, EngineError> {
         engine.config.ensure_usable()?;
         let mut plan = SyncPlan::default();
-        if !engine.sync().agents_to_read(None)?.contains(&agent) {
+        if !engine.sync().agents_to_read(None).contains(&agent) {
             return Ok(plan);
         }
         let mut excludes = engine.sync().exclude_rules()?;
@@ -165,7 +165,7 @@ impl SyncPlan {
             };
         if request.paths.is_empty() {
             let source_config = engine.source_config();
-            for agent in engine.sync().agents_to_read(request.agent)? {
+            for agent in engine.sync().agents_to_read(request.agent) {
                 for root in source::roots(agent, &source_config) {
                     take(self, Some(agent), source::discover(&root));
                 }
@@ -270,34 +270,32 @@ pub(crate) fn prefix_hashes(cursor: &ReadCursor) -> PrefixHashes {
 impl SyncService<'_> {
     /// The exclude patterns from the configuration.
     pub(crate) fn exclude_rules(self) -> Result<ExcludeRules, EngineError> {
-        let patterns = self.engine.config.list("intake.exclude");
+        let patterns = &self.engine.settings().intake.exclude;
         let source_config = self.engine.source_config();
         let roots = Agent::EXTERNAL.iter().flat_map(|agent| source::roots(*agent, &source_config));
         let roots: Vec<PathBuf> = if patterns.is_empty() { Vec::new() } else { roots.map(|root| root.path).collect() };
-        Ok(ExcludeRules::new(&patterns, &self.engine.environment.home, &roots)?)
+        Ok(ExcludeRules::new(patterns, &self.engine.environment.home, &roots)?)
     }
 
     /// The time before which transcripts are not read, if the configuration limits their age.
     fn oldest_to_read(self) -> Option<Timestamp> {
-        let days = self.engine.config.number("intake.max_age_days");
+        let days = self.engine.settings().intake.max_age_days;
         let age = i64::try_from(days.saturating_mul(DAY_MILLIS)).unwrap_or(i64::MAX);
         (days > 0).then(|| Timestamp::from_millis(self.engine.now().as_millis().saturating_sub(age)))
     }
 
     /// The agents to read, from the request or the configuration.
-    pub(crate) fn agents_to_read(self, only: Option<Agent>) -> Result<Vec<Agent>, EngineError> {
+    pub(crate) fn agents_to_read(self, only: Option<Agent>) -> Vec<Agent> {
         if let Some(agent) = only {
-            return Ok(vec![agent]);
+            return vec![agent];
         }
-        if !self.engine.config.flag("intake.enabled") {
-            return Ok(Vec::new());
+        if !self.engine.settings().intake.enabled {
+            return Vec::new();
         }
-        let named = self.engine.config.list("intake.agents");
-        let named = named.iter().map(|name| name.parse::<Agent>().map_err(EngineError::from));
         // Our own threads are always read.
-        let own = std::iter::once(Ok(Agent::Native));
-        let mut agents: Vec<Agent> = named.chain(own).collect::<Result<_, _>>()?;
+        let mut agents = self.engine.settings().intake.agents.clone();
+        agents.push(Agent::Native);
         agents.dedup();
-        Ok(agents)
+        agents
     }
 }

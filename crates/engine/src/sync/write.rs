@@ -42,8 +42,8 @@ pub(crate) fn run_plan(
     tally: &mut SyncTotals,
     progress: &mut dyn FnMut(ReadProgress),
 ) -> Result<bool, EngineError> {
-    let learned_at = engine.config.flag("facts.enabled").then(|| engine.now());
-    let filter = engine.config.filter();
+    let learned_at = engine.settings().facts.enabled.then(|| engine.now());
+    let filter = engine.settings().filter.transcript_filter();
     let redactor = Redactor::shared();
     let workers = thread::available_parallelism().map_or(2, usize::from).min(plan.jobs.len()).max(1);
     let gate = ReadAheadGate::default();

@@ -155,9 +155,9 @@ impl Engine {
     /// The configured settings, limited by the model's window.
     pub(super) fn compaction_settings(&self, model: Option<&ConfiguredModel>) -> CompactionSettings {
         let settings = CompactionSettings {
-            enabled: self.config.flag("compaction.enabled"),
-            reserve_tokens: self.config.number("compaction.reserve_tokens"),
-            keep_recent_tokens: self.config.number("compaction.keep_recent_tokens"),
+            enabled: self.settings().compaction.enabled,
+            reserve_tokens: self.settings().compaction.reserve_tokens,
+            keep_recent_tokens: self.settings().compaction.keep_recent_tokens,
         };
         model.map_or(settings, |model| settings.for_window(model.window))
     }

@@ -130,7 +130,7 @@ impl Engine {
             )?
         } else {
             let session = self.unsynced_session(&thread);
-            let state = Lifecycle::from_config(&self.config).state(None, session.last_activity_at, self.now());
+            let state = Lifecycle::from_settings(self.settings()).state(None, session.last_activity_at, self.now());
             ListedSession { session, state }
         };
         Ok(Conversation { listed, thread: Some(thread) })

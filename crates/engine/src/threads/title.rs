@@ -17,7 +17,7 @@ const MAX_TEXT_CHARS: usize = 2_000;
 impl Engine {
     /// Whether a model should name the thread: titles are enabled, and neither the user nor a model has named it.
     pub fn thread_needs_title(&self, id: ThreadId) -> Result<bool, EngineError> {
-        if !self.config.flag("threads.titles") || self.model_name().is_empty() {
+        if !self.settings().threads.titles || self.model_name().is_empty() {
             return Ok(false);
         }
         let metadata = self.threads().metadata(id)?;

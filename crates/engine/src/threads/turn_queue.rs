@@ -95,7 +95,7 @@ impl Engine {
     }
 
     fn enqueue(&self, id: ThreadId) -> Result<TurnTicket, EngineError> {
-        Ok(self.threads().enter_turn_queue(id, self.config.number("threads.queue_limit") as usize)?)
+        Ok(self.threads().enter_turn_queue(id, self.settings().threads.queue_limit as usize)?)
     }
 }
 

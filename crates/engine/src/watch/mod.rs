@@ -14,6 +14,7 @@ use notify::{Event, EventKind};
 use rethread_ingest::source;
 use rethread_model::Agent;
 
+use crate::config::{ConfigReload, IntakeMode};
 use crate::{EngineError, SyncReport, SyncRequest, SyncService, home};
 use fs_watcher::FsWatcher;
 
@@ -58,6 +59,8 @@ pub enum WatchEvent<'a> {
     Failed(&'a EngineError, Duration),
     /// A directory cannot be watched for this reason, so it is polled. Reported once per directory.
     Polling(&'a Path, &'a str),
+    /// The settings were changed and are invalid for this reason; the last valid ones still apply.
+    InvalidSettings(&'a str),
 }
 
 type WatchCallback<'a> = &'a mut dyn FnMut(WatchEvent<'_>);
@@ -81,9 +84,11 @@ impl SyncService<'_> {
     }
 
     fn configured_mode(self) -> WatchMode {
-        let is_batch = self.engine.config.get("intake.mode").is_ok_and(|setting| setting.value.to_string() == "batch");
-        let minutes = self.engine.config.number("intake.interval_minutes").max(1);
-        if is_batch { WatchMode::Batch(Duration::from_secs(minutes * 60)) } else { WatchMode::Realtime }
+        let intake = &self.engine.settings().intake;
+        match intake.mode {
+            IntakeMode::Batch => WatchMode::Batch(Duration::from_secs(intake.interval_minutes * 60)),
+            IntakeMode::Realtime => WatchMode::Realtime,
+        }
     }
 
     /// Takes the watch lock, which is released when the process ends.
@@ -134,7 +139,9 @@ impl SyncService<'_> {
 
     /// Syncs and reports the result. Returns how long to wait before a retry, if it failed.
     fn sync_once(self, request: &SyncRequest, failures: &mut u32, on_event: WatchCallback<'_>) -> Option<Duration> {
-        self.engine.reload_config();
+        if let ConfigReload::Rejected(reason) = self.engine.reload_config() {
+            on_event(WatchEvent::InvalidSettings(&reason));
+        }
         match self.run(request, &mut |_| {}) {
             Ok(report) => {
                 *failures = 0;

@@ -213,7 +213,7 @@ fn model_calls_per_turn_are_limited() {
     assert!(ask(&engine, "s/1", WHY).unwrap(), "a cached answer costs nothing");
     assert_eq!(code(&ask(&engine, "s/1", "another?").unwrap_err()), "CALL_LIMIT_EXCEEDED");
     assert!(!ask(&engine, "s/2", "another?").unwrap());
-    let more = self::engine(&home, &server, &[("ask.max_calls_per_turn", "9")]);
+    let more = self::engine(&home, &server, &[("ask.max_calls_per_turn", "2")]);
     assert!(!ask(&more, "s/2", "a third?").unwrap());
     assert_eq!(code(&ask(&more, "s/2", "a fourth?").unwrap_err()), "CALL_LIMIT_EXCEEDED");
     let none = self::engine(&home, &server, &[("ask.max_calls_per_turn", "0")]);

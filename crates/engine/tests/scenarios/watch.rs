@@ -24,7 +24,9 @@ fn watching(home: &TestHome, request: WatchRequest, act: impl FnOnce(&Mutex<Vec<
             engine.sync().watch(request, &stop, &mut |news| match news {
                 WatchEvent::Synced(_) => drop(sender.send(())),
                 WatchEvent::Failed(error, _) => wrong.lock().unwrap().push(error.to_string()),
-                WatchEvent::Polling(_, why) => wrong.lock().unwrap().push(why.to_owned()),
+                WatchEvent::Polling(_, why) | WatchEvent::InvalidSettings(why) => {
+                    wrong.lock().unwrap().push(why.to_owned());
+                }
             })
         });
         first.recv_timeout(PATIENCE).unwrap();

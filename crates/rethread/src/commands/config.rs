@@ -14,9 +14,9 @@ pub(crate) fn run(context: &CommandContext, command: ConfigCommand) -> Result<Ex
     let mut page = context.printer.page();
     match command {
         ConfigCommand::Show { json, .. } if json.json => {
-            context.printer.json(&ConfigJson::new(config.path(), config.settings()))?;
+            context.printer.json(&ConfigJson::new(config.path(), config.entries()))?;
         }
-        ConfigCommand::Show { origin, .. } => table(&mut page, config.settings(), origin),
+        ConfigCommand::Show { origin, .. } => table(&mut page, config.entries(), origin),
         ConfigCommand::Get { key } => {
             page.line(Tone::Plain, &config.get(&key)?.value.to_string());
         }
@@ -37,7 +37,7 @@ fn table(page: &mut TextPage, settings: &[Setting], origin: bool) {
     let values = settings.iter().map(|setting| value_text(setting).chars().count()).max().unwrap_or(0);
     for setting in settings {
         let tone = if setting.layer == ConfigLayer::Default { Tone::Plain } else { Tone::Strong };
-        page.cell(Tone::Plain, setting.key.name, names, CellAlign::Left).add(Tone::Plain, "  ");
+        page.cell(Tone::Plain, &setting.key.name, names, CellAlign::Left).add(Tone::Plain, "  ");
         if origin {
             page.cell(tone, &value_text(setting), values, CellAlign::Left).add(Tone::Plain, "  ");
             page.add(Tone::Dim, &setting.layer.to_string());

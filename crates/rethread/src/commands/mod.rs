@@ -28,7 +28,7 @@ mod thread;
 mod timeline;
 mod token;
 mod usage;
-mod watch;
+pub(crate) mod watch;
 mod workflows;
 
 use jiff::tz::TimeZone;

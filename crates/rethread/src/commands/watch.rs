@@ -35,6 +35,7 @@ pub(crate) fn run(context: &CommandContext, args: &WatchArgs) -> Result<Exit, Fa
             }
         }
         WatchEvent::Failed(error, wait) => context.printer.warn(&retry_message(error, wait)),
+        WatchEvent::InvalidSettings(reason) => context.printer.warn(&invalid_settings(reason)),
         WatchEvent::Polling(folder, reason) => {
             let folder = folder.display();
             context.printer.warn(&format!("polling {folder} every few seconds: {reason}"));
@@ -45,6 +46,11 @@ pub(crate) fn run(context: &CommandContext, args: &WatchArgs) -> Result<Exit, Fa
     }
     context.printer.note_line("stopped");
     Ok(Exit::Done)
+}
+
+/// Says that changed settings are not applied.
+pub(crate) fn invalid_settings(reason: &str) -> String {
+    format!("{reason}; the last valid settings still apply")
 }
 
 fn retry_message(error: &EngineError, wait: Duration) -> String {

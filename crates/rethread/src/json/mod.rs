@@ -498,7 +498,7 @@ enum SettingValueJson<'a> {
 impl<'a> ConfigJson<'a> {
     pub(crate) fn new(path: &std::path::Path, settings: &'a [Setting]) -> Self {
         let set = |setting: &'a Setting| SettingJson {
-            key: setting.key.name,
+            key: &setting.key.name,
             value: match &setting.value {
                 SettingValue::Flag(flag) => SettingValueJson::Flag(*flag),
                 SettingValue::Number(number) => SettingValueJson::Number(*number),

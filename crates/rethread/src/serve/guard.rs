@@ -97,7 +97,11 @@ fn check(app: &ServerState, request: &Request, is_open: bool) -> Result<(), ApiE
     let headers = request.headers();
     let is_same_user = request.extensions().get::<SameUser>().is_some();
     let host = requested_host(request);
-    if !is_same_user && !host.is_some_and(|host| is_allowed_host(&app.allowed_hosts, host)) {
+    if !is_same_user
+        && !host.is_some_and(|host| {
+            is_allowed_host(&app.allowed_hosts, host) || is_allowed_host(&app.engine.settings().serve.hosts, host)
+        })
+    {
         let error = ApiError::new(StatusCode::FORBIDDEN, FailureKind::Forbidden, "host not allowed");
         return Err(error.hint("add the name to serve.hosts in the config"));
     }

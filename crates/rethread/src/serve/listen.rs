@@ -80,7 +80,7 @@ pub(crate) fn run(context: &CommandContext, request: &ServeArgs) -> Result<Exit,
         allowed_hosts: config.hosts.clone(),
         is_tls: config.tls.is_some(),
         events: EventHub::default(),
-        turns: TurnQueue::new(engine.config()),
+        turns: TurnQueue::new(&engine.settings().serve),
         thread_syncs: PendingThreadSyncs::default(),
         limits: ConcurrencyLimits::default(),
         socket_permits: Arc::new(Semaphore::new(MAX_WEBSOCKETS)),
@@ -122,13 +122,13 @@ struct Listeners {
 }
 
 fn listen_config(engine: &rethread_engine::Engine, request: &ServeArgs) -> Result<ListenConfig, Failure> {
-    let config = engine.config();
-    let listen = request.listen.as_deref().unwrap_or_else(|| config.text("serve.listen"));
+    let settings = &engine.settings().serve;
+    let listen = request.listen.as_ref().unwrap_or(&settings.listen);
     let address: SocketAddr = listen.parse().map_err(|_| {
         let failure = Failure::new(FailureKind::Usage, format!("invalid listen address {listen:?}"));
         failure.hint("use an IP address and a port, such as 127.0.0.1:7717 or [::1]:7717")
     })?;
-    let tls = tls::from_config(config, request)?;
+    let tls = tls::from_settings(settings, request)?;
     if !address.ip().is_loopback() && tls.is_none() {
         let message = format!("{address} is reachable from other machines and needs TLS");
         let failure = Failure::new(FailureKind::Usage, message);
@@ -138,7 +138,6 @@ fn listen_config(engine: &rethread_engine::Engine, request: &ServeArgs) -> Resul
     if !address.ip().is_unspecified() {
         hosts.push(host_name(address.ip()));
     }
-    hosts.extend(config.list("serve.hosts"));
     Ok(ListenConfig { address, tls, hosts })
 }
 
@@ -220,7 +219,8 @@ fn watch_transcripts(context: &CommandContext, stop: &AtomicBool) {
         Err(error) => return context.printer.warn(&format!("cannot sync transcripts: {error}")),
     };
     let done = engine.sync().watch(WatchRequest::default(), stop, &mut |event| match event {
-        WatchEvent::Synced(_) => {}
+        // The server itself reports invalid settings.
+        WatchEvent::Synced(_) | WatchEvent::InvalidSettings(_) => {}
         WatchEvent::Failed(error, wait) => {
             context.printer.warn(&format!("sync failed: {error}; retrying in {} s", wait.as_secs()));
         }
@@ -244,7 +244,7 @@ async fn serve(app: &SharedState, open: Listeners, tls: Option<Tls>, stop: &Arc<
     accept_connections(app, &open, tls.as_ref(), &places).await;
     drop(open);
     app.turns.close();
-    let grace = Duration::from_secs(app.engine.config().number("serve.grace_seconds"));
+    let grace = Duration::from_secs(app.engine.settings().serve.grace_seconds);
     let until = Instant::now() + grace;
     if timeout_at(until, app.turns.wait_until_idle()).await.is_err() {
         app.turns.stop_all();

@@ -22,10 +22,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
+use rethread_engine::ConfigReload;
 
 pub(crate) use api_error::{ApiError, FailureCause};
 pub(crate) use listen::run;
 pub(crate) use route::{ApiResponse, Route};
+
+use crate::commands::watch::invalid_settings;
 pub(crate) use state::ServerState;
 
 /// The state shared by all requests.
@@ -45,7 +48,9 @@ fn router(app: &SharedState) -> Router {
 fn publish_changes(app: &ServerState, stop: &AtomicBool) {
     let mut watcher = app.engine.change_watcher();
     while !stop.load(Ordering::Relaxed) {
-        app.engine.reload_config();
+        if let ConfigReload::Rejected(reason) = app.engine.reload_config() {
+            app.printer.warn(&invalid_settings(&reason));
+        }
         if let Some(changes) = watcher.poll() {
             app.events.publish_changed(changes.sessions.as_deref());
             for (session, name) in changes.renamed {

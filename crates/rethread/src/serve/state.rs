@@ -21,7 +21,7 @@ pub(super) const MAX_WEBSOCKETS: usize = 256;
 pub(crate) struct ServerState {
     pub(crate) engine: Engine,
     pub(crate) credentials: Credentials,
-    /// Accepted `Host` names, without the port.
+    /// Accepted `Host` names, without the port; those in `serve.hosts` as well.
     pub(crate) allowed_hosts: Vec<String>,
     /// Whether the server itself terminates TLS.
     pub(crate) is_tls: bool,

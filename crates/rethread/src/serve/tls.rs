@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rethread_engine::Config;
+use rethread_engine::ServeSettings;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
@@ -16,13 +16,13 @@ use crate::failure::{Failure, FailureKind};
 /// Performs the TLS handshake.
 pub(super) type Tls = TlsAcceptor;
 
-/// TLS from flags or config; `None` if neither configures it.
-pub(super) fn from_config(config: &Config, request: &ServeArgs) -> Result<Option<Tls>, Failure> {
-    let named = |flag: &Option<PathBuf>, key| {
-        flag.clone().or_else(|| Some(config.text(key)).filter(|path| !path.is_empty()).map(PathBuf::from))
+/// TLS from flags or settings; `None` if neither configures it.
+pub(super) fn from_settings(settings: &ServeSettings, request: &ServeArgs) -> Result<Option<Tls>, Failure> {
+    let named = |flag: &Option<PathBuf>, setting: &str| {
+        flag.clone().or_else(|| Some(setting).filter(|path| !path.is_empty()).map(PathBuf::from))
     };
-    let certificate = named(&request.tls_cert, "serve.tls_cert");
-    let key = named(&request.tls_key, "serve.tls_key");
+    let certificate = named(&request.tls_cert, &settings.tls_cert);
+    let key = named(&request.tls_key, &settings.tls_key);
     match (certificate, key) {
         (None, None) => Ok(None),
         (Some(certificate), Some(key)) => acceptor(&certificate, &key).map(Some),

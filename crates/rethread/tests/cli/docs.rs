@@ -46,12 +46,14 @@ fn settings_reference_is_up_to_date() {
     out += "`.rethread.toml` (only `intake.…`), the environment variable, `-c KEY=VALUE`. `rethread config show --origin`\n";
     out += "says which it was. Lists are written with commas in variables and on the command line.\n\n";
     out += "`serve`, `watch` and `mcp` apply changed files while they run, if all of the content is valid; otherwise the\n";
-    out += "last valid settings stay in effect. `serve.…` settings need a restart.\n\n";
-    out += "| setting | default | variable | what it does |\n|---|---|---|---|\n";
-    for key in &rethread_engine::SETTING_KEYS {
+    out += "last valid settings stay in effect, and `serve`, `watch` and `doctor` on the page say why. Only `serve.listen`,\n";
+    out += "`serve.turns` and the `serve.tls_…` settings need a restart.\n\n";
+    out += "| setting | values | default | variable | what it does |\n|---|---|---|---|---|\n";
+    for key in rethread_engine::SETTING_KEYS.iter() {
         let default = key.default_value().to_string();
         let default = if default.is_empty() { "none".to_owned() } else { format!("`{default}`") };
-        writeln!(out, "| `{}` | {default} | `{}` | {} |", key.name, key.env_variable(), key.help).unwrap();
+        let (values, variable) = (key.expected_value(), key.env_variable());
+        writeln!(out, "| `{}` | {values} | {default} | `{variable}` | {} |", key.name, key.help).unwrap();
     }
     compare("docs/config.md", &out);
 }

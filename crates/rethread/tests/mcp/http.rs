@@ -101,6 +101,12 @@ fn auth_guard_covers_the_mcp_route() {
         assert_eq!(answer.status, status, "{head:?}: {answer:?}");
         assert_eq!(answer.body.contains("quokka buffer"), status == 200, "{answer:?}");
     }
+    // The server applies changed settings; it looks several times a second.
+    home.write(".rethread/config.toml", "[serve]\nhosts = [\"renamed.example\"]\n");
+    let renamed = ["POST /mcp", &bearer, "Host: renamed.example", json, accept];
+    while server.send(&renamed, &message).status != 200 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
     let socket = ["POST /mcp", "Host: anything", json, accept];
     assert_eq!(server.send_over_unix_socket(&socket, &message).status, 200, "the same user needs no token");
     for body in ["", "{", "[]", "null", "{\"jsonrpc\":\"2.0\"}", "\u{0}"] {

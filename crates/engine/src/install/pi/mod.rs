@@ -16,9 +16,9 @@ impl Engine {
     pub(super) fn plan_extension(&self, scope: InstallScope, binary: &str) -> Result<InstallPlan, InstallError> {
         let [extension, skill_file] = self.pi_files(scope);
         let names = ExtensionNames {
-            command: self.config.text("cards.command_name"),
-            status: self.config.text("cards.status_key"),
-            clear_ms: self.config.number("cards.notification_auto_clear_ms"),
+            command: &self.settings().cards.command_name,
+            status: &self.settings().cards.status_key,
+            clear_ms: self.settings().cards.notification_auto_clear_ms,
         };
         plan_files(
             vec![(extension, extension_text(binary, &names)), (skill_file, skill_text(scope, binary))],

@@ -9,7 +9,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
-use rethread_engine::{Config, EngineError, PendingTurn, SendRequest, ThreadError};
+use rethread_engine::{EngineError, PendingTurn, SendRequest, ServeSettings, ThreadError};
 use rethread_model::thread::{ChatRole, StopReason, ThreadId, ThreadMessage};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
@@ -22,8 +22,6 @@ use crate::serve::{ApiError, ServerState, SharedState};
 
 /// Number of lock shards; threads that share one wait for each other briefly.
 const LOCK_SHARDS: usize = 64;
-/// Upper bound for `serve.turns`: each running turn uses an OS thread.
-const MAX_TURNS: u64 = 256;
 
 /// All queued and running turns of the server.
 #[derive(Debug)]
@@ -32,8 +30,8 @@ pub(crate) struct TurnQueue {
     thread_locks: Vec<tokio::sync::Mutex<()>>,
     /// One permit per running turn, granted in order of request.
     pub(super) slots: Arc<Semaphore>,
-    /// Concurrent turns, and turns that may wait.
-    limits: (usize, usize),
+    /// How many turns run at the same time.
+    turns: usize,
     /// Number of tasks that must finish before shutdown.
     busy: watch::Sender<usize>,
     /// Becomes true when all of them have.
@@ -104,15 +102,14 @@ pub(super) struct TurnPermit(BusyGuard);
 pub(super) struct BusyGuard(SharedState);
 
 impl TurnQueue {
-    /// A queue with the limits `serve.turns` and `serve.queue`.
-    pub(crate) fn new(config: &Config) -> Self {
-        let turns = config.number("serve.turns").clamp(1, MAX_TURNS) as usize;
-        let queue = config.number("serve.queue").min(u64::from(u32::MAX)) as usize;
+    /// A queue that runs as many turns at the same time as `serve.turns` allows.
+    pub(crate) fn new(settings: &ServeSettings) -> Self {
+        let turns = settings.turns as usize;
         Self {
             state: Mutex::default(),
             thread_locks: (0..LOCK_SHARDS).map(|_| tokio::sync::Mutex::default()).collect(),
             slots: Arc::new(Semaphore::new(turns)),
-            limits: (turns, queue),
+            turns,
             busy: watch::Sender::new(0),
             done: watch::Sender::new(false),
         }
@@ -339,8 +336,8 @@ impl TurnPermit {
         if state.is_closed {
             return Err(ApiError::shutting_down());
         }
-        let (turns, queue) = app.turns.limits;
-        if state.accepted >= turns.saturating_add(queue) {
+        let queue = app.engine.settings().serve.queue as usize;
+        if state.accepted >= app.turns.turns + queue {
             let message = format!("the queue is full: {queue} turns are waiting");
             let error = ApiError::new(StatusCode::TOO_MANY_REQUESTS, FailureKind::QueueFull, message);
             return Err(error.hint("try again later, or raise serve.queue"));
@@ -403,7 +400,7 @@ mod tests {
             allowed_hosts: Vec::new(),
             is_tls: false,
             events: crate::serve::live::EventHub::default(),
-            turns: TurnQueue::new(engine.config()),
+            turns: TurnQueue::new(&engine.settings().serve),
             thread_syncs: crate::serve::live::PendingThreadSyncs::default(),
             limits: crate::serve::admission::ConcurrencyLimits::default(),
             socket_permits: Arc::new(Semaphore::new(1)),
