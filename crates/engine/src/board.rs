@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rethread_model::{Agent, Entry, Session, SessionState};
-use rethread_store::{BoardRow, LifecycleRow, SessionKey, Store};
+use rethread_store::{BoardRow, LifecycleRow, ReadStore, SessionKey};
 
 use crate::awareness::Lifecycle;
 use crate::{Engine, EngineError, ListedSession, UsageTotals};
@@ -152,10 +152,10 @@ impl Engine {
     /// The sessions started by users, by project and state.
     pub fn board(&self, request: &BoardRequest) -> Result<Board, EngineError> {
         let Some(store) = self.reader()? else { return Ok(Board::default()) };
-        store.in_read_transaction(|store| self.board_in(store, request))
+        self.board_in(&*store.snapshot()?, request)
     }
 
-    fn board_in(&self, store: &Store, request: &BoardRequest) -> Result<Board, EngineError> {
+    fn board_in(&self, store: &ReadStore, request: &BoardRequest) -> Result<Board, EngineError> {
         let glances = store.board_rows()?;
         let (lifecycle, now) = (Lifecycle::from_settings(self.settings()), self.now());
         let mut board = Board::default();
@@ -189,7 +189,7 @@ impl Engine {
 }
 
 fn board_project(
-    store: &Store,
+    store: &ReadStore,
     project: Option<&str>,
     mut sessions: Vec<GlanceWithState<'_>>,
     range: ListRange,

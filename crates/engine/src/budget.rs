@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 
 use rethread_llm::{Admission, Budget, BudgetRefusal, Meter, NanoUsd, RequestEstimate, RequestSettlement, SpentToday};
 use rethread_model::Timestamp;
-use rethread_store::{ModelSpending, PlannedRequest, SettledRequest, Store};
+use rethread_store::{ModelSpending, PlannedRequest, ReadStore, SettledRequest, Store};
 
 use crate::{Clock, Engine, EngineError};
 
@@ -62,7 +62,7 @@ impl Engine {
     }
 
     /// The daily budget and today's spending.
-    pub(crate) fn budget_status(&self, store: Option<&Store>) -> Result<BudgetStatus, EngineError> {
+    pub(crate) fn budget_status(&self, store: Option<&ReadStore>) -> Result<BudgetStatus, EngineError> {
         let spent = store.map(|store| store.spending_since(self.day_start())).transpose()?.unwrap_or_default();
         let budget = self.budget();
         Ok(BudgetStatus {

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use rethread_model::thread::NameOrigin;
 use rethread_model::{Agent, SessionId, Timestamp};
-use rethread_store::{ChangedSession, Store, StoreError};
+use rethread_store::{ChangedSession, ReadStore, StoreError};
 
-use crate::search_cache::inode_of;
 use crate::{Engine, EngineError};
 
 /// With more changed sessions than this, none are named: the subscriber should reload everything.
@@ -39,8 +38,8 @@ pub struct ChangeReport {
 /// The state of the store at the last poll.
 #[derive(Debug)]
 struct ChangeCursor {
-    store: Store,
-    inode: Option<u64>,
+    store: ReadStore,
+    identity: Option<u64>,
     data_version: i64,
     change: i64,
     touch: Timestamp,
@@ -53,10 +52,9 @@ impl<'e> ChangeWatcher<'e> {
 
     /// Changes since the last call, or `None`. The first call always reports a change; without a store there is none.
     pub fn poll(&mut self) -> Option<ChangeReport> {
-        let database = self.engine.database();
         let was_open = self.cursor.is_some();
-        // Another file may be at the path of ours by now.
-        let cursor = self.cursor.take().filter(|cursor| cursor.inode == inode_of(&database));
+        // Another store may be in the place of ours by now.
+        let cursor = self.cursor.take().filter(|cursor| cursor.identity == self.engine.location().identity());
         let is_first = cursor.is_none();
         let cursor = match cursor {
             Some(cursor) => cursor,
@@ -82,7 +80,7 @@ impl<'e> ChangeWatcher<'e> {
     }
 
     fn open_cursor(&mut self) -> Result<Option<ChangeCursor>, EngineError> {
-        let inode = inode_of(&self.engine.database());
+        let identity = self.engine.location().identity();
         let Some(store) = self.engine.reader()? else {
             self.was_missing = true;
             return Ok(None);
@@ -90,13 +88,13 @@ impl<'e> ChangeWatcher<'e> {
         self.names.clear();
         if std::mem::take(&mut self.was_missing) {
             let (version, change, touch) = (i64::MIN, 0, Timestamp::default());
-            return Ok(Some(ChangeCursor { store, inode, data_version: version, change, touch }));
+            return Ok(Some(ChangeCursor { store, identity, data_version: version, change, touch }));
         }
         let (version, change, touch) = (store.data_version()?, store.head()?.change, store.last_touched_at()?);
         for session in store.newest_named_sessions(MAX_NAMES_TRACKED as u64)? {
             self.names.extend(session.name.map(|name| (session.id, name)));
         }
-        Ok(Some(ChangeCursor { store, inode, data_version: version, change, touch }))
+        Ok(Some(ChangeCursor { store, identity, data_version: version, change, touch }))
     }
 
     fn read_changes(&mut self, mut cursor: ChangeCursor) -> Result<(ChangeCursor, Option<ChangeReport>), StoreError> {

@@ -1,12 +1,14 @@
 //! Checks for `doctor`: finds problems with sources, hooks, store, model and configuration, and suggests fixes.
 
+use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use rethread_index::{IndexLag, IndexProblem, index_lag};
 use rethread_ingest::source::{self, project};
 use rethread_llm::{ChatLimits, NanoUsd};
 use rethread_model::Agent;
-use rethread_store::Store;
+use rethread_store::ReadStore;
 
 use crate::{Engine, EngineError, ModelError};
 
@@ -127,8 +129,8 @@ impl Engine {
                 return diagnosis.add(area, FindingLevel::Problem, with_cause(&error), hint);
             }
         };
-        if Store::is_damaged(&self.database()) {
-            let message = format!("the store {} is damaged", self.database().display());
+        if self.location().is_damaged() {
+            let message = format!("the store {} is damaged", self.location());
             diagnosis.add(area, FindingLevel::Problem, message, Some(REPLACE_HINT));
         }
         let changed = store.changed_entries().unwrap_or_default().len();
@@ -158,9 +160,8 @@ impl Engine {
             diagnosis.add(area, FindingLevel::Info, message, Some("run: rethread sync"));
         }
         self.check_index(&store, diagnosis);
-        let loose =
-            |path: &std::path::Path| std::fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o077 != 0);
-        if loose(&self.folder) || loose(&self.database()) {
+        let is_loose = |folder: &Path| fs::metadata(folder).is_ok_and(|data| data.permissions().mode() & 0o077 != 0);
+        if is_loose(&self.folder) || self.location().is_readable_by_others() {
             let message = format!("other users can read {}", self.folder.display());
             let hint = format!("run: chmod -R go-rwx {}", self.folder.display());
             diagnosis.add(area, FindingLevel::Problem, message, Some(&hint));
@@ -179,7 +180,7 @@ impl Engine {
     /// Stores that had to be replaced: the files stay until the user deletes them.
     fn check_set_aside(&self, diagnosis: &mut Diagnosis) {
         for old in self.set_aside_stores() {
-            let path = old.path.display();
+            let path = old.location;
             if old.is_carried_over {
                 let message = format!("an earlier store was replaced and carried over; its file is kept: {path}");
                 diagnosis.add("store", FindingLevel::Info, message, None);
@@ -201,7 +202,7 @@ impl Engine {
         }
     }
 
-    fn check_index(&self, store: &Store, diagnosis: &mut Diagnosis) {
+    fn check_index(&self, store: &ReadStore, diagnosis: &mut Diagnosis) {
         let area = "index";
         match index_lag(&self.index_folder(), store, u64::MAX) {
             Ok(IndexLag::None) => diagnosis.add(area, FindingLevel::Ok, "all entries are indexed".to_owned(), None),

@@ -5,7 +5,7 @@ use std::time::Instant;
 use rethread_ingest::{RedactionFindings, Redactor};
 use rethread_llm::{ApiKey, Embedder, EmbeddingLimits, Endpoint, Meter, Price, Provider, built_in_price, is_local_url};
 use rethread_recall::{SearchQuery, SimilarityScores};
-use rethread_store::{EmbeddableEntry, QuantizedVector, Store};
+use rethread_store::{EmbeddableEntry, QuantizedVector, ReadStore, Store};
 
 use crate::Engine;
 use crate::config::EmbeddingSettings;
@@ -78,7 +78,11 @@ impl Engine {
     }
 
     /// How similar every entry is to the query. `None` if no model is configured or there is nothing to compare.
-    pub(crate) fn similarity(&self, store: &Store, query: &SearchQuery) -> Option<Result<SimilarityScores, String>> {
+    pub(crate) fn similarity(
+        &self,
+        store: &ReadStore,
+        query: &SearchQuery,
+    ) -> Option<Result<SimilarityScores, String>> {
         let settings = self.embedding_settings()?;
         // Without a topic the newest entries are wanted, regardless of their content.
         if query.topic.trim().is_empty() {
@@ -89,7 +93,7 @@ impl Engine {
 
     fn similarity_to_stored(
         &self,
-        store: &Store,
+        store: &ReadStore,
         query: &SearchQuery,
         settings: &EmbeddingSettings,
     ) -> Result<Option<SimilarityScores>, String> {

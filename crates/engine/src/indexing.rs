@@ -8,7 +8,7 @@ use rethread_index::{
     IndexError, IndexLag, IndexProblem, IndexUpdate, IndexUpdater, LockWait, delete_index, index_lag, update_index,
 };
 use rethread_model::Space;
-use rethread_store::Store;
+use rethread_store::ReadStore;
 
 use crate::{Engine, EngineError};
 
@@ -65,7 +65,7 @@ impl Engine {
     }
 
     /// Updates the index if that takes only a moment, so that the next prompt finds it up to date.
-    pub(crate) fn update_index_quickly(&self, store: &Store) {
+    pub(crate) fn update_index_quickly(&self, store: &ReadStore) {
         let folder = self.index_folder();
         // If it cannot be done now, the next sync or search does it, and reports errors.
         if let Ok(IndexLag::Entries(entries)) = index_lag(&folder, store, MAX_ENTRIES_QUICK + 1)
@@ -76,7 +76,7 @@ impl Engine {
     }
 
     /// Updates the index if enough is missing. Errors are reported, but do not fail the sync.
-    pub(crate) fn update_index(&self, store: &Store) -> IndexReport {
+    pub(crate) fn update_index(&self, store: &ReadStore) -> IndexReport {
         let start = Instant::now();
         let folder = self.index_folder();
         let done = index_lag(&folder, store, MIN_ENTRIES_TO_COMMIT).and_then(|lag| match lag {
@@ -112,7 +112,7 @@ impl Engine {
     }
 
     fn index_until_done(&self, done: &AtomicBool) -> Result<IndexUpdate, IndexError> {
-        let Some(store) = Store::open_read_only(&self.database(), &Space::local(), None)? else {
+        let Some(store) = ReadStore::open(&self.location(), &Space::local(), None)? else {
             return Ok(IndexUpdate::UpToDate);
         };
         let Some(mut follower) = IndexUpdater::begin(&self.index_folder(), &store, LockWait::Skip)? else {

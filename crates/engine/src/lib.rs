@@ -70,7 +70,7 @@ use std::time::Duration;
 use jiff::tz::TimeZone;
 use rethread_ingest::source::SourceConfig;
 use rethread_model::{Space, Timestamp};
-use rethread_store::{Store, WaitBudget};
+use rethread_store::{ReadStore, Store, StoreLocation, WaitBudget};
 
 use config::LiveConfig;
 use search_cache::SearchCache;
@@ -222,7 +222,7 @@ impl Engine {
 
     /// Whether a store exists, which means that something was synced here before.
     pub fn has_store(&self) -> bool {
-        self.database().exists()
+        self.location().exists()
     }
 
     /// The time zone in which the user's days start and end.
@@ -230,23 +230,24 @@ impl Engine {
         &self.environment.time_zone
     }
 
-    fn database(&self) -> PathBuf {
-        self.folder.join("memory.db")
+    /// Where the store is, or will be.
+    pub fn location(&self) -> StoreLocation {
+        StoreLocation::in_folder(&self.folder)
     }
 
     /// Opens the store for reading. `None` if there is none yet: reading neither creates nor changes it.
-    fn reader(&self) -> Result<Option<Store>, EngineError> {
-        Ok(Store::open_read_only(&self.database(), &Space::local(), self.store_timeout)?)
+    fn reader(&self) -> Result<Option<ReadStore>, EngineError> {
+        Ok(ReadStore::open(&self.location(), &Space::local(), self.store_timeout)?)
     }
 
     /// Opens the store for writing and creates it if there is none. Delivers the hook events that wait.
     fn writer(&self) -> Result<Store, EngineError> {
         self.ensure_home()?;
-        let (path, space) = (self.database(), Space::local());
+        let (location, space) = (self.location(), Space::local());
         let mut store = match (&self.hook_wait, self.store_timeout) {
-            (Some(budget), _) => Store::open_low_latency(&path, space, budget.clone())?,
-            (None, Some(timeout)) => Store::open_with_timeout(&path, space, timeout)?,
-            (None, None) => Store::open(&path, space)?,
+            (Some(budget), _) => Store::open_low_latency(&location, space, budget.clone())?,
+            (None, Some(timeout)) => Store::open_with_timeout(&location, space, timeout)?,
+            (None, None) => Store::open(&location, space)?,
         };
         match self.hooks().deliver_spooled(&mut store) {
             // Its own event must not be stored before those that wait.
@@ -264,10 +265,12 @@ impl Engine {
 
     /// Opens the store for a reader that syncs new transcript lines first. If it cannot be written, what is stored must
     /// do.
-    fn syncing_reader(&self) -> Result<Option<Store>, EngineError> {
+    fn syncing_reader(&self) -> Result<Option<SyncingReader>, EngineError> {
         match self.existing_writer() {
-            Err(EngineError::Store(StoreError::Disk { .. } | StoreError::Create { .. })) => self.reader(),
-            other => other,
+            Err(EngineError::Store(StoreError::Disk { .. } | StoreError::Create { .. })) => {
+                Ok(self.reader()?.map(SyncingReader::ReadOnly))
+            }
+            other => Ok(other?.map(SyncingReader::Writable)),
         }
     }
 
@@ -284,5 +287,32 @@ impl Engine {
         let extra = self.settings().sources.iter();
         source_config.extra_roots = extra.map(|(agent, path)| (agent, below_home(path))).collect();
         source_config
+    }
+}
+
+/// A store for a reader that syncs first, if it can be written.
+#[derive(Debug)]
+enum SyncingReader {
+    Writable(Store),
+    ReadOnly(ReadStore),
+}
+
+impl SyncingReader {
+    fn writer(&mut self) -> Option<&mut Store> {
+        match self {
+            SyncingReader::Writable(store) => Some(store),
+            SyncingReader::ReadOnly(_) => None,
+        }
+    }
+}
+
+impl std::ops::Deref for SyncingReader {
+    type Target = ReadStore;
+
+    fn deref(&self) -> &ReadStore {
+        match self {
+            SyncingReader::Writable(store) => store,
+            SyncingReader::ReadOnly(store) => store,
+        }
     }
 }

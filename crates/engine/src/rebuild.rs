@@ -8,7 +8,7 @@ use rethread_ingest::source::file;
 use rethread_ingest::{KeptEntries, SessionAssembler, rebuild_episodes};
 use rethread_model::thread::ThreadRecord;
 use rethread_model::{Session, SessionCounts};
-use rethread_store::{Batch, FailedCheck, SessionFilter, SessionNumber, SessionUpdate, Store};
+use rethread_store::{Batch, FailedCheck, ReadStore, SessionFilter, SessionNumber, SessionUpdate, Store};
 
 use crate::sync::{JobStart, ReadProgress, SyncPlan, SyncReport, SyncRequest, SyncTotals, TranscriptJob, run_plan};
 use crate::{Engine, EngineError};
@@ -43,7 +43,7 @@ impl Engine {
     /// file is damaged is replaced first.
     pub fn rebuild(&self, progress: &mut dyn FnMut(ReadProgress)) -> Result<RebuildReport, EngineError> {
         self.config.ensure_usable()?;
-        if self.has_store() && Store::is_damaged(&self.database()) {
+        if self.has_store() && self.location().is_damaged() {
             self.replace_store("the file fails its check")?;
         }
         self.with_usable_store(&mut || self.rebuild_once(progress))
@@ -85,7 +85,8 @@ impl Engine {
 
     /// Checks the database file, the consistency of its tables, and that each session rebuilds to the same result.
     pub fn verify(&self) -> Result<VerifyReport, EngineError> {
-        let checks = Store::check_names().chain([REBUILD_CHECK, INDEX_CHECK, THREADS_CHECK, ERASED_CHECK]).collect();
+        let checks =
+            ReadStore::check_names().chain([REBUILD_CHECK, INDEX_CHECK, THREADS_CHECK, ERASED_CHECK]).collect();
         let mut damage = self.verify_threads()?;
         let Some(store) = self.reader()? else {
             return Ok(VerifyReport { checks, damage, sessions: 0 });
@@ -163,7 +164,7 @@ impl Engine {
     }
 
     /// A missing index is fine: it is created when it is needed.
-    fn verify_index(&self, store: &Store) -> Result<Vec<FailedCheck>, EngineError> {
+    fn verify_index(&self, store: &ReadStore) -> Result<Vec<FailedCheck>, EngineError> {
         let folder = self.index_folder();
         if index_lag(&folder, store, 0)? == IndexLag::Unusable(IndexProblem::Missing) {
             return Ok(Vec::new());
@@ -202,7 +203,7 @@ fn plan_rebuild(engine: &Engine, store: &mut Store) -> Result<(SyncPlan, u64), E
 }
 
 /// The sessions that are not read from one of these sessions' transcripts.
-fn sessions_without(store: &Store, read: &HashSet<SessionNumber>) -> Result<Vec<SessionNumber>, EngineError> {
+fn sessions_without(store: &ReadStore, read: &HashSet<SessionNumber>) -> Result<Vec<SessionNumber>, EngineError> {
     let filter = SessionFilter { include_children: true, include_empty: true, ..SessionFilter::default() };
     let mut others = Vec::new();
     for session in store.sessions(&filter)? {

@@ -5,7 +5,7 @@ use rethread_recall::{
     CitedAnswer, MAX_REFERENCES, REFERENCE_BYTES, ReferenceCandidate, ReferenceOutcome, ReferencedSession,
     SessionReference, find_references, format_age, reference_block,
 };
-use rethread_store::{SessionScope, Store};
+use rethread_store::{ReadStore, SessionScope};
 
 use crate::resolver::{ReferenceForm, ReferenceMatch, ReferenceOrigin};
 use crate::{Engine, EngineError};
@@ -44,7 +44,7 @@ impl Engine {
     /// Resolves each reference in a text. A reference that fails does not affect the others.
     pub(crate) fn reference_outcomes(
         &self,
-        store: &Store,
+        store: &ReadStore,
         from: ReferenceOrigin<'_>,
         text: &str,
     ) -> Vec<(SessionReference, ReferenceOutcome)> {
@@ -69,7 +69,7 @@ impl Engine {
 
     fn reference_outcome(
         &self,
-        store: &Store,
+        store: &ReadStore,
         from: ReferenceOrigin<'_>,
         reference: &SessionReference,
     ) -> ReferenceOutcome {
@@ -105,7 +105,7 @@ impl Engine {
     /// The card of a session, with the answer to the question if one was asked.
     fn referenced_session(
         &self,
-        store: &Store,
+        store: &ReadStore,
         session: Session,
         question: Option<&str>,
     ) -> Result<ReferencedSession, EngineError> {

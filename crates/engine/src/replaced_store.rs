@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rethread_store::{CarriedOver, Store, StoreError};
+use rethread_store::{CarriedOver, Store, StoreError, StoreLocation};
 use serde_json::json;
 
 use crate::sync::reread_kind;
@@ -29,7 +29,7 @@ pub struct CarryOverReport {
 /// An old store that was set aside.
 #[derive(Clone, Debug)]
 pub(crate) struct SetAsideStore {
-    pub(crate) path: PathBuf,
+    pub(crate) location: StoreLocation,
     pub(crate) is_carried_over: bool,
 }
 
@@ -66,7 +66,7 @@ impl Engine {
         let Some(_lock) = home::try_lock_file(&lock)? else { return Ok(()) };
         let folder = self.folder.join(FOLDER);
         // Another process that met the same damage was faster.
-        if self.set_aside_stores().iter().any(|old| self.is_newer_than_engine(&old.path)) && self.writer().is_ok() {
+        if self.set_aside_stores().iter().any(|old| self.is_newer_than_engine(&old.location)) && self.writer().is_ok() {
             return Ok(());
         }
         let stamp: String = self.now().to_string().chars().filter(char::is_ascii_alphanumeric).collect();
@@ -76,13 +76,10 @@ impl Engine {
             copy += 1;
             named = folder.join(format!("{stamp}-{copy}"));
         }
-        let old = Store::move_aside(&self.database(), &named).map_err(failed(&named))?;
+        let old = self.location().move_aside(&named).map_err(failed(&named))?;
         let carried = self.writer()?.carry_over_tombstones(&old)?;
-        let fields = [
-            ("path", old.display().to_string().into()),
-            ("why", reason.into()),
-            ("tombstones", carried.tombstones.into()),
-        ];
+        let fields =
+            [("path", old.to_string().into()), ("why", reason.into()), ("tombstones", carried.tombstones.into())];
         self.log_event("store_set_aside", None, &fields);
         Ok(())
     }
@@ -96,8 +93,8 @@ impl Engine {
         }
         let Some(_lock) = home::try_lock_file(&self.folder.join(LOCK))? else { return Ok(Vec::new()) };
         let mut reports = Vec::new();
-        for SetAsideStore { path, .. } in waiting {
-            let carried = store.carry_over(&path, &reread_kind)?;
+        for SetAsideStore { location, .. } in waiting {
+            let carried = store.carry_over(&location, &reread_kind)?;
             let text = json!({
                 "sessions": carried.sessions,
                 "entries": carried.entries,
@@ -106,10 +103,10 @@ impl Engine {
                 "damagedTables": carried.damaged_tables,
                 "rejectedRows": carried.rejected_rows,
             });
-            let report = path.with_file_name(REPORT);
+            let report = location.path().with_file_name(REPORT);
             home::write_atomic(&report, &format!("{text:#}\n"))
                 .map_err(|cause| EngineError::Folder { path: report, cause })?;
-            reports.push(CarryOverReport { path, carried });
+            reports.push(CarryOverReport { path: location.path().to_owned(), carried });
         }
         Ok(reports)
     }
@@ -117,10 +114,13 @@ impl Engine {
     /// The stores that were set aside, oldest first.
     pub(crate) fn set_aside_stores(&self) -> Vec<SetAsideStore> {
         let folders = std::fs::read_dir(self.folder.join(FOLDER)).into_iter().flatten().flatten();
-        let paths = folders.map(|folder| folder.path().join("memory.db")).filter(|path| path.exists());
-        let mut stores: Vec<SetAsideStore> =
-            paths.map(|path| SetAsideStore { is_carried_over: path.with_file_name(REPORT).exists(), path }).collect();
-        stores.sort_by(|a, b| a.path.cmp(&b.path));
+        let stores = folders.filter_map(|folder| {
+            let location = StoreLocation::in_folder(&folder.path());
+            let is_carried_over = folder.path().join(REPORT).exists();
+            location.exists().then_some(SetAsideStore { location, is_carried_over })
+        });
+        let mut stores: Vec<SetAsideStore> = stores.collect();
+        stores.sort_by(|a, b| a.location.cmp(&b.location));
         stores
     }
 
@@ -129,8 +129,8 @@ impl Engine {
         (!self.set_aside_stores().is_empty()).then(|| self.folder.join(FOLDER))
     }
 
-    fn is_newer_than_engine(&self, path: &Path) -> bool {
-        let folder = path.parent().unwrap_or(path);
+    fn is_newer_than_engine(&self, location: &StoreLocation) -> bool {
+        let folder = location.path().parent().unwrap_or(&self.folder);
         std::fs::metadata(folder).and_then(|data| data.modified()).is_ok_and(|at| at > self.opened_at)
     }
 

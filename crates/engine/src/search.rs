@@ -13,7 +13,7 @@ use rethread_model::{Agent, Entry, EntryKind, Timestamp};
 use rethread_recall::{
     FeatureWeights, HitKind, SearchError, SearchHit, SearchInput, SearchQuery, SearchResults, TimePhrase, search,
 };
-use rethread_store::{SessionNumber, SessionScope, Store};
+use rethread_store::{ReadStore, SessionNumber, SessionScope};
 
 use crate::indexing::{MIN_ENTRIES_TO_COMMIT, index_outcome};
 use crate::{Engine, EngineError, IndexOutcome};
@@ -106,8 +106,8 @@ impl Engine {
         let start = Instant::now();
         let now = self.local_now();
         let query = self.parse_query(request, &now)?;
-        let database = self.database();
-        let store = match self.search_cache.take_store(&database) {
+        let location = self.location();
+        let store = match self.search_cache.take_store(&location) {
             Some(store) => store,
             None => match self.reader()? {
                 Some(store) => store,
@@ -152,7 +152,7 @@ impl Engine {
         };
         let without = similarity.and_then(Result::err).map(|why| format!("{why}; searched by words only"));
         let degraded = [without, degraded].into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
-        self.search_cache.put_store(&database, store);
+        self.search_cache.put_store(&location, store);
         Ok(SearchReport { hits: recalled, matched, searched, degraded, index, seconds: start.elapsed().as_secs_f64() })
     }
 
@@ -190,7 +190,7 @@ impl Engine {
     /// The sessions to search. `None` means all.
     fn allowed_sessions(
         &self,
-        store: &Store,
+        store: &ReadStore,
         request: &SearchRequest,
         query: &SearchQuery,
     ) -> Result<Option<Vec<SessionNumber>>, EngineError> {
@@ -208,7 +208,7 @@ impl Engine {
     /// fails too.
     pub(crate) fn with_snapshot<T>(
         &self,
-        store: &Store,
+        store: &ReadStore,
         work: impl Fn(&IndexSnapshot) -> Result<T, SearchError>,
     ) -> Result<(T, IndexOutcome), EngineError> {
         let folder = self.index_folder();
@@ -259,7 +259,7 @@ impl Engine {
     /// The same without changing the index: missing entries are read from the store, all of them if it is unusable.
     pub(crate) fn with_snapshot_read_only<T>(
         &self,
-        store: &Store,
+        store: &ReadStore,
         work: impl Fn(&IndexSnapshot) -> Result<T, SearchError>,
     ) -> Result<T, EngineError> {
         let (folder, head) = (self.index_folder(), store.head()?);
@@ -285,7 +285,7 @@ impl Engine {
     }
 
     /// The index, if few entries are missing from it. Without an index the store, if it is small.
-    pub(crate) fn quick_snapshot(&self, store: &Store) -> Result<Option<IndexSnapshot>, SearchError> {
+    pub(crate) fn quick_snapshot(&self, store: &ReadStore) -> Result<Option<IndexSnapshot>, SearchError> {
         let folder = self.index_folder();
         Ok(match index_lag(&folder, store, MAX_UNINDEXED_QUICK + 1)? {
             IndexLag::None => Some(IndexSnapshot::open(&folder, store)?),
@@ -300,7 +300,7 @@ impl Engine {
     }
 
     /// The index plus its missing entries, if there are few. Without an index the store, if it is small.
-    pub(crate) fn indexed_snapshot(&self, store: &Store) -> Result<Option<IndexSnapshot>, SearchError> {
+    pub(crate) fn indexed_snapshot(&self, store: &ReadStore) -> Result<Option<IndexSnapshot>, SearchError> {
         if let Some(snapshot) = IndexSnapshot::open_bounded(&self.index_folder(), store, MIN_ENTRIES_TO_COMMIT)? {
             return Ok(Some(snapshot));
         }
@@ -309,7 +309,7 @@ impl Engine {
     }
 
     /// Updates the index if reading the missing entries from the store would take longer.
-    fn prepare_index(&self, store: &Store) -> Result<IndexOutcome, IndexError> {
+    fn prepare_index(&self, store: &ReadStore) -> Result<IndexOutcome, IndexError> {
         let folder = self.index_folder();
         match index_lag(&folder, store, MAX_UNINDEXED)? {
             IndexLag::None => Ok(IndexOutcome::UpToDate),
@@ -328,7 +328,7 @@ pub(crate) enum GuardedError {
 
 /// The best hits in these sessions, as snippets and by words alone.
 pub(crate) fn search_in_sessions(
-    store: &Store,
+    store: &ReadStore,
     snapshot: &IndexSnapshot,
     query: &SearchQuery,
     sessions: &[SessionNumber],
@@ -361,7 +361,7 @@ pub(crate) fn catch_index_damage<T>(work: impl FnOnce() -> Result<T, SearchError
 }
 
 /// Prompt and answer of the episode a hit belongs to.
-fn prompt_and_answer(store: &Store, hit: &SearchHit) -> Result<(Option<String>, Option<String>), EngineError> {
+fn prompt_and_answer(store: &ReadStore, hit: &SearchHit) -> Result<(Option<String>, Option<String>), EngineError> {
     let entries = store.episode_entries(hit.key)?;
     Ok((prompt_of(&entries).map(str::to_owned), answer_of(&entries).map(str::to_owned)))
 }

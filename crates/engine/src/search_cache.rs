@@ -2,30 +2,28 @@
 //!
 //! Concurrent searches open their own.
 
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rethread_index::IndexSnapshot;
-use rethread_store::{Store, StoreHead};
+use rethread_store::{ReadStore, StoreHead, StoreLocation};
 
-/// An open store with the inode of its file, and an index snapshot with the store position it belongs to.
+/// An open store with its identity, and an index snapshot with the store position it belongs to.
 #[derive(Debug, Default)]
 pub(crate) struct SearchCache {
-    store: Mutex<Option<(u64, Store)>>,
+    store: Mutex<Option<(u64, ReadStore)>>,
     snapshot: Mutex<Option<(StoreHead, Arc<IndexSnapshot>)>>,
 }
 
 impl SearchCache {
-    /// The cached store, if the file at that path is still the same.
-    pub(crate) fn take_store(&self, path: &Path) -> Option<Store> {
-        let (inode, store) = self.store.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        (inode_of(path) == Some(inode)).then_some(store)
+    /// The cached store, if the one at that location is still the same.
+    pub(crate) fn take_store(&self, location: &StoreLocation) -> Option<ReadStore> {
+        let (identity, store) = self.store.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        (location.identity() == Some(identity)).then_some(store)
     }
 
     /// Caches a store for the next search.
-    pub(crate) fn put_store(&self, path: &Path, store: Store) {
-        let kept = inode_of(path).map(|inode| (inode, store));
+    pub(crate) fn put_store(&self, location: &StoreLocation, store: ReadStore) {
+        let kept = location.identity().map(|identity| (identity, store));
         *self.store.lock().unwrap_or_else(PoisonError::into_inner) = kept;
     }
 
@@ -39,9 +37,4 @@ impl SearchCache {
     pub(crate) fn set_snapshot(&self, kept: Option<(StoreHead, Arc<IndexSnapshot>)>) {
         *self.snapshot.lock().unwrap_or_else(PoisonError::into_inner) = kept;
     }
-}
-
-/// A different inode means that the file at the path was replaced.
-pub(crate) fn inode_of(path: &Path) -> Option<u64> {
-    std::fs::metadata(path).ok().map(|data| data.ino())
 }

@@ -3,8 +3,8 @@
 use rethread_model::{Entry, Fact, Predicate, Session, SessionId, relative_path};
 use rethread_recall::{Decision, decisions};
 use rethread_store::{
-    EntryFilter, EntryPage, EntryRange, EpisodePrompt, FactQuery, FactRow, InjectionRow, SessionKey, SessionNumber,
-    Store,
+    EntryFilter, EntryPage, EntryRange, EpisodePrompt, FactQuery, FactRow, InjectionRow, ReadStore, SessionKey,
+    SessionNumber,
 };
 
 use crate::facts::{KnownError, known_errors_in};
@@ -86,15 +86,14 @@ impl Engine {
     pub fn session_page(&self, id: SessionId, request: SessionPageRequest) -> Result<SessionPage, EngineError> {
         let unknown = || EngineError::UnknownReference(id.to_string());
         let store = self.reader()?.ok_or_else(unknown)?;
-        store.in_read_transaction(|store| {
-            let (number, session) = store.session_by_id(id)?.ok_or_else(unknown)?;
-            self.session_page_in(store, number, session, request)
-        })
+        let store = store.snapshot()?;
+        let (number, session) = store.session_by_id(id)?.ok_or_else(unknown)?;
+        self.session_page_in(&store, number, session, request)
     }
 
     fn session_page_in(
         &self,
-        store: &Store,
+        store: &ReadStore,
         number: SessionNumber,
         session: Session,
         request: SessionPageRequest,
@@ -156,7 +155,7 @@ fn trim_to_max_bytes(page: &mut EntryPage, range: EntryRange) {
     }
 }
 
-fn changed_files(store: &Store, number: SessionNumber, session: &Session) -> Result<Vec<ChangedFile>, EngineError> {
+fn changed_files(store: &ReadStore, number: SessionNumber, session: &Session) -> Result<Vec<ChangedFile>, EngineError> {
     let project = session.project.as_deref().or(session.cwd.as_deref());
     let changed = store.changed_paths(number)?.into_iter().map(|changed| ChangedFile {
         name: relative_path(&changed.path, project).to_owned(),

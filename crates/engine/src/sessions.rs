@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rethread_ingest::source::project;
 use rethread_model::{Agent, Session, SessionState};
-use rethread_store::{SessionFilter, SessionKey, SessionScope, Store};
+use rethread_store::{ReadStore, SessionFilter, SessionKey, SessionScope};
 
 use crate::awareness::Lifecycle;
 use crate::{Engine, EngineError};
@@ -86,7 +86,7 @@ impl Engine {
 
     pub(crate) fn sessions_in(
         &self,
-        store: &Store,
+        store: &ReadStore,
         request: &SessionListRequest,
     ) -> Result<Vec<ListedSession>, EngineError> {
         let filter = SessionFilter {
@@ -105,7 +105,7 @@ impl Engine {
         Ok(sessions.take(request.limit.map_or(usize::MAX, |limit| limit as usize)).collect())
     }
 
-    pub(crate) fn listed_session(&self, store: &Store, session: Session) -> Result<ListedSession, EngineError> {
+    pub(crate) fn listed_session(&self, store: &ReadStore, session: Session) -> Result<ListedSession, EngineError> {
         let life = store.lifecycle(SessionKey { agent: session.agent, external_id: &session.external_id })?;
         let state =
             Lifecycle::from_settings(self.settings()).state(life.as_ref(), session.last_activity_at, self.now());

@@ -1,7 +1,7 @@
 //! The log of a session, in one of three profiles, with an optional size limit.
 
 use rethread_model::{Entry, EntryKind, EntryRole, Episode, Session, SessionId};
-use rethread_store::{ChangedPath, EntryFilter, Store, ToolTotal};
+use rethread_store::{ChangedPath, EntryFilter, ReadStore, ToolTotal};
 
 use crate::resolver::stored_session;
 use crate::{Engine, EngineError, ListPage, ListedSession, PageRequest};
@@ -107,7 +107,7 @@ impl Engine {
 }
 
 /// Fails if the transcript ends before a line. Lines without an entry of their own exist, too.
-pub(crate) fn ensure_line_exists(store: &Store, listed: &ListedSession, line: u64) -> Result<(), EngineError> {
+pub(crate) fn ensure_line_exists(store: &ReadStore, listed: &ListedSession, line: u64) -> Result<(), EngineError> {
     let session = listed.session.id;
     let all = store.entries(session, EntryFilter { include_abandoned: true, include_meta: true, last: None })?;
     let last = all.iter().map(|entry| entry.location.line).max().unwrap_or_default();
@@ -117,7 +117,7 @@ pub(crate) fn ensure_line_exists(store: &Store, listed: &ListedSession, line: u6
 }
 
 /// The entries of a session that the profile includes.
-fn profile_entries(store: &Store, listed: &ListedSession, profile: LogProfile) -> Result<Vec<Entry>, EngineError> {
+fn profile_entries(store: &ReadStore, listed: &ListedSession, profile: LogProfile) -> Result<Vec<Entry>, EngineError> {
     let full = profile == LogProfile::Full;
     let mut entries =
         store.entries(listed.session.id, EntryFilter { include_abandoned: full, include_meta: full, last: None })?;

@@ -46,14 +46,9 @@ impl Engine {
             tiers = self.tier_status(&store)?;
             index_lag = rethread_index::index_lag(&self.index_folder(), &store, u64::MAX)?;
         }
-        let database = self.database();
-        let sizes = ["", "-wal", "-shm"].iter().map(|suffix| {
-            let path = format!("{}{suffix}", database.display());
-            std::fs::metadata(path).map_or(0, |data| data.len())
-        });
         Ok(EngineStatus {
             folder: self.folder.clone(),
-            database_bytes: sizes.sum(),
+            database_bytes: self.location().size_bytes(),
             index_bytes: rethread_index::size_bytes(&self.index_folder()),
             index_lag,
             statistics,

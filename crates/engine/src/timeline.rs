@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rethread_model::{Episode, Session, Timestamp, ToolKind};
 use rethread_recall::SearchError;
-use rethread_store::{EpisodeKey, EpisodeWindow, SessionScope, Store};
+use rethread_store::{EpisodeKey, EpisodeWindow, ReadStore, SessionScope};
 
 use crate::search::{answer_of, prompt_of};
 use crate::show::ensure_line_exists;
@@ -101,7 +101,7 @@ impl Engine {
     }
 
     /// The episode that a citation or an episode id identifies, and its start time.
-    fn find_anchor(&self, store: &Store, id: &str) -> Result<(EpisodeKey, Timestamp), EngineError> {
+    fn find_anchor(&self, store: &ReadStore, id: &str) -> Result<(EpisodeKey, Timestamp), EngineError> {
         let unknown = || EngineError::UnknownReference(id.to_owned());
         let key = if let Some(key) = store.episode_by_id(id)? {
             key
@@ -133,7 +133,7 @@ fn episodes_touching(snapshot: &rethread_index::IndexSnapshot, file: &str) -> Re
 }
 
 fn timeline_episode(
-    store: &Store,
+    store: &ReadStore,
     key: EpisodeKey,
     anchor: Option<EpisodeKey>,
 ) -> Result<Option<TimelineEpisode>, EngineError> {

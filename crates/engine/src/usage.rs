@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::tz::TimeZone;
 use rethread_llm::{NanoUsd, list_price, price_thresholds};
 use rethread_model::{Agent, Timestamp, Tokens};
-use rethread_store::{LedgerTotal, SessionNumber, SessionScope, Store, UsageFilter, UsageGrain, UsageTotal};
+use rethread_store::{LedgerTotal, ReadStore, SessionNumber, SessionScope, UsageFilter, UsageGrain, UsageTotal};
 
 use crate::{BudgetStatus, Engine, EngineError, SessionTypeReduction, reduction};
 
@@ -91,7 +91,7 @@ impl UsageTotals {
     }
 
     /// Totals of one session.
-    pub(crate) fn for_session(store: &Store, session: SessionNumber) -> Result<Self, EngineError> {
+    pub(crate) fn for_session(store: &ReadStore, session: SessionNumber) -> Result<Self, EngineError> {
         let steps = price_thresholds();
         let mut used = Self::default();
         for slice in store.session_usage(session, &steps)? {
@@ -178,7 +178,7 @@ impl Engine {
 
     fn own_usage(
         &self,
-        store: Option<&Store>,
+        store: Option<&ReadStore>,
         from: Option<Timestamp>,
         to: Option<Timestamp>,
     ) -> Result<OwnUsage, EngineError> {
@@ -192,7 +192,7 @@ impl Engine {
 }
 
 fn usage_groups(
-    store: &Store,
+    store: &ReadStore,
     filter: &UsageFilter,
     by: UsageGrouping,
     zone: &TimeZone,

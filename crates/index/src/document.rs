@@ -1,7 +1,7 @@
 //! Turns stored entries into index documents, one episode at a time.
 
 use rethread_model::{Entry, EntryKind};
-use rethread_store::{EpisodeKey, FeedCursor, FeedEntry, FeedItem, SessionNumber, Store, StoreHead};
+use rethread_store::{EpisodeKey, FeedCursor, FeedEntry, FeedItem, ReadStore, SessionNumber, StoreHead};
 
 use crate::error::IndexError;
 use crate::novelty::{SessionWords, is_conversation};
@@ -56,7 +56,7 @@ impl IndexDocument {
 
 /// Calls `each` with every change since then, one whole episode at a time.
 pub(crate) fn for_each_change(
-    store: &Store,
+    store: &ReadStore,
     since: FeedCursor,
     each: impl FnMut(IndexChange) -> Result<(), IndexError>,
 ) -> Result<StoreHead, IndexError> {
@@ -68,7 +68,7 @@ pub(crate) fn for_each_change(
 
 /// Collects the entries of an episode.
 struct EpisodeCollector<'s, F> {
-    store: &'s Store,
+    store: &'s ReadStore,
     session_words: SessionWords,
     on_change: F,
     open: Option<(EpisodeKey, Vec<IndexDocument>)>,

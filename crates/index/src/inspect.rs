@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use rethread_store::{FeedCursor, FeedItem, SessionNumber, Store};
+use rethread_store::{FeedCursor, FeedItem, ReadStore, SessionNumber};
 
 use crate::IndexSnapshot;
 use crate::error::IndexError;
@@ -28,7 +28,7 @@ pub fn count_documents(folder: &Path, is_match: &dyn Fn(SessionNumber, u64) -> b
 }
 
 /// Compares the index with the store. Returns a description of each problem.
-pub fn verify_index(folder: &Path, store: &Store) -> Result<Vec<String>, IndexError> {
+pub fn verify_index(folder: &Path, store: &ReadStore) -> Result<Vec<String>, IndexError> {
     let mut wrong = Vec::new();
     let damaged = open_to_read(folder)?.validate_checksum()?;
     wrong.extend(damaged.iter().map(|path| format!("{} is damaged", path.display())));

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use rethread_model::EntryKind;
-use rethread_store::{SessionNumber, Store};
+use rethread_store::{ReadStore, SessionNumber};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::IndexError;
@@ -47,7 +47,7 @@ pub(crate) fn is_conversation(kind: EntryKind) -> bool {
 
 impl SessionWords {
     /// Loads the recent words of a session before its entries from `seq` on are added.
-    pub(crate) fn prepare(&mut self, store: &Store, session: SessionNumber, seq: u64) -> Result<(), IndexError> {
+    pub(crate) fn prepare(&mut self, store: &ReadStore, session: SessionNumber, seq: u64) -> Result<(), IndexError> {
         if self.sessions.contains_key(&session) {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rethread_store::{FeedCursor, Store};
+use rethread_store::{FeedCursor, ReadStore};
 use tantivy::{Index, ReloadPolicy};
 
 use crate::document::{self, IndexChange};
@@ -31,7 +31,7 @@ pub enum IndexLag {
 }
 
 /// How far the index in a folder is behind the store. Counting stops at `enough` entries.
-pub fn index_lag(folder: &Path, store: &Store, enough: u64) -> Result<IndexLag, IndexError> {
+pub fn index_lag(folder: &Path, store: &ReadStore, enough: u64) -> Result<IndexLag, IndexError> {
     let head = store.head()?;
     Ok(match CommitPayload::load(folder).and_then(|payload| payload.check_store(head)) {
         Ok(payload) if payload.change == head.change => IndexLag::None,
@@ -42,7 +42,7 @@ pub fn index_lag(folder: &Path, store: &Store, enough: u64) -> Result<IndexLag, 
 
 impl IndexSnapshot {
     /// Opens the index. Entries that are not indexed yet are read from the store.
-    pub fn open(folder: &Path, store: &Store) -> Result<Self, IndexError> {
+    pub fn open(folder: &Path, store: &ReadStore) -> Result<Self, IndexError> {
         let index = open_to_read(folder)?;
         // The payload is read before the segments. If a commit happens in between, its entries are also read from the
         // store, and their copies in the index are hidden.
@@ -57,7 +57,7 @@ impl IndexSnapshot {
 
     /// Opens the index for time-critical callers: entries that are not indexed are read from the store if there are at most
     /// `little` of them, and skipped otherwise. `None` if the index cannot be used.
-    pub fn open_bounded(folder: &Path, store: &Store, little: u64) -> Result<Option<Self>, IndexError> {
+    pub fn open_bounded(folder: &Path, store: &ReadStore, little: u64) -> Result<Option<Self>, IndexError> {
         if !folder.join("meta.json").exists() {
             return Ok(None);
         }
@@ -84,7 +84,7 @@ impl IndexSnapshot {
     }
 
     /// A snapshot without an index. Everything is read from the store.
-    pub fn from_store(store: &Store) -> Result<Self, IndexError> {
+    pub fn from_store(store: &ReadStore) -> Result<Self, IndexError> {
         let mut snapshot = Self { segments: Vec::new() };
         snapshot.read_unindexed(store, 0)?;
         Ok(snapshot)
@@ -95,7 +95,7 @@ impl IndexSnapshot {
         &self.segments
     }
 
-    fn read_unindexed(&mut self, store: &Store, after: i64) -> Result<(), IndexError> {
+    fn read_unindexed(&mut self, store: &ReadStore, after: i64) -> Result<(), IndexError> {
         let mut tail = UnindexedSegment::default();
         document::for_each_change(store, FeedCursor::after_change(after), |step| match step {
             IndexChange::SessionReset(session) => {

@@ -4,7 +4,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rethread_store::{FeedCursor, Store, StoreHead};
+use rethread_store::{FeedCursor, ReadStore, StoreHead};
 use rustc_hash::FxHashSet;
 use tantivy::indexer::UserOperation;
 use tantivy::{Index, IndexWriter, TantivyDocument, Term};
@@ -47,7 +47,7 @@ pub enum LockWait {
 }
 
 /// Indexes everything in the store that is not in the index yet.
-pub fn update_index(folder: &Path, store: &Store, wait: LockWait) -> Result<IndexUpdate, IndexError> {
+pub fn update_index(folder: &Path, store: &ReadStore, wait: LockWait) -> Result<IndexUpdate, IndexError> {
     let Some(mut updater) = IndexUpdater::begin(folder, store, wait)? else { return Ok(IndexUpdate::Busy) };
     match updater.index_new(store) {
         Err(IndexError::Damaged(_)) if updater.rebuild_reason.is_none() => {
@@ -97,7 +97,7 @@ impl std::fmt::Debug for IndexUpdater {
 
 impl IndexUpdater {
     /// Takes the lock. `None` if another process holds it and we do not wait.
-    pub fn begin(folder: &Path, store: &Store, wait: LockWait) -> Result<Option<Self>, IndexError> {
+    pub fn begin(folder: &Path, store: &ReadStore, wait: LockWait) -> Result<Option<Self>, IndexError> {
         let Some(lock) = lock(folder, wait)? else { return Ok(None) };
         let head = store.head()?;
         let known = CommitPayload::load(folder).and_then(|payload| payload.check_store(head));
@@ -118,21 +118,21 @@ impl IndexUpdater {
     }
 
     /// Indexes what is new in the store. Returns the number of episodes.
-    pub fn index_new(&mut self, store: &Store) -> Result<u64, IndexError> {
+    pub fn index_new(&mut self, store: &ReadStore) -> Result<u64, IndexError> {
         // Open episodes that earlier steps skipped are indexed now.
         self.index_since(store, FeedCursor { closed_after: self.indexed_up_to.change, open_after: self.start_change })
     }
 
     /// Indexes what is new while the store is still being written. Episodes that may still grow are left for the last
     /// step, because otherwise they would be indexed repeatedly.
-    pub fn index_closed_episodes(&mut self, store: &Store) -> Result<u64, IndexError> {
+    pub fn index_closed_episodes(&mut self, store: &ReadStore) -> Result<u64, IndexError> {
         if store.count_changed_entries(self.indexed_up_to.change, MANY_ENTRIES)? <= MANY_ENTRIES {
             return Ok(0);
         }
         self.index_since(store, FeedCursor { closed_after: self.indexed_up_to.change, open_after: i64::MAX })
     }
 
-    fn index_since(&mut self, store: &Store, since: FeedCursor) -> Result<u64, IndexError> {
+    fn index_since(&mut self, store: &ReadStore, since: FeedCursor) -> Result<u64, IndexError> {
         if store.head()?.change == self.start_change {
             return Ok(0);
         }

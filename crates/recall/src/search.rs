@@ -3,7 +3,7 @@
 use jiff::Zoned;
 use rethread_index::{IndexError, IndexSnapshot, searchable_text};
 use rethread_model::{Entry, Episode, Session};
-use rethread_store::{EpisodeKey, SessionNumber, Store, StoreError};
+use rethread_store::{EpisodeKey, ReadStore, SessionNumber, StoreError};
 use rustc_hash::FxHashSet;
 
 use crate::candidates::{self, CandidateLimits, CandidateSet, DocAddress};
@@ -93,7 +93,11 @@ pub enum SearchError {
 }
 
 /// Finds the entries that match best.
-pub fn search(store: &Store, snapshot: &IndexSnapshot, request: SearchInput<'_>) -> Result<SearchResults, SearchError> {
+pub fn search(
+    store: &ReadStore,
+    snapshot: &IndexSnapshot,
+    request: SearchInput<'_>,
+) -> Result<SearchResults, SearchError> {
     let query = request.query;
     let terms = QueryTerms::from_query(&query.topic, &query.words, snapshot)?;
     let matches = TermMatches::find(snapshot, &terms, store.max_session_number()?)?;
@@ -127,7 +131,7 @@ fn phrase_mode(query: &SearchQuery) -> PhraseMode {
 
 /// One selection of candidates and their ranking.
 struct RankingPass<'a> {
-    store: &'a Store,
+    store: &'a ReadStore,
     snapshot: &'a IndexSnapshot,
     request: SearchInput<'a>,
     terms: &'a QueryTerms,
@@ -183,7 +187,7 @@ impl RankingPass<'_> {
 /// Search without indexed terms: the newest entries that pass the filters and fall into the named times. Stop words and
 /// punctuation are searched in the texts themselves.
 fn search_newest(
-    store: &Store,
+    store: &ReadStore,
     snapshot: &IndexSnapshot,
     matches: &TermMatches,
     request: SearchInput<'_>,
@@ -253,7 +257,7 @@ fn quote_phrases(phrases: &[String]) -> String {
 
 /// Loads a hit from the store; `None` if it was deleted in the meantime.
 fn load_hit(
-    store: &Store,
+    store: &ReadStore,
     ranked: &RankedCandidate,
     fit: QueryFit,
     words: &[&str],

@@ -3,7 +3,7 @@
 use rethread_model::{Agent, Entry, Timestamp};
 use rusqlite::{OptionalExtension, params};
 
-use crate::{CloseKind, SessionNumber, Store, StoreError, entries};
+use crate::{CloseKind, ReadStore, SessionNumber, StoreError, entries};
 
 /// What the board needs to sort and group a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct SessionTail {
 /// Enough of a prompt to recognize it.
 const PROMPT_CHARACTERS: i64 = 600;
 
-impl Store {
+impl ReadStore {
     /// Every main session that is not empty, most recently active first.
     pub fn board_rows(&self) -> Result<Vec<BoardRow>, StoreError> {
         let read = || -> rusqlite::Result<Vec<BoardRow>> {

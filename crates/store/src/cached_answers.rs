@@ -1,9 +1,9 @@
 //! Cached answers of models to questions about sessions, and how many questions an agent asked in a turn.
 
 use rethread_model::Timestamp;
-use rusqlite::{OptionalExtension, TransactionBehavior, params};
+use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 
-use crate::{SessionNumber, Store, StoreError};
+use crate::{ReadStore, SessionNumber, Store, StoreError};
 
 /// No turn takes longer, so older counts can be deleted.
 const LONGEST_TURN_MILLIS: i64 = 86_400_000;
@@ -19,7 +19,7 @@ pub struct SessionQuestion<'a> {
     pub question: &'a str,
 }
 
-impl Store {
+impl ReadStore {
     /// The change number of a session. It grows with everything that is read of the session; 0 if there is no session.
     pub fn last_change(&self, session: SessionNumber) -> Result<u64, StoreError> {
         let read = || {
@@ -51,7 +51,9 @@ impl Store {
         };
         read().map_err(|cause| self.err(cause))
     }
+}
 
+impl Store {
     /// Caches an answer and replaces an older one to the same question. Does nothing if the session has changed since
     /// or was removed.
     pub fn cache_answer(
@@ -83,8 +85,8 @@ impl Store {
     /// Counts a model call of a turn. Returns false, without counting, if the turn already has `limit` calls.
     pub fn count_model_call(&mut self, turn: &str, limit: u64, now: Timestamp) -> Result<bool, StoreError> {
         let space = self.space.as_str();
-        let mut count = || -> rusqlite::Result<bool> {
-            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let count = || -> rusqlite::Result<bool> {
+            let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
             let old = now.as_millis() - LONGEST_TURN_MILLIS;
             transaction
                 .execute("DELETE FROM turn_call_count WHERE space = ?1 AND last_call_at < ?2", params![space, old])?;
@@ -96,7 +98,7 @@ impl Store {
             transaction.commit()?;
             Ok(counted > 0)
         };
-        count().map_err(|cause| StoreError::at(&self.path, cause))
+        count().map_err(|cause| self.err(cause))
     }
 
     /// Reverts the count for a call that was never sent.

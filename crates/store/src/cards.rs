@@ -4,7 +4,7 @@ use rethread_model::{Entry, Timestamp};
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::lifecycle::BY_EXTERNAL_ID;
-use crate::{Batch, SessionKey, SessionNumber, Store, StoreError, entries};
+use crate::{Batch, ReadStore, SessionKey, SessionNumber, StoreError, entries};
 
 /// A card written by a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ const ON_CURRENT_BRANCH: &str = "space = ?1 AND session = ?2 AND NOT (is_abandon
 /// Messages of user and model.
 const IS_MESSAGE: &str = "kind IN ('prompt', 'task', 'answer', 'assistant')";
 
-impl Store {
+impl ReadStore {
     /// The card of a session, if a model wrote one.
     pub fn card(&self, key: SessionKey<'_>) -> Result<Option<CardRow>, StoreError> {
         let sql = format!(

@@ -3,7 +3,7 @@
 use rethread_model::{Agent, SessionId, Timestamp};
 use rusqlite::{Params, Row, params};
 
-use crate::{Store, StoreError};
+use crate::{ReadStore, StoreError};
 
 /// A session that changed or was removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct ChangedSession {
     pub name: Option<String>,
 }
 
-impl Store {
+impl ReadStore {
     /// Sessions with a higher change number than `change`, in order of change, removed ones included.
     pub fn sessions_changed_after(&self, change: i64, limit: u64) -> Result<Vec<ChangedSession>, StoreError> {
         self.changed_sessions(

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, params};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::feed::EPISODE_ENTRIES;
-use crate::{Batch, QuantizedVector, SessionNumber, Store, StoreError};
+use crate::{Batch, QuantizedVector, ReadStore, SessionNumber, StoreError};
 
 /// Entries that get an embedding: messages and summaries. Calls and errors are found by full-text search.
 const IS_EMBEDDABLE: &str = "entry.kind IN ('prompt', 'task', 'answer', 'assistant', 'summary', 'recap')
@@ -41,7 +41,7 @@ impl PendingEmbeddings {
     }
 }
 
-impl Store {
+impl ReadStore {
     /// Entries without an embedding of this model, or with one of an older text.
     pub fn pending_embeddings(&self, model: &str, limit: usize) -> Result<PendingEmbeddings, StoreError> {
         let read = || -> rusqlite::Result<PendingEmbeddings> {

@@ -3,7 +3,7 @@
 use rethread_model::{Entry, Timestamp};
 use rusqlite::{OptionalExtension, Row, params};
 
-use crate::{Batch, SessionNumber, Store, StoreError, entries};
+use crate::{Batch, ReadStore, SessionNumber, StoreError, entries};
 
 /// At most this many sessions are queued; others follow when there is space (E003-16).
 pub const MAX_QUEUED_ENRICHMENTS: u64 = 1_000;
@@ -66,7 +66,7 @@ pub struct UnshownEntries {
 
 const COLUMNS: &str = "session, shown_seq, failed_attempts, next_attempt_at, failed_at, error, completed_at";
 
-impl Store {
+impl ReadStore {
     /// Main sessions with entries a model was not shown yet that are neither queued nor failed, most recently active
     /// first.
     pub fn enrichable_sessions(&self) -> Result<Vec<SessionNumber>, StoreError> {
@@ -270,6 +270,7 @@ mod tests {
     use rethread_model::{Agent, Space};
 
     use super::*;
+    use crate::{Store, StoreLocation};
 
     const NOW: Timestamp = Timestamp::from_millis(1_000);
 
@@ -284,7 +285,7 @@ mod tests {
     #[test]
     fn at_most_a_thousand_sessions_are_queued_each_once() {
         let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::open(&folder.path().join("memory.db"), Space::local()).unwrap();
+        let mut store = Store::open(&StoreLocation::in_folder(folder.path()), Space::local()).unwrap();
         let mut batch = store.begin().unwrap();
         let open = |number: u64| batch.open_session(Agent::Pi, &format!("s{number}")).unwrap().number;
         let sessions: Vec<SessionNumber> = (0..MAX_QUEUED_ENRICHMENTS + 2).map(open).collect();

@@ -3,7 +3,7 @@
 use rethread_model::{Entity, EntityKind, Timestamp};
 use rusqlite::params;
 
-use crate::{SessionScope, Store, StoreError};
+use crate::{ReadStore, SessionScope, StoreError};
 
 /// An entity with the number of its facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct EntityQuery<'a> {
     pub until: Option<Timestamp>,
 }
 
-impl Store {
+impl ReadStore {
     /// Entities that match the query, those with the most facts first.
     pub fn entities_with_facts(&self, query: &EntityQuery<'_>) -> Result<Vec<EntityFacts>, StoreError> {
         let project = match &query.scope {

@@ -6,7 +6,7 @@ use rethread_model::{
 };
 use rusqlite::{Connection, Row, params};
 
-use crate::{SessionNumber, Store, StoreError, TranscriptNumber};
+use crate::{ReadStore, SessionNumber, StoreError, TranscriptNumber};
 
 /// Selects entries of a session.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,7 +27,7 @@ pub(crate) const EPISODE_COLUMNS: &str =
     "id, number, first_seq, last_seq, span_starts, first_line, last_line, first_byte,
     last_byte, started_at, ended_at, tool_calls, tool_errors, kept_tokens, is_open, is_abandoned";
 
-impl Store {
+impl ReadStore {
     /// Entries of a session, in transcript order.
     pub fn entries(&self, session: SessionId, filter: EntryFilter) -> Result<Vec<Entry>, StoreError> {
         let read = || -> rusqlite::Result<Vec<Entry>> {
@@ -136,7 +136,7 @@ fn checksum(parts: &[Option<&str>]) -> i64 {
     hash.digest() as i64
 }
 
-impl Store {
+impl ReadStore {
     /// Entries whose text is not what was written, as `session N entry M`.
     pub fn changed_entries(&self) -> Result<Vec<String>, StoreError> {
         let read = || -> rusqlite::Result<Vec<String>> {

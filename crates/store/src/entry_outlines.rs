@@ -5,12 +5,12 @@ use rethread_model::{
 };
 use rusqlite::{Connection, Row, params};
 
-use crate::{Batch, SessionNumber, Store, StoreError, entries};
+use crate::{Batch, ReadStore, SessionNumber, StoreError, entries};
 
 /// Entries and tree nodes, both in transcript order.
 pub type EntryOutlines = (Vec<EntryOutline>, Vec<TreeNode>);
 
-impl Store {
+impl ReadStore {
     /// Everything needed to rebuild the episodes of a session.
     pub fn entry_outlines(&self, session: SessionId) -> Result<EntryOutlines, StoreError> {
         let read = || -> rusqlite::Result<EntryOutlines> {

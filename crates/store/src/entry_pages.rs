@@ -3,7 +3,7 @@
 use rethread_model::{Entry, Session, SessionId, SessionKind, Timestamp};
 use rusqlite::{OptionalExtension, Params, params};
 
-use crate::{EntryFilter, SessionNumber, Store, StoreError, entries, sessions};
+use crate::{EntryFilter, ReadStore, SessionNumber, StoreError, entries, sessions};
 
 /// Which entries of a session a page holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub struct EpisodePrompt {
 /// Enough of a prompt for a list.
 const PROMPT_CHARACTERS: i64 = 200;
 
-impl Store {
+impl ReadStore {
     /// At most `limit` entries of a session; ignores `last` of the filter.
     pub fn entry_page(
         &self,

@@ -1,8 +1,10 @@
 //! Errors of the store, each with the path of the database.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rusqlite::ErrorCode;
+
+use crate::StoreLocation;
 
 /// A failed operation of the store.
 #[derive(Debug, thiserror::Error)]
@@ -80,14 +82,14 @@ impl StoreError {
         match self {
             StoreError::Outdated { .. } => true,
             StoreError::Damaged { cause, path } => {
-                is_corrupt(cause) || has_unexpected_value(cause) || crate::Store::is_damaged(path)
+                is_corrupt(cause) || has_unexpected_value(cause) || StoreLocation::at_path(path).is_damaged()
             }
             _ => false,
         }
     }
 
-    pub(crate) fn at(path: &Path, cause: rusqlite::Error) -> Self {
-        let path = path.to_owned();
+    pub(crate) fn at(location: &StoreLocation, cause: rusqlite::Error) -> Self {
+        let path = location.path().to_owned();
         match cause.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked { path, cause },
             Some(
@@ -100,7 +102,7 @@ impl StoreError {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged { path, cause },
             _ if has_unexpected_value(&cause) => StoreError::Damaged { path, cause },
             // A table or row that is not as it should be looks like a bug of ours.
-            _ if crate::Store::is_damaged(&path) => StoreError::Damaged { path, cause },
+            _ if location.is_damaged() => StoreError::Damaged { path, cause },
             _ => StoreError::Rejected { path, cause },
         }
     }

@@ -7,7 +7,7 @@ use rethread_model::{
 };
 use rusqlite::{OptionalExtension, Row, params};
 
-use crate::{Batch, SessionNumber, SessionScope, Store, StoreError, entries};
+use crate::{Batch, ReadStore, SessionNumber, SessionScope, StoreError, entries};
 
 /// A part of an episode from which facts are extracted in one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ const COLUMNS: &str = "fact.predicate, subject.kind, subject.name, object.kind, 
     fact.state, fact.success_count, fact.failure_count, fact.trust, fact.line, fact.evidence_lines, fact.at, fact.model,
     session.id, session.agent, session.name, session.project, session.kind, fact.episode, fact.learned_at, fact.quote";
 
-impl Store {
+impl ReadStore {
     /// Facts that match the query, newest first.
     pub fn facts(&self, query: &FactQuery<'_>) -> Result<Vec<FactRow>, StoreError> {
         self.select_facts(query).map_err(|cause| self.err(cause))

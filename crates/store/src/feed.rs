@@ -3,7 +3,7 @@
 use rethread_model::{Agent, EntryKind, Timestamp};
 use rusqlite::{Row, params};
 
-use crate::{SessionNumber, SessionScope, Store, StoreError};
+use crate::{ReadStore, SessionNumber, SessionScope, StoreError};
 
 /// Identifies a store and its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ pub(crate) const EPISODE_ENTRIES: &str = "entry ON entry.space = episode.space A
     AND entry.seq >= CASE WHEN episode.number = 1 THEN 0 ELSE episode.first_seq END
     AND entry.seq <= episode.last_seq AND coalesce(entry.episode, 1) = episode.number";
 
-impl Store {
+impl ReadStore {
     /// The state of the store.
     pub fn head(&self) -> Result<StoreHead, StoreError> {
         let read = || -> rusqlite::Result<StoreHead> {
@@ -139,15 +139,14 @@ impl Store {
     where
         E: From<StoreError>,
     {
-        // A read transaction, so that head and rows belong to the same state while others write.
-        self.in_read_transaction(|store| {
-            let head = store.head()?;
-            for session in store.rebuilt_after(since.closed_after)? {
-                each(FeedItem::SessionRebuilt(session))?;
-            }
-            store.feed_entries(since, &mut each)?;
-            Ok(head)
-        })
+        // Head and rows belong to the same state.
+        let snapshot = self.snapshot()?;
+        let head = snapshot.head()?;
+        for session in snapshot.rebuilt_after(since.closed_after)? {
+            each(FeedItem::SessionRebuilt(session))?;
+        }
+        snapshot.feed_entries(since, &mut each)?;
+        Ok(head)
     }
 
     fn rebuilt_after(&self, change: i64) -> Result<Vec<SessionNumber>, StoreError> {
@@ -165,7 +164,7 @@ impl Store {
     where
         E: From<StoreError>,
     {
-        let err = |cause| StoreError::at(&self.path, cause);
+        let err = |cause| self.err(cause);
         let sql = format!(
             "SELECT episode.session, episode.number, entry.seq, entry.at, entry.kind, entry.text, entry.tool_name,
              entry.tool_kind, entry.target, entry.arguments, entry.paths, entry.error, entry.status = 'error'

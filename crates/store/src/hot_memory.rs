@@ -4,7 +4,7 @@ use rethread_model::Timestamp;
 use rusqlite::params;
 
 use crate::lifecycle::BY_EXTERNAL_ID;
-use crate::{Batch, SessionKey, Store, StoreError};
+use crate::{Batch, ReadStore, SessionKey, StoreError};
 
 /// A recent action of a session, or a note attached to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct MemoryTiers {
     pub older_sessions: u64,
 }
 
-impl Store {
+impl ReadStore {
     /// Hot memory of a session since a time, oldest first.
     pub fn hot_memory(&self, key: SessionKey<'_>, since: Timestamp) -> Result<Vec<HotMemoryRow>, StoreError> {
         let sql =

@@ -1,9 +1,9 @@
 //! The ledger of model requests: recorded before they are sent, settled afterwards, never removed.
 
 use rethread_model::Timestamp;
-use rusqlite::{TransactionBehavior, params};
+use rusqlite::{Transaction, TransactionBehavior, params};
 
-use crate::{Store, StoreError};
+use crate::{ReadStore, Store, StoreError};
 
 /// A model request that is about to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,64 +61,7 @@ pub struct LedgerTotal {
     pub unpriced_requests: u64,
 }
 
-impl Store {
-    /// Records a request if `check` accepts what was spent since a time, and returns its number. Both happen in one
-    /// transaction, so that two processes cannot exceed a budget together.
-    pub fn record_request<E>(
-        &mut self,
-        planned: &PlannedRequest<'_>,
-        since: Timestamp,
-        check: impl FnOnce(ModelSpending) -> Result<(), E>,
-    ) -> Result<Result<u64, E>, StoreError> {
-        let space = self.space.as_str();
-        let enter = || -> rusqlite::Result<Result<u64, E>> {
-            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            if let Err(error) = check(spent(&transaction, space, since)?) {
-                return Ok(Err(error));
-            }
-            let number: i64 = transaction.query_row(
-                "SELECT coalesce(max(number), 0) + 1 FROM ledger WHERE space = ?1",
-                [space],
-                |row| row.get(0),
-            )?;
-            transaction.execute(
-                "INSERT INTO ledger (space, number, at, provider, model, purpose, tokens, cost_nanos)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                params![
-                    space,
-                    number,
-                    planned.at.as_millis(),
-                    planned.provider,
-                    planned.model,
-                    planned.purpose,
-                    capped(planned.tokens),
-                    planned.cost_nanos.map(capped),
-                ],
-            )?;
-            transaction.commit()?;
-            Ok(Ok(number as u64))
-        };
-        enter().map_err(|cause| StoreError::at(&self.path, cause))
-    }
-
-    /// Stores the result of a request.
-    pub fn settle_request(&self, number: u64, settled: &SettledRequest<'_>) -> Result<(), StoreError> {
-        let settle = || {
-            self.connection.execute(
-                "UPDATE ledger SET tokens = coalesce(?3, tokens), cost_nanos = coalesce(?4, cost_nanos),
-                 is_settled = 1, has_actual_tokens = ?3 IS NOT NULL, error = ?5 WHERE space = ?1 AND number = ?2",
-                params![
-                    self.space.as_str(),
-                    number as i64,
-                    settled.tokens.map(capped),
-                    settled.cost_nanos.map(capped),
-                    settled.error,
-                ],
-            )
-        };
-        settle().map(drop).map_err(|cause| self.err(cause))
-    }
-
+impl ReadStore {
     /// Totals per purpose and model, most tokens first, from one time (included) to another (excluded).
     pub fn ledger_totals(
         &self,
@@ -152,6 +95,65 @@ impl Store {
     /// What was spent since a time.
     pub fn spending_since(&self, since: Timestamp) -> Result<ModelSpending, StoreError> {
         spent(&self.connection, self.space.as_str(), since).map_err(|cause| self.err(cause))
+    }
+}
+
+impl Store {
+    /// Records a request if `check` accepts what was spent since a time, and returns its number. Both happen in one
+    /// transaction, so that two processes cannot exceed a budget together.
+    pub fn record_request<E>(
+        &mut self,
+        planned: &PlannedRequest<'_>,
+        since: Timestamp,
+        check: impl FnOnce(ModelSpending) -> Result<(), E>,
+    ) -> Result<Result<u64, E>, StoreError> {
+        let space = self.space.as_str();
+        let enter = || -> rusqlite::Result<Result<u64, E>> {
+            let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+            if let Err(error) = check(spent(&transaction, space, since)?) {
+                return Ok(Err(error));
+            }
+            let number: i64 = transaction.query_row(
+                "SELECT coalesce(max(number), 0) + 1 FROM ledger WHERE space = ?1",
+                [space],
+                |row| row.get(0),
+            )?;
+            transaction.execute(
+                "INSERT INTO ledger (space, number, at, provider, model, purpose, tokens, cost_nanos)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                params![
+                    space,
+                    number,
+                    planned.at.as_millis(),
+                    planned.provider,
+                    planned.model,
+                    planned.purpose,
+                    capped(planned.tokens),
+                    planned.cost_nanos.map(capped),
+                ],
+            )?;
+            transaction.commit()?;
+            Ok(Ok(number as u64))
+        };
+        enter().map_err(|cause| self.err(cause))
+    }
+
+    /// Stores the result of a request.
+    pub fn settle_request(&self, number: u64, settled: &SettledRequest<'_>) -> Result<(), StoreError> {
+        let settle = || {
+            self.connection.execute(
+                "UPDATE ledger SET tokens = coalesce(?3, tokens), cost_nanos = coalesce(?4, cost_nanos),
+                 is_settled = 1, has_actual_tokens = ?3 IS NOT NULL, error = ?5 WHERE space = ?1 AND number = ?2",
+                params![
+                    self.space.as_str(),
+                    number as i64,
+                    settled.tokens.map(capped),
+                    settled.cost_nanos.map(capped),
+                    settled.error,
+                ],
+            )
+        };
+        settle().map(drop).map_err(|cause| self.err(cause))
     }
 }
 

@@ -1,13 +1,14 @@
 //! Storage: sessions, entries, episodes and facts in one SQLite file, threads in log files. The only crate with SQL.
 //!
-//! [`Store`] reads. All writing goes through a [`Batch`], whose changes become visible together or not at all.
+//! [`ReadStore`] reads; [`Snapshot`] is one that does not see later changes. [`Store`] can also write: through a
+//! [`Batch`], whose changes become visible together or not at all.
 //!
 //! ```
-//! use rethread_store::{SessionFilter, Store};
+//! use rethread_store::{SessionFilter, Store, StoreLocation};
 //! use rethread_model::Space;
 //!
 //! let folder = tempfile::tempdir()?;
-//! let store = Store::open(&folder.path().join("memory.db"), Space::local())?;
+//! let store = Store::open(&StoreLocation::in_folder(folder.path()), Space::local())?;
 //! assert!(store.sessions(&SessionFilter::default())?.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -32,6 +33,7 @@ mod hook_sessions;
 mod hot_memory;
 mod ledger;
 mod lifecycle;
+mod location;
 mod lookup;
 mod open;
 mod other_sessions;
@@ -52,10 +54,10 @@ mod usage;
 mod watermarks;
 mod work_counts;
 
-use std::path::PathBuf;
+use std::ops::Deref;
 
 use rethread_model::Space;
-use rusqlite::Connection;
+use rusqlite::{Connection, Transaction};
 
 use open::{Durability, LockPatience};
 
@@ -80,6 +82,7 @@ pub use hook_sessions::HookSession;
 pub use hot_memory::{HotMemoryRow, MemoryTiers};
 pub use ledger::{LedgerTotal, ModelSpending, PlannedRequest, SettledRequest};
 pub use lifecycle::{CloseKind, InjectionRow, LifecycleEvent, LifecycleRow, SessionKey};
+pub use location::StoreLocation;
 pub use open::WaitBudget;
 pub use other_sessions::{ActiveSession, EntriesSince, SessionPart};
 pub use pending_archives::PendingArchive;
@@ -99,24 +102,60 @@ pub use usage::{UsageFilter, UsageGrain, UsageTotal};
 pub use watermarks::{Watermark, WatermarkMove};
 pub use work_counts::WorkCounts;
 
-/// One open memory database.
+/// A store that is open for reading.
 #[derive(Debug)]
-pub struct Store {
+pub struct ReadStore {
     connection: Connection,
     space: Space,
-    path: PathBuf,
+    location: StoreLocation,
+}
+
+/// A store that is open for reading and writing.
+#[derive(Debug)]
+pub struct Store {
+    reader: ReadStore,
     /// How long to wait for the write lock of another process.
     patience: LockPatience,
     /// What [`Store::begin`] promises.
     durability: Durability,
     /// What the connection is set to.
     current: Durability,
-    /// Read without locks, from a read-only file system.
-    is_frozen: bool,
 }
 
-impl Store {
+/// The state of a store at one moment: all reads see it, whatever other processes write meanwhile.
+#[derive(Debug)]
+pub struct Snapshot<'s> {
+    store: &'s ReadStore,
+    /// None within another snapshot or a batch, whose transaction it shares.
+    _transaction: Option<Transaction<'s>>,
+}
+
+impl ReadStore {
+    /// Holds the state of the store for several reads. Not meant to be kept while waiting: the write-ahead log cannot
+    /// be emptied meanwhile.
+    pub fn snapshot(&self) -> Result<Snapshot<'_>, StoreError> {
+        let is_free = self.connection.is_autocommit();
+        let transaction = is_free.then(|| self.connection.unchecked_transaction()).transpose();
+        Ok(Snapshot { store: self, _transaction: transaction.map_err(|cause| self.err(cause))? })
+    }
+
     fn err(&self, cause: rusqlite::Error) -> StoreError {
-        StoreError::at(&self.path, cause)
+        StoreError::at(&self.location, cause)
+    }
+}
+
+impl Deref for Store {
+    type Target = ReadStore;
+
+    fn deref(&self) -> &ReadStore {
+        &self.reader
+    }
+}
+
+impl Deref for Snapshot<'_> {
+    type Target = ReadStore;
+
+    fn deref(&self) -> &ReadStore {
+        self.store
     }
 }

@@ -3,7 +3,7 @@
 use rethread_model::{Agent, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::{Batch, Store, StoreError};
+use crate::{Batch, ReadStore, StoreError};
 
 /// Stored events per session.
 const MAX_EVENTS: u64 = 50;
@@ -129,7 +129,7 @@ const LIFECYCLE_COLUMNS: &str =
 /// Selects rows of one session in tables keyed by agent and external id.
 pub(crate) const BY_EXTERNAL_ID: &str = "space = ?1 AND agent = ?2 AND external_id = ?3";
 
-impl Store {
+impl ReadStore {
     /// The lifecycle of a session; `None` if no hook or command concerned it yet.
     pub fn lifecycle(&self, key: SessionKey<'_>) -> Result<Option<LifecycleRow>, StoreError> {
         select_lifecycle(&self.connection, self.space.as_str(), key).map_err(|cause| self.err(cause))

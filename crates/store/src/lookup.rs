@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use rethread_model::{Entry, Episode, Session};
 use rusqlite::{OptionalExtension, params};
 
-use crate::{EpisodeKey, SessionNumber, Store, StoreError, entries, sessions};
+use crate::{EpisodeKey, ReadStore, SessionNumber, StoreError, entries, sessions};
 
-impl Store {
+impl ReadStore {
     /// The session with that number, even if it was removed.
     pub fn session_by_number(&self, number: SessionNumber) -> Result<Option<Session>, StoreError> {
         let read = || -> rusqlite::Result<Option<Session>> {

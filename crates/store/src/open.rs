@@ -1,6 +1,6 @@
 //! Opens the database: to write, to write without delaying an agent, or only to read.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -10,7 +10,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::private_files::{OWNER_ONLY, PrivateFolder};
-use crate::{Batch, Store, StoreError, schema};
+use crate::{Batch, ReadStore, Store, StoreError, StoreLocation, schema};
 
 /// How long a process waits for the write lock of another one.
 const BUSY_TIMEOUT: Duration = Duration::from_mins(1);
@@ -101,76 +101,38 @@ pub(crate) enum Durability {
 impl Store {
     /// Opens the database and creates it if there is none. Waits up to a minute for another process that is writing.
     /// What is committed survives a power cut.
-    pub fn open(path: &Path, space: Space) -> Result<Self, StoreError> {
-        Self::open_with_timeout(path, space, BUSY_TIMEOUT)
+    pub fn open(location: &StoreLocation, space: Space) -> Result<Self, StoreError> {
+        Self::open_with_timeout(location, space, BUSY_TIMEOUT)
     }
 
     /// Opens the database and waits at most `timeout` for another process that is writing, here and in later calls.
-    pub fn open_with_timeout(path: &Path, space: Space, timeout: Duration) -> Result<Self, StoreError> {
-        Self::open_for_writing(path, space, LockPatience::EachTime(timeout), Durability::Flushed)
+    pub fn open_with_timeout(location: &StoreLocation, space: Space, timeout: Duration) -> Result<Self, StoreError> {
+        Self::open_for_writing(location, space, LockPatience::EachTime(timeout), Durability::Flushed)
     }
 
     /// Opens the database for a caller in a hurry, such as a hook: waits for other processes no longer than the budget
     /// allows, does not wait for the disk, and leaves checkpoints to processes that have time. A power cut may undo the
     /// last commits.
-    pub fn open_low_latency(path: &Path, space: Space, budget: WaitBudget) -> Result<Self, StoreError> {
-        let store = Self::open_for_writing(path, space, LockPatience::Total(budget), Durability::Ordered)?;
+    pub fn open_low_latency(location: &StoreLocation, space: Space, budget: WaitBudget) -> Result<Self, StoreError> {
+        let store = Self::open_for_writing(location, space, LockPatience::Total(budget), Durability::Ordered)?;
         store.leave_checkpoints_to_others().map_err(|cause| store.err(cause))?;
         Ok(store)
     }
 
     fn open_for_writing(
-        path: &Path,
+        location: &StoreLocation,
         space: Space,
         patience: LockPatience,
         durability: Durability,
     ) -> Result<Self, StoreError> {
-        create_private(path)?;
+        create_private(location.path())?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).map_err(|cause| StoreError::at(path, cause))?;
-        let mut store = Self {
-            connection,
-            space,
-            path: path.to_owned(),
-            patience,
-            durability,
-            current: durability,
-            is_frozen: false,
-        };
+        let connection = Connection::open_with_flags(location.path(), flags);
+        let connection = connection.map_err(|cause| StoreError::at(location, cause))?;
+        let reader = ReadStore { connection, space, location: location.clone() };
+        let mut store = Self { reader, patience, durability, current: durability };
         store.prepare_with_retries()?;
         Ok(store)
-    }
-
-    /// Opens an existing database to read it: changes neither content nor schema, also not on close. `None` if there is
-    /// no database, or one that is not set up yet.
-    ///
-    /// On a read-only file system SQLite cannot create its side files. The database is then read as it is, see
-    /// [`Store::is_frozen`].
-    pub fn open_read_only(path: &Path, space: &Space, timeout: Option<Duration>) -> Result<Option<Self>, StoreError> {
-        if !path.exists() {
-            return Ok(None);
-        }
-        let timeout = timeout.unwrap_or(BUSY_TIMEOUT);
-        let open = |connect: fn(&Path) -> rusqlite::Result<Connection>, is_frozen| -> Result<_, StoreError> {
-            let at = |cause| StoreError::at(path, cause);
-            let connection = connect(path).map_err(at)?;
-            prepare_to_read(&connection, timeout).map_err(at)?;
-            let is_set_up = schema::check(&connection, path)?;
-            let patience = LockPatience::EachTime(timeout);
-            let (durability, path) = (Durability::Flushed, path.to_owned());
-            let space = space.clone();
-            let store = Self { connection, space, path, patience, durability, current: durability, is_frozen };
-            Ok(is_set_up.then_some(store))
-        };
-        match open(connect_live, false) {
-            Err(StoreError::Disk { .. }) if !can_write_beside(path) => open(connect_frozen, true),
-            other => other,
-        }
-    }
-
-    /// Whether the database is on a read-only file system and is read without locks. Nothing can be written.
-    pub fn is_frozen(&self) -> bool {
-        self.is_frozen
     }
 
     /// SQLite ignores the busy timeout while the journal mode of a new file changes and fails at once, so this retries.
@@ -178,8 +140,8 @@ impl Store {
         let start = Instant::now();
         let patience = self.patience.left();
         let result = loop {
-            let prepared = self.prepare().map_err(|cause| StoreError::at(&self.path, cause));
-            match prepared.and_then(|()| schema::create_or_check(&mut self.connection, &self.path)) {
+            let prepared = self.prepare().map_err(|cause| self.err(cause));
+            match prepared.and_then(|()| schema::create_or_check(&mut self.reader.connection, &self.reader.location)) {
                 Err(StoreError::Locked { .. }) if start.elapsed() < patience => std::thread::sleep(5 * LOCK_POLL),
                 result => break result,
             }
@@ -205,9 +167,7 @@ impl Store {
     /// Starts a write transaction in which the bytes of deleted rows are overwritten, for text that must not be
     /// recoverable from the file.
     pub fn begin_secure_delete(&mut self) -> Result<Batch<'_>, StoreError> {
-        self.connection
-            .execute_batch("PRAGMA secure_delete = ON;")
-            .map_err(|cause| StoreError::at(&self.path, cause))?;
+        self.connection.execute_batch("PRAGMA secure_delete = ON;").map_err(|cause| self.err(cause))?;
         self.begin()
     }
 
@@ -216,7 +176,7 @@ impl Store {
             self.connection.execute_batch(durability.pragmas()).map_err(|cause| self.err(cause))?;
             self.current = durability;
         }
-        Batch::new(self.lock_for_writing()?, &self.space, &self.path)
+        Batch::new(self.lock_for_writing()?, &self.space, &self.location)
     }
 
     fn lock_for_writing(&self) -> Result<Transaction<'_>, StoreError> {
@@ -249,8 +209,36 @@ impl Store {
 
     fn leave_checkpoints_to_others(&self) -> rusqlite::Result<()> {
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        let pages = if has_running_sync(&self.path) { 0 } else { SHORT_LOG_PAGES };
+        let pages = if has_running_sync(&self.location) { 0 } else { SHORT_LOG_PAGES };
         self.connection.execute_batch(&format!("PRAGMA wal_autocheckpoint = {pages};"))
+    }
+}
+
+impl ReadStore {
+    /// Opens an existing database to read it: changes neither content nor schema, also not on close. `None` if there is
+    /// no database, or one that is not set up yet.
+    ///
+    /// On a read-only file system SQLite cannot create its side files. The database is then read as it is, without
+    /// locks.
+    pub fn open(
+        location: &StoreLocation,
+        space: &Space,
+        timeout: Option<Duration>,
+    ) -> Result<Option<Self>, StoreError> {
+        if !location.exists() {
+            return Ok(None);
+        }
+        let open = |connect: fn(&StoreLocation) -> rusqlite::Result<Connection>| -> Result<_, StoreError> {
+            let at = |cause| StoreError::at(location, cause);
+            let connection = connect(location).map_err(at)?;
+            prepare_to_read(&connection, timeout.unwrap_or(BUSY_TIMEOUT)).map_err(at)?;
+            let is_set_up = schema::check(&connection, location)?;
+            Ok(is_set_up.then(|| Self { connection, space: space.clone(), location: location.clone() }))
+        };
+        match open(connect_live) {
+            Err(StoreError::Disk { .. }) if !can_write_beside(location.path()) => open(connect_frozen),
+            other => other,
+        }
     }
 }
 
@@ -280,26 +268,26 @@ fn create_private(path: &Path) -> Result<(), StoreError> {
 }
 
 /// A connection that takes part in locking but runs no statement that writes.
-fn connect_live(path: &Path) -> rusqlite::Result<Connection> {
+fn connect_live(location: &StoreLocation) -> rusqlite::Result<Connection> {
     // A connection opened read-only could not remove the side files that it has to create.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let has_log = log_path(path).exists();
-    let connection = Connection::open_with_flags(path, flags)?;
+    let has_log = location.log().exists();
+    let connection = Connection::open_with_flags(location.path(), flags)?;
     // Closing the last connection would otherwise move the log into the database.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, has_log)?;
     Ok(connection)
 }
 
 /// A connection to a database whose directory cannot be written, by this process or any other.
-fn connect_frozen(path: &Path) -> rusqlite::Result<Connection> {
+fn connect_frozen(location: &StoreLocation) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    if std::fs::metadata(log_path(path)).is_ok_and(|log| log.len() > 0) {
+    if std::fs::metadata(location.log()).is_ok_and(|log| log.len() > 0) {
         // Without locks and in exclusive mode SQLite keeps the index of the log in memory, not in a side file.
-        let connection = Connection::open_with_flags_and_vfs(path, flags, c"unix-none")?;
+        let connection = Connection::open_with_flags_and_vfs(location.path(), flags, c"unix-none")?;
         connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE;")?;
         return Ok(connection);
     }
-    let address = format!("file:{}?immutable=1", percent_encoded(path));
+    let address = format!("file:{}?immutable=1", percent_encoded(location.path()));
     Connection::open_with_flags(address, flags | OpenFlags::SQLITE_OPEN_URI)
 }
 
@@ -316,14 +304,8 @@ fn prepare_statements(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(&format!("PRAGMA cache_size = -{CACHE_KIB}; PRAGMA temp_store = MEMORY;"))
 }
 
-fn log_path(path: &Path) -> PathBuf {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    log.into()
-}
-
-fn has_running_sync(path: &Path) -> bool {
-    let Ok(log) = std::fs::metadata(log_path(path)) else { return false };
+fn has_running_sync(location: &StoreLocation) -> bool {
+    let Ok(log) = std::fs::metadata(location.log()) else { return false };
     let age = log.modified().ok().and_then(|at| SystemTime::now().duration_since(at).ok());
     log.len() > SYNC_LOG_BYTES && age.is_none_or(|age| age < SYNC_LOG_AGE)
 }
@@ -368,7 +350,7 @@ mod tests {
     fn what_only_we_know_is_flushed_with_every_commit() {
         // D62
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("memory.db");
+        let path = StoreLocation::in_folder(folder.path());
         let mut store = Store::open(&path, Space::local()).unwrap();
         assert_eq!(synchronous(&store.begin_unflushed().unwrap()), 1);
         assert_eq!(synchronous(&store.begin().unwrap()), 2);
@@ -380,7 +362,7 @@ mod tests {
     fn the_waits_of_a_hook_do_not_add_up() {
         // D34
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("memory.db");
+        let path = StoreLocation::in_folder(folder.path());
         let mut writing = Store::open(&path, Space::local()).unwrap();
         let budget = WaitBudget::new(Duration::from_millis(30));
         let mut stores: Vec<Store> =
@@ -398,34 +380,34 @@ mod tests {
     fn a_reader_writes_nothing_and_creates_no_schema() {
         // D57
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("memory.db");
-        let read = || Store::open_read_only(&path, &Space::local(), None).unwrap();
+        let path = StoreLocation::in_folder(folder.path());
+        let read = || ReadStore::open(&path, &Space::local(), None).unwrap();
         assert!(read().is_none() && !path.exists());
-        std::fs::write(&path, "").unwrap();
+        std::fs::write(path.path(), "").unwrap();
         assert!(read().is_none(), "an empty file is not set up");
-        assert_eq!(std::fs::metadata(&path).unwrap().len(), 0);
+        assert_eq!(std::fs::metadata(path.path()).unwrap().len(), 0);
         let mut store = Store::open(&path, Space::local()).unwrap();
         add_session(&mut store, 1);
-        let mut reader = read().unwrap();
+        let reader = read().unwrap();
         assert!(reader.lifecycle(KEY).unwrap().is_some());
-        assert!(matches!(reader.begin(), Err(StoreError::Disk { .. })), "it cannot write");
+        assert!(reader.connection.execute("DELETE FROM lifecycle", []).is_err(), "it cannot write");
         // The last connection to close would otherwise move the log into the database.
         store.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
         drop(reader);
         drop(store);
-        let before = (std::fs::read(&path).unwrap(), std::fs::read(log_path(&path)).unwrap());
+        let before = (std::fs::read(path.path()).unwrap(), std::fs::read(path.log()).unwrap());
         assert!(read().unwrap().lifecycle(KEY).unwrap().is_some());
-        assert!(before == (std::fs::read(&path).unwrap(), std::fs::read(log_path(&path)).unwrap()));
+        assert!(before == (std::fs::read(path.path()).unwrap(), std::fs::read(path.log()).unwrap()));
     }
 
     #[test]
     fn a_store_on_a_read_only_file_system_is_read_with_its_log() {
         // D63
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("memory.db");
+        let path = StoreLocation::in_folder(folder.path());
         let mut store = Store::open(&path, Space::local()).unwrap();
         add_session(&mut store, 7);
-        let copy = folder.path().join("100% read-only?.db");
+        let copy = StoreLocation::at_path(folder.path().join("100% read-only?.db"));
         let touched = |connection: &Connection| -> rusqlite::Result<i64> {
             connection.query_row("SELECT touched_at FROM lifecycle", [], |row| row.get(0))
         };
@@ -433,14 +415,14 @@ mod tests {
             let all = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
             all.filter(|path| path.to_string_lossy().contains("read-only")).count() == names.len()
         };
-        std::fs::copy(&path, &copy).unwrap();
-        std::fs::copy(log_path(&path), log_path(&copy)).unwrap();
+        std::fs::copy(path.path(), copy.path()).unwrap();
+        std::fs::copy(path.log(), copy.log()).unwrap();
         assert_eq!(touched(&connect_frozen(&copy).unwrap()).unwrap(), 7, "the row is only in the log");
-        assert!(only(&[&copy, &log_path(&copy)]), "no side file is created");
+        assert!(only(&[copy.path(), &copy.log()]), "no side file is created");
         drop(store);
-        std::fs::remove_file(log_path(&copy)).unwrap();
-        std::fs::copy(&path, &copy).unwrap();
+        std::fs::remove_file(copy.log()).unwrap();
+        std::fs::copy(path.path(), copy.path()).unwrap();
         assert_eq!(touched(&connect_frozen(&copy).unwrap()).unwrap(), 7);
-        assert!(only(&[&copy]), "no side file is created");
+        assert!(only(&[copy.path()]), "no side file is created");
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rethread_model::{Entry, Session, SessionId, SessionKind, Timestamp};
 use rusqlite::{Params, params};
 
-use crate::{SessionKey, SessionNumber, Store, StoreError, entries, sessions};
+use crate::{ReadStore, SessionKey, SessionNumber, StoreError, entries, sessions};
 
 /// Entries read per session: more than fit into any summary.
 const MAX_ENTRIES: i64 = 400;
@@ -55,22 +55,7 @@ pub struct EntriesSince {
     pub last_seq: Option<u64>,
 }
 
-impl Store {
-    /// Runs several reads in one transaction: they see the same state, and the lock is taken once.
-    pub fn in_read_transaction<T, E: From<StoreError>>(
-        &self,
-        read: impl FnOnce(&Self) -> Result<T, E>,
-    ) -> Result<T, E> {
-        if !self.connection.is_autocommit() {
-            // A caller has already started the transaction.
-            return read(self);
-        }
-        let transaction = self.connection.unchecked_transaction().map_err(|cause| self.err(cause))?;
-        let found = read(self)?;
-        transaction.finish().map_err(|cause| self.err(cause))?;
-        Ok(found)
-    }
-
+impl ReadStore {
     /// Main sessions of a project that were active since a time, themselves or through a sub-agent, most recent first.
     pub fn active_sessions(&self, project: &str, since: Timestamp) -> Result<Vec<ActiveSession>, StoreError> {
         let condition = "session.project = ?2 AND session.last_activity_at >= ?3 AND session.kind IN ('main', 'child')

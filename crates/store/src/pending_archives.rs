@@ -3,7 +3,7 @@
 use rethread_model::Agent;
 use rusqlite::params;
 
-use crate::{Batch, SessionKey, Store, StoreError};
+use crate::{Batch, ReadStore, SessionKey, StoreError};
 
 /// A finished period, with the archive file that will be written for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct PendingArchive {
     pub content: String,
 }
 
-impl Store {
+impl ReadStore {
     /// Up to `limit` finished periods that are not in the archive.
     pub fn pending_archives(&self, limit: u64) -> Result<Vec<PendingArchive>, StoreError> {
         let read = || -> rusqlite::Result<Vec<PendingArchive>> {

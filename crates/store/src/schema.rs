@@ -1,10 +1,8 @@
 //! Creates the schema in a new database and refuses a database with another one.
 
-use std::path::Path;
-
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::StoreError;
+use crate::{StoreError, StoreLocation};
 
 const SCHEMA: &str = include_str!("schema.sql");
 
@@ -13,17 +11,17 @@ const SCHEMA: &str = include_str!("schema.sql");
 const SCHEMA_VERSION: i64 = 13;
 
 /// Several processes may open a new file at once: the first creates the schema, the others find it there.
-pub(crate) fn create_or_check(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    let at = |cause| StoreError::at(path, cause);
-    if is_current(version(connection).map_err(at)?, path)? {
+pub(crate) fn create_or_check(connection: &mut Connection, location: &StoreLocation) -> Result<(), StoreError> {
+    let at = |cause| StoreError::at(location, cause);
+    if is_current(version(connection).map_err(at)?, location)? {
         return Ok(());
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
-    if is_current(version(&transaction).map_err(at)?, path)? {
+    if is_current(version(&transaction).map_err(at)?, location)? {
         return Ok(());
     }
     if !objects(&transaction).map_err(at)?.is_empty() {
-        return Err(StoreError::at(path, corrupt("the schema version is missing")));
+        return Err(StoreError::at(location, corrupt("the schema version is missing")));
     }
     create(&transaction).map_err(at)?;
     transaction.pragma_update(None, "user_version", SCHEMA_VERSION).map_err(at)?;
@@ -40,13 +38,13 @@ pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Whether the schema is there, for a connection that must not create it.
-pub(crate) fn check(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
-    is_current(version(connection).map_err(|cause| StoreError::at(path, cause))?, path)
+pub(crate) fn check(connection: &Connection, location: &StoreLocation) -> Result<bool, StoreError> {
+    is_current(version(connection).map_err(|cause| StoreError::at(location, cause))?, location)
 }
 
 /// False for a new file, an error for a schema that this program cannot read.
-fn is_current(found: i64, path: &Path) -> Result<bool, StoreError> {
-    let path = path.to_owned();
+fn is_current(found: i64, location: &StoreLocation) -> Result<bool, StoreError> {
+    let path = location.path().to_owned();
     match found {
         0 => Ok(false),
         SCHEMA_VERSION => Ok(true),

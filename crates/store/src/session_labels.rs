@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::lifecycle::BY_EXTERNAL_ID;
-use crate::{Batch, SessionKey, Store, StoreError};
+use crate::{Batch, ReadStore, SessionKey, StoreError};
 
 /// What users call a session and what it is working on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct SessionLabels {
     pub task: Option<String>,
 }
 
-impl Store {
+impl ReadStore {
     /// The labels of a session; empty if users gave it none.
     pub fn session_labels(&self, key: SessionKey<'_>) -> Result<SessionLabels, StoreError> {
         select_labels(&self.connection, self.space.as_str(), key).map_err(|cause| self.err(cause))

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rethread_model::{Agent, Session, SessionCounts, SessionId, SessionKind, Timestamp, Tokens, estimate_byte_tokens};
 use rusqlite::{Params, Row, params};
 
-use crate::{SessionNumber, Store, StoreError};
+use crate::{ReadStore, SessionNumber, StoreError};
 
 /// Limits a query to the sessions of a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,7 +65,7 @@ const MAX_REFERENCE_BYTES: usize = 4_096;
 pub(crate) const TABLES: &str = "session LEFT JOIN session AS parent ON parent.space = session.space
      AND parent.agent = session.agent AND parent.external_id = session.parent_external_id";
 
-impl Store {
+impl ReadStore {
     /// Sessions that match the filter, most recently active first.
     pub fn sessions(&self, filter: &SessionFilter) -> Result<Vec<Session>, StoreError> {
         let project = match &filter.scope {

@@ -4,9 +4,9 @@ use rethread_model::Timestamp;
 use rusqlite::{OptionalExtension, params};
 
 use crate::lifecycle::BY_EXTERNAL_ID;
-use crate::{Batch, SessionKey, SessionNumber, Store, StoreError};
+use crate::{Batch, ReadStore, SessionKey, SessionNumber, StoreError};
 
-impl Store {
+impl ReadStore {
     /// The session that a reader was last shown under a name, given as its slug.
     pub fn shown_session(&self, reader: SessionKey<'_>, slug: &str) -> Result<Option<SessionNumber>, StoreError> {
         let sql = format!("SELECT session FROM shown_name WHERE {BY_EXTERNAL_ID} AND slug = ?4");

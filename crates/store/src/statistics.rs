@@ -2,7 +2,7 @@
 
 use rusqlite::params;
 
-use crate::{Store, StoreError};
+use crate::{ReadStore, StoreError};
 
 /// Counts of what is stored.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -91,7 +91,7 @@ const CHECKS: [(&str, &str); 6] = [
     ),
 ];
 
-impl Store {
+impl ReadStore {
     /// Counts of what is stored.
     pub fn statistics(&self) -> Result<StoreStatistics, StoreError> {
         let read = || -> rusqlite::Result<StoreStatistics> {

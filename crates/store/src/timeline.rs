@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rethread_model::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
 
-use crate::{EpisodeKey, SessionNumber, SessionScope, Store, StoreError};
+use crate::{EpisodeKey, ReadStore, SessionNumber, SessionScope, StoreError};
 
 /// Selects episodes of the timeline.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +32,7 @@ const MATCHES_WINDOW: &str = "episode.space = ?1 AND NOT episode.is_abandoned AN
     AND (?3 IS NULL OR episode.session = ?3)
     AND (?4 IS NULL OR episode.started_at >= ?4) AND (?5 IS NULL OR episode.started_at < ?5)";
 
-impl Store {
+impl ReadStore {
     /// Episodes of the window, in chronological order.
     pub fn episodes_in(&self, window: &EpisodeWindow) -> Result<Vec<EpisodeKey>, StoreError> {
         let Some(anchor) = window.anchor else {

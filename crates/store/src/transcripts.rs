@@ -3,7 +3,7 @@
 use rethread_model::Agent;
 use rusqlite::{OptionalExtension, Row, params};
 
-use crate::{SessionNumber, Store, StoreError};
+use crate::{ReadStore, SessionNumber, StoreError};
 
 /// Our number of a transcript, counted from 1 in the order in which transcripts were first read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,7 +55,7 @@ pub struct TranscriptRow {
 pub(crate) const COLUMNS: &str =
     "number, path, agent, session, device, inode, size, mtime, read_offset, read_lines, head_hash, tail_hash";
 
-impl Store {
+impl ReadStore {
     /// The transcript at that path.
     pub fn transcript(&self, path: &str) -> Result<Option<TranscriptRow>, StoreError> {
         let read = || -> rusqlite::Result<Option<TranscriptRow>> {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use rethread_model::{Agent, Timestamp, Tokens};
 use rusqlite::{Row, params};
 
-use crate::{SessionNumber, SessionScope, Store, StoreError};
+use crate::{ReadStore, SessionNumber, SessionScope, StoreError};
 
 /// Model name in messages that the agent made up without asking a model.
 const SYNTHETIC_MODEL: &str = "<synthetic>";
@@ -64,7 +64,7 @@ pub struct UsageTotal {
     pub cost_nanos: Option<u64>,
 }
 
-impl Store {
+impl ReadStore {
     /// Sums of usage. `steps` are prompt lengths in tokens, ascending, at which prices change.
     pub fn usage(&self, filter: &UsageFilter, grain: UsageGrain, steps: &[u64]) -> Result<Vec<UsageTotal>, StoreError> {
         let read = || -> rusqlite::Result<Vec<UsageTotal>> {

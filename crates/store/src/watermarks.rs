@@ -3,7 +3,7 @@
 use rusqlite::params;
 
 use crate::lifecycle::BY_EXTERNAL_ID;
-use crate::{Batch, SessionKey, SessionNumber, Store, StoreError};
+use crate::{Batch, ReadStore, SessionKey, SessionNumber, StoreError};
 
 /// How far a session was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct WatermarkMove {
     pub to: Watermark,
 }
 
-impl Store {
+impl ReadStore {
     /// The watermarks of a reader, by session.
     pub fn watermarks(&self, reader: SessionKey<'_>) -> Result<Vec<(SessionNumber, Watermark)>, StoreError> {
         let sql =

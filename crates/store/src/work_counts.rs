@@ -3,7 +3,7 @@
 use rethread_model::{Agent, Timestamp, ToolKind, estimate_byte_tokens};
 use rusqlite::{OptionalExtension, params};
 
-use crate::{SessionNumber, SessionScope, Store, StoreError, UsageFilter};
+use crate::{ReadStore, SessionNumber, SessionScope, StoreError, UsageFilter};
 
 /// Counts of the work in one session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct WorkCounts {
     pub kept_tokens: u64,
 }
 
-impl Store {
+impl ReadStore {
     /// Counts for each main session that is not empty and was active in the given time.
     pub fn work_counts(&self, filter: &UsageFilter) -> Result<Vec<WorkCounts>, StoreError> {
         let read = || -> rusqlite::Result<Vec<WorkCounts>> {

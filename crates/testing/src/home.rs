@@ -10,7 +10,7 @@ use rethread_engine::{
     Clock, Engine, Environment, LogProfile, SessionListRequest, ShowRequest, SyncReport, SyncRequest,
 };
 use rethread_model::{Fact, Space, Timestamp};
-use rethread_store::{FactQuery, OWNER_ONLY_FOLDER, Store, create_folders};
+use rethread_store::{FactQuery, OWNER_ONLY_FOLDER, Store, StoreLocation, create_folders};
 
 use crate::{ApiClient, TestServer};
 
@@ -233,7 +233,7 @@ impl TestHome {
 
     /// The store, opened beside the engine.
     pub fn store(&self) -> Store {
-        Store::open(&self.path(".rethread/memory.db"), Space::local()).unwrap()
+        Store::open(&StoreLocation::in_folder(&self.path(".rethread")), Space::local()).unwrap()
     }
 
     /// All facts as text, oldest first, without the time they were extracted at.

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use rethread_model::Timestamp;
 use rethread_recall::TimedText;
-use rethread_store::{LifecycleEvent, LifecycleRow, OWNER_ONLY, PendingArchive, PrivateFolder, SessionKey, Store};
+use rethread_store::{
+    LifecycleEvent, LifecycleRow, OWNER_ONLY, PendingArchive, PrivateFolder, ReadStore, SessionKey, Store,
+};
 use serde_json::{Value, json};
 
 use super::Lifecycle;
@@ -31,7 +33,7 @@ impl Engine {
     /// afterwards the hot memory belongs to the next period.
     pub(super) fn period_about_to_end(
         &self,
-        store: &Store,
+        store: &ReadStore,
         key: SessionKey<'_>,
         own: &OwnSession,
         last_activity: Option<Timestamp>,
@@ -57,7 +59,7 @@ impl Engine {
     /// Returns `None` if the `lifecycle.archive` setting excludes it, and for a period in which nothing happened.
     pub(super) fn build_archive(
         &self,
-        store: &Store,
+        store: &ReadStore,
         key: SessionKey<'_>,
         life: &LifecycleRow,
         end: &LifecycleEvent,

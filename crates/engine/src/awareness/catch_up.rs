@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rethread_ingest::source::{ProjectPlaces, TranscriptFile, aliases, file};
 use rethread_model::{Agent, Timestamp};
-use rethread_store::{Store, TranscriptRow};
+use rethread_store::{ReadStore, Store, TranscriptRow};
 
 use super::caller::Caller;
 use super::other_sessions::ACTIVE_WINDOW_MILLIS;
@@ -48,7 +48,7 @@ impl Engine {
     /// The transcripts of a project that differ from what is stored of them, with the number of bytes to read.
     fn changed_transcripts(
         &self,
-        store: &Store,
+        store: &ReadStore,
         project: &str,
         caller: Option<&Caller>,
         alias_folders: &[PathBuf],
@@ -79,25 +79,24 @@ impl Engine {
             found.extend(places.transcripts(agent, &source_config, since.as_millis().saturating_mul(1_000_000)));
         }
         let mut known: HashSet<PathBuf> = found.iter().map(|found| found.path.clone()).collect();
-        store.in_read_transaction(|store| {
-            for active in store.active_sessions(project, since)? {
-                let Some(path) = active.session.transcript.map(PathBuf::from) else { continue };
-                if known.insert(path.clone())
-                    && let Some(stamp) = file::stamp(&path)
-                {
-                    found.push(TranscriptFile { agent: active.session.agent, path, stamp });
-                }
+        let store = store.snapshot()?;
+        for active in store.active_sessions(project, since)? {
+            let Some(path) = active.session.transcript.map(PathBuf::from) else { continue };
+            if known.insert(path.clone())
+                && let Some(stamp) = file::stamp(&path)
+            {
+                found.push(TranscriptFile { agent: active.session.agent, path, stamp });
             }
-            let mut changed = Vec::new();
-            for found in found.into_iter().filter(|found| found.stamp.size > 0) {
-                let row = store.transcript(&found.path.to_string_lossy())?;
-                if row.as_ref().is_none_or(|row| row.fingerprint != fingerprint(found.stamp)) {
-                    let unread = unread_bytes(row.as_ref(), found.stamp.size);
-                    changed.push((found, unread));
-                }
+        }
+        let mut changed = Vec::new();
+        for found in found.into_iter().filter(|found| found.stamp.size > 0) {
+            let row = store.transcript(&found.path.to_string_lossy())?;
+            if row.as_ref().is_none_or(|row| row.fingerprint != fingerprint(found.stamp)) {
+                let unread = unread_bytes(row.as_ref(), found.stamp.size);
+                changed.push((found, unread));
             }
-            Ok(changed)
-        })
+        }
+        Ok(changed)
     }
 }
 

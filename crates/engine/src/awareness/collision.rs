@@ -9,7 +9,7 @@ use std::time::Instant;
 use rethread_ingest::facts::{GitCall, git_calls};
 use rethread_model::{Entry, Session, Timestamp, ToolKind, ToolUse};
 use rethread_recall::{InjectionSection, SectionKind, compose_injection, quote_short};
-use rethread_store::Store;
+use rethread_store::ReadStore;
 
 use super::caller::Caller;
 use super::inject::{injection_record, text_hash};
@@ -98,7 +98,7 @@ struct Collision {
 
 /// The most recent change of another session that the caller has not seen.
 fn find_collision(
-    store: &Store,
+    store: &ReadStore,
     caller: &Caller,
     project: &str,
     intent: &CollisionIntent,

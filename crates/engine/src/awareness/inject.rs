@@ -11,7 +11,8 @@ use rethread_recall::{
     activity_block, compose_injection, extract_entities, resume_context,
 };
 use rethread_store::{
-    Batch, InjectionRow, LifecycleEvent, PendingArchive, SessionKey, SessionNumber, Store, StoreError, WatermarkMove,
+    Batch, InjectionRow, LifecycleEvent, PendingArchive, ReadStore, SessionKey, SessionNumber, Store, StoreError,
+    WatermarkMove,
 };
 use serde_json::json;
 
@@ -116,11 +117,10 @@ impl Engine {
         let mut store = self.writer()?;
         let (project, now) = (self.project_of(&store, caller)?, self.now());
         self.catch_up(&mut store, &project, Some(caller), now)?;
-        let (context, parts) = store.in_read_transaction(|store| -> Result<_, EngineError> {
-            let context = self.injection_context(store, caller, last_activity(store, caller)?, now)?;
-            let (parts, _) = self.sections(store, caller, &context, InjectionTrigger::Prompt(text))?;
-            Ok((context, parts))
-        })?;
+        let snapshot = store.snapshot()?;
+        let context = self.injection_context(&snapshot, caller, last_activity(&snapshot, caller)?, now)?;
+        let (parts, _) = self.sections(&snapshot, caller, &context, InjectionTrigger::Prompt(text))?;
+        drop(snapshot);
         if self.compose_sections(parts.clone()).is_none_or(|composed| composed.tokens > max_tokens) {
             return Ok(None);
         }
@@ -188,12 +188,12 @@ impl Engine {
         let mut store = self.syncing_reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
         let now = self.now();
-        if !store.is_frozen() {
-            let project = self.project_of(&store, &caller)?;
-            self.catch_up(&mut store, &project, Some(&caller), now)?;
+        let project = self.project_of(&store, &caller)?;
+        if let Some(store) = store.writer() {
+            self.catch_up(store, &project, Some(&caller), now)?;
         }
         let context = self.injection_context(&store, &caller, last_activity(&store, &caller)?, now)?;
-        if !peek && !store.is_frozen() {
+        if let Some(store) = store.writer().filter(|_| !peek) {
             let mut batch = store.begin()?;
             for mark in context.injected_watermarks().chain(&context.other_sessions.quiet_watermarks) {
                 batch.move_watermark(caller.key(), *mark)?;
@@ -217,8 +217,10 @@ impl Engine {
         let caller = self.caller(&store, reference)?;
         let before = last_activity(&store, &caller)?;
         let project = self.project_of(&store, &caller)?;
-        if let Err(error) = self.catch_up(&mut store, &project, Some(&caller), self.now()) {
-            // A reader without write access sees what was stored before.
+        // A reader without write access sees what was stored before.
+        if let Some(store) = store.writer()
+            && let Err(error) = self.catch_up(store, &project, Some(&caller), self.now())
+        {
             self.log_error("inject", &error);
         }
         let context = self.injection_context(&store, &caller, before, self.now())?;
@@ -258,13 +260,13 @@ impl Engine {
         began: Instant,
     ) -> Result<Option<String>, EngineError> {
         // Must be read before the event is recorded: afterwards the session is no longer idle.
-        let planned = store.in_read_transaction(|store| -> Result<_, EngineError> {
-            let context = self.injection_context(store, caller, before, event.at)?;
-            let (sections, _) = self.sections(store, caller, &context, trigger)?;
-            let ending =
-                self.period_about_to_end(store, caller.key(), &context.own, context.last_activity, context.now)?;
-            Ok(PlannedInjection { context, sections, ending })
-        })?;
+        let snapshot = store.snapshot()?;
+        let context = self.injection_context(&snapshot, caller, before, event.at)?;
+        let (sections, _) = self.sections(&snapshot, caller, &context, trigger)?;
+        let ending =
+            self.period_about_to_end(&snapshot, caller.key(), &context.own, context.last_activity, context.now)?;
+        drop(snapshot);
+        let planned = PlannedInjection { context, sections, ending };
         let composed = match self.record_injection(store, caller, trigger, event, &planned, began) {
             Ok(composed) => composed,
             // Without the record, the worst that can happen is that the same is injected again. The event itself waits.
@@ -378,7 +380,7 @@ impl Engine {
     }
 
     /// The project of a session. The transcript decides, so a later change of directory does not change it.
-    pub(super) fn project_of(&self, store: &Store, caller: &Caller) -> Result<String, EngineError> {
+    pub(super) fn project_of(&self, store: &ReadStore, caller: &Caller) -> Result<String, EngineError> {
         if let Some(project) = store.session_by_external_id(caller.key())?.and_then(|(_, session)| session.project) {
             return Ok(project);
         }
@@ -390,7 +392,7 @@ impl Engine {
 
     fn injection_context(
         &self,
-        store: &Store,
+        store: &ReadStore,
         caller: &Caller,
         before: Option<Timestamp>,
         now: Timestamp,
@@ -439,7 +441,7 @@ impl Engine {
     }
 
     /// The session for a reference, in the form hooks use.
-    pub(crate) fn caller(&self, store: &Store, reference: &str) -> Result<Caller, EngineError> {
+    pub(crate) fn caller(&self, store: &ReadStore, reference: &str) -> Result<Caller, EngineError> {
         let session = self.resolve_in(store, reference)?.session;
         Ok(Caller {
             agent: session.agent,
@@ -453,7 +455,7 @@ impl Engine {
 
 impl InjectionContext {
     /// The session as it was before its break.
-    pub(super) fn view_before_break(&self, store: &Store, key: SessionKey<'_>) -> Result<SessionView, StoreError> {
+    pub(super) fn view_before_break(&self, store: &ReadStore, key: SessionKey<'_>) -> Result<SessionView, StoreError> {
         let own = match &self.own.life {
             Some(life) => &self.own.clone().limited_to_period(life),
             None => &self.own,
@@ -538,7 +540,7 @@ fn entities_in(prompt: &str) -> Vec<String> {
 }
 
 /// Last activity of a session, as far as its transcript has been read.
-fn last_activity(store: &Store, caller: &Caller) -> Result<Option<Timestamp>, EngineError> {
+fn last_activity(store: &ReadStore, caller: &Caller) -> Result<Option<Timestamp>, EngineError> {
     Ok(store.session_by_external_id(caller.key())?.and_then(|(_, session)| session.last_activity_at))
 }
 

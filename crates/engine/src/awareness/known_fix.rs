@@ -9,7 +9,7 @@ use rethread_recall::{
     InjectionSection, SectionKind, best_fix, compose_injection, decision_line, decisions, fix_line, known_fixes,
     memory_block,
 };
-use rethread_store::{FactQuery, FactRow, SessionScope, Store};
+use rethread_store::{FactQuery, FactRow, ReadStore, SessionScope};
 
 use serde_json::Value;
 
@@ -38,7 +38,7 @@ pub(super) struct KnownFactLine {
 
 /// Finds known facts of a project that help the calling session.
 pub(super) struct FactFinder<'a> {
-    pub(super) store: &'a Store,
+    pub(super) store: &'a ReadStore,
     pub(super) caller: &'a Caller,
     pub(super) project: &'a str,
     pub(super) now: Timestamp,

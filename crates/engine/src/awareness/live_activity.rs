@@ -2,7 +2,7 @@
 
 use rethread_model::{Agent, Timestamp};
 use rethread_recall::{ActivityBlock, ActivityReader, activity_block};
-use rethread_store::{SessionFilter, SessionKey, SessionScope, Store};
+use rethread_store::{ReadStore, SessionFilter, SessionKey, SessionScope};
 
 use super::other_sessions::ACTIVE_WINDOW_MILLIS;
 use crate::{Engine, EngineError, ListedSession};
@@ -28,8 +28,10 @@ impl Engine {
         let now = self.now();
         let (mut others, mut sessions) = (Vec::new(), Vec::new());
         for project in active_projects(&store, scope, now)? {
-            if let Err(error) = self.catch_up(&mut store, &project, None, now) {
-                // Without write access, show what was stored before.
+            // Without write access, show what was stored before.
+            if let Some(store) = store.writer()
+                && let Err(error) = self.catch_up(store, &project, None, now)
+            {
                 self.log_error("activity", &error);
             }
             let found = self.other_sessions(&store, NO_READER, &project, now)?;
@@ -45,7 +47,7 @@ impl Engine {
 }
 
 /// The given project, or all projects with recent activity.
-fn active_projects(store: &Store, scope: &SessionScope, now: Timestamp) -> Result<Vec<String>, EngineError> {
+fn active_projects(store: &ReadStore, scope: &SessionScope, now: Timestamp) -> Result<Vec<String>, EngineError> {
     if let SessionScope::Project(project) = scope {
         return Ok(vec![project.clone()]);
     }

@@ -2,7 +2,7 @@
 
 use rethread_model::{SessionState, Timestamp};
 use rethread_recall::RECENT_MEMORY_DAYS;
-use rethread_store::{MemoryTiers, SessionKey, Store};
+use rethread_store::{MemoryTiers, ReadStore, SessionKey, Store};
 
 use super::Lifecycle;
 use super::session_view::{OwnSession, day_before};
@@ -65,7 +65,7 @@ impl Engine {
         Ok(done)
     }
 
-    pub(crate) fn tier_status(&self, store: &Store) -> Result<TierStatus, EngineError> {
+    pub(crate) fn tier_status(&self, store: &ReadStore) -> Result<TierStatus, EngineError> {
         let now = self.now();
         let warm_since = Timestamp::from_millis(now.as_millis() - RECENT_MEMORY_DAYS * 86_400_000);
         let (archive_count, archive_bytes) = self.archive_totals();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rethread_model::{Agent, Entry, EntryKind, Session, Timestamp, short_id};
 use rethread_recall::OtherSession;
-use rethread_store::{ActiveSession, SessionKey, SessionNumber, Store, Watermark, WatermarkMove};
+use rethread_store::{ActiveSession, ReadStore, SessionKey, SessionNumber, Store, Watermark, WatermarkMove};
 
 use super::Lifecycle;
 use crate::{Engine, EngineError};
@@ -59,7 +59,7 @@ impl Engine {
 
     /// The session of the same agent and project that was just cleared, by the agent's id.
     pub(super) fn cleared_session(
-        store: &Store,
+        store: &ReadStore,
         successor: SessionKey<'_>,
         project: &str,
         now: Timestamp,
@@ -79,7 +79,7 @@ impl Engine {
     /// What the other sessions of a project did since the reader last looked.
     pub(super) fn other_sessions(
         &self,
-        store: &Store,
+        store: &ReadStore,
         reader: SessionKey<'_>,
         project: &str,
         now: Timestamp,
@@ -109,7 +109,7 @@ impl Engine {
 
 /// Whether the reader never looked before. A watermark alone proves nothing: a session that follows a cleared one begins
 /// with one.
-fn is_first_look(store: &Store, reader: SessionKey<'_>, has_watermarks: bool) -> Result<bool, EngineError> {
+fn is_first_look(store: &ReadStore, reader: SessionKey<'_>, has_watermarks: bool) -> Result<bool, EngineError> {
     let events = store.lifecycle_events(reader, MAX_EVENTS_SCANNED)?;
     let had = |kind: &str| events.iter().any(|event| event.kind == kind);
     Ok(!had("prompt_submitted") && (!has_watermarks || had("session_start")))
@@ -126,7 +126,7 @@ struct NewEntries {
 
 impl NewEntries {
     fn load(
-        store: &Store,
+        store: &ReadStore,
         active: &ActiveSession,
         seen: &HashMap<SessionNumber, Watermark>,
         now: Timestamp,
@@ -167,7 +167,7 @@ impl NewEntries {
 
 /// A session with some of its entries, for a report.
 pub(super) fn describe_session(
-    store: &Store,
+    store: &ReadStore,
     lifecycle: Lifecycle,
     active: &ActiveSession,
     entries: Vec<Entry>,

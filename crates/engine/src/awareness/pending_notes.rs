@@ -2,7 +2,7 @@
 
 use rethread_model::Timestamp;
 use rethread_recall::{SessionView, TimedText, session_update};
-use rethread_store::{SessionKey, Store, StoreError};
+use rethread_store::{ReadStore, SessionKey, StoreError};
 
 use super::inject::text_hash;
 use super::session_view::{OwnSession, day_before, happenings};
@@ -18,7 +18,7 @@ pub(super) struct PendingNotes {
 /// Notes of the last 24 hours and the task, except what was injected before or is part of the same injection
 /// (`included`).
 pub(super) fn find_pending_notes(
-    store: &Store,
+    store: &ReadStore,
     key: SessionKey<'_>,
     own: &OwnSession,
     included: &[u64],

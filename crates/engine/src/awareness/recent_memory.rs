@@ -5,7 +5,7 @@ use rethread_recall::{
     HitKind, MAX_RECENT_MEMORIES, RECENT_MEMORY_DAYS, RecentMemory, SearchError, SearchHit, SearchQuery,
     should_search_memory,
 };
-use rethread_store::Store;
+use rethread_store::ReadStore;
 
 use super::caller::Caller;
 use super::inject::{InjectionContext, text_hash};
@@ -31,7 +31,7 @@ impl Engine {
     /// What other sessions of the project said in the last week that matches a prompt and was not injected yet.
     pub(super) fn recent_memories(
         &self,
-        store: &Store,
+        store: &ReadStore,
         caller: &Caller,
         prompt: &str,
         context: &InjectionContext,
@@ -69,7 +69,7 @@ impl Engine {
     /// The best hits; `None` if searching would take too long.
     fn recent_hits(
         &self,
-        store: &Store,
+        store: &ReadStore,
         prompt: &str,
         context: &InjectionContext,
     ) -> Result<Option<Vec<SearchHit>>, SearchError> {
@@ -93,7 +93,7 @@ impl Engine {
 
 /// A hit as a memory, with the prompt before it. A prompt without an answer is skipped. So is what an agent wrote
 /// without a prompt: it is found by searching, but injecting it could feed back on itself.
-fn memory_from_hit(store: &Store, hit: &SearchHit) -> Result<Option<RecentMemory>, EngineError> {
+fn memory_from_hit(store: &ReadStore, hit: &SearchHit) -> Result<Option<RecentMemory>, EngineError> {
     let entries = store.episode_entries(hit.key)?;
     let Some(prompt) = prompt_of(&entries) else { return Ok(None) };
     let text = match hit.entry.kind.role() {

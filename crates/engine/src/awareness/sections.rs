@@ -6,7 +6,7 @@ use rethread_recall::{
     SessionView, memory_block, memory_line, memory_unavailable_block, reference_block, resume_context, resume_greeting,
     session_context,
 };
-use rethread_store::{SessionKey, Store};
+use rethread_store::{ReadStore, SessionKey};
 
 use super::caller::Caller;
 use super::inject::{InjectionContext, InjectionTrigger, text_hash};
@@ -25,7 +25,7 @@ type ResolvedReference = (SessionReference, ReferenceOutcome);
 /// Collects the sections of one injection, and the reasons why others were skipped.
 struct SectionBuilder<'a> {
     engine: &'a Engine,
-    store: &'a Store,
+    store: &'a ReadStore,
     caller: &'a Caller,
     context: &'a InjectionContext,
     sections: Vec<InjectionSection>,
@@ -36,7 +36,7 @@ impl Engine {
     /// The sections with something new, and why the others were skipped.
     pub(super) fn sections(
         &self,
-        store: &Store,
+        store: &ReadStore,
         caller: &Caller,
         context: &InjectionContext,
         trigger: InjectionTrigger<'_>,
@@ -234,7 +234,7 @@ fn outcome_key((reference, outcome): &ResolvedReference) -> u64 {
 
 /// The sections about the session itself.
 struct OwnSections<'a> {
-    store: &'a Store,
+    store: &'a ReadStore,
     caller: &'a Caller,
     context: &'a InjectionContext,
     detail: InjectionDetail,

@@ -47,11 +47,10 @@ impl Engine {
         spooled: Option<&SpoolFile>,
     ) -> Result<(), EngineError> {
         let lifecycle = Lifecycle::from_settings(self.settings());
-        let (own, finished) = store.in_read_transaction(|store| -> Result<_, EngineError> {
-            let own = OwnSession::load(store, key)?;
-            let finished = self.period_about_to_end(store, key, &own, own.last_activity(), at)?;
-            Ok((own, finished))
-        })?;
+        let snapshot = store.snapshot()?;
+        let own = OwnSession::load(&snapshot, key)?;
+        let finished = self.period_about_to_end(&snapshot, key, &own, own.last_activity(), at)?;
+        drop(snapshot);
         let SessionEvent { kind, detail, hot_text, entities, tool, file } = event;
         let about = EventContext { entities, tool, file };
         let mut batch = store.begin_unflushed()?;

@@ -1,7 +1,7 @@
 //! The events of a session: as hooks reported them or, for a session without hooks, inferred from its transcript.
 
 use rethread_model::{Entry, EntryKind, SessionId, SessionState, Timestamp, clip, one_line};
-use rethread_store::{EntryFilter, LifecycleEvent, SessionKey, Store};
+use rethread_store::{EntryFilter, LifecycleEvent, ReadStore, SessionKey};
 
 use super::Lifecycle;
 use crate::{Engine, EngineError, ListedSession};
@@ -48,7 +48,7 @@ impl Engine {
         self.events_of(self.reader()?.as_ref(), listed)
     }
 
-    fn events_of(&self, store: Option<&Store>, listed: ListedSession) -> Result<SessionEvents, EngineError> {
+    fn events_of(&self, store: Option<&ReadStore>, listed: ListedSession) -> Result<SessionEvents, EngineError> {
         let lifecycle = Lifecycle::from_settings(self.settings());
         let session = &listed.session;
         let key = SessionKey { agent: session.agent, external_id: &session.external_id };

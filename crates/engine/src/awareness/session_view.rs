@@ -3,7 +3,7 @@
 use rethread_model::{Entry, EntryKind, Session, SessionState, Timestamp, relative_path, short_id};
 use rethread_recall::{SessionView, TimedText};
 use rethread_store::{
-    EntriesSince, HotMemoryRow, LifecycleEvent, LifecycleRow, SessionKey, SessionLabels, SessionNumber, Store,
+    EntriesSince, HotMemoryRow, LifecycleEvent, LifecycleRow, ReadStore, SessionKey, SessionLabels, SessionNumber,
     StoreError,
 };
 
@@ -59,7 +59,7 @@ pub(super) struct OwnSession {
 
 impl OwnSession {
     /// Loads the session without its entries; enough for recording events.
-    pub(super) fn load(store: &Store, key: SessionKey<'_>) -> Result<Self, StoreError> {
+    pub(super) fn load(store: &ReadStore, key: SessionKey<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             stored: store.session_by_external_id(key)?,
             life: store.lifecycle(key)?,
@@ -70,7 +70,7 @@ impl OwnSession {
     }
 
     /// Loads the session with the entries of the 24 hours before its last event, however long ago that is.
-    pub(super) fn load_with_actions(store: &Store, key: SessionKey<'_>) -> Result<Self, StoreError> {
+    pub(super) fn load_with_actions(store: &ReadStore, key: SessionKey<'_>) -> Result<Self, StoreError> {
         let mut own = Self::load(store, key)?;
         if let (Some((number, _)), Some(last)) = (&own.stored, own.last_event_at()) {
             let period_at = own.life.as_ref().map_or(last, |life| life.period_started_at);
@@ -121,7 +121,7 @@ impl OwnSession {
     /// The session as shown in an injection at a given time. Hot entries are those of the 24 hours before it.
     pub(super) fn view(
         &self,
-        store: &Store,
+        store: &ReadStore,
         key: SessionKey<'_>,
         lifecycle: Lifecycle,
         at: Timestamp,

@@ -2,7 +2,7 @@
 
 use rethread_model::{Entry, EntryKind, Timestamp};
 use rethread_recall::{OtherSession, turn_list};
-use rethread_store::{ActiveSession, SessionKey, Store};
+use rethread_store::{ActiveSession, ReadStore, SessionKey};
 
 use super::Lifecycle;
 use super::other_sessions::{FIRST_LOOK_MILLIS, before, describe_session, is_action_or_answer, is_other_session};
@@ -32,7 +32,7 @@ impl Engine {
     /// The turns of a session and its sub-agents that had a result.
     fn turns_since(
         &self,
-        store: &Store,
+        store: &ReadStore,
         active: &ActiveSession,
         since: Timestamp,
         now: Timestamp,

@@ -1,7 +1,7 @@
 //! After a turn, decides whether a model should write a new card, and starts a detached process for it.
 
 use rethread_model::{Agent, SessionKind};
-use rethread_store::{SessionKey, SessionNumber, Store};
+use rethread_store::{ReadStore, SessionKey, SessionNumber};
 
 use super::session_key;
 use crate::{Engine, EngineError, NanoUsd};
@@ -26,7 +26,12 @@ impl Engine {
     }
 
     /// Whether there are enough new prompts since the last card and since the last failed attempt.
-    fn is_card_due(&self, store: &Store, number: SessionNumber, session: SessionKey<'_>) -> Result<bool, EngineError> {
+    fn is_card_due(
+        &self,
+        store: &ReadStore,
+        number: SessionNumber,
+        session: SessionKey<'_>,
+    ) -> Result<bool, EngineError> {
         let needed = self.settings().cards.min_new_user_messages;
         let written = store.card(session)?.map(|card| card.leaf_id);
         if store.prompts_after(number, written.as_deref())? < needed {

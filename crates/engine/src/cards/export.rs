@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rethread_model::{Session, Timestamp};
 use rethread_recall::{CardFields, parse_card_fields};
-use rethread_store::{CardRow, Store};
+use rethread_store::{CardRow, ReadStore};
 use serde::{Deserialize, Serialize};
 
 use super::{SessionCard, WrittenCard, fields_to_json};
@@ -71,6 +71,7 @@ impl Engine {
     pub fn export_card(&self, reference: &str) -> Result<(SessionCard, PathBuf), EngineError> {
         let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let (number, session) = self.session_for_card(&store, reference)?;
+        let store = store.snapshot()?;
         let (written, _) = self.written_card(&store, &session)?;
         let card = self.card_of(&store, number, session)?;
         let leaf = match written {
@@ -92,7 +93,7 @@ impl Engine {
 
     pub(super) fn write_card_file(
         &self,
-        store: &Store,
+        store: &ReadStore,
         card: &SessionCard,
         leaf: &str,
     ) -> Result<PathBuf, EngineError> {

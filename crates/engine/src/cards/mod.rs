@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use rethread_model::{FactState, Predicate, Session, Timestamp};
 use rethread_recall::{CardFields, CardSource, card_by_rules, decisions, parse_card_fields};
-use rethread_store::{CardRow, FactQuery, SessionKey, SessionNumber, Store};
+use rethread_store::{CardRow, FactQuery, ReadStore, SessionKey, SessionNumber};
 use serde_json::{Value, json};
 
 use crate::{Engine, EngineError};
@@ -61,7 +61,7 @@ impl Engine {
     /// The card of a session. For speed, only both ends of a long session are read.
     pub(crate) fn card_of(
         &self,
-        store: &Store,
+        store: &ReadStore,
         number: SessionNumber,
         session: Session,
     ) -> Result<SessionCard, EngineError> {
@@ -93,7 +93,7 @@ impl Engine {
     /// of a damaged file.
     fn written_card(
         &self,
-        store: &Store,
+        store: &ReadStore,
         session: &Session,
     ) -> Result<(Option<WrittenCard>, Option<PathBuf>), EngineError> {
         let stored = store.card(session_key(session))?.and_then(|card| {
@@ -111,7 +111,11 @@ impl Engine {
         })
     }
 
-    fn generated_fields(store: &Store, number: SessionNumber, session: &Session) -> Result<CardFields, EngineError> {
+    fn generated_fields(
+        store: &ReadStore,
+        number: SessionNumber,
+        session: &Session,
+    ) -> Result<CardFields, EngineError> {
         let mut entries = store.branch_ends(number, FIRST_ENTRIES, LAST_ENTRIES)?;
         for entry in entries.iter_mut().filter(|entry| entry.text.len() > MAX_ENTRY_BYTES) {
             // The rest says nothing more about the topic.
@@ -124,7 +128,7 @@ impl Engine {
         Ok(card_by_rules(&CardSource { session, entries: &entries, decisions: &made }))
     }
 
-    fn session_for_card(&self, store: &Store, reference: &str) -> Result<(SessionNumber, Session), EngineError> {
+    fn session_for_card(&self, store: &ReadStore, reference: &str) -> Result<(SessionNumber, Session), EngineError> {
         let session = self.resolve_in(store, reference)?.session;
         let number = store.session_number(session.id)?;
         number.map(|number| (number, session)).ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))

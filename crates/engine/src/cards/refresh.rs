@@ -6,7 +6,7 @@ use rethread_llm::{AnswerSchema, BudgetRefusal, ChatError, ChatRequest, NanoUsd}
 use rethread_model::thread::ChatMessage;
 use rethread_model::{Entry, Session, Tokens};
 use rethread_recall::{CARD_SYSTEM_PROMPT, CardFields, card_prompt, card_schema, parse_card_fields};
-use rethread_store::{CardRow, SessionNumber, Store};
+use rethread_store::{CardRow, ReadStore, SessionNumber};
 use serde_json::{Value, json};
 
 use super::{SessionCard, export, fields_to_json, session_key};
@@ -159,15 +159,19 @@ impl Engine {
         })
     }
 
-    fn snapshot(&self, store: &Store, number: SessionNumber, session: Session) -> Result<CardSnapshot, EngineError> {
-        store.in_read_transaction(|store| {
-            let entries = store.branch_messages(number, self.settings().cards.max_bytes)?;
-            let leaf = entries.last().map(|entry| entry.native_id.clone()).unwrap_or_default();
-            let prompts = store.prompts_after(number, None)?;
-            let before = self.written_card(store, &session)?.0.map(|(card, _)| card.leaf_id);
-            let new = store.prompts_after(number, before.as_deref())?;
-            Ok(CardSnapshot { number, session, entries, leaf, prompt_count: prompts, new_prompts: new })
-        })
+    fn snapshot(
+        &self,
+        store: &ReadStore,
+        number: SessionNumber,
+        session: Session,
+    ) -> Result<CardSnapshot, EngineError> {
+        let store = store.snapshot()?;
+        let entries = store.branch_messages(number, self.settings().cards.max_bytes)?;
+        let leaf = entries.last().map(|entry| entry.native_id.clone()).unwrap_or_default();
+        let prompts = store.prompts_after(number, None)?;
+        let before = self.written_card(&store, &session)?.0.map(|(card, _)| card.leaf_id);
+        let new = store.prompts_after(number, before.as_deref())?;
+        Ok(CardSnapshot { number, session, entries, leaf, prompt_count: prompts, new_prompts: new })
     }
 
     fn card_request(&self, model: &ConfiguredModel, snapshot: &CardSnapshot) -> (ChatRequest, bool) {
@@ -207,7 +211,7 @@ impl Engine {
     /// Saves the card in the store and exports it as a file.
     fn save_card(
         &self,
-        store: &Store,
+        store: &ReadStore,
         snapshot: &CardSnapshot,
         model: &ConfiguredModel,
         written: &CardAnswer,

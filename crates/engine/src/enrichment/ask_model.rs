@@ -7,7 +7,7 @@ use rethread_model::{Entity, EntityKind, Fact, Predicate, Session};
 use rethread_recall::{
     CitedFact, CitedFacts, FACTS_SYSTEM_PROMPT, FactPromptChunk, fact_prompt_chunks, facts_schema, parse_cited_facts,
 };
-use rethread_store::{EnrichmentRow, FactQuery, Store};
+use rethread_store::{EnrichmentRow, FactQuery, ReadStore};
 use serde_json::Value;
 
 use super::{EnrichmentAttempt, EnrichmentEnd, model_key};
@@ -32,7 +32,7 @@ impl Engine {
     /// Sends the entries the model has not seen. The facts of one chunk are saved before the next one is sent.
     pub(super) fn enrich_session(
         &self,
-        store: &Store,
+        store: &ReadStore,
         model: &ConfiguredModel,
         row: &EnrichmentRow,
         session: &Session,
@@ -68,7 +68,7 @@ impl Engine {
     /// Number of requests, and an upper bound on their tokens and cost.
     pub(super) fn planned_enrichment(
         &self,
-        store: &Store,
+        store: &ReadStore,
         model: &ConfiguredModel,
         row: &EnrichmentRow,
     ) -> Result<(u64, PlannedCost), EngineError> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rethread_model::{Tokens, estimate_byte_tokens};
-use rethread_store::{Store, UsageFilter, WorkCounts};
+use rethread_store::{ReadStore, UsageFilter, WorkCounts};
 
 use super::ask_model::{CHUNK_BYTES, INSTRUCTION_TOKENS};
 use crate::sync::{JobStart, TranscriptJob};
@@ -31,7 +31,7 @@ impl Engine {
     /// Estimates by kind of session for transcripts that would be read. `None` if no model is usable.
     pub(crate) fn enrichment_estimates(
         &self,
-        store: Option<&Store>,
+        store: Option<&ReadStore>,
         jobs: &[TranscriptJob],
     ) -> Result<Option<Vec<EnrichmentEstimate>>, EngineError> {
         let Ok(model) = self.enrichment_model() else { return Ok(None) };

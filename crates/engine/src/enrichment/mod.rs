@@ -7,7 +7,7 @@ mod status;
 
 use rethread_llm::{ChatError, ChatLimits, NanoUsd};
 use rethread_model::{Session, Timestamp};
-use rethread_store::{EnrichmentBreaker, EnrichmentRow, SessionNumber, Store};
+use rethread_store::{EnrichmentBreaker, EnrichmentRow, ReadStore, SessionNumber, Store};
 use serde_json::Value;
 
 use self::queue::{MAX_PROVIDER_FAILURES, first_retry};
@@ -244,7 +244,7 @@ impl Engine {
     }
 
     /// The queue row of the session that `reference` resolves to, whether or not it is due.
-    fn enrichment_row(&self, store: &Store, reference: &str) -> Result<EnrichmentRow, EngineError> {
+    fn enrichment_row(&self, store: &ReadStore, reference: &str) -> Result<EnrichmentRow, EngineError> {
         let session = self.resolve_in(store, reference)?.session;
         let unknown = || EngineError::UnknownReference(reference.to_owned());
         let number: SessionNumber = store.session_number(session.id)?.ok_or_else(unknown)?;

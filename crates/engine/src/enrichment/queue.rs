@@ -4,7 +4,7 @@ use std::fs::File;
 
 use rethread_llm::{BudgetRefusal, ChatError, NanoUsd};
 use rethread_model::{SessionState, Timestamp};
-use rethread_store::{EnrichmentRow, SessionKey, SessionNumber, Store};
+use rethread_store::{EnrichmentRow, ReadStore, SessionKey, SessionNumber, Store};
 
 use super::EnrichOutcome;
 use crate::awareness::Lifecycle;
@@ -61,7 +61,7 @@ impl Engine {
     }
 
     /// Sessions in the queue, and those that would be queued now.
-    pub(super) fn queued_or_eligible(&self, store: &Store) -> Result<Vec<EnrichmentRow>, EngineError> {
+    pub(super) fn queued_or_eligible(&self, store: &ReadStore) -> Result<Vec<EnrichmentRow>, EngineError> {
         let mut rows = store.queued_enrichments()?;
         for number in self.sessions_to_queue(store)? {
             let known = store.enrichment(number)?.map(|row| EnrichmentRow { next_attempt_at: Some(self.now()), ..row });
@@ -71,7 +71,7 @@ impl Engine {
     }
 
     /// Queued sessions whose next attempt is due.
-    pub(super) fn due_enrichments(&self, store: &Store) -> Result<Vec<EnrichmentRow>, EngineError> {
+    pub(super) fn due_enrichments(&self, store: &ReadStore) -> Result<Vec<EnrichmentRow>, EngineError> {
         let now = self.now();
         let mut rows = store.queued_enrichments()?;
         rows.retain(|row| row.next_attempt_at.is_some_and(|at| at <= now));
@@ -79,12 +79,12 @@ impl Engine {
     }
 
     /// The time before which no requests are sent, because the provider failed repeatedly.
-    pub(super) fn enrichment_paused_until(&self, store: &Store) -> Result<Option<Timestamp>, EngineError> {
+    pub(super) fn enrichment_paused_until(&self, store: &ReadStore) -> Result<Option<Timestamp>, EngineError> {
         Ok(store.enrichment_breaker()?.blocked_until.filter(|until| *until > self.now()))
     }
 
     /// Sessions with new entries that are no longer active.
-    fn sessions_to_queue(&self, store: &Store) -> Result<Vec<SessionNumber>, EngineError> {
+    fn sessions_to_queue(&self, store: &ReadStore) -> Result<Vec<SessionNumber>, EngineError> {
         let (lifecycle, now) = (Lifecycle::from_settings(self.settings()), self.now());
         let mut ended = Vec::new();
         for number in store.enrichable_sessions()? {

@@ -1,7 +1,7 @@
 //! Status of model-based fact extraction (E003-15, E003-17).
 
 use rethread_model::Timestamp;
-use rethread_store::Store;
+use rethread_store::ReadStore;
 
 use super::EnrichFailure;
 use crate::{Engine, EngineError};
@@ -29,7 +29,7 @@ pub struct EnrichmentStatus {
 }
 
 impl Engine {
-    pub(crate) fn enrichment_status(&self, store: Option<&Store>) -> Result<EnrichmentStatus, EngineError> {
+    pub(crate) fn enrichment_status(&self, store: Option<&ReadStore>) -> Result<EnrichmentStatus, EngineError> {
         let mut status = EnrichmentStatus::default();
         let mut failures = 0;
         if let Some(store) = store {

@@ -2,7 +2,7 @@
 
 use rethread_model::{Entity, EntityKind, Predicate};
 use rethread_recall::{EntityGraph, GraphItem, GraphLimits, entity_graph};
-use rethread_store::{EntityFacts, EntityQuery, FactQuery, FactRow, SessionScope, Store};
+use rethread_store::{EntityFacts, EntityQuery, FactQuery, FactRow, ReadStore, SessionScope};
 
 use super::naming::{command_entity, error_signature};
 use crate::{Engine, EngineError};
@@ -98,7 +98,7 @@ impl Engine {
 /// Maximum number of facts per node that are read for its connections.
 const MAX_FACTS_PER_NODE: u64 = 2_000;
 
-fn connected_facts(store: &Store, node: &GraphItem, query: &FactQuery<'_>) -> Result<Vec<FactRow>, EngineError> {
+fn connected_facts(store: &ReadStore, node: &GraphItem, query: &FactQuery<'_>) -> Result<Vec<FactRow>, EngineError> {
     // What a session only read says little about it.
     let actions: Vec<Predicate> =
         Predicate::ALL.into_iter().filter(|predicate| *predicate != Predicate::Read).collect();

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rethread_model::{Entity, EntityKind, Predicate, first_line, one_line};
 use rethread_recall::{Decision, FileTouch, Fix, all_file_names, decisions, file_touches, known_fixes, mentions_file};
-use rethread_store::{EntityQuery, EpisodeKey, FactQuery, FactRow, SessionScope, Store};
+use rethread_store::{EntityQuery, EpisodeKey, FactQuery, FactRow, ReadStore, SessionScope};
 
 use crate::search::prompt_of;
 use crate::{Engine, EngineError};
@@ -80,7 +80,7 @@ impl Engine {
     }
 
     /// The stored name for the path the user typed.
-    fn resolve_file(&self, store: &Store, request: &FileRequest) -> Result<Option<String>, EngineError> {
+    fn resolve_file(&self, store: &ReadStore, request: &FileRequest) -> Result<Option<String>, EngineError> {
         let typed = normalize_path(Path::new(&request.path));
         let here = normalize_path(&self.environment.cwd.join(&request.path));
         let last = typed.rsplit('/').next().unwrap_or(&typed);
@@ -107,7 +107,7 @@ impl Engine {
 }
 
 /// The first line of the episode's prompt.
-fn episode_prompt(store: &Store, touch: &FileTouch) -> Result<Option<String>, EngineError> {
+fn episode_prompt(store: &ReadStore, touch: &FileTouch) -> Result<Option<String>, EngineError> {
     let Some(session) = store.session_number(touch.source.session)? else { return Ok(None) };
     let entries = store.episode_entries(EpisodeKey { session, number: touch.source.episode })?;
     Ok(prompt_of(&entries).map(|prompt| one_line(first_line(prompt))).filter(|line| !line.is_empty()))

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rethread_ingest::facts::{exact_form, identifying_line};
 use rethread_model::{Entity, EntityKind, FactState, Predicate, SessionId, Timestamp};
 use rethread_recall::{FactSource, KnownFixes, MIN_WORD_OVERLAP, distinctive_words, known_fixes, word_overlap};
-use rethread_store::{EntityQuery, FactQuery, FactRow, SessionScope, Store};
+use rethread_store::{EntityQuery, FactQuery, FactRow, ReadStore, SessionScope};
 
 use super::naming::error_signature;
 use crate::{Engine, EngineError};
@@ -164,7 +164,7 @@ fn candidate_signatures(text: &str) -> Vec<String> {
     named.flatten().filter(|name| seen.insert(name.clone())).collect()
 }
 
-fn facts_about_error(store: &Store, scope: &SessionScope, name: &str) -> Result<Vec<FactRow>, EngineError> {
+fn facts_about_error(store: &ReadStore, scope: &SessionScope, name: &str) -> Result<Vec<FactRow>, EngineError> {
     let entity = Entity::new(EntityKind::Error, name);
     let query =
         FactQuery { scope: scope.clone(), predicates: &ERROR_PREDICATES, about: Some(&entity), ..FactQuery::default() };
@@ -172,7 +172,7 @@ fn facts_about_error(store: &Store, scope: &SessionScope, name: &str) -> Result<
 }
 
 /// Errors that share enough significant words.
-fn similar_errors(store: &Store, request: &FixRequest) -> Result<Vec<KnownError>, EngineError> {
+fn similar_errors(store: &ReadStore, request: &FixRequest) -> Result<Vec<KnownError>, EngineError> {
     let query_words = distinctive_words(&error_signature(&request.text).unwrap_or_default());
     if query_words.is_empty() {
         return Ok(Vec::new());

@@ -14,7 +14,9 @@ use rethread_index::{LockWait, delete_index, update_index};
 use rethread_ingest::state_texts;
 use rethread_model::thread::ThreadId;
 use rethread_model::{Agent, Session, SessionId, SessionKind, Timestamp};
-use rethread_store::{MentionMatcher, RowCounts, SessionFilter, SessionNumber, Store, TextMatcher, ThreadError};
+use rethread_store::{
+    MentionMatcher, ReadStore, RowCounts, SessionFilter, SessionNumber, Store, TextMatcher, ThreadError,
+};
 
 use crate::resolver::ReferenceForm;
 use crate::sync::{SyncTotals, restore_all_set_aside};
@@ -156,7 +158,7 @@ impl Engine {
         Ok(())
     }
 
-    fn plan_forget(&self, store: &Store, target: &ForgetTarget) -> Result<ForgetPlan, EngineError> {
+    fn plan_forget(&self, store: &ReadStore, target: &ForgetTarget) -> Result<ForgetPlan, EngineError> {
         let chosen = |sessions: Vec<Session>| sessions.into_iter().map(|session| session.id).collect::<Vec<_>>();
         let ids = match target {
             ForgetTarget::Matching(text) => return self.plan_forget_text(store, text),
@@ -196,7 +198,7 @@ impl Engine {
     }
 
     /// Counts of what remains.
-    fn count_remaining(&self, store: &Store, plan: &ForgetPlan) -> Result<RowCounts, EngineError> {
+    fn count_remaining(&self, store: &ReadStore, plan: &ForgetPlan) -> Result<RowCounts, EngineError> {
         let mut left = store.count_session_rows(&plan.whole_sessions, &plan.marks, plan.planned_at)?;
         left.extend(self.files_to_forget(plan).counts());
         left.insert("index", self.remaining_in_index(store, plan)?);
@@ -213,7 +215,7 @@ impl Engine {
 
     /// Counts what remains in the index. If another process wrote to it in the meantime from older data, it is rebuilt
     /// once more.
-    fn remaining_in_index(&self, store: &Store, plan: &ForgetPlan) -> Result<u64, EngineError> {
+    fn remaining_in_index(&self, store: &ReadStore, plan: &ForgetPlan) -> Result<u64, EngineError> {
         let left = self.planned_in_index(store, plan);
         if left == 0 {
             return Ok(0);
@@ -224,7 +226,7 @@ impl Engine {
     }
 
     /// Entries of kept sessions are renumbered, so only an index that matches the store exactly is known to be clean.
-    fn planned_in_index(&self, store: &Store, plan: &ForgetPlan) -> u64 {
+    fn planned_in_index(&self, store: &ReadStore, plan: &ForgetPlan) -> u64 {
         let folder = self.index_folder();
         if !plan.entries.is_empty() {
             return rethread_index::verify_index(&folder, store).map_or(1, |wrong| wrong.len() as u64);
@@ -256,7 +258,7 @@ impl Engine {
 }
 
 /// Adds what follows from the sessions that are removed completely.
-fn add_derived(store: &Store, plan: &mut ForgetPlan) -> Result<(), EngineError> {
+fn add_derived(store: &ReadStore, plan: &mut ForgetPlan) -> Result<(), EngineError> {
     plan.marks = store.mention_matcher(&plan.whole_sessions)?;
     for (place, count) in store.count_session_rows(&plan.whole_sessions, &plan.marks, plan.planned_at)? {
         *plan.places.entry(place).or_default() += count;
@@ -330,7 +332,7 @@ impl Engine {
 }
 
 /// The store, or an error if there is none although the target names a session.
-fn found_for(target: &ForgetTarget, store: Option<Store>) -> Result<Option<Store>, EngineError> {
+fn found_for<S>(target: &ForgetTarget, store: Option<S>) -> Result<Option<S>, EngineError> {
     match (target, store) {
         (ForgetTarget::Sessions(references), None) => {
             Err(EngineError::UnknownReference(references.first().cloned().unwrap_or_default()))

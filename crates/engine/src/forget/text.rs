@@ -10,7 +10,7 @@ use rethread_ingest::source::file;
 use rethread_ingest::{RemainingEntry, SessionAssembler, blocked_keys, queued_prompt_key, title_key};
 use rethread_model::thread::ThreadId;
 use rethread_model::{Agent, NativeKey, Session};
-use rethread_store::{Batch, SessionKey, SessionNumber, Store, TextMatcher, TextsOf, TranscriptRow};
+use rethread_store::{Batch, ReadStore, SessionKey, SessionNumber, TextMatcher, TextsOf, TranscriptRow};
 
 use super::{ForgetPlan, add_derived, state_contains};
 use crate::naming::offer_names;
@@ -23,7 +23,7 @@ type TranscriptsToReread = BTreeMap<Agent, Vec<PathBuf>>;
 
 impl Engine {
     /// Plans forgetting a text. A thread that contains it is removed completely, because thread logs are never changed.
-    pub(super) fn plan_forget_text(&self, store: &Store, text: &str) -> Result<ForgetPlan, EngineError> {
+    pub(super) fn plan_forget_text(&self, store: &ReadStore, text: &str) -> Result<ForgetPlan, EngineError> {
         let needle = TextMatcher::new(text).ok_or(EngineError::EmptySearchText)?;
         let mut mentions = store.find_mentions(&needle)?;
         let mut threads: BTreeSet<ThreadId> = self.threads_with(&needle)?.into_iter().collect();
@@ -172,7 +172,7 @@ fn tombstone_keys(
 }
 
 /// How many of the kept sessions have a name that contains the text.
-fn count_matching_names(store: &Store, plan: &ForgetPlan) -> Result<u64, EngineError> {
+fn count_matching_names(store: &ReadStore, plan: &ForgetPlan) -> Result<u64, EngineError> {
     let known = plan.places.get("names").copied().unwrap_or_default();
     let Some(needle) = &plan.needle else { return Ok(known) };
     let mut named = 0;

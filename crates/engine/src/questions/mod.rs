@@ -11,7 +11,7 @@ use rethread_llm::{AnswerSchema, ChatLimits, ChatRequest, NanoUsd};
 use rethread_model::thread::ChatMessage;
 use rethread_model::{Entry, OWN_CALL_TAG, Session, Tokens, is_unsafe_to_display, one_line};
 use rethread_recall::{CitedAnswer, SerializedSession, answer_schema, question_prompt, serialize_session};
-use rethread_store::{EntryFilter, SessionNumber, SessionQuestion, Store};
+use rethread_store::{EntryFilter, ReadStore, SessionNumber, SessionQuestion};
 use serde_json::Value;
 
 pub use error::AskError;
@@ -91,7 +91,7 @@ pub struct AskPlan {
 
 /// A question with everything needed before a model is asked.
 struct PreparedQuestion {
-    store: Store,
+    store: ReadStore,
     listed: ListedSession,
     number: SessionNumber,
     /// The session's change number when its entries were read. Later entries are not part of the answer (L001-04).
@@ -185,7 +185,7 @@ impl Engine {
     /// index.
     pub fn answer_for_reference(
         &self,
-        store: &Store,
+        store: &ReadStore,
         session: &Session,
         question: &str,
     ) -> Result<CitedAnswer, EngineError> {
@@ -302,7 +302,7 @@ fn normalize_question(question: &str) -> String {
 }
 
 /// Why a session has no messages.
-fn empty_session_error(store: &Store, session: &Session) -> Result<AskError, EngineError> {
+fn empty_session_error(store: &ReadStore, session: &Session) -> Result<AskError, EngineError> {
     let Some(path) = &session.transcript else { return Ok(AskError::SessionEmpty) };
     if !Path::new(path).exists() {
         return Ok(AskError::FileMissing { path: path.clone() });

@@ -3,7 +3,7 @@
 use rethread_index::IndexSnapshot;
 use rethread_model::Entry;
 use rethread_recall::{CitedAnswer, SearchError, SearchHit, SearchQuery, extractive_answer};
-use rethread_store::{SessionNumber, Store};
+use rethread_store::{ReadStore, SessionNumber};
 
 use crate::search::{GuardedError, catch_index_damage, search_in_sessions};
 use crate::{Engine, EngineError};
@@ -18,7 +18,7 @@ impl Engine {
     /// The matching passages, from everything synced so far.
     pub(super) fn passages(
         &self,
-        store: &Store,
+        store: &ReadStore,
         session: SessionNumber,
         question: &str,
     ) -> Result<CitedAnswer, EngineError> {
@@ -30,7 +30,7 @@ impl Engine {
     /// The same for callers that cannot wait: if the index is far behind or damaged, nothing is searched.
     pub(super) fn quick_passages(
         &self,
-        store: &Store,
+        store: &ReadStore,
         session: SessionNumber,
         question: &str,
     ) -> Result<CitedAnswer, EngineError> {
@@ -54,7 +54,7 @@ impl Engine {
 
     fn hits_in_session(
         &self,
-        store: &Store,
+        store: &ReadStore,
         snapshot: &IndexSnapshot,
         session: SessionNumber,
         question: &str,

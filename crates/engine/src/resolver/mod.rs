@@ -10,7 +10,7 @@ use std::cell::OnceCell;
 
 use rethread_ingest::source::{claude_session_names, project};
 use rethread_model::{Session, SessionId, SessionKind, clip};
-use rethread_store::{NamedSession, SessionKey, SessionNumber, Store};
+use rethread_store::{NamedSession, ReadStore, SessionKey, SessionNumber};
 
 use self::name_match::NameQuery;
 pub(crate) use self::name_match::slug;
@@ -71,13 +71,13 @@ impl Engine {
         self.resolve_in(&store, reference)
     }
 
-    pub(crate) fn resolve_in(&self, store: &Store, reference: &str) -> Result<ListedSession, EngineError> {
+    pub(crate) fn resolve_in(&self, store: &ReadStore, reference: &str) -> Result<ListedSession, EngineError> {
         self.resolve_as(store, reference, ReferenceForm::Argument)
     }
 
     pub(crate) fn resolve_as(
         &self,
-        store: &Store,
+        store: &ReadStore,
         reference: &str,
         form: ReferenceForm,
     ) -> Result<ListedSession, EngineError> {
@@ -101,7 +101,7 @@ impl Engine {
     /// The session that a reference or a citation (`REF:LINE`) identifies, and the line of a citation.
     pub(crate) fn resolve_citation(
         &self,
-        store: &Store,
+        store: &ReadStore,
         text: &str,
     ) -> Result<(ListedSession, Option<u64>), EngineError> {
         // A name may also end in a colon and digits, so the whole text is tried first.
@@ -118,7 +118,7 @@ impl Engine {
     /// The sessions that a text means at a place.
     pub(crate) fn match_reference(
         &self,
-        store: &Store,
+        store: &ReadStore,
         origin: ReferenceOrigin<'_>,
         text: &str,
         form: ReferenceForm,
@@ -167,12 +167,12 @@ impl Engine {
 }
 
 /// The session with this id, if it was synced.
-pub(crate) fn stored_session(store: &Store, id: SessionId) -> Result<Option<Session>, EngineError> {
+pub(crate) fn stored_session(store: &ReadStore, id: SessionId) -> Result<Option<Session>, EngineError> {
     Ok(store.sessions_by_exact_reference(&id.to_string())?.into_iter().find(|session| session.id == id))
 }
 
 /// Sessions by id, alias, or a part of an id: its beginning, or its end, which is what short ids are.
-fn sessions_by_id(store: &Store, text: &str, form: ReferenceForm) -> Result<Vec<Session>, EngineError> {
+fn sessions_by_id(store: &ReadStore, text: &str, form: ReferenceForm) -> Result<Vec<Session>, EngineError> {
     let mut found = store.sessions_by_exact_reference(text)?;
     // In a prompt a part of an id needs a digit; otherwise it is a word.
     let can_be_part = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
@@ -192,7 +192,7 @@ fn sessions_by_id(store: &Store, text: &str, form: ReferenceForm) -> Result<Vec<
 }
 
 /// Whether a reference is the beginning of an id, but too short to be looked up.
-fn is_short_prefix(store: &Store, reference: &str) -> Result<bool, EngineError> {
+fn is_short_prefix(store: &ReadStore, reference: &str) -> Result<bool, EngineError> {
     let is_short = reference.len() < MIN_PREFIX_BYTES && reference.bytes().all(|byte| byte.is_ascii_alphanumeric());
     Ok(is_short && !reference.is_empty() && !store.sessions_by_id_prefix(reference)?.is_empty())
 }
@@ -200,7 +200,7 @@ fn is_short_prefix(store: &Store, reference: &str) -> Result<bool, EngineError> 
 /// Looks up sessions by name. The names are loaded once.
 struct NameResolver<'a> {
     engine: &'a Engine,
-    store: &'a Store,
+    store: &'a ReadStore,
     origin: ReferenceOrigin<'a>,
     form: ReferenceForm,
     names: OnceCell<Vec<NamedSession>>,

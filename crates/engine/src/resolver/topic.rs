@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rethread_model::SessionKind;
 use rethread_recall::{HitKind, SearchError, SearchQuery};
-use rethread_store::{SessionNumber, Store};
+use rethread_store::{ReadStore, SessionNumber};
 
 use super::name_match::slug;
 use crate::search::{catch_index_damage, search_in_sessions};
@@ -54,7 +54,7 @@ impl Engine {
     /// Sessions of a project whose prompts are about a word. Empty if the index is too far behind.
     pub(super) fn sessions_about(
         &self,
-        store: &Store,
+        store: &ReadStore,
         word: &str,
         project: &str,
     ) -> Result<Vec<SessionNumber>, EngineError> {

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use rethread_model::{Agent, Timestamp, Warning};
-use rethread_store::{SessionNumber, Store};
+use rethread_store::{ReadStore, SessionNumber, Store};
 
 use crate::{CarryOverReport, EmbeddingReport, Engine, EngineError, EnrichmentEstimate, IndexReport};
 
@@ -291,7 +291,7 @@ impl SyncTotals {
         }
     }
 
-    pub(crate) fn into_reports(mut self, store: &Store) -> Result<Vec<AgentSyncReport>, EngineError> {
+    pub(crate) fn into_reports(mut self, store: &ReadStore) -> Result<Vec<AgentSyncReport>, EngineError> {
         for (agent, count) in store.session_counts_by_agent()? {
             self.agent_report(agent).sessions = count;
         }

@@ -8,7 +8,7 @@ use rethread_ingest::source::file::{self, FileStamp, PrefixHashes};
 use rethread_ingest::source::{self, SessionIdentity, TranscriptFile, TranscriptPeek, aliases};
 use rethread_model::thread::ThreadId;
 use rethread_model::{Agent, Timestamp, Warning};
-use rethread_store::{FileFingerprint, ReadCursor, SessionNumber, Store, TranscriptRow};
+use rethread_store::{FileFingerprint, ReadCursor, ReadStore, SessionNumber, TranscriptRow};
 
 use super::SyncRequest;
 use crate::{Engine, EngineError, SyncService};
@@ -73,17 +73,21 @@ impl TranscriptJob {
 
 impl SyncPlan {
     /// Finds all transcripts and compares them with the stored positions.
-    pub(crate) fn build(engine: &Engine, store: Option<&Store>, request: &SyncRequest) -> Result<Self, EngineError> {
+    pub(crate) fn build(
+        engine: &Engine,
+        store: Option<&ReadStore>,
+        request: &SyncRequest,
+    ) -> Result<Self, EngineError> {
         engine.config.ensure_usable()?;
         let mut plan = SyncPlan::default();
-        let work_dirs = store.map(Store::work_dirs).transpose()?.unwrap_or_default();
+        let work_dirs = store.map(ReadStore::work_dirs).transpose()?.unwrap_or_default();
         let found = plan.discover(engine, request, &work_dirs)?;
         let known: HashMap<String, TranscriptRow> = match store {
             Some(store) => store.transcripts()?.into_iter().map(|row| (row.path.clone(), row)).collect(),
             None => HashMap::new(),
         };
-        let forgotten = store.map(Store::forgotten_sessions).transpose()?.unwrap_or_default();
-        let rewritten = store.map(Store::rewritten_sessions).transpose()?.unwrap_or_default();
+        let forgotten = store.map(ReadStore::forgotten_sessions).transpose()?.unwrap_or_default();
+        let rewritten = store.map(ReadStore::rewritten_sessions).transpose()?.unwrap_or_default();
         let mut excludes = engine.sync().exclude_rules()?;
         let mut new = Vec::new();
         for found in found {
@@ -119,7 +123,7 @@ impl SyncPlan {
     /// changed.
     pub(crate) fn for_files(
         engine: &Engine,
-        store: &Store,
+        store: &ReadStore,
         agent: Agent,
         paths: &[PathBuf],
     ) -> Result<Self, EngineError> {
@@ -203,7 +207,7 @@ impl SyncPlan {
         &mut self,
         found: &TranscriptFile,
         session: SessionNumber,
-        store: Option<&Store>,
+        store: Option<&ReadStore>,
         excludes: &mut ExcludeRules,
     ) -> Result<bool, EngineError> {
         let cwd = store.map(|store| store.session_cwd(session)).transpose()?.flatten();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rethread_model::thread::{ThreadId, ThreadMetadata};
 use rethread_model::{Agent, Session, SessionCounts, SessionId, SessionKind, Timestamp, Tokens};
-use rethread_store::{LifecycleRow, SessionKey, SessionScope, Store, ThreadError};
+use rethread_store::{LifecycleRow, ReadStore, SessionKey, SessionScope, ThreadError};
 
 use crate::awareness::Lifecycle;
 use crate::resolver::stored_session;
@@ -114,7 +114,11 @@ impl Engine {
     }
 
     /// A thread as a session: as stored, otherwise from its metadata.
-    fn thread_conversation(&self, store: Option<&Store>, thread: ThreadMetadata) -> Result<Conversation, EngineError> {
+    fn thread_conversation(
+        &self,
+        store: Option<&ReadStore>,
+        thread: ThreadMetadata,
+    ) -> Result<Conversation, EngineError> {
         let known = store
             .map(|store| Ok::<_, EngineError>((store, stored_session(store, thread.id.session_id())?)))
             .transpose()?;

@@ -171,7 +171,7 @@ impl Engine {
             Ok(()) | Err(ThreadError::Deleted { .. }) => {}
             Err(error) => return Err(error.into()),
         }
-        if self.database().exists() {
+        if self.has_store() {
             delete_stored_thread(&mut self.writer()?, id)?;
         }
         self.remove_card_file(&id.to_string());

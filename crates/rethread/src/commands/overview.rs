@@ -111,9 +111,7 @@ fn row(page: &mut TextPage, label: &str, text: &str) {
 
 /// When the store was last written. Syncs that find nothing new write nothing.
 fn last_update(engine: &Engine) -> Option<Timestamp> {
-    let files = ["memory.db", "memory.db-wal"].map(|name| std::fs::metadata(engine.folder().join(name)).ok());
-    let written = files.into_iter().flatten().filter(|data| data.len() > 0).filter_map(|data| data.modified().ok());
-    let at = written.max()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    let at = engine.location().written_at()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
     Some(Timestamp::from_millis(i64::try_from(at.as_millis()).ok()?))
 }
 

@@ -8,17 +8,15 @@ mod tombstones;
 
 pub use forget_text::TextsOf;
 
-use std::path::Path;
-
 use rethread_model::{Agent, EntryOwner, NativeKey, Session, SessionCounts, SessionId, SessionKind, Space, Timestamp};
 use rusqlite::{OptionalExtension, Transaction, params};
 
 pub use set_aside::{RereadKind, RestoredEntries};
 pub use tombstones::EntryContent;
 
-use crate::StoreError;
 use crate::forgetting::SESSION_TABLES;
 use crate::transcripts::{self, FileFingerprint, ReadCursor, TranscriptNumber, TranscriptRow};
+use crate::{StoreError, StoreLocation};
 
 /// Our number of a session, counted from 1 in the order in which sessions were first read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,7 +41,7 @@ const UNDELIVERED_TITLES: &str = "SELECT other_session_title.leaf_key, entry.ses
      WHERE other_session_title.space = ?1 AND NOT other_session_title.is_delivered
      ORDER BY entry.session, other_session_title.title";
 
-impl crate::Store {
+impl crate::ReadStore {
     /// Whether a title from another file can be given to a session.
     pub fn has_undelivered_titles(&self) -> Result<bool, StoreError> {
         let read = || self.connection.prepare_cached(UNDELIVERED_TITLES)?.exists([self.space.as_str()]);
@@ -102,19 +100,23 @@ pub struct SessionUpdate<'a> {
 pub struct Batch<'s> {
     transaction: Transaction<'s>,
     space: &'s str,
-    path: &'s Path,
+    location: &'s StoreLocation,
     change: i64,
 }
 
 impl<'s> Batch<'s> {
-    pub(crate) fn new(transaction: Transaction<'s>, space: &'s Space, path: &'s Path) -> Result<Self, StoreError> {
+    pub(crate) fn new(
+        transaction: Transaction<'s>,
+        space: &'s Space,
+        location: &'s StoreLocation,
+    ) -> Result<Self, StoreError> {
         let space = space.as_str();
         let change = transaction
             .query_row("SELECT value FROM counter WHERE space = ?1 AND name = 'change'", [space], |row| row.get(0))
             .optional()
-            .map_err(|cause| StoreError::at(path, cause))?
+            .map_err(|cause| StoreError::at(location, cause))?
             .unwrap_or(0);
-        Ok(Self { transaction, space, path, change })
+        Ok(Self { transaction, space, location, change })
     }
 
     /// Makes everything written visible to others.
@@ -124,8 +126,8 @@ impl<'s> Batch<'s> {
              ON CONFLICT DO UPDATE SET value = excluded.value",
             params![self.space, self.change],
         )?;
-        let path = self.path;
-        self.transaction.commit().map_err(|cause| StoreError::at(path, cause))
+        let location = self.location;
+        self.transaction.commit().map_err(|cause| StoreError::at(location, cause))
     }
 
     /// The transcript at a path, including changes of this batch.
@@ -548,6 +550,6 @@ impl<'s> Batch<'s> {
     }
 
     pub(crate) fn err(&self, cause: rusqlite::Error) -> StoreError {
-        StoreError::at(self.path, cause)
+        StoreError::at(self.location, cause)
     }
 }

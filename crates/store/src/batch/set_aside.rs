@@ -335,7 +335,7 @@ impl Batch<'_> {
     }
 }
 
-impl crate::Store {
+impl crate::ReadStore {
     /// Sessions whose entries are set aside, because their reading was interrupted.
     pub fn sessions_set_aside(&self) -> Result<Vec<SessionNumber>, StoreError> {
         let read = || -> rusqlite::Result<Vec<SessionNumber>> {

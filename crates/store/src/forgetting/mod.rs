@@ -10,7 +10,7 @@ use rethread_model::{Agent, Session, SessionId, Timestamp};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
-use crate::{SessionKey, SessionNumber, Store, StoreError};
+use crate::{ReadStore, SessionKey, SessionNumber, Store, StoreError};
 
 pub use mention_matcher::MentionMatcher;
 pub(crate) use tables::{
@@ -34,7 +34,7 @@ pub struct TextMentions {
 /// Counter that is set while bytes of deleted rows may still be in the files.
 pub(crate) const UNWIPED: &str = "unwiped";
 
-impl Store {
+impl ReadStore {
     /// The sessions and, recursively, those of their sub-agents, each once.
     pub fn sessions_with_descendants(
         &self,
@@ -205,39 +205,6 @@ impl Store {
         found.optional().map(|value| value.is_some_and(|value| value > 0)).map_err(|cause| self.err(cause))
     }
 
-    /// Rewrites the database without the deleted bytes and empties the write-ahead log. False if another process is
-    /// still reading the old contents: then it has to be done again later.
-    pub fn wipe(&mut self) -> Result<bool, StoreError> {
-        let result = self.wipe_file();
-        match result.map_err(|cause| self.err(cause)) {
-            Err(StoreError::Locked { .. }) => Ok(false),
-            other => other,
-        }
-    }
-
-    fn wipe_file(&self) -> rusqlite::Result<bool> {
-        // Entities without facts.
-        self.connection.execute(
-            "DELETE FROM entity WHERE space = ?1
-             AND NOT EXISTS (SELECT 1 FROM fact WHERE fact.space = entity.space AND fact.subject = entity.number)
-             AND NOT EXISTS (SELECT 1 FROM fact WHERE fact.space = entity.space AND fact.object = entity.number)",
-            params![self.space.as_str()],
-        )?;
-        // VACUUM copies the database, which may be larger than the memory.
-        self.connection.execute_batch("PRAGMA temp_store = FILE; VACUUM; PRAGMA temp_store = MEMORY;")?;
-        if !self.empty_log()? {
-            return Ok(false);
-        }
-        let sql = "DELETE FROM counter WHERE space = ?1 AND name = ?2";
-        self.connection.execute(sql, params![self.space.as_str(), UNWIPED])?;
-        Ok(true)
-    }
-
-    fn empty_log(&self) -> rusqlite::Result<bool> {
-        let busy = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))?;
-        Ok(busy == 0)
-    }
-
     /// The earliest known time of a hook event; old events are dropped.
     fn first_event_at(&self, session: &Session) -> rusqlite::Result<Option<Timestamp>> {
         let sql = "SELECT min(at) FROM
@@ -286,6 +253,41 @@ impl Store {
             }
         }
         Ok(found.len() as u64)
+    }
+}
+
+impl Store {
+    /// Rewrites the database without the deleted bytes and empties the write-ahead log. False if another process is
+    /// still reading the old contents: then it has to be done again later.
+    pub fn wipe(&mut self) -> Result<bool, StoreError> {
+        let result = self.wipe_file();
+        match result.map_err(|cause| self.err(cause)) {
+            Err(StoreError::Locked { .. }) => Ok(false),
+            other => other,
+        }
+    }
+
+    fn wipe_file(&self) -> rusqlite::Result<bool> {
+        // Entities without facts.
+        self.connection.execute(
+            "DELETE FROM entity WHERE space = ?1
+             AND NOT EXISTS (SELECT 1 FROM fact WHERE fact.space = entity.space AND fact.subject = entity.number)
+             AND NOT EXISTS (SELECT 1 FROM fact WHERE fact.space = entity.space AND fact.object = entity.number)",
+            params![self.space.as_str()],
+        )?;
+        // VACUUM copies the database, which may be larger than the memory.
+        self.connection.execute_batch("PRAGMA temp_store = FILE; VACUUM; PRAGMA temp_store = MEMORY;")?;
+        if !self.empty_log()? {
+            return Ok(false);
+        }
+        let sql = "DELETE FROM counter WHERE space = ?1 AND name = ?2";
+        self.connection.execute(sql, params![self.space.as_str(), UNWIPED])?;
+        Ok(true)
+    }
+
+    fn empty_log(&self) -> rusqlite::Result<bool> {
+        let busy = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))?;
+        Ok(busy == 0)
     }
 }
 

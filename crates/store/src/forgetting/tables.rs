@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn every_table_that_refers_to_a_session_is_listed() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("memory.db"), Space::local()).unwrap();
+        let store = Store::open(&crate::StoreLocation::in_folder(folder.path()), Space::local()).unwrap();
         for (table, column) in columns(&store, "c.name IN ('session', 'external_id')") {
             let lists: [&[&str]; 3] = [&SESSION_TABLES, &EXTERNAL_ID_TABLES, &OTHER_TABLES];
             let is_listed = lists.iter().any(|list| list.contains(&table.as_str()));
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn every_text_column_is_searched() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("memory.db"), Space::local()).unwrap();
+        let store = Store::open(&crate::StoreLocation::in_folder(folder.path()), Space::local()).unwrap();
         for (table, column) in columns(&store, "c.type = 'TEXT'") {
             let is_listed =
                 TEXT_COLUMNS.iter().any(|texts| texts.table == table && texts.columns.contains(&column.as_str()));

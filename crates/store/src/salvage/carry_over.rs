@@ -1,7 +1,6 @@
 //! Writes the rows of an old store into a new one: tombstones first, then what only Rethread knows, then sessions.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 use std::rc::Rc;
 
 use rethread_model::Agent;
@@ -11,8 +10,8 @@ use rusqlite::{ErrorCode, params_from_iter};
 use super::tables::{NamedRow, OldStore};
 use crate::forgetting::EXTERNAL_ID_TABLES;
 use crate::{
-    Batch, FileFingerprint, ReadCursor, RereadKind, SessionKey, SessionNumber, Store, StoreError, TranscriptNumber,
-    TranscriptRow,
+    Batch, FileFingerprint, ReadCursor, RereadKind, SessionKey, SessionNumber, Store, StoreError, StoreLocation,
+    TranscriptNumber, TranscriptRow,
 };
 
 /// Rows per transaction, so that other processes do not wait long.
@@ -76,7 +75,7 @@ struct NewNumbers {
 
 impl Store {
     /// Carries over the tombstones of an old store, so that nothing forgotten is read again. Quick.
-    pub fn carry_over_tombstones(&mut self, old: &Path) -> Result<CarriedOver, StoreError> {
+    pub fn carry_over_tombstones(&mut self, old: &StoreLocation) -> Result<CarriedOver, StoreError> {
         let mut run = CarryOver::new(old, self);
         run.tombstones()?;
         Ok(run.report)
@@ -84,7 +83,7 @@ impl Store {
 
     /// Carries over everything that can be read from an old store. Its sessions get the state in which their
     /// transcripts are read again: the next sync completes them. Can be repeated after an interruption.
-    pub fn carry_over(&mut self, old: &Path, reread: RereadDecision<'_>) -> Result<CarriedOver, StoreError> {
+    pub fn carry_over(&mut self, old: &StoreLocation, reread: RereadDecision<'_>) -> Result<CarriedOver, StoreError> {
         let mut run = CarryOver::new(old, self);
         run.tombstones()?;
         run.own_tables(old)?;
@@ -102,9 +101,9 @@ impl Store {
 }
 
 impl<'a> CarryOver<'a> {
-    fn new(old: &Path, store: &'a mut Store) -> Self {
+    fn new(old: &StoreLocation, store: &'a mut Store) -> Self {
         Self {
-            old: Rc::new(OldStore::open(old)),
+            old: Rc::new(OldStore::open(old.path())),
             store,
             report: CarriedOver::default(),
             numbers: NewNumbers::default(),
@@ -143,8 +142,8 @@ impl<'a> CarryOver<'a> {
     }
 
     /// Copies what only Rethread knows. Once: the ledger has no key by which a second copy would be recognized.
-    fn own_tables(&mut self, old: &Path) -> Result<(), StoreError> {
-        let mark = format!("carried over {}", old.display());
+    fn own_tables(&mut self, old: &StoreLocation) -> Result<(), StoreError> {
+        let mark = format!("carried over {old}");
         if self.store.begin()?.has_counter(&mark)? {
             return Ok(());
         }

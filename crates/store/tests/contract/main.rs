@@ -4,11 +4,13 @@ use rethread_model::{
     Agent, Entry, EntryKind, EntryLocation, EntryOwner, Episode, MessageUsage, NativeKey, NewEntry, SessionChanges,
     Space, Timestamp, Tokens,
 };
-use rethread_store::{CardRow, QuantizedVector, SessionFilter, SessionKey, SessionQuestion, Store, StoreError};
+use rethread_store::{
+    CardRow, QuantizedVector, SessionFilter, SessionKey, SessionQuestion, Store, StoreError, StoreLocation,
+};
 
 #[expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 fn store_in(folder: &tempfile::TempDir) -> Store {
-    Store::open(&folder.path().join("memory.db"), Space::local()).unwrap()
+    Store::open(&StoreLocation::in_folder(folder.path()), Space::local()).unwrap()
 }
 
 #[test]
@@ -88,12 +90,12 @@ fn newer_or_damaged_file_is_refused_and_unchanged() {
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.pragma_update(None, "user_version", 99).unwrap();
     drop(connection);
-    let opened = Store::open(&path, Space::local());
+    let opened = Store::open(&StoreLocation::at_path(&path), Space::local());
     assert!(matches!(opened, Err(StoreError::Newer { found: 99, .. })), "{opened:?}");
     let damaged = folder.path().join("damaged.db");
     std::fs::write(&damaged, "this is not a database but long enough to look like a header of one").unwrap();
     let before = std::fs::read(&damaged).unwrap();
-    let opened = Store::open(&damaged, Space::local());
+    let opened = Store::open(&StoreLocation::at_path(&damaged), Space::local());
     assert!(matches!(opened, Err(StoreError::Damaged { .. })), "{opened:?}");
     assert_eq!(std::fs::read(&damaged).unwrap(), before);
 }
@@ -105,7 +107,7 @@ fn a_database_of_a_development_build_is_refused_and_not_changed() {
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.execute_batch("CREATE TABLE life (space TEXT); PRAGMA user_version = 11;").unwrap();
     drop(connection);
-    let opened = Store::open(&path, Space::local());
+    let opened = Store::open(&StoreLocation::at_path(&path), Space::local());
     assert!(matches!(opened, Err(StoreError::Outdated { found: 11, .. })), "{opened:?}");
     let connection = rusqlite::Connection::open(&path).unwrap();
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0)).unwrap();
