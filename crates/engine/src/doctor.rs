@@ -5,7 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use rethread_index::{IndexLag, IndexProblem, index_lag};
-use rethread_ingest::source::{self, project};
+use rethread_ingest::agents::format_of;
+use rethread_ingest::source;
 use rethread_llm::{ChatLimits, NanoUsd};
 use rethread_model::Agent;
 use rethread_store::ReadStore;
@@ -88,9 +89,7 @@ impl Engine {
                 let message = format!("{} {noun} in {} ({})", found.len(), root.path.display(), root.reason);
                 let health = if found.is_empty() { FindingLevel::Info } else { FindingLevel::Ok };
                 diagnosis.add(agent.as_str(), health, message, None);
-                if agent == Agent::ClaudeCode && !found.is_empty() {
-                    diagnosis.findings.push(self.current_directory_finding(&found));
-                }
+                diagnosis.findings.extend(self.current_directory_finding(agent, &found));
                 for warning in warnings.iter().take(MAX_PROBLEMS_LISTED) {
                     let message = format!("{}: {}", warning.file, warning.message);
                     diagnosis.add(agent.as_str(), FindingLevel::Info, message, None);
@@ -98,22 +97,24 @@ impl Engine {
             }
         }
         if total == 0 {
-            diagnosis.add(
-                "sources",
-                FindingLevel::Problem,
-                "no transcripts of any agent found".to_owned(),
-                Some("start an agent once, or add its directory: rethread config set sources.claude-code DIR (or sources.pi)"),
+            let [first, others @ ..] = Agent::EXTERNAL;
+            let others = others.map(|agent| format!("sources.{agent}")).join(", ");
+            let hint = format!(
+                "start an agent once, or add its directory: rethread config set sources.{first} DIR (or {others})"
             );
+            let message = "no transcripts of any agent found".to_owned();
+            diagnosis.add("sources", FindingLevel::Problem, message, Some(&hint));
         }
     }
 
-    /// How many transcripts Claude Code probably wrote for the current directory. An estimate: several directories can
+    /// How many transcripts an agent probably wrote for the current directory. An estimate: several directories can
     /// share one folder.
-    fn current_directory_finding(&self, found: &[source::TranscriptFile]) -> Finding {
-        let folder = project::claude_folder_name(&self.environment.cwd.to_string_lossy());
+    fn current_directory_finding(&self, agent: Agent, found: &[source::TranscriptFile]) -> Option<Finding> {
+        let folders = format_of(agent).project_folders.filter(|folders| folders.are_complete && !found.is_empty())?;
+        let folder = (folders.name)(&self.environment.cwd.to_string_lossy());
         let here = found.iter().filter(|one| one.path.components().any(|part| part.as_os_str() == folder.as_str()));
         let message = format!("{} of them belong to the current directory, judged by their folder name", here.count());
-        Finding { area: Agent::ClaudeCode.to_string(), level: FindingLevel::Info, message, hint: None }
+        Some(Finding { area: agent.to_string(), level: FindingLevel::Info, message, hint: None })
     }
 
     fn check_store(&self, diagnosis: &mut Diagnosis) {

@@ -113,6 +113,7 @@ pub use reduction::{SessionType, SessionTypeReduction};
 pub use references::ResolvedReferences;
 pub use replaced_store::CarryOverReport;
 pub use rethread_index::{IndexError, IndexLag, IndexProblem};
+pub use rethread_ingest::agents::format_of;
 pub use rethread_llm::{BudgetRefusal, ChatError, NanoUsd, PRICES_AS_OF, ToolDefinition};
 pub use rethread_recall::{
     ActivityBlock, CardFields, Citation, CitedAnswer, CommandSequence, CommandStats, ComposedInjection, Confidence,
@@ -279,7 +280,7 @@ impl Engine {
         let mut source_config = SourceConfig {
             home: self.environment.home.clone(),
             env_vars: self.environment.variables.clone(),
-            threads_dir: Some(self.folder.join("threads")),
+            threads_dir: self.folder.join("threads"),
             extra_roots: Vec::new(),
         };
         // A relative path means the same wherever a command is run.

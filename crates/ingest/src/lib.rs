@@ -1,7 +1,7 @@
 //! Turns any agent's transcript into normalized, redacted entries and episodes.
 //!
 //! `source` finds and reads files, `parse` turns one line into events, `redact` removes secrets from them, `assemble`
-//! combines the events of many lines into one session. Only `source` touches the file system.
+//! combines the events of many lines into one session. `agents` has what differs between agents.
 //!
 //! ```
 //! use rethread_ingest::{EventBody, Redactor, TranscriptFilter, TranscriptParser};
@@ -14,6 +14,7 @@
 //! assert!(matches!(&parsed.events[0].body, EventBody::Text { text, .. } if text == "fix the parser"));
 //! ```
 
+pub mod agents;
 mod assemble;
 pub mod facts;
 mod filter;

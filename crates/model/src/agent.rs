@@ -1,51 +1,78 @@
-//! The coding agents whose transcripts we can read.
+//! The coding agents whose transcripts we can read: one row each.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A coding agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Agent {
+/// Declares the agents in display order. Rethread itself comes last.
+macro_rules! agents {
+    ($($(#[$doc:meta])* $agent:ident { name: $name:literal, label: $label:literal, aliases: [$($alias:literal),*] })*) => {
+        /// A coding agent.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum Agent {
+            $($(#[$doc])* #[serde(rename = $name)] $agent,)*
+        }
+
+        impl Agent {
+            /// Every agent, in display order.
+            pub const ALL: [Agent; [$($name),*].len()] = [$(Agent::$agent),*];
+
+            /// The name in commands, JSON and the store.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Agent::$agent => $name,)* }
+            }
+
+            /// The name as its makers write it.
+            pub const fn label(self) -> &'static str {
+                match self { $(Agent::$agent => $label,)* }
+            }
+        }
+
+        impl FromStr for Agent {
+            type Err = UnknownAgent;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                match text {
+                    $($name $(| $alias)* => Ok(Agent::$agent),)*
+                    _ => Err(UnknownAgent(text.to_owned())),
+                }
+            }
+        }
+    };
+}
+
+agents! {
     /// Anthropic's Claude Code.
-    ClaudeCode,
+    ClaudeCode { name: "claude-code", label: "Claude Code", aliases: ["claude"] }
     /// The pi coding agent.
-    Pi,
+    Pi { name: "pi", label: "pi", aliases: [] }
     /// Rethread itself: our own threads.
-    Native,
+    Native { name: "native", label: "Rethread", aliases: [] }
 }
 
 /// The name is not one of the supported agents.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown agent {0:?}; use claude-code, pi or native")]
+#[error("unknown agent {0:?}; use {choices}", choices = choices())]
 pub struct UnknownAgent(pub String);
 
 impl Agent {
-    /// Every agent, in display order.
-    pub const ALL: [Agent; 3] = [Agent::ClaudeCode, Agent::Pi, Agent::Native];
-
     /// Agents other than Rethread: their transcripts are not written by us.
-    pub const EXTERNAL: [Agent; 2] = [Agent::ClaudeCode, Agent::Pi];
+    pub const EXTERNAL: [Agent; Agent::ALL.len() - 1] = {
+        let [external @ .., Agent::Native] = Agent::ALL else { panic!("Rethread itself comes last") };
+        external
+    };
 
-    /// The name in commands, JSON and the store.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Agent::ClaudeCode => "claude-code",
-            Agent::Pi => "pi",
-            Agent::Native => "native",
+    /// Length of the longest name.
+    pub const MAX_NAME_LENGTH: usize = {
+        let (mut at, mut longest) = (0, 0);
+        while at < Agent::ALL.len() {
+            let length = Agent::ALL[at].as_str().len();
+            longest = if length > longest { length } else { longest };
+            at += 1;
         }
-    }
-
-    /// The name as its makers write it.
-    pub const fn label(self) -> &'static str {
-        match self {
-            Agent::ClaudeCode => "Claude Code",
-            Agent::Pi => "pi",
-            Agent::Native => "Rethread",
-        }
-    }
+        longest
+    };
 }
 
 impl fmt::Display for Agent {
@@ -54,15 +81,7 @@ impl fmt::Display for Agent {
     }
 }
 
-impl FromStr for Agent {
-    type Err = UnknownAgent;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "claude-code" | "claude" => Ok(Agent::ClaudeCode),
-            "pi" => Ok(Agent::Pi),
-            "native" => Ok(Agent::Native),
-            _ => Err(UnknownAgent(text.to_owned())),
-        }
-    }
+/// `claude-code, pi or native`.
+fn choices() -> String {
+    format!("{} or {}", Agent::EXTERNAL.map(Agent::as_str).join(", "), Agent::Native)
 }

@@ -61,7 +61,7 @@ impl Engine {
         }
         // An agent may be configured to use any folder.
         let own_folder = caller.and_then(|caller| caller.transcript.as_deref()?.parent());
-        let pi_folders: Vec<PathBuf> =
+        let inside_projects: Vec<(Agent, PathBuf)> =
             alias_folders.iter().filter_map(|folder| aliases::transcripts_folder(folder)).collect();
         let source_config = self.source_config();
         let mut found = Vec::new();
@@ -71,10 +71,8 @@ impl Engine {
             if let Some(folder) = own_folder.filter(|_| caller.is_some_and(|caller| caller.agent == agent)) {
                 places.add_folder(folder);
             }
-            if agent == Agent::Pi {
-                for folder in &pi_folders {
-                    places.add_folder(folder);
-                }
+            for (_, folder) in inside_projects.iter().filter(|(owner, _)| *owner == agent) {
+                places.add_folder(folder);
             }
             found.extend(places.transcripts(agent, &source_config, since.as_millis().saturating_mul(1_000_000)));
         }

@@ -3,7 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
+use rethread_ingest::agents::format_of;
 use rethread_ingest::source::project;
+use rethread_model::Agent;
 use serde_json::Value;
 
 use super::file_change::{FileChange, InstallPlan, RecordChange};
@@ -94,9 +96,7 @@ impl Engine {
         if scope == InstallScope::Project {
             return self.project_folder().join(".claude");
         }
-        let surroundings = self.source_config();
-        let named = surroundings.env_var("CLAUDE_CONFIG_DIR").and_then(|list| list.split(',').next());
-        named.map_or_else(|| self.environment.home.join(".claude"), |folder| surroundings.expand_home(folder.trim()))
+        (format_of(Agent::ClaudeCode).home)(&self.source_config())
     }
 
     fn record_path(&self, target: &Path) -> PathBuf {

@@ -16,6 +16,7 @@ mod settings;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rethread_ingest::agents::format_of;
 use rethread_ingest::source::{self, project};
 use rethread_model::Agent;
 
@@ -161,11 +162,7 @@ impl Engine {
 
     /// Whether an agent was used on this machine, with or without transcripts.
     pub fn has_agent(&self, agent: Agent) -> bool {
-        match agent {
-            Agent::ClaudeCode => self.claude_folder(InstallScope::User).is_dir(),
-            Agent::Pi => self.pi_folder(InstallScope::User).is_dir(),
-            Agent::Native => true,
-        }
+        (format_of(agent).home)(&self.source_config()).is_dir()
     }
 
     /// The names of agents that were used on this machine, but whose transcripts cannot be read.

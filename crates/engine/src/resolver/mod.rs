@@ -8,7 +8,7 @@ mod topic;
 
 use std::cell::OnceCell;
 
-use rethread_ingest::source::{claude_session_names, project};
+use rethread_ingest::source::{project, shown_session_names};
 use rethread_model::{Session, SessionId, SessionKind, clip};
 use rethread_store::{NamedSession, ReadStore, SessionKey, SessionNumber};
 
@@ -278,10 +278,10 @@ impl NameResolver<'_> {
         }
     }
 
-    /// Sessions that Claude Code itself shows under this name.
+    /// Sessions that an agent itself shows under this name.
     fn named_by_agent(&self, query: &NameQuery) -> Result<Vec<Session>, EngineError> {
         let mut found = Vec::new();
-        for (external_id, name) in claude_session_names(&self.engine.source_config()) {
+        for (external_id, name) in shown_session_names(&self.engine.source_config()) {
             if query.is_slug(&name) {
                 found.extend(self.store.sessions_by_exact_reference(&external_id)?);
             }

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
+use rethread_ingest::agents::SessionIdentity;
 use rethread_ingest::source::exclude::ExcludeRules;
 use rethread_ingest::source::file::{self, FileStamp, PrefixHashes};
-use rethread_ingest::source::{self, SessionIdentity, TranscriptFile, TranscriptPeek, aliases};
+use rethread_ingest::source::{self, TranscriptFile, TranscriptPeek, aliases};
 use rethread_model::thread::ThreadId;
 use rethread_model::{Agent, Timestamp, Warning};
 use rethread_store::{FileFingerprint, ReadCursor, ReadStore, SessionNumber, TranscriptRow};
@@ -162,22 +163,21 @@ impl SyncPlan {
         work_dirs: &[PathBuf],
     ) -> Result<Vec<TranscriptFile>, EngineError> {
         let mut all = Vec::new();
-        let mut take =
-            |plan: &mut SyncPlan, agent: Option<Agent>, (found, warnings): (Vec<TranscriptFile>, Vec<Warning>)| {
-                all.extend(found);
-                plan.warnings.extend(warnings.into_iter().map(|warning| (agent.unwrap_or(Agent::ClaudeCode), warning)));
-            };
+        let mut take = |plan: &mut SyncPlan, agent: Agent, (found, warnings): (Vec<TranscriptFile>, Vec<Warning>)| {
+            all.extend(found);
+            plan.warnings.extend(warnings.into_iter().map(|warning| (agent, warning)));
+        };
         if request.paths.is_empty() {
             let source_config = engine.source_config();
             for agent in engine.sync().agents_to_read(request.agent) {
                 for root in source::roots(agent, &source_config) {
-                    take(self, Some(agent), source::discover(&root));
+                    take(self, agent, source::discover(&root));
                 }
             }
-            for folder in
-                engine.sync().alias_folders(work_dirs).iter().filter_map(|folder| aliases::transcripts_folder(folder))
-            {
-                take(self, None, source::discover_path(&folder));
+            for folder in engine.sync().alias_folders(work_dirs) {
+                if let Some((agent, folder)) = aliases::transcripts_folder(&folder) {
+                    take(self, agent, source::discover_path(&folder));
+                }
             }
         }
         for path in &request.paths {
@@ -185,7 +185,8 @@ impl SyncPlan {
             if !path.exists() {
                 return Err(EngineError::PathNotFound(path));
             }
-            take(self, None, source::discover_path(&path.canonicalize().unwrap_or(path)));
+            // No agent is known for a file that cannot be read; the report of the first one lists it.
+            take(self, Agent::ALL[0], source::discover_path(&path.canonicalize().unwrap_or(path)));
         }
         let since = request.since.or_else(|| engine.sync().oldest_to_read().filter(|_| request.paths.is_empty()));
         let since = since.map(|since| since.as_millis().saturating_mul(1_000_000));
@@ -231,7 +232,7 @@ impl SyncPlan {
                 return None;
             }
         };
-        let peek = source::peek(&file, stamp.size);
+        let peek = source::peek(found.agent, &file, stamp.size);
         if excludes.is_excluded(&found.path, peek.cwd.as_deref()) {
             *self.excluded.entry(found.agent).or_default() += 1;
             return None;

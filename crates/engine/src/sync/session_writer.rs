@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use rethread_ingest::source::{explicit_thread_name, file, project, session_id_in_path};
+use rethread_ingest::agents::{explicit_thread_name, format_of};
+use rethread_ingest::source::{file, project};
 use rethread_ingest::{
     EventScope, RedactionFindings, Redactor, SessionAssembler, StoredState, TranscriptEvent, rebuild_episodes,
     subagent_conversation,
@@ -230,11 +231,9 @@ impl<'a> SessionWriter<'a> {
         };
         let (kind, parent) = match &self.job.start {
             JobStart::New(identity) => (identity.kind, identity.parent_external_id.clone()),
-            // A name can change, so the kind is kept only if the path or the id determines it.
-            _ if session.agent == Agent::Pi && !session.external_id.starts_with("subagent-") => {
-                (SessionKind::Main, None)
-            }
-            _ => (session.kind, None),
+            // A name can change, so the kind is kept only if the id determines it.
+            _ if (format_of(session.agent).is_subagent_id)(&session.external_id) => (session.kind, None),
+            _ => (SessionKind::Main, None),
         };
         let Some(mut main) = OpenSession::new(batch, number, &session, memory)? else {
             set_aside_before_reread(batch, (number, &session), transcript, progress)?;
@@ -291,7 +290,10 @@ impl OpenTranscript {
     ) -> Result<(), EngineError> {
         let is_child = self.kind == SessionKind::Child || self.main.assembler.has_child_name();
         let kind = if is_child { SessionKind::Child } else { SessionKind::Main };
-        let forked_from = if self.parent.is_none() { fork_parent(batch, &self.main, &self.external_id)? } else { None };
+        let forked_from = match self.parent {
+            None => fork_parent(batch, job.agent, &self.main, &self.external_id)?,
+            Some(_) => None,
+        };
         let parent = self.parent.as_deref().or(forked_from.as_deref());
         let source = TranscriptSource { job, number: self.transcript };
         self.main.store(batch, source, (kind, parent), bytes, progress)?;
@@ -422,7 +424,12 @@ impl OpenSession {
 
 /// The agent's id of the session that this one was forked from: as recorded, by the path of its transcript, or as the
 /// owner of the entries copied from it.
-fn fork_parent(batch: &Batch<'_>, session: &OpenSession, external_id: &str) -> Result<Option<String>, EngineError> {
+fn fork_parent(
+    batch: &Batch<'_>,
+    agent: Agent,
+    session: &OpenSession,
+    external_id: &str,
+) -> Result<Option<String>, EngineError> {
     let info = session.assembler.info();
     let number = match (&info.forked_from, info.copied_entry) {
         (Some(path), _) => batch.transcript(path)?.and_then(|row| row.session),
@@ -431,7 +438,7 @@ fn fork_parent(batch: &Batch<'_>, session: &OpenSession, external_id: &str) -> R
     };
     let stored = number.map(|number| batch.session_with_state(number)).transpose()?.flatten();
     let stored = stored.map(|(parent, _)| parent).filter(|parent| parent.kind == SessionKind::Main);
-    let in_path = || info.forked_from.as_deref().and_then(session_id_in_path).map(str::to_owned);
+    let in_path = || (format_of(agent).session_id_in_path)(info.forked_from.as_deref()?).map(str::to_owned);
     let parent = info.parent_id.clone().or(stored.map(|parent| parent.external_id)).or_else(in_path);
     Ok(parent.filter(|parent| parent != external_id))
 }

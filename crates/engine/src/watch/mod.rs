@@ -244,7 +244,7 @@ fn paths_to_read(event: Event) -> impl Iterator<Item = PathBuf> {
     let is_made =
         event.kind.is_create() || matches!(event.kind, notify::EventKind::Modify(notify::event::ModifyKind::Name(_)));
     event.paths.into_iter().filter(move |path| {
-        let is_transcript = path.extension().is_some_and(|extension| extension == "jsonl") && path.is_file();
+        let is_transcript = source::may_be_transcript(path) && path.is_file();
         is_news && (is_transcript || (is_made && path.is_dir()))
     })
 }

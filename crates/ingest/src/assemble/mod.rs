@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use self::episodes::{EpisodeBuilder, EpisodeInput};
 use self::prompt_queue::PromptQueue;
 use self::titles::SessionTitles;
-use crate::parse::native_key;
+use crate::agents::{AgentFormat, format_of};
 use crate::{EventBody, QueueStep, Redactor, TitleRank, TranscriptEvent};
 
 pub use self::branch::{RebuiltEpisodes, rebuild_episodes};
@@ -64,6 +64,7 @@ pub struct SessionInfo {
 #[derive(Debug)]
 pub struct SessionAssembler {
     agent: Agent,
+    format: &'static AgentFormat,
     external_id: String,
     state: AssemblerState,
     sync: SyncState,
@@ -115,6 +116,7 @@ impl SessionAssembler {
     pub fn new(agent: Agent, external_id: &str) -> Self {
         Self {
             agent,
+            format: format_of(agent),
             external_id: external_id.to_owned(),
             state: AssemblerState::default(),
             sync: SyncState::default(),
@@ -139,7 +141,7 @@ impl SessionAssembler {
 
     /// Whether the session's name or id marks it as a sub-agent's.
     pub fn has_child_name(&self) -> bool {
-        self.state.titles.has_child_title() || self.external_id.starts_with("subagent-")
+        self.state.titles.has_child_title() || (self.format.is_subagent_id)(&self.external_id)
     }
 
     /// The counts, for a session of that kind.
@@ -236,14 +238,10 @@ impl SessionAssembler {
     }
 
     fn key(&self, id: &str) -> NativeKey {
-        match self.agent {
-            Agent::ClaudeCode => native_key(self.agent, &self.external_id, id),
-            // Eight hex digits repeat across sessions; copies are detected by lineage instead.
-            Agent::Pi if !id.starts_with("line-") => NativeKey::in_session(self.agent, &self.external_id, id),
-            // The id of a record is its number, and threads are never copied.
-            Agent::Native => NativeKey::in_session(self.agent, &self.external_id, id),
-            // Version 1 has no ids; a line with the same time and content in two files is a copy.
-            Agent::Pi => NativeKey::global(self.agent, id),
+        if (self.format.is_global_id)(id) {
+            NativeKey::global(self.agent, id)
+        } else {
+            NativeKey::in_session(self.agent, &self.external_id, id)
         }
     }
 

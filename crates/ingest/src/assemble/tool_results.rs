@@ -1,6 +1,6 @@
 //! Tool calls and the results that belong to them, in whichever order a transcript has them.
 
-use rethread_model::{Agent, Entry, EntryKind, NativeKey, ToolKind, ToolOutcome, ToolStatus, ToolUse};
+use rethread_model::{Entry, EntryKind, NativeKey, ToolKind, ToolOutcome, ToolStatus, ToolUse};
 
 use super::{SessionAssembler, StoredState, empty_entry};
 use crate::facts::is_read_only;
@@ -15,11 +15,9 @@ const MAX_EARLY_RESULTS: usize = 16;
 impl SessionAssembler {
     pub(super) fn add_call<K: StoredState>(&mut self, event: TranscriptEvent, stored: &K) -> Result<(), K::Error> {
         let EventBody::ToolCall { id, message_id: message, tool } = event.body else { return Ok(()) };
-        // Some models restart call numbers in every message; outside Claude Code the entry is part of the identity.
-        let key = match self.agent {
-            Agent::ClaudeCode => self.key(&id),
-            Agent::Pi | Agent::Native => self.key(&format!("{}:{id}", event.native_id)),
-        };
+        // Some models restart call numbers in every message; then the entry is part of the identity.
+        let key =
+            if self.format.call_ids_repeat { self.key(&format!("{}:{id}", event.native_id)) } else { self.key(&id) };
         if !self.is_new(key, stored)? {
             return Ok(());
         }
@@ -69,8 +67,8 @@ impl SessionAssembler {
         self.note_time(event.at);
         match found {
             Some((_, seq, episode)) => self.set_outcome(seq, episode, outcome),
-            // Parallel calls are flushed in any order, so the call may be on the next line.
-            None if self.agent == Agent::ClaudeCode
+            // The call may be on the next line.
+            None if self.format.results_may_come_first
                 && stored.entry_owner(key)?.is_none()
                 && !self.sync.seen_keys.contains(&key) =>
             {

@@ -8,19 +8,19 @@ use super::lenient::LenientText;
 use super::tool::tool_use;
 use super::{EventBody, EventScope, PromptDelivery, PromptOrigin, TextSink, TitleRank, TranscriptEvent};
 
-pub(super) struct EventBuilder {
-    pub(super) events: Vec<TranscriptEvent>,
-    pub(super) native_id: String,
-    pub(super) copied_entry_id: Option<String>,
-    pub(super) copied_session_id: Option<String>,
-    pub(super) scope: EventScope,
+pub(crate) struct EventBuilder {
+    pub(crate) events: Vec<TranscriptEvent>,
+    pub(crate) native_id: String,
+    pub(crate) copied_entry_id: Option<String>,
+    pub(crate) copied_session_id: Option<String>,
+    pub(crate) scope: EventScope,
     location: EntryLocation,
     at: Option<Timestamp>,
     text_count: usize,
 }
 
 impl EventBuilder {
-    pub(super) fn new(location: EntryLocation, at: Option<Timestamp>, native_id: String) -> Self {
+    pub(crate) fn new(location: EntryLocation, at: Option<Timestamp>, native_id: String) -> Self {
         Self {
             events: Vec::new(),
             native_id,
@@ -33,7 +33,7 @@ impl EventBuilder {
         }
     }
 
-    pub(super) fn push(&mut self, what: EventBody) {
+    pub(crate) fn push(&mut self, what: EventBody) {
         self.push_with_id(self.native_id.clone(), what);
     }
 
@@ -50,18 +50,18 @@ impl EventBuilder {
     }
 
     /// The line's id for its first text, numbered ids for further texts of the same line.
-    pub(super) fn next_id(&mut self) -> String {
+    pub(crate) fn next_id(&mut self) -> String {
         self.text_count += 1;
         if self.text_count == 1 { self.native_id.clone() } else { format!("{}:{}", self.native_id, self.text_count) }
     }
 
-    pub(super) fn add_text(&mut self, kind: EntryKind, text: String, message: Option<&str>, sink: &mut TextSink<'_>) {
+    pub(crate) fn add_text(&mut self, kind: EntryKind, text: String, message: Option<&str>, sink: &mut TextSink<'_>) {
         // Some models write their reasoning into the answer.
         let text = if kind == EntryKind::AssistantText { without_inline_reasoning(&text) } else { text };
         self.add_text_with_delivery(kind, text, message, PromptDelivery::OwnLine, sink);
     }
 
-    pub(super) fn add_text_with_delivery(
+    pub(crate) fn add_text_with_delivery(
         &mut self,
         kind: EntryKind,
         text: String,
@@ -74,7 +74,7 @@ impl EventBuilder {
     }
 
     /// Adds text of a program that the queue of prompts may contain.
-    pub(super) fn add_text_with_origin(
+    pub(crate) fn add_text_with_origin(
         &mut self,
         kind: EntryKind,
         text: String,
@@ -107,21 +107,21 @@ impl EventBuilder {
     }
 
     /// Adds a tool call of the model.
-    pub(super) fn add_call(&mut self, block: MessageBlock<'_>, message: &str, sink: &mut TextSink<'_>) {
+    pub(crate) fn add_call(&mut self, block: MessageBlock<'_>, message: &str, sink: &mut TextSink<'_>) {
         let tool = tool_use(block.name.as_str(), block.input, sink);
         let id = block.id.non_empty().map_or_else(|| self.next_id(), Into::into);
         self.push(EventBody::ToolCall { id, message_id: Some(message.to_owned()), tool });
     }
 
     /// Adds the model's reasoning, if the filter keeps it.
-    pub(super) fn add_reasoning(&mut self, block: &MessageBlock<'_>, sink: &mut TextSink<'_>) {
+    pub(crate) fn add_reasoning(&mut self, block: &MessageBlock<'_>, sink: &mut TextSink<'_>) {
         if sink.filter.keep_reasoning {
             let thought = block.thinking.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
             self.add_text(EntryKind::Reasoning, thought, None, sink);
         }
     }
 
-    pub(super) fn add_title(
+    pub(crate) fn add_title(
         &mut self,
         rank: TitleRank,
         title: LenientText<'_>,

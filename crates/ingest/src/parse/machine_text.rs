@@ -56,7 +56,7 @@ const CORRECTION_HINT: &str = "Note: The user's next message may contain a corre
 const TASK_KEYS: [&str; 4] = ["task_type", "tool_use_id", "output_file", "status"];
 
 /// Removes what the agent adds for its model after a human's words about a rejected call.
-pub(super) fn strip_hint(text: &str) -> &str {
+pub(crate) fn strip_hint(text: &str) -> &str {
     let at = text.find(CORRECTION_HINT);
     // A hint is a paragraph of its own; a human may well quote it.
     let Some(at) = at.filter(|at| *at == 0 || text[..*at].ends_with('\n')) else { return text };
@@ -66,7 +66,7 @@ pub(super) fn strip_hint(text: &str) -> &str {
 }
 
 /// Removes output of commands and hooks from the start of a text. What is left was typed.
-pub(super) fn strip_leading_output(text: &str) -> &str {
+pub(crate) fn strip_leading_output(text: &str) -> &str {
     let mut rest = text.trim();
     if IGNORED_PREFIXES.iter().any(|prefix| rest.starts_with(prefix)) {
         return "";
@@ -86,7 +86,7 @@ pub fn is_machine_prompt(prompt: &str) -> bool {
 }
 
 /// The text of a notice if a program wrote the whole of it: the summary if it has one.
-pub(super) fn notice_text(text: &str) -> Option<&str> {
+pub(crate) fn notice_text(text: &str) -> Option<&str> {
     let is_message = leading_tag(text).is_some_and(|name| {
         name.ends_with(NOTIFICATION_TAG_SUFFIX)
             // A tag with a hyphen is never typed first; a plain word may be.
@@ -110,7 +110,7 @@ fn is_task_report(text: &str) -> bool {
 
 /// Separates a skill's instructions at the start of a text from what was typed after its name. pi writes
 /// `<skill name="…" location="…">`, the instructions, `</skill>` and then the user's words.
-pub(super) fn split_skill(text: &str) -> Option<(&str, &str)> {
+pub(crate) fn split_skill(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start();
     let tag = text.strip_prefix("<skill name=\"")?;
     let name = &tag[..tag.find('"')?];
@@ -122,7 +122,7 @@ pub(super) fn split_skill(text: &str) -> Option<(&str, &str)> {
 
 /// Replaces the files that pi put before a prompt (`<file name="…">`, content, `</file>`) with `@` and their names, as
 /// they were typed.
-pub(super) fn replace_attached_files(text: &str) -> String {
+pub(crate) fn replace_attached_files(text: &str) -> String {
     let (mut names, mut rest) = (String::new(), text);
     while let Some(tag) = rest.trim_start().strip_prefix("<file name=\"") {
         // The content may hold such tags itself; the agent starts a line with its own.

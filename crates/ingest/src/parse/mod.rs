@@ -1,16 +1,13 @@
 //! Turns one transcript line into normalized events. What lines mean together is decided in `assemble`.
 
-mod claude_code;
-mod content;
-mod event_builder;
-mod lenient;
-mod machine_text;
-mod native;
-mod outcome;
-mod pi;
+pub(crate) mod content;
+pub(crate) mod event_builder;
+pub(crate) mod lenient;
+pub(crate) mod machine_text;
+pub(crate) mod outcome;
 mod repair;
 mod tool;
-mod user_text;
+pub(crate) mod user_text;
 
 pub use machine_text::is_machine_prompt;
 pub(crate) use tool::describe_tool;
@@ -18,8 +15,9 @@ pub use tool::{is_own_tool, tool_kind};
 
 use std::borrow::Cow;
 
-use rethread_model::{Agent, EntryKind, EntryLocation, NativeKey, Timestamp, Tokens, ToolOutcome, ToolUse};
+use rethread_model::{Agent, EntryKind, EntryLocation, Timestamp, Tokens, ToolOutcome, ToolUse};
 
+use crate::agents::{AgentFormat, format_of};
 use crate::{RedactionFindings, Redactor, TranscriptFilter};
 
 /// One event of a transcript line.
@@ -215,21 +213,32 @@ pub struct ParsedLine {
 /// never changes their meaning.
 #[derive(Debug)]
 pub struct TranscriptParser<'a> {
-    agent: Agent,
-    text_sink: TextSink<'a>,
-    last_workspace: (Option<String>, Option<String>),
+    format: &'static AgentFormat,
+    context: ParseContext<'a>,
 }
+
+/// What an agent's parser gets besides the line.
+#[derive(Debug)]
+pub(crate) struct ParseContext<'a> {
+    /// Position of the line.
+    pub(crate) location: EntryLocation,
+    pub(crate) sink: TextSink<'a>,
+    pub(crate) last_workspace: LastWorkspace,
+}
+
+/// The directory and branch that were reported last, so that they are not repeated with every line.
+pub(crate) type LastWorkspace = (Option<String>, Option<String>);
 
 /// Applies filter and redaction to every text that is stored.
 #[derive(Debug)]
 pub(crate) struct TextSink<'a> {
-    filter: &'a TranscriptFilter,
+    pub(crate) filter: &'a TranscriptFilter,
     redactor: &'a Redactor,
     findings: RedactionFindings,
 }
 
 impl TextSink<'_> {
-    fn redact(&mut self, text: String) -> String {
+    pub(crate) fn redact(&mut self, text: String) -> String {
         match self.redactor.redact(&text, &mut self.findings) {
             Cow::Borrowed(_) => text,
             Cow::Owned(cleaned) => cleaned,
@@ -251,41 +260,40 @@ impl TextSink<'_> {
 impl<'a> TranscriptParser<'a> {
     /// A parser for transcripts of one agent.
     pub fn new(agent: Agent, filter: &'a TranscriptFilter, redactor: &'a Redactor) -> Self {
-        Self {
-            agent,
-            text_sink: TextSink { filter, redactor, findings: RedactionFindings::default() },
-            last_workspace: (None, None),
-        }
+        let sink = TextSink { filter, redactor, findings: RedactionFindings::default() };
+        let context = ParseContext { location: EntryLocation::default(), sink, last_workspace: (None, None) };
+        Self { format: format_of(agent), context }
     }
 
     /// Takes the secrets found since the last call.
     pub fn take_findings(&mut self) -> RedactionFindings {
-        std::mem::take(&mut self.text_sink.findings)
+        std::mem::take(&mut self.context.sink.findings)
     }
 
     /// Parses one line, without its newline. Accepts any bytes.
     pub fn parse_line(&mut self, bytes: &[u8], location: EntryLocation) -> ParsedLine {
+        self.context.location = location;
         let trimmed = repair::trim(bytes);
         if trimmed.is_empty() {
             return ParsedLine::default();
         }
-        match std::str::from_utf8(trimmed).ok().and_then(|line| self.parse_events(line, location).ok()) {
+        match std::str::from_utf8(trimmed).ok().and_then(|line| self.parse_events(line).ok()) {
             Some(events) => ParsedLine { events, problem: None },
-            None => self.parse_repaired(trimmed, location),
+            None => self.parse_repaired(trimmed),
         }
     }
 
-    fn parse_repaired(&mut self, bytes: &[u8], location: EntryLocation) -> ParsedLine {
+    fn parse_repaired(&mut self, bytes: &[u8]) -> ParsedLine {
         let line = repair::repair(bytes);
-        match self.parse_events(&line, location) {
+        match self.parse_events(&line) {
             Ok(events) => ParsedLine { events, problem: None },
-            Err(error) => self.parse_pieces(&line, location, &error),
+            Err(error) => self.parse_pieces(&line, &error),
         }
     }
 
     /// Reads the objects of a line that is not one object: a writer that was stopped leaves no line break before the
     /// next object, whole or torn.
-    fn parse_pieces(&mut self, line: &str, location: EntryLocation, error: &serde_json::Error) -> ParsedLine {
+    fn parse_pieces(&mut self, line: &str, error: &serde_json::Error) -> ParsedLine {
         let entries = repair::whole_entries(line);
         let bytes: usize = entries.iter().map(|entry| entry.len()).sum();
         let problem = match entries.len() {
@@ -293,20 +301,16 @@ impl<'a> TranscriptParser<'a> {
             count if bytes + count > line.len() => format!("{count} JSON objects on one line; all were read"),
             count => format!("invalid JSON ({error}); whole objects read from the line: {count}"),
         };
-        let events = entries.iter().filter_map(|entry| self.parse_events(entry, location).ok()).flatten().collect();
+        let events = entries.iter().filter_map(|entry| self.parse_events(entry).ok()).flatten().collect();
         ParsedLine { events, problem: Some(problem) }
     }
 
-    fn parse_events(&mut self, line: &str, location: EntryLocation) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
+    fn parse_events(&mut self, line: &str) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
         if !line.starts_with('{') {
             // Valid JSON that is not an object has no events; anything else is a broken line.
             return serde_json::from_str::<serde::de::IgnoredAny>(line).map(|_| Vec::new());
         }
-        match self.agent {
-            Agent::ClaudeCode => claude_code::events(line, location, &mut self.text_sink, &mut self.last_workspace),
-            Agent::Pi => pi::events(line, location, &mut self.text_sink),
-            Agent::Native => native::events(line, location, &mut self.text_sink),
-        }
+        (self.format.parse)(line, &mut self.context)
     }
 }
 
@@ -315,12 +319,12 @@ fn describe_error(error: &serde_json::Error) -> String {
 }
 
 /// Replaces a missing native id with a hash of the line, so that reading it again gives the same id.
-fn content_id(line: &str) -> String {
+pub(crate) fn content_id(line: &str) -> String {
     format!("line-{:016x}", xxhash_rust::xxh3::xxh3_64(line.as_bytes()))
 }
 
-/// Whether an id is unique across all sessions of an agent, so that a second occurrence is a copy.
-fn is_globally_unique(id: &str) -> bool {
+/// Whether an id is a UUID or was assigned by a model's API.
+pub(crate) fn is_globally_unique(id: &str) -> bool {
     is_uuid(id) || (id.len() >= 20 && (id.starts_with("toolu_") || id.starts_with("msg_")))
 }
 
@@ -331,9 +335,4 @@ pub(crate) fn is_uuid(text: &str) -> bool {
             8 | 13 | 18 | 23 => byte == b'-',
             _ => byte.is_ascii_hexdigit(),
         })
-}
-
-/// The key of a native id: valid across sessions if the id is globally unique, else only within this session.
-pub(crate) fn native_key(agent: Agent, session: &str, id: &str) -> NativeKey {
-    if is_globally_unique(id) { NativeKey::global(agent, id) } else { NativeKey::in_session(agent, session, id) }
 }

@@ -19,7 +19,7 @@ const MAX_OUTPUT_BYTES: usize = 1500;
 const WRAPPER_BYTES: usize = 100;
 
 /// The outcome of a call. `kind` is the kind of the tool, if the line reveals it.
-pub(super) fn tool_outcome(
+pub(crate) fn tool_outcome(
     mut measured: MeasuredResult,
     is_error: bool,
     kind: Option<ToolKind>,
@@ -75,7 +75,7 @@ fn is_rejection(text: &str) -> bool {
 }
 
 /// What the user wrote when rejecting the call, if anything.
-pub(super) fn rejection_reason(text: &str) -> Option<&str> {
+pub(crate) fn rejection_reason(text: &str) -> Option<&str> {
     let at = text.find("the user said:")?;
     let reason = strip_hint(&text[at + "the user said:".len()..]).trim();
     (!reason.is_empty()).then_some(reason)

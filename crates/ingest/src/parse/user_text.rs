@@ -18,7 +18,7 @@ const ADDED_TAGS: [&str; 7] = [
 ];
 
 /// Classifies the text of a user line. Returns `None` if nothing in it is worth storing.
-pub(super) fn classify(text: &str) -> Option<(EntryKind, String)> {
+pub(crate) fn classify(text: &str) -> Option<(EntryKind, String)> {
     let text = strip_added_tags(strip_hint(text));
     let typed = strip_leading_output(&text);
     let trimmed = typed.trim();
@@ -69,7 +69,7 @@ fn slash_command(text: &str) -> Option<(EntryKind, String)> {
 
 /// Removes the tags that agents added. An unclosed tag extends to the end only if humans never write it: a human may
 /// well ask about `<system-reminder>`.
-pub(super) fn strip_added_tags(text: &str) -> Cow<'_, str> {
+pub(crate) fn strip_added_tags(text: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(text);
     for name in ADDED_TAGS {
         let (open, close) = (format!("<{name}"), format!("</{name}>"));
@@ -94,7 +94,7 @@ fn leading_tag_content<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// The content between `<name>` and `</name>`; to the end if it is not closed.
-pub(super) fn tag_content<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+pub(crate) fn tag_content<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let start = text.find(&format!("<{name}>"))? + name.len() + 2;
     let end = text[start..].find(&format!("</{name}>")).map_or(text.len(), |at| start + at);
     Some(&text[start..end])

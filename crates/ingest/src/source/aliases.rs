@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use rethread_model::Agent;
 use serde::Deserialize;
 
-use super::{TranscriptPeek, file, peek};
+use super::{file, peek};
 
-/// One file per alias, with the id of a Claude Code session.
-const ID_FILES: &str = ".volute/sessions";
-/// One folder per alias, with the transcripts of pi.
-const TRANSCRIPT_FOLDERS: &str = ".volute/pi-sessions";
+/// One file per alias, with the id of a session of this agent.
+const ID_FILES: (&str, Agent) = (".volute/sessions", Agent::ClaudeCode);
+/// One folder per alias, with the transcripts of this agent.
+const TRANSCRIPT_FOLDERS: (&str, Agent) = (".volute/pi-sessions", Agent::Pi);
 
 /// An alias for a session, defined in a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct SessionAlias {
 pub fn alias_folders(cwd: &Path) -> Vec<PathBuf> {
     let mut folders = Vec::new();
     for folder in cwd.ancestors() {
-        if [ID_FILES, TRANSCRIPT_FOLDERS].iter().any(|below| folder.join(below).is_dir()) {
+        if [ID_FILES, TRANSCRIPT_FOLDERS].iter().any(|(below, _)| folder.join(below).is_dir()) {
             folders.push(folder.to_owned());
         }
         if folder.join(".git").exists() {
@@ -45,16 +45,16 @@ pub fn alias_folders(cwd: &Path) -> Vec<PathBuf> {
 /// the newest transcript in `.volute/pi-sessions/{name}/` is the pi session of that name.
 pub fn session_aliases(folder: &Path) -> Vec<SessionAlias> {
     let mut all: Vec<SessionAlias> =
-        folder_entries(&folder.join(ID_FILES)).filter_map(|path| alias_from_id_file(&path)).collect();
-    all.extend(folder_entries(&folder.join(TRANSCRIPT_FOLDERS)).filter_map(|path| alias_from_folder(&path)));
+        folder_entries(&folder.join(ID_FILES.0)).filter_map(|path| alias_from_id_file(&path)).collect();
+    all.extend(folder_entries(&folder.join(TRANSCRIPT_FOLDERS.0)).filter_map(|path| alias_from_folder(&path)));
     all.sort_by(|a, b| a.alias.cmp(&b.alias));
     all
 }
 
-/// The folder in which a directory keeps transcripts of its own, if it exists.
-pub fn transcripts_folder(folder: &Path) -> Option<PathBuf> {
-    let folder = folder.join(TRANSCRIPT_FOLDERS);
-    folder.is_dir().then_some(folder)
+/// The folder in which a directory keeps transcripts of its own, if it exists, and their agent.
+pub fn transcripts_folder(folder: &Path) -> Option<(Agent, PathBuf)> {
+    let folder = folder.join(TRANSCRIPT_FOLDERS.0);
+    folder.is_dir().then_some((TRANSCRIPT_FOLDERS.1, folder))
 }
 
 fn alias_from_id_file(path: &Path) -> Option<SessionAlias> {
@@ -69,7 +69,7 @@ fn alias_from_id_file(path: &Path) -> Option<SessionAlias> {
     let (file, stamp) = file::open(path).ok()?;
     let id: IdFile = (stamp.size < 1 << 20).then(|| serde_json::from_reader(file).ok()).flatten()?;
     let alias = path.file_stem()?.to_str()?.to_owned();
-    Some(SessionAlias { alias, agent: Agent::ClaudeCode, external_id: id.session_id, transcript: None })
+    Some(SessionAlias { alias, agent: ID_FILES.1, external_id: id.session_id, transcript: None })
 }
 
 fn alias_from_folder(path: &Path) -> Option<SessionAlias> {
@@ -80,8 +80,9 @@ fn alias_from_folder(path: &Path) -> Option<SessionAlias> {
         .max()?
         .1;
     let (file, stamp) = file::open(&newest).ok()?;
-    let TranscriptPeek { header_id, .. } = peek(&file, stamp.size);
-    Some(SessionAlias { alias, agent: Agent::Pi, external_id: header_id?, transcript: Some(newest) })
+    let agent = TRANSCRIPT_FOLDERS.1;
+    let external_id = peek(agent, &file, stamp.size).session_id?;
+    Some(SessionAlias { alias, agent, external_id, transcript: Some(newest) })
 }
 
 fn folder_entries(folder: &Path) -> impl Iterator<Item = PathBuf> {

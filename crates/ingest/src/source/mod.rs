@@ -6,25 +6,22 @@ pub mod file;
 pub mod lines;
 pub mod project;
 
-mod claude_code;
-mod claude_code_names;
-mod native;
 mod nearby;
 mod other_agents;
 mod peek;
-mod pi;
 mod walk;
 
 use std::path::{Path, PathBuf};
 
-use rethread_model::{Agent, SessionKind, Warning};
+use rethread_model::{Agent, Warning};
 
-pub use claude_code_names::claude_session_names;
-pub use native::explicit_thread_name;
+use crate::agents::{FORMATS, SessionIdentity, format_of};
+
+pub(crate) use nearby::MAX_FOLDER_NAME;
 pub use nearby::ProjectPlaces;
 pub use other_agents::other_agents;
+pub(crate) use peek::TranscriptHead;
 pub use peek::{TranscriptPeek, last_timestamp, peek};
-pub use pi::session_id_in_path;
 
 /// Where agents store their files. The environment is not read here: the binary passes it in.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +31,7 @@ pub struct SourceConfig {
     /// Environment variables.
     pub env_vars: Vec<(String, String)>,
     /// The directory of our own threads.
-    pub threads_dir: Option<PathBuf>,
+    pub threads_dir: PathBuf,
     /// Additional directories to search, by agent.
     pub extra_roots: Vec<(Agent, PathBuf)>,
 }
@@ -47,7 +44,7 @@ pub struct TranscriptRoot {
     /// The directory.
     pub path: PathBuf,
     /// Why it is searched: a default location, a variable, the configuration.
-    pub reason: String,
+    pub reason: &'static str,
 }
 
 /// A transcript file found on disk.
@@ -59,17 +56,6 @@ pub struct TranscriptFile {
     pub path: PathBuf,
     /// File system metadata at the time it was found.
     pub stamp: file::FileStamp,
-}
-
-/// The identity of a transcript's session.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SessionIdentity {
-    /// The agent's id of the session.
-    pub external_id: String,
-    /// Main session or sub-agent.
-    pub kind: SessionKind,
-    /// The agent's id of the parent session.
-    pub parent_external_id: Option<String>,
 }
 
 impl SourceConfig {
@@ -91,35 +77,41 @@ impl SourceConfig {
 
 /// The directories to search for an agent's transcripts.
 pub fn roots(agent: Agent, source_config: &SourceConfig) -> Vec<TranscriptRoot> {
-    let own = match agent {
-        Agent::ClaudeCode => claude_code::roots(source_config),
-        Agent::Pi => pi::roots(source_config),
-        Agent::Native => native::roots(source_config),
-    };
+    let own = (format_of(agent).roots)(source_config).into_iter();
     let extra = source_config.extra_roots.iter().filter(|(owner, _)| *owner == agent);
-    let extra = extra.map(|(_, path)| TranscriptRoot { agent, path: path.clone(), reason: "config".to_owned() });
-    own.into_iter().chain(extra).collect()
+    let extra = extra.map(|(_, path)| (path.clone(), "config"));
+    own.chain(extra).map(|(path, reason)| TranscriptRoot { agent, path, reason }).collect()
 }
 
 /// All transcripts below a root, with warnings about files that look like one but cannot be read.
 pub fn discover(root: &TranscriptRoot) -> (Vec<TranscriptFile>, Vec<Warning>) {
-    let accept = match root.agent {
-        Agent::ClaudeCode => claude_code::is_transcript,
-        Agent::Pi => pi::is_transcript,
-        Agent::Native => native::is_transcript,
-    };
-    walk::walk(root, accept)
+    let format = format_of(root.agent);
+    let is_transcript = |path: &Path| has_extension(path, format.extension) && (format.is_transcript)(path);
+    let (found, warnings) = walk::walk(&root.path, &is_transcript);
+    (found.into_iter().map(|(path, stamp)| TranscriptFile { agent: root.agent, path, stamp }).collect(), warnings)
 }
 
 /// The transcripts at an explicit path, a file or a directory; the agent is detected from their content.
 pub fn discover_path(path: &Path) -> (Vec<TranscriptFile>, Vec<Warning>) {
-    let root = TranscriptRoot { agent: Agent::ClaudeCode, path: path.to_owned(), reason: "explicit path".to_owned() };
-    let (found, warnings) = walk::walk(&root, |_| true);
-    let detected = found.into_iter().filter_map(|found| {
-        let agent = peek::detect_agent(&found.path)?;
-        Some(TranscriptFile { agent, ..found })
-    });
+    let (found, warnings) = walk::walk(path, &may_be_transcript);
+    let detected = found
+        .into_iter()
+        .filter_map(|(path, stamp)| Some(TranscriptFile { agent: peek::detect_agent(&path)?, path, stamp }));
     (detected.collect(), warnings)
+}
+
+/// Whether a file can be a transcript of any agent, judged by its name.
+pub fn may_be_transcript(path: &Path) -> bool {
+    FORMATS.iter().any(|format| has_extension(path, format.extension))
+}
+
+fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|found| found == extension)
+}
+
+/// Names that agents themselves show for their sessions: the agent's id of the session, its name.
+pub fn shown_session_names(source_config: &SourceConfig) -> Vec<(String, String)> {
+    FORMATS.iter().flat_map(|format| (format.shown_names)(source_config)).collect()
 }
 
 /// The identity of a transcript's session, from its path and first lines; `None` while it cannot be determined.
@@ -127,9 +119,5 @@ pub fn identify(found: &TranscriptFile, peek: &TranscriptPeek) -> Option<Session
     if peek.is_own_call {
         return None;
     }
-    match found.agent {
-        Agent::ClaudeCode => claude_code::identify(&found.path, peek),
-        Agent::Pi => pi::identify(&found.path, peek),
-        Agent::Native => native::identify(&found.path),
-    }
+    (format_of(found.agent).identify)(&found.path, peek)
 }

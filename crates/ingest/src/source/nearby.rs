@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use rethread_model::Agent;
 
 use super::file::FileStamp;
-use super::project::{self, claude_folder_name};
-use super::{SourceConfig, TranscriptFile, roots};
+use super::{SourceConfig, TranscriptFile, has_extension, project, roots};
+use crate::agents::{AgentFormat, format_of};
 
-/// Claude Code cuts a longer folder name here and appends a hash.
-const CLAUDE_NAME_BYTES: usize = 200;
+/// An agent that cuts longer folder names cuts them here and appends a hash.
+pub(crate) const MAX_FOLDER_NAME: usize = 200;
 /// A slow file system is listed no longer than this, because an agent waits.
 const MAX_TIME: Duration = Duration::from_millis(300);
 /// Depth of the folders below a session's own folder.
@@ -51,21 +51,30 @@ impl ProjectPlaces {
 
     /// The transcripts of an agent that were modified since a time, in nanoseconds since 1970.
     pub fn transcripts(&self, agent: Agent, source_config: &SourceConfig, since: i64) -> Vec<TranscriptFile> {
-        let mut listing = FolderListing::new(agent, since);
-        let names: Vec<String> = self.work_dirs.iter().map(|path| folder_name(agent, path)).collect();
+        let format = format_of(agent);
+        let mut listing = FolderListing::new(format, since);
         for folder in &self.folders {
             listing.visit(folder, MAX_DEPTH);
         }
-        for root in roots(agent, source_config) {
-            // Some layouts have all transcripts in one folder.
-            let mut folders = listing.visit_files(&root.path);
-            if agent == Agent::Pi && folders.iter().any(|name| name == "sessions") {
-                folders.clear();
-                let sessions = root.path.join("sessions");
-                let below = listing.visit_files(&sessions);
-                self.visit_matching(&mut listing, &sessions, &below, &names);
+        let roots = roots(agent, source_config);
+        let Some(named) = format.project_folders else {
+            for root in roots {
+                listing.visit(&root.path, MAX_DEPTH);
             }
-            self.visit_matching(&mut listing, &root.path, &folders, &names);
+            return listing.found;
+        };
+        let names: Vec<String> = self.work_dirs.iter().map(|path| (named.name)(&path.to_string_lossy())).collect();
+        for root in roots {
+            // Some layouts have all transcripts in one folder.
+            let folders = listing.visit_files(&root.path);
+            match named.parent.filter(|parent| folders.iter().any(|name| name == parent)) {
+                Some(parent) => {
+                    let parent = root.path.join(parent);
+                    let below = listing.visit_files(&parent);
+                    self.visit_matching(&mut listing, &parent, &below, &names);
+                }
+                None => self.visit_matching(&mut listing, &root.path, &folders, &names),
+            }
         }
         listing.found
     }
@@ -81,26 +90,15 @@ impl ProjectPlaces {
     /// Whether a folder belongs to a directory, or may belong to one below it: the transcript itself decides.
     fn matches(&self, folder: &str, name: &str) -> bool {
         let stem = name.strip_suffix("--").unwrap_or(name);
-        let may_be_longer = self.has_subdirectories || name.len() >= CLAUDE_NAME_BYTES;
+        let may_be_longer = self.has_subdirectories || name.len() >= MAX_FOLDER_NAME;
         folder == name
             || may_be_longer && folder.strip_prefix(stem).is_some_and(|rest| rest.starts_with('-') && rest != "--")
     }
 }
 
-/// An agent's name for the folder of a directory.
-fn folder_name(agent: Agent, work_dir: &Path) -> String {
-    let path = work_dir.to_string_lossy();
-    if agent == Agent::Pi {
-        return format!("--{}--", path.trim_start_matches('/').replace(['/', '\\', ':'], "-"));
-    }
-    let mut name = claude_folder_name(&path);
-    name.truncate(CLAUDE_NAME_BYTES);
-    name
-}
-
 /// Collects the transcripts of some folders.
 struct FolderListing {
-    agent: Agent,
+    format: &'static AgentFormat,
     since: i64,
     began: Instant,
     visited: HashSet<PathBuf>,
@@ -108,8 +106,8 @@ struct FolderListing {
 }
 
 impl FolderListing {
-    fn new(agent: Agent, since: i64) -> Self {
-        Self { agent, since, began: Instant::now(), visited: HashSet::new(), found: Vec::new() }
+    fn new(format: &'static AgentFormat, since: i64) -> Self {
+        Self { format, since, began: Instant::now(), visited: HashSet::new(), found: Vec::new() }
     }
 
     fn visit(&mut self, folder: &Path, depth: usize) {
@@ -118,7 +116,7 @@ impl FolderListing {
         for name in folders {
             // The folder of a session can only have news if the session itself has some.
             let is_quiet = |name: &OsString| {
-                let transcript = folder.join(name).with_added_extension("jsonl");
+                let transcript = folder.join(name).with_added_extension(self.format.extension);
                 transcript.exists() && !self.found[known..].iter().any(|found| found.path == transcript)
             };
             if depth > 0 && name != "tool-results" && name != "memory" && !is_quiet(&name) {
@@ -142,12 +140,12 @@ impl FolderListing {
             if kind.is_dir() {
                 folders.push(name);
             } else if kind.is_file()
-                && Path::new(&name).extension().is_some_and(|extension| extension == "jsonl")
+                && has_extension(Path::new(&name), self.format.extension)
                 && let Ok(data) = entry.metadata()
             {
                 let stamp = FileStamp::from_metadata(&data);
                 if stamp.mtime >= self.since {
-                    self.found.push(TranscriptFile { agent: self.agent, path: entry.path(), stamp });
+                    self.found.push(TranscriptFile { agent: self.format.agent, path: entry.path(), stamp });
                 }
             }
         }
@@ -168,6 +166,10 @@ mod tests {
         names
     }
 
+    fn folder_name(agent: Agent, work_dir: &Path) -> String {
+        (format_of(agent).project_folders.unwrap().name)(&work_dir.to_string_lossy())
+    }
+
     fn touch(path: PathBuf) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "{}\n").unwrap();
@@ -181,7 +183,7 @@ mod tests {
         fs::create_dir_all(home.join("app/.git/worktrees/fix")).unwrap();
         let pointer = format!("{}\n", home.join("fix_1/.git").display());
         fs::write(home.join("app/.git/worktrees/fix/gitdir"), pointer).unwrap();
-        let claude = |path: &str| claude_folder_name(&home.join(path).to_string_lossy());
+        let claude = |path: &str| folder_name(Agent::ClaudeCode, &home.join(path));
         let pi = |path: &str| folder_name(Agent::Pi, &home.join(path));
         let listed = [
             format!(".claude/projects/{}/a.jsonl", claude("app")),
@@ -214,7 +216,7 @@ mod tests {
         // D22
         let root = tempfile::tempdir().unwrap();
         let home = root.path();
-        let folder = |path: &str| claude_folder_name(&home.join(path).to_string_lossy());
+        let folder = |path: &str| folder_name(Agent::ClaudeCode, &home.join(path));
         touch(home.join(format!(".claude/projects/{}/a.jsonl", folder("app"))));
         touch(home.join(format!(".claude/projects/{}/a.jsonl", folder("app/sub"))));
         touch(home.join("elsewhere/b.jsonl"));

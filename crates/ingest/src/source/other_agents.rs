@@ -1,5 +1,7 @@
 //! Agents whose transcripts we cannot read yet, so that users see why one is missing.
 
+use rethread_model::Agent;
+
 use super::SourceConfig;
 
 /// Names and folders in the home directory. A folder that several agents share is not listed.
@@ -30,6 +32,8 @@ const OTHER_AGENTS: [(&str, &str); 22] = [
 
 /// The names of other agents that were used on this machine.
 pub fn other_agents(source_config: &SourceConfig) -> Vec<&'static str> {
+    let is_read = |name: &str| Agent::ALL.iter().any(|agent| agent.label() == name);
     let is_used = |folder: &str| source_config.home.join(folder).is_dir();
-    OTHER_AGENTS.iter().filter(|(_, folder)| is_used(folder)).map(|(name, _)| *name).collect()
+    let others = OTHER_AGENTS.iter().filter(|(name, folder)| !is_read(name) && is_used(folder));
+    others.map(|(name, _)| *name).collect()
 }

@@ -6,8 +6,11 @@ use std::path::Path;
 
 use rethread_model::{Agent, OWN_CALL_TAG, Timestamp};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::file;
+use crate::agents::{FORMATS, format_of};
 
 /// Number of bytes that are read.
 const PEEK_BYTES: u64 = 32 * 1024;
@@ -15,9 +18,7 @@ const PEEK_BYTES: u64 = 32 * 1024;
 /// What the beginning of a transcript contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TranscriptPeek {
-    /// The session id from a pi header.
-    pub header_id: Option<String>,
-    /// The first session id on any other line.
+    /// The agent's id of the session.
     pub session_id: Option<String>,
     /// The first working directory.
     pub cwd: Option<String>,
@@ -25,43 +26,23 @@ pub struct TranscriptPeek {
     pub first_at: Option<Timestamp>,
     /// Whether the file is marked as containing copies of another session's lines.
     pub is_copy: bool,
-    /// Whether the lines have the format of Claude Code.
-    pub looks_like_claude: bool,
     /// Whether it is the transcript of one of our own model calls.
     pub is_own_call: bool,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct PeekLine {
-    #[serde(rename = "type")]
-    kind: Option<serde_json::Value>,
-    #[serde(rename = "kind")]
-    wrapper: Option<serde_json::Value>,
-    id: Option<serde_json::Value>,
-    session_id: Option<serde_json::Value>,
-    cwd: Option<serde_json::Value>,
-    timestamp: Option<serde_json::Value>,
-    parent_uuid: Option<serde::de::IgnoredAny>,
-}
+/// The first bytes of a transcript.
+#[derive(Debug)]
+pub(crate) struct TranscriptHead(Vec<u8>);
 
-/// Reads the beginning of a file. Fields that cannot be read stay empty.
-pub fn peek(file: &File, size: u64) -> TranscriptPeek {
-    let mut peek = TranscriptPeek::default();
-    let head = read_chunk(file, 0, size);
-    for (at, line) in parse_lines(&head).enumerate() {
-        peek.apply_line(&line, at == 0);
-        if peek.is_complete() {
-            break;
-        }
+/// Reads the beginning of an agent's file. Fields that cannot be read stay empty.
+pub fn peek(agent: Agent, file: &File, size: u64) -> TranscriptPeek {
+    let (format, head) = (format_of(agent), TranscriptHead::read(file, size));
+    TranscriptPeek {
+        is_copy: format.copy_signs.iter().any(|sign| head.contains(sign)),
+        // Only at the start of a string: people may write about the tag.
+        is_own_call: head.contains(&format!("\":\"{OWN_CALL_TAG}")),
+        ..(format.peek)(&head)
     }
-    peek.apply_cut_line(&head);
-    let signs = ["\"forkedFrom\":{", "\"sessionKind\":\"bg\"", "\"parentSession\":\"", "\"branchedFrom\":\""];
-    peek.is_copy = signs.iter().any(|sign| memchr::memmem::find(&head, sign.as_bytes()).is_some());
-    // Only at the start of a string: people may write about the tag.
-    let own = format!("\":\"{OWN_CALL_TAG}");
-    peek.is_own_call = memchr::memmem::find(&head, own.as_bytes()).is_some();
-    peek
 }
 
 /// The last timestamp in a file, found without parsing; good enough to sort files.
@@ -76,54 +57,59 @@ pub fn last_timestamp(file: &File, size: u64) -> Option<Timestamp> {
 /// The agent that wrote a file, detected from its first lines.
 pub(super) fn detect_agent(path: &Path) -> Option<Agent> {
     let (file, stamp) = file::open(path).ok()?;
-    let peek = peek(&file, stamp.size);
-    match (&peek.header_id, peek.looks_like_claude) {
-        (Some(_), _) => Some(Agent::Pi),
-        (None, true) => Some(Agent::ClaudeCode),
-        (None, false) => None,
-    }
+    let head = TranscriptHead::read(&file, stamp.size);
+    FORMATS.iter().find(|format| (format.recognizes)(&head)).map(|format| format.agent)
 }
 
-impl TranscriptPeek {
-    fn is_complete(&self) -> bool {
-        let known = self.header_id.is_some() || (self.session_id.is_some() && self.looks_like_claude);
-        known && self.cwd.is_some() && self.first_at.is_some()
+impl TranscriptHead {
+    fn read(file: &File, size: u64) -> Self {
+        Self(read_chunk(file, 0, size))
     }
 
-    /// Searches for fields without parsing, because the first line can be longer than the bytes that were read.
-    fn apply_cut_line(&mut self, head: &[u8]) {
-        if self.first_at.is_none() {
-            self.first_at = raw_field(head, "timestamp").and_then(|text| text.parse().ok());
-        }
-        if self.session_id.is_none() && self.header_id.is_none() {
-            self.session_id = raw_field(head, "sessionId").map(str::to_owned);
-            self.looks_like_claude |= self.session_id.is_some();
-            self.cwd = self.cwd.take().or_else(|| raw_field(head, "cwd").map(str::to_owned));
-        }
+    /// The lines that can be parsed; a line cut off at the end cannot.
+    pub(crate) fn lines<T: DeserializeOwned>(&self) -> impl Iterator<Item = T> {
+        self.0.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
     }
 
-    fn apply_line(&mut self, line: &PeekLine, is_first: bool) {
-        let text = |value: &Option<serde_json::Value>| {
-            value.as_ref().and_then(|value| value.as_str()).filter(|text| !text.is_empty()).map(str::to_owned)
-        };
-        let is_header =
-            text(&line.kind).as_deref() == Some("session") || text(&line.wrapper).as_deref() == Some("header");
-        if is_first && is_header {
-            self.header_id = text(&line.id);
-        }
-        self.looks_like_claude |= line.parent_uuid.is_some() || (line.session_id.is_some() && line.kind.is_some());
-        self.session_id = self.session_id.take().or_else(|| text(&line.session_id));
-        self.cwd = self.cwd.take().or_else(|| text(&line.cwd));
-        self.first_at = self.first_at.or_else(|| line.timestamp.as_ref().and_then(parse_timestamp));
+    /// The string value of a field, found without parsing, for lines that are cut off.
+    pub(crate) fn raw_field(&self, name: &str) -> Option<&str> {
+        let found = |spelling: String| Some(memchr::memmem::find(&self.0, spelling.as_bytes())? + spelling.len());
+        let start = found(format!("\"{name}\":\"")).or_else(|| found(format!("\"{name}\": \"")))?;
+        let length = memchr::memchr(b'"', &self.0[start..])?;
+        std::str::from_utf8(&self.0[start..start + length]).ok().filter(|text| !text.contains('\\'))
     }
-}
 
-/// The string value of a field, found without parsing, for lines that are cut off.
-fn raw_field<'a>(chunk: &'a [u8], name: &str) -> Option<&'a str> {
-    let found = |spelling: String| Some(memchr::memmem::find(chunk, spelling.as_bytes())? + spelling.len());
-    let start = found(format!("\"{name}\":\"")).or_else(|| found(format!("\"{name}\": \"")))?;
-    let length = memchr::memchr(b'"', &chunk[start..])?;
-    std::str::from_utf8(&chunk[start..start + length]).ok().filter(|text| !text.contains('\\'))
+    /// The first `cwd` and `timestamp` of any line and, if the session is not known yet, the first `sessionId`.
+    pub(crate) fn usual_fields(&self, session_id: Option<String>) -> TranscriptPeek {
+        #[derive(Deserialize, Default)]
+        #[serde(default, rename_all = "camelCase")]
+        struct UsualFields {
+            session_id: Value,
+            cwd: Value,
+            timestamp: Value,
+        }
+        let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+        let mut peek = TranscriptPeek { session_id, ..TranscriptPeek::default() };
+        for line in self.lines::<UsualFields>() {
+            peek.session_id = peek.session_id.or_else(|| text(&line.session_id));
+            peek.cwd = peek.cwd.or_else(|| text(&line.cwd));
+            peek.first_at = peek.first_at.or_else(|| parse_timestamp(&line.timestamp));
+            if peek.session_id.is_some() && peek.cwd.is_some() && peek.first_at.is_some() {
+                return peek;
+            }
+        }
+        // The first line can be longer than the bytes that were read.
+        peek.first_at = peek.first_at.or_else(|| self.raw_field("timestamp")?.parse().ok());
+        if peek.session_id.is_none() {
+            peek.session_id = self.raw_field("sessionId").map(str::to_owned);
+            peek.cwd = peek.cwd.or_else(|| self.raw_field("cwd").map(str::to_owned));
+        }
+        peek
+    }
+
+    fn contains(&self, text: &str) -> bool {
+        memchr::memmem::find(&self.0, text.as_bytes()).is_some()
+    }
 }
 
 fn read_chunk(file: &File, from: u64, size: u64) -> Vec<u8> {
@@ -133,15 +119,10 @@ fn read_chunk(file: &File, from: u64, size: u64) -> Vec<u8> {
     buffer
 }
 
-/// The lines that can be parsed; lines cut off at either end cannot.
-fn parse_lines(chunk: &[u8]) -> impl Iterator<Item = PeekLine> {
-    chunk.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
-}
-
-fn parse_timestamp(value: &serde_json::Value) -> Option<Timestamp> {
+fn parse_timestamp(value: &Value) -> Option<Timestamp> {
     match value {
-        serde_json::Value::String(text) => text.parse().ok(),
-        serde_json::Value::Number(millis) => millis.as_i64().map(Timestamp::from_millis),
+        Value::String(text) => text.parse().ok(),
+        Value::Number(millis) => millis.as_i64().map(Timestamp::from_millis),
         _ => None,
     }
 }

@@ -35,14 +35,6 @@ pub fn namespace_of(project: &str) -> String {
     format!("{:016x}", bytes.fold(0_u64, |number, byte| number << 8 | u64::from(*byte)))
 }
 
-/// Claude Code's name for a project's folder: every character except ASCII letters and digits becomes `-`.
-///
-/// Lossy, so it is only a hint: the working directory is read from the entries.
-pub fn claude_folder_name(cwd: &str) -> String {
-    let units = cwd.encode_utf16();
-    units.map(|unit| char::from_u32(u32::from(unit)).filter(char::is_ascii_alphanumeric).unwrap_or('-')).collect()
-}
-
 fn repository_at(folder: &Path) -> Option<PathBuf> {
     let git = folder.join(".git");
     let data = fs::metadata(&git).ok()?;
@@ -90,15 +82,5 @@ mod tests {
         // S003-05
         assert_eq!(namespace_of("/home/u/app").len(), 16);
         assert_ne!(namespace_of("/home/u/app"), namespace_of("/home/u/app2"));
-    }
-
-    #[test]
-    fn every_character_except_letters_and_digits_becomes_a_dash() {
-        // L000-01
-        // S000-03 asked for slashes only, which is not what Claude Code does.
-        assert_eq!(claude_folder_name("/home/u/my_app.v2"), "-home-u-my-app-v2");
-        assert_eq!(claude_folder_name("C:\\Users\\x"), "C--Users-x");
-        assert_eq!(claude_folder_name("/a/.b"), "-a--b");
-        assert_eq!(claude_folder_name("/é😀"), "----");
     }
 }

@@ -7,21 +7,23 @@ use std::thread;
 use rethread_model::Warning;
 
 use super::file::FileStamp;
-use super::{TranscriptFile, TranscriptRoot};
 
 /// Greater than the depth of any agent's folders.
 const MAX_DEPTH: usize = 12;
 /// Folders of agents that never contain transcripts.
 const SKIPPED_FOLDERS: [&str; 2] = ["tool-results", "memory"];
 
-/// All `*.jsonl` files below the root that `accept` takes, in no particular order. `accept` gets the path relative to
-/// the root. Most of the time is spent waiting for the file system, so two threads share the folders of the root.
-pub(super) fn walk(root: &TranscriptRoot, accept: fn(&Path) -> bool) -> (Vec<TranscriptFile>, Vec<Warning>) {
+/// Decides whether a file is listed.
+type AcceptPath<'a> = dyn Fn(&Path) -> bool + Sync + 'a;
+
+/// All files below the root that `accept` takes, in no particular order. `accept` gets the path relative to the root.
+/// Most of the time is spent waiting for the file system, so two threads share the folders of the root.
+pub(super) fn walk(root: &Path, accept: &AcceptPath<'_>) -> (Vec<(PathBuf, FileStamp)>, Vec<Warning>) {
     let mut walker = TranscriptWalker::new(root, accept);
     // The root itself may be a link: users move their agents' directories to other disks.
-    match fs::metadata(&root.path) {
+    match fs::metadata(root) {
         Ok(data) if data.is_dir() => {
-            let folders = walker.collect_files(&root.path);
+            let folders = walker.collect_files(root);
             let middle = folders.len() / 2;
             let mut other = TranscriptWalker::new(root, accept);
             thread::scope(|scope| {
@@ -31,23 +33,23 @@ pub(super) fn walk(root: &TranscriptRoot, accept: fn(&Path) -> bool) -> (Vec<Tra
             walker.found.append(&mut other.found);
             walker.warnings.append(&mut other.warnings);
         }
-        Ok(data) if data.is_file() => walker.found.push(walker.transcript_file(&root.path, &data)),
-        Ok(_) => walker.warn(&root.path, "not a file or directory; skipped"),
+        Ok(data) if data.is_file() => walker.found.push((root.to_owned(), FileStamp::from_metadata(&data))),
+        Ok(_) => walker.warn(root, "not a file or directory; skipped"),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => walker.warn(&root.path, &format!("cannot open ({error}); skipped")),
+        Err(error) => walker.warn(root, &format!("cannot open ({error}); skipped")),
     }
     (walker.found, walker.warnings)
 }
 
 struct TranscriptWalker<'a> {
-    root: &'a TranscriptRoot,
-    accept: fn(&Path) -> bool,
-    found: Vec<TranscriptFile>,
+    root: &'a Path,
+    accept: &'a AcceptPath<'a>,
+    found: Vec<(PathBuf, FileStamp)>,
     warnings: Vec<Warning>,
 }
 
 impl<'a> TranscriptWalker<'a> {
-    fn new(root: &'a TranscriptRoot, accept: fn(&Path) -> bool) -> Self {
+    fn new(root: &'a Path, accept: &'a AcceptPath<'a>) -> Self {
         Self { root, accept, found: Vec::new(), warnings: Vec::new() }
     }
 
@@ -77,24 +79,15 @@ impl<'a> TranscriptWalker<'a> {
                 if !SKIPPED_FOLDERS.iter().any(|skipped| name == *skipped) {
                     folders.push(path);
                 }
-            } else if self.is_candidate(&path) {
+            } else if (self.accept)(path.strip_prefix(self.root).unwrap_or(&path)) {
                 if !kind.is_file() {
                     self.warn(&path, "not a regular file (a link, a pipe or a device); skipped");
                 } else if let Ok(data) = entry.metadata() {
-                    self.found.push(self.transcript_file(&path, &data));
+                    self.found.push((path, FileStamp::from_metadata(&data)));
                 }
             }
         }
         folders
-    }
-
-    fn is_candidate(&self, path: &Path) -> bool {
-        path.extension().is_some_and(|extension| extension == "jsonl")
-            && (self.accept)(path.strip_prefix(&self.root.path).unwrap_or(path))
-    }
-
-    fn transcript_file(&self, path: &Path, data: &fs::Metadata) -> TranscriptFile {
-        TranscriptFile { agent: self.root.agent, path: path.to_owned(), stamp: FileStamp::from_metadata(data) }
     }
 
     fn warn(&mut self, path: &Path, message: &str) {

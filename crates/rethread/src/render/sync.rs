@@ -1,15 +1,13 @@
 //! Text output of `rethread sync`: one line per agent.
 
 use rethread_engine::{AgentSyncPlan, AgentSyncReport, CarryOverReport, EmbeddingReport, SyncReport};
+use rethread_model::Agent;
 
 use super::format::{bytes, count, number};
 use super::{CellAlign, TextPage, Tone};
 
 /// Warnings listed before the rest is only counted.
 const MAX_WARNINGS: usize = 10;
-
-/// Width of the longest agent name.
-const NAME_WIDTH: usize = "claude-code".len();
 
 /// Renders what was read, one line per agent.
 pub(crate) fn sync_report(page: &mut TextPage, report: &SyncReport) {
@@ -31,7 +29,7 @@ pub(crate) fn sync_report(page: &mut TextPage, report: &SyncReport) {
             (Tone::Plain, format!("{:.1} s", report.seconds)),
         ];
         agent_cell(page, agent.agent.as_str());
-        page.row(&parts, NAME_WIDTH + 2);
+        page.row(&parts, Agent::MAX_NAME_LENGTH + 2);
     }
 }
 
@@ -76,7 +74,7 @@ pub(crate) fn embedding_failure(why: &str) -> String {
 }
 
 fn agent_cell(page: &mut TextPage, agent: &str) {
-    page.cell(Tone::Strong, agent, NAME_WIDTH, CellAlign::Left).add(Tone::Plain, "  ");
+    page.cell(Tone::Strong, agent, Agent::MAX_NAME_LENGTH, CellAlign::Left).add(Tone::Plain, "  ");
 }
 
 /// What became of a store that had to be replaced, as one line.

@@ -14,6 +14,7 @@ use std::fs;
 use checks::{
     bad_ids, forbidden_arrows, inherits_lints, machine_paths, mentions, opening, sql, too_long, undocumented_ids, words,
 };
+use rethread_model::Agent;
 use tree::{documents, files_below, manifests, over, report, root, rust_files, shown, tracked_files};
 
 /// Which crate may depend on which: the table of ARCHITECTURE.md.
@@ -29,10 +30,6 @@ const ARROWS: [(&str, &[&str]); 9] = [
     // A dev-dependency of the others, which does not count.
     ("testing", &["model", "store", "engine"]),
 ];
-
-/// Files in `crates/ingest/src/parse/` that are not the parser of an agent.
-const PARSE_HELPERS: [&str; 9] =
-    ["mod", "content", "event_builder", "lenient", "machine_text", "outcome", "repair", "tool", "user_text"];
 
 #[test]
 fn each_crate_uses_only_allowed_crates() {
@@ -69,24 +66,17 @@ fn no_file_or_function_is_too_long() {
 }
 
 #[test]
-fn each_parsed_agent_has_a_source_and_a_fixture() {
+fn each_agent_has_a_folder_and_a_fixture() {
     let ingest = root().join("crates/ingest");
     let mut found = Vec::new();
-    for file in files_below(&ingest.join("src/parse"), &["rs"]) {
-        let agent = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        if file.parent() != Some(&ingest.join("src/parse")) || PARSE_HELPERS.contains(&&*agent) {
-            continue;
-        }
-        if !ingest.join(format!("src/source/{agent}.rs")).exists() {
-            found.push(format!("{}:1: no src/source/{agent}.rs", shown(&file)));
-        }
-        let folders = [agent.clone(), agent.replace('_', "-")];
-        let fixtures = folders.map(|folder| ingest.join("tests/fixtures").join(folder));
-        if fixtures.iter().all(|folder| files_below(folder, &[]).is_empty()) {
-            found.push(format!("{}:1: no file in tests/fixtures/{agent}/", shown(&file)));
+    for agent in Agent::ALL {
+        for folder in ["src/agents", "tests/fixtures"].map(|above| ingest.join(above).join(folder_of(agent))) {
+            if files_below(&folder, &[]).is_empty() {
+                found.push(format!("{agent}: no file in {}/", shown(&folder)));
+            }
         }
     }
-    report(&found, "add what is missing, or name the helper in PARSE_HELPERS");
+    report(&found, "add what is missing: CONTRIBUTING.md says how to add an agent");
 }
 
 #[test]
@@ -179,6 +169,11 @@ fn behavior_ids_are_documented() {
     let documented = fs::read_to_string(root().join("docs/behaviors.md")).unwrap_or_default();
     let found = over(&rust_files(), |_, text| undocumented_ids(text, &documented));
     report(&found, "add the id and what it means to docs/behaviors.md");
+}
+
+/// The folder of an agent's code and fixtures.
+fn folder_of(agent: Agent) -> String {
+    agent.as_str().replace('-', "_")
 }
 
 /// Database and network crates that the file `name` must not use.

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use rethread_ingest::agents::format_of;
+use rethread_model::Agent;
 use serde_json::json;
 
 use super::file_change::InstallPlan;
@@ -36,11 +38,9 @@ impl Engine {
 
     /// The folder that pi loads extensions from.
     pub(super) fn pi_folder(&self, scope: InstallScope) -> PathBuf {
-        let surroundings = self.source_config();
-        match (scope, surroundings.env_var("PI_CODING_AGENT_DIR")) {
-            (InstallScope::Project, _) => self.project_folder().join(".pi"),
-            (InstallScope::User, Some(folder)) => surroundings.expand_home(folder),
-            (InstallScope::User, None) => self.environment.home.join(".pi/agent"),
+        match scope {
+            InstallScope::Project => self.project_folder().join(".pi"),
+            InstallScope::User => (format_of(Agent::Pi).home)(&self.source_config()),
         }
     }
 

@@ -2,42 +2,71 @@
 
 use std::path::{Path, PathBuf};
 
-use rethread_model::{Agent, SessionKind};
+use rethread_model::SessionKind;
+use serde::Deserialize;
+use serde_json::Value;
 
-use super::{SessionIdentity, SourceConfig, TranscriptPeek, TranscriptRoot, file};
+use crate::agents::SessionIdentity;
+use crate::source::{SourceConfig, TranscriptHead, TranscriptPeek, file};
+
+/// The agent directory.
+pub(super) fn home(source_config: &SourceConfig) -> PathBuf {
+    let named = source_config.env_var("PI_CODING_AGENT_DIR");
+    named.map_or_else(|| source_config.home.join(".pi/agent"), |folder| source_config.expand_home(folder))
+}
 
 /// The directories pi writes to: an override first, then the agent directory.
-pub(super) fn roots(source_config: &SourceConfig) -> Vec<TranscriptRoot> {
-    let root = |path: PathBuf, reason: &str| TranscriptRoot { agent: Agent::Pi, path, reason: reason.to_owned() };
+pub(super) fn roots(source_config: &SourceConfig) -> Vec<(PathBuf, &'static str)> {
     if let Some(folder) = source_config.env_var("PI_CODING_AGENT_SESSION_DIR") {
-        return vec![root(source_config.expand_home(folder), "PI_CODING_AGENT_SESSION_DIR")];
+        return vec![(source_config.expand_home(folder), "PI_CODING_AGENT_SESSION_DIR")];
     }
-    let (agent_folder, reason) = match source_config.env_var("PI_CODING_AGENT_DIR") {
-        Some(folder) => (source_config.expand_home(folder), "PI_CODING_AGENT_DIR"),
-        None => (source_config.home.join(".pi/agent"), "default location"),
-    };
+    let is_named = source_config.env_var("PI_CODING_AGENT_DIR").is_some();
+    let reason = if is_named { "PI_CODING_AGENT_DIR" } else { "default location" };
     // One early version wrote sessions directly into the agent directory, so all of it is searched.
-    let mut roots = vec![root(agent_folder.clone(), reason)];
-    if let Some(folder) = configured_session_dir(&agent_folder.join("settings.json"), source_config) {
-        roots.push(root(folder, "sessionDir in pi's settings"));
+    let mut roots = vec![(home(source_config), reason)];
+    if let Some(folder) = configured_session_dir(&roots[0].0.join("settings.json"), source_config) {
+        roots.push((folder, "sessionDir in pi's settings"));
     }
     roots
 }
 
-/// Accepts any `*.jsonl` file: the header decides.
-pub(super) fn is_transcript(_below_root: &Path) -> bool {
-    true
+/// The session id in the header, the first line.
+pub(super) fn header_id(head: &TranscriptHead) -> Option<String> {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct HeaderLine {
+        #[serde(rename = "type")]
+        kind: Value,
+        /// Version 4 has the line's type here.
+        #[serde(rename = "kind")]
+        wrapper: Value,
+        id: Value,
+    }
+    let line: HeaderLine = head.lines().next()?;
+    let is_header = line.kind == "session" || line.wrapper == "header";
+    line.id.as_str().filter(|id| is_header && !id.is_empty()).map(str::to_owned)
+}
+
+/// Only the header names the session.
+pub(super) fn peek(head: &TranscriptHead) -> TranscriptPeek {
+    let session_id = header_id(head);
+    TranscriptPeek { session_id: session_id.clone(), ..head.usual_fields(session_id) }
+}
+
+/// The name for the folder of a working directory.
+pub(super) fn folder_name(work_dir: &str) -> String {
+    format!("--{}--", work_dir.trim_start_matches('/').replace(['/', '\\', ':'], "-"))
 }
 
 pub(super) fn identify(path: &Path, peek: &TranscriptPeek) -> Option<SessionIdentity> {
-    let id = peek.header_id.clone()?;
+    let id = peek.session_id.clone()?;
     let is_child = path.file_name()?.to_str()?.starts_with("subagent-") || id.starts_with("subagent-");
     let kind = if is_child { SessionKind::Child } else { SessionKind::Main };
     Some(SessionIdentity { external_id: id, kind, parent_external_id: None })
 }
 
 /// The session id in the name of a transcript, `<time>_<id>.jsonl`. The path may come from another machine.
-pub fn session_id_in_path(path: &str) -> Option<&str> {
+pub(super) fn session_id_in_path(path: &str) -> Option<&str> {
     let name = path.rsplit(['/', '\\']).next()?;
     let (_, id) = name.strip_suffix(".jsonl")?.split_once('_')?;
     (!id.is_empty()).then_some(id)
@@ -45,7 +74,7 @@ pub fn session_id_in_path(path: &str) -> Option<&str> {
 
 /// The session directory from pi's own settings.
 fn configured_session_dir(settings: &Path, source_config: &SourceConfig) -> Option<PathBuf> {
-    #[derive(serde::Deserialize)]
+    #[derive(Deserialize)]
     struct PiSettings {
         #[serde(rename = "sessionDir")]
         session_dir: String,
@@ -70,7 +99,7 @@ mod tests {
             env_vars: vec![(name.into(), value.into())],
             ..SourceConfig::default()
         };
-        let first = |source_config: &SourceConfig| roots(source_config)[0].path.display().to_string();
+        let first = |source_config: &SourceConfig| roots(source_config)[0].0.display().to_string();
         assert_eq!(first(&with("X", "")), "/h/.pi/agent");
         assert_eq!(first(&with("PI_CODING_AGENT_DIR", "~/pi")), "/h/pi");
         assert_eq!(first(&with("PI_CODING_AGENT_SESSION_DIR", "/flat")), "/flat");

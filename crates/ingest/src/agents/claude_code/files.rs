@@ -2,18 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
-use rethread_model::{Agent, SessionKind};
+use rethread_model::SessionKind;
+use serde::Deserialize;
+use serde_json::Value;
 
-use super::{SessionIdentity, SourceConfig, TranscriptPeek, TranscriptRoot};
+use crate::agents::SessionIdentity;
 use crate::parse::is_uuid;
+use crate::source::{MAX_FOLDER_NAME, SourceConfig, TranscriptHead, TranscriptPeek, file};
+
+/// The directory of the configuration; the first one if there are several.
+pub(super) fn home(source_config: &SourceConfig) -> PathBuf {
+    let named = source_config.env_var("CLAUDE_CONFIG_DIR").and_then(|list| list.split(',').next());
+    named.map_or_else(|| source_config.home.join(".claude"), |folder| source_config.expand_home(folder.trim()))
+}
 
 /// The directories Claude Code writes to, including those of older versions.
-pub(super) fn roots(source_config: &SourceConfig) -> Vec<TranscriptRoot> {
-    let root = |path: PathBuf, reason: &str| TranscriptRoot {
-        agent: Agent::ClaudeCode,
-        path: path.join("projects"),
-        reason: reason.to_owned(),
-    };
+pub(super) fn roots(source_config: &SourceConfig) -> Vec<(PathBuf, &'static str)> {
+    let root = |path: PathBuf, reason| (path.join("projects"), reason);
     if let Some(list) = source_config.env_var("CLAUDE_CONFIG_DIR") {
         let folders = list.split(',').map(str::trim).filter(|folder| !folder.is_empty());
         return folders.map(|folder| root(source_config.expand_home(folder), "CLAUDE_CONFIG_DIR")).collect();
@@ -48,7 +53,36 @@ pub(super) fn identify(path: &Path, peek: &TranscriptPeek) -> Option<SessionIden
         });
     }
     let external_id = if is_uuid(stem) { stem.to_owned() } else { peek.session_id.clone().unwrap_or(stem.to_owned()) };
-    Some(SessionIdentity { external_id, kind: SessionKind::Main, parent_external_id: None })
+    Some(SessionIdentity::main(external_id))
+}
+
+/// Whether lines have the fields of Claude Code's.
+pub(super) fn recognizes(head: &TranscriptHead) -> bool {
+    #[derive(Default, Deserialize)]
+    #[serde(default, rename_all = "camelCase")]
+    struct SniffedLine {
+        #[serde(rename = "type")]
+        kind: Value,
+        #[serde(rename = "kind")]
+        wrapper: Value,
+        session_id: Value,
+        parent_uuid: Value,
+    }
+    let lines: Vec<SniffedLine> = head.lines().collect();
+    // Other agents' lines may contain the same fields, but ours never begin with a header.
+    let has_header = lines.first().is_some_and(|line| line.kind == "session" || line.wrapper == "header");
+    let is_ours =
+        |line: &SniffedLine| !line.parent_uuid.is_null() || (!line.session_id.is_null() && !line.kind.is_null());
+    !has_header && (lines.iter().any(is_ours) || head.raw_field("sessionId").is_some())
+}
+
+/// The name for a project's folder: every character except ASCII letters and digits becomes `-`, and a long name is
+/// cut.
+///
+/// Lossy, so it is only a hint: the working directory is read from the entries.
+pub(super) fn folder_name(work_dir: &str) -> String {
+    let units = work_dir.encode_utf16().take(MAX_FOLDER_NAME);
+    units.map(|unit| char::from_u32(u32::from(unit)).filter(char::is_ascii_alphanumeric).unwrap_or('-')).collect()
 }
 
 /// `agent-<id>.jsonl` → the id.
@@ -70,7 +104,7 @@ fn parent_subagent(path: &Path) -> Option<String> {
         #[serde(alias = "parent_agent_id", alias = "parentAgentID", rename = "parentAgentId")]
         parent_agent_id: String,
     }
-    let (file, stamp) = super::file::open(&path.with_extension("meta.json")).ok()?;
+    let (file, stamp) = file::open(&path.with_extension("meta.json")).ok()?;
     if stamp.size > 1 << 20 {
         return None;
     }
@@ -119,9 +153,19 @@ mod tests {
     fn overrides_replace_the_default_locations() {
         let mut source_config = SourceConfig { home: "/h".into(), ..SourceConfig::default() };
         let paths =
-            |s: &SourceConfig| roots(s).into_iter().map(|root| root.path.display().to_string()).collect::<Vec<_>>();
+            |s: &SourceConfig| roots(s).into_iter().map(|(path, _)| path.display().to_string()).collect::<Vec<_>>();
         assert_eq!(paths(&source_config), ["/h/.claude/projects", "/h/.config/claude/projects"]);
         source_config.env_vars = vec![("CLAUDE_CONFIG_DIR".into(), "/a, ~/b".into())];
         assert_eq!(paths(&source_config), ["/a/projects", "/h/b/projects"]);
+    }
+
+    #[test]
+    fn every_character_except_letters_and_digits_becomes_a_dash() {
+        // L000-01
+        // S000-03 asked for slashes only, which is not what Claude Code does.
+        assert_eq!(folder_name("/home/u/my_app.v2"), "-home-u-my-app-v2");
+        assert_eq!(folder_name("C:\\Users\\x"), "C--Users-x");
+        assert_eq!(folder_name("/a/.b"), "-a--b");
+        assert_eq!(folder_name("/é😀"), "----");
     }
 }

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use rethread_model::Agent;
 use serde::Deserialize;
 
-use super::{SourceConfig, file, roots};
+use super::files::roots;
+use crate::source::{SourceConfig, file};
 
 /// Size limit of a file in the registry.
 const MAX_FILE_BYTES: u64 = 64 << 10;
@@ -22,9 +22,9 @@ struct RegisteredSession {
 }
 
 /// The agent's ids and names of the sessions in `sessions/*.json`, next to the transcripts.
-pub fn claude_session_names(source_config: &SourceConfig) -> Vec<(String, String)> {
-    let folders = roots(Agent::ClaudeCode, source_config);
-    let folders = folders.iter().filter_map(|root| root.path.parent()).map(|config| config.join("sessions"));
+pub(super) fn shown_names(source_config: &SourceConfig) -> Vec<(String, String)> {
+    let roots = roots(source_config);
+    let folders = roots.iter().filter_map(|(root, _)| root.parent()).map(|config| config.join("sessions"));
     folders.filter_map(|folder| fs::read_dir(folder).ok()).flat_map(registered_sessions).collect()
 }
 
@@ -59,6 +59,6 @@ mod tests {
         fs::write(folder.join("3.json"), r#"{"pid":3,"sessionId":"b-2"}"#).unwrap();
         fs::write(folder.join("1.key"), session).unwrap();
         let config = SourceConfig { home: home.path().to_owned(), ..SourceConfig::default() };
-        assert_eq!(claude_session_names(&config), [("a-1".to_owned(), "api-work".to_owned())]);
+        assert_eq!(shown_names(&config), [("a-1".to_owned(), "api-work".to_owned())]);
     }
 }

@@ -4,22 +4,21 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use rethread_model::thread::{NameOrigin, ThreadId, ThreadMetadata, ThreadRecord};
-use rethread_model::{Agent, SessionKind};
 
-use super::{SessionIdentity, SourceConfig, TranscriptRoot, file};
+use crate::agents::SessionIdentity;
+use crate::source::{SourceConfig, TranscriptPeek, file};
 
 /// Name of the log in a thread's directory.
 const LOG_FILE: &str = "session.jsonl";
 /// Size limit; larger than any metadata we write.
 const MAX_METADATA_BYTES: u64 = 4 << 20;
 
-pub(super) fn roots(source_config: &SourceConfig) -> Vec<TranscriptRoot> {
-    let root = |path: &PathBuf| TranscriptRoot {
-        agent: Agent::Native,
-        path: path.clone(),
-        reason: "Rethread's own threads".to_owned(),
-    };
-    source_config.threads_dir.iter().map(root).collect()
+pub(super) fn home(source_config: &SourceConfig) -> PathBuf {
+    source_config.threads_dir.clone()
+}
+
+pub(super) fn roots(source_config: &SourceConfig) -> Vec<(PathBuf, &'static str)> {
+    vec![(home(source_config), "Rethread's own threads")]
 }
 
 /// Accepts `ULID/session.jsonl` and nothing else.
@@ -27,9 +26,8 @@ pub(super) fn is_transcript(below_root: &Path) -> bool {
     thread_id(below_root).is_some() && below_root.components().count() == 2
 }
 
-pub(super) fn identify(path: &Path) -> Option<SessionIdentity> {
-    let id = thread_id(path)?;
-    Some(SessionIdentity { external_id: id.to_string(), kind: SessionKind::Main, parent_external_id: None })
+pub(super) fn identify(path: &Path, _: &TranscriptPeek) -> Option<SessionIdentity> {
+    Some(SessionIdentity::main(thread_id(path)?.to_string()))
 }
 
 /// The name that a user or a model gave a thread: from its metadata or, if those cannot be read, from its log.
@@ -75,7 +73,8 @@ mod tests {
         for wrong in [format!("{id}/other.jsonl"), format!("x/{id}/session.jsonl"), "new/session.jsonl".into()] {
             assert!(!is_transcript(Path::new(&wrong)), "{wrong}");
         }
-        let found = identify(Path::new("/h/threads/01JZ0000000000000000000000/session.jsonl"));
+        let log = Path::new("/h/threads/01JZ0000000000000000000000/session.jsonl");
+        let found = identify(log, &TranscriptPeek::default());
         assert_eq!(found.map(|identity| identity.external_id).as_deref(), Some(id));
     }
 }

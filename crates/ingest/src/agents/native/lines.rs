@@ -1,13 +1,14 @@
 //! Parses lines of our own threads. Their messages have the same fields as pi's, so pi's parser reads them.
 
+use rethread_model::EntryKind;
 use rethread_model::thread::ThreadRecord;
-use rethread_model::{EntryKind, EntryLocation};
 use serde::Deserialize;
 
-use super::event_builder::EventBuilder;
-use super::lenient::{LenientNumber, LenientText};
-use super::pi::{self, LenientTimestamp};
-use super::{EventBody, TextSink, TranscriptEvent, content_id};
+use crate::agents::pi::{self, LenientTimestamp};
+use crate::parse::event_builder::EventBuilder;
+use crate::parse::lenient::{LenientNumber, LenientText};
+use crate::parse::{ParseContext, content_id};
+use crate::{EventBody, TranscriptEvent};
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -23,18 +24,15 @@ struct NativeLine<'a> {
 }
 
 /// All events of one record.
-pub(super) fn events(
-    text: &str,
-    location: EntryLocation,
-    sink: &mut TextSink<'_>,
-) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
+pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
     ThreadRecord::check_line(text.trim_ascii_end().as_bytes()).map_err(serde::de::Error::custom)?;
     let line: NativeLine<'_> = serde_json::from_str(text)?;
     let native_id = line.seq.0.map_or_else(|| content_id(text), |seq| format!("seq-{seq}"));
-    let mut out = EventBuilder::new(location, line.timestamp.0, native_id);
+    let mut out = EventBuilder::new(context.location, line.timestamp.0, native_id);
     if let Some(cwd) = line.cwd.non_empty() {
         out.push(EventBody::Workspace { cwd: Some(cwd.into()), branch: None });
     }
+    let sink = &mut context.sink;
     match line.record_type.as_str() {
         "message" => pi::add_message(serde_json::from_str(text)?, &mut out, sink),
         "compaction" => out.add_text(EntryKind::Summary, line.summary.into_string(), None, sink),

@@ -1,16 +1,16 @@
 //! Parses lines of pi transcripts: versions 1 to 3, and the entries of version 4.
 
-use rethread_model::{EntryKind, EntryLocation, INJECTION_TAG, Timestamp, Tokens, clip, one_line};
+use rethread_model::{EntryKind, INJECTION_TAG, Timestamp, Tokens, clip, one_line};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::content::{MeasuredResult, MessageContent};
-use super::event_builder::EventBuilder;
-use super::lenient::{LenientBool, LenientNumber, LenientObject, LenientText};
-use super::machine_text::{notice_text, replace_attached_files, split_skill};
-use super::outcome::tool_outcome;
-use super::tool::tool_kind;
-use super::{EventBody, SessionHeader, TextSink, TitleRank, TranscriptEvent, content_id, user_text};
+use crate::parse::content::{MeasuredResult, MessageContent};
+use crate::parse::event_builder::EventBuilder;
+use crate::parse::lenient::{LenientBool, LenientNumber, LenientObject, LenientText};
+use crate::parse::machine_text::{notice_text, replace_attached_files, split_skill};
+use crate::parse::outcome::tool_outcome;
+use crate::parse::{ParseContext, TextSink, content_id, tool_kind, user_text};
+use crate::{EventBody, SessionHeader, TitleRank, TranscriptEvent};
 
 /// Texts of extensions are stored as one line of at most this many characters.
 const MAX_INJECTED_CHARS: usize = 300;
@@ -54,7 +54,7 @@ struct PiLine<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct PiMessage<'a> {
+pub(in crate::agents) struct PiMessage<'a> {
     #[serde(borrow)]
     role: LenientText<'a>,
     /// Not decoded until the role is known: a tool result is only measured.
@@ -99,7 +99,7 @@ struct PiCost {
 
 /// A time as text or, in version 4, as milliseconds.
 #[derive(Default, Clone, Copy)]
-pub(super) struct LenientTimestamp(pub(super) Option<Timestamp>);
+pub(in crate::agents) struct LenientTimestamp(pub(in crate::agents) Option<Timestamp>);
 
 impl<'de> Deserialize<'de> for LenientTimestamp {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -111,11 +111,7 @@ impl<'de> Deserialize<'de> for LenientTimestamp {
 }
 
 /// All events of one line.
-pub(super) fn events(
-    text: &str,
-    location: EntryLocation,
-    sink: &mut TextSink<'_>,
-) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
+pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
     let mut line: PiLine<'_> = serde_json::from_str(text)?;
     if let ("entry", Some(entry)) = (line.wrapper.as_str(), line.entry) {
         line = serde_json::from_str(entry.get())?;
@@ -123,7 +119,7 @@ pub(super) fn events(
     let header = line.kind.as_str() == "session" || line.wrapper.as_str() == "header";
     let own_id = line.id.0.take().map(String::from);
     let native_id = own_id.clone().unwrap_or_else(|| content_id(text));
-    let mut out = EventBuilder::new(location, line.timestamp.0, native_id);
+    let mut out = EventBuilder::new(context.location, line.timestamp.0, native_id);
     if header {
         out.push(EventBody::Header(SessionHeader {
             external_id: own_id.unwrap_or_default(),
@@ -146,6 +142,7 @@ pub(super) fn events(
         let parent = line.parent_id.0.take().map(String::from).filter(|parent| *parent != id);
         out.push(EventBody::Node { id, parent });
     }
+    let sink = &mut context.sink;
     match line.kind.as_str() {
         "message" => add_message(line.message.0, &mut out, sink),
         "compaction" | "branch_summary" => out.add_text(EntryKind::Summary, line.summary.into_string(), None, sink),
@@ -157,7 +154,7 @@ pub(super) fn events(
     Ok(out.events)
 }
 
-pub(super) fn add_message(message: PiMessage<'_>, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
+pub(in crate::agents) fn add_message(message: PiMessage<'_>, out: &mut EventBuilder, sink: &mut TextSink<'_>) {
     match message.role.as_str() {
         "user" => add_user(&parse_or_default(message.content), out, sink),
         "assistant" => add_assistant(message, out, sink),

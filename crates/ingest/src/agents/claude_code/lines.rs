@@ -1,19 +1,16 @@
 //! Parses lines of Claude Code transcripts: versions 1.0 to 2.1, tolerating later ones.
 
-use rethread_model::{EntryKind, EntryLocation, Tokens, ToolKind, ToolStatus, clip, one_line};
+use rethread_model::{EntryKind, Tokens, ToolKind, ToolStatus, clip, one_line};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::facts::INTERRUPTED;
-
-use super::content::{MessageBlock, MessageContent};
-use super::event_builder::EventBuilder;
-use super::lenient::{LenientBool, LenientNumber, LenientObject, LenientText};
-use super::outcome::{rejection_reason, tool_outcome};
-use super::{
-    EventBody, EventScope, PromptDelivery, PromptOrigin, QueueStep, TextSink, TitleRank, TranscriptEvent, content_id,
-    user_text,
-};
+use crate::parse::content::{MessageBlock, MessageContent};
+use crate::parse::event_builder::EventBuilder;
+use crate::parse::lenient::{LenientBool, LenientNumber, LenientObject, LenientText};
+use crate::parse::outcome::{rejection_reason, tool_outcome};
+use crate::parse::{LastWorkspace, ParseContext, TextSink, content_id, user_text};
+use crate::{EventBody, EventScope, PromptDelivery, PromptOrigin, QueueStep, TitleRank, TranscriptEvent};
 
 /// Notices and injected texts are stored as one line of at most this many characters.
 const MAX_INJECTED_CHARS: usize = 300;
@@ -141,20 +138,16 @@ struct ClaudeAttachment<'a> {
     is_meta: LenientBool,
 }
 
-/// All events of one line. `known` is the last reported workspace, so that it is not repeated on every line.
-pub(super) fn events(
-    text: &str,
-    location: EntryLocation,
-    sink: &mut TextSink<'_>,
-    known: &mut (Option<String>, Option<String>),
-) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
+/// All events of one line.
+pub(super) fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
     let mut line: ClaudeLine<'_> = serde_json::from_str(text)?;
     let native_id = line.uuid.0.take().map_or_else(|| content_id(text), Into::into);
-    let mut out = EventBuilder::new(location, line.timestamp.as_str().parse().ok(), native_id);
+    let mut out = EventBuilder::new(context.location, line.timestamp.as_str().parse().ok(), native_id);
     out.copied_entry_id = line.forked_from.0.message_uuid.0.take().map(Into::into);
     out.copied_session_id = line.forked_from.0.session_id.0.take().map(Into::into);
     out.scope = event_scope(&mut line);
-    report_workspace(&line, known, &mut out);
+    report_workspace(&line, &mut context.last_workspace, &mut out);
+    let sink = &mut context.sink;
     match line.kind.as_str() {
         "user" => add_user(line, &mut out, sink),
         "assistant" => add_assistant(line, &mut out, sink),
@@ -423,7 +416,7 @@ fn add_result(
 }
 
 /// Reports the workspace of the session if it changed since the last report.
-fn report_workspace(line: &ClaudeLine<'_>, known: &mut (Option<String>, Option<String>), out: &mut EventBuilder) {
+fn report_workspace(line: &ClaudeLine<'_>, known: &mut LastWorkspace, out: &mut EventBuilder) {
     let new = |value: &LenientText<'_>, known: &Option<String>| {
         value.clone().non_empty().filter(|value| known.as_deref() != Some(value)).map(String::from)
     };

@@ -1,0 +1,141 @@
+//! What differs between agents: one folder per agent with one `FORMAT`, and the table of all of them.
+
+mod claude_code;
+mod native;
+mod pi;
+
+use std::path::{Path, PathBuf};
+
+use rethread_model::{Agent, SessionKind};
+
+use crate::TranscriptEvent;
+use crate::parse::ParseContext;
+use crate::source::{SourceConfig, TranscriptHead, TranscriptPeek};
+
+pub use native::explicit_thread_name;
+
+/// The format of every agent, in the order of `Agent::ALL`.
+pub static FORMATS: [&AgentFormat; Agent::ALL.len()] = [&claude_code::FORMAT, &pi::FORMAT, &native::FORMAT];
+
+const _: () = {
+    let mut at = 0;
+    while at < FORMATS.len() {
+        assert!(FORMATS[at].agent as usize == at, "FORMATS must have the order of Agent::ALL");
+        at += 1;
+    }
+};
+
+/// The format of an agent.
+pub fn format_of(agent: Agent) -> &'static AgentFormat {
+    FORMATS[agent as usize]
+}
+
+/// How an agent's transcripts are found, recognized and read. `AgentFormat::new` has the defaults.
+#[derive(Debug)]
+pub struct AgentFormat {
+    /// The agent that writes them.
+    pub agent: Agent,
+    /// The agent's own directory. It exists once the agent was used.
+    pub home: fn(&SourceConfig) -> PathBuf,
+    /// The directories with transcripts, and why each is searched.
+    pub(crate) roots: fn(&SourceConfig) -> Vec<(PathBuf, &'static str)>,
+    /// Extension of the files that may be transcripts.
+    pub(crate) extension: &'static str,
+    /// Whether a file with that extension is a transcript. Gets the path below the root.
+    pub(crate) is_transcript: fn(&Path) -> bool,
+    /// Whether a file in any place is a transcript of this agent, for paths that a user names.
+    pub(crate) recognizes: fn(&TranscriptHead) -> bool,
+    /// What the beginning of a transcript says about its session.
+    pub(crate) peek: fn(&TranscriptHead) -> TranscriptPeek,
+    /// Texts in the beginning of a transcript that mark it as a copy of another session's lines.
+    pub(crate) copy_signs: &'static [&'static str],
+    /// The session of a transcript; `None` while it cannot be determined.
+    pub(crate) identify: fn(&Path, &TranscriptPeek) -> Option<SessionIdentity>,
+    /// The events of one line. Must accept any object.
+    pub(crate) parse: ParseRecord,
+    /// Whether an id is unique across all sessions of the agent, so that a second occurrence is a copy.
+    pub(crate) is_global_id: fn(&str) -> bool,
+    /// Whether the id of a tool call is unique only within its message.
+    pub(crate) call_ids_repeat: bool,
+    /// Whether the result of a tool call can be written before the call.
+    pub(crate) results_may_come_first: bool,
+    /// Whether the id of a session marks it as a sub-agent's.
+    pub is_subagent_id: fn(&str) -> bool,
+    /// The session id in the path of a transcript, which may come from another machine.
+    pub session_id_in_path: fn(&str) -> Option<&str>,
+    /// The folders that hold the transcripts of one project. Without them, hooks list all new transcripts.
+    pub project_folders: Option<ProjectFolders>,
+    /// Names that the agent itself shows for its sessions: the session's id, its name.
+    pub(crate) shown_names: fn(&SourceConfig) -> Vec<(String, String)>,
+    /// The words before a session's id in the command that continues it.
+    pub resume: Option<&'static str>,
+}
+
+/// Parses one line into events.
+pub(crate) type ParseRecord = fn(&str, &mut ParseContext<'_>) -> Result<Vec<TranscriptEvent>, serde_json::Error>;
+
+/// How an agent names the folders of projects.
+#[derive(Clone, Copy, Debug)]
+pub struct ProjectFolders {
+    /// The name for a working directory.
+    pub name: fn(&str) -> String,
+    /// The folder below a root that contains them, if the root also has other folders.
+    pub(crate) parent: Option<&'static str>,
+    /// Whether every transcript is in such a folder.
+    pub are_complete: bool,
+}
+
+/// The identity of a transcript's session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionIdentity {
+    /// The agent's id of the session.
+    pub external_id: String,
+    /// Main session or sub-agent.
+    pub kind: SessionKind,
+    /// The agent's id of the parent session.
+    pub parent_external_id: Option<String>,
+}
+
+impl AgentFormat {
+    /// An agent that appends lines of JSON to one `.jsonl` file per session, with the usual names for the usual fields:
+    /// the session is `sessionId`, or else the name of the file.
+    const fn new(
+        agent: Agent,
+        home: fn(&SourceConfig) -> PathBuf,
+        roots: fn(&SourceConfig) -> Vec<(PathBuf, &'static str)>,
+        parse: ParseRecord,
+    ) -> Self {
+        Self {
+            agent,
+            home,
+            roots,
+            extension: "jsonl",
+            is_transcript: |_| true,
+            recognizes: |_| false,
+            peek: |head| head.usual_fields(None),
+            copy_signs: &[],
+            identify: usual_identity,
+            parse,
+            is_global_id: |_| false,
+            call_ids_repeat: true,
+            results_may_come_first: false,
+            is_subagent_id: |_| false,
+            session_id_in_path: |_| None,
+            project_folders: None,
+            shown_names: |_| Vec::new(),
+            resume: None,
+        }
+    }
+}
+
+impl SessionIdentity {
+    /// A session of its own, not a sub-agent.
+    fn main(external_id: String) -> Self {
+        Self { external_id, kind: SessionKind::Main, parent_external_id: None }
+    }
+}
+
+fn usual_identity(path: &Path, peek: &TranscriptPeek) -> Option<SessionIdentity> {
+    let stem = || path.file_stem()?.to_str().map(str::to_owned);
+    peek.session_id.clone().or_else(stem).map(SessionIdentity::main)
+}
