@@ -118,7 +118,7 @@ impl<'e> ChangeWatcher<'e> {
 
     /// Whether a new thread has a name that it did not have when it was created: its first words or a model's title.
     fn was_named_after_creation(&self, session: &ChangedSession) -> bool {
-        let metadata = session.id.to_string().parse().ok().and_then(|id| self.engine.threads().metadata(id).ok());
+        let metadata = session.id.to_string().parse().ok().and_then(|id| self.engine.thread_store().metadata(id).ok());
         metadata.is_some_and(|metadata| metadata.name_from.is_some_and(|from| from < NameOrigin::User))
     }
 
@@ -158,29 +158,32 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let engine = Engine::open(Environment::for_home(folder.path())).unwrap();
         drop(engine.writer().unwrap());
-        let mut watcher = engine.change_watcher();
+        let mut watcher = engine.server().change_watcher();
         let mut renamed = || -> Vec<String> {
             let changes = watcher.poll().unwrap_or_default();
             changes.renamed.into_iter().map(|(_, name)| name).collect()
         };
         renamed();
         let create = |name: Option<&str>| {
-            let id =
-                engine.thread_new(&NewThread { name: name.map(str::to_owned), ..NewThread::default() }).unwrap().id;
-            engine.register_thread(id.session_id()).unwrap();
+            let id = engine
+                .threads()
+                .create(&NewThread { name: name.map(str::to_owned), ..NewThread::default() })
+                .unwrap()
+                .id;
+            engine.conversations().register(id.session_id()).unwrap();
             id
         };
         let named = create(Some("plans"));
         let unnamed = create(None);
         assert_eq!(renamed(), Vec::<String>::new(), "a new thread is not a renamed one");
-        engine.set_name(&named.to_string(), "plans").unwrap();
+        engine.lifecycle().set_name(&named.to_string(), "plans").unwrap();
         assert_eq!(renamed(), Vec::<String>::new(), "the same name");
-        engine.set_name(&named.to_string(), "other plans").unwrap();
+        engine.lifecycle().set_name(&named.to_string(), "other plans").unwrap();
         let content = vec![ContentBlock::text("fix the parser")];
         let role = ChatRole::User;
         let message = NewMessage { role, content, tool_call_id: None, is_error: false, client_id: None };
-        engine.thread_open(&unnamed.to_string()).unwrap().append(message).unwrap();
-        engine.sync_thread(unnamed).unwrap();
+        engine.threads().open(&unnamed.to_string()).unwrap().append(message).unwrap();
+        engine.threads().sync(unnamed).unwrap();
         let mut names = renamed();
         names.sort();
         assert_eq!(names, ["fix the parser", "other plans"]);
@@ -190,7 +193,7 @@ mod tests {
     fn an_unavailable_store_is_reported_once() {
         let folder = tempfile::tempdir().unwrap();
         let engine = Engine::open(Environment::for_home(folder.path())).unwrap();
-        let mut watcher = engine.change_watcher();
+        let mut watcher = engine.server().change_watcher();
         assert_eq!(watcher.report_unavailable_once(), Some(ChangeReport::default()));
         assert_eq!(watcher.report_unavailable_once(), None);
         drop(engine.writer().unwrap());

@@ -68,7 +68,7 @@ impl Engine {
         let mut diagnosis = Diagnosis::default();
         self.check_sources(&mut diagnosis);
         self.sync().check_aliases(&mut diagnosis);
-        self.check_hooks(&mut diagnosis);
+        self.install().check_hooks(&mut diagnosis);
         self.check_store(&mut diagnosis);
         self.check_set_aside(&mut diagnosis);
         self.check_disk(&mut diagnosis);

@@ -70,14 +70,14 @@ use std::time::Duration;
 use jiff::tz::TimeZone;
 use rethread_ingest::source::SourceConfig;
 use rethread_model::{Space, Timestamp};
-use rethread_store::{ReadStore, Store, StoreLocation, WaitBudget};
+use rethread_store::{ReadStore, Store, StoreLocation, Threads, WaitBudget};
 
 use config::LiveConfig;
 use search_cache::SearchCache;
 
 pub use awareness::{
-    CloseAction, EndedSession, EventOrigin, InjectionExplanation, LiveActivity, MaintenanceReport, SessionChange,
-    SessionEvents, SessionSummary, TaskAndNotes, TierStatus,
+    AwarenessService, CloseAction, EndedSession, EventOrigin, InjectionExplanation, LifecycleService, LiveActivity,
+    MaintenanceReport, SessionChange, SessionEvents, SessionSummary, TaskAndNotes, TierStatus,
 };
 pub use board::{Board, BoardProject, BoardRequest, BoardSession, ListRange, ProjectFilter, StateCounts};
 pub use budget::BudgetStatus;
@@ -103,7 +103,9 @@ pub use facts::{
 pub use forget::{ForgetReport, ForgetTarget, RemovedCount};
 pub use hook::{HOSTS, HookService, HostProtocol};
 pub use indexing::{IndexOutcome, IndexReport};
-pub use install::{DiffLine, FileChange, InstallError, InstallLocation, InstallPlan, InstallScope, ProgramCopy};
+pub use install::{
+    DiffLine, FileChange, InstallError, InstallLocation, InstallPlan, InstallScope, InstallService, ProgramCopy,
+};
 pub use model::ModelError;
 pub use notes::{InvalidNote, NewNote, SavedNote};
 pub use paging::{ListPage, PageRequest};
@@ -126,16 +128,16 @@ pub use rethread_store::{
     MemoryTiers, ModelSpending, SessionScope, StoreError, StoreStatistics, ThreadError, ThreadLineProblem,
 };
 pub use search::{HitWithExchange, SearchReport, SearchRequest, expects_panic};
-pub use server_files::ServerLock;
+pub use server_files::{ServerLock, ServerService};
 pub use session_page::{ChangedFile, SessionPage, SessionPageRequest};
 pub use sessions::{ListedSession, SessionListRequest};
 pub use show::{LogProfile, SessionLog, ShowRequest};
 pub use status::EngineStatus;
 pub use sync::{AgentSyncPlan, AgentSyncReport, ReadProgress, SyncReport, SyncRequest, SyncService, UnreadTranscript};
 pub use threads::{
-    CompactReport, CompactRequest, Conversation, InvalidMessageContent, NewMessage, NewThread, OpenThread, PendingTurn,
-    PlannedCost, SendPlan, SendRequest, Summarizer, ThreadContext, ThreadList, ThreadLogPage, TurnEvent, TurnReport,
-    parse_content,
+    CompactReport, CompactRequest, Conversation, ConversationService, InvalidMessageContent, NewMessage, NewThread,
+    OpenThread, PendingTurn, PlannedCost, SendPlan, SendRequest, Summarizer, ThreadContext, ThreadList, ThreadLogPage,
+    ThreadService, TurnEvent, TurnReport, TurnService, parse_content,
 };
 pub use timeline::{Timeline, TimelineEpisode, TimelineRequest};
 pub use token::random_secret;
@@ -234,6 +236,16 @@ impl Engine {
     /// Where the store is, or will be.
     pub fn location(&self) -> StoreLocation {
         StoreLocation::in_folder(&self.folder)
+    }
+
+    /// The logs of threads.
+    fn thread_store(&self) -> Threads {
+        Threads::new(self.folder.join("threads"))
+    }
+
+    /// The current working directory, if it is valid text.
+    fn cwd_text(&self) -> Option<String> {
+        self.environment.cwd.to_str().map(str::to_owned)
     }
 
     /// Opens the store for reading. `None` if there is none yet: reading neither creates nor changes it.

@@ -92,7 +92,7 @@ impl Engine {
         self.ensure_home()?;
         let _lock = self.lock_notes()?;
         let id = self.notes_thread(project.as_deref())?;
-        let records = self.threads().read(id)?.records;
+        let records = self.thread_store().read(id)?.records;
         let known = records.iter().filter_map(ThreadRecord::message);
         if let Some(same) = known.clone().find(|message| note_text(&message.text()) == text) {
             return Ok(SavedNote { citation: self.record_citation(id, same.seq)?, project, is_new: false });
@@ -104,9 +104,9 @@ impl Engine {
         let content = vec![ContentBlock::text(format!("{text}{AUTHOR_LINE_START}{by}{from})"))];
         let mut message = ThreadMessage::new(ChatRole::Assistant, content, self.now());
         message.cwd.clone_from(&project);
-        let written = self.threads().open(id)?.append(ThreadRecord::Message(message))?;
+        let written = self.thread_store().open(id)?.append(ThreadRecord::Message(message))?;
         // The note is on disk: if the store fails now, the next sync reads it.
-        if let Err(error) = self.sync_thread(id) {
+        if let Err(error) = self.threads().sync(id) {
             self.log_error("remember", &error);
         }
         Ok(SavedNote { citation: self.record_citation(id, written.seq().unwrap_or_default())?, project, is_new: true })
@@ -115,7 +115,7 @@ impl Engine {
     /// The thread with the notes of a project. Created if missing.
     fn notes_thread(&self, project: Option<&str>) -> Result<ThreadId, EngineError> {
         let project_value = Value::from(project.unwrap_or_default());
-        let (threads, _) = self.threads().list()?;
+        let (threads, _) = self.thread_store().list()?;
         if let Some(found) = threads.iter().find(|thread| thread.extra.get(NOTES_PROJECT_KEY) == Some(&project_value)) {
             return Ok(found.id);
         }
@@ -126,7 +126,7 @@ impl Engine {
         metadata.name = Some(folder.map_or_else(|| "Notes".to_owned(), |folder| format!("Notes: {folder}")));
         metadata.name_from = Some(NameOrigin::User);
         metadata.extra.insert(NOTES_PROJECT_KEY.to_owned(), project_value);
-        self.threads().create(&metadata)?;
+        self.thread_store().create(&metadata)?;
         self.log_event("session_created", Some(metadata.id), &[("source", "notes".into())]);
         Ok(metadata.id)
     }
@@ -166,7 +166,7 @@ fn clean_note(text: &str) -> Result<String, InvalidNote> {
     if text.to_lowercase().contains(&format!("<{INJECTION_TAG}")) {
         return Err(InvalidNote::QuotesInjection);
     }
-    let text = Engine::without_secrets(text.trim());
+    let text = crate::awareness::without_secrets(text.trim());
     if text.is_empty() { Err(InvalidNote::Empty) } else { Ok(text) }
 }
 

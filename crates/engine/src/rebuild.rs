@@ -129,7 +129,7 @@ impl Engine {
     /// Checks that every line of every log is an undamaged record and that record numbers have no gaps. An incomplete
     /// line is fine: a killed process left it, it was never acknowledged, and readers skip it.
     fn verify_threads(&self) -> Result<Vec<FailedCheck>, EngineError> {
-        let threads = self.threads();
+        let threads = self.thread_store();
         let mut damage = Vec::new();
         for id in threads.ids()? {
             let mut found = |what: String| {

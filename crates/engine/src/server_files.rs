@@ -14,19 +14,36 @@ pub struct ServerLock {
     file: File,
 }
 
-impl Engine {
+/// Files of the server in the home, its API token and its log.
+///
+/// ```
+/// use rethread_engine::{Engine, Environment};
+///
+/// let home = tempfile::tempdir()?;
+/// let engine = Engine::open(Environment::for_home(home.path()))?;
+/// let token = engine.server().token()?;
+/// assert_eq!(engine.server().token()?, token);
+/// assert_ne!(engine.server().rotate_token()?, token);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct ServerService<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+impl<'e> ServerService<'e> {
     /// Takes the server lock. Fails if another server runs.
-    pub fn lock_server(&self) -> Result<ServerLock, EngineError> {
-        self.ensure_home()?;
-        match home::try_lock_file(&self.server_lock_path())? {
+    pub fn lock(self) -> Result<ServerLock, EngineError> {
+        self.engine.ensure_home()?;
+        match home::try_lock_file(&self.lock_path())? {
             Some(file) => Ok(ServerLock { file }),
-            None => Err(EngineError::ServerAlreadyRunning { server_info: self.running_server_info() }),
+            None => Err(EngineError::ServerAlreadyRunning { server_info: self.running_info() }),
         }
     }
 
     /// What the running server published about itself. `None` if no server runs.
-    pub fn running_server_info(&self) -> Option<Value> {
-        let mut file = File::open(self.server_lock_path()).ok()?;
+    pub fn running_info(self) -> Option<Value> {
+        let mut file = File::open(self.lock_path()).ok()?;
         if file.try_lock_shared().is_ok() {
             return None;
         }
@@ -36,35 +53,35 @@ impl Engine {
     }
 
     /// The Unix socket where the server accepts processes of the same user.
-    pub fn socket_path(&self) -> PathBuf {
-        self.folder.join("serve.sock")
+    pub fn socket_path(self) -> PathBuf {
+        self.engine.folder.join("serve.sock")
     }
 
     /// Writes the one-time sign-in link as an HTML redirect that only the user can read.
-    pub fn write_login_page(&self, link: &str) -> std::io::Result<PathBuf> {
-        let path = self.folder.join("open.html");
+    pub fn write_login_page(self, link: &str) -> std::io::Result<PathBuf> {
+        let path = self.engine.folder.join("open.html");
         let text = format!("<!doctype html><meta http-equiv=\"refresh\" content=\"0;url={link}\">\n");
         home::write_atomic(&path, &text)?;
         Ok(path)
     }
 
     /// Detects changes of the store from now on.
-    pub fn change_watcher(&self) -> ChangeWatcher<'_> {
-        ChangeWatcher::new(self)
+    pub fn change_watcher(self) -> ChangeWatcher<'e> {
+        ChangeWatcher::new(self.engine)
     }
 
     /// Logs a request that changed something or was rejected. Contains neither texts nor secrets.
-    pub fn log_request(&self, fields: &[(&str, Value)]) {
-        self.log_event("request", None, fields);
+    pub fn log_request(self, fields: &[(&str, Value)]) {
+        self.engine.log_event("request", None, fields);
     }
 
     /// Logs that a WebSocket client connected or disconnected.
-    pub fn log_socket_event(&self, event: &str, fields: &[(&str, Value)]) {
-        self.log_event(event, None, fields);
+    pub fn log_socket_event(self, event: &str, fields: &[(&str, Value)]) {
+        self.engine.log_event(event, None, fields);
     }
 
-    fn server_lock_path(&self) -> PathBuf {
-        self.folder.join("serve.lock")
+    fn lock_path(self) -> PathBuf {
+        self.engine.folder.join("serve.lock")
     }
 }
 

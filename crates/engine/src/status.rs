@@ -43,7 +43,7 @@ impl Engine {
         if let Some(store) = store {
             statistics = Some(store.statistics()?);
             reductions = reduction::reduction_by_type(&store.work_counts(&UsageFilter::default())?);
-            tiers = self.tier_status(&store)?;
+            tiers = self.lifecycle().tier_status(&store)?;
             index_lag = rethread_index::index_lag(&self.index_folder(), &store, u64::MAX)?;
         }
         Ok(EngineStatus {

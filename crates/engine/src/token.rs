@@ -4,19 +4,20 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 
-use crate::{Engine, EngineError, home};
+use crate::server_files::ServerService;
+use crate::{EngineError, home};
 
 /// Random bytes of a token. 256 bits cannot be guessed.
 const TOKEN_BYTES: usize = 32;
 
-impl Engine {
+impl ServerService<'_> {
     /// The file that holds the token.
-    pub fn token_path(&self) -> PathBuf {
-        self.folder.join("token")
+    pub fn token_path(self) -> PathBuf {
+        self.engine.folder.join("token")
     }
 
     /// The API token. Created if there is none yet. A file that other users can read is rejected.
-    pub fn token(&self) -> Result<String, EngineError> {
+    pub fn token(self) -> Result<String, EngineError> {
         let path = self.token_path();
         let failed = |cause| EngineError::Token { path: path.clone(), cause };
         let data = match fs::symlink_metadata(&path) {
@@ -38,14 +39,14 @@ impl Engine {
     }
 
     /// Creates a new token. The old one becomes invalid at once.
-    pub fn rotate_token(&self) -> Result<String, EngineError> {
+    pub fn rotate_token(self) -> Result<String, EngineError> {
         let token = self.new_token()?;
-        self.log_event("token_rotated", None, &[]);
+        self.engine.log_event("token_rotated", None, &[]);
         Ok(token)
     }
 
-    fn new_token(&self) -> Result<String, EngineError> {
-        self.ensure_home()?;
+    fn new_token(self) -> Result<String, EngineError> {
+        self.engine.ensure_home()?;
         let path = self.token_path();
         let token = random_secret().map_err(|cause| EngineError::Token { path: path.clone(), cause })?;
         home::write_atomic(&path, &format!("{token}\n")).map_err(|cause| EngineError::Token { path, cause })?;

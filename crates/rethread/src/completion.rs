@@ -66,7 +66,7 @@ fn sessions(typed: &str) -> Option<Vec<CompletionCandidate>> {
 }
 
 fn threads(typed: &str) -> Option<Vec<CompletionCandidate>> {
-    let threads = engine()?.thread_list().ok()?.threads;
+    let threads = engine()?.threads().list().ok()?.threads;
     let fitting = threads.iter().filter(|thread| thread.id.to_string().starts_with(typed));
     let values =
         fitting.map(|thread| candidate(&thread.id.to_string(), thread.name.as_deref().unwrap_or(UNNAMED_THREAD)));

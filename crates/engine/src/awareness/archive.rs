@@ -14,8 +14,9 @@ use serde_json::{Value, json};
 use super::Lifecycle;
 use super::lifecycle::{last_event_at, was_ended};
 use super::session_view::OwnSession;
+use crate::awareness::LifecycleService;
 use crate::config::ArchivedPeriods;
-use crate::{Engine, EngineError, home};
+use crate::{EngineError, home};
 
 /// Minimum number of tool calls of a period that `lifecycle.archive = "significant"` archives.
 const SIGNIFICANT_TOOL_CALLS: usize = 3;
@@ -28,11 +29,11 @@ const MAX_NAME_ATTEMPTS: u32 = 100;
 /// Limit on archives written per call, because a hook is waiting for the result.
 const MAX_WRITES_PER_CALL: u64 = 8;
 
-impl Engine {
+impl LifecycleService<'_> {
     /// The period that an event at `now` would end, ready for the archive. Call this before the event is recorded:
     /// afterwards the hot memory belongs to the next period.
     pub(super) fn period_about_to_end(
-        &self,
+        self,
         store: &ReadStore,
         key: SessionKey<'_>,
         own: &OwnSession,
@@ -40,7 +41,7 @@ impl Engine {
         now: Timestamp,
     ) -> Result<Option<PendingArchive>, EngineError> {
         let Some(life) = &own.life else { return Ok(None) };
-        let is_over = Lifecycle::from_settings(self.settings()).is_period_over(life, last_activity, now);
+        let is_over = Lifecycle::from_settings(self.engine.settings()).is_period_over(life, last_activity, now);
         if !is_over || was_ended(life) {
             return Ok(None);
         }
@@ -58,7 +59,7 @@ impl Engine {
     /// Builds the archive of a period that ends with the event `end`, which is counted in `life` but not stored yet.
     /// Returns `None` if the `lifecycle.archive` setting excludes it, and for a period in which nothing happened.
     pub(super) fn build_archive(
-        &self,
+        self,
         store: &ReadStore,
         key: SessionKey<'_>,
         life: &LifecycleRow,
@@ -66,7 +67,7 @@ impl Engine {
     ) -> Result<Option<PendingArchive>, EngineError> {
         let own = OwnSession::load_with_actions(store, key)?.limited_to_period(life);
         let calls = own.actions.entries.iter().filter(|entry| entry.tool.is_some()).count();
-        let should_archive = match self.settings().lifecycle.archive {
+        let should_archive = match self.engine.settings().lifecycle.archive {
             ArchivedPeriods::None => false,
             ArchivedPeriods::Significant => calls >= SIGNIFICANT_TOOL_CALLS,
             ArchivedPeriods::All => true,
@@ -74,7 +75,7 @@ impl Engine {
         if !should_archive {
             return Ok(None);
         }
-        let view = own.view(store, key, Lifecycle::from_settings(self.settings()), end.at)?;
+        let view = own.view(store, key, Lifecycle::from_settings(self.engine.settings()), end.at)?;
         let before_end = life.period_event_count().saturating_sub(1);
         let mut events = store.lifecycle_events(key, before_end.min(MAX_EVENTS - 1))?;
         if events.is_empty() && own.actions.entries.is_empty() && view.hot_memory.is_empty() && view.notes.is_empty() {
@@ -122,12 +123,12 @@ impl Engine {
 
     /// Writes the finished periods that are not archived yet, including those that failed before. A write error is
     /// logged and never fails the caller; the period is tried again later.
-    pub(crate) fn write_archives(&self, store: &mut Store) -> Vec<(PendingArchive, PathBuf)> {
+    pub(crate) fn write_archives(self, store: &mut Store) -> Vec<(PendingArchive, PathBuf)> {
         let mut written = Vec::new();
         let waiting = match store.pending_archives(MAX_WRITES_PER_CALL) {
             Ok(waiting) => waiting,
             Err(error) => {
-                self.log_error("archive", &error.into());
+                self.engine.log_error("archive", &error.into());
                 return written;
             }
         };
@@ -142,7 +143,7 @@ impl Engine {
             match done {
                 Ok(path) => written.push((period, path)),
                 Err(error) => {
-                    self.log_error("archive", &error);
+                    self.engine.log_error("archive", &error);
                     break;
                 }
             }
@@ -151,7 +152,7 @@ impl Engine {
     }
 
     /// The number of archive files and their total size in bytes.
-    pub(crate) fn archive_totals(&self) -> (u64, u64) {
+    pub(crate) fn archive_totals(self) -> (u64, u64) {
         let Ok(entries) = fs::read_dir(self.archive_folder()) else { return (0, 0) };
         let archives =
             entries.flatten().filter(|entry| Path::new(&entry.file_name()).extension().is_some_and(|it| it == "json"));
@@ -159,15 +160,15 @@ impl Engine {
             .fold((0, 0), |(count, bytes), entry| (count + 1, bytes + entry.metadata().map_or(0, |data| data.len())))
     }
 
-    fn write_archive(&self, period: &PendingArchive) -> Result<PathBuf, EngineError> {
+    fn write_archive(self, period: &PendingArchive) -> Result<PathBuf, EngineError> {
         let folder = self.archive_folder();
         home::ensure_private_folder(&folder)?;
         write_new(&folder, &period.file_name, &period.content)
             .map_err(|cause| EngineError::Folder { path: folder, cause })
     }
 
-    pub(crate) fn archive_folder(&self) -> PathBuf {
-        self.folder.join("archive")
+    pub(crate) fn archive_folder(self) -> PathBuf {
+        self.engine.folder.join("archive")
     }
 }
 

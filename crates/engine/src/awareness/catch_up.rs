@@ -9,17 +9,18 @@ use rethread_store::{ReadStore, Store, TranscriptRow};
 
 use super::caller::Caller;
 use super::other_sessions::ACTIVE_WINDOW_MILLIS;
+use crate::EngineError;
+use crate::awareness::AwarenessService;
 use crate::sync::{fingerprint, save_aliases};
-use crate::{Engine, EngineError};
 
 /// Most bytes that are read while an agent waits, newest transcripts first.
 const MAX_BYTES: u64 = 4 << 20;
 
-impl Engine {
+impl AwarenessService<'_> {
     /// Reads new lines of the transcripts of a project that changed within the last day. Returns whether that was
     /// everything; a sync has to read the rest. One unreadable transcript does not affect the others.
     pub(super) fn catch_up(
-        &self,
+        self,
         store: &mut Store,
         project: &str,
         caller: Option<&Caller>,
@@ -39,7 +40,7 @@ impl Engine {
             paths.entry(found.agent).or_default().push(found.path);
         }
         for (agent, paths) in paths {
-            self.sync().files_with(store, agent, &paths)?;
+            self.engine.sync().files_with(store, agent, &paths)?;
         }
         save_aliases(store, &alias_folders)?;
         Ok(is_complete)
@@ -47,7 +48,7 @@ impl Engine {
 
     /// The transcripts of a project that differ from what is stored of them, with the number of bytes to read.
     fn changed_transcripts(
-        &self,
+        self,
         store: &ReadStore,
         project: &str,
         caller: Option<&Caller>,
@@ -63,10 +64,10 @@ impl Engine {
         let own_folder = caller.and_then(|caller| caller.transcript.as_deref()?.parent());
         let inside_projects: Vec<(Agent, PathBuf)> =
             alias_folders.iter().filter_map(|folder| aliases::transcripts_folder(folder)).collect();
-        let source_config = self.source_config();
+        let source_config = self.engine.source_config();
         let mut found = Vec::new();
         // Our own threads are read by the commands that write them.
-        for agent in self.sync().agents_to_read(None).into_iter().filter(|agent| *agent != Agent::Native) {
+        for agent in self.engine.sync().agents_to_read(None).into_iter().filter(|agent| *agent != Agent::Native) {
             let mut places = places.clone();
             if let Some(folder) = own_folder.filter(|_| caller.is_some_and(|caller| caller.agent == agent)) {
                 places.add_folder(folder);

@@ -14,7 +14,8 @@ use rethread_store::ReadStore;
 use super::caller::Caller;
 use super::inject::{injection_record, text_hash};
 use super::other_sessions::{ACTIVE_WINDOW_MILLIS, display_name, is_other_session, is_session};
-use crate::{Engine, EngineError};
+use crate::EngineError;
+use crate::awareness::AwarenessService;
 
 /// How recent the other session's change must be.
 const COLLISION_WINDOW_MILLIS: i64 = 30 * 60_000;
@@ -57,16 +58,16 @@ impl CollisionIntent {
     }
 }
 
-impl Engine {
+impl AwarenessService<'_> {
     /// The line to inject with a call that may collide with another session. It is injected once per file and other
     /// session, and not if the caller has seen the change: read or changed the file since, or looked at the branch.
     pub(crate) fn inject_before_call(
-        &self,
+        self,
         caller: &Caller,
         intent: &CollisionIntent,
     ) -> Result<Option<String>, EngineError> {
-        let (began, now) = (Instant::now(), self.now());
-        let Some(mut store) = self.existing_writer()? else { return Ok(None) };
+        let (began, now) = (Instant::now(), self.engine.now());
+        let Some(mut store) = self.engine.existing_writer()? else { return Ok(None) };
         let project = self.project_of(&store, caller)?;
         self.catch_up(&mut store, &project, Some(caller), now)?;
         self.sync_caller_transcript(&mut store, caller)?;

@@ -22,9 +22,10 @@ use super::session_event::SessionEvent;
 use super::session_view::{OwnSession, SessionSummary};
 use super::tool_call_text::{preview, preview_source, without_secrets};
 use super::{EventContext, Lifecycle};
+use crate::EngineError;
+use crate::awareness::AwarenessService;
 use crate::hook::{HookEventKind, HostProtocol};
 use crate::resolver::slug;
-use crate::{Engine, EngineError};
 
 /// Maximum length of a prompt in the event log.
 const PREVIEW_CHARS: usize = 100;
@@ -79,43 +80,43 @@ struct PlannedInjection {
     ending: Option<PendingArchive>,
 }
 
-impl Engine {
+impl AwarenessService<'_> {
     /// The text to inject with a prompt. Marks it as injected.
-    pub(crate) fn inject_on_prompt(&self, caller: &Caller, prompt: &str) -> Result<Option<String>, EngineError> {
+    pub(crate) fn inject_on_prompt(self, caller: &Caller, prompt: &str) -> Result<Option<String>, EngineError> {
         let began = Instant::now();
-        let mut store = self.writer()?;
+        let mut store = self.engine.writer()?;
         let before = last_activity(&store, caller)?;
         if let Err(error) = self.sync_caller_transcript(&mut store, caller) {
-            self.log_error("inject", &error);
+            self.engine.log_error("inject", &error);
         }
         if is_machine_prompt(prompt) {
             return Ok(None);
         }
         let project = self.project_of(&store, caller)?;
-        match self.catch_up(&mut store, &project, Some(caller), self.now()) {
+        match self.catch_up(&mut store, &project, Some(caller), self.engine.now()) {
             Ok(true) => {}
             // Too much to read while the agent waits: it is reported with the next prompt.
             Ok(false) => {
-                self.start_detached(&["sync"]);
+                self.engine.start_detached(&["sync"]);
             }
             // What was stored before is still worth reporting.
-            Err(error) => self.log_error("inject", &error),
+            Err(error) => self.engine.log_error("inject", &error),
         }
         let Some(SessionEvent { kind, detail, .. }) = prompt_event(prompt) else { return Ok(None) };
-        let event = LifecycleEvent { at: self.now(), kind, detail };
+        let event = LifecycleEvent { at: self.engine.now(), kind, detail };
         self.inject(&mut store, caller, InjectionTrigger::Prompt(prompt), before, &event, began)
     }
 
     /// What to inject before a message of a thread, if it fits into `max_tokens`. Marks it as injected.
     pub(crate) fn inject_into_thread(
-        &self,
+        self,
         caller: &Caller,
         text: &str,
         max_tokens: u64,
         began: Instant,
     ) -> Result<Option<ComposedInjection>, EngineError> {
-        let mut store = self.writer()?;
-        let (project, now) = (self.project_of(&store, caller)?, self.now());
+        let mut store = self.engine.writer()?;
+        let (project, now) = (self.project_of(&store, caller)?, self.engine.now());
         self.catch_up(&mut store, &project, Some(caller), now)?;
         let snapshot = store.snapshot()?;
         let context = self.injection_context(&snapshot, caller, last_activity(&snapshot, caller)?, now)?;
@@ -136,13 +137,13 @@ impl Engine {
     /// The text to inject when a session starts or resumes. A new context clears the record of what was injected
     /// before.
     pub(crate) fn inject_on_session_start(
-        &self,
+        self,
         caller: &Caller,
         source: &str,
         is_context_new: bool,
     ) -> Result<Option<String>, EngineError> {
         let began = Instant::now();
-        let mut store = self.writer()?;
+        let mut store = self.engine.writer()?;
         let before = last_activity(&store, caller)?;
         self.sync_caller_transcript(&mut store, caller)?;
         if is_context_new {
@@ -153,13 +154,13 @@ impl Engine {
         let mut cleared = None;
         if source == "clear" {
             let project = self.project_of(&store, caller)?;
-            cleared = Self::cleared_session(&store, caller.key(), &project, self.now())?;
+            cleared = Self::cleared_session(&store, caller.key(), &project, self.engine.now())?;
             if let Some(cleared) = &cleared {
-                self.skip_cleared_session(&mut store, caller.key(), cleared, (&project, self.now()))?;
+                self.skip_cleared_session(&mut store, caller.key(), cleared, (&project, self.engine.now()))?;
             }
         }
         let SessionEvent { kind, detail, .. } = start_event(source);
-        let event = LifecycleEvent { at: self.now(), kind, detail };
+        let event = LifecycleEvent { at: self.engine.now(), kind, detail };
         let trigger = match &cleared {
             Some(external_id) => InjectionTrigger::Cleared(external_id),
             None if is_context_new => InjectionTrigger::NewContext,
@@ -169,25 +170,18 @@ impl Engine {
     }
 
     /// Records that a session's context was replaced. Its own section is then injected with the next prompt.
-    pub(crate) fn mark_context_new(&self, caller: &Caller) -> Result<(), EngineError> {
-        let mut store = self.writer()?;
+    pub(crate) fn mark_context_new(self, caller: &Caller) -> Result<(), EngineError> {
+        let mut store = self.engine.writer()?;
         self.sync_caller_transcript(&mut store, caller)?;
-        Self::replace_context(&mut store, caller.key())
-    }
-
-    /// Forgets what was injected into a session's context, because that is gone.
-    pub(crate) fn replace_context(store: &mut Store, key: SessionKey<'_>) -> Result<(), EngineError> {
-        let mut batch = store.begin_unflushed()?;
-        batch.clear_injected(key)?;
-        batch.set_new_context(key, true)?;
-        Ok(batch.commit()?)
+        replace_context(&mut store, caller.key())
     }
 
     /// What the other sessions did since the reader last looked. Moves the reader's watermarks unless `peek` is set.
-    pub fn activity(&self, reference: &str, peek: bool) -> Result<Option<ActivityBlock>, EngineError> {
-        let mut store = self.syncing_reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+    pub fn activity(self, reference: &str, peek: bool) -> Result<Option<ActivityBlock>, EngineError> {
+        let mut store =
+            self.engine.syncing_reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
-        let now = self.now();
+        let now = self.engine.now();
         let project = self.project_of(&store, &caller)?;
         if let Some(store) = store.writer() {
             self.catch_up(store, &project, Some(&caller), now)?;
@@ -203,27 +197,28 @@ impl Engine {
         Ok(context.activity)
     }
 
-    /// Like [`Engine::activity`] with `peek`, but only from what is already stored: no transcript is read.
-    pub fn stored_activity(&self, reference: &str) -> Result<Option<ActivityBlock>, EngineError> {
-        let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+    /// Like [`AwarenessService::activity`] with `peek`, but only from what is already stored: no transcript is read.
+    pub fn stored_activity(self, reference: &str) -> Result<Option<ActivityBlock>, EngineError> {
+        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
-        Ok(self.injection_context(&store, &caller, last_activity(&store, &caller)?, self.now())?.activity)
+        Ok(self.injection_context(&store, &caller, last_activity(&store, &caller)?, self.engine.now())?.activity)
     }
 
     /// What the prompt hook would inject, and why. Reads new transcript lines, but moves no watermark and marks nothing
     /// as injected.
-    pub fn explain(&self, reference: &str, prompt: &str) -> Result<InjectionExplanation, EngineError> {
-        let mut store = self.syncing_reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+    pub fn explain(self, reference: &str, prompt: &str) -> Result<InjectionExplanation, EngineError> {
+        let mut store =
+            self.engine.syncing_reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
         let before = last_activity(&store, &caller)?;
         let project = self.project_of(&store, &caller)?;
         // A reader without write access sees what was stored before.
         if let Some(store) = store.writer()
-            && let Err(error) = self.catch_up(store, &project, Some(&caller), self.now())
+            && let Err(error) = self.catch_up(store, &project, Some(&caller), self.engine.now())
         {
-            self.log_error("inject", &error);
+            self.engine.log_error("inject", &error);
         }
-        let context = self.injection_context(&store, &caller, before, self.now())?;
+        let context = self.injection_context(&store, &caller, before, self.engine.now())?;
         let view = context.own.view(&store, caller.key(), context.lifecycle, context.now)?;
         let session = OwnSession::summary(&view, context.state, context.now);
         if is_machine_prompt(prompt) {
@@ -235,23 +230,23 @@ impl Engine {
     }
 
     /// The last texts injected into a session, newest first.
-    pub fn injections(&self, reference: &str, limit: u64) -> Result<Vec<InjectionRow>, EngineError> {
-        let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+    pub fn injections(self, reference: &str, limit: u64) -> Result<Vec<InjectionRow>, EngineError> {
+        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
         Ok(store.injections(caller.key(), limit)?)
     }
 
     /// The text that would be injected if the session resumed now.
-    pub fn resume_text(&self, reference: &str) -> Result<String, EngineError> {
-        let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+    pub fn resume_text(self, reference: &str) -> Result<String, EngineError> {
+        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let caller = self.caller(&store, reference)?;
-        let context = self.injection_context(&store, &caller, last_activity(&store, &caller)?, self.now())?;
+        let context = self.injection_context(&store, &caller, last_activity(&store, &caller)?, self.engine.now())?;
         let view = context.view_before_break(&store, caller.key())?;
-        Ok(resume_context(&view, self.settings().inject.detail, context.silence_millis, context.now))
+        Ok(resume_context(&view, self.engine.settings().inject.detail, context.silence_millis, context.now))
     }
 
     fn inject(
-        &self,
+        self,
         store: &mut Store,
         caller: &Caller,
         trigger: InjectionTrigger<'_>,
@@ -263,8 +258,13 @@ impl Engine {
         let snapshot = store.snapshot()?;
         let context = self.injection_context(&snapshot, caller, before, event.at)?;
         let (sections, _) = self.sections(&snapshot, caller, &context, trigger)?;
-        let ending =
-            self.period_about_to_end(&snapshot, caller.key(), &context.own, context.last_activity, context.now)?;
+        let ending = self.engine.lifecycle().period_about_to_end(
+            &snapshot,
+            caller.key(),
+            &context.own,
+            context.last_activity,
+            context.now,
+        )?;
         drop(snapshot);
         let planned = PlannedInjection { context, sections, ending };
         let composed = match self.record_injection(store, caller, trigger, event, &planned, began) {
@@ -272,9 +272,9 @@ impl Engine {
             // Without the record, the worst that can happen is that the same is injected again. The event itself waits.
             Err(error) => {
                 match prompt_event_of(trigger) {
-                    Some(event) if error.is_locked() => self.hooks().spool_event(caller, event)?,
+                    Some(event) if error.is_locked() => self.engine.hooks().spool_event(caller, event)?,
                     _ if error.is_locked() => return Err(error),
-                    _ => self.log_error("inject", &error),
+                    _ => self.engine.log_error("inject", &error),
                 }
                 return Ok(self.compose_sections(planned.sections).map(|composed| composed.text));
             }
@@ -287,16 +287,16 @@ impl Engine {
                     ("bytes", part.text.len().into()),
                     ("truncated", is_cut.into()),
                 ];
-                self.log_event("session-reference:inject", None, &fields);
+                self.engine.log_event("session-reference:inject", None, &fields);
             }
         }
-        self.write_archives(store);
+        self.engine.lifecycle().write_archives(store);
         Ok(composed.map(|composed| composed.text))
     }
 
     /// Stores the event, the watermarks, what was injected and the injection, in one transaction.
     fn record_injection(
-        &self,
+        self,
         store: &mut Store,
         caller: &Caller,
         trigger: InjectionTrigger<'_>,
@@ -337,7 +337,7 @@ impl Engine {
     /// Composes the sections that fit the token budget and marks them as injected. Sections that a concurrent hook
     /// injected first are dropped.
     fn claim_sections(
-        &self,
+        self,
         batch: &mut Batch<'_>,
         caller: &Caller,
         context: &InjectionContext,
@@ -367,38 +367,38 @@ impl Engine {
 
     /// Stores what a hook knows about a session, until its transcript is read.
     pub(crate) fn save_as_session(
-        &self,
+        self,
         store: &mut Store,
         caller: &Caller,
         event: &SessionEvent,
     ) -> Result<(), EngineError> {
         let project = self.project_of(store, caller)?;
-        let event = LifecycleEvent { at: self.now(), kind: event.kind.clone(), detail: event.detail.clone() };
+        let event = LifecycleEvent { at: self.engine.now(), kind: event.kind.clone(), detail: event.detail.clone() };
         let mut batch = store.begin_unflushed()?;
         caller.save_as_session(&mut batch, &project, &event)?;
         Ok(batch.commit()?)
     }
 
     /// The project of a session. The transcript decides, so a later change of directory does not change it.
-    pub(super) fn project_of(&self, store: &ReadStore, caller: &Caller) -> Result<String, EngineError> {
+    pub(super) fn project_of(self, store: &ReadStore, caller: &Caller) -> Result<String, EngineError> {
         if let Some(project) = store.session_by_external_id(caller.key())?.and_then(|(_, session)| session.project) {
             return Ok(project);
         }
         let variable = HostProtocol::of(caller.agent).and_then(|host| host.project_variable);
-        let mut variables = self.environment.variables.iter();
+        let mut variables = self.engine.environment.variables.iter();
         let named = variables.find(|(name, _)| Some(name.as_str()) == variable).map(|(_, folder)| folder.as_str());
         Ok(project::project_of(named.unwrap_or(&caller.cwd.to_string_lossy())))
     }
 
     fn injection_context(
-        &self,
+        self,
         store: &ReadStore,
         caller: &Caller,
         before: Option<Timestamp>,
         now: Timestamp,
     ) -> Result<InjectionContext, EngineError> {
         let own = OwnSession::load_with_actions(store, caller.key())?;
-        let lifecycle = Lifecycle::from_settings(self.settings());
+        let lifecycle = Lifecycle::from_settings(self.engine.settings());
         let at = own.actions.entries.iter().filter_map(|entry| entry.at);
         // Agents may write the lines of a prompt before they call the hook for it.
         let last_activity = at.filter(|at| now.millis_since(*at) > SAME_EVENT_MILLIS).max().max(before);
@@ -427,25 +427,25 @@ impl Engine {
         })
     }
 
-    fn compose_sections(&self, parts: Vec<InjectionSection>) -> Option<ComposedInjection> {
-        let (budget, with_note) = (self.settings().inject.budget_tokens, self.settings().inject.note);
-        compose_injection(parts, budget, with_note, self.now())
+    fn compose_sections(self, parts: Vec<InjectionSection>) -> Option<ComposedInjection> {
+        let (budget, with_note) = (self.engine.settings().inject.budget_tokens, self.engine.settings().inject.note);
+        compose_injection(parts, budget, with_note, self.engine.now())
     }
 
     /// Reads new lines of the caller's own transcript, if it has one.
-    pub(crate) fn sync_caller_transcript(&self, store: &mut Store, caller: &Caller) -> Result<(), EngineError> {
+    pub(crate) fn sync_caller_transcript(self, store: &mut Store, caller: &Caller) -> Result<(), EngineError> {
         match &caller.transcript {
-            Some(path) => self.sync().files_with(store, caller.agent, std::slice::from_ref(path)),
+            Some(path) => self.engine.sync().files_with(store, caller.agent, std::slice::from_ref(path)),
             None => Ok(()),
         }
     }
 
     /// The session for a reference, in the form hooks use.
-    pub(crate) fn caller(&self, store: &ReadStore, reference: &str) -> Result<Caller, EngineError> {
-        let session = self.resolve_in(store, reference)?.session;
+    pub(crate) fn caller(self, store: &ReadStore, reference: &str) -> Result<Caller, EngineError> {
+        let session = self.engine.resolve_in(store, reference)?.session;
         Ok(Caller {
             agent: session.agent,
-            cwd: session.cwd.map_or_else(|| self.environment.cwd.clone(), PathBuf::from),
+            cwd: session.cwd.map_or_else(|| self.engine.environment.cwd.clone(), PathBuf::from),
             transcript: session.transcript.map(PathBuf::from),
             external_id: session.external_id,
             subagent: None,
@@ -510,6 +510,14 @@ impl InjectionTrigger<'_> {
         };
         HostProtocol::of(agent).and_then(|host| host.name_of(kind)).unwrap_or_default()
     }
+}
+
+/// Forgets what was injected into a session's context, because that is gone.
+pub(crate) fn replace_context(store: &mut Store, key: SessionKey<'_>) -> Result<(), EngineError> {
+    let mut batch = store.begin_unflushed()?;
+    batch.clear_injected(key)?;
+    batch.set_new_context(key, true)?;
+    Ok(batch.commit()?)
 }
 
 /// The event of a prompt; `None` if no human wrote it.

@@ -16,7 +16,8 @@ use serde_json::Value;
 use super::caller::Caller;
 use super::inject::{injection_record, text_hash};
 use super::tool_call_text::{HookToolCall, without_secrets};
-use crate::{Engine, EngineError};
+use crate::EngineError;
+use crate::awareness::AwarenessService;
 
 /// Bytes read from each end of an error output; the failure is reported near one of them.
 const ERROR_END_BYTES: usize = 3 << 10;
@@ -44,30 +45,30 @@ pub(super) struct FactFinder<'a> {
     pub(super) now: Timestamp,
 }
 
-impl Engine {
+impl AwarenessService<'_> {
     /// At most one confirmed fix for the error that a command just failed with, once per session.
     pub(crate) fn inject_after_failure(
-        &self,
+        self,
         caller: &Caller,
         used: &HookToolCall,
     ) -> Result<Option<String>, EngineError> {
-        let (began, now) = (Instant::now(), self.now());
+        let (began, now) = (Instant::now(), self.engine.now());
         let Some(error) = used.error.as_deref().filter(|_| tool_kind(&used.name) == ToolKind::Command) else {
             return Ok(None);
         };
         let command = used.input.get("command").and_then(Value::as_str).unwrap_or_default();
-        if !self.settings().inject.memory || used.is_interrupted || is_read_only(command) {
+        if !self.engine.settings().inject.memory || used.is_interrupted || is_read_only(command) {
             return Ok(None);
         }
         let Some(message) = identifying_line(&both_ends(error)) else { return Ok(None) };
-        let Some(mut store) = self.existing_writer()? else { return Ok(None) };
+        let Some(mut store) = self.engine.existing_writer()? else { return Ok(None) };
         let project = self.project_of(&store, caller)?;
         let finder = FactFinder { store: &store, caller, project: &project, now };
         let Some(known) = finder.known_fix(&message)? else { return Ok(None) };
         let reason = known.reason.to_owned();
         let text = memory_block(&[known.text]);
         let part = InjectionSection { kind: SectionKind::Memory, text, reason, dedupe_keys: vec![known.dedupe_key] };
-        let budget = self.settings().inject.budget_tokens;
+        let budget = self.engine.settings().inject.budget_tokens;
         let Some(composed) = compose_injection(vec![part], budget, false, now) else { return Ok(None) };
         let mut batch = store.begin()?;
         let is_first = batch.mark_injected(caller.key(), known.dedupe_key, now)?;

@@ -5,7 +5,8 @@ use rethread_recall::{ActivityBlock, ActivityReader, activity_block};
 use rethread_store::{ReadStore, SessionFilter, SessionKey, SessionScope};
 
 use super::other_sessions::ACTIVE_WINDOW_MILLIS;
-use crate::{Engine, EngineError, ListedSession};
+use crate::awareness::AwarenessService;
+use crate::{EngineError, ListedSession};
 
 /// A reader without watermarks that matches no session.
 const NO_READER: SessionKey<'static> = SessionKey { agent: Agent::Native, external_id: "" };
@@ -21,23 +22,23 @@ pub struct LiveActivity {
     pub sessions: Vec<ListedSession>,
 }
 
-impl Engine {
+impl AwarenessService<'_> {
     /// What sessions did in the last hour. Reads new transcript lines; moves no watermark.
-    pub fn live_activity(&self, scope: &SessionScope) -> Result<LiveActivity, EngineError> {
-        let Some(mut store) = self.syncing_reader()? else { return Ok(LiveActivity::default()) };
-        let now = self.now();
+    pub fn live_activity(self, scope: &SessionScope) -> Result<LiveActivity, EngineError> {
+        let Some(mut store) = self.engine.syncing_reader()? else { return Ok(LiveActivity::default()) };
+        let now = self.engine.now();
         let (mut others, mut sessions) = (Vec::new(), Vec::new());
         for project in active_projects(&store, scope, now)? {
             // Without write access, show what was stored before.
             if let Some(store) = store.writer()
                 && let Err(error) = self.catch_up(store, &project, None, now)
             {
-                self.log_error("activity", &error);
+                self.engine.log_error("activity", &error);
             }
             let found = self.other_sessions(&store, NO_READER, &project, now)?;
             for number in &found.numbers {
                 let session = store.session_by_number(*number)?;
-                sessions.extend(session.map(|session| self.listed_session(&store, session)).transpose()?);
+                sessions.extend(session.map(|session| self.engine.listed_session(&store, session)).transpose()?);
             }
             others.extend(found.sessions);
         }

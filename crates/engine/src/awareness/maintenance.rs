@@ -6,7 +6,8 @@ use rethread_store::{MemoryTiers, ReadStore, SessionKey, Store};
 
 use super::Lifecycle;
 use super::session_view::{OwnSession, day_before};
-use crate::{Engine, EngineError};
+use crate::EngineError;
+use crate::awareness::LifecycleService;
 
 /// Counts of what one maintenance run did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,17 +31,17 @@ pub struct TierStatus {
     pub archive_bytes: u64,
 }
 
-impl Engine {
+impl LifecycleService<'_> {
     /// Ends inactive sessions, archives their periods and removes hot entries older than 24 hours. Every sync does this
     /// too.
-    pub fn maintain(&self) -> Result<MaintenanceReport, EngineError> {
-        let Some(mut store) = self.existing_writer()? else { return Ok(MaintenanceReport::default()) };
+    pub fn maintain(self) -> Result<MaintenanceReport, EngineError> {
+        let Some(mut store) = self.engine.existing_writer()? else { return Ok(MaintenanceReport::default()) };
         self.maintain_store(&mut store)
     }
 
-    pub(crate) fn maintain_store(&self, store: &mut Store) -> Result<MaintenanceReport, EngineError> {
-        let now = self.now();
-        let lifecycle = Lifecycle::from_settings(self.settings());
+    pub(crate) fn maintain_store(self, store: &mut Store) -> Result<MaintenanceReport, EngineError> {
+        let now = self.engine.now();
+        let lifecycle = Lifecycle::from_settings(self.engine.settings());
         let mut done = MaintenanceReport::default();
         let long_ago = Timestamp::from_millis(now.as_millis().saturating_sub(lifecycle.idle_millis.saturating_mul(2)));
         for (agent, external_id) in store.silent_sessions(long_ago)? {
@@ -65,8 +66,8 @@ impl Engine {
         Ok(done)
     }
 
-    pub(crate) fn tier_status(&self, store: &ReadStore) -> Result<TierStatus, EngineError> {
-        let now = self.now();
+    pub(crate) fn tier_status(self, store: &ReadStore) -> Result<TierStatus, EngineError> {
+        let now = self.engine.now();
         let warm_since = Timestamp::from_millis(now.as_millis() - RECENT_MEMORY_DAYS * 86_400_000);
         let (archive_count, archive_bytes) = self.archive_totals();
         Ok(TierStatus { counts: store.memory_tiers(day_before(now), warm_since)?, archive_count, archive_bytes })

@@ -7,7 +7,8 @@ use rethread_recall::OtherSession;
 use rethread_store::{ActiveSession, ReadStore, SessionKey, SessionNumber, Store, Watermark, WatermarkMove};
 
 use super::Lifecycle;
-use crate::{Engine, EngineError};
+use crate::EngineError;
+use crate::awareness::AwarenessService;
 
 /// Sessions without activity for longer than this are ignored.
 pub(super) const ACTIVE_WINDOW_MILLIS: i64 = 24 * 3_600_000;
@@ -34,10 +35,10 @@ pub(super) struct OtherSessions {
     pub(super) is_first_look: bool,
 }
 
-impl Engine {
+impl AwarenessService<'_> {
     /// Marks the session that was just cleared as seen, because its successor does not need to hear about it.
     pub(super) fn skip_cleared_session(
-        &self,
+        self,
         store: &mut Store,
         reader: SessionKey<'_>,
         cleared: &str,
@@ -78,14 +79,14 @@ impl Engine {
 
     /// What the other sessions of a project did since the reader last looked.
     pub(super) fn other_sessions(
-        &self,
+        self,
         store: &ReadStore,
         reader: SessionKey<'_>,
         project: &str,
         now: Timestamp,
     ) -> Result<OtherSessions, EngineError> {
         let seen: HashMap<SessionNumber, Watermark> = store.watermarks(reader)?.into_iter().collect();
-        let lifecycle = Lifecycle::from_settings(self.settings());
+        let lifecycle = Lifecycle::from_settings(self.engine.settings());
         let is_first_look = is_first_look(store, reader, !seen.is_empty())?;
         let mut found = OtherSessions { is_first_look, ..OtherSessions::default() };
         for active in store.active_sessions(project, before(now, ACTIVE_WINDOW_MILLIS))? {

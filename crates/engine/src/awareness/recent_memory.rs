@@ -10,8 +10,9 @@ use rethread_store::ReadStore;
 use super::caller::Caller;
 use super::inject::{InjectionContext, text_hash};
 use super::other_sessions::display_name;
+use crate::EngineError;
+use crate::awareness::AwarenessService;
 use crate::search::{GuardedError, answer_of, catch_index_damage, prompt_of, search_in_sessions};
-use crate::{Engine, EngineError};
 
 /// Characters of a prompt used as the query; its topic is clear by then.
 const QUERY_CHARS: usize = 600;
@@ -27,10 +28,10 @@ pub(super) enum RecentMemories {
     Unavailable(String),
 }
 
-impl Engine {
+impl AwarenessService<'_> {
     /// What other sessions of the project said in the last week that matches a prompt and was not injected yet.
     pub(super) fn recent_memories(
-        &self,
+        self,
         store: &ReadStore,
         caller: &Caller,
         prompt: &str,
@@ -47,7 +48,7 @@ impl Engine {
             // The next search repairs the index.
             Err(GuardedError::DamagedIndex) => return unreadable(),
             Err(GuardedError::Other(error)) => {
-                self.log_error("memory for a prompt", &error.into());
+                self.engine.log_error("memory for a prompt", &error.into());
                 return unreadable();
             }
         };
@@ -68,12 +69,12 @@ impl Engine {
 
     /// The best hits; `None` if searching would take too long.
     fn recent_hits(
-        &self,
+        self,
         store: &ReadStore,
         prompt: &str,
         context: &InjectionContext,
     ) -> Result<Option<Vec<SearchHit>>, SearchError> {
-        let here = self.local_now();
+        let here = self.engine.local_now();
         let since = Timestamp::from_millis(context.now.as_millis() - RECENT_MEMORY_DAYS * 86_400_000);
         let mut query = SearchQuery::from_prose(prompt, &here);
         query.after = Some(since);
@@ -86,7 +87,7 @@ impl Engine {
             return Ok(Some(Vec::new()));
         }
         // A larger backlog is indexed after the turn; until then it shows up as activity.
-        let Some(snapshot) = self.indexed_snapshot(store)? else { return Ok(None) };
+        let Some(snapshot) = self.engine.indexed_snapshot(store)? else { return Ok(None) };
         search_in_sessions(store, &snapshot, &query, &sessions, MAX_HITS, &here).map(Some)
     }
 }

@@ -14,6 +14,7 @@ use super::known_fix::FactFinder;
 use super::pending_notes;
 use super::recent_memory::RecentMemories;
 use super::session_view::OwnSession;
+use crate::awareness::AwarenessService;
 use crate::config::SessionInjection;
 use crate::hook::HostProtocol;
 use crate::resolver::ReferenceOrigin;
@@ -32,17 +33,17 @@ struct SectionBuilder<'a> {
     skipped: Vec<String>,
 }
 
-impl Engine {
+impl AwarenessService<'_> {
     /// The sections with something new, and why the others were skipped.
     pub(super) fn sections(
-        &self,
+        self,
         store: &ReadStore,
         caller: &Caller,
         context: &InjectionContext,
         trigger: InjectionTrigger<'_>,
     ) -> Result<(Vec<InjectionSection>, Vec<String>), EngineError> {
         let (sections, skipped) = (Vec::new(), Vec::new());
-        let mut builder = SectionBuilder { engine: self, store, caller, context, sections, skipped };
+        let mut builder = SectionBuilder { engine: self.engine, store, caller, context, sections, skipped };
         if let InjectionTrigger::Prompt(_) = trigger {
             builder.add_activity_section();
         }
@@ -184,7 +185,7 @@ impl SectionBuilder<'_> {
             dedupe_keys.push(known.dedupe_key);
             reasons.push(known.reason.to_owned());
         }
-        match self.engine.recent_memories(store, caller, prompt, context)? {
+        match self.engine.awareness().recent_memories(store, caller, prompt, context)? {
             RecentMemories::Found(memories) => {
                 let free_slots = detail.max_memories().saturating_sub(lines.len());
                 // What a reference brings needs no second mention.

@@ -5,7 +5,8 @@ use rethread_store::SessionKey;
 
 use super::session_commands::{check_alias, check_note};
 use super::session_view::day_before;
-use crate::{Engine, EngineError};
+use crate::EngineError;
+use crate::awareness::LifecycleService;
 
 /// Edits to a session. Fields that are `None` leave it unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,19 +41,19 @@ pub struct TaskAndNotes {
     pub notes: Vec<(Timestamp, String)>,
 }
 
-impl Engine {
+impl LifecycleService<'_> {
     /// Edits a session or thread. Invalid values and impossible transitions are reported before anything is changed.
-    pub fn change_session(&self, id: SessionId, change: &SessionChange) -> Result<(), EngineError> {
+    pub fn change(self, id: SessionId, change: &SessionChange) -> Result<(), EngineError> {
         let alias = change.alias.as_deref().map(str::trim);
         alias.filter(|alias| !alias.is_empty()).map_or(Ok(()), check_alias)?;
         change.note.as_deref().map_or(Ok(()), check_note)?;
-        let state = self.conversation(id)?.listed.state;
+        let state = self.engine.conversations().get(id)?.listed.state;
         if change.close == Some(CloseAction::Suspend) && state == SessionState::Ended {
             return Err(EngineError::SessionEnded(id));
         }
-        self.register_thread(id)?;
+        self.engine.conversations().register(id)?;
         if change.close.is_some() {
-            self.start_thread_life(id)?;
+            self.engine.conversations().start_thread_life(id)?;
         }
         let reference = id.to_string();
         change.name.as_deref().map_or(Ok(()), |name| self.set_name(&reference, name))?;
@@ -65,26 +66,26 @@ impl Engine {
         change.note.as_deref().map_or(Ok(()), |note| self.add_note(&reference, note))?;
         match change.close {
             None => Ok(()),
-            Some(CloseAction::Suspend) => self.pause_session(&reference).map(drop),
-            Some(CloseAction::End) => self.end_session(&reference).map(drop),
+            Some(CloseAction::Suspend) => self.pause(&reference).map(drop),
+            Some(CloseAction::End) => self.end(&reference).map(drop),
         }
     }
 
     /// The task of a session and its notes of the last 24 hours.
-    pub fn task_and_notes(&self, id: SessionId) -> Result<TaskAndNotes, EngineError> {
-        let session = self.conversation(id)?.listed.session;
-        let Some(store) = self.reader()? else { return Ok(TaskAndNotes::default()) };
+    pub fn task_and_notes(self, id: SessionId) -> Result<TaskAndNotes, EngineError> {
+        let session = self.engine.conversations().get(id)?.listed.session;
+        let Some(store) = self.engine.reader()? else { return Ok(TaskAndNotes::default()) };
         let key = SessionKey { agent: session.agent, external_id: &session.external_id };
-        let hot = store.hot_memory(key, day_before(self.now()))?.into_iter();
+        let hot = store.hot_memory(key, day_before(self.engine.now()))?.into_iter();
         Ok(TaskAndNotes {
             task: store.session_labels(key)?.task,
             notes: hot.filter(|hot| hot.is_note).map(|hot| (hot.at, hot.text)).collect(),
         })
     }
 
-    fn clear_alias(&self, reference: &str) -> Result<(), EngineError> {
+    fn clear_alias(self, reference: &str) -> Result<(), EngineError> {
         let caller = self.resolve_caller(reference)?;
-        let mut store = self.writer()?;
+        let mut store = self.engine.writer()?;
         let mut batch = store.begin()?;
         batch.clear_alias(caller.agent, &caller.external_id)?;
         Ok(batch.commit()?)

@@ -13,6 +13,7 @@ use super::session_event::SessionEvent;
 use super::session_view::OwnSession;
 use super::tool_call_text::{preview, without_secrets};
 use super::{EventContext, Lifecycle};
+use crate::awareness::LifecycleService;
 use crate::hook::SpoolFile;
 use crate::{Engine, EngineError};
 
@@ -36,17 +37,17 @@ pub struct EndedSession {
     pub archive_path: Option<PathBuf>,
 }
 
-impl Engine {
+impl LifecycleService<'_> {
     /// Records an event that happened at a time. If it comes from the spool, it is recorded only once.
-    pub(crate) fn record_in_store(
-        &self,
+    pub(crate) fn record(
+        self,
         store: &mut Store,
         key: SessionKey<'_>,
         at: Timestamp,
         event: SessionEvent,
         spooled: Option<&SpoolFile>,
     ) -> Result<(), EngineError> {
-        let lifecycle = Lifecycle::from_settings(self.settings());
+        let lifecycle = Lifecycle::from_settings(self.engine.settings());
         let snapshot = store.snapshot()?;
         let own = OwnSession::load(&snapshot, key)?;
         let finished = self.period_about_to_end(&snapshot, key, &own, own.last_activity(), at)?;
@@ -72,8 +73,8 @@ impl Engine {
 
     /// Ends a run of an agent without a terminal. With several prompts it ends like any session. With one, its period
     /// continues if another run follows soon, so that scripts that resume a session do not archive every prompt.
-    pub(crate) fn end_run(&self, caller: &Caller, reason: &str) -> Result<(), EngineError> {
-        let mut store = self.writer()?;
+    pub(crate) fn end_run(self, caller: &Caller, reason: &str) -> Result<(), EngineError> {
+        let mut store = self.engine.writer()?;
         let events = store.lifecycle_events(caller.key(), EVENTS_OF_A_RUN)?;
         let run = events.rsplit(|event| matches!(event.kind.as_str(), "session_start" | "session_end")).next();
         let run = run.unwrap_or_default();
@@ -81,9 +82,9 @@ impl Engine {
         if prompts > 1 || run.len() as u64 == EVENTS_OF_A_RUN {
             return self.end_caller(caller, reason).map(drop);
         }
-        self.sync_caller_transcript(&mut store, caller)?;
-        let (now, own) = (self.now(), OwnSession::load(&store, caller.key())?);
-        let life = own.life_or_inferred(Lifecycle::from_settings(self.settings()), now);
+        self.engine.awareness().sync_caller_transcript(&mut store, caller)?;
+        let (now, own) = (self.engine.now(), OwnSession::load(&store, caller.key())?);
+        let life = own.life_or_inferred(Lifecycle::from_settings(self.engine.settings()), now);
         let event = LifecycleEvent { at: now, kind: "session_end".to_owned(), detail: preview(reason, REASON_CHARS) };
         let mut batch = store.begin()?;
         Lifecycle::close(&mut batch, caller.key(), (&life, own.last_activity()), CloseKind::RunEnded, &event)?;
@@ -91,10 +92,10 @@ impl Engine {
     }
 
     /// Ends a session and archives its period. Returns `None` if it had already ended or never began.
-    pub(crate) fn end_caller(&self, caller: &Caller, reason: &str) -> Result<Option<EndedSession>, EngineError> {
-        let mut store = self.writer()?;
-        self.sync_caller_transcript(&mut store, caller)?;
-        let ended = self.end_in_store(&mut store, caller.key(), reason, self.now(), None)?;
+    pub(crate) fn end_caller(self, caller: &Caller, reason: &str) -> Result<Option<EndedSession>, EngineError> {
+        let mut store = self.engine.writer()?;
+        self.engine.awareness().sync_caller_transcript(&mut store, caller)?;
+        let ended = self.end_in_store(&mut store, caller.key(), reason, self.engine.now(), None)?;
         let Some((at, period)) = ended else { return Ok(None) };
         let mut written = self.write_archives(&mut store).into_iter();
         let own = written.find(|(one, _)| one.external_id == caller.external_id && one.period == period);
@@ -103,14 +104,14 @@ impl Engine {
 
     /// Ends a session and queues its period for the archive. Returns the end time and the period number.
     pub(crate) fn end_in_store(
-        &self,
+        self,
         store: &mut Store,
         key: SessionKey<'_>,
         reason: &str,
         now: Timestamp,
         spooled: Option<&SpoolFile>,
     ) -> Result<Option<(Timestamp, u64)>, EngineError> {
-        let lifecycle = Lifecycle::from_settings(self.settings());
+        let lifecycle = Lifecycle::from_settings(self.engine.settings());
         let own = OwnSession::load(store, key)?;
         if own.life.is_none() && own.stored.is_none() {
             return Ok(None);
@@ -140,18 +141,18 @@ impl Engine {
     }
 
     /// Ends a session by reference. Returns `None` if it had already ended.
-    pub fn end_session(&self, reference: &str) -> Result<Option<EndedSession>, EngineError> {
+    pub fn end(self, reference: &str) -> Result<Option<EndedSession>, EngineError> {
         let caller = self.resolve_caller(reference)?;
         self.end_caller(&caller, "by hand")
     }
 
     /// Suspends a session by reference; its next prompt resumes it. Returns `false` if it had already ended and so
     /// could not be suspended.
-    pub fn pause_session(&self, reference: &str) -> Result<bool, EngineError> {
+    pub fn pause(self, reference: &str) -> Result<bool, EngineError> {
         let caller = self.resolve_caller(reference)?;
-        let now = self.now();
-        let lifecycle = Lifecycle::from_settings(self.settings());
-        let mut store = self.writer()?;
+        let now = self.engine.now();
+        let lifecycle = Lifecycle::from_settings(self.engine.settings());
+        let mut store = self.engine.writer()?;
         let own = OwnSession::load(&store, caller.key())?;
         if lifecycle.state(own.life.as_ref(), own.last_activity(), now) == SessionState::Ended {
             return Ok(false);
@@ -165,10 +166,10 @@ impl Engine {
     }
 
     /// Sets the task of a session; an empty text clears it.
-    pub fn set_task(&self, reference: &str, task: &str) -> Result<(), EngineError> {
+    pub fn set_task(self, reference: &str, task: &str) -> Result<(), EngineError> {
         let caller = self.resolve_caller(reference)?;
         let task = preview(task, TASK_CHARS);
-        let mut store = self.writer()?;
+        let mut store = self.engine.writer()?;
         let mut batch = store.begin()?;
         // Setting the same task again injects it again.
         batch.clear_injected_key(caller.key(), task_key(&task))?;
@@ -179,46 +180,46 @@ impl Engine {
     }
 
     /// Adds a note to a session's hot memory, where tool calls do not push it out.
-    pub fn add_note(&self, reference: &str, text: &str) -> Result<(), EngineError> {
+    pub fn add_note(self, reference: &str, text: &str) -> Result<(), EngineError> {
         check_note(text)?;
         let caller = self.resolve_caller(reference)?;
-        let note = HotMemoryRow { at: self.now(), text: preview(text, NOTE_CHARS), is_note: true };
-        let mut store = self.writer()?;
+        let note = HotMemoryRow { at: self.engine.now(), text: preview(text, NOTE_CHARS), is_note: true };
+        let mut store = self.engine.writer()?;
         let mut batch = store.begin()?;
         batch.add_hot_memory(caller.key(), &note, MAX_NOTES)?;
         Ok(batch.commit()?)
     }
 
     /// Names a session; this overrides the agent's own name. An empty name restores the agent's.
-    pub fn set_name(&self, reference: &str, name: &str) -> Result<(), EngineError> {
+    pub fn set_name(self, reference: &str, name: &str) -> Result<(), EngineError> {
         let caller = self.resolve_caller(reference)?;
         if caller.agent == Agent::Native {
-            return self.thread_rename(&caller.external_id, name);
+            return self.engine.threads().rename(&caller.external_id, name);
         }
         let name = without_secrets(&one_line(name));
-        let mut store = self.writer()?;
+        let mut store = self.engine.writer()?;
         let mut batch = store.begin()?;
         let name = (!name.is_empty()).then_some(name);
         let labels = SessionLabels { name, ..batch.session_labels(caller.key())? };
         batch.save_session_labels(caller.key(), &labels)?;
         batch.commit()?;
-        Self::refresh_name(&mut store, caller.key())
+        Engine::refresh_name(&mut store, caller.key())
     }
 
     /// Sets a session's alias. An alias is unique: another session that had it loses it.
-    pub fn set_alias(&self, reference: &str, alias: &str) -> Result<(), EngineError> {
+    pub fn set_alias(self, reference: &str, alias: &str) -> Result<(), EngineError> {
         let alias = alias.trim();
         check_alias(alias)?;
         let caller = self.resolve_caller(reference)?;
-        let mut store = self.writer()?;
+        let mut store = self.engine.writer()?;
         let mut batch = store.begin()?;
         batch.set_alias(caller.agent, &caller.external_id, alias)?;
         Ok(batch.commit()?)
     }
 
-    pub(super) fn resolve_caller(&self, reference: &str) -> Result<Caller, EngineError> {
-        let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
-        self.caller(&store, reference)
+    pub(super) fn resolve_caller(self, reference: &str) -> Result<Caller, EngineError> {
+        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        self.engine.awareness().caller(&store, reference)
     }
 }
 

@@ -4,7 +4,8 @@ use rethread_model::{Entry, EntryKind, SessionId, SessionState, Timestamp, clip,
 use rethread_store::{EntryFilter, LifecycleEvent, ReadStore, SessionKey};
 
 use super::Lifecycle;
-use crate::{Engine, EngineError, ListedSession};
+use crate::awareness::LifecycleService;
+use crate::{EngineError, ListedSession};
 
 /// Number of events returned; no session stores more.
 const MAX_EVENTS: usize = 50;
@@ -34,22 +35,22 @@ pub struct SessionEvents {
     pub total: u64,
 }
 
-impl Engine {
+impl LifecycleService<'_> {
     /// The last events of the session that a reference identifies.
-    pub fn session_events(&self, reference: &str) -> Result<SessionEvents, EngineError> {
-        let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
-        let listed = self.resolve_in(&store, reference)?;
+    pub fn events(self, reference: &str) -> Result<SessionEvents, EngineError> {
+        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        let listed = self.engine.resolve_in(&store, reference)?;
         self.events_of(Some(&store), listed)
     }
 
     /// The last events of a session or thread.
-    pub fn session_events_by_id(&self, id: SessionId) -> Result<SessionEvents, EngineError> {
-        let listed = self.conversation(id)?.listed;
-        self.events_of(self.reader()?.as_ref(), listed)
+    pub fn events_by_id(self, id: SessionId) -> Result<SessionEvents, EngineError> {
+        let listed = self.engine.conversations().get(id)?.listed;
+        self.events_of(self.engine.reader()?.as_ref(), listed)
     }
 
-    fn events_of(&self, store: Option<&ReadStore>, listed: ListedSession) -> Result<SessionEvents, EngineError> {
-        let lifecycle = Lifecycle::from_settings(self.settings());
+    fn events_of(self, store: Option<&ReadStore>, listed: ListedSession) -> Result<SessionEvents, EngineError> {
+        let lifecycle = Lifecycle::from_settings(self.engine.settings());
         let session = &listed.session;
         let key = SessionKey { agent: session.agent, external_id: &session.external_id };
         let life = store.map(|store| store.lifecycle(key)).transpose()?.flatten();

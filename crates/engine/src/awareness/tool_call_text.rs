@@ -4,8 +4,6 @@ use rethread_ingest::{RedactionFindings, Redactor, is_own_tool, tool_kind};
 use rethread_model::{ToolKind, ToolUse, clip, one_line, relative_path};
 use serde_json::Value;
 
-use crate::Engine;
-
 /// Maximum length of a command, and of each side of an edit, in a hot entry.
 const COMMAND_CHARS: usize = 50;
 const EDIT_CHARS: usize = 30;
@@ -28,15 +26,9 @@ pub(crate) fn preview(text: &str, chars: usize) -> String {
     clip(&one_line(&without_secrets(preview_source(text))), chars).into_owned()
 }
 
+/// Replaces secrets, so that the text may be stored or sent to a model.
 pub(crate) fn without_secrets(text: &str) -> String {
     Redactor::shared().redact(text, &mut RedactionFindings::default()).into_owned()
-}
-
-impl Engine {
-    /// Replaces secrets, so that the text may be stored or sent to a model.
-    pub(crate) fn without_secrets(text: &str) -> String {
-        without_secrets(text)
-    }
 }
 
 /// The first bytes of a text, enough for every preview.

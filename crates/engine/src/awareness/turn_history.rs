@@ -6,16 +6,17 @@ use rethread_store::{ActiveSession, ReadStore, SessionKey};
 
 use super::Lifecycle;
 use super::other_sessions::{FIRST_LOOK_MILLIS, before, describe_session, is_action_or_answer, is_other_session};
-use crate::{Engine, EngineError};
+use crate::EngineError;
+use crate::awareness::AwarenessService;
 
-impl Engine {
+impl AwarenessService<'_> {
     /// The turns of other sessions since the session's last turn began, newest first; those of the last hour if it had
     /// none. `None` if there are none. Reads only what is stored and moves no watermark, so every session gets the same
     /// answer until the next turn.
-    pub fn turn_history(&self, reference: &str) -> Result<Option<String>, EngineError> {
-        let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
-        let session = self.resolve_in(&store, reference)?.session;
-        let now = self.now();
+    pub fn turn_history(self, reference: &str) -> Result<Option<String>, EngineError> {
+        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        let session = self.engine.resolve_in(&store, reference)?.session;
+        let now = self.engine.now();
         let last_turn = store.episodes(session.id)?.last().and_then(|episode| episode.started_at);
         let since = last_turn.unwrap_or_else(|| before(now, FIRST_LOOK_MILLIS));
         let Some(project) = &session.project else { return Ok(None) };
@@ -31,13 +32,13 @@ impl Engine {
 
     /// The turns of a session and its sub-agents that had a result.
     fn turns_since(
-        &self,
+        self,
         store: &ReadStore,
         active: &ActiveSession,
         since: Timestamp,
         now: Timestamp,
     ) -> Result<Vec<OtherSession>, EngineError> {
-        let lifecycle = Lifecycle::from_settings(self.settings());
+        let lifecycle = Lifecycle::from_settings(self.engine.settings());
         let mut turns: Vec<Vec<Entry>> = Vec::new();
         for entry in store.recent_entries(active, since)? {
             match turns.last_mut() {

@@ -299,9 +299,9 @@ fn model_key(model: &ConfiguredModel) -> String {
 /// The model was shown no secrets, but redact its answer as well.
 fn redact_fields(fields: &CardFields) -> CardFields {
     CardFields {
-        name: Engine::without_secrets(&fields.name),
-        description: Engine::without_secrets(&fields.description),
-        summary: Engine::without_secrets(&fields.summary),
-        tags: fields.tags.iter().map(|tag| Engine::without_secrets(tag)).collect(),
+        name: crate::awareness::without_secrets(&fields.name),
+        description: crate::awareness::without_secrets(&fields.description),
+        summary: crate::awareness::without_secrets(&fields.summary),
+        tags: fields.tags.iter().map(|tag| crate::awareness::without_secrets(tag)).collect(),
     }
 }

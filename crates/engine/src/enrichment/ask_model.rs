@@ -178,7 +178,7 @@ fn is_same_fact(one: &Fact, other: &Fact) -> bool {
 /// The model was shown no secrets, but redact its answer as well.
 fn redact_value(value: &Value) -> Value {
     match value {
-        Value::String(text) => Value::String(Engine::without_secrets(text)),
+        Value::String(text) => Value::String(crate::awareness::without_secrets(text)),
         Value::Array(all) => all.iter().map(redact_value).collect(),
         Value::Object(all) => all.iter().map(|(name, value)| (name.clone(), redact_value(value))).collect(),
         other => other.clone(),

@@ -101,7 +101,7 @@ impl Engine {
     /// failure of the session.
     pub(super) fn schedule_retry(&self, row: &EnrichmentRow, error: &ChatError) -> (EnrichmentRow, EnrichOutcome) {
         let is_refused = matches!(error, ChatError::Budget(_));
-        let reason = Engine::without_secrets(&error.to_string());
+        let reason = crate::awareness::without_secrets(&error.to_string());
         let reason = rethread_model::clip(&reason, MAX_REASON_CHARS).into_owned();
         let error = Some(reason.clone());
         let row = row.clone();

@@ -52,14 +52,14 @@ impl Engine {
                 files.cards.push(path);
             }
         }
-        let archives = files_in(&self.archive_folder());
+        let archives = files_in(&self.lifecycle().archive_folder());
         files.archives = archives
             .filter(|path| {
                 read_lossy(path).is_some_and(|text| plan.is_mentioned_in(&text, TextMatcher::matches_archive))
             })
             .collect();
         files.logs = files_in(&self.folder.join("logs")).filter_map(|path| log_without_mentions(path, plan)).collect();
-        let threads = self.threads();
+        let threads = self.thread_store();
         let is_there = |id: &&_| threads.log_path(**id).parent().is_some_and(Path::exists);
         files.threads = plan.threads.iter().filter(is_there).count() as u64;
         files

@@ -322,7 +322,7 @@ impl Engine {
     /// Deletes the logs of threads. The next sync finishes an interrupted deletion.
     fn remove_threads(&self, threads: &[ThreadId]) -> Result<(), EngineError> {
         for id in threads {
-            match self.threads().delete(*id) {
+            match self.thread_store().delete(*id) {
                 Ok(()) | Err(ThreadError::Deleted { .. } | ThreadError::Missing { .. }) => {}
                 Err(error) => return Err(error.into()),
             }

@@ -141,7 +141,7 @@ impl Engine {
 
     /// Threads whose log or metadata contains the text.
     fn threads_with(&self, needle: &TextMatcher) -> Result<Vec<ThreadId>, EngineError> {
-        let threads = self.threads();
+        let threads = self.thread_store();
         let has_it = |id: &ThreadId| {
             let log = threads.log_path(*id);
             [log.with_file_name("metadata.json"), log].iter().any(|path| {

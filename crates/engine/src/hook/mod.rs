@@ -94,20 +94,22 @@ impl HookService<'_> {
                 } else {
                     SpooledAction::Event(event)
                 };
-                self.or_spool(caller, action, || engine.inject_on_session_start(caller, source, is_context_new))
+                self.or_spool(caller, action, || {
+                    engine.awareness().inject_on_session_start(caller, source, is_context_new)
+                })
             }
-            HookEventKind::ContextCompacted => {
-                self.or_spool(caller, SpooledAction::ContextReplaced, || engine.mark_context_new(caller).map(|()| None))
-            }
+            HookEventKind::ContextCompacted => self.or_spool(caller, SpooledAction::ContextReplaced, || {
+                engine.awareness().mark_context_new(caller).map(|()| None)
+            }),
             HookEventKind::Prompt => match prompt_event(text) {
-                Some(event) => {
-                    self.or_spool(caller, SpooledAction::Event(event), || engine.inject_on_prompt(caller, text))
-                }
-                None => engine.inject_on_prompt(caller, text),
+                Some(event) => self.or_spool(caller, SpooledAction::Event(event), || {
+                    engine.awareness().inject_on_prompt(caller, text)
+                }),
+                None => engine.awareness().inject_on_prompt(caller, text),
             },
             HookEventKind::ToolStarting => {
                 match CollisionIntent::from_call(tool_kind(&call.name), call_target(&call.input)) {
-                    Some(intent) => engine.inject_before_call(caller, &intent),
+                    Some(intent) => engine.awareness().inject_before_call(caller, &intent),
                     None => Ok(None),
                 }
             }
@@ -117,7 +119,7 @@ impl HookService<'_> {
                 if caller.subagent.is_some() || !is_recorded {
                     return Ok(None);
                 }
-                engine.inject_after_failure(caller, call)
+                engine.awareness().inject_after_failure(caller, call)
             }
             HookEventKind::TurnFinished => {
                 let event = SessionEvent::new("response_completed", preview(text, ANSWER_CHARS));
@@ -133,8 +135,8 @@ impl HookService<'_> {
             HookEventKind::SessionEnded | HookEventKind::RunEnded => {
                 let action = SpooledAction::End { reason: preview(text, REASON_CHARS) };
                 let end = || match event.kind {
-                    HookEventKind::RunEnded => engine.end_run(caller, text),
-                    _ => engine.end_caller(caller, text).map(drop),
+                    HookEventKind::RunEnded => engine.lifecycle().end_run(caller, text),
+                    _ => engine.lifecycle().end_caller(caller, text).map(drop),
                 };
                 self.or_spool(caller, action, || end().map(Some)).map(|_| None)
             }
@@ -152,13 +154,13 @@ impl HookService<'_> {
         self.or_spool(caller, SpooledAction::Event(event.clone()), || {
             let mut store = engine.writer()?;
             if reads_transcript {
-                engine.sync_caller_transcript(&mut store, caller)?;
+                engine.awareness().sync_caller_transcript(&mut store, caller)?;
                 engine.update_index_quickly(&store);
             }
-            engine.record_in_store(&mut store, caller.key(), engine.now(), event.clone(), None)?;
+            engine.lifecycle().record(&mut store, caller.key(), engine.now(), event.clone(), None)?;
             // Afterwards: the event must not count as activity before itself.
-            engine.save_as_session(&mut store, caller, event)?;
-            engine.write_archives(&mut store);
+            engine.awareness().save_as_session(&mut store, caller, event)?;
+            engine.lifecycle().write_archives(&mut store);
             Ok(Some(()))
         })
     }

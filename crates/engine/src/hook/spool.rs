@@ -16,8 +16,8 @@ use rethread_store::{Batch, OWNER_ONLY, SessionKey, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
 use super::HookService;
-use crate::awareness::{Caller, SessionEvent};
-use crate::{Engine, EngineError, home};
+use crate::awareness::{Caller, SessionEvent, replace_context};
+use crate::{EngineError, home};
 
 /// Name of the directory in our home.
 const FOLDER: &str = "spool";
@@ -168,14 +168,16 @@ impl HookService<'_> {
         let key = SessionKey { agent, external_id: &external_id };
         let at = Timestamp::from_millis(at);
         match action {
-            SpooledAction::Event(event) => self.engine.record_in_store(store, key, at, event, Some(file)).map(drop),
+            SpooledAction::Event(event) => self.engine.lifecycle().record(store, key, at, event, Some(file)).map(drop),
             SpooledAction::StartWithNewContext(event) => {
                 // Not claimed before the last step: an interrupted delivery repeats this one.
-                Engine::replace_context(store, key)?;
-                self.engine.record_in_store(store, key, at, event, Some(file)).map(drop)
+                replace_context(store, key)?;
+                self.engine.lifecycle().record(store, key, at, event, Some(file)).map(drop)
             }
-            SpooledAction::ContextReplaced => Engine::replace_context(store, key),
-            SpooledAction::End { reason } => self.engine.end_in_store(store, key, &reason, at, Some(file)).map(drop),
+            SpooledAction::ContextReplaced => replace_context(store, key),
+            SpooledAction::End { reason } => {
+                self.engine.lifecycle().end_in_store(store, key, &reason, at, Some(file)).map(drop)
+            }
         }
     }
 
@@ -205,7 +207,7 @@ fn spool_files(folder: &Path) -> Vec<SpoolFile> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Environment;
+    use crate::{Engine, Environment};
 
     #[test]
     fn an_event_whose_file_outlives_its_delivery_is_not_delivered_again() {

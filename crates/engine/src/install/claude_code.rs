@@ -12,11 +12,11 @@ use super::file_change::{FileChange, InstallPlan, RecordChange};
 use super::record::{self, InstallRecord};
 use super::settings::{self, SettingsProblem};
 use super::{InstallError, InstallScope, has_marker, plan_file_removal, plan_files, skill_text};
-use crate::Engine;
+use crate::install::InstallService;
 
-impl Engine {
+impl InstallService<'_> {
     /// Plans adding our hooks and the skill.
-    pub(super) fn plan_hooks(&self, scope: InstallScope, binary: &str) -> Result<InstallPlan, InstallError> {
+    pub(super) fn plan_hooks(self, scope: InstallScope, binary: &str) -> Result<InstallPlan, InstallError> {
         let mut plan = self.plan_add_hooks(self.settings_path(scope), binary)?;
         // Hooks in the file that is shared with others belong to one user, too.
         if let Some(path) = self.shared_settings_path(scope) {
@@ -26,7 +26,7 @@ impl Engine {
     }
 
     /// Plans removing our hooks and the skill.
-    pub(super) fn plan_remove_hooks(&self, scope: InstallScope) -> Result<InstallPlan, InstallError> {
+    pub(super) fn plan_remove_hooks(self, scope: InstallScope) -> Result<InstallPlan, InstallError> {
         let mut plan = self.plan_remove_hooks_from(self.settings_path(scope))?;
         if let Some(path) = self.shared_settings_path(scope) {
             plan = plan.join(self.plan_remove_hooks_from(path)?);
@@ -37,7 +37,7 @@ impl Engine {
         Ok(skill.join(plan))
     }
 
-    fn plan_add_hooks(&self, path: PathBuf, binary: &str) -> Result<InstallPlan, InstallError> {
+    fn plan_add_hooks(self, path: PathBuf, binary: &str) -> Result<InstallPlan, InstallError> {
         let settings = ClaudeSettings::read(path)?;
         let after =
             settings::with_hooks(settings.text(), binary).map_err(|problem| settings.unexpected_value(problem))?;
@@ -49,7 +49,7 @@ impl Engine {
     }
 
     /// Plans removing our hooks from one file. The plan has no files if there are none.
-    fn plan_remove_hooks_from(&self, path: PathBuf) -> Result<InstallPlan, InstallError> {
+    fn plan_remove_hooks_from(self, path: PathBuf) -> Result<InstallPlan, InstallError> {
         let settings = ClaudeSettings::read(path)?;
         let binary = self.binary();
         let has_hooks = settings::has_hooks(&settings.value, binary.as_deref());
@@ -72,7 +72,7 @@ impl Engine {
 
     /// Path of the Claude Code settings file that gets our hooks. In a project it is the one that is not committed,
     /// because the hooks contain the path of the user's program.
-    pub(super) fn settings_path(&self, scope: InstallScope) -> PathBuf {
+    pub(super) fn settings_path(self, scope: InstallScope) -> PathBuf {
         let name = match scope {
             InstallScope::User => "settings.json",
             InstallScope::Project => "settings.local.json",
@@ -81,31 +81,31 @@ impl Engine {
     }
 
     /// The settings file of a project that is committed. It may contain hooks of ours.
-    pub(super) fn shared_settings_path(&self, scope: InstallScope) -> Option<PathBuf> {
+    pub(super) fn shared_settings_path(self, scope: InstallScope) -> Option<PathBuf> {
         let shared = self.claude_folder(scope).join("settings.json");
         // In the home directory it is the user's file.
         (scope == InstallScope::Project && shared != self.settings_path(InstallScope::User)).then_some(shared)
     }
 
     /// Path of our skill.
-    pub(super) fn skill_path(&self, scope: InstallScope) -> PathBuf {
+    pub(super) fn skill_path(self, scope: InstallScope) -> PathBuf {
         self.claude_folder(scope).join("skills/rethread/SKILL.md")
     }
 
-    pub(super) fn claude_folder(&self, scope: InstallScope) -> PathBuf {
+    pub(super) fn claude_folder(self, scope: InstallScope) -> PathBuf {
         if scope == InstallScope::Project {
             return self.project_folder().join(".claude");
         }
-        (format_of(Agent::ClaudeCode).home)(&self.source_config())
+        (format_of(Agent::ClaudeCode).home)(&self.engine.source_config())
     }
 
-    fn record_path(&self, target: &Path) -> PathBuf {
+    fn record_path(self, target: &Path) -> PathBuf {
         let name = format!("claude-code-{}.json", project::namespace_of(&target.to_string_lossy()));
-        self.folder.join("install").join(name)
+        self.engine.folder.join("install").join(name)
     }
 
     /// The record to save: the file before our first change, plus later changes by others.
-    fn record_for(&self, settings: &ClaudeSettings, after: Option<&str>) -> InstallRecord {
+    fn record_for(self, settings: &ClaudeSettings, after: Option<&str>) -> InstallRecord {
         let binary = self.binary();
         let known = record::read(&self.record_path(&settings.file.target));
         let text = settings.file.before.as_deref();

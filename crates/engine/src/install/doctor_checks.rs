@@ -6,23 +6,23 @@ use super::claude_code::ClaudeSettings;
 use super::file_change::FileChange;
 use super::program::is_in_build_folder;
 use super::{InstallError, InstallScope, has_marker, pi, plugin, settings};
-use crate::Engine;
 use crate::doctor::{Diagnosis, FindingLevel, with_cause};
+use crate::install::InstallService;
 
 const AREA: &str = "hooks";
 const INSTALL_PI_HINT: &str = "run: rethread install pi";
 
-impl Engine {
+impl InstallService<'_> {
     /// Checks the hooks of each installed agent.
-    pub(crate) fn check_hooks(&self, diagnosis: &mut Diagnosis) {
+    pub(crate) fn check_hooks(self, diagnosis: &mut Diagnosis) {
         self.check_claude_code(diagnosis);
         self.check_pi(diagnosis);
         self.check_program(diagnosis);
     }
 
     /// Whether the copy that hooks call is older than this build. Only programs in a build directory have a copy.
-    fn check_program(&self, diagnosis: &mut Diagnosis) {
-        let Some(copy) = self.hook_program().and_then(|program| program.copy) else { return };
+    fn check_program(self, diagnosis: &mut Diagnosis) {
+        let Some(copy) = self.program().and_then(|program| program.copy) else { return };
         if copy.to.exists() {
             let message = format!("{} differs from this build, {}", copy.to.display(), copy.from.display());
             let hint = "run: rethread install claude-code, or: rethread install pi";
@@ -32,7 +32,7 @@ impl Engine {
 
     /// Checks the user's Claude Code settings, the project's if they contain our hooks, and our plugin if it is
     /// enabled.
-    fn check_claude_code(&self, diagnosis: &mut Diagnosis) {
+    fn check_claude_code(self, diagnosis: &mut Diagnosis) {
         let user = self.settings_path(InstallScope::User);
         let again = "run: rethread install claude-code --project";
         let mut is_called = self.check_settings(&self.settings_path(InstallScope::Project), again, diagnosis);
@@ -61,7 +61,7 @@ impl Engine {
         }
     }
 
-    fn check_plugin(&self, used: &plugin::EnabledPlugin, diagnosis: &mut Diagnosis) {
+    fn check_plugin(self, used: &plugin::EnabledPlugin, diagnosis: &mut Diagnosis) {
         let hooks = used.folder.as_deref().map(|folder| (folder, plugin::hooks_in(folder)));
         let Some((folder, hooks)) = hooks else {
             let message = format!("Claude Code hooks are installed by the plugin {}", used.name);
@@ -76,7 +76,7 @@ impl Engine {
 
     /// Reports on the hooks in one settings file. Returns whether it reported anything: it does if the file has our
     /// hooks or cannot be read.
-    fn check_settings(&self, path: &Path, again: &str, diagnosis: &mut Diagnosis) -> bool {
+    fn check_settings(self, path: &Path, again: &str, diagnosis: &mut Diagnosis) -> bool {
         let settings = match ClaudeSettings::read(path.to_owned()) {
             Ok(settings) => settings,
             Err(error) => {
@@ -105,15 +105,15 @@ impl Engine {
     }
 
     /// The program that hooks should call if they call `called` now. For a build, any installed program will do.
-    fn expected_program(&self, called: &str) -> String {
-        let is_build = self.environment.binary.as_deref().is_some_and(is_in_build_folder);
+    fn expected_program(self, called: &str) -> String {
+        let is_build = self.engine.environment.binary.as_deref().is_some_and(is_in_build_folder);
         let is_installed = Path::new(called).exists() && !is_in_build_folder(Path::new(called));
         let known = if is_build && is_installed { None } else { self.binary() };
         known.unwrap_or_else(|| called.to_owned())
     }
 
     /// Checks our pi extension in the project, if there is one, and for the user.
-    fn check_pi(&self, diagnosis: &mut Diagnosis) {
+    fn check_pi(self, diagnosis: &mut Diagnosis) {
         let in_project = self.check_extension(InstallScope::Project, diagnosis);
         let folder = self.pi_folder(InstallScope::User);
         if folder.exists() && !self.check_extension(InstallScope::User, diagnosis) && !in_project {
@@ -123,7 +123,7 @@ impl Engine {
     }
 
     /// Reports on the extension in one scope. Returns whether there is one.
-    fn check_extension(&self, scope: InstallScope, diagnosis: &mut Diagnosis) -> bool {
+    fn check_extension(self, scope: InstallScope, diagnosis: &mut Diagnosis) -> bool {
         let [path, _] = self.pi_files(scope);
         let Some(text) = FileChange::read(path.clone()).ok().and_then(|file| file.before) else { return false };
         let again = if scope == InstallScope::User { INSTALL_PI_HINT } else { "run: rethread install pi --project" };

@@ -1,6 +1,6 @@
 //! Installs and removes hooks, plugin, extension and service.
 //!
-//! Changes are planned and can be shown first; nothing is written before [`Engine::apply_install_plan`].
+//! Changes are planned and can be shown first; nothing is written before [`InstallService::apply`].
 
 mod claude_code;
 mod diff;
@@ -101,14 +101,29 @@ pub enum InstallError {
     NoBinary,
 }
 
-impl Engine {
+/// Hooks, plugin, extension and service: what is installed, and what would change.
+///
+/// ```
+/// use rethread_engine::{Engine, Environment, InstallLocation};
+///
+/// let home = tempfile::tempdir()?;
+/// let engine = Engine::open(Environment::for_home(home.path()))?;
+/// assert!(engine.install().plan_removal(&InstallLocation::Service)?.is_none(), "it is not installed");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct InstallService<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+impl InstallService<'_> {
     /// Plans an installation.
-    pub fn plan_install(&self, place: &InstallLocation) -> Result<InstallPlan, EngineError> {
-        let program = self.hook_program().ok_or(InstallError::NoBinary)?;
+    pub fn plan(self, place: &InstallLocation) -> Result<InstallPlan, EngineError> {
+        let program = self.program().ok_or(InstallError::NoBinary)?;
         let binary = program.path.display().to_string();
         let plan = match place {
             InstallLocation::ClaudeCode(scope) => self.plan_hooks(*scope, &binary)?,
-            InstallLocation::Plugin(folder) => plugin::plan_plugin(&self.environment.cwd.join(folder), &binary)?,
+            InstallLocation::Plugin(folder) => plugin::plan_plugin(&self.engine.environment.cwd.join(folder), &binary)?,
             InstallLocation::Pi(scope) => self.plan_extension(*scope, &binary)?,
             InstallLocation::Service => self.plan_service(&binary)?,
         };
@@ -116,10 +131,10 @@ impl Engine {
     }
 
     /// Plans a removal; `None` if it is not installed.
-    pub fn plan_uninstall(&self, place: &InstallLocation) -> Result<Option<InstallPlan>, EngineError> {
+    pub fn plan_removal(self, place: &InstallLocation) -> Result<Option<InstallPlan>, EngineError> {
         let plan = match place {
             InstallLocation::ClaudeCode(scope) => self.plan_remove_hooks(*scope)?,
-            InstallLocation::Plugin(folder) => plugin::plan_remove_plugin(&self.environment.cwd.join(folder))?,
+            InstallLocation::Plugin(folder) => plugin::plan_remove_plugin(&self.engine.environment.cwd.join(folder))?,
             InstallLocation::Pi(scope) => self.plan_remove_extension(*scope)?,
             InstallLocation::Service => self.plan_remove_service()?,
         };
@@ -127,7 +142,7 @@ impl Engine {
     }
 
     /// Applies a plan, unless a file has changed since planning or is write-protected. Originals are saved first.
-    pub fn apply_install_plan(&self, plan: &InstallPlan) -> Result<(), EngineError> {
+    pub fn apply(self, plan: &InstallPlan) -> Result<(), EngineError> {
         for file in plan.changes() {
             file.ensure_replaceable()?;
         }
@@ -139,8 +154,8 @@ impl Engine {
         }
         for record in &plan.records {
             if let RecordChange::Save(path, record) = record {
-                self.ensure_home()?;
-                home::ensure_private_folder(&self.folder.join("install"))?;
+                self.engine.ensure_home()?;
+                home::ensure_private_folder(&self.engine.folder.join("install"))?;
                 record.write(path).map_err(|cause| EngineError::Folder { path: path.clone(), cause })?;
             }
         }
@@ -161,23 +176,23 @@ impl Engine {
     }
 
     /// Whether an agent was used on this machine, with or without transcripts.
-    pub fn has_agent(&self, agent: Agent) -> bool {
-        (format_of(agent).home)(&self.source_config()).is_dir()
+    pub fn has_agent(self, agent: Agent) -> bool {
+        (format_of(agent).home)(&self.engine.source_config()).is_dir()
     }
 
     /// The names of agents that were used on this machine, but whose transcripts cannot be read.
-    pub fn unreadable_agents(&self) -> Vec<&'static str> {
-        source::other_agents(&self.source_config())
+    pub fn unreadable_agents(self) -> Vec<&'static str> {
+        source::other_agents(&self.engine.source_config())
     }
 
     /// The project of the current directory.
-    fn project_folder(&self) -> PathBuf {
-        PathBuf::from(project::project_of(&self.environment.cwd.to_string_lossy()))
+    fn project_folder(self) -> PathBuf {
+        PathBuf::from(project::project_of(&self.engine.environment.cwd.to_string_lossy()))
     }
 
     /// The path of the program that hooks call, as text.
-    fn binary(&self) -> Option<String> {
-        self.hook_program_path().map(|path| path.display().to_string())
+    fn binary(self) -> Option<String> {
+        self.program_path().map(|path| path.display().to_string())
     }
 }
 

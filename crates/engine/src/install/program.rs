@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use super::InstallError;
-use crate::Engine;
+use crate::install::InstallService;
 
 const NAME: &str = "rethread";
 /// Cargo writes one of these into every build directory, whatever its name.
@@ -34,14 +34,14 @@ pub struct ProgramCopy {
     pub to: PathBuf,
 }
 
-impl Engine {
+impl InstallService<'_> {
     /// The path of the program that hooks call: this one, or its copy outside the build directory.
-    pub fn hook_program_path(&self) -> Option<PathBuf> {
-        self.hook_program().map(|program| program.path)
+    pub fn program_path(self) -> Option<PathBuf> {
+        self.program().map(|program| program.path)
     }
 
-    pub(super) fn hook_program(&self) -> Option<HookProgram> {
-        let running = self.environment.binary.clone()?;
+    pub(super) fn program(self) -> Option<HookProgram> {
+        let running = self.engine.environment.binary.clone()?;
         if !is_in_build_folder(&running) {
             return Some(HookProgram { path: running, copy: None });
         }
@@ -53,19 +53,19 @@ impl Engine {
     }
 
     /// Whether a folder is in `PATH`.
-    pub fn is_on_path(&self, folder: &Path) -> bool {
-        let path = self.environment.variables.iter().find(|(name, _)| name == "PATH");
+    pub fn is_on_path(self, folder: &Path) -> bool {
+        let path = self.engine.environment.variables.iter().find(|(name, _)| name == "PATH");
         path.is_some_and(|(_, list)| std::env::split_paths(list).any(|entry| entry == folder))
     }
 
     /// The first of the user's program folders that is in `PATH`, or our own if another program has the name there.
-    fn program_folder(&self) -> PathBuf {
-        let home = &self.environment.home;
-        let cargo = self.source_config().env_var("CARGO_HOME").map(PathBuf::from);
+    fn program_folder(self) -> PathBuf {
+        let home = &self.engine.environment.home;
+        let cargo = self.engine.source_config().env_var("CARGO_HOME").map(PathBuf::from);
         let folders = [home.join(".local/bin"), cargo.unwrap_or_else(|| home.join(".cargo")).join("bin")];
         let on_path = folders.iter().find(|folder| self.is_on_path(folder));
         let folder = on_path.unwrap_or(&folders[0]);
-        if is_other_program(&folder.join(NAME)) { self.folder.join("bin") } else { folder.clone() }
+        if is_other_program(&folder.join(NAME)) { self.engine.folder.join("bin") } else { folder.clone() }
     }
 }
 

@@ -4,35 +4,35 @@ use std::path::PathBuf;
 
 use super::file_change::InstallPlan;
 use super::{FILE_MARKER, InstallError, has_marker, plan_file_removal, plan_files};
-use crate::Engine;
+use crate::install::InstallService;
 
 /// Whether to use launchd instead of systemd.
 const IS_MAC: bool = cfg!(target_os = "macos");
 /// The launchd label.
 const LABEL: &str = "dev.rethread.serve";
 
-impl Engine {
+impl InstallService<'_> {
     /// Plans writing the service file.
-    pub(super) fn plan_service(&self, binary: &str) -> Result<InstallPlan, InstallError> {
-        let home = self.folder.display().to_string();
+    pub(super) fn plan_service(self, binary: &str) -> Result<InstallPlan, InstallError> {
+        let home = self.engine.folder.display().to_string();
         let text = if IS_MAC { launchd_plist(binary, &home) } else { systemd_unit(binary, &home) };
         plan_files(vec![(self.service_file(), text)], has_marker)
     }
 
     /// Plans removing the service file.
-    pub(super) fn plan_remove_service(&self) -> Result<InstallPlan, InstallError> {
+    pub(super) fn plan_remove_service(self) -> Result<InstallPlan, InstallError> {
         let file = self.service_file();
         // The folder belongs to the system and stays even if it is empty.
         let folder = file.parent().map_or_else(PathBuf::new, PathBuf::from);
         plan_file_removal(vec![file], &folder, has_marker)
     }
 
-    fn service_file(&self) -> PathBuf {
-        let home = &self.environment.home;
+    fn service_file(self) -> PathBuf {
+        let home = &self.engine.environment.home;
         if IS_MAC {
             return home.join("Library/LaunchAgents").join(format!("{LABEL}.plist"));
         }
-        let surroundings = self.source_config();
+        let surroundings = self.engine.source_config();
         let config = surroundings.env_var("XDG_CONFIG_HOME").map(|folder| surroundings.expand_home(folder));
         config.unwrap_or_else(|| home.join(".config")).join("systemd/user/rethread.service")
     }

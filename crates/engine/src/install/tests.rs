@@ -12,11 +12,11 @@ fn engine(folder: &Path, binary: &str) -> Engine {
 }
 
 fn install(engine: &Engine) {
-    engine.apply_install_plan(&engine.plan_install(&HOOKS).unwrap()).unwrap();
+    engine.install().apply(&engine.install().plan(&HOOKS).unwrap()).unwrap();
 }
 
 fn uninstall(engine: &Engine) {
-    engine.apply_install_plan(&engine.plan_uninstall(&HOOKS).unwrap().unwrap()).unwrap();
+    engine.install().apply(&engine.install().plan_removal(&HOOKS).unwrap().unwrap()).unwrap();
 }
 
 /// Installs with an older program, edits the file, installs with a newer program, and uninstalls.
@@ -29,10 +29,10 @@ fn check(original: &str, edit: impl Fn(&str) -> String, expect: &str) {
     fs::write(&path, edit(&fs::read_to_string(&path).unwrap())).unwrap();
     let engine = engine(folder.path(), "/new/rethread");
     install(&engine);
-    assert!(engine.plan_install(&HOOKS).unwrap().is_empty());
+    assert!(engine.install().plan(&HOOKS).unwrap().is_empty());
     uninstall(&engine);
     assert_eq!(fs::read_to_string(&path).unwrap(), expect);
-    assert_eq!(engine.plan_uninstall(&HOOKS).unwrap(), None);
+    assert_eq!(engine.install().plan_removal(&HOOKS).unwrap(), None);
 }
 
 #[test]
@@ -51,11 +51,11 @@ fn edits_made_before_an_update_survive_the_uninstall() {
 fn a_file_changed_after_planning_is_not_written() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path(), "/opt/rethread");
-    let plan = engine.plan_install(&HOOKS).unwrap();
+    let plan = engine.install().plan(&HOOKS).unwrap();
     let path = folder.path().join(".claude/settings.json");
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, "{}").unwrap();
-    let error = engine.apply_install_plan(&plan).unwrap_err();
+    let error = engine.install().apply(&plan).unwrap_err();
     assert!(matches!(error, EngineError::Install(InstallError::Changed(_))), "{error}");
     assert_eq!(fs::read_to_string(&path).unwrap(), "{}");
 }

@@ -189,7 +189,7 @@ impl Engine {
         session: &Session,
         question: &str,
     ) -> Result<CitedAnswer, EngineError> {
-        let question = Self::without_secrets(question);
+        let question = crate::awareness::without_secrets(question);
         let unknown = || EngineError::UnknownReference(session.id.to_string());
         let number = store.session_number(session.id)?.ok_or_else(unknown)?;
         let key = normalize_question(&question);
@@ -202,7 +202,7 @@ impl Engine {
     }
 
     fn prepare_question(&self, request: &AskRequest) -> Result<PreparedQuestion, AskError> {
-        let question = Self::without_secrets(request.question.trim());
+        let question = crate::awareness::without_secrets(request.question.trim());
         if question.is_empty() {
             return Err(AskError::InvalidArgs("the question is empty".to_owned()));
         }
@@ -318,7 +318,7 @@ fn empty_session_error(store: &ReadStore, session: &Session) -> Result<AskError,
 /// Removes secrets and terminal control characters from a model's answer.
 fn sanitize_answer(answer: CitedAnswer) -> CitedAnswer {
     let clean = |text: &str| -> String {
-        Engine::without_secrets(text).chars().filter(|c| !is_unsafe_to_display(*c)).collect()
+        crate::awareness::without_secrets(text).chars().filter(|c| !is_unsafe_to_display(*c)).collect()
     };
     CitedAnswer {
         answer: clean(&answer.answer),

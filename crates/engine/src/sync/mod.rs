@@ -153,13 +153,13 @@ impl SyncService<'_> {
         let start = Instant::now();
         let mut store = self.engine.writer()?;
         let carried_over = self.engine.carry_over_stores(&mut store)?;
-        self.engine.finish_thread_deletions(&mut store)?;
+        self.engine.threads().finish_deletions(&mut store)?;
         self.engine.finish_wipe(&mut store)?;
         let mut tally = SyncTotals::default();
         let mut index = None;
         for pass in 0..MAX_PASSES {
             let mut plan = SyncPlan::build(self.engine, Some(&store), request)?;
-            if self.engine.recover_threads(plan.thread_ids())? {
+            if self.engine.threads().recover(plan.thread_ids())? {
                 plan = SyncPlan::build(self.engine, Some(&store), request)?;
             }
             if pass == 0 {
@@ -180,7 +180,7 @@ impl SyncService<'_> {
         self.extract_outdated_facts(&mut store)?;
         let work_dirs = store.work_dirs()?;
         save_aliases(&mut store, &self.alias_folders(&work_dirs))?;
-        if let Err(error) = self.engine.maintain_store(&mut store) {
+        if let Err(error) = self.engine.lifecycle().maintain_store(&mut store) {
             self.engine.log_error("upkeep", &error);
         }
         let kept_entries = tally.kept_entries;

@@ -10,8 +10,9 @@ use rethread_store::ThreadLog;
 use serde_json::json;
 
 use super::TurnEvent;
+use crate::EngineError;
 use crate::model::{ConfiguredModel, ModelError};
-use crate::{Engine, EngineError};
+use crate::threads::TurnService;
 
 /// Options of a compaction.
 #[derive(Clone, Debug, Default)]
@@ -59,26 +60,26 @@ impl From<RequestEstimate> for PlannedCost {
     }
 }
 
-impl Engine {
+impl TurnService<'_> {
     /// Compacts a thread. `None` if all of it is too recent.
-    pub fn thread_compact(
-        &self,
+    pub fn compact(
+        self,
         reference: &str,
         request: &CompactRequest,
         is_stopped: &dyn Fn() -> bool,
         events: &mut dyn FnMut(TurnEvent<'_>),
     ) -> Result<Option<CompactReport>, EngineError> {
-        let id = self.thread_id(reference)?;
-        let log = self.threads().open(id)?;
+        let id = self.engine.threads().id(reference)?;
+        let log = self.engine.thread_store().open(id)?;
         // A running turn would add to the records that are being summarized.
         let Some(_turn) = self.wait_for_turn(&log, is_stopped, events)? else { return Err(EngineError::Stopped) };
         let chosen = log.metadata()?;
         let chosen = chosen.model_is_chosen.then_some(chosen.model);
         let model = self.optional_model(chosen.as_deref())?;
-        let records = self.threads().read(id)?.records;
+        let records = self.engine.thread_store().read(id)?.records;
         let Some(plan) = self.manual_plan(&records, model.as_ref()) else { return Ok(None) };
         let focus = request.focus.as_deref();
-        let ledger = model.as_ref().map(|_| self.ledger_meter()).transpose()?;
+        let ledger = model.as_ref().map(|_| self.engine.ledger_meter()).transpose()?;
         let meter = ledger.as_ref().map(|ledger| ledger as &dyn Meter);
         let report = self.append_summary(&log, &plan, model.as_ref().zip(meter), focus, is_stopped)?;
         drop(log);
@@ -86,26 +87,26 @@ impl Engine {
     }
 
     /// What a compaction would do. Nothing is sent and nothing is written.
-    pub fn thread_compact_dry_run(
-        &self,
+    pub fn plan_compaction(
+        self,
         reference: &str,
         request: &CompactRequest,
     ) -> Result<Option<CompactReport>, EngineError> {
-        let id = self.thread_id(reference)?;
-        let metadata = self.threads().metadata(id)?;
+        let id = self.engine.threads().id(reference)?;
+        let metadata = self.engine.thread_store().metadata(id)?;
         let chosen = metadata.model_is_chosen.then_some(metadata.model);
         let model = self.optional_model(chosen.as_deref())?;
-        let records = self.threads().read(id)?.records;
+        let records = self.engine.thread_store().read(id)?.records;
         let Some(plan) = self.manual_plan(&records, model.as_ref()) else { return Ok(None) };
         let focus = request.focus.as_deref();
-        let record = plan.record(&plan.summary_without_model(focus), self.now());
+        let record = plan.record(&plan.summary_without_model(focus), self.engine.now());
         let planned = model.as_ref().map(|model| planned_summary(model, &plan, focus));
         let by = model.map_or(Summarizer::Rules(None), |model| Summarizer::Model(model.chat.model().to_owned()));
         Ok(Some(CompactReport { id, record, summarizer: by, planned }))
     }
 
     /// The plan for a manual compaction. If the context exceeds the model's window, it compacts enough to make it fit.
-    fn manual_plan(&self, records: &[ThreadRecord], model: Option<&ConfiguredModel>) -> Option<CompactionPlan> {
+    fn manual_plan(self, records: &[ThreadRecord], model: Option<&ConfiguredModel>) -> Option<CompactionPlan> {
         let settings = self.compaction_settings(model);
         match model {
             Some(model) if settings.is_due(build_context(records).tokens, model.window) => {
@@ -117,7 +118,7 @@ impl Engine {
 
     /// Writes the summary and appends it: by the model if there is one and it succeeds, otherwise by rules.
     pub(super) fn append_summary(
-        &self,
+        self,
         log: &ThreadLog,
         plan: &CompactionPlan,
         model: Option<(&ConfiguredModel, &dyn Meter)>,
@@ -141,29 +142,29 @@ impl Engine {
             Some(Err(why)) => (plan.summary_without_model(focus), Summarizer::Rules(Some(why))),
             None => (plan.summary_without_model(focus), Summarizer::Rules(None)),
         };
-        let record = match log.append(ThreadRecord::Compaction(plan.record(&summary, self.now())))? {
+        let record = match log.append(ThreadRecord::Compaction(plan.record(&summary, self.engine.now())))? {
             ThreadRecord::Compaction(record) => record,
-            _ => plan.record(&summary, self.now()),
+            _ => plan.record(&summary, self.engine.now()),
         };
         let by_model = matches!(by, Summarizer::Model(_));
         let fields = [("tokensBefore", json!(record.tokens_before)), ("byModel", json!(by_model))];
-        self.log_event("session_compacted", Some(log.id()), &fields);
+        self.engine.log_event("session_compacted", Some(log.id()), &fields);
         self.allow_injections_again(log.id());
         Ok(CompactReport { id: log.id(), record, summarizer: by, planned: None })
     }
 
     /// The configured settings, limited by the model's window.
-    pub(super) fn compaction_settings(&self, model: Option<&ConfiguredModel>) -> CompactionSettings {
+    pub(super) fn compaction_settings(self, model: Option<&ConfiguredModel>) -> CompactionSettings {
         let settings = CompactionSettings {
-            enabled: self.settings().compaction.enabled,
-            reserve_tokens: self.settings().compaction.reserve_tokens,
-            keep_recent_tokens: self.settings().compaction.keep_recent_tokens,
+            enabled: self.engine.settings().compaction.enabled,
+            reserve_tokens: self.engine.settings().compaction.reserve_tokens,
+            keep_recent_tokens: self.engine.settings().compaction.keep_recent_tokens,
         };
         model.map_or(settings, |model| settings.for_window(model.window))
     }
 
-    fn optional_model(&self, chosen: Option<&str>) -> Result<Option<ConfiguredModel>, EngineError> {
-        match self.model(chosen, ChatLimits::BACKGROUND) {
+    fn optional_model(self, chosen: Option<&str>) -> Result<Option<ConfiguredModel>, EngineError> {
+        match self.engine.model(chosen, ChatLimits::BACKGROUND) {
             Ok(model) => Ok(Some(model)),
             Err(ModelError::NotConfigured) => Ok(None),
             Err(error) => Err(error.into()),

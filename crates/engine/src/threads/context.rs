@@ -4,7 +4,8 @@ use rethread_model::thread::{ChatMessage, ThreadId};
 use rethread_recall::{build_context, pair_tool_results};
 use rethread_store::ThreadLineProblem;
 
-use crate::{Engine, EngineError};
+use crate::EngineError;
+use crate::threads::ThreadService;
 
 /// The messages a model would get.
 #[derive(Clone, Debug)]
@@ -23,13 +24,13 @@ pub struct ThreadContext {
     pub problems: Vec<ThreadLineProblem>,
 }
 
-impl Engine {
+impl ThreadService<'_> {
     /// The messages a model would get for a thread.
-    pub fn thread_context(&self, reference: &str) -> Result<ThreadContext, EngineError> {
-        let id = self.thread_id(reference)?;
-        let logged = self.threads().read(id)?;
+    pub fn context(self, reference: &str) -> Result<ThreadContext, EngineError> {
+        let id = self.id(reference)?;
+        let logged = self.engine.thread_store().read(id)?;
         let context = build_context(&logged.records);
-        let system_prompt = self.threads().metadata(id)?.system_prompt_override;
+        let system_prompt = self.engine.thread_store().metadata(id)?.system_prompt_override;
         Ok(ThreadContext {
             id,
             messages: pair_tool_results(context.messages),

@@ -9,7 +9,8 @@ use rethread_store::{LifecycleRow, ReadStore, SessionKey, SessionScope, ThreadEr
 
 use crate::awareness::Lifecycle;
 use crate::resolver::stored_session;
-use crate::{Engine, EngineError, ForgetReport, ForgetTarget, ListedSession, SessionListRequest};
+use crate::threads::ConversationService;
+use crate::{EngineError, ForgetReport, ForgetTarget, ListedSession, SessionListRequest};
 
 /// A session, with the metadata of its log if it is a thread.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,15 +28,16 @@ impl Conversation {
     }
 }
 
-impl Engine {
+impl ConversationService<'_> {
     /// Matching conversations, last activity first. Threads are always included, even empty ones. Writes nothing.
-    pub fn conversations(&self, request: &SessionListRequest) -> Result<Vec<Conversation>, EngineError> {
+    pub fn list(self, request: &SessionListRequest) -> Result<Vec<Conversation>, EngineError> {
         let with_threads = request.agent.is_none_or(|agent| agent == Agent::Native);
-        let threads = if with_threads { self.threads().list()?.0 } else { Vec::new() };
+        let threads = if with_threads { self.engine.thread_store().list()?.0 } else { Vec::new() };
         let mut threads: BTreeMap<SessionId, ThreadMetadata> =
             threads.into_iter().map(|thread| (thread.id.session_id(), thread)).collect();
-        let store = self.reader()?;
-        let known = store.as_ref().map(|store| self.sessions_in(store, request)).transpose()?.unwrap_or_default();
+        let store = self.engine.reader()?;
+        let known =
+            store.as_ref().map(|store| self.engine.sessions_in(store, request)).transpose()?.unwrap_or_default();
         let mut all: Vec<Conversation> = known
             .into_iter()
             .map(|listed| Conversation { thread: threads.remove(&listed.session.id), listed })
@@ -53,50 +55,50 @@ impl Engine {
     }
 
     /// The session or thread with this id. Writes nothing.
-    pub fn conversation(&self, id: SessionId) -> Result<Conversation, EngineError> {
-        let store = self.reader()?;
+    pub fn get(self, id: SessionId) -> Result<Conversation, EngineError> {
+        let store = self.engine.reader()?;
         if let Some(thread) = self.find_thread(id)? {
             return self.thread_conversation(store.as_ref(), thread);
         }
         let unknown = || EngineError::UnknownReference(id.to_string());
         let store = store.ok_or_else(unknown)?;
         let session = stored_session(&store, id)?.ok_or_else(unknown)?;
-        Ok(Conversation { listed: self.listed_session(&store, session)?, thread: None })
+        Ok(Conversation { listed: self.engine.listed_session(&store, session)?, thread: None })
     }
 
     /// The thread with this id, for operations that only threads support.
-    pub fn require_thread(&self, id: SessionId) -> Result<ThreadId, EngineError> {
-        match self.conversation(id)?.thread {
+    pub fn require_thread(self, id: SessionId) -> Result<ThreadId, EngineError> {
+        match self.get(id)?.thread {
             Some(thread) => Ok(thread.id),
             None => Err(EngineError::NotAThread(id)),
         }
     }
 
     /// Deletes a thread, or forgets a session of an agent. Returns what was removed of the latter and what remains.
-    pub fn delete_session(&self, id: SessionId) -> Result<Option<ForgetReport>, EngineError> {
+    pub fn delete(self, id: SessionId) -> Result<Option<ForgetReport>, EngineError> {
         let text = id.to_string();
         // Sessions forgotten before but not erased yet would not be found below.
-        self.wipe_forgotten()?;
-        if self.conversation(id)?.thread.is_some() {
-            return self.thread_delete(&text).map(|_| None);
+        self.engine.wipe_forgotten()?;
+        if self.get(id)?.thread.is_some() {
+            return self.engine.threads().delete(&text).map(|_| None);
         }
-        self.forget(&ForgetTarget::Sessions(vec![text])).map(Some)
+        self.engine.forget(&ForgetTarget::Sessions(vec![text])).map(Some)
     }
 
     /// Adds a thread to the store, so that everything that works for sessions works for it.
-    pub fn register_thread(&self, id: SessionId) -> Result<(), EngineError> {
-        match self.conversation(id)?.thread {
-            Some(thread) => self.sync_thread(thread.id),
+    pub fn register(self, id: SessionId) -> Result<(), EngineError> {
+        match self.get(id)?.thread {
+            Some(thread) => self.engine.threads().sync(thread.id),
             None => Ok(()),
         }
     }
 
     /// Starts the lifecycle of a thread with its creation, so that a thread without messages can be closed too.
-    pub(crate) fn start_thread_life(&self, id: SessionId) -> Result<(), EngineError> {
-        let Some(thread) = self.conversation(id)?.thread else { return Ok(()) };
+    pub(crate) fn start_thread_life(self, id: SessionId) -> Result<(), EngineError> {
+        let Some(thread) = self.get(id)?.thread else { return Ok(()) };
         let text = thread.id.to_string();
         let key = SessionKey { agent: Agent::Native, external_id: &text };
-        let mut store = self.writer()?;
+        let mut store = self.engine.writer()?;
         let mut batch = store.begin()?;
         if batch.lifecycle(key)?.is_none() {
             batch.save_lifecycle(key, &LifecycleRow::new(thread.created_at))?;
@@ -104,9 +106,9 @@ impl Engine {
         Ok(batch.commit()?)
     }
 
-    fn find_thread(&self, id: SessionId) -> Result<Option<ThreadMetadata>, EngineError> {
+    fn find_thread(self, id: SessionId) -> Result<Option<ThreadMetadata>, EngineError> {
         let Ok(id) = id.to_string().parse::<ThreadId>() else { return Ok(None) };
-        match self.threads().metadata(id) {
+        match self.engine.thread_store().metadata(id) {
             Ok(thread) => Ok(Some(thread)),
             Err(ThreadError::Missing { .. } | ThreadError::Deleted { .. }) => Ok(None),
             Err(error) => Err(error.into()),
@@ -115,7 +117,7 @@ impl Engine {
 
     /// A thread as a session: as stored, otherwise from its metadata.
     fn thread_conversation(
-        &self,
+        self,
         store: Option<&ReadStore>,
         thread: ThreadMetadata,
     ) -> Result<Conversation, EngineError> {
@@ -124,7 +126,7 @@ impl Engine {
             .transpose()?;
         let listed = if let Some((store, Some(session))) = known {
             // While the thread has no messages, only the metadata have times.
-            self.listed_session(
+            self.engine.listed_session(
                 store,
                 Session {
                     started_at: session.started_at.or(Some(thread.created_at)),
@@ -134,13 +136,17 @@ impl Engine {
             )?
         } else {
             let session = self.unsynced_session(&thread);
-            let state = Lifecycle::from_settings(self.settings()).state(None, session.last_activity_at, self.now());
+            let state = Lifecycle::from_settings(self.engine.settings()).state(
+                None,
+                session.last_activity_at,
+                self.engine.now(),
+            );
             ListedSession { session, state }
         };
         Ok(Conversation { listed, thread: Some(thread) })
     }
 
-    fn unsynced_session(&self, thread: &ThreadMetadata) -> Session {
+    fn unsynced_session(self, thread: &ThreadMetadata) -> Session {
         Session {
             id: thread.id.session_id(),
             agent: Agent::Native,
@@ -156,7 +162,7 @@ impl Engine {
             model: (!thread.model.is_empty()).then(|| thread.model.clone()),
             started_at: Some(thread.created_at),
             last_activity_at: Some(thread.last_message_at),
-            transcript: Some(self.threads().log_path(thread.id).display().to_string()),
+            transcript: Some(self.engine.thread_store().log_path(thread.id).display().to_string()),
             counts: SessionCounts::default(),
             tokens: Tokens::default(),
             cost_usd: None,

@@ -19,7 +19,7 @@ use rethread_model::thread::{
     cron_thread_name, name_from_first_words,
 };
 use rethread_model::{Agent, one_line};
-use rethread_store::{Store, ThreadError, ThreadLog, Threads};
+use rethread_store::{Store, ThreadError, ThreadLog};
 use serde_json::json;
 
 use crate::{Engine, EngineError};
@@ -76,43 +76,88 @@ pub struct OpenThread<'e> {
     log: ThreadLog,
 }
 
-impl Engine {
+/// Threads, our own conversations, and their logs.
+///
+/// ```
+/// use rethread_engine::{Engine, Environment, NewThread};
+///
+/// let home = tempfile::tempdir()?;
+/// let engine = Engine::open(Environment::for_home(home.path()))?;
+/// let thread = engine.threads().create(&NewThread { name: Some("Plan".to_owned()), ..NewThread::default() })?;
+/// assert_eq!(engine.threads().id("plan")?, thread.id);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct ThreadService<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+/// What asks a model about a thread: turns, compaction, titles.
+///
+/// ```
+/// use rethread_engine::{Engine, Environment, NewThread};
+///
+/// let home = tempfile::tempdir()?;
+/// let engine = Engine::open(Environment::for_home(home.path()))?;
+/// let thread = engine.threads().create(&NewThread::default())?;
+/// assert!(!engine.turns().needs_title(thread.id)?, "there is no answer yet");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct TurnService<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+/// Sessions of agents and threads, in one list.
+///
+/// ```
+/// use rethread_engine::{Engine, Environment, NewThread, SessionListRequest};
+///
+/// let home = tempfile::tempdir()?;
+/// let engine = Engine::open(Environment::for_home(home.path()))?;
+/// let thread = engine.threads().create(&NewThread::default())?;
+/// let found = engine.conversations().get(thread.id.session_id())?;
+/// assert!(found.thread.is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct ConversationService<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+impl<'e> ThreadService<'e> {
     /// Creates a thread.
-    pub fn thread_new(&self, request: &NewThread) -> Result<ThreadMetadata, EngineError> {
-        self.ensure_home()?;
-        let now = self.now();
+    pub fn create(self, request: &NewThread) -> Result<ThreadMetadata, EngineError> {
+        self.engine.ensure_home()?;
+        let now = self.engine.now();
         let mut metadata = ThreadMetadata::new(ThreadId::generate(now), now);
         let filled = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
         metadata.name =
             filled(&request.name).or_else(|| request.cron_job.as_ref().map(|job| cron_thread_name(job, now)));
         metadata.name_from = metadata.name.is_some().then_some(NameOrigin::User);
         metadata.model_is_chosen = filled(&request.model).is_some();
-        metadata.model = filled(&request.model).unwrap_or_else(|| self.model_name().to_owned());
+        metadata.model = filled(&request.model).unwrap_or_else(|| self.engine.model_name().to_owned());
         metadata.system_prompt_override = filled(&request.system_prompt);
         if let Some(job) = &request.cron_job {
             metadata.source = ThreadSource::Cron;
             metadata.cron_job_id = Some(job.clone());
         }
-        self.threads().create(&metadata)?;
-        self.log_event("session_created", Some(metadata.id), &[("source", json!(metadata.source))]);
+        self.engine.thread_store().create(&metadata)?;
+        self.engine.log_event("session_created", Some(metadata.id), &[("source", json!(metadata.source))]);
         Ok(metadata)
     }
 
     /// Opens a thread for appending. First appends what killed processes left unfinished in it.
-    pub fn thread_open(&self, reference: &str) -> Result<OpenThread<'_>, EngineError> {
-        let id = self.thread_id(reference)?;
-        self.recover_threads(std::iter::once(id))?;
-        Ok(OpenThread { engine: self, log: self.threads().open(id)? })
+    pub fn open(self, reference: &str) -> Result<OpenThread<'e>, EngineError> {
+        let id = self.id(reference)?;
+        self.recover(std::iter::once(id))?;
+        Ok(OpenThread { engine: self.engine, log: self.engine.thread_store().open(id)? })
     }
 
     /// The message with this client id and, if it started a turn, all other messages of the turn. Empty if the id was
     /// not used yet.
-    pub fn thread_messages_by_client_id(
-        &self,
-        id: ThreadId,
-        client_id: &str,
-    ) -> Result<Vec<ThreadMessage>, EngineError> {
-        let records = self.threads().read(id)?.records;
+    pub fn messages_by_client_id(self, id: ThreadId, client_id: &str) -> Result<Vec<ThreadMessage>, EngineError> {
+        let records = self.engine.thread_store().read(id)?.records;
         let messages = records.into_iter().filter_map(|record| match record {
             ThreadRecord::Message(message) => Some(message),
             _ => None,
@@ -128,85 +173,76 @@ impl Engine {
         Ok(found)
     }
 
-    /// Starts a detached process that asks a model to name the thread, if it has an answer and no name yet.
-    pub fn thread_start_title(&self, id: ThreadId) -> Result<bool, EngineError> {
-        Ok(self.thread_needs_title(id)? && self.start_detached(&["thread", "title", &id.to_string()]))
-    }
-
     /// Names a thread. With an empty name it is named after its first message again.
-    pub(crate) fn thread_rename(&self, reference: &str, name: &str) -> Result<(), EngineError> {
-        let id = self.thread_id(reference)?;
+    pub(crate) fn rename(self, reference: &str, name: &str) -> Result<(), EngineError> {
+        let id = self.id(reference)?;
         let name = one_line(name);
         let (name, name_from) = if name.is_empty() {
-            let records = self.threads().read(id)?.records;
+            let records = self.engine.thread_store().read(id)?.records;
             let first = records.iter().filter_map(ThreadRecord::message).find(|message| message.role == ChatRole::User);
             (first.and_then(|message| name_from_first_words(&message.text())), NameOrigin::FirstWords)
         } else {
             (Some(name), NameOrigin::User)
         };
         let mut is_renamed = false;
-        self.threads().open(id)?.update_settings(self.now(), |metadata| {
+        self.engine.thread_store().open(id)?.update_settings(self.engine.now(), |metadata| {
             is_renamed = metadata.name != name;
             metadata.name_from = name.is_some().then_some(name_from);
             metadata.name = name;
         })?;
         if is_renamed {
-            self.log_event("session_renamed", Some(id), &[]);
+            self.engine.log_event("session_renamed", Some(id), &[]);
         }
-        self.sync_thread(id)
+        self.sync(id)
     }
 
     /// All threads, last message first.
-    pub fn thread_list(&self) -> Result<ThreadList, EngineError> {
-        let (threads, problems) = self.threads().list()?;
+    pub fn list(self) -> Result<ThreadList, EngineError> {
+        let (threads, problems) = self.engine.thread_store().list()?;
         Ok(ThreadList { threads, problems })
     }
 
     /// Deletes a thread, and what is stored of it.
-    pub fn thread_delete(&self, reference: &str) -> Result<ThreadId, EngineError> {
-        let threads = self.threads();
-        let id = self.thread_id(reference)?;
+    pub fn delete(self, reference: &str) -> Result<ThreadId, EngineError> {
+        let threads = self.engine.thread_store();
+        let id = self.id(reference)?;
         match threads.delete(id) {
             // The store may still contain it.
             Ok(()) | Err(ThreadError::Deleted { .. }) => {}
             Err(error) => return Err(error.into()),
         }
-        if self.has_store() {
-            delete_stored_thread(&mut self.writer()?, id)?;
+        if self.engine.has_store() {
+            delete_stored_thread(&mut self.engine.writer()?, id)?;
         }
-        self.remove_card_file(&id.to_string());
-        self.log_event("session_deleted", Some(id), &[]);
+        self.engine.remove_card_file(&id.to_string());
+        self.engine.log_event("session_deleted", Some(id), &[]);
         Ok(id)
     }
 
     /// Syncs a thread into the store, so that it is listed, shown and found.
-    pub fn sync_thread(&self, id: ThreadId) -> Result<(), EngineError> {
-        self.sync().files(Agent::Native, &[self.threads().log_path(id)])
+    pub fn sync(self, id: ThreadId) -> Result<(), EngineError> {
+        self.engine.sync().files(Agent::Native, &[self.engine.thread_store().log_path(id)])
     }
 
     /// Appends the unfinished answers of killed processes to these threads. Returns whether there were any.
-    pub(crate) fn recover_threads(&self, ids: impl Iterator<Item = ThreadId>) -> Result<bool, EngineError> {
-        let threads = self.threads();
+    pub(crate) fn recover(self, ids: impl Iterator<Item = ThreadId>) -> Result<bool, EngineError> {
+        let threads = self.engine.thread_store();
         let mut has_any = false;
         for id in ids.filter(|id| threads.has_partial_answer(*id)) {
-            drop(self.wait_for_turn(&threads.open(id)?, &|| false, &mut |_| {})?);
+            drop(self.engine.turns().wait_for_turn(&threads.open(id)?, &|| false, &mut |_| {})?);
             has_any = true;
         }
         Ok(has_any)
     }
 
     /// Completes interrupted deletions.
-    pub(crate) fn finish_thread_deletions(&self, store: &mut Store) -> Result<(), EngineError> {
-        let threads = self.threads();
+    pub(crate) fn finish_deletions(self, store: &mut Store) -> Result<(), EngineError> {
+        let threads = self.engine.thread_store();
         threads.sweep_all()?;
         for id in threads.deleted_ids() {
             delete_stored_thread(store, id)?;
         }
         Ok(())
-    }
-
-    pub(crate) fn threads(&self) -> Threads {
-        Threads::new(self.folder.join("threads"))
     }
 }
 
@@ -238,12 +274,6 @@ impl OpenThread<'_> {
             ThreadRecord::Message(message) => Ok(message),
             _ => Err(ThreadError::Missing { id: self.id() }.into()),
         }
-    }
-}
-
-impl Engine {
-    fn cwd_text(&self) -> Option<String> {
-        self.environment.cwd.to_str().map(str::to_owned)
     }
 }
 

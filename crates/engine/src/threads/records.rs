@@ -4,7 +4,8 @@ use rethread_model::SessionId;
 use rethread_model::thread::{ThreadId, ThreadRecord};
 use rethread_store::ThreadLineProblem;
 
-use crate::{Engine, EngineError, ListPage, PageRequest};
+use crate::threads::ThreadService;
+use crate::{EngineError, ListPage, PageRequest};
 
 /// A page of a thread's log.
 #[derive(Clone, Debug)]
@@ -17,16 +18,11 @@ pub struct ThreadLogPage {
     pub problems: Vec<ThreadLineProblem>,
 }
 
-impl Engine {
+impl ThreadService<'_> {
     /// A page of a thread's log: all numbered records, or only messages. Settings are part of the metadata.
-    pub fn thread_records(
-        &self,
-        id: SessionId,
-        only_messages: bool,
-        page: PageRequest,
-    ) -> Result<ThreadLogPage, EngineError> {
-        let id = self.require_thread(id)?;
-        let logged = self.threads().read(id)?;
+    pub fn records(self, id: SessionId, only_messages: bool, page: PageRequest) -> Result<ThreadLogPage, EngineError> {
+        let id = self.engine.conversations().require_thread(id)?;
+        let logged = self.engine.thread_store().read(id)?;
         let mut number = 0;
         let records = logged.records.into_iter().filter(|record| !matches!(record, ThreadRecord::Settings(_)));
         let numbered = records.map(|record| {

@@ -4,24 +4,25 @@
 use rethread_model::Agent;
 use rethread_model::thread::{ThreadId, ThreadMetadata};
 
+use crate::EngineError;
 use crate::resolver::slug;
-use crate::{Engine, EngineError};
+use crate::threads::ThreadService;
 
 /// Shortest beginning and shortest end of an id that are looked up.
 const MIN_PREFIX_BYTES: usize = 4;
 const MIN_SUFFIX_BYTES: usize = 6;
 
-impl Engine {
+impl ThreadService<'_> {
     /// The thread that a reference identifies.
-    pub fn thread_id(&self, reference: &str) -> Result<ThreadId, EngineError> {
+    pub fn id(self, reference: &str) -> Result<ThreadId, EngineError> {
         let reference = reference.trim();
         if let Ok(id) = reference.parse() {
             return Ok(id);
         }
-        let (threads, _) = self.threads().list()?;
+        let (threads, _) = self.engine.thread_store().list()?;
         let mut found = by_part_of_id(&threads, reference);
         if found.is_empty()
-            && let Some(id) = self.thread_by_alias(reference)
+            && let Some(id) = self.by_alias(reference)
         {
             return Ok(id);
         }
@@ -36,8 +37,8 @@ impl Engine {
     }
 
     /// Threads work without a store, so one that cannot be read has no aliases.
-    fn thread_by_alias(&self, reference: &str) -> Option<ThreadId> {
-        let sessions = self.reader().ok()??.sessions_by_exact_reference(reference).ok()?;
+    fn by_alias(self, reference: &str) -> Option<ThreadId> {
+        let sessions = self.engine.reader().ok()??.sessions_by_exact_reference(reference).ok()?;
         let mut named = sessions.iter().filter(|session| session.alias.as_deref() == Some(reference));
         named.find_map(|session| (session.agent == Agent::Native).then(|| session.external_id.parse().ok())?)
     }

@@ -5,7 +5,8 @@ use rethread_model::thread::{ChatMessage, ChatRole, NameOrigin, ThreadId, Thread
 use rethread_model::{clip, one_line};
 use serde_json::json;
 
-use crate::{Engine, EngineError};
+use crate::EngineError;
+use crate::threads::TurnService;
 
 const TITLE_SYSTEM_PROMPT: &str = "You name conversations. Answer with a title of at most six words for the conversation you are \
                       given: no quotation marks, no full stop, nothing else. Do not continue the conversation.";
@@ -14,33 +15,38 @@ const MAX_TITLE_WORDS: usize = 6;
 /// Characters of each message that are sent to the model.
 const MAX_TEXT_CHARS: usize = 2_000;
 
-impl Engine {
+impl TurnService<'_> {
+    /// Starts a detached process that asks a model to name the thread, if it has an answer and no name yet.
+    pub fn start_title(self, id: ThreadId) -> Result<bool, EngineError> {
+        Ok(self.needs_title(id)? && self.engine.start_detached(&["thread", "title", &id.to_string()]))
+    }
+
     /// Whether a model should name the thread: titles are enabled, and neither the user nor a model has named it.
-    pub fn thread_needs_title(&self, id: ThreadId) -> Result<bool, EngineError> {
-        if !self.settings().threads.titles || self.model_name().is_empty() {
+    pub fn needs_title(self, id: ThreadId) -> Result<bool, EngineError> {
+        if !self.engine.settings().threads.titles || self.engine.model_name().is_empty() {
             return Ok(false);
         }
-        let metadata = self.threads().metadata(id)?;
+        let metadata = self.engine.thread_store().metadata(id)?;
         Ok(!metadata.title_was_asked && metadata.name_from < Some(NameOrigin::Model))
     }
 
     /// Asks the model for a name. `None` if none is needed or the answer is unusable.
-    pub fn thread_title(&self, id: ThreadId) -> Result<Option<String>, EngineError> {
-        if !self.thread_needs_title(id)? {
+    pub fn title(self, id: ThreadId) -> Result<Option<String>, EngineError> {
+        if !self.needs_title(id)? {
             return Ok(None);
         }
-        let Some(prompt) = first_exchange(&self.threads().read(id)?.records) else { return Ok(None) };
-        let log = self.threads().open(id)?;
+        let Some(prompt) = first_exchange(&self.engine.thread_store().read(id)?.records) else { return Ok(None) };
+        let log = self.engine.thread_store().open(id)?;
         let mut was_asked = false;
         // Several turns may have started this at the same time; only one of them asks.
-        let metadata = log.update_settings(self.now(), |metadata| {
+        let metadata = log.update_settings(self.engine.now(), |metadata| {
             was_asked = std::mem::replace(&mut metadata.title_was_asked, true);
         })?;
         if was_asked {
             return Ok(None);
         }
         let chosen = metadata.model_is_chosen.then_some(metadata.model);
-        let model = self.model(chosen.as_deref(), ChatLimits::BACKGROUND)?;
+        let model = self.engine.model(chosen.as_deref(), ChatLimits::BACKGROUND)?;
         let request = ChatRequest {
             system: Some(super::turn::with_own_call_tag(TITLE_SYSTEM_PROMPT)),
             messages: vec![ChatMessage::user(prompt)],
@@ -48,11 +54,11 @@ impl Engine {
             max_output_tokens: 256.min(model.max_output_tokens),
             purpose: "title",
         };
-        let answer = model.chat.complete(&request, &self.ledger_meter()?)?;
+        let answer = model.chat.complete(&request, &self.engine.ledger_meter()?)?;
         let text: String = answer.content.iter().filter_map(|block| block.as_text()).collect::<Vec<_>>().join(" ");
         let Some(title) = clean_title(&text) else { return Ok(None) };
         let mut is_renamed = false;
-        log.update_settings(self.now(), |metadata| {
+        log.update_settings(self.engine.now(), |metadata| {
             // The user may have named it in the meantime.
             if metadata.name_from < Some(NameOrigin::Model) {
                 metadata.name = Some(title.clone());
@@ -64,8 +70,8 @@ impl Engine {
         if !is_renamed {
             return Ok(None);
         }
-        self.log_event("session_renamed", Some(id), &[("name", json!(title))]);
-        self.sync_thread(id)?;
+        self.engine.log_event("session_renamed", Some(id), &[("name", json!(title))]);
+        self.engine.threads().sync(id)?;
         Ok(Some(title))
     }
 }

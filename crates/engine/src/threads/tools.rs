@@ -5,7 +5,8 @@ use rethread_model::clip;
 use rethread_model::thread::ThreadId;
 use serde_json::{Map, Value, json};
 
-use crate::{Engine, SearchRequest};
+use crate::SearchRequest;
+use crate::threads::TurnService;
 
 /// Name of the tool that searches memory.
 pub(super) const SEARCH_MEMORY_TOOL: &str = "search_memory";
@@ -34,10 +35,10 @@ pub(super) fn search_memory_tool() -> ToolDefinition {
     }
 }
 
-impl Engine {
+impl TurnService<'_> {
     /// Runs one of our own tools. Returns its output and whether it failed. `None` if the tool is not ours.
     pub(super) fn run_own_tool(
-        &self,
+        self,
         thread: ThreadId,
         name: &str,
         arguments: &Map<String, Value>,
@@ -46,7 +47,7 @@ impl Engine {
     }
 
     /// Searches only the project of the current directory, so that nothing of other projects is sent to a model.
-    fn search_for_model(&self, thread: ThreadId, arguments: &Map<String, Value>) -> (String, bool) {
+    fn search_for_model(self, thread: ThreadId, arguments: &Map<String, Value>) -> (String, bool) {
         let Some(query) = arguments.get("query").and_then(Value::as_str).filter(|query| !query.trim().is_empty())
         else {
             return ("\"query\" must be a non-empty string".to_owned(), true);
@@ -54,12 +55,12 @@ impl Engine {
         let limit = arguments.get("limit").and_then(Value::as_u64).unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS);
         let request = SearchRequest {
             text: query.to_owned(),
-            scope: self.current_project(),
+            scope: self.engine.current_project(),
             // Twice as many, because hits in the thread itself are dropped: the model has them already.
             limit: 2 * limit as usize,
             ..SearchRequest::default()
         };
-        match self.search(&request) {
+        match self.engine.search(&request) {
             Ok(report) => {
                 let others = report.hits.iter().filter(|recalled| recalled.hit.session.id != thread.session_id());
                 let hits = others.take(limit as usize).map(|recalled| {

@@ -16,6 +16,7 @@ use super::compact::PlannedCost;
 use super::{CompactReport, PendingTurn, tools};
 use crate::budget::LedgerMeter;
 use crate::model::ConfiguredModel;
+use crate::threads::TurnService;
 use crate::{Engine, EngineError};
 
 /// Maximum answers of one turn. Stops a model that never ends calling tools.
@@ -116,30 +117,30 @@ struct TurnContext<'a> {
     is_stopped: &'a dyn Fn() -> bool,
 }
 
-impl Engine {
+impl TurnService<'_> {
     /// Runs one turn with the configured model. What the model says is logged however the turn ends.
-    pub fn thread_send(
-        &self,
+    pub fn send(
+        self,
         reference: &str,
         request: &SendRequest,
         is_stopped: &dyn Fn() -> bool,
         events: &mut dyn FnMut(TurnEvent<'_>),
     ) -> Result<TurnReport, EngineError> {
-        let waiting = self.thread_accept(reference, request.clone())?;
+        let waiting = self.accept(reference, request.clone())?;
         if waiting.ahead() > 0 {
             events(TurnEvent::Queued { ahead: waiting.ahead() });
         }
-        self.thread_run(waiting, is_stopped, events)
+        self.run(waiting, is_stopped, events)
     }
 
     /// Runs an accepted turn, once no other turn is ahead of it.
-    pub fn thread_run(
-        &self,
+    pub fn run(
+        self,
         waiting: PendingTurn,
         is_stopped: &dyn Fn() -> bool,
         events: &mut dyn FnMut(TurnEvent<'_>),
     ) -> Result<TurnReport, EngineError> {
-        let (id, threads) = (waiting.id(), self.threads());
+        let (id, threads) = (waiting.id(), self.engine.thread_store());
         // Deleting a thread also stops its turns.
         let is_stopped = &|| is_stopped() || threads.is_deleted(id);
         let log = threads.open(id)?;
@@ -148,14 +149,14 @@ impl Engine {
             return Err(EngineError::Stopped);
         };
         let metadata = log.metadata()?;
-        let (model, ledger) = (self.thread_model(&metadata)?, self.ledger_meter()?);
+        let (model, ledger) = (self.model(&metadata)?, self.engine.ledger_meter()?);
         if had_to_wait {
             // Turns before it may have spent the budget or answered the last message.
             self.check_can_run(id, &model, &ledger, &metadata, &request)?;
         }
         let began = Instant::now();
         events(TurnEvent::Started { run_id: &run_id });
-        self.log_event("turn_start", Some(id), &[("runId", json!(run_id))]);
+        self.engine.log_event("turn_start", Some(id), &[("runId", json!(run_id))]);
         let tools = offered_tools(&request);
         let client_id = request.client_id.clone();
         let context =
@@ -183,7 +184,7 @@ impl Engine {
     /// Rejects a turn that could not run. Checked before anything is written: otherwise a retry would log the text
     /// twice.
     pub(super) fn check_can_run(
-        &self,
+        self,
         id: ThreadId,
         model: &ConfiguredModel,
         ledger: &LedgerMeter,
@@ -199,39 +200,40 @@ impl Engine {
     }
 
     /// The model of a thread: chosen for it, or the configured one.
-    pub(super) fn thread_model(&self, metadata: &ThreadMetadata) -> Result<ConfiguredModel, EngineError> {
+    pub(super) fn model(self, metadata: &ThreadMetadata) -> Result<ConfiguredModel, EngineError> {
         let chosen = metadata.model_is_chosen.then_some(metadata.model.as_str());
-        Ok(self.model(chosen, ChatLimits::INTERACTIVE)?)
+        Ok(self.engine.model(chosen, ChatLimits::INTERACTIVE)?)
     }
 
     /// What a turn would cost. Nothing is sent and nothing is written.
-    pub fn thread_send_dry_run(&self, reference: &str, request: &SendRequest) -> Result<SendPlan, EngineError> {
-        let id = self.thread_id(reference)?;
-        let metadata = self.threads().metadata(id)?;
-        let model = self.thread_model(&metadata)?;
+    pub fn plan(self, reference: &str, request: &SendRequest) -> Result<SendPlan, EngineError> {
+        let id = self.engine.threads().id(reference)?;
+        let metadata = self.engine.thread_store().metadata(id)?;
+        let model = self.model(&metadata)?;
         let (planned, compaction) = self.plan_first_request(id, &model, &metadata, request)?;
-        let spent = self.budget_status(self.reader()?.as_ref())?;
+        let spent = self.engine.budget_status(self.engine.reader()?.as_ref())?;
         let spent = rethread_llm::SpentToday { tokens: spent.tokens, cost: spent.usd };
-        let refusal_reason = self.budget().check(&spent, &planned).err().map(|error| error.to_string());
+        let refusal_reason = self.engine.budget().check(&spent, &planned).err().map(|error| error.to_string());
         Ok(SendPlan { id, model: model.chat.model().to_owned(), planned: planned.into(), compaction, refusal_reason })
     }
 
     /// Estimates the turn's first request and, if the thread is compacted first, the requests for the summary.
     fn plan_first_request(
-        &self,
+        self,
         id: ThreadId,
         model: &ConfiguredModel,
         metadata: &ThreadMetadata,
         request: &SendRequest,
     ) -> Result<(rethread_llm::RequestEstimate, Option<PlannedCost>), EngineError> {
-        let mut records = self.threads().read(id)?.records;
+        let mut records = self.engine.thread_store().read(id)?.records;
         let next = request.text.as_ref().map(|text| {
-            let mut message = ThreadMessage::new(ChatRole::User, vec![ContentBlock::text(text.as_str())], self.now());
+            let mut message =
+                ThreadMessage::new(ChatRole::User, vec![ContentBlock::text(text.as_str())], self.engine.now());
             message.seq = metadata.next_seq;
             ThreadRecord::Message(message)
         });
         records.extend(next);
-        let frame = RequestFrame::new(self, model, metadata, &offered_tools(request));
+        let frame = RequestFrame::new(self.engine, model, metadata, &offered_tools(request));
         let mut tokens = build_context(&records).tokens;
         let mut compaction = None;
         if frame.must_compact(tokens)
@@ -240,7 +242,7 @@ impl Engine {
             compaction = Some(super::compact::planned_summary(model, &plan, None));
             tokens = plan.tokens_after();
             records.push(ThreadRecord::Compaction(
-                plan.record(&" ".repeat(plan.max_summary_tokens() as usize * 3), self.now()),
+                plan.record(&" ".repeat(plan.max_summary_tokens() as usize * 3), self.engine.now()),
             ));
         }
         frame.check_fits(tokens)?;
@@ -249,7 +251,7 @@ impl Engine {
     }
 
     fn run_answers(
-        &self,
+        self,
         context: &TurnContext<'_>,
         turn: &mut ThreadTurn,
         request: &SendRequest,
@@ -258,8 +260,9 @@ impl Engine {
     ) -> Result<(), EngineError> {
         if let Some(text) = &request.text {
             self.append_injection(context.log, &context.run_id, text, context.model.window)?;
-            let mut message = ThreadMessage::new(ChatRole::User, vec![ContentBlock::text(text.as_str())], self.now());
-            message.cwd = self.cwd_text();
+            let mut message =
+                ThreadMessage::new(ChatRole::User, vec![ContentBlock::text(text.as_str())], self.engine.now());
+            message.cwd = self.engine.cwd_text();
             append_turn_message(context, message, report, events)?;
         }
         for _ in 0..MAX_ANSWERS {
@@ -274,7 +277,7 @@ impl Engine {
 
     /// Gets one answer of the model. Returns true if it only called tools of ours, so that it can continue.
     fn run_answer(
-        &self,
+        self,
         context: &TurnContext<'_>,
         turn: &mut ThreadTurn,
         report: &mut TurnReport,
@@ -289,10 +292,11 @@ impl Engine {
         };
         let after = records.iter().filter_map(ThreadRecord::seq).max().unwrap_or(0);
         let messages = pair_tool_results(build_context(&records).messages);
-        let frame = RequestFrame::new(self, context.model, &context.metadata, &context.tools);
+        let frame = RequestFrame::new(self.engine, context.model, &context.metadata, &context.tools);
         let request = frame.request(context.tools.clone(), messages);
         let name = context.model.chat.model();
-        turn.begin_answer(&context.run_id, name, after).map_err(|cause| disk_error(self, context.log.id(), cause))?;
+        turn.begin_answer(&context.run_id, name, after)
+            .map_err(|cause| disk_error(self.engine, context.log.id(), cause))?;
         let streamed =
             context.model.chat.stream(&request, context.ledger, context.is_stopped, &mut |chunk| match chunk {
                 AnswerChunk::Text(text) => {
@@ -305,7 +309,7 @@ impl Engine {
         let streamed = match streamed {
             Ok(streamed) => streamed,
             Err(error) => {
-                turn.end_answer().map_err(|cause| disk_error(self, context.log.id(), cause))?;
+                turn.end_answer().map_err(|cause| disk_error(self.engine, context.log.id(), cause))?;
                 return Err(error.into());
             }
         };
@@ -319,7 +323,7 @@ impl Engine {
         if !is_empty {
             append_turn_message(context, message, report, events)?;
         }
-        turn.end_answer().map_err(|cause| disk_error(self, context.log.id(), cause))?;
+        turn.end_answer().map_err(|cause| disk_error(self.engine, context.log.id(), cause))?;
         if report.stop == StopReason::Aborted || report.interruption.is_some() {
             return Ok(false);
         }
@@ -328,7 +332,7 @@ impl Engine {
 
     /// Runs the calls of our own tools. Returns true if there were any calls and all of them were ours.
     fn run_own_tools(
-        &self,
+        self,
         context: &TurnContext<'_>,
         calls: &[ContentBlock],
         report: &mut TurnReport,
@@ -337,7 +341,7 @@ impl Engine {
         let mut all_ours = !calls.is_empty();
         for call in calls {
             let ContentBlock::ToolCall { id, name, arguments } = call else { continue };
-            self.log_event(
+            self.engine.log_event(
                 "tool_call",
                 Some(context.log.id()),
                 &[("runId", json!(context.run_id)), ("name", json!(name))],
@@ -346,7 +350,8 @@ impl Engine {
             let used = if is_offered { self.run_own_tool(context.log.id(), name, arguments) } else { None };
             match used {
                 Some((text, is_error)) => {
-                    let result = ThreadMessage::tool_result(id, vec![ContentBlock::text(text)], is_error, self.now());
+                    let result =
+                        ThreadMessage::tool_result(id, vec![ContentBlock::text(text)], is_error, self.engine.now());
                     append_turn_message(context, result, report, events)?;
                 }
                 None => all_ours = false,
@@ -357,13 +362,13 @@ impl Engine {
 
     /// The records of the thread, compacted first if they exceed the window.
     fn records_within_window(
-        &self,
+        self,
         context: &TurnContext<'_>,
         events: &mut dyn FnMut(TurnEvent<'_>),
     ) -> Result<Vec<ThreadRecord>, EngineError> {
-        let read = || self.threads().read(context.log.id());
+        let read = || self.engine.thread_store().read(context.log.id());
         let records = read()?.records;
-        let frame = RequestFrame::new(self, context.model, &context.metadata, &context.tools);
+        let frame = RequestFrame::new(self.engine, context.model, &context.metadata, &context.tools);
         let tokens = build_context(&records).tokens;
         let plan = if frame.must_compact(tokens) {
             plan_compaction_within(&records, &frame.settings, frame.message_token_budget())
@@ -383,7 +388,7 @@ impl Engine {
     }
 
     /// Logs the end of a turn.
-    fn log_turn_end(&self, report: &TurnReport, millis: u64, error: Option<&EngineError>) {
+    fn log_turn_end(self, report: &TurnReport, millis: u64, error: Option<&EngineError>) {
         let tools = report.messages.iter().flat_map(ThreadMessage::tool_calls).count();
         let error = error.map(ToString::to_string).or_else(|| report.interruption.as_ref().map(ToString::to_string));
         let fields = [
@@ -394,11 +399,11 @@ impl Engine {
             ("stop", json!(report.stop)),
             ("error", json!(error)),
         ];
-        self.log_event("turn_end", Some(report.id), &fields);
+        self.engine.log_event("turn_end", Some(report.id), &fields);
     }
 
-    fn answer_message(&self, answer: ChatAnswer) -> ThreadMessage {
-        let mut message = ThreadMessage::new(ChatRole::Assistant, answer.content, self.now());
+    fn answer_message(self, answer: ChatAnswer) -> ThreadMessage {
+        let mut message = ThreadMessage::new(ChatRole::Assistant, answer.content, self.engine.now());
         message.content.retain(|block| block.as_text().is_none_or(|text| !text.is_empty()));
         message.model = Some(answer.model);
         message.usage = answer.usage;
@@ -407,8 +412,8 @@ impl Engine {
     }
 
     /// Whether the last message is one that a model answers.
-    fn needs_answer(&self, id: ThreadId) -> Result<bool, EngineError> {
-        let records = self.threads().read(id)?.records;
+    fn needs_answer(self, id: ThreadId) -> Result<bool, EngineError> {
+        let records = self.engine.thread_store().read(id)?.records;
         let last = records.iter().rev().find_map(ThreadRecord::message);
         Ok(last.is_some_and(|message| message.role != ChatRole::Assistant))
     }
@@ -451,7 +456,7 @@ impl RequestFrame {
     fn new(engine: &Engine, model: &ConfiguredModel, metadata: &ThreadMetadata, tools: &[ToolDefinition]) -> Self {
         // Sent as given: it is the prompt of the program that runs the thread.
         let system = metadata.system_prompt_override.clone().unwrap_or_else(|| DEFAULT_SYSTEM_PROMPT.to_owned());
-        let settings = engine.compaction_settings(Some(model));
+        let settings = engine.turns().compaction_settings(Some(model));
         let described = |tool: &ToolDefinition| {
             estimate_text_tokens(&tool.name)
                 + estimate_text_tokens(&tool.description)
@@ -498,5 +503,5 @@ fn offered_tools(request: &SendRequest) -> Vec<ToolDefinition> {
 }
 
 fn disk_error(engine: &Engine, id: ThreadId, cause: std::io::Error) -> EngineError {
-    ThreadError::Disk { path: engine.threads().log_path(id), operation: "written", cause }.into()
+    ThreadError::Disk { path: engine.thread_store().log_path(id), operation: "written", cause }.into()
 }

@@ -4,7 +4,8 @@ use rethread_model::thread::{ChatRole, ContentBlock, StopReason, ThreadId, Threa
 use rethread_store::{PartialAnswer, ThreadLog, ThreadTurn, TurnTicket};
 
 use super::{SendRequest, TurnEvent};
-use crate::{Engine, EngineError};
+use crate::EngineError;
+use crate::threads::TurnService;
 
 /// A turn that was accepted and has a place in its thread's queue, which all processes share. Dropping it gives up the
 /// place.
@@ -44,21 +45,21 @@ impl PendingTurn {
     }
 }
 
-impl Engine {
+impl TurnService<'_> {
     /// Accepts a turn: rejects one that could not run, and takes a place in the queue. Writes nothing yet.
-    pub fn thread_accept(&self, reference: &str, request: SendRequest) -> Result<PendingTurn, EngineError> {
-        let id = self.thread_id(reference)?;
-        let metadata = self.threads().metadata(id)?;
-        let model = self.thread_model(&metadata)?;
-        self.check_can_run(id, &model, &self.ledger_meter()?, &metadata, &request)?;
+    pub fn accept(self, reference: &str, request: SendRequest) -> Result<PendingTurn, EngineError> {
+        let id = self.engine.threads().id(reference)?;
+        let metadata = self.engine.thread_store().metadata(id)?;
+        let model = self.model(&metadata)?;
+        self.check_can_run(id, &model, &self.engine.ledger_meter()?, &metadata, &request)?;
         let ticket = self.enqueue(id)?;
-        let run_id = ThreadId::generate(self.now()).to_string();
+        let run_id = ThreadId::generate(self.engine.now()).to_string();
         Ok(PendingTurn { id, run_id, ahead: ticket.turns_ahead(), request, ticket })
     }
 
     /// Queues for the thread and waits. Then appends the unfinished answers of killed processes. `None` if stopped.
     pub(super) fn wait_for_turn(
-        &self,
+        self,
         log: &ThreadLog,
         is_stopped: &dyn Fn() -> bool,
         events: &mut dyn FnMut(TurnEvent<'_>),
@@ -73,17 +74,17 @@ impl Engine {
 
     /// Waits until the ticket is first. Then appends the unfinished answers of killed processes. `None` if stopped.
     pub(super) fn start_turn(
-        &self,
+        self,
         log: &ThreadLog,
         ticket: TurnTicket,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Option<ThreadTurn>, EngineError> {
         let Some(mut turn) = ticket.wait(is_stopped)? else { return Ok(None) };
         if !turn.partial_answers.is_empty() {
-            let records = self.threads().read(log.id())?.records;
+            let records = self.engine.thread_store().read(log.id())?.records;
             for spoken in turn.partial_answers.iter().filter(|spoken| !is_in_log(&records, spoken)) {
                 let mut message =
-                    ThreadMessage::new(ChatRole::Assistant, vec![ContentBlock::text(&*spoken.text)], self.now());
+                    ThreadMessage::new(ChatRole::Assistant, vec![ContentBlock::text(&*spoken.text)], self.engine.now());
                 message.run_id = Some(spoken.run_id.clone());
                 message.model = Some(spoken.model.clone());
                 message.stop_reason = Some(StopReason::Aborted);
@@ -94,8 +95,8 @@ impl Engine {
         Ok(Some(turn))
     }
 
-    fn enqueue(&self, id: ThreadId) -> Result<TurnTicket, EngineError> {
-        Ok(self.threads().enter_turn_queue(id, self.settings().threads.queue_limit as usize)?)
+    fn enqueue(self, id: ThreadId) -> Result<TurnTicket, EngineError> {
+        Ok(self.engine.thread_store().enter_turn_queue(id, self.engine.settings().threads.queue_limit as usize)?)
     }
 }
 

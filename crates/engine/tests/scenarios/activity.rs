@@ -227,11 +227,11 @@ fn turns_of_other_sessions_are_listed_since_the_last_own_turn() {
     work(&home, ANNA, 30, "now the tests", true);
     home.sync();
     let engine = engine(&home, 31);
-    let listed = engine.turn_history(BEN).unwrap().unwrap();
+    let listed = engine.awareness().turn_history(BEN).unwrap().unwrap();
     let lines: Vec<&str> = listed.lines().collect();
     assert_eq!(lines.len(), 3, "{listed}");
     assert!(lines[1].contains("\"now the tests\" -> updated src/cart.rs, ran cargo test (failed)"), "{listed}");
     assert!(lines[2].contains("(11m ago") && lines[2].contains("\"fix the rounding\""), "{listed}");
-    assert_eq!(engine.turn_history(BEN).unwrap().unwrap(), listed, "nothing is marked as read");
-    assert_eq!(engine.turn_history(ANNA).unwrap(), None);
+    assert_eq!(engine.awareness().turn_history(BEN).unwrap().unwrap(), listed, "nothing is marked as read");
+    assert_eq!(engine.awareness().turn_history(ANNA).unwrap(), None);
 }

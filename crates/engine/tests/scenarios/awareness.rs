@@ -66,7 +66,7 @@ fn returning_session_is_greeted_before_it_counts_as_active() {
     work(&home, BEN, 0, "write the docs", false);
     prompt(&home, 0, BEN, "write the docs");
     hook(&home, 1, BEN, "PostToolUse", &json!({"tool_name": "Bash", "tool_input": {"command": "make docs"}}));
-    engine(&home, 1).set_task(BEN, "the docs of the parser").unwrap();
+    engine(&home, 1).lifecycle().set_task(BEN, "the docs of the parser").unwrap();
     let injected = prompt(&home, 31, BEN, "at the limit").unwrap();
     assert!(!injected.contains("Welcome back"), "S002-12: the limit itself is not a break: {injected}");
     assert!(
@@ -174,7 +174,7 @@ fn pause_is_a_state_and_idleness_an_event() {
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs", false);
     hook(&home, 0, BEN, "SessionStart", &json!({"source": "startup"}));
-    assert!(engine(&home, 1).pause_session(BEN).unwrap());
+    assert!(engine(&home, 1).lifecycle().pause(BEN).unwrap());
     let state = |minutes: i64| engine(&home, minutes).resolve(BEN).unwrap().state;
     assert_eq!(
         (state(2), state(200)),
@@ -207,9 +207,9 @@ fn archive_setting_decides_what_is_archived() {
         let home = TestHome::new();
         home.write(".rethread/config.toml", format!("[lifecycle]\narchive = \"{setting}\"\n"));
         work(&home, BEN, 0, "write the docs", false);
-        assert_eq!(engine(&home, 1).end_session(BEN).ok(), None, "the session is not known yet");
+        assert_eq!(engine(&home, 1).lifecycle().end(BEN).ok(), None, "the session is not known yet");
         hook(&home, 1, BEN, "Stop", &json!({}));
-        let ended = engine(&home, 2).end_session(BEN).unwrap().unwrap();
+        let ended = engine(&home, 2).lifecycle().end(BEN).unwrap().unwrap();
         assert_eq!(ended.archive_path.is_some(), expected, "{setting}");
     }
 }
@@ -221,18 +221,18 @@ fn notes_aliases_and_names_set_by_hand_are_used() {
     work(&home, ANNA, 0, "fix the rounding", false);
     home.sync();
     let engine = engine(&home, 1);
-    engine.set_alias(BEN, "docs").unwrap();
-    engine.add_note("docs", "staging is down\nuntil noon").unwrap();
+    engine.lifecycle().set_alias(BEN, "docs").unwrap();
+    engine.lifecycle().add_note("docs", "staging is down\nuntil noon").unwrap();
     let injected = hook(&home, 2, BEN, "SessionStart", &json!({"source": "clear"})).unwrap();
     assert!(injected.contains("staging is down until noon"), "{injected}");
     let injected = prompt(&home, 3, ANNA, "hello").unwrap();
     assert!(injected.contains("- docs (3m ago"), "S000-01: an alias is the name: {injected}");
-    engine.set_name(BEN, "the parser's documentation").unwrap();
+    engine.lifecycle().set_name(BEN, "the parser's documentation").unwrap();
     engine.rebuild(&mut |_| {}).unwrap();
     assert_eq!(engine.resolve(BEN).unwrap().session.name.as_deref(), Some("the parser's documentation"));
-    engine.set_name(BEN, "").unwrap();
+    engine.lifecycle().set_name(BEN, "").unwrap();
     assert_eq!(engine.resolve(BEN).unwrap().session.name.as_deref(), Some("Write the docs"));
-    engine.set_alias(BEN, "new-scratch").unwrap();
+    engine.lifecycle().set_alias(BEN, "new-scratch").unwrap();
     work(&home, BEN, 4, "more docs", false);
     assert_eq!(prompt(&home, 5, ANNA, "hello again"), None);
 }
@@ -244,11 +244,15 @@ fn explaining_an_injection_changes_nothing() {
     work(&home, BEN, 0, "write the docs", false);
     home.sync();
     let engine = engine(&home, 1);
-    let injected = engine.explain(BEN, "hello").unwrap().composed.unwrap();
-    assert_eq!(engine.explain(BEN, "hello").unwrap().composed.unwrap(), injected, "equal state, equal bytes");
-    assert_eq!(engine.activity(BEN, true).unwrap(), engine.activity(BEN, true).unwrap());
-    assert!(engine.activity(BEN, false).unwrap().is_some());
-    assert_eq!(engine.activity(BEN, false).unwrap(), None);
+    let injected = engine.awareness().explain(BEN, "hello").unwrap().composed.unwrap();
+    assert_eq!(
+        engine.awareness().explain(BEN, "hello").unwrap().composed.unwrap(),
+        injected,
+        "equal state, equal bytes"
+    );
+    assert_eq!(engine.awareness().activity(BEN, true).unwrap(), engine.awareness().activity(BEN, true).unwrap());
+    assert!(engine.awareness().activity(BEN, false).unwrap().is_some());
+    assert_eq!(engine.awareness().activity(BEN, false).unwrap(), None);
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn board_shows_all_live_sessions_despite_the_limit() {
 #[test]
 fn paused_session_is_suspended_on_the_board() {
     let home = home();
-    engine(&home, 101).pause_session(BEN).unwrap();
+    engine(&home, 101).lifecycle().pause(BEN).unwrap();
     let board = engine(&home, 102).board(&all()).unwrap();
     assert_eq!((board.states.suspended, board.states.active), (1, 0));
     assert_eq!(rows(&board)[0].1[0], row("write the docs", SessionState::Suspended));

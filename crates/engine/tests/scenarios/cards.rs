@@ -361,10 +361,10 @@ fn deleting_a_thread_deletes_its_card() {
     let engine = engine(&home, &server, &[]);
     let thread = crate::turns::thread(&engine);
     assert_eq!(crate::turns::send(&engine, &thread, "fix the parser").unwrap().messages[1].role, ChatRole::Assistant);
-    engine.sync_thread(thread.parse().unwrap()).unwrap();
+    engine.threads().sync(thread.parse().unwrap()).unwrap();
     assert!(matches!(engine.refresh_card(&thread, None, true).unwrap().outcome, CardRefreshOutcome::Written { .. }));
     assert_eq!(meta(&home, &thread)["name"], "Fix the parser in parts");
-    engine.thread_delete(&thread).unwrap();
+    engine.threads().delete(&thread).unwrap();
     assert!(!home.path(&format!(".rethread/cards/{thread}.meta.json")).exists());
     assert!(engine.card(&thread).is_err());
 }

@@ -197,7 +197,7 @@ fn session_resolves_by_any_of_its_names() {
     }
     let all = engine.sessions(&SessionListRequest::default()).unwrap();
     let other = all.iter().map(|one| one.session.id.to_string()).find(|other| *other != id).unwrap();
-    engine.set_name(&other, "Fix the lost last token").unwrap();
+    engine.lifecycle().set_name(&other, "Fix the lost last token").unwrap();
     match engine.resolve("fix the lost last token") {
         Err(EngineError::AmbiguousReference { candidates, .. }) => assert_eq!(candidates.len(), 2),
         other => panic!("{other:?}"),

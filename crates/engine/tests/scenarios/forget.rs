@@ -76,12 +76,12 @@ fn canary_home() -> TestHome {
     hook(&home, 6, ANNA, "SessionStart", &json!({"source": "startup"}));
     prompt(&home, 6, ANNA, &format!("more about {CANARY}"));
     prompt(&home, 7, BEN, "what do the others do?");
-    morning.add_note(ANNA, &format!("remember {CANARY}")).unwrap();
-    morning.set_task(ANNA, &format!("hunt {CANARY}")).unwrap();
-    morning.set_name(ANNA, &format!("The {CANARY} hunt")).unwrap();
-    morning.set_alias(ANNA, CANARY).unwrap();
+    morning.lifecycle().add_note(ANNA, &format!("remember {CANARY}")).unwrap();
+    morning.lifecycle().set_task(ANNA, &format!("hunt {CANARY}")).unwrap();
+    morning.lifecycle().set_name(ANNA, &format!("The {CANARY} hunt")).unwrap();
+    morning.lifecycle().set_alias(ANNA, CANARY).unwrap();
     morning.export_card(ANNA).unwrap();
-    morning.end_session(ANNA).unwrap();
+    morning.lifecycle().end(ANNA).unwrap();
     assert_eq!(archives(&home).len(), 1);
     let log = json!({"at": at(7).to_string(), "event": "trouble", "session": ANNA, "error": format!("about {CANARY}")});
     home.write(".rethread/logs/2026-03-02.jsonl", format!("{}\n{log}\n", json!({"event": "kept"})));
@@ -248,12 +248,12 @@ fn threads_lose_their_log_and_parents_their_children() {
     let home = TestHome::new();
     let engine = home.engine();
     let threads = [format!("about {CANARY}"), "about penguins".to_owned()].map(|text| {
-        let id = engine.thread_new(&NewThread::default()).unwrap().id;
+        let id = engine.threads().create(&NewThread::default()).unwrap().id;
         let content = vec![ContentBlock::Text(text)];
         let message =
             NewMessage { role: ChatRole::User, content, tool_call_id: None, is_error: false, client_id: None };
-        engine.thread_open(&id.to_string()).unwrap().append(message).unwrap();
-        engine.sync_thread(id).unwrap();
+        engine.threads().open(&id.to_string()).unwrap().append(message).unwrap();
+        engine.threads().sync(id).unwrap();
         id
     });
     let plan = engine.forget_dry_run(&matching()).unwrap();

@@ -78,7 +78,7 @@ fn collision_with_another_session_is_injected_once() {
     stop(&home, 5, CARA);
     assert!(edit(&home, 6, BEN, "cart.rs").unwrap().contains("A third hand"), "that is another collision");
     assert_eq!(edit(&home, 50, ANNA, "cart.rs"), None, "half an hour is long ago");
-    let injected = engine(&home, 7).injections(BEN, 9).unwrap();
+    let injected = engine(&home, 7).awareness().injections(BEN, 9).unwrap();
     assert_eq!(injected.iter().filter(|injected| injected.event == "PreToolUse").count(), 2, "each has a record");
 }
 

@@ -123,7 +123,7 @@ fn prompt_resumes_or_restarts_the_session() {
     let after = |pause: bool, minutes: i64| {
         let home = started_home();
         if pause {
-            engine(&home, 1).pause_session(BEN).unwrap();
+            engine(&home, 1).lifecycle().pause(BEN).unwrap();
         }
         prompt(&home, minutes, BEN, "on we go");
         let kinds = kinds(&home, BEN);
@@ -143,12 +143,12 @@ fn session_ends_once() {
     // S002-16
     let home = started_home();
     prompt(&home, 1, BEN, "write the docs");
-    let ended = engine(&home, 2).end_session(BEN).unwrap().unwrap();
+    let ended = engine(&home, 2).lifecycle().end(BEN).unwrap().unwrap();
     assert!(ended.archive_path.is_some_and(|path| path.exists()));
-    assert_eq!(engine(&home, 3).end_session(BEN).unwrap(), None, "there is nothing to end");
+    assert_eq!(engine(&home, 3).lifecycle().end(BEN).unwrap(), None, "there is nothing to end");
     hook(&home, 4, BEN, "SessionEnd", &json!({"reason": "other"}));
     assert_eq!((archives(&home).len(), kinds(&home, BEN).iter().filter(|kind| *kind == "session_end").count()), (1, 1));
-    assert!(!engine(&home, 5).pause_session(BEN).unwrap(), "an ended session cannot be paused");
+    assert!(!engine(&home, 5).lifecycle().pause(BEN).unwrap(), "an ended session cannot be paused");
     assert_eq!(engine(&home, 5).resolve(BEN).unwrap().state, SessionState::Ended);
     prompt(&home, 6, BEN, "one more thing");
     let starts = kinds(&home, BEN).iter().filter(|kind| *kind == "session_end").count();
@@ -162,17 +162,17 @@ fn late_end_uses_the_time_of_the_last_event() {
     // S002-16
     let home = started_home();
     run_command(&home, 5, "make docs");
-    let ended = engine(&home, 3 * DAY).end_session(BEN).unwrap().unwrap();
+    let ended = engine(&home, 3 * DAY).lifecycle().end(BEN).unwrap().unwrap();
     assert_eq!(ended.at, at(5));
     assert_eq!(archives(&home)[0]["endedAt"], at(5).to_string());
     // An active session ends now.
     let home = started_home();
-    assert_eq!(engine(&home, 12).end_session(BEN).unwrap().unwrap().at, at(12));
+    assert_eq!(engine(&home, 12).lifecycle().end(BEN).unwrap().unwrap().at, at(12));
     // A session known only by its transcript started when the transcript did.
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs", false);
     home.sync();
-    engine(&home, 10).end_session(BEN).unwrap();
+    engine(&home, 10).lifecycle().end(BEN).unwrap();
     let archived = &archives(&home)[0];
     assert_eq!((&archived["startedAt"], &archived["files"]), (&json!(at(0).to_string()), &json!(["src/cart.rs"])));
 }
@@ -203,7 +203,7 @@ fn archive_and_greeting_after_days_describe_the_old_period() {
     run_command(&home, 2, "make docs");
     run_command(&home, 2, "ls -la");
     hook(&home, 3, BEN, "Stop", &json!({"last_assistant_message": "The docs are written."}));
-    let resumed = engine(&home, 3 + 3 * DAY).resume_text(BEN).unwrap();
+    let resumed = engine(&home, 3 + 3 * DAY).awareness().resume_text(BEN).unwrap();
     let injected = prompt(&home, 3 + 3 * DAY, BEN, "back again").unwrap();
     // D27: what the session did is in its context already.
     assert!(injected.contains("Welcome back. Session 0000000b was idle for 3 days.\n\n("), "{injected}");
@@ -297,7 +297,7 @@ fn lists_are_capped_and_keep_the_newest() {
         hook(&home, 1, BEN, "PostToolUse", &call);
     }
     hook(&home, 2, BEN, "Stop", &json!({}));
-    let injected = engine(&home, 2).explain(BEN, "hi").unwrap().session;
+    let injected = engine(&home, 2).awareness().explain(BEN, "hi").unwrap().session;
     assert_eq!((injected.files.len(), injected.tools.len(), injected.hot_entries), (10, 10, 5));
     hook(&home, 3, BEN, "SessionEnd", &json!({}));
     let archived = &archives(&home)[0];
@@ -338,9 +338,9 @@ fn session_summary_has_counts_and_entities() {
     prompt(&home, 1, BEN, "why does `read_all` fail for ABC-12 in src/a.rs?");
     prompt(&home, 2, BEN, "and SessionView? see src/a.rs");
     run_command(&home, 3, "make docs");
-    engine(&home, 3).set_task(BEN, "the docs").unwrap();
-    engine(&home, 3).add_note(BEN, "staging is down").unwrap();
-    let injected = engine(&home, 12).explain(BEN, "hi").unwrap().session;
+    engine(&home, 3).lifecycle().set_task(BEN, "the docs").unwrap();
+    engine(&home, 3).lifecycle().add_note(BEN, "staging is down").unwrap();
+    let injected = engine(&home, 12).awareness().explain(BEN, "hi").unwrap().session;
     assert_eq!((injected.id.as_str(), injected.minutes, injected.state), ("0000000b", 12, SessionState::Active));
     assert_eq!((injected.events, injected.hot_entries, injected.task.as_deref()), (4, 2, Some("the docs")));
     assert_eq!(
@@ -351,9 +351,12 @@ fn session_summary_has_counts_and_entities() {
     for number in 0..25 {
         prompt(&home, 13, BEN, &format!("name_{number}"));
     }
-    let injected = engine(&home, 13).explain(BEN, "hi").unwrap().session.entities;
+    let injected = engine(&home, 13).awareness().explain(BEN, "hi").unwrap().session.entities;
     assert_eq!((injected.len(), injected[0].as_str(), injected[19].as_str()), (20, "name_5", "name_24"));
-    assert!(engine(&home, 13).explain("no such session", "hi").is_err(), "nothing is known about an unknown session");
+    assert!(
+        engine(&home, 13).awareness().explain("no such session", "hi").is_err(),
+        "nothing is known about an unknown session"
+    );
 }
 
 #[test]
@@ -392,8 +395,8 @@ fn no_part_of_a_secret_is_stored_or_injected() {
         hook(&home, 1, BEN, "PostToolUseFailure", &failed);
         prompt(&home, 1, BEN, &text);
         hook(&home, 1, BEN, "Stop", &json!({"last_assistant_message": text}));
-        engine(&home, 1).add_note(BEN, &text).unwrap();
-        engine(&home, 1).set_task(BEN, &text).unwrap();
+        engine(&home, 1).lifecycle().add_note(BEN, &text).unwrap();
+        engine(&home, 1).lifecycle().set_task(BEN, &text).unwrap();
     }
     hook(&home, 2, BEN, "SessionEnd", &json!({"reason": secret}));
     for file in rethread_testing::files_below(&home.path(".rethread")) {
@@ -408,15 +411,15 @@ fn equal_notes_are_both_stored_and_actions_evict_no_note() {
     // L002-17
     let home = started_home();
     let engine = engine(&home, 1);
-    engine.add_note(BEN, "staging is down").unwrap();
-    engine.add_note(BEN, "staging is down").unwrap();
+    engine.lifecycle().add_note(BEN, "staging is down").unwrap();
+    engine.lifecycle().add_note(BEN, "staging is down").unwrap();
     for number in 0..9 {
         run_command(&home, 2, &format!("make step-{number}"));
     }
     let hot = store(&home).hot_memory(key(BEN), at(0)).unwrap();
     assert_eq!((hot.iter().filter(|hot| hot.is_note).count(), hot.len()), (2, 7));
     for number in 0..9 {
-        engine.add_note(BEN, &format!("note {number}")).unwrap();
+        engine.lifecycle().add_note(BEN, &format!("note {number}")).unwrap();
     }
     let hot = store(&home).hot_memory(key(BEN), at(0)).unwrap();
     let notes: Vec<&str> = hot.iter().filter(|hot| hot.is_note).map(|hot| hot.text.as_str()).collect();
@@ -428,14 +431,14 @@ fn note_and_task_are_injected_once_with_the_next_prompt() {
     let home = started_home();
     prompt(&home, 1, BEN, "write the docs");
     let engine = engine(&home, 1);
-    engine.add_note(BEN, "staging is down").unwrap();
-    engine.set_task(BEN, "the docs").unwrap();
+    engine.lifecycle().add_note(BEN, "staging is down").unwrap();
+    engine.lifecycle().set_task(BEN, "the docs").unwrap();
     let injected = prompt(&home, 2, BEN, "go on").unwrap();
     let expected = "[SESSION CONTEXT]\nNote: staging is down\nCurrent task: the docs\n[END SESSION]";
     assert!(injected.contains(expected), "{injected}");
     assert_eq!(prompt(&home, 3, BEN, "go on"), None, "once");
     for task in ["the tests", "the docs"] {
-        engine.set_task(BEN, task).unwrap();
+        engine.lifecycle().set_task(BEN, task).unwrap();
         let injected = prompt(&home, 4, BEN, "go on").unwrap();
         assert!(injected.contains(&format!("Current task: {task}")) && !injected.contains("staging"), "{injected}");
     }
@@ -448,7 +451,7 @@ fn note_and_task_are_injected_once_with_the_next_prompt() {
     assert_eq!(injected.matches("staging").count(), 1, "{injected}");
     assert_eq!(prompt(&home, 6, BEN, "go on"), None);
     // The greeting contains neither; the task was injected before.
-    engine.add_note(BEN, "staging is up").unwrap();
+    engine.lifecycle().add_note(BEN, "staging is up").unwrap();
     let injected = prompt(&home, 50, BEN, "back").unwrap();
     assert!(injected.contains("Welcome back.") && injected.contains("Note: staging is up"), "{injected}");
     assert!(!injected.contains("the docs"), "{injected}");
@@ -464,10 +467,14 @@ fn maintenance_ends_and_archives_silent_sessions() {
     let call = json!({"tool_name": "Bash", "tool_input": {"command": "make"}});
     hook(&home, 3 * DAY, ANNA, "PostToolUse", &call);
     let later = engine(&home, 3 * DAY + 10);
-    let done = later.maintain().unwrap();
+    let done = later.lifecycle().maintain().unwrap();
     assert_eq!((done.ended, done.archived, done.evicted), (1, 1, 1));
     assert_eq!(archives(&home)[0]["hotMemory"][0]["text"], "Ran: make docs");
-    assert_eq!(later.maintain().unwrap(), rethread_engine::MaintenanceReport::default(), "a second run does nothing");
+    assert_eq!(
+        later.lifecycle().maintain().unwrap(),
+        rethread_engine::MaintenanceReport::default(),
+        "a second run does nothing"
+    );
     let injected = engine(&home, 8 * DAY).status().unwrap().tiers;
     assert_eq!(
         (
@@ -523,7 +530,7 @@ fn ended_session_is_listed_as_ended_and_can_restart() {
     work(&home, BEN, 5, "on the quiet", false);
     home.sync();
     assert_eq!(listed(6), SessionState::Active);
-    engine(&home, 7).end_session(BEN).unwrap().unwrap();
+    engine(&home, 7).lifecycle().end(BEN).unwrap().unwrap();
     assert_eq!((archives(&home).len(), life(&home).period), (2, 2));
     assert_eq!(listed(8), SessionState::Ended);
 }

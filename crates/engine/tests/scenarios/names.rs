@@ -49,9 +49,9 @@ fn a_session_is_named_by_its_first_descriptive_prompt_and_keeps_that_name() {
     home.append(&transcript(ANNA), format!("{title}\n"));
     assert_eq!(name(&home, ANNA), "rounding");
     let engine = home.engine();
-    engine.set_name(ANNA, "my rounding").unwrap();
+    engine.lifecycle().set_name(ANNA, "my rounding").unwrap();
     assert_eq!(name(&home, ANNA), "my rounding");
-    engine.set_name(ANNA, "").unwrap();
+    engine.lifecycle().set_name(ANNA, "").unwrap();
     assert_eq!(name(&home, ANNA), "rounding", "the name in the transcript is not lost");
 }
 

@@ -143,7 +143,7 @@ fn live_activity_moves_no_watermark() {
     home.sync();
     work(&home, ANNA, 10, "now the tests", false);
     for _ in 0..2 {
-        let live = engine(&home, 11).live_activity(&app()).unwrap();
+        let live = engine(&home, 11).awareness().live_activity(&app()).unwrap();
         let text = live.activity.unwrap().text;
         assert!(
             text.contains("(1m ago, 4 messages")
@@ -154,15 +154,22 @@ fn live_activity_moves_no_watermark() {
         let ids: Vec<&str> = live.sessions.iter().map(|listed| listed.session.external_id.as_str()).collect();
         assert_eq!(ids, [ANNA, BEN], "the newest first");
     }
-    let everywhere = engine(&home, 11).live_activity(&SessionScope::AllProjects).unwrap();
+    let everywhere = engine(&home, 11).awareness().live_activity(&SessionScope::AllProjects).unwrap();
     assert_eq!(everywhere.sessions.len(), 2);
-    assert!(engine(&home, 11).live_activity(&SessionScope::Project("/other".to_owned())).unwrap().activity.is_none());
-    assert!(engine(&home, 200).live_activity(&app()).unwrap().activity.is_none(), "that was hours ago");
+    assert!(
+        engine(&home, 11)
+            .awareness()
+            .live_activity(&SessionScope::Project("/other".to_owned()))
+            .unwrap()
+            .activity
+            .is_none()
+    );
+    assert!(engine(&home, 200).awareness().live_activity(&app()).unwrap().activity.is_none(), "that was hours ago");
     assert!(
         prompt(&home, 12, BEN, "and now?").unwrap().contains("\"fix the rounding\" ->"),
         "its activity is still unread"
     );
-    assert!(TestHome::new().engine().live_activity(&app()).unwrap().sessions.is_empty());
+    assert!(TestHome::new().engine().awareness().live_activity(&app()).unwrap().sessions.is_empty());
 }
 
 #[test]

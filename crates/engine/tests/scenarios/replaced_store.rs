@@ -38,8 +38,8 @@ fn home() -> TestHome {
     }
     home.sync();
     let engine = home.engine();
-    engine.set_name(GONE, "The heron").unwrap();
-    engine.set_alias(GONE, "heron").unwrap();
+    engine.lifecycle().set_name(GONE, "The heron").unwrap();
+    engine.lifecycle().set_alias(GONE, "heron").unwrap();
     engine.forget(&ForgetTarget::Sessions(vec![FORGOTTEN.to_owned()])).unwrap();
     fs::remove_file(home.path(&file(GONE))).unwrap();
     home

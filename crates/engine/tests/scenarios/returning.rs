@@ -25,7 +25,7 @@ fn runs_with_one_prompt_share_a_period_and_its_archive() {
         assert_eq!(engine(&home, minutes).resolve(BEN).unwrap().state, SessionState::Ended, "the run has ended");
     }
     assert_eq!(archives(&home).len(), 0, "no run is archived by itself");
-    engine(&home, 20 + 61).maintain().unwrap();
+    engine(&home, 20 + 61).lifecycle().maintain().unwrap();
     assert_eq!(archives(&home).len(), 1);
     assert_eq!(
         (&archives(&home)[0]["period"], &archives(&home)[0]["endedAt"]),
@@ -67,7 +67,7 @@ fn paused_session_is_greeted_without_zero_seconds() {
     let home = TestHome::new();
     work(&home, BEN, 0, "write the docs", false);
     prompt(&home, 0, BEN, "write the docs");
-    assert!(engine(&home, 1).pause_session(BEN).unwrap());
+    assert!(engine(&home, 1).lifecycle().pause(BEN).unwrap());
     let injected = prompt(&home, 1, BEN, "go on").unwrap();
     assert!(injected.contains("Welcome back. Session 0000000b was paused."), "{injected}");
 }

@@ -29,10 +29,10 @@ fn a_label_neither_starts_nor_resumes_a_session() {
     // D24, S002-12, S002-16
     let label = |home: &TestHome, minutes: i64| {
         let engine = engine(home, minutes);
-        engine.set_task(BEN, "ship it").unwrap();
-        engine.set_name(BEN, "the docs").unwrap();
-        engine.add_note(BEN, "ask Anna").unwrap();
-        engine.set_alias(BEN, "docs").unwrap();
+        engine.lifecycle().set_task(BEN, "ship it").unwrap();
+        engine.lifecycle().set_name(BEN, "the docs").unwrap();
+        engine.lifecycle().add_note(BEN, "ask Anna").unwrap();
+        engine.lifecycle().set_alias(BEN, "docs").unwrap();
         assert_eq!(state(home, minutes), SessionState::Ended);
     };
     // A session without hooks.
@@ -41,7 +41,7 @@ fn a_label_neither_starts_nor_resumes_a_session() {
     home.sync();
     label(&home, 3 * DAY);
     assert_eq!(engine(&home, 3 * DAY).resolve(BEN).unwrap().session.name.as_deref(), Some("the docs"));
-    assert_eq!(engine(&home, 4 * DAY).maintain().unwrap().archived, 0);
+    assert_eq!(engine(&home, 4 * DAY).lifecycle().maintain().unwrap().archived, 0);
     assert!(archives(&home).is_empty(), "nothing happened, so there is nothing to archive");
     // A session that its agent ended.
     let home = TestHome::new();
@@ -49,7 +49,7 @@ fn a_label_neither_starts_nor_resumes_a_session() {
     prompt(&home, 1, BEN, "write the docs");
     hook(&home, 2, BEN, "SessionEnd", &json!({"reason": "prompt_input_exit"}));
     label(&home, 3);
-    assert_eq!(engine(&home, DAY).maintain().unwrap().archived, 0);
+    assert_eq!(engine(&home, DAY).lifecycle().maintain().unwrap().archived, 0);
     assert_eq!(archives(&home).len(), 1);
     assert_eq!(state(&home, DAY), SessionState::Ended);
     let injected = prompt(&home, 4, BEN, "go on").unwrap();
@@ -81,13 +81,13 @@ fn a_session_known_only_from_hooks_is_a_session() {
     let sessions = listed(&SessionListRequest::default());
     assert_eq!((sessions.len(), sessions[0].state), (1, SessionState::Active));
     assert_eq!(sessions[0].session.project.as_deref(), Some("/app"));
-    let summary = engine(&home, 3).explain(BEN, "go on").unwrap().session;
+    let summary = engine(&home, 3).awareness().explain(BEN, "go on").unwrap().session;
     assert_eq!((summary.files, summary.tools), (vec!["src/cart.rs".into(), "src/tax.rs".into()], vec!["Edit".into()]));
-    assert!(engine(&home, 3).pause_session(BEN).unwrap());
+    assert!(engine(&home, 3).lifecycle().pause(BEN).unwrap());
     assert_eq!(state(&home, 3), SessionState::Suspended);
     assert!(prompt(&home, 4, BEN, "go on").unwrap().contains("Welcome back."));
-    engine(&home, 5).set_name(BEN, "docs").unwrap();
-    assert!(engine(&home, 5).end_session("docs").unwrap().unwrap().archive_path.is_some());
+    engine(&home, 5).lifecycle().set_name(BEN, "docs").unwrap();
+    assert!(engine(&home, 5).lifecycle().end("docs").unwrap().unwrap().archive_path.is_some());
     let archived = &archives(&home)[0];
     assert_eq!(
         (&archived["state"], &archived["cwd"], &archived["project"]),
@@ -122,17 +122,17 @@ fn events_of_a_session_can_be_read() {
     prompt(&home, 0, BEN, "write the docs");
     edit(&home, 1, "/app/src/cart.rs");
     hook(&home, 2, BEN, "Stop", &json!({"last_assistant_message": "done"}));
-    let found = engine(&home, 3).session_events(BEN).unwrap();
+    let found = engine(&home, 3).lifecycle().events(BEN).unwrap();
     let expected = ["session_start", "prompt_submitted", "tool_executed", "response_completed"];
     assert_eq!((kinds_of(&found), found.total, found.origin), (expected.to_vec(), 4, EventOrigin::Hooks));
     assert_eq!((found.events[1].at, found.events[1].detail.as_str()), (at(0), "write the docs"));
     // Silence shows before anything records it.
-    let idle = engine(&home, 40).session_events(BEN).unwrap();
+    let idle = engine(&home, 40).lifecycle().events(BEN).unwrap();
     assert_eq!(idle.events.last().map(|event| (event.kind.as_str(), event.at)), Some(("session_idle", at(32))));
-    let ended = engine(&home, DAY).session_events(BEN).unwrap();
+    let ended = engine(&home, DAY).lifecycle().events(BEN).unwrap();
     assert_eq!(ended.events.last().map(|event| (event.kind.as_str(), event.at)), Some(("session_end", at(2))));
-    engine(&home, DAY).maintain().unwrap();
-    let recorded = engine(&home, DAY).session_events(BEN).unwrap();
+    engine(&home, DAY).lifecycle().maintain().unwrap();
+    let recorded = engine(&home, DAY).lifecycle().events(BEN).unwrap();
     assert_eq!((kinds_of(&recorded), recorded.total), (kinds_of(&ended), ended.total), "the same when it is recorded");
 }
 
@@ -160,7 +160,7 @@ fn events_of_a_session_without_hooks_come_from_its_transcript() {
     work(&home, BEN, 45, "and the tests", false);
     work(&home, BEN, 200, "and the release", true);
     home.sync();
-    let found = engine(&home, 201).session_events(BEN).unwrap();
+    let found = engine(&home, 201).lifecycle().events(BEN).unwrap();
     let turn = ["prompt_submitted", "tool_executed", "tool_executed"];
     let expected = [
         &["session_start"][..],
@@ -181,7 +181,7 @@ fn a_break_is_noticed_in_a_session_known_only_from_hooks() {
     let home = TestHome::new();
     prompt(&home, 0, BEN, "write the docs");
     edit(&home, 40, "/app/src/cart.rs");
-    let found = engine(&home, 41).session_events(BEN).unwrap();
+    let found = engine(&home, 41).lifecycle().events(BEN).unwrap();
     let expected = ["session_start", "prompt_submitted", "session_idle", "session_resume", "tool_executed"];
     assert_eq!(kinds_of(&found), expected);
 }

@@ -39,7 +39,7 @@ fn the_session_context_is_injected_as_often_as_configured() {
     assert!(after_clear("session = \"changes\"").contains("[SESSION CONTEXT]"));
     assert_eq!(after_clear("session = \"off\""), "");
     let home = home_with("session = \"always\"");
-    engine(&home, 1).set_task(BEN, "ship it").unwrap();
+    engine(&home, 1).lifecycle().set_task(BEN, "ship it").unwrap();
     let injected = prompt(&home, 2, BEN, "go on").unwrap();
     assert_eq!(injected.matches("Current task: ship it").count(), 1, "{injected}");
 }

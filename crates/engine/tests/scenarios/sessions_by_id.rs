@@ -26,7 +26,7 @@ fn home() -> TestHome {
 
 fn new_thread(engine: &Engine, name: Option<&str>) -> SessionId {
     let new = NewThread { name: name.map(str::to_owned), ..NewThread::default() };
-    engine.thread_new(&new).unwrap().id.session_id()
+    engine.threads().create(&new).unwrap().id.session_id()
 }
 
 fn append(engine: &Engine, id: SessionId, role: ChatRole, text: &str) {
@@ -37,7 +37,7 @@ fn append(engine: &Engine, id: SessionId, role: ChatRole, text: &str) {
         is_error: false,
         client_id: None,
     };
-    engine.thread_open(&id.to_string()).unwrap().append(message).unwrap();
+    engine.threads().open(&id.to_string()).unwrap().append(message).unwrap();
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn thread_is_listed_before_its_first_message() {
     // S004-10, E004-03
     let bare = TestHome::new();
     let only = new_thread(&bare.engine(), None);
-    assert_eq!(bare.engine().conversations(&SessionListRequest::default()).unwrap()[0].listed.session.id, only);
+    assert_eq!(bare.engine().conversations().list(&SessionListRequest::default()).unwrap()[0].listed.session.id, only);
     assert!(!bare.path(".rethread/memory.db").exists(), "a read creates no store");
 
     let home = home();
@@ -54,7 +54,7 @@ fn thread_is_listed_before_its_first_message() {
     append(&engine, first, ChatRole::User, "something");
     let before = contents_below(home.root());
     let ids = |request: &SessionListRequest| -> Vec<SessionId> {
-        engine.conversations(request).unwrap().iter().map(|one| one.listed.session.id).collect()
+        engine.conversations().list(request).unwrap().iter().map(|one| one.listed.session.id).collect()
     };
     let all = ids(&SessionListRequest::default());
     assert_eq!((all.len(), &all[..2]), (4, &[first, second][..]), "the one with the latest message comes first");
@@ -72,7 +72,7 @@ fn thread_is_listed_before_its_first_message() {
         ids(&SessionListRequest { scope: SessionScope::Project("/nowhere".into()), ..SessionListRequest::default() }),
         []
     );
-    let found = engine.conversation(second).unwrap();
+    let found = engine.conversations().get(second).unwrap();
     let thread = found.thread.unwrap();
     assert_eq!((thread.name.as_deref(), thread.message_count), (Some("second"), 0));
     assert_eq!((found.listed.session.agent, found.listed.session.is_empty), (Agent::Native, true));
@@ -85,12 +85,12 @@ fn own_id_wins_over_aliases_and_names() {
     let engine = home.engine();
     let ours = engine.resolve(CLAUDE_SESSION).unwrap().session.id;
     let other = engine.resolve("0198a000").unwrap().session.id;
-    engine.set_alias(&other.to_string(), &ours.to_string()).unwrap();
+    engine.lifecycle().set_alias(&other.to_string(), &ours.to_string()).unwrap();
     assert_eq!(engine.resolve(&ours.to_string()).unwrap().session.id, ours);
-    assert_eq!(engine.conversation(ours).unwrap().listed.session.external_id, CLAUDE_SESSION);
+    assert_eq!(engine.conversations().get(ours).unwrap().listed.session.external_id, CLAUDE_SESSION);
     // An unassigned id is not searched for in names.
     let unassigned = "01JZ0000000000000000000000";
-    engine.set_name(&other.to_string(), &format!("as in {unassigned}")).unwrap();
+    engine.lifecycle().set_name(&other.to_string(), &format!("as in {unassigned}")).unwrap();
     assert!(matches!(engine.resolve(unassigned), Err(EngineError::UnknownReference(_))));
 }
 
@@ -103,7 +103,7 @@ fn records_and_entries_are_paged() {
         append(&engine, thread, ChatRole::User, text);
     }
     let seqs = |page: PageRequest| {
-        let page = engine.thread_records(thread, false, page).unwrap().records;
+        let page = engine.threads().records(thread, false, page).unwrap().records;
         (page.items.iter().map(|record| record.seq().unwrap()).collect::<Vec<_>>(), page.previous, page.next)
     };
     assert_eq!(seqs(PageRequest { limit: 2, ..ALL }), (vec![2, 3], Some(2), None));
@@ -121,9 +121,9 @@ fn records_and_entries_are_paged() {
         engine.entries(session, LogProfile::Structure, Some(line), PageRequest { limit: 6, ..ALL }).unwrap();
     assert!(around.items.len() == 6 && around.items.iter().any(|entry| entry.location.line == line), "{around:?}");
 
-    assert!(matches!(engine.thread_records(session, false, ALL), Err(EngineError::NotAThread(_))));
+    assert!(matches!(engine.threads().records(session, false, ALL), Err(EngineError::NotAThread(_))));
     let unassigned: SessionId = "01JZ0000000000000000000000".parse().unwrap();
-    assert!(matches!(engine.thread_records(unassigned, false, ALL), Err(EngineError::UnknownReference(_))));
+    assert!(matches!(engine.threads().records(unassigned, false, ALL), Err(EngineError::UnknownReference(_))));
     assert!(matches!(engine.entries(unassigned, LogProfile::Text, None, ALL), Err(EngineError::UnknownReference(_))));
 }
 
@@ -147,17 +147,17 @@ fn session_changes_are_all_or_nothing() {
         SessionChange { close: Some(CloseAction::Suspend), ..change.clone() },
     ];
     for wrong in &wrong {
-        assert!(engine.change_session(id, wrong).is_err(), "{wrong:?}");
+        assert!(engine.lifecycle().change(id, wrong).is_err(), "{wrong:?}");
     }
     assert_eq!(contents_below(home.root()), before, "nothing was done");
-    engine.change_session(id, &change).unwrap();
-    let session = engine.conversation(id).unwrap().listed.session;
+    engine.lifecycle().change(id, &change).unwrap();
+    let session = engine.conversations().get(id).unwrap().listed.session;
     assert_eq!((session.name.as_deref(), session.alias.as_deref()), (Some("the parser"), Some("parser")));
-    let hot = engine.task_and_notes(id).unwrap();
+    let hot = engine.lifecycle().task_and_notes(id).unwrap();
     assert_eq!((hot.task.as_deref(), hot.notes.len()), (Some("fix it"), 1));
     let undo = SessionChange { name: Some(String::new()), alias: Some(String::new()), ..SessionChange::default() };
-    engine.change_session(id, &undo).unwrap();
-    let session = engine.conversation(id).unwrap().listed.session;
+    engine.lifecycle().change(id, &undo).unwrap();
+    let session = engine.conversations().get(id).unwrap().listed.session;
     assert!(session.alias.is_none() && session.name.as_deref() != Some("the parser"));
 }
 
@@ -166,8 +166,8 @@ fn empty_thread_can_be_changed_like_any_session() {
     let home = TestHome::new();
     let engine = home.engine();
     let id = new_thread(&engine, None);
-    engine.register_thread(id).unwrap();
-    let found = engine.conversation(id).unwrap().listed;
+    engine.conversations().register(id).unwrap();
+    let found = engine.conversations().get(id).unwrap().listed;
     assert_eq!((found.state, found.session.name.as_deref()), (SessionState::Active, Some("New Session")));
     assert_eq!(found.session.last_activity_at, found.session.started_at);
     let change = SessionChange {
@@ -177,11 +177,11 @@ fn empty_thread_can_be_changed_like_any_session() {
         note: Some("tea".into()),
         close: Some(CloseAction::Suspend),
     };
-    engine.change_session(id, &change).unwrap();
-    let found = engine.conversation(id).unwrap();
+    engine.lifecycle().change(id, &change).unwrap();
+    let found = engine.conversations().get(id).unwrap();
     assert_eq!(found.thread.unwrap().name.as_deref(), Some("plans"));
     assert_eq!((found.listed.session.alias.as_deref(), found.listed.state), (Some("p"), SessionState::Suspended));
-    assert_eq!(engine.task_and_notes(id).unwrap().task.as_deref(), Some("plan"));
+    assert_eq!(engine.lifecycle().task_and_notes(id).unwrap().task.as_deref(), Some("plan"));
     assert_eq!(engine.card("p").unwrap().fields.name, "plans");
 }
 
@@ -190,13 +190,13 @@ fn delete_removes_threads_and_forgets_agent_sessions() {
     let home = home();
     let engine = home.engine();
     let thread = new_thread(&engine, None);
-    assert!(engine.delete_session(thread).unwrap().is_none());
-    assert!(matches!(engine.delete_session(thread), Err(EngineError::UnknownReference(_))));
+    assert!(engine.conversations().delete(thread).unwrap().is_none());
+    assert!(matches!(engine.conversations().delete(thread), Err(EngineError::UnknownReference(_))));
     let id = engine.resolve(CLAUDE_SESSION).unwrap().session.id;
-    let forgotten = engine.delete_session(id).unwrap().unwrap();
+    let forgotten = engine.conversations().delete(id).unwrap().unwrap();
     assert_eq!((forgotten.tombstones, forgotten.remaining().count()), (1, 0));
     home.sync();
-    assert!(matches!(engine.conversation(id), Err(EngineError::UnknownReference(_))), "it does not come back");
+    assert!(matches!(engine.conversations().get(id), Err(EngineError::UnknownReference(_))), "it does not come back");
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn read_only_queries_change_no_file() {
         let file = Some("parser.rs".to_owned());
         let touched = TimelineRequest { file, limit: 5, read_only: true, ..TimelineRequest::default() };
         engine.timeline(&touched).unwrap();
-        engine.stored_activity(&id.to_string()).unwrap();
+        engine.awareness().stored_activity(&id.to_string()).unwrap();
         drop(engine);
         assert_eq!(contents_below(home.root()), before, "{harm}");
     }

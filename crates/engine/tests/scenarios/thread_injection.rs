@@ -59,10 +59,10 @@ fn activity_of_agents_is_injected_into_a_thread() {
     let first = last_content(&bodies[0]);
     assert!(first.contains("round the discounts") && first.contains("what is new?"), "{first}");
     assert!(!last_content(&bodies[1]).contains("discounts"), "it belongs to the first message");
-    let shown = engine.thread_context(&id).unwrap();
+    let shown = engine.threads().context(&id).unwrap();
     assert!(shown.messages[0].text().contains("[Session Activity]"));
     // The injected text is never read back.
-    engine.sync_thread(id.parse().unwrap()).unwrap();
+    engine.threads().sync(id.parse().unwrap()).unwrap();
     let entries = engine.show(&id, rethread_engine::ShowRequest::default()).unwrap().entries;
     assert!(entries.iter().all(|entry| !entry.text.contains("discounts")), "{entries:?}");
 }
@@ -73,7 +73,7 @@ fn a_reference_in_a_thread_is_resolved() {
     let home = TestHome::new();
     work(&home, BEN, 0, "round the discounts", false);
     home.sync();
-    home.engine().set_alias(BEN, "rounding").unwrap();
+    home.engine().lifecycle().set_alias(BEN, "rounding").unwrap();
     let server = replies(1);
     // Long after the session ended, so that only the reference is injected.
     let engine = engine_in_app(&home, &server, 3 * 24 * 60, &[]);
@@ -92,7 +92,7 @@ fn threads_are_reported_to_agents_and_to_each_other() {
     let engine = engine_in_app(&home, &server, 0, &[]);
     let (first, second) = (thread(&engine), thread(&engine));
     send(&engine, &first, "plan the release of the cart").unwrap();
-    engine.sync_thread(first.parse().unwrap()).unwrap();
+    engine.threads().sync(first.parse().unwrap()).unwrap();
     send(&engine, &second, "what is going on?").unwrap();
     let injected = injection(&log(&home, &second)[0]).to_owned();
     assert!(injected.contains("plan the release of the cart"), "{injected}");
@@ -129,6 +129,6 @@ fn reasoning_in_an_answer_is_not_stored() {
     ];
     let message =
         NewMessage { role: ChatRole::Assistant, content, tool_call_id: None, is_error: false, client_id: None };
-    let appended = engine.thread_open(&id).unwrap().append(message).unwrap();
+    let appended = engine.threads().open(&id).unwrap().append(message).unwrap();
     assert_eq!(appended.content, [ContentBlock::text("Yes.")]);
 }

@@ -13,7 +13,7 @@ use rethread_model::thread::{ChatRole, ContentBlock};
 use rethread_testing::{NATIVE_THREAD, TestHome, TranscriptBuilder, files_below};
 
 fn named(engine: &Engine, name: &str) -> String {
-    engine.thread_new(&NewThread { name: Some(name.to_owned()), ..NewThread::default() }).unwrap().id.to_string()
+    engine.threads().create(&NewThread { name: Some(name.to_owned()), ..NewThread::default() }).unwrap().id.to_string()
 }
 
 fn append(engine: &Engine, thread: &str, role: ChatRole, text: &str) {
@@ -24,11 +24,11 @@ fn append(engine: &Engine, thread: &str, role: ChatRole, text: &str) {
         is_error: false,
         client_id: None,
     };
-    let open = engine.thread_open(thread).unwrap();
+    let open = engine.threads().open(thread).unwrap();
     open.append(message).unwrap();
     let id = open.id();
     drop(open);
-    engine.sync_thread(id).unwrap();
+    engine.threads().sync(id).unwrap();
 }
 
 fn found(engine: &Engine, text: &str) -> usize {
@@ -79,10 +79,10 @@ fn deleted_thread_is_gone_everywhere() {
     let thread = named(&engine, "secret plans");
     append(&engine, &thread, ChatRole::User, "the quokka flies at midnight");
     assert_eq!(found(&engine, "quokka"), 1);
-    engine.thread_delete("secret plans").unwrap();
+    engine.threads().delete("secret plans").unwrap();
     assert_eq!(found(&engine, "quokka"), 0);
     assert!(matches!(engine.resolve(&thread), Err(EngineError::UnknownReference(_))));
-    assert!(matches!(engine.thread_context("secret plans"), Err(EngineError::UnknownThread(_))));
+    assert!(matches!(engine.threads().context("secret plans"), Err(EngineError::UnknownThread(_))));
     home.sync();
     engine.rebuild(&mut |_| {}).unwrap();
     assert_eq!(found(&engine, "quokka"), 0);
@@ -124,24 +124,24 @@ fn compaction_without_a_model_uses_rules_and_skips_recent_threads() {
     let thread = named(&engine, "long");
     append(&engine, &thread, ChatRole::User, "make the parser faster, never use unsafe");
     let request = CompactRequest::default();
-    assert!(engine.thread_compact(&thread, &request, &|| false, &mut |_| {}).unwrap().is_none());
+    assert!(engine.turns().compact(&thread, &request, &|| false, &mut |_| {}).unwrap().is_none());
     for number in 0..30 {
         append(&engine, &thread, ChatRole::Assistant, &format!("step {number}: {}", "measured it. ".repeat(300)));
         append(&engine, &thread, ChatRole::User, "go on");
     }
-    let planned = engine.thread_compact_dry_run(&thread, &request).unwrap().unwrap();
+    let planned = engine.turns().plan_compaction(&thread, &request).unwrap().unwrap();
     let before = fs::read(home.path(&format!(".rethread/threads/{thread}/session.jsonl"))).unwrap();
-    let report = engine.thread_compact(&thread, &request, &|| false, &mut |_| {}).unwrap().unwrap();
+    let report = engine.turns().compact(&thread, &request, &|| false, &mut |_| {}).unwrap().unwrap();
     assert_eq!(
         (report.summarizer, report.record.first_kept_seq),
         (Summarizer::Rules(None), planned.record.first_kept_seq)
     );
     assert!(report.record.summary.contains("make the parser faster"));
     assert!(fs::read(home.path(&format!(".rethread/threads/{thread}/session.jsonl"))).unwrap().starts_with(&before));
-    let context = engine.thread_context(&thread).unwrap();
+    let context = engine.threads().context(&thread).unwrap();
     assert_eq!(context.compaction_seq, Some(report.record.seq));
     assert!(
-        engine.thread_compact(&thread, &request, &|| false, &mut |_| {}).unwrap().is_none(),
+        engine.turns().compact(&thread, &request, &|| false, &mut |_| {}).unwrap().is_none(),
         "E004-27: nothing new to do"
     );
 }
@@ -159,9 +159,9 @@ fn reading_a_thread_writes_nothing() {
         files.into_iter().map(|file| (fs::read(&file).unwrap(), file)).collect::<Vec<_>>()
     };
     let before = all();
-    engine.thread_context(&thread).unwrap();
-    engine.thread_list().unwrap();
-    engine.thread_compact_dry_run(&thread, &CompactRequest::default()).unwrap();
+    engine.threads().context(&thread).unwrap();
+    engine.threads().list().unwrap();
+    engine.turns().plan_compaction(&thread, &CompactRequest::default()).unwrap();
     assert_eq!(all(), before);
 }
 

@@ -12,7 +12,7 @@ use crate::turns::{engine, log, send, thread};
 
 fn accept(engine: &Engine, thread: &str, text: &str) -> PendingTurn {
     let request = SendRequest { text: Some(text.to_owned()), ..SendRequest::default() };
-    engine.thread_accept(thread, request).unwrap()
+    engine.turns().accept(thread, request).unwrap()
 }
 
 fn texts(home: &TestHome, thread: &str) -> Vec<String> {
@@ -32,8 +32,8 @@ fn turns_run_in_the_order_of_acceptance() {
     assert!(first.is_next() && !second.is_next());
     assert!(texts(&home, &thread).is_empty(), "an accepted message is not written yet");
     std::thread::scope(|scope| {
-        let late = scope.spawn(|| engine.thread_run(second, &|| false, &mut |_| {}).unwrap());
-        engine.thread_run(first, &|| false, &mut |_| {}).unwrap();
+        let late = scope.spawn(|| engine.turns().run(second, &|| false, &mut |_| {}).unwrap());
+        engine.turns().run(first, &|| false, &mut |_| {}).unwrap();
         late.join().unwrap();
     });
     assert_eq!(texts(&home, &thread), ["first", "one", "second", "two"]);
@@ -48,7 +48,7 @@ fn dropped_turn_does_not_block_the_queue() {
     let (first, second) = (accept(&engine, &thread, "first"), accept(&engine, &thread, "second"));
     drop(first);
     assert!(second.is_next());
-    engine.thread_run(second, &|| false, &mut |_| {}).unwrap();
+    engine.turns().run(second, &|| false, &mut |_| {}).unwrap();
     assert_eq!(texts(&home, &thread), ["second", "two"]);
 }
 
@@ -60,8 +60,8 @@ fn budget_spent_while_waiting_refuses_the_turn() {
     let engine = engine(&home, &server, &[("budget.daily_tokens", "1100"), ("model.max_output_tokens", "900")]);
     let thread = thread(&engine);
     let (first, second) = (accept(&engine, &thread, "first"), accept(&engine, &thread, &"second ".repeat(60)));
-    engine.thread_run(first, &|| false, &mut |_| {}).unwrap();
-    let refused = engine.thread_run(second, &|| false, &mut |_| {}).unwrap_err();
+    engine.turns().run(first, &|| false, &mut |_| {}).unwrap();
+    let refused = engine.turns().run(second, &|| false, &mut |_| {}).unwrap_err();
     assert!(matches!(refused, EngineError::Chat(ChatError::Budget(_))), "{refused}");
     assert_eq!(texts(&home, &thread), ["first", "one"]);
 }
@@ -82,18 +82,19 @@ fn sent_messages_are_found_by_client_id() {
         is_error: false,
         client_id: Some("a".into()),
     };
-    engine.thread_open(&thread).unwrap().append(message).unwrap();
+    engine.threads().open(&thread).unwrap().append(message).unwrap();
     let request = SendRequest {
         text: Some("look".into()),
         can_search_memory: true,
         client_id: Some("b".into()),
         ..SendRequest::default()
     };
-    engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
+    engine.turns().send(&thread, &request, &|| false, &mut |_| {}).unwrap();
     send(&engine, &thread, "something else").unwrap();
     let sent = |client_id: &str| -> Vec<String> {
         engine
-            .thread_messages_by_client_id(thread.parse().unwrap(), client_id)
+            .threads()
+            .messages_by_client_id(thread.parse().unwrap(), client_id)
             .unwrap()
             .iter()
             .map(ThreadMessage::text)
@@ -108,7 +109,7 @@ fn sent_messages_are_found_by_client_id() {
 fn changes_name_changed_and_renamed_sessions() {
     let home = TestHome::new();
     let engine = home.engine();
-    let mut watcher = engine.change_watcher();
+    let mut watcher = engine.server().change_watcher();
     assert_eq!(watcher.poll(), None, "there is no store yet");
     let transcript = ".claude/projects/-app/9a9eadc8-c1f1-493e-a0f1-884aa996b05b.jsonl";
     let line = |number: usize| {
@@ -124,17 +125,18 @@ fn changes_name_changed_and_renamed_sessions() {
     home.write(transcript, &(line(1) + &line(2)));
     sync();
     assert_eq!(watcher.poll().unwrap().sessions, Some(vec![id]));
-    engine.set_name(&id.to_string(), "The fence").unwrap();
+    engine.lifecycle().set_name(&id.to_string(), "The fence").unwrap();
     let change = watcher.poll().unwrap();
     assert_eq!((change.sessions, change.renamed), (Some(vec![id]), vec![(id, "The fence".to_owned())]));
-    engine.end_session(&id.to_string()).unwrap();
+    engine.lifecycle().end(&id.to_string()).unwrap();
     assert_eq!(watcher.poll().unwrap().sessions, Some(vec![id]), "its state differs");
-    let thread = engine.thread_new(&rethread_engine::NewThread { name: Some("Mine".into()), ..Default::default() });
+    let thread =
+        engine.threads().create(&rethread_engine::NewThread { name: Some("Mine".into()), ..Default::default() });
     let thread = thread.unwrap().id;
-    engine.sync_thread(thread).unwrap();
+    engine.threads().sync(thread).unwrap();
     let own: SessionId = thread.session_id();
     assert_eq!(watcher.poll().unwrap().renamed, [], "it was created with its name");
-    engine.set_name(&thread.to_string(), "Ours").unwrap();
+    engine.lifecycle().set_name(&thread.to_string(), "Ours").unwrap();
     assert_eq!(watcher.poll().unwrap().renamed, [(own, "Ours".to_owned())]);
     for number in 0..101 {
         let path = format!(".claude/projects/-app/9a9eadc8-c1f1-493e-a0f1-{number:012}.jsonl");

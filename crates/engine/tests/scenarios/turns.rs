@@ -29,12 +29,12 @@ pub(crate) fn environment(home: &TestHome, server: &StubModel, more: &[(&str, &s
 }
 
 pub(crate) fn thread(engine: &Engine) -> String {
-    engine.thread_new(&NewThread::default()).unwrap().id.to_string()
+    engine.threads().create(&NewThread::default()).unwrap().id.to_string()
 }
 
 pub(crate) fn send(engine: &Engine, thread: &str, text: &str) -> Result<TurnReport, EngineError> {
     let request = SendRequest { text: Some(text.to_owned()), ..SendRequest::default() };
-    engine.thread_send(thread, &request, &|| false, &mut |_| {})
+    engine.turns().send(thread, &request, &|| false, &mut |_| {})
 }
 
 pub(crate) fn log(home: &TestHome, thread: &str) -> Vec<ThreadRecord> {
@@ -50,7 +50,7 @@ fn messages(home: &TestHome, thread: &str) -> Vec<(ChatRole, String)> {
 fn append(engine: &Engine, thread: &str, role: ChatRole, text: &str) -> ThreadMessage {
     let content = vec![ContentBlock::text(text)];
     let message = NewMessage { role, content, tool_call_id: None, is_error: false, client_id: None };
-    engine.thread_open(thread).unwrap().append(message).unwrap()
+    engine.threads().open(thread).unwrap().append(message).unwrap()
 }
 
 #[test]
@@ -58,11 +58,14 @@ fn turn_is_logged_with_its_usage() {
     let home = TestHome::new();
     let server = StubModel::with_replies(vec![StubReply::text("It is the weekday table.")]);
     let engine = engine(&home, &server, &[]);
-    let id =
-        engine.thread_new(&NewThread { system_prompt: Some("Be brief.".into()), ..NewThread::default() }).unwrap().id;
+    let id = engine
+        .threads()
+        .create(&NewThread { system_prompt: Some("Be brief.".into()), ..NewThread::default() })
+        .unwrap()
+        .id;
     let partial = Mutex::new(String::new());
     let request = SendRequest { text: Some("why Tuesdays?".into()), ..SendRequest::default() };
-    let report = engine.thread_send(&id.to_string(), &request, &|| false, &mut |event| {
+    let report = engine.turns().send(&id.to_string(), &request, &|| false, &mut |event| {
         if let TurnEvent::Delta(text) = event {
             partial.lock().unwrap().push_str(text);
         }
@@ -79,7 +82,7 @@ fn turn_is_logged_with_its_usage() {
     assert_eq!(sent["messages"][0], json!({"role": "system", "content": "Be brief."}));
     assert_eq!(sent["messages"][1]["content"], "why Tuesdays?");
     // E004-14, S7.4: the metadata of the thread.
-    let metadata = &engine.thread_list().unwrap().threads[0];
+    let metadata = &engine.threads().list().unwrap().threads[0];
     assert_eq!((metadata.message_count, metadata.metrics.turns, metadata.metrics.tokens.total()), (2, 1, 37));
     let budget = engine.status().unwrap().budget;
     assert_eq!((budget.requests, budget.tokens), (1, 37));
@@ -100,7 +103,7 @@ fn no_budget_sends_and_writes_nothing() {
         assert!(matches!(refused, EngineError::Chat(ChatError::Budget(_))), "{refused}");
         assert!(refused.to_string().contains(named), "{refused}");
         assert!(log(&home, &thread).is_empty());
-        let plan = engine.thread_send_dry_run(&thread, &SendRequest::default()).unwrap();
+        let plan = engine.turns().plan(&thread, &SendRequest::default()).unwrap();
         assert!(plan.refusal_reason.is_some_and(|why| why.contains(named)));
     }
     assert!(server.bodies().is_empty());
@@ -135,12 +138,12 @@ fn unknown_price_refuses_a_dollar_budget() {
     assert!(matches!(refused, EngineError::Chat(ChatError::Budget(BudgetRefusal::UnknownPrice { .. }))), "{refused:?}");
     // Input and output price are both needed, and for this very model.
     let half = self::engine(&home, &server, &[far[0], far[1], ("model.price_output", "10")]);
-    assert!(half.thread_send_dry_run(&thread, &SendRequest::default()).unwrap().refusal_reason.is_some());
+    assert!(half.turns().plan(&thread, &SendRequest::default()).unwrap().refusal_reason.is_some());
     let whole = [far[0], far[1], ("model.price_output", "10"), ("model.price_input", "1")];
     let whole = self::engine(&home, &server, &whole);
-    assert!(whole.thread_send_dry_run(&thread, &SendRequest::default()).unwrap().refusal_reason.is_none());
-    let other = whole.thread_new(&NewThread { model: Some("large".into()), ..NewThread::default() }).unwrap().id;
-    assert!(whole.thread_send_dry_run(&other.to_string(), &SendRequest::default()).unwrap().refusal_reason.is_some());
+    assert!(whole.turns().plan(&thread, &SendRequest::default()).unwrap().refusal_reason.is_none());
+    let other = whole.threads().create(&NewThread { model: Some("large".into()), ..NewThread::default() }).unwrap().id;
+    assert!(whole.turns().plan(&other.to_string(), &SendRequest::default()).unwrap().refusal_reason.is_some());
     // A model on this machine is free.
     let near = self::engine(&home, &server, &[("budget.daily_usd", "5")]);
     assert_eq!(send(&near, &thread, "hello").unwrap().cost.map(rethread_engine::NanoUsd::get), Some(0));
@@ -178,7 +181,7 @@ fn partial_answer_is_stored_after_a_stop() {
     let thread = thread(&engine);
     let stop = AtomicBool::new(false);
     let request = SendRequest { text: Some("tell me".into()), ..SendRequest::default() };
-    let report = engine.thread_send(&thread, &request, &|| stop.load(Ordering::Relaxed), &mut |event| {
+    let report = engine.turns().send(&thread, &request, &|| stop.load(Ordering::Relaxed), &mut |event| {
         if matches!(event, TurnEvent::Delta(_)) {
             stop.store(true, Ordering::Relaxed);
         }
@@ -243,11 +246,11 @@ fn caller_tools_wait_for_their_results() {
     let thread = thread(&engine);
     let tools = vec![tool("weather")];
     let request = SendRequest { text: Some("umbrella?".into()), tools: tools.clone(), ..SendRequest::default() };
-    let report = engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
+    let report = engine.turns().send(&thread, &request, &|| false, &mut |_| {}).unwrap();
     assert_eq!(report.stop, StopReason::ToolCalls);
     let waiting: Vec<&str> = report.pending_calls.iter().map(|call| call.id.as_str()).collect();
     assert_eq!(waiting, ["c1", "c2"]);
-    let open = engine.thread_open(&thread).unwrap();
+    let open = engine.threads().open(&thread).unwrap();
     for (call, text, is_error) in [("c2", "no such city", true), ("c1", "rain", false)] {
         let (role, tool_call_id) = (ChatRole::ToolResult, Some(call.to_owned()));
         let message =
@@ -255,7 +258,7 @@ fn caller_tools_wait_for_their_results() {
         assert_eq!(open.append(message).unwrap().tool_name.as_deref(), Some("weather"));
     }
     drop(open);
-    let report = engine.thread_send(
+    let report = engine.turns().send(
         &thread,
         &SendRequest { text: None, tools, ..SendRequest::default() },
         &|| false,
@@ -266,7 +269,7 @@ fn caller_tools_wait_for_their_results() {
     let roles: Vec<&str> = sent.as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();
     assert_eq!(roles, ["system", "user", "assistant", "tool", "tool"]);
     assert_eq!((&sent[3]["tool_call_id"], &sent[3]["content"]), (&json!("c1"), &json!("rain")));
-    let nothing = engine.thread_send(&thread, &SendRequest::default(), &|| false, &mut |_| {});
+    let nothing = engine.turns().send(&thread, &SendRequest::default(), &|| false, &mut |_| {});
     assert!(matches!(nothing, Err(EngineError::NothingToAnswer)));
 }
 
@@ -278,10 +281,10 @@ fn model_can_search_memory() {
     let engine = engine(&home, &server, &[]);
     let past = thread(&engine);
     append(&engine, &past, ChatRole::User, "we painted the zebra crossing yellow");
-    engine.sync_thread(past.parse().unwrap()).unwrap();
+    engine.threads().sync(past.parse().unwrap()).unwrap();
     let thread = thread(&engine);
     let request = SendRequest { text: Some("the crossing?".into()), can_search_memory: true, ..SendRequest::default() };
-    let report = engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
+    let report = engine.turns().send(&thread, &request, &|| false, &mut |_| {}).unwrap();
     assert_eq!((report.stop, report.messages.len(), report.pending_calls.len()), (StopReason::End, 4, 0));
     let result = report.messages[2].text();
     assert!(result.contains("painted the zebra crossing") && result.contains(&past), "{result}");
@@ -301,12 +304,12 @@ fn memory_search_stays_in_the_project() {
     let elsewhere = engine_in("elsewhere");
     let past = thread(&elsewhere);
     append(&elsewhere, &past, ChatRole::User, "the frobnicator plan is purple");
-    elsewhere.sync_thread(past.parse().unwrap()).unwrap();
+    elsewhere.threads().sync(past.parse().unwrap()).unwrap();
     server.push(StubReply::ToolCalls(vec![("m1", "search_memory", json!({"query": "frobnicator"}))]));
     let engine = engine_in("here");
     let request =
         SendRequest { text: Some("the frobnicator?".into()), can_search_memory: true, ..SendRequest::default() };
-    let report = engine.thread_send(&thread(&engine), &request, &|| false, &mut |_| {}).unwrap();
+    let report = engine.turns().send(&thread(&engine), &request, &|| false, &mut |_| {}).unwrap();
     assert_eq!(report.messages[2].text(), "no results");
 }
 
@@ -321,7 +324,7 @@ fn abandoned_calls_no_longer_wait() {
     let thread = thread(&engine);
     let request =
         SendRequest { text: Some("umbrella?".into()), tools: vec![tool("weather")], ..SendRequest::default() };
-    let report = engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
+    let report = engine.turns().send(&thread, &request, &|| false, &mut |_| {}).unwrap();
     assert_eq!(report.pending_calls.len(), 1);
     assert_eq!(send(&engine, &thread, "forget it").unwrap().pending_calls, []);
     let sent = server.bodies()[1]["messages"].clone();
@@ -345,7 +348,7 @@ fn endless_tool_calls_are_stopped() {
     );
     let engine = engine(&home, &server, &[]);
     let request = SendRequest { text: Some("loop".into()), can_search_memory: true, ..SendRequest::default() };
-    let report = engine.thread_send(&thread(&engine), &request, &|| false, &mut |_| {}).unwrap();
+    let report = engine.turns().send(&thread(&engine), &request, &|| false, &mut |_| {}).unwrap();
     assert_eq!((report.stop, server.bodies().len()), (StopReason::ToolCalls, 20));
     assert!(report.is_cut_short);
 }
@@ -374,7 +377,7 @@ fn thread_over_the_window_is_compacted_before_the_turn() {
     let before = fs::read(&path).unwrap();
     let compactions = AtomicUsize::new(0);
     let request = SendRequest { text: Some("and now?".into()), ..SendRequest::default() };
-    let sent = engine.thread_send(&thread, &request, &|| false, &mut |event| {
+    let sent = engine.turns().send(&thread, &request, &|| false, &mut |event| {
         compactions.fetch_add(usize::from(matches!(event, TurnEvent::Compacted(_))), Ordering::Relaxed);
     });
     sent.unwrap();
@@ -427,7 +430,7 @@ fn stopped_compaction_has_no_fallback() {
     // Stops as soon as the request has arrived.
     let is_stopped = || !server.bodies().is_empty();
     let request = rethread_engine::CompactRequest::default();
-    let stopped = engine.thread_compact(&thread, &request, &is_stopped, &mut |_| {}).unwrap_err();
+    let stopped = engine.turns().compact(&thread, &request, &is_stopped, &mut |_| {}).unwrap_err();
     assert!(matches!(stopped, EngineError::Stopped));
     assert_eq!(log(&home, &thread).len(), before);
 }
@@ -459,18 +462,18 @@ fn model_titles_an_unnamed_thread() {
     let thread = thread(&engine);
     send(&engine, &thread, "why does the parser fail on Tuesdays?").unwrap();
     let id = thread.parse().unwrap();
-    assert!(engine.thread_needs_title(id).unwrap());
-    assert_eq!(engine.thread_title(id).unwrap().as_deref(), Some("Weekday table trouble"));
-    assert_eq!(engine.thread_title(id).unwrap(), None, "only once");
+    assert!(engine.turns().needs_title(id).unwrap());
+    assert_eq!(engine.turns().title(id).unwrap().as_deref(), Some("Weekday table trouble"));
+    assert_eq!(engine.turns().title(id).unwrap(), None, "only once");
     let unlucky = self::thread(&engine);
     server.push(StubReply::text("fine"));
     server.push(StubReply::text(&"a sentence instead of a title ".repeat(9)));
     send(&engine, &unlucky, "hello").unwrap();
-    assert_eq!(engine.thread_title(unlucky.parse().unwrap()).unwrap(), None);
-    assert!(!engine.thread_needs_title(unlucky.parse().unwrap()).unwrap(), "no second request is sent");
+    assert_eq!(engine.turns().title(unlucky.parse().unwrap()).unwrap(), None);
+    assert!(!engine.turns().needs_title(unlucky.parse().unwrap()).unwrap(), "no second request is sent");
     assert_eq!(engine.resolve("weekday table trouble").unwrap().session.id.to_string(), thread);
-    let mine = engine.thread_new(&NewThread { name: Some("mine".into()), ..NewThread::default() }).unwrap().id;
-    assert!(!engine.thread_needs_title(mine).unwrap());
+    let mine = engine.threads().create(&NewThread { name: Some("mine".into()), ..NewThread::default() }).unwrap().id;
+    assert!(!engine.turns().needs_title(mine).unwrap());
 }
 
 #[test]
@@ -486,7 +489,7 @@ fn thread_events_are_logged_without_secrets() {
     let thread = thread(&engine);
     let request =
         SendRequest { text: Some(format!("use {secret}")), can_search_memory: true, ..SendRequest::default() };
-    engine.thread_send(&thread, &request, &|| false, &mut |_| {}).unwrap();
+    engine.turns().send(&thread, &request, &|| false, &mut |_| {}).unwrap();
     let mut events = Vec::new();
     for entry in fs::read_dir(home.path(".rethread/logs")).unwrap() {
         let text = fs::read_to_string(entry.unwrap().path()).unwrap();

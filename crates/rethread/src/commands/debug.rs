@@ -25,7 +25,7 @@ pub(crate) fn run(context: &CommandContext, command: &DebugCommand) -> Result<Ex
 }
 
 fn activity(context: &CommandContext, args: &ActivityArgs) -> Result<Exit, Failure> {
-    let activity = context.engine()?.activity(&args.session, args.peek)?;
+    let activity = context.engine()?.awareness().activity(&args.session, args.peek)?;
     if args.json.json {
         context.printer.json(&json::AwarenessJson::from_activity(activity.as_ref()))?;
     } else if let Some(activity) = &activity {
@@ -37,7 +37,7 @@ fn activity(context: &CommandContext, args: &ActivityArgs) -> Result<Exit, Failu
 }
 
 fn inject(context: &CommandContext, args: &InjectArgs) -> Result<Exit, Failure> {
-    let explained = context.engine()?.explain(&args.session, &args.prompt)?;
+    let explained = context.engine()?.awareness().explain(&args.session, &args.prompt)?;
     if args.json.json {
         context.printer.json(&json::AwarenessJson::from_explanation(&explained))?;
     } else {
@@ -73,7 +73,7 @@ fn explain(page: &mut render::TextPage, explained: &InjectionExplanation) {
 
 fn injection_history(context: &CommandContext, args: &InjectArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let injections = engine.injections(&args.session, MAX_HISTORY)?;
+    let injections = engine.awareness().injections(&args.session, MAX_HISTORY)?;
     if args.json.json {
         context.printer.json(&json::InjectionListJson::new(&injections))?;
     } else {

@@ -36,7 +36,7 @@ pub(crate) fn run(context: &CommandContext, args: &InitArgs) -> Result<Exit, Fai
     }
     let engine = context.engine()?;
     let agents = readable_agents(&engine)?;
-    let unreadable = engine.unreadable_agents();
+    let unreadable = engine.install().unreadable_agents();
     if agents.is_empty() {
         return no_agents(&context, &unreadable);
     }
@@ -69,7 +69,7 @@ fn readable_agents(engine: &Engine) -> Result<Vec<AgentSyncPlan>, Failure> {
     let mut found = engine.sync().plan(&SyncRequest::default())?;
     found.retain(|run| run.agent != Agent::Native && run.files > 0);
     let selected = engine.config().get("intake.agents")?.value.to_string();
-    for agent in Agent::EXTERNAL.into_iter().filter(|agent| engine.has_agent(*agent)) {
+    for agent in Agent::EXTERNAL.into_iter().filter(|agent| engine.install().has_agent(*agent)) {
         let is_selected = selected.split(',').any(|name| name.trim() == agent.as_str());
         if is_selected && found.iter().all(|run| run.agent != agent) {
             found.push(AgentSyncPlan { agent, files: 0, files_changed: 0, bytes: 0, excluded: 0, unread: Vec::new() });
@@ -90,7 +90,7 @@ fn read(context: &CommandContext, engine: &Engine, selected: &str) -> Result<(),
 
 fn install_hooks(context: &CommandContext, engine: &Engine, hooks: &[(Agent, InstallPlan)]) -> Result<(), Failure> {
     for (agent, plan) in hooks {
-        engine.apply_install_plan(plan)?;
+        engine.install().apply(plan)?;
         context.printer.note_line(&format!("Installed hooks for {agent}; new sessions use them."));
     }
     if let Some((_, plan)) = hooks.first() {
@@ -108,12 +108,12 @@ fn hook_plans(context: &CommandContext, engine: &Engine, agents: &[AgentSyncPlan
     let mut plans = Vec::new();
     for agent in agents.iter().map(|run| run.agent) {
         let place = match agent {
-            Agent::ClaudeCode if engine.uses_plugin() => continue,
+            Agent::ClaudeCode if engine.install().uses_plugin() => continue,
             Agent::ClaudeCode => InstallLocation::ClaudeCode(InstallScope::User),
             Agent::Pi => InstallLocation::Pi(InstallScope::User),
             Agent::Native => continue,
         };
-        match engine.plan_install(&place) {
+        match engine.install().plan(&place) {
             Ok(plan) if plan.is_empty() => {}
             Ok(plan) => plans.push((agent, plan)),
             Err(error) => context.printer.warn(&format!("cannot install hooks for {agent}: {error}")),

@@ -25,10 +25,10 @@ const STOP_SERVICE: &str = if cfg!(target_os = "macos") {
 pub(crate) fn install(context: &CommandContext, args: &InstallArgs) -> Result<Exit, Failure> {
     let place = place(&args.place)?;
     let engine = context.engine()?;
-    let plan = engine.plan_install(&place)?;
+    let plan = engine.install().plan(&place)?;
     if args.json.json {
         if !args.print {
-            engine.apply_install_plan(&plan)?;
+            engine.install().apply(&plan)?;
         }
         context.printer.json(&json::InstallReportJson::new(args.place.agent, Some(&plan), !args.print))?;
         return Ok(Exit::Done);
@@ -47,7 +47,7 @@ pub(crate) fn install(context: &CommandContext, args: &InstallArgs) -> Result<Ex
         context.printer.note_line("Nothing was changed.");
         return Ok(Exit::Done);
     }
-    engine.apply_install_plan(&plan)?;
+    engine.install().apply(&plan)?;
     print_next_steps(context, &engine, &place, &plan);
     Ok(Exit::Done)
 }
@@ -69,12 +69,12 @@ fn confirm_copy(context: &CommandContext) -> Result<bool, Failure> {
 pub(crate) fn uninstall(context: &CommandContext, args: &UninstallArgs) -> Result<Exit, Failure> {
     let place = place(&args.place)?;
     let engine = context.engine()?;
-    let plan = engine.plan_uninstall(&place)?;
+    let plan = engine.install().plan_removal(&place)?;
     if let Some(plan) = &plan {
         if !args.json.json {
             show(context, plan, false)?;
         }
-        engine.apply_install_plan(plan)?;
+        engine.install().apply(plan)?;
     }
     if args.json.json {
         context.printer.json(&json::InstallReportJson::new(args.place.agent, plan.as_ref(), true))?;
@@ -145,7 +145,7 @@ fn print_next_steps(context: &CommandContext, engine: &Engine, place: &InstallLo
 
 /// The command that adds the MCP tools. Claude Code stores MCP servers in its state file, which only it should write.
 pub(super) fn mcp_command(engine: &Engine, scope: &str) -> String {
-    let binary = engine.hook_program_path().map_or("rethread".into(), |path| path.display().to_string());
+    let binary = engine.install().program_path().map_or("rethread".into(), |path| path.display().to_string());
     format!("claude mcp add --scope {scope} rethread -- {} mcp", quote_for_shell(&binary))
 }
 
@@ -153,7 +153,7 @@ pub(super) fn mcp_command(engine: &Engine, scope: &str) -> String {
 pub(super) fn print_program(context: &CommandContext, engine: &Engine, plan: &InstallPlan) {
     let Some(copy) = &plan.program else { return };
     context.printer.note_line(&format!("Installed rethread as {}.", copy.to.display()));
-    if let Some(folder) = copy.to.parent().filter(|folder| !engine.is_on_path(folder)) {
+    if let Some(folder) = copy.to.parent().filter(|folder| !engine.install().is_on_path(folder)) {
         context.printer.hint(&format!("add {} to your PATH to run it by name", folder.display()));
     }
 }

@@ -23,7 +23,7 @@ const LINK_REQUEST: &[u8] = b"POST /api/links HTTP/1.1\r\nHost: localhost\r\nCon
 
 pub(crate) fn run(context: &CommandContext, args: &OpenArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let server = engine.running_server_info();
+    let server = engine.server().running_info();
     let url = server.as_ref().and_then(|server| server.get("url")?.as_str());
     let url = url.ok_or_else(|| {
         Failure::new(FailureKind::Serve, "no server is running").hint("start one with `rethread serve`")
@@ -46,7 +46,7 @@ fn new_code(engine: &Engine) -> Result<String, Failure> {
         failure.hint("check its output, or restart it")
     };
     let send = || -> std::io::Result<String> {
-        let mut server = UnixStream::connect(engine.socket_path())?;
+        let mut server = UnixStream::connect(engine.server().socket_path())?;
         server.set_read_timeout(Some(READ_TIMEOUT))?;
         server.write_all(LINK_REQUEST)?;
         let mut answer = String::new();
@@ -63,7 +63,7 @@ fn new_code(engine: &Engine) -> Result<String, Failure> {
 /// Returns whether a browser was started. Other users can see the arguments of a process, so the link is passed in a file
 /// that only its owner can read.
 fn start_browser(engine: &Engine, link: &str) -> bool {
-    let Ok(path) = engine.write_login_page(link) else { return false };
+    let Ok(path) = engine.server().write_login_page(link) else { return false };
     let mut command = Command::new(BROWSER);
     command.arg::<&PathBuf>(&path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())

@@ -66,7 +66,7 @@ fn print_state(page: &mut TextPage, engine: &Engine) -> Result<Suggestions, Fail
     let entries = engine.status()?.statistics.map_or(0, |statistics| statistics.entries);
     row(page, "Entries", &number(entries));
     row(page, "Last update", &updated.map_or_else(|| "unknown".to_owned(), |at| ago(at, engine.now())));
-    let server = engine.running_server_info();
+    let server = engine.server().running_info();
     let url = server.as_ref().and_then(|server| server.get("url")?.as_str());
     row(page, "Server", url.unwrap_or("not running"));
     let is_watching = is_watched(engine);

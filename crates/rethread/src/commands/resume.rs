@@ -25,7 +25,7 @@ pub(crate) fn run(context: &CommandContext, args: &ResumeArgs) -> Result<Exit, F
         }
         return Ok(Exit::Nothing);
     };
-    let text = engine.resume_text(&listed.session.id.to_string())?;
+    let text = engine.awareness().resume_text(&listed.session.id.to_string())?;
     let mut page = context.printer.page();
     page.block(Tone::Plain, &text, 0);
     context.printer.answer(&page)?;

@@ -22,7 +22,7 @@ pub(crate) fn run(context: &CommandContext, command: &SessionCommand) -> Result<
 fn name(context: &CommandContext, args: &SessionNameArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
     let session = described(&engine, &args.session);
-    engine.set_name(&args.session.reference, &args.name)?;
+    engine.lifecycle().set_name(&args.session.reference, &args.name)?;
     Ok(confirm(
         context,
         &match args.name.trim() {
@@ -35,28 +35,28 @@ fn name(context: &CommandContext, args: &SessionNameArgs) -> Result<Exit, Failur
 fn alias(context: &CommandContext, args: &SessionAliasArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
     let session = described(&engine, &args.session);
-    engine.set_alias(&args.session.reference, &args.alias)?;
+    engine.lifecycle().set_alias(&args.session.reference, &args.alias)?;
     Ok(confirm(context, &format!("{session} now has the alias {:?}.", args.alias)))
 }
 
 fn task(context: &CommandContext, args: &SessionTextArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
     let session = described(&engine, &args.session);
-    engine.set_task(&args.session.reference, &args.text)?;
+    engine.lifecycle().set_task(&args.session.reference, &args.text)?;
     Ok(confirm(context, &format!("Set the task of {session}.")))
 }
 
 fn note(context: &CommandContext, args: &SessionTextArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
     let session = described(&engine, &args.session);
-    engine.add_note(&args.session.reference, &args.text)?;
+    engine.lifecycle().add_note(&args.session.reference, &args.text)?;
     Ok(confirm(context, &format!("Added the note to {session}; its next prompt gets it.")))
 }
 
 fn pause(context: &CommandContext, args: &SessionRefArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
     let session = described(&engine, args);
-    if engine.pause_session(&args.reference)? {
+    if engine.lifecycle().pause(&args.reference)? {
         return Ok(confirm(context, &format!("Paused {session}; it resumes with its next prompt.")));
     }
     Ok(already_ended(context))
@@ -65,7 +65,7 @@ fn pause(context: &CommandContext, args: &SessionRefArgs) -> Result<Exit, Failur
 fn end(context: &CommandContext, args: &SessionRefArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
     let session = described(&engine, args);
-    let Some(ended) = engine.end_session(&args.reference)? else { return Ok(already_ended(context)) };
+    let Some(ended) = engine.lifecycle().end(&args.reference)? else { return Ok(already_ended(context)) };
     Ok(confirm(
         context,
         &match ended.archive_path {

@@ -59,7 +59,7 @@ fn max_entries(args: &ShowArgs) -> u64 {
 }
 
 fn show_events(context: &CommandContext, args: &ShowArgs) -> Result<Exit, Failure> {
-    let found = context.engine()?.session_events(&args.reference)?;
+    let found = context.engine()?.lifecycle().events(&args.reference)?;
     if args.json.json {
         context.printer.json(&SessionEventsJson::new(&found))?;
     } else if found.events.is_empty() {

@@ -7,7 +7,7 @@ use crate::json;
 
 pub(crate) fn run(context: &CommandContext, args: &TokenArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let token = if args.rotate { engine.rotate_token()? } else { engine.token()? };
+    let token = if args.rotate { engine.server().rotate_token()? } else { engine.server().token()? };
     if args.json.json {
         context.printer.json(&json::ApiTokenJson::new(&token))?;
     } else {

@@ -53,8 +53,8 @@ struct LoginLink {
 impl Credentials {
     /// The credentials of this engine's home. Creates the token if there is none.
     pub(super) fn new(engine: &Engine) -> Result<Self, Failure> {
-        let token = engine.token()?;
-        let path = engine.token_path();
+        let token = engine.server().token()?;
+        let path = engine.server().token_path();
         let known = CachedToken { stamp: token_file_stamp(&path), hash: Some(hash(token.as_bytes())), token };
         // Browsers send cookies to all ports of a host: two servers need different cookie names.
         let cookie_name = format!("rethread-{}", &format!("{:x}", Sha256::digest(path.as_os_str().as_bytes()))[..8]);
@@ -120,7 +120,7 @@ impl Credentials {
         let now = token_file_stamp(&self.path);
         if now.is_none() || now != known.stamp {
             // A deleted token file locks everything out until the server restarts.
-            let token = now.and_then(|_| engine.token().ok());
+            let token = now.and_then(|_| engine.server().token().ok());
             *known = CachedToken {
                 stamp: now,
                 hash: token.as_ref().map(|token| hash(token.as_bytes())),
@@ -168,12 +168,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let engine = engine(folder.path());
         let keys = Credentials::new(&engine).unwrap();
-        let (old, cookie) = (engine.token().unwrap(), keys.new_cookie(&engine).unwrap());
+        let (old, cookie) = (engine.server().token().unwrap(), keys.new_cookie(&engine).unwrap());
         assert!(keys.is_valid_token(&engine, &old) && keys.is_valid_cookie(&engine, &cookie));
-        let new = engine.rotate_token().unwrap();
+        let new = engine.server().rotate_token().unwrap();
         assert!(!keys.is_valid_token(&engine, &old) && !keys.is_valid_cookie(&engine, &cookie));
         assert!(keys.is_valid_token(&engine, &new));
-        std::fs::remove_file(engine.token_path()).unwrap();
+        std::fs::remove_file(engine.server().token_path()).unwrap();
         assert!(!keys.is_valid_token(&engine, &new) && !keys.is_valid_token(&engine, ""));
     }
 
@@ -194,7 +194,7 @@ mod tests {
         let is_used = |code: &str| keys.redeem_link(&engine, code);
         assert!(!is_used("") && is_used(&code) && !is_used(&code));
         let code = keys.new_link(&engine).unwrap();
-        engine.rotate_token().unwrap();
+        engine.server().rotate_token().unwrap();
         assert!(!is_used(&code), "links expire when the token is rotated");
     }
 }

@@ -260,7 +260,7 @@ fn log_request(app: &ServerState, method: &Method, route: Option<&str>, status: 
     if is_safe && status.as_u16() < 400 {
         return;
     }
-    app.engine.log_request(&[
+    app.engine.server().log_request(&[
         ("method", method.into_owned().into()),
         ("route", route.into()),
         ("status", status.as_u16().into()),

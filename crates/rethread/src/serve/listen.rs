@@ -67,7 +67,7 @@ struct ListenConfig {
 pub(crate) fn run(context: &CommandContext, request: &ServeArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
     let config = listen_config(&engine, request)?;
-    let mut lock = engine.lock_server()?;
+    let mut lock = engine.server().lock()?;
     raise_file_limit();
     let stop = Arc::new(AtomicBool::new(false));
     for signal in signal_hook::consts::TERM_SIGNALS {
@@ -105,7 +105,7 @@ pub(crate) fn run(context: &CommandContext, request: &ServeArgs) -> Result<Exit,
     })?;
     // Calls that still wait for a disk or a model are abandoned now.
     runtime.shutdown_timeout(STOP_TIMEOUT);
-    let _ = std::fs::remove_file(app.engine.socket_path());
+    let _ = std::fs::remove_file(app.engine.server().socket_path());
     context.printer.note_line("stopped");
     Ok(Exit::Done)
 }
@@ -154,7 +154,7 @@ async fn bind(app: &ServerState, config: &ListenConfig) -> Result<Listeners, Fai
     };
     let tcp = TcpListener::bind(config.address).await;
     let tcp = tcp.map_err(|error| failed(format!("cannot listen on {}", config.address), error))?;
-    let path = app.engine.socket_path();
+    let path = app.engine.server().socket_path();
     // We hold the server lock, so the process that left this socket is gone.
     let _ = std::fs::remove_file(&path);
     let unix = UnixListener::bind(&path).map_err(|error| {
@@ -182,7 +182,12 @@ fn announcement(
         None
     };
     let link = link.map(|code| format!("{url}/login?code={code}"));
-    Ok(json::ServerAddressJson::new(url, link, app.engine.socket_path().display().to_string(), std::process::id()))
+    Ok(json::ServerAddressJson::new(
+        url,
+        link,
+        app.engine.server().socket_path().display().to_string(),
+        std::process::id(),
+    ))
 }
 
 fn announce(context: &CommandContext, request: &ServeArgs, announced: &json::ServerAddressJson) -> Result<(), Failure> {

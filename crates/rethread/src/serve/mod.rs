@@ -46,7 +46,7 @@ fn router(app: &SharedState) -> Router {
 
 /// Publishes an event whenever something was stored or renamed, until the server shuts down.
 fn publish_changes(app: &ServerState, stop: &AtomicBool) {
-    let mut watcher = app.engine.change_watcher();
+    let mut watcher = app.engine.server().change_watcher();
     while !stop.load(Ordering::Relaxed) {
         if let ConfigReload::Rejected(reason) = app.engine.reload_config() {
             app.printer.warn(&invalid_settings(&reason));

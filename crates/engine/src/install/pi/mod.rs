@@ -8,19 +8,19 @@ use serde_json::json;
 
 use super::file_change::InstallPlan;
 use super::{BINARY_PLACEHOLDER, InstallError, InstallScope, has_marker, plan_file_removal, plan_files, skill_text};
-use crate::Engine;
+use crate::install::InstallService;
 
 const EXTENSION: &str = include_str!("rethread.ts");
 /// Text before the program path in the extension.
 const PROGRAM_PREFIX: &str = "const PROGRAM = ";
 
-impl Engine {
-    pub(super) fn plan_extension(&self, scope: InstallScope, binary: &str) -> Result<InstallPlan, InstallError> {
+impl InstallService<'_> {
+    pub(super) fn plan_extension(self, scope: InstallScope, binary: &str) -> Result<InstallPlan, InstallError> {
         let [extension, skill_file] = self.pi_files(scope);
         let names = ExtensionNames {
-            command: &self.settings().cards.command_name,
-            status: &self.settings().cards.status_key,
-            clear_ms: self.settings().cards.notification_auto_clear_ms,
+            command: &self.engine.settings().cards.command_name,
+            status: &self.engine.settings().cards.status_key,
+            clear_ms: self.engine.settings().cards.notification_auto_clear_ms,
         };
         plan_files(
             vec![(extension, extension_text(binary, &names)), (skill_file, skill_text(scope, binary))],
@@ -28,7 +28,7 @@ impl Engine {
         )
     }
 
-    pub(super) fn plan_remove_extension(&self, scope: InstallScope) -> Result<InstallPlan, InstallError> {
+    pub(super) fn plan_remove_extension(self, scope: InstallScope) -> Result<InstallPlan, InstallError> {
         let above = match scope {
             InstallScope::User => self.pi_folder(scope),
             InstallScope::Project => self.project_folder(),
@@ -37,15 +37,15 @@ impl Engine {
     }
 
     /// The folder that pi loads extensions from.
-    pub(super) fn pi_folder(&self, scope: InstallScope) -> PathBuf {
+    pub(super) fn pi_folder(self, scope: InstallScope) -> PathBuf {
         match scope {
             InstallScope::Project => self.project_folder().join(".pi"),
-            InstallScope::User => (format_of(Agent::Pi).home)(&self.source_config()),
+            InstallScope::User => (format_of(Agent::Pi).home)(&self.engine.source_config()),
         }
     }
 
     /// Paths of the extension and the skill.
-    pub(super) fn pi_files(&self, scope: InstallScope) -> [PathBuf; 2] {
+    pub(super) fn pi_files(self, scope: InstallScope) -> [PathBuf; 2] {
         let folder = self.pi_folder(scope);
         [folder.join("extensions/rethread.ts"), folder.join("skills/rethread/SKILL.md")]
     }

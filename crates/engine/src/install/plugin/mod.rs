@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::file_change::InstallPlan;
 use super::{BINARY_PLACEHOLDER, InstallError, InstallScope, plan_file_removal, plan_files, settings, skill_text};
-use crate::Engine;
+use crate::install::InstallService;
 
 /// Name of the plugin and of the marketplace that contains only it.
 const NAME: &str = "rethread";
@@ -63,9 +63,9 @@ pub(super) fn enabled_plugin(settings: &Value) -> Option<EnabledPlugin> {
     Some(EnabledPlugin { name: name.clone(), folder })
 }
 
-impl Engine {
+impl InstallService<'_> {
     /// Whether the user's settings enable our plugin.
-    pub fn uses_plugin(&self) -> bool {
+    pub fn uses_plugin(self) -> bool {
         let path = self.settings_path(InstallScope::User);
         super::claude_code::ClaudeSettings::read(path).is_ok_and(|settings| enabled_plugin(&settings.value).is_some())
     }

@@ -25,7 +25,7 @@ struct JsonlMessage {
 
 pub(super) fn run(context: &CommandContext, args: &ThreadAppendArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let thread = engine.thread_open(&args.thread.reference)?;
+    let thread = engine.threads().open(&args.thread.reference)?;
     let id = thread.id();
     let mut appended = 0;
     let done = match args.role {

@@ -36,7 +36,7 @@ pub(crate) fn run(context: &CommandContext, command: &ThreadCommand) -> Result<E
 
 fn create(context: &CommandContext, args: &ThreadNewArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let created = engine.thread_new(&NewThread {
+    let created = engine.threads().create(&NewThread {
         name: args.name.clone(),
         model: args.model.clone(),
         system_prompt: args.system.clone(),
@@ -52,7 +52,7 @@ fn create(context: &CommandContext, args: &ThreadNewArgs) -> Result<Exit, Failur
 
 fn show_context(context: &CommandContext, args: &ThreadContextArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let found = engine.thread_context(&args.thread.reference)?;
+    let found = engine.threads().context(&args.thread.reference)?;
     for problem in &found.problems {
         context.printer.warn(&format!("skipped line {} of the log: {}", problem.line, problem.reason));
     }
@@ -71,10 +71,10 @@ fn compact(context: &CommandContext, args: &ThreadCompactArgs) -> Result<Exit, F
     let request = CompactRequest { focus: args.focus.clone() };
     let reference = &args.thread.reference;
     let done = if args.dry_run {
-        engine.thread_compact_dry_run(reference, &request)?
+        engine.turns().plan_compaction(reference, &request)?
     } else {
         let stop = stop_flag()?;
-        engine.thread_compact(reference, &request, &|| stop.load(Ordering::Relaxed), &mut |event| {
+        engine.turns().compact(reference, &request, &|| stop.load(Ordering::Relaxed), &mut |event| {
             if let TurnEvent::Queued { ahead } = event {
                 context.printer.note_line(&render::queue_position(ahead));
             }
@@ -108,7 +108,7 @@ fn print_compacted(context: &CommandContext, report: &CompactReport, args: &Thre
 
 fn list(context: &CommandContext, json: JsonArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let found = engine.thread_list()?;
+    let found = engine.threads().list()?;
     for problem in &found.problems {
         context.printer.warn(&problem.to_string());
     }
@@ -131,15 +131,15 @@ fn delete(context: &CommandContext, args: &ThreadDeleteArgs) -> Result<Exit, Fai
     let engine = context.engine()?;
     let reference = &args.thread.reference;
     if !args.yes && !args.json.json && context.printer.can_ask() {
-        let id = engine.thread_id(reference)?;
-        let name = engine.thread_list()?.threads.into_iter().find(|thread| thread.id == id).and_then(|it| it.name);
+        let id = engine.threads().id(reference)?;
+        let name = engine.threads().list()?.threads.into_iter().find(|thread| thread.id == id).and_then(|it| it.name);
         let question = format!("Delete the thread {:?} for good?", name.unwrap_or_else(|| id.to_string()));
         if !context.printer.confirm(&question)? {
             context.printer.note_line("Nothing was deleted.");
             return Ok(Exit::Done);
         }
     }
-    let id = engine.thread_delete(reference)?;
+    let id = engine.threads().delete(reference)?;
     if args.json.json {
         context.printer.json(&json::DeletedThreadJson::new(id))?;
     }
@@ -149,13 +149,13 @@ fn delete(context: &CommandContext, args: &ThreadDeleteArgs) -> Result<Exit, Fai
 
 fn title(context: &CommandContext, args: &ThreadRefArgs) -> Result<Exit, Failure> {
     let Ok(id) = args.reference.parse::<ThreadId>() else { return Ok(Exit::Nothing) };
-    let title = context.quiet_engine()?.thread_title(id)?;
+    let title = context.quiet_engine()?.turns().title(id)?;
     Ok(if title.is_some() { Exit::Done } else { Exit::Nothing })
 }
 
 /// Syncs the thread into memory. The log already has the message, so an error is only a warning.
 fn remember(context: &CommandContext, engine: &Engine, id: ThreadId) {
-    if let Err(error) = engine.sync_thread(id) {
+    if let Err(error) = engine.threads().sync(id) {
         context.printer.warn(&format!("stored in the thread, but not searchable yet: {error}"));
         context.printer.hint("the next `rethread sync` adds it");
     }

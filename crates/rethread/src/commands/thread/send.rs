@@ -22,10 +22,10 @@ pub(super) fn run(context: &CommandContext, args: &ThreadSendArgs) -> Result<Exi
     if args.dry_run {
         return dry_run(context, &engine, args, &request);
     }
-    let id = engine.thread_id(&args.thread.reference)?;
+    let id = engine.threads().id(&args.thread.reference)?;
     let stop = stop_flag()?;
     let (mut print_error, mut run) = (None, String::new());
-    let done = engine.thread_send(&id.to_string(), &request, &|| stop.load(Ordering::Relaxed), &mut |event| {
+    let done = engine.turns().send(&id.to_string(), &request, &|| stop.load(Ordering::Relaxed), &mut |event| {
         if let TurnEvent::Started { run_id } = event {
             run_id.clone_into(&mut run);
         }
@@ -52,7 +52,7 @@ pub(super) fn run(context: &CommandContext, args: &ThreadSendArgs) -> Result<Exi
     let report = done.map_err(Failure::from_turn_error)?;
     if report.stop == StopReason::End {
         // Best effort: without a title the thread is named after its first words.
-        let _ = engine.thread_start_title(id);
+        let _ = engine.turns().start_title(id);
     }
     report.interruption.map_or(printed, |error| Err(Failure::from_interrupted_answer(&error)))
 }
@@ -63,7 +63,7 @@ fn dry_run(
     args: &ThreadSendArgs,
     request: &SendRequest,
 ) -> Result<Exit, Failure> {
-    let plan = engine.thread_send_dry_run(&args.thread.reference, request)?;
+    let plan = engine.turns().plan(&args.thread.reference, request)?;
     if args.json.json {
         context.printer.json(&json::SendPlanJson::new(&plan))?;
     } else {

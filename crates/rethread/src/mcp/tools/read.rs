@@ -58,7 +58,7 @@ fn render_entries(context: &ToolContext<'_>, reference: &str, lines: u64, max_by
     let mut page = ToolContext::page();
     if log.entries.is_empty() && log.cited_line.is_none() {
         // Hooks may have reported a session whose transcript was not read yet.
-        let found = context.engine.session_events(reference)?;
+        let found = context.engine.lifecycle().events(reference)?;
         if !found.events.is_empty() {
             render::session_events(&mut page, &found, context.zone);
             return Ok(page.as_str().to_owned());

@@ -13,12 +13,12 @@ pub(super) fn activity(context: &ToolContext<'_>, arguments: &McpArguments) -> R
     if let Some(session) = arguments.optional_text("session") {
         // Resolve first: an unknown reference must not create a store.
         let id = context.engine.resolve(session)?.session.id.to_string();
-        let found = context.engine.activity(&id, true)?;
+        let found = context.engine.awareness().activity(&id, true)?;
         let text = found.map_or_else(|| "No new activity for that session.".to_owned(), |found| found.text);
         page.line(Tone::Plain, &text);
         return Ok(page.as_str().to_owned());
     }
-    let live = context.engine.live_activity(context.scope)?;
+    let live = context.engine.awareness().live_activity(context.scope)?;
     let Some(activity) = live.activity else {
         let nothing = || format!("No session activity in {} in the last hour.", scope_name(context.scope));
         return Ok(context.not_synced_message().map_or_else(nothing, str::to_owned));

@@ -83,7 +83,7 @@ fn refresh(app: &ServerState, id: SessionId, params: CardBody) -> ApiResult {
 fn resume(app: &ServerState, id: SessionId, _: NoParams) -> ApiResult {
     let reference = existing_reference(app, id)?;
     let listed = app.engine.resolve(&reference)?;
-    let text = app.engine.resume_text(&reference)?;
+    let text = app.engine.awareness().resume_text(&reference)?;
     ApiResponse::json(&ResumeJson::new(&listed, &text, resume_command(&listed.session).as_deref()))
 }
 

@@ -66,13 +66,13 @@ pub(super) fn routes() -> Vec<Route> {
 
 fn preview_activity(app: &ServerState, id: SessionId, _: NoParams) -> ApiResult {
     ApiResponse::json(&AwarenessJson::from_activity(
-        app.engine.stored_activity(&existing_reference(app, id)?)?.as_ref(),
+        app.engine.awareness().stored_activity(&existing_reference(app, id)?)?.as_ref(),
     ))
 }
 
 fn activity(app: &ServerState, id: SessionId, _: NoParams) -> ApiResult {
     ApiResponse::json(&AwarenessJson::from_activity(
-        app.engine.activity(&existing_reference(app, id)?, false)?.as_ref(),
+        app.engine.awareness().activity(&existing_reference(app, id)?, false)?.as_ref(),
     ))
 }
 
@@ -93,7 +93,7 @@ struct TurnHistoryJson {
 
 fn turn_history(app: &ServerState, params: TurnHistoryParams) -> ApiResult {
     let TurnHistoryParams { session: BoundedText(session) } = params;
-    ApiResponse::json(&TurnHistoryJson { context: app.engine.turn_history(&session)? })
+    ApiResponse::json(&TurnHistoryJson { context: app.engine.awareness().turn_history(&session)? })
 }
 
 /// How many injections to list.
@@ -107,7 +107,7 @@ struct InjectionsParams {
 
 fn injections(app: &ServerState, id: SessionId, params: InjectionsParams) -> ApiResult {
     ApiResponse::json(&InjectionListJson::new(
-        &app.engine.injections(&existing_reference(app, id)?, params.limit.get() as u64)?,
+        &app.engine.awareness().injections(&existing_reference(app, id)?, params.limit.get() as u64)?,
     ))
 }
 
@@ -124,7 +124,7 @@ struct InjectBody {
 fn inject(app: &ServerState, params: InjectBody) -> ApiResult {
     let InjectBody { session: BoundedText(session), prompt } = params;
     let prompt = prompt.as_ref().map_or(DEFAULT_PROMPT, |BoundedText(prompt)| prompt);
-    ApiResponse::json(&AwarenessJson::from_explanation(&app.engine.explain(&session, prompt)?))
+    ApiResponse::json(&AwarenessJson::from_explanation(&app.engine.awareness().explain(&session, prompt)?))
 }
 
 /// A text that fits into a URL.

@@ -85,7 +85,7 @@ fn records(app: &ServerState, id: SessionId, params: RecordsParams) -> ApiResult
         limit: params.limit.get(),
         max_bytes: PAGE_BYTES,
     };
-    match app.engine.thread_records(id, false, page) {
+    match app.engine.threads().records(id, false, page) {
         Ok(found) => ApiResponse::json(&LogPageJson::from_thread(&found)),
         Err(EngineError::NotAThread(_)) => {
             let profile = params.profile.map_or(LogProfile::Structure, |ChoiceParam(profile)| profile);
@@ -129,7 +129,7 @@ fn fit_page<T>(items: impl Iterator<Item = T>, bytes: impl Fn(&T) -> usize) -> i
 }
 
 fn events(app: &ServerState, id: SessionId, _: NoParams) -> ApiResult {
-    ApiResponse::json(&SessionEventsJson::new(&app.engine.session_events_by_id(id)?))
+    ApiResponse::json(&SessionEventsJson::new(&app.engine.lifecycle().events_by_id(id)?))
 }
 
 /// How much of the context to return.
@@ -142,8 +142,8 @@ struct ContextParams {
 }
 
 fn context(app: &ServerState, id: SessionId, params: ContextParams) -> ApiResult {
-    let id = app.engine.require_thread(id)?;
-    let found = app.engine.thread_context(&id.to_string())?;
+    let id = app.engine.conversations().require_thread(id)?;
+    let found = app.engine.threads().context(&id.to_string())?;
     let latest = found.messages.iter().rev().take(params.limit.get());
     let limit = fit_page(latest, |message| crate::json::to_json_line(message).map_or(0, |text| text.len())).count();
     ApiResponse::json(&ThreadContextJson::with_last_messages(&found, limit))
@@ -161,17 +161,17 @@ struct CompactBody {
 }
 
 fn compact(app: &ServerState, id: SessionId, params: CompactBody) -> ApiResult {
-    let id = app.engine.require_thread(id)?;
+    let id = app.engine.conversations().require_thread(id)?;
     let reference = id.to_string();
     let request = CompactRequest { focus: optional_string(params.focus) };
     let report = if params.dry_run {
-        app.engine.thread_compact_dry_run(&reference, &request)?
+        app.engine.turns().plan_compaction(&reference, &request)?
     } else {
         let _permit = app.limits.acquire_slow()?;
         let is_ending = || *app.shutdown.borrow();
-        let report = app.engine.thread_compact(&reference, &request, &is_ending, &mut |_| {})?;
+        let report = app.engine.turns().compact(&reference, &request, &is_ending, &mut |_| {})?;
         // The log is already written; if this fails, the next sync reads it.
-        let _ = app.engine.sync_thread(id);
+        let _ = app.engine.threads().sync(id);
         report
     };
     let answer = report.as_ref().map_or_else(CompactReportJson::nothing_to_compact, CompactReportJson::new);

@@ -31,5 +31,5 @@ pub(crate) fn routes() -> Vec<Route> {
 /// The reference of an existing session, for engine calls that accept any reference: an unknown id must not match a
 /// name.
 fn existing_reference(app: &ServerState, id: SessionId) -> Result<String, ApiError> {
-    Ok(app.engine.conversation(id)?.listed.session.id.to_string())
+    Ok(app.engine.conversations().get(id)?.listed.session.id.to_string())
 }

@@ -96,7 +96,7 @@ fn list(app: &ServerState, params: SessionListParams) -> ApiResult {
         // One extra row shows whether there are more.
         limit: Some((offset + limit + 1) as u64),
     };
-    let mut found: Vec<_> = app.engine.conversations(&request)?.into_iter().skip(offset).collect();
+    let mut found: Vec<_> = app.engine.conversations().list(&request)?.into_iter().skip(offset).collect();
     let more = found.len() > limit;
     found.truncate(limit);
     ApiResponse::json(&ConversationListJson::new(&found, more))
@@ -117,7 +117,7 @@ struct NewThreadBody {
 }
 
 fn create(app: &ServerState, params: NewThreadBody) -> ApiResult {
-    let metadata = app.engine.thread_new(&NewThread {
+    let metadata = app.engine.threads().create(&NewThread {
         name: optional_string(params.name),
         model: optional_string(params.model),
         system_prompt: optional_string(params.system_prompt),
@@ -125,7 +125,7 @@ fn create(app: &ServerState, params: NewThreadBody) -> ApiResult {
     })?;
     let id = metadata.id.session_id();
     // The thread is on disk; a failure here only delays its entry in memory until the next sync.
-    let _ = app.engine.register_thread(id);
+    let _ = app.engine.conversations().register(id);
     Ok(session_response(&app.engine, id, DEFAULT_MESSAGES, StatusCode::CREATED)?
         .with_location(format!("/api/sessions/{id}")))
 }
@@ -147,10 +147,10 @@ fn show(app: &ServerState, id: SessionId, params: SessionParams) -> ApiResult {
 }
 
 fn session_response(engine: &Engine, id: SessionId, messages: u64, status: StatusCode) -> ApiResult {
-    let found = engine.conversation(id)?;
-    let hand = engine.task_and_notes(id)?;
+    let found = engine.conversations().get(id)?;
+    let hand = engine.lifecycle().task_and_notes(id)?;
     let page = PageRequest { from: None, before: None, limit: messages as usize, max_bytes: PAGE_BYTES };
-    let log = found.thread.as_ref().map(|_| engine.thread_records(id, true, page)).transpose()?;
+    let log = found.thread.as_ref().map(|_| engine.threads().records(id, true, page)).transpose()?;
     ApiResponse::with_status(status, &ConversationDetailsJson::new(&found, &hand, log.as_ref()))
 }
 
@@ -190,12 +190,12 @@ fn change(app: &ServerState, id: SessionId, params: SessionChangeBody) -> ApiRes
     if change == SessionChange::default() {
         return Err(ApiError::bad_request("no change given"));
     }
-    app.engine.change_session(id, &change)?;
+    app.engine.lifecycle().change(id, &change)?;
     session_response(&app.engine, id, DEFAULT_MESSAGES, StatusCode::OK)
 }
 
 fn delete(app: &ServerState, id: SessionId, _: NoParams) -> ApiResult {
-    let forgotten = app.engine.delete_session(id)?;
+    let forgotten = app.engine.conversations().delete(id)?;
     let left: Vec<&str> = forgotten.iter().flat_map(ForgetReport::remaining).map(|left| left.place).collect();
     if left.is_empty() {
         return ApiResponse::no_content();

@@ -71,7 +71,7 @@ pub(super) async fn events(
 /// Parses a session id and checks that the session exists.
 pub(super) async fn existing_session(app: &SharedState, text: &str) -> Result<rethread_model::SessionId, ApiError> {
     let id = parse_session_id(text)?;
-    run_blocking(SharedState::clone(app), move |app| Ok(app.engine.conversation(id).map(|_| id)?)).await
+    run_blocking(SharedState::clone(app), move |app| Ok(app.engine.conversations().get(id).map(|_| id)?)).await
 }
 
 impl EventStream {

@@ -274,13 +274,13 @@ fn append_once(
         if app.turns.find_by_client_id(thread, client_id).is_some() {
             return Err(client_id_conflict());
         }
-        let before = app.engine.thread_messages_by_client_id(thread, client_id).map_err(found)?;
+        let before = app.engine.threads().messages_by_client_id(thread, client_id).map_err(found)?;
         if let Some(record) = before.into_iter().next() {
             let is_same = record.role == message.role && record.content == message.content && record.run_id.is_none();
             return if is_same { Ok((StatusCode::OK, record)) } else { Err(client_id_conflict()) };
         }
     }
-    let opened = app.engine.thread_open(&thread.to_string()).map_err(found)?;
+    let opened = app.engine.threads().open(&thread.to_string()).map_err(found)?;
     Ok((StatusCode::CREATED, opened.append(message)?))
 }
 

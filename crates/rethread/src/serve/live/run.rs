@@ -117,7 +117,7 @@ async fn run_on_thread(
 
 fn execute(app: &SharedState, run: &TurnRun, turn: PendingTurn) -> Result<TurnReport, Failure> {
     let is_stopped = || *run.stop.borrow();
-    let done = app.engine.thread_run(turn, &is_stopped, &mut |event| {
+    let done = app.engine.turns().run(turn, &is_stopped, &mut |event| {
         let frame = match event {
             TurnEvent::Started { .. } => FrameEventJson::RunStart { client_id: run.client_id.clone() },
             event => FrameEventJson::from_turn_event(&event),
@@ -189,7 +189,7 @@ impl EarlierTurn {
         let stop = answer.stop_reason.filter(|_| is_last).unwrap_or(StopReason::Error);
         let mut waiting_calls = Vec::new();
         if stop == StopReason::ToolCalls {
-            let known = app.engine.conversation(thread.session_id())?.thread;
+            let known = app.engine.conversations().get(thread.session_id())?.thread;
             waiting_calls = known.map(|thread| thread.waiting_calls).unwrap_or_default();
             waiting_calls.retain(|waiting| answer.tool_calls().any(|(call, _)| call == waiting.id));
         }

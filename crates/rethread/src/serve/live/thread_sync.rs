@@ -44,7 +44,7 @@ pub(super) fn sync_thread(app: &SharedState, thread: ThreadId) {
     tokio::task::spawn_blocking(move || {
         let work = ThreadSyncGuard(&app.thread_syncs, thread);
         while app.thread_syncs.take_pending(thread) {
-            if let Err(error) = app.engine.sync_thread(thread) {
+            if let Err(error) = app.engine.threads().sync(thread) {
                 app.engine.log_error("thread sync", &error);
             }
         }
@@ -58,7 +58,7 @@ pub(super) fn start_titling(app: &SharedState, thread: ThreadId) {
     let (app, busy) = (Arc::clone(app), BusyGuard::new(app));
     tokio::task::spawn_blocking(move || {
         // On failure the thread keeps a name derived from its first message.
-        let _ = app.engine.thread_start_title(thread);
+        let _ = app.engine.turns().start_title(thread);
         drop(busy);
     });
 }

@@ -248,14 +248,15 @@ fn take_place(
     if let Some(client_id) = &request.client_id {
         let before = app
             .engine
-            .thread_messages_by_client_id(thread, client_id)
+            .threads()
+            .messages_by_client_id(thread, client_id)
             .map_err(|error| thread_error(app, thread, error))?;
         if !before.is_empty() {
             let is_same = is_turn_of(request.text.as_deref(), &before);
             return if is_same { EarlierTurn::new(app, thread, before).map(Err) } else { Err(client_id_conflict()) };
         }
     }
-    let turn = app.engine.thread_accept(&thread.to_string(), request);
+    let turn = app.engine.turns().accept(&thread.to_string(), request);
     turn.map(Ok).map_err(|error| thread_error(app, thread, error))
 }
 
@@ -320,7 +321,7 @@ fn start_next(app: &SharedState, thread: ThreadId) -> Option<(Arc<TurnRun>, Pend
 /// A clearer error if the id is an agent session instead of a thread.
 pub(super) fn thread_error(app: &ServerState, thread: ThreadId, error: EngineError) -> ApiError {
     let is_missing = matches!(error, EngineError::Thread(ThreadError::Missing { .. } | ThreadError::Deleted { .. }));
-    let cause = if is_missing { app.engine.require_thread(thread.session_id()).err() } else { None };
+    let cause = if is_missing { app.engine.conversations().require_thread(thread.session_id()).err() } else { None };
     cause.unwrap_or(error).into()
 }
 
