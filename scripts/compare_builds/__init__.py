@@ -1,0 +1,1 @@
+"""Runs every command with two builds of the binary and compares their answers."""
