@@ -73,26 +73,6 @@ impl Engine {
             usd: NanoUsd::new(spent.cost_nanos),
         })
     }
-
-    /// The start of the current day in the user's time zone.
-    pub(crate) fn day_start(&self) -> Timestamp {
-        self.midnight(0)
-    }
-
-    /// The next midnight in the user's time zone, when the daily budget is available again.
-    pub(crate) fn next_midnight(&self) -> Timestamp {
-        self.midnight(1)
-    }
-
-    /// The midnight that started the user's day, plus a number of days.
-    fn midnight(&self, days: i64) -> Timestamp {
-        let now = self.now();
-        let day = jiff::Timestamp::from_millisecond(now.as_millis())
-            .ok()
-            .and_then(|moment| moment.to_zoned(self.environment.time_zone.clone()).start_of_day().ok())
-            .and_then(|day| day.checked_add(jiff::Span::new().days(days)).ok());
-        day.map_or(now, |day| Timestamp::from_millis(day.timestamp().as_millisecond()))
-    }
 }
 
 impl LedgerMeter {

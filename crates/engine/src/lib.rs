@@ -24,6 +24,7 @@ mod board;
 mod budget;
 mod cards;
 mod change_watcher;
+mod clock;
 mod config;
 mod detached;
 mod doctor;
@@ -67,9 +68,8 @@ mod watch;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use jiff::tz::TimeZone;
 use rethread_ingest::source::SourceConfig;
-use rethread_model::{Space, Timestamp};
+use rethread_model::Space;
 use rethread_store::{ReadStore, Store, StoreLocation, Threads, WaitBudget};
 
 use config::LiveConfig;
@@ -218,19 +218,9 @@ impl Engine {
         &self.folder
     }
 
-    /// The current time, by the configured clock.
-    pub fn now(&self) -> Timestamp {
-        self.environment.clock.now()
-    }
-
     /// Whether a store exists, which means that something was synced here before.
     pub fn has_store(&self) -> bool {
         self.location().exists()
-    }
-
-    /// The time zone in which the user's days start and end.
-    pub fn time_zone(&self) -> &TimeZone {
-        &self.environment.time_zone
     }
 
     /// Where the store is, or will be.

@@ -6,7 +6,7 @@ use rethread_model::{Agent, DerivedName, EntryKind, NameSource};
 use rethread_recall::derive_name;
 use rethread_store::{Batch, SessionKey, SessionNumber, Store};
 
-use crate::{Engine, EngineError};
+use crate::EngineError;
 
 /// Offers the names that entries give their session, in their order. Stops at the first prompt that says what the
 /// session is about.
@@ -50,18 +50,16 @@ pub(crate) fn apply_stored_names(
     Ok(())
 }
 
-impl Engine {
-    /// Recomputes the stored name of a session after the user named it or a model wrote its card.
-    pub(crate) fn refresh_name(store: &mut Store, key: SessionKey<'_>) -> Result<(), EngineError> {
-        let Some((number, _)) = store.session_by_external_id(key)? else { return Ok(()) };
-        let mut batch = store.begin()?;
-        if let (Some((_, None)), Some(name)) = (batch.session_with_state(number)?, batch.session_labels(key)?.name) {
-            // Its transcript was not read yet; reading it takes the name over.
-            batch.rename_session(number, &name, None)?;
-        }
-        rename(&mut batch, number, |batch, assembler| apply_stored_names(batch, key, assembler))?;
-        Ok(batch.commit()?)
+/// Recomputes the stored name of a session after the user named it or a model wrote its card.
+pub(crate) fn refresh_name(store: &mut Store, key: SessionKey<'_>) -> Result<(), EngineError> {
+    let Some((number, _)) = store.session_by_external_id(key)? else { return Ok(()) };
+    let mut batch = store.begin()?;
+    if let (Some((_, None)), Some(name)) = (batch.session_with_state(number)?, batch.session_labels(key)?.name) {
+        // Its transcript was not read yet; reading it takes the name over.
+        batch.rename_session(number, &name, None)?;
     }
+    rename(&mut batch, number, |batch, assembler| apply_stored_names(batch, key, assembler))?;
+    Ok(batch.commit()?)
 }
 
 /// Changes the titles of a session and stores the name that results.

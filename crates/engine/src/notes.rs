@@ -13,6 +13,7 @@ use rethread_model::{INJECTION_TAG, Timestamp, clip, is_unsafe_to_display, one_l
 use rethread_store::{EntryFilter, SessionScope};
 use serde_json::Value;
 
+use crate::awareness::without_secrets;
 use crate::{Engine, EngineError, home};
 
 /// Maximum length of a note.
@@ -166,7 +167,7 @@ fn clean_note(text: &str) -> Result<String, InvalidNote> {
     if text.to_lowercase().contains(&format!("<{INJECTION_TAG}")) {
         return Err(InvalidNote::QuotesInjection);
     }
-    let text = crate::awareness::without_secrets(text.trim());
+    let text = without_secrets(text.trim());
     if text.is_empty() { Err(InvalidNote::Empty) } else { Ok(text) }
 }
 

@@ -9,9 +9,9 @@ use jiff::Zoned;
 use rethread_index::{
     IndexError, IndexLag, IndexProblem, IndexSnapshot, LockWait, delete_index, index_lag, update_index,
 };
-use rethread_model::{Agent, Entry, EntryKind, Timestamp};
+use rethread_model::{Agent, Entry, EntryKind};
 use rethread_recall::{
-    FeatureWeights, HitKind, SearchError, SearchHit, SearchInput, SearchQuery, SearchResults, TimePhrase, search,
+    FeatureWeights, HitKind, SearchError, SearchHit, SearchInput, SearchQuery, SearchResults, search,
 };
 use rethread_store::{ReadStore, SessionNumber, SessionScope};
 
@@ -154,19 +154,6 @@ impl Engine {
         let degraded = [without, degraded].into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
         self.search_cache.put_store(&location, store);
         Ok(SearchReport { hits: recalled, matched, searched, degraded, index, seconds: start.elapsed().as_secs_f64() })
-    }
-
-    /// The current time in the user's time zone.
-    pub(crate) fn local_now(&self) -> Zoned {
-        let now = jiff::Timestamp::from_millisecond(self.now().as_millis()).unwrap_or_default();
-        now.to_zoned(self.environment.time_zone.clone())
-    }
-
-    /// Parses a time given by the user. `end` selects the end of a day or week instead of its start.
-    pub(crate) fn parse_time(&self, text: &str, end: bool) -> Result<Timestamp, EngineError> {
-        let span =
-            TimePhrase::parse(text, &self.local_now()).ok_or_else(|| EngineError::InvalidTime(text.to_owned()))?;
-        Ok(if end { span.to } else { span.from })
     }
 
     /// Parses the query and adds the filters of the request.

@@ -15,7 +15,7 @@ use super::tool_call_text::{preview, without_secrets};
 use super::{EventContext, Lifecycle};
 use crate::awareness::LifecycleService;
 use crate::hook::SpoolFile;
-use crate::{Engine, EngineError};
+use crate::{Engine, EngineError, naming};
 
 /// Maximum number of notes per session; older ones are dropped.
 const MAX_NOTES: u64 = 5;
@@ -203,7 +203,7 @@ impl LifecycleService<'_> {
         let labels = SessionLabels { name, ..batch.session_labels(caller.key())? };
         batch.save_session_labels(caller.key(), &labels)?;
         batch.commit()?;
-        Engine::refresh_name(&mut store, caller.key())
+        naming::refresh_name(&mut store, caller.key())
     }
 
     /// Sets a session's alias. An alias is unique: another session that had it loses it.

@@ -76,7 +76,7 @@ impl Engine {
             let (model, created_at, updated_at) = (Some(card.model), card.created_at, card.updated_at);
             return Ok(SessionCard { session, fields, model, created_at, updated_at, is_outdated, damaged_file });
         }
-        let fields = Self::generated_fields(store, number, &session)?;
+        let fields = generated_fields(store, number, &session)?;
         let created_at = session.started_at.or(session.last_activity_at).unwrap_or_else(|| self.now());
         let updated_at = session.last_activity_at.unwrap_or(created_at);
         Ok(SessionCard { session, fields, model: None, created_at, updated_at, is_outdated: false, damaged_file })
@@ -111,28 +111,24 @@ impl Engine {
         })
     }
 
-    fn generated_fields(
-        store: &ReadStore,
-        number: SessionNumber,
-        session: &Session,
-    ) -> Result<CardFields, EngineError> {
-        let mut entries = store.branch_ends(number, FIRST_ENTRIES, LAST_ENTRIES)?;
-        for entry in entries.iter_mut().filter(|entry| entry.text.len() > MAX_ENTRY_BYTES) {
-            // The rest says nothing more about the topic.
-            entry.text.truncate(entry.text.floor_char_boundary(MAX_ENTRY_BYTES));
-        }
-        let query = FactQuery { predicates: &CARD_PREDICATES, session: Some(session.id), ..FactQuery::default() };
-        let made = decisions(&store.facts(&query)?).into_iter();
-        let made: Vec<String> =
-            made.filter(|one| one.is_open() && one.state == FactState::Confirmed).map(|one| one.in_words()).collect();
-        Ok(card_by_rules(&CardSource { session, entries: &entries, decisions: &made }))
-    }
-
     fn session_for_card(&self, store: &ReadStore, reference: &str) -> Result<(SessionNumber, Session), EngineError> {
         let session = self.resolve_in(store, reference)?.session;
         let number = store.session_number(session.id)?;
         number.map(|number| (number, session)).ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))
     }
+}
+
+fn generated_fields(store: &ReadStore, number: SessionNumber, session: &Session) -> Result<CardFields, EngineError> {
+    let mut entries = store.branch_ends(number, FIRST_ENTRIES, LAST_ENTRIES)?;
+    for entry in entries.iter_mut().filter(|entry| entry.text.len() > MAX_ENTRY_BYTES) {
+        // The rest says nothing more about the topic.
+        entry.text.truncate(entry.text.floor_char_boundary(MAX_ENTRY_BYTES));
+    }
+    let query = FactQuery { predicates: &CARD_PREDICATES, session: Some(session.id), ..FactQuery::default() };
+    let made = decisions(&store.facts(&query)?).into_iter();
+    let made: Vec<String> =
+        made.filter(|one| one.is_open() && one.state == FactState::Confirmed).map(|one| one.in_words()).collect();
+    Ok(card_by_rules(&CardSource { session, entries: &entries, decisions: &made }))
 }
 
 fn session_key(session: &Session) -> SessionKey<'_> {

@@ -10,9 +10,10 @@ use rethread_store::{CardRow, ReadStore, SessionNumber};
 use serde_json::{Value, json};
 
 use super::{SessionCard, export, fields_to_json, session_key};
+use crate::awareness::without_secrets;
 use crate::model::{ConfiguredModel, ModelError};
 use crate::threads::{PlannedCost, with_own_call_tag};
-use crate::{Engine, EngineError, home};
+use crate::{Engine, EngineError, home, naming};
 
 /// Output token limit: the longest card plus JSON overhead.
 const MAX_OUTPUT_TOKENS: u64 = 4_096;
@@ -230,7 +231,7 @@ impl Engine {
         let mut batch = writing.begin()?;
         batch.save_card(session_key(&snapshot.session), &stored)?;
         batch.commit()?;
-        Self::refresh_name(&mut writing, session_key(&snapshot.session))?;
+        naming::refresh_name(&mut writing, session_key(&snapshot.session))?;
         let damaged =
             export::read_card_file(&self.card_path(&snapshot.session)).err().map(|_| self.card_path(&snapshot.session));
         let session = writing.session_by_number(snapshot.number)?.unwrap_or_else(|| snapshot.session.clone());
@@ -299,9 +300,9 @@ fn model_key(model: &ConfiguredModel) -> String {
 /// The model was shown no secrets, but redact its answer as well.
 fn redact_fields(fields: &CardFields) -> CardFields {
     CardFields {
-        name: crate::awareness::without_secrets(&fields.name),
-        description: crate::awareness::without_secrets(&fields.description),
-        summary: crate::awareness::without_secrets(&fields.summary),
-        tags: fields.tags.iter().map(|tag| crate::awareness::without_secrets(tag)).collect(),
+        name: without_secrets(&fields.name),
+        description: without_secrets(&fields.description),
+        summary: without_secrets(&fields.summary),
+        tags: fields.tags.iter().map(|tag| without_secrets(tag)).collect(),
     }
 }

@@ -11,6 +11,7 @@ use rethread_store::{EnrichmentRow, FactQuery, ReadStore};
 use serde_json::Value;
 
 use super::{EnrichmentAttempt, EnrichmentEnd, model_key};
+use crate::awareness::without_secrets;
 use crate::budget::LedgerMeter;
 use crate::model::ConfiguredModel;
 use crate::threads::{PlannedCost, with_own_call_tag};
@@ -178,7 +179,7 @@ fn is_same_fact(one: &Fact, other: &Fact) -> bool {
 /// The model was shown no secrets, but redact its answer as well.
 fn redact_value(value: &Value) -> Value {
     match value {
-        Value::String(text) => Value::String(crate::awareness::without_secrets(text)),
+        Value::String(text) => Value::String(without_secrets(text)),
         Value::Array(all) => all.iter().map(redact_value).collect(),
         Value::Object(all) => all.iter().map(|(name, value)| (name.clone(), redact_value(value))).collect(),
         other => other.clone(),

@@ -7,7 +7,7 @@ use rethread_model::{SessionState, Timestamp};
 use rethread_store::{EnrichmentRow, ReadStore, SessionKey, SessionNumber, Store};
 
 use super::EnrichOutcome;
-use crate::awareness::Lifecycle;
+use crate::awareness::{Lifecycle, without_secrets};
 use crate::{Engine, EngineError, home};
 
 /// Minutes until the next attempt after each failure. After the last one the session is given up (E003-16).
@@ -101,7 +101,7 @@ impl Engine {
     /// failure of the session.
     pub(super) fn schedule_retry(&self, row: &EnrichmentRow, error: &ChatError) -> (EnrichmentRow, EnrichOutcome) {
         let is_refused = matches!(error, ChatError::Budget(_));
-        let reason = crate::awareness::without_secrets(&error.to_string());
+        let reason = without_secrets(&error.to_string());
         let reason = rethread_model::clip(&reason, MAX_REASON_CHARS).into_owned();
         let error = Some(reason.clone());
         let row = row.clone();

@@ -17,6 +17,7 @@ use serde_json::Value;
 pub use error::AskError;
 pub use handoff::HandoffReport;
 
+use crate::awareness::without_secrets;
 use crate::model::{ConfiguredModel, ModelError};
 use crate::{Engine, EngineError, ListedSession, PlannedCost};
 
@@ -189,7 +190,7 @@ impl Engine {
         session: &Session,
         question: &str,
     ) -> Result<CitedAnswer, EngineError> {
-        let question = crate::awareness::without_secrets(question);
+        let question = without_secrets(question);
         let unknown = || EngineError::UnknownReference(session.id.to_string());
         let number = store.session_number(session.id)?.ok_or_else(unknown)?;
         let key = normalize_question(&question);
@@ -202,7 +203,7 @@ impl Engine {
     }
 
     fn prepare_question(&self, request: &AskRequest) -> Result<PreparedQuestion, AskError> {
-        let question = crate::awareness::without_secrets(request.question.trim());
+        let question = without_secrets(request.question.trim());
         if question.is_empty() {
             return Err(AskError::InvalidArgs("the question is empty".to_owned()));
         }
@@ -317,9 +318,8 @@ fn empty_session_error(store: &ReadStore, session: &Session) -> Result<AskError,
 
 /// Removes secrets and terminal control characters from a model's answer.
 fn sanitize_answer(answer: CitedAnswer) -> CitedAnswer {
-    let clean = |text: &str| -> String {
-        crate::awareness::without_secrets(text).chars().filter(|c| !is_unsafe_to_display(*c)).collect()
-    };
+    let clean =
+        |text: &str| -> String { without_secrets(text).chars().filter(|c| !is_unsafe_to_display(*c)).collect() };
     CitedAnswer {
         answer: clean(&answer.answer),
         notes: answer.notes.iter().map(|note| clean(note)).collect(),
