@@ -83,7 +83,7 @@ fn ask(home: &Path, questions: &Path, weights: &FeatureWeights) -> Result<(), Bo
             limit: 50,
             ..SearchRequest::default()
         };
-        let report = engines[&folder].search_with(&request, weights)?;
+        let report = engines[&folder].search().run_with(&request, weights)?;
         let (mut ranked, mut ranked_sessions) = (Vec::new(), Vec::new());
         for recalled in &report.hits {
             let hit = &recalled.hit;

@@ -62,7 +62,7 @@ fn measure(home: &Path, queries: &Path, rounds: usize) -> Result<Value, BoxError
     let (mut first, mut shapes) = (None, BTreeMap::<String, QueryShapeStats>::new());
     // The first round fills caches and counts hits; it is not timed.
     for query in &queries {
-        let report = engine.search(&request(query))?;
+        let report = engine.search().run(&request(query))?;
         first.get_or_insert_with(|| start.elapsed().as_secs_f64() * 1e3);
         searched = report.searched;
         let shape = shapes.entry(shape_name(query)).or_default();
@@ -76,7 +76,7 @@ fn measure(home: &Path, queries: &Path, rounds: usize) -> Result<Value, BoxError
     for query in queries.iter().cycle().take(queries.len() * rounds) {
         let request = request(query);
         let asked = Instant::now();
-        engine.search(&request)?;
+        engine.search().run(&request)?;
         let took = asked.elapsed().as_secs_f64() * 1e3;
         shapes.entry(shape_name(query)).or_default().milliseconds.push(took);
     }

@@ -6,7 +6,7 @@ use rethread_model::{Agent, Entry, Session, SessionState};
 use rethread_store::{BoardRow, LifecycleRow, ReadStore, SessionKey};
 
 use crate::awareness::Lifecycle;
-use crate::{Engine, EngineError, ListedSession, UsageTotals};
+use crate::{EngineError, ListedSession, SessionService, UsageTotals};
 
 /// Up to this many live sessions of a project are shown even if the requested limit is lower.
 const MAX_LIVE_ALWAYS_SHOWN: usize = 24;
@@ -148,16 +148,16 @@ pub struct BoardSession {
 
 type GlanceWithState<'g> = (&'g BoardRow, SessionState);
 
-impl Engine {
+impl SessionService<'_> {
     /// The sessions started by users, by project and state.
-    pub fn board(&self, request: &BoardRequest) -> Result<Board, EngineError> {
-        let Some(store) = self.reader()? else { return Ok(Board::default()) };
+    pub fn board(self, request: &BoardRequest) -> Result<Board, EngineError> {
+        let Some(store) = self.engine.reader()? else { return Ok(Board::default()) };
         self.board_in(&*store.snapshot()?, request)
     }
 
-    fn board_in(&self, store: &ReadStore, request: &BoardRequest) -> Result<Board, EngineError> {
+    fn board_in(self, store: &ReadStore, request: &BoardRequest) -> Result<Board, EngineError> {
         let glances = store.board_rows()?;
-        let (lifecycle, now) = (Lifecycle::from_settings(self.settings()), self.now());
+        let (lifecycle, now) = (Lifecycle::from_settings(self.engine.settings()), self.engine.now());
         let mut board = Board::default();
         let mut known: BTreeMap<Option<&str>, u64> = BTreeMap::new();
         let mut by_project: BTreeMap<Option<&str>, Vec<GlanceWithState<'_>>> = BTreeMap::new();

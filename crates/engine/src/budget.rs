@@ -6,7 +6,7 @@ use rethread_llm::{Admission, Budget, BudgetRefusal, Meter, NanoUsd, RequestEsti
 use rethread_model::Timestamp;
 use rethread_store::{ModelSpending, PlannedRequest, ReadStore, SettledRequest, Store};
 
-use crate::{Clock, Engine, EngineError};
+use crate::{Clock, EngineError, ModelService};
 
 /// Longest error text stored for a failed request, in bytes.
 const MAX_REASON_BYTES: usize = 200;
@@ -37,11 +37,11 @@ pub struct BudgetStatus {
     pub usd: NanoUsd,
 }
 
-impl Engine {
+impl ModelService<'_> {
     /// Opens the ledger. Entries must be on disk before a request is sent.
-    pub(crate) fn ledger_meter(&self) -> Result<LedgerMeter, EngineError> {
-        let store = self.writer()?;
-        let (clock, day_start) = (self.environment.clock, self.day_start());
+    pub(crate) fn meter(self) -> Result<LedgerMeter, EngineError> {
+        let store = self.engine.writer()?;
+        let (clock, day_start) = (self.engine.environment.clock, self.engine.day_start());
         Ok(LedgerMeter {
             store: RefCell::new(store),
             budget: self.budget(),
@@ -51,8 +51,8 @@ impl Engine {
         })
     }
 
-    pub(crate) fn budget(&self) -> Budget {
-        let limits = &self.settings().budget;
+    pub(crate) fn budget(self) -> Budget {
+        let limits = &self.engine.settings().budget;
         Budget {
             daily_tokens: limits.daily_tokens,
             daily_usd: limits.daily_usd.unwrap_or_default(),
@@ -62,8 +62,8 @@ impl Engine {
     }
 
     /// The daily budget and today's spending.
-    pub(crate) fn budget_status(&self, store: Option<&ReadStore>) -> Result<BudgetStatus, EngineError> {
-        let spent = store.map(|store| store.spending_since(self.day_start())).transpose()?.unwrap_or_default();
+    pub(crate) fn budget_status(self, store: Option<&ReadStore>) -> Result<BudgetStatus, EngineError> {
+        let spent = store.map(|store| store.spending_since(self.engine.day_start())).transpose()?.unwrap_or_default();
         let budget = self.budget();
         Ok(BudgetStatus {
             daily_tokens: Some(budget.daily_tokens).filter(|tokens| *tokens > 0),

@@ -11,7 +11,7 @@ use rethread_llm::{ChatLimits, NanoUsd};
 use rethread_model::Agent;
 use rethread_store::ReadStore;
 
-use crate::{Engine, EngineError, ModelError};
+use crate::{EngineError, ModelError, ReportService};
 
 /// At most this many problems are listed one by one; the rest are counted.
 const MAX_PROBLEMS_LISTED: usize = 5;
@@ -62,13 +62,13 @@ impl Diagnosis {
     }
 }
 
-impl Engine {
+impl ReportService<'_> {
     /// Checks sources, hooks, store, model and configuration. Changes nothing.
-    pub fn doctor(&self) -> Result<Diagnosis, EngineError> {
+    pub fn doctor(self) -> Result<Diagnosis, EngineError> {
         let mut diagnosis = Diagnosis::default();
         self.check_sources(&mut diagnosis);
-        self.sync().check_aliases(&mut diagnosis);
-        self.install().check_hooks(&mut diagnosis);
+        self.engine.sync().check_aliases(&mut diagnosis);
+        self.engine.install().check_hooks(&mut diagnosis);
         self.check_store(&mut diagnosis);
         self.check_set_aside(&mut diagnosis);
         self.check_disk(&mut diagnosis);
@@ -78,8 +78,8 @@ impl Engine {
         Ok(diagnosis)
     }
 
-    fn check_sources(&self, diagnosis: &mut Diagnosis) {
-        let source_config = self.source_config();
+    fn check_sources(self, diagnosis: &mut Diagnosis) {
+        let source_config = self.engine.source_config();
         let mut total = 0;
         for agent in Agent::EXTERNAL {
             for root in source::roots(agent, &source_config) {
@@ -109,20 +109,20 @@ impl Engine {
 
     /// How many transcripts an agent probably wrote for the current directory. An estimate: several directories can
     /// share one folder.
-    fn current_directory_finding(&self, agent: Agent, found: &[source::TranscriptFile]) -> Option<Finding> {
+    fn current_directory_finding(self, agent: Agent, found: &[source::TranscriptFile]) -> Option<Finding> {
         let folders = format_of(agent).project_folders.filter(|folders| folders.are_complete && !found.is_empty())?;
-        let folder = (folders.name)(&self.environment.cwd.to_string_lossy());
+        let folder = (folders.name)(&self.engine.environment.cwd.to_string_lossy());
         let here = found.iter().filter(|one| one.path.components().any(|part| part.as_os_str() == folder.as_str()));
         let message = format!("{} of them belong to the current directory, judged by their folder name", here.count());
         Some(Finding { area: agent.to_string(), level: FindingLevel::Info, message, hint: None })
     }
 
-    fn check_store(&self, diagnosis: &mut Diagnosis) {
+    fn check_store(self, diagnosis: &mut Diagnosis) {
         let area = "store";
-        let store = match self.reader() {
+        let store = match self.engine.reader() {
             Ok(Some(store)) => store,
             Ok(None) => {
-                let message = format!("no store in {} yet: nothing synced", self.folder.display());
+                let message = format!("no store in {} yet: nothing synced", self.engine.folder.display());
                 return diagnosis.add(area, FindingLevel::Problem, message, Some("run: rethread sync"));
             }
             Err(error) => {
@@ -130,8 +130,8 @@ impl Engine {
                 return diagnosis.add(area, FindingLevel::Problem, with_cause(&error), hint);
             }
         };
-        if self.location().is_damaged() {
-            let message = format!("the store {} is damaged", self.location());
+        if self.engine.location().is_damaged() {
+            let message = format!("the store {} is damaged", self.engine.location());
             diagnosis.add(area, FindingLevel::Problem, message, Some(REPLACE_HINT));
         }
         let changed = store.changed_entries().unwrap_or_default().len();
@@ -155,16 +155,16 @@ impl Engine {
                 Some("stop other rethread processes, then run: rethread sync"),
             );
         }
-        let waiting = self.hooks().spooled_count();
+        let waiting = self.engine.hooks().spooled_count();
         if waiting > 0 {
             let message = format!("{waiting} hook events wait, because the store was in use when they happened");
             diagnosis.add(area, FindingLevel::Info, message, Some("run: rethread sync"));
         }
         self.check_index(&store, diagnosis);
         let is_loose = |folder: &Path| fs::metadata(folder).is_ok_and(|data| data.permissions().mode() & 0o077 != 0);
-        if is_loose(&self.folder) || self.location().is_readable_by_others() {
-            let message = format!("other users can read {}", self.folder.display());
-            let hint = format!("run: chmod -R go-rwx {}", self.folder.display());
+        if is_loose(&self.engine.folder) || self.engine.location().is_readable_by_others() {
+            let message = format!("other users can read {}", self.engine.folder.display());
+            let hint = format!("run: chmod -R go-rwx {}", self.engine.folder.display());
             diagnosis.add(area, FindingLevel::Problem, message, Some(&hint));
         }
         let problems = store.transcript_problems().unwrap_or_default();
@@ -179,8 +179,8 @@ impl Engine {
     }
 
     /// Stores that had to be replaced: the files stay until the user deletes them.
-    fn check_set_aside(&self, diagnosis: &mut Diagnosis) {
-        for old in self.set_aside_stores() {
+    fn check_set_aside(self, diagnosis: &mut Diagnosis) {
+        for old in self.engine.maintenance().set_aside_stores() {
             let path = old.location;
             if old.is_carried_over {
                 let message = format!("an earlier store was replaced and carried over; its file is kept: {path}");
@@ -193,19 +193,19 @@ impl Engine {
     }
 
     /// A full disk stops every write, while reading goes on as if nothing was wrong.
-    fn check_disk(&self, diagnosis: &mut Diagnosis) {
-        let Some(folder) = self.folder.ancestors().find(|folder| folder.exists()) else { return };
+    fn check_disk(self, diagnosis: &mut Diagnosis) {
+        let Some(folder) = self.engine.folder.ancestors().find(|folder| folder.exists()) else { return };
         let Ok(disk) = rustix::fs::statvfs(folder) else { return };
         let free = disk.f_bavail.saturating_mul(disk.f_frsize);
         if free < MIN_FREE_BYTES {
-            let message = format!("only {} MB free on the disk of {}", free / 1_000_000, self.folder.display());
+            let message = format!("only {} MB free on the disk of {}", free / 1_000_000, self.engine.folder.display());
             diagnosis.add("disk", FindingLevel::Problem, message, Some("free some space: nothing new can be stored"));
         }
     }
 
-    fn check_index(&self, store: &ReadStore, diagnosis: &mut Diagnosis) {
+    fn check_index(self, store: &ReadStore, diagnosis: &mut Diagnosis) {
         let area = "index";
-        match index_lag(&self.index_folder(), store, u64::MAX) {
+        match index_lag(&self.engine.index().folder(), store, u64::MAX) {
             Ok(IndexLag::None) => diagnosis.add(area, FindingLevel::Ok, "all entries are indexed".to_owned(), None),
             Ok(IndexLag::Entries(entries)) => {
                 let message = format!("up to {entries} entries not indexed yet; search reads them from the store");
@@ -227,9 +227,9 @@ impl Engine {
     }
 
     /// A model is optional, but a configured one needs its key and a budget.
-    fn check_model(&self, diagnosis: &mut Diagnosis) {
+    fn check_model(self, diagnosis: &mut Diagnosis) {
         let area = "model";
-        let model = match self.model(None, ChatLimits::BACKGROUND) {
+        let model = match self.engine.models().configured(None, ChatLimits::BACKGROUND) {
             Ok(model) => model.chat,
             Err(ModelError::NotConfigured) => {
                 let message = "no language model configured (optional)".to_owned();
@@ -244,7 +244,7 @@ impl Engine {
                 );
             }
         };
-        let budget = self.budget();
+        let budget = self.engine.models().budget();
         let (name, endpoint) = (model.model(), model.endpoint());
         if budget.daily_tokens == 0 && budget.daily_usd == NanoUsd::default() {
             let message = format!("{name} at {endpoint} is configured without a budget, so no requests are sent");
@@ -260,12 +260,12 @@ impl Engine {
     }
 
     /// Only if a model is configured to add facts: without it there is nothing to check.
-    fn check_enrichment(&self, diagnosis: &mut Diagnosis) {
-        if !self.settings().facts.model {
+    fn check_enrichment(self, diagnosis: &mut Diagnosis) {
+        if !self.engine.settings().facts.model {
             return;
         }
         let area = "facts";
-        let status = self.reader().and_then(|store| self.enrichment_status(store.as_ref()));
+        let status = self.engine.reader().and_then(|store| self.engine.enrichment().status(store.as_ref()));
         let status = match status {
             Ok(status) => status,
             Err(error) => {
@@ -286,19 +286,25 @@ impl Engine {
         }
     }
 
-    fn check_config(&self, diagnosis: &mut Diagnosis) {
-        let problems = self.config.problems().iter();
+    fn check_config(self, diagnosis: &mut Diagnosis) {
+        let problems = self.engine.config.problems().iter();
         let problems = problems.map(|problem| format!("{}: {}", problem.location, problem.message));
         // In a process that runs for long.
-        let rejected = self.config.rejected().map(|reason| format!("{reason}; the last valid settings still apply"));
+        let rejected =
+            self.engine.config.rejected().map(|reason| format!("{reason}; the last valid settings still apply"));
         let problems: Vec<String> = problems.chain(rejected).collect();
         let is_valid = problems.is_empty();
         for message in problems {
             diagnosis.add("config", FindingLevel::Problem, message, Some("run: rethread config show --origin"));
         }
         if is_valid {
-            let changed =
-                self.config.entries().iter().filter(|setting| setting.layer != crate::ConfigLayer::Default).count();
+            let changed = self
+                .engine
+                .config
+                .entries()
+                .iter()
+                .filter(|setting| setting.layer != crate::ConfigLayer::Default)
+                .count();
             diagnosis.add("config", FindingLevel::Ok, format!("{changed} settings changed from their defaults"), None);
         }
     }

@@ -28,10 +28,16 @@ pub struct EmbeddingReport {
     pub seconds: f64,
 }
 
-impl Engine {
+/// Requests the vectors of entries and queries from the configured embedding model.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EmbeddingService<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+impl<'e> EmbeddingService<'e> {
     /// Embeds entries that have no vector. Errors are reported, but do not fail the sync.
-    pub(crate) fn embed_new(&self, store: &mut Store) -> Option<EmbeddingReport> {
-        let settings = self.embedding_settings()?;
+    pub(crate) fn update(self, store: &mut Store) -> Option<EmbeddingReport> {
+        let settings = self.settings()?;
         let start = Instant::now();
         let mut report = EmbeddingReport::default();
         report.error = self.embed_entries(store, settings, &mut report).err();
@@ -40,13 +46,13 @@ impl Engine {
     }
 
     /// `None` unless both an endpoint and a model are configured.
-    fn embedding_settings(&self) -> Option<&EmbeddingSettings> {
-        let settings = &self.settings().embeddings;
+    fn settings(self) -> Option<&'e EmbeddingSettings> {
+        let settings = &self.engine.settings().embeddings;
         (!settings.endpoint.is_empty() && !settings.model.is_empty()).then_some(settings)
     }
 
     fn embed_entries(
-        &self,
+        self,
         store: &mut Store,
         settings: &EmbeddingSettings,
         report: &mut EmbeddingReport,
@@ -61,7 +67,7 @@ impl Engine {
         let mut has_lost = false;
         if report.has_more {
             let embedder = self.embedder(settings, EmbeddingLimits::BACKGROUND)?;
-            let ledger = self.ledger_meter().map_err(error_with_cause)?;
+            let ledger = self.engine.models().meter().map_err(error_with_cause)?;
             for entries in found.entries.chunks(ENTRIES_PER_REQUEST) {
                 let numbers = embed_texts(&embedder, entries, &ledger)?;
                 has_lost |= store_vectors(store, model, entries, &numbers)?;
@@ -78,12 +84,8 @@ impl Engine {
     }
 
     /// How similar every entry is to the query. `None` if no model is configured or there is nothing to compare.
-    pub(crate) fn similarity(
-        &self,
-        store: &ReadStore,
-        query: &SearchQuery,
-    ) -> Option<Result<SimilarityScores, String>> {
-        let settings = self.embedding_settings()?;
+    pub(crate) fn similarity(self, store: &ReadStore, query: &SearchQuery) -> Option<Result<SimilarityScores, String>> {
+        let settings = self.settings()?;
         // Without a topic the newest entries are wanted, regardless of their content.
         if query.topic.trim().is_empty() {
             return None;
@@ -92,7 +94,7 @@ impl Engine {
     }
 
     fn similarity_to_stored(
-        &self,
+        self,
         store: &ReadStore,
         query: &SearchQuery,
         settings: &EmbeddingSettings,
@@ -103,7 +105,7 @@ impl Engine {
         let embedder = self.embedder(settings, EmbeddingLimits::INTERACTIVE)?;
         // Secrets are removed from everything that leaves the machine, also from a pasted query.
         let text = Redactor::shared().redact(&query.words, &mut RedactionFindings::default()).into_owned();
-        let ledger = self.ledger_meter().map_err(error_with_cause)?;
+        let ledger = self.engine.models().meter().map_err(error_with_cause)?;
         let query = embedder.embed(&[&text], &ledger);
         let vectors = query.map_err(|error| format!("the embedding request failed: {error}"))?;
         let Some(query) = vectors.first().map(|vector| QuantizedVector::quantize(vector)) else { return Ok(None) };
@@ -119,16 +121,16 @@ impl Engine {
         Ok(Some(SimilarityScores::new(cosines)))
     }
 
-    fn embedder(&self, settings: &EmbeddingSettings, limits: EmbeddingLimits) -> Result<Embedder, String> {
+    fn embedder(self, settings: &EmbeddingSettings, limits: EmbeddingLimits) -> Result<Embedder, String> {
         let endpoint = Endpoint::parse(&settings.endpoint).map_err(error_with_cause)?;
-        let key = if settings.key_env.is_empty() { None } else { Some(self.embedding_key(&settings.key_env)?) };
+        let key = if settings.key_env.is_empty() { None } else { Some(self.key(&settings.key_env)?) };
         let price = is_local_url(&settings.endpoint).then_some(Price::FREE);
         let price = price.or_else(|| built_in_price(Provider::OpenAi, &settings.model));
         Ok(Embedder::new(endpoint, &settings.model, key, limits).with_price(price))
     }
 
-    fn embedding_key(&self, name: &str) -> Result<ApiKey, String> {
-        let variables = &self.environment.variables;
+    fn key(self, name: &str) -> Result<ApiKey, String> {
+        let variables = &self.engine.environment.variables;
         let value = variables.iter().find(|(variable, _)| variable == name).map(|(_, value)| value);
         let value = value.ok_or_else(|| format!("${name} (from embeddings.key_env) is not set"))?;
         ApiKey::parse(value).map_err(|error| format!("${name}: {error}"))

@@ -3,7 +3,7 @@
 use rethread_model::{Entry, EntryRole, Episode, ToolUse};
 use rethread_store::EntryFilter;
 
-use crate::{Engine, EngineError, ListedSession};
+use crate::{EngineError, ListedSession, SessionService};
 
 /// One episode as plain text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,10 +16,10 @@ pub struct EpisodeText {
     pub text: String,
 }
 
-impl Engine {
+impl SessionService<'_> {
     /// The episodes of a session as text. Abandoned branches are left out.
-    pub fn episodes(&self, reference: &str) -> Result<(ListedSession, Vec<EpisodeText>), EngineError> {
-        let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+    pub fn episodes(self, reference: &str) -> Result<(ListedSession, Vec<EpisodeText>), EngineError> {
+        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let listed = self.resolve_in(&store, reference)?;
         let entries = store.entries(listed.session.id, EntryFilter::default())?;
         let episodes = store.episodes(listed.session.id)?.into_iter().filter(|episode| !episode.is_abandoned);

@@ -20,7 +20,7 @@ impl Engine {
         match self.make_home_private()? {
             Some(mode) => {
                 let fields = [("mode", format!("{mode:04o}").into())];
-                self.log_event("home_made_private", None, &fields);
+                self.journal().event("home_made_private", None, &fields);
                 Ok(())
             }
             None if self.folder.is_dir() => Ok(()),

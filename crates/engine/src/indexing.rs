@@ -49,24 +49,40 @@ pub enum IndexOutcome {
     Failed(String),
 }
 
-impl Engine {
-    pub(crate) fn index_folder(&self) -> PathBuf {
-        self.folder.join("index")
+/// Builds the full-text index and opens it for searches.
+///
+/// ```
+/// use rethread_engine::{Engine, Environment, IndexOutcome};
+///
+/// let folder = tempfile::tempdir()?;
+/// let engine = Engine::open(Environment::for_home(folder.path()))?;
+/// engine.sync().run(&Default::default(), &mut |_| {})?;
+/// assert_eq!(engine.index().rebuild()?.outcome, IndexOutcome::UpToDate);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct IndexService<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+impl IndexService<'_> {
+    pub(crate) fn folder(self) -> PathBuf {
+        self.engine.folder.join("index")
     }
 
     /// Deletes the index and rebuilds it from the store.
-    pub fn rebuild_index(&self) -> Result<IndexReport, EngineError> {
+    pub fn rebuild(self) -> Result<IndexReport, EngineError> {
         let start = Instant::now();
-        let Some(store) = self.reader()? else { return Ok(IndexReport::default()) };
-        let folder = self.index_folder();
+        let Some(store) = self.engine.reader()? else { return Ok(IndexReport::default()) };
+        let folder = self.folder();
         delete_index(&folder)?;
         let outcome = index_outcome(update_index(&folder, &store, LockWait::Wait)?);
         Ok(IndexReport { outcome, seconds: start.elapsed().as_secs_f64() })
     }
 
     /// Updates the index if that takes only a moment, so that the next prompt finds it up to date.
-    pub(crate) fn update_index_quickly(&self, store: &ReadStore) {
-        let folder = self.index_folder();
+    pub(crate) fn update_quickly(self, store: &ReadStore) {
+        let folder = self.folder();
         // If it cannot be done now, the next sync or search does it, and reports errors.
         if let Ok(IndexLag::Entries(entries)) = index_lag(&folder, store, MAX_ENTRIES_QUICK + 1)
             && (MIN_ENTRIES_TO_COMMIT..=MAX_ENTRIES_QUICK).contains(&entries)
@@ -76,9 +92,9 @@ impl Engine {
     }
 
     /// Updates the index if enough is missing. Errors are reported, but do not fail the sync.
-    pub(crate) fn update_index(&self, store: &ReadStore) -> IndexReport {
+    pub(crate) fn update(self, store: &ReadStore) -> IndexReport {
         let start = Instant::now();
-        let folder = self.index_folder();
+        let folder = self.folder();
         let done = index_lag(&folder, store, MIN_ENTRIES_TO_COMMIT).and_then(|lag| match lag {
             IndexLag::None => Ok(IndexOutcome::UpToDate),
             IndexLag::Entries(entries) if entries <= MIN_ENTRIES_TO_COMMIT => Ok(IndexOutcome::UpToDate),
@@ -89,15 +105,15 @@ impl Engine {
     }
 }
 
-impl Engine {
+impl IndexService<'_> {
     /// Runs the work. If it is long, indexes in parallel what it has stored so far: a sync leaves one core half idle.
-    pub(crate) fn index_alongside<T>(&self, is_long: bool, work: impl FnOnce() -> T) -> (T, Option<IndexReport>) {
+    pub(crate) fn update_alongside<T>(self, is_long: bool, work: impl FnOnce() -> T) -> (T, Option<IndexReport>) {
         if !is_long {
             return (work(), None);
         }
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            let following = scope.spawn(|| self.index_until_done(&done));
+            let following = scope.spawn(|| self.update_until_done(&done));
             let finished = DoneOnDrop(&done);
             let answer = work();
             drop(finished);
@@ -111,11 +127,11 @@ impl Engine {
         })
     }
 
-    fn index_until_done(&self, done: &AtomicBool) -> Result<IndexUpdate, IndexError> {
-        let Some(store) = ReadStore::open(&self.location(), &Space::local(), None)? else {
+    fn update_until_done(self, done: &AtomicBool) -> Result<IndexUpdate, IndexError> {
+        let Some(store) = ReadStore::open(&self.engine.location(), &Space::local(), None)? else {
             return Ok(IndexUpdate::UpToDate);
         };
-        let Some(mut follower) = IndexUpdater::begin(&self.index_folder(), &store, LockWait::Skip)? else {
+        let Some(mut follower) = IndexUpdater::begin(&self.folder(), &store, LockWait::Skip)? else {
             return Ok(IndexUpdate::Busy);
         };
         loop {

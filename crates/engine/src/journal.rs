@@ -16,10 +16,26 @@ const MAX_DAY_BYTES: u64 = 64 << 20;
 /// Fields whose values are always redacted, by the end of their names.
 const SECRET_FIELDS: [&str; 5] = ["key", "token", "secret", "password", "authorization"];
 
-impl Engine {
+/// Our own log: events, and errors that cannot be reported to the user.
+///
+/// ```
+/// use rethread_engine::{Engine, Environment, EngineError};
+///
+/// let folder = tempfile::tempdir()?;
+/// let engine = Engine::open(Environment::for_home(folder.path()))?;
+/// engine.journal().error("example", &EngineError::InvalidTime("teatime".to_owned()));
+/// assert!(engine.folder().join("logs").is_dir());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct JournalService<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+impl JournalService<'_> {
     /// Logs an event. Errors are ignored: a log that cannot be written must not stop anything.
-    pub(crate) fn log_event(&self, event: &str, thread: Option<ThreadId>, fields: &[(&str, Value)]) {
-        let now = self.now();
+    pub(crate) fn event(self, event: &str, thread: Option<ThreadId>, fields: &[(&str, Value)]) {
+        let now = self.engine.now();
         let mut line = Map::new();
         line.insert("at".to_owned(), now.to_string().into());
         line.insert("event".to_owned(), event.into());
@@ -27,18 +43,18 @@ impl Engine {
         for (name, value) in fields {
             line.insert((*name).to_owned(), redact_field(name, value));
         }
-        let _ = self.append_to_journal(now, &Value::Object(line));
+        let _ = self.append(now, &Value::Object(line));
     }
 
     /// Logs an error that cannot be reported to the user.
-    pub fn log_error(&self, place: &str, error: &EngineError) {
+    pub fn error(self, place: &str, error: &EngineError) {
         let cause = std::error::Error::source(error).map(ToString::to_string);
         let fields = [("place", place.into()), ("error", error.to_string().into()), ("cause", cause.into())];
-        self.log_event("trouble", None, &fields);
+        self.event("trouble", None, &fields);
     }
 
-    fn append_to_journal(&self, now: rethread_model::Timestamp, line: &Value) -> std::io::Result<()> {
-        let folder = self.folder.join("logs");
+    fn append(self, now: rethread_model::Timestamp, line: &Value) -> std::io::Result<()> {
+        let folder = self.engine.folder.join("logs");
         home::ensure_private_folder(&folder).map_err(std::io::Error::other)?;
         let day = |moment: rethread_model::Timestamp| format!("{}.jsonl", &moment.to_string()[..10]);
         let path = folder.join(day(now));

@@ -73,6 +73,7 @@ use rethread_model::Space;
 use rethread_store::{ReadStore, Store, StoreLocation, Threads, WaitBudget};
 
 use config::LiveConfig;
+use embeddings::EmbeddingService;
 use search_cache::SearchCache;
 
 pub use awareness::{
@@ -81,7 +82,7 @@ pub use awareness::{
 };
 pub use board::{Board, BoardProject, BoardRequest, BoardSession, ListRange, ProjectFilter, StateCounts};
 pub use budget::BudgetStatus;
-pub use cards::{CardPlan, CardRefresh, CardRefreshOutcome, SessionCard};
+pub use cards::{CardPlan, CardRefresh, CardRefreshOutcome, CardService, SessionCard};
 pub use change_watcher::{ChangeReport, ChangeWatcher};
 pub use config::{
     Config, ConfigError, ConfigLayer, ConfigProblem, ConfigReload, SETTING_KEYS, ServeSettings, Setting, SettingKey,
@@ -91,26 +92,27 @@ pub use doctor::{Diagnosis, Finding, FindingLevel};
 pub use embeddings::EmbeddingReport;
 pub use enrichment::{
     EnrichFailure, EnrichOutcome, EnrichPlan, EnrichReport, EnrichStop, EnrichedSession, EnrichmentEstimate,
-    EnrichmentStatus, PlannedEnrichment,
+    EnrichmentService, EnrichmentStatus, PlannedEnrichment,
 };
 pub use environment::{Clock, Environment};
 pub use episodes::EpisodeText;
 pub use error::EngineError;
 pub use facts::{
-    DecisionRequest, ErrorsReport, ErrorsRequest, FactsReport, FactsRequest, FileHistory, FileRequest, FixReport,
-    FixRequest, KnownError, WorkflowRequest,
+    DecisionRequest, ErrorsReport, ErrorsRequest, FactService, FactsReport, FactsRequest, FileHistory, FileRequest,
+    FixReport, FixRequest, KnownError, WorkflowRequest,
 };
-pub use forget::{ForgetReport, ForgetTarget, RemovedCount};
+pub use forget::{ForgetReport, ForgetService, ForgetTarget, RemovedCount};
 pub use hook::{HOSTS, HookService, HostProtocol};
-pub use indexing::{IndexOutcome, IndexReport};
+pub use indexing::{IndexOutcome, IndexReport, IndexService};
 pub use install::{
     DiffLine, FileChange, InstallError, InstallLocation, InstallPlan, InstallScope, InstallService, ProgramCopy,
 };
-pub use model::ModelError;
-pub use notes::{InvalidNote, NewNote, SavedNote};
+pub use journal::JournalService;
+pub use model::{ModelError, ModelService};
+pub use notes::{InvalidNote, NewNote, NoteService, SavedNote};
 pub use paging::{ListPage, PageRequest};
-pub use questions::{AnsweredQuestion, AskError, AskPlan, AskRequest, HandoffReport};
-pub use rebuild::{RebuildReport, VerifyReport};
+pub use questions::{AnsweredQuestion, AskError, AskPlan, AskRequest, HandoffReport, QuestionService};
+pub use rebuild::{MaintenanceService, RebuildReport, VerifyReport};
 pub use reduction::{SessionType, SessionTypeReduction};
 pub use references::ResolvedReferences;
 pub use replaced_store::CarryOverReport;
@@ -127,12 +129,12 @@ pub use rethread_store::{
     CarriedOver, EntityFacts, EntryPage, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, LifecycleEvent,
     MemoryTiers, ModelSpending, SessionScope, StoreError, StoreStatistics, ThreadError, ThreadLineProblem,
 };
-pub use search::{HitWithExchange, SearchReport, SearchRequest, expects_panic};
+pub use search::{HitWithExchange, SearchReport, SearchRequest, SearchService, expects_panic};
 pub use server_files::{ServerLock, ServerService};
 pub use session_page::{ChangedFile, SessionPage, SessionPageRequest};
-pub use sessions::{ListedSession, SessionListRequest};
+pub use sessions::{ListedSession, SessionListRequest, SessionService};
 pub use show::{LogProfile, SessionLog, ShowRequest};
-pub use status::EngineStatus;
+pub use status::{EngineStatus, ReportService};
 pub use sync::{AgentSyncPlan, AgentSyncReport, ReadProgress, SyncReport, SyncRequest, SyncService, UnreadTranscript};
 pub use threads::{
     CompactReport, CompactRequest, Conversation, ConversationService, InvalidMessageContent, NewMessage, NewThread,
@@ -195,9 +197,9 @@ impl Engine {
         let reload = self.config.reload(&self.environment, &self.folder);
         match &reload {
             ConfigReload::Unchanged => {}
-            ConfigReload::Reloaded => self.log_event("config_reloaded", None, &[]),
+            ConfigReload::Reloaded => self.journal().event("config_reloaded", None, &[]),
             ConfigReload::Rejected(reason) => {
-                self.log_event("config_rejected", None, &[("reason", reason.as_str().into())]);
+                self.journal().event("config_rejected", None, &[("reason", reason.as_str().into())]);
             }
         }
         reload
@@ -255,7 +257,7 @@ impl Engine {
         match self.hooks().deliver_spooled(&mut store) {
             // Its own event must not be stored before those that wait.
             Err(error) if self.hook_wait.is_some() && error.is_locked() => return Err(error),
-            Err(error) => self.log_error("spool", &error),
+            Err(error) => self.journal().error("spool", &error),
             Ok(()) => {}
         }
         Ok(store)

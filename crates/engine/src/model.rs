@@ -40,58 +40,75 @@ pub(crate) struct ConfiguredModel {
     pub(crate) max_output_tokens: u64,
 }
 
-impl Engine {
+/// The configured language model, its key, its price and its budget.
+///
+/// ```
+/// use rethread_engine::{Engine, Environment};
+///
+/// let folder = tempfile::tempdir()?;
+/// let engine = Engine::open(Environment::for_home(folder.path()))?;
+/// assert_eq!(engine.models().name(), "");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct ModelService<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+impl<'e> ModelService<'e> {
     /// The name of the configured model. Empty if there is none.
-    pub fn model_name(&self) -> &str {
-        let model = &self.settings().model;
+    pub fn name(self) -> &'e str {
+        let model = &self.engine.settings().model;
         if model.provider.is_none() { "" } else { &model.name }
     }
 
     /// The configured model, or another one of the same provider.
-    pub(crate) fn model(&self, chosen: Option<&str>, limits: ChatLimits) -> Result<ConfiguredModel, ModelError> {
-        let provider = self.settings().model.provider.ok_or(ModelError::NotConfigured)?;
-        let name = chosen.filter(|name| !name.is_empty()).unwrap_or_else(|| self.model_name());
+    pub(crate) fn configured(self, chosen: Option<&str>, limits: ChatLimits) -> Result<ConfiguredModel, ModelError> {
+        let provider = self.engine.settings().model.provider.ok_or(ModelError::NotConfigured)?;
+        let name = chosen.filter(|name| !name.is_empty()).unwrap_or_else(|| self.name());
         if name.is_empty() {
             return Err(ModelError::NotConfigured);
         }
-        self.provider_model(provider, name, limits)
+        self.of_provider(provider, name, limits)
     }
 
     /// A model of any provider. The configured endpoint, key and price apply only to the configured provider.
-    pub(crate) fn provider_model(
-        &self,
+    pub(crate) fn of_provider(
+        self,
         provider: Provider,
         name: &str,
         limits: ChatLimits,
     ) -> Result<ConfiguredModel, ModelError> {
-        let settings = &self.settings().model;
+        let settings = &self.engine.settings().model;
         let is_configured = settings.provider == Some(provider);
         let own = if is_configured { &settings.endpoint } else { "" };
         let base = if own.is_empty() { provider.default_base_url() } else { own };
-        let key = if is_configured { self.model_key(provider, own.is_empty())? } else { self.default_key(provider)? };
-        let price = self.model_price(provider, name, base);
+        let key = if is_configured { self.key(provider, own.is_empty())? } else { self.default_key(provider)? };
+        let price = self.price(provider, name, base);
         let chat = ChatModel::new(provider, base, name, key, price, limits)?;
         let max_output_tokens = settings.max_output_tokens.min(settings.window);
         Ok(ConfiguredModel { chat, window: settings.window, max_output_tokens })
     }
 
     /// The key in the provider's default environment variable.
-    fn default_key(&self, provider: Provider) -> Result<Option<ApiKey>, ModelError> {
+    fn default_key(self, provider: Provider) -> Result<Option<ApiKey>, ModelError> {
         let name = provider.key_variable();
-        let value = self.environment.variables.iter().find(|(variable, value)| variable == name && !value.is_empty());
+        let value =
+            self.engine.environment.variables.iter().find(|(variable, value)| variable == name && !value.is_empty());
         let (_, value) = value.ok_or_else(|| ModelError::MissingKey(name.to_owned()))?;
         Ok(Some(ApiKey::parse(value)?))
     }
 
     /// The key, from a file or a variable. A self-hosted server may need none.
-    fn model_key(&self, provider: Provider, is_required: bool) -> Result<Option<ApiKey>, ModelError> {
-        let file = &self.settings().model.key_file;
+    fn key(self, provider: Provider, is_required: bool) -> Result<Option<ApiKey>, ModelError> {
+        let file = &self.engine.settings().model.key_file;
         if !file.is_empty() {
             return self.key_from_file(file).map(Some);
         }
-        let named = &self.settings().model.key_env;
+        let named = &self.engine.settings().model.key_env;
         let name = if named.is_empty() { provider.key_variable() } else { named };
-        let value = self.environment.variables.iter().find(|(variable, value)| variable == name && !value.is_empty());
+        let value =
+            self.engine.environment.variables.iter().find(|(variable, value)| variable == name && !value.is_empty());
         match value {
             Some((_, value)) if !named.is_empty() || is_required => Ok(Some(ApiKey::parse(value)?)),
             // A provider's own key must not be sent to another server.
@@ -101,8 +118,8 @@ impl Engine {
         }
     }
 
-    fn key_from_file(&self, file: &str) -> Result<ApiKey, ModelError> {
-        let path = self.source_config().expand_home(file);
+    fn key_from_file(self, file: &str) -> Result<ApiKey, ModelError> {
+        let path = self.engine.source_config().expand_home(file);
         let unusable = |reason: String| ModelError::KeyFile { path: path.clone(), reason };
         let about = std::fs::metadata(&path).map_err(|error| unusable(error.to_string()))?;
         if about.permissions().mode() & 0o077 != 0 {
@@ -116,14 +133,14 @@ impl Engine {
     }
 
     /// The price of tokens: as configured, else from the built-in table. A model on this machine is free.
-    fn model_price(&self, provider: Provider, name: &str, base: &str) -> Option<Price> {
+    fn price(self, provider: Provider, name: &str, base: &str) -> Option<Price> {
         let table = if base == provider.default_base_url() { built_in_price(provider, name) } else { None };
         let known = table.or(rethread_llm::is_local_url(base).then_some(Price::FREE));
         // The configured price applies to the configured model, not to one chosen for a thread.
-        if name != self.model_name() || self.settings().model.provider != Some(provider) {
+        if name != self.name() || self.engine.settings().model.provider != Some(provider) {
             return known;
         }
-        let (input, output) = (self.settings().model.price_input, self.settings().model.price_output);
+        let (input, output) = (self.engine.settings().model.price_input, self.engine.settings().model.price_output);
         if input.is_none() && output.is_none() {
             return known;
         }

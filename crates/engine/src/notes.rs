@@ -72,11 +72,27 @@ pub enum InvalidNote {
     TooMany,
 }
 
-impl Engine {
+/// Keeps notes of agents and users as messages of a thread, so that they are found like everything else.
+///
+/// ```
+/// use rethread_engine::{Engine, Environment, NewNote};
+///
+/// let folder = tempfile::tempdir()?;
+/// let engine = Engine::open(Environment::for_home(folder.path()))?;
+/// let note = NewNote { text: "use tabs".to_owned(), ..NewNote::default() };
+/// assert!(engine.notes().remember(&note)?.is_new);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct NoteService<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+impl NoteService<'_> {
     /// Stores a note. It is on disk when this returns `Ok`.
-    pub fn remember(&self, note: &NewNote) -> Result<SavedNote, EngineError> {
+    pub fn remember(self, note: &NewNote) -> Result<SavedNote, EngineError> {
         let text = clean_note(&note.text)?;
-        let session = note.session.as_deref().map(|reference| self.resolve(reference)).transpose()?;
+        let session = note.session.as_deref().map(|reference| self.engine.sessions().resolve(reference)).transpose()?;
         let session = session.map(|listed| listed.session);
         let project = match (&session, &note.scope) {
             (Some(session), _) => session.project.clone().or_else(|| session.cwd.clone()),
@@ -90,52 +106,52 @@ impl Engine {
             .filter(|name| !name.is_empty())
             .unwrap_or_else(|| "an agent".to_owned());
         let from = session.map_or_else(String::new, |session| format!(", session {}", session.id));
-        self.ensure_home()?;
-        let _lock = self.lock_notes()?;
-        let id = self.notes_thread(project.as_deref())?;
-        let records = self.thread_store().read(id)?.records;
+        self.engine.ensure_home()?;
+        let _lock = self.lock()?;
+        let id = self.thread(project.as_deref())?;
+        let records = self.engine.thread_store().read(id)?.records;
         let known = records.iter().filter_map(ThreadRecord::message);
         if let Some(same) = known.clone().find(|message| note_text(&message.text()) == text) {
             return Ok(SavedNote { citation: self.record_citation(id, same.seq)?, project, is_new: false });
         }
-        let hour_ago = Timestamp::from_millis(self.now().as_millis() - HOUR_MILLIS);
+        let hour_ago = Timestamp::from_millis(self.engine.now().as_millis() - HOUR_MILLIS);
         if known.filter(|message| message.timestamp > hour_ago).count() >= MAX_NOTES_PER_HOUR {
             return Err(InvalidNote::TooMany.into());
         }
         let content = vec![ContentBlock::text(format!("{text}{AUTHOR_LINE_START}{by}{from})"))];
-        let mut message = ThreadMessage::new(ChatRole::Assistant, content, self.now());
+        let mut message = ThreadMessage::new(ChatRole::Assistant, content, self.engine.now());
         message.cwd.clone_from(&project);
-        let written = self.thread_store().open(id)?.append(ThreadRecord::Message(message))?;
+        let written = self.engine.thread_store().open(id)?.append(ThreadRecord::Message(message))?;
         // The note is on disk: if the store fails now, the next sync reads it.
-        if let Err(error) = self.threads().sync(id) {
-            self.log_error("remember", &error);
+        if let Err(error) = self.engine.threads().sync(id) {
+            self.engine.journal().error("remember", &error);
         }
         Ok(SavedNote { citation: self.record_citation(id, written.seq().unwrap_or_default())?, project, is_new: true })
     }
 
     /// The thread with the notes of a project. Created if missing.
-    fn notes_thread(&self, project: Option<&str>) -> Result<ThreadId, EngineError> {
+    fn thread(self, project: Option<&str>) -> Result<ThreadId, EngineError> {
         let project_value = Value::from(project.unwrap_or_default());
-        let (threads, _) = self.thread_store().list()?;
+        let (threads, _) = self.engine.thread_store().list()?;
         if let Some(found) = threads.iter().find(|thread| thread.extra.get(NOTES_PROJECT_KEY) == Some(&project_value)) {
             return Ok(found.id);
         }
-        let now = self.now();
+        let now = self.engine.now();
         let mut metadata = ThreadMetadata::new(ThreadId::generate(now), now);
         let folder = project.and_then(|project| project.trim_end_matches('/').rsplit('/').next());
         let folder = folder.map(one_line).filter(|folder| !folder.is_empty());
         metadata.name = Some(folder.map_or_else(|| "Notes".to_owned(), |folder| format!("Notes: {folder}")));
         metadata.name_from = Some(NameOrigin::User);
         metadata.extra.insert(NOTES_PROJECT_KEY.to_owned(), project_value);
-        self.thread_store().create(&metadata)?;
-        self.log_event("session_created", Some(metadata.id), &[("source", "notes".into())]);
+        self.engine.thread_store().create(&metadata)?;
+        self.engine.journal().event("session_created", Some(metadata.id), &[("source", "notes".into())]);
         Ok(metadata.id)
     }
 
     /// The citation of a record. Until the store knows the record, its number is used as the line.
-    fn record_citation(&self, id: ThreadId, seq: u64) -> Result<String, EngineError> {
+    fn record_citation(self, id: ThreadId, seq: u64) -> Result<String, EngineError> {
         let native = format!("seq-{seq}");
-        let entries = match self.reader()? {
+        let entries = match self.engine.reader()? {
             Some(store) => store.entries(id.session_id(), EntryFilter::default())?,
             None => Vec::new(),
         };
@@ -144,8 +160,8 @@ impl Engine {
     }
 
     /// Takes the notes lock. Waits for other processes.
-    fn lock_notes(&self) -> Result<File, EngineError> {
-        let path = self.folder.join("notes.lock");
+    fn lock(self) -> Result<File, EngineError> {
+        let path = self.engine.folder.join("notes.lock");
         for _ in 0..MAX_LOCK_ATTEMPTS {
             if let Some(lock) = home::try_lock_file(&path)? {
                 return Ok(lock);

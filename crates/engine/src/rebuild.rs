@@ -38,31 +38,46 @@ const INDEX_CHECK: &str = "the search index matches the store";
 const ERASED_CHECK: &str = "forgotten text is erased from the files";
 const REBUILD_CHECK: &str = "rebuilding a session gives the same counts and episodes";
 
-impl Engine {
+/// Rebuilds what is derived, checks that it is consistent, and replaces a store that cannot be used.
+///
+/// ```
+/// use rethread_engine::{Engine, Environment};
+///
+/// let folder = tempfile::tempdir()?;
+/// let engine = Engine::open(Environment::for_home(folder.path()))?;
+/// assert!(engine.maintenance().verify()?.damage.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct MaintenanceService<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+impl MaintenanceService<'_> {
     /// Rebuilds everything from the transcripts, or from the stored entries where a transcript is gone. A store whose
     /// file is damaged is replaced first.
-    pub fn rebuild(&self, progress: &mut dyn FnMut(ReadProgress)) -> Result<RebuildReport, EngineError> {
-        self.config.ensure_usable()?;
-        if self.has_store() && self.location().is_damaged() {
+    pub fn rebuild(self, progress: &mut dyn FnMut(ReadProgress)) -> Result<RebuildReport, EngineError> {
+        self.engine.config.ensure_usable()?;
+        if self.engine.has_store() && self.engine.location().is_damaged() {
             self.replace_store("the file fails its check")?;
         }
         self.with_usable_store(&mut || self.rebuild_once(progress))
     }
 
-    fn rebuild_once(&self, progress: &mut dyn FnMut(ReadProgress)) -> Result<RebuildReport, EngineError> {
+    fn rebuild_once(self, progress: &mut dyn FnMut(ReadProgress)) -> Result<RebuildReport, EngineError> {
         let start = Instant::now();
-        let mut store = self.writer()?;
+        let mut store = self.engine.writer()?;
         let carried_over = self.carry_over_stores(&mut store)?;
         let mut batch = store.begin()?;
         batch.clear_redactions()?;
         batch.commit()?;
-        let (plan, rebuilt_from_store) = plan_rebuild(self, &mut store)?;
+        let (plan, rebuilt_from_store) = plan_rebuild(self.engine, &mut store)?;
         let mut tally = SyncTotals::default();
-        run_plan(self, &mut store, &plan, &mut tally, progress)?;
+        run_plan(self.engine, &mut store, &plan, &mut tally, progress)?;
         drop(store);
         // Transcripts that are new or were locked are read by a normal sync.
-        let rest = self.sync().run(&SyncRequest::default(), progress)?;
-        let store = self.writer()?;
+        let rest = self.engine.sync().run(&SyncRequest::default(), progress)?;
+        let store = self.engine.writer()?;
         for report in &rest.agents {
             let total = tally.agent_report(report.agent);
             total.files = report.files;
@@ -84,11 +99,11 @@ impl Engine {
     }
 
     /// Checks the database file, the consistency of its tables, and that each session rebuilds to the same result.
-    pub fn verify(&self) -> Result<VerifyReport, EngineError> {
+    pub fn verify(self) -> Result<VerifyReport, EngineError> {
         let checks =
             ReadStore::check_names().chain([REBUILD_CHECK, INDEX_CHECK, THREADS_CHECK, ERASED_CHECK]).collect();
         let mut damage = self.verify_threads()?;
-        let Some(store) = self.reader()? else {
+        let Some(store) = self.engine.reader()? else {
             return Ok(VerifyReport { checks, damage, sessions: 0 });
         };
         damage.extend(store.verify()?);
@@ -125,11 +140,11 @@ impl Engine {
     }
 }
 
-impl Engine {
+impl MaintenanceService<'_> {
     /// Checks that every line of every log is an undamaged record and that record numbers have no gaps. An incomplete
     /// line is fine: a killed process left it, it was never acknowledged, and readers skip it.
-    fn verify_threads(&self) -> Result<Vec<FailedCheck>, EngineError> {
-        let threads = self.thread_store();
+    fn verify_threads(self) -> Result<Vec<FailedCheck>, EngineError> {
+        let threads = self.engine.thread_store();
         let mut damage = Vec::new();
         for id in threads.ids()? {
             let mut found = |what: String| {
@@ -164,8 +179,8 @@ impl Engine {
     }
 
     /// A missing index is fine: it is created when it is needed.
-    fn verify_index(&self, store: &ReadStore) -> Result<Vec<FailedCheck>, EngineError> {
-        let folder = self.index_folder();
+    fn verify_index(self, store: &ReadStore) -> Result<Vec<FailedCheck>, EngineError> {
+        let folder = self.engine.index().folder();
         if index_lag(&folder, store, 0)? == IndexLag::Unusable(IndexProblem::Missing) {
             return Ok(Vec::new());
         }

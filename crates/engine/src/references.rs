@@ -8,7 +8,7 @@ use rethread_recall::{
 use rethread_store::{ReadStore, SessionScope};
 
 use crate::resolver::{ReferenceForm, ReferenceMatch, ReferenceOrigin};
-use crate::{Engine, EngineError};
+use crate::{EngineError, QuestionService};
 
 /// The references in a text and what they resolve to.
 #[derive(Clone, Debug)]
@@ -19,19 +19,19 @@ pub struct ResolvedReferences {
     pub text: Option<String>,
 }
 
-impl Engine {
+impl QuestionService<'_> {
     /// Resolves the references in a text for a session of the current project.
-    pub fn resolve_references(&self, text: &str) -> Result<ResolvedReferences, EngineError> {
-        self.resolve_references_from(text, &self.current_project())
+    pub fn references(self, text: &str) -> Result<ResolvedReferences, EngineError> {
+        self.references_from(text, &self.engine.sessions().current_project())
     }
 
     /// Resolves the references in a text for a session of a project. Without a project only ids and exact names match.
-    pub fn resolve_references_from(&self, text: &str, scope: &SessionScope) -> Result<ResolvedReferences, EngineError> {
+    pub fn references_from(self, text: &str, scope: &SessionScope) -> Result<ResolvedReferences, EngineError> {
         let project = match scope {
             SessionScope::Project(project) => Some(project.as_str()),
             SessionScope::AllProjects => None,
         };
-        let outcomes = match self.reader()? {
+        let outcomes = match self.engine.reader()? {
             Some(store) => self.reference_outcomes(&store, ReferenceOrigin { session: None, project }, text),
             None => find_references(text)
                 .into_iter()
@@ -43,7 +43,7 @@ impl Engine {
 
     /// Resolves each reference in a text. A reference that fails does not affect the others.
     pub(crate) fn reference_outcomes(
-        &self,
+        self,
         store: &ReadStore,
         from: ReferenceOrigin<'_>,
         text: &str,
@@ -68,7 +68,7 @@ impl Engine {
     }
 
     fn reference_outcome(
-        &self,
+        self,
         store: &ReadStore,
         from: ReferenceOrigin<'_>,
         reference: &SessionReference,
@@ -77,7 +77,7 @@ impl Engine {
         let candidates = |sessions: &[Session]| -> Vec<ReferenceCandidate> {
             sessions.iter().map(|session| self.reference_candidate(session)).collect()
         };
-        let resolved = self.match_reference(store, from, &reference.target, form).and_then(|found| {
+        let resolved = self.engine.sessions().match_reference(store, from, &reference.target, form).and_then(|found| {
             let session = match found {
                 ReferenceMatch::One(session) => *session,
                 ReferenceMatch::OwnSession => {
@@ -97,14 +97,14 @@ impl Engine {
             Ok(ReferenceOutcome::Resolved(sessions))
         });
         resolved.unwrap_or_else(|error| {
-            self.log_error("reference", &error);
+            self.engine.journal().error("reference", &error);
             ReferenceOutcome::Invalid("the lookup failed".to_owned())
         })
     }
 
     /// The card of a session, with the answer to the question if one was asked.
     fn referenced_session(
-        &self,
+        self,
         store: &ReadStore,
         session: Session,
         question: Option<&str>,
@@ -114,9 +114,9 @@ impl Engine {
         let answer = question.map(|question| self.answer_for_reference(store, &session, question)).transpose()?;
         // If nothing matches the question, the summary is more useful.
         let answer = answer.filter(|answer| !(answer.is_extractive && answer.citations.is_empty()));
-        let card = self.card_of(store, number, session)?;
+        let card = self.engine.cards().of_session(store, number, session)?;
         if let Some(path) = &card.damaged_file {
-            self.log_event("card_damaged", None, &[("path", path.display().to_string().into())]);
+            self.engine.journal().event("card_damaged", None, &[("path", path.display().to_string().into())]);
         }
         Ok(ReferencedSession {
             id: card.session.id.to_string(),
@@ -131,10 +131,10 @@ impl Engine {
         })
     }
 
-    fn reference_candidate(&self, session: &Session) -> ReferenceCandidate {
+    fn reference_candidate(self, session: &Session) -> ReferenceCandidate {
         ReferenceCandidate {
             id: session.id.to_string(),
-            details: format!("{}, {}", session.agent, format_age(session.last_activity_at, self.now())),
+            details: format!("{}, {}", session.agent, format_age(session.last_activity_at, self.engine.now())),
             name: session.name.clone().unwrap_or_else(|| "unnamed".to_owned()),
         }
     }

@@ -9,7 +9,7 @@ use rethread_store::{CarriedOver, Store, StoreError, StoreLocation};
 use serde_json::json;
 
 use crate::sync::reread_kind;
-use crate::{Engine, EngineError, home};
+use crate::{EngineError, MaintenanceService, home};
 
 /// Directory of the old stores, one directory each.
 const FOLDER: &str = "set-aside";
@@ -41,10 +41,10 @@ impl EngineError {
     }
 }
 
-impl Engine {
+impl MaintenanceService<'_> {
     /// Runs `work` on the store. If that proves the store to be damaged or outdated, replaces it and tries once more.
     pub(crate) fn with_usable_store<T>(
-        &self,
+        self,
         work: &mut dyn FnMut() -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
         match work() {
@@ -57,41 +57,43 @@ impl Engine {
     }
 
     /// Moves the store away and begins a new one with its tombstones. Does nothing if another process just did that.
-    pub(crate) fn replace_store(&self, reason: &str) -> Result<(), EngineError> {
+    pub(crate) fn replace_store(self, reason: &str) -> Result<(), EngineError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
             move |cause| EngineError::Folder { path, cause }
         };
-        let lock = self.folder.join(LOCK);
+        let lock = self.engine.folder.join(LOCK);
         let Some(_lock) = home::try_lock_file(&lock)? else { return Ok(()) };
-        let folder = self.folder.join(FOLDER);
+        let folder = self.engine.folder.join(FOLDER);
         // Another process that met the same damage was faster.
-        if self.set_aside_stores().iter().any(|old| self.is_newer_than_engine(&old.location)) && self.writer().is_ok() {
+        if self.set_aside_stores().iter().any(|old| self.is_newer_than_engine(&old.location))
+            && self.engine.writer().is_ok()
+        {
             return Ok(());
         }
-        let stamp: String = self.now().to_string().chars().filter(char::is_ascii_alphanumeric).collect();
+        let stamp: String = self.engine.now().to_string().chars().filter(char::is_ascii_alphanumeric).collect();
         let mut named = folder.join(&stamp);
         let mut copy = 1;
         while named.exists() {
             copy += 1;
             named = folder.join(format!("{stamp}-{copy}"));
         }
-        let old = self.location().move_aside(&named).map_err(failed(&named))?;
-        let carried = self.writer()?.carry_over_tombstones(&old)?;
+        let old = self.engine.location().move_aside(&named).map_err(failed(&named))?;
+        let carried = self.engine.writer()?.carry_over_tombstones(&old)?;
         let fields =
             [("path", old.to_string().into()), ("why", reason.into()), ("tombstones", carried.tombstones.into())];
-        self.log_event("store_set_aside", None, &fields);
+        self.engine.journal().event("store_set_aside", None, &fields);
         Ok(())
     }
 
     /// Carries over the stores that were set aside and not carried over yet.
-    pub(crate) fn carry_over_stores(&self, store: &mut Store) -> Result<Vec<CarryOverReport>, EngineError> {
+    pub(crate) fn carry_over_stores(self, store: &mut Store) -> Result<Vec<CarryOverReport>, EngineError> {
         let waiting: Vec<SetAsideStore> =
             self.set_aside_stores().into_iter().filter(|old| !old.is_carried_over).collect();
         if waiting.is_empty() {
             return Ok(Vec::new());
         }
-        let Some(_lock) = home::try_lock_file(&self.folder.join(LOCK))? else { return Ok(Vec::new()) };
+        let Some(_lock) = home::try_lock_file(&self.engine.folder.join(LOCK))? else { return Ok(Vec::new()) };
         let mut reports = Vec::new();
         for SetAsideStore { location, .. } in waiting {
             let carried = store.carry_over(&location, &reread_kind)?;
@@ -112,8 +114,8 @@ impl Engine {
     }
 
     /// The stores that were set aside, oldest first.
-    pub(crate) fn set_aside_stores(&self) -> Vec<SetAsideStore> {
-        let folders = std::fs::read_dir(self.folder.join(FOLDER)).into_iter().flatten().flatten();
+    pub(crate) fn set_aside_stores(self) -> Vec<SetAsideStore> {
+        let folders = std::fs::read_dir(self.engine.folder.join(FOLDER)).into_iter().flatten().flatten();
         let stores = folders.filter_map(|folder| {
             let location = StoreLocation::in_folder(&folder.path());
             let is_carried_over = folder.path().join(REPORT).exists();
@@ -125,26 +127,26 @@ impl Engine {
     }
 
     /// The directory of stores that were set aside, if there are any. Forgetting does not reach them.
-    pub fn set_aside_folder(&self) -> Option<PathBuf> {
-        (!self.set_aside_stores().is_empty()).then(|| self.folder.join(FOLDER))
+    pub fn set_aside_folder(self) -> Option<PathBuf> {
+        (!self.set_aside_stores().is_empty()).then(|| self.engine.folder.join(FOLDER))
     }
 
-    fn is_newer_than_engine(&self, location: &StoreLocation) -> bool {
-        let folder = location.path().parent().unwrap_or(&self.folder);
-        std::fs::metadata(folder).and_then(|data| data.modified()).is_ok_and(|at| at > self.opened_at)
+    fn is_newer_than_engine(self, location: &StoreLocation) -> bool {
+        let folder = location.path().parent().unwrap_or(&self.engine.folder);
+        std::fs::metadata(folder).and_then(|data| data.modified()).is_ok_and(|at| at > self.engine.opened_at)
     }
 
     /// For hooks: replaces an unusable store, starts a sync that carries the rest over, and returns a notice for the
     /// user. `None` if the error has another cause.
-    pub(crate) fn replace_store_in_hook(&self, error: &EngineError) -> Option<String> {
+    pub(crate) fn replace_store_in_hook(self, error: &EngineError) -> Option<String> {
         if !error.is_store_unusable() {
             return None;
         }
         if let Err(failure) = self.replace_store(&crate::doctor::with_cause(error)) {
-            self.log_error("replace_store", &failure);
+            self.engine.journal().error("replace_store", &failure);
             return None;
         }
-        let is_started = self.start_detached(&["sync"]);
+        let is_started = self.engine.start_detached(&["sync"]);
         let next = if is_started {
             "Its content is being carried over in the background; `rethread doctor` shows the result."
         } else {

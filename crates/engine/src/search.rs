@@ -16,7 +16,7 @@ use rethread_recall::{
 use rethread_store::{ReadStore, SessionNumber, SessionScope};
 
 use crate::indexing::{MIN_ENTRIES_TO_COMMIT, index_outcome};
-use crate::{Engine, EngineError, IndexOutcome};
+use crate::{Engine, EngineError, IndexOutcome, IndexService};
 
 /// With more unindexed entries than this, the index is updated first, unless another process does.
 const MAX_UNINDEXED: u64 = 4_096;
@@ -95,31 +95,47 @@ pub fn expects_panic() -> bool {
     IS_PROBING_INDEX.get()
 }
 
-impl Engine {
+/// Searches everything that was synced.
+///
+/// ```
+/// use rethread_engine::{Engine, Environment, SearchRequest};
+///
+/// let folder = tempfile::tempdir()?;
+/// let engine = Engine::open(Environment::for_home(folder.path()))?;
+/// let request = SearchRequest { text: "parser".to_owned(), limit: 10, ..SearchRequest::default() };
+/// assert!(engine.search().run(&request)?.hits.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct SearchService<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+impl SearchService<'_> {
     /// Searches everything synced so far.
-    pub fn search(&self, request: &SearchRequest) -> Result<SearchReport, EngineError> {
-        self.search_with(request, &FeatureWeights::default())
+    pub fn run(self, request: &SearchRequest) -> Result<SearchReport, EngineError> {
+        self.run_with(request, &FeatureWeights::default())
     }
 
     /// The same with other weights, to measure the effect of each ranking feature.
-    pub fn search_with(&self, request: &SearchRequest, weights: &FeatureWeights) -> Result<SearchReport, EngineError> {
+    pub fn run_with(self, request: &SearchRequest, weights: &FeatureWeights) -> Result<SearchReport, EngineError> {
         let start = Instant::now();
-        let now = self.local_now();
+        let now = self.engine.local_now();
         let query = self.parse_query(request, &now)?;
-        let location = self.location();
-        let store = match self.search_cache.take_store(&location) {
+        let location = self.engine.location();
+        let store = match self.engine.search_cache.take_store(&location) {
             Some(store) => store,
-            None => match self.reader()? {
+            None => match self.engine.reader()? {
                 Some(store) => store,
                 None => return Ok(SearchReport::default()),
             },
         };
         let sessions = self.allowed_sessions(&store, request, &query)?;
-        let near = match self.current_project() {
+        let near = match self.engine.sessions().current_project() {
             SessionScope::Project(project) => store.session_numbers_in_project(&project)?,
             SessionScope::AllProjects => Vec::new(),
         };
-        let similarity = if request.read_only { None } else { self.similarity(&store, &query) };
+        let similarity = if request.read_only { None } else { self.engine.embeddings().similarity(&store, &query) };
         let input = SearchInput {
             query: &query,
             sessions: sessions.as_deref(),
@@ -132,9 +148,9 @@ impl Engine {
         };
         let work = |snapshot: &IndexSnapshot| search(&store, snapshot, input);
         let (found, index) = if request.read_only {
-            (self.with_snapshot_read_only(&store, work)?, IndexOutcome::UpToDate)
+            (self.engine.index().with_snapshot_read_only(&store, work)?, IndexOutcome::UpToDate)
         } else {
-            self.with_snapshot(&store, work)?
+            self.engine.index().with_snapshot(&store, work)?
         };
         let SearchResults { hits, matched, searched, degraded } = found;
         let mut recalled = Vec::with_capacity(hits.len());
@@ -152,23 +168,23 @@ impl Engine {
         };
         let without = similarity.and_then(Result::err).map(|why| format!("{why}; searched by words only"));
         let degraded = [without, degraded].into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
-        self.search_cache.put_store(&location, store);
+        self.engine.search_cache.put_store(&location, store);
         Ok(SearchReport { hits: recalled, matched, searched, degraded, index, seconds: start.elapsed().as_secs_f64() })
     }
 
     /// Parses the query and adds the filters of the request.
-    fn parse_query(&self, request: &SearchRequest, now: &Zoned) -> Result<SearchQuery, EngineError> {
+    fn parse_query(self, request: &SearchRequest, now: &Zoned) -> Result<SearchQuery, EngineError> {
         let mut query = SearchQuery::parse(&request.text, now);
         query.agents.extend(request.agent);
         query.kinds.extend(&request.kinds);
         query.files.extend(request.files.iter().cloned());
         query.tools.extend(request.tools.iter().cloned());
         if let Some(since) = &request.since {
-            let since = self.parse_time(since, false)?;
+            let since = self.engine.parse_time(since, false)?;
             query.after = Some(query.after.map_or(since, |after| after.max(since)));
         }
         if let Some(until) = &request.until {
-            let until = self.parse_time(until, true)?;
+            let until = self.engine.parse_time(until, true)?;
             query.before = Some(query.before.map_or(until, |before| before.min(until)));
         }
         Ok(query)
@@ -176,13 +192,13 @@ impl Engine {
 
     /// The sessions to search. `None` means all.
     fn allowed_sessions(
-        &self,
+        self,
         store: &ReadStore,
         request: &SearchRequest,
         query: &SearchQuery,
     ) -> Result<Option<Vec<SessionNumber>>, EngineError> {
         if let Some(reference) = &request.session {
-            let listed = self.resolve_in(store, reference)?;
+            let listed = self.engine.sessions().resolve_in(store, reference)?;
             return Ok(Some(store.session_number(listed.session.id)?.into_iter().collect()));
         }
         if request.scope == SessionScope::AllProjects && query.agents.is_empty() {
@@ -190,28 +206,30 @@ impl Engine {
         }
         Ok(Some(store.session_numbers_by_agent(&request.scope, &query.agents)?))
     }
+}
 
+impl IndexService<'_> {
     /// Runs the work on the index. Rebuilds a missing or damaged index first, and falls back to the store alone if that
     /// fails too.
     pub(crate) fn with_snapshot<T>(
-        &self,
+        self,
         store: &ReadStore,
         work: impl Fn(&IndexSnapshot) -> Result<T, SearchError>,
     ) -> Result<(T, IndexOutcome), EngineError> {
-        let folder = self.index_folder();
+        let folder = self.folder();
         let head = store.head()?;
         let attempt = || -> Result<T, SearchError> {
-            let snapshot = match self.search_cache.snapshot(head) {
+            let snapshot = match self.engine.search_cache.snapshot(head) {
                 Some(snapshot) => snapshot,
                 None => Arc::new(IndexSnapshot::open(&folder, store)?),
             };
-            self.search_cache.set_snapshot(None);
+            self.engine.search_cache.set_snapshot(None);
             let answer = work(&snapshot)?;
-            self.search_cache.set_snapshot(Some((head, snapshot)));
+            self.engine.search_cache.set_snapshot(Some((head, snapshot)));
             Ok(answer)
         };
-        let is_warm = self.search_cache.snapshot(head).is_some();
-        let prepared = if is_warm { Ok(IndexOutcome::UpToDate) } else { self.prepare_index(store) };
+        let is_warm = self.engine.search_cache.snapshot(head).is_some();
+        let prepared = if is_warm { Ok(IndexOutcome::UpToDate) } else { self.prepare(store) };
         let mut done = prepared.as_ref().map_or(IndexOutcome::UpToDate, Clone::clone);
         if prepared.is_ok() {
             match catch_index_damage(attempt) {
@@ -245,19 +263,19 @@ impl Engine {
 
     /// The same without changing the index: missing entries are read from the store, all of them if it is unusable.
     pub(crate) fn with_snapshot_read_only<T>(
-        &self,
+        self,
         store: &ReadStore,
         work: impl Fn(&IndexSnapshot) -> Result<T, SearchError>,
     ) -> Result<T, EngineError> {
-        let (folder, head) = (self.index_folder(), store.head()?);
+        let (folder, head) = (self.folder(), store.head()?);
         let of_index = || -> Result<Option<T>, SearchError> {
-            let snapshot = match self.search_cache.snapshot(head) {
+            let snapshot = match self.engine.search_cache.snapshot(head) {
                 Some(snapshot) => snapshot,
                 None if matches!(index_lag(&folder, store, 1)?, IndexLag::Unusable(_)) => return Ok(None),
                 None => Arc::new(IndexSnapshot::open(&folder, store)?),
             };
             let answer = work(&snapshot)?;
-            self.search_cache.set_snapshot(Some((head, snapshot)));
+            self.engine.search_cache.set_snapshot(Some((head, snapshot)));
             Ok(Some(answer))
         };
         match catch_index_damage(of_index) {
@@ -267,13 +285,13 @@ impl Engine {
         }
         let snapshot = Arc::new(IndexSnapshot::from_store(store)?);
         let answer = work(&snapshot)?;
-        self.search_cache.set_snapshot(Some((head, snapshot)));
+        self.engine.search_cache.set_snapshot(Some((head, snapshot)));
         Ok(answer)
     }
 
     /// The index, if few entries are missing from it. Without an index the store, if it is small.
-    pub(crate) fn quick_snapshot(&self, store: &ReadStore) -> Result<Option<IndexSnapshot>, SearchError> {
-        let folder = self.index_folder();
+    pub(crate) fn quick_snapshot(self, store: &ReadStore) -> Result<Option<IndexSnapshot>, SearchError> {
+        let folder = self.folder();
         Ok(match index_lag(&folder, store, MAX_UNINDEXED_QUICK + 1)? {
             IndexLag::None => Some(IndexSnapshot::open(&folder, store)?),
             IndexLag::Entries(entries) if entries <= MAX_UNINDEXED_QUICK => Some(IndexSnapshot::open(&folder, store)?),
@@ -287,8 +305,8 @@ impl Engine {
     }
 
     /// The index plus its missing entries, if there are few. Without an index the store, if it is small.
-    pub(crate) fn indexed_snapshot(&self, store: &ReadStore) -> Result<Option<IndexSnapshot>, SearchError> {
-        if let Some(snapshot) = IndexSnapshot::open_bounded(&self.index_folder(), store, MIN_ENTRIES_TO_COMMIT)? {
+    pub(crate) fn indexed_snapshot(self, store: &ReadStore) -> Result<Option<IndexSnapshot>, SearchError> {
+        if let Some(snapshot) = IndexSnapshot::open_bounded(&self.folder(), store, MIN_ENTRIES_TO_COMMIT)? {
             return Ok(Some(snapshot));
         }
         let is_small = store.count_changed_entries(0, MAX_UNINDEXED_QUICK + 1)? <= MAX_UNINDEXED_QUICK;
@@ -296,8 +314,8 @@ impl Engine {
     }
 
     /// Updates the index if reading the missing entries from the store would take longer.
-    fn prepare_index(&self, store: &ReadStore) -> Result<IndexOutcome, IndexError> {
-        let folder = self.index_folder();
+    fn prepare(self, store: &ReadStore) -> Result<IndexOutcome, IndexError> {
+        let folder = self.folder();
         match index_lag(&folder, store, MAX_UNINDEXED)? {
             IndexLag::None => Ok(IndexOutcome::UpToDate),
             IndexLag::Entries(entries) if entries <= MAX_UNINDEXED => Ok(IndexOutcome::UpToDate),

@@ -72,12 +72,12 @@ impl<'e> ServerService<'e> {
 
     /// Logs a request that changed something or was rejected. Contains neither texts nor secrets.
     pub fn log_request(self, fields: &[(&str, Value)]) {
-        self.engine.log_event("request", None, fields);
+        self.engine.journal().event("request", None, fields);
     }
 
     /// Logs that a WebSocket client connected or disconnected.
     pub fn log_socket_event(self, event: &str, fields: &[(&str, Value)]) {
-        self.engine.log_event(event, None, fields);
+        self.engine.journal().event(event, None, fields);
     }
 
     fn lock_path(self) -> PathBuf {

@@ -8,7 +8,7 @@ use rethread_store::{
 };
 
 use crate::facts::{KnownError, known_errors_in};
-use crate::{Engine, EngineError, ListedSession, SessionCard, UsageTotals};
+use crate::{EngineError, ListedSession, SessionCard, SessionService, UsageTotals};
 
 /// Entries of a page.
 const MAX_ENTRIES: u64 = 200;
@@ -81,18 +81,18 @@ pub struct ChangedFile {
     pub line: u64,
 }
 
-impl Engine {
+impl SessionService<'_> {
     /// A page of a session. Marks nothing as seen.
-    pub fn session_page(&self, id: SessionId, request: SessionPageRequest) -> Result<SessionPage, EngineError> {
+    pub fn page(self, id: SessionId, request: SessionPageRequest) -> Result<SessionPage, EngineError> {
         let unknown = || EngineError::UnknownReference(id.to_string());
-        let store = self.reader()?.ok_or_else(unknown)?;
+        let store = self.engine.reader()?.ok_or_else(unknown)?;
         let store = store.snapshot()?;
         let (number, session) = store.session_by_id(id)?.ok_or_else(unknown)?;
-        self.session_page_in(&store, number, session, request)
+        self.page_in(&store, number, session, request)
     }
 
-    fn session_page_in(
-        &self,
+    fn page_in(
+        self,
         store: &ReadStore,
         number: SessionNumber,
         session: Session,
@@ -124,8 +124,8 @@ impl Engine {
             injections: store.injections(key, MAX_INJECTIONS)?,
             children: store.child_sessions(&session)?,
             parent: parent.map(|(_, session)| session),
-            card: self.card_of(store, number, session.clone())?,
-            listed: self.listed_session(store, session)?,
+            card: self.engine.cards().of_session(store, number, session.clone())?,
+            listed: self.listed(store, session)?,
         })
     }
 }

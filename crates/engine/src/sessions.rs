@@ -36,28 +36,44 @@ pub struct ListedSession {
     pub state: SessionState,
 }
 
-impl Engine {
+/// Lists sessions, finds the one that is meant, and reads its entries.
+///
+/// ```
+/// use rethread_engine::{Engine, Environment, SessionListRequest};
+///
+/// let folder = tempfile::tempdir()?;
+/// let engine = Engine::open(Environment::for_home(folder.path()))?;
+/// assert!(engine.sessions().list(&SessionListRequest::default())?.is_empty());
+/// assert!(engine.sessions().resolve("the-parser").is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct SessionService<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+impl SessionService<'_> {
     /// The project of the current directory.
-    pub fn current_project(&self) -> SessionScope {
-        self.project_of_folder(&self.environment.cwd)
+    pub fn current_project(self) -> SessionScope {
+        self.project_of_folder(&self.engine.environment.cwd)
     }
 
     /// The project of a directory given by the user.
-    pub fn project_at(&self, path: &Path) -> SessionScope {
-        let path = self.environment.cwd.join(path);
+    pub fn project_at(self, path: &Path) -> SessionScope {
+        let path = self.engine.environment.cwd.join(path);
         self.project_of_folder(&path.canonicalize().unwrap_or(path))
     }
 
     /// Whether a scope has any session that is listed by default.
-    pub fn has_sessions(&self, scope: &SessionScope) -> Result<bool, EngineError> {
-        let Some(store) = self.reader()? else { return Ok(false) };
+    pub fn has_any(self, scope: &SessionScope) -> Result<bool, EngineError> {
+        let Some(store) = self.engine.reader()? else { return Ok(false) };
         let filter = SessionFilter { scope: scope.clone(), limit: Some(1), ..SessionFilter::default() };
         Ok(!store.sessions(&filter)?.is_empty())
     }
 
     /// The repository of a folder. Outside one: the nearest folder above it where sessions were started, if there were
     /// none in the folder itself. The home directory is above everything, so it does not count.
-    fn project_of_folder(&self, folder: &Path) -> SessionScope {
+    fn project_of_folder(self, folder: &Path) -> SessionScope {
         let root = project::project_of(&folder.to_string_lossy());
         let known = if folder.join(".git").exists() || Path::new(&root) != folder {
             Vec::new()
@@ -65,27 +81,28 @@ impl Engine {
             self.projects().unwrap_or_default()
         };
         let has_own = known.iter().any(|project| Path::new(project).starts_with(folder));
-        let above = folder.ancestors().take_while(|above| *above != self.environment.home && above.parent().is_some());
+        let above =
+            folder.ancestors().take_while(|above| *above != self.engine.environment.home && above.parent().is_some());
         let nearest = above.map(Path::to_string_lossy).find(|above| known.iter().any(|project| project == above));
         SessionScope::Project(nearest.filter(|_| !has_own).map_or(root, Cow::into_owned))
     }
 
     /// All projects with sessions, by name. Sessions outside a project count under their directory.
-    pub fn projects(&self) -> Result<Vec<String>, EngineError> {
-        let Some(store) = self.reader()? else { return Ok(Vec::new()) };
+    pub fn projects(self) -> Result<Vec<String>, EngineError> {
+        let Some(store) = self.engine.reader()? else { return Ok(Vec::new()) };
         Ok(store.projects()?)
     }
 
     /// Matching sessions, newest first.
-    pub fn sessions(&self, request: &SessionListRequest) -> Result<Vec<ListedSession>, EngineError> {
-        match self.reader()? {
-            Some(store) => self.sessions_in(&store, request),
+    pub fn list(self, request: &SessionListRequest) -> Result<Vec<ListedSession>, EngineError> {
+        match self.engine.reader()? {
+            Some(store) => self.list_in(&store, request),
             None => Ok(Vec::new()),
         }
     }
 
-    pub(crate) fn sessions_in(
-        &self,
+    pub(crate) fn list_in(
+        self,
         store: &ReadStore,
         request: &SessionListRequest,
     ) -> Result<Vec<ListedSession>, EngineError> {
@@ -99,16 +116,19 @@ impl Engine {
         };
         let mut all = Vec::new();
         for session in store.sessions(&filter)? {
-            all.push(self.listed_session(store, session)?);
+            all.push(self.listed(store, session)?);
         }
         let sessions = all.into_iter().filter(|listed| request.state.is_none_or(|state| listed.state == state));
         Ok(sessions.take(request.limit.map_or(usize::MAX, |limit| limit as usize)).collect())
     }
 
-    pub(crate) fn listed_session(&self, store: &ReadStore, session: Session) -> Result<ListedSession, EngineError> {
+    pub(crate) fn listed(self, store: &ReadStore, session: Session) -> Result<ListedSession, EngineError> {
         let life = store.lifecycle(SessionKey { agent: session.agent, external_id: &session.external_id })?;
-        let state =
-            Lifecycle::from_settings(self.settings()).state(life.as_ref(), session.last_activity_at, self.now());
+        let state = Lifecycle::from_settings(self.engine.settings()).state(
+            life.as_ref(),
+            session.last_activity_at,
+            self.engine.now(),
+        );
         Ok(ListedSession { session, state })
     }
 }

@@ -4,7 +4,7 @@ use rethread_model::{Entry, EntryKind, EntryRole, Episode, Session, SessionId};
 use rethread_store::{ChangedPath, EntryFilter, ReadStore, ToolTotal};
 
 use crate::resolver::stored_session;
-use crate::{Engine, EngineError, ListPage, ListedSession, PageRequest};
+use crate::{EngineError, ListPage, ListedSession, PageRequest, SessionService};
 
 /// How much of a session is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -53,10 +53,10 @@ pub struct SessionLog {
 /// Number of entries shown around a cited line.
 const ENTRIES_AROUND_CITATION: u64 = 20;
 
-impl Engine {
+impl SessionService<'_> {
     /// The log of the session that a reference or citation identifies.
-    pub fn show(&self, reference: &str, request: ShowRequest) -> Result<SessionLog, EngineError> {
-        let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+    pub fn show(self, reference: &str, request: ShowRequest) -> Result<SessionLog, EngineError> {
+        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         let (listed, cited) = self.resolve_citation(&store, reference)?;
         let mut entries = profile_entries(&store, &listed, request.profile)?;
         if let Some(line) = cited {
@@ -84,15 +84,15 @@ impl Engine {
 
     /// A page of a session's log. `around` starts the page a little before a line of the transcript.
     pub fn entries(
-        &self,
+        self,
         id: SessionId,
         profile: LogProfile,
         around: Option<u64>,
         page: PageRequest,
     ) -> Result<(ListedSession, ListPage<Entry>), EngineError> {
         let unknown = || EngineError::UnknownReference(id.to_string());
-        let store = self.reader()?.ok_or_else(unknown)?;
-        let listed = self.listed_session(&store, stored_session(&store, id)?.ok_or_else(unknown)?)?;
+        let store = self.engine.reader()?.ok_or_else(unknown)?;
+        let listed = self.listed(&store, stored_session(&store, id)?.ok_or_else(unknown)?)?;
         let entries = profile_entries(&store, &listed, profile)?;
         if let Some(line) = around {
             ensure_line_exists(&store, &listed, line)?;

@@ -32,24 +32,39 @@ pub struct EngineStatus {
     pub version: &'static str,
 }
 
-impl Engine {
+/// Reports on the installation: status, usage, and what is wrong.
+///
+/// ```
+/// use rethread_engine::{Engine, Environment};
+///
+/// let folder = tempfile::tempdir()?;
+/// let engine = Engine::open(Environment::for_home(folder.path()))?;
+/// assert!(engine.reports().status()?.statistics.is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct ReportService<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+impl ReportService<'_> {
     /// Collects sizes, counts and versions.
-    pub fn status(&self) -> Result<EngineStatus, EngineError> {
+    pub fn status(self) -> Result<EngineStatus, EngineError> {
         let (mut statistics, mut index_lag, mut tiers) = (None, IndexLag::None, TierStatus::default());
         let mut reductions = Vec::new();
-        let store = self.reader()?;
-        let budget = self.budget_status(store.as_ref())?;
-        let enrichment = self.enrichment_status(store.as_ref())?;
+        let store = self.engine.reader()?;
+        let budget = self.engine.models().budget_status(store.as_ref())?;
+        let enrichment = self.engine.enrichment().status(store.as_ref())?;
         if let Some(store) = store {
             statistics = Some(store.statistics()?);
             reductions = reduction::reduction_by_type(&store.work_counts(&UsageFilter::default())?);
-            tiers = self.lifecycle().tier_status(&store)?;
-            index_lag = rethread_index::index_lag(&self.index_folder(), &store, u64::MAX)?;
+            tiers = self.engine.lifecycle().tier_status(&store)?;
+            index_lag = rethread_index::index_lag(&self.engine.index().folder(), &store, u64::MAX)?;
         }
         Ok(EngineStatus {
-            folder: self.folder.clone(),
-            database_bytes: self.location().size_bytes(),
-            index_bytes: rethread_index::size_bytes(&self.index_folder()),
+            folder: self.engine.folder.clone(),
+            database_bytes: self.engine.location().size_bytes(),
+            index_bytes: rethread_index::size_bytes(&self.engine.index().folder()),
             index_lag,
             statistics,
             reductions,

@@ -8,7 +8,7 @@ use rethread_store::{EpisodeKey, EpisodeWindow, ReadStore, SessionScope};
 
 use crate::search::{answer_of, prompt_of};
 use crate::show::ensure_line_exists;
-use crate::{Engine, EngineError, IndexOutcome};
+use crate::{EngineError, IndexOutcome, SessionService};
 
 /// Which episodes to list.
 #[derive(Clone, Debug, Default)]
@@ -57,10 +57,10 @@ pub struct Timeline {
     pub index: IndexOutcome,
 }
 
-impl Engine {
+impl SessionService<'_> {
     /// Lists episodes in chronological order: the last ones, or those around one.
-    pub fn timeline(&self, request: &TimelineRequest) -> Result<Timeline, EngineError> {
-        let Some(store) = self.reader()? else {
+    pub fn timeline(self, request: &TimelineRequest) -> Result<Timeline, EngineError> {
+        let Some(store) = self.engine.reader()? else {
             return match &request.around {
                 Some(id) => Err(EngineError::UnknownReference(id.clone())),
                 None => Ok(Timeline::default()),
@@ -70,11 +70,12 @@ impl Engine {
         let mut index = IndexOutcome::UpToDate;
         let among = match &request.file {
             None => None,
-            Some(file) if request.read_only => {
-                Some(self.with_snapshot_read_only(&store, |snapshot| episodes_touching(snapshot, file))?)
-            }
+            Some(file) if request.read_only => Some(
+                self.engine.index().with_snapshot_read_only(&store, |snapshot| episodes_touching(snapshot, file))?,
+            ),
             Some(file) => {
-                let (keys, done) = self.with_snapshot(&store, |snapshot| episodes_touching(snapshot, file))?;
+                let (keys, done) =
+                    self.engine.index().with_snapshot(&store, |snapshot| episodes_touching(snapshot, file))?;
                 index = done;
                 Some(keys)
             }
@@ -86,8 +87,8 @@ impl Engine {
         let window = EpisodeWindow {
             scope: request.scope.clone(),
             session,
-            from: request.since.as_deref().map(|text| self.parse_time(text, false)).transpose()?,
-            to: request.until.as_deref().map(|text| self.parse_time(text, true)).transpose()?,
+            from: request.since.as_deref().map(|text| self.engine.parse_time(text, false)).transpose()?,
+            to: request.until.as_deref().map(|text| self.engine.parse_time(text, true)).transpose()?,
             anchor: anchor.map(|(_, at)| at),
             among,
             limit: request.limit,
@@ -101,7 +102,7 @@ impl Engine {
     }
 
     /// The episode that a citation or an episode id identifies, and its start time.
-    fn find_anchor(&self, store: &ReadStore, id: &str) -> Result<(EpisodeKey, Timestamp), EngineError> {
+    fn find_anchor(self, store: &ReadStore, id: &str) -> Result<(EpisodeKey, Timestamp), EngineError> {
         let unknown = || EngineError::UnknownReference(id.to_owned());
         let key = if let Some(key) = store.episode_by_id(id)? {
             key

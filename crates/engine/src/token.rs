@@ -41,7 +41,7 @@ impl ServerService<'_> {
     /// Creates a new token. The old one becomes invalid at once.
     pub fn rotate_token(self) -> Result<String, EngineError> {
         let token = self.new_token()?;
-        self.engine.log_event("token_rotated", None, &[]);
+        self.engine.journal().event("token_rotated", None, &[]);
         Ok(token)
     }
 

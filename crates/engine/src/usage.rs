@@ -7,7 +7,7 @@ use rethread_llm::{NanoUsd, list_price, price_thresholds};
 use rethread_model::{Agent, Timestamp, Tokens};
 use rethread_store::{LedgerTotal, ReadStore, SessionNumber, SessionScope, UsageFilter, UsageGrain, UsageTotal};
 
-use crate::{BudgetStatus, Engine, EngineError, SessionTypeReduction, reduction};
+use crate::{BudgetStatus, EngineError, ReportService, SessionTypeReduction, reduction};
 
 /// How usage is grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -156,16 +156,16 @@ pub struct UsageReport {
     pub own: OwnUsage,
 }
 
-impl Engine {
+impl ReportService<'_> {
     /// Tokens and cost by the agents, the reduction of their transcripts, and our own requests.
-    pub fn usage(&self, request: &UsageRequest) -> Result<UsageReport, EngineError> {
-        let from = request.since.as_deref().map(|text| self.parse_time(text, false)).transpose()?;
-        let to = request.until.as_deref().map(|text| self.parse_time(text, true)).transpose()?;
-        let store = self.reader()?;
+    pub fn usage(self, request: &UsageRequest) -> Result<UsageReport, EngineError> {
+        let from = request.since.as_deref().map(|text| self.engine.parse_time(text, false)).transpose()?;
+        let to = request.until.as_deref().map(|text| self.engine.parse_time(text, true)).transpose()?;
+        let store = self.engine.reader()?;
         let filter = UsageFilter { scope: request.scope.clone(), agent: request.agent, from, to };
         let (mut groups, mut work) = (Vec::new(), Vec::new());
         if let Some(store) = &store {
-            groups = usage_groups(store, &filter, request.group_by, &self.environment.time_zone)?;
+            groups = usage_groups(store, &filter, request.group_by, &self.engine.environment.time_zone)?;
             work = store.work_counts(&filter)?;
         }
         let mut total = UsageTotals::default();
@@ -177,7 +177,7 @@ impl Engine {
     }
 
     fn own_usage(
-        &self,
+        self,
         store: Option<&ReadStore>,
         from: Option<Timestamp>,
         to: Option<Timestamp>,
@@ -185,8 +185,8 @@ impl Engine {
         let ledger = |from, to| Ok::<_, EngineError>(store.map(|store| store.ledger_totals(from, to)).transpose()?);
         Ok(OwnUsage {
             requests: ledger(from, to)?.unwrap_or_default(),
-            today: ledger(Some(self.day_start()), None)?.unwrap_or_default(),
-            budget: self.budget_status(store)?,
+            today: ledger(Some(self.engine.day_start()), None)?.unwrap_or_default(),
+            budget: self.engine.models().budget_status(store)?,
         })
     }
 }

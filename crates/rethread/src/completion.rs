@@ -53,8 +53,8 @@ fn engine() -> Option<Engine> {
 /// Before anything is typed, the sessions of this project, if it has any.
 fn sessions(typed: &str) -> Option<Vec<CompletionCandidate>> {
     let engine = engine()?;
-    let list = |scope| engine.sessions(&SessionListRequest { scope, ..SessionListRequest::default() }).ok();
-    let here = if typed.is_empty() { list(engine.current_project())? } else { Vec::new() };
+    let list = |scope| engine.sessions().list(&SessionListRequest { scope, ..SessionListRequest::default() }).ok();
+    let here = if typed.is_empty() { list(engine.sessions().current_project())? } else { Vec::new() };
     let found = if here.is_empty() { list(SessionScope::AllProjects)? } else { here };
     let value = |ListedSession { session, .. }: &ListedSession| {
         let id = session.id.to_string();

@@ -272,12 +272,12 @@ impl TestHome {
         let engine = self.engine();
         let request =
             SessionListRequest { include_empty: true, include_children: true, ..SessionListRequest::default() };
-        let mut sessions = engine.sessions(&request).unwrap();
+        let mut sessions = engine.sessions().list(&request).unwrap();
         sessions.sort_by(|a, b| a.session.external_id.cmp(&b.session.external_id));
         let mut out = String::new();
         for listed in sessions {
             let show = ShowRequest { profile: LogProfile::Full, ..ShowRequest::default() };
-            let shown = engine.show(&listed.session.id.to_string(), show).unwrap();
+            let shown = engine.sessions().show(&listed.session.id.to_string(), show).unwrap();
             writeln!(out, "{:#?}", listed.session).unwrap();
             for entry in shown.entries {
                 writeln!(out, "{entry:?}").unwrap();
@@ -287,7 +287,7 @@ impl TestHome {
             }
         }
         out.push_str(&self.facts());
-        let report = engine.verify().unwrap();
+        let report = engine.maintenance().verify().unwrap();
         assert_eq!(report.damage, vec![], "the store is inconsistent");
         out.replace(&self.root.display().to_string(), "~")
     }

@@ -128,7 +128,7 @@ impl LifecycleService<'_> {
         let waiting = match store.pending_archives(MAX_WRITES_PER_CALL) {
             Ok(waiting) => waiting,
             Err(error) => {
-                self.engine.log_error("archive", &error.into());
+                self.engine.journal().error("archive", &error.into());
                 return written;
             }
         };
@@ -143,7 +143,7 @@ impl LifecycleService<'_> {
             match done {
                 Ok(path) => written.push((period, path)),
                 Err(error) => {
-                    self.engine.log_error("archive", &error);
+                    self.engine.journal().error("archive", &error);
                     break;
                 }
             }

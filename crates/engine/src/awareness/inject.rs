@@ -87,7 +87,7 @@ impl AwarenessService<'_> {
         let mut store = self.engine.writer()?;
         let before = last_activity(&store, caller)?;
         if let Err(error) = self.sync_caller_transcript(&mut store, caller) {
-            self.engine.log_error("inject", &error);
+            self.engine.journal().error("inject", &error);
         }
         if is_machine_prompt(prompt) {
             return Ok(None);
@@ -100,7 +100,7 @@ impl AwarenessService<'_> {
                 self.engine.start_detached(&["sync"]);
             }
             // What was stored before is still worth reporting.
-            Err(error) => self.engine.log_error("inject", &error),
+            Err(error) => self.engine.journal().error("inject", &error),
         }
         let Some(SessionEvent { kind, detail, .. }) = prompt_event(prompt) else { return Ok(None) };
         let event = LifecycleEvent { at: self.engine.now(), kind, detail };
@@ -216,7 +216,7 @@ impl AwarenessService<'_> {
         if let Some(store) = store.writer()
             && let Err(error) = self.catch_up(store, &project, Some(&caller), self.engine.now())
         {
-            self.engine.log_error("inject", &error);
+            self.engine.journal().error("inject", &error);
         }
         let context = self.injection_context(&store, &caller, before, self.engine.now())?;
         let view = context.own.view(&store, caller.key(), context.lifecycle, context.now)?;
@@ -274,7 +274,7 @@ impl AwarenessService<'_> {
                 match prompt_event_of(trigger) {
                     Some(event) if error.is_locked() => self.engine.hooks().spool_event(caller, event)?,
                     _ if error.is_locked() => return Err(error),
-                    _ => self.engine.log_error("inject", &error),
+                    _ => self.engine.journal().error("inject", &error),
                 }
                 return Ok(self.compose_sections(planned.sections).map(|composed| composed.text));
             }
@@ -287,7 +287,7 @@ impl AwarenessService<'_> {
                     ("bytes", part.text.len().into()),
                     ("truncated", is_cut.into()),
                 ];
-                self.engine.log_event("session-reference:inject", None, &fields);
+                self.engine.journal().event("session-reference:inject", None, &fields);
             }
         }
         self.engine.lifecycle().write_archives(store);
@@ -442,7 +442,7 @@ impl AwarenessService<'_> {
 
     /// The session for a reference, in the form hooks use.
     pub(crate) fn caller(self, store: &ReadStore, reference: &str) -> Result<Caller, EngineError> {
-        let session = self.engine.resolve_in(store, reference)?.session;
+        let session = self.engine.sessions().resolve_in(store, reference)?.session;
         Ok(Caller {
             agent: session.agent,
             cwd: session.cwd.map_or_else(|| self.engine.environment.cwd.clone(), PathBuf::from),

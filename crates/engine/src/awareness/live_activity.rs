@@ -33,12 +33,12 @@ impl AwarenessService<'_> {
             if let Some(store) = store.writer()
                 && let Err(error) = self.catch_up(store, &project, None, now)
             {
-                self.engine.log_error("activity", &error);
+                self.engine.journal().error("activity", &error);
             }
             let found = self.other_sessions(&store, NO_READER, &project, now)?;
             for number in &found.numbers {
                 let session = store.session_by_number(*number)?;
-                sessions.extend(session.map(|session| self.engine.listed_session(&store, session)).transpose()?);
+                sessions.extend(session.map(|session| self.engine.sessions().listed(&store, session)).transpose()?);
             }
             others.extend(found.sessions);
         }

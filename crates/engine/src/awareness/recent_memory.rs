@@ -48,7 +48,7 @@ impl AwarenessService<'_> {
             // The next search repairs the index.
             Err(GuardedError::DamagedIndex) => return unreadable(),
             Err(GuardedError::Other(error)) => {
-                self.engine.log_error("memory for a prompt", &error.into());
+                self.engine.journal().error("memory for a prompt", &error.into());
                 return unreadable();
             }
         };
@@ -87,7 +87,7 @@ impl AwarenessService<'_> {
             return Ok(Some(Vec::new()));
         }
         // A larger backlog is indexed after the turn; until then it shows up as activity.
-        let Some(snapshot) = self.engine.indexed_snapshot(store)? else { return Ok(None) };
+        let Some(snapshot) = self.engine.index().indexed_snapshot(store)? else { return Ok(None) };
         search_in_sessions(store, &snapshot, &query, &sessions, MAX_HITS, &here).map(Some)
     }
 }

@@ -131,7 +131,7 @@ impl SectionBuilder<'_> {
     fn resolve_references(&self, prompt: &str) -> Result<Vec<ResolvedReference>, EngineError> {
         let (store, caller, context) = (self.store, self.caller, self.context);
         let from = ReferenceOrigin { session: Some(caller.key()), project: Some(&context.project) };
-        let mut outcomes = self.engine.reference_outcomes(store, from, prompt);
+        let mut outcomes = self.engine.questions().reference_outcomes(store, from, prompt);
         for (_, outcome) in &mut outcomes {
             if let ReferenceOutcome::Resolved(sessions) = outcome {
                 for session in sessions {

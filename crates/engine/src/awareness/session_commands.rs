@@ -15,7 +15,7 @@ use super::tool_call_text::{preview, without_secrets};
 use super::{EventContext, Lifecycle};
 use crate::awareness::LifecycleService;
 use crate::hook::SpoolFile;
-use crate::{Engine, EngineError, naming};
+use crate::{EngineError, naming};
 
 /// Maximum number of notes per session; older ones are dropped.
 const MAX_NOTES: u64 = 5;

@@ -39,7 +39,7 @@ impl LifecycleService<'_> {
     /// The last events of the session that a reference identifies.
     pub fn events(self, reference: &str) -> Result<SessionEvents, EngineError> {
         let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
-        let listed = self.engine.resolve_in(&store, reference)?;
+        let listed = self.engine.sessions().resolve_in(&store, reference)?;
         self.events_of(Some(&store), listed)
     }
 

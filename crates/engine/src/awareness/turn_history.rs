@@ -15,7 +15,7 @@ impl AwarenessService<'_> {
     /// answer until the next turn.
     pub fn turn_history(self, reference: &str) -> Result<Option<String>, EngineError> {
         let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
-        let session = self.engine.resolve_in(&store, reference)?.session;
+        let session = self.engine.sessions().resolve_in(&store, reference)?.session;
         let now = self.engine.now();
         let last_turn = store.episodes(session.id)?.last().and_then(|episode| episode.started_at);
         let since = last_turn.unwrap_or_else(|| before(now, FIRST_LOOK_MILLIS));

@@ -9,7 +9,7 @@ use rethread_store::{CardRow, ReadStore};
 use serde::{Deserialize, Serialize};
 
 use super::{SessionCard, WrittenCard, fields_to_json};
-use crate::{Engine, EngineError, home};
+use crate::{CardService, EngineError, home};
 
 /// Version of the file format (E001-07).
 const SCHEMA_VERSION: u8 = 1;
@@ -66,37 +66,32 @@ pub(super) fn read_card_file(path: &Path) -> Result<Option<WrittenCard>, Damaged
     )))
 }
 
-impl Engine {
+impl CardService<'_> {
     /// Exports the card of a session, whether a model wrote it or not. Returns the card and the file path.
-    pub fn export_card(&self, reference: &str) -> Result<(SessionCard, PathBuf), EngineError> {
-        let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
-        let (number, session) = self.session_for_card(&store, reference)?;
+    pub fn export(self, reference: &str) -> Result<(SessionCard, PathBuf), EngineError> {
+        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        let (number, session) = self.session(&store, reference)?;
         let store = store.snapshot()?;
-        let (written, _) = self.written_card(&store, &session)?;
-        let card = self.card_of(&store, number, session)?;
+        let (written, _) = self.written(&store, &session)?;
+        let card = self.of_session(&store, number, session)?;
         let leaf = match written {
             Some((stored, _)) => stored.leaf_id,
             None => store.last_message_id(number)?.unwrap_or_default(),
         };
-        let path = self.write_card_file(&store, &card, &leaf)?;
+        let path = self.write_file(&store, &card, &leaf)?;
         Ok((card, path))
     }
 
     /// The file for a session's card. An agent id that is not a safe file name is replaced by ours.
-    pub(super) fn card_path(&self, session: &Session) -> PathBuf {
-        self.cards_folder().join(format!("{}.meta.json", file_stem(session)))
+    pub(super) fn path(self, session: &Session) -> PathBuf {
+        self.folder().join(format!("{}.meta.json", file_stem(session)))
     }
 
-    pub(crate) fn cards_folder(&self) -> PathBuf {
-        self.folder.join("cards")
+    pub(crate) fn folder(self) -> PathBuf {
+        self.engine.folder.join("cards")
     }
 
-    pub(super) fn write_card_file(
-        &self,
-        store: &ReadStore,
-        card: &SessionCard,
-        leaf: &str,
-    ) -> Result<PathBuf, EngineError> {
+    pub(super) fn write_file(self, store: &ReadStore, card: &SessionCard, leaf: &str) -> Result<PathBuf, EngineError> {
         let session = &card.session;
         let parent = match session.parent {
             Some(parent) => store.sessions_by_exact_reference(&parent.to_string())?.pop(),
@@ -118,8 +113,8 @@ impl Engine {
             last_indexed_leaf_id: leaf.to_owned(),
         };
         let text = serde_json::to_string_pretty(&meta).map_err(EngineError::SerializeState)? + "\n";
-        home::ensure_private_folder(&self.cards_folder())?;
-        let path = self.card_path(session);
+        home::ensure_private_folder(&self.folder())?;
+        let path = self.path(session);
         match home::write_atomic(&path, &text) {
             Ok(()) => Ok(path),
             Err(cause) => Err(EngineError::Folder { path, cause }),
@@ -127,9 +122,9 @@ impl Engine {
     }
 
     /// Removes the card files of a deleted session.
-    pub(crate) fn remove_card_file(&self, stem: &str) {
+    pub(crate) fn remove_file(self, stem: &str) {
         for end in ["meta.json", "lock"] {
-            let _ = fs::remove_file(self.cards_folder().join(format!("{stem}.{end}")));
+            let _ = fs::remove_file(self.folder().join(format!("{stem}.{end}")));
         }
     }
 }

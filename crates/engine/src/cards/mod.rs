@@ -50,22 +50,38 @@ pub struct SessionCard {
     pub damaged_file: Option<PathBuf>,
 }
 
-impl Engine {
+/// Makes the cards of sessions: by rules, or by a model.
+///
+/// ```
+/// use rethread_engine::{Engine, Environment, EngineError};
+///
+/// let folder = tempfile::tempdir()?;
+/// let engine = Engine::open(Environment::for_home(folder.path()))?;
+/// let card = engine.cards().get("the-parser");
+/// assert!(matches!(card, Err(EngineError::UnknownReference(_))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct CardService<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+impl CardService<'_> {
     /// The card of the session that `reference` resolves to.
-    pub fn card(&self, reference: &str) -> Result<SessionCard, EngineError> {
-        let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
-        let (number, session) = self.session_for_card(&store, reference)?;
-        self.card_of(&store, number, session)
+    pub fn get(self, reference: &str) -> Result<SessionCard, EngineError> {
+        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        let (number, session) = self.session(&store, reference)?;
+        self.of_session(&store, number, session)
     }
 
     /// The card of a session. For speed, only both ends of a long session are read.
-    pub(crate) fn card_of(
-        &self,
+    pub(crate) fn of_session(
+        self,
         store: &ReadStore,
         number: SessionNumber,
         session: Session,
     ) -> Result<SessionCard, EngineError> {
-        let (written, damaged_file) = self.written_card(store, &session)?;
+        let (written, damaged_file) = self.written(store, &session)?;
         if let Some((card, mut fields)) = written {
             // One name everywhere: a title by the user or the agent comes before the card's. A card that is only left
             // as a file is not known to the store, so it keeps its own.
@@ -77,22 +93,22 @@ impl Engine {
             return Ok(SessionCard { session, fields, model, created_at, updated_at, is_outdated, damaged_file });
         }
         let fields = generated_fields(store, number, &session)?;
-        let created_at = session.started_at.or(session.last_activity_at).unwrap_or_else(|| self.now());
+        let created_at = session.started_at.or(session.last_activity_at).unwrap_or_else(|| self.engine.now());
         let updated_at = session.last_activity_at.unwrap_or(created_at);
         Ok(SessionCard { session, fields, model: None, created_at, updated_at, is_outdated: false, damaged_file })
     }
 
     /// The name on a card that a model wrote and that is stored.
-    pub(crate) fn name_on_written_card(&self, key: SessionKey<'_>) -> Result<Option<String>, EngineError> {
-        let Some(store) = self.reader()? else { return Ok(None) };
+    pub(crate) fn written_name(self, key: SessionKey<'_>) -> Result<Option<String>, EngineError> {
+        let Some(store) = self.engine.reader()? else { return Ok(None) };
         let fields = store.card(key)?.and_then(|card| serde_json::from_str::<Value>(&card.fields_json).ok());
         Ok(fields.and_then(|fields| parse_card_fields(&fields).ok()).map(|fields| fields.name))
     }
 
     /// The card a model wrote, from the store, or from the exported file if the store was recreated. Second: the path
     /// of a damaged file.
-    fn written_card(
-        &self,
+    fn written(
+        self,
         store: &ReadStore,
         session: &Session,
     ) -> Result<(Option<WrittenCard>, Option<PathBuf>), EngineError> {
@@ -104,15 +120,15 @@ impl Engine {
         if stored.is_some() {
             return Ok((stored, None));
         }
-        let path = self.card_path(session);
+        let path = self.path(session);
         Ok(match export::read_card_file(&path) {
             Ok(found) => (found, None),
             Err(export::DamagedCardFile) => (None, Some(path)),
         })
     }
 
-    fn session_for_card(&self, store: &ReadStore, reference: &str) -> Result<(SessionNumber, Session), EngineError> {
-        let session = self.resolve_in(store, reference)?.session;
+    fn session(self, store: &ReadStore, reference: &str) -> Result<(SessionNumber, Session), EngineError> {
+        let session = self.engine.sessions().resolve_in(store, reference)?.session;
         let number = store.session_number(session.id)?;
         number.map(|number| (number, session)).ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))
     }

@@ -13,7 +13,7 @@ use super::{SessionCard, export, fields_to_json, session_key};
 use crate::awareness::without_secrets;
 use crate::model::{ConfiguredModel, ModelError};
 use crate::threads::{PlannedCost, with_own_call_tag};
-use crate::{Engine, EngineError, home, naming};
+use crate::{CardService, EngineError, home, naming};
 
 /// Output token limit: the longest card plus JSON overhead.
 const MAX_OUTPUT_TOKENS: u64 = 4_096;
@@ -94,39 +94,39 @@ struct CardAnswer {
     usage: Tokens,
 }
 
-impl Engine {
+impl CardService<'_> {
     /// Has a model write the card of a session. Returns the current card whatever the outcome.
-    pub fn refresh_card(&self, reference: &str, model: Option<&str>, force: bool) -> Result<CardRefresh, EngineError> {
-        let store = self.writer()?;
-        let (number, session) = self.session_for_card(&store, reference)?;
+    pub fn refresh(self, reference: &str, model: Option<&str>, force: bool) -> Result<CardRefresh, EngineError> {
+        let store = self.engine.writer()?;
+        let (number, session) = self.session(&store, reference)?;
         let unchanged = |outcome, cost| {
-            let card = self.card_of(&store, number, session.clone())?;
+            let card = self.of_session(&store, number, session.clone())?;
             Ok(CardRefresh { card, outcome, cost })
         };
-        if let Some(why) = self.cards_disabled_reason() {
+        if let Some(why) = self.disabled_reason() {
             return unchanged(CardRefreshOutcome::Disabled(why), None);
         }
-        let model = match self.card_model(model) {
+        let model = match self.model(model) {
             Ok(model) => model,
             Err(error) => return unchanged(CardRefreshOutcome::NoModel(error), None),
         };
-        let Some(_lock) = self.lock_card(&session)? else { return unchanged(CardRefreshOutcome::Busy, None) };
+        let Some(_lock) = self.lock(&session)? else { return unchanged(CardRefreshOutcome::Busy, None) };
         let snapshot = self.snapshot(&store, number, session.clone())?;
-        let needed = self.settings().cards.min_new_user_messages;
+        let needed = self.engine.settings().cards.min_new_user_messages;
         if snapshot.entries.is_empty() || (snapshot.new_prompts < needed && !force) {
             return unchanged(
                 CardRefreshOutcome::NotDue { new_prompts: snapshot.new_prompts, needed_prompts: needed },
                 None,
             );
         }
-        let ledger = self.ledger_meter()?;
-        let answer = self.ask_for_card(&model, &snapshot, &ledger);
+        let ledger = self.engine.models().meter()?;
+        let answer = self.ask_model(&model, &snapshot, &ledger);
         let cost = ledger.run_cost();
         self.log_attempt(&session, &model, &answer, cost);
         match answer {
             Ok(written) => {
                 let attempts = written.attempts;
-                let card = self.save_card(&store, &snapshot, &model, &written)?;
+                let card = self.save(&store, &snapshot, &model, &written)?;
                 Ok(CardRefresh { card, outcome: CardRefreshOutcome::Written { attempts }, cost })
             }
             Err(error) => {
@@ -140,46 +140,41 @@ impl Engine {
     }
 
     /// What a refresh would send and cost. Sends and writes nothing.
-    pub fn refresh_card_dry_run(&self, reference: &str, model: Option<&str>) -> Result<CardPlan, EngineError> {
-        let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
-        let (number, session) = self.session_for_card(&store, reference)?;
-        let model = self.card_model(model)?;
+    pub fn plan_refresh(self, reference: &str, model: Option<&str>) -> Result<CardPlan, EngineError> {
+        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        let (number, session) = self.session(&store, reference)?;
+        let model = self.model(model)?;
         let snapshot = self.snapshot(&store, number, session.clone())?;
-        let (request, is_truncated) = self.card_request(&model, &snapshot);
+        let (request, is_truncated) = self.request(&model, &snapshot);
         let planned = model.chat.estimate(&request);
-        let over_budget = self.ledger_meter()?.check_budget(&planned).err().map(|error| error.to_string());
-        let refusal_reason = self.cards_disabled_reason().or(over_budget);
+        let over_budget = self.engine.models().meter()?.check_budget(&planned).err().map(|error| error.to_string());
+        let refusal_reason = self.disabled_reason().or(over_budget);
         Ok(CardPlan {
-            card: self.card_of(&store, number, session)?,
+            card: self.of_session(&store, number, session)?,
             model: model.chat.model().to_owned(),
             planned: planned.into(),
             new_prompts: snapshot.new_prompts,
-            needed_prompts: self.settings().cards.min_new_user_messages,
+            needed_prompts: self.engine.settings().cards.min_new_user_messages,
             is_truncated,
             refusal_reason,
         })
     }
 
-    fn snapshot(
-        &self,
-        store: &ReadStore,
-        number: SessionNumber,
-        session: Session,
-    ) -> Result<CardSnapshot, EngineError> {
+    fn snapshot(self, store: &ReadStore, number: SessionNumber, session: Session) -> Result<CardSnapshot, EngineError> {
         let store = store.snapshot()?;
-        let entries = store.branch_messages(number, self.settings().cards.max_bytes)?;
+        let entries = store.branch_messages(number, self.engine.settings().cards.max_bytes)?;
         let leaf = entries.last().map(|entry| entry.native_id.clone()).unwrap_or_default();
         let prompts = store.prompts_after(number, None)?;
-        let before = self.written_card(&store, &session)?.0.map(|(card, _)| card.leaf_id);
+        let before = self.written(&store, &session)?.0.map(|(card, _)| card.leaf_id);
         let new = store.prompts_after(number, before.as_deref())?;
         Ok(CardSnapshot { number, session, entries, leaf, prompt_count: prompts, new_prompts: new })
     }
 
-    fn card_request(&self, model: &ConfiguredModel, snapshot: &CardSnapshot) -> (ChatRequest, bool) {
+    fn request(self, model: &ConfiguredModel, snapshot: &CardSnapshot) -> (ChatRequest, bool) {
         let max_output_tokens = model.max_output_tokens.min(MAX_OUTPUT_TOKENS);
         // A token is assumed to be at least three bytes; the instructions need the rest.
         let max_input_bytes = model.window.saturating_sub(max_output_tokens + 2_000).saturating_mul(3);
-        let max_bytes = self.settings().cards.max_bytes.min(max_input_bytes) as usize;
+        let max_bytes = self.engine.settings().cards.max_bytes.min(max_input_bytes) as usize;
         let prompt = card_prompt(&snapshot.entries, max_bytes);
         let request = ChatRequest {
             system: Some(with_own_call_tag(CARD_SYSTEM_PROMPT)),
@@ -191,13 +186,13 @@ impl Engine {
         (request, prompt.is_truncated)
     }
 
-    fn ask_for_card(
-        &self,
+    fn ask_model(
+        self,
         model: &ConfiguredModel,
         snapshot: &CardSnapshot,
         ledger: &dyn rethread_llm::Meter,
     ) -> Result<CardAnswer, ChatError> {
-        let (request, _) = self.card_request(model, snapshot);
+        let (request, _) = self.request(model, snapshot);
         let schema = card_schema();
         let shape = AnswerSchema { name: "session_card", schema: &schema };
         let mut fields = CardFields::default();
@@ -210,15 +205,15 @@ impl Engine {
     }
 
     /// Saves the card in the store and exports it as a file.
-    fn save_card(
-        &self,
+    fn save(
+        self,
         store: &ReadStore,
         snapshot: &CardSnapshot,
         model: &ConfiguredModel,
         written: &CardAnswer,
     ) -> Result<SessionCard, EngineError> {
-        let now = self.now();
-        let before = self.written_card(store, &snapshot.session)?.0;
+        let now = self.engine.now();
+        let before = self.written(store, &snapshot.session)?.0;
         let stored = CardRow {
             fields_json: fields_to_json(&written.fields).to_string(),
             model: model_key(model),
@@ -227,37 +222,36 @@ impl Engine {
             leaf_id: snapshot.leaf.clone(),
             prompts: snapshot.prompt_count,
         };
-        let mut writing = self.writer()?;
+        let mut writing = self.engine.writer()?;
         let mut batch = writing.begin()?;
         batch.save_card(session_key(&snapshot.session), &stored)?;
         batch.commit()?;
         naming::refresh_name(&mut writing, session_key(&snapshot.session))?;
-        let damaged =
-            export::read_card_file(&self.card_path(&snapshot.session)).err().map(|_| self.card_path(&snapshot.session));
+        let damaged = export::read_card_file(&self.path(&snapshot.session)).err().map(|_| self.path(&snapshot.session));
         let session = writing.session_by_number(snapshot.number)?.unwrap_or_else(|| snapshot.session.clone());
-        let card = self.card_of(&writing, snapshot.number, session)?;
-        self.write_card_file(&writing, &card, &snapshot.leaf)?;
+        let card = self.of_session(&writing, snapshot.number, session)?;
+        self.write_file(&writing, &card, &snapshot.leaf)?;
         Ok(SessionCard { damaged_file: damaged, ..card })
     }
 
     /// Remembers a failed attempt, so that the next automatic one waits for more new prompts.
-    fn record_failed_attempt(&self, snapshot: &CardSnapshot) -> Result<(), EngineError> {
-        let mut store = self.writer()?;
+    fn record_failed_attempt(self, snapshot: &CardSnapshot) -> Result<(), EngineError> {
+        let mut store = self.engine.writer()?;
         let mut batch = store.begin()?;
         batch.record_failed_card(session_key(&snapshot.session), &snapshot.leaf)?;
         Ok(batch.commit()?)
     }
 
     /// Lets one process at a time write a session's card (E001-06, L001-09). Returns `None` if another one is doing it.
-    fn lock_card(&self, session: &Session) -> Result<Option<File>, EngineError> {
-        let folder = self.cards_folder();
+    fn lock(self, session: &Session) -> Result<Option<File>, EngineError> {
+        let folder = self.folder();
         home::ensure_private_folder(&folder)?;
         home::try_lock_file(&folder.join(format!("{}.lock", export::file_stem(session))))
     }
 
     /// Logs the attempt in our own log, never in the transcript (S001-19, L001-05).
     fn log_attempt(
-        &self,
+        self,
         session: &Session,
         model: &ConfiguredModel,
         answer: &Result<CardAnswer, ChatError>,
@@ -267,7 +261,7 @@ impl Engine {
             ("success", answer.is_ok().into()),
             ("sessionId", session.external_id.as_str().into()),
             ("model", model_key(model).into()),
-            ("timestamp", self.now().to_string().into()),
+            ("timestamp", self.engine.now().to_string().into()),
         ];
         match answer {
             Ok(written) => {
@@ -281,7 +275,7 @@ impl Engine {
             }
             Err(error) => fields.push(("error", error.to_string().into())),
         }
-        self.log_event("session-index:index", None, &fields);
+        self.engine.journal().event("session-index:index", None, &fields);
     }
 }
 

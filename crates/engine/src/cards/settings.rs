@@ -3,7 +3,7 @@
 use rethread_llm::{ChatLimits, Provider};
 
 use crate::model::{ConfiguredModel, ModelError};
-use crate::{Engine, Settings};
+use crate::{CardService, Settings};
 
 /// The first invalid card setting. While there is one, no model writes cards (S001-12, L001-03).
 pub(crate) fn config_problem(settings: &Settings) -> Option<String> {
@@ -16,36 +16,36 @@ pub(crate) fn config_problem(settings: &Settings) -> Option<String> {
     Some(format!("invalid model {bad:?} in cards.model_keys: use provider/model, such as anthropic/claude-haiku-4-5"))
 }
 
-impl Engine {
+impl CardService<'_> {
     /// The reason why no model may write cards, or `None` if one may.
-    pub(super) fn cards_disabled_reason(&self) -> Option<String> {
-        if !self.settings().cards.enabled {
+    pub(super) fn disabled_reason(self) -> Option<String> {
+        if !self.engine.settings().cards.enabled {
             return Some("cards.enabled is false".to_owned());
         }
-        config_problem(self.settings())
+        config_problem(self.engine.settings())
     }
 
     /// Whether a card model is configured. Its API key may still be missing.
-    pub(super) fn has_card_model(&self) -> bool {
-        !self.settings().cards.model_keys.is_empty() || !self.model_name().is_empty()
+    pub(super) fn has_model(self) -> bool {
+        !self.engine.settings().cards.model_keys.is_empty() || !self.engine.models().name().is_empty()
     }
 
     /// The model that writes cards: `chosen`, else the first usable one of `cards.model_keys`, else the configured
     /// model. No retries, because the caller can ask again (S001-10).
-    pub(super) fn card_model(&self, chosen: Option<&str>) -> Result<ConfiguredModel, ModelError> {
+    pub(super) fn model(self, chosen: Option<&str>) -> Result<ConfiguredModel, ModelError> {
         let limits = ChatLimits { retries: 0, ..ChatLimits::BACKGROUND };
         if let Some(chosen) = chosen {
             return match parse_model_key(chosen) {
-                Some((provider, name)) => self.provider_model(provider, name, limits),
-                None => self.model(Some(chosen), limits),
+                Some((provider, name)) => self.engine.models().of_provider(provider, name, limits),
+                None => self.engine.models().configured(Some(chosen), limits),
             };
         }
-        let keys = &self.settings().cards.model_keys;
+        let keys = &self.engine.settings().cards.model_keys;
         let mut models = keys
             .iter()
             .filter_map(|key| parse_model_key(key))
-            .map(|(provider, name)| self.provider_model(provider, name, limits));
-        let Some(first) = models.next() else { return self.model(None, limits) };
+            .map(|(provider, name)| self.engine.models().of_provider(provider, name, limits));
+        let Some(first) = models.next() else { return self.engine.models().configured(None, limits) };
         // If none is usable, report the error of the most preferred one.
         first.or_else(|error| models.find_map(Result::ok).ok_or(error))
     }

@@ -15,7 +15,7 @@ use crate::awareness::without_secrets;
 use crate::budget::LedgerMeter;
 use crate::model::ConfiguredModel;
 use crate::threads::{PlannedCost, with_own_call_tag};
-use crate::{Engine, EngineError, NanoUsd};
+use crate::{EngineError, EnrichmentService, NanoUsd};
 
 /// Maximum bytes of a session per request.
 pub(super) const CHUNK_BYTES: u64 = 48 * 1024;
@@ -29,17 +29,17 @@ pub(super) const INSTRUCTION_TOKENS: u64 = 1_500;
 const MODEL_PREDICATES: [Predicate; 5] =
     [Predicate::Decided, Predicate::Prefers, Predicate::Forbids, Predicate::FixedBy, Predicate::NotFixedBy];
 
-impl Engine {
+impl EnrichmentService<'_> {
     /// Sends the entries the model has not seen. The facts of one chunk are saved before the next one is sent.
-    pub(super) fn enrich_session(
-        &self,
+    pub(super) fn run_session(
+        self,
         store: &ReadStore,
         model: &ConfiguredModel,
         row: &EnrichmentRow,
         session: &Session,
     ) -> Result<EnrichmentAttempt, EngineError> {
         let unshown = store.unshown_entries(row.session, row.shown_seq)?;
-        let ledger = self.ledger_meter()?;
+        let ledger = self.engine.models().meter()?;
         let (cost, shown_to) = (Some(NanoUsd::ZERO), row.shown_seq);
         let mut attempt =
             EnrichmentAttempt { added: 0, dropped: 0, tokens: 0, cost, shown_to, end: EnrichmentEnd::Complete };
@@ -67,8 +67,8 @@ impl Engine {
     }
 
     /// Number of requests, and an upper bound on their tokens and cost.
-    pub(super) fn planned_enrichment(
-        &self,
+    pub(super) fn plan_session(
+        self,
         store: &ReadStore,
         model: &ConfiguredModel,
         row: &EnrichmentRow,
@@ -87,10 +87,10 @@ impl Engine {
 
     /// Chunk size that fits the context window and the per-request budget. A token is assumed to be at least three
     /// bytes.
-    fn chunk_bytes(&self, model: &ConfiguredModel) -> usize {
+    fn chunk_bytes(self, model: &ConfiguredModel) -> usize {
         let reserved = model.max_output_tokens.min(MAX_OUTPUT_TOKENS) + INSTRUCTION_TOKENS;
         let bytes_left = |tokens: u64| tokens.saturating_sub(reserved).saturating_mul(3);
-        let a_call = match self.budget().call_tokens {
+        let a_call = match self.engine.models().budget().call_tokens {
             0 => u64::MAX,
             tokens => bytes_left(tokens),
         };
@@ -100,13 +100,13 @@ impl Engine {
     /// Saves new facts and how far the session was shown. Returns how many were added, or `None` if the session is gone
     /// or was rebuilt, so that line numbers may differ.
     fn save_facts(
-        &self,
+        self,
         row: &EnrichmentRow,
         session: &Session,
         (model, distinctive): (&ConfiguredModel, Option<u64>),
         facts: Vec<CitedFact>,
     ) -> Result<Option<u64>, EngineError> {
-        let mut store = self.writer()?;
+        let mut store = self.engine.writer()?;
         let query = FactQuery { predicates: &MODEL_PREDICATES, session: Some(session.id), ..FactQuery::default() };
         let mut known: Vec<Fact> = store.facts(&query)?.into_iter().map(|known| known.fact).collect();
         let mut batch = store.begin()?;
@@ -122,7 +122,7 @@ impl Engine {
                 continue;
             };
             let facts = std::slice::from_ref(&fact);
-            added += batch.add_model_facts(row.session, *span, facts, &model_key(model), self.now())?;
+            added += batch.add_model_facts(row.session, *span, facts, &model_key(model), self.engine.now())?;
             known.push(fact);
         }
         batch.save_enrichment(row)?;

@@ -7,7 +7,7 @@ use rethread_store::{ReadStore, UsageFilter, WorkCounts};
 
 use super::ask_model::{CHUNK_BYTES, INSTRUCTION_TOKENS};
 use crate::sync::{JobStart, TranscriptJob};
-use crate::{Engine, EngineError, NanoUsd, SessionType};
+use crate::{EngineError, EnrichmentService, NanoUsd, SessionType};
 
 /// Tokens kept per thousand transcript tokens when there is no data yet; measured, see the README.
 const DEFAULT_KEPT_PER_MILLE: u64 = 34;
@@ -27,14 +27,14 @@ pub struct EnrichmentEstimate {
     pub cost: Option<NanoUsd>,
 }
 
-impl Engine {
+impl EnrichmentService<'_> {
     /// Estimates by kind of session for transcripts that would be read. `None` if no model is usable.
-    pub(crate) fn enrichment_estimates(
-        &self,
+    pub(crate) fn estimates(
+        self,
         store: Option<&ReadStore>,
         jobs: &[TranscriptJob],
     ) -> Result<Option<Vec<EnrichmentEstimate>>, EngineError> {
-        let Ok(model) = self.enrichment_model() else { return Ok(None) };
+        let Ok(model) = self.model() else { return Ok(None) };
         let work = store.map(|store| store.work_counts(&UsageFilter::default())).transpose()?.unwrap_or_default();
         let mut by_kind: BTreeMap<Option<SessionType>, (u64, Tokens)> = BTreeMap::new();
         for job in jobs {

@@ -146,32 +146,47 @@ enum EnrichmentEnd {
     Failed(ChatError),
 }
 
-impl Engine {
+/// Lets a model add facts to sessions, if the user turned that on.
+///
+/// ```
+/// use rethread_engine::{Engine, Environment};
+///
+/// let folder = tempfile::tempdir()?;
+/// let engine = Engine::open(Environment::for_home(folder.path()))?;
+/// assert!(engine.enrichment().failures()?.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct EnrichmentService<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+impl EnrichmentService<'_> {
     /// Extracts facts from the session that `reference` resolves to, or from all sessions that are due.
-    pub fn enrich(&self, reference: Option<&str>) -> Result<EnrichReport, EngineError> {
+    pub fn run(self, reference: Option<&str>) -> Result<EnrichReport, EngineError> {
         let stopped = |why| Ok(EnrichReport { stop_reason: Some(why), ..EnrichReport::default() });
-        if let Some(why) = self.enrichment_disabled_reason() {
+        if let Some(why) = self.disabled_reason() {
             return stopped(EnrichStop::Disabled(why));
         }
-        let model = match self.enrichment_model() {
+        let model = match self.model() {
             Ok(model) => model,
             Err(error) => return stopped(EnrichStop::NoModel(error)),
         };
-        let Some(_lock) = self.lock_enrichment()? else { return stopped(EnrichStop::Busy) };
-        let mut store = self.writer()?;
+        let Some(_lock) = self.lock()? else { return stopped(EnrichStop::Busy) };
+        let mut store = self.engine.writer()?;
         let mut report = EnrichReport { model: Some(model_key(&model)), ..EnrichReport::default() };
         let due = if let Some(reference) = reference {
-            vec![self.enrichment_row(&store, reference)?]
+            vec![self.row(&store, reference)?]
         } else {
-            self.queue_enrichments(&mut store)?;
-            report.stop_reason = self.enrichment_paused_until(&store)?.map(|until| EnrichStop::Paused { until });
-            if report.stop_reason.is_some() { Vec::new() } else { self.due_enrichments(&store)? }
+            self.enqueue(&mut store)?;
+            report.stop_reason = self.paused_until(&store)?.map(|until| EnrichStop::Paused { until });
+            if report.stop_reason.is_some() { Vec::new() } else { self.due(&store)? }
         };
         for row in due {
             let Some(session) = store.session_by_number(row.session)? else { continue };
-            let attempt = self.enrich_session(&store, &model, &row, &session)?;
+            let attempt = self.run_session(&store, &model, &row, &session)?;
             let (outcome, held_until) = self.save_attempt(&mut store, row, &attempt)?;
-            self.log_enrichment(&session, &attempt, &outcome);
+            self.log(&session, &attempt, &outcome);
             let EnrichmentAttempt { added, dropped, tokens, cost, .. } = attempt;
             report.sessions.push(EnrichedSession { session, added, dropped, tokens, cost, outcome });
             if let Some(until) = held_until {
@@ -184,24 +199,24 @@ impl Engine {
     }
 
     /// What a run would send and cost. Sends and writes nothing.
-    pub fn enrich_dry_run(&self, reference: Option<&str>) -> Result<EnrichPlan, EngineError> {
-        let model = self.enrichment_model()?;
+    pub fn plan(self, reference: Option<&str>) -> Result<EnrichPlan, EngineError> {
+        let model = self.model()?;
         let mut plan = EnrichPlan {
             model: model_key(&model),
             sessions: Vec::new(),
             paused_until: None,
-            refusal_reason: self.enrichment_disabled_reason(),
+            refusal_reason: self.disabled_reason(),
         };
-        let Some(store) = self.reader()? else { return Ok(plan) };
-        plan.paused_until = self.enrichment_paused_until(&store)?;
+        let Some(store) = self.engine.reader()? else { return Ok(plan) };
+        plan.paused_until = self.paused_until(&store)?;
         let rows = match reference {
-            Some(reference) => vec![self.enrichment_row(&store, reference)?],
+            Some(reference) => vec![self.row(&store, reference)?],
             None => self.queued_or_eligible(&store)?,
         };
         for row in rows {
             let Some(session) = store.session_by_number(row.session)? else { continue };
-            let (requests, planned) = self.planned_enrichment(&store, &model, &row)?;
-            let next_at = row.next_attempt_at.unwrap_or_else(|| self.now());
+            let (requests, planned) = self.plan_session(&store, &model, &row)?;
+            let next_at = row.next_attempt_at.unwrap_or_else(|| self.engine.now());
             let (tries, reason) = (row.failed_attempts, row.error);
             plan.sessions.push(PlannedEnrichment { session, requests, planned, attempts: tries, next_at, reason });
         }
@@ -209,8 +224,8 @@ impl Engine {
     }
 
     /// Sessions that were given up, most recent first.
-    pub fn enrich_failures(&self) -> Result<Vec<EnrichFailure>, EngineError> {
-        let Some(store) = self.reader()? else { return Ok(Vec::new()) };
+    pub fn failures(self) -> Result<Vec<EnrichFailure>, EngineError> {
+        let Some(store) = self.engine.reader()? else { return Ok(Vec::new()) };
         let mut all = Vec::new();
         for row in store.failed_enrichments()? {
             let (Some(session), Some(failed_at)) = (store.session_by_number(row.session)?, row.failed_at) else {
@@ -227,39 +242,39 @@ impl Engine {
     }
 
     /// Puts given-up sessions back into the queue. Returns how many.
-    pub fn clear_enrich_failures(&self) -> Result<u64, EngineError> {
-        if self.reader()?.is_none() {
+    pub fn clear_failures(self) -> Result<u64, EngineError> {
+        if self.engine.reader()?.is_none() {
             return Ok(0);
         }
-        let mut store = self.writer()?;
+        let mut store = self.engine.writer()?;
         let mut batch = store.begin()?;
-        let cleared = batch.requeue_failed_enrichments(self.now())?;
+        let cleared = batch.requeue_failed_enrichments(self.engine.now())?;
         batch.commit()?;
         Ok(cleared)
     }
 
     /// The configured model without immediate retries: the queue retries much later.
-    fn enrichment_model(&self) -> Result<ConfiguredModel, ModelError> {
-        self.model(None, ChatLimits { retries: 0, ..ChatLimits::BACKGROUND })
+    fn model(self) -> Result<ConfiguredModel, ModelError> {
+        self.engine.models().configured(None, ChatLimits { retries: 0, ..ChatLimits::BACKGROUND })
     }
 
     /// The queue row of the session that `reference` resolves to, whether or not it is due.
-    fn enrichment_row(&self, store: &ReadStore, reference: &str) -> Result<EnrichmentRow, EngineError> {
-        let session = self.resolve_in(store, reference)?.session;
+    fn row(self, store: &ReadStore, reference: &str) -> Result<EnrichmentRow, EngineError> {
+        let session = self.engine.sessions().resolve_in(store, reference)?.session;
         let unknown = || EngineError::UnknownReference(reference.to_owned());
         let number: SessionNumber = store.session_number(session.id)?.ok_or_else(unknown)?;
-        Ok(store.enrichment(number)?.unwrap_or_else(|| EnrichmentRow::new(number, self.now())))
+        Ok(store.enrichment(number)?.unwrap_or_else(|| EnrichmentRow::new(number, self.engine.now())))
     }
 
     /// Saves the result for a session. Also returns the time until which requests are paused, if the provider failed
     /// too often.
     fn save_attempt(
-        &self,
+        self,
         store: &mut Store,
         row: EnrichmentRow,
         attempt: &EnrichmentAttempt,
     ) -> Result<(EnrichOutcome, Option<Timestamp>), EngineError> {
-        let now = self.now();
+        let now = self.engine.now();
         let row = EnrichmentRow { shown_seq: attempt.shown_to, ..row };
         let (row, outcome) = match &attempt.end {
             EnrichmentEnd::Complete => {
@@ -298,7 +313,7 @@ impl Engine {
         Ok((outcome, held_until))
     }
 
-    fn log_enrichment(&self, session: &Session, attempt: &EnrichmentAttempt, outcome: &EnrichOutcome) {
+    fn log(self, session: &Session, attempt: &EnrichmentAttempt, outcome: &EnrichOutcome) {
         let mut fields: Vec<(&str, Value)> = vec![
             ("sessionId", session.external_id.as_str().into()),
             ("added", attempt.added.into()),
@@ -311,7 +326,7 @@ impl Engine {
                 fields.push(("error", reason.as_str().into()));
             }
         }
-        self.log_event("facts:enrich", None, &fields);
+        self.engine.journal().event("facts:enrich", None, &fields);
     }
 }
 

@@ -8,7 +8,7 @@ use rethread_store::{EnrichmentRow, ReadStore, SessionKey, SessionNumber, Store}
 
 use super::EnrichOutcome;
 use crate::awareness::{Lifecycle, without_secrets};
-use crate::{Engine, EngineError, home};
+use crate::{EngineError, EnrichmentService, home};
 
 /// Minutes until the next attempt after each failure. After the last one the session is given up (E003-16).
 const RETRY_MINUTES: [i64; 5] = [5, 15, 45, 120, 360];
@@ -18,74 +18,75 @@ pub(super) const MAX_PROVIDER_FAILURES: u64 = 3;
 /// Maximum length of a stored failure reason.
 const MAX_REASON_CHARS: usize = 300;
 
-impl Engine {
+impl EnrichmentService<'_> {
     /// After a sync: queues ended sessions and starts a detached process for those that are due. Returns whether one
     /// was started. Returns early if enrichment is disabled.
-    pub(crate) fn start_enrichment_if_due(&self, store: &mut Store) -> Result<bool, EngineError> {
-        if self.enrichment_disabled_reason().is_some() || self.model_name().is_empty() {
+    pub(crate) fn start_if_due(self, store: &mut Store) -> Result<bool, EngineError> {
+        if self.disabled_reason().is_some() || self.engine.models().name().is_empty() {
             return Ok(false);
         }
-        self.queue_enrichments(store)?;
-        if self.enrichment_paused_until(store)?.is_some() || self.due_enrichments(store)?.is_empty() {
+        self.enqueue(store)?;
+        if self.paused_until(store)?.is_some() || self.due(store)?.is_empty() {
             return Ok(false);
         }
         // A running process handles these too; otherwise the next sync starts one.
-        if self.lock_enrichment()?.is_none() {
+        if self.lock()?.is_none() {
             return Ok(false);
         }
-        Ok(self.start_detached(&["enrich"]))
+        Ok(self.engine.start_detached(&["enrich"]))
     }
 
     /// The reason why no model may extract facts, or `None` if one may.
-    pub(super) fn enrichment_disabled_reason(&self) -> Option<String> {
-        let facts = &self.settings().facts;
+    pub(super) fn disabled_reason(self) -> Option<String> {
+        let facts = &self.engine.settings().facts;
         for (name, is_on) in [("facts.enabled", facts.enabled), ("facts.model", facts.model)] {
             if !is_on {
                 return Some(format!("{name} is false"));
             }
         }
-        let budget = self.budget();
+        let budget = self.engine.models().budget();
         let may_spend = budget.daily_tokens > 0 || budget.daily_usd > NanoUsd::ZERO;
         (!may_spend).then(|| BudgetRefusal::NoBudget.to_string())
     }
 
     /// Queues sessions that have ended and have entries the model was not shown.
-    pub(super) fn queue_enrichments(&self, store: &mut Store) -> Result<(), EngineError> {
+    pub(super) fn enqueue(self, store: &mut Store) -> Result<(), EngineError> {
         let ended = self.sessions_to_queue(store)?;
         if ended.is_empty() {
             return Ok(());
         }
         let mut batch = store.begin()?;
-        batch.queue_enrichments(&ended, self.now())?;
+        batch.queue_enrichments(&ended, self.engine.now())?;
         Ok(batch.commit()?)
     }
 
     /// Sessions in the queue, and those that would be queued now.
-    pub(super) fn queued_or_eligible(&self, store: &ReadStore) -> Result<Vec<EnrichmentRow>, EngineError> {
+    pub(super) fn queued_or_eligible(self, store: &ReadStore) -> Result<Vec<EnrichmentRow>, EngineError> {
         let mut rows = store.queued_enrichments()?;
         for number in self.sessions_to_queue(store)? {
-            let known = store.enrichment(number)?.map(|row| EnrichmentRow { next_attempt_at: Some(self.now()), ..row });
-            rows.push(known.unwrap_or_else(|| EnrichmentRow::new(number, self.now())));
+            let known =
+                store.enrichment(number)?.map(|row| EnrichmentRow { next_attempt_at: Some(self.engine.now()), ..row });
+            rows.push(known.unwrap_or_else(|| EnrichmentRow::new(number, self.engine.now())));
         }
         Ok(rows)
     }
 
     /// Queued sessions whose next attempt is due.
-    pub(super) fn due_enrichments(&self, store: &ReadStore) -> Result<Vec<EnrichmentRow>, EngineError> {
-        let now = self.now();
+    pub(super) fn due(self, store: &ReadStore) -> Result<Vec<EnrichmentRow>, EngineError> {
+        let now = self.engine.now();
         let mut rows = store.queued_enrichments()?;
         rows.retain(|row| row.next_attempt_at.is_some_and(|at| at <= now));
         Ok(rows)
     }
 
     /// The time before which no requests are sent, because the provider failed repeatedly.
-    pub(super) fn enrichment_paused_until(&self, store: &ReadStore) -> Result<Option<Timestamp>, EngineError> {
-        Ok(store.enrichment_breaker()?.blocked_until.filter(|until| *until > self.now()))
+    pub(super) fn paused_until(self, store: &ReadStore) -> Result<Option<Timestamp>, EngineError> {
+        Ok(store.enrichment_breaker()?.blocked_until.filter(|until| *until > self.engine.now()))
     }
 
     /// Sessions with new entries that are no longer active.
-    fn sessions_to_queue(&self, store: &ReadStore) -> Result<Vec<SessionNumber>, EngineError> {
-        let (lifecycle, now) = (Lifecycle::from_settings(self.settings()), self.now());
+    fn sessions_to_queue(self, store: &ReadStore) -> Result<Vec<SessionNumber>, EngineError> {
+        let (lifecycle, now) = (Lifecycle::from_settings(self.engine.settings()), self.engine.now());
         let mut ended = Vec::new();
         for number in store.enrichable_sessions()? {
             let Some(session) = store.session_by_number(number)? else { continue };
@@ -99,18 +100,18 @@ impl Engine {
 
     /// The queue row and outcome after a failure. A request over budget waits until tomorrow and does not count as a
     /// failure of the session.
-    pub(super) fn schedule_retry(&self, row: &EnrichmentRow, error: &ChatError) -> (EnrichmentRow, EnrichOutcome) {
+    pub(super) fn schedule_retry(self, row: &EnrichmentRow, error: &ChatError) -> (EnrichmentRow, EnrichOutcome) {
         let is_refused = matches!(error, ChatError::Budget(_));
         let reason = without_secrets(&error.to_string());
         let reason = rethread_model::clip(&reason, MAX_REASON_CHARS).into_owned();
         let error = Some(reason.clone());
         let row = row.clone();
         if is_refused {
-            let until = self.next_midnight();
+            let until = self.engine.next_midnight();
             let row = EnrichmentRow { next_attempt_at: Some(until), failed_at: None, error, ..row };
             return (row, EnrichOutcome::Retry { until, reason });
         }
-        let (tries, now) = (row.failed_attempts + 1, self.now());
+        let (tries, now) = (row.failed_attempts + 1, self.engine.now());
         let Some(minutes) = RETRY_MINUTES.get(row.failed_attempts as usize) else {
             let row =
                 EnrichmentRow { failed_attempts: tries, next_attempt_at: None, failed_at: Some(now), error, ..row };
@@ -122,9 +123,9 @@ impl Engine {
     }
 
     /// Lets one process at a time enrich. Returns `None` if another one is running.
-    pub(super) fn lock_enrichment(&self) -> Result<Option<File>, EngineError> {
-        self.ensure_home()?;
-        home::try_lock_file(&self.folder.join("enrich.lock"))
+    pub(super) fn lock(self) -> Result<Option<File>, EngineError> {
+        self.engine.ensure_home()?;
+        home::try_lock_file(&self.engine.folder.join("enrich.lock"))
     }
 }
 

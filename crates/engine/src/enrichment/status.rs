@@ -4,7 +4,7 @@ use rethread_model::Timestamp;
 use rethread_store::ReadStore;
 
 use super::EnrichFailure;
-use crate::{Engine, EngineError};
+use crate::{EngineError, EnrichmentService};
 
 /// Maximum number of failures listed.
 const MAX_FAILURES_LISTED: usize = 10;
@@ -28,23 +28,23 @@ pub struct EnrichmentStatus {
     pub paused_until: Option<Timestamp>,
 }
 
-impl Engine {
-    pub(crate) fn enrichment_status(&self, store: Option<&ReadStore>) -> Result<EnrichmentStatus, EngineError> {
+impl EnrichmentService<'_> {
+    pub(crate) fn status(self, store: Option<&ReadStore>) -> Result<EnrichmentStatus, EngineError> {
         let mut status = EnrichmentStatus::default();
         let mut failures = 0;
         if let Some(store) = store {
             let waiting = store.queued_enrichments()?;
             status.queued = waiting.len() as u64;
             status.retrying = waiting.iter().filter(|row| row.failed_attempts > 0).count() as u64;
-            status.last_failures = self.enrich_failures()?;
+            status.last_failures = self.failures()?;
             status.failed = status.last_failures.len() as u64;
             status.last_failures.truncate(MAX_FAILURES_LISTED);
-            status.paused_until = self.enrichment_paused_until(store)?;
+            status.paused_until = self.paused_until(store)?;
             failures = store.enrichment_breaker()?.failures;
         }
         let no_model = || "no language model is configured".to_owned();
-        let off = self.enrichment_disabled_reason().or_else(|| self.model_name().is_empty().then(no_model));
-        let unreachable = match self.enrichment_model() {
+        let off = self.disabled_reason().or_else(|| self.engine.models().name().is_empty().then(no_model));
+        let unreachable = match self.model() {
             Err(error) => Some(error.to_string()),
             Ok(_) if failures > 0 => Some(format!("the model failed {failures} times in a row")),
             Ok(_) => None,

@@ -4,7 +4,7 @@ use rethread_model::Predicate;
 use rethread_recall::{Decision, decisions};
 use rethread_store::{FactQuery, SessionScope};
 
-use crate::{Engine, EngineError};
+use crate::{EngineError, FactService};
 
 /// Selects decisions, preferences and prohibitions.
 #[derive(Clone, Debug, Default)]
@@ -19,11 +19,11 @@ pub struct DecisionRequest {
     pub as_of: Option<String>,
 }
 
-impl Engine {
+impl FactService<'_> {
     /// Decisions, preferences and prohibitions, newest first.
-    pub fn decisions(&self, request: &DecisionRequest) -> Result<Vec<Decision>, EngineError> {
+    pub fn decisions(self, request: &DecisionRequest) -> Result<Vec<Decision>, EngineError> {
         let until = self.parse_as_of(request.as_of.as_deref())?;
-        let Some(store) = self.reader()? else { return Ok(Vec::new()) };
+        let Some(store) = self.engine.reader()? else { return Ok(Vec::new()) };
         let predicates = [Predicate::Decided, Predicate::Prefers, Predicate::Forbids];
         let query = FactQuery { scope: request.scope.clone(), predicates: &predicates, until, ..FactQuery::default() };
         let all = decisions(&store.facts(&query)?).into_iter();

@@ -5,7 +5,7 @@ use rethread_recall::{EntityGraph, GraphItem, GraphLimits, entity_graph};
 use rethread_store::{EntityFacts, EntityQuery, FactQuery, FactRow, ReadStore, SessionScope};
 
 use super::naming::{command_entity, error_signature};
-use crate::{Engine, EngineError};
+use crate::{EngineError, FactService};
 
 /// Selects an entity, or an overview.
 #[derive(Clone, Debug, Default)]
@@ -47,11 +47,11 @@ impl FactsReport {
     }
 }
 
-impl Engine {
+impl FactService<'_> {
     /// Facts and graph of an entity, or an overview.
-    pub fn facts_about(&self, request: &FactsRequest) -> Result<FactsReport, EngineError> {
+    pub fn about(self, request: &FactsRequest) -> Result<FactsReport, EngineError> {
         let until = self.parse_as_of(request.as_of.as_deref())?;
-        let Some(store) = self.reader()? else { return Ok(FactsReport::Entities(Vec::new())) };
+        let Some(store) = self.engine.reader()? else { return Ok(FactsReport::Entities(Vec::new())) };
         let entities = |name_contains: Option<&str>| {
             store.entities_with_facts(&EntityQuery {
                 scope: request.scope.clone(),

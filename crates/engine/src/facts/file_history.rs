@@ -7,7 +7,7 @@ use rethread_recall::{Decision, FileTouch, Fix, all_file_names, decisions, file_
 use rethread_store::{EntityQuery, EpisodeKey, FactQuery, FactRow, ReadStore, SessionScope};
 
 use crate::search::prompt_of;
-use crate::{Engine, EngineError};
+use crate::{EngineError, FactService};
 
 /// Predicates that describe an action on a file.
 const FILE_ACTIONS: [Predicate; 5] =
@@ -43,12 +43,12 @@ pub struct FileHistory {
     pub decisions: Vec<Decision>,
 }
 
-impl Engine {
+impl FactService<'_> {
     /// The history of a file under all of its names.
-    pub fn file_history(&self, request: &FileRequest) -> Result<FileHistory, EngineError> {
-        let since = request.since.as_deref().map(|text| self.parse_time(text, false)).transpose()?;
+    pub fn file_history(self, request: &FileRequest) -> Result<FileHistory, EngineError> {
+        let since = request.since.as_deref().map(|text| self.engine.parse_time(text, false)).transpose()?;
         let until = self.parse_as_of(request.until.as_deref())?;
-        let Some(store) = self.reader()? else { return Ok(FileHistory::default()) };
+        let Some(store) = self.engine.reader()? else { return Ok(FileHistory::default()) };
         let Some(name) = self.resolve_file(&store, request)? else { return Ok(FileHistory::default()) };
         let of = |predicates: &[Predicate]| {
             store.facts(&FactQuery { scope: request.scope.clone(), predicates, until, ..FactQuery::default() })
@@ -80,9 +80,9 @@ impl Engine {
     }
 
     /// The stored name for the path the user typed.
-    fn resolve_file(&self, store: &ReadStore, request: &FileRequest) -> Result<Option<String>, EngineError> {
+    fn resolve_file(self, store: &ReadStore, request: &FileRequest) -> Result<Option<String>, EngineError> {
         let typed = normalize_path(Path::new(&request.path));
-        let here = normalize_path(&self.environment.cwd.join(&request.path));
+        let here = normalize_path(&self.engine.environment.cwd.join(&request.path));
         let last = typed.rsplit('/').next().unwrap_or(&typed);
         let kind = Some(EntityKind::File);
         let query =

@@ -8,7 +8,7 @@ use rethread_recall::{FactSource, KnownFixes, MIN_WORD_OVERLAP, distinctive_word
 use rethread_store::{EntityQuery, FactQuery, FactRow, ReadStore, SessionScope};
 
 use super::naming::error_signature;
-use crate::{Engine, EngineError};
+use crate::{EngineError, FactService};
 
 /// Maximum lines of a pasted text that are examined; the error is near the beginning or the end.
 const MAX_LINES: usize = 400;
@@ -93,10 +93,10 @@ pub struct ErrorsReport {
     pub total: usize,
 }
 
-impl Engine {
+impl FactService<'_> {
     /// Known errors with their fixes and failed attempts.
-    pub fn errors(&self, request: &ErrorsRequest) -> Result<ErrorsReport, EngineError> {
-        let Some(store) = self.reader()? else { return Ok(ErrorsReport::default()) };
+    pub fn errors(self, request: &ErrorsRequest) -> Result<ErrorsReport, EngineError> {
+        let Some(store) = self.engine.reader()? else { return Ok(ErrorsReport::default()) };
         let query = FactQuery { scope: request.scope.clone(), predicates: &ERROR_PREDICATES, ..FactQuery::default() };
         let mut errors = known_errors_in(store.facts(&query)?);
         errors.retain(|error| error.contains_words(&request.query));
@@ -106,9 +106,9 @@ impl Engine {
     }
 
     /// Looks up fixes for the same error, or for errors with similar words.
-    pub fn fix(&self, request: &FixRequest) -> Result<FixReport, EngineError> {
+    pub fn fix(self, request: &FixRequest) -> Result<FixReport, EngineError> {
         let signatures = candidate_signatures(&request.text);
-        let Some(store) = self.reader()? else {
+        let Some(store) = self.engine.reader()? else {
             return Ok(FixReport { signature: signatures.into_iter().next(), ..FixReport::default() });
         };
         let mut errors = Vec::new();

@@ -18,11 +18,28 @@ pub(crate) use fix::known_errors_in;
 pub use fix::{ErrorsReport, ErrorsRequest, FixReport, FixRequest, KnownError};
 pub use workflows::WorkflowRequest;
 
-impl Engine {
+/// Answers questions from facts: what fixed an error, what was decided, what happened to a file.
+///
+/// ```
+/// use rethread_engine::{Engine, Environment, FixRequest};
+///
+/// let folder = tempfile::tempdir()?;
+/// let engine = Engine::open(Environment::for_home(folder.path()))?;
+/// let request = FixRequest { text: "error[E0425]: cannot find value `x`".to_owned(), ..FixRequest::default() };
+/// let report = engine.facts().fix(&request)?;
+/// assert!(report.signature.is_some() && report.errors.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct FactService<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+impl FactService<'_> {
     /// The inclusive end of an "as of" time; for a date, the end of that day.
-    fn parse_as_of(&self, text: Option<&str>) -> Result<Option<Timestamp>, EngineError> {
+    fn parse_as_of(self, text: Option<&str>) -> Result<Option<Timestamp>, EngineError> {
         let Some(text) = text else { return Ok(None) };
-        let (from, end) = (self.parse_time(text, false)?, self.parse_time(text, true)?);
+        let (from, end) = (self.engine.parse_time(text, false)?, self.engine.parse_time(text, true)?);
         // The parsed end is exclusive.
         Ok(Some(if end > from { Timestamp::from_millis(end.as_millis() - 1) } else { end }))
     }

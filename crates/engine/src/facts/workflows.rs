@@ -4,7 +4,7 @@ use rethread_model::Predicate;
 use rethread_recall::{Workflow, workflows};
 use rethread_store::{FactQuery, SessionScope};
 
-use crate::{Engine, EngineError};
+use crate::{EngineError, FactService};
 
 /// Selects workflows.
 #[derive(Clone, Debug, Default)]
@@ -15,11 +15,11 @@ pub struct WorkflowRequest {
     pub as_of: Option<String>,
 }
 
-impl Engine {
+impl FactService<'_> {
     /// Workflows by project.
-    pub fn workflows(&self, request: &WorkflowRequest) -> Result<Vec<Workflow>, EngineError> {
+    pub fn workflows(self, request: &WorkflowRequest) -> Result<Vec<Workflow>, EngineError> {
         let until = self.parse_as_of(request.as_of.as_deref())?;
-        let Some(store) = self.reader()? else { return Ok(Vec::new()) };
+        let Some(store) = self.engine.reader()? else { return Ok(Vec::new()) };
         let predicates = [Predicate::Ran, Predicate::Sequence, Predicate::FixedBy];
         let query = FactQuery { scope: request.scope.clone(), predicates: &predicates, until, ..FactQuery::default() };
         Ok(workflows(&store.facts(&query)?))

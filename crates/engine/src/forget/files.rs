@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::ForgetPlan;
 use crate::cards::file_stem;
-use crate::{Engine, EngineError, home};
+use crate::{EngineError, ForgetService, home};
 
 /// A shorter id could occur in a text by chance.
 const MIN_UNIQUE_ID_BYTES: usize = 16;
@@ -38,13 +38,13 @@ impl ForgetFiles {
     }
 }
 
-impl Engine {
+impl ForgetService<'_> {
     /// The files that contain anything to be forgotten.
-    pub(super) fn files_to_forget(&self, plan: &ForgetPlan) -> ForgetFiles {
+    pub(super) fn files(self, plan: &ForgetPlan) -> ForgetFiles {
         let mut files = ForgetFiles::default();
         let names: Vec<String> =
             plan.whole_sessions.iter().chain(&plan.partial_sessions).map(|(_, one)| file_stem(one)).collect();
-        for path in files_in(&self.cards_folder()) {
+        for path in files_in(&self.engine.cards().folder()) {
             let stem = path.file_name().and_then(|name| name.to_str()?.split('.').next()).unwrap_or_default();
             if names.iter().any(|one| one == stem)
                 || read_lossy(&path).is_some_and(|text| plan.is_mentioned_in(&text, TextMatcher::matches_json))
@@ -52,22 +52,23 @@ impl Engine {
                 files.cards.push(path);
             }
         }
-        let archives = files_in(&self.lifecycle().archive_folder());
+        let archives = files_in(&self.engine.lifecycle().archive_folder());
         files.archives = archives
             .filter(|path| {
                 read_lossy(path).is_some_and(|text| plan.is_mentioned_in(&text, TextMatcher::matches_archive))
             })
             .collect();
-        files.logs = files_in(&self.folder.join("logs")).filter_map(|path| log_without_mentions(path, plan)).collect();
-        let threads = self.thread_store();
+        files.logs =
+            files_in(&self.engine.folder.join("logs")).filter_map(|path| log_without_mentions(path, plan)).collect();
+        let threads = self.engine.thread_store();
         let is_there = |id: &&_| threads.log_path(**id).parent().is_some_and(Path::exists);
         files.threads = plan.threads.iter().filter(is_there).count() as u64;
         files
     }
 
     /// Deletes or rewrites those files.
-    pub(super) fn remove_files(&self, plan: &ForgetPlan) -> Result<(), EngineError> {
-        let files = self.files_to_forget(plan);
+    pub(super) fn remove_files(self, plan: &ForgetPlan) -> Result<(), EngineError> {
+        let files = self.files(plan);
         for path in files.cards.iter().chain(&files.archives) {
             remove_file(path).map_err(|cause| EngineError::Folder { path: path.clone(), cause })?;
         }

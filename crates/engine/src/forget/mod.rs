@@ -103,26 +103,44 @@ struct ForgetPlan {
     retained: RowCounts,
 }
 
-impl Engine {
+/// Erases sessions, or every episode with a text, together with everything derived from them.
+///
+/// ```
+/// use rethread_engine::{Engine, Environment, ForgetTarget};
+///
+/// let folder = tempfile::tempdir()?;
+/// let engine = Engine::open(Environment::for_home(folder.path()))?;
+/// let report = engine.forget().plan(&ForgetTarget::Matching("hunter2".to_owned()))?;
+/// assert!(report.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct ForgetService<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+impl ForgetService<'_> {
     /// What would be forgotten. Writes nothing.
-    pub fn forget_dry_run(&self, target: &ForgetTarget) -> Result<ForgetReport, EngineError> {
+    pub fn plan(self, target: &ForgetTarget) -> Result<ForgetReport, EngineError> {
         let start = Instant::now();
-        let Some(store) = found_for(target, self.reader()?)? else { return Ok(ForgetReport::default()) };
-        let plan = self.plan_forget(&store, target)?;
+        let Some(store) = found_for(target, self.engine.reader()?)? else { return Ok(ForgetReport::default()) };
+        let plan = self.build_plan(&store, target)?;
         let there = self.count_planned(&plan);
         let tombstones = plan.whole_sessions.len() + plan.entries.values().map(BTreeSet::len).sum::<usize>();
         Ok(build_report(plan, &there, &RowCounts::new(), tombstones as u64, start))
     }
 
     /// Erases the target, then checks what remains.
-    pub fn forget(&self, target: &ForgetTarget) -> Result<ForgetReport, EngineError> {
+    pub fn run(self, target: &ForgetTarget) -> Result<ForgetReport, EngineError> {
         let start = Instant::now();
-        let Some(mut store) = found_for(target, self.existing_writer()?)? else { return Ok(ForgetReport::default()) };
+        let Some(mut store) = found_for(target, self.engine.existing_writer()?)? else {
+            return Ok(ForgetReport::default());
+        };
         // Bytes of an earlier, interrupted run would not be found below, so wipe them first. The same for entries that
         // wait for the end of a sync.
         self.finish_wipe(&mut store)?;
         restore_all_set_aside(&mut store, &mut SyncTotals::default())?;
-        let plan = self.plan_forget(&store, target)?;
+        let plan = self.build_plan(&store, target)?;
         let there = self.count_planned(&plan);
         if there.values().all(|count| *count == 0) {
             let left = self.count_remaining(&store, &plan)?;
@@ -132,7 +150,7 @@ impl Engine {
         let tombstones = self.remove_rows(&mut store, &plan)?;
         self.finish_wipe(&mut store)?;
         let left = self.count_remaining(&store, &plan)?;
-        self.log_event(
+        self.engine.journal().event(
             "forgotten",
             None,
             &[("sessions", plan.whole_sessions.len().into()), ("tombstones", tombstones.into())],
@@ -141,43 +159,43 @@ impl Engine {
     }
 
     /// Wipes forgotten bytes that an earlier run left behind because it was interrupted or the database was in use.
-    pub fn wipe_forgotten(&self) -> Result<(), EngineError> {
-        self.existing_writer()?.map_or(Ok(()), |mut store| self.finish_wipe(&mut store))
+    pub fn wipe(self) -> Result<(), EngineError> {
+        self.engine.existing_writer()?.map_or(Ok(()), |mut store| self.finish_wipe(&mut store))
     }
 
     /// Wipes forgotten bytes from index and database, if that is still pending.
-    pub(crate) fn finish_wipe(&self, store: &mut Store) -> Result<(), EngineError> {
+    pub(crate) fn finish_wipe(self, store: &mut Store) -> Result<(), EngineError> {
         if !store.needs_wipe()? {
             return Ok(());
         }
         // Deleted words stay in index files until a merge, so the index is rebuilt.
-        let folder = self.index_folder();
+        let folder = self.engine.index().folder();
         delete_index(&folder)?;
         update_index(&folder, store, LockWait::Wait)?;
         store.wipe()?;
         Ok(())
     }
 
-    fn plan_forget(&self, store: &ReadStore, target: &ForgetTarget) -> Result<ForgetPlan, EngineError> {
+    fn build_plan(self, store: &ReadStore, target: &ForgetTarget) -> Result<ForgetPlan, EngineError> {
         let chosen = |sessions: Vec<Session>| sessions.into_iter().map(|session| session.id).collect::<Vec<_>>();
         let ids = match target {
-            ForgetTarget::Matching(text) => return self.plan_forget_text(store, text),
+            ForgetTarget::Matching(text) => return self.build_text_plan(store, text),
             ForgetTarget::Sessions(references) => {
-                let found = references
-                    .iter()
-                    .map(|reference| Ok(self.resolve_as(store, reference, ReferenceForm::Exact)?.session));
+                let found = references.iter().map(|reference| {
+                    Ok(self.engine.sessions().resolve_as(store, reference, ReferenceForm::Exact)?.session)
+                });
                 chosen(found.collect::<Result<_, EngineError>>()?)
             }
-            ForgetTarget::Project(path) => {
-                chosen(store.sessions(&SessionFilter { scope: self.project_at(path), ..all_sessions() })?)
-            }
+            ForgetTarget::Project(path) => chosen(
+                store.sessions(&SessionFilter { scope: self.engine.sessions().project_at(path), ..all_sessions() })?,
+            ),
             ForgetTarget::Before(moment) => {
-                inactive_since(&store.sessions(&all_sessions())?, self.parse_time(moment, false)?)
+                inactive_since(&store.sessions(&all_sessions())?, self.engine.parse_time(moment, false)?)
             }
         };
         let mut plan = ForgetPlan {
             whole_sessions: store.sessions_with_descendants(&ids)?,
-            planned_at: self.now(),
+            planned_at: self.engine.now(),
             ..ForgetPlan::default()
         };
         add_derived(store, &mut plan)?;
@@ -185,22 +203,25 @@ impl Engine {
     }
 
     /// Counts of everything in the plan, in the database, files and index.
-    fn count_planned(&self, plan: &ForgetPlan) -> RowCounts {
+    fn count_planned(self, plan: &ForgetPlan) -> RowCounts {
         let mut places = plan.places.clone();
-        places.extend(self.files_to_forget(plan).counts());
+        places.extend(self.files(plan).counts());
         let is_planned = |session: SessionNumber, seq: u64| {
             plan.whole_sessions.iter().any(|(number, _)| *number == session)
                 || plan.entries.get(&session).is_some_and(|seqs| seqs.contains(&seq))
         };
         // An unreadable index is rebuilt, and then contains nothing of this.
-        places.insert("index", rethread_index::count_documents(&self.index_folder(), &is_planned).unwrap_or_default());
+        places.insert(
+            "index",
+            rethread_index::count_documents(&self.engine.index().folder(), &is_planned).unwrap_or_default(),
+        );
         places
     }
 
     /// Counts of what remains.
-    fn count_remaining(&self, store: &ReadStore, plan: &ForgetPlan) -> Result<RowCounts, EngineError> {
+    fn count_remaining(self, store: &ReadStore, plan: &ForgetPlan) -> Result<RowCounts, EngineError> {
         let mut left = store.count_session_rows(&plan.whole_sessions, &plan.marks, plan.planned_at)?;
-        left.extend(self.files_to_forget(plan).counts());
+        left.extend(self.files(plan).counts());
         left.insert("index", self.remaining_in_index(store, plan)?);
         left.insert("bytes of the database", u64::from(store.needs_wipe()?));
         if let Some(needle) = &plan.needle {
@@ -215,19 +236,19 @@ impl Engine {
 
     /// Counts what remains in the index. If another process wrote to it in the meantime from older data, it is rebuilt
     /// once more.
-    fn remaining_in_index(&self, store: &ReadStore, plan: &ForgetPlan) -> Result<u64, EngineError> {
+    fn remaining_in_index(self, store: &ReadStore, plan: &ForgetPlan) -> Result<u64, EngineError> {
         let left = self.planned_in_index(store, plan);
         if left == 0 {
             return Ok(0);
         }
-        delete_index(&self.index_folder())?;
-        update_index(&self.index_folder(), store, LockWait::Wait)?;
+        delete_index(&self.engine.index().folder())?;
+        update_index(&self.engine.index().folder(), store, LockWait::Wait)?;
         Ok(self.planned_in_index(store, plan))
     }
 
     /// Entries of kept sessions are renumbered, so only an index that matches the store exactly is known to be clean.
-    fn planned_in_index(&self, store: &ReadStore, plan: &ForgetPlan) -> u64 {
-        let folder = self.index_folder();
+    fn planned_in_index(self, store: &ReadStore, plan: &ForgetPlan) -> u64 {
+        let folder = self.engine.index().folder();
         if !plan.entries.is_empty() {
             return rethread_index::verify_index(&folder, store).map_or(1, |wrong| wrong.len() as u64);
         }
@@ -235,9 +256,9 @@ impl Engine {
         rethread_index::count_documents(&folder, &is_planned).unwrap_or(1)
     }
 
-    fn remove_rows(&self, store: &mut Store, plan: &ForgetPlan) -> Result<u64, EngineError> {
+    fn remove_rows(self, store: &mut Store, plan: &ForgetPlan) -> Result<u64, EngineError> {
         let mut batch = store.begin_secure_delete()?;
-        batch.forget_sessions(&plan.whole_sessions, &plan.marks, self.now())?;
+        batch.forget_sessions(&plan.whole_sessions, &plan.marks, self.engine.now())?;
         let Some(needle) = &plan.needle else {
             batch.commit()?;
             return Ok(plan.whole_sessions.len() as u64);
@@ -245,14 +266,14 @@ impl Engine {
         let (kept_out, to_read) = self.remove_mentions(&mut batch, plan, needle)?;
         batch.commit()?;
         for (agent, paths) in to_read {
-            self.sync().files_with(store, agent, &paths)?;
+            self.engine.sync().files_with(store, agent, &paths)?;
         }
         let mut batch = store.begin_secure_delete()?;
         for (number, _) in &plan.partial_sessions {
             batch.lower_watermarks(*number)?;
         }
         batch.commit()?;
-        self.sync().extract_outdated_facts(store)?;
+        self.engine.sync().extract_outdated_facts(store)?;
         Ok(plan.whole_sessions.len() as u64 + kept_out)
     }
 }
@@ -318,11 +339,11 @@ fn build_report(
     }
 }
 
-impl Engine {
+impl ForgetService<'_> {
     /// Deletes the logs of threads. The next sync finishes an interrupted deletion.
-    fn remove_threads(&self, threads: &[ThreadId]) -> Result<(), EngineError> {
+    fn remove_threads(self, threads: &[ThreadId]) -> Result<(), EngineError> {
         for id in threads {
-            match self.thread_store().delete(*id) {
+            match self.engine.thread_store().delete(*id) {
                 Ok(()) | Err(ThreadError::Deleted { .. } | ThreadError::Missing { .. }) => {}
                 Err(error) => return Err(error.into()),
             }

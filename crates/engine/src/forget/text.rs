@@ -16,14 +16,14 @@ use super::{ForgetPlan, add_derived, state_contains};
 use crate::naming::offer_names;
 use crate::rebuild::rebuild_from_entries;
 use crate::sync::prefix_hashes;
-use crate::{Engine, EngineError};
+use crate::{EngineError, ForgetService};
 
 /// Transcripts to read again, by agent.
 type TranscriptsToReread = BTreeMap<Agent, Vec<PathBuf>>;
 
-impl Engine {
+impl ForgetService<'_> {
     /// Plans forgetting a text. A thread that contains it is removed completely, because thread logs are never changed.
-    pub(super) fn plan_forget_text(&self, store: &ReadStore, text: &str) -> Result<ForgetPlan, EngineError> {
+    pub(super) fn build_text_plan(self, store: &ReadStore, text: &str) -> Result<ForgetPlan, EngineError> {
         let needle = TextMatcher::new(text).ok_or(EngineError::EmptySearchText)?;
         let mut mentions = store.find_mentions(&needle)?;
         let mut threads: BTreeSet<ThreadId> = self.threads_with(&needle)?.into_iter().collect();
@@ -52,7 +52,7 @@ impl Engine {
         let (entries, places) = (mentions.entries, mentions.row_counts);
         let retained = store.count_kept_rows_containing(&needle, &whole_sessions)?;
         let needle = Some(needle);
-        let planned_at = self.now();
+        let planned_at = self.engine.now();
         let mut plan = ForgetPlan {
             whole_sessions,
             planned_at,
@@ -71,7 +71,7 @@ impl Engine {
 
     /// Removes a text from sessions that are kept. Returns the number of tombstones and the transcripts to read again.
     pub(super) fn remove_mentions(
-        &self,
+        self,
         batch: &mut Batch<'_>,
         plan: &ForgetPlan,
         needle: &TextMatcher,
@@ -112,7 +112,7 @@ impl Engine {
     /// The transcripts of a session, or of its parent if it is stored in the parent's file, and the session they belong
     /// to. `None` if they no longer contain everything that is stored, or are excluded from reading.
     fn transcripts_to_reread(
-        &self,
+        self,
         batch: &Batch<'_>,
         number: SessionNumber,
         session: &Session,
@@ -126,8 +126,8 @@ impl Engine {
             root = parent;
             rows = batch.session_transcripts(root)?;
         }
-        let mut excludes = self.sync().exclude_rules()?;
-        let is_agent_read = self.sync().agents_to_read(None).contains(&session.agent);
+        let mut excludes = self.engine.sync().exclude_rules()?;
+        let is_agent_read = self.engine.sync().agents_to_read(None).contains(&session.agent);
         let may_be_read = |row: &TranscriptRow| {
             let path = Path::new(&row.path);
             has_all_read_bytes(path, row) && !excludes.is_excluded(path, session.cwd.as_deref())
@@ -140,8 +140,8 @@ impl Engine {
     }
 
     /// Threads whose log or metadata contains the text.
-    fn threads_with(&self, needle: &TextMatcher) -> Result<Vec<ThreadId>, EngineError> {
-        let threads = self.thread_store();
+    fn threads_with(self, needle: &TextMatcher) -> Result<Vec<ThreadId>, EngineError> {
+        let threads = self.engine.thread_store();
         let has_it = |id: &ThreadId| {
             let log = threads.log_path(*id);
             [log.with_file_name("metadata.json"), log].iter().any(|path| {

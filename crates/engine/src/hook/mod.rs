@@ -63,12 +63,12 @@ impl HookService<'_> {
             // It would be lost; the next event that takes a notice brings it.
             Err(error) if !event.takes_notice => return Err(error),
             Err(error) => {
-                let notice = self.engine.replace_store_in_hook(&error).ok_or(error)?;
+                let notice = self.engine.maintenance().replace_store_in_hook(&error).ok_or(error)?;
                 host.notice.encode(event.name, &notice)
             }
         };
         if let Some(field) = host.card_name.filter(|_| event.kind == HookEventKind::Prompt) {
-            let name = self.engine.name_on_written_card(caller.key())?;
+            let name = self.engine.cards().written_name(caller.key())?;
             answer.extend(name.map(|name| (field.to_owned(), name.into())));
         }
         Ok((!answer.is_empty()).then_some(Value::Object(answer)))
@@ -124,7 +124,7 @@ impl HookService<'_> {
             HookEventKind::TurnFinished => {
                 let event = SessionEvent::new("response_completed", preview(text, ANSWER_CHARS));
                 match self.record_or_spool(caller, &event, true)? {
-                    Some(()) => engine.card_after_turn(caller.agent, &caller.external_id).map(|_| None),
+                    Some(()) => engine.cards().refresh_after_turn(caller.agent, &caller.external_id).map(|_| None),
                     None => Ok(None),
                 }
             }
@@ -155,7 +155,7 @@ impl HookService<'_> {
             let mut store = engine.writer()?;
             if reads_transcript {
                 engine.awareness().sync_caller_transcript(&mut store, caller)?;
-                engine.update_index_quickly(&store);
+                engine.index().update_quickly(&store);
             }
             engine.lifecycle().record(&mut store, caller.key(), engine.now(), event.clone(), None)?;
             // Afterwards: the event must not count as activity before itself.
@@ -171,7 +171,7 @@ impl HookService<'_> {
         if let Err(error) = &payload {
             let fields =
                 [("agent", agent.as_str().into()), ("bytes", input.len().into()), ("why", error.to_string().into())];
-            self.engine.log_event("hook_not_understood", None, &fields);
+            self.engine.journal().event("hook_not_understood", None, &fields);
         }
         payload.ok()
     }
@@ -179,7 +179,7 @@ impl HookService<'_> {
     /// Logs an event that names no session: nothing can be injected for it.
     fn log_unknown_session(self, agent: Agent, event: &str) {
         let fields = [("agent", agent.as_str().into()), ("hook", preview(event, EVENT_NAME_CHARS).into())];
-        self.engine.log_event("hook_without_session", None, &fields);
+        self.engine.journal().event("hook_without_session", None, &fields);
     }
 }
 

@@ -80,7 +80,7 @@ impl HookService<'_> {
             Err(error) if self.engine.hook_wait.is_some() && error.is_locked() => {
                 self.spool(caller, action)?;
                 let session = caller.external_id.as_str().into();
-                self.engine.log_event(
+                self.engine.journal().event(
                     "hook_spooled",
                     None,
                     &[("agent", caller.agent.as_str().into()), ("session", session)],
@@ -136,7 +136,7 @@ impl HookService<'_> {
                 // Delivered by another process since it was listed.
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 // Cut off by a power cut.
-                Ok(Err(_)) | Err(_) => self.engine.log_event("spooled_event_unreadable", None, &[]),
+                Ok(Err(_)) | Err(_) => self.engine.journal().event("spooled_event_unreadable", None, &[]),
             }
             let _ = fs::remove_file(&file.path);
         }

@@ -121,11 +121,27 @@ impl PreparedQuestion {
     }
 }
 
-impl Engine {
+/// Answers questions about a session from its entries, and resolves `@@session` in a prompt.
+///
+/// ```
+/// use rethread_engine::{Engine, Environment};
+///
+/// let folder = tempfile::tempdir()?;
+/// let engine = Engine::open(Environment::for_home(folder.path()))?;
+/// let found = engine.questions().references("continue like @@the-parser")?;
+/// assert_eq!(found.outcomes.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct QuestionService<'e> {
+    pub(crate) engine: &'e Engine,
+}
+
+impl QuestionService<'_> {
     /// Answers a question about a session: by a model if one is configured, otherwise by quoting matching passages.
-    pub fn ask(&self, request: &AskRequest) -> Result<AnsweredQuestion, AskError> {
-        let prepared = self.prepare_question(request)?;
-        let Some(model) = self.question_model(request)? else {
+    pub fn ask(self, request: &AskRequest) -> Result<AnsweredQuestion, AskError> {
+        let prepared = self.prepare(request)?;
+        let Some(model) = self.model(request)? else {
             let answer = self.passages(&prepared.store, prepared.number, &prepared.question)?;
             return Ok(prepared.into_answered(answer, None, false));
         };
@@ -134,8 +150,8 @@ impl Engine {
             return Ok(prepared.into_answered(answer, Some(name), true));
         }
         if let Some(turn) = &request.turn {
-            let max_count = self.settings().ask.max_calls_per_turn;
-            if !self.writer()?.count_model_call(turn, max_count, self.now()).map_err(EngineError::from)? {
+            let max_count = self.engine.settings().ask.max_calls_per_turn;
+            if !self.engine.writer()?.count_model_call(turn, max_count, self.engine.now()).map_err(EngineError::from)? {
                 return Err(AskError::CallLimit { limit: max_count });
             }
         }
@@ -143,15 +159,15 @@ impl Engine {
         if let (Some(turn), Err(error)) = (&request.turn, &result)
             && error.was_not_sent()
         {
-            self.writer()?.uncount_model_call(turn).map_err(EngineError::from)?;
+            self.engine.writer()?.uncount_model_call(turn).map_err(EngineError::from)?;
         }
         result
     }
 
     /// What asking would cost. Nothing is sent and nothing is written.
-    pub fn ask_dry_run(&self, request: &AskRequest) -> Result<AskPlan, AskError> {
-        let prepared = self.prepare_question(request)?;
-        let Some(model) = self.question_model(request)? else {
+    pub fn plan(self, request: &AskRequest) -> Result<AskPlan, AskError> {
+        let prepared = self.prepare(request)?;
+        let Some(model) = self.model(request)? else {
             let (model, planned, refusal_reason) = (None, None, None);
             let listed = prepared.listed;
             return Ok(AskPlan {
@@ -169,7 +185,7 @@ impl Engine {
         let cached = prepared.cached_answer(&name)?.is_some();
         let (question, session) = self.request_for(&prepared, &model, request);
         let planned = model.chat.estimate(&question);
-        let refusal_reason = self.ledger_meter()?.check_budget(&planned).err().map(|error| error.to_string());
+        let refusal_reason = self.engine.models().meter()?.check_budget(&planned).err().map(|error| error.to_string());
         Ok(AskPlan {
             listed: prepared.listed,
             model: Some(name),
@@ -185,7 +201,7 @@ impl Engine {
     /// A quick answer without cost: a cached one, otherwise matching passages. Never asks a model and never builds an
     /// index.
     pub fn answer_for_reference(
-        &self,
+        self,
         store: &ReadStore,
         session: &Session,
         question: &str,
@@ -202,7 +218,7 @@ impl Engine {
         }
     }
 
-    fn prepare_question(&self, request: &AskRequest) -> Result<PreparedQuestion, AskError> {
+    fn prepare(self, request: &AskRequest) -> Result<PreparedQuestion, AskError> {
         let question = without_secrets(request.question.trim());
         if question.is_empty() {
             return Err(AskError::InvalidArgs("the question is empty".to_owned()));
@@ -216,8 +232,8 @@ impl Engine {
             return Err(AskError::InvalidArgs("the session reference is empty".to_owned()));
         }
         let unknown = || EngineError::UnknownReference(request.reference.clone());
-        let store = self.reader()?.ok_or_else(unknown)?;
-        let listed = self.resolve_in(&store, &request.reference)?;
+        let store = self.engine.reader()?.ok_or_else(unknown)?;
+        let listed = self.engine.sessions().resolve_in(&store, &request.reference)?;
         let number = store.session_number(listed.session.id).map_err(EngineError::from)?.ok_or_else(unknown)?;
         let change = store.last_change(number).map_err(EngineError::from)?;
         let entries = store.entries(listed.session.id, EntryFilter::default()).map_err(EngineError::from)?;
@@ -229,15 +245,15 @@ impl Engine {
     }
 
     /// The model to ask. `None` if the caller wants none, or if none is configured and none was requested.
-    fn question_model(&self, request: &AskRequest) -> Result<Option<ConfiguredModel>, AskError> {
+    fn model(self, request: &AskRequest) -> Result<Option<ConfiguredModel>, AskError> {
         if request.skip_model {
             return Ok(None);
         }
-        let configured = Duration::from_secs(self.settings().ask.timeout_seconds);
+        let configured = Duration::from_secs(self.engine.settings().ask.timeout_seconds);
         let whole = request.timeout.unwrap_or(configured);
         // The caller waits and can ask again, so network errors are not retried (S001-10).
         let limits = ChatLimits { connect: whole.min(MAX_CONNECT_TIME), idle: whole, total: whole, retries: 0 };
-        match self.model(request.model.as_deref(), limits) {
+        match self.engine.models().configured(request.model.as_deref(), limits) {
             Ok(model) => Ok(Some(model)),
             Err(ModelError::NotConfigured) if request.model.is_none() => Ok(None),
             Err(error) => Err(error.into()),
@@ -245,13 +261,13 @@ impl Engine {
     }
 
     fn ask_model(
-        &self,
+        self,
         prepared: PreparedQuestion,
         model: &ConfiguredModel,
         request: &AskRequest,
     ) -> Result<AnsweredQuestion, AskError> {
         let (question, _) = self.request_for(&prepared, model, request);
-        let ledger = self.ledger_meter()?;
+        let ledger = self.engine.models().meter()?;
         let schema = answer_schema();
         let shape = AnswerSchema { name: "answer", schema: &schema };
         let check = |value: &Value| CitedAnswer::from_model_json(value, &prepared.entries).map(|_| ());
@@ -261,7 +277,7 @@ impl Engine {
         let answer = sanitize_answer(answer);
         let name = model.chat.model().to_owned();
         if let Ok(text) = serde_json::to_string(&answer) {
-            let saved = self.writer()?.cache_answer(prepared.cache_key(), &name, &text, self.now());
+            let saved = self.engine.writer()?.cache_answer(prepared.cache_key(), &name, &text, self.engine.now());
             saved.map_err(EngineError::from)?;
         }
         let mut answered = prepared.into_answered(answer, Some(name), false);
@@ -272,7 +288,7 @@ impl Engine {
 
     /// The request, and the part of the session it contains.
     fn request_for(
-        &self,
+        self,
         prepared: &PreparedQuestion,
         model: &ConfiguredModel,
         request: &AskRequest,
@@ -280,7 +296,7 @@ impl Engine {
         let max_output_tokens = model.max_output_tokens.min(model.window / 4).max(1);
         let held =
             model.window.saturating_sub(max_output_tokens + PROMPT_OVERHEAD_TOKENS).saturating_mul(BYTES_PER_TOKEN);
-        let max_bytes = request.max_bytes.unwrap_or_else(|| self.settings().ask.max_bytes);
+        let max_bytes = request.max_bytes.unwrap_or_else(|| self.engine.settings().ask.max_bytes);
         let session = serialize_session(&prepared.entries, max_bytes.min(held) as usize);
         let about = &prepared.listed.session;
         let name = about.name.as_deref().unwrap_or(&about.external_id);

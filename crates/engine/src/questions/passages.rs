@@ -6,7 +6,7 @@ use rethread_recall::{CitedAnswer, SearchError, SearchHit, SearchQuery, extracti
 use rethread_store::{ReadStore, SessionNumber};
 
 use crate::search::{GuardedError, catch_index_damage, search_in_sessions};
-use crate::{Engine, EngineError};
+use crate::{EngineError, QuestionService};
 
 /// Hits from which passages are chosen.
 const MAX_HITS: usize = 12;
@@ -14,28 +14,30 @@ const MAX_HITS: usize = 12;
 /// A hit, with the entries of its episode.
 type HitWithEntries = (SearchHit, Vec<Entry>);
 
-impl Engine {
+impl QuestionService<'_> {
     /// The matching passages, from everything synced so far.
     pub(super) fn passages(
-        &self,
+        self,
         store: &ReadStore,
         session: SessionNumber,
         question: &str,
     ) -> Result<CitedAnswer, EngineError> {
-        let (hits, _) =
-            self.with_snapshot(store, |snapshot| self.hits_in_session(store, snapshot, session, question))?;
+        let (hits, _) = self
+            .engine
+            .index()
+            .with_snapshot(store, |snapshot| self.hits_in_session(store, snapshot, session, question))?;
         Ok(extractive_answer(&hits, question))
     }
 
     /// The same for callers that cannot wait: if the index is far behind or damaged, nothing is searched.
     pub(super) fn quick_passages(
-        &self,
+        self,
         store: &ReadStore,
         session: SessionNumber,
         question: &str,
     ) -> Result<CitedAnswer, EngineError> {
         let found = catch_index_damage(|| -> Result<Option<Vec<HitWithEntries>>, SearchError> {
-            let Some(snapshot) = self.quick_snapshot(store)? else { return Ok(None) };
+            let Some(snapshot) = self.engine.index().quick_snapshot(store)? else { return Ok(None) };
             self.hits_in_session(store, &snapshot, session, question).map(Some)
         });
         let (hits, note) = match found {
@@ -53,13 +55,13 @@ impl Engine {
     }
 
     fn hits_in_session(
-        &self,
+        self,
         store: &ReadStore,
         snapshot: &IndexSnapshot,
         session: SessionNumber,
         question: &str,
     ) -> Result<Vec<HitWithEntries>, SearchError> {
-        let here = self.local_now();
+        let here = self.engine.local_now();
         let query = SearchQuery::from_prose(question, &here);
         let mut found = Vec::new();
         for hit in search_in_sessions(store, snapshot, &query, &[session], MAX_HITS, &here)? {

@@ -14,7 +14,7 @@ use rethread_store::{NamedSession, ReadStore, SessionKey, SessionNumber};
 
 use self::name_match::NameQuery;
 pub(crate) use self::name_match::slug;
-use crate::{Engine, EngineError, ListedSession};
+use crate::{Engine, EngineError, ListedSession, SessionService};
 
 /// Shortest beginning of an id that is looked up.
 const MIN_PREFIX_BYTES: usize = 4;
@@ -64,29 +64,29 @@ pub(crate) enum ReferenceMatch {
     NotFound(Vec<Session>),
 }
 
-impl Engine {
+impl SessionService<'_> {
     /// The session that a reference identifies: an id, a unique part of an id, an alias, a name or words of a name.
-    pub fn resolve(&self, reference: &str) -> Result<ListedSession, EngineError> {
-        let store = self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+    pub fn resolve(self, reference: &str) -> Result<ListedSession, EngineError> {
+        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
         self.resolve_in(&store, reference)
     }
 
-    pub(crate) fn resolve_in(&self, store: &ReadStore, reference: &str) -> Result<ListedSession, EngineError> {
+    pub(crate) fn resolve_in(self, store: &ReadStore, reference: &str) -> Result<ListedSession, EngineError> {
         self.resolve_as(store, reference, ReferenceForm::Argument)
     }
 
     pub(crate) fn resolve_as(
-        &self,
+        self,
         store: &ReadStore,
         reference: &str,
         form: ReferenceForm,
     ) -> Result<ListedSession, EngineError> {
-        let here = project::project_of(&self.environment.cwd.to_string_lossy());
+        let here = project::project_of(&self.engine.environment.cwd.to_string_lossy());
         let origin = ReferenceOrigin { session: None, project: Some(&here) };
         let reference = reference.trim();
         let shortened = || clip(reference, MAX_REFERENCE_CHARS).into_owned();
         match self.match_reference(store, origin, reference, form)? {
-            ReferenceMatch::One(session) => self.listed_session(store, *session),
+            ReferenceMatch::One(session) => self.listed(store, *session),
             ReferenceMatch::Several(candidates) => {
                 Err(EngineError::AmbiguousReference { reference: reference.to_owned(), candidates })
             }
@@ -100,7 +100,7 @@ impl Engine {
 
     /// The session that a reference or a citation (`REF:LINE`) identifies, and the line of a citation.
     pub(crate) fn resolve_citation(
-        &self,
+        self,
         store: &ReadStore,
         text: &str,
     ) -> Result<(ListedSession, Option<u64>), EngineError> {
@@ -117,7 +117,7 @@ impl Engine {
 
     /// The sessions that a text means at a place.
     pub(crate) fn match_reference(
-        &self,
+        self,
         store: &ReadStore,
         origin: ReferenceOrigin<'_>,
         text: &str,
@@ -141,7 +141,7 @@ impl Engine {
         if found.is_empty() && own_id.is_some() {
             return Ok(ReferenceMatch::NotFound(Vec::new()));
         }
-        let resolver = NameResolver { engine: self, store, origin, form, names: OnceCell::new() };
+        let resolver = NameResolver { engine: self.engine, store, origin, form, names: OnceCell::new() };
         if found.is_empty() {
             found = resolver.find(text)?;
         }
@@ -244,7 +244,7 @@ impl NameResolver<'_> {
         }
         match self.origin.project {
             Some(project) if query.is_one_word() && query.can_be_words() => {
-                let about = self.engine.sessions_about(self.store, query.slug(), project)?;
+                let about = self.engine.sessions().sessions_about(self.store, query.slug(), project)?;
                 self.load(about.into_iter().take(MAX_WORD_MATCHES))
             }
             _ => Ok(Vec::new()),

@@ -8,7 +8,7 @@ use rethread_store::{ReadStore, SessionNumber};
 
 use super::name_match::slug;
 use crate::search::{catch_index_damage, search_in_sessions};
-use crate::{Engine, EngineError};
+use crate::{EngineError, SessionService};
 
 /// Prompts that are looked at.
 const MAX_HITS: usize = 60;
@@ -50,10 +50,10 @@ const CODE_WORDS: [&str; 30] = [
     "version",
 ];
 
-impl Engine {
+impl SessionService<'_> {
     /// Sessions of a project whose prompts are about a word. Empty if the index is too far behind.
     pub(super) fn sessions_about(
-        &self,
+        self,
         store: &ReadStore,
         word: &str,
         project: &str,
@@ -62,10 +62,10 @@ impl Engine {
             return Ok(Vec::new());
         }
         let sessions = store.session_numbers_in_project(project)?;
-        let here = self.local_now();
+        let here = self.engine.local_now();
         let query = SearchQuery { kinds: vec![HitKind::Prompt], ..SearchQuery::from_prose(word, &here) };
         let found = catch_index_damage(|| -> Result<_, SearchError> {
-            let Some(snapshot) = self.quick_snapshot(store)? else { return Ok(Vec::new()) };
+            let Some(snapshot) = self.engine.index().quick_snapshot(store)? else { return Ok(Vec::new()) };
             search_in_sessions(store, &snapshot, &query, &sessions, MAX_HITS, &here)
         });
         // The next search rebuilds a damaged index.

@@ -142,7 +142,7 @@ pub struct SyncService<'e> {
 impl SyncService<'_> {
     /// Reads what is new in the transcripts and stores it. An unusable store is replaced first.
     pub fn run(self, request: &SyncRequest, progress: &mut dyn FnMut(ReadProgress)) -> Result<SyncReport, EngineError> {
-        self.engine.with_usable_store(&mut || self.read_new(request, progress))
+        self.engine.maintenance().with_usable_store(&mut || self.read_new(request, progress))
     }
 
     fn read_new(
@@ -152,9 +152,9 @@ impl SyncService<'_> {
     ) -> Result<SyncReport, EngineError> {
         let start = Instant::now();
         let mut store = self.engine.writer()?;
-        let carried_over = self.engine.carry_over_stores(&mut store)?;
+        let carried_over = self.engine.maintenance().carry_over_stores(&mut store)?;
         self.engine.threads().finish_deletions(&mut store)?;
-        self.engine.finish_wipe(&mut store)?;
+        self.engine.forget().finish_wipe(&mut store)?;
         let mut tally = SyncTotals::default();
         let mut index = None;
         for pass in 0..MAX_PASSES {
@@ -169,7 +169,7 @@ impl SyncService<'_> {
             let work = || -> Result<bool, EngineError> {
                 Ok(plan.jobs.is_empty() || !run_plan(self.engine, &mut store, &plan, &mut tally, progress)?)
             };
-            let (finished, indexed) = self.engine.index_alongside(is_long, work);
+            let (finished, indexed) = self.engine.index().update_alongside(is_long, work);
             index = indexed.or(index);
             if finished? {
                 break;
@@ -181,14 +181,14 @@ impl SyncService<'_> {
         let work_dirs = store.work_dirs()?;
         save_aliases(&mut store, &self.alias_folders(&work_dirs))?;
         if let Err(error) = self.engine.lifecycle().maintain_store(&mut store) {
-            self.engine.log_error("upkeep", &error);
+            self.engine.journal().error("upkeep", &error);
         }
         let kept_entries = tally.kept_entries;
         let agents = tally.into_reports(&store)?;
-        let index = index.unwrap_or_else(|| self.engine.update_index(&store));
-        let embeddings = self.engine.embed_new(&mut store);
-        if let Err(error) = self.engine.start_enrichment_if_due(&mut store) {
-            self.engine.log_error("enrichment", &error);
+        let index = index.unwrap_or_else(|| self.engine.index().update(&store));
+        let embeddings = self.engine.embeddings().update(&mut store);
+        if let Err(error) = self.engine.enrichment().start_if_due(&mut store) {
+            self.engine.journal().error("enrichment", &error);
         }
         Ok(SyncReport { agents, index, embeddings, carried_over, kept_entries, seconds: start.elapsed().as_secs_f64() })
     }
@@ -224,7 +224,7 @@ impl SyncService<'_> {
     ) -> Result<(Vec<AgentSyncPlan>, Option<Vec<EnrichmentEstimate>>), EngineError> {
         let store = self.engine.reader()?;
         let plan = SyncPlan::build(self.engine, store.as_ref(), request)?;
-        let estimates = self.engine.enrichment_estimates(store.as_ref(), &plan.jobs)?;
+        let estimates = self.engine.enrichment().estimates(store.as_ref(), &plan.jobs)?;
         Ok((plan_by_agent(&plan), estimates))
     }
 }

@@ -79,7 +79,7 @@ impl TurnService<'_> {
         let records = self.engine.thread_store().read(id)?.records;
         let Some(plan) = self.manual_plan(&records, model.as_ref()) else { return Ok(None) };
         let focus = request.focus.as_deref();
-        let ledger = model.as_ref().map(|_| self.engine.ledger_meter()).transpose()?;
+        let ledger = model.as_ref().map(|_| self.engine.models().meter()).transpose()?;
         let meter = ledger.as_ref().map(|ledger| ledger as &dyn Meter);
         let report = self.append_summary(&log, &plan, model.as_ref().zip(meter), focus, is_stopped)?;
         drop(log);
@@ -148,7 +148,7 @@ impl TurnService<'_> {
         };
         let by_model = matches!(by, Summarizer::Model(_));
         let fields = [("tokensBefore", json!(record.tokens_before)), ("byModel", json!(by_model))];
-        self.engine.log_event("session_compacted", Some(log.id()), &fields);
+        self.engine.journal().event("session_compacted", Some(log.id()), &fields);
         self.allow_injections_again(log.id());
         Ok(CompactReport { id: log.id(), record, summarizer: by, planned: None })
     }
@@ -164,7 +164,7 @@ impl TurnService<'_> {
     }
 
     fn optional_model(self, chosen: Option<&str>) -> Result<Option<ConfiguredModel>, EngineError> {
-        match self.engine.model(chosen, ChatLimits::BACKGROUND) {
+        match self.engine.models().configured(chosen, ChatLimits::BACKGROUND) {
             Ok(model) => Ok(Some(model)),
             Err(ModelError::NotConfigured) => Ok(None),
             Err(error) => Err(error.into()),

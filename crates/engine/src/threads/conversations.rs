@@ -37,7 +37,7 @@ impl ConversationService<'_> {
             threads.into_iter().map(|thread| (thread.id.session_id(), thread)).collect();
         let store = self.engine.reader()?;
         let known =
-            store.as_ref().map(|store| self.engine.sessions_in(store, request)).transpose()?.unwrap_or_default();
+            store.as_ref().map(|store| self.engine.sessions().list_in(store, request)).transpose()?.unwrap_or_default();
         let mut all: Vec<Conversation> = known
             .into_iter()
             .map(|listed| Conversation { thread: threads.remove(&listed.session.id), listed })
@@ -63,7 +63,7 @@ impl ConversationService<'_> {
         let unknown = || EngineError::UnknownReference(id.to_string());
         let store = store.ok_or_else(unknown)?;
         let session = stored_session(&store, id)?.ok_or_else(unknown)?;
-        Ok(Conversation { listed: self.engine.listed_session(&store, session)?, thread: None })
+        Ok(Conversation { listed: self.engine.sessions().listed(&store, session)?, thread: None })
     }
 
     /// The thread with this id, for operations that only threads support.
@@ -78,11 +78,11 @@ impl ConversationService<'_> {
     pub fn delete(self, id: SessionId) -> Result<Option<ForgetReport>, EngineError> {
         let text = id.to_string();
         // Sessions forgotten before but not erased yet would not be found below.
-        self.engine.wipe_forgotten()?;
+        self.engine.forget().wipe()?;
         if self.get(id)?.thread.is_some() {
             return self.engine.threads().delete(&text).map(|_| None);
         }
-        self.engine.forget(&ForgetTarget::Sessions(vec![text])).map(Some)
+        self.engine.forget().run(&ForgetTarget::Sessions(vec![text])).map(Some)
     }
 
     /// Adds a thread to the store, so that everything that works for sessions works for it.
@@ -126,7 +126,7 @@ impl ConversationService<'_> {
             .transpose()?;
         let listed = if let Some((store, Some(session))) = known {
             // While the thread has no messages, only the metadata have times.
-            self.engine.listed_session(
+            self.engine.sessions().listed(
                 store,
                 Session {
                     started_at: session.started_at.or(Some(thread.created_at)),

@@ -28,7 +28,7 @@ impl TurnService<'_> {
         let composed = match self.injection(log.id(), text, window / WINDOW_SHARE) {
             Ok(composed) => composed,
             Err(error) => {
-                self.engine.log_error("thread", &error);
+                self.engine.journal().error("thread", &error);
                 None
             }
         };
@@ -58,7 +58,7 @@ impl TurnService<'_> {
             Ok(batch.commit()?)
         };
         if let Err(error) = clear() {
-            self.engine.log_error("thread", &error);
+            self.engine.journal().error("thread", &error);
         }
     }
 

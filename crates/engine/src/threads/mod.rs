@@ -136,14 +136,14 @@ impl<'e> ThreadService<'e> {
             filled(&request.name).or_else(|| request.cron_job.as_ref().map(|job| cron_thread_name(job, now)));
         metadata.name_from = metadata.name.is_some().then_some(NameOrigin::User);
         metadata.model_is_chosen = filled(&request.model).is_some();
-        metadata.model = filled(&request.model).unwrap_or_else(|| self.engine.model_name().to_owned());
+        metadata.model = filled(&request.model).unwrap_or_else(|| self.engine.models().name().to_owned());
         metadata.system_prompt_override = filled(&request.system_prompt);
         if let Some(job) = &request.cron_job {
             metadata.source = ThreadSource::Cron;
             metadata.cron_job_id = Some(job.clone());
         }
         self.engine.thread_store().create(&metadata)?;
-        self.engine.log_event("session_created", Some(metadata.id), &[("source", json!(metadata.source))]);
+        self.engine.journal().event("session_created", Some(metadata.id), &[("source", json!(metadata.source))]);
         Ok(metadata)
     }
 
@@ -191,7 +191,7 @@ impl<'e> ThreadService<'e> {
             metadata.name = name;
         })?;
         if is_renamed {
-            self.engine.log_event("session_renamed", Some(id), &[]);
+            self.engine.journal().event("session_renamed", Some(id), &[]);
         }
         self.sync(id)
     }
@@ -214,8 +214,8 @@ impl<'e> ThreadService<'e> {
         if self.engine.has_store() {
             delete_stored_thread(&mut self.engine.writer()?, id)?;
         }
-        self.engine.remove_card_file(&id.to_string());
-        self.engine.log_event("session_deleted", Some(id), &[]);
+        self.engine.cards().remove_file(&id.to_string());
+        self.engine.journal().event("session_deleted", Some(id), &[]);
         Ok(id)
     }
 

@@ -23,7 +23,7 @@ impl TurnService<'_> {
 
     /// Whether a model should name the thread: titles are enabled, and neither the user nor a model has named it.
     pub fn needs_title(self, id: ThreadId) -> Result<bool, EngineError> {
-        if !self.engine.settings().threads.titles || self.engine.model_name().is_empty() {
+        if !self.engine.settings().threads.titles || self.engine.models().name().is_empty() {
             return Ok(false);
         }
         let metadata = self.engine.thread_store().metadata(id)?;
@@ -46,7 +46,7 @@ impl TurnService<'_> {
             return Ok(None);
         }
         let chosen = metadata.model_is_chosen.then_some(metadata.model);
-        let model = self.engine.model(chosen.as_deref(), ChatLimits::BACKGROUND)?;
+        let model = self.engine.models().configured(chosen.as_deref(), ChatLimits::BACKGROUND)?;
         let request = ChatRequest {
             system: Some(super::turn::with_own_call_tag(TITLE_SYSTEM_PROMPT)),
             messages: vec![ChatMessage::user(prompt)],
@@ -54,7 +54,7 @@ impl TurnService<'_> {
             max_output_tokens: 256.min(model.max_output_tokens),
             purpose: "title",
         };
-        let answer = model.chat.complete(&request, &self.engine.ledger_meter()?)?;
+        let answer = model.chat.complete(&request, &self.engine.models().meter()?)?;
         let text: String = answer.content.iter().filter_map(|block| block.as_text()).collect::<Vec<_>>().join(" ");
         let Some(title) = clean_title(&text) else { return Ok(None) };
         let mut is_renamed = false;
@@ -70,7 +70,7 @@ impl TurnService<'_> {
         if !is_renamed {
             return Ok(None);
         }
-        self.engine.log_event("session_renamed", Some(id), &[("name", json!(title))]);
+        self.engine.journal().event("session_renamed", Some(id), &[("name", json!(title))]);
         self.engine.threads().sync(id)?;
         Ok(Some(title))
     }

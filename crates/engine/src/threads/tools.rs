@@ -55,12 +55,12 @@ impl TurnService<'_> {
         let limit = arguments.get("limit").and_then(Value::as_u64).unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS);
         let request = SearchRequest {
             text: query.to_owned(),
-            scope: self.engine.current_project(),
+            scope: self.engine.sessions().current_project(),
             // Twice as many, because hits in the thread itself are dropped: the model has them already.
             limit: 2 * limit as usize,
             ..SearchRequest::default()
         };
-        match self.engine.search(&request) {
+        match self.engine.search().run(&request) {
             Ok(report) => {
                 let others = report.hits.iter().filter(|recalled| recalled.hit.session.id != thread.session_id());
                 let hits = others.take(limit as usize).map(|recalled| {

@@ -149,14 +149,14 @@ impl TurnService<'_> {
             return Err(EngineError::Stopped);
         };
         let metadata = log.metadata()?;
-        let (model, ledger) = (self.model(&metadata)?, self.engine.ledger_meter()?);
+        let (model, ledger) = (self.model(&metadata)?, self.engine.models().meter()?);
         if had_to_wait {
             // Turns before it may have spent the budget or answered the last message.
             self.check_can_run(id, &model, &ledger, &metadata, &request)?;
         }
         let began = Instant::now();
         events(TurnEvent::Started { run_id: &run_id });
-        self.engine.log_event("turn_start", Some(id), &[("runId", json!(run_id))]);
+        self.engine.journal().event("turn_start", Some(id), &[("runId", json!(run_id))]);
         let tools = offered_tools(&request);
         let client_id = request.client_id.clone();
         let context =
@@ -202,7 +202,7 @@ impl TurnService<'_> {
     /// The model of a thread: chosen for it, or the configured one.
     pub(super) fn model(self, metadata: &ThreadMetadata) -> Result<ConfiguredModel, EngineError> {
         let chosen = metadata.model_is_chosen.then_some(metadata.model.as_str());
-        Ok(self.engine.model(chosen, ChatLimits::INTERACTIVE)?)
+        Ok(self.engine.models().configured(chosen, ChatLimits::INTERACTIVE)?)
     }
 
     /// What a turn would cost. Nothing is sent and nothing is written.
@@ -211,9 +211,9 @@ impl TurnService<'_> {
         let metadata = self.engine.thread_store().metadata(id)?;
         let model = self.model(&metadata)?;
         let (planned, compaction) = self.plan_first_request(id, &model, &metadata, request)?;
-        let spent = self.engine.budget_status(self.engine.reader()?.as_ref())?;
+        let spent = self.engine.models().budget_status(self.engine.reader()?.as_ref())?;
         let spent = rethread_llm::SpentToday { tokens: spent.tokens, cost: spent.usd };
-        let refusal_reason = self.engine.budget().check(&spent, &planned).err().map(|error| error.to_string());
+        let refusal_reason = self.engine.models().budget().check(&spent, &planned).err().map(|error| error.to_string());
         Ok(SendPlan { id, model: model.chat.model().to_owned(), planned: planned.into(), compaction, refusal_reason })
     }
 
@@ -341,7 +341,7 @@ impl TurnService<'_> {
         let mut all_ours = !calls.is_empty();
         for call in calls {
             let ContentBlock::ToolCall { id, name, arguments } = call else { continue };
-            self.engine.log_event(
+            self.engine.journal().event(
                 "tool_call",
                 Some(context.log.id()),
                 &[("runId", json!(context.run_id)), ("name", json!(name))],
@@ -399,7 +399,7 @@ impl TurnService<'_> {
             ("stop", json!(report.stop)),
             ("error", json!(error)),
         ];
-        self.engine.log_event("turn_end", Some(report.id), &fields);
+        self.engine.journal().event("turn_end", Some(report.id), &fields);
     }
 
     fn answer_message(self, answer: ChatAnswer) -> ThreadMessage {

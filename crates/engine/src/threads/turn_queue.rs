@@ -51,7 +51,7 @@ impl TurnService<'_> {
         let id = self.engine.threads().id(reference)?;
         let metadata = self.engine.thread_store().metadata(id)?;
         let model = self.model(&metadata)?;
-        self.check_can_run(id, &model, &self.engine.ledger_meter()?, &metadata, &request)?;
+        self.check_can_run(id, &model, &self.engine.models().meter()?, &metadata, &request)?;
         let ticket = self.enqueue(id)?;
         let run_id = ThreadId::generate(self.engine.now()).to_string();
         Ok(PendingTurn { id, run_id, ahead: ticket.turns_ahead(), request, ticket })

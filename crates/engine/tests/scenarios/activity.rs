@@ -90,7 +90,7 @@ fn a_replaced_transcript_is_reported_from_its_start_once() {
         assert!(injected.contains(expect), "{injected}");
         assert_eq!(prompt(&home, 5, BEN, "go on"), None, "once");
     }
-    engine(&home, 6).rebuild(&mut |_| {}).unwrap();
+    engine(&home, 6).maintenance().rebuild(&mut |_| {}).unwrap();
     assert_eq!(prompt(&home, 6, BEN, "go on"), None, "the same transcript read again is not a new one");
 }
 

@@ -54,10 +54,10 @@ fn sync_finds_aliases_of_all_known_directories() {
     let cwd = volute(&home);
     talk(&home, ANNA, &cwd, 1, "how do I deploy this?");
     home.sync();
-    let found = home.engine().resolve("discord").unwrap().session;
+    let found = home.engine().sessions().resolve("discord").unwrap().session;
     assert_eq!(found.external_id, ANNA);
     assert!(found.transcript.unwrap().ends_with(&format!("{ANNA}.jsonl")));
-    assert!(home.engine().resolve("email").is_err());
+    assert!(home.engine().sessions().resolve("email").is_err());
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn transcripts_inside_a_project_are_read_by_hooks() {
         .to_string();
     assert!(answer.contains("- mail ("), "{answer}");
     home.sync();
-    assert_eq!(home.engine().resolve("mail").unwrap().session.external_id, "p-old");
+    assert_eq!(home.engine().sessions().resolve("mail").unwrap().session.external_id, "p-old");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn doctor_names_the_folders_that_define_aliases() {
     talk(&home, ANNA, &cwd, 1, "how do I deploy this?");
     home.write("agents/mia/.volute/sessions/email.json", json!({"sessionId": BEN}).to_string());
     home.sync();
-    let findings = home.engine().doctor().unwrap().findings;
+    let findings = home.engine().reports().doctor().unwrap().findings;
     let aliases: Vec<_> = findings.iter().filter(|finding| finding.area == "aliases").collect();
     let folder = home.path("agents/mia/.volute").display().to_string();
     assert_eq!(aliases.len(), 1, "{findings:?}");

@@ -61,7 +61,7 @@ fn answer_cites_entries_of_the_session() {
     let home = home();
     let server = StubModel::with_replies(vec![good()]);
     let engine = engine(&home, &server, &[]);
-    let result = engine.ask(&request(WHY)).unwrap();
+    let result = engine.questions().ask(&request(WHY)).unwrap();
     assert_eq!(result.answer.answer, "The weekday table **lacked a row**.");
     assert_eq!((result.answer.confidence, result.answer.is_extractive), (Confidence::High, false));
     let cited = &result.answer.citations[0];
@@ -75,7 +75,7 @@ fn answer_cites_entries_of_the_session() {
     let prompt = sent["messages"][1]["content"].as_str().unwrap();
     assert!(prompt.contains("[e0 user line 1]\nthe parser skips Tuesdays, why?"), "{prompt}");
     assert!(prompt.contains(WHY));
-    let budget = engine.status().unwrap().budget;
+    let budget = engine.reports().status().unwrap().budget;
     assert_eq!((budget.requests, budget.tokens), (1, 24));
 }
 
@@ -87,10 +87,10 @@ fn invented_citations_are_removed() {
     let elsewhere = json!({"entryId": "e7", "role": "assistant", "excerpt": "I added Tuesday"});
     let server = StubModel::with_replies(vec![answer(&json!([invented, real, elsewhere])), answer(&json!([invented]))]);
     let engine = engine(&home, &server, &[]);
-    let some = engine.ask(&request(WHY)).unwrap().answer;
+    let some = engine.questions().ask(&request(WHY)).unwrap().answer;
     assert_eq!((some.citations.len(), some.confidence), (1, Confidence::Medium));
     assert!(some.notes[0].starts_with("2 of 3 citations were removed"), "{:?}", some.notes);
-    let none = engine.ask(&request("and then?")).unwrap().answer;
+    let none = engine.questions().ask(&request("and then?")).unwrap().answer;
     assert_eq!((none.citations.len(), none.confidence), (0, Confidence::Low));
 }
 
@@ -100,13 +100,13 @@ fn malformed_answers_are_corrected_twice() {
     let home = home();
     let fenced = StubReply::text("Here: ```json\n{\"answerMarkdown\":1}\n```");
     let server = StubModel::with_replies(vec![StubReply::text("It is the table."), fenced, good()]);
-    let result = engine(&home, &server, &[]).ask(&request(WHY)).unwrap();
+    let result = engine(&home, &server, &[]).questions().ask(&request(WHY)).unwrap();
     assert_eq!((result.attempts, result.tokens.total()), (3, 72));
     let last = server.bodies()[2]["messages"].to_string();
     assert!(last.contains("It is the table.") && last.contains("is missing"), "{last}");
     let server = StubModel::with_replies(vec![StubReply::text("no"), StubReply::text("no"), StubReply::text("no")]);
     let engine = engine(&home, &server, &[]);
-    assert_eq!(code(&engine.ask(&request("else?")).unwrap_err()), "QUERY_INVALID_OUTPUT");
+    assert_eq!(code(&engine.questions().ask(&request("else?")).unwrap_err()), "QUERY_INVALID_OUTPUT");
     assert_eq!(server.bodies().len(), 3);
 }
 
@@ -116,11 +116,11 @@ fn transport_errors_are_not_retried() {
     let home = home();
     let server = StubModel::with_replies(vec![StubReply::Status(503)]);
     let engine = engine(&home, &server, &[]);
-    let failed = engine.ask(&request(WHY)).unwrap_err();
+    let failed = engine.questions().ask(&request(WHY)).unwrap_err();
     assert!(matches!(failed, AskError::Chat(ChatError::HttpStatus { status: 503, .. })), "{failed}");
     assert_eq!((code(&failed), server.bodies().len()), ("QUERY_TRANSPORT_FAILED", 1));
     let unreachable = self::engine(&home, &server, &[("model.endpoint", "http://127.0.0.1:9/v1")]);
-    assert_eq!(code(&unreachable.ask(&request(WHY)).unwrap_err()), "QUERY_TRANSPORT_FAILED");
+    assert_eq!(code(&unreachable.questions().ask(&request(WHY)).unwrap_err()), "QUERY_TRANSPORT_FAILED");
 }
 
 #[test]
@@ -129,10 +129,10 @@ fn insufficient_budget_sends_no_request() {
     let server = StubModel::with_replies(Vec::new());
     for settings in [("budget.daily_tokens", "0"), ("budget.daily_tokens", "100"), ("budget.call_tokens", "100")] {
         let engine = engine(&home, &server, &[settings]);
-        let refused = engine.ask(&request(WHY)).unwrap_err();
+        let refused = engine.questions().ask(&request(WHY)).unwrap_err();
         assert!(matches!(refused, AskError::Chat(ChatError::Budget(_))), "{refused}");
         assert_eq!(code(&refused), "QUERY_MODEL_UNAVAILABLE");
-        assert!(engine.ask_dry_run(&request(WHY)).unwrap().refusal_reason.is_some());
+        assert!(engine.questions().plan(&request(WHY)).unwrap().refusal_reason.is_some());
     }
     assert!(server.bodies().is_empty());
 }
@@ -142,17 +142,17 @@ fn answer_is_cached_until_the_session_grows() {
     let home = home();
     let server = StubModel::with_replies(vec![good(), good(), good()]);
     let engine = engine(&home, &server, &[]);
-    engine.ask(&request(WHY)).unwrap();
-    let again = engine.ask(&request("  why are  TUESDAYS skipped")).unwrap();
+    engine.questions().ask(&request(WHY)).unwrap();
+    let again = engine.questions().ask(&request("  why are  TUESDAYS skipped")).unwrap();
     assert!(again.cached && again.tokens.total() == 0 && again.answer.citations.len() == 1);
-    assert!(engine.ask_dry_run(&request(WHY)).unwrap().cached);
+    assert!(engine.questions().plan(&request(WHY)).unwrap().cached);
     assert_eq!(server.bodies().len(), 1);
     // Another model is asked again.
     let other = AskRequest { model: Some("large".to_owned()), ..request(WHY) };
-    assert_eq!(engine.ask(&other).unwrap().model.as_deref(), Some("large"));
+    assert_eq!(engine.questions().ask(&other).unwrap().model.as_deref(), Some("large"));
     home.append(FILE, line("user", "u2", "and Wednesdays?"));
     engine.sync().run(&SyncRequest::default(), &mut |_| {}).unwrap();
-    assert!(!engine.ask(&request(WHY)).unwrap().cached);
+    assert!(!engine.questions().ask(&request(WHY)).unwrap().cached);
     assert_eq!(server.bodies().len(), 3);
 }
 
@@ -171,9 +171,9 @@ fn huge_session_is_truncated_but_keeps_its_summary() {
     home.sync();
     let server = StubModel::with_replies(vec![good()]);
     let engine = engine(&home, &server, &[("ask.max_bytes", "20000")]);
-    let plan = engine.ask_dry_run(&request("what is missing?")).unwrap();
+    let plan = engine.questions().plan(&request("what is missing?")).unwrap();
     assert!(plan.skipped_entries > 100 && plan.bytes <= 20_000, "{plan:?}");
-    engine.ask(&request("what is missing?")).unwrap();
+    engine.questions().ask(&request("what is missing?")).unwrap();
     let prompt = server.bodies()[0]["messages"][1]["content"].as_str().unwrap().to_owned();
     for kept in ["build the calendar", "needs a moon phase", "step 199", "only the most recent portion"] {
         assert!(prompt.contains(kept), "{kept}");
@@ -181,7 +181,7 @@ fn huge_session_is_truncated_but_keeps_its_summary() {
     assert!(!prompt.contains("step 30:") && prompt.len() < 22_000);
     // A smaller window gets less text.
     let small = self::engine(&home, &server, &[("model.window", "4000")]);
-    assert!(small.ask_dry_run(&request("what is missing?")).unwrap().bytes < 6_000);
+    assert!(small.questions().plan(&request("what is missing?")).unwrap().bytes < 6_000);
 }
 
 #[test]
@@ -189,11 +189,11 @@ fn dry_run_sends_nothing_and_estimates_the_cost() {
     let home = home();
     let server = StubModel::with_replies(Vec::new());
     let priced = [("model.price_input", "1"), ("model.price_output", "10")];
-    let plan = engine(&home, &server, &priced).ask_dry_run(&request(WHY)).unwrap();
+    let plan = engine(&home, &server, &priced).questions().plan(&request(WHY)).unwrap();
     assert!(plan.planned.unwrap().cost.unwrap() > rethread_engine::NanoUsd::ZERO);
     assert_eq!((plan.model.as_deref(), plan.refusal_reason, plan.sent_entries), (Some("small"), None, 2));
     assert!(server.bodies().is_empty());
-    let without_model = home.engine().ask_dry_run(&request(WHY)).unwrap();
+    let without_model = home.engine().questions().plan(&request(WHY)).unwrap();
     assert!(without_model.model.is_none() && without_model.planned.is_none());
 }
 
@@ -204,7 +204,10 @@ fn model_calls_per_turn_are_limited() {
     let server = StubModel::with_replies(vec![good(), good(), good()]);
     let engine = engine(&home, &server, &[]);
     let ask = |engine: &Engine, turn: &str, question: &str| {
-        engine.ask(&AskRequest { turn: Some(turn.to_owned()), ..request(question) }).map(|result| result.cached)
+        engine
+            .questions()
+            .ask(&AskRequest { turn: Some(turn.to_owned()), ..request(question) })
+            .map(|result| result.cached)
     };
     // A request that is not sent does not count.
     let poor = self::engine(&home, &server, &[("budget.daily_tokens", "0")]);
@@ -224,17 +227,17 @@ fn model_calls_per_turn_are_limited() {
 fn passages_are_quoted_without_a_model() {
     // D17, D18
     let home = home();
-    let result = home.engine().ask(&request("which row does the weekday table lack?")).unwrap();
+    let result = home.engine().questions().ask(&request("which row does the weekday table lack?")).unwrap();
     assert!(result.answer.is_extractive && result.model.is_none());
     let lines: Vec<u64> = result.answer.citations.iter().map(|one| one.line).take(2).collect();
     assert_eq!(lines, [1, 2], "the prompt and the reply to it");
     assert!(result.answer.answer.contains("no model was asked"), "{}", result.answer.answer);
-    let nothing = home.engine().ask(&request("zebra crossing?")).unwrap().answer;
+    let nothing = home.engine().questions().ask(&request("zebra crossing?")).unwrap().answer;
     assert!(nothing.citations.is_empty() && nothing.confidence == Confidence::Low);
     // The same with a model that the request rules out.
     let server = StubModel::with_replies(Vec::new());
     let request = AskRequest { skip_model: true, ..request(WHY) };
-    assert!(engine(&home, &server, &[]).ask(&request).unwrap().answer.is_extractive);
+    assert!(engine(&home, &server, &[]).questions().ask(&request).unwrap().answer.is_extractive);
     assert!(server.bodies().is_empty());
 }
 
@@ -244,12 +247,12 @@ fn hook_uses_cached_answers_and_sends_no_request() {
     let home = home();
     let server = StubModel::with_replies(vec![good()]);
     let engine = engine(&home, &server, &[]);
-    let session = engine.resolve(SESSION).unwrap().session;
+    let session = engine.sessions().resolve(SESSION).unwrap().session;
     let store = home.store();
-    let first = engine.answer_for_reference(&store, &session, WHY).unwrap();
+    let first = engine.questions().answer_for_reference(&store, &session, WHY).unwrap();
     assert!(first.is_extractive && !first.citations.is_empty());
-    engine.ask(&request(WHY)).unwrap();
-    assert!(!engine.answer_for_reference(&store, &session, WHY).unwrap().is_extractive);
+    engine.questions().ask(&request(WHY)).unwrap();
+    assert!(!engine.questions().answer_for_reference(&store, &session, WHY).unwrap().is_extractive);
     assert_eq!(server.bodies().len(), 1);
 }
 
@@ -260,14 +263,14 @@ fn invalid_questions_have_error_codes() {
     let engine = home.engine();
     let code = |reference: &str, question: &str| {
         let request = AskRequest { reference: reference.to_owned(), ..request(question) };
-        engine.ask(&request).unwrap_err().code()
+        engine.questions().ask(&request).unwrap_err().code()
     };
     assert_eq!(code(SESSION, "  "), "INVALID_ARGS");
     assert_eq!(code("", WHY), "INVALID_ARGS");
     assert_eq!(code(SESSION, &"long ".repeat(1_000)), "INVALID_ARGS");
     assert_eq!(code("no-such-session", WHY), "SESSION_NOT_FOUND");
     let named = AskRequest { model: Some("large".to_owned()), ..request(WHY) };
-    assert_eq!(engine.ask(&named).unwrap_err().code(), "QUERY_MODEL_UNAVAILABLE");
+    assert_eq!(engine.questions().ask(&named).unwrap_err().code(), "QUERY_MODEL_UNAVAILABLE");
     for id in ["aaaa1111", "aaaa2222"] {
         let session = format!("{id}-c1f1-493e-a0f1-884aa996b05b");
         let lines = TranscriptBuilder::new(&session).user("hello");
@@ -275,7 +278,7 @@ fn invalid_questions_have_error_codes() {
     }
     home.sync();
     let request = AskRequest { reference: "aaaa".to_owned(), ..request(WHY) };
-    let error = engine.ask(&request).unwrap_err();
+    let error = engine.questions().ask(&request).unwrap_err();
     assert_eq!(error.code(), "SESSION_AMBIGUOUS");
     assert!(
         matches!(error, AskError::Engine(EngineError::AmbiguousReference { candidates, .. }) if candidates.len() == 2)
@@ -286,7 +289,7 @@ fn invalid_questions_have_error_codes() {
 fn handoff_names_the_session_and_how_to_ask_it() {
     // E001-20
     let home = home();
-    let made = home.engine().handoff(SESSION).unwrap();
+    let made = home.engine().questions().handoff(SESSION).unwrap();
     let id = made.listed.session.id;
     for part in [format!("@@{id}"), format!("rethread ask {id}"), "> the parser skips Tuesdays".to_owned()] {
         assert!(made.text.contains(&part), "{part}\n{}", made.text);
@@ -309,6 +312,6 @@ fn sessions_without_text_report_why() {
         [("aaaa1111", "SESSION_PARSE_FAILED"), ("bbbb1111", "SESSION_EMPTY"), ("cccc1111", "SESSION_FILE_MISSING")]
     {
         let request = AskRequest { reference: reference.to_owned(), ..request(WHY) };
-        assert_eq!(engine.ask(&request).unwrap_err().code(), code, "{reference}");
+        assert_eq!(engine.questions().ask(&request).unwrap_err().code(), code, "{reference}");
     }
 }

@@ -89,7 +89,7 @@ fn stop_ends_no_session_and_sessions_do_not_end_each_other() {
         hook(&home, 1, session, "Stop", &json!({"last_assistant_message": "done"}));
     }
     let states = |minutes: i64| {
-        let listed = engine(&home, minutes).sessions(&SessionListRequest::default()).unwrap();
+        let listed = engine(&home, minutes).sessions().list(&SessionListRequest::default()).unwrap();
         listed.iter().map(|listed| listed.state).collect::<Vec<_>>()
     };
     assert_eq!(states(2), [SessionState::Active, SessionState::Active]);
@@ -110,11 +110,14 @@ fn session_end_is_archived_by_the_process_that_sees_it() {
     assert_eq!(archived[0].file_name().unwrap(), "2026-03-02_09-00_0000000b.json", "S002-17");
     let injected: Value = serde_json::from_slice(&fs::read(&archived[0]).unwrap()).unwrap();
     assert_eq!((&injected["externalId"], &injected["files"][0]), (&json!(BEN), &json!("src/cart.rs")));
-    let listed = engine(&home, 4).sessions(&SessionListRequest::default()).unwrap();
+    let listed = engine(&home, 4).sessions().list(&SessionListRequest::default()).unwrap();
     assert_eq!(listed[0].state, SessionState::Ended);
     // Coming back starts a new period. L002-10: no archive is overwritten.
     prompt(&home, 5, BEN, "one more thing");
-    assert_eq!(engine(&home, 5).sessions(&SessionListRequest::default()).unwrap()[0].state, SessionState::Active);
+    assert_eq!(
+        engine(&home, 5).sessions().list(&SessionListRequest::default()).unwrap()[0].state,
+        SessionState::Active
+    );
     hook(&home, 6, BEN, "SessionEnd", &json!({}));
     assert_eq!(fs::read_dir(home.path(".rethread/archive")).unwrap().count(), 2);
 }
@@ -162,7 +165,7 @@ fn excluded_directories_are_neither_synced_nor_injected() {
         assert_eq!(hook(&home, 1, session, "Stop", &json!({})), None);
         assert_eq!(prompt(&home, 1, session, "hello"), None);
     }
-    assert!(engine(&home, 1).sessions(&SessionListRequest::default()).unwrap().is_empty());
+    assert!(engine(&home, 1).sessions().list(&SessionListRequest::default()).unwrap().is_empty());
     home.write(".rethread/config.toml", "[inject]\nactivity = false\n");
     hook(&home, 1, ANNA, "Stop", &json!({}));
     assert_eq!(prompt(&home, 1, BEN, "hello"), None);
@@ -175,7 +178,7 @@ fn pause_is_a_state_and_idleness_an_event() {
     work(&home, BEN, 0, "write the docs", false);
     hook(&home, 0, BEN, "SessionStart", &json!({"source": "startup"}));
     assert!(engine(&home, 1).lifecycle().pause(BEN).unwrap());
-    let state = |minutes: i64| engine(&home, minutes).resolve(BEN).unwrap().state;
+    let state = |minutes: i64| engine(&home, minutes).sessions().resolve(BEN).unwrap().state;
     assert_eq!(
         (state(2), state(200)),
         (SessionState::Suspended, SessionState::Suspended),
@@ -228,10 +231,10 @@ fn notes_aliases_and_names_set_by_hand_are_used() {
     let injected = prompt(&home, 3, ANNA, "hello").unwrap();
     assert!(injected.contains("- docs (3m ago"), "S000-01: an alias is the name: {injected}");
     engine.lifecycle().set_name(BEN, "the parser's documentation").unwrap();
-    engine.rebuild(&mut |_| {}).unwrap();
-    assert_eq!(engine.resolve(BEN).unwrap().session.name.as_deref(), Some("the parser's documentation"));
+    engine.maintenance().rebuild(&mut |_| {}).unwrap();
+    assert_eq!(engine.sessions().resolve(BEN).unwrap().session.name.as_deref(), Some("the parser's documentation"));
     engine.lifecycle().set_name(BEN, "").unwrap();
-    assert_eq!(engine.resolve(BEN).unwrap().session.name.as_deref(), Some("Write the docs"));
+    assert_eq!(engine.sessions().resolve(BEN).unwrap().session.name.as_deref(), Some("Write the docs"));
     engine.lifecycle().set_alias(BEN, "new-scratch").unwrap();
     work(&home, BEN, 4, "more docs", false);
     assert_eq!(prompt(&home, 5, ANNA, "hello again"), None);

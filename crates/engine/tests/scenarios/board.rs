@@ -44,7 +44,7 @@ fn home() -> TestHome {
 #[test]
 fn board_lists_live_projects_first_and_active_sessions_first() {
     let home = home();
-    let board = engine(&home, 101).board(&all()).unwrap();
+    let board = engine(&home, 101).sessions().board(&all()).unwrap();
     let projects = rows(&board);
     let app = vec![row("write the docs", SessionState::Active), row("fix the cart", SessionState::Ended)];
     assert_eq!(projects[0], (Some("/app".to_owned()), app), "{projects:?}");
@@ -56,13 +56,16 @@ fn board_lists_live_projects_first_and_active_sessions_first() {
     assert_eq!(board.all_agents, [Agent::ClaudeCode, Agent::Pi]);
     let ben = &board.projects[0].sessions[0];
     assert_eq!(ben.last_entry.as_ref().unwrap().tool.as_ref().unwrap().target, "cargo test");
-    assert!(engine(&TestHome::new(), 0).board(&all()).unwrap().projects.is_empty(), "a missing store is not an error");
+    assert!(
+        engine(&TestHome::new(), 0).sessions().board(&all()).unwrap().projects.is_empty(),
+        "a missing store is not an error"
+    );
 }
 
 #[test]
 fn board_filters_and_counts_matches() {
     let home = home();
-    let of = |request: BoardRequest| engine(&home, 101).board(&request).unwrap();
+    let of = |request: BoardRequest| engine(&home, 101).sessions().board(&request).unwrap();
     let board = of(BoardRequest { state: Some(SessionState::Ended), ..all() });
     assert_eq!((board.states.total(), board.projects.len()), (3, 2), "states are counted whatever the filter");
     assert_eq!(rows(&board)[0].1, [row("fix the cart", SessionState::Ended)], "those that ended come newest first");
@@ -85,22 +88,22 @@ fn board_shows_all_live_sessions_despite_the_limit() {
     }
     home.sync();
     let one = BoardRequest { sessions: ListRange { skip: 0, limit: 1 }, ..all() };
-    assert_eq!(engine(&home, 101).board(&one).unwrap().projects[0].sessions.len(), 2);
-    assert_eq!(engine(&home, 600).board(&one).unwrap().projects[0].sessions.len(), 1);
+    assert_eq!(engine(&home, 101).sessions().board(&one).unwrap().projects[0].sessions.len(), 2);
+    assert_eq!(engine(&home, 600).sessions().board(&one).unwrap().projects[0].sessions.len(), 1);
 }
 
 #[test]
 fn paused_session_is_suspended_on_the_board() {
     let home = home();
     engine(&home, 101).lifecycle().pause(BEN).unwrap();
-    let board = engine(&home, 102).board(&all()).unwrap();
+    let board = engine(&home, 102).sessions().board(&all()).unwrap();
     assert_eq!((board.states.suspended, board.states.active), (1, 0));
     assert_eq!(rows(&board)[0].1[0], row("write the docs", SessionState::Suspended));
 }
 
 fn reading(home: &TestHome, piece: EntryRange) -> SessionPage {
-    let session = engine(home, 5_000).resolve(BEN).unwrap().session.id;
-    engine(home, 5_000).session_page(session, SessionPageRequest { range: piece, include_all: false }).unwrap()
+    let session = engine(home, 5_000).sessions().resolve(BEN).unwrap().session.id;
+    engine(home, 5_000).sessions().page(session, SessionPageRequest { range: piece, include_all: false }).unwrap()
 }
 
 /// First and last line, and whether there are earlier and later entries.
@@ -145,20 +148,21 @@ fn session_page_includes_its_facts() {
     home.write(&transcript("cccc1011-0000-4000-8000-00000000000c"), script.text());
     home.sync();
     let engine = engine(&home, 50);
-    let id = engine.resolve("cccc1011").unwrap().session.id;
-    let known = engine.session_page(id, SessionPageRequest::default()).unwrap();
+    let id = engine.sessions().resolve("cccc1011").unwrap().session.id;
+    let known = engine.sessions().page(id, SessionPageRequest::default()).unwrap();
     assert_eq!((known.errors.len(), known.errors[0].occurrences), (1, 1));
     assert_eq!(known.errors[0].fixes.fixes[0].description, "edited Cargo.toml");
     assert_eq!(known.decisions[0].subject, "rustls");
     assert_eq!((known.files[0].name.as_str(), known.files[0].times), ("Cargo.toml", 1));
     assert!(known.injections.is_empty() && known.children.is_empty() && known.parent.is_none());
-    let all = engine.errors(&ErrorsRequest { limit: 10, ..ErrorsRequest::default() }).unwrap();
+    let all = engine.facts().errors(&ErrorsRequest { limit: 10, ..ErrorsRequest::default() }).unwrap();
     assert_eq!(
         (all.total, all.errors[0].line.as_str()),
         (1, "error[E0433]: failed to resolve: use of undeclared crate `regex`")
     );
-    let with =
-        |query: &str| engine.errors(&ErrorsRequest { query: query.to_owned(), limit: 10, ..ErrorsRequest::default() });
+    let with = |query: &str| {
+        engine.facts().errors(&ErrorsRequest { query: query.to_owned(), limit: 10, ..ErrorsRequest::default() })
+    };
     assert_eq!((with("REGEX cargo.toml").unwrap().total, with("serde").unwrap().total), (1, 0));
 }
 
@@ -170,10 +174,10 @@ fn session_page_shows_injections_and_changes_nothing() {
     prompt(&home, 102, BEN, "go on").unwrap();
     let before = contents_below(&home.path(".rethread"));
     let engine = engine(&home, 103);
-    let id = engine.resolve(BEN).unwrap().session.id;
-    let known = engine.session_page(id, SessionPageRequest::default()).unwrap();
+    let id = engine.sessions().resolve(BEN).unwrap().session.id;
+    let known = engine.sessions().page(id, SessionPageRequest::default()).unwrap();
     assert!(known.injections[0].text.contains("now the basket"), "{:?}", known.injections);
-    engine.board(&all()).unwrap();
+    engine.sessions().board(&all()).unwrap();
     assert_eq!(contents_below(&home.path(".rethread")), before, "reading changes nothing");
 }
 
@@ -182,7 +186,7 @@ fn unassigned_id_is_unknown() {
     let home = home();
     let id: SessionId = "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap();
     for home in [&home, &TestHome::new()] {
-        let failed = home.engine().session_page(id, SessionPageRequest::default());
+        let failed = home.engine().sessions().page(id, SessionPageRequest::default());
         assert!(matches!(failed, Err(EngineError::UnknownReference(_))), "{failed:?}");
     }
 }
@@ -207,13 +211,13 @@ fn lists_of_a_session_agree_with_its_counts() {
     home.write(&transcript(BEN), script.text());
     home.sync();
     let engine = engine(&home, 50);
-    let session = engine.resolve(BEN).unwrap().session;
-    let page = engine.session_page(session.id, SessionPageRequest::default()).unwrap();
+    let session = engine.sessions().resolve(BEN).unwrap().session;
+    let page = engine.sessions().page(session.id, SessionPageRequest::default()).unwrap();
     assert_eq!((page.prompts.len() as u64, session.counts.prompts), (2, 2));
     let files: Vec<(&str, u64)> = page.files.iter().map(|file| (file.name.as_str(), file.times)).collect();
     assert_eq!(files, [("cart.rs", 2), ("README.md", 1)]);
     assert_eq!(session.counts.files_edited, 2);
-    let log = engine.show(BEN, rethread_engine::ShowRequest::default()).unwrap();
+    let log = engine.sessions().show(BEN, rethread_engine::ShowRequest::default()).unwrap();
     assert_eq!(log.changed_files.len(), 2);
     let tools: Vec<(&str, u64, u64)> =
         log.tools.iter().map(|tool| (tool.name.as_str(), tool.calls, tool.errors)).collect();

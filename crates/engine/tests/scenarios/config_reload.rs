@@ -25,7 +25,7 @@ fn changed_settings_apply_and_invalid_ones_do_not() {
         assert!(matches!(engine.reload_config(), ConfigReload::Rejected(_)), "{invalid}");
         assert_eq!(model(&engine), "small", "the last valid configuration");
         assert_eq!(engine.reload_config(), ConfigReload::Unchanged, "reported once");
-        let findings = engine.doctor().unwrap().findings;
+        let findings = engine.reports().doctor().unwrap().findings;
         let said = findings.iter().filter(|finding| finding.message.ends_with("the last valid settings still apply"));
         assert_eq!(said.count(), 1, "{findings:?}");
     }

@@ -8,7 +8,7 @@ use rethread_testing::{
 
 #[expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
 fn only(home: &TestHome, reference: &str) -> ListedSession {
-    home.engine().resolve(reference).unwrap()
+    home.engine().sessions().resolve(reference).unwrap()
 }
 
 #[test]
@@ -43,7 +43,11 @@ fn pi_counts_the_active_branch_and_tokens_of_all_branches() {
     assert_eq!(session.tokens, Tokens { input: 80, output: 40, cache_read: 16, cache_write: 8 });
     assert!((session.cost_usd.unwrap() - 0.08).abs() < 1e-9);
     let show = |profile| {
-        home.engine().show("Sticky header", ShowRequest { profile, ..ShowRequest::default() }).unwrap().entries
+        home.engine()
+            .sessions()
+            .show("Sticky header", ShowRequest { profile, ..ShowRequest::default() })
+            .unwrap()
+            .entries
     };
     assert!(show(LogProfile::Structure).iter().all(|entry| !entry.text.contains("fixed one")));
     let left: Vec<String> =
@@ -67,7 +71,7 @@ fn results_are_joined_to_their_calls_across_lines() {
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     home.sync();
-    let shown = home.engine().show(CLAUDE_SESSION, ShowRequest::default()).unwrap();
+    let shown = home.engine().sessions().show(CLAUDE_SESSION, ShowRequest::default()).unwrap();
     let outcome = |target: &str| {
         let entry = shown.entries.iter().find(|entry| entry.text.contains(target)).unwrap();
         entry.tool.as_ref().unwrap().outcome.clone().unwrap()
@@ -91,7 +95,7 @@ fn thinking_results_and_machine_texts_are_not_entries() {
     {
         assert!(!dump.contains(hidden), "{hidden}");
     }
-    let shown = home.engine().show(CLAUDE_SESSION, ShowRequest::default()).unwrap();
+    let shown = home.engine().sessions().show(CLAUDE_SESSION, ShowRequest::default()).unwrap();
     let answers: Vec<&str> =
         shown.entries.iter().filter(|entry| entry.kind == EntryKind::Answer).map(|entry| entry.text.as_str()).collect();
     assert_eq!(answers, ["Which name? → Scanner", "rename the file in place"]);
@@ -106,7 +110,7 @@ fn text_profile_contains_only_prompts_and_answers() {
     home.write(CLAUDE_FILE, CONVERSATION);
     home.sync();
     let request = ShowRequest { profile: LogProfile::Text, ..ShowRequest::default() };
-    let entries = home.engine().show(CLAUDE_SESSION, request).unwrap().entries;
+    let entries = home.engine().sessions().show(CLAUDE_SESSION, request).unwrap().entries;
     assert!(entries.iter().all(|entry| matches!(entry.kind.role(), EntryRole::User | EntryRole::Assistant)));
     assert_eq!(entries.len(), 12, "5 prompts, 2 answers, 5 texts of the model");
 }
@@ -117,7 +121,7 @@ fn episode_has_a_name_and_four_kinds_of_lines() {
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     home.sync();
-    let (_, episodes) = home.engine().episodes(CLAUDE_SESSION).unwrap();
+    let (_, episodes) = home.engine().sessions().episodes(CLAUDE_SESSION).unwrap();
     assert_eq!(episodes[0].name, format!("session-{CLAUDE_SESSION}-1"));
     assert_eq!(
         episodes[0].text,

@@ -71,7 +71,7 @@ fn counts_of(path: &str, text: &str, session: &str, by_lines: bool) -> SessionCo
         home.sync();
     }
     home.dump();
-    home.engine().resolve(session).unwrap().session.counts
+    home.engine().sessions().resolve(session).unwrap().session.counts
 }
 
 const NOTICE: &str = "<task-notification><summary>done</summary></task-notification>";
@@ -138,10 +138,10 @@ fn declared_fork_is_the_copy_even_if_it_ended_first() {
     home.write(CLAUDE_FILE, original);
     home.write(&CLAUDE_FILE.replace(CLAUDE_SESSION, copy), fork);
     home.sync();
-    let counts = |id: &str| home.engine().resolve(id).unwrap().session.counts;
+    let counts = |id: &str| home.engine().sessions().resolve(id).unwrap().session.counts;
     assert_eq!((counts(CLAUDE_SESSION).prompts, counts(CLAUDE_SESSION).messages), (2, 4));
     assert_eq!((counts(copy).prompts, counts(copy).messages), (0, 0));
-    let fork = home.engine().resolve(copy).unwrap().session;
+    let fork = home.engine().sessions().resolve(copy).unwrap().session;
     assert_eq!(
         (fork.cwd.as_deref(), fork.branch.as_deref()),
         (Some("/p"), Some("fix")),

@@ -48,7 +48,7 @@ fn sync(engine: &Engine) -> EmbeddingReport {
 }
 
 fn search(engine: &Engine, text: &str) -> SearchReport {
-    engine.search(&SearchRequest { text: text.to_owned(), limit: 10, ..SearchRequest::default() }).unwrap()
+    engine.search().run(&SearchRequest { text: text.to_owned(), limit: 10, ..SearchRequest::default() }).unwrap()
 }
 
 /// The texts sent to the model since the last call, sorted.
@@ -99,10 +99,10 @@ fn read_only_search_sends_no_request() {
     let engine = engine(&home, &server.openai_url(), &[]);
     sync(&engine);
     server.take_requests();
-    let spent = || engine.status().unwrap().budget.requests;
+    let spent = || engine.reports().status().unwrap().budget.requests;
     let before = spent();
     let request = SearchRequest { text: "unreliable suite".into(), limit: 10, read_only: true, ..Default::default() };
-    let found = engine.search(&request).unwrap();
+    let found = engine.search().run(&request).unwrap();
     assert_eq!((texts(&found)[0], found.degraded.as_deref()), (QUESTION, None));
     assert!(server.take_requests().is_empty() && spent() == before, "no request is sent or entered in the ledger");
 }

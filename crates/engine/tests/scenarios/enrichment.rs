@@ -56,7 +56,7 @@ fn facts_reply(facts: &Value) -> StubReply {
 }
 
 fn enrich(engine: &Engine) -> EnrichReport {
-    engine.enrich(None).unwrap()
+    engine.enrichment().run(None).unwrap()
 }
 
 /// The facts a model added, oldest first.
@@ -103,7 +103,7 @@ fn model_adds_facts_that_cite_entries() {
     let sent = server.bodies()[0]["messages"][1]["content"].as_str().unwrap().to_owned();
     assert!(sent.contains("[1 human]\nwhere do we keep the parts?\n\n[2 assistant]\nI would suggest"), "{sent}");
     let request = DecisionRequest { scope: SessionScope::AllProjects, ..DecisionRequest::default() };
-    let decisions = home.engine().decisions(&request).unwrap();
+    let decisions = home.engine().facts().decisions(&request).unwrap();
     assert!(decisions.iter().any(|decision| decision.subject == "plain table" && decision.is_open()), "{decisions:?}");
     // A session is sent again only after it has continued and ended again.
     assert!(enrich(&engine(&home, &server, 601, &[])).sessions.is_empty());
@@ -171,16 +171,20 @@ fn no_request_when_off_or_without_budget() {
             "{:?}",
             report.stop_reason
         );
-        let status = engine.status().unwrap().enrichment;
+        let status = engine.reports().status().unwrap().enrichment;
         assert_eq!((status.level, status.queued), (2, 0), "E003-15");
     }
     let without = engine(&home, &server, 600, &[("model.provider", "none")]);
     assert!(matches!(enrich(&without).stop_reason, Some(EnrichStop::NoModel(_))));
-    assert_eq!(without.status().unwrap().enrichment.level, 2);
-    let plan = engine(&home, &server, 600, &[]).enrich_dry_run(None).unwrap();
+    assert_eq!(without.reports().status().unwrap().enrichment.level, 2);
+    let plan = engine(&home, &server, 600, &[]).enrichment().plan(None).unwrap();
     assert_eq!((plan.sessions.len(), plan.sessions[0].requests, plan.refusal_reason), (1, 1, None));
     assert!(plan.sessions[0].planned.input_tokens > 100 && plan.sessions[0].planned.cost == Some(NanoUsd::ZERO));
-    assert_eq!(engine(&home, &server, 600, &[]).status().unwrap().enrichment.queued, 0, "reading writes nothing");
+    assert_eq!(
+        engine(&home, &server, 600, &[]).reports().status().unwrap().enrichment.queued,
+        0,
+        "reading writes nothing"
+    );
     assert!(server.bodies().is_empty());
 }
 
@@ -198,24 +202,24 @@ fn failed_session_is_retried_five_times_with_backoff() {
         assert!(early.sessions.is_empty());
         minute += wait;
     }
-    let level = engine(&home, &server, minute, &[]).status().unwrap().enrichment;
+    let level = engine(&home, &server, minute, &[]).reports().status().unwrap().enrichment;
     assert_eq!((level.level, level.queued, level.retrying, level.failed), (1, 1, 1, 0), "E003-15");
     server.push(StubReply::Status(503));
     let last = engine(&home, &server, minute, &[]);
     assert!(matches!(outcomes(&enrich(&last))[..], [EnrichOutcome::GivenUp { .. }]));
     assert_eq!(server.bodies().len(), 6);
-    let status = last.status().unwrap().enrichment;
+    let status = last.reports().status().unwrap().enrichment;
     assert_eq!((status.queued, status.failed, status.last_failures.len()), (0, 1, 1), "E003-17");
-    let failures = last.enrich_failures().unwrap();
+    let failures = last.enrichment().failures().unwrap();
     assert_eq!((failures[0].attempts, failures[0].failed_at), (6, at(minute)));
     assert!(failures[0].reason.contains("503"), "{}", failures[0].reason);
     assert!(enrich(&engine(&home, &server, minute + 10_000, &[])).sessions.is_empty());
     // After clearing, the session is queued again.
     server.push(facts_reply(&json!([])));
-    assert_eq!(last.clear_enrich_failures().unwrap(), 1);
+    assert_eq!(last.enrichment().clear_failures().unwrap(), 1);
     let report = enrich(&engine(&home, &server, minute + 10_000, &[]));
     assert_eq!(outcomes(&report), [&EnrichOutcome::Done]);
-    assert_eq!(engine(&home, &server, minute, &[]).status().unwrap().enrichment.level, 0);
+    assert_eq!(engine(&home, &server, minute, &[]).reports().status().unwrap().enrichment.level, 0);
 }
 
 #[test]
@@ -243,7 +247,7 @@ fn three_failures_in_a_row_pause_the_other_sessions() {
     let report = enrich(&engine(&home, &server, 700, &[]));
     assert_eq!((report.sessions.len(), report.queued), (5, 0));
     assert!(report.stop_reason.is_none());
-    assert_eq!(engine(&home, &server, 700, &[]).status().unwrap().enrichment.level, 0);
+    assert_eq!(engine(&home, &server, 700, &[]).reports().status().unwrap().enrichment.level, 0);
 }
 
 #[test]
@@ -269,11 +273,11 @@ fn exhausted_budget_waits_for_tomorrow_without_an_attempt() {
         assert!(matches!(outcome, EnrichOutcome::Retry { until, .. } if *until == tomorrow), "{outcome:?}");
     }
     assert_eq!((report.sessions.len(), server.bodies().len()), (2, 0));
-    let status = poor.status().unwrap().enrichment;
+    let status = poor.reports().status().unwrap().enrichment;
     assert_eq!((status.queued, status.retrying, status.paused_until), (2, 0, None));
     // An explicit request and the next day do not wait.
     server.push(facts_reply(&json!([])));
-    let now = engine(&home, &server, 601, &[]).enrich(Some(&id(1))).unwrap();
+    let now = engine(&home, &server, 601, &[]).enrichment().run(Some(&id(1))).unwrap();
     assert_eq!(outcomes(&now), [&EnrichOutcome::Done]);
     server.push(facts_reply(&json!([])));
     assert_eq!(enrich(&engine(&home, &server, 15 * 60, &[])).sessions.len(), 1);
@@ -312,10 +316,10 @@ fn model_facts_are_forgotten_with_their_session() {
     assert_eq!(added(&home).len(), 1);
     for number in [1, 2] {
         let target = ForgetTarget::Sessions(vec![id(number)]);
-        home.engine().forget(&target).unwrap();
+        home.engine().forget().run(&target).unwrap();
     }
     assert_eq!(added(&home), []);
-    let status = engine(&home, &server, 9_000, &[]).status().unwrap().enrichment;
+    let status = engine(&home, &server, 9_000, &[]).reports().status().unwrap().enrichment;
     assert_eq!((status.queued, status.failed), (0, 0));
     assert!(enrich(&engine(&home, &server, 9_000, &[])).sessions.is_empty());
 }
@@ -351,6 +355,6 @@ fn sync_queues_ended_sessions_without_waiting() {
     let server = StubModel::with_replies(Vec::new());
     let engine = engine(&home, &server, 600, &[]);
     engine.sync().run(&SyncRequest::default(), &mut |_| {}).unwrap();
-    assert_eq!(engine.status().unwrap().enrichment.queued, 1, "the other one has not ended");
+    assert_eq!(engine.reports().status().unwrap().enrichment.queued, 1, "the other one has not ended");
     assert!(server.bodies().is_empty());
 }

@@ -69,7 +69,7 @@ fn facts_are_equal_for_line_by_line_and_whole_sync() {
         bit_by_bit.sync();
     }
     assert_same_dump(&bit_by_bit.facts(), &whole.facts());
-    bit_by_bit.engine().rebuild(&mut |_| {}).unwrap();
+    bit_by_bit.engine().maintenance().rebuild(&mut |_| {}).unwrap();
     assert_same_dump(&bit_by_bit.facts(), &whole.facts());
 }
 

@@ -23,7 +23,7 @@ fn session(home: &TestHome, id: &str, project: &str, prompts: &[&str]) {
 }
 
 fn store_facts(home: &TestHome, id: &str, span: usize, facts: &[Fact]) {
-    home.store_facts(home.engine().resolve(id).unwrap().session.id, span, facts);
+    home.store_facts(home.engine().sessions().resolve(id).unwrap().session.id, span, facts);
 }
 
 fn fact(day: u32, predicate: Predicate, subject: (EntityKind, &str), detail: &str) -> Fact {
@@ -53,7 +53,7 @@ fn home_with_fix() -> TestHome {
 }
 
 fn fix(engine: &Engine, text: &str) -> rethread_engine::FixReport {
-    engine.fix(&FixRequest { text: text.to_owned(), scope: here() }).unwrap()
+    engine.facts().fix(&FixRequest { text: text.to_owned(), scope: here() }).unwrap()
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn fix_is_reported_with_failed_attempts_and_sources() {
     assert_eq!(found.fixes.fixes[0].command.as_deref(), Some("cargo test"));
     assert_eq!(found.fixes.failed_attempts[0].description, "edited src/db.rs");
     let source = &found.fixes.fixes[0].sources[0];
-    assert!(home.engine().resolve(source.citation().split(':').next().unwrap()).is_ok());
+    assert!(home.engine().sessions().resolve(source.citation().split(':').next().unwrap()).is_ok());
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn similar_error_is_found_and_unrelated_error_is_not() {
     assert!(fix(&home.engine(), "error: exit status 1").errors.is_empty());
     let elsewhere =
         FixRequest { text: "error: no such table: 'x'".to_owned(), scope: SessionScope::Project("/q".to_owned()) };
-    assert!(home.engine().fix(&elsewhere).unwrap().is_empty());
+    assert!(home.engine().facts().fix(&elsewhere).unwrap().is_empty());
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn decisions_are_reported_as_of_a_time() {
     store_facts(&home, ANNA, 0, &[mysql]);
     store_facts(&home, ANNA, 1, &[with_object(postgres, EntityKind::Decision, "mysql")]);
     let reported = |request: DecisionRequest| -> Vec<(String, &'static str)> {
-        let found = home.engine().decisions(&DecisionRequest { scope: here(), ..request }).unwrap();
+        let found = home.engine().facts().decisions(&DecisionRequest { scope: here(), ..request }).unwrap();
         found.into_iter().map(|one| (one.subject, one.state.decision_name())).collect()
     };
     assert_eq!(reported(DecisionRequest::default()), [("postgres".to_owned(), "accepted")]);
@@ -129,7 +129,7 @@ fn decisions_are_reported_as_of_a_time() {
     let about = DecisionRequest { query: "json".to_owned(), ..DecisionRequest::default() };
     assert_eq!(reported(about).len(), 1);
     let wrong = DecisionRequest { as_of: Some("teatime".to_owned()), ..DecisionRequest::default() };
-    assert!(matches!(home.engine().decisions(&wrong), Err(EngineError::InvalidTime(_))));
+    assert!(matches!(home.engine().facts().decisions(&wrong), Err(EngineError::InvalidTime(_))));
 }
 
 #[test]
@@ -143,12 +143,12 @@ fn workflows_report_sequences_and_failing_commands() {
         let sequence = fact(1, Predicate::Sequence, edit, "edit > cargo test > git commit");
         store_facts(&home, ANNA, exchange, &[sequence, ran.clone()]);
     }
-    let found = home.engine().workflows(&WorkflowRequest { scope: here(), as_of: None }).unwrap();
+    let found = home.engine().facts().workflows(&WorkflowRequest { scope: here(), as_of: None }).unwrap();
     assert_eq!(found[0].sequences[0].commands, ["edit", "cargo test", "git commit"]);
     assert_eq!(found[0].sequences[0].count, 3);
     assert!(found[0].commands[0].usually_fails());
     let elsewhere = WorkflowRequest { scope: SessionScope::Project("/q".to_owned()), as_of: None };
-    assert!(home.engine().workflows(&elsewhere).unwrap().is_empty());
+    assert!(home.engine().facts().workflows(&elsewhere).unwrap().is_empty());
 }
 
 /// A file that was created, renamed and edited.
@@ -171,7 +171,7 @@ fn file_history_covers_all_names_of_the_file() {
     // S003-22
     let home = home_with_renamed_file();
     let request = FileRequest { path: "src/reader.rs".to_owned(), scope: here(), limit: 20, ..FileRequest::default() };
-    let found = home.engine().file_history(&request).unwrap();
+    let found = home.engine().facts().file_history(&request).unwrap();
     assert_eq!(found.names, ["src/reader.rs", "src/parser.rs"]);
     let reported: Vec<_> = found
         .touches
@@ -188,9 +188,9 @@ fn file_history_covers_all_names_of_the_file() {
     assert_eq!(found.fixes[0].0, "error: unexpected end");
     assert_eq!(found.decisions[0].subject, "no unsafe");
     let later = FileRequest { since: Some("2026-03-02".to_owned()), ..request.clone() };
-    assert_eq!(home.engine().file_history(&later).unwrap().touches.len(), 1);
+    assert_eq!(home.engine().facts().file_history(&later).unwrap().touches.len(), 1);
     let first = FileRequest { limit: 1, ..request };
-    let found = home.engine().file_history(&first).unwrap();
+    let found = home.engine().facts().file_history(&first).unwrap();
     assert_eq!((found.touches.len(), found.total), (1, 2));
 }
 
@@ -201,7 +201,7 @@ fn file_is_found_by_any_form_of_its_path() {
     let below = Engine::open(below).unwrap();
     let name = |engine: &Engine, path: &str| {
         let request = FileRequest { path: path.to_owned(), scope: here(), limit: 5, ..FileRequest::default() };
-        engine.file_history(&request).map(|found| found.names.into_iter().next())
+        engine.facts().file_history(&request).map(|found| found.names.into_iter().next())
     };
     for path in ["reader.rs", "./reader.rs", "../src/reader.rs", "src/reader.rs", "/p/src/reader.rs"] {
         assert_eq!(name(&below, path).unwrap().as_deref(), Some("src/reader.rs"), "{path}");
@@ -223,7 +223,7 @@ fn entity_is_reported_with_evidence_as_of_a_time() {
             limit: 10,
             ..FactsRequest::default()
         };
-        home.engine().facts_about(&request).unwrap()
+        home.engine().facts().about(&request).unwrap()
     };
     let FactsReport::About { subject: thing, facts, graph, .. } = about(Some("cargo test --workspace"), None) else {
         panic!("a command is known by its program and subcommand")
@@ -250,9 +250,9 @@ fn queries_in_an_empty_home_create_nothing() {
     let home = TestHome::new();
     let engine = home.engine();
     assert!(fix(&engine, "error: x").is_empty());
-    assert!(engine.decisions(&DecisionRequest::default()).unwrap().is_empty());
-    assert!(engine.workflows(&WorkflowRequest::default()).unwrap().is_empty());
-    assert!(engine.file_history(&FileRequest::default()).unwrap().names.is_empty());
-    assert!(engine.facts_about(&FactsRequest::default()).unwrap().is_empty());
+    assert!(engine.facts().decisions(&DecisionRequest::default()).unwrap().is_empty());
+    assert!(engine.facts().workflows(&WorkflowRequest::default()).unwrap().is_empty());
+    assert!(engine.facts().file_history(&FileRequest::default()).unwrap().names.is_empty());
+    assert!(engine.facts().about(&FactsRequest::default()).unwrap().is_empty());
     assert!(!home.path(".rethread").exists());
 }

@@ -96,12 +96,12 @@ fn filters_change_what_is_stored_but_not_the_counts() {
     let plain = TestHome::new();
     plain.write(CLAUDE_FILE, CONVERSATION);
     plain.sync();
-    let counts = plain.engine().resolve(CLAUDE_SESSION).unwrap().session.counts;
+    let counts = plain.engine().sessions().resolve(CLAUDE_SESSION).unwrap().session.counts;
     let kept = |flags: &[(&str, &str)]| {
         let home = TestHome::new();
         home.write(CLAUDE_FILE, CONVERSATION);
         home.engine_with(flags).sync().run(&SyncRequest::default(), &mut |_| {}).unwrap();
-        assert_eq!(home.engine().resolve(CLAUDE_SESSION).unwrap().session.counts, counts, "{flags:?}");
+        assert_eq!(home.engine().sessions().resolve(CLAUDE_SESSION).unwrap().session.counts, counts, "{flags:?}");
         home.dump()
     };
     assert!(!kept(&[("filter.keep_user_messages", "false")]).contains("text: \"The lexer loses"));
@@ -121,7 +121,7 @@ fn excluded_sessions_are_never_synced() {
     let dry = engine.sync().plan(&SyncRequest::default()).unwrap();
     assert_eq!((dry[0].files, dry[0].files_changed, dry[0].excluded), (1, 0, 1));
     engine.sync().run(&SyncRequest::default(), &mut |_| {}).unwrap();
-    assert!(matches!(engine.resolve(CLAUDE_SESSION), Err(EngineError::UnknownReference(_))));
+    assert!(matches!(engine.sessions().resolve(CLAUDE_SESSION), Err(EngineError::UnknownReference(_))));
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn session_resolves_by_any_of_its_names() {
     home.write(".volute/sessions/parser.json", format!("{{\"sessionId\":\"{CLAUDE_SESSION}\"}}"));
     home.sync();
     let engine = home.engine();
-    let id = engine.resolve(CLAUDE_SESSION).unwrap().session.id.to_string();
+    let id = engine.sessions().resolve(CLAUDE_SESSION).unwrap().session.id.to_string();
     for reference in [
         id.as_str(),
         &id[..12],
@@ -190,15 +190,15 @@ fn session_resolves_by_any_of_its_names() {
         "fix-the-lost-last-token",
         "lost token",
     ] {
-        assert_eq!(engine.resolve(reference).unwrap().session.id.to_string(), id, "{reference}");
+        assert_eq!(engine.sessions().resolve(reference).unwrap().session.id.to_string(), id, "{reference}");
     }
     for reference in ["nothing of the kind", "", "zzzz", "*", "e"] {
-        assert!(matches!(engine.resolve(reference), Err(EngineError::UnknownReference(_))), "{reference:?}");
+        assert!(matches!(engine.sessions().resolve(reference), Err(EngineError::UnknownReference(_))), "{reference:?}");
     }
-    let all = engine.sessions(&SessionListRequest::default()).unwrap();
+    let all = engine.sessions().list(&SessionListRequest::default()).unwrap();
     let other = all.iter().map(|one| one.session.id.to_string()).find(|other| *other != id).unwrap();
     engine.lifecycle().set_name(&other, "Fix the lost last token").unwrap();
-    match engine.resolve("fix the lost last token") {
+    match engine.sessions().resolve("fix the lost last token") {
         Err(EngineError::AmbiguousReference { candidates, .. }) => assert_eq!(candidates.len(), 2),
         other => panic!("{other:?}"),
     }
@@ -216,7 +216,7 @@ fn lists_filter_by_project_and_hide_empty_and_child_sessions() {
         "{\"type\":\"mode\",\"mode\":\"x\"}\n",
     );
     home.sync();
-    let list = |request: SessionListRequest| home.engine().sessions(&request).unwrap().len();
+    let list = |request: SessionListRequest| home.engine().sessions().list(&request).unwrap().len();
     assert_eq!(list(SessionListRequest::default()), 2);
     assert_eq!(list(SessionListRequest { include_children: true, ..SessionListRequest::default() }), 3);
     assert_eq!(list(SessionListRequest { include_empty: true, ..SessionListRequest::default() }), 3);
@@ -234,15 +234,15 @@ fn one_session_in_two_files_is_one_session() {
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     home.sync();
-    let alone = home.engine().resolve(CLAUDE_SESSION).unwrap().session;
+    let alone = home.engine().sessions().resolve(CLAUDE_SESSION).unwrap().session;
     let more = r#"{"type":"user","uuid":"ffffffff-1111-4222-8333-000000000009","timestamp":"2026-03-04T00:00:00.000Z","message":{"role":"user","content":"from the worktree"}}"#;
     home.write(&CLAUDE_FILE.replace("-parser", "-parser-worktree"), format!("{CONVERSATION}{more}\n"));
     home.sync();
-    let both = home.engine().resolve(CLAUDE_SESSION).unwrap().session;
+    let both = home.engine().sessions().resolve(CLAUDE_SESSION).unwrap().session;
     assert_eq!(both.counts.prompts, alone.counts.prompts + 1);
     assert_eq!(both.tokens, alone.tokens);
     let before = home.dump();
-    home.engine().rebuild(&mut |_| {}).unwrap();
+    home.engine().maintenance().rebuild(&mut |_| {}).unwrap();
     assert_same_dump(&home.dump(), &before);
 }
 

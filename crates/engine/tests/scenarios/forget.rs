@@ -29,7 +29,7 @@ fn files_with_canary(home: &TestHome) -> Vec<String> {
 }
 
 fn forget(home: &TestHome, target: &ForgetTarget) -> ForgetReport {
-    let forgotten = engine(home, 600).forget(target).unwrap();
+    let forgotten = engine(home, 600).forget().run(target).unwrap();
     assert_eq!(forgotten.remaining().collect::<Vec<_>>(), Vec::<&_>::new(), "something is left");
     forgotten
 }
@@ -48,7 +48,7 @@ fn count(forgotten: &ForgetReport, place: &str) -> u64 {
 
 fn hits(home: &TestHome, text: &str) -> usize {
     let request = SearchRequest { text: text.to_owned(), limit: 10, ..SearchRequest::default() };
-    engine(home, 600).search(&request).unwrap().hits.len()
+    engine(home, 600).search().run(&request).unwrap().hits.len()
 }
 
 /// Anna's session: a harmless episode, one with the canary in prompt, arguments and error, and another harmless one.
@@ -80,7 +80,7 @@ fn canary_home() -> TestHome {
     morning.lifecycle().set_task(ANNA, &format!("hunt {CANARY}")).unwrap();
     morning.lifecycle().set_name(ANNA, &format!("The {CANARY} hunt")).unwrap();
     morning.lifecycle().set_alias(ANNA, CANARY).unwrap();
-    morning.export_card(ANNA).unwrap();
+    morning.cards().export(ANNA).unwrap();
     morning.lifecycle().end(ANNA).unwrap();
     assert_eq!(archives(&home).len(), 1);
     let log = json!({"at": at(7).to_string(), "event": "trouble", "session": ANNA, "error": format!("about {CANARY}")});
@@ -134,7 +134,7 @@ fn forgotten_session_is_in_no_file_and_stays_out() {
     let home = canary_home();
     assert!(files_with_canary(&home).len() >= 4, "{:?}", files_with_canary(&home));
     let before = files_below(&home.path(".rethread")).len();
-    let plan = engine(&home, 600).forget_dry_run(&one(ANNA)).unwrap();
+    let plan = engine(&home, 600).forget().plan(&one(ANNA)).unwrap();
     assert_eq!(files_below(&home.path(".rethread")).len(), before);
     let forgotten = forget(&home, &one(ANNA));
     assert_eq!(files_with_canary(&home), Vec::<String>::new());
@@ -155,10 +155,10 @@ fn forgotten_session_is_in_no_file_and_stays_out() {
     prompt(&home, 31, ANNA, &format!("again {CANARY}"));
     hook(&home, 32, ANNA, "Stop", &json!({"last_assistant_message": CANARY}));
     hook(&home, 33, ANNA, "SessionEnd", &json!({"reason": "other"}));
-    engine(&home, 601).rebuild(&mut |_| {}).unwrap();
+    engine(&home, 601).maintenance().rebuild(&mut |_| {}).unwrap();
     assert_eq!((files_with_canary(&home), hits(&home, CANARY), hits(&home, "penguins")), (Vec::new(), 0, 1));
-    assert_eq!(engine(&home, 602).verify().unwrap().damage, vec![]);
-    assert!(engine(&home, 603).resolve(ANNA).is_err());
+    assert_eq!(engine(&home, 602).maintenance().verify().unwrap().damage, vec![]);
+    assert!(engine(&home, 603).sessions().resolve(ANNA).is_err());
 }
 
 #[test]
@@ -167,17 +167,17 @@ fn forgotten_text_removes_its_episode_and_keeps_the_rest() {
     let forgotten = forget(&home, &matching());
     assert_eq!(files_with_canary(&home), Vec::<String>::new());
     assert_eq!((forgotten.sessions.len(), forgotten.partial_sessions.len()), (0, 1));
-    let session = engine(&home, 600).resolve(ANNA).unwrap().session;
+    let session = engine(&home, 600).sessions().resolve(ANNA).unwrap().session;
     assert_eq!((session.counts.prompts, session.counts.episodes), (2, 2));
     assert_eq!(session.name.as_deref(), Some("Round the discounts"));
     let before = home.dump();
     home.sync();
-    engine(&home, 601).rebuild(&mut |_| {}).unwrap();
+    engine(&home, 601).maintenance().rebuild(&mut |_| {}).unwrap();
     assert_same_dump(&home.dump(), &before);
     assert_eq!((files_with_canary(&home), hits(&home, CANARY), hits(&home, "penguins")), (Vec::new(), 0, 1));
     work(&home, ANNA, 30, "and publish them", false);
     home.sync();
-    assert_eq!(engine(&home, 602).resolve(ANNA).unwrap().session.counts.prompts, 3, "the session continues");
+    assert_eq!(engine(&home, 602).sessions().resolve(ANNA).unwrap().session.counts.prompts, 3, "the session continues");
 }
 
 #[test]
@@ -187,11 +187,11 @@ fn text_is_forgotten_even_without_its_transcript() {
     home.sync();
     forget(&home, &matching());
     assert_eq!(files_with_canary(&home), Vec::<String>::new());
-    let session = engine(&home, 600).resolve(ANNA).unwrap().session;
+    let session = engine(&home, 600).sessions().resolve(ANNA).unwrap().session;
     assert_eq!((session.counts.prompts, session.counts.episodes), (2, 2));
     assert_eq!(session.name.as_deref(), Some("Round the discounts"));
     let before = home.dump();
-    engine(&home, 601).rebuild(&mut |_| {}).unwrap();
+    engine(&home, 601).maintenance().rebuild(&mut |_| {}).unwrap();
     assert_same_dump(&home.dump(), &before);
     assert_eq!(hits(&home, "release notes"), 1);
 }
@@ -203,10 +203,12 @@ fn interrupted_forget_is_finished_by_the_next_sync() {
 
 #[test]
 fn interrupted_forget_is_finished_by_another_forget() {
-    finished_after_a_kill(|home| assert!(engine(home, 602).forget(&one(ANNA)).is_err(), "the session is unknown now"));
+    finished_after_a_kill(|home| {
+        assert!(engine(home, 602).forget().run(&one(ANNA)).is_err(), "the session is unknown now");
+    });
     finished_after_a_kill(|home| {
         let nothing = ForgetTarget::Before("2020".to_owned());
-        assert!(engine(home, 602).forget(&nothing).unwrap().is_empty());
+        assert!(engine(home, 602).forget().run(&nothing).unwrap().is_empty());
     });
 }
 
@@ -222,13 +224,14 @@ fn finished_after_a_kill(finish: impl Fn(&TestHome)) {
     assert!(store.needs_wipe().unwrap());
     drop(store);
     assert_eq!(hits(&home, CANARY), 0, "search finds nothing that is missing from the store");
-    let damage = engine(&home, 601).verify().unwrap().damage;
+    let damage = engine(&home, 601).maintenance().verify().unwrap().damage;
     assert_eq!(
         damage.iter().map(|damage| damage.check).collect::<Vec<_>>(),
         ["forgotten text is erased from the files"]
     );
     assert!(
         engine(&home, 601)
+            .reports()
             .doctor()
             .unwrap()
             .findings
@@ -256,7 +259,7 @@ fn threads_lose_their_log_and_parents_their_children() {
         engine.threads().sync(id).unwrap();
         id
     });
-    let plan = engine.forget_dry_run(&matching()).unwrap();
+    let plan = engine.forget().plan(&matching()).unwrap();
     assert_eq!((plan.threads.as_slice(), plan.sessions.len()), (&threads[..1], 1));
     forget(&home, &matching());
     home.sync();
@@ -273,7 +276,8 @@ fn threads_lose_their_log_and_parents_their_children() {
     assert_eq!(
         family
             .engine()
-            .sessions(&rethread_engine::SessionListRequest {
+            .sessions()
+            .list(&rethread_engine::SessionListRequest {
                 include_children: true,
                 ..rethread_engine::SessionListRequest::default()
             })
@@ -299,14 +303,14 @@ fn copy_of_a_forgotten_session_does_not_restore_it() {
 #[test]
 fn forget_selects_by_time_and_project() {
     let home = canary_home();
-    let all = |target: ForgetTarget| engine(&home, 600).forget_dry_run(&target).unwrap();
+    let all = |target: ForgetTarget| engine(&home, 600).forget().plan(&target).unwrap();
     assert_eq!(all(ForgetTarget::Before("2026-03-01".to_owned())).sessions.len(), 0);
     assert_eq!(all(ForgetTarget::Before("2026-03-03".to_owned())).sessions.len(), 2);
     assert_eq!(all(ForgetTarget::Project("/app".into())).sessions.len(), 2);
     assert!(all(ForgetTarget::Project("/elsewhere".into())).is_empty());
     assert!(all(ForgetTarget::Matching("no such text anywhere".to_owned())).is_empty());
-    assert!(engine(&home, 600).forget(&ForgetTarget::Matching(" ".to_owned())).is_err());
-    assert!(engine(&home, 600).forget(&one("no such session")).is_err());
+    assert!(engine(&home, 600).forget().run(&ForgetTarget::Matching(" ".to_owned())).is_err());
+    assert!(engine(&home, 600).forget().run(&one("no such session")).is_err());
 }
 
 #[test]
@@ -333,7 +337,7 @@ fn injections_about_a_forgotten_session_are_removed() {
     }
     batch.commit().unwrap();
     drop(store);
-    let plan = engine(&home, 600).forget_dry_run(&one(ANNA)).unwrap();
+    let plan = engine(&home, 600).forget().plan(&one(ANNA)).unwrap();
     let forgotten = forget(&home, &one(ANNA));
     assert_eq!(count(&plan, "injections"), count(&forgotten, "injections"), "a dry run counts the same");
     let left = |session: &str| crate::session_helpers::store(&home).injections(key(session), 10).unwrap().len();
@@ -344,10 +348,10 @@ fn injections_about_a_forgotten_session_are_removed() {
 fn text_found_only_in_a_path_is_kept_and_reported() {
     let home = canary_home();
     let target = ForgetTarget::Matching("projects/-app".to_owned());
-    let plan = engine(&home, 600).forget_dry_run(&target).unwrap();
+    let plan = engine(&home, 600).forget().plan(&target).unwrap();
     assert!(!plan.is_empty());
     assert_eq!(plan.retained.get("paths of sessions"), Some(&2), "{:?}", plan.retained);
-    let left = engine(&home, 600).forget(&target).unwrap();
+    let left = engine(&home, 600).forget().run(&target).unwrap();
     let places: Vec<&str> = left.remaining().map(|left| left.place).collect();
     assert_eq!(places, ["paths of sessions", "paths of transcripts"]);
 }
@@ -361,17 +365,17 @@ fn branch_name_is_forgotten_and_stays_out() {
         let secret = fs::read_to_string(&path).unwrap().replace("\"main\"", &format!("\"fix-{CANARY}\""));
         fs::write(&path, &secret).unwrap();
         home.sync();
-        let branch = || engine(&home, 600).resolve(BEN).unwrap().session.branch;
+        let branch = || engine(&home, 600).sessions().resolve(BEN).unwrap().session.branch;
         assert_eq!(branch(), Some(format!("fix-{CANARY}")));
         if !is_there {
             fs::remove_file(&path).unwrap();
         }
-        assert!(!engine(&home, 600).forget_dry_run(&matching()).unwrap().is_empty());
+        assert!(!engine(&home, 600).forget().plan(&matching()).unwrap().is_empty());
         forget(&home, &matching());
         assert_eq!((branch(), files_with_canary(&home)), (None, Vec::new()));
         fs::write(&path, secret.clone() + &secret.replace("1-1", "9-1")).unwrap();
         home.sync();
-        engine(&home, 601).rebuild(&mut |_| {}).unwrap();
+        engine(&home, 601).maintenance().rebuild(&mut |_| {}).unwrap();
         assert_eq!((branch(), files_with_canary(&home), hits(&home, "penguins") > 0), (None, Vec::new(), true));
     }
 }
@@ -386,7 +390,7 @@ fn result_without_its_call_is_forgotten_by_text() {
     home.sync();
     assert!(!files_with_canary(&home).is_empty());
     forget(&home, &matching());
-    engine(&home, 601).rebuild(&mut |_| {}).unwrap();
+    engine(&home, 601).maintenance().rebuild(&mut |_| {}).unwrap();
     assert_eq!((files_with_canary(&home), hits(&home, "penguins")), (Vec::new(), 1));
 }
 
@@ -409,7 +413,7 @@ fn fork_of_a_forgotten_session_does_not_restore_it() {
     work(&home, BEN, 5, "write the docs about penguins", false);
     home.sync();
     assert_eq!((files_with_canary(&home), hits(&home, CANARY), hits(&home, "discounts")), (Vec::new(), 0, 0));
-    let session = engine(&home, 600).resolve(BEN).unwrap().session;
+    let session = engine(&home, 600).sessions().resolve(BEN).unwrap().session;
     assert_eq!((session.counts.prompts, session.cwd.as_deref()), (1, Some("/app")));
 }
 
@@ -418,7 +422,7 @@ fn session_families_age_by_their_newest_entry() {
     const FIVE_YEARS: i64 = 5 * 365 * 24 * 60;
     let before = |home: &TestHome, moment: &str| {
         let target = ForgetTarget::Before(moment.to_owned());
-        engine(home, FIVE_YEARS).forget_dry_run(&target).unwrap().sessions.len()
+        engine(home, FIVE_YEARS).forget().plan(&target).unwrap().sessions.len()
     };
     let child = rethread_testing::SUB_AGENT;
     let agent = ".claude/projects/-home-dev-parser/agent-a1b2c3d4.jsonl";
@@ -440,10 +444,13 @@ fn only_an_id_or_a_whole_name_is_enough_to_erase() {
     let home = TestHome::new();
     work(&home, ANNA, 0, "fix the rounding", false);
     home.sync();
-    let planned = |reference: &str| engine(&home, 1).forget_dry_run(&one(reference));
+    let planned = |reference: &str| engine(&home, 1).forget().plan(&one(reference));
     for guess in ["rounding", "fix the roundin", "e", "the"] {
         assert!(planned(guess).is_err(), "{guess} erases a session");
-        assert!(guess.len() < 3 || engine(&home, 1).resolve(guess).is_ok(), "{guess} is found by commands that read");
+        assert!(
+            guess.len() < 3 || engine(&home, 1).sessions().resolve(guess).is_ok(),
+            "{guess} is found by commands that read"
+        );
     }
     for exact in [ANNA, "fix the rounding", "fix-the-rounding"] {
         assert!(planned(exact).is_ok(), "{exact}");

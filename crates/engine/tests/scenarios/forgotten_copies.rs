@@ -18,17 +18,17 @@ fn fork_after_forgetting(original: (&str, &str), copy: (&str, &str)) -> TestHome
     let home = TestHome::new();
     home.write(original.0, original.1);
     home.sync();
-    let listed = home.engine().forget_dry_run(&ForgetTarget::Matching("heron".to_owned())).unwrap();
+    let listed = home.engine().forget().plan(&ForgetTarget::Matching("heron".to_owned())).unwrap();
     assert!(!listed.is_empty(), "the original has it");
     let session = listed.partial_sessions[0].id.to_string();
-    home.engine().forget(&ForgetTarget::Sessions(vec![session])).unwrap();
+    home.engine().forget().run(&ForgetTarget::Sessions(vec![session])).unwrap();
     home.write(copy.0, copy.1);
     home.sync();
     home
 }
 
 fn assert_only_new_text(home: &TestHome) {
-    let left = home.engine().forget_dry_run(&ForgetTarget::Matching("heron".to_owned())).unwrap();
+    let left = home.engine().forget().plan(&ForgetTarget::Matching("heron".to_owned())).unwrap();
     assert!(left.is_empty(), "{:?}", left.removed);
     assert!(home.dump().contains("something quite different"), "what is new in the copy is read");
 }

@@ -28,7 +28,7 @@ fn pi_fork(original: &str, id: &str, parent: &Value, prompt: &str) -> String {
 }
 
 fn session(home: &TestHome, id: &str) -> Session {
-    home.engine().resolve(id).unwrap().session
+    home.engine().sessions().resolve(id).unwrap().session
 }
 
 fn assert_parent(home: &TestHome, fork: &str, parent: &str) {
@@ -79,13 +79,14 @@ fn ancestors_of_a_reference_lead_along_forks() {
     let counts = ["pi-one", "pi-two", "pi-three"].map(|id| session(&home, id).counts.prompts);
     assert_eq!(counts, [1, 1, 1], "copied entries count in their original session only");
     let engine = home.engine();
-    let found = engine.resolve_references(&format!("see @@{}~2", session(&home, "pi-three").id)).unwrap();
+    let found = engine.questions().references(&format!("see @@{}~2", session(&home, "pi-three").id)).unwrap();
     let ReferenceOutcome::Resolved(sessions) = &found.outcomes[0].1 else { panic!("{found:?}") };
     assert_eq!(sessions.len(), 3);
-    let shown = engine.show("pi-three", ShowRequest::default()).unwrap();
+    let shown = engine.sessions().show("pi-three", ShowRequest::default()).unwrap();
     assert_eq!(shown.parent.unwrap().external_id, "pi-two");
     let all = ListRange { skip: 0, limit: 10 };
-    let board = engine.board(&BoardRequest { projects: all, sessions: all, ..BoardRequest::default() }).unwrap();
+    let board =
+        engine.sessions().board(&BoardRequest { projects: all, sessions: all, ..BoardRequest::default() }).unwrap();
     let parents: Vec<Option<String>> = board.projects[0]
         .sessions
         .iter()

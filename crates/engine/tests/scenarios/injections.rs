@@ -158,7 +158,8 @@ fn matching_prompt_injects_recent_memory() {
     assert!(injected.contains(line), "{injected}");
     assert!(!injected.contains("lose a cent"), "old memory is not injected: {injected}");
     let asked_for = SearchRequest { text: "lose a cent".to_owned(), limit: 5, ..SearchRequest::default() };
-    let found = engine(&home, 2).search(&SearchRequest { scope: SessionScope::AllProjects, ..asked_for }).unwrap();
+    let found =
+        engine(&home, 2).search().run(&SearchRequest { scope: SessionScope::AllProjects, ..asked_for }).unwrap();
     assert!(found.hits.iter().any(|found| found.hit.entry.text.contains("lose a cent")), "and is not lost");
     assert!(injected.contains("memory (1 recent, 1.00 of the prompt's words)"), "{injected}");
     assert_eq!(prompt(&home, 3, BEN, question), None, "nothing is injected twice");
@@ -185,7 +186,7 @@ fn unavailable_memory_is_reported_beside_other_sections() {
         injected.contains("[MEMORY CONTEXT]\nwarm unavailable: the index is too far behind\n[END MEMORY]"),
         "{injected}"
     );
-    engine(&home, 151).rebuild_index().unwrap();
+    engine(&home, 151).index().rebuild().unwrap();
     work(&home, ANNA, 152, "now the tests", false);
     assert!(!prompt(&home, 153, BEN, "and?").unwrap().contains("unavailable"));
     // Entries after the last index commit are found too; a few of them do not trigger a commit.

@@ -44,18 +44,18 @@ fn both(home: &TestHome) -> String {
 }
 
 fn rebuild(home: &TestHome) {
-    home.engine().rebuild(&mut |_| {}).unwrap();
+    home.engine().maintenance().rebuild(&mut |_| {}).unwrap();
 }
 
 fn texts(home: &TestHome) -> Vec<String> {
     let show = ShowRequest { profile: LogProfile::Full, ..ShowRequest::default() };
-    home.engine().show(SESSION, show).unwrap().entries.into_iter().map(|entry| entry.text).collect()
+    home.engine().sessions().show(SESSION, show).unwrap().entries.into_iter().map(|entry| entry.text).collect()
 }
 
 fn finds(home: &TestHome, word: &str) -> bool {
     let request =
         SearchRequest { text: word.to_owned(), scope: SessionScope::AllProjects, limit: 9, ..SearchRequest::default() };
-    !home.engine().search(&request).unwrap().hits.is_empty()
+    !home.engine().search().run(&request).unwrap().hits.is_empty()
 }
 
 /// The entries of a dump.
@@ -143,11 +143,11 @@ fn entries_dropped_by_a_rewrite_stay_and_are_named() {
     let warnings: Vec<String> =
         report.agents.iter().flat_map(|agent| &agent.warnings).map(|warning| warning.message.clone()).collect();
     assert_eq!(warnings, ["was rewritten: 3 entries are no longer in it; kept as an abandoned branch"]);
-    assert_eq!(home.engine().resolve(SESSION).unwrap().session.counts.prompts, 1);
+    assert_eq!(home.engine().sessions().resolve(SESSION).unwrap().session.counts.prompts, 1);
     for _ in 0..2 {
         assert_eq!(texts(&home).len(), 4);
         assert!(finds(&home, "pelican"), "kept entries are searched");
-        assert_eq!(home.engine().verify().unwrap().damage, vec![]);
+        assert_eq!(home.engine().maintenance().verify().unwrap().damage, vec![]);
         rebuild(&home);
     }
     home.write(FIRST, second_part());
@@ -200,7 +200,7 @@ fn missing_home_of_the_agent_loses_nothing() {
     let moved = home.path("elsewhere/projects");
     let engine = home.engine_with(&[("sources.claude-code", moved.to_str().unwrap())]);
     engine.sync().run(&SyncRequest::default(), &mut |_| {}).unwrap();
-    engine.rebuild(&mut |_| {}).unwrap();
+    engine.maintenance().rebuild(&mut |_| {}).unwrap();
     assert_eq!(entry_lines(&home.dump()).len(), entry_lines(&before).len(), "nothing lost, nothing twice");
 }
 
@@ -212,7 +212,7 @@ fn settings_that_stop_reading_lose_nothing() {
     for setting in [("intake.exclude", "/app"), ("intake.enabled", "false"), ("intake.agents", "pi")] {
         let engine = home.engine_with(&[setting]);
         engine.sync().run(&SyncRequest::default(), &mut |_| {}).unwrap();
-        engine.rebuild(&mut |_| {}).unwrap();
+        engine.maintenance().rebuild(&mut |_| {}).unwrap();
         assert_same_dump(&home.dump(), &before);
     }
 }
@@ -262,6 +262,6 @@ fn entries_that_return_to_a_file_count_again() {
     home.sync();
     home.write(FIRST, second_part());
     home.sync();
-    assert_eq!(home.engine().resolve(SESSION).unwrap().session.counts.prompts, 2);
+    assert_eq!(home.engine().sessions().resolve(SESSION).unwrap().session.counts.prompts, 2);
     assert_eq!(entry_lines(&home.dump()), entry_lines(&before));
 }

@@ -149,7 +149,7 @@ fn session_ends_once() {
     hook(&home, 4, BEN, "SessionEnd", &json!({"reason": "other"}));
     assert_eq!((archives(&home).len(), kinds(&home, BEN).iter().filter(|kind| *kind == "session_end").count()), (1, 1));
     assert!(!engine(&home, 5).lifecycle().pause(BEN).unwrap(), "an ended session cannot be paused");
-    assert_eq!(engine(&home, 5).resolve(BEN).unwrap().state, SessionState::Ended);
+    assert_eq!(engine(&home, 5).sessions().resolve(BEN).unwrap().state, SessionState::Ended);
     prompt(&home, 6, BEN, "one more thing");
     let starts = kinds(&home, BEN).iter().filter(|kind| *kind == "session_end").count();
     assert_eq!((starts, life(&home).period), (1, 2), "a return does not end the session a second time");
@@ -475,7 +475,7 @@ fn maintenance_ends_and_archives_silent_sessions() {
         rethread_engine::MaintenanceReport::default(),
         "a second run does nothing"
     );
-    let injected = engine(&home, 8 * DAY).status().unwrap().tiers;
+    let injected = engine(&home, 8 * DAY).reports().status().unwrap().tiers;
     assert_eq!(
         (
             injected.counts.hot_entries,
@@ -524,7 +524,8 @@ fn ended_session_is_listed_as_ended_and_can_restart() {
     // S002-14
     let home = started_home();
     hook(&home, 1, BEN, "SessionEnd", &json!({}));
-    let listed = |minutes: i64| engine(&home, minutes).sessions(&SessionListRequest::default()).unwrap()[0].state;
+    let listed =
+        |minutes: i64| engine(&home, minutes).sessions().list(&SessionListRequest::default()).unwrap()[0].state;
     assert_eq!(listed(2), SessionState::Ended);
     // It continues without hooks and then ends: a period of its own.
     work(&home, BEN, 5, "on the quiet", false);

@@ -41,7 +41,7 @@ fn read_prompts(path: &str, parts: &[&str], id: &str) -> (Vec<String>, u64, Opti
         home.append(path, part);
         home.sync();
     }
-    let session = home.engine().resolve(id).unwrap();
+    let session = home.engine().sessions().resolve(id).unwrap();
     let entries = home.store().entries(session.session.id, EntryFilter::default()).unwrap();
     let prompts = entries.into_iter().filter(|entry| entry.kind == EntryKind::Prompt && !entry.is_abandoned);
     (prompts.map(|entry| entry.text).collect(), session.session.counts.prompts, session.session.name)
@@ -155,7 +155,7 @@ fn agents_hint_is_not_shown_as_typed() {
     let home = TestHome::new();
     home.write(CLAUDE_FILE, call.user(vec![tool_result_block("t1", said, true)]).build());
     home.sync();
-    let id = home.engine().resolve(CLAUDE_SESSION).unwrap().session.id;
+    let id = home.engine().sessions().resolve(CLAUDE_SESSION).unwrap().session.id;
     let entries = home.store().entries(id, EntryFilter::default()).unwrap();
     let answers: Vec<&str> =
         entries.iter().filter(|entry| entry.kind == EntryKind::Answer).map(|entry| entry.text.as_str()).collect();
@@ -176,7 +176,7 @@ fn entries_that_share_a_line_are_all_read_with_a_warning() {
         let home = TestHome::new();
         home.write(CLAUDE_FILE, damaged);
         let report = home.sync();
-        let counts = home.engine().resolve(CLAUDE_SESSION).unwrap().session.counts;
+        let counts = home.engine().sessions().resolve(CLAUDE_SESSION).unwrap().session.counts;
         assert_eq!((counts.prompts, counts.messages), (prompts, prompts + 2));
         let warnings: Vec<_> = report.agents.iter().flat_map(|agent| &agent.warnings).collect();
         assert_eq!(warnings.len(), 1, "{warnings:?}");

@@ -23,8 +23,8 @@ fn say(home: &TestHome, session: &str, part: &str, prompts: &[&str]) {
 fn name(home: &TestHome, session: &str) -> String {
     home.sync();
     let engine = home.engine();
-    let name = engine.resolve(session).unwrap().session.name.unwrap();
-    assert_eq!(engine.card(session).unwrap().fields.name, name, "the card has the same name");
+    let name = engine.sessions().resolve(session).unwrap().session.name.unwrap();
+    assert_eq!(engine.cards().get(session).unwrap().fields.name, name, "the card has the same name");
     name
 }
 
@@ -66,7 +66,7 @@ fn a_name_does_not_depend_on_how_often_the_transcript_was_read() {
         split.sync();
     }
     assert_eq!(name(&whole, ANNA), name(&split, ANNA));
-    split.engine().rebuild(&mut |_| {}).unwrap();
+    split.engine().maintenance().rebuild(&mut |_| {}).unwrap();
     assert_eq!(name(&split, ANNA), "Fix the rounding of discounts");
 }
 
@@ -105,7 +105,7 @@ fn using_a_reference_does_not_make_its_name_ambiguous() {
     say(&home, BEN, "b", &["continue with @@fix-the-rounding-of-discounts"]);
     say(&home, CARA, "c", &["do the taxes as in @@fix-the-rounding-of-discounts"]);
     home.sync();
-    let found = engine(&home, 0).resolve_references("see @@fix-the-rounding-of-discounts").unwrap();
+    let found = engine(&home, 0).questions().references("see @@fix-the-rounding-of-discounts").unwrap();
     assert_eq!(found.outcomes[0].1.as_str(), "resolved", "{found:?}");
     assert_eq!(name(&home, CARA), "Do the taxes");
 }
@@ -125,7 +125,7 @@ fn the_name_a_session_was_shown_keeps_its_meaning() {
     home.append(&transcript(ANNA), format!("{title}\n"));
     work(&home, CARA, -600, "fix the rounding of discounts", false);
     home.sync();
-    let id = home.engine().resolve(ANNA).unwrap().session.id.to_string();
+    let id = home.engine().sessions().resolve(ANNA).unwrap().session.id.to_string();
     let block = prompt(&home, 3, BEN, "as in @@fix-the-rounding-of-discounts please").unwrap();
     assert!(block.contains(&format!("@@fix-the-rounding-of-discounts = session {id}")), "{block}");
 }
@@ -138,12 +138,12 @@ fn the_exact_name_comes_before_sessions_that_mention_it() {
     say(&home, BEN, "b", &["Invoice rounding and taxes for the cart"]);
     say(&home, CARA, "c", &["why is the invoice rounding so slow?"]);
     home.sync();
-    let id = home.engine().resolve(ANNA).unwrap().session.id.to_string();
+    let id = home.engine().sessions().resolve(ANNA).unwrap().session.id.to_string();
     for text in ["see @@\"Invoice rounding\"", "see @@invoice-rounding"] {
-        let found = home.engine().resolve_references(text).unwrap().text.unwrap();
+        let found = home.engine().questions().references(text).unwrap().text.unwrap();
         assert!(found.contains(&format!("= session {id} ")), "{found}");
     }
-    assert_eq!(home.engine().resolve("invoice rounding").unwrap().session.id.to_string(), id);
+    assert_eq!(home.engine().sessions().resolve("invoice rounding").unwrap().session.id.to_string(), id);
 }
 
 #[test]
@@ -155,8 +155,8 @@ fn words_typos_and_short_ids_find_a_session_the_same_way_in_prompts_and_commands
     say(&home, CARA, "c", &["修复解析器的错误"]);
     home.sync();
     let engine = engine(&home, 0);
-    let anna = engine.resolve(ANNA).unwrap().session.id.to_string();
-    let cara = engine.resolve(CARA).unwrap().session.id.to_string();
+    let anna = engine.sessions().resolve(ANNA).unwrap().session.id.to_string();
+    let cara = engine.sessions().resolve(CARA).unwrap().session.id.to_string();
     let ends = (anna[18..].to_owned(), anna[18..].to_lowercase());
     for (reference, id) in [
         ("footer", &anna),
@@ -168,11 +168,11 @@ fn words_typos_and_short_ids_find_a_session_the_same_way_in_prompts_and_commands
         ("0000000a", &anna),
         ("解析器", &cara),
     ] {
-        assert_eq!(&engine.resolve(reference).unwrap().session.id.to_string(), id, "{reference}");
+        assert_eq!(&engine.sessions().resolve(reference).unwrap().session.id.to_string(), id, "{reference}");
         let block = hook(&home, 1, BEN, "UserPromptSubmit", &json!({"prompt": format!("请看@@{reference}")})).unwrap();
         assert!(block.contains(id.as_str()), "{reference}: {block}");
     }
-    match engine.resolve("footer-of-invoices") {
+    match engine.sessions().resolve("footer-of-invoices") {
         Err(EngineError::SimilarReference { candidates, .. }) => {
             assert_eq!(candidates[0].id.to_string(), anna, "did you mean");
         }
@@ -190,12 +190,14 @@ fn a_word_that_only_one_session_is_about_refers_to_it() {
     say(&home, BEN, "b", &["write the docs of the importer"]);
     home.sync();
     assert_eq!(name(&home, ANNA), "The login is slow");
-    let found = engine(&home, 0).resolve_references_from("as in @@redis", &SessionScope::Project("/app".to_owned()));
+    let found =
+        engine(&home, 0).questions().references_from("as in @@redis", &SessionScope::Project("/app".to_owned()));
     let found = found.unwrap();
     assert_eq!(found.outcomes[0].1.as_str(), "resolved", "{found:?}");
     say(&home, CARA, "c", &["count the rows of redis and postgres"]);
     home.sync();
-    let found = engine(&home, 0).resolve_references_from("as in @@redis", &SessionScope::Project("/app".to_owned()));
+    let found =
+        engine(&home, 0).questions().references_from("as in @@redis", &SessionScope::Project("/app".to_owned()));
     assert_ne!(found.unwrap().text, None, "several candidates are listed");
 }
 
@@ -220,8 +222,8 @@ fn names_that_claude_code_shows_are_references() {
     home.sync();
     let entry = json!({"pid": 7, "sessionId": ANNA, "cwd": "/app", "name": "swift-otter", "nameSource": "derived"});
     home.write(".claude/sessions/7.json", entry.to_string());
-    assert_eq!(home.engine().resolve("swift-otter").unwrap().session.external_id, ANNA);
-    let found = home.engine().resolve_references("as in @@swift-otter").unwrap();
+    assert_eq!(home.engine().sessions().resolve("swift-otter").unwrap().session.external_id, ANNA);
+    let found = home.engine().questions().references("as in @@swift-otter").unwrap();
     assert_eq!(found.outcomes[0].1.as_str(), "resolved");
 }
 

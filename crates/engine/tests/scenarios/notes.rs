@@ -18,7 +18,7 @@ fn app() -> SessionScope {
 }
 
 fn remember(engine: &Engine, text: &str) -> Result<SavedNote, EngineError> {
-    engine.remember(&NewNote {
+    engine.notes().remember(&NewNote {
         text: text.to_owned(),
         author: Some("claude-code".to_owned()),
         session: None,
@@ -29,7 +29,7 @@ fn remember(engine: &Engine, text: &str) -> Result<SavedNote, EngineError> {
 fn found(engine: &Engine, text: &str, scope: SessionScope) -> Vec<(String, String)> {
     let request =
         SearchRequest { text: text.to_owned(), scope, limit: 10, full_text: true, ..SearchRequest::default() };
-    let hits = engine.search(&request).unwrap().hits.into_iter().map(|found| found.hit);
+    let hits = engine.search().run(&request).unwrap().hits.into_iter().map(|found| found.hit);
     hits.map(|hit| (hit.session.citation(hit.entry.location.line), hit.entry.text)).collect()
 }
 
@@ -44,9 +44,10 @@ fn note_is_searchable_at_once_and_is_not_a_decision() {
     let hits = found(&engine, "quokka", app());
     assert_eq!(hits, [(noted.citation.clone(), format!("{said}\n(noted by claude-code)"))]);
     assert_eq!(found(&engine, "quokka", SessionScope::Project("/other".to_owned())), []);
-    let shown = engine.show(&noted.citation, ShowRequest::default()).unwrap();
+    let shown = engine.sessions().show(&noted.citation, ShowRequest::default()).unwrap();
     assert_eq!((shown.listed.session.name.as_deref(), shown.listed.session.counts.prompts), (Some("Notes: app"), 0));
-    let held = engine.decisions(&DecisionRequest { include_inactive: true, ..DecisionRequest::default() }).unwrap();
+    let held =
+        engine.facts().decisions(&DecisionRequest { include_inactive: true, ..DecisionRequest::default() }).unwrap();
     assert!(held.iter().all(|decision| decision.trust < rethread_model::Trust::Human), "{held:?}");
 }
 
@@ -67,7 +68,7 @@ fn equal_notes_are_stored_once_and_their_rate_is_limited() {
     assert!(remember(&later, "one too many").unwrap().is_new, "an hour later another note is allowed");
     assert_eq!(found(&later, "fact number", app()).len(), 10);
     let dump = home.dump();
-    later.rebuild(&mut |_| {}).unwrap();
+    later.maintenance().rebuild(&mut |_| {}).unwrap();
     assert_eq!(home.dump(), dump);
 }
 
@@ -108,16 +109,16 @@ fn note_names_its_session_and_project() {
     let engine = engine(&home, 1);
     let note =
         NewNote { text: "rounding is half even".to_owned(), session: Some(ANNA.to_owned()), ..NewNote::default() };
-    let noted = engine.remember(&note).unwrap();
+    let noted = engine.notes().remember(&note).unwrap();
     assert_eq!(noted.project.as_deref(), Some("/app"));
-    let id = engine.resolve(ANNA).unwrap().session.id;
+    let id = engine.sessions().resolve(ANNA).unwrap().session.id;
     assert_eq!(
         found(&engine, "half even", app())[0].1,
         format!("rounding is half even\n(noted by an agent, session {id})")
     );
-    let unknown = engine.remember(&NewNote { session: Some("no such session".to_owned()), ..note.clone() });
+    let unknown = engine.notes().remember(&NewNote { session: Some("no such session".to_owned()), ..note.clone() });
     assert!(matches!(unknown, Err(EngineError::UnknownReference(_))), "{unknown:?}");
-    let nowhere = engine.remember(&NewNote { session: None, ..note }).unwrap();
+    let nowhere = engine.notes().remember(&NewNote { session: None, ..note }).unwrap();
     assert_eq!((nowhere.project, nowhere.is_new), (None, true), "notes without a project are stored separately");
     assert_eq!(found(&engine, "half even", SessionScope::AllProjects).len(), 2);
 }
@@ -127,7 +128,7 @@ fn forgotten_note_stays_forgotten_and_new_notes_work() {
     let home = TestHome::new();
     let engine = engine(&home, 0);
     remember(&engine, "the quokka flies at midnight").unwrap();
-    engine.forget(&ForgetTarget::Matching("quokka".to_owned())).unwrap();
+    engine.forget().run(&ForgetTarget::Matching("quokka".to_owned())).unwrap();
     home.sync();
     assert_eq!(found(&engine, "quokka midnight", SessionScope::AllProjects), []);
     assert!(remember(&engine, "the lift is slow").unwrap().is_new);

@@ -137,7 +137,7 @@ fn session_ends_on_pi_exit_but_not_on_reload() {
     work(&home, BEN, 0, "write the docs");
     prompt(&home, 0, BEN, "write the docs");
     hook(&home, 1, BEN, "session_shutdown", &json!({"reason": "reload"}));
-    let state = |minutes| engine(&home, minutes).sessions(&SessionListRequest::default()).unwrap()[0].state;
+    let state = |minutes| engine(&home, minutes).sessions().list(&SessionListRequest::default()).unwrap()[0].state;
     assert_eq!((state(1), archived(&home)), (SessionState::Active, 0));
     hook(&home, 2, BEN, "session_shutdown", &json!({"reason": "quit"}));
     assert_eq!((state(2), archived(&home)), (SessionState::Ended, 1));
@@ -170,5 +170,5 @@ fn excluded_and_unknown_input_is_ignored() {
     home.write(".rethread/config.toml", "[intake]\nagents = [\"claude-code\"]\n");
     hook(&home, 1, ANNA, "agent_end", &json!({}));
     assert_eq!(prompt(&home, 2, BEN, "hello"), None);
-    assert!(engine(&home, 2).sessions(&SessionListRequest::default()).unwrap().is_empty());
+    assert!(engine(&home, 2).sessions().list(&SessionListRequest::default()).unwrap().is_empty());
 }

@@ -46,9 +46,9 @@ fn ids_prefixes_and_names_resolve_to_the_session() {
     let home = TestHome::new();
     old_session(&home, ANNA, -300, "fix the rounding of discounts");
     old_session(&home, BEN, 0, "write the docs");
-    let id = engine(&home, 0).resolve(ANNA).unwrap().session.id.to_string();
+    let id = engine(&home, 0).sessions().resolve(ANNA).unwrap().session.id.to_string();
     for reference in [ANNA, "aaaa1011", &id, &id[..12], "\"Fix the Rounding of Discounts\"", "rounding-of-discounts"] {
-        let found = engine(&home, 0).resolve_references(&format!("see @@{reference}")).unwrap();
+        let found = engine(&home, 0).questions().references(&format!("see @@{reference}")).unwrap();
         let expected = if reference == "rounding-of-discounts" { "not_found" } else { "resolved" };
         assert_eq!(found.outcomes[0].1.as_str(), expected, "{reference}: parts of a name only in its project");
     }

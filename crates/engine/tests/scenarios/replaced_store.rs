@@ -40,14 +40,14 @@ fn home() -> TestHome {
     let engine = home.engine();
     engine.lifecycle().set_name(GONE, "The heron").unwrap();
     engine.lifecycle().set_alias(GONE, "heron").unwrap();
-    engine.forget(&ForgetTarget::Sessions(vec![FORGOTTEN.to_owned()])).unwrap();
+    engine.forget().run(&ForgetTarget::Sessions(vec![FORGOTTEN.to_owned()])).unwrap();
     fs::remove_file(home.path(&file(GONE))).unwrap();
     home
 }
 
 fn entries(home: &TestHome, session: &str) -> usize {
     let show = ShowRequest { profile: LogProfile::Full, ..ShowRequest::default() };
-    home.engine().show(session, show).map_or(0, |shown| shown.entries.len())
+    home.engine().sessions().show(session, show).map_or(0, |shown| shown.entries.len())
 }
 
 fn write_at(home: &TestHome, offset: u64, bytes: &[u8]) {
@@ -64,10 +64,10 @@ fn set_aside(home: &TestHome) -> Vec<std::path::PathBuf> {
 fn assert_carried_over(home: &TestHome) {
     assert_eq!(entries(home, GONE), 80, "the only copy");
     assert_eq!(entries(home, "heron"), 80, "its alias");
-    assert_eq!(home.engine().resolve(GONE).unwrap().session.name.as_deref(), Some("The heron"));
+    assert_eq!(home.engine().sessions().resolve(GONE).unwrap().session.name.as_deref(), Some("The heron"));
     assert_eq!(entries(home, HERE), 80);
     assert_eq!(entries(home, FORGOTTEN), 0, "forgotten for good");
-    assert_eq!(home.engine().verify().unwrap().damage, vec![]);
+    assert_eq!(home.engine().maintenance().verify().unwrap().damage, vec![]);
     assert_eq!(set_aside(home).len(), 1, "the old file is kept");
 }
 
@@ -76,13 +76,13 @@ fn outdated_store_is_carried_over() {
     // D67
     let home = home();
     write_at(&home, 60, &1_u32.to_be_bytes());
-    let error = home.engine().sessions(&SessionListRequest::default()).unwrap_err();
+    let error = home.engine().sessions().list(&SessionListRequest::default()).unwrap_err();
     assert!(error.is_store_unusable() && set_aside(&home).is_empty(), "reading commands change nothing");
     let report = home.sync();
     assert_eq!((report.carried_over[0].carried.sessions, report.carried_over.len()), (2, 1));
     assert_carried_over(&home);
     assert!(home.sync().carried_over.is_empty(), "once");
-    home.engine().rebuild(&mut |_| {}).unwrap();
+    home.engine().maintenance().rebuild(&mut |_| {}).unwrap();
     assert_carried_over(&home);
 }
 
@@ -105,7 +105,7 @@ fn broken_page_costs_only_its_own_rows() {
     for page in (1..pages).step_by(3) {
         fs::write(home.path(DATABASE), &database).unwrap();
         write_at(&home, page as u64 * 8192, &[0x5a; 512]);
-        home.engine().rebuild(&mut |_| {}).unwrap();
+        home.engine().maintenance().rebuild(&mut |_| {}).unwrap();
         assert_eq!(entries(&home, HERE), 80, "page {page}: its transcript is there");
         assert_eq!(entries(&home, FORGOTTEN), 0, "page {page}: forgotten for good");
         least = least.min(entries(&home, GONE).max(entries_of_lost_sessions(&home)));
@@ -131,7 +131,7 @@ fn hook_replaces_a_damaged_store_and_says_so_once() {
     assert!(text.contains("damaged") && text.contains("rethread sync"), "{text}");
     let second = home.engine().hooks().handle(Agent::ClaudeCode, payload.to_string().as_bytes()).unwrap();
     assert!(second.is_none_or(|reply| reply.get("systemMessage").is_none()), "said once");
-    assert!(home.engine().doctor().unwrap().has_problems(), "the rest waits for a sync");
+    assert!(home.engine().reports().doctor().unwrap().has_problems(), "the rest waits for a sync");
     home.sync();
     assert_carried_over(&home);
 }
@@ -144,7 +144,7 @@ fn text_that_is_not_utf_8_is_damage_that_a_rebuild_repairs() {
     let text = format!("answer 3 of {GONE}").into_bytes();
     let at = bytes.windows(text.len()).position(|window| window == text).unwrap() as u64;
     write_at(&home, at + 2, &[0xff, 0xfe]);
-    home.engine().rebuild(&mut |_| {}).unwrap();
+    home.engine().maintenance().rebuild(&mut |_| {}).unwrap();
     assert_eq!(entries(&home, GONE), 80);
 }
 

@@ -22,7 +22,11 @@ fn runs_with_one_prompt_share_a_period_and_its_archive() {
     work(&home, BEN, 0, "write the docs", false);
     for minutes in [1, 5, 20] {
         run_once(&home, minutes, "and on");
-        assert_eq!(engine(&home, minutes).resolve(BEN).unwrap().state, SessionState::Ended, "the run has ended");
+        assert_eq!(
+            engine(&home, minutes).sessions().resolve(BEN).unwrap().state,
+            SessionState::Ended,
+            "the run has ended"
+        );
     }
     assert_eq!(archives(&home).len(), 0, "no run is archived by itself");
     engine(&home, 20 + 61).lifecycle().maintain().unwrap();

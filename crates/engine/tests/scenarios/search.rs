@@ -34,7 +34,7 @@ fn find(home: &TestHome, text: &str) -> SearchReport {
         ..SearchRequest::default()
     };
     // The same time for all searches, because age affects the score.
-    engine(home, 200 * 24 * 60).search(&request).unwrap()
+    engine(home, 200 * 24 * 60).search().run(&request).unwrap()
 }
 
 fn snippets(home: &TestHome, text: &str) -> Vec<String> {
@@ -89,15 +89,15 @@ fn results_are_equal_before_indexing_after_indexing_and_after_rebuild() {
     home.sync();
     let indexed: Vec<_> = queries.iter().map(|query| hits(query)).collect();
     assert!(indexed[0].len() >= 10 && !indexed[2].is_empty());
-    home.engine().rebuild_index().unwrap();
+    home.engine().index().rebuild().unwrap();
     let rebuilt_index: Vec<_> = queries.iter().map(|query| hits(query)).collect();
-    home.engine().rebuild(&mut |_| {}).unwrap();
+    home.engine().maintenance().rebuild(&mut |_| {}).unwrap();
     let rebuilt: Vec<_> = queries.iter().map(|query| hits(query)).collect();
     for ((first, second), third) in indexed.iter().zip(&rebuilt_index).zip(&rebuilt) {
         assert_eq!(first, second);
         assert_eq!(first, third);
     }
-    assert_eq!(home.engine().verify().unwrap().damage, vec![]);
+    assert_eq!(home.engine().maintenance().verify().unwrap().damage, vec![]);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn long_sync_is_indexed_while_it_runs() {
     );
     assert_eq!(snippets(&home, "heron123").len(), 3);
     assert_eq!(find(&home, "heron123").index, IndexOutcome::UpToDate);
-    assert_eq!(home.engine().verify().unwrap().damage, vec![]);
+    assert_eq!(home.engine().maintenance().verify().unwrap().damage, vec![]);
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn replaced_entries_are_still_found() {
     home.sync();
     assert_eq!(snippets(&home, "walrus").len(), 1);
     assert_eq!(snippets(&home, "pelican").len(), 1);
-    home.engine().rebuild_index().unwrap();
+    home.engine().index().rebuild().unwrap();
     assert_eq!(snippets(&home, "walrus").len(), 1);
 }
 
@@ -215,7 +215,7 @@ fn filters_narrow_by_kind_session_time_file_and_tool() {
     home.write(CLAUDE_FILE, CONVERSATION);
     with_many_entries(&home);
     home.sync();
-    let count = |request: &SearchRequest| home.engine().search(request).unwrap().hits.len();
+    let count = |request: &SearchRequest| home.engine().search().run(request).unwrap().hits.len();
     let all = SearchRequest { text: "entry".into(), limit: 1000, ..SearchRequest::default() };
     assert_eq!(count(&all), 400);
     assert_eq!(count(&SearchRequest { kinds: vec![HitKind::Prompt], ..all.clone() }), 200);
@@ -229,8 +229,9 @@ fn filters_narrow_by_kind_session_time_file_and_tool() {
     assert_eq!(count(&SearchRequest { text: "\"entry 7 of session 2\"".into(), ..all.clone() }), 1);
     assert_eq!(count(&SearchRequest { text: "agent:pi entry".into(), ..all.clone() }), 0);
     assert!(count(&SearchRequest { text: "kind:tool".into(), ..all.clone() }) > 0);
-    assert!(home.engine().search(&SearchRequest { since: Some("someday".into()), ..all.clone() }).is_err());
-    let timeline = home.engine().timeline(&TimelineRequest { limit: 5, ..TimelineRequest::default() }).unwrap();
+    assert!(home.engine().search().run(&SearchRequest { since: Some("someday".into()), ..all.clone() }).is_err());
+    let timeline =
+        home.engine().sessions().timeline(&TimelineRequest { limit: 5, ..TimelineRequest::default() }).unwrap();
     assert_eq!(timeline.episodes.len(), 5);
     assert!(timeline.episodes.windows(2).all(|pair| pair[0].episode.started_at <= pair[1].episode.started_at));
 }
@@ -264,9 +265,9 @@ proptest! {
         let engine = home.engine();
         for text in queries.iter().map(String::as_str).chain(["entry parser", "what about topic3 yesterday?"]) {
             let request = SearchRequest { text: text.to_owned(), limit: 20, ..SearchRequest::default() };
-            for one in engine.search(&request).unwrap().hits {
+            for one in engine.search().run(&request).unwrap().hits {
                 let citation = format!("{}:{}", one.hit.session.id, one.hit.entry.location.line);
-                let shown = engine.show(&citation, rethread_engine::ShowRequest::default()).unwrap();
+                let shown = engine.sessions().show(&citation, rethread_engine::ShowRequest::default()).unwrap();
                 let cited = one.hit.entry.location.line;
                 prop_assert!(shown.entries.iter().any(|entry| entry.location.line == cited), "{citation} of {text:?}");
                 prop_assert!(!one.hit.why.is_empty(), "{citation} of {text:?} is not explained");
@@ -295,7 +296,7 @@ fn the_first_results_do_not_depend_on_the_limit() {
             limit,
             ..SearchRequest::default()
         };
-        let report = engine(&home, 200 * 24 * 60).search(&request).unwrap();
+        let report = engine(&home, 200 * 24 * 60).search().run(&request).unwrap();
         report.hits.iter().map(|one| one.hit.session.citation(one.hit.entry.location.line)).collect()
     };
     let all = ids(600);

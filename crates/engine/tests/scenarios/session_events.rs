@@ -12,7 +12,7 @@ use crate::session_helpers::{BEN, archives, at, engine, hook, prompt, work};
 const DAY: i64 = 24 * 60;
 
 fn state(home: &TestHome, minutes: i64) -> SessionState {
-    engine(home, minutes).resolve(BEN).unwrap().state
+    engine(home, minutes).sessions().resolve(BEN).unwrap().state
 }
 
 fn kinds_of(found: &SessionEvents) -> Vec<&str> {
@@ -40,7 +40,7 @@ fn a_label_neither_starts_nor_resumes_a_session() {
     work(&home, BEN, 0, "write the docs", false);
     home.sync();
     label(&home, 3 * DAY);
-    assert_eq!(engine(&home, 3 * DAY).resolve(BEN).unwrap().session.name.as_deref(), Some("the docs"));
+    assert_eq!(engine(&home, 3 * DAY).sessions().resolve(BEN).unwrap().session.name.as_deref(), Some("the docs"));
     assert_eq!(engine(&home, 4 * DAY).lifecycle().maintain().unwrap().archived, 0);
     assert!(archives(&home).is_empty(), "nothing happened, so there is nothing to archive");
     // A session that its agent ended.
@@ -62,7 +62,7 @@ fn ending_an_unknown_session_archives_nothing() {
     let home = TestHome::new();
     hook(&home, 0, BEN, "SessionEnd", &json!({"reason": "other"}));
     assert!(archives(&home).is_empty());
-    assert!(engine(&home, 1).resolve(BEN).is_err());
+    assert!(engine(&home, 1).sessions().resolve(BEN).is_err());
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_session_known_only_from_hooks_is_a_session() {
     let home = TestHome::new();
     hook(&home, 0, BEN, "SessionStart", &json!({"source": "startup"}));
     let all = SessionListRequest { include_empty: true, ..SessionListRequest::default() };
-    let listed = |request: &SessionListRequest| engine(&home, 1).sessions(request).unwrap();
+    let listed = |request: &SessionListRequest| engine(&home, 1).sessions().list(request).unwrap();
     assert!(listed(&SessionListRequest::default()).is_empty(), "nothing happened in it");
     assert_eq!(listed(&all).len(), 1);
     prompt(&home, 1, BEN, "write the docs");
@@ -94,7 +94,7 @@ fn a_session_known_only_from_hooks_is_a_session() {
         (&json!("ended"), &json!("/app"), &json!("/app"))
     );
     assert_eq!((&archived["files"], &archived["tools"]), (&json!(["src/cart.rs", "src/tax.rs"]), &json!(["Edit"])));
-    assert_eq!(engine(&home, 5).verify().unwrap().damage, []);
+    assert_eq!(engine(&home, 5).maintenance().verify().unwrap().damage, []);
     // The transcript completes the same session.
     work(&home, BEN, 6, "write the docs", false);
     home.sync();
@@ -109,10 +109,10 @@ fn hooks_of_a_forgotten_session_do_not_bring_it_back() {
     let home = TestHome::new();
     prompt(&home, 0, BEN, "write the docs");
     let target = rethread_engine::ForgetTarget::Sessions(vec![BEN.to_owned()]);
-    engine(&home, 1).forget(&target).unwrap();
+    engine(&home, 1).forget().run(&target).unwrap();
     prompt(&home, 2, BEN, "write the docs");
     let all = SessionListRequest { include_empty: true, ..SessionListRequest::default() };
-    assert!(engine(&home, 3).sessions(&all).unwrap().is_empty());
+    assert!(engine(&home, 3).sessions().list(&all).unwrap().is_empty());
 }
 
 #[test]

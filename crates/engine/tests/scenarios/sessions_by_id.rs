@@ -83,15 +83,15 @@ fn thread_is_listed_before_its_first_message() {
 fn own_id_wins_over_aliases_and_names() {
     let home = home();
     let engine = home.engine();
-    let ours = engine.resolve(CLAUDE_SESSION).unwrap().session.id;
-    let other = engine.resolve("0198a000").unwrap().session.id;
+    let ours = engine.sessions().resolve(CLAUDE_SESSION).unwrap().session.id;
+    let other = engine.sessions().resolve("0198a000").unwrap().session.id;
     engine.lifecycle().set_alias(&other.to_string(), &ours.to_string()).unwrap();
-    assert_eq!(engine.resolve(&ours.to_string()).unwrap().session.id, ours);
+    assert_eq!(engine.sessions().resolve(&ours.to_string()).unwrap().session.id, ours);
     assert_eq!(engine.conversations().get(ours).unwrap().listed.session.external_id, CLAUDE_SESSION);
     // An unassigned id is not searched for in names.
     let unassigned = "01JZ0000000000000000000000";
     engine.lifecycle().set_name(&other.to_string(), &format!("as in {unassigned}")).unwrap();
-    assert!(matches!(engine.resolve(unassigned), Err(EngineError::UnknownReference(_))));
+    assert!(matches!(engine.sessions().resolve(unassigned), Err(EngineError::UnknownReference(_))));
 }
 
 #[test]
@@ -109,29 +109,34 @@ fn records_and_entries_are_paged() {
     assert_eq!(seqs(PageRequest { limit: 2, ..ALL }), (vec![2, 3], Some(2), None));
     assert_eq!(seqs(PageRequest { from: Some(0), limit: 2, ..ALL }), (vec![1, 2], None, Some(3)));
 
-    let session = engine.resolve(CLAUDE_SESSION).unwrap().session.id;
-    let (_, whole) = engine.entries(session, LogProfile::Structure, None, ALL).unwrap();
-    let (_, first) =
-        engine.entries(session, LogProfile::Structure, None, PageRequest { from: Some(0), limit: 3, ..ALL }).unwrap();
+    let session = engine.sessions().resolve(CLAUDE_SESSION).unwrap().session.id;
+    let (_, whole) = engine.sessions().entries(session, LogProfile::Structure, None, ALL).unwrap();
+    let (_, first) = engine
+        .sessions()
+        .entries(session, LogProfile::Structure, None, PageRequest { from: Some(0), limit: 3, ..ALL })
+        .unwrap();
     let rest = PageRequest { from: first.next, ..ALL };
-    let (_, rest) = engine.entries(session, LogProfile::Structure, None, rest).unwrap();
+    let (_, rest) = engine.sessions().entries(session, LogProfile::Structure, None, rest).unwrap();
     assert_eq!([first.items, rest.items].concat(), whole.items);
     let line = whole.items[5].location.line;
     let (_, around) =
-        engine.entries(session, LogProfile::Structure, Some(line), PageRequest { limit: 6, ..ALL }).unwrap();
+        engine.sessions().entries(session, LogProfile::Structure, Some(line), PageRequest { limit: 6, ..ALL }).unwrap();
     assert!(around.items.len() == 6 && around.items.iter().any(|entry| entry.location.line == line), "{around:?}");
 
     assert!(matches!(engine.threads().records(session, false, ALL), Err(EngineError::NotAThread(_))));
     let unassigned: SessionId = "01JZ0000000000000000000000".parse().unwrap();
     assert!(matches!(engine.threads().records(unassigned, false, ALL), Err(EngineError::UnknownReference(_))));
-    assert!(matches!(engine.entries(unassigned, LogProfile::Text, None, ALL), Err(EngineError::UnknownReference(_))));
+    assert!(matches!(
+        engine.sessions().entries(unassigned, LogProfile::Text, None, ALL),
+        Err(EngineError::UnknownReference(_))
+    ));
 }
 
 #[test]
 fn session_changes_are_all_or_nothing() {
     let home = home();
     let engine = home.engine();
-    let id = engine.resolve(CLAUDE_SESSION).unwrap().session.id;
+    let id = engine.sessions().resolve(CLAUDE_SESSION).unwrap().session.id;
     let change = SessionChange {
         name: Some("the parser".into()),
         alias: Some("parser".into()),
@@ -182,7 +187,7 @@ fn empty_thread_can_be_changed_like_any_session() {
     assert_eq!(found.thread.unwrap().name.as_deref(), Some("plans"));
     assert_eq!((found.listed.session.alias.as_deref(), found.listed.state), (Some("p"), SessionState::Suspended));
     assert_eq!(engine.lifecycle().task_and_notes(id).unwrap().task.as_deref(), Some("plan"));
-    assert_eq!(engine.card("p").unwrap().fields.name, "plans");
+    assert_eq!(engine.cards().get("p").unwrap().fields.name, "plans");
 }
 
 #[test]
@@ -192,7 +197,7 @@ fn delete_removes_threads_and_forgets_agent_sessions() {
     let thread = new_thread(&engine, None);
     assert!(engine.conversations().delete(thread).unwrap().is_none());
     assert!(matches!(engine.conversations().delete(thread), Err(EngineError::UnknownReference(_))));
-    let id = engine.resolve(CLAUDE_SESSION).unwrap().session.id;
+    let id = engine.sessions().resolve(CLAUDE_SESSION).unwrap().session.id;
     let forgotten = engine.conversations().delete(id).unwrap().unwrap();
     assert_eq!((forgotten.tombstones, forgotten.remaining().count()), (1, 0));
     home.sync();
@@ -202,10 +207,10 @@ fn delete_removes_threads_and_forgets_agent_sessions() {
 #[test]
 fn read_only_queries_change_no_file() {
     let home = home();
-    let id = home.engine().resolve(CLAUDE_SESSION).unwrap().session.id;
+    let id = home.engine().sessions().resolve(CLAUDE_SESSION).unwrap().session.id;
     let request = SearchRequest { text: "parser".into(), limit: 10, read_only: true, ..SearchRequest::default() };
     let hits = |engine: &Engine| -> Vec<String> {
-        let found = engine.search(&request).unwrap();
+        let found = engine.search().run(&request).unwrap();
         assert_eq!(found.degraded, None);
         found.hits.iter().map(|one| one.hit.session.citation(one.hit.entry.location.line)).collect()
     };
@@ -228,7 +233,7 @@ fn read_only_queries_change_no_file() {
         assert_eq!(hits(&engine), with_index, "{harm}, from the cache");
         let file = Some("parser.rs".to_owned());
         let touched = TimelineRequest { file, limit: 5, read_only: true, ..TimelineRequest::default() };
-        engine.timeline(&touched).unwrap();
+        engine.sessions().timeline(&touched).unwrap();
         engine.awareness().stored_activity(&id.to_string()).unwrap();
         drop(engine);
         assert_eq!(contents_below(home.root()), before, "{harm}");

@@ -73,7 +73,7 @@ fn last_line_without_newline_is_counted_once() {
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION.trim_end());
     home.sync();
-    let counts = || home.engine().resolve(CLAUDE_SESSION).unwrap().session.counts;
+    let counts = || home.engine().sessions().resolve(CLAUDE_SESSION).unwrap().session.counts;
     let before = counts();
     assert_eq!(before.messages, 14);
     home.append(CLAUDE_FILE, "\n");
@@ -86,16 +86,16 @@ fn last_line_without_newline_is_counted_once() {
 fn assert_same_conversation(home: &TestHome, transcript: &str) {
     let conversation = |home: &TestHome| {
         let show = ShowRequest { profile: LogProfile::Full, ..ShowRequest::default() };
-        let shown = home.engine().show(CLAUDE_SESSION, show).unwrap();
+        let shown = home.engine().sessions().show(CLAUDE_SESSION, show).unwrap();
         let current = shown.entries.into_iter().filter(|entry| !entry.is_abandoned);
         let texts: Vec<(String, String)> = current.map(|entry| (entry.native_id, entry.text)).collect();
-        (home.engine().resolve(CLAUDE_SESSION).unwrap().session.counts, texts)
+        (home.engine().sessions().resolve(CLAUDE_SESSION).unwrap().session.counts, texts)
     };
     let other = TestHome::new();
     other.write(CLAUDE_FILE, transcript);
     other.sync();
     assert_eq!(conversation(home), conversation(&other));
-    assert_eq!(home.engine().verify().unwrap().damage, vec![]);
+    assert_eq!(home.engine().maintenance().verify().unwrap().damage, vec![]);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn title_in_another_file_arrives_whichever_file_is_synced_first() {
         "{{\"type\":\"user\",\"uuid\":\"{leaf}\",\"cwd\":\"/app\",\"message\":{{\"content\":\"do something\"}}}}\n"
     );
     let other = CLAUDE_FILE.replace("000a.jsonl", "000b.jsonl");
-    let name = |home: &TestHome| home.engine().resolve(CLAUDE_SESSION).unwrap().session.name;
+    let name = |home: &TestHome| home.engine().sessions().resolve(CLAUDE_SESSION).unwrap().session.name;
     for titles_first in [true, false] {
         let home = TestHome::new();
         let files = [(other.as_str(), &titles), (CLAUDE_FILE, &prompt)];
@@ -153,11 +153,11 @@ fn title_in_another_file_arrives_whichever_file_is_synced_first() {
             home.sync();
         }
         assert_eq!(name(&home).as_deref(), Some("Tame the heron"));
-        home.engine().rebuild(&mut |_| {}).unwrap();
+        home.engine().maintenance().rebuild(&mut |_| {}).unwrap();
         assert_eq!(name(&home).as_deref(), Some("Tame the heron"));
         // The session is read again, the file with its title is not.
         fs::remove_file(home.path(&other)).unwrap();
-        home.engine().rebuild(&mut |_| {}).unwrap();
+        home.engine().maintenance().rebuild(&mut |_| {}).unwrap();
         assert_eq!(name(&home).as_deref(), Some("Tame the heron"));
     }
 }
@@ -172,7 +172,7 @@ fn deleted_transcript_stays_readable() {
     fs::remove_file(home.path(CLAUDE_FILE)).unwrap();
     home.sync();
     assert_same_dump(&home.dump(), &before);
-    home.engine().rebuild(&mut |_| {}).unwrap();
+    home.engine().maintenance().rebuild(&mut |_| {}).unwrap();
     assert_same_dump(&home.dump(), &before);
 }
 
@@ -188,7 +188,7 @@ fn rebuild_equals_incremental_sync() {
         }
     }
     let before = home.dump();
-    home.engine().rebuild(&mut |_| {}).unwrap();
+    home.engine().maintenance().rebuild(&mut |_| {}).unwrap();
     assert_same_dump(&home.dump(), &before);
 }
 
@@ -209,7 +209,7 @@ fn invalid_bytes_cost_only_their_own_line() {
     assert_eq!(warnings[0].line, Some(48));
     let dump = home.dump();
     assert!(dump.contains("bad \u{fffd} byte") && dump.contains("after it \u{fffd}"));
-    assert_eq!(home.engine().resolve(CLAUDE_SESSION).unwrap().session.counts.prompts, 7);
+    assert_eq!(home.engine().sessions().resolve(CLAUDE_SESSION).unwrap().session.counts.prompts, 7);
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn line_of_200_megabytes_is_read_in_bounded_memory() {
     home.append(CLAUDE_FILE, CONVERSATION);
     drop(bytes);
     home.sync();
-    let session = home.engine().resolve(CLAUDE_SESSION).unwrap().session;
+    let session = home.engine().sessions().resolve(CLAUDE_SESSION).unwrap().session;
     assert_eq!(session.counts.prompts, 6);
     assert!(home.dump().contains("see this"));
 }
@@ -243,8 +243,8 @@ fn links_pipes_and_unreadable_files_are_skipped() {
     let skipped =
         report.agents[0].warnings.iter().filter(|warning| warning.message.contains("not a regular file")).count();
     assert_eq!(skipped, 2);
-    assert!(home.engine().resolve("5e551011-0000-4000-8000-0000000000ee").is_err());
-    assert!(home.engine().resolve(CLAUDE_SESSION).is_ok());
+    assert!(home.engine().sessions().resolve("5e551011-0000-4000-8000-0000000000ee").is_err());
+    assert!(home.engine().sessions().resolve(CLAUDE_SESSION).is_ok());
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn concurrent_syncs_lose_and_repeat_nothing() {
         }
     });
     home.sync();
-    let sessions = home.engine().sessions(&rethread_engine::SessionListRequest::default()).unwrap();
+    let sessions = home.engine().sessions().list(&rethread_engine::SessionListRequest::default()).unwrap();
     assert_eq!(sessions.len(), 12);
     assert!(sessions.iter().all(|listed| listed.session.counts.prompts == 5 && listed.session.tokens.output == 173));
     home.dump();
@@ -327,7 +327,7 @@ fn explicit_paths_are_read_anywhere() {
     let report = home.engine().sync().run(&request, &mut |_| {}).unwrap();
     let files: Vec<u64> = report.agents.iter().map(|agent| agent.files).collect();
     assert_eq!(files, [1, 1]);
-    assert!(home.engine().resolve(CLAUDE_SESSION).is_ok());
+    assert!(home.engine().sessions().resolve(CLAUDE_SESSION).is_ok());
 }
 
 proptest! {

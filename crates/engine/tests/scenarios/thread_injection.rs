@@ -63,7 +63,7 @@ fn activity_of_agents_is_injected_into_a_thread() {
     assert!(shown.messages[0].text().contains("[Session Activity]"));
     // The injected text is never read back.
     engine.threads().sync(id.parse().unwrap()).unwrap();
-    let entries = engine.show(&id, rethread_engine::ShowRequest::default()).unwrap().entries;
+    let entries = engine.sessions().show(&id, rethread_engine::ShowRequest::default()).unwrap().entries;
     assert!(entries.iter().all(|entry| !entry.text.contains("discounts")), "{entries:?}");
 }
 

@@ -33,7 +33,7 @@ fn append(engine: &Engine, thread: &str, role: ChatRole, text: &str) {
 
 fn found(engine: &Engine, text: &str) -> usize {
     let request = SearchRequest { text: text.to_owned(), limit: 10, ..SearchRequest::default() };
-    engine.search(&request).unwrap().hits.len()
+    engine.search().run(&request).unwrap().hits.len()
 }
 
 #[test]
@@ -44,12 +44,13 @@ fn thread_is_a_session_with_the_same_id() {
     append(&engine, &thread, ChatRole::User, "why does the parser fail?");
     append(&engine, &thread, ChatRole::Assistant, "because of the zymurgy table");
     let listed = engine
-        .sessions(&SessionListRequest { scope: engine.current_project(), ..SessionListRequest::default() })
+        .sessions()
+        .list(&SessionListRequest { scope: engine.sessions().current_project(), ..SessionListRequest::default() })
         .unwrap();
     let session = &listed[0].session;
     assert_eq!((session.id.to_string(), session.agent.as_str()), (thread.clone(), "native"));
     assert_eq!((session.name.as_deref(), session.counts.prompts, session.counts.messages), (Some("Tuesdays"), 1, 2));
-    assert_eq!(engine.show("tuesdays", ShowRequest::default()).unwrap().entries.len(), 2);
+    assert_eq!(engine.sessions().show("tuesdays", ShowRequest::default()).unwrap().entries.len(), 2);
     assert_eq!(found(&engine, "zymurgy"), 1);
 }
 
@@ -59,7 +60,7 @@ fn thread_log_is_synced_like_a_transcript() {
     home.write(".rethread/threads/01KJSWX700000000000000000A/session.jsonl", NATIVE_THREAD);
     home.sync();
     let engine = home.engine();
-    let session = engine.resolve("01KJSWX700000000000000000A").unwrap().session;
+    let session = engine.sessions().resolve("01KJSWX700000000000000000A").unwrap().session;
     let counts = session.counts;
     assert_eq!((counts.prompts, counts.messages, counts.tool_calls, counts.tool_errors), (1, 3, 2, 1));
     assert_eq!(
@@ -68,7 +69,7 @@ fn thread_log_is_synced_like_a_transcript() {
     );
     assert_eq!((session.tokens.input, session.tokens.output), (40, 12));
     let dump = home.dump();
-    engine.rebuild(&mut |_| {}).unwrap();
+    engine.maintenance().rebuild(&mut |_| {}).unwrap();
     assert_eq!(home.dump(), dump);
 }
 
@@ -81,12 +82,12 @@ fn deleted_thread_is_gone_everywhere() {
     assert_eq!(found(&engine, "quokka"), 1);
     engine.threads().delete("secret plans").unwrap();
     assert_eq!(found(&engine, "quokka"), 0);
-    assert!(matches!(engine.resolve(&thread), Err(EngineError::UnknownReference(_))));
+    assert!(matches!(engine.sessions().resolve(&thread), Err(EngineError::UnknownReference(_))));
     assert!(matches!(engine.threads().context("secret plans"), Err(EngineError::UnknownThread(_))));
     home.sync();
-    engine.rebuild(&mut |_| {}).unwrap();
+    engine.maintenance().rebuild(&mut |_| {}).unwrap();
     assert_eq!(found(&engine, "quokka"), 0);
-    assert_eq!(engine.verify().unwrap().damage, vec![]);
+    assert_eq!(engine.maintenance().verify().unwrap().damage, vec![]);
 }
 
 #[test]
@@ -177,8 +178,11 @@ fn transcripts_of_own_requests_are_not_synced() {
         home.write(&format!(".claude/projects/-app/{session}.jsonl"), transcript);
     }
     home.sync();
-    let sessions =
-        home.engine().sessions(&SessionListRequest { include_empty: true, ..SessionListRequest::default() }).unwrap();
+    let sessions = home
+        .engine()
+        .sessions()
+        .list(&SessionListRequest { include_empty: true, ..SessionListRequest::default() })
+        .unwrap();
     assert_eq!(sessions.len(), 1);
     assert!(sessions[0].session.external_id.ends_with('c'));
 }

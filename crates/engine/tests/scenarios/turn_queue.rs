@@ -119,7 +119,7 @@ fn changes_name_changed_and_renamed_sessions() {
     let sync = || engine.sync().run(&SyncRequest::default(), &mut |_| {}).unwrap();
     home.write(transcript, line(1));
     sync();
-    let id = engine.resolve("9a9eadc8").unwrap().session.id;
+    let id = engine.sessions().resolve("9a9eadc8").unwrap().session.id;
     assert_eq!(watcher.poll().unwrap().sessions, Some(vec![id]), "all of a new store is new");
     assert_eq!(watcher.poll(), None);
     home.write(transcript, &(line(1) + &line(2)));

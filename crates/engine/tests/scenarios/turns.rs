@@ -84,7 +84,7 @@ fn turn_is_logged_with_its_usage() {
     // E004-14, S7.4: the metadata of the thread.
     let metadata = &engine.threads().list().unwrap().threads[0];
     assert_eq!((metadata.message_count, metadata.metrics.turns, metadata.metrics.tokens.total()), (2, 1, 37));
-    let budget = engine.status().unwrap().budget;
+    let budget = engine.reports().status().unwrap().budget;
     assert_eq!((budget.requests, budget.tokens), (1, 37));
 }
 
@@ -471,7 +471,7 @@ fn model_titles_an_unnamed_thread() {
     send(&engine, &unlucky, "hello").unwrap();
     assert_eq!(engine.turns().title(unlucky.parse().unwrap()).unwrap(), None);
     assert!(!engine.turns().needs_title(unlucky.parse().unwrap()).unwrap(), "no second request is sent");
-    assert_eq!(engine.resolve("weekday table trouble").unwrap().session.id.to_string(), thread);
+    assert_eq!(engine.sessions().resolve("weekday table trouble").unwrap().session.id.to_string(), thread);
     let mine = engine.threads().create(&NewThread { name: Some("mine".into()), ..NewThread::default() }).unwrap().id;
     assert!(!engine.turns().needs_title(mine).unwrap());
 }

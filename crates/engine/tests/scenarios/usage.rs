@@ -71,7 +71,7 @@ fn home_with_usage() -> TestHome {
 }
 
 fn usage(home: &TestHome, request: &UsageRequest) -> UsageReport {
-    home.engine().usage(request).unwrap()
+    home.engine().reports().usage(request).unwrap()
 }
 
 fn keys(report: &UsageReport) -> Vec<&str> {
@@ -118,7 +118,7 @@ fn days_use_the_time_zone_of_the_user() {
     assert_eq!(keys(&days), ["2026-03-01", "2026-03-02", "?"]);
     let mut environment = home.environment();
     environment.time_zone = TimeZone::fixed(offset(2));
-    let east = Engine::open(environment).unwrap().usage(&UsageRequest::default()).unwrap();
+    let east = Engine::open(environment).unwrap().reports().usage(&UsageRequest::default()).unwrap();
     assert_eq!(keys(&east), ["2026-03-01", "2026-03-02", "?"]);
     let messages = |report: &UsageReport| report.groups.iter().map(|group| group.totals.messages).collect::<Vec<_>>();
     assert_eq!((messages(&days), messages(&east)), (vec![2, 1, 1], vec![1, 2, 1]));
@@ -161,7 +161,7 @@ fn reduction_is_reported_by_session_type() {
     let kept = usage(&home, &UsageRequest::default()).reductions;
     assert_eq!(kept.iter().map(|kept| kept.session_type).collect::<Vec<_>>(), SessionType::ALL);
     assert!(kept.iter().all(|kept| kept.sessions == 1 && kept.kept_tokens < kept.raw_tokens), "{kept:?}");
-    assert_eq!(home.engine().status().unwrap().reductions, kept, "status reports the same");
+    assert_eq!(home.engine().reports().status().unwrap().reductions, kept, "status reports the same");
 }
 
 #[test]
@@ -174,13 +174,13 @@ fn own_requests_are_reported_separately() {
     let engine = turns::engine(&home, &server, &[]);
     let thread = turns::thread(&engine);
     turns::send(&engine, &thread, "hello").unwrap();
-    let own = engine.usage(&UsageRequest::default()).unwrap().own;
+    let own = engine.reports().usage(&UsageRequest::default()).unwrap().own;
     assert_eq!(own.requests.len(), 1);
     assert_eq!((own.requests[0].purpose.as_str(), own.requests[0].model.as_str()), ("turn", "small"));
     assert_eq!(own.requests[0].spending.requests, 1);
     assert_eq!((own.today == own.requests, own.budget.daily_tokens), (true, Some(1_000_000)));
     let before = UsageRequest { until: Some("2020-01-01".into()), ..UsageRequest::default() };
-    assert!(engine.usage(&before).unwrap().own.requests.is_empty());
+    assert!(engine.reports().usage(&before).unwrap().own.requests.is_empty());
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn cache_writes_are_priced_by_how_long_they_are_stored() {
         // The same message again, as one API message has several lines.
         claude(&home, 1, "/home/dev/app", &[prompt("begin"), line.clone(), line]);
         home.sync();
-        home.engine().usage(&UsageRequest::default()).unwrap().total.cost().unwrap().to_string()
+        home.engine().reports().usage(&UsageRequest::default()).unwrap().total.cost().unwrap().to_string()
     };
     assert_eq!(cost(0, 1_000_000), "$6.25");
     assert_eq!(cost(1_000_000, 0), "$10.00");

@@ -42,7 +42,7 @@ fn watching(home: &TestHome, request: WatchRequest, act: impl FnOnce(&Mutex<Vec<
 fn until_found(home: &TestHome, text: &str) {
     let began = Instant::now();
     let request = SearchRequest { text: text.to_owned(), limit: 5, ..SearchRequest::default() };
-    while home.engine().search(&request).unwrap().hits.is_empty() {
+    while home.engine().search().run(&request).unwrap().hits.is_empty() {
         assert!(began.elapsed() < PATIENCE, "{text} is not found");
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -84,7 +84,7 @@ fn watched_files_may_be_moved_truncated_and_deleted() {
         work(&home, BEN, 6, "wake the owls", false);
         until_found(&home, "owls");
     });
-    assert_eq!(home.engine().verify().unwrap().damage, vec![]);
+    assert_eq!(home.engine().maintenance().verify().unwrap().damage, vec![]);
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub(crate) fn run(context: &CommandContext, args: &AskArgs) -> Result<Exit, Fail
         timeout: None,
     };
     if args.dry_run {
-        let plan = engine.ask_dry_run(&request)?;
+        let plan = engine.questions().plan(&request)?;
         if args.json.json {
             context.printer.json(&json::AskPlanJson::new(&plan))?;
         } else {
@@ -29,7 +29,7 @@ pub(crate) fn run(context: &CommandContext, args: &AskArgs) -> Result<Exit, Fail
         }
         return Ok(Exit::Done);
     }
-    let report = engine.ask(&request)?;
+    let report = engine.questions().ask(&request)?;
     let is_found = !(report.answer.is_extractive && report.answer.citations.is_empty());
     if args.json.json {
         context.printer.json(&json::AnswerJson::new(&report))?;
@@ -46,7 +46,7 @@ pub(crate) fn run(context: &CommandContext, args: &AskArgs) -> Result<Exit, Fail
 }
 
 pub(crate) fn handoff(context: &CommandContext, args: &HandoffArgs) -> Result<Exit, Failure> {
-    let handoff = context.engine()?.handoff(&args.session.reference)?;
+    let handoff = context.engine()?.questions().handoff(&args.session.reference)?;
     if args.json.json {
         context.printer.json(&json::HandoffJson::new(&handoff))?;
     } else {

@@ -14,15 +14,15 @@ pub(crate) fn run(context: &CommandContext, args: &CardArgs) -> Result<Exit, Fai
         return dry_run(context, &engine, args);
     }
     if args.refresh {
-        let refreshed = engine.refresh_card(reference, args.model.as_deref(), args.force)?;
+        let refreshed = engine.cards().refresh(reference, args.model.as_deref(), args.force)?;
         return show_refreshed(context, &engine, args, refreshed);
     }
     let card = if args.export {
-        let (card, path) = engine.export_card(reference)?;
+        let (card, path) = engine.cards().export(reference)?;
         context.printer.note_line(&format!("wrote {}", path.display()));
         card
     } else {
-        engine.card(reference)?
+        engine.cards().get(reference)?
     };
     show(context, &engine, args, &card, None)?;
     Ok(Exit::Done)
@@ -107,7 +107,7 @@ pub(crate) fn failure_of(outcome: CardRefreshOutcome) -> Option<Failure> {
 }
 
 fn dry_run(context: &CommandContext, engine: &Engine, args: &CardArgs) -> Result<Exit, Failure> {
-    let plan = engine.refresh_card_dry_run(&args.session.reference, args.model.as_deref())?;
+    let plan = engine.cards().plan_refresh(&args.session.reference, args.model.as_deref())?;
     if args.json.json {
         context.printer.json(&json::CardJson::from_plan(&plan))?;
     } else {

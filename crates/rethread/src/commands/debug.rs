@@ -97,7 +97,7 @@ fn injection_history(context: &CommandContext, args: &InjectArgs) -> Result<Exit
 }
 
 fn resolve(context: &CommandContext, args: &ResolveArgs) -> Result<Exit, Failure> {
-    let found = context.engine()?.resolve_references(&args.text.join(" "))?;
+    let found = context.engine()?.questions().references(&args.text.join(" "))?;
     if args.json.json {
         context.printer.json(&json::ResolvedReferencesJson::new(&found))?;
     } else if let Some(text) = &found.text {
@@ -113,7 +113,7 @@ fn resolve(context: &CommandContext, args: &ResolveArgs) -> Result<Exit, Failure
 }
 
 fn verify(context: &CommandContext, json: JsonArgs) -> Result<Exit, Failure> {
-    let report = context.engine()?.verify()?;
+    let report = context.engine()?.maintenance().verify()?;
     if json.json {
         context.printer.json(&json::VerifyReportJson::new(&report))?;
     } else {

@@ -16,7 +16,7 @@ pub(crate) fn run(context: &CommandContext, args: &DecisionsArgs) -> Result<Exit
         include_inactive: args.all,
         as_of: args.as_of.when.clone(),
     };
-    let found = engine.decisions(&request)?;
+    let found = engine.facts().decisions(&request)?;
     if args.json.json {
         context.printer.json(&DecisionListJson::new(&found))?;
     } else if !found.is_empty() {
@@ -28,7 +28,7 @@ pub(crate) fn run(context: &CommandContext, args: &DecisionsArgs) -> Result<Exit
         return Ok(Exit::Done);
     }
     if !request.include_inactive
-        && !engine.decisions(&DecisionRequest { include_inactive: true, ..request.clone() })?.is_empty()
+        && !engine.facts().decisions(&DecisionRequest { include_inactive: true, ..request.clone() })?.is_empty()
     {
         context.printer.note_line("No active decisions.");
         context.printer.hint("use --all to include rejected and replaced ones");
@@ -36,7 +36,7 @@ pub(crate) fn run(context: &CommandContext, args: &DecisionsArgs) -> Result<Exit
     }
     let is_elsewhere = || {
         let everywhere = DecisionRequest { scope: SessionScope::AllProjects, ..request.clone() };
-        Ok(!engine.decisions(&everywhere)?.is_empty())
+        Ok(!engine.facts().decisions(&everywhere)?.is_empty())
     };
     explain_empty(context, &engine, &request.scope, "No decisions found.", is_elsewhere)?;
     Ok(Exit::Nothing)

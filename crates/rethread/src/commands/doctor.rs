@@ -7,7 +7,7 @@ use crate::json::DiagnosisJson;
 use crate::render;
 
 pub(crate) fn run(context: &CommandContext, json: JsonArgs) -> Result<Exit, Failure> {
-    let diagnosis = context.quiet_engine()?.doctor()?;
+    let diagnosis = context.quiet_engine()?.reports().doctor()?;
     if json.json {
         context.printer.json(&DiagnosisJson::new(&diagnosis))?;
     } else {

@@ -18,7 +18,7 @@ pub(crate) fn run(context: &CommandContext, args: &EnrichArgs) -> Result<Exit, F
     if args.dry_run {
         return dry_run(context, &engine, args);
     }
-    let mut report = engine.enrich(args.reference.as_deref())?;
+    let mut report = engine.enrichment().run(args.reference.as_deref())?;
     if let Some(stop) = report.stop_reason.take() {
         match stop {
             EnrichStop::Disabled(reason) => return Err(turned_off(&reason)),
@@ -69,7 +69,7 @@ fn print_report(
 }
 
 fn dry_run(context: &CommandContext, engine: &Engine, args: &EnrichArgs) -> Result<Exit, Failure> {
-    let plan = engine.enrich_dry_run(args.reference.as_deref())?;
+    let plan = engine.enrichment().plan(args.reference.as_deref())?;
     if args.json.json {
         context.printer.json(&json::EnrichmentPlanJson::new(&plan))?;
         return Ok(Exit::Done);
@@ -81,7 +81,7 @@ fn dry_run(context: &CommandContext, engine: &Engine, args: &EnrichArgs) -> Resu
 }
 
 fn list_failed(context: &CommandContext, engine: &Engine, args: &EnrichArgs) -> Result<Exit, Failure> {
-    let failures = engine.enrich_failures()?;
+    let failures = engine.enrichment().failures()?;
     if args.json.json {
         context.printer.json(&json::EnrichmentFailureListJson::new(&failures))?;
     } else if failures.is_empty() {
@@ -96,7 +96,7 @@ fn list_failed(context: &CommandContext, engine: &Engine, args: &EnrichArgs) -> 
 }
 
 fn clear_failed(context: &CommandContext, engine: &Engine, args: &EnrichArgs) -> Result<Exit, Failure> {
-    let cleared = engine.clear_enrich_failures()?;
+    let cleared = engine.enrichment().clear_failures()?;
     if args.json.json {
         context.printer.json(&json::ClearedFailuresJson::new(cleared))?;
     } else {

@@ -17,7 +17,7 @@ pub(crate) fn run(context: &CommandContext, args: &FactsArgs) -> Result<Exit, Fa
         as_of: args.as_of.when.clone(),
         limit: usize::from(args.limit),
     };
-    let found = engine.facts_about(&request)?;
+    let found = engine.facts().about(&request)?;
     if args.json.json {
         context.printer.json(&FactsReportJson::new(&found))?;
     } else if !found.is_empty() && !print(context, &engine, (args, &request), &found)? {
@@ -28,7 +28,7 @@ pub(crate) fn run(context: &CommandContext, args: &FactsArgs) -> Result<Exit, Fa
     }
     let is_elsewhere = || {
         let everywhere = FactsRequest { scope: SessionScope::AllProjects, ..request.clone() };
-        Ok(!engine.facts_about(&everywhere)?.is_empty())
+        Ok(!engine.facts().about(&everywhere)?.is_empty())
     };
     let message = if request.entity.is_some() { "No facts found about that." } else { "No facts found." };
     explain_empty(context, &engine, &request.scope, message, is_elsewhere)?;

@@ -17,7 +17,7 @@ pub(crate) fn run(context: &CommandContext, args: &FilesArgs) -> Result<Exit, Fa
         until: args.time.until.clone(),
         limit: usize::from(args.limit),
     };
-    let found = engine.file_history(&request)?;
+    let found = engine.facts().file_history(&request)?;
     let is_found = !found.touches.is_empty() || !found.fixes.is_empty() || !found.decisions.is_empty();
     if args.json.json {
         context.printer.json(&FileHistoryJson::new(&found))?;
@@ -34,7 +34,7 @@ pub(crate) fn run(context: &CommandContext, args: &FilesArgs) -> Result<Exit, Fa
         return Ok(Exit::Done);
     }
     let is_elsewhere =
-        || match engine.file_history(&FileRequest { scope: SessionScope::AllProjects, ..request.clone() }) {
+        || match engine.facts().file_history(&FileRequest { scope: SessionScope::AllProjects, ..request.clone() }) {
             Ok(everywhere) => Ok(!everywhere.touches.is_empty()),
             Err(EngineError::AmbiguousFile { .. }) => Ok(true),
             Err(error) => Err(error.into()),

@@ -24,7 +24,7 @@ pub(crate) fn run(context: &CommandContext, args: &FixArgs) -> Result<Exit, Fail
             .hint("pass the error line, or pipe the output into `rethread fix -`"));
     }
     let request = FixRequest { text, scope: scope(context, &engine, &args.scope)? };
-    let report = engine.fix(&request)?;
+    let report = engine.facts().fix(&request)?;
     if args.json.json {
         context.printer.json(&FixReportJson::new(&report))?;
     } else if !report.is_empty() {
@@ -40,7 +40,7 @@ pub(crate) fn run(context: &CommandContext, args: &FixArgs) -> Result<Exit, Fail
     }
     let is_elsewhere = || {
         let everywhere = FixRequest { scope: SessionScope::AllProjects, ..request.clone() };
-        Ok(!engine.fix(&everywhere)?.is_empty())
+        Ok(!engine.facts().fix(&everywhere)?.is_empty())
     };
     let message = render::no_fix_message(&report, request.scope == SessionScope::AllProjects, engine.now());
     explain_empty(context, &engine, &request.scope, &message, is_elsewhere)?;

@@ -22,11 +22,11 @@ pub(crate) fn run(context: &CommandContext, args: &ForgetArgs) -> Result<Exit, F
     }
     let engine = context.engine()?;
     if !args.dry_run {
-        engine.wipe_forgotten()?;
+        engine.forget().wipe()?;
     }
     let target = target(args);
     if args.dry_run || !args.yes {
-        let plan = engine.forget_dry_run(&target)?;
+        let plan = engine.forget().plan(&target)?;
         print(context, args, &plan, true)?;
         if args.dry_run || plan.is_empty() {
             return Ok(if plan.is_empty() { Exit::Nothing } else { Exit::Done });
@@ -36,9 +36,9 @@ pub(crate) fn run(context: &CommandContext, args: &ForgetArgs) -> Result<Exit, F
             return Ok(Exit::Done);
         }
     }
-    let forgotten = engine.forget(&target)?;
+    let forgotten = engine.forget().run(&target)?;
     print(context, args, &forgotten, false)?;
-    if let Some(folder) = engine.set_aside_folder() {
+    if let Some(folder) = engine.maintenance().set_aside_folder() {
         let folder = folder.display();
         context.printer.warn(&format!("earlier stores in {folder} may still contain it; delete them by hand"));
     }

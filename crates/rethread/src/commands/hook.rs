@@ -55,7 +55,7 @@ fn reply(context: &CommandContext, agent: Agent) -> Option<Value> {
     std::io::stdin().lock().take(MAX_INPUT).read_to_end(&mut input).ok()?;
     let engine = Engine::open(context.environment.clone()).ok()?.with_hook_timeout(LOCK_TIMEOUT);
     engine.hooks().handle(agent, &input).unwrap_or_else(|error| {
-        engine.log_error("hook", &error);
+        engine.journal().error("hook", &error);
         None
     })
 }

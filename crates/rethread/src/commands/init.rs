@@ -195,7 +195,7 @@ fn is_new(folder: &Path) -> bool {
 }
 
 fn suggest(context: &CommandContext, engine: &Engine) -> Result<(), Failure> {
-    let newest = engine.sessions(&SessionListRequest { limit: Some(1), ..SessionListRequest::default() })?;
+    let newest = engine.sessions().list(&SessionListRequest { limit: Some(1), ..SessionListRequest::default() })?;
     let reference = newest.first().map_or_else(|| "REF".to_owned(), super::short_id);
     let mut page = context.printer.page();
     page.end_line();

@@ -110,12 +110,12 @@ impl CommandContext {
 fn scope(context: &CommandContext, engine: &Engine, args: &ScopeArgs) -> Result<SessionScope, Failure> {
     match &args.project {
         _ if args.all_projects => return Ok(SessionScope::AllProjects),
-        Some(path) => return Ok(engine.project_at(path)),
+        Some(path) => return Ok(engine.sessions().project_at(path)),
         None => {}
     }
-    let current = engine.current_project();
+    let current = engine.sessions().current_project();
     let SessionScope::Project(path) = &current else { return Ok(current) };
-    if engine.has_sessions(&current)? || !engine.has_sessions(&SessionScope::AllProjects)? {
+    if engine.sessions().has_any(&current)? || !engine.sessions().has_any(&SessionScope::AllProjects)? {
         return Ok(current);
     }
     context.printer.note_line(&format!("No sessions in this project ({path}): showing all projects."));
@@ -162,7 +162,7 @@ fn explain_empty(
 
 /// Prints a hint if the store is empty.
 fn hint_if_unsynced(context: &CommandContext, engine: &Engine) -> Result<(), Failure> {
-    match engine.status()?.statistics {
+    match engine.reports().status()?.statistics {
         None => context.printer.hint(NEVER_SYNCED),
         Some(all) if all.entries == 0 => context.printer.hint(NOTHING_STORED),
         Some(_) => {}

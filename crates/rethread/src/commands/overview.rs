@@ -43,18 +43,22 @@ fn print_unsynced(page: &mut TextPage) -> Suggestions {
 fn print_state(page: &mut TextPage, engine: &Engine) -> Result<Suggestions, Failure> {
     // Before the store is opened: closing it may write what other processes left in the write-ahead log.
     let updated = last_update(engine);
-    let all = engine.board(&BoardRequest::default())?;
+    let all = engine.sessions().board(&BoardRequest::default())?;
     let mut agents = Vec::new();
     for agent in &all.all_agents {
-        let board = engine.board(&BoardRequest { agent: Some(*agent), ..BoardRequest::default() })?;
+        let board = engine.sessions().board(&BoardRequest { agent: Some(*agent), ..BoardRequest::default() })?;
         agents.push(format!("{agent} ({})", number(board.states.total())));
     }
     let total = all.states.total();
     if total > 0 {
         row(page, "Agents", &agents.join(", "));
     }
-    let here = SessionListRequest { scope: engine.current_project(), limit: Some(1), ..SessionListRequest::default() };
-    let newest_here = engine.sessions(&here)?.pop();
+    let here = SessionListRequest {
+        scope: engine.sessions().current_project(),
+        limit: Some(1),
+        ..SessionListRequest::default()
+    };
+    let newest_here = engine.sessions().list(&here)?.pop();
     let mut sessions = number(total);
     if total > 0 {
         let projects = count(all.all_projects.len() as u64, "project");
@@ -63,7 +67,7 @@ fn print_state(page: &mut TextPage, engine: &Engine) -> Result<Suggestions, Fail
         sessions = format!("{sessions} in {projects}{here}{active}");
     }
     row(page, "Sessions", &sessions);
-    let entries = engine.status()?.statistics.map_or(0, |statistics| statistics.entries);
+    let entries = engine.reports().status()?.statistics.map_or(0, |statistics| statistics.entries);
     row(page, "Entries", &number(entries));
     row(page, "Last update", &updated.map_or_else(|| "unknown".to_owned(), |at| ago(at, engine.now())));
     let server = engine.server().running_info();
@@ -97,7 +101,7 @@ fn suggestions(engine: &Engine, total: u64, newest_here: Option<&ListedSession>)
     } else {
         out.push(("rethread sessions --all-projects".to_owned(), "list all sessions"));
         out.push(("rethread search --all-projects 'why did it fail'".to_owned(), "search all projects"));
-        let newest = engine.sessions(&SessionListRequest { limit: Some(1), ..SessionListRequest::default() })?;
+        let newest = engine.sessions().list(&SessionListRequest { limit: Some(1), ..SessionListRequest::default() })?;
         if let Some(listed) = newest.first() {
             out.push((format!("rethread show {}", short_id(listed)), "show the newest session"));
         }

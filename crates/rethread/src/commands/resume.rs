@@ -9,12 +9,12 @@ use crate::render::{self, Tone};
 
 pub(crate) fn run(context: &CommandContext, args: &ResumeArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
-    let project = engine.current_project();
+    let project = engine.sessions().current_project();
     let found = if let Some(reference) = &args.reference {
-        Some(engine.resolve(reference)?)
+        Some(engine.sessions().resolve(reference)?)
     } else {
         let newest = SessionListRequest { scope: project.clone(), limit: Some(1), ..SessionListRequest::default() };
-        engine.sessions(&newest)?.pop()
+        engine.sessions().list(&newest)?.pop()
     };
     let Some(listed) = found else {
         context.printer.note_line(&super::no_sessions(&project));

@@ -24,7 +24,7 @@ pub(crate) fn run(context: &CommandContext, args: &SearchArgs) -> Result<Exit, F
         text,
         scope: match &args.session {
             // A session is searched whatever its project is.
-            Some(_) => engine.current_project(),
+            Some(_) => engine.sessions().current_project(),
             None => scope(context, &engine, &args.scope)?,
         },
         session: args.session.clone(),
@@ -40,7 +40,7 @@ pub(crate) fn run(context: &CommandContext, args: &SearchArgs) -> Result<Exit, F
         read_only: false,
     };
     let unsynced = context.quiet_engine()?.with_store_timeout(SYNC_LOCK_WAIT).sync().run_if_small()?;
-    let report = engine.search(&request)?;
+    let report = engine.search().run(&request)?;
     match &report.degraded {
         Some(warning) => context.printer.warn(warning),
         None => print_index(context, &report.index),
@@ -98,7 +98,7 @@ fn explain_empty(context: &CommandContext, engine: &Engine, request: &SearchRequ
         include_exchanges: false,
         ..request.clone()
     };
-    if is_limited && !engine.search(&everywhere)?.hits.is_empty() {
+    if is_limited && !engine.search().run(&everywhere)?.hits.is_empty() {
         context.printer.hint("there are results in other projects: add --all-projects");
         return Ok(());
     }

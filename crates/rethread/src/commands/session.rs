@@ -77,7 +77,7 @@ fn end(context: &CommandContext, args: &SessionRefArgs) -> Result<Exit, Failure>
 
 /// A session as it is called before the change: its short id and name. The change itself reports an unknown one.
 fn described(engine: &Engine, args: &SessionRefArgs) -> String {
-    match engine.resolve(&args.reference) {
+    match engine.sessions().resolve(&args.reference) {
         Ok(listed) => format!("{} ({})", short_id(&listed), render::session_label(&listed.session)),
         Err(_) => args.reference.clone(),
     }

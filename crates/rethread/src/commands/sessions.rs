@@ -23,7 +23,7 @@ pub(crate) fn run(context: &CommandContext, args: &SessionsArgs) -> Result<Exit,
         include_children: args.children,
         limit: args.limit,
     };
-    let mut found = engine.sessions(&request)?;
+    let mut found = engine.sessions().list(&request)?;
     let all = found.len();
     if is_for_screen && args.limit.is_none() {
         found.truncate(LIMIT_ON_SCREEN);
@@ -53,11 +53,11 @@ pub(crate) fn run(context: &CommandContext, args: &SessionsArgs) -> Result<Exit,
 fn explain_empty(context: &CommandContext, engine: &Engine, request: &SessionListRequest) -> Result<(), Failure> {
     context.printer.note_line(&no_sessions(&request.scope));
     let everywhere = SessionListRequest { scope: SessionScope::AllProjects, limit: None, ..request.clone() };
-    let elsewhere = engine.sessions(&everywhere)?.len() as u64;
+    let elsewhere = engine.sessions().list(&everywhere)?.len() as u64;
     if elsewhere > 0 && request.limit != Some(0) {
         let hint = format!("{} in other projects: rethread sessions --all-projects", count(elsewhere, "session"));
         context.printer.hint(&hint);
-    } else if engine.status()?.statistics.is_none() {
+    } else if engine.reports().status()?.statistics.is_none() {
         context.printer.hint(NEVER_SYNCED);
     }
     Ok(())

@@ -22,7 +22,7 @@ pub(crate) fn run(context: &CommandContext, args: &ShowArgs) -> Result<Exit, Fai
     }
     let engine = context.engine()?;
     let request = ShowRequest { profile: args.profile, max_entries: Some(max_entries(args)), max_bytes: args.bytes };
-    let log = match engine.show(&args.reference, request) {
+    let log = match engine.sessions().show(&args.reference, request) {
         Ok(log) => log,
         Err(error) => {
             if matches!(error, EngineError::UnknownReference(_)) && !args.json.json {
@@ -73,7 +73,7 @@ fn show_events(context: &CommandContext, args: &ShowArgs) -> Result<Exit, Failur
 }
 
 fn show_episodes(context: &CommandContext, args: &ShowArgs) -> Result<Exit, Failure> {
-    let (listed, episodes) = context.engine()?.episodes(&args.reference)?;
+    let (listed, episodes) = context.engine()?.sessions().episodes(&args.reference)?;
     if args.json.json {
         context.printer.json(&EpisodeListJson::new(&listed, &episodes))?;
     } else {

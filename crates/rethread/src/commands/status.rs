@@ -7,7 +7,7 @@ use crate::json::StatusJson;
 use crate::render;
 
 pub(crate) fn run(context: &CommandContext, json: JsonArgs) -> Result<Exit, Failure> {
-    let status = context.engine()?.status()?;
+    let status = context.engine()?.reports().status()?;
     if json.json {
         context.printer.json(&StatusJson::new(&status))?;
         return Ok(Exit::Done);

@@ -33,7 +33,7 @@ pub(crate) fn rebuild(context: &CommandContext, args: RebuildArgs) -> Result<Exi
         return rebuild_index(context, &engine);
     }
     let bar = context.printer.bar();
-    let report = engine.rebuild(&mut |progress| bar.show(progress))?;
+    let report = engine.maintenance().rebuild(&mut |progress| bar.show(progress))?;
     drop(bar);
     print_report(context, &report.sync)?;
     if report.rebuilt_from_store > 0 {
@@ -44,7 +44,7 @@ pub(crate) fn rebuild(context: &CommandContext, args: RebuildArgs) -> Result<Exi
 }
 
 fn rebuild_index(context: &CommandContext, engine: &Engine) -> Result<Exit, Failure> {
-    let report = engine.rebuild_index()?;
+    let report = engine.index().rebuild()?;
     let mut page = context.printer.page();
     render::index_report(&mut page, &report);
     context.printer.answer(&page)?;

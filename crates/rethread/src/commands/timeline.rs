@@ -23,7 +23,7 @@ pub(crate) fn run(context: &CommandContext, args: &TimelineArgs) -> Result<Exit,
         limit: usize::from(args.limit),
         read_only: false,
     };
-    let found = engine.timeline(&request)?;
+    let found = engine.sessions().timeline(&request)?;
     print_index(context, &found.index);
     if args.json.json {
         context.printer.json(&TimelineJson::new(&found))?;
@@ -50,16 +50,16 @@ fn timeline_scope(context: &CommandContext, engine: &Engine, args: &TimelineArgs
     }
     let at_anchor =
         TimelineRequest { around: args.around.clone(), limit: MAX_SIMULTANEOUS, ..TimelineRequest::default() };
-    let anchor = engine.timeline(&at_anchor)?.episodes.into_iter().find(|row| row.is_anchor);
+    let anchor = engine.sessions().timeline(&at_anchor)?.episodes.into_iter().find(|row| row.is_anchor);
     Ok(anchor.and_then(|row| row.session.project).map_or(SessionScope::AllProjects, SessionScope::Project))
 }
 
 fn explain_empty(context: &CommandContext, engine: &Engine, request: &TimelineRequest) -> Result<(), Failure> {
     context.printer.note_line("No episodes found.");
     let everywhere = TimelineRequest { scope: SessionScope::AllProjects, limit: 1, ..request.clone() };
-    if request.scope != SessionScope::AllProjects && !engine.timeline(&everywhere)?.episodes.is_empty() {
+    if request.scope != SessionScope::AllProjects && !engine.sessions().timeline(&everywhere)?.episodes.is_empty() {
         context.printer.hint("there are episodes in other projects: add --all-projects");
-    } else if engine.status()?.statistics.is_none() {
+    } else if engine.reports().status()?.statistics.is_none() {
         context.printer.hint(NEVER_SYNCED);
     }
     Ok(())

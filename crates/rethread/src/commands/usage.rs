@@ -22,7 +22,7 @@ pub(crate) fn run(context: &CommandContext, args: &UsageArgs) -> Result<Exit, Fa
         since: args.time.since.clone(),
         until: args.time.until.clone(),
     };
-    let report = engine.usage(&request)?;
+    let report = engine.reports().usage(&request)?;
     let is_empty = report.groups.is_empty();
     match &args.svg {
         _ if args.json.json => context.printer.json(&json::UsageReportJson::new(&report, request.group_by))?,
@@ -69,9 +69,9 @@ fn explain_empty(context: &CommandContext, engine: &Engine, request: &UsageReque
         SessionScope::AllProjects => context.printer.note_line("No usage recorded."),
     }
     let everywhere = UsageRequest { scope: SessionScope::AllProjects, ..request.clone() };
-    if request.scope != SessionScope::AllProjects && !engine.usage(&everywhere)?.groups.is_empty() {
+    if request.scope != SessionScope::AllProjects && !engine.reports().usage(&everywhere)?.groups.is_empty() {
         context.printer.hint("there is usage in other projects: add --all-projects");
-    } else if engine.status()?.statistics.is_none() {
+    } else if engine.reports().status()?.statistics.is_none() {
         context.printer.hint(NEVER_SYNCED);
     }
     Ok(())

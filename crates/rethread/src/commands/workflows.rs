@@ -11,7 +11,7 @@ use crate::render;
 pub(crate) fn run(context: &CommandContext, args: &WorkflowsArgs) -> Result<Exit, Failure> {
     let engine = context.engine()?;
     let request = WorkflowRequest { scope: scope(context, &engine, &args.scope)?, as_of: args.as_of.when.clone() };
-    let mut found = engine.workflows(&request)?;
+    let mut found = engine.facts().workflows(&request)?;
     for workflow in &mut found {
         workflow.commands.truncate(usize::from(args.limit));
         workflow.sequences.truncate(usize::from(args.limit));
@@ -28,7 +28,7 @@ pub(crate) fn run(context: &CommandContext, args: &WorkflowsArgs) -> Result<Exit
     }
     let is_elsewhere = || {
         let everywhere = WorkflowRequest { scope: SessionScope::AllProjects, ..request.clone() };
-        Ok(!engine.workflows(&everywhere)?.is_empty())
+        Ok(!engine.facts().workflows(&everywhere)?.is_empty())
     };
     explain_empty(context, &engine, &request.scope, "No commands found.", is_elsewhere)?;
     Ok(Exit::Nothing)

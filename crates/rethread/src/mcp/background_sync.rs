@@ -49,7 +49,7 @@ impl BackgroundSync {
         match self.engine.sync().run(&SyncRequest::default(), &mut |_| {}) {
             // Another process holds the store and writes the same entries.
             Ok(_) | Err(EngineError::Store(_)) => {}
-            Err(error) => self.engine.log_error("mcp", &error),
+            Err(error) => self.engine.journal().error("mcp", &error),
         }
     }
 }

@@ -43,7 +43,7 @@ impl McpServer {
         zone: TimeZone,
         background_sync: Option<Arc<BackgroundSync>>,
     ) -> Self {
-        let scope = match engine.current_project() {
+        let scope = match engine.sessions().current_project() {
             // A client started in the root directory is not in a project.
             SessionScope::Project(project) if project == "/" => SessionScope::AllProjects,
             scope => scope,
@@ -72,7 +72,7 @@ impl McpServer {
 impl McpServer {
     /// Whether a model is configured.
     fn has_model(&self) -> bool {
-        !self.engine().model_name().is_empty()
+        !self.engine().models().name().is_empty()
     }
 
     /// The name of the calling program: from the request, from the handshake, or from the User-Agent header.

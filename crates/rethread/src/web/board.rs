@@ -87,7 +87,7 @@ fn parse_state(name: &str) -> Result<SessionState, ApiError> {
 
 pub(super) fn page(app: &ServerState, params: &BoardParams) -> Result<WebPage, ApiError> {
     let request = params.request()?;
-    let board = app.engine.board(&request)?;
+    let board = app.engine.sessions().board(&request)?;
     let context = PageContext::new(app);
     let is_alone = request.project != ProjectFilter::Any;
     let body = html! {

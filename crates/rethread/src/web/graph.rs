@@ -40,7 +40,7 @@ pub(super) fn page(app: &ServerState, params: &GraphPageParams) -> Result<WebPag
     let scope = project.map_or(SessionScope::AllProjects, |path| SessionScope::Project(path.to_owned()));
     let limit = if of.is_some() { MAX_FACTS } else { ENTITIES_PER_KIND };
     let request = FactsRequest { entity: of.map(str::to_owned), kind, scope, as_of: None, limit };
-    let report = app.engine.facts_about(&request)?;
+    let report = app.engine.facts().about(&request)?;
     let context = PageContext::new(app);
     let body = html! {
         h1.sr { "Graph" }

@@ -10,9 +10,9 @@ use crate::render::{bytes, number};
 use crate::serve::{ApiError, ServerState};
 
 pub(super) fn page(app: &ServerState, _: &NoPageParams) -> Result<WebPage, ApiError> {
-    let diagnosis = app.engine.doctor()?;
+    let diagnosis = app.engine.reports().doctor()?;
     // An unreadable store is one of the findings; then there are no numbers.
-    let status = app.engine.status().ok();
+    let status = app.engine.reports().status().ok();
     let body = html! {
         (heading(&diagnosis))
         (next_steps(&diagnosis, status.as_ref()))

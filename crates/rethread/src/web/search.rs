@@ -51,8 +51,11 @@ const NO_MATCHES: &str = "No matches. Try fewer or other words, or remove filter
 
 pub(super) fn page(app: &ServerState, params: &SearchPageParams) -> Result<WebPage, ApiError> {
     let text = non_blank(params.q.as_ref()).unwrap_or_default().to_owned();
-    let report =
-        if text.is_empty() && !params.has_filter() { None } else { Some(app.engine.search(&params.request(&text)?)?) };
+    let report = if text.is_empty() && !params.has_filter() {
+        None
+    } else {
+        Some(app.engine.search().run(&params.request(&text)?)?)
+    };
     let body = html! {
         h1.sr { "Search" }
         (form(app, params, &text)?)
@@ -107,7 +110,7 @@ fn form(app: &ServerState, params: &SearchPageParams, text: &str) -> Result<Mark
     let mut agents = any("all agents");
     agents.extend(rethread_model::Agent::ALL.iter().map(|agent| (agent.to_string(), agent.to_string())));
     let mut projects = any("all projects");
-    projects.extend(project_choices(&app.engine.projects()?));
+    projects.extend(project_choices(&app.engine.sessions().projects()?));
     let times = TIME_CHOICES.map(|(value, word)| (value.to_owned(), word.to_owned()));
     Ok(html! {
         form.search-form action="/search" role="search" data-search {
@@ -146,7 +149,7 @@ fn syntax_help() -> Markup {
 fn results(app: &ServerState, params: &SearchPageParams, report: &SearchReport) -> Result<Markup, ApiError> {
     let context = PageContext::new(app);
     if report.hits.is_empty() {
-        let is_new = app.engine.projects()?.is_empty();
+        let is_new = app.engine.sessions().projects()?.is_empty();
         return Ok(html! {
             @if is_new { (nothing_synced()) }
             @else { (empty_state("No results", &html! { p role="status" { (NO_MATCHES) } })) (syntax_help()) }

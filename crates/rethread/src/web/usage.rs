@@ -60,17 +60,17 @@ impl UsagePageParams {
 
 pub(super) fn page(app: &ServerState, params: &UsagePageParams) -> Result<WebPage, ApiError> {
     let mut params = params.clone();
-    let mut days = app.engine.usage(&params.request(UsageGrouping::Day)?)?;
+    let mut days = app.engine.reports().usage(&params.request(UsageGrouping::Day)?)?;
     // The user did not choose the default period, so it must not hide what there is.
     let is_widened = days.groups.is_empty() && non_blank(params.since.as_ref()).is_none();
     if is_widened {
         params.since = Some(ALL_TIME.to_owned());
-        days = app.engine.usage(&params.request(UsageGrouping::Day)?)?;
+        days = app.engine.reports().usage(&params.request(UsageGrouping::Day)?)?;
     }
     let params = &params;
-    let of = |by| Ok::<_, ApiError>((by, app.engine.usage(&params.request(by)?)?));
+    let of = |by| Ok::<_, ApiError>((by, app.engine.reports().usage(&params.request(by)?)?));
     let others = [of(UsageGrouping::Agent)?, of(UsageGrouping::Model)?, of(UsageGrouping::Project)?];
-    let is_new = app.engine.projects()?.is_empty();
+    let is_new = app.engine.sessions().projects()?.is_empty();
     let body = html! {
         h1.sr { "Usage" }
         @if is_new { (nothing_synced()) }
@@ -96,7 +96,7 @@ pub(super) fn page(app: &ServerState, params: &UsagePageParams) -> Result<WebPag
 fn filters(app: &ServerState, params: &UsagePageParams) -> Result<Markup, ApiError> {
     let times = TIME_CHOICES.map(|(value, word)| (value.to_owned(), word.to_owned()));
     let mut projects = vec![(String::new(), "all projects".to_owned())];
-    projects.extend(project_choices(&app.engine.projects()?));
+    projects.extend(project_choices(&app.engine.sessions().projects()?));
     let mut agents = vec![(String::new(), "all agents".to_owned())];
     agents.extend(rethread_model::Agent::ALL.iter().map(|agent| (agent.to_string(), agent.to_string())));
     Ok(html! {

@@ -13,7 +13,7 @@ pub(super) fn fix(context: &ToolContext<'_>, arguments: &McpArguments) -> Result
         return Err(Failure::new(FailureKind::Usage, "error is empty").hint("pass the line that names the error"));
     }
     let request = FixRequest { text: text.to_owned(), scope: context.scope(arguments) };
-    let report = context.engine.fix(&request)?;
+    let report = context.engine.facts().fix(&request)?;
     let mut page = ToolContext::page();
     if !report.is_empty() {
         render::fix(&mut page, &report, context.engine.now());
@@ -25,7 +25,7 @@ pub(super) fn fix(context: &ToolContext<'_>, arguments: &McpArguments) -> Result
     let is_everywhere = request.scope == SessionScope::AllProjects;
     page.line(Tone::Plain, &render::no_fix_message(&report, is_everywhere, context.engine.now()));
     let everywhere = FixRequest { scope: SessionScope::AllProjects, ..request };
-    if !is_everywhere && !context.engine.fix(&everywhere)?.is_empty() {
+    if !is_everywhere && !context.engine.facts().fix(&everywhere)?.is_empty() {
         page.line(Tone::Plain, "Other projects have fixes: pass everywhere=true.");
     }
     Ok(page.as_str().to_owned())

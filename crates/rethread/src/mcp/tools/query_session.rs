@@ -21,10 +21,10 @@ pub(super) fn ask(context: &ToolContext<'_>, arguments: &McpArguments) -> Result
         ..AskRequest::default()
     };
     let mut page = ToolContext::page();
-    let answered = match context.engine.ask(&request) {
+    let answered = match context.engine.questions().ask(&request) {
         Err(error) if is_model_error(&error) => {
             page.line(Tone::Plain, &format!("note: {}: {error}", error.code()));
-            context.engine.ask(&AskRequest { skip_model: true, ..request })?
+            context.engine.questions().ask(&AskRequest { skip_model: true, ..request })?
         }
         answered => answered?,
     };

@@ -54,7 +54,7 @@ pub(super) fn read_session(context: &ToolContext<'_>, arguments: &McpArguments) 
 
 fn render_entries(context: &ToolContext<'_>, reference: &str, lines: u64, max_bytes: usize) -> Result<String, Failure> {
     let request = ShowRequest { profile: LogProfile::Structure, max_entries: Some(lines), max_bytes: None };
-    let mut log = context.engine.show(reference, request)?;
+    let mut log = context.engine.sessions().show(reference, request)?;
     let mut page = ToolContext::page();
     if log.entries.is_empty() && log.cited_line.is_none() {
         // Hooks may have reported a session whose transcript was not read yet.

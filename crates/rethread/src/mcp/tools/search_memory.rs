@@ -27,7 +27,7 @@ pub(super) fn search(context: &ToolContext<'_>, arguments: &McpArguments) -> Res
     let scope = context.scope(arguments);
     let limit = arguments.number("limit", DEFAULT_HITS, MAX_HITS) as usize;
     let request = SearchRequest { text: text.to_owned(), scope, limit, ..SearchRequest::default() };
-    let report = context.engine.search(&request)?;
+    let report = context.engine.search().run(&request)?;
     let mut page = ToolContext::page();
     if let Some(what) = &report.degraded {
         page.line(Tone::Plain, &format!("note: {what}"));
@@ -51,7 +51,7 @@ fn no_hits_message(context: &ToolContext<'_>, request: &SearchRequest) -> Result
     let summary = format!("No matches in {}.", scope_name(&request.scope));
     let everywhere = SearchRequest { scope: SessionScope::AllProjects, limit: 1, ..request.clone() };
     let is_elsewhere =
-        request.scope != SessionScope::AllProjects && !context.engine.search(&everywhere)?.hits.is_empty();
+        request.scope != SessionScope::AllProjects && !context.engine.search().run(&everywhere)?.hits.is_empty();
     let next = if is_elsewhere { "Other projects have matches: pass everywhere=true." } else { "Try other words." };
     Ok(format!("{summary} {next}"))
 }

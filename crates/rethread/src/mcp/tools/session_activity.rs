@@ -12,7 +12,7 @@ pub(super) fn activity(context: &ToolContext<'_>, arguments: &McpArguments) -> R
     let mut page = ToolContext::page();
     if let Some(session) = arguments.optional_text("session") {
         // Resolve first: an unknown reference must not create a store.
-        let id = context.engine.resolve(session)?.session.id.to_string();
+        let id = context.engine.sessions().resolve(session)?.session.id.to_string();
         let found = context.engine.awareness().activity(&id, true)?;
         let text = found.map_or_else(|| "No new activity for that session.".to_owned(), |found| found.text);
         page.line(Tone::Plain, &text);

@@ -72,11 +72,11 @@ fn ask(app: &ServerState, params: AskBody) -> ApiResult {
         timeout: None,
     };
     if params.dry_run {
-        let plan = app.engine.ask_dry_run(&request).map_err(ask_error)?;
+        let plan = app.engine.questions().plan(&request).map_err(ask_error)?;
         return ApiResponse::json(&AskPlanJson::new(&plan));
     }
     let _permit = app.limits.acquire_slow()?;
-    let answered = app.engine.ask(&request).map_err(ask_error)?;
+    let answered = app.engine.questions().ask(&request).map_err(ask_error)?;
     ApiResponse::json(&AnswerJson::new(&answered))
 }
 

@@ -47,7 +47,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 fn card(app: &ServerState, id: SessionId, _: NoParams) -> ApiResult {
-    ApiResponse::json(&CardJson::new(&app.engine.card(&existing_reference(app, id)?)?, None))
+    ApiResponse::json(&CardJson::new(&app.engine.cards().get(&existing_reference(app, id)?)?, None))
 }
 
 /// How to refresh a card.
@@ -68,11 +68,11 @@ fn refresh(app: &ServerState, id: SessionId, params: CardBody) -> ApiResult {
     let (reference, model) = (existing_reference(app, id)?, optional_string(params.model));
     if params.dry_run {
         return ApiResponse::json(&CardJson::from_plan(
-            &app.engine.refresh_card_dry_run(&reference, model.as_deref())?,
+            &app.engine.cards().plan_refresh(&reference, model.as_deref())?,
         ));
     }
     let _permit = app.limits.acquire_slow()?;
-    let refreshed = app.engine.refresh_card(&reference, model.as_deref(), params.force)?;
+    let refreshed = app.engine.cards().refresh(&reference, model.as_deref(), params.force)?;
     let report = CardRefreshJson::new(&refreshed.outcome, refreshed.cost);
     match failure_of(refreshed.outcome) {
         Some(failure) => Err(failure.into()),
@@ -82,11 +82,11 @@ fn refresh(app: &ServerState, id: SessionId, params: CardBody) -> ApiResult {
 
 fn resume(app: &ServerState, id: SessionId, _: NoParams) -> ApiResult {
     let reference = existing_reference(app, id)?;
-    let listed = app.engine.resolve(&reference)?;
+    let listed = app.engine.sessions().resolve(&reference)?;
     let text = app.engine.awareness().resume_text(&reference)?;
     ApiResponse::json(&ResumeJson::new(&listed, &text, resume_command(&listed.session).as_deref()))
 }
 
 fn handoff(app: &ServerState, id: SessionId, _: NoParams) -> ApiResult {
-    ApiResponse::json(&HandoffJson::new(&app.engine.handoff(&existing_reference(app, id)?)?))
+    ApiResponse::json(&HandoffJson::new(&app.engine.questions().handoff(&existing_reference(app, id)?)?))
 }

@@ -148,5 +148,5 @@ struct ResolveBody {
 }
 
 fn resolve(app: &ServerState, text: &str, project: Option<&ProjectParam>) -> ApiResult {
-    ApiResponse::json(&ResolvedReferencesJson::new(&app.engine.resolve_references_from(text, &scope(project))?))
+    ApiResponse::json(&ResolvedReferencesJson::new(&app.engine.questions().references_from(text, &scope(project))?))
 }

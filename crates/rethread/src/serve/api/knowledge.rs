@@ -69,7 +69,7 @@ struct FactsParams {
 }
 
 fn facts(app: &ServerState, params: FactsParams) -> ApiResult {
-    let found = app.engine.facts_about(&FactsRequest {
+    let found = app.engine.facts().about(&FactsRequest {
         entity: optional_string(params.entity),
         kind: params.kind.map(|ChoiceParam(kind)| kind),
         scope: scope(params.project.as_ref()),
@@ -103,7 +103,7 @@ fn fix(app: &ServerState, text: String, project: Option<&ProjectParam>) -> ApiRe
     if text.trim().is_empty() {
         return Err(ApiError::bad_request("error is empty"));
     }
-    ApiResponse::json(&FixReportJson::new(&app.engine.fix(&FixRequest { text, scope: scope(project) })?))
+    ApiResponse::json(&FixReportJson::new(&app.engine.facts().fix(&FixRequest { text, scope: scope(project) })?))
 }
 
 /// Which decisions to list.
@@ -126,7 +126,7 @@ struct DecisionsParams {
 }
 
 fn decisions(app: &ServerState, params: DecisionsParams) -> ApiResult {
-    let mut found = app.engine.decisions(&DecisionRequest {
+    let mut found = app.engine.facts().decisions(&DecisionRequest {
         query: params.query.0,
         scope: scope(params.project.as_ref()),
         include_inactive: params.all,
@@ -151,7 +151,7 @@ struct WorkflowsParams {
 
 fn workflows(app: &ServerState, params: WorkflowsParams) -> ApiResult {
     let request = WorkflowRequest { scope: scope(params.project.as_ref()), as_of: optional_string(params.as_of) };
-    let mut found = app.engine.workflows(&request)?;
+    let mut found = app.engine.facts().workflows(&request)?;
     found.truncate(MAX_PROJECTS);
     for workflow in &mut found {
         workflow.commands.truncate(params.limit.get());
@@ -178,7 +178,7 @@ struct FileHistoryParams {
 }
 
 fn files(app: &ServerState, params: FileHistoryParams) -> ApiResult {
-    let found = app.engine.file_history(&FileRequest {
+    let found = app.engine.facts().file_history(&FileRequest {
         path: params.path.0,
         scope: scope(params.project.as_ref()),
         since: optional_string(params.since),

@@ -89,7 +89,7 @@ fn records(app: &ServerState, id: SessionId, params: RecordsParams) -> ApiResult
         Ok(found) => ApiResponse::json(&LogPageJson::from_thread(&found)),
         Err(EngineError::NotAThread(_)) => {
             let profile = params.profile.map_or(LogProfile::Structure, |ChoiceParam(profile)| profile);
-            let (_, found) = app.engine.entries(id, profile, position_value(params.line), page)?;
+            let (_, found) = app.engine.sessions().entries(id, profile, position_value(params.line), page)?;
             ApiResponse::json(&LogPageJson::from_session(id, &found))
         }
         Err(error) => Err(error.into()),
@@ -108,7 +108,7 @@ struct EpisodesParams {
 }
 
 fn episodes(app: &ServerState, id: SessionId, params: EpisodesParams) -> ApiResult {
-    let (listed, all) = app.engine.episodes(&existing_reference(app, id)?)?;
+    let (listed, all) = app.engine.sessions().episodes(&existing_reference(app, id)?)?;
     let from = position_value(params.from).unwrap_or(0);
     let episodes = all.into_iter().filter(|one| one.episode.number >= from).take(params.limit.get());
     let episodes = episodes.map(|one| EpisodeText { text: clip(&one.text, MAX_EPISODE_CHARS).into_owned(), ..one });

@@ -105,7 +105,7 @@ fn search(app: &ServerState, params: SearchParams, read_only: bool) -> ApiResult
         include_exchanges: params.exchange,
         read_only,
     };
-    let mut report = app.engine.search(&request)?;
+    let mut report = app.engine.search().run(&request)?;
     truncate_texts(&mut report);
     ApiResponse::json(&SearchResultJson::new(&request.text, &report, request.full_text, request.include_exchanges))
 }
@@ -150,7 +150,7 @@ struct TimelineParams {
 }
 
 fn timeline(app: &ServerState, params: TimelineParams) -> ApiResult {
-    let mut found = app.engine.timeline(&TimelineRequest {
+    let mut found = app.engine.sessions().timeline(&TimelineRequest {
         scope: scope(params.project.as_ref()),
         session: optional_string(params.session),
         around: optional_string(params.around),

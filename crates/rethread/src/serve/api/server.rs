@@ -27,12 +27,12 @@ pub(super) fn routes() -> Vec<Route> {
         )
         .with_errors(&[StatusCode::CONFLICT, StatusCode::TOO_MANY_REQUESTS]),
         Route::get::<NoParams, StatusJson<'_>>("/api/status", "Show sizes, counts, budget and versions.", |app, _| {
-            ApiResponse::json(&StatusJson::new(&app.engine.status()?))
+            ApiResponse::json(&StatusJson::new(&app.engine.reports().status()?))
         }),
         Route::get::<NoParams, DiagnosisJson<'_>>(
             "/api/doctor",
             "Check sources, hooks, store and index, and suggest fixes.",
-            |app, _| ApiResponse::json(&DiagnosisJson::new(&app.engine.doctor()?)),
+            |app, _| ApiResponse::json(&DiagnosisJson::new(&app.engine.reports().doctor()?)),
         ),
         Route::get::<NoParams, HealthJson>("/api/health", "Check that the server responds.", health),
         Route::get::<NoParams, openapi::OpenApiDocument>("/api/openapi.json", "Get this document.", |_, _| {
@@ -59,7 +59,7 @@ struct UsageParams {
 
 fn usage(app: &ServerState, params: UsageParams) -> ApiResult {
     let group_by = params.by.map_or_else(UsageGrouping::default, |ChoiceParam(group_by)| group_by);
-    let report = app.engine.usage(&UsageRequest {
+    let report = app.engine.reports().usage(&UsageRequest {
         scope: scope(params.project.as_ref()),
         group_by,
         agent: params.agent.map(|ChoiceParam(agent)| agent),

@@ -45,7 +45,7 @@ pub(super) fn sync_thread(app: &SharedState, thread: ThreadId) {
         let work = ThreadSyncGuard(&app.thread_syncs, thread);
         while app.thread_syncs.take_pending(thread) {
             if let Err(error) = app.engine.threads().sync(thread) {
-                app.engine.log_error("thread sync", &error);
+                app.engine.journal().error("thread sync", &error);
             }
         }
         drop((work, busy));

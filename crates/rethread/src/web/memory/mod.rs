@@ -68,7 +68,7 @@ pub(super) fn views(
         .map(|(path, name)| (link(path, &[("project", project)]), html! { (name) }, path == current))
         .collect();
     let mut projects = vec![(String::new(), "all projects".to_owned())];
-    projects.extend(project_choices(&app.engine.projects()?));
+    projects.extend(project_choices(&app.engine.sessions().projects()?));
     Ok(html! {
         div.filters {
             (tabs("Memory views", &all))
@@ -104,10 +104,13 @@ fn page(
 pub(super) fn overview(app: &ServerState, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
     let (engine, context) = (&app.engine, PageContext::new(app));
     let (scope, query) = (params.scope(), params.query().to_owned());
-    let errors = engine.errors(&ErrorsRequest { query: query.clone(), scope: scope.clone(), limit: OVERVIEW_ITEMS })?;
-    let decisions = engine.decisions(&DecisionRequest { query, scope: scope.clone(), ..DecisionRequest::default() })?;
-    let workflows = engine.workflows(&WorkflowRequest { scope: scope.clone(), as_of: None })?;
-    let entities = engine.facts_about(&FactsRequest { scope, limit: ENTITIES_PER_KIND, ..FactsRequest::default() })?;
+    let errors =
+        engine.facts().errors(&ErrorsRequest { query: query.clone(), scope: scope.clone(), limit: OVERVIEW_ITEMS })?;
+    let decisions =
+        engine.facts().decisions(&DecisionRequest { query, scope: scope.clone(), ..DecisionRequest::default() })?;
+    let workflows = engine.facts().workflows(&WorkflowRequest { scope: scope.clone(), as_of: None })?;
+    let entities =
+        engine.facts().about(&FactsRequest { scope, limit: ENTITIES_PER_KIND, ..FactsRequest::default() })?;
     let entities = match entities {
         FactsReport::Entities(entities) => entities,
         FactsReport::About { .. } => Vec::new(),
@@ -149,7 +152,7 @@ pub(super) fn overview(app: &ServerState, params: &MemoryPageParams) -> Result<W
 /// Errors with their fixes and failed attempts.
 pub(super) fn errors(app: &ServerState, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
     let request = ErrorsRequest { query: params.query().to_owned(), scope: params.scope(), limit: PAGE_ITEMS };
-    let report = app.engine.errors(&request)?;
+    let report = app.engine.facts().errors(&request)?;
     let body = html! {
         @if report.errors.is_empty() { (nothing_found(params)) }
         div.spread { (error_list(PageContext::new(app), &report)) }
@@ -167,7 +170,7 @@ pub(super) fn decisions(app: &ServerState, params: &MemoryPageParams) -> Result<
         include_inactive: true,
         as_of: None,
     };
-    let mut found = app.engine.decisions(&request)?;
+    let mut found = app.engine.facts().decisions(&request)?;
     let closed = found.iter().filter(|one| !one.is_open()).count();
     if !is_all {
         found.retain(rethread_engine::Decision::is_open);
@@ -192,7 +195,7 @@ pub(super) fn decisions(app: &ServerState, params: &MemoryPageParams) -> Result<
 
 /// Commands and recurring sequences by project.
 pub(super) fn workflows(app: &ServerState, params: &MemoryPageParams) -> Result<WebPage, ApiError> {
-    let mut found = app.engine.workflows(&WorkflowRequest { scope: params.scope(), as_of: None })?;
+    let mut found = app.engine.facts().workflows(&WorkflowRequest { scope: params.scope(), as_of: None })?;
     let query = params.query().to_lowercase();
     for one in &mut found {
         one.commands.retain(|command| command.command.to_lowercase().contains(&query));

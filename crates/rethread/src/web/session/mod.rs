@@ -59,10 +59,10 @@ impl SessionPageParams {
 }
 
 pub(super) fn page(app: &ServerState, id: SessionId, params: &SessionPageParams) -> Result<WebPage, ApiError> {
-    let state = app.engine.resolve(&id.to_string())?.state;
+    let state = app.engine.sessions().resolve(&id.to_string())?.state;
     let range = params.position(state);
     let request = SessionPageRequest { range, include_all: params.shows_everything() };
-    let reading = app.engine.session_page(id, request)?;
+    let reading = app.engine.sessions().page(id, request)?;
     let context = PageContext::new(app);
     let session = &reading.listed.session;
     let title = session_label(session);
