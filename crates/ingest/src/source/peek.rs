@@ -32,7 +32,7 @@ pub struct TranscriptPeek {
 
 /// The first bytes of a transcript.
 #[derive(Debug)]
-pub(crate) struct TranscriptHead(Vec<u8>);
+pub(crate) struct TranscriptHead(pub(crate) Vec<u8>);
 
 /// Reads the beginning of an agent's file. Fields that cannot be read stay empty.
 pub fn peek(agent: Agent, file: &File, size: u64) -> TranscriptPeek {

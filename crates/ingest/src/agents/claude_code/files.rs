@@ -73,7 +73,9 @@ pub(super) fn recognizes(head: &TranscriptHead) -> bool {
     let has_header = lines.first().is_some_and(|line| line.kind == "session" || line.wrapper == "header");
     let is_ours =
         |line: &SniffedLine| !line.parent_uuid.is_null() || (!line.session_id.is_null() && !line.kind.is_null());
-    !has_header && (lines.iter().any(is_ours) || head.raw_field("sessionId").is_some())
+    // The first line can be longer than what was read of the file.
+    let is_cut = || lines.iter().all(|line| line.session_id.is_null()) && head.raw_field("sessionId").is_some();
+    !has_header && (lines.iter().any(is_ours) || is_cut())
 }
 
 /// The name for a project's folder: every character except ASCII letters and digits becomes `-`, and a long name is
@@ -115,6 +117,14 @@ fn parent_subagent(path: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_session_id_alone_is_not_recognized_unless_its_line_is_cut_off() {
+        let is_ours = |text: &str| recognizes(&TranscriptHead(text.into()));
+        assert!(!is_ours("{\"sessionId\":\"s1\",\"projectHash\":\"h\"}\n{\"id\":\"1\",\"type\":\"user\"}\n"));
+        assert!(is_ours("{\"type\":\"user\",\"sessionId\":\"s1\"}\n"));
+        assert!(is_ours("{\"sessionId\":\"s1\",\"message\":\"cut"));
+    }
 
     const ID: &str = "9a9eadc8-c1f1-493e-a0f1-884aa996b05b";
 
