@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rethread_model::{Agent, Entry, Session, SessionState};
 use rethread_store::{BoardRow, LifecycleRow, ReadStore, SessionKey};
 
-use crate::awareness::Lifecycle;
+use crate::lifecycle::Lifecycle;
 use crate::{EngineError, ListedSession, SessionService, UsageTotals};
 
 /// Up to this many live sessions of a project are shown even if the requested limit is lower.

@@ -23,7 +23,6 @@ mod awareness;
 mod board;
 mod budget;
 mod cards;
-mod change_watcher;
 mod clock;
 mod config;
 mod detached;
@@ -40,6 +39,7 @@ mod hook;
 mod indexing;
 mod install;
 mod journal;
+mod lifecycle;
 mod model;
 mod naming;
 mod notes;
@@ -52,7 +52,7 @@ mod replaced_store;
 mod resolver;
 mod search;
 mod search_cache;
-mod server_files;
+mod server;
 mod services;
 mod session_page;
 mod sessions;
@@ -61,7 +61,6 @@ mod status;
 mod sync;
 mod threads;
 mod timeline;
-mod token;
 mod usage;
 mod watch;
 
@@ -76,14 +75,10 @@ use config::LiveConfig;
 use embeddings::EmbeddingService;
 use search_cache::SearchCache;
 
-pub use awareness::{
-    AwarenessService, CloseAction, EndedSession, EventOrigin, InjectionExplanation, LifecycleService, LiveActivity,
-    MaintenanceReport, SessionChange, SessionEvents, SessionSummary, TaskAndNotes, TierStatus,
-};
+pub use awareness::{AwarenessService, InjectionExplanation, LiveActivity, SessionSummary};
 pub use board::{Board, BoardProject, BoardRequest, BoardSession, ListRange, ProjectFilter, StateCounts};
 pub use budget::BudgetStatus;
 pub use cards::{CardPlan, CardRefresh, CardRefreshOutcome, CardService, SessionCard};
-pub use change_watcher::{ChangeReport, ChangeWatcher};
 pub use config::{
     Config, ConfigError, ConfigLayer, ConfigProblem, ConfigReload, SETTING_KEYS, ServeSettings, Setting, SettingKey,
     SettingValue, Settings,
@@ -105,9 +100,14 @@ pub use forget::{ForgetReport, ForgetService, ForgetTarget, RemovedCount};
 pub use hook::{HOSTS, HookService, HostProtocol};
 pub use indexing::{IndexOutcome, IndexReport, IndexService};
 pub use install::{
-    DiffLine, FileChange, InstallError, InstallLocation, InstallPlan, InstallScope, InstallService, ProgramCopy,
+    DiffLine, FileChange, HostInstaller, INSTALLERS, InstallError, InstallLocation, InstallPlan, InstallScope,
+    InstallService, ProgramCopy,
 };
 pub use journal::JournalService;
+pub use lifecycle::{
+    CloseAction, EndedSession, EventOrigin, LifecycleService, MaintenanceReport, SessionChange, SessionEvents,
+    TaskAndNotes, TierStatus,
+};
 pub use model::{ModelError, ModelService};
 pub use notes::{InvalidNote, NewNote, NoteService, SavedNote};
 pub use paging::{ListPage, PageRequest};
@@ -130,7 +130,7 @@ pub use rethread_store::{
     MemoryTiers, ModelSpending, SessionScope, StoreError, StoreStatistics, ThreadError, ThreadLineProblem,
 };
 pub use search::{HitWithExchange, SearchReport, SearchRequest, SearchService, expects_panic};
-pub use server_files::{ServerLock, ServerService};
+pub use server::{ChangeReport, ChangeWatcher, ServerLock, ServerService, random_secret};
 pub use session_page::{ChangedFile, SessionPage, SessionPageRequest};
 pub use sessions::{ListedSession, SessionListRequest, SessionService};
 pub use show::{LogProfile, SessionLog, ShowRequest};
@@ -142,7 +142,6 @@ pub use threads::{
     ThreadService, TurnEvent, TurnReport, TurnService, parse_content,
 };
 pub use timeline::{Timeline, TimelineEpisode, TimelineRequest};
-pub use token::random_secret;
 pub use usage::{OwnUsage, UsageGroup, UsageGrouping, UsageReport, UsageRequest, UsageTotals};
 pub use watch::{WatchEvent, WatchMode, WatchRequest};
 

@@ -8,7 +8,7 @@ use crate::{
 };
 
 impl Engine {
-    /// Tells a session what the other sessions did.
+    /// Shows a session what the other sessions did.
     pub fn awareness(&self) -> AwarenessService<'_> {
         AwarenessService { engine: self }
     }

@@ -7,7 +7,7 @@ use rethread_ingest::source::project;
 use rethread_model::{Agent, Session, SessionState};
 use rethread_store::{ReadStore, SessionFilter, SessionKey, SessionScope};
 
-use crate::awareness::Lifecycle;
+use crate::lifecycle::Lifecycle;
 use crate::{Engine, EngineError};
 
 /// Which sessions to list, newest first.

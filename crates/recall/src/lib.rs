@@ -20,6 +20,7 @@
 mod activity;
 mod candidates;
 mod card;
+mod collision_line;
 mod compaction;
 mod compose;
 mod context;
@@ -48,6 +49,7 @@ mod snippet;
 mod terms;
 #[cfg(test)]
 mod testing;
+mod thread_title;
 mod weights;
 mod when;
 mod wrap_for_model;
@@ -59,6 +61,7 @@ pub use card::{
     CARD_SYSTEM_PROMPT, CardFields, CardPrompt, CardSource, card_by_rules, card_prompt, card_schema, derive_name,
     parse_card_fields,
 };
+pub use collision_line::{CollidingChange, collision_line};
 pub use compaction::{
     CompactionPlan, CompactionSettings, SummaryError, SummaryRequest, plan_compaction, plan_compaction_within,
 };
@@ -95,6 +98,7 @@ pub use session_context::{
 };
 pub use similarity::SimilarityScores;
 pub use snippet::{Snippet, highlight, snippet};
+pub use thread_title::{TITLE_SYSTEM_PROMPT, clean_title, title_prompt};
 pub use weights::{FEATURE_COUNT, FEATURE_TABLE, FeatureWeight, FeatureWeights, ScoreContribution};
 pub use when::{TimePhrase, TimeSpan};
 pub use wrap_for_model::wrap_for_model;

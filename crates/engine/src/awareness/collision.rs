@@ -1,6 +1,4 @@
 //! Injects one line with an edit, branch switch or commit that another session's recent change may affect.
-//!
-//! Agents pass the line on together with the result of the call, so it speaks of the call as done.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,19 +6,17 @@ use std::time::Instant;
 
 use rethread_ingest::facts::{GitCall, git_calls};
 use rethread_model::{Entry, Session, Timestamp, ToolKind, ToolUse};
-use rethread_recall::{InjectionSection, SectionKind, compose_injection, quote_short};
+use rethread_recall::{CollidingChange, InjectionSection, SectionKind, collision_line};
 use rethread_store::ReadStore;
 
 use super::caller::Caller;
-use super::inject::{injection_record, text_hash};
+use super::inject::{inject_once, text_hash};
 use super::other_sessions::{ACTIVE_WINDOW_MILLIS, display_name, is_other_session, is_session};
 use crate::EngineError;
 use crate::awareness::AwarenessService;
 
 /// How recent the other session's change must be.
 const COLLISION_WINDOW_MILLIS: i64 = 30 * 60_000;
-/// Maximum length of session, file and branch names in the line.
-const NAME_CHARS: usize = 60;
 
 /// A tool call that could collide with another session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,22 +68,11 @@ impl AwarenessService<'_> {
         self.catch_up(&mut store, &project, Some(caller), now)?;
         self.sync_caller_transcript(&mut store, caller)?;
         let Some(collision) = find_collision(&store, caller, &project, intent, now)? else { return Ok(None) };
-        let part = InjectionSection {
-            kind: SectionKind::Collision,
-            text: collision.text,
-            reason: collision.dedupe_text,
-            dedupe_keys: Vec::new(),
-        };
+        let Collision { text, dedupe_text: reason } = collision;
         // A sub-agent has a context of its own.
-        let hash = text_hash(&format!("{}{}", part.reason, caller.subagent.as_deref().unwrap_or_default()));
-        let Some(composed) = compose_injection(vec![part], u64::MAX, false, now) else { return Ok(None) };
-        let mut batch = store.begin()?;
-        let is_first = batch.mark_injected(caller.key(), hash, now)?;
-        if is_first {
-            batch.add_injection(caller.key(), &injection_record(&composed, "PreToolUse", now, began))?;
-        }
-        batch.commit()?;
-        Ok(is_first.then_some(composed.text))
+        let key = text_hash(&format!("{reason}{}", caller.subagent.as_deref().unwrap_or_default()));
+        let section = InjectionSection { kind: SectionKind::Collision, text, reason, dedupe_keys: vec![key] };
+        inject_once(&mut store, caller, section, u64::MAX, "PreToolUse", now, began)
     }
 }
 
@@ -130,52 +115,27 @@ fn find_collision(
         if matches!(intent, CollisionIntent::Commit(_)) && began_at.is_none_or(|began| Some(began) > entry.at) {
             continue;
         }
-        return Ok(Some(Collision::new(session, intent, &format_lead(entry.at, now), here)));
+        let minutes = entry.at.map_or(0, |at| now.millis_since(at) / 60_000);
+        return Ok(Some(Collision::new(session, intent, minutes, here)));
     }
     Ok(None)
 }
 
 impl Collision {
-    /// `lead` is how long before the call the change was made.
-    fn new(session: &Session, intent: &CollisionIntent, lead: &str, here: &Path) -> Self {
-        let name = quote_short(&display_name(session), NAME_CHARS);
-        let (text, what) = match intent {
+    /// The change was made so many minutes before the call.
+    fn new(session: &Session, intent: &CollisionIntent, minutes: i64, here: &Path) -> Self {
+        let (change, what) = match intent {
             CollisionIntent::Edit(path) => {
-                let file = quote_short(path.rsplit('/').next().unwrap_or(path), NAME_CHARS);
-                let text = format!(
-                    "Session \"{name}\" changed {file} {lead} this edit, and this session has not read it since. \
-                     Read it again and check that both changes are in it."
-                );
-                (text, here.join(path).to_string_lossy().into_owned())
+                (CollidingChange::File(path), here.join(path).to_string_lossy().into_owned())
             }
-            CollisionIntent::SwitchBranch(_) => {
-                let text = format!(
-                    "Session \"{name}\" switched the branch of this working tree {lead} this command and may still be \
-                     working on that branch."
-                );
-                (text, "the branch".to_owned())
-            }
+            CollisionIntent::SwitchBranch(_) => (CollidingChange::Branch, "the branch".to_owned()),
             CollisionIntent::Commit(folder) => {
                 let branch = work_tree(&here.join(folder)).and_then(current_branch);
-                let branch = branch.map(|branch| format!(", which goes to \"{}\"", quote_short(&branch, NAME_CHARS)));
-                let branch = branch.unwrap_or_default();
-                let text = format!(
-                    "Session \"{name}\" switched the branch of this working tree {lead} this commit{branch}. \
-                     Check that this is the branch you want."
-                );
-                (text, "the branch before a commit".to_owned())
+                (CollidingChange::BranchBeforeCommit(branch), "the branch before a commit".to_owned())
             }
         };
+        let text = collision_line(&display_name(session), &change, minutes);
         Self { text, dedupe_text: format!("{} changed {what}", session.id) }
-    }
-}
-
-/// `2m before`. Relative to the call, so that it stays true later in the conversation.
-fn format_lead(at: Option<Timestamp>, now: Timestamp) -> String {
-    match at.map_or(0, |at| now.millis_since(at) / 60_000) {
-        ..1 => "just before".to_owned(),
-        minutes @ 1..60 => format!("{minutes}m before"),
-        minutes => format!("{}h before", minutes / 60),
     }
 }
 

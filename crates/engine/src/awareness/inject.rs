@@ -18,13 +18,12 @@ use serde_json::json;
 
 use super::caller::Caller;
 use super::other_sessions::OtherSessions;
-use super::session_event::SessionEvent;
 use super::session_view::{OwnSession, SessionSummary};
 use super::tool_call_text::{preview, preview_source, without_secrets};
-use super::{EventContext, Lifecycle};
 use crate::EngineError;
 use crate::awareness::AwarenessService;
 use crate::hook::{HookEventKind, HostProtocol};
+use crate::lifecycle::{EventContext, Lifecycle, SessionEvent};
 use crate::resolver::slug;
 
 /// Maximum length of a prompt in the event log.
@@ -552,12 +551,31 @@ fn last_activity(store: &ReadStore, caller: &Caller) -> Result<Option<Timestamp>
     Ok(store.session_by_external_id(caller.key())?.and_then(|(_, session)| session.last_activity_at))
 }
 
-pub(super) fn injection_record(
-    composed: &ComposedInjection,
-    hook: &str,
+/// Injects one section with a tool call, unless it was injected before. Returns the text.
+pub(super) fn inject_once(
+    store: &mut Store,
+    caller: &Caller,
+    section: InjectionSection,
+    max_tokens: u64,
+    event: &str,
     now: Timestamp,
     began: Instant,
-) -> InjectionRow {
+) -> Result<Option<String>, EngineError> {
+    let dedupe_keys = section.dedupe_keys.clone();
+    let Some(composed) = compose_injection(vec![section], max_tokens, false, now) else { return Ok(None) };
+    let mut batch = store.begin()?;
+    let mut is_first = false;
+    for key in dedupe_keys {
+        is_first |= batch.mark_injected(caller.key(), key, now)?;
+    }
+    if is_first {
+        batch.add_injection(caller.key(), &injection_record(&composed, event, now, began))?;
+    }
+    batch.commit()?;
+    Ok(is_first.then_some(composed.text))
+}
+
+fn injection_record(composed: &ComposedInjection, hook: &str, now: Timestamp, began: Instant) -> InjectionRow {
     let part =
         |part: &InjectionSection| json!({"kind": part.kind.as_str(), "reason": part.reason, "bytes": part.text.len()});
     let parts: Vec<_> = composed.sections.iter().map(part).collect();

@@ -6,15 +6,14 @@ use rethread_ingest::facts::{exact_form, failure_line, identifying_line, is_read
 use rethread_ingest::tool_kind;
 use rethread_model::{Entity, EntityKind, FactState, Predicate, Timestamp, ToolKind};
 use rethread_recall::{
-    InjectionSection, SectionKind, best_fix, compose_injection, decision_line, decisions, fix_line, known_fixes,
-    memory_block,
+    InjectionSection, SectionKind, best_fix, decision_line, decisions, fix_line, known_fixes, memory_block,
 };
 use rethread_store::{FactQuery, FactRow, ReadStore, SessionScope};
 
 use serde_json::Value;
 
 use super::caller::Caller;
-use super::inject::{injection_record, text_hash};
+use super::inject::{inject_once, text_hash};
 use super::tool_call_text::{HookToolCall, without_secrets};
 use crate::EngineError;
 use crate::awareness::AwarenessService;
@@ -69,14 +68,7 @@ impl AwarenessService<'_> {
         let text = memory_block(&[known.text]);
         let part = InjectionSection { kind: SectionKind::Memory, text, reason, dedupe_keys: vec![known.dedupe_key] };
         let budget = self.engine.settings().inject.budget_tokens;
-        let Some(composed) = compose_injection(vec![part], budget, false, now) else { return Ok(None) };
-        let mut batch = store.begin()?;
-        let is_first = batch.mark_injected(caller.key(), known.dedupe_key, now)?;
-        if is_first {
-            batch.add_injection(caller.key(), &injection_record(&composed, "PostToolUseFailure", now, began))?;
-        }
-        batch.commit()?;
-        Ok(is_first.then_some(composed.text))
+        inject_once(&mut store, caller, part, budget, "PostToolUseFailure", now, began)
     }
 }
 

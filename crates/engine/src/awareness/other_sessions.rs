@@ -6,9 +6,9 @@ use rethread_model::{Agent, Entry, EntryKind, Session, Timestamp, short_id};
 use rethread_recall::OtherSession;
 use rethread_store::{ActiveSession, ReadStore, SessionKey, SessionNumber, Store, Watermark, WatermarkMove};
 
-use super::Lifecycle;
 use crate::EngineError;
 use crate::awareness::AwarenessService;
+use crate::lifecycle::Lifecycle;
 
 /// Sessions without activity for longer than this are ignored.
 pub(super) const ACTIVE_WINDOW_MILLIS: i64 = 24 * 3_600_000;

@@ -50,7 +50,7 @@ pub(super) fn note_and_task_keys(view: &SessionView) -> Vec<u64> {
     view.notes.iter().map(note_key).chain(view.task.as_deref().map(task_key)).collect()
 }
 
-pub(super) fn task_key(task: &str) -> u64 {
+pub(crate) fn task_key(task: &str) -> u64 {
     text_hash(&format!("task:{task}"))
 }
 

@@ -7,8 +7,8 @@ use rethread_store::{
     StoreError,
 };
 
-use super::Lifecycle;
 use super::tool_call_text::hot_text_of_tool_use;
+use crate::lifecycle::Lifecycle;
 
 /// How long hot entries are kept.
 const HOT_MILLIS: i64 = 24 * 3_600_000;
@@ -44,22 +44,22 @@ pub struct SessionSummary {
 
 /// A session with everything stored about it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct OwnSession {
+pub(crate) struct OwnSession {
     /// Its number and row; `None` before its transcript was read.
-    pub(super) stored: Option<(SessionNumber, Session)>,
+    pub(crate) stored: Option<(SessionNumber, Session)>,
     /// Lifecycle data, which comes from hooks and commands and is not in the transcript.
-    pub(super) life: Option<LifecycleRow>,
+    pub(crate) life: Option<LifecycleRow>,
     /// The name and the task that a user gave it.
-    pub(super) labels: SessionLabels,
+    pub(crate) labels: SessionLabels,
     /// Its entries of the last 24 hours of activity.
-    pub(super) actions: EntriesSince,
+    pub(crate) actions: EntriesSince,
     /// If set, earlier events are ignored.
     since: Option<Timestamp>,
 }
 
 impl OwnSession {
     /// Loads the session without its entries; enough for recording events.
-    pub(super) fn load(store: &ReadStore, key: SessionKey<'_>) -> Result<Self, StoreError> {
+    pub(crate) fn load(store: &ReadStore, key: SessionKey<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             stored: store.session_by_external_id(key)?,
             life: store.lifecycle(key)?,
@@ -70,7 +70,7 @@ impl OwnSession {
     }
 
     /// Loads the session with the entries of the 24 hours before its last event, however long ago that is.
-    pub(super) fn load_with_actions(store: &ReadStore, key: SessionKey<'_>) -> Result<Self, StoreError> {
+    pub(crate) fn load_with_actions(store: &ReadStore, key: SessionKey<'_>) -> Result<Self, StoreError> {
         let mut own = Self::load(store, key)?;
         if let (Some((number, _)), Some(last)) = (&own.stored, own.last_event_at()) {
             let period_at = own.life.as_ref().map_or(last, |life| life.period_started_at);
@@ -80,7 +80,7 @@ impl OwnSession {
     }
 
     /// Restricted to one period. The first period also includes what happened before hooks were installed.
-    pub(super) fn limited_to_period(mut self, life: &LifecycleRow) -> Self {
+    pub(crate) fn limited_to_period(mut self, life: &LifecycleRow) -> Self {
         if life.period > 1 {
             self.actions.entries.retain(|entry| entry.at.is_none_or(|at| at >= life.period_started_at));
             self.since = Some(life.period_started_at);
@@ -88,17 +88,17 @@ impl OwnSession {
         self
     }
 
-    pub(super) fn last_activity(&self) -> Option<Timestamp> {
+    pub(crate) fn last_activity(&self) -> Option<Timestamp> {
         self.stored.as_ref().and_then(|(_, session)| session.last_activity_at)
     }
 
     /// Time of the last hook event or transcript activity.
-    pub(super) fn last_event_at(&self) -> Option<Timestamp> {
+    pub(crate) fn last_event_at(&self) -> Option<Timestamp> {
         self.last_activity().max(self.life.as_ref().map(|life| life.touched_at))
     }
 
     /// Its lifecycle data, or what its transcript implies: a period no longer than the maximum.
-    pub(super) fn life_or_inferred(&self, lifecycle: Lifecycle, now: Timestamp) -> LifecycleRow {
+    pub(crate) fn life_or_inferred(&self, lifecycle: Lifecycle, now: Timestamp) -> LifecycleRow {
         self.life.clone().unwrap_or_else(|| {
             let last = self.last_activity().unwrap_or(now).min(now);
             let earliest = Timestamp::from_millis(last.as_millis() - lifecycle.max_period_millis);
@@ -107,19 +107,19 @@ impl OwnSession {
     }
 
     /// Files of its tool calls, newest last. Hooks report calls before the transcript is read, so theirs come last.
-    pub(super) fn files(&self) -> Vec<String> {
+    pub(crate) fn files(&self) -> Vec<String> {
         let reported = self.life.iter().flat_map(|life| life.recent_files.iter().cloned());
         newest_unique(self.calls().flat_map(|tool| tool.paths.iter().cloned()).chain(reported))
     }
 
     /// Tools it used, newest last.
-    pub(super) fn tools(&self) -> Vec<String> {
+    pub(crate) fn tools(&self) -> Vec<String> {
         let reported = self.life.iter().flat_map(|life| life.recent_tools.iter().cloned());
         newest_unique(self.calls().map(|tool| tool.name.clone()).chain(reported))
     }
 
     /// The session as shown in an injection at a given time. Hot entries are those of the 24 hours before it.
-    pub(super) fn view(
+    pub(crate) fn view(
         &self,
         store: &ReadStore,
         key: SessionKey<'_>,
@@ -150,7 +150,7 @@ impl OwnSession {
         })
     }
 
-    pub(super) fn summary(view: &SessionView, state: SessionState, now: Timestamp) -> SessionSummary {
+    pub(crate) fn summary(view: &SessionView, state: SessionState, now: Timestamp) -> SessionSummary {
         SessionSummary {
             id: view.id.clone(),
             minutes: view.period_started_at.map_or(0, |at| now.millis_since(at).max(0) as u64 / 60_000),
@@ -205,11 +205,11 @@ impl OwnSession {
 }
 
 /// 24 hours earlier.
-pub(super) fn day_before(at: Timestamp) -> Timestamp {
+pub(crate) fn day_before(at: Timestamp) -> Timestamp {
     Timestamp::from_millis(at.as_millis() - HOT_MILLIS)
 }
 
-pub(super) fn happenings(rows: Vec<HotMemoryRow>) -> Vec<TimedText> {
+pub(crate) fn happenings(rows: Vec<HotMemoryRow>) -> Vec<TimedText> {
     rows.into_iter().map(|rows| TimedText { at: rows.at, text: rows.text }).collect()
 }
 

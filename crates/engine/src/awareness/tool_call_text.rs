@@ -52,7 +52,7 @@ pub(crate) struct HookToolCall {
 
 impl HookToolCall {
     /// The hot memory text; `None` for calls that change nothing.
-    pub(super) fn hot_text(&self, project: &str) -> Option<String> {
+    pub(crate) fn hot_text(&self, project: &str) -> Option<String> {
         // A call with several edits is described by the first.
         let value = |name: &str| self.input.get(name).or_else(|| self.input.get("edits")?.get(0)?.get(name));
         let text = |name: &str| value(name).and_then(Value::as_str).unwrap_or_default();
@@ -70,14 +70,14 @@ impl HookToolCall {
     }
 
     /// The event log text: tool, file and output size.
-    pub(super) fn event_detail(&self, project: &str) -> String {
+    pub(crate) fn event_detail(&self, project: &str) -> String {
         let path = self.path().map(|path| format!(" {}", preview(relative_path(path, Some(project)), PATH_CHARS)));
         let name = preview(&self.name, NAME_CHARS);
         format!("{name}{} ({} characters)", path.unwrap_or_default(), self.output_chars)
     }
 
     /// The tool and the file it was called on.
-    pub(super) fn tool_and_file(&self) -> (String, Option<String>) {
+    pub(crate) fn tool_and_file(&self) -> (String, Option<String>) {
         (preview(&self.name, NAME_CHARS), self.path().map(|path| preview(path, PATH_CHARS)))
     }
 

@@ -4,10 +4,10 @@ use rethread_model::{Entry, EntryKind, Timestamp};
 use rethread_recall::{OtherSession, turn_list};
 use rethread_store::{ActiveSession, ReadStore, SessionKey};
 
-use super::Lifecycle;
 use super::other_sessions::{FIRST_LOOK_MILLIS, before, describe_session, is_action_or_answer, is_other_session};
 use crate::EngineError;
 use crate::awareness::AwarenessService;
+use crate::lifecycle::Lifecycle;
 
 impl AwarenessService<'_> {
     /// The turns of other sessions since the session's last turn began, newest first; those of the last hour if it had

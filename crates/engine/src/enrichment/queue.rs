@@ -7,7 +7,8 @@ use rethread_model::{SessionState, Timestamp};
 use rethread_store::{EnrichmentRow, ReadStore, SessionKey, SessionNumber, Store};
 
 use super::EnrichOutcome;
-use crate::awareness::{Lifecycle, without_secrets};
+use crate::awareness::without_secrets;
+use crate::lifecycle::Lifecycle;
 use crate::{EngineError, EnrichmentService, home};
 
 /// Minutes until the next attempt after each failure. After the last one the session is given up (E003-16).

@@ -10,7 +10,8 @@ use rethread_ingest::tool_kind;
 use rethread_model::Agent;
 use serde_json::{Map, Value};
 
-use crate::awareness::{Caller, CollisionIntent, SessionEvent, preview, prompt_event, start_event};
+use crate::awareness::{Caller, CollisionIntent, preview, prompt_event, start_event};
+use crate::lifecycle::SessionEvent;
 use crate::{Engine, EngineError};
 
 pub use hosts::HOSTS;

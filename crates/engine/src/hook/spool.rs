@@ -16,7 +16,8 @@ use rethread_store::{Batch, OWNER_ONLY, SessionKey, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
 use super::HookService;
-use crate::awareness::{Caller, SessionEvent, replace_context};
+use crate::awareness::{Caller, replace_context};
+use crate::lifecycle::SessionEvent;
 use crate::{EngineError, home};
 
 /// Name of the directory in our home.

@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 
-use rethread_ingest::agents::format_of;
 use rethread_ingest::source::project;
 use rethread_model::Agent;
 use serde_json::Value;
@@ -11,8 +10,17 @@ use serde_json::Value;
 use super::file_change::{FileChange, InstallPlan, RecordChange};
 use super::record::{self, InstallRecord};
 use super::settings::{self, SettingsProblem};
-use super::{InstallError, InstallScope, has_marker, plan_file_removal, plan_files, skill_text};
+use super::{HostInstaller, InstallError, InstallScope, has_marker, plan_file_removal, plan_files, skill_text};
 use crate::install::InstallService;
+
+/// Hooks in the settings, and a skill.
+pub(super) static INSTALLER: HostInstaller = HostInstaller {
+    agent: Agent::ClaudeCode,
+    component: "hooks",
+    plan: |install, scope, binary| install.plan_hooks(scope, binary),
+    plan_removal: |install, scope| install.plan_remove_hooks(scope),
+    check: |install, diagnosis| install.check_claude_code(diagnosis),
+};
 
 impl InstallService<'_> {
     /// Plans adding our hooks and the skill.
@@ -93,10 +101,7 @@ impl InstallService<'_> {
     }
 
     pub(super) fn claude_folder(self, scope: InstallScope) -> PathBuf {
-        if scope == InstallScope::Project {
-            return self.project_folder().join(".claude");
-        }
-        (format_of(Agent::ClaudeCode).home)(&self.engine.source_config())
+        self.agent_folder(Agent::ClaudeCode, scope, ".claude")
     }
 
     fn record_path(self, target: &Path) -> PathBuf {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::claude_code::ClaudeSettings;
 use super::file_change::FileChange;
 use super::program::is_in_build_folder;
-use super::{InstallError, InstallScope, has_marker, pi, plugin, settings};
+use super::{HostInstaller, INSTALLERS, InstallError, InstallScope, claude_code, has_marker, pi, plugin, settings};
 use crate::doctor::{Diagnosis, FindingLevel, with_cause};
 use crate::install::InstallService;
 
@@ -15,8 +15,9 @@ const INSTALL_PI_HINT: &str = "run: rethread install pi";
 impl InstallService<'_> {
     /// Checks the hooks of each installed agent.
     pub(crate) fn check_hooks(self, diagnosis: &mut Diagnosis) {
-        self.check_claude_code(diagnosis);
-        self.check_pi(diagnosis);
+        for host in INSTALLERS {
+            (host.check)(self, diagnosis);
+        }
         self.check_program(diagnosis);
     }
 
@@ -25,14 +26,14 @@ impl InstallService<'_> {
         let Some(copy) = self.program().and_then(|program| program.copy) else { return };
         if copy.to.exists() {
             let message = format!("{} differs from this build, {}", copy.to.display(), copy.from.display());
-            let hint = "run: rethread install claude-code, or: rethread install pi";
-            diagnosis.add(AREA, FindingLevel::Info, message, Some(hint));
+            let installs = INSTALLERS.map(|host| format!("rethread install {}", host.agent));
+            diagnosis.add(AREA, FindingLevel::Info, message, Some(&format!("run: {}", installs.join(", or: "))));
         }
     }
 
     /// Checks the user's Claude Code settings, the project's if they contain our hooks, and our plugin if it is
     /// enabled.
-    fn check_claude_code(self, diagnosis: &mut Diagnosis) {
+    pub(super) fn check_claude_code(self, diagnosis: &mut Diagnosis) {
         let user = self.settings_path(InstallScope::User);
         let again = "run: rethread install claude-code --project";
         let mut is_called = self.check_settings(&self.settings_path(InstallScope::Project), again, diagnosis);
@@ -99,7 +100,7 @@ impl InstallService<'_> {
         }
         let is_up_to_date =
             settings::with_hooks(settings.text(), binary).is_ok_and(|expected| expected == settings.text());
-        let calls = HookCheck { agent: "Claude Code", component: "hooks", path, called_binary, binary, is_up_to_date };
+        let calls = HookCheck { host: &claude_code::INSTALLER, path, called_binary, binary, is_up_to_date };
         calls.report(again, diagnosis);
         true
     }
@@ -113,7 +114,7 @@ impl InstallService<'_> {
     }
 
     /// Checks our pi extension in the project, if there is one, and for the user.
-    fn check_pi(self, diagnosis: &mut Diagnosis) {
+    pub(super) fn check_pi(self, diagnosis: &mut Diagnosis) {
         let in_project = self.check_extension(InstallScope::Project, diagnosis);
         let folder = self.pi_folder(InstallScope::User);
         if folder.exists() && !self.check_extension(InstallScope::User, diagnosis) && !in_project {
@@ -135,14 +136,8 @@ impl InstallService<'_> {
         let called = pi::program_in(&text).unwrap_or_default();
         let binary = self.expected_program(&called);
         let is_up_to_date = self.plan_extension(scope, &binary).is_ok_and(|plan| plan.is_empty());
-        let calls = HookCheck {
-            agent: "pi",
-            component: "extension",
-            path: &path,
-            called_binary: &called,
-            binary: &binary,
-            is_up_to_date,
-        };
+        let calls =
+            HookCheck { host: &pi::INSTALLER, path: &path, called_binary: &called, binary: &binary, is_up_to_date };
         calls.report(again, diagnosis);
         true
     }
@@ -150,8 +145,7 @@ impl InstallService<'_> {
 
 /// Installed hooks or extension, and the program they call.
 struct HookCheck<'a> {
-    agent: &'static str,
-    component: &'static str,
+    host: &'static HostInstaller,
     path: &'a Path,
     /// The program that they call.
     called_binary: &'a str,
@@ -162,7 +156,8 @@ struct HookCheck<'a> {
 
 impl HookCheck<'_> {
     fn report(&self, again: &str, diagnosis: &mut Diagnosis) {
-        let Self { agent, component: what, called_binary: called, binary, .. } = self;
+        let Self { called_binary: called, binary, .. } = self;
+        let HostInstaller { agent, component: what, .. } = self.host;
         let place = self.path.display();
         let verb = if *what == "hooks" { "call" } else { "calls" };
         let message = if !PathBuf::from(called).exists() {
@@ -176,7 +171,7 @@ impl HookCheck<'_> {
         } else if !self.is_up_to_date {
             format!("the extension in {place} or its skill is outdated or was changed")
         } else {
-            let message = format!("the {agent} {what} in {place} {verb} rethread");
+            let message = format!("the {} {what} in {place} {verb} rethread", agent.label());
             return diagnosis.add(AREA, FindingLevel::Ok, message, None);
         };
         diagnosis.add(AREA, FindingLevel::Problem, message, Some(again));

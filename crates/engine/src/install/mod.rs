@@ -20,6 +20,7 @@ use rethread_ingest::agents::format_of;
 use rethread_ingest::source::{self, project};
 use rethread_model::Agent;
 
+use crate::doctor::Diagnosis;
 use crate::{Engine, EngineError, home};
 
 pub use diff::DiffLine;
@@ -34,15 +35,37 @@ const BINARY_PLACEHOLDER: &str = "@BINARY@";
 /// A skill that explains how to look up other sessions, for any agent that supports skills.
 const SKILL: &str = include_str!("skill.md");
 
+/// The hosts that Rethread can be installed into, in display order.
+pub static INSTALLERS: [&HostInstaller; 2] = [&claude_code::INSTALLER, &pi::INSTALLER];
+
+/// How Rethread is installed into one host.
+#[derive(Debug)]
+pub struct HostInstaller {
+    /// The agent that gets it.
+    pub agent: Agent,
+    /// What calls our hook, such as `hooks`. A skill comes with it.
+    pub component: &'static str,
+    /// Plans hooks that call this program.
+    plan: fn(InstallService<'_>, InstallScope, &str) -> Result<InstallPlan, InstallError>,
+    plan_removal: fn(InstallService<'_>, InstallScope) -> Result<InstallPlan, InstallError>,
+    /// Whether the hooks are installed and call this program, for `doctor`.
+    check: fn(InstallService<'_>, &mut Diagnosis),
+}
+
+impl HostInstaller {
+    /// The installer for an agent; `None` if it calls no hooks.
+    pub fn of(agent: Agent) -> Option<&'static Self> {
+        INSTALLERS.into_iter().find(|host| host.agent == agent)
+    }
+}
+
 /// What to install or remove.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum InstallLocation {
-    /// Hooks in the Claude Code settings, and a skill.
-    ClaudeCode(InstallScope),
+    /// What calls our hook, and a skill.
+    Host(&'static HostInstaller, InstallScope),
     /// A plugin marketplace folder for Claude Code.
     Plugin(PathBuf),
-    /// The pi extension and skill.
-    Pi(InstallScope),
     /// The server as a user service of systemd or launchd.
     Service,
 }
@@ -122,9 +145,8 @@ impl InstallService<'_> {
         let program = self.program().ok_or(InstallError::NoBinary)?;
         let binary = program.path.display().to_string();
         let plan = match place {
-            InstallLocation::ClaudeCode(scope) => self.plan_hooks(*scope, &binary)?,
+            InstallLocation::Host(host, scope) => (host.plan)(self, *scope, &binary)?,
             InstallLocation::Plugin(folder) => plugin::plan_plugin(&self.engine.environment.cwd.join(folder), &binary)?,
-            InstallLocation::Pi(scope) => self.plan_extension(*scope, &binary)?,
             InstallLocation::Service => self.plan_service(&binary)?,
         };
         Ok(InstallPlan { program: program.copy, ..plan })
@@ -133,9 +155,8 @@ impl InstallService<'_> {
     /// Plans a removal; `None` if it is not installed.
     pub fn plan_removal(self, place: &InstallLocation) -> Result<Option<InstallPlan>, EngineError> {
         let plan = match place {
-            InstallLocation::ClaudeCode(scope) => self.plan_remove_hooks(*scope)?,
+            InstallLocation::Host(host, scope) => (host.plan_removal)(self, *scope)?,
             InstallLocation::Plugin(folder) => plugin::plan_remove_plugin(&self.engine.environment.cwd.join(folder))?,
-            InstallLocation::Pi(scope) => self.plan_remove_extension(*scope)?,
             InstallLocation::Service => self.plan_remove_service()?,
         };
         Ok(Some(plan).filter(|plan| !plan.files.is_empty()))
@@ -183,6 +204,14 @@ impl InstallService<'_> {
     /// The names of agents that were used on this machine, but whose transcripts cannot be read.
     pub fn unreadable_agents(self) -> Vec<&'static str> {
         source::other_agents(&self.engine.source_config())
+    }
+
+    /// An agent's folder of a user, or the folder of that name in a project.
+    fn agent_folder(self, agent: Agent, scope: InstallScope, in_project: &str) -> PathBuf {
+        match scope {
+            InstallScope::User => (format_of(agent).home)(&self.engine.source_config()),
+            InstallScope::Project => self.project_folder().join(in_project),
+        }
     }
 
     /// The project of the current directory.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::Environment;
 
-const HOOKS: InstallLocation = InstallLocation::ClaudeCode(InstallScope::User);
+const HOOKS: InstallLocation = InstallLocation::Host(&claude_code::INSTALLER, InstallScope::User);
 
 fn engine(folder: &Path, binary: &str) -> Engine {
     let mut environment = Environment::for_home(folder);
@@ -58,4 +58,11 @@ fn a_file_changed_after_planning_is_not_written() {
     let error = engine.install().apply(&plan).unwrap_err();
     assert!(matches!(error, EngineError::Install(InstallError::Changed(_))), "{error}");
     assert_eq!(fs::read_to_string(&path).unwrap(), "{}");
+}
+
+#[test]
+fn each_host_can_be_installed() {
+    for host in crate::HOSTS {
+        assert!(HostInstaller::of(host.agent).is_some(), "{}", host.agent);
+    }
 }

@@ -7,7 +7,7 @@ use rethread_model::thread::{ThreadId, ThreadMetadata};
 use rethread_model::{Agent, Session, SessionCounts, SessionId, SessionKind, Timestamp, Tokens};
 use rethread_store::{LifecycleRow, ReadStore, SessionKey, SessionScope, ThreadError};
 
-use crate::awareness::Lifecycle;
+use crate::lifecycle::Lifecycle;
 use crate::resolver::stored_session;
 use crate::threads::ConversationService;
 use crate::{EngineError, ForgetReport, ForgetTarget, ListedSession, SessionListRequest};

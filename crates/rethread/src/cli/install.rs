@@ -2,18 +2,16 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum, ValueHint};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueHint};
+use rethread_engine::{HostInstaller, INSTALLERS};
 
 use super::JsonArgs;
 
 /// What can be installed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum InstallTarget {
-    /// Hooks and skill for Claude Code
-    ClaudeCode,
-    /// Extension and skill for pi
-    Pi,
-    /// `rethread serve` as a systemd or launchd user service
+    Host(&'static HostInstaller),
     Service,
 }
 
@@ -21,17 +19,30 @@ impl InstallTarget {
     /// The spelling on the command line.
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            InstallTarget::ClaudeCode => "claude-code",
-            InstallTarget::Pi => "pi",
+            InstallTarget::Host(host) => host.agent.as_str(),
             InstallTarget::Service => "service",
         }
+    }
+
+    fn parser() -> impl TypedValueParser<Value = Self> {
+        let host_value = |host: &HostInstaller| {
+            let (first, rest) = host.component.split_at(1);
+            let help = format!("{}{rest} and skill for {}", first.to_uppercase(), host.agent.label());
+            PossibleValue::new(host.agent.as_str()).help(help)
+        };
+        let service = PossibleValue::new(InstallTarget::Service.name())
+            .help("`rethread serve` as a systemd or launchd user service");
+        PossibleValuesParser::new(INSTALLERS.map(host_value).into_iter().chain([service])).map(|name| {
+            let host = INSTALLERS.into_iter().find(|host| host.agent.as_str() == name);
+            host.map_or(InstallTarget::Service, InstallTarget::Host)
+        })
     }
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct InstallPlaceArgs {
     /// Agent, or `service`
-    #[arg(value_enum, value_name = "AGENT")]
+    #[arg(value_parser = InstallTarget::parser(), value_name = "AGENT")]
     pub(crate) agent: InstallTarget,
     /// Install into the current project's settings instead of your user settings
     #[arg(long)]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rethread_engine::{
-    AgentSyncPlan, Engine, InstallLocation, InstallPlan, InstallScope, SessionListRequest, SyncRequest,
+    AgentSyncPlan, Engine, HostInstaller, InstallLocation, InstallPlan, InstallScope, SessionListRequest, SyncRequest,
 };
 use rethread_model::Agent;
 
@@ -107,12 +107,11 @@ fn install_hooks(context: &CommandContext, engine: &Engine, hooks: &[(Agent, Ins
 fn hook_plans(context: &CommandContext, engine: &Engine, agents: &[AgentSyncPlan]) -> Vec<(Agent, InstallPlan)> {
     let mut plans = Vec::new();
     for agent in agents.iter().map(|run| run.agent) {
-        let place = match agent {
-            Agent::ClaudeCode if engine.install().uses_plugin() => continue,
-            Agent::ClaudeCode => InstallLocation::ClaudeCode(InstallScope::User),
-            Agent::Pi => InstallLocation::Pi(InstallScope::User),
-            Agent::Native => continue,
-        };
+        let Some(host) = HostInstaller::of(agent) else { continue };
+        if agent == Agent::ClaudeCode && engine.install().uses_plugin() {
+            continue;
+        }
+        let place = InstallLocation::Host(host, InstallScope::User);
         match engine.install().plan(&place) {
             Ok(plan) if plan.is_empty() => {}
             Ok(plan) => plans.push((agent, plan)),

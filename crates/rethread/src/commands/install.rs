@@ -1,7 +1,7 @@
 //! `install` and `uninstall`: adds or removes hooks, an extension, a plugin or a service, and shows the change.
 
 use rethread_engine::{DiffLine, Engine, FileChange, InstallLocation, InstallPlan, InstallScope};
-use rethread_model::quote_for_shell;
+use rethread_model::{Agent, quote_for_shell};
 
 use super::{CommandContext, Exit};
 use crate::cli::install::{InstallArgs, InstallPlaceArgs, InstallTarget, UninstallArgs};
@@ -83,7 +83,7 @@ pub(crate) fn uninstall(context: &CommandContext, args: &UninstallArgs) -> Resul
         match place {
             InstallLocation::Plugin(_) => context.printer.hint("if Claude Code still uses it: claude plugin uninstall rethread@rethread; claude plugin marketplace remove rethread"),
             InstallLocation::Service => context.printer.hint(STOP_SERVICE),
-            InstallLocation::ClaudeCode(_) | InstallLocation::Pi(_) => {}
+            InstallLocation::Host(..) => {}
         }
     } else {
         context.printer.note_line("Rethread is not installed here; nothing to change.");
@@ -94,9 +94,10 @@ pub(crate) fn uninstall(context: &CommandContext, args: &UninstallArgs) -> Resul
 fn place(args: &InstallPlaceArgs) -> Result<InstallLocation, Failure> {
     let owner = if args.project { InstallScope::Project } else { InstallScope::User };
     match (args.agent, &args.plugin) {
-        (InstallTarget::ClaudeCode, Some(folder)) => Ok(InstallLocation::Plugin(folder.clone())),
-        (InstallTarget::ClaudeCode, None) => Ok(InstallLocation::ClaudeCode(owner)),
-        (InstallTarget::Pi, None) => Ok(InstallLocation::Pi(owner)),
+        (InstallTarget::Host(host), Some(folder)) if host.agent == Agent::ClaudeCode => {
+            Ok(InstallLocation::Plugin(folder.clone()))
+        }
+        (InstallTarget::Host(host), None) => Ok(InstallLocation::Host(host, owner)),
         (InstallTarget::Service, None) if !args.project => Ok(InstallLocation::Service),
         (InstallTarget::Service, None) => {
             Err(Failure::new(FailureKind::Usage, "a service cannot be installed for one project: drop --project"))
@@ -112,18 +113,19 @@ fn print_next_steps(context: &CommandContext, engine: &Engine, place: &InstallLo
     let printer = &context.printer;
     print_program(context, engine, plan);
     match place {
-        InstallLocation::ClaudeCode(owner) => {
-            printer.note_line("The hooks and the skill are installed; new sessions use them.");
-            let scope = if *owner == InstallScope::User { "user" } else { "local" };
-            printer.hint(&format!("to add the MCP tools as well: {}", mcp_command(engine, scope)));
-            if *owner == InstallScope::Project {
-                hint_if_tracked(context, plan);
+        InstallLocation::Host(host, owner) => {
+            printer.note_line(&format!("{} installed; new sessions use them.", installed_what(place)));
+            match (host.agent, owner) {
+                (Agent::ClaudeCode, _) => {
+                    let scope = if *owner == InstallScope::User { "user" } else { "local" };
+                    printer.hint(&format!("to add the MCP tools as well: {}", mcp_command(engine, scope)));
+                }
+                (Agent::Pi, InstallScope::Project) => {
+                    printer.hint("pi reads them only in projects you trust: confirm when it asks, or use /trust");
+                }
+                _ => {}
             }
-        }
-        InstallLocation::Pi(owner) => {
-            printer.note_line("The extension and the skill are installed; new sessions use them.");
             if *owner == InstallScope::Project {
-                printer.hint("pi reads them only in projects you trust: confirm when it asks, or use /trust");
                 hint_if_tracked(context, plan);
             }
         }
@@ -178,12 +180,11 @@ fn hint_if_tracked(context: &CommandContext, plan: &InstallPlan) {
     }
 }
 
-fn installed_what(place: &InstallLocation) -> &'static str {
+fn installed_what(place: &InstallLocation) -> String {
     match place {
-        InstallLocation::ClaudeCode(_) => "The hooks and the skill are",
-        InstallLocation::Plugin(_) => "The plugin is",
-        InstallLocation::Pi(_) => "The extension and the skill are",
-        InstallLocation::Service => "The service is",
+        InstallLocation::Host(host, _) => format!("The {} and the skill are", host.component),
+        InstallLocation::Plugin(_) => "The plugin is".to_owned(),
+        InstallLocation::Service => "The service is".to_owned(),
     }
 }
 

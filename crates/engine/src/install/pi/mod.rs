@@ -2,17 +2,28 @@
 
 use std::path::PathBuf;
 
-use rethread_ingest::agents::format_of;
 use rethread_model::Agent;
 use serde_json::json;
 
 use super::file_change::InstallPlan;
-use super::{BINARY_PLACEHOLDER, InstallError, InstallScope, has_marker, plan_file_removal, plan_files, skill_text};
+use super::{
+    BINARY_PLACEHOLDER, HostInstaller, InstallError, InstallScope, has_marker, plan_file_removal, plan_files,
+    skill_text,
+};
 use crate::install::InstallService;
 
 const EXTENSION: &str = include_str!("rethread.ts");
 /// Text before the program path in the extension.
 const PROGRAM_PREFIX: &str = "const PROGRAM = ";
+
+/// The extension, and a skill.
+pub(super) static INSTALLER: HostInstaller = HostInstaller {
+    agent: Agent::Pi,
+    component: "extension",
+    plan: |install, scope, binary| install.plan_extension(scope, binary),
+    plan_removal: |install, scope| install.plan_remove_extension(scope),
+    check: |install, diagnosis| install.check_pi(diagnosis),
+};
 
 impl InstallService<'_> {
     pub(super) fn plan_extension(self, scope: InstallScope, binary: &str) -> Result<InstallPlan, InstallError> {
@@ -38,10 +49,7 @@ impl InstallService<'_> {
 
     /// The folder that pi loads extensions from.
     pub(super) fn pi_folder(self, scope: InstallScope) -> PathBuf {
-        match scope {
-            InstallScope::Project => self.project_folder().join(".pi"),
-            InstallScope::User => (format_of(Agent::Pi).home)(&self.engine.source_config()),
-        }
+        self.agent_folder(Agent::Pi, scope, ".pi")
     }
 
     /// Paths of the extension and the skill.

@@ -1,4 +1,7 @@
-//! Files a server keeps in the home: the lock that makes it the only one, its socket, and its log-in page.
+//! What a server keeps in the home: the lock that makes it the only one, its token, socket and log-in page.
+
+mod change_watcher;
+mod token;
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -6,7 +9,10 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::{ChangeWatcher, Engine, EngineError, home};
+use crate::{Engine, EngineError, home};
+
+pub use change_watcher::{ChangeReport, ChangeWatcher};
+pub use token::random_secret;
 
 /// The lock held by the running server. Released when dropped or when the process dies.
 #[derive(Debug)]

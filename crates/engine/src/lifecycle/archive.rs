@@ -11,10 +11,9 @@ use rethread_store::{
 };
 use serde_json::{Value, json};
 
-use super::Lifecycle;
-use super::lifecycle::{last_event_at, was_ended};
-use super::session_view::OwnSession;
-use crate::awareness::LifecycleService;
+use super::state::{last_event_at, was_ended};
+use super::{Lifecycle, LifecycleService};
+use crate::awareness::OwnSession;
 use crate::config::ArchivedPeriods;
 use crate::{EngineError, home};
 
@@ -32,7 +31,7 @@ const MAX_WRITES_PER_CALL: u64 = 8;
 impl LifecycleService<'_> {
     /// The period that an event at `now` would end, ready for the archive. Call this before the event is recorded:
     /// afterwards the hot memory belongs to the next period.
-    pub(super) fn period_about_to_end(
+    pub(crate) fn period_about_to_end(
         self,
         store: &ReadStore,
         key: SessionKey<'_>,

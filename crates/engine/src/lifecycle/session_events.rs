@@ -3,8 +3,7 @@
 use rethread_model::{Entry, EntryKind, SessionId, SessionState, Timestamp, clip, one_line};
 use rethread_store::{EntryFilter, LifecycleEvent, ReadStore, SessionKey};
 
-use super::Lifecycle;
-use crate::awareness::LifecycleService;
+use super::{Lifecycle, LifecycleService};
 use crate::{EngineError, ListedSession};
 
 /// Number of events returned; no session stores more.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::tool_call_text::HookToolCall;
+use crate::awareness::HookToolCall;
 
 /// An event reported by a hook. All texts must already be free of secrets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

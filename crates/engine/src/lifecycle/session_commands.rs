@@ -6,14 +6,9 @@ use rethread_model::{Agent, SessionState, Timestamp, one_line};
 use rethread_recall::NOTE_CHARS;
 use rethread_store::{CloseKind, HotMemoryRow, LifecycleEvent, SessionKey, SessionLabels, Store};
 
-use super::caller::Caller;
-use super::lifecycle::{closed_life, last_event_at};
-use super::pending_notes::task_key;
-use super::session_event::SessionEvent;
-use super::session_view::OwnSession;
-use super::tool_call_text::{preview, without_secrets};
-use super::{EventContext, Lifecycle};
-use crate::awareness::LifecycleService;
+use super::state::{closed_life, last_event_at};
+use super::{EventContext, Lifecycle, LifecycleService, SessionEvent};
+use crate::awareness::{Caller, OwnSession, preview, task_key, without_secrets};
 use crate::hook::SpoolFile;
 use crate::{EngineError, naming};
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 
-use crate::server_files::ServerService;
+use super::ServerService;
 use crate::{EngineError, home};
 
 /// Random bytes of a token. 256 bits cannot be guessed.

@@ -4,10 +4,9 @@ use rethread_model::{SessionState, Timestamp};
 use rethread_recall::RECENT_MEMORY_DAYS;
 use rethread_store::{MemoryTiers, ReadStore, SessionKey, Store};
 
-use super::Lifecycle;
-use super::session_view::{OwnSession, day_before};
+use super::{Lifecycle, LifecycleService};
 use crate::EngineError;
-use crate::awareness::LifecycleService;
+use crate::awareness::{OwnSession, day_before};
 
 /// Counts of what one maintenance run did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use rethread_model::{SessionId, SessionState, Timestamp};
 use rethread_store::SessionKey;
 
+use super::LifecycleService;
 use super::session_commands::{check_alias, check_note};
-use super::session_view::day_before;
 use crate::EngineError;
-use crate::awareness::LifecycleService;
+use crate::awareness::day_before;
 
 /// Edits to a session. Fields that are `None` leave it unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
