@@ -19,7 +19,7 @@ pub struct EpisodeText {
 impl SessionService<'_> {
     /// The episodes of a session as text. Abandoned branches are left out.
     pub fn episodes(self, reference: &str) -> Result<(ListedSession, Vec<EpisodeText>), EngineError> {
-        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        let store = self.engine.reader_for(reference)?;
         let listed = self.resolve_in(&store, reference)?;
         let entries = store.entries(listed.session.id, EntryFilter::default())?;
         let episodes = store.episodes(listed.session.id)?.into_iter().filter(|episode| !episode.is_abandoned);

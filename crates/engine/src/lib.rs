@@ -244,6 +244,11 @@ impl Engine {
         Ok(ReadStore::open(&self.location(), &Space::local(), self.store_timeout)?)
     }
 
+    /// Opens the store to read a session that a user names. Without a store there is no such session.
+    fn reader_for(&self, reference: &str) -> Result<ReadStore, EngineError> {
+        self.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))
+    }
+
     /// Opens the store for writing and creates it if there is none. Delivers the hook events that wait.
     fn writer(&self) -> Result<Store, EngineError> {
         self.ensure_home()?;

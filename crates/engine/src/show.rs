@@ -56,7 +56,7 @@ const ENTRIES_AROUND_CITATION: u64 = 20;
 impl SessionService<'_> {
     /// The log of the session that a reference or citation identifies.
     pub fn show(self, reference: &str, request: ShowRequest) -> Result<SessionLog, EngineError> {
-        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        let store = self.engine.reader_for(reference)?;
         let (listed, cited) = self.resolve_citation(&store, reference)?;
         let mut entries = profile_entries(&store, &listed, request.profile)?;
         if let Some(line) = cited {

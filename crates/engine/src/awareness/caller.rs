@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use rethread_ingest::Redactor;
 use rethread_ingest::source::project;
 use rethread_model::Agent;
-use rethread_store::{Batch, HookSession, LifecycleEvent, SessionKey, StoreError};
+use rethread_store::{Batch, HookSession, LifecycleEvent, ReadStore, SessionKey, Store, StoreError};
+
+use super::AwarenessService;
+use crate::EngineError;
 
 /// The session that an operation is about, identified the way its agent identifies it.
 #[derive(Clone, Debug)]
@@ -51,6 +54,28 @@ impl Caller {
             transcript_path: self.transcript.as_ref().and_then(|path| path.to_str()),
             at: event.at,
             has_work: matches!(event.kind.as_str(), "prompt_submitted" | "tool_executed" | "response_completed"),
+        })
+    }
+}
+
+impl AwarenessService<'_> {
+    /// Reads new lines of the caller's own transcript, if it has one.
+    pub(crate) fn sync_caller_transcript(self, store: &mut Store, caller: &Caller) -> Result<(), EngineError> {
+        match &caller.transcript {
+            Some(path) => self.engine.sync().files_with(store, caller.agent, std::slice::from_ref(path)),
+            None => Ok(()),
+        }
+    }
+
+    /// The session for a reference, in the form hooks use.
+    pub(crate) fn caller(self, store: &ReadStore, reference: &str) -> Result<Caller, EngineError> {
+        let session = self.engine.sessions().resolve_in(store, reference)?.session;
+        Ok(Caller {
+            agent: session.agent,
+            cwd: session.cwd.map_or_else(|| self.engine.environment.cwd.clone(), PathBuf::from),
+            transcript: session.transcript.map(PathBuf::from),
+            external_id: session.external_id,
+            subagent: None,
         })
     }
 }

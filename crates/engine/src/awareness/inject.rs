@@ -1,48 +1,26 @@
 //! Builds the text injected into a session and records it. The same thing is never injected twice.
 
-use std::path::PathBuf;
 use std::time::Instant;
 
 use rethread_ingest::is_machine_prompt;
-use rethread_ingest::source::project;
-use rethread_model::{Agent, SessionState, Timestamp};
+use rethread_model::{Agent, Timestamp};
 use rethread_recall::{
-    ActivityBlock, ActivityReader, ComposedInjection, InjectionSection, REFERENCE_CUT_MARK, SectionKind, SessionView,
-    activity_block, compose_injection, extract_entities, resume_context,
+    ComposedInjection, InjectionSection, REFERENCE_CUT_MARK, SectionKind, compose_injection, extract_entities,
 };
-use rethread_store::{
-    Batch, InjectionRow, LifecycleEvent, PendingArchive, ReadStore, SessionKey, SessionNumber, Store, StoreError,
-    WatermarkMove,
-};
+use rethread_store::{Batch, InjectionRow, LifecycleEvent, PendingArchive, SessionKey, Store};
 use serde_json::json;
 
 use super::caller::Caller;
-use super::other_sessions::OtherSessions;
-use super::session_view::{OwnSession, SessionSummary};
+use super::injection_context::{InjectionContext, last_activity};
 use super::tool_call_text::{preview, preview_source, without_secrets};
 use crate::EngineError;
 use crate::awareness::AwarenessService;
 use crate::hook::{HookEventKind, HostProtocol};
-use crate::lifecycle::{EventContext, Lifecycle, SessionEvent};
+use crate::lifecycle::{EventContext, SessionEvent};
 use crate::resolver::slug;
 
 /// Maximum length of a prompt in the event log.
 const PREVIEW_CHARS: usize = 100;
-/// Transcript lines younger than this belong to the event that is being handled.
-const SAME_EVENT_MILLIS: i64 = 15_000;
-
-/// What would be injected into a session, and why.
-#[derive(Clone, Debug)]
-pub struct InjectionExplanation {
-    /// The text that would be injected; `None` if there is nothing to inject.
-    pub composed: Option<ComposedInjection>,
-    /// The sections that were skipped, each with the reason.
-    pub skipped: Vec<String>,
-    /// The lifecycle state of the session.
-    pub state: SessionState,
-    /// Key figures of the session.
-    pub session: SessionSummary,
-}
 
 /// The event that causes an injection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,20 +33,6 @@ pub(crate) enum InjectionTrigger<'a> {
     NewContext,
     /// A session starts in the place of one whose context the user cleared, given by the agent's id.
     Cleared(&'a str),
-}
-
-/// Everything needed to decide what to inject: the session, the other sessions, and the time.
-pub(super) struct InjectionContext {
-    pub(super) own: OwnSession,
-    pub(super) project: String,
-    pub(super) activity: Option<ActivityBlock>,
-    /// Last activity in the session before the current event.
-    last_activity: Option<Timestamp>,
-    other_sessions: OtherSessions,
-    pub(super) lifecycle: Lifecycle,
-    pub(super) state: SessionState,
-    pub(super) silence_millis: i64,
-    pub(super) now: Timestamp,
 }
 
 /// What to inject, before it is recorded.
@@ -173,75 +137,6 @@ impl AwarenessService<'_> {
         let mut store = self.engine.writer()?;
         self.sync_caller_transcript(&mut store, caller)?;
         replace_context(&mut store, caller.key())
-    }
-
-    /// What the other sessions did since the reader last looked. Moves the reader's watermarks unless `peek` is set.
-    pub fn activity(self, reference: &str, peek: bool) -> Result<Option<ActivityBlock>, EngineError> {
-        let mut store =
-            self.engine.syncing_reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
-        let caller = self.caller(&store, reference)?;
-        let now = self.engine.now();
-        let project = self.project_of(&store, &caller)?;
-        if let Some(store) = store.writer() {
-            self.catch_up(store, &project, Some(&caller), now)?;
-        }
-        let context = self.injection_context(&store, &caller, last_activity(&store, &caller)?, now)?;
-        if let Some(store) = store.writer().filter(|_| !peek) {
-            let mut batch = store.begin()?;
-            for mark in context.injected_watermarks().chain(&context.other_sessions.quiet_watermarks) {
-                batch.move_watermark(caller.key(), *mark)?;
-            }
-            batch.commit()?;
-        }
-        Ok(context.activity)
-    }
-
-    /// Like [`AwarenessService::activity`] with `peek`, but only from what is already stored: no transcript is read.
-    pub fn stored_activity(self, reference: &str) -> Result<Option<ActivityBlock>, EngineError> {
-        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
-        let caller = self.caller(&store, reference)?;
-        Ok(self.injection_context(&store, &caller, last_activity(&store, &caller)?, self.engine.now())?.activity)
-    }
-
-    /// What the prompt hook would inject, and why. Reads new transcript lines, but moves no watermark and marks nothing
-    /// as injected.
-    pub fn explain(self, reference: &str, prompt: &str) -> Result<InjectionExplanation, EngineError> {
-        let mut store =
-            self.engine.syncing_reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
-        let caller = self.caller(&store, reference)?;
-        let before = last_activity(&store, &caller)?;
-        let project = self.project_of(&store, &caller)?;
-        // A reader without write access sees what was stored before.
-        if let Some(store) = store.writer()
-            && let Err(error) = self.catch_up(store, &project, Some(&caller), self.engine.now())
-        {
-            self.engine.journal().error("inject", &error);
-        }
-        let context = self.injection_context(&store, &caller, before, self.engine.now())?;
-        let view = context.own.view(&store, caller.key(), context.lifecycle, context.now)?;
-        let session = OwnSession::summary(&view, context.state, context.now);
-        if is_machine_prompt(prompt) {
-            let skipped = vec!["everything: the prompt is empty or was written by a program".to_owned()];
-            return Ok(InjectionExplanation { composed: None, skipped, state: context.state, session });
-        }
-        let (parts, skipped) = self.sections(&store, &caller, &context, InjectionTrigger::Prompt(prompt))?;
-        Ok(InjectionExplanation { composed: self.compose_sections(parts), skipped, state: context.state, session })
-    }
-
-    /// The last texts injected into a session, newest first.
-    pub fn injections(self, reference: &str, limit: u64) -> Result<Vec<InjectionRow>, EngineError> {
-        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
-        let caller = self.caller(&store, reference)?;
-        Ok(store.injections(caller.key(), limit)?)
-    }
-
-    /// The text that would be injected if the session resumed now.
-    pub fn resume_text(self, reference: &str) -> Result<String, EngineError> {
-        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
-        let caller = self.caller(&store, reference)?;
-        let context = self.injection_context(&store, &caller, last_activity(&store, &caller)?, self.engine.now())?;
-        let view = context.view_before_break(&store, caller.key())?;
-        Ok(resume_context(&view, self.engine.settings().inject.detail, context.silence_millis, context.now))
     }
 
     fn inject(
@@ -378,115 +273,9 @@ impl AwarenessService<'_> {
         Ok(batch.commit()?)
     }
 
-    /// The project of a session. The transcript decides, so a later change of directory does not change it.
-    pub(super) fn project_of(self, store: &ReadStore, caller: &Caller) -> Result<String, EngineError> {
-        if let Some(project) = store.session_by_external_id(caller.key())?.and_then(|(_, session)| session.project) {
-            return Ok(project);
-        }
-        let variable = HostProtocol::of(caller.agent).and_then(|host| host.project_variable);
-        let mut variables = self.engine.environment.variables.iter();
-        let named = variables.find(|(name, _)| Some(name.as_str()) == variable).map(|(_, folder)| folder.as_str());
-        Ok(project::project_of(named.unwrap_or(&caller.cwd.to_string_lossy())))
-    }
-
-    fn injection_context(
-        self,
-        store: &ReadStore,
-        caller: &Caller,
-        before: Option<Timestamp>,
-        now: Timestamp,
-    ) -> Result<InjectionContext, EngineError> {
-        let own = OwnSession::load_with_actions(store, caller.key())?;
-        let lifecycle = Lifecycle::from_settings(self.engine.settings());
-        let at = own.actions.entries.iter().filter_map(|entry| entry.at);
-        // Agents may write the lines of a prompt before they call the hook for it.
-        let last_activity = at.filter(|at| now.millis_since(*at) > SAME_EVENT_MILLIS).max().max(before);
-        let state = if own.life.is_none() && own.stored.is_none() {
-            SessionState::Active
-        } else {
-            lifecycle.state(own.life.as_ref(), last_activity, now)
-        };
-        let last = last_activity.max(own.life.as_ref().map(|life| life.touched_at));
-        let silence_millis = last.map_or(0, |last| now.millis_since(last).max(0));
-        let project = self.project_of(store, caller)?;
-        let other_sessions = self.other_sessions(store, caller.key(), &project, now)?;
-        let branch = own.stored.as_ref().and_then(|(_, session)| session.branch.as_deref());
-        let reader = ActivityReader { files: &own.files(), branch };
-        let activity = activity_block(&other_sessions.sessions, reader, now);
-        Ok(InjectionContext {
-            own,
-            project,
-            activity,
-            last_activity,
-            other_sessions,
-            lifecycle,
-            state,
-            silence_millis,
-            now,
-        })
-    }
-
-    fn compose_sections(self, parts: Vec<InjectionSection>) -> Option<ComposedInjection> {
+    pub(super) fn compose_sections(self, parts: Vec<InjectionSection>) -> Option<ComposedInjection> {
         let (budget, with_note) = (self.engine.settings().inject.budget_tokens, self.engine.settings().inject.note);
         compose_injection(parts, budget, with_note, self.engine.now())
-    }
-
-    /// Reads new lines of the caller's own transcript, if it has one.
-    pub(crate) fn sync_caller_transcript(self, store: &mut Store, caller: &Caller) -> Result<(), EngineError> {
-        match &caller.transcript {
-            Some(path) => self.engine.sync().files_with(store, caller.agent, std::slice::from_ref(path)),
-            None => Ok(()),
-        }
-    }
-
-    /// The session for a reference, in the form hooks use.
-    pub(crate) fn caller(self, store: &ReadStore, reference: &str) -> Result<Caller, EngineError> {
-        let session = self.engine.sessions().resolve_in(store, reference)?.session;
-        Ok(Caller {
-            agent: session.agent,
-            cwd: session.cwd.map_or_else(|| self.engine.environment.cwd.clone(), PathBuf::from),
-            transcript: session.transcript.map(PathBuf::from),
-            external_id: session.external_id,
-            subagent: None,
-        })
-    }
-}
-
-impl InjectionContext {
-    /// The session as it was before its break.
-    pub(super) fn view_before_break(&self, store: &ReadStore, key: SessionKey<'_>) -> Result<SessionView, StoreError> {
-        let own = match &self.own.life {
-            Some(life) => &self.own.clone().limited_to_period(life),
-            None => &self.own,
-        };
-        own.view(store, key, self.lifecycle, self.last_activity.or(own.last_event_at()).unwrap_or(self.now))
-    }
-
-    /// The time of the last activity before the break.
-    pub(super) fn silent_since(&self) -> Timestamp {
-        Timestamp::from_millis(self.now.as_millis() - self.silence_millis)
-    }
-
-    /// Whether the activity section covers that session.
-    pub(super) fn covers_activity_of(&self, session: SessionNumber) -> bool {
-        let mut included = self.activity.iter().flat_map(|activity| &activity.included);
-        included.any(|at| self.other_sessions.numbers[*at] == session)
-    }
-
-    /// The names of the sessions covered by the activity section.
-    fn injected_names(&self) -> impl Iterator<Item = (&str, SessionNumber)> {
-        let included = self.activity.iter().flat_map(|activity| &activity.included);
-        included.map(|at| (self.other_sessions.sessions[*at].name.as_str(), self.other_sessions.numbers[*at]))
-    }
-
-    /// The watermarks of the sessions covered by the activity section. Sessions that did not fit are shown next time,
-    /// except after the first look: then the backlog is not worth more than one block.
-    fn injected_watermarks(&self) -> impl Iterator<Item = &WatermarkMove> {
-        let included = self.activity.iter().flat_map(|activity| &activity.included).copied();
-        let has_looked = !self.other_sessions.is_first_look;
-        let all = 0..self.activity.as_ref().map_or(0, |_| self.other_sessions.watermarks.len());
-        let shown: Vec<usize> = if has_looked { included.collect() } else { all.collect() };
-        shown.into_iter().flat_map(|at| &self.other_sessions.watermarks[at])
     }
 }
 
@@ -544,11 +333,6 @@ pub(crate) fn start_event(source: &str) -> SessionEvent {
 /// Entities named in a prompt, without secrets.
 fn entities_in(prompt: &str) -> Vec<String> {
     extract_entities(&without_secrets(preview_source(prompt)))
-}
-
-/// Last activity of a session, as far as its transcript has been read.
-fn last_activity(store: &ReadStore, caller: &Caller) -> Result<Option<Timestamp>, EngineError> {
-    Ok(store.session_by_external_id(caller.key())?.and_then(|(_, session)| session.last_activity_at))
 }
 
 /// Injects one section with a tool call, unless it was injected before. Returns the text.

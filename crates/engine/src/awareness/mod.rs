@@ -1,9 +1,11 @@
 //! Injections, activity of other sessions and hot memory.
 
+mod activity;
 mod caller;
 mod catch_up;
 mod collision;
 mod inject;
+mod injection_context;
 mod known_fix;
 mod live_activity;
 mod other_sessions;
@@ -14,9 +16,9 @@ mod session_view;
 mod tool_call_text;
 mod turn_history;
 
+pub use activity::InjectionExplanation;
 pub(crate) use caller::Caller;
 pub(crate) use collision::CollisionIntent;
-pub use inject::InjectionExplanation;
 pub(crate) use inject::{prompt_event, replace_context, start_event};
 pub use live_activity::LiveActivity;
 pub(crate) use pending_notes::task_key;

@@ -8,7 +8,8 @@ use rethread_recall::{
 use rethread_store::ReadStore;
 
 use super::caller::Caller;
-use super::inject::{InjectionContext, text_hash};
+use super::inject::text_hash;
+use super::injection_context::InjectionContext;
 use super::other_sessions::display_name;
 use crate::EngineError;
 use crate::awareness::AwarenessService;

@@ -9,7 +9,8 @@ use rethread_recall::{
 use rethread_store::{ReadStore, SessionKey};
 
 use super::caller::Caller;
-use super::inject::{InjectionContext, InjectionTrigger, text_hash};
+use super::inject::{InjectionTrigger, text_hash};
+use super::injection_context::InjectionContext;
 use super::known_fix::FactFinder;
 use super::pending_notes;
 use super::recent_memory::RecentMemories;

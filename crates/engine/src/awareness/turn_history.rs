@@ -14,7 +14,7 @@ impl AwarenessService<'_> {
     /// none. `None` if there are none. Reads only what is stored and moves no watermark, so every session gets the same
     /// answer until the next turn.
     pub fn turn_history(self, reference: &str) -> Result<Option<String>, EngineError> {
-        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        let store = self.engine.reader_for(reference)?;
         let session = self.engine.sessions().resolve_in(&store, reference)?.session;
         let now = self.engine.now();
         let last_turn = store.episodes(session.id)?.last().and_then(|episode| episode.started_at);

@@ -69,7 +69,7 @@ pub(super) fn read_card_file(path: &Path) -> Result<Option<WrittenCard>, Damaged
 impl CardService<'_> {
     /// Exports the card of a session, whether a model wrote it or not. Returns the card and the file path.
     pub fn export(self, reference: &str) -> Result<(SessionCard, PathBuf), EngineError> {
-        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        let store = self.engine.reader_for(reference)?;
         let (number, session) = self.session(&store, reference)?;
         let store = store.snapshot()?;
         let (written, _) = self.written(&store, &session)?;

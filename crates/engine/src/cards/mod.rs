@@ -69,7 +69,7 @@ pub struct CardService<'e> {
 impl CardService<'_> {
     /// The card of the session that `reference` resolves to.
     pub fn get(self, reference: &str) -> Result<SessionCard, EngineError> {
-        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        let store = self.engine.reader_for(reference)?;
         let (number, session) = self.session(&store, reference)?;
         self.of_session(&store, number, session)
     }

@@ -141,7 +141,7 @@ impl CardService<'_> {
 
     /// What a refresh would send and cost. Sends and writes nothing.
     pub fn plan_refresh(self, reference: &str, model: Option<&str>) -> Result<CardPlan, EngineError> {
-        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        let store = self.engine.reader_for(reference)?;
         let (number, session) = self.session(&store, reference)?;
         let model = self.model(model)?;
         let snapshot = self.snapshot(&store, number, session.clone())?;

@@ -213,7 +213,7 @@ impl LifecycleService<'_> {
     }
 
     pub(super) fn resolve_caller(self, reference: &str) -> Result<Caller, EngineError> {
-        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        let store = self.engine.reader_for(reference)?;
         self.engine.awareness().caller(&store, reference)
     }
 }

@@ -37,7 +37,7 @@ pub struct SessionEvents {
 impl LifecycleService<'_> {
     /// The last events of the session that a reference identifies.
     pub fn events(self, reference: &str) -> Result<SessionEvents, EngineError> {
-        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        let store = self.engine.reader_for(reference)?;
         let listed = self.engine.sessions().resolve_in(&store, reference)?;
         self.events_of(Some(&store), listed)
     }

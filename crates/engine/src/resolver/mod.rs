@@ -67,7 +67,7 @@ pub(crate) enum ReferenceMatch {
 impl SessionService<'_> {
     /// The session that a reference identifies: an id, a unique part of an id, an alias, a name or words of a name.
     pub fn resolve(self, reference: &str) -> Result<ListedSession, EngineError> {
-        let store = self.engine.reader()?.ok_or_else(|| EngineError::UnknownReference(reference.to_owned()))?;
+        let store = self.engine.reader_for(reference)?;
         self.resolve_in(&store, reference)
     }
 

@@ -7,6 +7,7 @@ mod conversations;
 mod injection;
 mod records;
 mod reference;
+mod request_frame;
 mod title;
 mod tools;
 mod turn;

@@ -2,17 +2,17 @@
 
 use std::time::Instant;
 
-use rethread_llm::{AnswerChunk, ChatAnswer, ChatError, ChatLimits, ChatRequest, NanoUsd, ToolDefinition};
+use rethread_llm::{AnswerChunk, ChatAnswer, ChatError, ChatLimits, NanoUsd, ToolDefinition};
 use rethread_model::thread::{
-    ChatMessage, ChatRole, ContentBlock, PendingToolCall, StopReason, ThreadId, ThreadMessage, ThreadMetadata,
-    ThreadRecord,
+    ChatRole, ContentBlock, PendingToolCall, StopReason, ThreadId, ThreadMessage, ThreadMetadata, ThreadRecord,
 };
-use rethread_model::{OWN_CALL_TAG, Tokens, estimate_text_tokens};
-use rethread_recall::{CompactionSettings, build_context, pair_tool_results, plan_compaction_within};
+use rethread_model::{OWN_CALL_TAG, Tokens};
+use rethread_recall::{build_context, pair_tool_results, plan_compaction_within};
 use rethread_store::{ThreadError, ThreadLog, ThreadTurn};
 use serde_json::json;
 
 use super::compact::PlannedCost;
+use super::request_frame::RequestFrame;
 use super::{CompactReport, PendingTurn, tools};
 use crate::budget::LedgerMeter;
 use crate::model::ConfiguredModel;
@@ -21,10 +21,6 @@ use crate::{Engine, EngineError};
 
 /// Maximum answers of one turn. Stops a model that never ends calling tools.
 const MAX_ANSWERS: usize = 20;
-/// Tokens that are always left for an answer.
-const MIN_ANSWER_TOKENS: u64 = 256;
-/// System prompt of threads without their own.
-const DEFAULT_SYSTEM_PROMPT: &str = "You are a helpful assistant.";
 
 /// What to send to the model.
 #[derive(Clone, Debug, Default)]
@@ -233,7 +229,7 @@ impl TurnService<'_> {
             ThreadRecord::Message(message)
         });
         records.extend(next);
-        let frame = RequestFrame::new(self.engine, model, metadata, &offered_tools(request));
+        let frame = RequestFrame::new(self, model, metadata, &offered_tools(request));
         let mut tokens = build_context(&records).tokens;
         let mut compaction = None;
         if frame.must_compact(tokens)
@@ -292,7 +288,7 @@ impl TurnService<'_> {
         };
         let after = records.iter().filter_map(ThreadRecord::seq).max().unwrap_or(0);
         let messages = pair_tool_results(build_context(&records).messages);
-        let frame = RequestFrame::new(self.engine, context.model, &context.metadata, &context.tools);
+        let frame = RequestFrame::new(self, context.model, &context.metadata, &context.tools);
         let request = frame.request(context.tools.clone(), messages);
         let name = context.model.chat.model();
         turn.begin_answer(&context.run_id, name, after)
@@ -368,7 +364,7 @@ impl TurnService<'_> {
     ) -> Result<Vec<ThreadRecord>, EngineError> {
         let read = || self.engine.thread_store().read(context.log.id());
         let records = read()?.records;
-        let frame = RequestFrame::new(self.engine, context.model, &context.metadata, &context.tools);
+        let frame = RequestFrame::new(self, context.model, &context.metadata, &context.tools);
         let tokens = build_context(&records).tokens;
         let plan = if frame.must_compact(tokens) {
             plan_compaction_within(&records, &frame.settings, frame.message_token_budget())
@@ -440,59 +436,6 @@ fn append_turn_message(
 /// The system prompt of a request we make for ourselves, with the tag by which a transcript of it is recognized.
 pub(crate) fn with_own_call_tag(system: &str) -> String {
     format!("{OWN_CALL_TAG}\n{system}")
-}
-
-/// The parts of a request around its messages, and how many tokens they leave for the messages.
-struct RequestFrame {
-    system: String,
-    settings: CompactionSettings,
-    window: u64,
-    max_output_tokens: u64,
-    /// Tokens of system prompt and tools.
-    overhead_tokens: u64,
-}
-
-impl RequestFrame {
-    fn new(engine: &Engine, model: &ConfiguredModel, metadata: &ThreadMetadata, tools: &[ToolDefinition]) -> Self {
-        // Sent as given: it is the prompt of the program that runs the thread.
-        let system = metadata.system_prompt_override.clone().unwrap_or_else(|| DEFAULT_SYSTEM_PROMPT.to_owned());
-        let settings = engine.turns().compaction_settings(Some(model));
-        let described = |tool: &ToolDefinition| {
-            estimate_text_tokens(&tool.name)
-                + estimate_text_tokens(&tool.description)
-                + estimate_text_tokens(&tool.parameters.to_string())
-        };
-        let overhead_tokens = estimate_text_tokens(&system) + tools.iter().map(described).sum::<u64>();
-        // A longer answer than the reserve would not fit beside a full context.
-        let max_output_tokens = model.max_output_tokens.min(settings.reserve_tokens.max(MIN_ANSWER_TOKENS));
-        Self { system, settings, window: model.window, max_output_tokens, overhead_tokens }
-    }
-
-    /// Whether messages of this many tokens must be compacted first.
-    fn must_compact(&self, tokens: u64) -> bool {
-        self.settings.is_due(tokens.saturating_add(self.overhead_tokens), self.window)
-    }
-
-    /// Maximum tokens of the messages after a compaction.
-    fn message_token_budget(&self) -> u64 {
-        self.window.saturating_sub(self.settings.reserve_tokens).saturating_sub(self.overhead_tokens)
-    }
-
-    /// Rejects a context that exceeds the model's window.
-    fn check_fits(&self, tokens: u64) -> Result<(), EngineError> {
-        let tokens = tokens.saturating_add(self.overhead_tokens);
-        if tokens <= self.window { Ok(()) } else { Err(EngineError::ContextTooLong { tokens, window: self.window }) }
-    }
-
-    fn request(&self, tools: Vec<ToolDefinition>, messages: Vec<ChatMessage>) -> ChatRequest {
-        ChatRequest {
-            system: Some(self.system.clone()),
-            messages,
-            tools,
-            max_output_tokens: self.max_output_tokens,
-            purpose: "turn",
-        }
-    }
 }
 
 fn offered_tools(request: &SendRequest) -> Vec<ToolDefinition> {
