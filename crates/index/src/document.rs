@@ -77,10 +77,7 @@ struct EpisodeCollector<'s, F> {
 impl<F: FnMut(IndexChange) -> Result<(), IndexError>> EpisodeCollector<'_, F> {
     fn push(&mut self, step: FeedItem<'_>) -> Result<(), IndexError> {
         match step {
-            FeedItem::SessionRebuilt(session) => {
-                self.session_words.clear(session);
-                return (self.on_change)(IndexChange::SessionReset(session));
-            }
+            FeedItem::SessionRebuilt(session) => return (self.on_change)(IndexChange::SessionReset(session)),
             FeedItem::EpisodeChanged(key) => {
                 self.close()?;
                 self.open = Some((key, Vec::new()));

@@ -66,11 +66,6 @@ impl SessionWords {
     pub(crate) fn add(&mut self, session: SessionNumber, text: &str) -> Novelty {
         self.sessions.entry(session).or_default().add(text)
     }
-
-    /// Drops a session whose entries are read again.
-    pub(crate) fn clear(&mut self, session: SessionNumber) {
-        self.sessions.remove(&session);
-    }
 }
 
 impl RecentWords {

@@ -49,14 +49,15 @@ pub enum LockWait {
 /// Indexes everything in the store that is not in the index yet.
 pub fn update_index(folder: &Path, store: &ReadStore, wait: LockWait) -> Result<IndexUpdate, IndexError> {
     let Some(mut updater) = IndexUpdater::begin(folder, store, wait)? else { return Ok(IndexUpdate::Busy) };
-    match updater.index_new(store) {
+    // Damage may show only when the commit reads the segments.
+    match updater.index_new(store).and_then(|_| updater.commit()) {
         Err(IndexError::Damaged(_)) if updater.rebuild_reason.is_none() => {
             updater = updater.restart(IndexProblem::Damaged);
             updater.index_new(store)?;
+            updater.commit()
         }
-        other => other.map(drop)?,
+        done => done,
     }
-    updater.finish()
 }
 
 /// Deletes the index. The next search or sync rebuilds it.
@@ -165,6 +166,10 @@ impl IndexUpdater {
 
     /// Commits the update and makes it visible to searches.
     pub fn finish(mut self) -> Result<IndexUpdate, IndexError> {
+        self.commit()
+    }
+
+    fn commit(&mut self) -> Result<IndexUpdate, IndexError> {
         if self.indexed_up_to.change == self.start_change && self.rebuild_reason.is_none() {
             return Ok(IndexUpdate::UpToDate);
         }
