@@ -94,7 +94,7 @@ pub use episodes::EpisodeText;
 pub use error::EngineError;
 pub use facts::{
     DecisionRequest, ErrorsReport, ErrorsRequest, FactService, FactsReport, FactsRequest, FileHistory, FileRequest,
-    FixReport, FixRequest, KnownError, WorkflowRequest,
+    FixReport, FixRequest, WorkflowRequest,
 };
 pub use forget::{ForgetReport, ForgetService, ForgetTarget, RemovedCount};
 pub use hook::{HOSTS, HookService, HostProtocol};
@@ -122,8 +122,8 @@ pub use rethread_llm::{BudgetRefusal, ChatError, NanoUsd, PRICES_AS_OF, ToolDefi
 pub use rethread_recall::{
     ActivityBlock, CardFields, Citation, CitedAnswer, CommandSequence, CommandStats, ComposedInjection, Confidence,
     Decision, EntityGraph, FactSource, FeatureWeights, FileAction, FileTouch, Fix, GraphEdge, GraphItem, GraphNode,
-    HitKind, InjectionSection, KnownFixes, ReferenceCandidate, ReferenceOutcome, ReferencedSession, ScoreContribution,
-    SearchHit, SectionKind, SessionReference, Snippet, Workflow, wrap_for_model,
+    HitKind, InjectionSection, KnownError, KnownFixes, ReferenceCandidate, ReferenceOutcome, ReferencedSession,
+    ScoreContribution, SearchHit, SectionKind, SessionReference, Snippet, Workflow, wrap_for_model,
 };
 pub use rethread_store::{
     CarriedOver, EntityFacts, EntryPage, EntryRange, EpisodePrompt, FactRow, InjectionRow, LedgerTotal, LifecycleEvent,

@@ -3,7 +3,9 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use rethread_llm::{ApiKey, ChatError, ChatLimits, ChatModel, Price, Provider, built_in_price};
+use rethread_llm::{ApiKey, ChatError, ChatLimits, ChatModel, ChatRequest, Price, Provider, built_in_price};
+use rethread_model::OWN_CALL_TAG;
+use rethread_model::thread::ChatMessage;
 
 use crate::Engine;
 
@@ -30,6 +32,22 @@ pub enum ModelError {
     /// The client rejects the settings.
     #[error(transparent)]
     Chat(#[from] ChatError),
+}
+
+/// A request we make for ourselves. The tag keeps a transcript of it from being read as a session.
+pub(crate) fn own_request(
+    purpose: &'static str,
+    system: &str,
+    prompt: impl Into<String>,
+    max_output_tokens: u64,
+) -> ChatRequest {
+    ChatRequest {
+        system: Some(format!("{OWN_CALL_TAG}\n{system}")),
+        messages: vec![ChatMessage::user(prompt)],
+        tools: Vec::new(),
+        max_output_tokens,
+        purpose,
+    }
 }
 
 /// A model with its context window and output limit, both in tokens.

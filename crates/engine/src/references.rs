@@ -2,12 +2,11 @@
 
 use rethread_model::Session;
 use rethread_recall::{
-    CitedAnswer, MAX_REFERENCES, REFERENCE_BYTES, ReferenceCandidate, ReferenceOutcome, ReferencedSession,
-    SessionReference, find_references, format_age, reference_block,
+    MAX_REFERENCES, REFERENCE_BYTES, ReferenceCandidate, ReferenceForm, ReferenceMatch, ReferenceOrigin,
+    ReferenceOutcome, ReferencedSession, SessionReference, find_references, reference_block,
 };
 use rethread_store::{ReadStore, SessionScope};
 
-use crate::resolver::{ReferenceForm, ReferenceMatch, ReferenceOrigin};
 use crate::{EngineError, QuestionService};
 
 /// The references in a text and what they resolve to.
@@ -75,7 +74,7 @@ impl QuestionService<'_> {
     ) -> ReferenceOutcome {
         let form = if reference.is_quoted { ReferenceForm::Quoted } else { ReferenceForm::Word };
         let candidates = |sessions: &[Session]| -> Vec<ReferenceCandidate> {
-            sessions.iter().map(|session| self.reference_candidate(session)).collect()
+            sessions.iter().map(|session| ReferenceCandidate::new(session, self.engine.now())).collect()
         };
         let resolved = self.engine.sessions().match_reference(store, from, &reference.target, form).and_then(|found| {
             let session = match found {
@@ -126,30 +125,8 @@ impl QuestionService<'_> {
             description: card.fields.description,
             summary: card.fields.summary,
             tags: card.fields.tags,
-            answer: answer.map(|answer| answer_text(&answer)),
+            answer: answer.map(|answer| answer.to_text()),
             is_repeated: false,
         })
     }
-
-    fn reference_candidate(self, session: &Session) -> ReferenceCandidate {
-        ReferenceCandidate {
-            id: session.id.to_string(),
-            details: format!("{}, {}", session.agent, format_age(session.last_activity_at, self.engine.now())),
-            name: session.name.clone().unwrap_or_else(|| "unnamed".to_owned()),
-        }
-    }
-}
-
-/// An answer with its citations and notes. Extracted passages contain their citations already.
-fn answer_text(answer: &CitedAnswer) -> String {
-    let notes: Vec<String> = answer.notes.iter().map(|note| format!("\n{note}")).collect();
-    let notes = notes.concat();
-    if answer.is_extractive {
-        return format!("{}{notes}", answer.answer);
-    }
-    let cited: Vec<String> =
-        answer.citations.iter().map(|one| format!("\n- line {}: {}", one.line, one.excerpt)).collect();
-    let cited = cited.concat();
-    let confidence = answer.confidence.as_str();
-    format!("{}{cited}{notes}\n(answered by a model, confidence: {confidence})", answer.answer)
 }

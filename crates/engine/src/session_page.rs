@@ -1,13 +1,12 @@
 //! One session for reading: a page of its entries, and a summary of the whole session.
 
 use rethread_model::{Entry, Fact, Predicate, Session, SessionId, relative_path};
-use rethread_recall::{Decision, decisions};
+use rethread_recall::{Decision, KnownError, decisions, known_errors};
 use rethread_store::{
     EntryFilter, EntryPage, EntryRange, EpisodePrompt, FactQuery, FactRow, InjectionRow, ReadStore, SessionKey,
     SessionNumber,
 };
 
-use crate::facts::{KnownError, known_errors_in};
 use crate::{EngineError, ListedSession, SessionCard, SessionService, UsageTotals};
 
 /// Entries of a page.
@@ -116,7 +115,7 @@ impl SessionService<'_> {
         Ok(SessionPage {
             page,
             prompts: store.episode_prompts(number)?,
-            errors: known_errors_in(facts.clone()),
+            errors: known_errors(facts.clone()),
             decisions: decisions(&facts),
             files: changed_files(store, number, &session)?,
             commits: commits(&facts),

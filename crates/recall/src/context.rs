@@ -6,6 +6,9 @@ use rethread_model::thread::{
     ChatMessage, ChatRole, Compaction, ContentBlock, StopReason, ThreadInjection, ThreadMessage, ThreadRecord,
 };
 
+/// System prompt of a thread whose program gives none.
+pub const DEFAULT_SYSTEM_PROMPT: &str = "You are a helpful assistant.";
+
 /// The context a model gets of a thread.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelContext {

@@ -31,6 +31,8 @@ mod fix_lines;
 mod handoff;
 mod injection_detail;
 mod matches;
+mod memory_tool;
+mod name_lookup;
 mod neutralize;
 mod pairs;
 mod query;
@@ -66,17 +68,19 @@ pub use compaction::{
     CompactionPlan, CompactionSettings, SummaryError, SummaryRequest, plan_compaction, plan_compaction_within,
 };
 pub use compose::{ComposedInjection, InjectionSection, SectionKind, compose_injection};
-pub use context::{ModelContext, build_context};
+pub use context::{DEFAULT_SYSTEM_PROMPT, ModelContext, build_context};
 pub use entities::{MAX_ENTITIES, add_recent_entities, extract_entities};
 pub use facts::{
     CitedFact, CitedFacts, CommandSequence, CommandStats, Decision, EntityGraph, FACTS_SYSTEM_PROMPT, FactPromptChunk,
-    FactSource, FileAction, FileTouch, Fix, GraphEdge, GraphItem, GraphLimits, GraphNode, KnownFixes, MAX_FACTS,
-    MIN_WORD_OVERLAP, Workflow, all_file_names, decisions, distinctive_words, entity_graph, fact_prompt_chunks,
-    facts_schema, file_touches, known_fixes, mentions_file, parse_cited_facts, word_overlap, workflows,
+    FactSource, FileAction, FileTouch, Fix, GraphEdge, GraphItem, GraphLimits, GraphNode, KnownError, KnownFixes,
+    MAX_FACTS, Workflow, all_file_names, decisions, entity_graph, fact_prompt_chunks, facts_schema, file_touches,
+    known_errors, known_fixes, mentions_file, parse_cited_facts, similar_errors, workflows,
 };
 pub use fix_lines::{best_fix, decision_line, fix_line};
 pub use handoff::{HandoffSource, write_handoff};
 pub use injection_detail::InjectionDetail;
+pub use memory_tool::{SEARCH_MEMORY_DESCRIPTION, hit_line};
+pub use name_lookup::{NameLookup, NameMatch, ReferenceForm, ReferenceMatch, ReferenceOrigin, sessions_about, slug};
 pub use pairs::pair_tool_results;
 pub use query::{HitKind, SearchQuery, UnknownHitKind};
 pub use question::{

@@ -5,7 +5,7 @@ use std::time::Instant;
 use rethread_ingest::is_machine_prompt;
 use rethread_model::{Agent, Timestamp};
 use rethread_recall::{
-    ComposedInjection, InjectionSection, REFERENCE_CUT_MARK, SectionKind, compose_injection, extract_entities,
+    ComposedInjection, InjectionSection, REFERENCE_CUT_MARK, SectionKind, compose_injection, extract_entities, slug,
 };
 use rethread_store::{Batch, InjectionRow, LifecycleEvent, PendingArchive, SessionKey, Store};
 use serde_json::json;
@@ -17,7 +17,6 @@ use crate::EngineError;
 use crate::awareness::AwarenessService;
 use crate::hook::{HookEventKind, HostProtocol};
 use crate::lifecycle::{EventContext, SessionEvent};
-use crate::resolver::slug;
 
 /// Maximum length of a prompt in the event log.
 const PREVIEW_CHARS: usize = 100;

@@ -2,9 +2,9 @@
 
 use rethread_model::{Agent, SessionState};
 use rethread_recall::{
-    InjectionDetail, InjectionSection, REFERENCE_BYTES, RecentMemory, ReferenceOutcome, SectionKind, SessionReference,
-    SessionView, memory_block, memory_line, memory_unavailable_block, reference_block, resume_context, resume_greeting,
-    session_context,
+    InjectionDetail, InjectionSection, REFERENCE_BYTES, RecentMemory, ReferenceOrigin, ReferenceOutcome, SectionKind,
+    SessionReference, SessionView, memory_block, memory_line, memory_unavailable_block, reference_block,
+    resume_context, resume_greeting, session_context,
 };
 use rethread_store::{ReadStore, SessionKey};
 
@@ -18,7 +18,6 @@ use super::session_view::OwnSession;
 use crate::awareness::AwarenessService;
 use crate::config::SessionInjection;
 use crate::hook::HostProtocol;
-use crate::resolver::ReferenceOrigin;
 use crate::{Engine, EngineError};
 
 /// A reference in a prompt and what it resolves to.

@@ -3,7 +3,6 @@
 use std::fs::File;
 
 use rethread_llm::{AnswerSchema, BudgetRefusal, ChatError, ChatRequest, NanoUsd};
-use rethread_model::thread::ChatMessage;
 use rethread_model::{Entry, Session, Tokens};
 use rethread_recall::{CARD_SYSTEM_PROMPT, CardFields, card_prompt, card_schema, parse_card_fields};
 use rethread_store::{CardRow, ReadStore, SessionNumber};
@@ -11,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::{SessionCard, export, fields_to_json, session_key};
 use crate::awareness::without_secrets;
-use crate::model::{ConfiguredModel, ModelError};
-use crate::threads::{PlannedCost, with_own_call_tag};
+use crate::model::{ConfiguredModel, ModelError, own_request};
+use crate::threads::PlannedCost;
 use crate::{CardService, EngineError, home, naming};
 
 /// Output token limit: the longest card plus JSON overhead.
@@ -176,14 +175,7 @@ impl CardService<'_> {
         let max_input_bytes = model.window.saturating_sub(max_output_tokens + 2_000).saturating_mul(3);
         let max_bytes = self.engine.settings().cards.max_bytes.min(max_input_bytes) as usize;
         let prompt = card_prompt(&snapshot.entries, max_bytes);
-        let request = ChatRequest {
-            system: Some(with_own_call_tag(CARD_SYSTEM_PROMPT)),
-            messages: vec![ChatMessage::user(prompt.text)],
-            tools: Vec::new(),
-            max_output_tokens,
-            purpose: "card",
-        };
-        (request, prompt.is_truncated)
+        (own_request("card", CARD_SYSTEM_PROMPT, prompt.text, max_output_tokens), prompt.is_truncated)
     }
 
     fn ask_model(

@@ -2,7 +2,6 @@
 
 use rethread_ingest::facts::{command_name, identifying_line, signature};
 use rethread_llm::{AnswerSchema, ChatError, ChatRequest};
-use rethread_model::thread::ChatMessage;
 use rethread_model::{Entity, EntityKind, Fact, Predicate, Session};
 use rethread_recall::{
     CitedFact, CitedFacts, FACTS_SYSTEM_PROMPT, FactPromptChunk, fact_prompt_chunks, facts_schema, parse_cited_facts,
@@ -13,8 +12,8 @@ use serde_json::Value;
 use super::{EnrichmentAttempt, EnrichmentEnd, model_key};
 use crate::awareness::without_secrets;
 use crate::budget::LedgerMeter;
-use crate::model::ConfiguredModel;
-use crate::threads::{PlannedCost, with_own_call_tag};
+use crate::model::{ConfiguredModel, own_request};
+use crate::threads::PlannedCost;
 use crate::{EngineError, EnrichmentService, NanoUsd};
 
 /// Maximum bytes of a session per request.
@@ -149,13 +148,8 @@ fn ask_for_facts(
 }
 
 fn facts_request(model: &ConfiguredModel, chunk: &FactPromptChunk) -> ChatRequest {
-    ChatRequest {
-        system: Some(with_own_call_tag(FACTS_SYSTEM_PROMPT)),
-        messages: vec![ChatMessage::user(chunk.prompt.clone())],
-        tools: Vec::new(),
-        max_output_tokens: model.max_output_tokens.min(MAX_OUTPUT_TOKENS),
-        purpose: "facts",
-    }
+    let max_output_tokens = model.max_output_tokens.min(MAX_OUTPUT_TOKENS);
+    own_request("facts", FACTS_SYSTEM_PROMPT, chunk.prompt.clone(), max_output_tokens)
 }
 
 /// Normalizes errors and commands to the names used by rules. `None` if the error is too generic.

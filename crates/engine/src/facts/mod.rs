@@ -14,8 +14,7 @@ use crate::{Engine, EngineError};
 pub use decisions::DecisionRequest;
 pub use entities::{FactsReport, FactsRequest};
 pub use file_history::{FileHistory, FileRequest};
-pub(crate) use fix::known_errors_in;
-pub use fix::{ErrorsReport, ErrorsRequest, FixReport, FixRequest, KnownError};
+pub use fix::{ErrorsReport, ErrorsRequest, FixReport, FixRequest};
 pub use workflows::WorkflowRequest;
 
 /// Answers questions from facts: what fixed an error, what was decided, what happened to a file.

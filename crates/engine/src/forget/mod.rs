@@ -14,11 +14,11 @@ use rethread_index::{LockWait, delete_index, update_index};
 use rethread_ingest::state_texts;
 use rethread_model::thread::ThreadId;
 use rethread_model::{Agent, Session, SessionId, SessionKind, Timestamp};
+use rethread_recall::ReferenceForm;
 use rethread_store::{
     MentionMatcher, ReadStore, RowCounts, SessionFilter, SessionNumber, Store, TextMatcher, ThreadError,
 };
 
-use crate::resolver::ReferenceForm;
 use crate::sync::{SyncTotals, restore_all_set_aside};
 use crate::{Engine, EngineError};
 

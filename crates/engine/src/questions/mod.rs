@@ -8,8 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rethread_llm::{AnswerSchema, ChatLimits, ChatRequest, NanoUsd};
-use rethread_model::thread::ChatMessage;
-use rethread_model::{Entry, OWN_CALL_TAG, Session, Tokens, is_unsafe_to_display, one_line};
+use rethread_model::{Entry, Session, Tokens, is_unsafe_to_display, one_line};
 use rethread_recall::{CitedAnswer, SerializedSession, answer_schema, question_prompt, serialize_session};
 use rethread_store::{EntryFilter, ReadStore, SessionNumber, SessionQuestion};
 use serde_json::Value;
@@ -18,7 +17,7 @@ pub use error::AskError;
 pub use handoff::HandoffReport;
 
 use crate::awareness::without_secrets;
-use crate::model::{ConfiguredModel, ModelError};
+use crate::model::{ConfiguredModel, ModelError, own_request};
 use crate::{Engine, EngineError, ListedSession, PlannedCost};
 
 /// Maximum length of a question, in characters.
@@ -301,14 +300,7 @@ impl QuestionService<'_> {
         let about = &prepared.listed.session;
         let name = about.name.as_deref().unwrap_or(&about.external_id);
         let words = question_prompt(&session, name, &prepared.question);
-        let request = ChatRequest {
-            system: Some(format!("{OWN_CALL_TAG}\n{}", words.system)),
-            messages: vec![ChatMessage::user(words.prompt)],
-            tools: Vec::new(),
-            max_output_tokens,
-            purpose: "question",
-        };
-        (request, session)
+        (own_request("question", &words.system, words.prompt, max_output_tokens), session)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Compaction: summarizes the beginning of a thread and appends the summary to the log. Nothing is rewritten.
 
 use rethread_llm::{ChatError, ChatLimits, ChatRequest, Meter, NanoUsd, RequestEstimate};
-use rethread_model::thread::{ChatMessage, Compaction, ThreadId, ThreadRecord};
+use rethread_model::thread::{Compaction, ThreadId, ThreadRecord};
 use rethread_recall::{
     CompactionPlan, CompactionSettings, SummaryError, SummaryRequest, build_context, plan_compaction,
     plan_compaction_within,
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::TurnEvent;
 use crate::EngineError;
-use crate::model::{ConfiguredModel, ModelError};
+use crate::model::{ConfiguredModel, ModelError, own_request};
 use crate::threads::TurnService;
 
 /// Options of a compaction.
@@ -191,13 +191,7 @@ fn summary_token_budget(model: &ConfiguredModel, plan: &CompactionPlan) -> u64 {
 }
 
 fn summary_request(plan: &CompactionPlan, request: &SummaryRequest) -> ChatRequest {
-    ChatRequest {
-        system: Some(super::turn::with_own_call_tag(&request.system)),
-        messages: vec![ChatMessage::user(request.prompt.clone())],
-        tools: Vec::new(),
-        max_output_tokens: plan.max_summary_tokens(),
-        purpose: "compaction",
-    }
+    own_request("compaction", &request.system, request.prompt.clone(), plan.max_summary_tokens())
 }
 
 /// Asks for a summary. Streamed, because a stream can be stopped at any time.

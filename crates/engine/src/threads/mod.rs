@@ -13,8 +13,6 @@ mod tools;
 mod turn;
 mod turn_queue;
 
-pub(crate) use turn::with_own_call_tag;
-
 use rethread_model::thread::{
     ChatRole, ContentBlock, NameOrigin, ThreadId, ThreadMessage, ThreadMetadata, ThreadRecord, ThreadSource,
     cron_thread_name, name_from_first_words,

@@ -3,9 +3,9 @@
 
 use rethread_model::Agent;
 use rethread_model::thread::{ThreadId, ThreadMetadata};
+use rethread_recall::slug;
 
 use crate::EngineError;
-use crate::resolver::slug;
 use crate::threads::ThreadService;
 
 /// Shortest beginning and shortest end of an id that are looked up.

@@ -3,7 +3,7 @@
 use rethread_llm::{ChatRequest, ToolDefinition};
 use rethread_model::estimate_text_tokens;
 use rethread_model::thread::{ChatMessage, ThreadMetadata};
-use rethread_recall::CompactionSettings;
+use rethread_recall::{CompactionSettings, DEFAULT_SYSTEM_PROMPT};
 
 use super::TurnService;
 use crate::EngineError;
@@ -11,8 +11,6 @@ use crate::model::ConfiguredModel;
 
 /// Tokens that are always left for an answer.
 const MIN_ANSWER_TOKENS: u64 = 256;
-/// System prompt of threads without their own.
-const DEFAULT_SYSTEM_PROMPT: &str = "You are a helpful assistant.";
 
 /// The parts of a request around its messages, and how many tokens they leave for the messages.
 pub(super) struct RequestFrame {

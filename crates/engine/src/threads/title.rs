@@ -1,11 +1,12 @@
 //! Lets a model name a thread after its first messages. Runs in the background.
 
-use rethread_llm::{ChatLimits, ChatRequest};
-use rethread_model::thread::{ChatMessage, NameOrigin, ThreadId};
+use rethread_llm::ChatLimits;
+use rethread_model::thread::{NameOrigin, ThreadId};
 use rethread_recall::{TITLE_SYSTEM_PROMPT, clean_title, title_prompt};
 use serde_json::json;
 
 use crate::EngineError;
+use crate::model::own_request;
 use crate::threads::TurnService;
 
 impl TurnService<'_> {
@@ -40,13 +41,7 @@ impl TurnService<'_> {
         }
         let chosen = metadata.model_is_chosen.then_some(metadata.model);
         let model = self.engine.models().configured(chosen.as_deref(), ChatLimits::BACKGROUND)?;
-        let request = ChatRequest {
-            system: Some(super::turn::with_own_call_tag(TITLE_SYSTEM_PROMPT)),
-            messages: vec![ChatMessage::user(prompt)],
-            tools: Vec::new(),
-            max_output_tokens: 256.min(model.max_output_tokens),
-            purpose: "title",
-        };
+        let request = own_request("title", TITLE_SYSTEM_PROMPT, prompt, 256.min(model.max_output_tokens));
         let answer = model.chat.complete(&request, &self.engine.models().meter()?)?;
         let text: String = answer.content.iter().filter_map(|block| block.as_text()).collect::<Vec<_>>().join(" ");
         let Some(title) = clean_title(&text) else { return Ok(None) };

@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use rethread_llm::{AnswerChunk, ChatAnswer, ChatError, ChatLimits, NanoUsd, ToolDefinition};
+use rethread_model::Tokens;
 use rethread_model::thread::{
     ChatRole, ContentBlock, PendingToolCall, StopReason, ThreadId, ThreadMessage, ThreadMetadata, ThreadRecord,
 };
-use rethread_model::{OWN_CALL_TAG, Tokens};
 use rethread_recall::{build_context, pair_tool_results, plan_compaction_within};
 use rethread_store::{ThreadError, ThreadLog, ThreadTurn};
 use serde_json::json;
@@ -431,11 +431,6 @@ fn append_turn_message(
         report.messages.push(message);
     }
     Ok(())
-}
-
-/// The system prompt of a request we make for ourselves, with the tag by which a transcript of it is recognized.
-pub(crate) fn with_own_call_tag(system: &str) -> String {
-    format!("{OWN_CALL_TAG}\n{system}")
 }
 
 fn offered_tools(request: &SendRequest) -> Vec<ToolDefinition> {

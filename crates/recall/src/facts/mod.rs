@@ -9,6 +9,7 @@ mod extraction_prompt;
 mod file_history;
 mod fixes;
 mod graph;
+mod known_errors;
 #[cfg(test)]
 mod testing;
 mod word_overlap;
@@ -25,7 +26,7 @@ pub use extraction_prompt::{
 pub use file_history::{FileAction, FileTouch, all_file_names, file_touches, mentions_file};
 pub use fixes::{Fix, KnownFixes, known_fixes};
 pub use graph::{EntityGraph, GraphEdge, GraphItem, GraphLimits, GraphNode, entity_graph};
-pub use word_overlap::{MIN_WORD_OVERLAP, distinctive_words, word_overlap};
+pub use known_errors::{KnownError, known_errors, similar_errors};
 pub use workflows::{CommandSequence, CommandStats, Workflow, workflows};
 
 /// Where a fact was stated.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 /// Errors with at least this overlap (0 to 1) count as the same kind of error.
-pub const MIN_WORD_OVERLAP: f64 = 0.6;
+pub(super) const MIN_WORD_OVERLAP: f64 = 0.6;
 
 /// Minimum length, in characters, for a single shared word to count.
 const LONG_WORD_CHARS: usize = 5;
@@ -56,14 +56,14 @@ const COMMON_WORDS: [&str; 44] = [
 ];
 
 /// The words of a text that distinguish one error from another, in lower case.
-pub fn distinctive_words(text: &str) -> BTreeSet<String> {
+pub(super) fn distinctive_words(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
     let words = words.map(|word| word.trim_matches('_').to_lowercase());
     words.filter(|word| is_distinctive(word)).collect()
 }
 
 /// Share of `query` words that are in `known`, 0 to 1; 0 if the overlap could be chance.
-pub fn word_overlap(query: &BTreeSet<String>, known: &BTreeSet<String>) -> f64 {
+pub(super) fn word_overlap(query: &BTreeSet<String>, known: &BTreeSet<String>) -> f64 {
     let shared: Vec<&String> = query.intersection(known).collect();
     let is_chance = shared.len() < 2 && shared.iter().all(|word| word.chars().count() < LONG_WORD_CHARS);
     if query.is_empty() || is_chance { 0.0 } else { shared.len() as f64 / query.len() as f64 }

@@ -71,6 +71,18 @@ pub struct CitedAnswer {
 }
 
 impl CitedAnswer {
+    /// The answer with its citations and notes. Extracted passages contain their citations already.
+    pub fn to_text(&self) -> String {
+        let notes = self.notes.iter().map(|note| format!("\n{note}")).collect::<Vec<_>>().concat();
+        if self.is_extractive {
+            return format!("{}{notes}", self.answer);
+        }
+        let cited = self.citations.iter().map(|one| format!("\n- line {}: {}", one.line, one.excerpt));
+        let cited = cited.collect::<Vec<_>>().concat();
+        let confidence = self.confidence.as_str();
+        format!("{}{cited}{notes}\n(answered by a model, confidence: {confidence})", self.answer)
+    }
+
     /// Parses a model's JSON answer and verifies every citation against the session's entries. Invented citations are
     /// removed; valid ones get the transcript's wording. The error says what is wrong with the JSON.
     pub fn from_model_json(value: &Value, entries: &[Entry]) -> Result<Self, String> {

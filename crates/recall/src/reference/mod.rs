@@ -7,7 +7,9 @@ pub use block::{REFERENCE_BYTES, REFERENCE_CUT_MARK, REFERENCE_HEADER, Reference
 pub use find::find_references;
 pub(crate) use find::without_references;
 
-use crate::quote::quote_short;
+use rethread_model::{Session, Timestamp};
+
+use crate::quote::{format_age, quote_short};
 
 /// Maximum length of a displayed reference, in characters.
 const TARGET_CHARS: usize = 120;
@@ -72,6 +74,17 @@ pub struct ReferenceCandidate {
     pub details: String,
     /// Session name.
     pub name: String,
+}
+
+impl ReferenceCandidate {
+    /// A stored session as a candidate.
+    pub fn new(session: &Session, now: Timestamp) -> Self {
+        Self {
+            id: session.id.to_string(),
+            details: format!("{}, {}", session.agent, format_age(session.last_activity_at, now)),
+            name: session.name.clone().unwrap_or_else(|| "unnamed".to_owned()),
+        }
+    }
 }
 
 impl ReferenceOutcome {

@@ -16,7 +16,7 @@ pub(super) struct NameQuery {
 }
 
 /// A name in lowercase, with every run of other characters than letters and digits replaced by a dash.
-pub(crate) fn slug(name: &str) -> String {
+pub fn slug(name: &str) -> String {
     let lower = name.to_lowercase();
     let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("-")

@@ -1,0 +1,134 @@
+//! Known errors: groups facts by error, and compares an error with those that occurred before.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rethread_model::{FactState, Predicate, SessionId};
+use rethread_store::FactRow;
+
+use super::word_overlap::{MIN_WORD_OVERLAP, distinctive_words, word_overlap};
+use super::{FactSource, KnownFixes, known_fixes};
+
+/// Maximum number of similar errors returned.
+const MAX_SIMILAR_ERRORS: usize = 5;
+
+/// An error that occurred before.
+#[derive(Clone, Debug)]
+pub struct KnownError {
+    /// Signature: the error line without variable parts.
+    pub signature: String,
+    /// The error line as last printed.
+    pub line: String,
+    /// Similarity to the requested error, from 0 to 1; 1 means the same signature.
+    pub similarity: f64,
+    /// Number of occurrences.
+    pub occurrences: u64,
+    /// Source of the latest fact about it.
+    pub last_source: Option<FactSource>,
+    /// Fixes and failed attempts.
+    pub fixes: KnownFixes,
+}
+
+impl KnownError {
+    /// Whether all words occur in the error or in what was tried against it.
+    pub fn contains_words(&self, words: &str) -> bool {
+        let tried = self.fixes.fixes.iter().chain(&self.fixes.failed_attempts);
+        let parts = [&self.signature, &self.line]
+            .into_iter()
+            .chain(tried.flat_map(|fix| [&fix.description].into_iter().chain(&fix.reason)));
+        let text = parts.map(|part| part.to_lowercase()).collect::<Vec<_>>().join("\n");
+        words.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
+    }
+
+    /// The error with this signature, as the facts about it describe it.
+    pub fn from_facts(signature: &str, facts: &[FactRow]) -> Self {
+        Self::with_similarity(signature, 1.0, facts)
+    }
+
+    /// Sorts fixes of exactly this error before those of others with the same signature. `line` is the error as
+    /// printed; `is_same` compares a quoted line with it.
+    pub fn put_exact_matches_first(&mut self, facts: &[FactRow], line: &str, is_same: impl Fn(&str) -> bool) {
+        let same: BTreeSet<(SessionId, u64)> = facts
+            .iter()
+            .filter(|known| known.fact.quote.as_deref().is_some_and(&is_same))
+            .map(|known| (known.session, known.fact.line))
+            .collect();
+        self.fixes.fixes.sort_by_key(|fix| {
+            let is_of_same = fix.sources.iter().any(|source| same.contains(&(source.session, source.line)));
+            (fix.state != FactState::Confirmed, !is_of_same)
+        });
+        if facts.iter().any(|known| is_same(&known.fact.detail)) {
+            line.clone_into(&mut self.line);
+        }
+    }
+
+    fn with_similarity(signature: &str, similarity: f64, facts: &[FactRow]) -> Self {
+        let failures = facts.iter().filter(|known| known.fact.predicate == Predicate::FailedWith);
+        Self {
+            signature: signature.to_owned(),
+            line: last_printed_line(signature, facts),
+            similarity,
+            occurrences: failures.map(|known| known.fact.failure_count.max(1)).sum(),
+            last_source: facts.iter().max_by_key(|known| known.fact.at).map(FactSource::of_fact),
+            fixes: known_fixes(facts),
+        }
+    }
+}
+
+/// The errors in these facts: those with fixes or failed attempts first, each group newest first.
+pub fn known_errors(facts: Vec<FactRow>) -> Vec<KnownError> {
+    let mut errors: Vec<KnownError> =
+        group_by_error(facts).into_iter().map(|(name, facts)| KnownError::from_facts(&name, &facts)).collect();
+    errors.sort_by_key(|error| {
+        let last = error.last_source.as_ref().and_then(|source| source.at);
+        (error.fixes.is_empty(), std::cmp::Reverse(last))
+    });
+    errors
+}
+
+/// Errors that share enough significant words with a signature, the most similar first.
+pub fn similar_errors(signature: &str, facts: Vec<FactRow>) -> Vec<KnownError> {
+    let query_words = distinctive_words(signature);
+    if query_words.is_empty() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (name, facts) in group_by_error(facts) {
+        let mut words = distinctive_words(&name);
+        words.extend(distinctive_words(&last_printed_line(&name, &facts)));
+        let similarity = word_overlap(&query_words, &words);
+        if similarity >= MIN_WORD_OVERLAP {
+            found.push(KnownError::with_similarity(&name, similarity, &facts));
+        }
+    }
+    let last = |error: &KnownError| error.last_source.as_ref().and_then(|source| source.at);
+    let has_fix = |error: &KnownError| !error.fixes.fixes.is_empty();
+    found.sort_by(|a, b| {
+        let order = b.similarity.total_cmp(&a.similarity).then(has_fix(b).cmp(&has_fix(a)));
+        order.then(last(b).cmp(&last(a))).then(a.signature.cmp(&b.signature))
+    });
+    found.truncate(MAX_SIMILAR_ERRORS);
+    found
+}
+
+/// Groups facts by error; facts about anything else are dropped.
+fn group_by_error(facts: Vec<FactRow>) -> BTreeMap<String, Vec<FactRow>> {
+    let mut by_error: BTreeMap<String, Vec<FactRow>> = BTreeMap::new();
+    for known in facts {
+        let error = match known.fact.predicate {
+            Predicate::FailedWith => known.fact.object.as_ref(),
+            Predicate::FixedBy | Predicate::NotFixedBy => Some(&known.fact.subject),
+            _ => None,
+        };
+        if let Some(name) = error.map(|error| error.name.clone()) {
+            by_error.entry(name).or_default().push(known);
+        }
+    }
+    by_error
+}
+
+/// The error line as last printed, or the signature if unknown.
+fn last_printed_line(name: &str, facts: &[FactRow]) -> String {
+    let mut failures = facts.iter().filter(|known| known.fact.predicate == Predicate::FailedWith);
+    let printed = failures.find(|known| !known.fact.detail.trim().is_empty());
+    printed.map_or_else(|| name.to_owned(), |known| known.fact.detail.trim().to_owned())
+}
