@@ -1,7 +1,10 @@
 //! Session counts over hand-written transcripts with every edge case of the formats.
 
+use std::fs;
+use std::path::Path;
+
 use rethread_engine::{ListedSession, LogProfile, ShowRequest};
-use rethread_model::{EntryKind, EntryRole, SessionCounts, SessionKind, Tokens, ToolStatus};
+use rethread_model::{Agent, EntryKind, EntryRole, SessionCounts, SessionKind, Tokens, ToolStatus};
 use rethread_testing::{
     BRANCHES, CLAUDE_FILE, CLAUDE_SESSION, CONVERSATION, PI_FILE, PI_VERSION_1, SUB_AGENT, TestHome,
 };
@@ -11,18 +14,44 @@ fn only(home: &TestHome, reference: &str) -> ListedSession {
     home.engine().sessions().resolve(reference).unwrap()
 }
 
+/// `expected.json` of an agent's fixtures.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExpectedSession {
+    /// The file of the folder to read.
+    transcript: String,
+    /// Where the agent would store it, below the home directory.
+    path: String,
+    /// The agent's id of the session.
+    session: String,
+    counts: SessionCounts,
+    tokens: Tokens,
+}
+
 #[test]
-fn claude_code_session_is_counted_as_specified() {
+fn each_agents_fixture_is_counted_as_it_says() {
     // S003-01
+    for agent in Agent::ALL {
+        let folder = agent.as_str().replace('-', "_");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ingest/tests/fixtures").join(folder);
+        let expected = fs::read_to_string(folder.join("expected.json")).unwrap();
+        let expected: ExpectedSession = serde_json::from_str(&expected).unwrap();
+        let home = TestHome::new();
+        home.write(&expected.path, fs::read(folder.join(&expected.transcript)).unwrap());
+        home.sync();
+        let session = only(&home, &expected.session).session;
+        assert_eq!((session.agent, session.external_id), (agent, expected.session));
+        assert_eq!((session.counts, session.tokens), (expected.counts, expected.tokens), "{agent}");
+    }
+}
+
+#[test]
+fn claude_code_session_has_name_place_and_model() {
     // S000-06, S003-11, L000-06: both kinds of blocks, full text, distinct paths instead of edit calls.
     let home = TestHome::new();
     home.write(CLAUDE_FILE, CONVERSATION);
     home.sync();
     let session = only(&home, CLAUDE_SESSION).session;
-    let expect =
-        SessionCounts { prompts: 5, messages: 14, tool_calls: 7, tool_errors: 2, files_edited: 2, episodes: 5 };
-    assert_eq!(session.counts, expect);
-    assert_eq!(session.tokens, Tokens { input: 27, output: 173, cache_read: 9000, cache_write: 900 });
     assert_eq!(session.name.as_deref(), Some("Fix the lost last token"));
     assert_eq!(session.cwd.as_deref(), Some("/home/dev/parser"));
     assert_eq!(session.branch.as_deref(), Some("main"));
@@ -38,9 +67,6 @@ fn pi_counts_the_active_branch_and_tokens_of_all_branches() {
     home.write(PI_FILE, BRANCHES);
     home.sync();
     let session = only(&home, "0198a000-0000-7000-8000-000000000001").session;
-    let expect = SessionCounts { prompts: 2, messages: 6, tool_calls: 3, tool_errors: 0, files_edited: 2, episodes: 2 };
-    assert_eq!(session.counts, expect);
-    assert_eq!(session.tokens, Tokens { input: 80, output: 40, cache_read: 16, cache_write: 8 });
     assert!((session.cost_usd.unwrap() - 0.08).abs() < 1e-9);
     let show = |profile| {
         home.engine()
