@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use rethread_index::{IndexError, IndexLag, IndexProblem, index_lag};
-use rethread_ingest::source::file;
+use rethread_ingest::source;
 use rethread_ingest::{KeptEntries, SessionAssembler, rebuild_episodes};
 use rethread_model::thread::ThreadRecord;
 use rethread_model::{Session, SessionCounts};
@@ -206,7 +206,7 @@ fn plan_rebuild(engine: &Engine, store: &mut Store) -> Result<(SyncPlan, u64), E
         if !agents.contains(&row.agent) || excludes.is_excluded(&path, cwd.as_deref()) {
             continue;
         }
-        let Some((_, stamp)) = file::open(&path).ok().filter(|(_, stamp)| stamp.size > 0) else { continue };
+        let Some(stamp) = source::stamp(row.agent, &path).filter(|stamp| stamp.size > 0) else { continue };
         read.insert(session);
         plan.jobs.push(TranscriptJob { agent: row.agent, path, stamp, start: JobStart::Reread(Box::new(row)) });
     }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use rethread_ingest::source::{ProjectPlaces, TranscriptFile, aliases, file};
+use rethread_ingest::source::{self, ProjectPlaces, TranscriptFile, aliases};
 use rethread_model::{Agent, Timestamp};
 use rethread_store::{ReadStore, Store, TranscriptRow};
 
@@ -82,7 +82,7 @@ impl AwarenessService<'_> {
         for active in store.active_sessions(project, since)? {
             let Some(path) = active.session.transcript.map(PathBuf::from) else { continue };
             if known.insert(path.clone())
-                && let Some(stamp) = file::stamp(&path)
+                && let Some(stamp) = source::stamp(active.session.agent, &path)
             {
                 found.push(TranscriptFile { agent: active.session.agent, path, stamp });
             }

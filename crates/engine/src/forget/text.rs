@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use rethread_ingest::source::file;
+use rethread_ingest::source::TranscriptReader;
 use rethread_ingest::{RemainingEntry, SessionAssembler, blocked_keys, queued_prompt_key, title_key};
 use rethread_model::thread::ThreadId;
 use rethread_model::{Agent, NativeKey, Session};
@@ -15,7 +15,7 @@ use rethread_store::{Batch, ReadStore, SessionKey, SessionNumber, TextMatcher, T
 use super::{ForgetPlan, add_derived, state_contains};
 use crate::naming::offer_names;
 use crate::rebuild::rebuild_from_entries;
-use crate::sync::prefix_hashes;
+use crate::sync::read_position;
 use crate::{EngineError, ForgetService};
 
 /// Transcripts to read again, by agent.
@@ -185,10 +185,8 @@ fn count_matching_names(store: &ReadStore, plan: &ForgetPlan) -> Result<u64, Eng
 
 /// Whether a file still contains everything that was read from it.
 fn has_all_read_bytes(path: &Path, row: &TranscriptRow) -> bool {
-    let opened = file::open(path);
-    opened.is_ok_and(|(file, stamp)| {
-        stamp.size > 0 && file::has_only_grown(&file, stamp.size, row.cursor.offset, prefix_hashes(&row.cursor))
-    })
+    let opened = TranscriptReader::open(row.agent, path);
+    opened.is_ok_and(|transcript| transcript.stamp.size > 0 && transcript.has_only_grown(&read_position(&row.cursor)))
 }
 
 /// Resets a session and the sub-agents in its file, so that they are read from the start.

@@ -21,7 +21,7 @@ use crate::{CarryOverReport, EmbeddingReport, Engine, EngineError, EnrichmentEst
 pub(crate) use aliases::save_aliases;
 pub(crate) use kept_entries::restore_all_set_aside;
 use kept_entries::restore_sessions;
-pub(crate) use plan::{JobStart, SyncPlan, TranscriptJob, fingerprint, prefix_hashes};
+pub(crate) use plan::{JobStart, SyncPlan, TranscriptJob, fingerprint, read_position};
 pub(crate) use session_writer::reread_kind;
 pub(crate) use write::run_plan;
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rethread_ingest::agents::SessionIdentity;
 use rethread_ingest::source::exclude::ExcludeRules;
 use rethread_ingest::source::file::{self, FileStamp, PrefixHashes};
-use rethread_ingest::source::{self, TranscriptFile, TranscriptPeek, aliases};
+use rethread_ingest::source::{self, ReadPosition, TranscriptFile, TranscriptPeek, aliases};
 use rethread_model::thread::ThreadId;
 use rethread_model::{Agent, Timestamp, Warning};
 use rethread_store::{FileFingerprint, ReadCursor, ReadStore, SessionNumber, TranscriptRow};
@@ -15,6 +15,9 @@ use super::SyncRequest;
 use crate::{Engine, EngineError, SyncService};
 
 const DAY_MILLIS: u64 = 24 * 60 * 60 * 1000;
+
+/// An agent finishes writing a document in this time.
+const MAX_WRITE_MILLIS: i64 = 10_000;
 
 /// The transcripts to read.
 #[derive(Debug, Default)]
@@ -105,7 +108,7 @@ impl SyncPlan {
                     plan.jobs.push(TranscriptJob { start: JobStart::Reread(Box::new(row.clone())), ..job });
                 }
                 Some(row) if row.session.is_some() => plan.jobs.push(known_job(found, row.clone())),
-                _ => new.extend(plan.identify_new(found, &mut excludes)),
+                _ => new.extend(plan.identify_new(found, &mut excludes, engine.now())),
             }
         }
         new.retain(|(job, _)| !job.is_forgotten(&forgotten));
@@ -136,7 +139,7 @@ impl SyncPlan {
         let mut excludes = engine.sync().exclude_rules()?;
         let mut new = Vec::new();
         for path in paths {
-            let Some(stamp) = file::stamp(path) else { continue };
+            let Some(stamp) = source::stamp(agent, path) else { continue };
             let found = TranscriptFile { agent, path: path.clone(), stamp };
             match store.transcript(&path.to_string_lossy())? {
                 // A thread's name is stored beside its log, so it can change without the log.
@@ -147,7 +150,7 @@ impl SyncPlan {
                         plan.jobs.push(known_job(found, row));
                     }
                 }
-                _ => new.extend(plan.identify_new(found, &mut excludes)),
+                _ => new.extend(plan.identify_new(found, &mut excludes, engine.now())),
             }
         }
         plan.jobs.extend(in_reading_order(new));
@@ -222,9 +225,11 @@ impl SyncPlan {
         &mut self,
         found: TranscriptFile,
         excludes: &mut ExcludeRules,
+        now: Timestamp,
     ) -> Option<(TranscriptJob, TranscriptPeek)> {
-        let (file, stamp) = match file::open(&found.path) {
-            Ok(opened) => opened,
+        let (stamp, peek) = match source::peek(found.agent, &found.path) {
+            Ok(peeked) => peeked,
+            Err(error) if is_torn(&error, found.stamp, now) => return None,
             Err(error) => {
                 let message = format!("cannot be opened ({error}); skipped");
                 let warning = Warning { file: found.path.display().to_string(), line: None, message };
@@ -232,7 +237,6 @@ impl SyncPlan {
                 return None;
             }
         };
-        let peek = source::peek(found.agent, &file, stamp.size);
         if excludes.is_excluded(&found.path, peek.cwd.as_deref()) {
             *self.excluded.entry(found.agent).or_default() += 1;
             return None;
@@ -264,12 +268,19 @@ fn known_job(found: TranscriptFile, row: TranscriptRow) -> TranscriptJob {
     TranscriptJob { agent: found.agent, path: found.path, stamp: found.stamp, start: JobStart::Known(Box::new(row)) }
 }
 
+/// Whether a file is invalid because its agent is writing it right now. The next sync reads it.
+pub(super) fn is_torn(error: &std::io::Error, stamp: FileStamp, now: Timestamp) -> bool {
+    let age = now.as_millis().saturating_sub(stamp.mtime / 1_000_000);
+    error.kind() == std::io::ErrorKind::InvalidData && age.abs() < MAX_WRITE_MILLIS
+}
+
 pub(crate) fn fingerprint(stamp: FileStamp) -> FileFingerprint {
     FileFingerprint { device: stamp.device, inode: stamp.inode, size: stamp.size, mtime: stamp.mtime }
 }
 
-pub(crate) fn prefix_hashes(cursor: &ReadCursor) -> PrefixHashes {
-    PrefixHashes { head: cursor.head_hash, tail: cursor.tail_hash }
+pub(crate) fn read_position(cursor: &ReadCursor) -> ReadPosition {
+    let hashes = PrefixHashes { head: cursor.head_hash, tail: cursor.tail_hash };
+    ReadPosition { offset: cursor.offset, lines: cursor.lines, hashes }
 }
 
 impl SyncService<'_> {

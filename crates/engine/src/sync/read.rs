@@ -1,14 +1,12 @@
 //! Reads one transcript from its stored position and parses its lines into events, chunk by chunk.
 
-use std::fs::File;
-use std::io::{Seek, SeekFrom};
-
-use rethread_ingest::source::file::{self, FileStamp};
-use rethread_ingest::source::lines::TranscriptLines;
+use rethread_ingest::source::file::FileStamp;
+use rethread_ingest::source::{TranscriptReader, TranscriptRecords};
 use rethread_ingest::{EventBody, RedactionFindings, Redactor, TranscriptEvent, TranscriptFilter, TranscriptParser};
+use rethread_model::EntryLocation;
 use rethread_store::ReadCursor;
 
-use super::plan::{JobStart, TranscriptJob, fingerprint, prefix_hashes};
+use super::plan::{JobStart, TranscriptJob, read_position};
 
 /// A chunk ends at the first line end after this many bytes.
 const CHUNK_BYTES: u64 = 4 << 20;
@@ -39,13 +37,16 @@ pub(crate) fn read_transcript(
     redactor: &Redactor,
     send: &mut dyn FnMut(TranscriptChunk) -> bool,
 ) -> std::io::Result<()> {
-    let (mut file, stamp) = file::open(&job.path)?;
-    let FileStart { cursor, is_reread, is_replaced } = start_position(job, &file, stamp);
-    file.seek(SeekFrom::Start(cursor.offset))?;
+    let transcript = TranscriptReader::open(job.agent, &job.path)?;
+    let FileStart { cursor, is_reread, is_replaced } = start_position(job, &transcript);
     let mut parser = TranscriptParser::new(job.agent, filter, redactor);
-    let mut lines = TranscriptLines::new(&file, cursor.offset, cursor.lines, stamp.size.saturating_sub(cursor.offset));
+    let mut records = transcript.records(read_position(&cursor))?;
     let mut chunk = TranscriptChunk { cursor, is_reread, is_replaced, ..TranscriptChunk::default() };
-    while let Some(line) = lines.next_line()? {
+    if let Some(header) = transcript.header() {
+        // It can change with any record, so it is read each time.
+        chunk.events = parser.parse_line(header.as_bytes(), EntryLocation::default()).events;
+    }
+    while let Some(line) = records.next_line()? {
         if line.is_skipped {
             let megabytes = line.location.length >> 20;
             chunk.problems.push((line.location.line, format!("line of {megabytes} MB skipped")));
@@ -65,14 +66,14 @@ pub(crate) fn read_transcript(
         chunk.cursor.offset = line.end();
         chunk.cursor.lines = line.location.line;
         if chunk.bytes >= CHUNK_BYTES {
-            let cursor = finish_chunk(&file, &mut chunk, &mut parser)?;
+            let cursor = finish_chunk(&records, &mut chunk, &mut parser)?;
             if !send(std::mem::replace(&mut chunk, TranscriptChunk { cursor, ..TranscriptChunk::default() })) {
                 return Ok(());
             }
         }
     }
-    finish_chunk(&file, &mut chunk, &mut parser)?;
-    chunk.final_stamp = Some(stamp);
+    finish_chunk(&records, &mut chunk, &mut parser)?;
+    chunk.final_stamp = Some(transcript.stamp);
     send(chunk);
     Ok(())
 }
@@ -87,7 +88,7 @@ struct FileStart {
     is_replaced: bool,
 }
 
-fn start_position(job: &TranscriptJob, file: &File, stamp: FileStamp) -> FileStart {
+fn start_position(job: &TranscriptJob, transcript: &TranscriptReader) -> FileStart {
     let from_start = FileStart::default();
     match &job.start {
         JobStart::New(_) => from_start,
@@ -95,12 +96,11 @@ fn start_position(job: &TranscriptJob, file: &File, stamp: FileStamp) -> FileSta
         // After a reset there is nothing to compare with.
         JobStart::Known(row) if row.cursor.offset == 0 => from_start,
         JobStart::Known(row) => {
-            let same_file = row.fingerprint.inode == 0 || row.fingerprint.inode == fingerprint(stamp).inode;
-            let grown = file::has_only_grown(file, stamp.size, row.cursor.offset, prefix_hashes(&row.cursor));
-            if same_file && grown {
+            let grown = transcript.has_only_grown(&read_position(&row.cursor));
+            if transcript.is_same_file(row.fingerprint.inode) && grown {
                 FileStart { cursor: row.cursor, ..from_start }
             } else {
-                FileStart { is_reread: true, is_replaced: !grown, ..from_start }
+                FileStart { is_reread: true, is_replaced: !grown && transcript.only_grows(), ..from_start }
             }
         }
     }
@@ -108,11 +108,11 @@ fn start_position(job: &TranscriptJob, file: &File, stamp: FileStamp) -> FileSta
 
 /// Completes a chunk with the hashes and redactions up to its end.
 fn finish_chunk(
-    file: &File,
+    records: &TranscriptRecords<'_>,
     chunk: &mut TranscriptChunk,
     parser: &mut TranscriptParser<'_>,
 ) -> std::io::Result<ReadCursor> {
-    let hashes = file::hash_prefix(file, chunk.cursor.offset)?;
+    let hashes = records.hashes(chunk.cursor.offset)?;
     chunk.cursor.head_hash = hashes.head;
     chunk.cursor.tail_hash = hashes.tail;
     chunk.findings = parser.take_findings();

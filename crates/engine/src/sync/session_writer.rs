@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use rethread_ingest::agents::{explicit_thread_name, format_of};
-use rethread_ingest::source::{file, project};
+use rethread_ingest::source::{TranscriptReader, project};
 use rethread_ingest::{
     EventScope, RedactionFindings, Redactor, SessionAssembler, StoredState, TranscriptEvent, rebuild_episodes,
     subagent_conversation,
@@ -18,7 +18,7 @@ use rethread_store::{
 use super::SyncTotals;
 use super::facts::FactExtraction;
 use super::kept_entries::restore_set_aside;
-use super::plan::{JobStart, TranscriptJob, fingerprint, prefix_hashes};
+use super::plan::{JobStart, TranscriptJob, fingerprint, read_position};
 use super::read::TranscriptChunk;
 use crate::EngineError;
 use crate::naming::{apply_stored_names, offer_names};
@@ -29,13 +29,15 @@ pub(super) struct SyncProgress<'a> {
     /// Whether another pass is needed.
     pub(super) needs_another_pass: bool,
     projects: HashMap<String, String>,
-    /// The time recorded with new facts. `None` if facts are disabled.
-    learned_at: Option<Timestamp>,
+    /// The time of the sync.
+    pub(super) now: Timestamp,
+    /// Whether facts are extracted.
+    extracts_facts: bool,
 }
 
 impl<'a> SyncProgress<'a> {
-    pub(super) fn new(totals: &'a mut SyncTotals, learned_at: Option<Timestamp>) -> Self {
-        Self { totals, needs_another_pass: false, projects: HashMap::new(), learned_at }
+    pub(super) fn new(totals: &'a mut SyncTotals, now: Timestamp, extracts_facts: bool) -> Self {
+        Self { totals, needs_another_pass: false, projects: HashMap::new(), now, extracts_facts }
     }
 
     /// The project of a directory, cached: finding it needs the file system.
@@ -376,7 +378,10 @@ impl OpenSession {
         progress: &mut SyncProgress<'_>,
         agent: Agent,
     ) -> Result<(), EngineError> {
-        let Some(now) = progress.learned_at else { return Ok(()) };
+        if !progress.extracts_facts {
+            return Ok(());
+        }
+        let now = progress.now;
         let roots = [self.project.as_deref(), self.assembler.info().cwd.as_deref()];
         let extraction = FactExtraction { session: self.number, roots: &roots.map(Option::unwrap_or_default), now };
         let more = if changes.should_rebuild_episodes {
@@ -468,8 +473,9 @@ fn set_aside_before_reread(
 
 /// How a transcript will be read again; `None` if it cannot be read now.
 pub(crate) fn reread_kind(row: &TranscriptRow) -> Option<RereadKind> {
-    let (file, stamp) = file::open(Path::new(&row.path)).ok().filter(|(_, stamp)| stamp.size > 0)?;
-    let is_unchanged = file::has_only_grown(&file, stamp.size, row.cursor.offset, prefix_hashes(&row.cursor));
+    let transcript = TranscriptReader::open(row.agent, Path::new(&row.path)).ok();
+    let transcript = transcript.filter(|transcript| transcript.stamp.size > 0)?;
+    let is_unchanged = transcript.has_only_grown(&read_position(&row.cursor));
     Some(if is_unchanged || row.cursor.offset == 0 { RereadKind::Unchanged } else { RereadKind::Rewritten })
 }
 

@@ -11,7 +11,7 @@ use rethread_ingest::{Redactor, TranscriptFilter};
 use rethread_model::Warning;
 use rethread_store::Store;
 
-use super::plan::{SyncPlan, TranscriptJob};
+use super::plan::{SyncPlan, TranscriptJob, is_torn};
 use super::read::{TranscriptChunk, read_transcript};
 use super::session_writer::{SessionWriter, SyncProgress};
 use super::{ReadProgress, SyncTotals};
@@ -42,7 +42,7 @@ pub(crate) fn run_plan(
     tally: &mut SyncTotals,
     progress: &mut dyn FnMut(ReadProgress),
 ) -> Result<bool, EngineError> {
-    let learned_at = engine.settings().facts.enabled.then(|| engine.now());
+    let extracts_facts = engine.settings().facts.enabled;
     let filter = engine.settings().filter.transcript_filter();
     let redactor = Redactor::shared();
     let workers = thread::available_parallelism().map_or(2, usize::from).min(plan.jobs.len()).max(1);
@@ -57,7 +57,7 @@ pub(crate) fn run_plan(
         for _ in 0..workers {
             scope.spawn(|| read_jobs(jobs, senders, &next, &gate, &filter, redactor));
         }
-        let mut sync_progress = SyncProgress::new(tally, learned_at);
+        let mut sync_progress = SyncProgress::new(tally, engine.now(), extracts_facts);
         let written = write_all(store, ChunkFeed::new(jobs, receivers, &gate), &mut sync_progress, progress);
         gate.release_all();
         written.map(|()| sync_progress.needs_another_pass)
@@ -89,6 +89,7 @@ fn write_all(
                         writer.write_chunk(&mut batch, chunk, sync_progress)?;
                     }
                 }
+                WriterStep::Failed(job, error) if is_torn(&error, job.stamp, sync_progress.now) => {}
                 WriterStep::Failed(job, error) => {
                     let message = format!("cannot be read ({error}); skipped");
                     let warning = Warning { file: job.path.display().to_string(), line: None, message };

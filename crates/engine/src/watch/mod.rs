@@ -243,9 +243,9 @@ fn paths_to_read(event: Event) -> impl Iterator<Item = PathBuf> {
     let is_news = !event.kind.is_access() && !event.kind.is_remove();
     let is_made =
         event.kind.is_create() || matches!(event.kind, notify::EventKind::Modify(notify::event::ModifyKind::Name(_)));
-    event.paths.into_iter().filter(move |path| {
-        let is_transcript = source::may_be_transcript(path) && path.is_file();
-        is_news && (is_transcript || (is_made && path.is_dir()))
+    event.paths.into_iter().filter(move |_| is_news).filter_map(move |path| {
+        let transcript = source::changed_transcript(&path).filter(|path| path.is_file());
+        transcript.or((is_made && path.is_dir()).then_some(path))
     })
 }
 

@@ -1,6 +1,8 @@
 //! What differs between agents: one folder per agent with one `FORMAT`, and the table of all of them.
 
 mod claude_code;
+#[cfg(feature = "made-up-agents")]
+pub mod made_up;
 mod native;
 mod pi;
 
@@ -10,12 +12,12 @@ use rethread_model::{Agent, SessionKind};
 
 use crate::TranscriptEvent;
 use crate::parse::ParseContext;
-use crate::source::{SourceConfig, TranscriptHead, TranscriptPeek};
+use crate::source::{DatabaseQueries, SourceConfig, TranscriptHead, TranscriptPeek};
 
 pub use native::explicit_thread_name;
 
-/// The format of every agent, in the order of `Agent::ALL`.
-pub static FORMATS: [&AgentFormat; Agent::ALL.len()] = [&claude_code::FORMAT, &pi::FORMAT, &native::FORMAT];
+/// In the order of `Agent::ALL`.
+static FORMATS: [&AgentFormat; Agent::ALL.len()] = [&claude_code::FORMAT, &pi::FORMAT, &native::FORMAT];
 
 const _: () = {
     let mut at = 0;
@@ -27,7 +29,16 @@ const _: () = {
 
 /// The format of an agent.
 pub fn format_of(agent: Agent) -> &'static AgentFormat {
+    #[cfg(feature = "made-up-agents")]
+    if let Some(format) = made_up::format_of(agent) {
+        return format;
+    }
     FORMATS[agent as usize]
+}
+
+/// The format of every agent.
+pub(crate) fn formats() -> impl Iterator<Item = &'static AgentFormat> {
+    Agent::ALL.into_iter().map(format_of)
 }
 
 /// How an agent's transcripts are found, recognized and read. `AgentFormat::new` has the defaults.
@@ -39,6 +50,8 @@ pub struct AgentFormat {
     pub home: fn(&SourceConfig) -> PathBuf,
     /// The directories with transcripts, and why each is searched.
     pub(crate) roots: fn(&SourceConfig) -> Vec<(PathBuf, &'static str)>,
+    /// What the sessions are stored in.
+    pub storage: Storage,
     /// Extension of the files that may be transcripts.
     pub(crate) extension: &'static str,
     /// Whether a file with that extension is a transcript. Gets the path below the root.
@@ -51,7 +64,8 @@ pub struct AgentFormat {
     pub(crate) copy_signs: &'static [&'static str],
     /// The session of a transcript; `None` while it cannot be determined.
     pub(crate) identify: fn(&Path, &TranscriptPeek) -> Option<SessionIdentity>,
-    /// The events of one line. Must accept any object.
+    /// The events of one record: a line, an element of a document, a row, or the header of those two. Must accept any
+    /// object.
     pub(crate) parse: ParseRecord,
     /// Whether an id is unique across all sessions of the agent, so that a second occurrence is a copy.
     pub(crate) is_global_id: fn(&str) -> bool,
@@ -71,7 +85,22 @@ pub struct AgentFormat {
     pub resume: Option<&'static str>,
 }
 
-/// Parses one line into events.
+/// What an agent stores its sessions in.
+#[derive(Clone, Copy, Debug)]
+pub enum Storage {
+    /// A file per session that grows by lines of JSON.
+    Lines,
+    /// A JSON object per session in a file that is rewritten as a whole. `records` names the array with the records;
+    /// the other fields are the header.
+    Document {
+        /// Name of the array.
+        records: &'static str,
+    },
+    /// A SQLite database with many sessions, whose rows can change.
+    Database(&'static DatabaseQueries),
+}
+
+/// Parses one record into events.
 pub(crate) type ParseRecord = fn(&str, &mut ParseContext<'_>) -> Result<Vec<TranscriptEvent>, serde_json::Error>;
 
 /// How an agent names the folders of projects.
@@ -98,7 +127,7 @@ pub struct SessionIdentity {
 
 impl AgentFormat {
     /// An agent that appends lines of JSON to one `.jsonl` file per session, with the usual names for the usual fields:
-    /// the session is `sessionId`, or else the name of the file.
+    /// the session is `sessionId`, or else the name of the file, and a `parentSessionId` makes it a sub-agent's.
     const fn new(
         agent: Agent,
         home: fn(&SourceConfig) -> PathBuf,
@@ -109,6 +138,7 @@ impl AgentFormat {
             agent,
             home,
             roots,
+            storage: Storage::Lines,
             extension: "jsonl",
             is_transcript: |_| true,
             recognizes: |_| false,
@@ -137,5 +167,7 @@ impl SessionIdentity {
 
 fn usual_identity(path: &Path, peek: &TranscriptPeek) -> Option<SessionIdentity> {
     let stem = || path.file_stem()?.to_str().map(str::to_owned);
-    peek.session_id.clone().or_else(stem).map(SessionIdentity::main)
+    let external_id = peek.session_id.clone().or_else(stem)?;
+    let kind = if peek.parent_id.is_some() { SessionKind::Child } else { SessionKind::Main };
+    Some(SessionIdentity { external_id, kind, parent_external_id: peek.parent_id.clone() })
 }

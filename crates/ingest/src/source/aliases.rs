@@ -79,9 +79,8 @@ fn alias_from_folder(path: &Path) -> Option<SessionAlias> {
         .filter_map(|path| fs::symlink_metadata(&path).ok()?.modified().ok().map(|at| (at, path)))
         .max()?
         .1;
-    let (file, stamp) = file::open(&newest).ok()?;
     let agent = TRANSCRIPT_FOLDERS.1;
-    let external_id = peek(agent, &file, stamp.size).session_id?;
+    let external_id = peek(agent, &newest).ok()?.1.session_id?;
     Some(SessionAlias { alias, agent, external_id, transcript: Some(newest) })
 }
 

@@ -63,6 +63,11 @@ impl<R: Read> TranscriptLines<R> {
         }
     }
 
+    /// What the lines are read from.
+    pub(super) fn reader(&self) -> &R {
+        &self.reader
+    }
+
     /// The next line, or `None` at the end of the file.
     pub fn next_line(&mut self) -> io::Result<Option<TranscriptLine<'_>>> {
         let mut searched = 0;

@@ -1,6 +1,8 @@
 //! Finds transcripts and reads their bytes. The only module of this crate that touches the file system.
 
 pub mod aliases;
+mod database;
+mod document;
 pub mod exclude;
 pub mod file;
 pub mod lines;
@@ -9,19 +11,26 @@ pub mod project;
 mod nearby;
 mod other_agents;
 mod peek;
+mod reader;
 mod walk;
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rethread_model::{Agent, Warning};
 
-use crate::agents::{FORMATS, SessionIdentity, format_of};
+use crate::agents::{AgentFormat, SessionIdentity, Storage, format_of, formats};
+
+use self::file::FileStamp;
+
+pub use database::DatabaseQueries;
 
 pub(crate) use nearby::MAX_FOLDER_NAME;
 pub use nearby::ProjectPlaces;
 pub use other_agents::other_agents;
 pub(crate) use peek::TranscriptHead;
 pub use peek::{TranscriptPeek, last_timestamp, peek};
+pub use reader::{ReadPosition, TranscriptReader, TranscriptRecords};
 
 /// Where agents store their files. The environment is not read here: the binary passes it in.
 #[derive(Clone, Debug, Default)]
@@ -87,22 +96,59 @@ pub fn roots(agent: Agent, source_config: &SourceConfig) -> Vec<TranscriptRoot> 
 pub fn discover(root: &TranscriptRoot) -> (Vec<TranscriptFile>, Vec<Warning>) {
     let format = format_of(root.agent);
     let is_transcript = |path: &Path| has_extension(path, format.extension) && (format.is_transcript)(path);
-    let (found, warnings) = walk::walk(&root.path, &is_transcript);
-    (found.into_iter().map(|(path, stamp)| TranscriptFile { agent: root.agent, path, stamp }).collect(), warnings)
+    let (found, mut warnings) = walk::walk(&root.path, &is_transcript);
+    let mut transcripts = Vec::new();
+    for (path, stamp) in found {
+        match transcripts_in(format, &path, stamp) {
+            Ok(found) => transcripts.extend(found),
+            Err(error) => warnings.push(Warning {
+                file: path.display().to_string(),
+                line: None,
+                message: format!("cannot be listed ({error}); skipped"),
+            }),
+        }
+    }
+    (transcripts, warnings)
+}
+
+/// The transcripts in a file of an agent: itself, or the sessions of a database.
+fn transcripts_in(format: &AgentFormat, path: &Path, stamp: FileStamp) -> io::Result<Vec<TranscriptFile>> {
+    let found = match format.storage {
+        Storage::Database(queries) => database::list_sessions(path, stamp, queries)?,
+        Storage::Lines | Storage::Document { .. } => vec![(path.to_owned(), stamp)],
+    };
+    Ok(found.into_iter().map(|(path, stamp)| TranscriptFile { agent: format.agent, path, stamp }).collect())
+}
+
+/// The version of a transcript, if it exists.
+pub fn stamp(agent: Agent, path: &Path) -> Option<FileStamp> {
+    match format_of(agent).storage {
+        Storage::Database(_) => TranscriptReader::open(agent, path).ok().map(|transcript| transcript.stamp),
+        Storage::Lines | Storage::Document { .. } => file::stamp(path),
+    }
 }
 
 /// The transcripts at an explicit path, a file or a directory; the agent is detected from their content.
 pub fn discover_path(path: &Path) -> (Vec<TranscriptFile>, Vec<Warning>) {
     let (found, warnings) = walk::walk(path, &may_be_transcript);
-    let detected = found
-        .into_iter()
-        .filter_map(|(path, stamp)| Some(TranscriptFile { agent: peek::detect_agent(&path)?, path, stamp }));
-    (detected.collect(), warnings)
+    let detected = found.into_iter().filter_map(|(path, stamp)| {
+        let head = TranscriptHead::of_file(&path).ok()?;
+        formats()
+            .filter(|format| (format.recognizes)(&head))
+            .find_map(|format| transcripts_in(format, &path, stamp).ok())
+    });
+    (detected.flatten().collect(), warnings)
 }
 
 /// Whether a file can be a transcript of any agent, judged by its name.
-pub fn may_be_transcript(path: &Path) -> bool {
-    FORMATS.iter().any(|format| has_extension(path, format.extension))
+fn may_be_transcript(path: &Path) -> bool {
+    formats().any(|format| has_extension(path, format.extension))
+}
+
+/// The possible transcript that changes with a file: itself, or the database that a log belongs to.
+pub fn changed_transcript(path: &Path) -> Option<PathBuf> {
+    let database = path.to_str().and_then(|path| path.strip_suffix("-wal")).map(PathBuf::from);
+    Some(database.unwrap_or_else(|| path.to_owned())).filter(|path| may_be_transcript(path))
 }
 
 fn has_extension(path: &Path, extension: &str) -> bool {
@@ -111,7 +157,7 @@ fn has_extension(path: &Path, extension: &str) -> bool {
 
 /// Names that agents themselves show for their sessions: the agent's id of the session, its name.
 pub fn shown_session_names(source_config: &SourceConfig) -> Vec<(String, String)> {
-    FORMATS.iter().flat_map(|format| (format.shown_names)(source_config)).collect()
+    formats().flat_map(|format| (format.shown_names)(source_config)).collect()
 }
 
 /// The identity of a transcript's session, from its path and first lines; `None` while it cannot be determined.

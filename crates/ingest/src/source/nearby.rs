@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use rethread_model::Agent;
 
 use super::file::FileStamp;
-use super::{SourceConfig, TranscriptFile, has_extension, project, roots};
-use crate::agents::{AgentFormat, format_of};
+use super::{SourceConfig, TranscriptFile, discover, has_extension, project, roots};
+use crate::agents::{AgentFormat, Storage, format_of};
 
 /// An agent that cuts longer folder names cuts them here and appends a hash.
 pub(crate) const MAX_FOLDER_NAME: usize = 200;
@@ -57,6 +57,10 @@ impl ProjectPlaces {
             listing.visit(folder, MAX_DEPTH);
         }
         let roots = roots(agent, source_config);
+        if let Storage::Database(_) = format.storage {
+            let found = roots.iter().flat_map(|root| discover(root).0);
+            return found.filter(|found| found.stamp.mtime >= since).collect();
+        }
         let Some(named) = format.project_folders else {
             for root in roots {
                 listing.visit(&root.path, MAX_DEPTH);

@@ -1,6 +1,7 @@
 //! Peeks into a transcript: agent, session, first and last time.
 
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -9,8 +10,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::file;
-use crate::agents::{FORMATS, format_of};
+use super::file::{self, FileStamp};
+use super::reader::TranscriptReader;
+use crate::agents::format_of;
 
 /// Number of bytes that are read.
 const PEEK_BYTES: u64 = 32 * 1024;
@@ -22,6 +24,8 @@ pub struct TranscriptPeek {
     pub session_id: Option<String>,
     /// The first working directory.
     pub cwd: Option<String>,
+    /// The agent's id of the session that started this one as its sub-agent.
+    pub parent_id: Option<String>,
     /// The first timestamp.
     pub first_at: Option<Timestamp>,
     /// Whether the file is marked as containing copies of another session's lines.
@@ -34,15 +38,17 @@ pub struct TranscriptPeek {
 #[derive(Debug)]
 pub(crate) struct TranscriptHead(pub(crate) Vec<u8>);
 
-/// Reads the beginning of an agent's file. Fields that cannot be read stay empty.
-pub fn peek(agent: Agent, file: &File, size: u64) -> TranscriptPeek {
-    let (format, head) = (format_of(agent), TranscriptHead::read(file, size));
-    TranscriptPeek {
+/// Reads the beginning of an agent's transcript. Fields that cannot be read stay empty.
+pub fn peek(agent: Agent, path: &Path) -> io::Result<(FileStamp, TranscriptPeek)> {
+    let (format, transcript) = (format_of(agent), TranscriptReader::open(agent, path)?);
+    let head = transcript.head();
+    let peek = TranscriptPeek {
         is_copy: format.copy_signs.iter().any(|sign| head.contains(sign)),
         // Only at the start of a string: people may write about the tag.
         is_own_call: head.contains(&format!("\":\"{OWN_CALL_TAG}")),
         ..(format.peek)(&head)
-    }
+    };
+    Ok((transcript.stamp, peek))
 }
 
 /// The last timestamp in a file, found without parsing; good enough to sort files.
@@ -54,16 +60,25 @@ pub fn last_timestamp(file: &File, size: u64) -> Option<Timestamp> {
     text.trim_start().strip_prefix('"')?.split('"').next()?.parse().ok()
 }
 
-/// The agent that wrote a file, detected from its first lines.
-pub(super) fn detect_agent(path: &Path) -> Option<Agent> {
-    let (file, stamp) = file::open(path).ok()?;
-    let head = TranscriptHead::read(&file, stamp.size);
-    FORMATS.iter().find(|format| (format.recognizes)(&head)).map(|format| format.agent)
-}
-
 impl TranscriptHead {
-    fn read(file: &File, size: u64) -> Self {
+    /// The first bytes of a file.
+    pub(super) fn of_file(path: &Path) -> io::Result<Self> {
+        let (file, stamp) = file::open(path)?;
+        Ok(Self::read(&file, stamp.size))
+    }
+
+    pub(super) fn read(file: &File, size: u64) -> Self {
         Self(read_chunk(file, 0, size))
+    }
+
+    /// What is stored about a session as a whole, as if it were the first line.
+    pub(super) fn from_header(header: &str) -> Self {
+        Self(header.as_bytes().to_vec())
+    }
+
+    /// Whether the file is a SQLite database.
+    pub(crate) fn is_database(&self) -> bool {
+        self.0.starts_with(b"SQLite format 3\0")
     }
 
     /// The lines that can be parsed; a line cut off at the end cannot.
@@ -79,12 +94,14 @@ impl TranscriptHead {
         std::str::from_utf8(&self.0[start..start + length]).ok().filter(|text| !text.contains('\\'))
     }
 
-    /// The first `cwd` and `timestamp` of any line and, if the session is not known yet, the first `sessionId`.
+    /// The first `cwd`, `timestamp` and `parentSessionId` of any line and, if the session is not known yet, the first
+    /// `sessionId`.
     pub(crate) fn usual_fields(&self, session_id: Option<String>) -> TranscriptPeek {
         #[derive(Deserialize, Default)]
         #[serde(default, rename_all = "camelCase")]
         struct UsualFields {
             session_id: Value,
+            parent_session_id: Value,
             cwd: Value,
             timestamp: Value,
         }
@@ -92,6 +109,7 @@ impl TranscriptHead {
         let mut peek = TranscriptPeek { session_id, ..TranscriptPeek::default() };
         for line in self.lines::<UsualFields>() {
             peek.session_id = peek.session_id.or_else(|| text(&line.session_id));
+            peek.parent_id = peek.parent_id.or_else(|| text(&line.parent_session_id));
             peek.cwd = peek.cwd.or_else(|| text(&line.cwd));
             peek.first_at = peek.first_at.or_else(|| parse_timestamp(&line.timestamp));
             if peek.session_id.is_some() && peek.cwd.is_some() && peek.first_at.is_some() {

@@ -2,6 +2,7 @@
 
 use jiff::Zoned;
 use proptest::prelude::*;
+use rethread_model::Agent;
 
 use super::{HitKind, SearchQuery};
 use crate::TimePhrase;
@@ -82,6 +83,8 @@ fn uppercase_operators() {
 
 #[test]
 fn filters() {
+    let others = Agent::ALL.map(Agent::as_str).join("|").replace("|pi|", "|");
+    let others = format!("; agent={others}");
     check(&[
         ("file:src/a.rs lock", "lock; file=src/a.rs"),
         (r#"file:"with space.rs" file:b.rs"#, "; file=with space.rs|b.rs"),
@@ -92,7 +95,7 @@ fn filters() {
         ("role:user role:Assistant", "; kind=prompt|answer"),
         ("-kind:reasoning -kind:note", "; kind=prompt|answer|tool|error|summary"),
         ("kind:error -kind:error", "-kind:error; kind=error"),
-        ("-agent:pi", "; agent=claude-code|native"),
+        ("-agent:pi", &others),
         ("lock -file:a.rs,b.rs -tool:Bash", "lock; not=a.rs|b.rs|Bash"),
         ("lock -since:today", "lock -since:today"),
         ("after:2026-03-14 x", "x; after=2026-03-14"),

@@ -290,7 +290,7 @@ mod tests {
         assert!(why::<BoundedText<1, 3>>("\"\"").starts_with("expected 1 to 3 characters"));
         assert!(why::<BoundedText<1, 3>>("\"abcd\"").starts_with("expected 1 to 3 characters"));
         assert!(why::<BoundedList<bool, 1>>("[true, true]").contains("at most 1"));
-        assert!(why::<ChoiceParam<Agent>>("\"bob\"").contains("use one of: claude-code, pi, native"));
+        assert!(why::<ChoiceParam<Agent>>("\"bob\"").contains("use one of: claude-code, pi"));
     }
 
     #[test]

@@ -1,0 +1,155 @@
+//! Sessions that agents keep in databases and documents, read by made-up agents. A binary of its own, because these
+//! replace real agents.
+
+use std::fs;
+use std::time::{Duration, UNIX_EPOCH};
+
+use rethread_engine::{AgentSyncReport, SyncReport, SyncRequest};
+use rethread_ingest::agents::made_up::{MadeUpDatabase, use_made_up_agents};
+use rethread_model::{SessionKind, Timestamp};
+use rethread_testing::TestHome;
+
+const DATABASE: &str = ".made-up/sessions.db";
+const DOCUMENT: &str = ".made-up/doc-1.json";
+
+#[expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+fn new_home() -> TestHome {
+    use_made_up_agents();
+    let home = TestHome::new();
+    fs::create_dir_all(home.path(".made-up")).unwrap();
+    home
+}
+
+/// A prompt or an answer, as the made-up agents store it.
+fn record(id: &str, role: &str, text: &str) -> String {
+    format!(
+        r#"{{"type":"{role}","uuid":"{id}","timestamp":"2026-05-01T10:00:00.000Z","message":{{"id":"m-{id}","role":"{role}","content":[{{"type":"text","text":"{text}"}}]}}}}"#
+    )
+}
+
+fn document(records: &[String]) -> String {
+    format!(r#"{{"sessionId":"doc-1","title":"In a document","cwd":"/app","messages":[{}]}}"#, records.join(", "))
+}
+
+/// Transcripts with something new, new entries, warnings.
+fn totals(report: &SyncReport) -> (u64, u64, usize) {
+    let sum = |one: fn(&AgentSyncReport) -> u64| report.agents.iter().map(one).sum();
+    let warnings = report.agents.iter().map(|agent| agent.warnings.len()).sum();
+    (sum(|agent| agent.files_changed), sum(|agent| agent.entries), warnings)
+}
+
+/// A database with two sessions, the second a sub-agent of the first.
+#[expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop")]
+fn new_database(home: &TestHome) -> MadeUpDatabase {
+    let database = MadeUpDatabase::create(&home.path(DATABASE)).unwrap();
+    database.add_session("s1", None, "In a database").unwrap();
+    database.put("s1", "r1", 1000, &record("r1", "user", "why is the sky blue?")).unwrap();
+    database.put("s1", "r2", 2000, &record("r2", "assistant", "Let me th")).unwrap();
+    database.add_session("s2", Some("s1"), "A helper").unwrap();
+    database.put("s2", "r3", 1000, &record("r3", "user", "look it up")).unwrap();
+    database
+}
+
+#[test]
+fn each_session_of_a_database_is_a_transcript() {
+    let home = new_home();
+    let _database = new_database(&home);
+    assert_eq!(totals(&home.sync()), (2, 3, 0));
+    let found = |id: &str| home.engine().sessions().resolve(id).unwrap().session;
+    let (main, child) = (found("s1"), found("s2"));
+    assert_eq!((main.name.as_deref(), main.cwd.as_deref()), (Some("In a database"), Some("/app")));
+    assert_eq!((main.counts.prompts, main.counts.messages), (1, 2));
+    assert!(main.transcript.unwrap().ends_with("sessions.db#s1"));
+    assert_eq!((child.kind, child.parent), (SessionKind::Child, Some(main.id)));
+    assert_eq!(totals(&home.sync()), (0, 0, 0), "nothing is new");
+}
+
+#[test]
+fn new_rows_are_added_and_changed_rows_replace_what_was_stored() {
+    let home = new_home();
+    let database = new_database(&home);
+    home.sync();
+    database.put("s2", "r4", 3000, &record("r4", "assistant", "It scatters.")).unwrap();
+    assert_eq!(totals(&home.sync()), (1, 1, 0), "only the new row of one session");
+    database.put("s1", "r2", 4000, &record("r2", "assistant", "Because of scattering.")).unwrap();
+    assert_eq!(totals(&home.sync()).2, 0);
+    let dump = home.dump();
+    assert!(dump.contains("Because of scattering.") && !dump.contains("Let me th"), "{dump}");
+    assert_eq!(home.engine().sessions().resolve("s1").unwrap().session.counts.messages, 2);
+    assert_eq!(totals(&home.sync()), (0, 0, 0));
+    home.engine().maintenance().rebuild(&mut |_| {}).unwrap();
+    assert_eq!(home.dump(), dump);
+}
+
+#[test]
+fn deleted_rows_stay_in_memory() {
+    let home = new_home();
+    let database = new_database(&home);
+    home.sync();
+    database.delete("r1").unwrap();
+    database.put("s1", "r5", 5000, &record("r5", "user", "and at night?")).unwrap();
+    home.sync();
+    let dump = home.dump();
+    assert!(dump.contains("why is the sky blue?") && dump.contains("and at night?"), "{dump}");
+}
+
+#[test]
+fn a_database_is_read_beside_its_writer_and_without_traces() {
+    let home = new_home();
+    let database = new_database(&home);
+    database.lock().unwrap();
+    assert_eq!(totals(&home.sync()), (2, 3, 0), "a writer is not waited for");
+    drop(database);
+    let listed = || {
+        let names = fs::read_dir(home.path(".made-up")).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        names
+    };
+    assert_eq!(listed(), ["sessions.db"], "the last writer removes its log");
+    fs::remove_dir_all(home.path(".rethread")).unwrap();
+    assert_eq!(totals(&home.sync()), (2, 3, 0));
+    assert_eq!(listed(), ["sessions.db"]);
+}
+
+#[test]
+fn rewritten_document_adds_only_what_is_new() {
+    let home = new_home();
+    let first = record("d1", "user", "name the parts");
+    home.write(DOCUMENT, document(std::slice::from_ref(&first)));
+    assert_eq!(totals(&home.sync()), (1, 1, 0));
+    let second = record("d2", "assistant", "A head and a tail.");
+    fs::remove_file(home.path(DOCUMENT)).unwrap();
+    home.write(DOCUMENT, document(&[first.clone(), second]));
+    assert_eq!(totals(&home.sync()), (1, 1, 0));
+    let session = home.engine().sessions().resolve("In a document").unwrap().session;
+    assert_eq!((session.external_id.as_str(), session.counts.messages), ("doc-1", 2));
+    home.write(DOCUMENT, document(&[first, record("d2", "assistant", "A head, a body and a tail.")]));
+    home.sync();
+    let dump = home.dump();
+    assert!(dump.contains("a body") && !dump.contains("A head and"), "{dump}");
+}
+
+#[test]
+fn half_written_document_is_an_error_only_if_it_stays_one() {
+    let home = new_home();
+    let whole = document(&[record("d1", "user", "name the parts")]);
+    let written_at = 1_800_000_000_000;
+    let put = |text: &str| {
+        home.write(DOCUMENT, text);
+        let file = fs::File::options().write(true).open(home.path(DOCUMENT)).unwrap();
+        file.set_modified(UNIX_EPOCH + Duration::from_millis(written_at)).unwrap();
+    };
+    let sync_after = |millis: u64| {
+        let now = Timestamp::from_millis((written_at + millis).cast_signed());
+        totals(&home.engine_at(now).sync().run(&SyncRequest::default(), &mut |_| {}).unwrap())
+    };
+    put(&whole[..whole.len() / 2]);
+    assert_eq!(sync_after(1000), (0, 0, 0), "it is being written");
+    assert_eq!(sync_after(60_000), (0, 0, 1), "the agent has stopped");
+    put(&whole);
+    assert_eq!(sync_after(1000), (1, 1, 0));
+    put(&whole[..whole.len() / 2]);
+    assert_eq!(sync_after(1000), (0, 0, 0));
+    assert!(home.dump().contains("name the parts"), "what was read stays");
+}

@@ -1,0 +1,126 @@
+//! Two made-up agents, for tests of the storages: one keeps a database, the other a document per session.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rethread_model::Agent;
+use rusqlite::Connection;
+use serde::Deserialize;
+
+use super::{AgentFormat, Storage, claude_code};
+use crate::parse::ParseContext;
+use crate::parse::event_builder::EventBuilder;
+use crate::parse::lenient::LenientText;
+use crate::source::{DatabaseQueries, SourceConfig};
+use crate::{EventBody, TitleRank, TranscriptEvent};
+
+static ARE_USED: AtomicBool = AtomicBool::new(false);
+
+static DATABASE: AgentFormat = AgentFormat {
+    storage: Storage::Database(&DatabaseQueries {
+        sessions: "SELECT id, id AS sessionId, directory AS cwd, parent AS parentSessionId, title, updated_at FROM session",
+        version: "record.id, record.updated_at",
+        columns: "record.data",
+        from: "FROM record WHERE session_id = ?1 ORDER BY number",
+    }),
+    extension: "db",
+    recognizes: |head| head.is_database(),
+    ..AgentFormat::new(Agent::ClaudeCode, home, roots, events)
+};
+
+static DOCUMENT: AgentFormat = AgentFormat {
+    storage: Storage::Document { records: "messages" },
+    extension: "json",
+    ..AgentFormat::new(Agent::Pi, home, roots, events)
+};
+
+/// From now on, this process reads the made-up agents in place of Claude Code and pi.
+pub fn use_made_up_agents() {
+    ARE_USED.store(true, Ordering::Relaxed);
+}
+
+/// The writing side of the made-up database.
+#[derive(Debug)]
+pub struct MadeUpDatabase(Connection);
+
+impl MadeUpDatabase {
+    /// An empty database.
+    pub fn create(path: &Path) -> rusqlite::Result<Self> {
+        let connection = Connection::open(path)?;
+        connection.execute_batch(
+            "PRAGMA journal_mode = WAL;
+             CREATE TABLE session (id TEXT, directory TEXT, parent TEXT, title TEXT, updated_at INTEGER);
+             CREATE TABLE record (number INTEGER PRIMARY KEY, id TEXT, session_id TEXT, updated_at INTEGER, data TEXT);",
+        )?;
+        Ok(Self(connection))
+    }
+
+    /// Adds a session.
+    pub fn add_session(&self, id: &str, parent: Option<&str>, title: &str) -> rusqlite::Result<usize> {
+        let query = "INSERT INTO session VALUES (?1, '/app', ?2, ?3, 0)";
+        self.0.execute(query, (id, parent, title))
+    }
+
+    /// Adds a record to a session, or changes it in place.
+    pub fn put(&self, session: &str, id: &str, updated_at: i64, data: &str) -> rusqlite::Result<usize> {
+        self.0.execute("UPDATE session SET updated_at = ?2 WHERE id = ?1", (session, updated_at))?;
+        match self.0.execute("UPDATE record SET updated_at = ?2, data = ?3 WHERE id = ?1", (id, updated_at, data))? {
+            0 => self.0.execute(
+                "INSERT INTO record (id, session_id, updated_at, data) VALUES (?1, ?2, ?3, ?4)",
+                (id, session, updated_at, data),
+            ),
+            changed => Ok(changed),
+        }
+    }
+
+    /// Deletes a record.
+    pub fn delete(&self, id: &str) -> rusqlite::Result<usize> {
+        self.0.execute("DELETE FROM record WHERE id = ?1", [id])
+    }
+
+    /// Takes the lock for writing, until the connection is closed.
+    pub fn lock(&self) -> rusqlite::Result<()> {
+        self.0.execute_batch("BEGIN IMMEDIATE")
+    }
+}
+
+pub(super) fn format_of(agent: Agent) -> Option<&'static AgentFormat> {
+    let made_up = [&DATABASE, &DOCUMENT].into_iter().find(|format| format.agent == agent);
+    made_up.filter(|_| ARE_USED.load(Ordering::Relaxed))
+}
+
+fn home(source_config: &SourceConfig) -> PathBuf {
+    source_config.home.join(".made-up")
+}
+
+fn roots(source_config: &SourceConfig) -> Vec<(PathBuf, &'static str)> {
+    vec![(home(source_config), "default location")]
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct MadeUpRecord<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: LenientText<'a>,
+    #[serde(borrow)]
+    data: LenientText<'a>,
+    #[serde(borrow)]
+    cwd: LenientText<'a>,
+    #[serde(borrow)]
+    title: LenientText<'a>,
+}
+
+/// The records are lines of Claude Code, in a database as the column `data`.
+fn events(text: &str, context: &mut ParseContext<'_>) -> Result<Vec<TranscriptEvent>, serde_json::Error> {
+    let record: MadeUpRecord<'_> = serde_json::from_str(text)?;
+    if !record.kind.as_str().is_empty() {
+        return (claude_code::FORMAT.parse)(text, context);
+    }
+    if let Some(data) = record.data.non_empty() {
+        return (claude_code::FORMAT.parse)(&data, context);
+    }
+    let mut out = EventBuilder::new(context.location, None, "header".to_owned());
+    out.push(EventBody::Workspace { cwd: record.cwd.non_empty().map(Into::into), branch: None });
+    out.add_title(TitleRank::Custom, record.title, None, &mut context.sink);
+    Ok(out.events)
+}
