@@ -208,7 +208,7 @@ fn board_project(
     let mut shown = Vec::new();
     for (glance, state) in range.apply(sessions) {
         let Some(session) = store.session_by_number(glance.number)? else { continue };
-        let labels = store.session_labels(SessionKey { agent: session.agent, external_id: &session.external_id })?;
+        let labels = store.session_labels(SessionKey::of(&session))?;
         let words = store.session_tail(glance.number)?;
         let parent = session.parent.map(|id| store.session_by_id(id)).transpose()?.flatten();
         shown.push(BoardSession {

@@ -111,7 +111,7 @@ impl SessionService<'_> {
         };
         let facts = store.facts(&query)?;
         let parent = session.parent.map(|id| store.session_by_id(id)).transpose()?.flatten();
-        let key = SessionKey { agent: session.agent, external_id: &session.external_id };
+        let key = SessionKey::of(&session);
         Ok(SessionPage {
             page,
             prompts: store.episode_prompts(number)?,

@@ -123,7 +123,7 @@ impl SessionService<'_> {
     }
 
     pub(crate) fn listed(self, store: &ReadStore, session: Session) -> Result<ListedSession, EngineError> {
-        let life = store.lifecycle(SessionKey { agent: session.agent, external_id: &session.external_id })?;
+        let life = store.lifecycle(SessionKey::of(&session))?;
         let state = Lifecycle::from_settings(self.engine.settings()).state(
             life.as_ref(),
             session.last_activity_at,

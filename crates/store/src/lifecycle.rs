@@ -1,6 +1,6 @@
 //! What hooks and users reported about sessions: periods, events, injections.
 
-use rethread_model::{Agent, Timestamp};
+use rethread_model::{Agent, Session, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::{Batch, ReadStore, StoreError};
@@ -17,6 +17,13 @@ pub struct SessionKey<'a> {
     pub agent: Agent,
     /// The agent's id of the session.
     pub external_id: &'a str,
+}
+
+impl<'a> SessionKey<'a> {
+    /// The key of a session.
+    pub fn of(session: &'a Session) -> Self {
+        Self { agent: session.agent, external_id: &session.external_id }
+    }
 }
 
 /// How a session was closed.

@@ -175,7 +175,7 @@ pub(super) fn describe_session(
     now: Timestamp,
 ) -> Result<OtherSession, EngineError> {
     let session = &active.session;
-    let key = SessionKey { agent: session.agent, external_id: &session.external_id };
+    let key = SessionKey::of(session);
     let last_activity = active.parts.iter().filter_map(|part| part.last_activity_at).max();
     let is_message = |entry: &&Entry| matches!(entry.kind, EntryKind::Prompt | EntryKind::AssistantText);
     Ok(OtherSession {

@@ -20,7 +20,7 @@ impl AwarenessService<'_> {
         let last_turn = store.episodes(session.id)?.last().and_then(|episode| episode.started_at);
         let since = last_turn.unwrap_or_else(|| before(now, FIRST_LOOK_MILLIS));
         let Some(project) = &session.project else { return Ok(None) };
-        let reader = SessionKey { agent: session.agent, external_id: &session.external_id };
+        let reader = SessionKey::of(&session);
         let mut turns = Vec::new();
         for active in store.active_sessions(project, since)? {
             if is_other_session(&active.session, reader) {

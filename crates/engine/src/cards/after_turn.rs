@@ -3,7 +3,6 @@
 use rethread_model::{Agent, SessionKind};
 use rethread_store::{ReadStore, SessionKey, SessionNumber};
 
-use super::session_key;
 use crate::{CardService, EngineError, NanoUsd};
 
 impl CardService<'_> {
@@ -19,7 +18,7 @@ impl CardService<'_> {
         let Some((number, session)) = store.session_by_external_id(SessionKey { agent, external_id })? else {
             return Ok(false);
         };
-        if session.kind != SessionKind::Main || !self.is_due(&store, number, session_key(&session))? {
+        if session.kind != SessionKind::Main || !self.is_due(&store, number, SessionKey::of(&session))? {
             return Ok(false);
         }
         Ok(self.engine.start_detached(&["card", &session.id.to_string(), "--refresh"]))

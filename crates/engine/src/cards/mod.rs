@@ -85,7 +85,7 @@ impl CardService<'_> {
         if let Some((card, mut fields)) = written {
             // One name everywhere: a title by the user or the agent comes before the card's. A card that is only left
             // as a file is not known to the store, so it keeps its own.
-            if store.card(session_key(&session))?.is_some() {
+            if store.card(SessionKey::of(&session))?.is_some() {
                 fields.name = session.name.clone().unwrap_or(fields.name);
             }
             let is_outdated = store.last_message_id(number)?.is_some_and(|leaf| leaf != card.leaf_id);
@@ -112,7 +112,7 @@ impl CardService<'_> {
         store: &ReadStore,
         session: &Session,
     ) -> Result<(Option<WrittenCard>, Option<PathBuf>), EngineError> {
-        let stored = store.card(session_key(session))?.and_then(|card| {
+        let stored = store.card(SessionKey::of(session))?.and_then(|card| {
             let fields =
                 serde_json::from_str::<Value>(&card.fields_json).ok().and_then(|value| parse_card_fields(&value).ok());
             fields.map(|fields| (card, fields))
@@ -145,10 +145,6 @@ fn generated_fields(store: &ReadStore, number: SessionNumber, session: &Session)
     let made: Vec<String> =
         made.filter(|one| one.is_open() && one.state == FactState::Confirmed).map(|one| one.in_words()).collect();
     Ok(card_by_rules(&CardSource { session, entries: &entries, decisions: &made }))
-}
-
-fn session_key(session: &Session) -> SessionKey<'_> {
-    SessionKey { agent: session.agent, external_id: &session.external_id }
 }
 
 fn fields_to_json(fields: &CardFields) -> Value {

@@ -5,10 +5,10 @@ use std::fs::File;
 use rethread_llm::{AnswerSchema, BudgetRefusal, ChatError, ChatRequest, NanoUsd};
 use rethread_model::{Entry, Session, Tokens};
 use rethread_recall::{CARD_SYSTEM_PROMPT, CardFields, card_prompt, card_schema, parse_card_fields};
-use rethread_store::{CardRow, ReadStore, SessionNumber};
+use rethread_store::{CardRow, ReadStore, SessionKey, SessionNumber};
 use serde_json::{Value, json};
 
-use super::{SessionCard, export, fields_to_json, session_key};
+use super::{SessionCard, export, fields_to_json};
 use crate::awareness::without_secrets;
 use crate::model::{ConfiguredModel, ModelError, own_request};
 use crate::threads::PlannedCost;
@@ -216,9 +216,9 @@ impl CardService<'_> {
         };
         let mut writing = self.engine.writer()?;
         let mut batch = writing.begin()?;
-        batch.save_card(session_key(&snapshot.session), &stored)?;
+        batch.save_card(SessionKey::of(&snapshot.session), &stored)?;
         batch.commit()?;
-        naming::refresh_name(&mut writing, session_key(&snapshot.session))?;
+        naming::refresh_name(&mut writing, SessionKey::of(&snapshot.session))?;
         let damaged = export::read_card_file(&self.path(&snapshot.session)).err().map(|_| self.path(&snapshot.session));
         let session = writing.session_by_number(snapshot.number)?.unwrap_or_else(|| snapshot.session.clone());
         let card = self.of_session(&writing, snapshot.number, session)?;
@@ -230,7 +230,7 @@ impl CardService<'_> {
     fn record_failed_attempt(self, snapshot: &CardSnapshot) -> Result<(), EngineError> {
         let mut store = self.engine.writer()?;
         let mut batch = store.begin()?;
-        batch.record_failed_card(session_key(&snapshot.session), &snapshot.leaf)?;
+        batch.record_failed_card(SessionKey::of(&snapshot.session), &snapshot.leaf)?;
         Ok(batch.commit()?)
     }
 

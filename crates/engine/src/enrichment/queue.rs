@@ -91,7 +91,7 @@ impl EnrichmentService<'_> {
         let mut ended = Vec::new();
         for number in store.enrichable_sessions()? {
             let Some(session) = store.session_by_number(number)? else { continue };
-            let life = store.lifecycle(SessionKey { agent: session.agent, external_id: &session.external_id })?;
+            let life = store.lifecycle(SessionKey::of(&session))?;
             if lifecycle.state(life.as_ref(), session.last_activity_at, now) != SessionState::Active {
                 ended.push(number);
             }

@@ -86,7 +86,7 @@ impl ForgetService<'_> {
             let seqs = plan.entries.get(number).unwrap_or(&none);
             let keys = tombstone_keys(batch, (*number, session), seqs, needle)?;
             kept_out += batch.add_forgotten_keys(keys)?;
-            batch.remove_card(SessionKey { agent: session.agent, external_id: &session.external_id })?;
+            batch.remove_card(SessionKey::of(session))?;
         }
         let mut to_read = TranscriptsToReread::new();
         let mut again = BTreeSet::new();

@@ -75,7 +75,7 @@ impl LifecycleService<'_> {
     pub fn task_and_notes(self, id: SessionId) -> Result<TaskAndNotes, EngineError> {
         let session = self.engine.conversations().get(id)?.listed.session;
         let Some(store) = self.engine.reader()? else { return Ok(TaskAndNotes::default()) };
-        let key = SessionKey { agent: session.agent, external_id: &session.external_id };
+        let key = SessionKey::of(&session);
         let hot = store.hot_memory(key, day_before(self.engine.now()))?.into_iter();
         Ok(TaskAndNotes {
             task: store.session_labels(key)?.task,

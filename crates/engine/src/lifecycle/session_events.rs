@@ -51,7 +51,7 @@ impl LifecycleService<'_> {
     fn events_of(self, store: Option<&ReadStore>, listed: ListedSession) -> Result<SessionEvents, EngineError> {
         let lifecycle = Lifecycle::from_settings(self.engine.settings());
         let session = &listed.session;
-        let key = SessionKey { agent: session.agent, external_id: &session.external_id };
+        let key = SessionKey::of(session);
         let life = store.map(|store| store.lifecycle(key)).transpose()?.flatten();
         let mut events = match store {
             Some(store) => store.lifecycle_events(key, MAX_EVENTS as u64)?,

@@ -20,7 +20,7 @@ impl QuestionService<'_> {
         let store = self.engine.reader_for(reference)?;
         let listed = self.engine.sessions().resolve_in(&store, reference)?;
         let session = &listed.session;
-        let key = SessionKey { agent: session.agent, external_id: &session.external_id };
+        let key = SessionKey::of(session);
         let task = store.session_labels(key)?.task;
         let entries = store.entries(session.id, EntryFilter::default())?;
         let text =

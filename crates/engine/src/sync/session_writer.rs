@@ -246,7 +246,7 @@ impl<'a> SessionWriter<'a> {
             let name = explicit_thread_name(&self.job.path).unwrap_or_default();
             main.assembler.set_explicit_name(&Redactor::shared().redact(&name, &mut RedactionFindings::default()));
         } else {
-            let key = SessionKey { agent: session.agent, external_id: &session.external_id };
+            let key = SessionKey::of(&session);
             apply_stored_names(batch, key, &mut main.assembler)?;
         }
         let external_id = session.external_id;
