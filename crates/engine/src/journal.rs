@@ -34,7 +34,7 @@ pub struct JournalService<'e> {
 
 impl JournalService<'_> {
     /// Logs an event. Errors are ignored: a log that cannot be written must not stop anything.
-    pub(crate) fn event(self, event: &str, thread: Option<ThreadId>, fields: &[(&str, Value)]) {
+    pub fn event(self, event: &str, thread: Option<ThreadId>, fields: &[(&str, Value)]) {
         let now = self.engine.now();
         let mut line = Map::new();
         line.insert("at".to_owned(), now.to_string().into());

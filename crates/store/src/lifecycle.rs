@@ -113,6 +113,13 @@ pub struct LifecycleEvent {
     pub detail: String,
 }
 
+impl LifecycleEvent {
+    /// An event of a kind such as `session_end`.
+    pub fn new(at: Timestamp, kind: &str, detail: String) -> Self {
+        Self { at, kind: kind.to_owned(), detail }
+    }
+}
+
 /// A text that was added to an agent's context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InjectionRow {

@@ -64,8 +64,8 @@ impl AwarenessService<'_> {
             // What was stored before is still worth reporting.
             Err(error) => self.engine.journal().error("inject", &error),
         }
-        let Some(SessionEvent { kind, detail, .. }) = prompt_event(prompt) else { return Ok(None) };
-        let event = LifecycleEvent { at: self.engine.now(), kind, detail };
+        let Some(event) = prompt_event(prompt) else { return Ok(None) };
+        let event = event.at(self.engine.now());
         self.inject(&mut store, caller, InjectionTrigger::Prompt(prompt), before, &event, began)
     }
 
@@ -121,8 +121,7 @@ impl AwarenessService<'_> {
                 self.skip_cleared_session(&mut store, caller.key(), cleared, (&project, self.engine.now()))?;
             }
         }
-        let SessionEvent { kind, detail, .. } = start_event(source);
-        let event = LifecycleEvent { at: self.engine.now(), kind, detail };
+        let event = start_event(source).at(self.engine.now());
         let trigger = match &cleared {
             Some(external_id) => InjectionTrigger::Cleared(external_id),
             None if is_context_new => InjectionTrigger::NewContext,
@@ -266,9 +265,8 @@ impl AwarenessService<'_> {
         event: &SessionEvent,
     ) -> Result<(), EngineError> {
         let project = self.project_of(store, caller)?;
-        let event = LifecycleEvent { at: self.engine.now(), kind: event.kind.clone(), detail: event.detail.clone() };
         let mut batch = store.begin_unflushed()?;
-        caller.save_as_session(&mut batch, &project, &event)?;
+        caller.save_as_session(&mut batch, &project, &event.at(self.engine.now()))?;
         Ok(batch.commit()?)
     }
 

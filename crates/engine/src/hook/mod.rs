@@ -8,7 +8,7 @@ mod spool;
 
 use rethread_ingest::tool_kind;
 use rethread_model::Agent;
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
 use crate::awareness::{Caller, CollisionIntent, preview, prompt_event, start_event};
 use crate::lifecycle::SessionEvent;
@@ -51,7 +51,7 @@ impl HookService<'_> {
         let Some((host, payload)) = HostProtocol::of(agent).zip(self.parse_payload(agent, input)) else {
             return Ok(None);
         };
-        if host.is_ignored(&payload) {
+        if host.ignored.iter().any(|condition| condition.is_met(&payload)) {
             return Ok(None);
         }
         let Some(caller) = host.caller(&payload, &self.engine.environment.cwd) else {
@@ -60,19 +60,20 @@ impl HookService<'_> {
         };
         let Some(event) = host.decode(payload) else { return Ok(None) };
         let mut answer = match self.handle_event(&caller, &event) {
-            Ok(text) => text.map_or_else(Map::new, |text| host.context.encode(event.name, &text)),
+            Ok(text) => text.map(|text| host.context.encode(event.rule.name, &text)),
             // It would be lost; the next event that takes a notice brings it.
-            Err(error) if !event.takes_notice => return Err(error),
+            Err(error) if !event.rule.takes_notice => return Err(error),
             Err(error) => {
                 let notice = self.engine.maintenance().replace_store_in_hook(&error).ok_or(error)?;
-                host.notice.encode(event.name, &notice)
+                Some(host.notice.encode(event.rule.name, &notice))
             }
         };
-        if let Some(field) = host.card_name.filter(|_| event.kind == HookEventKind::Prompt) {
-            let name = self.engine.cards().written_name(caller.key())?;
-            answer.extend(name.map(|name| (field.to_owned(), name.into())));
+        if let Some(field) = host.card_name.filter(|_| event.rule.kind == HookEventKind::Prompt)
+            && let Some(name) = self.engine.cards().written_name(caller.key())?
+        {
+            answer.get_or_insert_with(|| json!({}))[field] = name.into();
         }
-        Ok((!answer.is_empty()).then_some(Value::Object(answer)))
+        Ok(answer)
     }
 
     /// Records an event and returns the text to inject. Excluded sessions are ignored.
@@ -86,7 +87,8 @@ impl HookService<'_> {
             return Ok(None);
         }
         let HookEvent { text, call, .. } = event;
-        match event.kind {
+        match event.rule.kind {
+            HookEventKind::Ignored => Ok(None),
             HookEventKind::SessionStarted { is_context_new } => {
                 let source = if text.is_empty() { "startup" } else { text };
                 let event = start_event(source);
@@ -135,7 +137,7 @@ impl HookService<'_> {
             }
             HookEventKind::SessionEnded | HookEventKind::RunEnded => {
                 let action = SpooledAction::End { reason: preview(text, REASON_CHARS) };
-                let end = || match event.kind {
+                let end = || match event.rule.kind {
                     HookEventKind::RunEnded => engine.lifecycle().end_run(caller, text),
                     _ => engine.lifecycle().end_caller(caller, text).map(drop),
                 };

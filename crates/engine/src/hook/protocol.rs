@@ -12,16 +12,29 @@ use crate::awareness::{Caller, HookToolCall};
 /// The JSON object that a host sends with an event.
 pub(super) type HookPayload = Map<String, Value>;
 
-/// A program that calls our hook.
+/// A program that calls our hook. The fields after `ignored` say where an event's data is in the payload.
 #[derive(Debug)]
 pub struct HostProtocol {
     /// The agent whose sessions these are. Its name is the value of `rethread hook`.
     pub agent: Agent,
-    pub(super) fields: PayloadFields,
     /// The first rule that fits an event applies; other events are ignored.
     pub(super) events: &'static [EventRule],
     /// Input to ignore as a whole.
     pub(super) ignored: &'static [PayloadCondition],
+    pub(super) event: &'static str,
+    pub(super) session_id: &'static str,
+    pub(super) transcript: &'static str,
+    pub(super) cwd: &'static str,
+    /// Present if a sub-agent caused the event.
+    pub(super) subagent: &'static str,
+    pub(super) tool_name: &'static str,
+    pub(super) tool_input: &'static str,
+    pub(super) tool_output: &'static str,
+    /// The length of the output, if the host sends that instead.
+    pub(super) output_chars: &'static str,
+    pub(super) error: &'static str,
+    /// True if the user interrupted the tool.
+    pub(super) is_interrupt: &'static str,
     /// How text for the model is answered.
     pub(super) context: AnswerForm,
     /// How a message to the user is answered.
@@ -34,81 +47,32 @@ pub struct HostProtocol {
     pub(crate) project_variable: Option<&'static str>,
 }
 
-/// Where an event's data is in the payload.
-#[derive(Debug)]
-pub(super) struct PayloadFields {
-    pub(super) event: &'static str,
-    pub(super) session_id: &'static str,
-    pub(super) transcript: &'static str,
-    pub(super) cwd: &'static str,
-    /// Present if a sub-agent caused the event.
-    pub(super) subagent: &'static str,
-    pub(super) tool_name: &'static str,
-    pub(super) tool_input: &'static str,
-    pub(super) tool_output: OutputField,
-    pub(super) error: &'static str,
-    /// True if the user interrupted the tool.
-    pub(super) is_interrupt: &'static str,
-}
-
-impl PayloadFields {
-    /// The names that Claude Code introduced and most hosts took over.
-    pub(super) const COMMON: Self = Self {
-        event: "hook_event_name",
-        session_id: "session_id",
-        transcript: "transcript_path",
-        cwd: "cwd",
-        subagent: "agent_id",
-        tool_name: "tool_name",
-        tool_input: "tool_input",
-        tool_output: OutputField::Value("tool_response"),
-        error: "error",
-        is_interrupt: "is_interrupt",
-    };
-}
-
-/// What a host says about a tool's output.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum OutputField {
-    /// The output, in this field.
-    Value(&'static str),
-    /// Its length in characters, in this field.
-    Length(&'static str),
-}
-
 /// What an event of a host means.
 #[derive(Debug)]
 pub(super) struct EventRule {
     /// The host's name for the event.
     pub(super) name: &'static str,
+    pub(super) kind: HookEventKind,
     when: Option<PayloadCondition>,
-    /// `None` if the event does not concern us.
-    kind: Option<HookEventKind>,
     /// The field with the text of the event: prompt, answer, source or reason.
     text: &'static str,
-    takes_notice: bool,
+    /// Whether the host shows a notice that it gets with this event. Notices wait for such an event.
+    pub(super) takes_notice: bool,
 }
 
 impl EventRule {
     pub(super) const fn new(name: &'static str, kind: HookEventKind) -> Self {
-        Self { name, when: None, kind: Some(kind), text: "", takes_notice: false }
+        Self { name, kind, when: None, text: "", takes_notice: false }
     }
 
-    pub(super) const fn ignore(name: &'static str, when: PayloadCondition) -> Self {
-        Self { name, when: Some(when), kind: None, text: "", takes_notice: false }
-    }
-
-    /// Limits the rule to payloads that meet a condition.
     pub(super) const fn when(self, when: PayloadCondition) -> Self {
         Self { when: Some(when), ..self }
     }
 
-    /// Names the field with the event's text.
-    pub(super) const fn text(self, field: &'static str) -> Self {
-        Self { text: field, ..self }
+    pub(super) const fn text(self, text: &'static str) -> Self {
+        Self { text, ..self }
     }
 
-    /// The host shows a notice that it gets with this event. Notices wait for such an event.
     pub(super) const fn takes_notice(self) -> Self {
         Self { takes_notice: true, ..self }
     }
@@ -128,7 +92,7 @@ pub(super) enum PayloadCondition {
 }
 
 impl PayloadCondition {
-    fn is_met(self, payload: &HookPayload) -> bool {
+    pub(super) fn is_met(self, payload: &HookPayload) -> bool {
         let text = |field| payload.get(field).and_then(Value::as_str);
         match self {
             PayloadCondition::Is(field, texts) => text(field).is_some_and(|text| texts.contains(&text)),
@@ -142,6 +106,8 @@ impl PayloadCondition {
 /// An event in a session, independent of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HookEventKind {
+    /// Does not concern us.
+    Ignored,
     /// The session starts or resumes. With a new context, everything may be injected again.
     SessionStarted { is_context_new: bool },
     /// Its context was compacted, and nothing can be injected before its next prompt.
@@ -164,24 +130,14 @@ pub(crate) enum HookEventKind {
     RunEnded,
 }
 
-impl HookEventKind {
-    const fn is_tool_call(self) -> bool {
-        matches!(self, HookEventKind::ToolStarting | HookEventKind::ToolFinished | HookEventKind::ToolFailed)
-    }
-}
-
 /// An event as its host sent it.
 #[derive(Clone, Debug)]
 pub(super) struct HookEvent {
-    pub(super) kind: HookEventKind,
-    /// The host's name for it.
-    pub(super) name: &'static str,
+    pub(super) rule: &'static EventRule,
     /// The prompt, the answer, the source of a start or the reason of an end.
     pub(super) text: String,
     /// Empty unless the event is about a tool call.
     pub(super) call: HookToolCall,
-    /// Whether the host shows a notice that it gets with this event.
-    pub(super) takes_notice: bool,
 }
 
 /// Where the text is in an answer.
@@ -196,22 +152,39 @@ pub(super) enum AnswerForm {
 }
 
 impl AnswerForm {
-    pub(super) fn encode(self, event: &str, text: &str) -> Map<String, Value> {
-        let object = match self {
+    pub(super) fn encode(self, event: &str, text: &str) -> Value {
+        match self {
             Self::Nested => json!({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}),
             Self::Field(name) => json!({name: text}),
             Self::Message(kind) => json!({"customType": kind, "content": text}),
-        };
-        match object {
-            Value::Object(fields) => fields,
-            _ => Map::new(),
         }
     }
 }
 
 impl HostProtocol {
-    pub(super) fn is_ignored(&self, payload: &HookPayload) -> bool {
-        self.ignored.iter().any(|condition| condition.is_met(payload))
+    /// The form that Claude Code introduced and most hosts took over in part. A host states what differs.
+    pub(super) const fn new(agent: Agent, events: &'static [EventRule]) -> Self {
+        Self {
+            agent,
+            events,
+            ignored: &[],
+            event: "hook_event_name",
+            session_id: "session_id",
+            transcript: "transcript_path",
+            cwd: "cwd",
+            subagent: "agent_id",
+            tool_name: "tool_name",
+            tool_input: "tool_input",
+            tool_output: "tool_response",
+            output_chars: "output_chars",
+            error: "error",
+            is_interrupt: "is_interrupt",
+            context: AnswerForm::Nested,
+            notice: AnswerForm::Field("systemMessage"),
+            card_name: None,
+            max_context_bytes: None,
+            project_variable: None,
+        }
     }
 
     /// The session that sent the payload; `None` if it names none.
@@ -219,64 +192,54 @@ impl HostProtocol {
         let text = |field: &str| payload.get(field).and_then(Value::as_str);
         Some(Caller {
             agent: self.agent,
-            external_id: text(self.fields.session_id).filter(|id| !id.is_empty())?.to_owned(),
-            cwd: text(self.fields.cwd).map_or_else(|| default_cwd.to_owned(), PathBuf::from),
-            transcript: text(self.fields.transcript).map(PathBuf::from),
-            subagent: text(self.fields.subagent).map(str::to_owned),
+            external_id: text(self.session_id).filter(|id| !id.is_empty())?.to_owned(),
+            cwd: text(self.cwd).map_or_else(|| default_cwd.to_owned(), PathBuf::from),
+            transcript: text(self.transcript).map(PathBuf::from),
+            subagent: text(self.subagent).map(str::to_owned),
         })
     }
 
     /// The host's name for the event of a payload.
     pub(super) fn event_name<'a>(&self, payload: &'a HookPayload) -> &'a str {
-        payload.get(self.fields.event).and_then(Value::as_str).unwrap_or_default()
+        payload.get(self.event).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// The rule for a payload.
-    pub(super) fn rule(&self, payload: &HookPayload) -> Option<&'static EventRule> {
-        let name = self.event_name(payload);
-        self.events.iter().find(|rule| rule.name == name && rule.when.is_none_or(|when| when.is_met(payload)))
-    }
-
-    /// The event of a payload, or `None` if it does not concern us.
+    /// The event of a payload, or `None` if no rule fits it.
     pub(super) fn decode(&self, mut payload: HookPayload) -> Option<HookEvent> {
-        let rule = self.rule(&payload)?;
-        let kind = rule.kind?;
-        // What a sub-agent does to files counts as done by its session. Everything else is between the two of them.
-        let is_subagent = payload.get(self.fields.subagent).is_some_and(|id| !id.is_null());
-        if is_subagent && !kind.is_tool_call() {
-            return None;
-        }
-        let call = if kind.is_tool_call() { self.tool_call(kind, &mut payload) } else { HookToolCall::default() };
+        let name = self.event_name(&payload);
+        let fits = |rule: &&EventRule| rule.name == name && rule.when.is_none_or(|when| when.is_met(&payload));
+        let rule = self.events.iter().find(fits)?;
         let text = take_text(&mut payload, rule.text).unwrap_or_default();
-        Some(HookEvent { kind, name: rule.name, text, call, takes_notice: rule.takes_notice })
+        // What a sub-agent does to files counts as done by its session. Everything else is between the two of them.
+        let is_subagent = payload.get(self.subagent).is_some_and(|id| !id.is_null());
+        let call = match rule.kind {
+            kind @ (HookEventKind::ToolStarting | HookEventKind::ToolFinished | HookEventKind::ToolFailed) => {
+                self.tool_call(kind, payload)
+            }
+            _ if is_subagent => return None,
+            _ => HookToolCall::default(),
+        };
+        Some(HookEvent { rule, text, call })
     }
 
     /// The host's name for a kind of event.
     pub(crate) fn name_of(&self, kind: HookEventKind) -> Option<&'static str> {
-        self.events.iter().find(|rule| rule.kind == Some(kind)).map(|rule| rule.name)
+        self.events.iter().find(|rule| rule.kind == kind).map(|rule| rule.name)
     }
 
-    fn tool_call(&self, kind: HookEventKind, payload: &mut HookPayload) -> HookToolCall {
-        let fields = &self.fields;
-        let error = take_text(payload, fields.error);
-        let output_chars = match fields.tool_output {
-            OutputField::Length(field) => payload.get(field).and_then(Value::as_u64).unwrap_or(0) as usize,
-            OutputField::Value(field) => match payload.get(field) {
+    fn tool_call(&self, kind: HookEventKind, mut payload: HookPayload) -> HookToolCall {
+        let error = take_text(&mut payload, self.error);
+        let length = payload.get(self.output_chars).and_then(Value::as_u64).map(|length| length as usize);
+        HookToolCall {
+            name: take_text(&mut payload, self.tool_name).unwrap_or_default(),
+            input: payload.get_mut(self.tool_input).map(Value::take).unwrap_or_default(),
+            output_chars: length.unwrap_or_else(|| match payload.get(self.tool_output) {
                 None | Some(Value::Null) => 0,
                 Some(Value::String(text)) => text.chars().count(),
                 Some(other) => other.to_string().chars().count(),
-            },
-        };
-        HookToolCall {
-            name: take_text(payload, fields.tool_name).unwrap_or_default(),
-            input: payload.get_mut(fields.tool_input).map(Value::take).unwrap_or_default(),
-            output_chars,
-            error: if kind == HookEventKind::ToolFailed {
-                Some(error.unwrap_or_else(|| "failed".to_owned()))
-            } else {
-                error
-            },
-            is_interrupted: payload.get(fields.is_interrupt).is_some_and(|value| *value == true),
+            }),
+            error: error.or_else(|| (kind == HookEventKind::ToolFailed).then(|| "failed".to_owned())),
+            is_interrupted: payload.get(self.is_interrupt).is_some_and(|value| *value == true),
         }
     }
 }

@@ -47,11 +47,7 @@ impl LifecycleService<'_> {
         let mut life = life.clone();
         // Recording the event also adds a `session_end` event.
         life.event_count += 1;
-        let end = LifecycleEvent {
-            at: last_event_at(&life, last_activity),
-            kind: "session_end".to_owned(),
-            detail: String::new(),
-        };
+        let end = LifecycleEvent::new(last_event_at(&life, last_activity), "session_end", String::new());
         self.build_archive(store, key, &life, &end)
     }
 

@@ -59,7 +59,9 @@ impl LifecycleService<'_> {
         change.name.as_deref().map_or(Ok(()), |name| self.set_name(&reference, name))?;
         match alias {
             None => {}
-            Some("") => self.clear_alias(&reference)?,
+            Some("") => {
+                self.edit(&reference, |batch, caller| batch.clear_alias(caller.agent, &caller.external_id))?;
+            }
             Some(alias) => self.set_alias(&reference, alias)?,
         }
         change.task.as_deref().map_or(Ok(()), |task| self.set_task(&reference, task))?;
@@ -81,13 +83,5 @@ impl LifecycleService<'_> {
             task: store.session_labels(key)?.task,
             notes: hot.filter(|hot| hot.is_note).map(|hot| (hot.at, hot.text)).collect(),
         })
-    }
-
-    fn clear_alias(self, reference: &str) -> Result<(), EngineError> {
-        let caller = self.resolve_caller(reference)?;
-        let mut store = self.engine.writer()?;
-        let mut batch = store.begin()?;
-        batch.clear_alias(caller.agent, &caller.external_id)?;
-        Ok(batch.commit()?)
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rethread_model::{Agent, SessionState, Timestamp, one_line};
 use rethread_recall::NOTE_CHARS;
-use rethread_store::{CloseKind, HotMemoryRow, LifecycleEvent, SessionKey, SessionLabels, Store};
+use rethread_store::{Batch, CloseKind, HotMemoryRow, LifecycleEvent, SessionKey, SessionLabels, Store, StoreError};
 
 use super::state::{closed_life, last_event_at};
 use super::{EventContext, Lifecycle, LifecycleService, SessionEvent};
@@ -80,7 +80,7 @@ impl LifecycleService<'_> {
         self.engine.awareness().sync_caller_transcript(&mut store, caller)?;
         let (now, own) = (self.engine.now(), OwnSession::load(&store, caller.key())?);
         let life = own.life_or_inferred(Lifecycle::from_settings(self.engine.settings()), now);
-        let event = LifecycleEvent { at: now, kind: "session_end".to_owned(), detail: preview(reason, REASON_CHARS) };
+        let event = LifecycleEvent::new(now, "session_end", preview(reason, REASON_CHARS));
         let mut batch = store.begin()?;
         Lifecycle::close(&mut batch, caller.key(), (&life, own.last_activity()), CloseKind::RunEnded, &event)?;
         Ok(batch.commit()?)
@@ -114,7 +114,7 @@ impl LifecycleService<'_> {
         let life = own.life_or_inferred(lifecycle, now);
         let last_activity = own.last_activity();
         let at = lifecycle.end_time(last_event_at(&life, last_activity), now);
-        let event = LifecycleEvent { at, kind: "session_end".to_owned(), detail: preview(reason, REASON_CHARS) };
+        let event = LifecycleEvent::new(at, "session_end", preview(reason, REASON_CHARS));
         let Some(mut closed) = closed_life(life.clone(), last_activity, CloseKind::Ended, at) else { return Ok(None) };
         // Closing also adds a `session_end` event.
         closed.event_count += 1;
@@ -153,7 +153,7 @@ impl LifecycleService<'_> {
             return Ok(false);
         }
         let life = own.life_or_inferred(lifecycle, now);
-        let event = LifecycleEvent { at: now, kind: "session_suspended".to_owned(), detail: String::new() };
+        let event = LifecycleEvent::new(now, "session_suspended", String::new());
         let mut batch = store.begin()?;
         Lifecycle::close(&mut batch, caller.key(), (&life, own.last_activity()), CloseKind::Suspended, &event)?;
         batch.commit()?;
@@ -162,27 +162,21 @@ impl LifecycleService<'_> {
 
     /// Sets the task of a session; an empty text clears it.
     pub fn set_task(self, reference: &str, task: &str) -> Result<(), EngineError> {
-        let caller = self.resolve_caller(reference)?;
         let task = preview(task, TASK_CHARS);
-        let mut store = self.engine.writer()?;
-        let mut batch = store.begin()?;
-        // Setting the same task again injects it again.
-        batch.clear_injected_key(caller.key(), task_key(&task))?;
-        let task = (!task.is_empty()).then_some(task);
-        let labels = SessionLabels { task, ..batch.session_labels(caller.key())? };
-        batch.save_session_labels(caller.key(), &labels)?;
-        Ok(batch.commit()?)
+        self.edit(reference, |batch, caller| {
+            // Setting the same task again injects it again.
+            batch.clear_injected_key(caller.key(), task_key(&task))?;
+            let task = (!task.is_empty()).then_some(task);
+            let labels = SessionLabels { task, ..batch.session_labels(caller.key())? };
+            batch.save_session_labels(caller.key(), &labels)
+        })
     }
 
     /// Adds a note to a session's hot memory, where tool calls do not push it out.
     pub fn add_note(self, reference: &str, text: &str) -> Result<(), EngineError> {
         check_note(text)?;
-        let caller = self.resolve_caller(reference)?;
         let note = HotMemoryRow { at: self.engine.now(), text: preview(text, NOTE_CHARS), is_note: true };
-        let mut store = self.engine.writer()?;
-        let mut batch = store.begin()?;
-        batch.add_hot_memory(caller.key(), &note, MAX_NOTES)?;
-        Ok(batch.commit()?)
+        self.edit(reference, |batch, caller| batch.add_hot_memory(caller.key(), &note, MAX_NOTES))
     }
 
     /// Names a session; this overrides the agent's own name. An empty name restores the agent's.
@@ -205,14 +199,23 @@ impl LifecycleService<'_> {
     pub fn set_alias(self, reference: &str, alias: &str) -> Result<(), EngineError> {
         let alias = alias.trim();
         check_alias(alias)?;
+        self.edit(reference, |batch, caller| batch.set_alias(caller.agent, &caller.external_id, alias))
+    }
+
+    /// Changes what is stored about a session, in one transaction.
+    pub(super) fn edit(
+        self,
+        reference: &str,
+        change: impl FnOnce(&mut Batch<'_>, &Caller) -> Result<(), StoreError>,
+    ) -> Result<(), EngineError> {
         let caller = self.resolve_caller(reference)?;
         let mut store = self.engine.writer()?;
         let mut batch = store.begin()?;
-        batch.set_alias(caller.agent, &caller.external_id, alias)?;
+        change(&mut batch, &caller)?;
         Ok(batch.commit()?)
     }
 
-    pub(super) fn resolve_caller(self, reference: &str) -> Result<Caller, EngineError> {
+    fn resolve_caller(self, reference: &str) -> Result<Caller, EngineError> {
         let store = self.engine.reader_for(reference)?;
         self.engine.awareness().caller(&store, reference)
     }

@@ -1,5 +1,7 @@
 //! An event of a session as it is recorded, or spooled until it can be recorded.
 
+use rethread_model::Timestamp;
+use rethread_store::LifecycleEvent;
 use serde::{Deserialize, Serialize};
 
 use crate::awareness::HookToolCall;
@@ -26,6 +28,11 @@ pub(crate) struct SessionEvent {
 impl SessionEvent {
     pub(crate) fn new(kind: &str, detail: String) -> Self {
         Self { kind: kind.to_owned(), detail, hot_text: None, entities: Vec::new(), tool: None, file: None }
+    }
+
+    /// The event as it is stored, at the time when it happened.
+    pub(crate) fn at(&self, at: Timestamp) -> LifecycleEvent {
+        LifecycleEvent::new(at, &self.kind, self.detail.clone())
     }
 
     /// The event of a tool call, with an entry for hot memory if the call changed something.

@@ -123,7 +123,7 @@ fn entry_event(entry: &Entry, at: Timestamp, is_end_of_turn: bool) -> Option<Lif
         kind if starts_turn(kind) => Some(event(at, "prompt_submitted", &entry.text)),
         EntryKind::AssistantText if is_end_of_turn => {
             let detail = clip(&one_line(&entry.text), ANSWER_CHARS).into_owned();
-            Some(LifecycleEvent { at, kind: "response_completed".to_owned(), detail })
+            Some(LifecycleEvent::new(at, "response_completed", detail))
         }
         _ => None,
     }
@@ -142,5 +142,5 @@ fn idle_event(since: Timestamp, lifecycle: Lifecycle) -> LifecycleEvent {
 }
 
 fn event(at: Timestamp, kind: &str, detail: &str) -> LifecycleEvent {
-    LifecycleEvent { at, kind: kind.to_owned(), detail: clip(&one_line(detail), DETAIL_CHARS).into_owned() }
+    LifecycleEvent::new(at, kind, clip(&one_line(detail), DETAIL_CHARS).into_owned())
 }

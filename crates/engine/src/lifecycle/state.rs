@@ -107,20 +107,25 @@ impl Lifecycle {
         if begins {
             if !is_new && !was_ended(&life) {
                 ended = Some(life.period);
-                add_event(batch, key, &mut life, &event_without_detail(last, "session_end"))?;
+                add_event(batch, key, &mut life, &LifecycleEvent::new(last, "session_end", String::new()))?;
             }
             if !is_new {
                 begin_period(&mut life, now);
             }
             if event.kind != "session_start" {
-                add_event(batch, key, &mut life, &event_without_detail(now, "session_start"))?;
+                add_event(batch, key, &mut life, &LifecycleEvent::new(now, "session_start", String::new()))?;
             }
         } else if matches!(was, SessionState::Idle | SessionState::Suspended) {
             if was == SessionState::Idle {
                 let idle_at = Timestamp::from_millis(last.as_millis() + self.idle_millis);
-                add_event(batch, key, &mut life, &event_without_detail(idle_at.min(now), "session_idle"))?;
+                add_event(
+                    batch,
+                    key,
+                    &mut life,
+                    &LifecycleEvent::new(idle_at.min(now), "session_idle", String::new()),
+                )?;
             }
-            add_event(batch, key, &mut life, &event_without_detail(now, "session_resume"))?;
+            add_event(batch, key, &mut life, &LifecycleEvent::new(now, "session_resume", String::new()))?;
         }
         add_event(batch, key, &mut life, event)?;
         life.closed = None;
@@ -210,10 +215,6 @@ fn add_event(
 ) -> Result<(), StoreError> {
     life.event_count += 1;
     batch.add_lifecycle_event(key, life.event_count, event)
-}
-
-fn event_without_detail(at: Timestamp, kind: &str) -> LifecycleEvent {
-    LifecycleEvent { at, kind: kind.to_owned(), detail: String::new() }
 }
 
 #[cfg(test)]

@@ -76,16 +76,6 @@ impl<'e> ServerService<'e> {
         ChangeWatcher::new(self.engine)
     }
 
-    /// Logs a request that changed something or was rejected. Contains neither texts nor secrets.
-    pub fn log_request(self, fields: &[(&str, Value)]) {
-        self.engine.journal().event("request", None, fields);
-    }
-
-    /// Logs that a WebSocket client connected or disconnected.
-    pub fn log_socket_event(self, event: &str, fields: &[(&str, Value)]) {
-        self.engine.journal().event(event, None, fields);
-    }
-
     fn lock_path(self) -> PathBuf {
         self.engine.folder.join("serve.lock")
     }

@@ -260,12 +260,16 @@ fn log_request(app: &ServerState, method: &Method, route: Option<&str>, status: 
     if is_safe && status.as_u16() < 400 {
         return;
     }
-    app.engine.server().log_request(&[
-        ("method", method.into_owned().into()),
-        ("route", route.into()),
-        ("status", status.as_u16().into()),
-        ("milliseconds", (took.as_millis() as u64).into()),
-    ]);
+    app.engine.journal().event(
+        "request",
+        None,
+        &[
+            ("method", method.into_owned().into()),
+            ("route", route.into()),
+            ("status", status.as_u16().into()),
+            ("milliseconds", (took.as_millis() as u64).into()),
+        ],
+    );
 }
 
 #[cfg(test)]

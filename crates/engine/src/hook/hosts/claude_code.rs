@@ -2,38 +2,35 @@
 
 use rethread_model::Agent;
 
-use crate::hook::protocol::{AnswerForm, EventRule, HookEventKind, HostProtocol, PayloadCondition, PayloadFields};
+use crate::hook::protocol::{EventRule, HookEventKind, HostProtocol, PayloadCondition};
 
 pub(super) static PROTOCOL: HostProtocol = HostProtocol {
-    agent: Agent::ClaudeCode,
-    fields: PayloadFields::COMMON,
-    events: &[
-        EventRule::new("SessionStart", HookEventKind::SessionStarted { is_context_new: true })
-            .when(PayloadCondition::Is("source", &["clear", "compact"]))
-            .text("source")
-            .takes_notice(),
-        EventRule::new("SessionStart", HookEventKind::SessionStarted { is_context_new: false })
-            .text("source")
-            .takes_notice(),
-        // Newer versions report in `source` that a prompt was not typed by a human.
-        EventRule::ignore("UserPromptSubmit", PayloadCondition::IsOther("source", &["user", "sdk"])),
-        EventRule::new("UserPromptSubmit", HookEventKind::Prompt).text("prompt").takes_notice(),
-        EventRule::new("PreToolUse", HookEventKind::ToolStarting).takes_notice(),
-        EventRule::new("PostToolUse", HookEventKind::ToolFinished).takes_notice(),
-        EventRule::new("PostToolUseFailure", HookEventKind::ToolFailed).takes_notice(),
-        EventRule::new("Stop", HookEventKind::TurnFinished).text("last_assistant_message").takes_notice(),
-        EventRule::new("PreCompact", HookEventKind::ContextCompacting).takes_notice(),
-        // In a terminal, the reason says what the user did; `claude -p` gives this one.
-        EventRule::new("SessionEnd", HookEventKind::RunEnded)
-            .when(PayloadCondition::Is("reason", &["other"]))
-            .text("reason"),
-        EventRule::new("SessionEnd", HookEventKind::SessionEnded).text("reason"),
-    ],
-    ignored: &[],
-    context: AnswerForm::Nested,
-    notice: AnswerForm::Field("systemMessage"),
-    card_name: None,
     // The model is shown 10,000 characters; the injection tag and the note line need some of that.
     max_context_bytes: Some(9_500),
     project_variable: Some("CLAUDE_PROJECT_DIR"),
+    ..HostProtocol::new(Agent::ClaudeCode, EVENTS)
 };
+
+const EVENTS: &[EventRule] = &[
+    EventRule::new("SessionStart", HookEventKind::SessionStarted { is_context_new: true })
+        .when(PayloadCondition::Is("source", &["clear", "compact"]))
+        .text("source")
+        .takes_notice(),
+    EventRule::new("SessionStart", HookEventKind::SessionStarted { is_context_new: false })
+        .text("source")
+        .takes_notice(),
+    // Newer versions report in `source` that a prompt was not typed by a human.
+    EventRule::new("UserPromptSubmit", HookEventKind::Ignored)
+        .when(PayloadCondition::IsOther("source", &["user", "sdk"])),
+    EventRule::new("UserPromptSubmit", HookEventKind::Prompt).text("prompt").takes_notice(),
+    EventRule::new("PreToolUse", HookEventKind::ToolStarting).takes_notice(),
+    EventRule::new("PostToolUse", HookEventKind::ToolFinished).takes_notice(),
+    EventRule::new("PostToolUseFailure", HookEventKind::ToolFailed).takes_notice(),
+    EventRule::new("Stop", HookEventKind::TurnFinished).text("last_assistant_message").takes_notice(),
+    EventRule::new("PreCompact", HookEventKind::ContextCompacting).takes_notice(),
+    // In a terminal, the reason says what the user did; `claude -p` gives this one.
+    EventRule::new("SessionEnd", HookEventKind::RunEnded)
+        .when(PayloadCondition::Is("reason", &["other"]))
+        .text("reason"),
+    EventRule::new("SessionEnd", HookEventKind::SessionEnded).text("reason"),
+];

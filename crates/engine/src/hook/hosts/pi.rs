@@ -2,46 +2,40 @@
 
 use rethread_model::Agent;
 
-use crate::hook::protocol::{
-    AnswerForm, EventRule, HookEventKind, HostProtocol, OutputField, PayloadCondition, PayloadFields,
-};
+use crate::hook::protocol::{AnswerForm, EventRule, HookEventKind, HostProtocol, PayloadCondition};
 
 /// The extension adds messages of this type; the transcript reader skips them.
 const MESSAGE: AnswerForm = AnswerForm::Message("session-update");
 
 pub(super) static PROTOCOL: HostProtocol = HostProtocol {
-    agent: Agent::Pi,
-    fields: PayloadFields {
-        event: "event",
-        transcript: "session_file",
-        tool_output: OutputField::Length("output_chars"),
-        ..PayloadFields::COMMON
-    },
-    events: &[
-        // Nothing can be injected at `session_start`; a break is detected with the first prompt.
-        EventRule::new("session_compact", HookEventKind::ContextCompacted),
-        // Written by an extension, not by a human.
-        EventRule::ignore("before_agent_start", PayloadCondition::Is("message_type", &["custom"])),
-        EventRule::new("before_agent_start", HookEventKind::Prompt).text("prompt").takes_notice(),
-        EventRule::new("tool_call", HookEventKind::ToolStarting).takes_notice(),
-        EventRule::new("tool_result", HookEventKind::ToolFailed).when(PayloadCondition::True("is_error")),
-        EventRule::new("tool_result", HookEventKind::ToolFinished),
-        EventRule::new("agent_end", HookEventKind::TurnFinished).text("last_assistant_message"),
-        EventRule::new("session_before_compact", HookEventKind::ContextCompacting),
-        // The same session continues; pi only reloads its extensions.
-        EventRule::ignore("session_shutdown", PayloadCondition::Is("reason", &["reload"])),
-        // pi runs a single prompt; with a terminal or for another program, the mode is `tui` or `rpc`.
-        EventRule::new("session_shutdown", HookEventKind::RunEnded)
-            .when(PayloadCondition::Is("mode", &["print", "json"]))
-            .text("reason"),
-        EventRule::new("session_shutdown", HookEventKind::SessionEnded).text("reason"),
-    ],
+    event: "event",
+    transcript: "session_file",
     // Without a file the session is private (`pi --no-session`).
     ignored: &[PayloadCondition::Missing("session_file")],
     context: MESSAGE,
     notice: MESSAGE,
     // pi shows a session that has no name under this one.
     card_name: Some("name"),
-    max_context_bytes: None,
-    project_variable: None,
+    ..HostProtocol::new(Agent::Pi, EVENTS)
 };
+
+const EVENTS: &[EventRule] = &[
+    // Nothing can be injected at `session_start`; a break is detected with the first prompt.
+    EventRule::new("session_compact", HookEventKind::ContextCompacted),
+    // Written by an extension, not by a human.
+    EventRule::new("before_agent_start", HookEventKind::Ignored)
+        .when(PayloadCondition::Is("message_type", &["custom"])),
+    EventRule::new("before_agent_start", HookEventKind::Prompt).text("prompt").takes_notice(),
+    EventRule::new("tool_call", HookEventKind::ToolStarting).takes_notice(),
+    EventRule::new("tool_result", HookEventKind::ToolFailed).when(PayloadCondition::True("is_error")),
+    EventRule::new("tool_result", HookEventKind::ToolFinished),
+    EventRule::new("agent_end", HookEventKind::TurnFinished).text("last_assistant_message"),
+    EventRule::new("session_before_compact", HookEventKind::ContextCompacting),
+    // The same session continues; pi only reloads its extensions.
+    EventRule::new("session_shutdown", HookEventKind::Ignored).when(PayloadCondition::Is("reason", &["reload"])),
+    // pi runs a single prompt; with a terminal or for another program, the mode is `tui` or `rpc`.
+    EventRule::new("session_shutdown", HookEventKind::RunEnded)
+        .when(PayloadCondition::Is("mode", &["print", "json"]))
+        .text("reason"),
+    EventRule::new("session_shutdown", HookEventKind::SessionEnded).text("reason"),
+];

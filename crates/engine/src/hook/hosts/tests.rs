@@ -7,18 +7,20 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::{HOSTS, HostProtocol};
-use crate::hook::protocol::AnswerForm;
+use crate::hook::protocol::{AnswerForm, HookEventKind};
 
 /// One case of a fixture: `payload`, the `event` it means (null if it is ignored), the `answer` with the text TEXT, and
 /// the `notice` with that text (null if none may be given).
 fn check(host: &HostProtocol, case: &Value) {
     let payload = case["payload"].as_object().unwrap();
-    let caller = host.caller(payload, Path::new("/default")).filter(|_| !host.is_ignored(payload));
-    let Some((caller, event)) = caller.zip(host.decode(payload.clone())) else {
+    let is_ignored = host.ignored.iter().any(|condition| condition.is_met(payload));
+    let caller = host.caller(payload, Path::new("/default")).filter(|_| !is_ignored);
+    let event = host.decode(payload.clone()).filter(|event| event.rule.kind != HookEventKind::Ignored);
+    let Some((caller, event)) = caller.zip(event) else {
         return assert_eq!(case["event"], Value::Null, "{payload:?} is ignored");
     };
     let mut decoded = json!({
-        "kind": format!("{:?}", event.kind),
+        "kind": format!("{:?}", event.rule.kind),
         "session": caller.external_id,
         "cwd": caller.cwd,
         "transcript": caller.transcript,
@@ -33,11 +35,11 @@ fn check(host: &HostProtocol, case: &Value) {
     let empty = [Value::Null, json!(""), json!(0), json!(false)];
     decoded.as_object_mut().unwrap().retain(|_, value| !empty.contains(value));
     assert_eq!(decoded, case["event"], "{payload:?}");
-    let encode = |form: AnswerForm| Value::Object(form.encode(event.name, "TEXT"));
+    let encode = |form: AnswerForm| form.encode(event.rule.name, "TEXT");
     if let Some(answer) = case.get("answer") {
         assert_eq!(encode(host.context), *answer, "{payload:?}");
     }
-    let notice = if event.takes_notice { encode(host.notice) } else { Value::Null };
+    let notice = if event.rule.takes_notice { encode(host.notice) } else { Value::Null };
     assert_eq!(notice, case["notice"], "{payload:?}");
 }
 
@@ -62,9 +64,9 @@ fn each_payload_gives_its_event_and_its_answer() {
 #[test]
 fn each_rule_of_a_host_has_a_case() {
     for host in HOSTS {
-        let cases = cases_of(host);
-        let payloads = cases.iter().filter_map(|case| case["payload"].as_object());
-        let used: HashSet<*const _> = payloads.filter_map(|one| host.rule(one)).map(std::ptr::from_ref).collect();
+        let cases = cases_of(host).into_iter();
+        let events = cases.filter_map(|case| host.decode(case["payload"].as_object()?.clone()));
+        let used: HashSet<*const _> = events.map(|event| std::ptr::from_ref(event.rule)).collect();
         for rule in host.events {
             assert!(used.contains(&std::ptr::from_ref(rule)), "{}: no case for {rule:?}", host.agent);
         }

@@ -85,7 +85,7 @@ pub(super) async fn open(
 
 async fn serve_socket(app: SharedState, socket: WebSocket, session: Option<SessionId>, permit: OwnedSemaphorePermit) {
     let began = Instant::now();
-    app.engine.server().log_socket_event("ws_connect", &[]);
+    app.engine.journal().event("ws_connect", None, &[]);
     let (listener, token_hash) = (app.events.listen_to_none(), app.credentials.token_hash(&app.engine));
     let mut connection = SocketConnection { app, socket, listener, last_received: began, token_hash };
     let close_reason = match connection.subscribe_initial(session).await {
@@ -101,7 +101,7 @@ async fn serve_socket(app: SharedState, socket: WebSocket, session: Option<Sessi
     // Unsubscribe first, so that events no longer queue up.
     drop(listener);
     close(socket, close_reason).await;
-    app.engine.server().log_socket_event("ws_disconnect", &fields);
+    app.engine.journal().event("ws_disconnect", None, &fields);
     drop(permit);
 }
 
